@@ -1,0 +1,62 @@
+# Works on this checkout only: everything made lands in .venv and var.
+
+HOST ?= 127.0.0.1
+PORT ?= 8000
+
+BIN := .venv/bin
+
+# Settings of the caller's shell that would shadow the packages in .venv.
+unexport PYTHONPATH PYTHONHOME
+
+# The version that made the present locks; the tool is needed by nothing else.
+UV := uv==0.13.8
+COMPILE := .lock-tools/bin/uv pip compile --no-config --quiet --upgrade --universal \
+	--python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+	--custom-compile-command "make lock"
+
+define step
+	@printf '\n=== %s\n' '$(1)'
+	@$(BIN)/$(1)
+endef
+
+.DEFAULT_GOAL := help
+.PHONY: help run test bench format lock clean setup-run setup-dev
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
+
+run: export SEALDESK_DATA_DIR ?= $(CURDIR)/var
+run: setup-run ## fill var with demo data, then serve it at http://HOST:PORT
+	@$(BIN)/sealdesk demo
+	@exec $(BIN)/sealdesk serve --host '$(HOST)' --port '$(PORT)'
+
+test: setup-dev ## format, lint, types, layers, tests: stops at the first failure
+	$(call step,ruff format --check)
+	$(call step,ruff check)
+	$(call step,mypy)
+	$(call step,lint-imports)
+	$(call step,pytest)
+
+bench: setup-dev ## measure the service
+	@$(BIN)/python -m bench
+
+format: setup-dev ## format the code and make the safe lint fixes
+	@$(BIN)/ruff check --fix-only --quiet
+	@$(BIN)/ruff format
+
+lock: ## resolve the newest packages again and rewrite both locks
+	@python3 -m venv --clear .lock-tools
+	@.lock-tools/bin/pip install --quiet --disable-pip-version-check '$(UV)'
+	@$(COMPILE) --output-file requirements.lock pyproject.toml
+	@$(COMPILE) --output-file requirements-dev.lock --extra dev --constraint requirements.lock pyproject.toml
+	@rm -rf .lock-tools
+
+clean: ## remove everything made, but keep the data in var
+	@rm -rf .venv .lock-tools .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+setup-run:
+	@scripts/setup.sh run
+
+setup-dev:
+	@scripts/setup.sh dev

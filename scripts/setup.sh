@@ -1,0 +1,151 @@
+#!/bin/sh
+# Makes .venv from the locked, hash-checked packages and links the project in.
+#
+#   scripts/setup.sh run    what the service needs
+#   scripts/setup.sh dev    the same, and the tools that check it
+#
+# Does nothing when .venv already fits; remakes whatever an interrupted or
+# outdated set-up has left behind.
+set -eu
+
+say() { printf 'setup: %s\n' "$*"; }
+die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
+
+mode=${1-}
+case $mode in
+    run | dev) ;;
+    *) die "usage: scripts/setup.sh run|dev" ;;
+esac
+
+cd -- "$(dirname -- "$0")/.."
+root=$(pwd -P)
+
+# An odd environment must not steer Python or pip elsewhere (PIP_TARGET,
+# PIP_USER, ...). Where packages come from, and how they get here, stays the
+# user's choice.
+unset PYTHONHOME PYTHONPATH PYTHONSTARTUP PYTHONUSERBASE PYTHONPLATLIBDIR __PYVENV_LAUNCHER__
+for name in $(env | sed -n 's/^\(PIP_[A-Za-z0-9_]*\)=.*/\1/p'); do
+    case $name in
+        PIP_INDEX_URL | PIP_EXTRA_INDEX_URL | PIP_NO_INDEX | PIP_FIND_LINKS | PIP_CONFIG_FILE) ;;
+        PIP_TRUSTED_HOST | PIP_CERT | PIP_CLIENT_CERT | PIP_PROXY | PIP_KEYRING_PROVIDER) ;;
+        PIP_TIMEOUT | PIP_DEFAULT_TIMEOUT | PIP_RETRIES | PIP_CACHE_DIR | PIP_NO_CACHE_DIR) ;;
+        *) unset "$name" ;;
+    esac
+done
+
+lock_of() { if [ "$1" = dev ]; then echo requirements-dev.lock; else echo requirements.lock; fi; }
+
+# All that a finished .venv depends on. Asking its own Python for the version
+# also notices an interpreter that has gone since; the path is there because
+# the installed scripts hold it.
+fingerprint() {
+    echo "$1 $root"
+    .venv/bin/python -ISc 'import sys; print(sys.version)' || return 1
+    cat "$(lock_of "$1")" scripts/setup.sh
+}
+stamp=.venv/.set-up
+fits() { [ -f "$stamp" ] && fingerprint "$1" 2>/dev/null | cmp -s - "$stamp"; }
+
+# The development packages contain the others, in the same versions.
+fits dev && exit 0
+[ "$mode" = run ] && fits run && exit 0
+
+# One at a time, where the system can say so; look again after a wait.
+if command -v flock >/dev/null; then
+    exec 9<.
+    if ! flock -n 9; then
+        say "waiting for another set-up of this directory"
+        flock 9 || :
+        fits "$mode" && exit 0
+    fi
+fi
+
+# --- a Python -------------------------------------------------------------
+
+# Succeeds when $1 is Python 3.11 or newer; with $2, when it has those modules.
+is_python() {
+    command -v "$1" >/dev/null 2>&1 &&
+        "$1" -Ic "import sys; assert sys.version_info >= (3, 11); import ${2:-sys}" >/dev/null 2>&1
+}
+
+# Released versions newest first: plain python3 may be a preview for which no
+# package has been built.
+find_python() {
+    for python in python3.14 python3.13 python3.12 python3.11 python3; do
+        is_python "$python" "venv, ensurepip, ssl, sqlite3" && return
+    done
+    return 1
+}
+
+install_python() {
+    # An older release's python3-venv would bring an older Python again.
+    package=python3-venv
+    if [ -x /usr/bin/python3 ] && ! is_python /usr/bin/python3; then package=python3.11-venv; fi
+    missing="Python 3.11 or newer with venv is missing: install $package (sudo apt-get install $package)"
+
+    command -v apt-get >/dev/null ||
+        die "Python 3.11 or newer with venv, ssl and sqlite3 is missing: install python3 (and python3-venv, if it is separate) with the system's package manager"
+    if [ "$(id -u)" = 0 ]; then sudo=
+    elif sudo -n true 2>/dev/null; then sudo='sudo -n'
+    else die "$missing"
+    fi
+
+    say "installing the system package $package"
+    apt="$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120"
+    # A stale list is worth trying; what matters is whether the package installs.
+    $apt update >/dev/null 2>&1 || say "apt-get update failed; trying the present lists"
+    out=$($apt install -y --no-install-recommends "$package" 2>&1) || {
+        printf '%s\n' "$out" >&2
+        die "$missing"
+    }
+    PATH=/usr/bin:$PATH
+    find_python || die "$missing"
+}
+
+# --- the environment ------------------------------------------------------
+
+started=$(date +%s)
+if fits run; then
+    rm -f "$stamp"
+else
+    find_python || install_python
+    say "making .venv with $("$python" -V) (the first time takes about a minute)"
+    rm -rf .venv || die "cannot replace .venv: it seems to belong to another user"
+    "$python" -Im venv .venv || die "could not make .venv"
+fi
+
+lock=$(lock_of "$mode")
+say "installing $(grep -c '^[a-z].*==' "$lock") packages from $lock"
+.venv/bin/python -Im pip --no-input --disable-pip-version-check install --no-user --no-deps \
+    --require-hashes -r "$lock" >.venv/pip.log 2>&1 || {
+    tail -n 20 .venv/pip.log >&2
+    die "could not install the packages; the reason is above, and the whole log is .venv/pip.log"
+}
+
+# Linked rather than installed: that needs no build, and edits count at once.
+.venv/bin/python -I - <<'PYTHON'
+import os
+import sysconfig
+
+site = sysconfig.get_path("purelib")
+with open(os.path.join(site, "sealdesk.pth"), "w") as link:
+    link.write(os.path.relpath("src", site) + "\n")
+PYTHON
+# Starts through sh, as a #! line can hold neither spaces nor a long path.
+cat >.venv/bin/sealdesk <<'SCRIPT'
+#!/bin/sh
+'''exec' "$(dirname -- "$0")/python" "$0" "$@"
+'''
+import sys
+
+from sealdesk.admin import main
+
+if __name__ == "__main__":
+    sys.exit(main())
+SCRIPT
+chmod +x .venv/bin/sealdesk
+
+# Written last: without it, the next run starts over.
+fingerprint "$mode" >.venv/.stamping
+mv .venv/.stamping "$stamp"
+say "ready after $(($(date +%s) - started)) s"

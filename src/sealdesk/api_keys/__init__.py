@@ -1,0 +1,1 @@
+"""API keys: what they are, what they may, and proving a signed request."""

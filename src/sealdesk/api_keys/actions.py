@@ -1,0 +1,165 @@
+"""What administrators do with API keys; each is one transaction's worth of work."""
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from sealdesk import audit, clock, events, ids
+from sealdesk.api_keys import rules, store
+from sealdesk.api_keys.rules import (
+    ApiKey,
+    ApiKeyChange,
+    ApiKeyShown,
+    CreatedApiKey,
+    NewApiKey,
+    RotatedApiKey,
+)
+from sealdesk.audit import Deed
+from sealdesk.caller import Caller
+from sealdesk.db.engine import Tx
+from sealdesk.errors import Clash, Fault, Missing, invalid
+from sealdesk.sealing import KeyRing
+
+
+async def create_key(
+    tx: Tx, caller: Caller, new: NewApiKey, *, ring: KeyRing, now_us: int
+) -> CreatedApiKey:
+    """A new key with its secret, shown this once. Raises Invalid."""
+    api_key, api_secret = rules.mint_key(), rules.mint_secret()
+    permissions = rules.PERMISSIONS if new.permissions is None else new.permissions
+    key = ApiKey(
+        tenant_id=caller.tenant_id,
+        id=ids.mint(now_us),
+        name=new.name.strip(),
+        key_prefix=rules.prefix_of(api_key),
+        permissions=_in_order(permissions),
+        rate_limit=rules.DEFAULT_RATE_LIMIT if new.rate_limit is None else new.rate_limit,
+        allowed_ips=None if new.allowed_ips is None else tuple(new.allowed_ips),
+        replay_protection=new.replay_protection,
+        expires_at=_future(new.expires_at, now_us),
+        revoked_at=None,
+        last_used_at=None,
+        sealed_secret=None,
+        secret_version=1,
+        created_at=now_us,
+    )
+    key = _with_secret(key, api_secret, ring)
+    await store.add(tx, key, rules.hash_of(api_key))
+    await _note(tx, caller, "api_key.created", key, now_us)
+    return CreatedApiKey(**rules.shown(key, now_us), api_key=api_key, api_secret=api_secret)
+
+
+async def change_key(
+    tx: Tx, caller: Caller, key_id: str, change: ApiKeyChange, *, now_us: int
+) -> ApiKeyShown:
+    """Change what is named. Raises Missing, Clash for a dead key, Invalid."""
+    key = await _get_live(tx, caller.tenant_id, key_id, now_us)
+    changed = msgspec.structs.replace(key, **_wanted(change, now_us))
+    if changed != key:
+        await store.replace(tx, changed)
+        await _note(tx, caller, "api_key.updated", changed, now_us, before=key)
+    return ApiKeyShown(**rules.shown(changed, now_us))
+
+
+async def revoke_key(tx: Tx, caller: Caller, key_id: str, *, now_us: int) -> None:
+    """End a key for good and destroy its secret; again is no error. Raises Missing."""
+    key = await get_key(tx, caller.tenant_id, key_id)
+    if key.revoked_at is not None:
+        return
+    revoked = msgspec.structs.replace(key, revoked_at=now_us, sealed_secret=None)
+    await store.replace(tx, revoked)
+    await _note(tx, caller, "api_key.revoked", revoked, now_us, before=key)
+
+
+async def rotate_key(
+    tx: Tx, caller: Caller, key_id: str, *, ring: KeyRing, now_us: int
+) -> RotatedApiKey:
+    """A new secret for the same key; the old one is dead. Raises Missing, Clash for a dead key."""
+    key = await _get_live(tx, caller.tenant_id, key_id, now_us)
+    api_secret = rules.mint_secret()
+    rotated = msgspec.structs.replace(key, secret_version=key.secret_version + 1)
+    rotated = _with_secret(rotated, api_secret, ring)
+    await store.replace(tx, rotated)
+    await _note(tx, caller, "api_key.rotated", rotated, now_us)
+    return RotatedApiKey(**rules.shown(rotated, now_us), api_secret=api_secret)
+
+
+async def get_key(tx: Tx, tenant_id: str, key_id: str) -> ApiKey:
+    """Raises Missing."""
+    key = await store.find(tx, tenant_id, key_id)
+    if key is None:
+        raise Missing
+    return key
+
+
+async def reseal_key(tx: Tx, tenant_id: str, key_id: str, *, ring: KeyRing) -> bool:
+    """Seal a key's secret under the ring's first master key; False when it was already."""
+    key = await get_key(tx, tenant_id, key_id)
+    if key.sealed_secret is None or ring.is_current(key.sealed_secret):
+        return False
+    secret = ring.open(key.sealed_secret, rules.seal_context(key))
+    await store.replace(tx, _with_secret(key, secret, ring))
+    return True
+
+
+async def _get_live(tx: Tx, tenant_id: str, key_id: str, now_us: int) -> ApiKey:
+    key = await get_key(tx, tenant_id, key_id)
+    if key.revoked_at is not None:
+        raise Clash("api_key_revoked", "The key is revoked for good. Create a new one.")
+    if rules.is_expired(key, now_us):
+        raise Clash("api_key_expired", "The key has expired. Create a new one.")
+    return key
+
+
+def _with_secret(key: ApiKey, secret: str, ring: KeyRing) -> ApiKey:
+    return msgspec.structs.replace(key, sealed_secret=ring.seal(secret, rules.seal_context(key)))
+
+
+def _in_order(permissions: tuple[str, ...] | list[str]) -> tuple[str, ...]:
+    return tuple(name for name in rules.PERMISSIONS if name in permissions)
+
+
+def _wanted(change: ApiKeyChange, now_us: int) -> dict[str, Any]:
+    """The fields that a change names, as they are stored."""
+    wanted = {k: v for k, v in msgspec.structs.asdict(change).items() if v is not UNSET}
+    if "name" in wanted:
+        wanted["name"] = wanted["name"].strip()
+    if "permissions" in wanted:
+        wanted["permissions"] = _in_order(wanted["permissions"])
+    if wanted.get("allowed_ips") is not None:
+        wanted["allowed_ips"] = tuple(wanted["allowed_ips"])
+    if "expires_at" in wanted:
+        wanted["expires_at"] = _future(wanted["expires_at"], now_us)
+    return wanted
+
+
+def _future(text: str | None, now_us: int) -> int | None:
+    if text is None:
+        return None
+    at_us = clock.parse_instant(text)
+    if at_us is None or at_us <= now_us:
+        words = f"This must be in the future; it is {clock.iso(now_us)} now."
+        raise invalid([Fault("/expires_at", "expires_at_in_past", words)])
+    return at_us
+
+
+async def _note(
+    tx: Tx,
+    caller: Caller,
+    what: events.EventType,
+    key: ApiKey,
+    now_us: int,
+    *,
+    before: ApiKey | None = None,
+) -> None:
+    """Audit and event of a change to a key."""
+    now_shown = rules.shown(key, now_us)
+    changes = events.NO_CHANGES
+    if before is not None:
+        old = rules.shown(before, now_us)
+        changes = {n: (old[n], now_shown[n]) for n in now_shown if old[n] != now_shown[n]}
+    document = msgspec.json.encode(ApiKeyShown(**now_shown)).decode()
+    await events.record(tx, caller.tenant_id, what, document, changes, now_us)
+    deed = Deed(what, caller.actor, caller.address, key.id, {"name": key.name, "changes": changes})
+    await audit.record(tx, caller.tenant_id, deed, now_us)

@@ -1,0 +1,213 @@
+"""Key management (interface section 4.1) and `whoami`, as JSON."""
+
+from typing import Any
+
+import msgspec
+
+from sealdesk import clock
+from sealdesk.api_keys import actions, rules, store
+from sealdesk.api_keys.rules import (
+    ApiKey,
+    ApiKeyChange,
+    ApiKeyShown,
+    CreatedApiKey,
+    NewApiKey,
+    RefusalShown,
+    RotatedApiKey,
+)
+from sealdesk.api_keys.store import Refused
+from sealdesk.db.engine import Tx
+from sealdesk.errors import Missing
+from sealdesk.web import body, envelope
+from sealdesk.web.call import Answer, Call, Header
+from sealdesk.web.effect import effect
+from sealdesk.web.listing import PAGING, page, read_list
+from sealdesk.web.route import operation
+
+_TAG = "API keys"
+_NO_STORE: Header = (b"cache-control", b"no-store")
+_DEAD = (("api_key_revoked", 409), ("api_key_expired", 409))
+
+
+class Tenant(msgspec.Struct, frozen=True):
+    """Whose key it is."""
+
+    id: str
+    name: str
+
+
+class Limit(msgspec.Struct, frozen=True):
+    """The key's budget after this request. full_in_s: until all of it is back."""
+
+    limit: int
+    remaining: int
+    full_in_s: float
+
+
+class WhoAmI(msgspec.Struct, frozen=True):
+    """What the server knows of the calling key. skew_s: server time less the request's."""
+
+    key_id: str
+    name: str
+    key_prefix: str
+    tenant: Tenant
+    permissions: tuple[str, ...]
+    rate_limit: Limit
+    expires_at: str | None
+    skew_s: int
+
+
+@operation("List API keys", tag=_TAG, gives=ApiKeyShown, is_list=True, params=PAGING)
+async def list_keys(call: Call) -> Answer:
+    """Newest first, revoked and expired ones included. Never shows a key or a secret."""
+    asked = read_list(call, ())
+    tenant_id = call.caller.tenant_id
+    keys = await call.shared.database.read(lambda tx: store.list_keys(tx, tenant_id, asked.page))
+
+    def show(key: ApiKey) -> str:
+        return msgspec.json.encode(rules.shown(key, call.now_us)).decode()
+
+    return page(call, asked, keys, show=show, position=lambda key: [key.id])
+
+
+@operation(
+    "Create an API key",
+    tag=_TAG,
+    takes=NewApiKey,
+    gives=CreatedApiKey,
+    status=201,
+    headers=("prefer",),
+    example={
+        "name": "Shop integration",
+        "permissions": ["tickets:read", "tickets:write"],
+        "rate_limit": 600,
+        "expires_at": "2027-12-31T23:59:59Z",
+    },
+)
+async def create_key(call: Call) -> Answer:
+    """The answer holds `api_key` and `api_secret`, which are never shown again. Without
+    `permissions` the key gets all of them; with `[]` none."""
+    new = body.read(call, NewApiKey)
+
+    async def work(tx: Tx) -> Answer:
+        key = await actions.create_key(
+            tx, call.caller, new, ring=call.shared.ring, now_us=call.now_us
+        )
+        return envelope.one(key, 201, [_location(key.id), _NO_STORE])
+
+    return await effect(call, work)
+
+
+@operation("Get an API key", tag=_TAG, gives=ApiKeyShown, fails=("not_found",))
+async def get_key(call: Call) -> Answer:
+    """One key, without its secret."""
+    (key_id,) = call.params
+    key = await call.shared.database.read(
+        lambda tx: actions.get_key(tx, call.caller.tenant_id, key_id)
+    )
+    return envelope.one(rules.shown(key, call.now_us))
+
+
+@operation(
+    "Change an API key",
+    tag=_TAG,
+    takes=ApiKeyChange,
+    gives=ApiKeyShown,
+    headers=("prefer",),
+    fails=("not_found", *_DEAD),
+    example={"name": "Shop integration (EU)", "rate_limit": 2000},
+)
+async def change_key(call: Call) -> Answer:
+    """A JSON Merge Patch; it holds from the next request on. A revoked or expired key cannot be
+    changed."""
+    (key_id,) = call.params
+    change = body.read(call, ApiKeyChange)
+
+    async def work(tx: Tx) -> Answer:
+        shown = await actions.change_key(tx, call.caller, key_id, change, now_us=call.now_us)
+        return envelope.one(shown)
+
+    return await effect(call, work)
+
+
+@operation("Revoke an API key", tag=_TAG, status=204, fails=("not_found",))
+async def revoke_key(call: Call) -> Answer:
+    """Ends the key for good, for the very next request. Revoking again is no error."""
+    (key_id,) = call.params
+
+    async def work(tx: Tx) -> Answer:
+        await actions.revoke_key(tx, call.caller, key_id, now_us=call.now_us)
+        return envelope.nothing()
+
+    return await effect(call, work)
+
+
+@operation("Rotate an API key's secret", tag=_TAG, gives=RotatedApiKey, fails=("not_found", *_DEAD))
+async def rotate_key(call: Call) -> Answer:
+    """A new `api_secret`, shown this once; the old one stops working for the very next request.
+    To change over without a pause, create a second key instead and revoke the first later."""
+    (key_id,) = call.params
+
+    async def work(tx: Tx) -> Answer:
+        key = await actions.rotate_key(
+            tx, call.caller, key_id, ring=call.shared.ring, now_us=call.now_us
+        )
+        return envelope.one(key, 200, [_NO_STORE])
+
+    return await effect(call, work)
+
+
+@operation(
+    "List a key's refusals",
+    tag=_TAG,
+    gives=RefusalShown,
+    is_list=True,
+    params=PAGING,
+    fails=("not_found",),
+)
+async def list_refusals(call: Call) -> Answer:
+    """The last 50 requests that named this key and were refused, for finding out why; bodies are
+    never kept."""
+    (key_id,) = call.params
+    asked = read_list(call, ())
+    tenant_id = call.caller.tenant_id
+
+    async def work(tx: Tx) -> list[Refused]:
+        if await store.find(tx, tenant_id, key_id) is None:
+            raise Missing
+        return await store.list_refusals(tx, tenant_id, key_id, asked.page)
+
+    refusals = await call.shared.database.read(work)
+    return page(call, asked, refusals, show=_refusal, position=lambda refused: [refused.id])
+
+
+def _refusal(refused: Refused) -> str:
+    members: dict[str, Any] = msgspec.structs.asdict(refused)
+    return msgspec.json.encode(members | {"refused_at": clock.iso(refused.refused_at)}).decode()
+
+
+@operation("Who am I", tag="Basics", gives=WhoAmI)
+async def whoami(call: Call) -> Answer:
+    """The first call of an integration: which key this is, what it may, how much is left of its
+    budget, and how far the clocks are apart. Any valid key may ask."""
+    tenant_id, key_id = call.caller.tenant_id, call.caller.actor.id
+    key = await call.shared.database.read(lambda tx: actions.get_key(tx, tenant_id, key_id))
+    tenant_name = await call.shared.database.read(lambda tx: store.tenant_name(tx, tenant_id))
+    if call.rate is None:
+        raise RuntimeError("whoami stands behind the guard of signed requests")
+    return envelope.one(
+        WhoAmI(
+            key_id=key.id,
+            name=key.name,
+            key_prefix=key.key_prefix,
+            tenant=Tenant(tenant_id, tenant_name),
+            permissions=key.permissions,
+            rate_limit=Limit(key.rate_limit, call.rate.remaining, round(call.rate.full_in_s, 3)),
+            expires_at=clock.iso_or_none(key.expires_at),
+            skew_s=call.skew_s,
+        )
+    )
+
+
+def _location(key_id: str) -> Header:
+    return (b"location", f"/api/v1/api-keys/{key_id}".encode())

@@ -1,0 +1,335 @@
+"""Proving a signed request, in the order of decisions 3."""
+
+import ipaddress
+import math
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+
+import structlog
+
+from sealdesk import clock, ids, signing
+from sealdesk.api_keys import rules, store
+from sealdesk.api_keys.rules import ApiKey
+from sealdesk.api_keys.store import Refused
+from sealdesk.caller import Actor, Caller
+from sealdesk.db.engine import Tx
+from sealdesk.errors import Forbidden, Refusal, TooMany, Unavailable, Unproven
+from sealdesk.limits import RateState
+from sealdesk.sealing import Unsealable
+from sealdesk.settings import Network
+from sealdesk.signing import Signed
+from sealdesk.web.call import Call, Header, is_within
+
+_HEADERS = (b"x-api-key", b"x-api-signature", b"x-api-timestamp")
+_WRITES = ("POST", "PATCH", "DELETE")
+_FAILS = (
+    "missing_credentials",
+    "malformed_credentials",
+    "timestamp_not_seconds",
+    "timestamp_out_of_range",
+    "invalid_api_key",
+    "api_key_revoked",
+    "api_key_expired",
+    "invalid_signature",
+    "ip_not_allowed",
+    "rate_limit_exceeded",
+    "insufficient_permissions",
+    "body_too_large",
+    "unsupported_media_type",
+)
+
+log = structlog.get_logger("sealdesk.api_keys")
+
+
+class _Claim(NamedTuple):
+    """The three headers, well formed."""
+
+    api_key: str
+    signature: bytes
+    timestamp: bytes
+
+
+class SignedGuard:
+    """The guard of external endpoints: a valid signature, and one of the permissions `needs`."""
+
+    scheme: Literal["hmac"] = "hmac"
+    fails = _FAILS
+
+    def __init__(self, needs: tuple[str, ...]) -> None:
+        self.needs = needs
+
+    async def prove(self, call: Call) -> None:
+        """Set the caller. Raises Unproven, Forbidden, TooMany, TooLarge, WrongType."""
+        try:
+            key = await _proven_key(call)
+        except Unproven as refusal:
+            raise await _helpful(call, refusal) from refusal
+        await _note_use(call, key)
+        if key.allowed_ips is not None and not is_within(call.address, _networks(key.allowed_ips)):
+            raise await _kept(call, key, _not_from_here(call.address))
+        _charge(call, key)
+        if self.needs and not any(need in key.permissions for need in self.needs):
+            raise _lacking(self.needs, key.permissions)
+        call.check_content_type()
+        if key.replay_protection == "writes" and call.method in _WRITES:
+            call.within_write.append(_use_once(call, key))
+        actor = Actor("api_key", key.id, key.name)
+        call.caller = Caller(key.tenant_id, actor, frozenset(key.permissions), call.address)
+
+
+def signed(*needs: str) -> SignedGuard:
+    """A guard that any one of these permissions satisfies; none named: any valid key."""
+    return SignedGuard(needs)
+
+
+async def _proven_key(call: Call) -> ApiKey:
+    """The key whose secret signed this request. Raises Unproven."""
+    claim = _claim(call)
+    _check_time(call, claim.timestamp)
+    key_hash = rules.hash_of(claim.api_key)
+    key = _usable(
+        await call.shared.database.read(lambda tx: store.find_by_hash(tx, key_hash)), call
+    )
+    await call.read_body()
+    if call.body_waited:
+        key = _usable(
+            await call.shared.database.read(lambda tx: store.find_by_hash(tx, key_hash)), call
+        )
+    parts = Signed(claim.timestamp, call.method.encode(), call.target, call.body)
+    secret = _opened(call, key)
+    if not signing.is_valid(secret, parts, claim.signature):
+        raise _wrong_signature(parts)
+    return key
+
+
+def _claim(call: Call) -> _Claim:
+    """The three headers. Raises Unproven when they are not there, once each, and well formed."""
+    values = []
+    for name in _HEADERS:
+        value = call.headers.get(name)
+        if value is None:
+            raise _unproven(
+                "missing_credentials",
+                f"The header {name.decode()} is missing; a signed request carries x-api-key,"
+                " x-api-timestamp and x-api-signature.",
+            )
+        if call.is_repeated(name):
+            raise _malformed(f"The header {name.decode()} was sent more than once.")
+        values.append(value.strip(b" \t"))
+    api_key, signature, timestamp = values
+    if signing.API_KEY.fullmatch(api_key) is None:
+        raise _malformed("x-api-key must be tk_live_ and 40 lower-case hex characters.")
+    if signing.SIGNATURE.fullmatch(signature) is None:
+        raise _malformed_signature(signature)
+    if signing.TIMESTAMP.fullmatch(timestamp) is None:
+        raise _malformed_timestamp(timestamp)
+    return _Claim(api_key.decode(), signature, timestamp)
+
+
+def _malformed_signature(signature: bytes) -> Unproven:
+    detail = "x-api-signature must be 64 lower-case hex characters."
+    if signing.SIGNATURE.fullmatch(signature.lower()) is not None:
+        return _malformed(f"{detail} Yours is in upper case.", diagnosis="uppercase_hex")
+    return _malformed(detail)
+
+
+def _malformed_timestamp(timestamp: bytes) -> Unproven:
+    if len(timestamp) == 13 and timestamp.isdigit():
+        return _unproven(
+            "timestamp_not_seconds",
+            "x-api-timestamp has 13 digits: it is in milliseconds. Send whole seconds, and sign"
+            " the same text.",
+            diagnosis="timestamp_milliseconds",
+        )
+    return _malformed("x-api-timestamp must be the Unix time in seconds: ten ASCII digits.")
+
+
+def _check_time(call: Call, timestamp: bytes) -> None:
+    max_skew_s = call.shared.settings.max_skew_s
+    server_time = call.now_us // 1_000_000
+    call.skew_s = server_time - int(timestamp)
+    if abs(call.skew_s) > max_skew_s:
+        way = "behind" if call.skew_s > 0 else "ahead of"
+        raise _unproven(
+            "timestamp_out_of_range",
+            f"x-api-timestamp is {abs(call.skew_s)} s {way} the server's time; up to {max_skew_s} s"
+            " is accepted. Set the clock, or ask GET /api/v1/time.",
+            server_time=server_time,
+            max_skew_seconds=max_skew_s,
+        )
+
+
+def _usable(key: ApiKey | None, call: Call) -> ApiKey:
+    if key is None:
+        raise _unproven("invalid_api_key", "There is no such API key.")
+    if key.revoked_at is not None:
+        raise _unproven(
+            "api_key_revoked", f"This API key was revoked at {clock.iso(key.revoked_at)}."
+        )
+    if key.expires_at is not None and rules.is_expired(key, call.now_us):
+        raise _unproven("api_key_expired", f"This API key expired at {clock.iso(key.expires_at)}.")
+    return key
+
+
+def _opened(call: Call, key: ApiKey) -> str:
+    try:
+        return call.shared.ring.open(key.sealed_secret or b"", rules.seal_context(key))
+    except Unsealable as error:
+        log.error("a secret cannot be opened: is SEALDESK_MASTER_KEY the right one?", key_id=key.id)
+        raise Unavailable(detail="The key's secret cannot be read by this server.") from error
+
+
+def _wrong_signature(parts: Signed) -> Unproven:
+    return _unproven(
+        "invalid_signature",
+        "The signature does not fit what was received. Compare `received` with what you signed:"
+        " timestamp + METHOD + path with query + hex SHA-256 of the body.",
+        received={
+            "method": parts.method.decode(),
+            "request_target": parts.target.decode("latin-1"),
+            "timestamp": parts.timestamp.decode(),
+            "body_sha256": signing.body_sha256(parts.body).decode(),
+            "body_bytes": len(parts.body),
+        },
+    )
+
+
+def _unproven(code: str, detail: str, **members: Any) -> Unproven:
+    return Unproven(code, detail, headers=(("www-authenticate", "HMAC-SHA256"),), **members)
+
+
+def _malformed(detail: str, **members: Any) -> Unproven:
+    return _unproven("malformed_credentials", detail, **members)
+
+
+async def _helpful(call: Call, refusal: Unproven) -> Refusal:
+    """The refusal with the mistake named, and kept for the tenant; bare for who fails too often."""
+    if call.shared.failures.note(call.address):
+        return _unproven(refusal.code, "Too many failed requests come from this address.")
+    api_key = call.headers.get(b"x-api-key", b"").strip(b" \t")
+    if signing.API_KEY.fullmatch(api_key) is None:
+        return refusal
+    key_hash = rules.hash_of(api_key.decode())
+    key = await call.shared.database.read(lambda tx: store.find_by_hash(tx, key_hash))
+    if key is None:
+        return refusal
+    if refusal.code == "invalid_signature":
+        _diagnose(call, key, api_key.decode(), refusal)
+    return await _kept(call, key, refusal)
+
+
+def _diagnose(call: Call, key: ApiKey, api_key: str, refusal: Unproven) -> None:
+    """Add `diagnosis` when the wrong signature comes from a known mistake."""
+    if key.sealed_secret is None:
+        return
+    diagnosis = signing.diagnose(
+        Signed(
+            call.headers[b"x-api-timestamp"].strip(b" \t"),
+            call.method.encode(),
+            call.target,
+            call.body,
+        ),
+        call.headers[b"x-api-signature"].strip(b" \t"),
+        secret=_opened(call, key),
+        api_key=api_key,
+        host=call.headers.get(b"host", b""),
+    )
+    if diagnosis is not None:
+        refusal.members["diagnosis"] = diagnosis
+
+
+async def _kept(call: Call, key: ApiKey, refusal: Refusal) -> Refusal:
+    """The same refusal, noted for the key's administrators as far as the storage allows."""
+    received = refusal.members.get("received", {})
+    refused = Refused(
+        id=ids.mint(call.now_us),
+        code=refusal.code,
+        diagnosis=refusal.members.get("diagnosis"),
+        method=call.method,
+        target=call.target.decode("latin-1")[:2048],
+        timestamp=call.headers.get(b"x-api-timestamp", b"").decode("latin-1")[:32],
+        body_sha256=received.get("body_sha256"),
+        body_bytes=received.get("body_bytes"),
+        refused_at=call.now_us,
+    )
+    try:
+        await call.shared.database.write(
+            lambda tx: store.add_refusal(tx, key.tenant_id, key.id, refused)
+        )
+    except Unavailable:
+        log.warning("a refusal was not kept", key_id=key.id)
+    return refusal
+
+
+async def _note_use(call: Call, key: ApiKey) -> None:
+    """Best effort: a read must succeed even when nothing can be written."""
+    if not rules.is_use_due(key, call.now_us):
+        return
+    try:
+        await call.shared.database.write(
+            lambda tx: store.note_use(tx, key.tenant_id, key.id, call.now_us)
+        )
+    except Unavailable:
+        log.warning("last_used_at was not written", key_id=key.id)
+
+
+@lru_cache(maxsize=256)
+def _networks(cidrs: tuple[str, ...]) -> tuple[Network, ...]:
+    return tuple(ipaddress.ip_network(cidr) for cidr in cidrs)
+
+
+def _not_from_here(address: str) -> Forbidden:
+    return Forbidden(
+        "ip_not_allowed", f"This API key may not be used from {address}; see its allowed_ips."
+    )
+
+
+def _charge(call: Call, key: ApiKey) -> None:
+    """Spend one request. Raises TooMany; either way the answer tells the budget."""
+    state = call.shared.limiter.take(key.id, key.rate_limit)
+    call.rate = state
+    call.answer_headers += _rate_headers(state, call.now_us)
+    if not state.accepted:
+        wait_s = math.ceil(state.retry_after_s)
+        raise TooMany(
+            "rate_limit_exceeded",
+            f"The key may make {state.limit} requests a minute. Wait {wait_s} s.",
+            headers=(("retry-after", str(wait_s)),),
+        )
+
+
+def _rate_headers(state: RateState, now_us: int) -> list[Header]:
+    limit, remaining, full_in_s = state.limit, state.remaining, math.ceil(state.full_in_s)
+    reset = -(-now_us // 1_000_000) + full_in_s
+    return [
+        (b"ratelimit-policy", b'"key";q=%d;w=60' % limit),
+        (b"ratelimit", b'"key";r=%d;t=%d' % (remaining, full_in_s)),
+        (b"x-ratelimit-limit", b"%d" % limit),
+        (b"x-ratelimit-remaining", b"%d" % remaining),
+        (b"x-ratelimit-reset", b"%d" % reset),
+    ]
+
+
+def _lacking(needs: tuple[str, ...], granted: tuple[str, ...]) -> Forbidden:
+    return Forbidden(
+        "insufficient_permissions",
+        f"This needs the permission {' or '.join(needs)}. An administrator can change the key.",
+        required=list(needs),
+        granted=list(granted),
+    )
+
+
+def _use_once(call: Call, key: ApiKey) -> Any:
+    """What spends the signature inside the transaction of the effect."""
+    signature = call.headers[b"x-api-signature"].strip(b" \t").decode()
+    forget_at = call.now_us + 2 * call.shared.settings.max_skew_s * 1_000_000
+
+    async def use(tx: Tx) -> None:
+        if not await store.use_signature(tx, key.tenant_id, key.id, signature, forget_at):
+            raise _unproven(
+                "signature_replayed",
+                "This signature has had its effect, and the key accepts each one once. Sign again"
+                " with a new timestamp.",
+            )
+
+    return use

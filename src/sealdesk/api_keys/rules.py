@@ -1,0 +1,218 @@
+"""What an API key is and which values it may have; no IO."""
+
+import hashlib
+import ipaddress
+import secrets
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from sealdesk import clock
+
+PERMISSIONS = (
+    "tickets:read",
+    "tickets:write",
+    "replies:read",
+    "replies:write",
+    "customers:read",
+    "customers:write",
+)
+DEFAULT_RATE_LIMIT = 1000
+REFUSALS_KEPT = 50
+LAST_USED_STEP_US = 60_000_000
+_PREFIX = "tk_live_"
+
+ReplayProtection = Literal["off", "writes"]
+Found = list[tuple[str, str, str]]
+
+
+def _check_name(name: str) -> Found:
+    if not 1 <= len(name.strip()) <= 100:
+        return [("", "invalid_length", "This must have 1 to 100 characters.")]
+    return []
+
+
+def _check_permissions(names: list[str]) -> Found:
+    return [
+        (
+            f"/{place}",
+            "unknown_permission",
+            f"{name[:64]!a} is not a permission. There are {', '.join(PERMISSIONS)}.",
+        )
+        for place, name in enumerate(names)
+        if name not in PERMISSIONS
+    ]
+
+
+def _check_networks(cidrs: list[str]) -> Found:
+    found: Found = []
+    for place, cidr in enumerate(cidrs):
+        try:
+            ipaddress.ip_network(cidr)
+        except ValueError:
+            text = "This is not an address or a network, as in 203.0.113.0/24."
+            found.append((f"/{place}", "invalid_network", text))
+    return found
+
+
+def _check_instant(text: str) -> Found:
+    if clock.parse_instant(text) is None:
+        return [("", "invalid_time", "This is not an ISO 8601 time, as in 2027-01-31T09:30:00Z.")]
+    return []
+
+
+Name = Annotated[str, Meta(extra={"check": _check_name}, extra_json_schema={"maxLength": 100})]
+Permissions = Annotated[
+    list[str],
+    Meta(
+        extra={"check": _check_permissions},
+        extra_json_schema={"items": {"type": "string", "enum": list(PERMISSIONS)}},
+    ),
+]
+RateLimit = Annotated[int, Meta(ge=1, le=100_000)]
+Instant = Annotated[
+    str, Meta(extra={"check": _check_instant}, extra_json_schema={"format": "date-time"})
+]
+Networks = Annotated[list[str], Meta(max_length=20, extra={"check": _check_networks})]
+
+
+class NewApiKey(msgspec.Struct, frozen=True):
+    """What creating a key takes."""
+
+    name: Name
+    permissions: Permissions | None = None
+    rate_limit: RateLimit | None = None
+    expires_at: Instant | None = None
+    allowed_ips: Networks | None = None
+    replay_protection: ReplayProtection = "off"
+
+
+class ApiKeyChange(msgspec.Struct, frozen=True):
+    """What changing a key takes; what is left out stays."""
+
+    name: Name | UnsetType = UNSET
+    permissions: Permissions | UnsetType = UNSET
+    rate_limit: RateLimit | UnsetType = UNSET
+    expires_at: Instant | UnsetType | None = UNSET
+    allowed_ips: Networks | UnsetType | None = UNSET
+    replay_protection: ReplayProtection | UnsetType = UNSET
+
+
+class ApiKey(msgspec.Struct, frozen=True):
+    """A key as it is stored; the key itself only as a hash elsewhere, the secret sealed."""
+
+    tenant_id: str
+    id: str
+    name: str
+    key_prefix: str
+    permissions: tuple[str, ...]
+    rate_limit: int
+    allowed_ips: tuple[str, ...] | None
+    replay_protection: ReplayProtection
+    expires_at: int | None
+    revoked_at: int | None
+    last_used_at: int | None
+    sealed_secret: bytes | None
+    secret_version: int
+    created_at: int
+
+
+class ApiKeyShown(msgspec.Struct, frozen=True):
+    """A key as the API shows it (interface section 2.1)."""
+
+    id: str
+    name: str
+    key_prefix: str
+    permissions: tuple[str, ...]
+    rate_limit: int
+    allowed_ips: tuple[str, ...] | None
+    replay_protection: ReplayProtection
+    is_active: bool
+    last_used_at: str | None
+    expires_at: str | None
+    revoked_at: str | None
+    created_at: str
+
+
+class CreatedApiKey(ApiKeyShown, frozen=True):
+    """A new key: the only time that the key itself is shown, and its secret with it."""
+
+    api_key: str
+    api_secret: str
+
+
+class RotatedApiKey(ApiKeyShown, frozen=True):
+    """A key after rotation: the only time that its new secret is shown."""
+
+    api_secret: str
+
+
+class RefusalShown(msgspec.Struct, frozen=True):
+    """A refused request of a key, as its tenant's administrators see it; never the body."""
+
+    id: str
+    code: str
+    diagnosis: str | None
+    method: str
+    target: str
+    timestamp: str
+    body_sha256: str | None
+    body_bytes: int | None
+    refused_at: str
+
+
+def mint_key() -> str:
+    """A new API key: 160 random bits in hex behind the prefix."""
+    return _PREFIX + secrets.token_hex(20)
+
+
+def mint_secret() -> str:
+    """A new API secret: 256 random bits in hex."""
+    return secrets.token_hex(32)
+
+
+def prefix_of(api_key: str) -> str:
+    """The visible part of a key."""
+    return api_key[: len(_PREFIX) + 8]
+
+
+def hash_of(api_key: str) -> bytes:
+    """What a key is found by. A plain hash is right for 160 random bits."""
+    return hashlib.sha256(api_key.encode()).digest()
+
+
+def seal_context(key: ApiKey) -> str:
+    """What a key's sealed secret is bound to, so that it opens in no other row."""
+    return f"api_secret {key.tenant_id} {key.id} {key.secret_version}"
+
+
+def is_expired(key: ApiKey, now_us: int) -> bool:
+    return key.expires_at is not None and key.expires_at <= now_us
+
+
+def is_active(key: ApiKey, now_us: int) -> bool:
+    return key.revoked_at is None and not is_expired(key, now_us)
+
+
+def is_use_due(key: ApiKey, now_us: int) -> bool:
+    """Whether a use now must be noted: the first one, then once a minute."""
+    return key.last_used_at is None or now_us - key.last_used_at >= LAST_USED_STEP_US
+
+
+def shown(key: ApiKey, now_us: int) -> dict[str, Any]:
+    """The members of ApiKeyShown."""
+    return {
+        "id": key.id,
+        "name": key.name,
+        "key_prefix": key.key_prefix,
+        "permissions": key.permissions,
+        "rate_limit": key.rate_limit,
+        "allowed_ips": key.allowed_ips,
+        "replay_protection": key.replay_protection,
+        "is_active": is_active(key, now_us),
+        "last_used_at": clock.iso_or_none(key.last_used_at),
+        "expires_at": clock.iso_or_none(key.expires_at),
+        "revoked_at": clock.iso_or_none(key.revoked_at),
+        "created_at": clock.iso(key.created_at),
+    }

@@ -1,0 +1,193 @@
+"""The SQL of API keys, their used signatures and their refusals."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from sealdesk.api_keys import rules
+from sealdesk.api_keys.rules import ApiKey
+from sealdesk.db.engine import Row, Tx
+from sealdesk.paging import PageRequest
+
+_COLUMNS = """k.tenant_id, k.id, k.name, k.key_prefix, k.permissions, k.rate_limit, k.allowed_ips,
+    k.replay_protection, k.expires_at, k.revoked_at, k.last_used_at, k.sealed_secret,
+    k.secret_version, k.created_at"""
+
+_FIND_BY_HASH = f"""
+SELECT {_COLUMNS} FROM api_key_directory d
+JOIN api_keys k ON k.tenant_id = d.tenant_id AND k.id = d.key_id
+WHERE d.key_hash = :key_hash LIMIT 1
+"""
+_FIND = f"SELECT {_COLUMNS} FROM api_keys k WHERE k.tenant_id = :tenant_id AND k.id = :id LIMIT 1"
+_LIST = f"""
+SELECT {_COLUMNS} FROM api_keys k WHERE k.tenant_id = :tenant_id AND k.id < :before
+ORDER BY k.id DESC LIMIT :limit
+"""
+_ADD = """
+INSERT INTO api_keys (tenant_id, id, name, key_prefix, permissions, rate_limit, allowed_ips,
+    replay_protection, expires_at, revoked_at, last_used_at, sealed_secret, secret_version,
+    created_at)
+VALUES (:tenant_id, :id, :name, :key_prefix, :permissions, :rate_limit, :allowed_ips,
+    :replay_protection, :expires_at, :revoked_at, :last_used_at, :sealed_secret, :secret_version,
+    :created_at)
+"""
+_ADD_TO_DIRECTORY = """
+INSERT INTO api_key_directory (key_hash, tenant_id, key_id) VALUES (:key_hash, :tenant_id, :key_id)
+"""
+_REPLACE = """
+UPDATE api_keys SET name = :name, permissions = :permissions, rate_limit = :rate_limit,
+    allowed_ips = :allowed_ips, replay_protection = :replay_protection, expires_at = :expires_at,
+    revoked_at = :revoked_at, sealed_secret = :sealed_secret, secret_version = :secret_version
+WHERE tenant_id = :tenant_id AND id = :id
+"""
+_NOTE_USE = """
+UPDATE api_keys SET last_used_at = :now
+WHERE tenant_id = :tenant_id AND id = :id AND (last_used_at IS NULL OR last_used_at <= :due)
+"""
+_USE_SIGNATURE = """
+INSERT INTO used_signatures (tenant_id, key_id, signature, expires_at)
+VALUES (:tenant_id, :key_id, :signature, :expires_at)
+ON CONFLICT (tenant_id, key_id, signature) DO NOTHING
+"""
+_PRUNE_SIGNATURES = """
+DELETE FROM used_signatures WHERE (tenant_id, key_id, signature) IN
+    (SELECT tenant_id, key_id, signature FROM used_signatures WHERE expires_at < :now LIMIT :limit)
+"""
+_ADD_REFUSAL = """
+INSERT INTO refusals (tenant_id, key_id, id, code, diagnosis, method, target, timestamp,
+    body_sha256, body_bytes, refused_at)
+VALUES (:tenant_id, :key_id, :id, :code, :diagnosis, :method, :target, :timestamp,
+    :body_sha256, :body_bytes, :refused_at)
+"""
+_DROP_OLD_REFUSALS = """
+DELETE FROM refusals WHERE tenant_id = :tenant_id AND key_id = :key_id AND id <= (
+    SELECT id FROM refusals WHERE tenant_id = :tenant_id AND key_id = :key_id
+    ORDER BY id DESC LIMIT 1 OFFSET :kept)
+"""
+_LIST_REFUSALS = """
+SELECT id, code, diagnosis, method, target, timestamp, body_sha256, body_bytes, refused_at
+FROM refusals WHERE tenant_id = :tenant_id AND key_id = :key_id AND id < :before
+ORDER BY id DESC LIMIT :limit
+"""
+_LIST_SEALED = """
+SELECT tenant_id, id FROM api_keys
+WHERE sealed_secret IS NOT NULL AND (tenant_id, id) > (:tenant_id, :id)
+ORDER BY tenant_id, id LIMIT :limit
+"""
+_TENANT_NAME = "SELECT name FROM tenants WHERE id = :tenant_id LIMIT 1"
+
+LAST_ID = "g"  # sorts behind every id
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """A refused request, as it is kept."""
+
+    id: str
+    code: str
+    diagnosis: str | None
+    method: str
+    target: str
+    timestamp: str
+    body_sha256: str | None
+    body_bytes: int | None
+    refused_at: int
+
+
+async def find_by_hash(tx: Tx, key_hash: bytes) -> ApiKey | None:
+    """The key with this hash, whosever it is: the one look-up before the tenant is known."""
+    row = await tx.first(_FIND_BY_HASH, {"key_hash": key_hash})
+    return None if row is None else _key(row)
+
+
+async def find(tx: Tx, tenant_id: str, key_id: str) -> ApiKey | None:
+    row = await tx.first(_FIND, {"tenant_id": tenant_id, "id": key_id})
+    return None if row is None else _key(row)
+
+
+async def list_keys(tx: Tx, tenant_id: str, page: PageRequest) -> list[ApiKey]:
+    """Newest first; one more than the page when there are more."""
+    rows = await tx.all(_LIST, _page_params(tenant_id, page))
+    return [_key(row) for row in rows]
+
+
+async def add(tx: Tx, key: ApiKey, key_hash: bytes) -> None:
+    await tx.run(_ADD, _params(key))
+    await tx.run(
+        _ADD_TO_DIRECTORY, {"key_hash": key_hash, "tenant_id": key.tenant_id, "key_id": key.id}
+    )
+
+
+async def replace(tx: Tx, key: ApiKey) -> None:
+    """Store everything that can change, but for `last_used_at`."""
+    await tx.run(_REPLACE, _params(key))
+
+
+async def note_use(tx: Tx, tenant_id: str, key_id: str, now_us: int) -> None:
+    """Move `last_used_at` forward if a minute has gone by."""
+    due = now_us - rules.LAST_USED_STEP_US
+    await tx.run(_NOTE_USE, {"tenant_id": tenant_id, "id": key_id, "now": now_us, "due": due})
+
+
+async def use_signature(
+    tx: Tx, tenant_id: str, key_id: str, signature: str, expires_at: int
+) -> bool:
+    """Remember a signature; False when it was used before."""
+    added = await tx.run(
+        _USE_SIGNATURE,
+        {
+            "tenant_id": tenant_id,
+            "key_id": key_id,
+            "signature": signature,
+            "expires_at": expires_at,
+        },
+    )
+    return added == 1
+
+
+async def prune_signatures(tx: Tx, now_us: int, limit: int) -> int:
+    return await tx.run(_PRUNE_SIGNATURES, {"now": now_us, "limit": limit})
+
+
+async def add_refusal(tx: Tx, tenant_id: str, key_id: str, refused: Refused) -> None:
+    """Keep a refusal, and of the key's older ones the newest."""
+    owner = {"tenant_id": tenant_id, "key_id": key_id}
+    await tx.run(_ADD_REFUSAL, {**owner, **msgspec.structs.asdict(refused)})
+    await tx.run(_DROP_OLD_REFUSALS, {**owner, "kept": rules.REFUSALS_KEPT})
+
+
+async def list_refusals(tx: Tx, tenant_id: str, key_id: str, page: PageRequest) -> list[Refused]:
+    """Newest first; one more than the page when there are more."""
+    rows = await tx.all(_LIST_REFUSALS, {**_page_params(tenant_id, page), "key_id": key_id})
+    return [Refused(*row) for row in rows]
+
+
+async def list_sealed(tx: Tx, after: tuple[str, str], limit: int) -> Sequence[tuple[str, str]]:
+    """(tenant id, key id) of keys of all tenants that have a secret, for resealing."""
+    rows = await tx.all(_LIST_SEALED, {"tenant_id": after[0], "id": after[1], "limit": limit})
+    return [(row["tenant_id"], row["id"]) for row in rows]
+
+
+async def tenant_name(tx: Tx, tenant_id: str) -> str:
+    row = await tx.first(_TENANT_NAME, {"tenant_id": tenant_id})
+    return "" if row is None else str(row["name"])
+
+
+def _page_params(tenant_id: str, page: PageRequest) -> dict[str, object]:
+    before = page.after[0] if page.after else LAST_ID
+    return {"tenant_id": tenant_id, "before": before, "limit": page.per_page + 1}
+
+
+def _key(row: Row) -> ApiKey:
+    values = dict(row)
+    values["permissions"] = tuple(msgspec.json.decode(values["permissions"]))
+    if values["allowed_ips"] is not None:
+        values["allowed_ips"] = tuple(msgspec.json.decode(values["allowed_ips"]))
+    return ApiKey(**values)
+
+
+def _params(key: ApiKey) -> dict[str, object]:
+    allowed = key.allowed_ips
+    return msgspec.structs.asdict(key) | {
+        "permissions": msgspec.json.encode(key.permissions).decode(),
+        "allowed_ips": None if allowed is None else msgspec.json.encode(allowed).decode(),
+    }

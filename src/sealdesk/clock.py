@@ -1,0 +1,68 @@
+"""The one reader of the wall clock, and how instants are written."""
+
+import re
+import time
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# RFC 3339 with the freedoms of ISO 8601 that clients really use: a space for the T, no seconds,
+# one to nine digits of fraction. A date alone is no instant.
+_INSTANT = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?"
+    r"([Zz]|[+-]\d\d:?\d\d)?",
+    re.ASCII,
+)
+
+
+class Clock:
+    """What time it is. Tests hand in one that they can set."""
+
+    def now_us(self) -> int:
+        """Microseconds since the epoch, UTC."""
+        return time.time_ns() // 1000
+
+    def monotonic_s(self) -> float:
+        """Seconds that never go back; for limits and timeouts."""
+        return time.monotonic()
+
+
+def iso(at_us: int) -> str:
+    """An instant as `YYYY-MM-DDTHH:MM:SS.ffffffZ`, the only form that leaves the service."""
+    seconds, micros = divmod(at_us, 1_000_000)
+    moment = time.gmtime(seconds)
+    return (
+        f"{moment[0]:04d}-{moment[1]:02d}-{moment[2]:02d}"
+        f"T{moment[3]:02d}:{moment[4]:02d}:{moment[5]:02d}.{micros:06d}Z"
+    )
+
+
+def iso_or_none(at_us: int | None) -> str | None:
+    return None if at_us is None else iso(at_us)
+
+
+def parse_instant(text: str, *, need_offset: bool = False) -> int | None:
+    """Microseconds since the epoch for an ISO 8601 instant, None when it is not one.
+
+    Without an offset it is UTC, or None where `need_offset` asks for one.
+    """
+    found = _INSTANT.fullmatch(text)
+    if found is None:
+        return None
+    year, month, day, hour, minute, second, fraction, offset = found.groups()
+    if offset is None and need_offset:
+        return None
+    try:
+        moment = datetime(
+            int(year), int(month), int(day), int(hour), int(minute), int(second or 0), tzinfo=UTC
+        )
+    except ValueError:
+        return None
+    micros = int((fraction or "0").ljust(6, "0")[:6])
+    return (moment - _EPOCH) // timedelta(microseconds=1) + micros - _offset_us(offset)
+
+
+def _offset_us(offset: str | None) -> int:
+    if offset is None or offset in "Zz":
+        return 0
+    minutes = int(offset[1:3]) * 60 + int(offset[-2:])
+    return (-minutes if offset[0] == "-" else minutes) * 60_000_000

@@ -1,0 +1,1 @@
+"""Customers: the people that tickets come from."""

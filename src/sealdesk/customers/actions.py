@@ -1,0 +1,108 @@
+"""What happens to customers; each is one transaction's worth of work."""
+
+from sealdesk import events, ids
+from sealdesk.customers import rules, store
+from sealdesk.customers.rules import Customer, CustomerChange, NewCustomer
+from sealdesk.db.engine import Tx
+from sealdesk.errors import Clash, Fault, Missing, Stale, invalid
+
+
+async def add_customer(tx: Tx, tenant_id: str, new: NewCustomer, *, now_us: int) -> Customer:
+    """A new customer. Raises Clash when the e-mail address is taken."""
+    await _check_email_free(tx, tenant_id, new.email)
+    customer = Customer(
+        tenant_id=tenant_id,
+        id=ids.mint(now_us),
+        email=new.email,
+        name=new.name,
+        phone=new.phone,
+        company=new.company,
+        external_id=new.external_id,
+        metadata=new.metadata or {},
+        created_at=now_us,
+        updated_at=now_us,
+        version=1,
+    )
+    await store.add(tx, customer)
+    await _record(tx, "customer.created", customer, events.NO_CHANGES, now_us)
+    return customer
+
+
+async def find_or_add(
+    tx: Tx, tenant_id: str, *, email: str, name: str | None, now_us: int
+) -> Customer:
+    """The customer with this address; a name is filled in only if none is known."""
+    customer = await store.find_by_email(tx, tenant_id, email)
+    if customer is None:
+        return await add_customer(tx, tenant_id, NewCustomer(email, name), now_us=now_us)
+    if customer.name is None and name is not None:
+        return await _store_change(tx, customer, CustomerChange(name=name), now_us)
+    return customer
+
+
+async def change_customer(
+    tx: Tx,
+    tenant_id: str,
+    customer_id: str,
+    change: CustomerChange,
+    *,
+    if_match: tuple[str, ...] | None,
+    now_us: int,
+) -> Customer:
+    """The customer after the change. Raises Missing, Stale, Clash, Invalid."""
+    customer = await get_customer(tx, tenant_id, customer_id)
+    check_match(if_match, rules.etag(customer))
+    return await _store_change(tx, customer, change, now_us)
+
+
+async def get_customer(tx: Tx, tenant_id: str, customer_id: str) -> Customer:
+    """Raises Missing."""
+    customer = await store.find(tx, tenant_id, customer_id)
+    if customer is None:
+        raise Missing
+    return customer
+
+
+def check_match(if_match: tuple[str, ...] | None, etag: str) -> None:
+    """Raises Stale when the caller acted on another version than the current one."""
+    if if_match is not None and "*" not in if_match and etag not in if_match:
+        raise Stale(
+            "version_mismatch",
+            f"It is {etag} now, and If-Match says otherwise. Read it again and repeat the change.",
+            current=etag,
+        )
+
+
+async def _store_change(
+    tx: Tx, customer: Customer, change: CustomerChange, now_us: int
+) -> Customer:
+    changed = rules.changed(customer, change, now_us)
+    if changed is customer:
+        return customer
+    if rules.check_object(changed.metadata):
+        raise invalid([Fault("/metadata", "too_large", "Together this is over 16 KiB of JSON.")])
+    if changed.email != customer.email:
+        await _check_email_free(tx, customer.tenant_id, changed.email, but_for=customer.id)
+    await store.replace(tx, changed)
+    changes = rules.differences(customer, changed)
+    await _record(tx, "customer.updated", changed, changes, now_us)
+    return changed
+
+
+async def _check_email_free(
+    tx: Tx, tenant_id: str, email: str, *, but_for: str | None = None
+) -> None:
+    other = await store.find_by_email(tx, tenant_id, email)
+    if other is not None and other.id != but_for:
+        raise Clash(
+            "customer_email_taken",
+            "A customer with this e-mail address exists; see existing_id.",
+            existing_id=other.id,
+        )
+
+
+async def _record(
+    tx: Tx, kind: events.EventType, customer: Customer, changes: events.Changes, now_us: int
+) -> None:
+    document = rules.document(customer)
+    await events.record(tx, customer.tenant_id, kind, document, changes, now_us)

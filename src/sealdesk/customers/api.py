@@ -1,0 +1,122 @@
+"""Customers as JSON (interface section 4.2)."""
+
+from sealdesk import emails
+from sealdesk.customers import actions, rules, store
+from sealdesk.customers.rules import Customer, CustomerChange, CustomerShown, NewCustomer
+from sealdesk.customers.store import Filter
+from sealdesk.db.engine import Tx
+from sealdesk.web import body, conditional, envelope, query
+from sealdesk.web.call import Answer, Call, Header
+from sealdesk.web.effect import effect
+from sealdesk.web.listing import PAGING, page, read_list
+from sealdesk.web.route import operation
+
+_TAG = "Customers"
+_EXAMPLE = {
+    "email": "maria.santos@example.com",
+    "name": "Maria Santos",
+    "company": "Santos Ceramics",
+    "metadata": {"plan": "pro"},
+}
+_FILTERS = (
+    query.text(
+        "email",
+        "The customer with this e-mail address.",
+        most=emails.MAX_LENGTH,
+        example="maria.santos@example.com",
+    ),
+    query.text("external_id", "Customers with this external_id.", most=255, example="C-1042"),
+    query.instant("updated_after", "Customers changed at this time or later."),
+    query.one_of("sort_by", ("created_at",), "What to order by.", default="created_at"),
+    query.one_of("sort", ("desc", "asc"), "Newest or oldest first.", default="desc"),
+)
+
+
+@operation(
+    "List customers", tag=_TAG, gives=CustomerShown, is_list=True, params=(*_FILTERS, *PAGING)
+)
+async def list_customers(call: Call) -> Answer:
+    """Newest first. Filters are joined by "and"."""
+    asked = read_list(call, _FILTERS)
+    wanted = Filter(
+        email=asked.values.get("email"),
+        external_id=asked.values.get("external_id"),
+        updated_after=asked.values.get("updated_after"),
+        newest_first=asked.values.get("sort") != "asc",
+    )
+
+    async def work(tx: Tx) -> list[Customer]:
+        return await store.list_customers(tx, call.caller.tenant_id, wanted, asked.page)
+
+    database = call.shared.database
+    rows = await (database.read(work) if wanted.is_served() else database.read_slowly(work))
+    return page(call, asked, rows, show=rules.document, position=lambda row: [row.id])
+
+
+@operation(
+    "Create a customer",
+    tag=_TAG,
+    takes=NewCustomer,
+    gives=CustomerShown,
+    status=201,
+    headers=("idempotency-key", "prefer"),
+    fails=("customer_email_taken", "idempotency_key_reused"),
+    example=_EXAMPLE,
+)
+async def create_customer(call: Call) -> Answer:
+    """An e-mail address belongs to one customer of a tenant, whatever its case; a second one is
+    409 with `existing_id`."""
+    new = body.read(call, NewCustomer)
+
+    async def work(tx: Tx) -> Answer:
+        customer = await actions.add_customer(tx, call.caller.tenant_id, new, now_us=call.now_us)
+        location = (b"location", f"/api/v1/external/customers/{customer.id}".encode())
+        return _answer(customer, 201, location)
+
+    return await effect(call, work)
+
+
+@operation(
+    "Get a customer",
+    tag=_TAG,
+    gives=CustomerShown,
+    headers=("if-none-match",),
+    fails=("not_found",),
+)
+async def get_customer(call: Call) -> Answer:
+    """One customer, with its ETag."""
+    (customer_id,) = call.params
+    customer = await call.shared.database.read(
+        lambda tx: actions.get_customer(tx, call.caller.tenant_id, customer_id)
+    )
+    answer = envelope.one(rules.shown(customer))
+    return conditional.unless_unchanged(call, rules.etag(customer), answer)
+
+
+@operation(
+    "Change a customer",
+    tag=_TAG,
+    takes=CustomerChange,
+    gives=CustomerShown,
+    headers=("if-match", "prefer"),
+    fails=("not_found", "customer_email_taken", "version_mismatch"),
+    example={"name": "Maria Santos-Lima", "metadata": {"plan": "enterprise"}},
+)
+async def change_customer(call: Call) -> Answer:
+    """A JSON Merge Patch: what is left out stays, null clears, `metadata` is merged."""
+    (customer_id,) = call.params
+    change = body.read(call, CustomerChange)
+    if_match = conditional.if_match(call)
+
+    async def work(tx: Tx) -> Answer:
+        customer = await actions.change_customer(
+            tx, call.caller.tenant_id, customer_id, change, if_match=if_match, now_us=call.now_us
+        )
+        return _answer(customer, 200)
+
+    return await effect(call, work)
+
+
+def _answer(customer: Customer, status: int, *headers: Header) -> Answer:
+    etag = (b"etag", rules.etag(customer).encode())
+    return envelope.one(rules.shown(customer), status, [*headers, etag])

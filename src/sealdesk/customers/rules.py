@@ -1,0 +1,166 @@
+"""What a customer is and which values it may have; no IO."""
+
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from sealdesk import clock, emails
+from sealdesk.events import Changes
+
+MAX_OBJECT_BYTES = 16 * 1024
+Found = list[tuple[str, str, str]]
+
+
+def _check_email(address: str) -> Found:
+    wrong = emails.fault(address)
+    return [] if wrong is None else [("", "invalid_email", f"This {wrong}")]
+
+
+def check_object(value: dict[str, Any]) -> Found:
+    """Free JSON objects are bounded by their size as JSON."""
+    if len(msgspec.json.encode(value)) > MAX_OBJECT_BYTES:
+        return [("", "too_large", f"This must be at most {MAX_OBJECT_BYTES} bytes of JSON.")]
+    return []
+
+
+Email = Annotated[str, Meta(extra={"check": _check_email}, extra_json_schema={"format": "email"})]
+Text64 = Annotated[str, Meta(max_length=64)]
+Text255 = Annotated[str, Meta(max_length=255)]
+Object = Annotated[dict[str, Any], Meta(extra={"check": check_object})]
+
+_READ_ONLY = frozenset({"id", "created_at", "updated_at", "version"})
+
+
+class NewCustomer(msgspec.Struct, frozen=True):
+    """What creating a customer takes."""
+
+    IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
+
+    email: Email
+    name: Text255 | None = None
+    phone: Text64 | None = None
+    company: Text255 | None = None
+    external_id: Text255 | None = None
+    metadata: Object | None = None
+
+
+class CustomerChange(msgspec.Struct, frozen=True):
+    """What changing a customer takes; what is left out stays, null clears."""
+
+    IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
+
+    email: Email | UnsetType = UNSET
+    name: Text255 | UnsetType | None = UNSET
+    phone: Text64 | UnsetType | None = UNSET
+    company: Text255 | UnsetType | None = UNSET
+    external_id: Text255 | UnsetType | None = UNSET
+    metadata: Object | UnsetType | None = UNSET
+
+
+class Customer(msgspec.Struct, frozen=True):
+    """A customer as it is stored."""
+
+    tenant_id: str
+    id: str
+    email: str
+    name: str | None
+    phone: str | None
+    company: str | None
+    external_id: str | None
+    metadata: dict[str, Any]
+    created_at: int
+    updated_at: int
+    version: int
+
+
+class CustomerRef(msgspec.Struct, frozen=True):
+    """What a ticket shows of its customer."""
+
+    id: str
+    email: str
+    name: str | None
+
+
+class CustomerShown(msgspec.Struct, frozen=True):
+    """A customer as the API shows it."""
+
+    id: str
+    email: str
+    name: str | None
+    phone: str | None
+    company: str | None
+    external_id: str | None
+    metadata: dict[str, Any]
+    created_at: str
+    updated_at: str
+    version: int
+
+
+def changed(customer: Customer, change: CustomerChange, now_us: int) -> Customer:
+    """The customer after a change; the same one when nothing differs."""
+    wanted = {k: v for k, v in msgspec.structs.asdict(change).items() if v is not UNSET}
+    if "metadata" in wanted:
+        wanted["metadata"] = merged(customer.metadata, wanted["metadata"])
+    after = msgspec.structs.replace(customer, **wanted)
+    if after == customer:
+        return customer
+    return msgspec.structs.replace(after, updated_at=now_us, version=customer.version + 1)
+
+
+def merged(before: dict[str, Any], patch: dict[str, Any] | None) -> dict[str, Any]:
+    """A free object after a JSON Merge Patch (RFC 7396); null for the whole empties it."""
+    if patch is None:
+        return {}
+    after = dict(before)
+    for name, value in patch.items():
+        if value is None:
+            after.pop(name, None)
+        elif isinstance(value, dict):
+            inner = after.get(name)
+            after[name] = merged(inner if isinstance(inner, dict) else {}, value)
+        else:
+            after[name] = value
+    return after
+
+
+def shown(customer: Customer) -> CustomerShown:
+    return CustomerShown(
+        id=customer.id,
+        email=customer.email,
+        name=customer.name,
+        phone=customer.phone,
+        company=customer.company,
+        external_id=customer.external_id,
+        metadata=customer.metadata,
+        created_at=clock.iso(customer.created_at),
+        updated_at=clock.iso(customer.updated_at),
+        version=customer.version,
+    )
+
+
+def reference(customer: Customer) -> str:
+    """What a ticket shows of it, as JSON."""
+    ref = CustomerRef(customer.id, customer.email, customer.name)
+    return msgspec.json.encode(ref).decode()
+
+
+def document(customer: Customer) -> str:
+    """The customer as the API shows it, as JSON."""
+    return msgspec.json.encode(shown(customer)).decode()
+
+
+_WATCHED = ("email", "name", "phone", "company", "external_id", "metadata")
+
+
+def differences(before: Customer, after: Customer) -> Changes:
+    """field → (old, new), for the event of a change."""
+    return {
+        name: (getattr(before, name), getattr(after, name))
+        for name in _WATCHED
+        if getattr(before, name) != getattr(after, name)
+    }
+
+
+def etag(customer: Customer) -> str:
+    return f'"{customer.version}"'

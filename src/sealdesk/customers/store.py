@@ -1,0 +1,103 @@
+"""The SQL of customers."""
+
+import msgspec
+
+from sealdesk import emails
+from sealdesk.customers import rules
+from sealdesk.customers.rules import Customer
+from sealdesk.db.engine import Row, Tx
+from sealdesk.paging import PageRequest
+
+_COLUMNS = """tenant_id, id, email, name, phone, company, external_id, metadata, created_at,
+    updated_at, version"""
+_FIND = f"SELECT {_COLUMNS} FROM customers WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
+_FIND_BY_EMAIL = f"""
+SELECT {_COLUMNS} FROM customers
+WHERE tenant_id = :tenant_id AND email_identity = :email_identity LIMIT 1
+"""
+_ADD = """
+INSERT INTO customers (tenant_id, id, email, email_identity, name, phone, company, external_id,
+    metadata, reference, created_at, updated_at, version)
+VALUES (:tenant_id, :id, :email, :email_identity, :name, :phone, :company, :external_id,
+    :metadata, :reference, :created_at, :updated_at, :version)
+"""
+_REPLACE = """
+UPDATE customers SET email = :email, email_identity = :email_identity, name = :name,
+    phone = :phone, company = :company, external_id = :external_id, metadata = :metadata,
+    reference = :reference, updated_at = :updated_at, version = :version
+WHERE tenant_id = :tenant_id AND id = :id
+"""
+
+
+class Filter(msgspec.Struct, frozen=True):
+    """Which customers a list is of."""
+
+    email: str | None = None
+    external_id: str | None = None
+    updated_after: int | None = None
+    newest_first: bool = True
+
+    def is_served(self) -> bool:
+        """Whether an index leads straight to the page."""
+        return self.updated_after is None and (self.email is None or self.external_id is None)
+
+
+async def find(tx: Tx, tenant_id: str, customer_id: str) -> Customer | None:
+    row = await tx.first(_FIND, {"tenant_id": tenant_id, "id": customer_id})
+    return None if row is None else _customer(row)
+
+
+async def find_by_email(tx: Tx, tenant_id: str, email: str) -> Customer | None:
+    row = await tx.first(
+        _FIND_BY_EMAIL, {"tenant_id": tenant_id, "email_identity": emails.identity(email)}
+    )
+    return None if row is None else _customer(row)
+
+
+async def list_customers(
+    tx: Tx, tenant_id: str, wanted: Filter, page: PageRequest
+) -> list[Customer]:
+    """In order of creation; one more than the page when there are more."""
+    conditions = ["tenant_id = :tenant_id"]
+    params: dict[str, object] = {"tenant_id": tenant_id, "limit": page.per_page + 1}
+    if wanted.email is not None:
+        conditions.append("email_identity = :email_identity")
+        params["email_identity"] = emails.identity(wanted.email)
+    if wanted.external_id is not None:
+        conditions.append("external_id = :external_id")
+        params["external_id"] = wanted.external_id
+    if wanted.updated_after is not None:
+        conditions.append("updated_at >= :updated_after")
+        params["updated_after"] = wanted.updated_after
+    if page.after is not None:
+        conditions.append("id < :after" if wanted.newest_first else "id > :after")
+        params["after"] = page.after[0]
+    order = "DESC" if wanted.newest_first else "ASC"
+    rows = await tx.all(
+        f"SELECT {_COLUMNS} FROM customers WHERE {' AND '.join(conditions)}"
+        f" ORDER BY id {order} LIMIT :limit",
+        params,
+    )
+    return [_customer(row) for row in rows]
+
+
+async def add(tx: Tx, customer: Customer) -> None:
+    await tx.run(_ADD, _params(customer))
+
+
+async def replace(tx: Tx, customer: Customer) -> None:
+    await tx.run(_REPLACE, _params(customer))
+
+
+def _customer(row: Row) -> Customer:
+    values = dict(row)
+    values["metadata"] = msgspec.json.decode(values["metadata"])
+    return Customer(**values)
+
+
+def _params(customer: Customer) -> dict[str, object]:
+    return msgspec.structs.asdict(customer) | {
+        "email_identity": emails.identity(customer.email),
+        "metadata": msgspec.json.encode(customer.metadata).decode(),
+        "reference": rules.reference(customer),
+    }

@@ -1,0 +1,1 @@
+"""The storage: two doors, `Database.read` and `Database.write`."""

@@ -1,0 +1,10 @@
+"""What Alembic runs: the steps on one connection, which holds the write lock meanwhile."""
+
+from alembic import context
+
+from sealdesk.db.schema import metadata
+
+connection = context.config.attributes["connection"]
+context.configure(connection=connection, target_metadata=metadata, render_as_batch=True)
+with context.begin_transaction():
+    context.run_migrations()

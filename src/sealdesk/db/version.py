@@ -1,0 +1,68 @@
+"""Which schema a database has, and bringing it to ours. Reads by SQL alone: Alembic and
+SQLAlchemy would cost the server 23 MiB, so they run in a child process.
+"""
+
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+KNOWN = ("0001",)  # every schema version that this code can migrate from; the last is current
+
+
+class Unusable(Exception):
+    """The database cannot be used as it is; the text says what to do."""
+
+
+def ensure_current(path: Path) -> bool:
+    """Bring the database at `path` to this code's schema; whether anything was done.
+
+    Raises Unusable.
+    """
+    if schema_version(path) == KNOWN[-1]:
+        return False
+    child = subprocess.run(
+        [sys.executable, "-m", "sealdesk.db.migrate", str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if child.returncode != 0:
+        lines = child.stderr.strip().splitlines() or ["the migration ended without a word"]
+        raise Unusable(lines[-1])
+    return True
+
+
+def schema_version(path: Path) -> str | None:
+    """The schema version of a database file, None for a new one. Raises Unusable."""
+    if not path.exists() or path.stat().st_size == 0:
+        return None
+    try:
+        connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        try:
+            version = _read_version(connection)
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        raise Unusable(
+            f"{path} cannot be read as a Sealdesk database ({error});"
+            " restore it from a backup or name another with SEALDESK_DATA_DIR"
+        ) from error
+    if version is not None and version not in KNOWN:
+        raise Unusable(
+            f"{path} has schema {version}, which is newer than this Sealdesk knows"
+            f" ({KNOWN[-1]}); run the newer Sealdesk, nothing was changed"
+        )
+    return version
+
+
+def _read_version(connection: sqlite3.Connection) -> str | None:
+    tables = connection.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' LIMIT 100"
+    ).fetchall()
+    if not tables:
+        return None
+    if ("alembic_version",) not in tables:
+        raise sqlite3.DatabaseError("it holds tables of something else")
+    row = connection.execute("SELECT version_num FROM alembic_version LIMIT 1").fetchone()
+    return None if row is None else str(row[0])

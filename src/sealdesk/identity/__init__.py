@@ -1,0 +1,1 @@
+"""Tenants, their users, and proving who is logged in."""

@@ -1,0 +1,163 @@
+"""What happens to tenants, users and log-ins; each is one transaction's worth of work."""
+
+import hashlib
+import math
+import secrets
+from typing import NamedTuple
+
+from sealdesk import audit, emails, ids
+from sealdesk.audit import Deed
+from sealdesk.caller import Actor
+from sealdesk.db.engine import Tx
+from sealdesk.errors import Clash, Fault, Missing, TooMany, Unproven, invalid
+from sealdesk.identity import rules, store
+from sealdesk.identity.rules import Bound, Role, User
+from sealdesk.identity.store import Tenant
+
+
+class Attempt(NamedTuple):
+    """A log-in that may be tried: whom it names, and how it is counted until it succeeds."""
+
+    id: str
+    user: User | None
+    bounds: list[Bound]
+
+
+async def create_tenant(tx: Tx, name: str, *, actor: Actor, now_us: int) -> Tenant:
+    """Raises Invalid for a name that is empty or too long."""
+    if not 1 <= len(name.strip()) <= 100:
+        raise invalid([Fault("/name", "invalid_length", "A name has 1 to 100 characters.")])
+    tenant = Tenant(ids.mint(now_us), name.strip(), now_us)
+    await store.add_tenant(tx, tenant)
+    deed = Deed("tenant.created", actor, "", tenant.id, {"name": tenant.name})
+    await audit.record(tx, tenant.id, deed, now_us)
+    return tenant
+
+
+async def create_user(
+    tx: Tx,
+    tenant_id: str,
+    *,
+    email: str,
+    name: str | None,
+    role: Role,
+    password_hash: str | None,
+    actor: Actor,
+    now_us: int,
+) -> User:
+    """Raises Missing for an unknown tenant, Invalid, Clash when the address is taken."""
+    if await store.find_tenant(tx, tenant_id) is None:
+        raise Missing("There is no such tenant.")
+    wrong = emails.fault(email)
+    if wrong is not None:
+        raise invalid([Fault("/email", "invalid_email", f"This {wrong}")])
+    user = User(
+        tenant_id=tenant_id,
+        id=ids.mint(now_us),
+        email=email,
+        name=name or rules.default_name(email),
+        role=role,
+        password_hash=password_hash,
+        is_active=True,
+        tokens_from=0,
+        created_at=now_us,
+    )
+    if not await store.add(tx, user):
+        raise Clash("user_email_taken", f"{email} is the address of another user.")
+    deed = Deed("user.created", actor, "", user.id, {"email": email, "role": role})
+    await audit.record(tx, tenant_id, deed, now_us)
+    return user
+
+
+async def begin_log_in(tx: Tx, email: str, address: str, *, now_us: int) -> Attempt:
+    """Count a log-in as failed until it succeeds, so that guesses at once are all counted.
+
+    Raises TooMany when too many have failed.
+    """
+    user = await store.find_by_email(tx, email)
+    is_known = user is not None and await store.is_known_address(
+        tx, user.tenant_id, user.id, address
+    )
+    bounds = rules.bounds(email, address, is_known_address=is_known)
+    for bound in bounds:
+        full_until = await store.full_until(tx, bound, now_us)
+        if full_until is not None:
+            raise _too_many((full_until - now_us) / 1_000_000)
+    attempt_id = ids.mint(now_us)
+    for bound in bounds:
+        await store.note_attempt(tx, bound.bucket, attempt_id, now_us)
+    return Attempt(attempt_id, user, bounds)
+
+
+async def finish_log_in(tx: Tx, attempt: Attempt, user: User, address: str, *, now_us: int) -> None:
+    """Take the attempt out of the failures; the account starts anew from this address."""
+    for bound in attempt.bounds:
+        await store.forget_attempt(tx, bound.bucket, attempt.id)
+    await store.forget_bucket(tx, attempt.bounds[0].bucket)
+    await store.note_address(tx, user.tenant_id, user.id, address, now_us)
+
+
+async def set_password(
+    tx: Tx, user: User, password_hash: str, *, actor: Actor, address: str, now_us: int
+) -> None:
+    """A new password; every token and reset link of the user ends."""
+    await store.set_password(
+        tx, user.tenant_id, user.id, password_hash=password_hash, tokens_from=now_us
+    )
+    await store.drop_resets_of(tx, user.tenant_id, user.id)
+    deed = Deed("user.password_changed", actor, address, user.id)
+    await audit.record(tx, user.tenant_id, deed, now_us)
+
+
+async def make_reset_token(tx: Tx, user: User, *, actor: Actor, now_us: int) -> str:
+    """A one-time token that lets its holder set the user's password, for an hour."""
+    token = secrets.token_urlsafe(32)
+    await store.drop_resets_of(tx, user.tenant_id, user.id)
+    await store.add_reset(
+        tx,
+        user.tenant_id,
+        user.id,
+        token_hash=_hash(token),
+        expires_at=now_us + rules.RESET_LINK_LIFE_US,
+    )
+    deed = Deed("user.reset_link_made", actor, "", user.id)
+    await audit.record(tx, user.tenant_id, deed, now_us)
+    return token
+
+
+async def use_reset_token(
+    tx: Tx, token: str, password_hash: str, *, address: str, now_us: int
+) -> None:
+    """Set the password of the token's user; the token is used up. Raises Unproven."""
+    owner = await store.find_reset(tx, _hash(token), now_us)
+    user = None if owner is None else await store.find(tx, *owner)
+    if user is None or not user.is_active:
+        raise Unproven(
+            "invalid_token",
+            "The reset token was used, has expired, or never was. Ask for a new one.",
+            headers=(("www-authenticate", "Bearer"),),
+        )
+    actor = Actor("user", user.id, user.name)
+    await set_password(tx, user, password_hash, actor=actor, address=address, now_us=now_us)
+
+
+async def get_user_by_email(tx: Tx, email: str) -> User:
+    """Raises Missing."""
+    user = await store.find_by_email(tx, email)
+    if user is None:
+        raise Missing(f"There is no user with the address {email}.")
+    return user
+
+
+def _hash(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()
+
+
+def _too_many(wait_s: float) -> TooMany:
+    seconds = max(1, math.ceil(wait_s))
+    return TooMany(
+        "too_many_attempts",
+        f"Too many log-ins failed. Try again in {seconds} s, or ask an administrator for a reset"
+        " link.",
+        headers=(("retry-after", str(seconds)),),
+    )

@@ -1,0 +1,101 @@
+"""Proving a log-in: a bearer token, and the role that the row asks for."""
+
+from typing import Literal
+
+from sealdesk import audit, ids
+from sealdesk.audit import Deed
+from sealdesk.caller import Actor, Caller
+from sealdesk.db.engine import Tx
+from sealdesk.errors import Forbidden, Missing
+from sealdesk.identity import rules, store, tokens
+from sealdesk.identity.rules import User
+from sealdesk.identity.tokens import Token
+from sealdesk.web.call import Call
+
+_FAILS = (
+    "jwt_required",
+    "invalid_token",
+    "token_expired",
+    "insufficient_role",
+    "body_too_large",
+    "unsupported_media_type",
+)
+
+
+class LogInGuard:
+    """The guard of what people do: a valid token, and one of the roles in `needs`.
+
+    HMAC headers mean nothing here, and neither do cookies.
+    """
+
+    scheme: Literal["jwt"] = "jwt"
+    fails = _FAILS
+
+    def __init__(self, needs: tuple[str, ...], *, own_account: bool) -> None:
+        self.needs = needs
+        self._own_account = own_account
+
+    async def prove(self, call: Call) -> None:
+        """Set the caller. Raises Unproven, Forbidden, TooLarge, WrongType."""
+        token = tokens.read(call)
+        user = await call.shared.database.read(lambda tx: _user_of(tx, token))
+        if user.role not in self.needs:
+            raise _wrong_role(
+                f"This needs the role {' or '.join(self.needs)}; yours is {user.role}."
+            )
+        tenant_id = await self._tenant_of(call, user)
+        await call.read_body()
+        if call.body_waited:
+            await call.shared.database.read(lambda tx: _user_of(tx, token))
+        call.check_content_type()
+        actor = Actor("user", user.id, user.name)
+        call.caller = Caller(tenant_id, actor, frozenset((user.role,)), call.address)
+
+    async def _tenant_of(self, call: Call, user: User) -> str:
+        """The tenant to act in; acting in another than one's own is audited there."""
+        wanted = call.header(b"x-tenant-id")
+        if wanted is None or wanted == user.tenant_id:
+            return user.tenant_id
+        if user.role != "super_admin":
+            raise _wrong_role("x-tenant-id may only name your own tenant.")
+        if self._own_account:
+            return user.tenant_id
+        await call.shared.database.write(lambda tx: _note_visit(tx, call, user, wanted))
+        return wanted
+
+
+def administrator() -> LogInGuard:
+    """A guard for the roles that manage keys, webhooks and people."""
+    return LogInGuard(rules.ADMINISTRATORS, own_account=False)
+
+
+def logged_in() -> LogInGuard:
+    """A guard for what every user may do with their own account."""
+    return LogInGuard(rules.ROLES, own_account=True)
+
+
+async def _user_of(tx: Tx, token: Token) -> User:
+    """The token's user as they are now. Raises Unproven when the token no longer holds."""
+    user = await store.find(tx, token.tenant_id, token.user_id)
+    if (
+        user is None
+        or not user.is_active
+        or user.role != token.role
+        or token.issued_at < user.tokens_from
+        or await store.is_ended(tx, token.id)
+    ):
+        raise tokens.refused("invalid_token", "The access token no longer holds. Log in again.")
+    return user
+
+
+async def _note_visit(tx: Tx, call: Call, user: User, tenant_id: str) -> None:
+    if not ids.is_canonical(tenant_id) or await store.find_tenant(tx, tenant_id) is None:
+        raise Missing("There is no such tenant; see x-tenant-id.")
+    actor = Actor("user", user.id, user.name)
+    details = {"method": call.method, "path": call.path}
+    deed = Deed("super_admin.acted", actor, call.address, None, details)
+    await audit.record(tx, tenant_id, deed, call.now_us)
+
+
+def _wrong_role(detail: str) -> Forbidden:
+    return Forbidden("insufficient_role", detail)

@@ -1,0 +1,166 @@
+"""What tenants and users are, and what log-in allows; no IO."""
+
+from typing import Annotated, Any, Literal, get_args
+
+import msgspec
+from msgspec import Meta
+
+from sealdesk import emails
+
+Role = Literal["agent", "tenant_admin", "super_admin"]
+ROLES: tuple[Role, ...] = get_args(Role)
+ADMINISTRATORS: tuple[Role, ...] = ("tenant_admin", "super_admin")
+
+TOKEN_LIFE_S = 3600
+RESET_LINK_LIFE_US = 60 * 60 * 1_000_000
+MIN_PASSWORD_LENGTH = 12
+MAX_PASSWORD_LENGTH = 1024
+
+Found = list[tuple[str, str, str]]
+
+Password = Annotated[str, Meta(max_length=MAX_PASSWORD_LENGTH)]
+
+
+def _long_enough(password: str) -> Found:
+    if len(password) < MIN_PASSWORD_LENGTH:
+        text = f"A password must have at least {MIN_PASSWORD_LENGTH} characters."
+        return [("", "too_short", text)]
+    return []
+
+
+NewPassword = Annotated[
+    str,
+    Meta(
+        max_length=MAX_PASSWORD_LENGTH,
+        extra={"check": _long_enough},
+        extra_json_schema={"minLength": MIN_PASSWORD_LENGTH},
+    ),
+]
+
+
+class Login(msgspec.Struct, frozen=True):
+    """What logging in takes."""
+
+    email: Annotated[str, Meta(max_length=emails.MAX_LENGTH)]
+    password: Password
+
+    def __repr__(self) -> str:
+        return "Login(…)"
+
+
+class PasswordChange(msgspec.Struct, frozen=True):
+    """What changing one's password takes."""
+
+    current: Password
+    new: NewPassword
+
+    def __repr__(self) -> str:
+        return "PasswordChange(…)"
+
+
+class PasswordReset(msgspec.Struct, frozen=True):
+    """What a one-time reset takes."""
+
+    token: Annotated[str, Meta(max_length=128)]
+    new: NewPassword
+
+    def __repr__(self) -> str:
+        return "PasswordReset(…)"
+
+
+class User(msgspec.Struct, frozen=True):
+    """A user as it is stored; the password only as a hash, which `repr` leaves out.
+
+    tokens_from: tokens issued before this instant are refused.
+    """
+
+    tenant_id: str
+    id: str
+    email: str
+    name: str
+    role: Role
+    password_hash: str | None
+    is_active: bool
+    tokens_from: int
+    created_at: int
+
+    def __repr__(self) -> str:
+        return f"User(id={self.id!r})"
+
+
+class UserShown(msgspec.Struct, frozen=True):
+    """A user as the API shows them."""
+
+    id: str
+    email: str
+    name: str
+    role: Role
+    tenant_id: str
+
+
+class AgentShown(msgspec.Struct, frozen=True):
+    """Somebody whom a ticket can be assigned to."""
+
+    id: str
+    name: str
+
+
+class LoggedIn(msgspec.Struct, frozen=True):
+    """The answer to a log-in. expires_in: seconds."""
+
+    access_token: str
+    token_type: Literal["Bearer"]
+    expires_in: int
+    user: UserShown
+
+
+class Bound(msgspec.Struct, frozen=True):
+    """How many failures a bucket may hold within a time before no more are looked at."""
+
+    bucket: str
+    count: int
+    within_us: int
+
+
+def bounds(email: str, address: str, *, is_known_address: bool) -> list[Bound]:
+    """What a log-in is measured against (decisions 1).
+
+    An address that the account has used before is not counted with the strangers, so that a
+    stranger cannot keep the owner out.
+    """
+    account = emails.identity(email)
+    minute = 60 * 1_000_000
+    found = [
+        Bound(f"account {account} from {address}", 10, 5 * minute),
+        Bound(f"from {address}", 100, 5 * minute),
+    ]
+    if not is_known_address:
+        found.append(Bound(f"account {account} from strangers", 100, 60 * minute))
+    return found
+
+
+LONGEST_BOUND_US = 60 * 60 * 1_000_000
+
+
+def shown(user: User) -> UserShown:
+    return UserShown(user.id, user.email, user.name, user.role, user.tenant_id)
+
+
+def default_name(email: str) -> str:
+    """A name for who gave none: the part before the @."""
+    return email.partition("@")[0]
+
+
+def claims(user: User, *, token_id: str, now_us: int) -> dict[str, Any]:
+    """What a user's access token says. `iat` keeps its microseconds: a token issued in the same
+    second as a change of password must not be taken for an older one."""
+    return {
+        "iss": "sealdesk",
+        "aud": "sealdesk-api",
+        "sub": user.id,
+        "jti": token_id,
+        "iat": now_us / 1_000_000,
+        "exp": now_us // 1_000_000 + TOKEN_LIFE_S,
+        "tenant_id": user.tenant_id,
+        "role": user.role,
+    }

@@ -1,0 +1,245 @@
+"""The SQL of tenants, users and log-ins."""
+
+from typing import NamedTuple
+
+import msgspec
+
+from sealdesk import emails, ids
+from sealdesk.db.engine import Row, Tx
+from sealdesk.identity.rules import Bound, User
+from sealdesk.paging import PageRequest
+
+_COLUMNS = """u.tenant_id, u.id, u.email, u.name, u.role, u.password_hash, u.is_active,
+    u.tokens_from, u.created_at"""
+_FIND = f"SELECT {_COLUMNS} FROM users u WHERE u.tenant_id = :tenant_id AND u.id = :id LIMIT 1"
+_FIND_BY_EMAIL = f"""
+SELECT {_COLUMNS} FROM user_directory d
+JOIN users u ON u.tenant_id = d.tenant_id AND u.id = d.user_id
+WHERE d.email_identity = :email_identity LIMIT 1
+"""
+_LIST = f"""
+SELECT {_COLUMNS} FROM users u WHERE u.tenant_id = :tenant_id AND u.id < :before
+ORDER BY u.id DESC LIMIT :limit
+"""
+_LIST_ACTIVE = f"""
+SELECT {_COLUMNS} FROM users u WHERE u.tenant_id = :tenant_id AND u.id < :before AND u.is_active
+ORDER BY u.id DESC LIMIT :limit
+"""
+_ADD = """
+INSERT INTO users (tenant_id, id, email, name, role, password_hash, is_active, tokens_from,
+    created_at)
+VALUES (:tenant_id, :id, :email, :name, :role, :password_hash, :is_active, :tokens_from,
+    :created_at)
+"""
+_ADD_TO_DIRECTORY = """
+INSERT INTO user_directory (email_identity, tenant_id, user_id)
+VALUES (:email_identity, :tenant_id, :user_id) ON CONFLICT (email_identity) DO NOTHING
+"""
+_SET_PASSWORD = """
+UPDATE users SET password_hash = :password_hash, tokens_from = :tokens_from
+WHERE tenant_id = :tenant_id AND id = :id
+"""
+_ADD_TENANT = "INSERT INTO tenants (id, name, created_at) VALUES (:id, :name, :created_at)"
+_FIND_TENANT = "SELECT id, name, created_at FROM tenants WHERE id = :id LIMIT 1"
+_LIST_TENANTS = """
+SELECT id, name, created_at FROM tenants WHERE id > :after ORDER BY id LIMIT :limit
+"""
+_IS_KNOWN_ADDRESS = """
+SELECT 1 FROM user_addresses
+WHERE tenant_id = :tenant_id AND user_id = :user_id AND address = :address LIMIT 1
+"""
+_NOTE_ADDRESS = """
+INSERT INTO user_addresses (tenant_id, user_id, address, last_at)
+VALUES (:tenant_id, :user_id, :address, :last_at)
+ON CONFLICT (tenant_id, user_id, address) DO UPDATE SET last_at = excluded.last_at
+"""
+# The n-th newest failure of a bucket, if it is recent enough: then n are within the time.
+_FULL_SINCE = """
+SELECT failed_at FROM login_failures WHERE bucket = :bucket AND id > :since
+ORDER BY id DESC LIMIT 1 OFFSET :offset
+"""
+_NOTE_ATTEMPT = "INSERT INTO login_failures (bucket, id, failed_at) VALUES (:bucket, :id, :at)"
+_FORGET_ATTEMPT = "DELETE FROM login_failures WHERE bucket = :bucket AND id = :id"
+_FORGET_BUCKET = "DELETE FROM login_failures WHERE bucket = :bucket"
+_PRUNE_ATTEMPTS = """
+DELETE FROM login_failures WHERE (bucket, id) IN
+    (SELECT bucket, id FROM login_failures WHERE failed_at < :before LIMIT :limit)
+"""
+_END_TOKEN = """
+INSERT INTO ended_tokens (id, expires_at) VALUES (:id, :expires_at)
+ON CONFLICT (id) DO NOTHING
+"""
+_IS_ENDED = "SELECT 1 FROM ended_tokens WHERE id = :id LIMIT 1"
+_PRUNE_TOKENS = """
+DELETE FROM ended_tokens WHERE id IN
+    (SELECT id FROM ended_tokens WHERE expires_at < :now LIMIT :limit)
+"""
+_ADD_RESET = """
+INSERT INTO reset_links (token_hash, tenant_id, user_id, expires_at)
+VALUES (:token_hash, :tenant_id, :user_id, :expires_at)
+"""
+_FIND_RESET = """
+SELECT tenant_id, user_id FROM reset_links
+WHERE token_hash = :token_hash AND expires_at > :now LIMIT 1
+"""
+_DROP_RESETS_OF = "DELETE FROM reset_links WHERE tenant_id = :tenant_id AND user_id = :user_id"
+_PRUNE_RESETS = """
+DELETE FROM reset_links WHERE token_hash IN
+    (SELECT token_hash FROM reset_links WHERE expires_at < :now LIMIT :limit)
+"""
+LAST_ID = "g"  # sorts behind every id
+
+
+class Tenant(NamedTuple):
+    """A tenant as it is stored."""
+
+    id: str
+    name: str
+    created_at: int
+
+
+async def find(tx: Tx, tenant_id: str, user_id: str) -> User | None:
+    row = await tx.first(_FIND, {"tenant_id": tenant_id, "id": user_id})
+    return None if row is None else _user(row)
+
+
+async def find_by_email(tx: Tx, email: str) -> User | None:
+    """The user with this address, whichever tenant they are of: addresses are unique over all."""
+    row = await tx.first(_FIND_BY_EMAIL, {"email_identity": emails.identity(email)})
+    return None if row is None else _user(row)
+
+
+async def list_users(
+    tx: Tx, tenant_id: str, page: PageRequest, *, active_only: bool = False
+) -> list[User]:
+    """Newest first; one more than the page when there are more."""
+    before = page.after[0] if page.after else LAST_ID
+    rows = await tx.all(
+        _LIST_ACTIVE if active_only else _LIST,
+        {"tenant_id": tenant_id, "before": before, "limit": page.per_page + 1},
+    )
+    return [_user(row) for row in rows]
+
+
+async def add(tx: Tx, user: User) -> bool:
+    """False, and nothing stored, when the address is another user's."""
+    added = await tx.run(
+        _ADD_TO_DIRECTORY,
+        {
+            "email_identity": emails.identity(user.email),
+            "tenant_id": user.tenant_id,
+            "user_id": user.id,
+        },
+    )
+    if added:
+        await tx.run(_ADD, msgspec.structs.asdict(user))
+    return added == 1
+
+
+async def set_password(
+    tx: Tx, tenant_id: str, user_id: str, *, password_hash: str, tokens_from: int
+) -> None:
+    await tx.run(
+        _SET_PASSWORD,
+        {
+            "tenant_id": tenant_id,
+            "id": user_id,
+            "password_hash": password_hash,
+            "tokens_from": tokens_from,
+        },
+    )
+
+
+async def add_tenant(tx: Tx, tenant: Tenant) -> None:
+    await tx.run(_ADD_TENANT, tenant._asdict())
+
+
+async def find_tenant(tx: Tx, tenant_id: str) -> Tenant | None:
+    row = await tx.first(_FIND_TENANT, {"id": tenant_id})
+    return None if row is None else Tenant(*row)
+
+
+async def list_tenants(tx: Tx, after: str, limit: int) -> list[Tenant]:
+    """Oldest first, for commands."""
+    return [Tenant(*row) for row in await tx.all(_LIST_TENANTS, {"after": after, "limit": limit})]
+
+
+async def is_known_address(tx: Tx, tenant_id: str, user_id: str, address: str) -> bool:
+    """Whether the user has logged in from this address before."""
+    params = {"tenant_id": tenant_id, "user_id": user_id, "address": address}
+    return await tx.first(_IS_KNOWN_ADDRESS, params) is not None
+
+
+async def note_address(tx: Tx, tenant_id: str, user_id: str, address: str, now_us: int) -> None:
+    params = {"tenant_id": tenant_id, "user_id": user_id, "address": address}
+    await tx.run(_NOTE_ADDRESS, {**params, "last_at": now_us})
+
+
+async def full_until(tx: Tx, bound: Bound, now_us: int) -> int | None:
+    """Until when a bucket is full, None when it is not."""
+    row = await tx.first(
+        _FULL_SINCE,
+        {
+            "bucket": bound.bucket,
+            "since": ids.lowest(now_us - bound.within_us),
+            "offset": bound.count - 1,
+        },
+    )
+    return None if row is None else int(row["failed_at"]) + bound.within_us
+
+
+async def note_attempt(tx: Tx, bucket: str, attempt_id: str, now_us: int) -> None:
+    await tx.run(_NOTE_ATTEMPT, {"bucket": bucket, "id": attempt_id, "at": now_us})
+
+
+async def forget_attempt(tx: Tx, bucket: str, attempt_id: str) -> None:
+    await tx.run(_FORGET_ATTEMPT, {"bucket": bucket, "id": attempt_id})
+
+
+async def forget_bucket(tx: Tx, bucket: str) -> None:
+    await tx.run(_FORGET_BUCKET, {"bucket": bucket})
+
+
+async def end_token(tx: Tx, token_id: str, expires_at: int) -> None:
+    await tx.run(_END_TOKEN, {"id": token_id, "expires_at": expires_at})
+
+
+async def is_ended(tx: Tx, token_id: str) -> bool:
+    return await tx.first(_IS_ENDED, {"id": token_id}) is not None
+
+
+async def add_reset(
+    tx: Tx, tenant_id: str, user_id: str, *, token_hash: bytes, expires_at: int
+) -> None:
+    await tx.run(
+        _ADD_RESET,
+        {
+            "token_hash": token_hash,
+            "tenant_id": tenant_id,
+            "user_id": user_id,
+            "expires_at": expires_at,
+        },
+    )
+
+
+async def find_reset(tx: Tx, token_hash: bytes, now_us: int) -> tuple[str, str] | None:
+    """(tenant id, user id) of a reset link that still holds."""
+    row = await tx.first(_FIND_RESET, {"token_hash": token_hash, "now": now_us})
+    return None if row is None else (row["tenant_id"], row["user_id"])
+
+
+async def drop_resets_of(tx: Tx, tenant_id: str, user_id: str) -> None:
+    await tx.run(_DROP_RESETS_OF, {"tenant_id": tenant_id, "user_id": user_id})
+
+
+async def prune(tx: Tx, now_us: int, attempts_before: int, limit: int) -> int:
+    """Delete some of what no longer matters; how many rows."""
+    attempts = await tx.run(_PRUNE_ATTEMPTS, {"before": attempts_before, "limit": limit})
+    tokens = await tx.run(_PRUNE_TOKENS, {"now": now_us, "limit": limit})
+    return attempts + tokens + await tx.run(_PRUNE_RESETS, {"now": now_us, "limit": limit})
+
+
+def _user(row: Row) -> User:
+    values = dict(row)
+    values["is_active"] = bool(values["is_active"])
+    return User(**values)

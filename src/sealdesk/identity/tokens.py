@@ -1,0 +1,74 @@
+"""Access tokens: JWTs of one algorithm, made and read here only."""
+
+from typing import NamedTuple
+
+import jwt
+
+from sealdesk.errors import Unproven
+from sealdesk.identity import rules
+from sealdesk.identity.rules import User
+from sealdesk.web.call import Call
+
+_ALGORITHM = "HS256"
+_REQUIRED = ["iss", "aud", "sub", "jti", "iat", "exp", "tenant_id", "role"]
+
+
+class Token(NamedTuple):
+    """What a valid token says. issued_at: microseconds; expires_at: too."""
+
+    id: str
+    user_id: str
+    tenant_id: str
+    role: str
+    issued_at: int
+    expires_at: int
+
+
+def issue(user: User, secret: bytes, *, token_id: str, now_us: int) -> str:
+    claims = rules.claims(user, token_id=token_id, now_us=now_us)
+    return jwt.encode(claims, secret, algorithm=_ALGORITHM)
+
+
+def read(call: Call) -> Token:
+    """The bearer token of a call. Raises Unproven unless we issued it and it has not expired."""
+    header = call.headers.get(b"authorization")
+    if header is None or call.is_repeated(b"authorization"):
+        raise refused(
+            "jwt_required", "Log in with POST /api/v1/auth/login and send Authorization: Bearer …"
+        )
+    scheme, _, text = header.decode("latin-1").strip().partition(" ")
+    if scheme.lower() != "bearer":
+        raise refused("jwt_required", "Authorization must be Bearer and an access token.")
+    return _decoded(text.strip(), call.shared.settings.jwt_secret, call.now_us)
+
+
+def _decoded(text: str, secret: bytes, now_us: int) -> Token:
+    try:
+        claims = jwt.decode(
+            text,
+            secret,
+            algorithms=[_ALGORITHM],
+            audience="sealdesk-api",
+            issuer="sealdesk",
+            # The time is compared below, with the clock that everything else goes by.
+            options={"require": _REQUIRED, "verify_exp": False, "verify_iat": False},
+        )
+        token = Token(
+            claims["jti"],
+            claims["sub"],
+            claims["tenant_id"],
+            claims["role"],
+            round(claims["iat"] * 1_000_000),
+            round(claims["exp"] * 1_000_000),
+        )
+    except (jwt.InvalidTokenError, TypeError, ValueError, OverflowError) as error:
+        raise refused("invalid_token", "The access token is not one of ours. Log in.") from error
+    if not all(isinstance(part, str) for part in token[:4]):
+        raise refused("invalid_token", "The access token is not one of ours. Log in.")
+    if token.expires_at <= now_us:
+        raise refused("token_expired", "The access token has expired. Log in again.")
+    return token
+
+
+def refused(code: str, detail: str) -> Unproven:
+    return Unproven(code, detail, headers=(("www-authenticate", "Bearer"),))

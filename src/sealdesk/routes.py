@@ -1,0 +1,67 @@
+"""THE table: method, path, who may, what happens. Read it to review access."""
+
+from sealdesk.api_keys import api as api_keys
+from sealdesk.api_keys.guard import signed
+from sealdesk.customers import api as customers
+from sealdesk.identity import api as identity
+from sealdesk.identity.guard import administrator, logged_in
+from sealdesk.tickets import api as tickets
+from sealdesk.web import status
+from sealdesk.web.route import Open, Route
+
+_ADMIN = administrator()
+_USER = logged_in()
+_OPEN = Open()
+
+ROUTES: tuple[Route, ...] = (
+    # The external API (interface section 4.2): a signature and a permission.
+    Route("GET", "/api/v1/external/tickets", signed("tickets:read"), tickets.list_tickets),
+    Route("POST", "/api/v1/external/tickets", signed("tickets:write"), tickets.create_ticket),
+    Route("GET", "/api/v1/external/tickets/{id}", signed("tickets:read"), tickets.get_ticket),
+    Route("PATCH", "/api/v1/external/tickets/{id}", signed("tickets:write"), tickets.change_ticket),
+    Route(
+        "GET",
+        "/api/v1/external/tickets/{ticket_id}/replies",
+        signed("tickets:read", "replies:read"),
+        tickets.list_replies,
+    ),
+    Route(
+        "POST",
+        "/api/v1/external/tickets/{ticket_id}/replies",
+        signed("tickets:write", "replies:write"),
+        tickets.create_reply,
+    ),
+    Route("GET", "/api/v1/external/customers", signed("customers:read"), customers.list_customers),
+    Route(
+        "POST", "/api/v1/external/customers", signed("customers:write"), customers.create_customer
+    ),
+    Route(
+        "GET", "/api/v1/external/customers/{id}", signed("customers:read"), customers.get_customer
+    ),
+    Route(
+        "PATCH",
+        "/api/v1/external/customers/{id}",
+        signed("customers:write"),
+        customers.change_customer,
+    ),
+    Route("GET", "/api/v1/external/agents", signed("tickets:read"), identity.list_agents),
+    Route("GET", "/api/v1/external/whoami", signed(), api_keys.whoami),
+    # Key management (interface section 4.1): a log-in and an administrator's role.
+    Route("GET", "/api/v1/api-keys", _ADMIN, api_keys.list_keys),
+    Route("POST", "/api/v1/api-keys", _ADMIN, api_keys.create_key),
+    Route("GET", "/api/v1/api-keys/{id}", _ADMIN, api_keys.get_key),
+    Route("PATCH", "/api/v1/api-keys/{id}", _ADMIN, api_keys.change_key),
+    Route("DELETE", "/api/v1/api-keys/{id}", _ADMIN, api_keys.revoke_key),
+    Route("POST", "/api/v1/api-keys/{id}/rotate", _ADMIN, api_keys.rotate_key),
+    Route("GET", "/api/v1/api-keys/{id}/refusals", _ADMIN, api_keys.list_refusals),
+    # One's own account: a log-in, but for the ways to get one.
+    Route("POST", "/api/v1/auth/login", _OPEN, identity.log_in),
+    Route("POST", "/api/v1/auth/reset", _OPEN, identity.reset_password),
+    Route("GET", "/api/v1/auth/me", _USER, identity.me),
+    Route("POST", "/api/v1/auth/logout", _USER, identity.log_out),
+    Route("POST", "/api/v1/auth/password", _USER, identity.change_password),
+    # What everybody may see.
+    Route("GET", "/api/v1/time", _OPEN, status.tell_time),
+    Route("GET", "/healthz", _OPEN, status.is_alive),
+    Route("GET", "/readyz", _OPEN, status.is_ready),
+)

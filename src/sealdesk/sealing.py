@@ -1,0 +1,93 @@
+"""Sealing: what is kept or handed out so that only this installation can read or change it."""
+
+import hashlib
+import hmac
+import os
+from collections.abc import Sequence
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM, AESSIV
+
+KEY_BYTES = 32
+_FINGERPRINT_BYTES = 4
+_NONCE_BYTES = 12
+
+
+class Unsealable(Exception):
+    """It was not sealed here, not for this purpose, or it was changed."""
+
+
+class Secret:
+    """A text that must not be shown: its `repr` and `str` are stars."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return "***"
+
+
+class KeyRing:
+    """The master keys: the first seals, every one opens, so keys rotate without a pause."""
+
+    def __init__(self, master_keys: Sequence[bytes]) -> None:
+        self._current = _fingerprint(master_keys[0])
+        self._boxes = {_fingerprint(key): AESGCM(_derive(key, b"secrets")) for key in master_keys}
+        # AES-SIV needs no nonce: any number of cursors may be sealed under one key, and the same
+        # page always has the same cursor.
+        self._tokens = {
+            _fingerprint(key): AESSIV(_derive(key, b"token-1") + _derive(key, b"token-2"))
+            for key in master_keys
+        }
+
+    def __repr__(self) -> str:
+        return f"KeyRing({len(self._boxes)} keys)"
+
+    def seal(self, plain: str, about: str) -> bytes:
+        """Seal a secret for one purpose; `about` is not stored and must be given to open it."""
+        nonce = os.urandom(_NONCE_BYTES)
+        sealed = self._boxes[self._current].encrypt(nonce, plain.encode(), about.encode())
+        return self._current + nonce + sealed
+
+    def open(self, sealed: bytes, about: str) -> str:
+        """The secret. Raises Unsealable."""
+        box = self._boxes.get(sealed[:_FINGERPRINT_BYTES])
+        if box is None:
+            raise Unsealable("sealed under a master key that is not in the ring")
+        start = _FINGERPRINT_BYTES + _NONCE_BYTES
+        try:
+            plain = box.decrypt(sealed[_FINGERPRINT_BYTES:start], sealed[start:], about.encode())
+        except (InvalidTag, ValueError) as error:
+            raise Unsealable("changed, or sealed for something else") from error
+        return plain.decode()
+
+    def is_current(self, sealed: bytes) -> bool:
+        """Whether it is sealed under the first key of the ring."""
+        return sealed.startswith(self._current)
+
+    def seal_token(self, plain: bytes, about: bytes) -> bytes:
+        """Seal what a client carries for us. The same input gives the same token."""
+        return self._current + self._tokens[self._current].encrypt(plain, [about])
+
+    def open_token(self, token: bytes, about: bytes) -> bytes:
+        """What a token of ours holds. Raises Unsealable."""
+        box = self._tokens.get(token[:_FINGERPRINT_BYTES])
+        if box is None or len(token) <= _FINGERPRINT_BYTES + 16:
+            raise Unsealable("not a token of this installation")
+        try:
+            return box.decrypt(token[_FINGERPRINT_BYTES:], [about])
+        except InvalidTag as error:
+            raise Unsealable("changed, or sealed for something else") from error
+
+
+def _fingerprint(key: bytes) -> bytes:
+    return hashlib.sha256(b"sealdesk key " + key).digest()[:_FINGERPRINT_BYTES]
+
+
+def _derive(key: bytes, purpose: bytes) -> bytes:
+    return hmac.digest(key, b"sealdesk " + purpose, "sha256")

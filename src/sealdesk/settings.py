@@ -1,0 +1,214 @@
+"""The settings: every `SEALDESK_*` variable, checked once, at the start."""
+
+import base64
+import binascii
+import contextlib
+import ipaddress
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from sealdesk.sealing import KEY_BYTES
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+# name → what it means; `docs/settings.md` says it at length and a test compares the two.
+NAMES: dict[str, str] = {
+    "SEALDESK_DATA_DIR": "directory of the database and the generated keys",
+    "SEALDESK_DATABASE_URL": "sqlite:///path; default: sealdesk.db in the data directory",
+    "SEALDESK_MASTER_KEY": "seals secrets: base64 of 32 bytes; several, comma-separated, to rotate",
+    "SEALDESK_JWT_SECRET": "signs log-ins: base64 of 32 bytes",
+    "SEALDESK_MAX_SKEW_S": "allowed clock difference of signed requests, 30 to 900 seconds",
+    "SEALDESK_EXTERNAL_PATH_PREFIX": "path that a proxy strips, put back before verifying",
+    "SEALDESK_TRUSTED_PROXIES": "addresses or networks whose X-Forwarded-For is believed",
+    "SEALDESK_METRICS_TOKEN": "bearer token for /metrics",
+    "SEALDESK_LOG_LEVEL": "debug, info, warning or error",
+    "SEALDESK_API_URL": "`sealdesk call`: the service's address",
+    "SEALDESK_API_KEY": "`sealdesk call` and `sign`: the API key",
+    "SEALDESK_API_SECRET": "`sealdesk call` and `sign`: the API secret",
+}
+_LEVELS = ("debug", "info", "warning", "error")
+_KEY_FILES = {"SEALDESK_MASTER_KEY": "master.key", "SEALDESK_JWT_SECRET": "jwt.key"}
+
+
+class BadSettings(Exception):
+    """The environment does not make a safe configuration; the text names every fault."""
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """What the environment says, checked. Secrets are left out of `repr`."""
+
+    data_dir: Path
+    database_path: Path
+    master_keys: tuple[bytes, ...]
+    jwt_secret: bytes
+    max_skew_s: int
+    path_prefix: str
+    trusted_proxies: tuple[Network, ...]
+    metrics_token: str
+    log_level: str
+
+    def __repr__(self) -> str:
+        return f"Settings(data_dir={str(self.data_dir)!r}, …)"
+
+
+def from_env(env: Mapping[str, str]) -> Settings:
+    """The settings of this environment. Raises BadSettings, which names all that is wrong.
+
+    On the embedded default, the keys that are not given are generated into the data directory.
+    """
+    faults = [_unknown(name) for name in env if name.startswith("SEALDESK_") and name not in NAMES]
+    read = _Reader(env, faults)
+    data_dir = Path(env.get("SEALDESK_DATA_DIR") or "var").absolute()
+    settings = Settings(
+        data_dir=data_dir,
+        database_path=read.database_path(data_dir),
+        master_keys=read.keys("SEALDESK_MASTER_KEY", data_dir),
+        jwt_secret=read.keys("SEALDESK_JWT_SECRET", data_dir)[0],
+        max_skew_s=read.whole("SEALDESK_MAX_SKEW_S", default=300, low=30, high=900),
+        path_prefix=read.path_prefix(),
+        trusted_proxies=read.networks("SEALDESK_TRUSTED_PROXIES"),
+        metrics_token=read.metrics_token(),
+        log_level=read.choice("SEALDESK_LOG_LEVEL", _LEVELS, default="info"),
+    )
+    if faults:
+        raise BadSettings("; ".join(faults))
+    return settings
+
+
+def make_private_dir(path: Path) -> None:
+    """Make a directory that only its owner can enter."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if path.stat().st_mode & 0o077:
+        path.chmod(0o700)
+
+
+class _Reader:
+    """Reads one variable at a time and collects what is wrong."""
+
+    def __init__(self, env: Mapping[str, str], faults: list[str]) -> None:
+        self._env = env
+        self._faults = faults
+
+    def whole(self, name: str, *, default: int, low: int, high: int) -> int:
+        text = self._env.get(name, "")
+        if not text:
+            return default
+        if text.isascii() and text.isdigit() and low <= int(text) <= high:
+            return int(text)
+        self._faults.append(f"{name} must be a whole number from {low} to {high}")
+        return default
+
+    def choice(self, name: str, allowed: tuple[str, ...], *, default: str) -> str:
+        text = self._env.get(name, "") or default
+        if text not in allowed:
+            self._faults.append(f"{name} must be one of {', '.join(allowed)}")
+        return text
+
+    def database_path(self, data_dir: Path) -> Path:
+        url = self._env.get("SEALDESK_DATABASE_URL", "")
+        if not url:
+            return data_dir / "sealdesk.db"
+        path = url.removeprefix("sqlite:///")
+        if path == url or not path:
+            self._faults.append(
+                "SEALDESK_DATABASE_URL must be sqlite:///relative/path or sqlite:////absolute/path"
+            )
+        return Path(path).absolute()
+
+    def keys(self, name: str, data_dir: Path) -> tuple[bytes, ...]:
+        text = self._env.get(name, "")
+        if not text:
+            return self._generated(name, data_dir)
+        parts = text.split(",") if name == "SEALDESK_MASTER_KEY" else [text]
+        keys = tuple(_decoded_key(part.strip()) for part in parts)
+        if None in keys:
+            self._faults.append(
+                f"{name} must be base64 of {KEY_BYTES} random bytes;"
+                " make one with: openssl rand -base64 32"
+            )
+            return (bytes(KEY_BYTES),)
+        return tuple(key for key in keys if key is not None)
+
+    def _generated(self, name: str, data_dir: Path) -> tuple[bytes, ...]:
+        if self._env.get("SEALDESK_DATABASE_URL"):
+            self._faults.append(
+                f"{name} is missing; with SEALDESK_DATABASE_URL set it must be given:"
+                " make one with: openssl rand -base64 32"
+            )
+            return (bytes(KEY_BYTES),)
+        if self._faults:
+            return (bytes(KEY_BYTES),)
+        path = data_dir / _KEY_FILES[name]
+        try:
+            make_private_dir(data_dir)
+            key = _decoded_key(_read_or_create(path))
+        except OSError as error:
+            self._faults.append(f"SEALDESK_DATA_DIR: {path} cannot be used: {error.strerror}")
+            return (bytes(KEY_BYTES),)
+        if key is None:
+            self._faults.append(f"{path} does not hold a key; restore it from your backup")
+            return (bytes(KEY_BYTES),)
+        return (key,)
+
+    def path_prefix(self) -> str:
+        prefix = self._env.get("SEALDESK_EXTERNAL_PATH_PREFIX", "")
+        is_path = prefix.startswith("/") and not prefix.endswith("/") and prefix.isascii()
+        if prefix and not (is_path and prefix.isprintable() and " " not in prefix):
+            self._faults.append(
+                "SEALDESK_EXTERNAL_PATH_PREFIX must begin with / and not end with it: /support"
+            )
+        return prefix
+
+    def metrics_token(self) -> str:
+        token = self._env.get("SEALDESK_METRICS_TOKEN", "")
+        if token and len(token) < 16:
+            self._faults.append("SEALDESK_METRICS_TOKEN must have at least 16 characters")
+        return token
+
+    def networks(self, name: str) -> tuple[Network, ...]:
+        networks = []
+        for part in filter(None, (p.strip() for p in self._env.get(name, "").split(","))):
+            try:
+                network = ipaddress.ip_network(part)
+            except ValueError:
+                self._faults.append(f"{name}: {part} is not an address or a network (CIDR)")
+                continue
+            if network.prefixlen == 0:
+                self._faults.append(f"{name}: {part} would trust everybody; name your proxies")
+            networks.append(network)
+        return tuple(networks)
+
+
+def _unknown(name: str) -> str:
+    return f"{name} is not a setting; the settings are {', '.join(NAMES)}"
+
+
+def _decoded_key(text: str) -> bytes | None:
+    """32 bytes that could be random; None for anything else, such as 32 equal bytes."""
+    try:
+        key = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    is_varied = len(set(key)) >= KEY_BYTES // 4
+    is_text = key.isascii() and key.decode().isprintable()
+    return key if len(key) == KEY_BYTES and is_varied and not is_text else None
+
+
+def _read_or_create(path: Path) -> str:
+    """The text of a key file; a new one appears whole or not at all, readable by its owner."""
+    with contextlib.suppress(FileNotFoundError):
+        return path.read_text("ascii", "replace").strip()
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    descriptor = os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode() + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    with contextlib.suppress(FileExistsError):
+        os.link(fresh, path)
+    fresh.unlink()
+    return path.read_text("ascii").strip()

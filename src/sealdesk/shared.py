@@ -1,0 +1,42 @@
+"""What one process has once, handed to everything that serves."""
+
+import msgspec
+
+from sealdesk.clock import Clock
+from sealdesk.db.engine import Database
+from sealdesk.limits import FailureCounter, RateLimiter
+from sealdesk.sealing import KeyRing
+from sealdesk.settings import Settings
+
+FAILURES_PER_MINUTE = 300  # decisions 3: above it an address gets a bare 401
+
+
+class Lifetime:
+    """Whether the process is on its way out: readiness turns false before the socket closes."""
+
+    def __init__(self) -> None:
+        self.is_ending = False
+
+
+class Shared(msgspec.Struct, frozen=True):
+    """The process's database, keys, clock and counters."""
+
+    settings: Settings
+    database: Database
+    ring: KeyRing
+    clock: Clock
+    limiter: RateLimiter
+    failures: FailureCounter
+    lifetime: Lifetime
+
+
+def share(settings: Settings, database: Database, clock: Clock) -> Shared:
+    return Shared(
+        settings,
+        database,
+        KeyRing(settings.master_keys),
+        clock,
+        RateLimiter(clock.monotonic_s),
+        FailureCounter(clock.monotonic_s, FAILURES_PER_MINUTE),
+        Lifetime(),
+    )

@@ -1,0 +1,117 @@
+"""The signature of an external request (interface section 5.2): pure, standard library only."""
+
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+from urllib.parse import unquote_to_bytes
+
+TIMESTAMP = re.compile(rb"[1-9][0-9]{9}")
+API_KEY = re.compile(rb"tk_live_[0-9a-f]{40}")
+SIGNATURE = re.compile(rb"[0-9a-f]{64}")
+DIAGNOSED_BODY_BYTES = 64 * 1024  # larger bodies are not diagnosed (decisions 3)
+_EMPTY_SHA256 = hashlib.sha256(b"").hexdigest().encode()
+_API_PREFIXES = (b"/api/v1/external", b"/api/v1", b"/api")
+
+
+class Signed(NamedTuple):
+    """The parts that a signature covers, as they were sent.
+
+    method: upper case. target: raw path, with `?` and the raw query when there is one.
+    """
+
+    timestamp: bytes
+    method: bytes
+    target: bytes
+    body: bytes
+
+
+def body_sha256(body: bytes) -> bytes:
+    """Lower-case hex SHA-256 of the body as it travels."""
+    return hashlib.sha256(body).hexdigest().encode() if body else _EMPTY_SHA256
+
+
+def message(parts: Signed) -> bytes:
+    """What is signed: timestamp, method, target and body hash with nothing between them.
+
+    Unambiguous because the timestamp has ten digits, a method is letters, a target begins
+    with `/` and a hash has 64 characters; the guard checks each before this is built.
+    """
+    return parts.timestamp + parts.method + parts.target + body_sha256(parts.body)
+
+
+def sign(secret: str, parts: Signed) -> str:
+    """Lower-case hex HMAC-SHA256, keyed with the 64 hex characters of the secret as text."""
+    return hmac.digest(secret.encode(), message(parts), "sha256").hex()
+
+
+def is_valid(secret: str, parts: Signed, signature: bytes) -> bool:
+    """Whether the signature fits, in constant time."""
+    return hmac.compare_digest(sign(secret, parts).encode(), signature)
+
+
+def diagnose(
+    parts: Signed, signature: bytes, *, secret: str, api_key: str, host: bytes
+) -> str | None:
+    """The name of the known mistake that gives this wrong signature, if one does.
+
+    A variant can only match for somebody who holds the secret, so it tells a stranger nothing.
+    host: the Host header, for clients that sign the whole address.
+    """
+    if len(parts.body) > DIAGNOSED_BODY_BYTES:
+        return None
+    for name, key, wrong in _known_mistakes(parts, secret, api_key, host):
+        if hmac.compare_digest(hmac.digest(key, wrong, "sha256").hex().encode(), signature):
+            return name
+    return None
+
+
+def _known_mistakes(
+    parts: Signed, secret: str, api_key: str, host: bytes
+) -> Iterator[tuple[str, bytes, bytes]]:
+    """(name, HMAC key, message) of each mistake that clients are known to make."""
+    key = secret.encode()
+    timestamp, method, target, body = parts
+    digest = body_sha256(body)
+    start = timestamp + method
+    yield "method_lowercase", key, timestamp + method.lower() + target + digest
+    if b"?" in target:
+        yield "query_string_not_signed", key, start + target.partition(b"?")[0] + digest
+    else:
+        yield "trailing_question_mark", key, start + target + b"?" + digest
+    for scheme in (b"https://", b"http://"):
+        yield "full_url_signed", key, start + scheme + host + target + digest
+    for prefix in _API_PREFIXES:
+        if target.startswith(prefix):
+            yield "api_prefix_missing", key, start + target[len(prefix) :] + digest
+    decoded = unquote_to_bytes(target)
+    if decoded != target:
+        yield "target_percent_decoded", key, start + decoded + digest
+    yield "newline_separators", key, b"\n".join((timestamp, method, target, digest))
+    yield "dot_separators", key, b".".join((timestamp, method, target, digest))
+    yield "secret_hex_decoded", bytes.fromhex(secret), message(parts)
+    yield "signed_with_api_key", api_key.encode(), message(parts)
+    if body:
+        yield "body_not_hashed", key, start + target + body
+        yield "body_omitted", key, start + target + _EMPTY_SHA256
+        yield "body_omitted", key, start + target
+        for name, other in _reserialised(body):
+            yield name, key, start + target + body_sha256(other)
+    else:
+        yield "body_not_hashed", key, start + target
+
+
+def _reserialised(body: bytes) -> Iterator[tuple[str, bytes]]:
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return
+    for ascii_only in (False, True):
+        compact = json.dumps(value, separators=(",", ":"), ensure_ascii=ascii_only)
+        default = json.dumps(value, ensure_ascii=ascii_only)
+        yield "body_reserialised_compact", compact.encode("utf-8", "replace")
+        yield "body_reserialised_default", default.encode("utf-8", "replace")
+    ordered = json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+    yield "body_reserialised_compact", ordered.encode("utf-8", "replace")

@@ -1,0 +1,164 @@
+"""What happens to tickets; each is one transaction's worth of work."""
+
+from typing import NamedTuple
+
+from sealdesk import events, ids
+from sealdesk.caller import Caller
+from sealdesk.customers import actions as customers
+from sealdesk.customers import rules as customer_rules
+from sealdesk.db.engine import Tx
+from sealdesk.errors import Fault, Missing, invalid
+from sealdesk.tickets import rules, store
+from sealdesk.tickets.rules import (
+    Author,
+    AuthorType,
+    NewReply,
+    NewTicket,
+    Reply,
+    Source,
+    Ticket,
+    TicketChange,
+)
+from sealdesk.tickets.store import Shown, TicketAndCustomer
+
+
+class Opened(NamedTuple):
+    """A ticket that was just opened."""
+
+    id: str
+    shown: Shown
+
+
+async def open_ticket(
+    tx: Tx, caller: Caller, new: NewTicket, *, source: Source, now_us: int
+) -> Opened:
+    """A new ticket, with its customer found or added. Raises Invalid for an unknown assignee."""
+    await _check_assignee(tx, caller.tenant_id, new.assignee_id)
+    customer = await customers.find_or_add(
+        tx, caller.tenant_id, email=new.customer.email, name=new.customer.name, now_us=now_us
+    )
+    ticket = Ticket(
+        tenant_id=caller.tenant_id,
+        id=ids.mint(now_us),
+        number=await store.next_number(tx, caller.tenant_id),
+        subject=new.subject,
+        description=new.description,
+        status=new.status,
+        priority=new.priority,
+        source=source,
+        customer_id=customer.id,
+        assignee_id=new.assignee_id,
+        tags=rules.distinct(new.tags),
+        custom_fields=new.custom_fields or {},
+        external_id=new.external_id,
+        reply_count=0,
+        created_at=now_us,
+        updated_at=now_us,
+        first_response_at=None,
+        resolved_at=now_us if new.status == "resolved" else None,
+        closed_at=None,
+        version=1,
+    )
+    await store.add(tx, ticket)
+    shown = _shown(ticket, customer_rules.reference(customer), customer.version)
+    await events.record(
+        tx, ticket.tenant_id, "ticket.created", shown.document, events.NO_CHANGES, now_us
+    )
+    return Opened(ticket.id, shown)
+
+
+async def change_ticket(
+    tx: Tx,
+    tenant_id: str,
+    ticket_id: str,
+    change: TicketChange,
+    *,
+    if_match: tuple[str, ...] | None,
+    now_us: int,
+) -> Shown:
+    """The ticket after the change. Raises Missing, Stale, Clash, Invalid."""
+    found = await _get(tx, tenant_id, ticket_id)
+    ticket = found.ticket
+    customers.check_match(if_match, rules.etag(ticket.version, found.customer_version))
+    changed = rules.changed(ticket, change, now_us)
+    if changed is ticket:
+        return _shown(ticket, found.reference, found.customer_version)
+    if customer_rules.check_object(changed.custom_fields):
+        raise invalid(
+            [Fault("/custom_fields", "too_large", "Together this is over 16 KiB of JSON.")]
+        )
+    if changed.assignee_id != ticket.assignee_id:
+        await _check_assignee(tx, tenant_id, changed.assignee_id)
+    await store.replace(tx, changed, tags_changed=changed.tags != ticket.tags)
+    return await _record_change(tx, found, changed, now_us)
+
+
+async def reply(tx: Tx, caller: Caller, ticket_id: str, new: NewReply, *, now_us: int) -> Reply:
+    """A new reply and what it does to its ticket. Raises Missing, Clash."""
+    found = await _get(tx, caller.tenant_id, ticket_id)
+    ticket = found.ticket
+    written = Reply(
+        tenant_id=caller.tenant_id,
+        ticket_id=ticket_id,
+        id=ids.mint(now_us),
+        body=new.body,
+        is_internal=new.is_internal,
+        author=_author(caller, new, found),
+        created_at=now_us,
+    )
+    replied = rules.replied(ticket, written, now_us)
+    await store.add_reply(tx, written)
+    await store.replace(tx, replied, tags_changed=False)
+    document = rules.reply_document(written)
+    await events.record(tx, ticket.tenant_id, "reply.created", document, events.NO_CHANGES, now_us)
+    if replied.status != ticket.status:
+        await _record_change(tx, found, replied, now_us)
+    return written
+
+
+async def get_shown(tx: Tx, tenant_id: str, ticket_id: str) -> Shown:
+    """A ticket as ready JSON. Raises Missing."""
+    shown = await store.find_shown(tx, tenant_id, ticket_id)
+    if shown is None:
+        raise Missing
+    return shown
+
+
+async def _get(tx: Tx, tenant_id: str, ticket_id: str) -> TicketAndCustomer:
+    found = await store.find(tx, tenant_id, ticket_id)
+    if found is None:
+        raise Missing
+    return found
+
+
+async def _check_assignee(tx: Tx, tenant_id: str, user_id: str | None) -> None:
+    if user_id is None or await store.is_assignable(tx, tenant_id, user_id):
+        return
+    words = "There is no such active agent; GET /api/v1/external/agents lists them."
+    raise invalid([Fault("/assignee_id", "unknown_assignee", words)])
+
+
+def _author(caller: Caller, new: NewReply, found: TicketAndCustomer) -> Author:
+    if new.author is not None and new.author.type == "customer":
+        return Author("customer", found.ticket.customer_id, found.customer_name)
+    kind: AuthorType = "api_key" if caller.actor.kind == "api_key" else "agent"
+    return Author(kind, caller.actor.id, caller.actor.name)
+
+
+async def _record_change(tx: Tx, before: TicketAndCustomer, after: Ticket, now_us: int) -> Shown:
+    """The events of a change, and the ticket as it now looks."""
+    shown = _shown(after, before.reference, before.customer_version)
+    changes = rules.differences(before.ticket, after)
+    tenant_id = after.tenant_id
+    await events.record(tx, tenant_id, "ticket.updated", shown.document, changes, now_us)
+    if "status" in changes:
+        moved = {"status": changes["status"]}
+        await events.record(tx, tenant_id, "ticket.status_changed", shown.document, moved, now_us)
+    return shown
+
+
+def _shown(ticket: Ticket, reference: str, customer_version: int) -> Shown:
+    return Shown(
+        rules.with_customer(rules.document(ticket), reference),
+        rules.etag(ticket.version, customer_version),
+    )

@@ -1,0 +1,203 @@
+"""Tickets and replies as JSON (interface section 4.2)."""
+
+from sealdesk.db.engine import Tx
+from sealdesk.errors import Missing
+from sealdesk.tickets import actions, lists, rules, store
+from sealdesk.tickets.lists import Filter, Listed
+from sealdesk.tickets.rules import (
+    NewReply,
+    NewTicket,
+    Reply,
+    ReplyShown,
+    TicketChange,
+    TicketShown,
+)
+from sealdesk.web import body, conditional, envelope, query
+from sealdesk.web.call import Answer, Call, Header
+from sealdesk.web.effect import effect
+from sealdesk.web.listing import PAGING, page, read_list
+from sealdesk.web.route import operation
+
+_TAG = "Tickets"
+_FILTERS = (
+    query.any_of("status", rules.STATUSES, "Tickets in one of these statuses."),
+    query.any_of("priority", rules.PRIORITIES, "Tickets with one of these priorities."),
+    query.identifier("customer_id", "Tickets of this customer."),
+    query.identifier("assignee_id", "Tickets assigned to this agent."),
+    query.text("tag", "Tickets that carry this tag.", most=64, example="refund"),
+    query.text("external_id", "Tickets with this external_id.", most=255, example="order-7731"),
+    query.instant("created_after", "Tickets created at this time or later."),
+    query.instant("created_before", "Tickets created before this time."),
+    query.instant("updated_after", "Tickets changed at this time or later."),
+    query.one_of(
+        "sort_by",
+        ("created_at", "updated_at", "priority"),
+        "What to order by; equal ones by id.",
+        default="created_at",
+    ),
+    query.one_of("sort", ("desc", "asc"), "Descending or ascending.", default="desc"),
+)
+_REPLY_FILTERS = (
+    query.flag("is_internal", "Only internal notes (true) or only public replies (false)."),
+    query.one_of("sort", ("desc", "asc"), "Newest first, or reading order.", default="desc"),
+)
+_EXAMPLE = {
+    "subject": "The glaze on my order arrived cracked",
+    "description": "Two of the six bowls in order 7731 have cracks. Photos follow.",
+    "priority": "high",
+    "customer": {"email": "maria.santos@example.com", "name": "Maria Santos"},
+    "tags": ["refund", "shipping"],
+    "external_id": "order-7731",
+}
+
+
+@operation(
+    "List tickets",
+    tag=_TAG,
+    gives=TicketShown,
+    is_list=True,
+    params=(*_FILTERS, *PAGING),
+    fails=("query_too_slow",),
+)
+async def list_tickets(call: Call) -> Answer:
+    """Newest first. Filters are joined by "and"; `status` and `priority` take several values,
+    separated by commas, of which any is enough. One filter in the default order is as fast as
+    none; combinations may take longer and are cut off after 2 s."""
+    asked = read_list(call, _FILTERS)
+    values = dict(asked.values)
+    values.pop("per_page", None)
+    values.pop("cursor", None)
+    values["newest_first"] = values.pop("sort", "desc") == "desc"
+    wanted = Filter(**values)
+
+    async def work(tx: Tx) -> list[Listed]:
+        return await lists.list_tickets(tx, call.caller.tenant_id, wanted, asked.page)
+
+    database = call.shared.database
+    rows = await (database.read(work) if wanted.is_served() else database.read_slowly(work))
+    return page(call, asked, rows, show=lambda row: row.document, position=lambda row: row.position)
+
+
+@operation(
+    "Create a ticket",
+    tag=_TAG,
+    takes=NewTicket,
+    gives=TicketShown,
+    status=201,
+    headers=("idempotency-key", "prefer"),
+    fails=("idempotency_key_reused",),
+    example=_EXAMPLE,
+)
+async def create_ticket(call: Call) -> Answer:
+    """The customer is found by e-mail address, or added; a name is filled in only if none is
+    known. Send an Idempotency-Key to make a retry safe."""
+    new = body.read(call, NewTicket)
+
+    async def work(tx: Tx) -> Answer:
+        ticket_id, shown = await actions.open_ticket(
+            tx, call.caller, new, source="api", now_us=call.now_us
+        )
+        location = (b"location", f"/api/v1/external/tickets/{ticket_id}".encode())
+        return _answer(shown, 201, location)
+
+    return await effect(call, work)
+
+
+@operation(
+    "Get a ticket",
+    tag=_TAG,
+    gives=TicketShown,
+    headers=("if-none-match",),
+    fails=("not_found",),
+)
+async def get_ticket(call: Call) -> Answer:
+    """One ticket, with its ETag, which changes with the ticket and with its customer."""
+    (ticket_id,) = call.params
+    shown = await call.shared.database.read(
+        lambda tx: actions.get_shown(tx, call.caller.tenant_id, ticket_id)
+    )
+    answer = envelope.one_document(shown.document.encode())
+    return conditional.unless_unchanged(call, shown.etag, answer)
+
+
+@operation(
+    "Change a ticket",
+    tag=_TAG,
+    takes=TicketChange,
+    gives=TicketShown,
+    headers=("if-match", "prefer"),
+    fails=("not_found", "invalid_transition", "version_mismatch"),
+    example={"status": "pending", "priority": "urgent", "custom_fields": {"batch": "K-12"}},
+)
+async def change_ticket(call: Call) -> Answer:
+    """A JSON Merge Patch: what is left out stays, null clears, `custom_fields` are merged, `tags`
+    are replaced. From `closed` the status can only become `open`."""
+    (ticket_id,) = call.params
+    change = body.read(call, TicketChange)
+    if_match = conditional.if_match(call)
+
+    async def work(tx: Tx) -> Answer:
+        shown = await actions.change_ticket(
+            tx, call.caller.tenant_id, ticket_id, change, if_match=if_match, now_us=call.now_us
+        )
+        return _answer(shown, 200)
+
+    return await effect(call, work)
+
+
+@operation(
+    "List a ticket's replies",
+    tag="Replies",
+    gives=ReplyShown,
+    is_list=True,
+    params=(*_REPLY_FILTERS, *PAGING),
+    fails=("not_found",),
+)
+async def list_replies(call: Call) -> Answer:
+    """Newest first; `sort=asc` gives reading order. Internal notes are marked by `is_internal`."""
+    (ticket_id,) = call.params
+    asked = read_list(call, _REPLY_FILTERS)
+    tenant_id = call.caller.tenant_id
+
+    async def work(tx: Tx) -> list[Reply]:
+        if not await store.has_ticket(tx, tenant_id, ticket_id):
+            raise Missing
+        return await store.list_replies(
+            tx,
+            tenant_id,
+            ticket_id,
+            asked.page,
+            is_internal=asked.values.get("is_internal"),
+            newest_first=asked.values.get("sort") != "asc",
+        )
+
+    rows = await call.shared.database.read(work)
+    return page(call, asked, rows, show=rules.reply_document, position=lambda row: [row.id])
+
+
+@operation(
+    "Reply to a ticket",
+    tag="Replies",
+    takes=NewReply,
+    gives=ReplyShown,
+    status=201,
+    headers=("idempotency-key", "prefer"),
+    fails=("not_found", "ticket_closed", "idempotency_key_reused"),
+    example={"body": "We have sent two new bowls today.", "is_internal": False},
+)
+async def create_reply(call: Call) -> Answer:
+    """Written by the calling key; with `author: {"type": "customer"}` in the customer's name,
+    which reopens a pending, held or resolved ticket. A closed ticket takes none."""
+    (ticket_id,) = call.params
+    new = body.read(call, NewReply)
+
+    async def work(tx: Tx) -> Answer:
+        written = await actions.reply(tx, call.caller, ticket_id, new, now_us=call.now_us)
+        return envelope.one_document(rules.reply_document(written).encode(), 201)
+
+    return await effect(call, work)
+
+
+def _answer(shown: store.Shown, status: int, *headers: Header) -> Answer:
+    etag = (b"etag", shown.etag.encode())
+    return envelope.one_document(shown.document.encode(), status, [*headers, etag])

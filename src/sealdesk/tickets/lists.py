@@ -1,0 +1,177 @@
+"""The SQL of lists of tickets: which index serves which, and one statement for each.
+
+The default order is the primary key read backwards. One filter of one value has an index that
+ends in the id, so it is in that order too; one filter of several values merges those indexes.
+"""
+
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from sealdesk import ids
+from sealdesk.db.engine import Tx
+from sealdesk.paging import PageRequest, Position
+from sealdesk.tickets import rules
+from sealdesk.tickets.rules import Priority, Status
+
+SortBy = Literal["created_at", "updated_at", "priority"]
+
+# The customer by a sub-select for each row of the page, not by a join: PostgreSQL would join
+# before it cuts (measured 4.2 times slower), and SQLite keeps the order of the index.
+_SELECT = """SELECT t.id, t.updated_at, t.priority, t.document, (
+    SELECT c.reference FROM customers c
+    WHERE c.tenant_id = t.tenant_id AND c.id = t.customer_id) AS reference
+FROM tickets t"""
+
+
+class Filter(msgspec.Struct, frozen=True):
+    """Which tickets a list is of, and in which order. Times are microseconds."""
+
+    status: tuple[Status, ...] = ()
+    priority: tuple[Priority, ...] = ()
+    customer_id: str | None = None
+    assignee_id: str | None = None
+    tag: str | None = None
+    external_id: str | None = None
+    created_after: int | None = None
+    created_before: int | None = None
+    updated_after: int | None = None
+    sort_by: SortBy = "created_at"
+    newest_first: bool = True
+
+    def is_served(self) -> bool:
+        """Whether an index leads straight to the page."""
+        equalities = sum(
+            bool(value)
+            for value in (
+                self.status,
+                self.priority,
+                self.customer_id,
+                self.assignee_id,
+                self.tag,
+                self.external_id,
+            )
+        )
+        if self.sort_by == "created_at":
+            return equalities <= 1 and self.updated_after is None
+        is_created_bound = self.created_after is not None or self.created_before is not None
+        is_updated_bound = self.updated_after is not None and self.sort_by != "updated_at"
+        return equalities == 0 and not is_created_bound and not is_updated_bound
+
+
+class Listed(NamedTuple):
+    """A row of a list: its JSON, and where it stands in the order."""
+
+    document: str
+    position: Position
+
+
+async def list_tickets(tx: Tx, tenant_id: str, wanted: Filter, page: PageRequest) -> list[Listed]:
+    """One more than the page when there are more."""
+    params: dict[str, object] = {"tenant_id": tenant_id, "limit": page.per_page + 1}
+    sql = _statement(wanted, page.after, params)
+    rows = await tx.all(sql, params)
+    return [
+        Listed(
+            rules.with_customer(row["document"], row["reference"]),
+            [row["id"]] if wanted.sort_by == "created_at" else [row[wanted.sort_by], row["id"]],
+        )
+        for row in rows
+    ]
+
+
+def _statement(wanted: Filter, after: Position | None, params: dict[str, object]) -> str:
+    """The SQL text, made of constants only; values go into `params`."""
+    direction = "DESC" if wanted.newest_first else "ASC"
+    ranges = _ranges(wanted, after, params)
+    conditions = ["t.tenant_id = :tenant_id", *_equalities(wanted, params)]
+    if _is_merge(wanted):
+        branches = _branches(wanted, ranges, params)
+        conditions.append(f"t.id IN ({branches} ORDER BY id {direction} LIMIT :limit)")
+    else:
+        conditions += _any_of(wanted, params) + ranges
+    order = f"t.id {direction}"
+    if wanted.sort_by != "created_at":
+        order = f"t.{wanted.sort_by} {direction}, {order}"
+    return f"{_SELECT} WHERE {' AND '.join(conditions)} ORDER BY {order} LIMIT :limit"
+
+
+def _equalities(wanted: Filter, params: dict[str, object]) -> list[str]:
+    conditions = []
+    for name in ("customer_id", "assignee_id", "external_id"):
+        value = getattr(wanted, name)
+        if value is not None:
+            params[name] = value
+            conditions.append(f"t.{name} = :{name}")
+    return conditions
+
+
+def _any_of(wanted: Filter, params: dict[str, object]) -> list[str]:
+    conditions = []
+    for name, values in _choices(wanted):
+        keys = _bound(name, values, params)
+        conditions.append(f"t.{name} IN ({', '.join(f':{key}' for key in keys)})")
+    if wanted.tag is not None:
+        params["tag"] = wanted.tag
+        conditions.append(
+            "EXISTS (SELECT 1 FROM ticket_tags g WHERE g.tenant_id = t.tenant_id"
+            " AND g.tag = :tag AND g.ticket_id = t.id)"
+        )
+    return conditions
+
+
+def _is_merge(wanted: Filter) -> bool:
+    """Whether the page's ids come from merging parts of one index, already in order."""
+    if wanted.sort_by != "created_at" or not wanted.is_served():
+        return False
+    return wanted.tag is not None or len(wanted.status) > 1 or len(wanted.priority) > 1
+
+
+def _branches(wanted: Filter, ranges: list[str], params: dict[str, object]) -> str:
+    if wanted.tag is not None:
+        params["tag"] = wanted.tag
+        bounds = [text.replace("t.id", "t.ticket_id") for text in ranges]
+        where = " AND ".join(["t.tenant_id = :tenant_id", "t.tag = :tag", *bounds])
+        return f"SELECT t.ticket_id AS id FROM ticket_tags t WHERE {where}"
+    ((name, values),) = _choices(wanted)
+    return " UNION ALL ".join(
+        "SELECT t.id FROM tickets t WHERE "
+        + " AND ".join(["t.tenant_id = :tenant_id", f"t.{name} = :{key}", *ranges])
+        for key in _bound(name, values, params)
+    )
+
+
+def _choices(wanted: Filter) -> list[tuple[str, list[object]]]:
+    """(column, stored values) of the filters that take several values."""
+    ranks: list[object] = [rules.rank_of(priority) for priority in wanted.priority]
+    choices = [("status", list(wanted.status)), ("priority", ranks)]
+    return [(name, values) for name, values in choices if values]  # type: ignore[misc]
+
+
+def _bound(name: str, values: list[object], params: dict[str, object]) -> list[str]:
+    keys = [f"{name}_{place}" for place in range(len(values))]
+    params.update(zip(keys, values, strict=True))
+    return keys
+
+
+def _ranges(wanted: Filter, after: Position | None, params: dict[str, object]) -> list[str]:
+    """Bounds on the time and on where the previous page ended; ids carry the time of creation."""
+    conditions = []
+    if wanted.created_after is not None:
+        params["created_after"] = ids.lowest(wanted.created_after)
+        conditions.append("t.id >= :created_after")
+    if wanted.created_before is not None:
+        params["created_before"] = ids.lowest(wanted.created_before)
+        conditions.append("t.id < :created_before")
+    if wanted.updated_after is not None:
+        params["updated_after"] = wanted.updated_after
+        conditions.append("t.updated_at >= :updated_after")
+    if after is not None:
+        sign = "<" if wanted.newest_first else ">"
+        params["after_id"] = after[-1]
+        if wanted.sort_by == "created_at":
+            conditions.append(f"t.id {sign} :after_id")
+        else:
+            params["after_value"] = after[0]
+            conditions.append(f"(t.{wanted.sort_by}, t.id) {sign} (:after_value, :after_id)")
+    return conditions

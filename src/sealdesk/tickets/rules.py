@@ -1,0 +1,345 @@
+"""What a ticket and a reply are, and which moves are allowed; no IO, no clock."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from sealdesk import clock
+from sealdesk.customers.rules import CustomerRef, Email, Object, Text255, merged
+from sealdesk.errors import Clash
+from sealdesk.events import Changes
+
+Status = Literal["open", "pending", "on_hold", "resolved", "closed"]
+FirstStatus = Literal["open", "pending", "on_hold", "resolved"]
+Priority = Literal["low", "medium", "high", "urgent"]
+Source = Literal["api", "dashboard", "email"]
+AuthorType = Literal["api_key", "agent", "customer"]
+
+STATUSES: tuple[Status, ...] = ("open", "pending", "on_hold", "resolved", "closed")
+PRIORITIES: tuple[Priority, ...] = ("low", "medium", "high", "urgent")
+
+# From each status the ones it can change to (decisions 7). The same status is no change.
+TRANSITIONS: dict[Status, tuple[Status, ...]] = {
+    "open": ("pending", "on_hold", "resolved", "closed"),
+    "pending": ("open", "on_hold", "resolved", "closed"),
+    "on_hold": ("open", "pending", "resolved", "closed"),
+    "resolved": ("open", "pending", "on_hold", "closed"),
+    "closed": ("open",),
+}
+_REOPENED_BY_CUSTOMER: tuple[Status, ...] = ("pending", "on_hold", "resolved")
+_ENDED: tuple[Status, ...] = ("resolved", "closed")
+
+Found = list[tuple[str, str, str]]
+
+
+def _not_blank(text: str) -> Found:
+    return [] if text.strip() else [("", "too_short", "This must hold more than white space.")]
+
+
+def _tags_not_blank(tags: list[str]) -> Found:
+    return [
+        (f"/{place}", "too_short", "A tag must hold more than white space.")
+        for place, tag in enumerate(tags)
+        if not tag.strip()
+    ]
+
+
+Subject = Annotated[str, Meta(min_length=1, max_length=255, extra={"check": _not_blank})]
+LongText = Annotated[str, Meta(min_length=1, max_length=65536, extra={"check": _not_blank})]
+Tag = Annotated[str, Meta(min_length=1, max_length=64)]
+Tags = Annotated[list[Tag], Meta(max_length=50, extra={"check": _tags_not_blank})]
+
+_READ_ONLY = frozenset(
+    {
+        "id",
+        "number",
+        "source",
+        "reply_count",
+        "created_at",
+        "updated_at",
+        "first_response_at",
+        "resolved_at",
+        "closed_at",
+        "version",
+    }
+)
+
+
+class TicketCustomer(msgspec.Struct, frozen=True):
+    """The customer of a new ticket: found by e-mail address, or added."""
+
+    IGNORED: ClassVar[frozenset[str]] = frozenset({"id"})
+
+    email: Email
+    name: Text255 | None = None
+
+
+class NewTicket(msgspec.Struct, frozen=True):
+    """What creating a ticket takes."""
+
+    IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
+
+    subject: Subject
+    description: LongText
+    customer: TicketCustomer
+    priority: Priority = "medium"
+    status: FirstStatus = "open"
+    assignee_id: str | None = None
+    tags: Tags | None = None
+    custom_fields: Object | None = None
+    external_id: Text255 | None = None
+
+
+class TicketChange(msgspec.Struct, frozen=True):
+    """What changing a ticket takes; what is left out stays, null clears."""
+
+    IGNORED: ClassVar[frozenset[str]] = _READ_ONLY | {"customer"}
+
+    subject: Subject | UnsetType = UNSET
+    description: LongText | UnsetType = UNSET
+    status: Status | UnsetType = UNSET
+    priority: Priority | UnsetType = UNSET
+    assignee_id: str | UnsetType | None = UNSET
+    tags: Tags | UnsetType | None = UNSET
+    custom_fields: Object | UnsetType | None = UNSET
+    external_id: Text255 | UnsetType | None = UNSET
+
+
+class NewReplyAuthor(msgspec.Struct, frozen=True):
+    """In whose name a reply is posted: the calling key's, or the ticket's customer's."""
+
+    IGNORED: ClassVar[frozenset[str]] = frozenset({"id", "name"})
+
+    type: Literal["api_key", "customer"]
+
+
+class NewReply(msgspec.Struct, frozen=True):
+    """What creating a reply takes."""
+
+    IGNORED: ClassVar[frozenset[str]] = frozenset({"id", "ticket_id", "created_at"})
+
+    body: LongText
+    is_internal: bool = False
+    author: NewReplyAuthor | None = None
+
+
+class Ticket(msgspec.Struct, frozen=True):
+    """A ticket as it is stored."""
+
+    tenant_id: str
+    id: str
+    number: int
+    subject: str
+    description: str
+    status: Status
+    priority: Priority
+    source: Source
+    customer_id: str
+    assignee_id: str | None
+    tags: tuple[str, ...]
+    custom_fields: dict[str, Any]
+    external_id: str | None
+    reply_count: int
+    created_at: int
+    updated_at: int
+    first_response_at: int | None
+    resolved_at: int | None
+    closed_at: int | None
+    version: int
+
+
+class Author(msgspec.Struct, frozen=True):
+    """Who wrote a reply."""
+
+    type: AuthorType
+    id: str
+    name: str | None
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """A reply as it is stored."""
+
+    tenant_id: str
+    ticket_id: str
+    id: str
+    body: str
+    is_internal: bool
+    author: Author
+    created_at: int
+
+
+class TicketDocument(msgspec.Struct, frozen=True):
+    """A ticket as the API shows it, but for its customer."""
+
+    id: str
+    number: int
+    subject: str
+    description: str
+    status: Status
+    priority: Priority
+    source: Source
+    assignee_id: str | None
+    tags: tuple[str, ...]
+    custom_fields: dict[str, Any]
+    external_id: str | None
+    reply_count: int
+    created_at: str
+    updated_at: str
+    first_response_at: str | None
+    resolved_at: str | None
+    closed_at: str | None
+    version: int
+
+
+class TicketShown(TicketDocument, frozen=True):
+    """A ticket as the API shows it."""
+
+    customer: CustomerRef
+
+
+class ReplyShown(msgspec.Struct, frozen=True):
+    """A reply as the API shows it."""
+
+    id: str
+    ticket_id: str
+    body: str
+    is_internal: bool
+    author: Author
+    created_at: str
+
+
+def rank_of(priority: Priority) -> int:
+    """1 for low … 4 for urgent: what priorities are stored and sorted as."""
+    return PRIORITIES.index(priority) + 1
+
+
+def changed(ticket: Ticket, change: TicketChange, now_us: int) -> Ticket:
+    """The ticket after a change; the same one when nothing differs. Raises Clash."""
+    wanted = {k: v for k, v in msgspec.structs.asdict(change).items() if v is not UNSET}
+    if "tags" in wanted:
+        wanted["tags"] = distinct(wanted["tags"])
+    if "custom_fields" in wanted:
+        wanted["custom_fields"] = merged(ticket.custom_fields, wanted["custom_fields"])
+    if "status" in wanted:
+        wanted |= _moved(ticket, wanted.pop("status"), now_us)
+    return _raised(ticket, msgspec.structs.replace(ticket, **wanted), now_us)
+
+
+def replied(ticket: Ticket, reply: Reply, now_us: int) -> Ticket:
+    """The ticket after a reply. Raises Clash when it is closed."""
+    if ticket.status == "closed":
+        raise Clash(
+            "ticket_closed", 'A closed ticket takes no replies. Set its status to "open" first.'
+        )
+    after: dict[str, Any] = {"updated_at": now_us, "version": ticket.version + 1}
+    if not reply.is_internal:
+        after["reply_count"] = ticket.reply_count + 1
+        if reply.author.type != "customer" and ticket.first_response_at is None:
+            after["first_response_at"] = now_us
+        if reply.author.type == "customer" and ticket.status in _REOPENED_BY_CUSTOMER:
+            after |= _moved(ticket, "open", now_us)
+    return msgspec.structs.replace(ticket, **after)
+
+
+def distinct(tags: list[str] | None) -> tuple[str, ...]:
+    """Tags in the order given, each once."""
+    return tuple(dict.fromkeys(tags or ()))
+
+
+def _moved(ticket: Ticket, status: Status, now_us: int) -> dict[str, Any]:
+    """The fields that a change of status sets. Raises Clash."""
+    if status == ticket.status:
+        return {}
+    allowed = TRANSITIONS[ticket.status]
+    if status not in allowed:
+        raise Clash(
+            "invalid_transition",
+            f"A ticket that is {ticket.status} can only become {', '.join(allowed)}.",
+            allowed=list(allowed),
+        )
+    fields: dict[str, Any] = {"status": status}
+    if status == "resolved":
+        fields["resolved_at"] = now_us
+    elif status == "closed":
+        fields["closed_at"] = now_us
+    elif ticket.status in _ENDED:
+        fields |= {"resolved_at": None, "closed_at": None}
+    return fields
+
+
+def _raised(before: Ticket, after: Ticket, now_us: int) -> Ticket:
+    if after == before:
+        return before
+    return msgspec.structs.replace(after, updated_at=now_us, version=before.version + 1)
+
+
+def document(ticket: Ticket) -> str:
+    """The ready JSON of a ticket without its customer, stored beside its columns."""
+    return msgspec.json.encode(
+        TicketDocument(
+            id=ticket.id,
+            number=ticket.number,
+            subject=ticket.subject,
+            description=ticket.description,
+            status=ticket.status,
+            priority=ticket.priority,
+            source=ticket.source,
+            assignee_id=ticket.assignee_id,
+            tags=ticket.tags,
+            custom_fields=ticket.custom_fields,
+            external_id=ticket.external_id,
+            reply_count=ticket.reply_count,
+            created_at=clock.iso(ticket.created_at),
+            updated_at=clock.iso(ticket.updated_at),
+            first_response_at=clock.iso_or_none(ticket.first_response_at),
+            resolved_at=clock.iso_or_none(ticket.resolved_at),
+            closed_at=clock.iso_or_none(ticket.closed_at),
+            version=ticket.version,
+        )
+    ).decode()
+
+
+def with_customer(ticket_document: str, reference: str) -> str:
+    """TicketShown as JSON, from the ready JSON of a ticket and of what it shows of its customer."""
+    return f'{ticket_document[:-1]},"customer":{reference}}}'
+
+
+def reply_document(reply: Reply) -> str:
+    """ReplyShown as JSON."""
+    return msgspec.json.encode(
+        ReplyShown(
+            reply.id,
+            reply.ticket_id,
+            reply.body,
+            reply.is_internal,
+            reply.author,
+            clock.iso(reply.created_at),
+        )
+    ).decode()
+
+
+_WATCHED = (
+    "subject",
+    "description",
+    "status",
+    "priority",
+    "assignee_id",
+    "tags",
+    "custom_fields",
+    "external_id",
+)
+
+
+def differences(before: Ticket, after: Ticket) -> Changes:
+    """field → (old, new), for the event of a change."""
+    return {
+        name: (getattr(before, name), getattr(after, name))
+        for name in _WATCHED
+        if getattr(before, name) != getattr(after, name)
+    }
+
+
+def etag(ticket_version: int, customer_version: int) -> str:
+    """Of a ticket with its customer: a renamed customer changes it too."""
+    return f'"{ticket_version}.{customer_version}"'

@@ -1,0 +1,196 @@
+"""The SQL of single tickets and of replies; lists of tickets are in `lists`."""
+
+from typing import NamedTuple
+
+import msgspec
+
+from sealdesk.db.engine import Row, Tx
+from sealdesk.paging import PageRequest
+from sealdesk.tickets import rules
+from sealdesk.tickets.rules import Author, Reply, Ticket
+
+_COLUMNS = """t.tenant_id, t.id, t.number, t.subject, t.description, t.status, t.priority,
+    t.source, t.customer_id, t.assignee_id, t.tags, t.custom_fields, t.external_id,
+    t.reply_count, t.created_at, t.updated_at, t.first_response_at, t.resolved_at, t.closed_at,
+    t.version"""
+_FIND = f"""
+SELECT {_COLUMNS}, c.reference, c.version AS customer_version, c.name AS customer_name
+FROM tickets t JOIN customers c ON c.tenant_id = t.tenant_id AND c.id = t.customer_id
+WHERE t.tenant_id = :tenant_id AND t.id = :id LIMIT 1
+"""
+_FIND_SHOWN = """
+SELECT t.document, t.version, c.reference, c.version AS customer_version
+FROM tickets t JOIN customers c ON c.tenant_id = t.tenant_id AND c.id = t.customer_id
+WHERE t.tenant_id = :tenant_id AND t.id = :id LIMIT 1
+"""
+_EXISTS = "SELECT 1 FROM tickets WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
+_IS_ASSIGNABLE = """
+SELECT 1 FROM users WHERE tenant_id = :tenant_id AND id = :id AND is_active LIMIT 1
+"""
+_NEXT_NUMBER = """
+INSERT INTO ticket_numbers (tenant_id, last_number) VALUES (:tenant_id, 1)
+ON CONFLICT (tenant_id) DO UPDATE SET last_number = ticket_numbers.last_number + 1
+RETURNING last_number
+"""
+_ADD = """
+INSERT INTO tickets (tenant_id, id, number, subject, description, status, priority, source,
+    customer_id, assignee_id, tags, custom_fields, external_id, reply_count, created_at,
+    updated_at, first_response_at, resolved_at, closed_at, version, document)
+VALUES (:tenant_id, :id, :number, :subject, :description, :status, :priority, :source,
+    :customer_id, :assignee_id, :tags, :custom_fields, :external_id, :reply_count, :created_at,
+    :updated_at, :first_response_at, :resolved_at, :closed_at, :version, :document)
+"""
+_REPLACE = """
+UPDATE tickets SET subject = :subject, description = :description, status = :status,
+    priority = :priority, assignee_id = :assignee_id, tags = :tags,
+    custom_fields = :custom_fields, external_id = :external_id, reply_count = :reply_count,
+    updated_at = :updated_at, first_response_at = :first_response_at, resolved_at = :resolved_at,
+    closed_at = :closed_at, version = :version, document = :document
+WHERE tenant_id = :tenant_id AND id = :id
+"""
+_ADD_TAG = """
+INSERT INTO ticket_tags (tenant_id, tag, ticket_id) VALUES (:tenant_id, :tag, :ticket_id)
+"""
+_DROP_TAGS = "DELETE FROM ticket_tags WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id"
+_ADD_REPLY = """
+INSERT INTO replies (tenant_id, ticket_id, id, body, is_internal, author_type, author_id,
+    author_name, created_at)
+VALUES (:tenant_id, :ticket_id, :id, :body, :is_internal, :author_type, :author_id,
+    :author_name, :created_at)
+"""
+
+
+class TicketAndCustomer(NamedTuple):
+    """A ticket with what matters of its customer."""
+
+    ticket: Ticket
+    reference: str
+    customer_version: int
+    customer_name: str | None
+
+
+class Shown(NamedTuple):
+    """A ticket as ready JSON, and its ETag."""
+
+    document: str
+    etag: str
+
+
+async def find(tx: Tx, tenant_id: str, ticket_id: str) -> TicketAndCustomer | None:
+    row = await tx.first(_FIND, {"tenant_id": tenant_id, "id": ticket_id})
+    if row is None:
+        return None
+    return TicketAndCustomer(
+        _ticket(row), row["reference"], row["customer_version"], row["customer_name"]
+    )
+
+
+async def find_shown(tx: Tx, tenant_id: str, ticket_id: str) -> Shown | None:
+    row = await tx.first(_FIND_SHOWN, {"tenant_id": tenant_id, "id": ticket_id})
+    if row is None:
+        return None
+    return Shown(
+        rules.with_customer(row["document"], row["reference"]),
+        rules.etag(row["version"], row["customer_version"]),
+    )
+
+
+async def has_ticket(tx: Tx, tenant_id: str, ticket_id: str) -> bool:
+    return await tx.first(_EXISTS, {"tenant_id": tenant_id, "id": ticket_id}) is not None
+
+
+async def is_assignable(tx: Tx, tenant_id: str, user_id: str) -> bool:
+    """Whether a ticket of the tenant can be assigned to this user."""
+    return await tx.first(_IS_ASSIGNABLE, {"tenant_id": tenant_id, "id": user_id}) is not None
+
+
+async def next_number(tx: Tx, tenant_id: str) -> int:
+    """A ticket number that the tenant never had."""
+    (row,) = await tx.all(_NEXT_NUMBER, {"tenant_id": tenant_id})
+    return int(row["last_number"])
+
+
+async def add(tx: Tx, ticket: Ticket) -> None:
+    await tx.run(_ADD, _params(ticket))
+    await _add_tags(tx, ticket)
+
+
+async def replace(tx: Tx, ticket: Ticket, *, tags_changed: bool) -> None:
+    await tx.run(_REPLACE, _params(ticket))
+    if tags_changed:
+        await tx.run(_DROP_TAGS, {"tenant_id": ticket.tenant_id, "ticket_id": ticket.id})
+        await _add_tags(tx, ticket)
+
+
+async def _add_tags(tx: Tx, ticket: Ticket) -> None:
+    for tag in ticket.tags:
+        await tx.run(_ADD_TAG, {"tenant_id": ticket.tenant_id, "tag": tag, "ticket_id": ticket.id})
+
+
+async def add_reply(tx: Tx, reply: Reply) -> None:
+    await tx.run(
+        _ADD_REPLY,
+        {
+            "tenant_id": reply.tenant_id,
+            "ticket_id": reply.ticket_id,
+            "id": reply.id,
+            "body": reply.body,
+            "is_internal": reply.is_internal,
+            "author_type": reply.author.type,
+            "author_id": reply.author.id,
+            "author_name": reply.author.name,
+            "created_at": reply.created_at,
+        },
+    )
+
+
+async def list_replies(
+    tx: Tx,
+    tenant_id: str,
+    ticket_id: str,
+    page: PageRequest,
+    *,
+    is_internal: bool | None,
+    newest_first: bool,
+) -> list[Reply]:
+    """In order of creation; one more than the page when there are more."""
+    conditions = ["tenant_id = :tenant_id", "ticket_id = :ticket_id"]
+    params: dict[str, object] = {"tenant_id": tenant_id, "ticket_id": ticket_id}
+    if is_internal is not None:
+        conditions.append("is_internal = :is_internal")
+        params["is_internal"] = is_internal
+    if page.after is not None:
+        conditions.append("id < :after" if newest_first else "id > :after")
+        params["after"] = page.after[0]
+    order = "DESC" if newest_first else "ASC"
+    rows = await tx.all(
+        "SELECT tenant_id, ticket_id, id, body, is_internal, author_type, author_id, author_name,"
+        f" created_at FROM replies WHERE {' AND '.join(conditions)}"
+        f" ORDER BY id {order} LIMIT :limit",
+        params | {"limit": page.per_page + 1},
+    )
+    return [_reply(row) for row in rows]
+
+
+def _ticket(row: Row) -> Ticket:
+    values = dict(row)
+    values["priority"] = rules.PRIORITIES[values["priority"] - 1]
+    values["tags"] = tuple(msgspec.json.decode(values["tags"]))
+    values["custom_fields"] = msgspec.json.decode(values["custom_fields"])
+    return Ticket(**{name: values[name] for name in Ticket.__struct_fields__})
+
+
+def _reply(row: Row) -> Reply:
+    values = dict(row)
+    author = Author(*(values.pop(f"author_{part}") for part in ("type", "id", "name")))
+    values["is_internal"] = bool(values["is_internal"])
+    return Reply(**values, author=author)
+
+
+def _params(ticket: Ticket) -> dict[str, object]:
+    return msgspec.structs.asdict(ticket) | {
+        "priority": rules.rank_of(ticket.priority),
+        "tags": msgspec.json.encode(ticket.tags).decode(),
+        "custom_fields": msgspec.json.encode(ticket.custom_fields).decode(),
+        "document": rules.document(ticket),
+    }

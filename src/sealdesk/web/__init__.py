@@ -1,0 +1,1 @@
+"""HTTP as rooms see it: a call comes in, an answer goes out."""

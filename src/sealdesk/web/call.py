@@ -1,0 +1,200 @@
+"""One request as handlers see it, and the answer that they give."""
+
+import asyncio
+import ipaddress
+import os
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+import msgspec
+
+from sealdesk.caller import Caller
+from sealdesk.db.engine import Tx
+from sealdesk.errors import Malformed, TooLarge, WrongType
+from sealdesk.limits import RateState
+from sealdesk.settings import Network
+from sealdesk.shared import Shared
+
+MAX_BODY_BYTES = 1024 * 1024  # decisions 3
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Header = tuple[bytes, bytes]
+
+
+class Disconnected(Exception):
+    """The client went away before its request was complete."""
+
+
+class Answer(msgspec.Struct):
+    """What goes back: status, body, and headers beside the ones that every answer has."""
+
+    status: int
+    body: bytes = b""
+    headers: list[Header] = []
+    content_type: bytes = b"application/json"
+
+
+class Call:
+    """One request: what was received, and what its guard has proven.
+
+    target: raw path and query as sent, behind the path prefix that a proxy may have stripped.
+    params: the path's ids. caller: set by the guard. body: set once read.
+    body_waited: whether the body arrived later than the headers.
+    rate, skew_s: what the guard of signed requests has seen of the key's budget and clock.
+    answer_headers: what the guard adds to whatever the answer will be.
+    within_write: what must happen first in the transaction of the effect.
+    """
+
+    __slots__ = (
+        "address",
+        "answer_headers",
+        "body",
+        "body_waited",
+        "caller",
+        "headers",
+        "method",
+        "now_us",
+        "params",
+        "path",
+        "query",
+        "rate",
+        "raw_headers",
+        "receive",
+        "request_id",
+        "shared",
+        "skew_s",
+        "target",
+        "within_write",
+    )
+
+    caller: Caller
+
+    def __init__(self, scope: Scope, receive: Receive, shared: Shared) -> None:
+        self.shared = shared
+        self.receive = receive
+        self.method: str = scope["method"]
+        raw_path: bytes = scope["raw_path"]
+        self.query: bytes = scope["query_string"]
+        self.path = raw_path.decode("latin-1")
+        prefixed = shared.settings.path_prefix.encode() + raw_path
+        self.target = prefixed + b"?" + self.query if self.query else prefixed
+        self.raw_headers: list[Header] = scope["headers"]
+        self.headers: dict[bytes, bytes] = dict(self.raw_headers)
+        self.address = client_address(scope, self.headers, shared.settings.trusted_proxies)
+        self.now_us = shared.clock.now_us()
+        self.request_id = os.urandom(12).hex()
+        self.params: tuple[str, ...] = ()
+        self.body = b""
+        self.body_waited = False
+        self.rate: RateState | None = None
+        self.skew_s = 0
+        self.answer_headers: list[Header] = []
+        self.within_write: list[Callable[[Tx], Awaitable[None]]] = []
+
+    def header(self, name: bytes) -> str | None:
+        """A header's text. Raises Malformed when it was sent more than once."""
+        value: bytes | None = self.headers.get(name)
+        if value is None:
+            return None
+        if self.is_repeated(name):
+            raise Malformed(
+                "invalid_header", f"The header {name.decode()} was sent more than once."
+            )
+        return value.decode("latin-1").strip(" \t")
+
+    def is_repeated(self, name: bytes) -> bool:
+        if len(self.headers) == len(self.raw_headers):
+            return False
+        return sum(1 for header, _ in self.raw_headers if header == name) > 1
+
+    async def read_body(self) -> None:
+        """Read the body into `body`. Raises TooLarge, WrongType, Disconnected."""
+        encoding = self.headers.get(b"content-encoding")
+        if encoding is not None and encoding.strip().lower() != b"identity":
+            raise WrongType(
+                "unsupported_media_type",
+                "The body must be sent without a Content-Encoding: the signature covers the bytes"
+                " as they travel.",
+            )
+        declared = self.headers.get(b"content-length")
+        if declared is not None and int(declared) > MAX_BODY_BYTES:
+            raise _too_large()
+        if declared is None and b"transfer-encoding" not in self.headers:
+            return
+        # If reading waits even once, the loop runs this first: the note costs less than a re-read.
+        noted: list[bool] = []
+        note = asyncio.get_running_loop().call_soon(noted.append, True)
+        self.body = await self._received()
+        note.cancel()
+        self.body_waited = bool(noted)
+
+    async def _received(self) -> bytes:
+        message = await self.receive()
+        body: bytes = message.get("body", b"")
+        if message["type"] == "http.request" and not message.get("more_body"):
+            if len(body) > MAX_BODY_BYTES:
+                raise _too_large()
+            return body
+        parts = []
+        size = 0
+        while message["type"] == "http.request":
+            parts.append(message.get("body", b""))
+            size += len(parts[-1])
+            if size > MAX_BODY_BYTES:
+                raise _too_large()
+            if not message.get("more_body"):
+                return b"".join(parts)
+            message = await self.receive()
+        raise Disconnected
+
+    def check_content_type(self) -> None:
+        """Raises WrongType when there is a body that is not declared as JSON."""
+        if not self.body:
+            return
+        declared = self.headers.get(b"content-type", b"")
+        media_type = declared.partition(b";")[0].strip().lower()
+        is_patch = self.method == "PATCH" and media_type == b"application/merge-patch+json"
+        if media_type != b"application/json" and not is_patch:
+            raise WrongType(
+                "unsupported_media_type",
+                "Send the body with Content-Type: application/json.",
+            )
+
+
+def client_address(scope: Scope, headers: dict[bytes, bytes], trusted: tuple[Network, ...]) -> str:
+    """The client's IP address: the peer's, or the right-most one that no trusted proxy owns."""
+    client = scope.get("client")
+    peer = client[0] if client else ""
+    forwarded = headers.get(b"x-forwarded-for") if trusted else None
+    if forwarded is None:
+        return peer
+    for hop in [*reversed(forwarded.decode("latin-1").split(",")), None]:
+        if not is_within(peer, trusted) or hop is None:
+            return peer
+        try:
+            peer = str(ipaddress.ip_address(hop.strip()))
+        except ValueError:
+            return peer
+    return peer
+
+
+def is_within(address: str, networks: tuple[Network, ...]) -> bool:
+    """Whether an IP address belongs to one of the networks; an IPv4 one in IPv6 form counts."""
+    try:
+        ip = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    mapped = getattr(ip, "ipv4_mapped", None)
+    return any((mapped or ip) in network for network in networks)
+
+
+def _too_large() -> TooLarge:
+    return TooLarge(
+        "body_too_large",
+        f"The body is over {MAX_BODY_BYTES} bytes.",
+        headers=(("connection", "close"),),
+        max_bytes=MAX_BODY_BYTES,
+    )

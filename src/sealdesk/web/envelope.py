@@ -1,0 +1,56 @@
+"""The shapes of answers (interface section 2.5): the only place that makes response bodies."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from sealdesk.errors import CODES, Refusal
+from sealdesk.web.call import Answer, Header
+
+_encode = msgspec.json.Encoder().encode
+
+
+class PageMeta(msgspec.Struct, frozen=True):
+    """Where a page stands in its list."""
+
+    per_page: int
+    has_more: bool
+    next_cursor: str | None
+
+
+def one(value: Any, status: int = 200, headers: Sequence[Header] = ()) -> Answer:
+    """`{"data": value}`."""
+    return one_document(_encode(value), status, headers)
+
+
+def one_document(document: bytes, status: int = 200, headers: Sequence[Header] = ()) -> Answer:
+    """`{"data": …}` around JSON that is ready."""
+    return Answer(status, b'{"data":' + document + b"}", list(headers))
+
+
+def many(documents: Sequence[str], meta: PageMeta) -> Answer:
+    """`{"data": […], "meta": …}` around rows that are ready JSON."""
+    rows = ",".join(documents).encode()
+    return Answer(200, b'{"data":[' + rows + b'],"meta":' + _encode(meta) + b"}")
+
+
+def nothing() -> Answer:
+    """204."""
+    return Answer(204)
+
+
+def problem(refusal: Refusal, instance: str, request_id: str) -> Answer:
+    """The problem document (RFC 9457) of a refusal."""
+    document = {
+        "type": f"/docs/errors#{refusal.code}",
+        "title": CODES[refusal.code].title,
+        "status": refusal.status,
+        "detail": refusal.detail,
+        "instance": instance,
+        "code": refusal.code,
+        "request_id": request_id,
+        **refusal.members,
+    }
+    headers = [(name.encode(), value.encode()) for name, value in refusal.headers]
+    return Answer(refusal.status, _encode(document), headers, b"application/problem+json")

@@ -1,0 +1,161 @@
+"""Reading query strings: declared parameters, strict values, one normal form for cursors."""
+
+import difflib
+from collections.abc import Callable, Sequence
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+import msgspec
+
+from sealdesk import clock, ids
+from sealdesk.errors import Malformed
+
+MAX_VALUE_LENGTH = 1024
+
+
+class BadValue(Exception):
+    """What a parameter's value should have been, as the end of "must be …"."""
+
+
+class Param(msgspec.Struct, frozen=True):
+    """A query parameter: its name, how its text is read, and what documentation says of it.
+
+    normal: the text by which a cursor remembers it; None when it is as good as left out.
+    """
+
+    name: str
+    about: str
+    read: Callable[[str], Any]
+    schema: dict[str, Any]
+    normal: Callable[[Any], str | None]
+    example: str
+
+
+def parse(query: bytes, params: Sequence[Param]) -> dict[str, Any]:
+    """The values of the parameters that were sent, by name. Raises Malformed."""
+    if not query:
+        return {}
+    known = {param.name: param for param in params}
+    values: dict[str, Any] = {}
+    for pair in query.split(b"&"):
+        if not pair:
+            continue
+        raw_name, _, raw_value = pair.partition(b"=")
+        name, value = _decoded(raw_name), _decoded(raw_value)
+        if name not in known:
+            raise _unknown(name, list(known))
+        if name in values:
+            raise _invalid(name, "was sent more than once; send it once")
+        values[name] = _read(known[name], value)
+    return values
+
+
+def _read(param: Param, text: str) -> Any:
+    if len(text) > MAX_VALUE_LENGTH and param.name != "cursor":
+        raise _invalid(param.name, f"must be at most {MAX_VALUE_LENGTH} characters")
+    try:
+        return param.read(text)
+    except BadValue as error:
+        raise _invalid(param.name, f"must be {error}") from None
+
+
+def _decoded(raw: bytes) -> str:
+    try:
+        text = unquote_to_bytes(raw.replace(b"+", b" ")).decode()
+    except UnicodeDecodeError:
+        raise Malformed("invalid_parameter", "The query is not percent-encoded UTF-8.") from None
+    if "\0" in text:
+        raise Malformed("invalid_parameter", "The query holds U+0000.")
+    return text
+
+
+def _unknown(name: str, known: list[str]) -> Malformed:
+    nearest = difflib.get_close_matches(name, known, n=1)
+    hint = f"Did you mean {nearest[0]}?" if nearest else f"There are {', '.join(sorted(known))}."
+    return Malformed(
+        "unknown_parameter",
+        f"There is no parameter {name[:64]!a} here. {hint}" if known else "No parameter is taken.",
+        parameter=name[:64],
+    )
+
+
+def _invalid(name: str, what: str) -> Malformed:
+    return Malformed("invalid_parameter", f"The parameter {name} {what}.", parameter=name)
+
+
+def one_of(name: str, values: Sequence[str], about: str, *, default: str) -> Param:
+    def read(text: str) -> str:
+        if text not in values:
+            raise BadValue(f"one of {', '.join(values)}")
+        return text
+
+    schema = {"type": "string", "enum": list(values), "default": default}
+    return Param(name, about, read, schema, lambda v: None if v == default else v, values[-1])
+
+
+def any_of(name: str, values: Sequence[str], about: str) -> Param:
+    def read(text: str) -> list[str]:
+        parts = text.split(",")
+        if not set(parts) <= set(values):
+            raise BadValue(f"one or more, comma-separated, of {', '.join(values)}")
+        return sorted(set(parts))
+
+    # A list of strings, comma-separated: `style: form, explode: false` in OpenAPI.
+    schema = {"type": "array", "items": {"type": "string", "enum": list(values)}, "minItems": 1}
+    return Param(name, about, read, schema, ",".join, values[0])
+
+
+def identifier(name: str, about: str) -> Param:
+    def read(text: str) -> str:
+        if not ids.is_canonical(text):
+            raise BadValue("an id, as the API gives it: a UUID in lower case")
+        return text
+
+    schema = {"type": "string", "format": "uuid"}
+    return Param(name, about, read, schema, str, "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+
+
+def text(name: str, about: str, *, most: int, example: str) -> Param:
+    def read(value: str) -> str:
+        if not 1 <= len(value) <= most:
+            raise BadValue(f"1 to {most} characters long")
+        return value
+
+    schema = {"type": "string", "minLength": 1, "maxLength": most}
+    return Param(name, about, read, schema, str, example)
+
+
+def instant(name: str, about: str) -> Param:
+    def read(value: str) -> int:
+        at_us = clock.parse_instant(value, need_offset=True)
+        if at_us is not None:
+            return at_us
+        if clock.parse_instant(value.replace(" ", "+", 2), need_offset=True) is not None or (
+            value[-6:-5] == " " and clock.parse_instant(value[:-6] + "+" + value[-5:]) is not None
+        ):
+            raise BadValue("percent-encoded: its + arrived as a space; write %2B for +, or use Z")
+        raise BadValue("an ISO 8601 time with Z or an offset, as in 2026-01-31T09:30:00Z")
+
+    schema = {"type": "string", "format": "date-time"}
+    return Param(name, about, read, schema, str, "2026-01-31T09:30:00Z")
+
+
+def flag(name: str, about: str) -> Param:
+    def read(value: str) -> bool:
+        if value not in ("true", "false"):
+            raise BadValue("true or false")
+        return value == "true"
+
+    return Param(name, about, read, {"type": "boolean"}, lambda v: str(v).lower(), "false")
+
+
+def count(name: str, about: str, *, default: int, most: int) -> Param:
+    """A whole number from 1; above `most` it becomes `most`."""
+
+    def read(value: str) -> int:
+        if not (value.isascii() and value.isdigit() and value.strip("0")):
+            raise BadValue("a whole number from 1, in ASCII digits")
+        return min(int(value.lstrip("0")[:9]), most) if len(value.lstrip("0")) <= 9 else most
+
+    schema = {"type": "integer", "minimum": 1, "default": default}
+    return Param(name, about, read, schema, lambda _: None, str(default))

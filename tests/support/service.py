@@ -1,0 +1,189 @@
+"""The service under test: the whole application behind a real socket, in a thread."""
+
+import asyncio
+import base64
+import os
+import shutil
+import threading
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import uvloop
+
+from sealdesk import server
+from sealdesk.api_keys import actions as api_keys
+from sealdesk.api_keys.rules import CreatedApiKey, NewApiKey
+from sealdesk.app import compose
+from sealdesk.caller import SYSTEM, Caller
+from sealdesk.db.engine import Tx
+from sealdesk.identity import actions as identity
+from sealdesk.identity import passwords
+from sealdesk.identity.rules import Role
+from sealdesk.settings import Settings, from_env
+from sealdesk.shared import Shared
+from tests.support.client import Key, Person
+from tests.support.clock import SettableClock
+
+T = TypeVar("T")
+PASSWORD = "correct horse battery staple"
+_HASH = passwords.hash_now(PASSWORD)
+_names = iter(range(1_000_000))
+
+
+class Tenant:
+    """A tenant of its own for one test: an administrator, and keys as they are asked for."""
+
+    def __init__(self, service: "Service", tenant_id: str, admin_email: str) -> None:
+        self.service = service
+        self.id = tenant_id
+        self.admin_email = admin_email
+
+    def key(self, **new: Any) -> Key:
+        """A new API key, made by the real action; without arguments one that may everything."""
+        created = self.make_key(**new)
+        return Key(self.service, created.id, created.api_key, created.api_secret)
+
+    def make_key(self, **new: Any) -> CreatedApiKey:
+        wanted = NewApiKey(**{"name": "test", "rate_limit": 100_000, **new})
+        caller = Caller(self.id, SYSTEM, frozenset(), "")
+        ring, clock = self.service.shared.ring, self.service.clock
+        return self.service.write(
+            lambda tx: api_keys.create_key(tx, caller, wanted, ring=ring, now_us=clock.now_us())
+        )
+
+    def user(self, role: Role = "agent", email: str | None = None, name: str | None = None) -> str:
+        """A new user's id; the password is PASSWORD."""
+        address = email or f"user{next(_names)}@example.test"
+        return self.service.write(
+            lambda tx: identity.create_user(
+                tx,
+                self.id,
+                email=address,
+                name=name,
+                role=role,
+                password_hash=_HASH,
+                actor=SYSTEM,
+                now_us=self.service.clock.now_us(),
+            )
+        ).id
+
+    def admin(self) -> Person:
+        """The tenant's administrator, logged in for real."""
+        return self.service.log_in(self.admin_email)
+
+    def log_in(self, role: Role) -> Person:
+        """A new user with this role, logged in for real."""
+        email = f"user{next(_names)}@example.test"
+        self.user(role, email)
+        return self.service.log_in(email)
+
+
+class Service:
+    """A running service: its address, what it shares, and doors to its database."""
+
+    def __init__(self, settings: Settings, clock: SettableClock) -> None:
+        self.settings = settings
+        self.clock = clock
+        self.shared: Shared
+        self.port = 0
+        self._loop = uvloop.new_event_loop()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        self._thread.start()
+        if not self._ready.wait(20):
+            raise RuntimeError("the service did not start")
+
+    def stop(self) -> None:
+        self._server.should_exit = True
+        self._thread.join(20)
+
+    def _run(self) -> None:
+        sock = server.bind("127.0.0.1", 0)
+        self.port = sock.getsockname()[1]
+
+        async def serve() -> None:
+            app, self.shared = compose(self.settings, self.clock)
+            self._server = server.make_server(app, self.shared.lifetime)
+            serving = asyncio.ensure_future(self._server.serve(sockets=[sock]))
+            while not self._server.started and not serving.done():
+                await asyncio.sleep(0.005)
+            self._ready.set()
+            await serving
+
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_until_complete(serve())
+        self._loop.close()
+
+    def write(self, work: Callable[[Tx], Awaitable[T]]) -> T:
+        """Run work in a transaction of the service's own database."""
+        return self._wait(self.shared.database.write(work))
+
+    def read(self, work: Callable[[Tx], Awaitable[T]]) -> T:
+        return self._wait(self.shared.database.read(work))
+
+    def rows(self, sql: str, **params: Any) -> list[Any]:
+        """The rows of a query, for looking at what was stored."""
+
+        async def work(tx: Tx) -> list[Any]:
+            return list(await tx.all(sql, params))
+
+        return self.read(work)
+
+    def _wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(30)
+
+    def tenant(self, name: str = "Acme") -> Tenant:
+        """A new tenant with an administrator."""
+        now_us = self.clock.now_us()
+        made = self.write(lambda tx: identity.create_tenant(tx, name, actor=SYSTEM, now_us=now_us))
+        email = f"admin{next(_names)}@example.test"
+        tenant = Tenant(self, made.id, email)
+        tenant.user("tenant_admin", email)
+        return tenant
+
+    def log_in(self, email: str, password: str = PASSWORD) -> Person:
+        anonymous = Person(self, "")
+        answer = anonymous.post("/api/v1/auth/login", {"email": email, "password": password})
+        assert answer.status_code == 200, answer.text
+        return Person(self, answer.json()["data"]["access_token"])
+
+
+def settings_in(data_dir: Path, **env: str) -> Settings:
+    """Settings of the embedded default in this directory, with further variables."""
+    return from_env({"SEALDESK_DATA_DIR": str(data_dir), **env})
+
+
+@contextmanager
+def running(data_dir: Path, template: Path | None = None, **env: str) -> Iterator[Service]:
+    """A service of its own; `template` is a migrated database to begin with."""
+    settings = settings_in(data_dir, **env)
+    if template is not None and not settings.database_path.exists():
+        shutil.copy(template, settings.database_path)
+    service = Service(settings, SettableClock())
+    service.start()
+    try:
+        yield service
+    finally:
+        service.stop()
+
+
+def random_key() -> str:
+    """What SEALDESK_MASTER_KEY and SEALDESK_JWT_SECRET take."""
+    return base64.b64encode(os.urandom(32)).decode()
+
+
+def wait_until(condition: Callable[[], bool], timeout_s: float = 5.0) -> None:
+    """Wait for something that another thread does."""
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.005)
