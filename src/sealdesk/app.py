@@ -12,7 +12,6 @@ from sealdesk.settings import Settings
 from sealdesk.shared import Shared, share
 from sealdesk.web.application import Application
 from sealdesk.web.call import Receive, Scope, Send
-from sealdesk.web.metrics import Metrics
 
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
@@ -23,7 +22,7 @@ def compose(settings: Settings, clock: Clock | None = None) -> tuple[Asgi, Share
     Raises sqlite3.Error.
     """
     shared = share(settings, SqliteDatabase(settings.database_path), clock or Clock())
-    application = Application(ROUTES, shared, Metrics())
+    application = Application(ROUTES, shared)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":

@@ -64,4 +64,5 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/api/v1/time", _OPEN, status.tell_time),
     Route("GET", "/healthz", _OPEN, status.is_alive),
     Route("GET", "/readyz", _OPEN, status.is_ready),
+    Route("GET", "/metrics", status.MetricsGuard(), status.metrics),
 )

@@ -5,6 +5,7 @@ import msgspec
 from sealdesk.clock import Clock
 from sealdesk.db.engine import Database
 from sealdesk.limits import FailureCounter, RateLimiter
+from sealdesk.metrics import Metrics
 from sealdesk.sealing import KeyRing
 from sealdesk.settings import Settings
 
@@ -28,6 +29,7 @@ class Shared(msgspec.Struct, frozen=True):
     limiter: RateLimiter
     failures: FailureCounter
     lifetime: Lifetime
+    metrics: Metrics
 
 
 def share(settings: Settings, database: Database, clock: Clock) -> Shared:
@@ -39,4 +41,5 @@ def share(settings: Settings, database: Database, clock: Clock) -> Shared:
         RateLimiter(clock.monotonic_s),
         FailureCounter(clock.monotonic_s, FAILURES_PER_MINUTE),
         Lifetime(),
+        Metrics(),
     )

@@ -10,7 +10,6 @@ from sealdesk.errors import Missing, Refusal
 from sealdesk.shared import Shared
 from sealdesk.web import envelope
 from sealdesk.web.call import Answer, Call, Disconnected, Message, Receive, Scope, Send
-from sealdesk.web.metrics import Metrics
 from sealdesk.web.route import Route, Router
 
 _COMMON = (b"x-content-type-options", b"nosniff")
@@ -23,10 +22,10 @@ log = structlog.get_logger("sealdesk.web")
 class Application:
     """Serves the rows of the table of routes."""
 
-    def __init__(self, routes: Sequence[Route], shared: Shared, metrics: Metrics) -> None:
+    def __init__(self, routes: Sequence[Route], shared: Shared) -> None:
         self._router = Router(routes)
         self._shared = shared
-        self._metrics = metrics
+        self._metrics = shared.metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""

@@ -43,6 +43,7 @@ class Call:
     target: raw path and query as sent, behind the path prefix that a proxy may have stripped.
     params: the path's ids. caller: set by the guard. body: set once read.
     body_waited: whether the body arrived later than the headers.
+    peer: the address of the connection; address: the client's behind trusted proxies.
     rate, skew_s: what the guard of signed requests has seen of the key's budget and clock.
     answer_headers: what the guard adds to whatever the answer will be.
     within_write: what must happen first in the transaction of the effect.
@@ -59,6 +60,7 @@ class Call:
         "now_us",
         "params",
         "path",
+        "peer",
         "query",
         "rate",
         "raw_headers",
@@ -83,7 +85,10 @@ class Call:
         self.target = prefixed + b"?" + self.query if self.query else prefixed
         self.raw_headers: list[Header] = scope["headers"]
         self.headers: dict[bytes, bytes] = dict(self.raw_headers)
-        self.address = client_address(scope, self.headers, shared.settings.trusted_proxies)
+        client = scope["client"]
+        self.peer: str = client[0] if client else ""
+        trusted = shared.settings.trusted_proxies
+        self.address = client_address(self.peer, self.raw_headers, trusted)
         self.now_us = shared.clock.now_us()
         self.request_id = os.urandom(12).hex()
         self.params: tuple[str, ...] = ()
@@ -164,25 +169,26 @@ class Call:
             )
 
 
-def client_address(scope: Scope, headers: dict[bytes, bytes], trusted: tuple[Network, ...]) -> str:
+def client_address(peer: str, headers: list[Header], trusted: tuple[Network, ...]) -> str:
     """The client's IP address: the peer's, or the right-most one that no trusted proxy owns."""
-    client = scope.get("client")
-    peer = client[0] if client else ""
-    forwarded = headers.get(b"x-forwarded-for") if trusted else None
-    if forwarded is None:
+    if not is_within(peer, trusted):
         return peer
-    for hop in [*reversed(forwarded.decode("latin-1").split(",")), None]:
-        if not is_within(peer, trusted) or hop is None:
-            return peer
+    lines = [value for name, value in headers if name == b"x-forwarded-for"]
+    for hop in reversed(b",".join(lines).decode("latin-1").split(",")):
         try:
-            peer = str(ipaddress.ip_address(hop.strip()))
+            address = str(ipaddress.ip_address(hop.strip()))
         except ValueError:
+            return peer
+        peer = address
+        if not is_within(peer, trusted):
             return peer
     return peer
 
 
 def is_within(address: str, networks: tuple[Network, ...]) -> bool:
     """Whether an IP address belongs to one of the networks; an IPv4 one in IPv6 form counts."""
+    if not networks:
+        return False
     try:
         ip = ipaddress.ip_address(address)
     except ValueError:

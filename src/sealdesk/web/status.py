@@ -1,17 +1,29 @@
 """What the service says of itself: the time, whether it lives, whether it can serve."""
 
+import hmac
+import ipaddress
 from typing import Literal
 
 import msgspec
 
 from sealdesk import clock
 from sealdesk.db.engine import Row, Tx
-from sealdesk.errors import Unavailable
+from sealdesk.errors import Missing, Unavailable
+from sealdesk.metrics import CONTENT_TYPE
 from sealdesk.web import envelope
-from sealdesk.web.call import Answer, Call
+from sealdesk.web.call import Answer, Call, is_within
 from sealdesk.web.route import operation
 
 _TAG = "Basics"
+_LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128"))
+_FORWARDING = (
+    b"forwarded",
+    b"via",
+    b"x-forwarded-for",
+    b"x-forwarded-host",
+    b"x-forwarded-proto",
+    b"x-real-ip",
+)
 
 
 class Time(msgspec.Struct, frozen=True):
@@ -46,6 +58,43 @@ async def is_ready(call: Call) -> Answer:
         raise Unavailable(detail="The server is stopping. Another one may answer.")
     await call.shared.database.read(_probe)
     return envelope.one(Health("ok"))
+
+
+class MetricsGuard:
+    """The guard of the metrics: the bearer token that is set; without one, this machine only.
+
+    Whoever may not see them is told that there is nothing.
+    """
+
+    scheme: Literal["none"] = "none"
+    needs: tuple[str, ...] = ()
+    fails: tuple[str, ...] = ("not_found",)
+
+    async def prove(self, call: Call) -> None:
+        """Raises Missing."""
+        token = call.shared.settings.metrics_token
+        if not (_carries(call, token) if token else _is_local(call)):
+            raise Missing("There is no such path. See /docs for the ones that exist.")
+
+
+def _carries(call: Call, token: str) -> bool:
+    sent = call.headers.get(b"authorization", b"").strip()
+    return hmac.compare_digest(sent, b"Bearer " + token.encode())
+
+
+def _is_local(call: Call) -> bool:
+    """A loopback peer that speaks for itself: a proxy on this machine is one too, and says so."""
+    if any(name in call.headers for name in _FORWARDING):
+        return False
+    return is_within(call.peer, _LOOPBACK)
+
+
+@operation("Get metrics", tag=_TAG, produces="text/plain")
+async def metrics(call: Call) -> Answer:
+    """Counters of the process for Prometheus. With SEALDESK_METRICS_TOKEN set it must be sent as
+    a bearer token; otherwise only the machine itself may look."""
+    exposition = call.shared.metrics.exposition()
+    return Answer(200, exposition, content_type=CONTENT_TYPE.encode())
 
 
 async def _probe(tx: Tx) -> Row | None:
