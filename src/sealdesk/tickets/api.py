@@ -1,9 +1,11 @@
 """Tickets and replies as JSON (interface section 4.2)."""
 
-from sealdesk.db.engine import Tx
+from collections.abc import Sequence
+
+from sealdesk.db.engine import Row, Tx
 from sealdesk.errors import Missing
 from sealdesk.tickets import actions, lists, rules, store
-from sealdesk.tickets.lists import Filter, Listed
+from sealdesk.tickets.lists import Filter
 from sealdesk.tickets.rules import (
     NewReply,
     NewTicket,
@@ -70,12 +72,14 @@ async def list_tickets(call: Call) -> Answer:
     values["newest_first"] = values.pop("sort", "desc") == "desc"
     wanted = Filter(**values)
 
-    async def work(tx: Tx) -> list[Listed]:
+    async def work(tx: Tx) -> Sequence[Row]:
         return await lists.list_tickets(tx, call.caller.tenant_id, wanted, asked.page)
 
     database = call.shared.database
     rows = await (database.read(work) if wanted.is_served() else database.read_slowly(work))
-    return page(call, asked, rows, show=lambda row: row.document, position=lambda row: row.position)
+    return page(
+        call, asked, rows, show=lists.show, position=lambda row: lists.position(wanted, row)
+    )
 
 
 @operation(

@@ -4,12 +4,13 @@ The default order is the primary key read backwards. One filter of one value has
 ends in the id, so it is in that order too; one filter of several values merges those indexes.
 """
 
-from typing import Literal, NamedTuple
+from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 
 from sealdesk import ids
-from sealdesk.db.engine import Tx
+from sealdesk.db.engine import Row, Tx
 from sealdesk.paging import PageRequest, Position
 from sealdesk.tickets import rules
 from sealdesk.tickets.rules import Priority, Status
@@ -59,25 +60,22 @@ class Filter(msgspec.Struct, frozen=True):
         return equalities == 0 and not is_created_bound and not is_updated_bound
 
 
-class Listed(NamedTuple):
-    """A row of a list: its JSON, and where it stands in the order."""
-
-    document: str
-    position: Position
-
-
-async def list_tickets(tx: Tx, tenant_id: str, wanted: Filter, page: PageRequest) -> list[Listed]:
-    """One more than the page when there are more."""
+async def list_tickets(tx: Tx, tenant_id: str, wanted: Filter, page: PageRequest) -> Sequence[Row]:
+    """Rows for `show` and `position`; one more than the page when there are more."""
     params: dict[str, object] = {"tenant_id": tenant_id, "limit": page.per_page + 1}
-    sql = _statement(wanted, page.after, params)
-    rows = await tx.all(sql, params)
-    return [
-        Listed(
-            rules.with_customer(row["document"], row["reference"]),
-            [row["id"]] if wanted.sort_by == "created_at" else [row[wanted.sort_by], row["id"]],
-        )
-        for row in rows
-    ]
+    return await tx.all(_statement(wanted, page.after, params), params)
+
+
+def show(row: Row) -> str:
+    """The ticket of a row, as JSON."""
+    return rules.with_customer(row["document"], row["reference"])
+
+
+def position(wanted: Filter, row: Row) -> Position:
+    """Where a row stands in the order."""
+    if wanted.sort_by == "created_at":
+        return [row["id"]]
+    return [row[wanted.sort_by], row["id"]]
 
 
 def _statement(wanted: Filter, after: Position | None, params: dict[str, object]) -> str:
