@@ -1,0 +1,138 @@
+"""Interface section 4.2: the endpoints of the external API."""
+
+import pytest
+
+from tests.support.client import Key, Person
+
+TICKETS = "/api/v1/external/tickets"
+CUSTOMERS = "/api/v1/external/customers"
+
+
+def test_4_2_get_tickets_answers_a_list_of_tickets(key: Key) -> None:
+    ticket = key.ticket()
+    answer = key.get(TICKETS)
+    assert answer.status_code == 200
+    assert answer.json()["data"] == [ticket]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["per_page=5", "status=open", "priority=high", "sort_by=created_at", "sort=asc"],
+)
+def test_4_2_get_tickets_takes_each_parameter(key: Key, query: str) -> None:
+    ticket = key.ticket(priority="high")
+    assert key.get(f"{TICKETS}?{query}").json()["data"] == [ticket]
+
+
+def test_4_2_get_tickets_takes_a_cursor(key: Key) -> None:
+    older, newer = key.ticket(), key.ticket()
+    first = key.get(f"{TICKETS}?per_page=1").json()
+    assert first["data"] == [newer]
+    cursor = first["meta"]["next_cursor"]
+    assert key.get(f"{TICKETS}?per_page=1&cursor={cursor}").json()["data"] == [older]
+
+
+def test_4_2_post_tickets_answers_the_ticket_with_its_id(key: Key) -> None:
+    new = {"subject": "S", "description": "D", "customer": {"email": "a@example.test"}}
+    answer = key.post(TICKETS, new)
+    assert answer.is_success
+    assert answer.json()["data"]["id"]
+
+
+@pytest.mark.parametrize("missing", ["subject", "description", "customer"])
+def test_4_2_post_tickets_needs_each_required_field(key: Key, missing: str) -> None:
+    new = {"subject": "S", "description": "D", "customer": {"email": "a@example.test"}}
+    del new[missing]
+    answer = key.post(TICKETS, new)
+    assert [fault["pointer"] for fault in answer.json()["errors"]] == [f"/{missing}"]
+
+
+def test_4_2_post_tickets_needs_the_email_of_the_customer(key: Key) -> None:
+    answer = key.post(TICKETS, {"subject": "S", "description": "D", "customer": {"name": "A"}})
+    assert [fault["pointer"] for fault in answer.json()["errors"]] == ["/customer/email"]
+
+
+def test_4_2_post_tickets_takes_a_priority_and_a_customer_name(key: Key) -> None:
+    shown = key.ticket(priority="high", customer={"email": "a@example.test", "name": "Ada"})
+    assert (shown["priority"], shown["customer"]["name"]) == ("high", "Ada")
+
+
+def test_4_2_get_ticket_answers_the_ticket(key: Key) -> None:
+    ticket = key.ticket()
+    answer = key.get(f"{TICKETS}/{ticket['id']}")
+    assert answer.status_code == 200
+    assert answer.json() == {"data": ticket}
+
+
+def test_4_2_patch_ticket_changes_the_given_fields_only(key: Key) -> None:
+    ticket = key.ticket()
+    changed = key.patch(f"{TICKETS}/{ticket['id']}", {"subject": "New"}).json()["data"]
+    kept = ("id", "description", "status", "priority", "customer", "created_at")
+    assert changed["subject"] == "New"
+    assert [changed[name] for name in kept] == [ticket[name] for name in kept]
+
+
+def test_4_2_get_replies_answers_a_list_of_replies(key: Key) -> None:
+    path = f"{TICKETS}/{key.ticket()['id']}/replies"
+    reply = key.post(path, {"body": "Hello"}).json()["data"]
+    assert key.get(path).json() == {
+        "data": [reply],
+        "meta": {"per_page": 25, "has_more": False, "next_cursor": None},
+    }
+
+
+def test_4_2_get_replies_takes_per_page_and_cursor(key: Key) -> None:
+    path = f"{TICKETS}/{key.ticket()['id']}/replies"
+    older, newer = (key.post(path, {"body": text}).json()["data"] for text in "ab")
+    first = key.get(f"{path}?per_page=1").json()
+    assert first["data"] == [newer]
+    cursor = first["meta"]["next_cursor"]
+    assert key.get(f"{path}?per_page=1&cursor={cursor}").json()["data"] == [older]
+
+
+def test_4_2_post_replies_answers_the_reply(key: Key) -> None:
+    answer = key.post(f"{TICKETS}/{key.ticket()['id']}/replies", {"body": "Hello"})
+    assert answer.is_success
+    assert answer.json()["data"]["body"] == "Hello"
+
+
+def test_4_2_get_customers_answers_a_list_of_customers(key: Key) -> None:
+    customer = key.customer("ada@example.test")
+    assert key.get(CUSTOMERS).json() == {
+        "data": [customer],
+        "meta": {"per_page": 25, "has_more": False, "next_cursor": None},
+    }
+
+
+def test_4_2_get_customers_takes_per_page_and_cursor(key: Key) -> None:
+    older, newer = key.customer("a@example.test"), key.customer("b@example.test")
+    first = key.get(f"{CUSTOMERS}?per_page=1").json()
+    assert first["data"] == [newer]
+    cursor = first["meta"]["next_cursor"]
+    assert key.get(f"{CUSTOMERS}?per_page=1&cursor={cursor}").json()["data"] == [older]
+
+
+def test_4_2_post_customers_answers_the_customer(key: Key) -> None:
+    answer = key.post(CUSTOMERS, {"email": "ada@example.test", "name": "Ada"})
+    assert answer.is_success
+    assert answer.json()["data"]["email"] == "ada@example.test"
+
+
+def test_4_2_get_customer_answers_the_customer(key: Key) -> None:
+    customer = key.customer("ada@example.test")
+    answer = key.get(f"{CUSTOMERS}/{customer['id']}")
+    assert answer.status_code == 200
+    assert answer.json() == {"data": customer}
+
+
+def test_4_2_patch_customer_changes_the_given_fields_only(key: Key) -> None:
+    customer = key.customer("ada@example.test", company="Acme")
+    changed = key.patch(f"{CUSTOMERS}/{customer['id']}", {"name": "Ada"}).json()["data"]
+    assert changed["name"] == "Ada"
+    assert (changed["email"], changed["company"]) == ("ada@example.test", "Acme")
+
+
+def test_4_2_an_answer_with_status_204_has_no_body(key: Key, admin: Person) -> None:
+    answer = admin.delete(f"/api/v1/api-keys/{key.id}")
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert "content-length" not in answer.headers
