@@ -5,19 +5,13 @@ from typing import Any
 import msgspec
 
 from sealdesk import clock
-from sealdesk.api_keys import actions, rules, store
-from sealdesk.api_keys.rules import (
-    ApiKey,
-    ApiKeyChange,
-    ApiKeyShown,
-    CreatedApiKey,
-    NewApiKey,
-    RefusalShown,
-    RotatedApiKey,
-)
+from sealdesk.api_keys import actions, examples, rules, store
+from sealdesk.api_keys.rules import ApiKey, ApiKeyChange, NewApiKey
 from sealdesk.api_keys.store import Refused
+from sealdesk.clock import Iso
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Missing
+from sealdesk.ids import Id
 from sealdesk.web import body, envelope
 from sealdesk.web.call import Answer, Call, Header
 from sealdesk.web.effect import effect
@@ -32,12 +26,16 @@ _DEAD = (("api_key_revoked", 409), ("api_key_expired", 409))
 class Tenant(msgspec.Struct, frozen=True):
     """Whose key it is."""
 
-    id: str
+    id: Id
     name: str
 
 
 class Limit(msgspec.Struct, frozen=True):
-    """The key's budget after this request. full_in_s: until all of it is back."""
+    """The key's budget after this request.
+
+    limit: requests a minute.
+    full_in_s: until all of it is back.
+    """
 
     limit: int
     remaining: int
@@ -45,19 +43,22 @@ class Limit(msgspec.Struct, frozen=True):
 
 
 class WhoAmI(msgspec.Struct, frozen=True):
-    """What the server knows of the calling key. skew_s: server time less the request's."""
+    """What the server knows of the calling key.
 
-    key_id: str
+    skew_s: how many seconds the request's clock is behind the server's.
+    """
+
+    key_id: Id
     name: str
     key_prefix: str
     tenant: Tenant
     permissions: tuple[str, ...]
     rate_limit: Limit
-    expires_at: str | None
+    expires_at: Iso | None
     skew_s: int
 
 
-@operation("List API keys", tag=_TAG, gives=ApiKeyShown, is_list=True, params=PAGING)
+@operation("List API keys", tag=_TAG, gives=examples.KEY, is_list=True, params=PAGING)
 async def list_keys(call: Call) -> Answer:
     """Newest first, revoked and expired ones included. Never shows a key or a secret."""
     asked = read_list(call, ())
@@ -74,15 +75,10 @@ async def list_keys(call: Call) -> Answer:
     "Create an API key",
     tag=_TAG,
     takes=NewApiKey,
-    gives=CreatedApiKey,
+    gives=examples.CREATED_KEY,
     status=201,
-    headers=("prefer",),
-    example={
-        "name": "Shop integration",
-        "permissions": ["tickets:read", "tickets:write"],
-        "rate_limit": 600,
-        "expires_at": "2027-12-31T23:59:59Z",
-    },
+    answer_headers=("location", "cache-control"),
+    example=examples.NEW_KEY,
 )
 async def create_key(call: Call) -> Answer:
     """The answer holds `api_key` and `api_secret`, which are never shown again. Without
@@ -98,7 +94,7 @@ async def create_key(call: Call) -> Answer:
     return await effect(call, work)
 
 
-@operation("Get an API key", tag=_TAG, gives=ApiKeyShown, fails=("not_found",))
+@operation("Get an API key", tag=_TAG, gives=examples.KEY)
 async def get_key(call: Call) -> Answer:
     """One key, without its secret."""
     (key_id,) = call.params
@@ -112,10 +108,9 @@ async def get_key(call: Call) -> Answer:
     "Change an API key",
     tag=_TAG,
     takes=ApiKeyChange,
-    gives=ApiKeyShown,
-    headers=("prefer",),
-    fails=("not_found", *_DEAD),
-    example={"name": "Shop integration (EU)", "rate_limit": 2000},
+    gives=examples.KEY,
+    fails=_DEAD,
+    example=examples.KEY_CHANGE,
 )
 async def change_key(call: Call) -> Answer:
     """A JSON Merge Patch; it holds from the next request on. A revoked or expired key cannot be
@@ -130,7 +125,7 @@ async def change_key(call: Call) -> Answer:
     return await effect(call, work)
 
 
-@operation("Revoke an API key", tag=_TAG, status=204, fails=("not_found",))
+@operation("Revoke an API key", tag=_TAG, status=204)
 async def revoke_key(call: Call) -> Answer:
     """Ends the key for good, for the very next request. Revoking again is no error."""
     (key_id,) = call.params
@@ -142,7 +137,13 @@ async def revoke_key(call: Call) -> Answer:
     return await effect(call, work)
 
 
-@operation("Rotate an API key's secret", tag=_TAG, gives=RotatedApiKey, fails=("not_found", *_DEAD))
+@operation(
+    "Rotate an API key's secret",
+    tag=_TAG,
+    gives=examples.ROTATED_KEY,
+    answer_headers=("cache-control",),
+    fails=_DEAD,
+)
 async def rotate_key(call: Call) -> Answer:
     """A new `api_secret`, shown this once; the old one stops working for the very next request.
     To change over without a pause, create a second key instead and revoke the first later."""
@@ -157,14 +158,7 @@ async def rotate_key(call: Call) -> Answer:
     return await effect(call, work)
 
 
-@operation(
-    "List a key's refusals",
-    tag=_TAG,
-    gives=RefusalShown,
-    is_list=True,
-    params=PAGING,
-    fails=("not_found",),
-)
+@operation("List a key's refusals", tag=_TAG, gives=examples.REFUSAL, is_list=True, params=PAGING)
 async def list_refusals(call: Call) -> Answer:
     """The last 50 requests that named this key and were refused, for finding out why; bodies are
     never kept."""
@@ -186,7 +180,19 @@ def _refusal(refused: Refused) -> str:
     return msgspec.json.encode(members | {"refused_at": clock.iso(refused.refused_at)}).decode()
 
 
-@operation("Who am I", tag="Basics", gives=WhoAmI)
+_WHO = WhoAmI(
+    key_id=examples.KEY.id,
+    name=examples.KEY.name,
+    key_prefix=examples.KEY.key_prefix,
+    tenant=Tenant("0199a110-0a1b-7c2d-8e3f-405162738495", "Acme"),
+    permissions=examples.KEY.permissions,
+    rate_limit=Limit(600, 599, 0.1),
+    expires_at=examples.KEY.expires_at,
+    skew_s=0,
+)
+
+
+@operation("Who am I", tag="Basics", gives=_WHO)
 async def whoami(call: Call) -> Answer:
     """The first call of an integration: which key this is, what it may, how much is left of its
     budget, and how far the clocks are apart. Any valid key may ask."""

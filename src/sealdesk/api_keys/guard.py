@@ -36,6 +36,7 @@ _FAILS = (
     "insufficient_permissions",
     "body_too_large",
     "unsupported_media_type",
+    "storage_unavailable",
 )
 
 log = structlog.get_logger("sealdesk.api_keys")

@@ -9,6 +9,8 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from sealdesk import clock
+from sealdesk.clock import Iso
+from sealdesk.ids import Id
 
 PERMISSIONS = (
     "tickets:read",
@@ -62,14 +64,12 @@ def _check_instant(text: str) -> Found:
     return []
 
 
-Name = Annotated[str, Meta(extra={"check": _check_name}, extra_json_schema={"maxLength": 100})]
-Permissions = Annotated[
-    list[str],
-    Meta(
-        extra={"check": _check_permissions},
-        extra_json_schema={"items": {"type": "string", "enum": list(PERMISSIONS)}},
-    ),
+Name = Annotated[
+    str,
+    Meta(extra={"check": _check_name}, extra_json_schema={"minLength": 1, "maxLength": 100}),
 ]
+Permission = Annotated[str, Meta(extra_json_schema={"enum": list(PERMISSIONS)})]
+Permissions = Annotated[list[Permission], Meta(extra={"check": _check_permissions})]
 RateLimit = Annotated[int, Meta(ge=1, le=100_000)]
 Instant = Annotated[
     str, Meta(extra={"check": _check_instant}, extra_json_schema={"format": "date-time"})
@@ -78,7 +78,12 @@ Networks = Annotated[list[str], Meta(max_length=20, extra={"check": _check_netwo
 
 
 class NewApiKey(msgspec.Struct, frozen=True):
-    """What creating a key takes."""
+    """What creating a key takes.
+
+    permissions: left out or null, all of them; `[]`, none.
+    rate_limit: requests a minute; left out or null, 1000.
+    expires_at: in the future; without an offset it is UTC; null, never.
+    """
 
     name: Name
     permissions: Permissions | None = None
@@ -119,9 +124,20 @@ class ApiKey(msgspec.Struct, frozen=True):
 
 
 class ApiKeyShown(msgspec.Struct, frozen=True):
-    """A key as the API shows it (interface section 2.1)."""
+    """A key as the API shows it.
 
-    id: str
+    name: for people; need not be unique.
+    key_prefix: the visible part of the key, to tell keys apart by.
+    permissions: what the key may; write does not imply read.
+    rate_limit: requests a minute.
+    allowed_ips: addresses and networks that may use the key; null, all of them.
+    replay_protection: with `writes` a signature is good for one POST, PATCH or DELETE.
+    is_active: neither revoked nor expired.
+    last_used_at: of the last request whose signature held, to the minute.
+    expires_at: from then on the key is refused; null, never.
+    """
+
+    id: Id
     name: str
     key_prefix: str
     permissions: tuple[str, ...]
@@ -129,29 +145,41 @@ class ApiKeyShown(msgspec.Struct, frozen=True):
     allowed_ips: tuple[str, ...] | None
     replay_protection: ReplayProtection
     is_active: bool
-    last_used_at: str | None
-    expires_at: str | None
-    revoked_at: str | None
-    created_at: str
+    last_used_at: Iso | None
+    expires_at: Iso | None
+    revoked_at: Iso | None
+    created_at: Iso
 
 
 class CreatedApiKey(ApiKeyShown, frozen=True):
-    """A new key: the only time that the key itself is shown, and its secret with it."""
+    """A new key: the only time that the key itself is shown, and its secret with it.
+
+    api_key: what requests name in x-api-key.
+    api_secret: what requests are signed with; keep it where passwords are kept.
+    """
 
     api_key: str
     api_secret: str
 
 
 class RotatedApiKey(ApiKeyShown, frozen=True):
-    """A key after rotation: the only time that its new secret is shown."""
+    """A key after rotation: the only time that its new secret is shown.
+
+    api_secret: the old one has already stopped working.
+    """
 
     api_secret: str
 
 
 class RefusalShown(msgspec.Struct, frozen=True):
-    """A refused request of a key, as its tenant's administrators see it; never the body."""
+    """A refused request of a key, as its tenant's administrators see it; never the body.
 
-    id: str
+    diagnosis: the known mistake that gives this signature, when it is one.
+    target: path and query as they were received.
+    timestamp: x-api-timestamp as it was sent.
+    """
+
+    id: Id
     code: str
     diagnosis: str | None
     method: str
@@ -159,7 +187,7 @@ class RefusalShown(msgspec.Struct, frozen=True):
     timestamp: str
     body_sha256: str | None
     body_bytes: int | None
-    refused_at: str
+    refused_at: Iso
 
 
 def mint_key() -> str:

@@ -1,8 +1,8 @@
 """Customers as JSON (interface section 4.2)."""
 
 from sealdesk import emails
-from sealdesk.customers import actions, rules, store
-from sealdesk.customers.rules import Customer, CustomerChange, CustomerShown, NewCustomer
+from sealdesk.customers import actions, examples, rules, store
+from sealdesk.customers.rules import Customer, CustomerChange, NewCustomer
 from sealdesk.customers.store import Filter
 from sealdesk.db.engine import Tx
 from sealdesk.web import body, conditional, envelope, query
@@ -12,12 +12,6 @@ from sealdesk.web.listing import PAGING, page, read_list
 from sealdesk.web.route import operation
 
 _TAG = "Customers"
-_EXAMPLE = {
-    "email": "maria.santos@example.com",
-    "name": "Maria Santos",
-    "company": "Santos Ceramics",
-    "metadata": {"plan": "pro"},
-}
 _FILTERS = (
     query.text(
         "email",
@@ -33,7 +27,12 @@ _FILTERS = (
 
 
 @operation(
-    "List customers", tag=_TAG, gives=CustomerShown, is_list=True, params=(*_FILTERS, *PAGING)
+    "List customers",
+    tag=_TAG,
+    gives=examples.CUSTOMER,
+    is_list=True,
+    params=(*_FILTERS, *PAGING),
+    fails=("query_too_slow",),
 )
 async def list_customers(call: Call) -> Answer:
     """Newest first. Filters are joined by "and"."""
@@ -57,11 +56,12 @@ async def list_customers(call: Call) -> Answer:
     "Create a customer",
     tag=_TAG,
     takes=NewCustomer,
-    gives=CustomerShown,
+    gives=examples.CUSTOMER,
     status=201,
-    headers=("idempotency-key", "prefer"),
-    fails=("customer_email_taken", "idempotency_key_reused"),
-    example=_EXAMPLE,
+    headers=("idempotency-key",),
+    answer_headers=("location", "etag"),
+    fails=("customer_email_taken",),
+    example=examples.NEW_CUSTOMER,
 )
 async def create_customer(call: Call) -> Answer:
     """An e-mail address belongs to one customer of a tenant, whatever its case; a second one is
@@ -79,9 +79,9 @@ async def create_customer(call: Call) -> Answer:
 @operation(
     "Get a customer",
     tag=_TAG,
-    gives=CustomerShown,
+    gives=examples.CUSTOMER,
     headers=("if-none-match",),
-    fails=("not_found",),
+    answer_headers=("etag",),
 )
 async def get_customer(call: Call) -> Answer:
     """One customer, with its ETag."""
@@ -97,10 +97,11 @@ async def get_customer(call: Call) -> Answer:
     "Change a customer",
     tag=_TAG,
     takes=CustomerChange,
-    gives=CustomerShown,
-    headers=("if-match", "prefer"),
-    fails=("not_found", "customer_email_taken", "version_mismatch"),
-    example={"name": "Maria Santos-Lima", "metadata": {"plan": "enterprise"}},
+    gives=examples.CUSTOMER,
+    headers=("if-match",),
+    answer_headers=("etag",),
+    fails=("customer_email_taken",),
+    example=examples.CUSTOMER_CHANGE,
 )
 async def change_customer(call: Call) -> Answer:
     """A JSON Merge Patch: what is left out stays, null clears, `metadata` is merged."""

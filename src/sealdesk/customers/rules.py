@@ -6,7 +6,9 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from sealdesk import clock, emails
+from sealdesk.clock import Iso
 from sealdesk.events import Changes
+from sealdesk.ids import Id
 
 MAX_OBJECT_BYTES = 16 * 1024
 Found = list[tuple[str, str, str]]
@@ -77,23 +79,30 @@ class Customer(msgspec.Struct, frozen=True):
 class CustomerRef(msgspec.Struct, frozen=True):
     """What a ticket shows of its customer."""
 
-    id: str
+    id: Id
     email: str
     name: str | None
 
 
 class CustomerShown(msgspec.Struct, frozen=True):
-    """A customer as the API shows it."""
+    """A customer as the API shows it.
 
-    id: str
+    email: as it was given; belongs to one customer of the tenant, whatever its case.
+    external_id: what your own system calls them; need not be unique.
+    metadata: a free object of at most 16 KiB as JSON; a change is merged into it.
+    updated_at: of the last change that changed anything.
+    version: rises with every change; the ETag is made of it.
+    """
+
+    id: Id
     email: str
     name: str | None
     phone: str | None
     company: str | None
     external_id: str | None
     metadata: dict[str, Any]
-    created_at: str
-    updated_at: str
+    created_at: Iso
+    updated_at: Iso
     version: int
 
 
@@ -103,9 +112,10 @@ def changed(customer: Customer, change: CustomerChange, now_us: int) -> Customer
     if "metadata" in wanted:
         wanted["metadata"] = merged(customer.metadata, wanted["metadata"])
     after = msgspec.structs.replace(customer, **wanted)
-    if after == customer:
+    if not differences(customer, after):
         return customer
-    return msgspec.structs.replace(after, updated_at=now_us, version=customer.version + 1)
+    updated_at = max(now_us, customer.updated_at)
+    return msgspec.structs.replace(after, updated_at=updated_at, version=customer.version + 1)
 
 
 def merged(before: dict[str, Any], patch: dict[str, Any] | None) -> dict[str, Any]:
@@ -158,8 +168,16 @@ def differences(before: Customer, after: Customer) -> Changes:
     return {
         name: (getattr(before, name), getattr(after, name))
         for name in _WATCHED
-        if getattr(before, name) != getattr(after, name)
+        if not is_same(getattr(before, name), getattr(after, name))
     }
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Whether two values are the same JSON; Python alone takes 1, 1.0 and true for equal."""
+    if one != other or not isinstance(one, dict):
+        return bool(one == other)
+    encode = msgspec.json.encode
+    return encode(one, order="deterministic") == encode(other, order="deterministic")
 
 
 def etag(customer: Customer) -> str:

@@ -5,7 +5,7 @@ import msgspec
 from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Unproven
-from sealdesk.identity import actions, passwords, rules, store, tokens
+from sealdesk.identity import actions, examples, passwords, rules, store, tokens
 from sealdesk.identity.rules import (
     AgentShown,
     LoggedIn,
@@ -13,7 +13,6 @@ from sealdesk.identity.rules import (
     PasswordChange,
     PasswordReset,
     User,
-    UserShown,
 )
 from sealdesk.web import body, envelope
 from sealdesk.web.call import Answer, Call
@@ -27,9 +26,10 @@ _TAG = "Log-in"
     "Log in",
     tag=_TAG,
     takes=Login,
-    gives=LoggedIn,
-    fails=("invalid_credentials", "too_many_attempts"),
-    example={"email": "ada@acme.test", "password": "a long passphrase of yours"},
+    gives=examples.LOGGED_IN,
+    answer_headers=("cache-control",),
+    fails=("invalid_credentials", "too_many_attempts", "storage_unavailable"),
+    example=examples.LOGIN,
 )
 async def log_in(call: Call) -> Answer:
     """An access token for an hour. Only failures count against the limits, and an address that
@@ -66,7 +66,7 @@ async def log_out(call: Call) -> Answer:
     return envelope.nothing()
 
 
-@operation("Who is logged in", tag=_TAG, gives=UserShown)
+@operation("Who is logged in", tag=_TAG, gives=examples.USER)
 async def me(call: Call) -> Answer:
     """The user whose token this is."""
     return envelope.one(rules.shown(await _own_user(call)))
@@ -78,7 +78,7 @@ async def me(call: Call) -> Answer:
     takes=PasswordChange,
     status=204,
     fails=("invalid_credentials", "too_many_attempts"),
-    example={"current": "a long passphrase of yours", "new": "another long passphrase"},
+    example=examples.PASSWORD_CHANGE,
 )
 async def change_password(call: Call) -> Answer:
     """Ends every token of the user, this one included."""
@@ -108,8 +108,8 @@ async def _store_password(call: Call, user: User, new: str) -> None:
     tag=_TAG,
     takes=PasswordReset,
     status=204,
-    fails=("invalid_token",),
-    example={"token": "Zk3vTq…", "new": "another long passphrase"},
+    fails=("invalid_token", "storage_unavailable"),
+    example=examples.PASSWORD_RESET,
 )
 async def reset_password(call: Call) -> Answer:
     """With the one-time token that an administrator made (`sealdesk users reset-link`). Ends
@@ -124,7 +124,7 @@ async def reset_password(call: Call) -> Answer:
     return envelope.nothing()
 
 
-@operation("List agents", tag="Tickets", gives=AgentShown, is_list=True, params=PAGING)
+@operation("List agents", tag="Tickets", gives=examples.AGENT, is_list=True, params=PAGING)
 async def list_agents(call: Call) -> Answer:
     """Whom a ticket can be assigned to: the tenant's active users."""
     asked = read_list(call, ())

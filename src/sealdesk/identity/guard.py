@@ -13,12 +13,14 @@ from sealdesk.identity.tokens import Token
 from sealdesk.web.call import Call
 
 _FAILS = (
+    "invalid_header",
     "jwt_required",
     "invalid_token",
     "token_expired",
     "insufficient_role",
     "body_too_large",
     "unsupported_media_type",
+    "storage_unavailable",
 )
 
 

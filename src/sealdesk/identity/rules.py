@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from sealdesk import emails
+from sealdesk.ids import Id
 
 Role = Literal["agent", "tenant_admin", "super_admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -49,7 +50,10 @@ class Login(msgspec.Struct, frozen=True):
 
 
 class PasswordChange(msgspec.Struct, frozen=True):
-    """What changing one's password takes."""
+    """What changing one's password takes.
+
+    new: at least 12 characters, of whatever kind.
+    """
 
     current: Password
     new: NewPassword
@@ -59,7 +63,11 @@ class PasswordChange(msgspec.Struct, frozen=True):
 
 
 class PasswordReset(msgspec.Struct, frozen=True):
-    """What a one-time reset takes."""
+    """What a one-time reset takes.
+
+    token: the one-time token of the reset link.
+    new: at least 12 characters, of whatever kind.
+    """
 
     token: Annotated[str, Meta(max_length=128)]
     new: NewPassword
@@ -91,22 +99,26 @@ class User(msgspec.Struct, frozen=True):
 class UserShown(msgspec.Struct, frozen=True):
     """A user as the API shows them."""
 
-    id: str
+    id: Id
     email: str
     name: str
     role: Role
-    tenant_id: str
+    tenant_id: Id
 
 
 class AgentShown(msgspec.Struct, frozen=True):
     """Somebody whom a ticket can be assigned to."""
 
-    id: str
+    id: Id
     name: str
 
 
 class LoggedIn(msgspec.Struct, frozen=True):
-    """The answer to a log-in. expires_in: seconds."""
+    """The answer to a log-in.
+
+    access_token: sent as `Authorization: Bearer …` from now on.
+    expires_in: seconds.
+    """
 
     access_token: str
     token_type: Literal["Bearer"]

@@ -4,16 +4,9 @@ from collections.abc import Sequence
 
 from sealdesk.db.engine import Row, Tx
 from sealdesk.errors import Missing
-from sealdesk.tickets import actions, lists, rules, store
+from sealdesk.tickets import actions, examples, lists, rules, store
 from sealdesk.tickets.lists import Filter
-from sealdesk.tickets.rules import (
-    NewReply,
-    NewTicket,
-    Reply,
-    ReplyShown,
-    TicketChange,
-    TicketShown,
-)
+from sealdesk.tickets.rules import NewReply, NewTicket, Reply, TicketChange
 from sealdesk.web import body, conditional, envelope, query
 from sealdesk.web.call import Answer, Call, Header
 from sealdesk.web.effect import effect
@@ -43,20 +36,12 @@ _REPLY_FILTERS = (
     query.flag("is_internal", "Only internal notes (true) or only public replies (false)."),
     query.one_of("sort", ("desc", "asc"), "Newest first, or reading order.", default="desc"),
 )
-_EXAMPLE = {
-    "subject": "The glaze on my order arrived cracked",
-    "description": "Two of the six bowls in order 7731 have cracks. Photos follow.",
-    "priority": "high",
-    "customer": {"email": "maria.santos@example.com", "name": "Maria Santos"},
-    "tags": ["refund", "shipping"],
-    "external_id": "order-7731",
-}
 
 
 @operation(
     "List tickets",
     tag=_TAG,
-    gives=TicketShown,
+    gives=examples.TICKET,
     is_list=True,
     params=(*_FILTERS, *PAGING),
     fails=("query_too_slow",),
@@ -86,11 +71,11 @@ async def list_tickets(call: Call) -> Answer:
     "Create a ticket",
     tag=_TAG,
     takes=NewTicket,
-    gives=TicketShown,
+    gives=examples.TICKET,
     status=201,
-    headers=("idempotency-key", "prefer"),
-    fails=("idempotency_key_reused",),
-    example=_EXAMPLE,
+    headers=("idempotency-key",),
+    answer_headers=("location", "etag"),
+    example=examples.NEW_TICKET,
 )
 async def create_ticket(call: Call) -> Answer:
     """The customer is found by e-mail address, or added; a name is filled in only if none is
@@ -110,9 +95,9 @@ async def create_ticket(call: Call) -> Answer:
 @operation(
     "Get a ticket",
     tag=_TAG,
-    gives=TicketShown,
+    gives=examples.TICKET,
     headers=("if-none-match",),
-    fails=("not_found",),
+    answer_headers=("etag",),
 )
 async def get_ticket(call: Call) -> Answer:
     """One ticket, with its ETag, which changes with the ticket and with its customer."""
@@ -128,10 +113,11 @@ async def get_ticket(call: Call) -> Answer:
     "Change a ticket",
     tag=_TAG,
     takes=TicketChange,
-    gives=TicketShown,
-    headers=("if-match", "prefer"),
-    fails=("not_found", "invalid_transition", "version_mismatch"),
-    example={"status": "pending", "priority": "urgent", "custom_fields": {"batch": "K-12"}},
+    gives=examples.TICKET,
+    headers=("if-match",),
+    answer_headers=("etag",),
+    fails=("invalid_transition",),
+    example=examples.TICKET_CHANGE,
 )
 async def change_ticket(call: Call) -> Answer:
     """A JSON Merge Patch: what is left out stays, null clears, `custom_fields` are merged, `tags`
@@ -152,10 +138,9 @@ async def change_ticket(call: Call) -> Answer:
 @operation(
     "List a ticket's replies",
     tag="Replies",
-    gives=ReplyShown,
+    gives=examples.REPLY,
     is_list=True,
     params=(*_REPLY_FILTERS, *PAGING),
-    fails=("not_found",),
 )
 async def list_replies(call: Call) -> Answer:
     """Newest first; `sort=asc` gives reading order. Internal notes are marked by `is_internal`."""
@@ -183,11 +168,11 @@ async def list_replies(call: Call) -> Answer:
     "Reply to a ticket",
     tag="Replies",
     takes=NewReply,
-    gives=ReplyShown,
+    gives=examples.REPLY,
     status=201,
-    headers=("idempotency-key", "prefer"),
-    fails=("not_found", "ticket_closed", "idempotency_key_reused"),
-    example={"body": "We have sent two new bowls today.", "is_internal": False},
+    headers=("idempotency-key",),
+    fails=("ticket_closed",),
+    example=examples.NEW_REPLY,
 )
 async def create_reply(call: Call) -> Answer:
     """Written by the calling key; with `author: {"type": "customer"}` in the customer's name,

@@ -6,9 +6,11 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from sealdesk import clock
-from sealdesk.customers.rules import CustomerRef, Email, Object, Text255, merged
+from sealdesk.clock import Iso
+from sealdesk.customers.rules import CustomerRef, Email, Object, Text255, is_same, merged
 from sealdesk.errors import Clash
 from sealdesk.events import Changes
+from sealdesk.ids import Id
 
 Status = Literal["open", "pending", "on_hold", "resolved", "closed"]
 FirstStatus = Literal["open", "pending", "on_hold", "resolved"]
@@ -37,18 +39,10 @@ def _not_blank(text: str) -> Found:
     return [] if text.strip() else [("", "too_short", "This must hold more than white space.")]
 
 
-def _tags_not_blank(tags: list[str]) -> Found:
-    return [
-        (f"/{place}", "too_short", "A tag must hold more than white space.")
-        for place, tag in enumerate(tags)
-        if not tag.strip()
-    ]
-
-
 Subject = Annotated[str, Meta(min_length=1, max_length=255, extra={"check": _not_blank})]
 LongText = Annotated[str, Meta(min_length=1, max_length=65536, extra={"check": _not_blank})]
-Tag = Annotated[str, Meta(min_length=1, max_length=64)]
-Tags = Annotated[list[Tag], Meta(max_length=50, extra={"check": _tags_not_blank})]
+Tag = Annotated[str, Meta(min_length=1, max_length=64, extra={"check": _not_blank})]
+Tags = Annotated[list[Tag], Meta(max_length=50)]
 
 _READ_ONLY = frozenset(
     {
@@ -67,7 +61,10 @@ _READ_ONLY = frozenset(
 
 
 class TicketCustomer(msgspec.Struct, frozen=True):
-    """The customer of a new ticket: found by e-mail address, or added."""
+    """The customer of a new ticket: found by e-mail address, or added.
+
+    name: filled in only if none is known.
+    """
 
     IGNORED: ClassVar[frozenset[str]] = frozenset({"id"})
 
@@ -107,7 +104,10 @@ class TicketChange(msgspec.Struct, frozen=True):
 
 
 class NewReplyAuthor(msgspec.Struct, frozen=True):
-    """In whose name a reply is posted: the calling key's, or the ticket's customer's."""
+    """In whose name a reply is posted: the calling key's, or the ticket's customer's.
+
+    type: a reply by the customer reopens a ticket that is pending, on hold or resolved.
+    """
 
     IGNORED: ClassVar[frozenset[str]] = frozenset({"id", "name"})
 
@@ -115,7 +115,10 @@ class NewReplyAuthor(msgspec.Struct, frozen=True):
 
 
 class NewReply(msgspec.Struct, frozen=True):
-    """What creating a reply takes."""
+    """What creating a reply takes.
+
+    author: left out, the calling key writes.
+    """
 
     IGNORED: ClassVar[frozenset[str]] = frozenset({"id", "ticket_id", "created_at"})
 
@@ -150,10 +153,10 @@ class Ticket(msgspec.Struct, frozen=True):
 
 
 class Author(msgspec.Struct, frozen=True):
-    """Who wrote a reply."""
+    """Who wrote a reply. id: of the key, the agent or the customer."""
 
     type: AuthorType
-    id: str
+    id: Id
     name: str | None
 
 
@@ -170,43 +173,64 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 class TicketDocument(msgspec.Struct, frozen=True):
-    """A ticket as the API shows it, but for its customer."""
+    """A ticket as the API shows it, but for its customer.
 
-    id: str
+    number: unique within the tenant and rising, with gaps; never given twice.
+    status: from `closed` only to `open`, otherwise from any to any.
+    source: how the ticket came in.
+    assignee_id: an active user of the tenant; GET /api/v1/external/agents lists them.
+    tags: each once, in the order given; a change replaces all of them.
+    custom_fields: a free object of at most 16 KiB as JSON; a change is merged into it.
+    external_id: what your own system calls it; need not be unique.
+    reply_count: of public replies.
+    updated_at: of the last change or reply.
+    first_response_at: of the first public reply that was not the customer's.
+    resolved_at: cleared when the ticket is reopened.
+    closed_at: cleared when the ticket is reopened.
+    version: rises with every change and reply.
+    """
+
+    id: Id
     number: int
     subject: str
     description: str
     status: Status
     priority: Priority
     source: Source
-    assignee_id: str | None
+    assignee_id: Id | None
     tags: tuple[str, ...]
     custom_fields: dict[str, Any]
     external_id: str | None
     reply_count: int
-    created_at: str
-    updated_at: str
-    first_response_at: str | None
-    resolved_at: str | None
-    closed_at: str | None
+    created_at: Iso
+    updated_at: Iso
+    first_response_at: Iso | None
+    resolved_at: Iso | None
+    closed_at: Iso | None
     version: int
 
 
 class TicketShown(TicketDocument, frozen=True):
-    """A ticket as the API shows it."""
+    """A ticket as the API shows it.
+
+    customer: as they are now; renaming them changes the ticket's ETag, not its updated_at.
+    """
 
     customer: CustomerRef
 
 
 class ReplyShown(msgspec.Struct, frozen=True):
-    """A reply as the API shows it."""
+    """A reply as the API shows it.
 
-    id: str
-    ticket_id: str
+    is_internal: a note between agents, which the customer must not see.
+    """
+
+    id: Id
+    ticket_id: Id
     body: str
     is_internal: bool
     author: Author
-    created_at: str
+    created_at: Iso
 
 
 def rank_of(priority: Priority) -> int:
@@ -232,7 +256,10 @@ def replied(ticket: Ticket, reply: Reply, now_us: int) -> Ticket:
         raise Clash(
             "ticket_closed", 'A closed ticket takes no replies. Set its status to "open" first.'
         )
-    after: dict[str, Any] = {"updated_at": now_us, "version": ticket.version + 1}
+    after: dict[str, Any] = {
+        "updated_at": max(now_us, ticket.updated_at),
+        "version": ticket.version + 1,
+    }
     if not reply.is_internal:
         after["reply_count"] = ticket.reply_count + 1
         if reply.author.type != "customer" and ticket.first_response_at is None:
@@ -269,9 +296,10 @@ def _moved(ticket: Ticket, status: Status, now_us: int) -> dict[str, Any]:
 
 
 def _raised(before: Ticket, after: Ticket, now_us: int) -> Ticket:
-    if after == before:
+    if not differences(before, after):
         return before
-    return msgspec.structs.replace(after, updated_at=now_us, version=before.version + 1)
+    updated_at = max(now_us, before.updated_at)
+    return msgspec.structs.replace(after, updated_at=updated_at, version=before.version + 1)
 
 
 def document(ticket: Ticket) -> str:
@@ -336,7 +364,7 @@ def differences(before: Ticket, after: Ticket) -> Changes:
     return {
         name: (getattr(before, name), getattr(after, name))
         for name in _WATCHED
-        if getattr(before, name) != getattr(after, name)
+        if not is_same(getattr(before, name), getattr(after, name))
     }
 
 

@@ -47,8 +47,10 @@ class Open:
 class Operation(msgspec.Struct, frozen=True):
     """A handler with what documentation says of it.
 
-    takes: the struct of the body. gives: the struct of `data`; with is_list, of its items.
+    takes: the struct of the body. gives: an example of `data`, or with is_list of its items;
+    its struct is what the answer is documented as.
     fails: the codes beside those of the guard, with the status where it is not the usual one.
+    headers, answer_headers: what it heeds, and what its answer carries.
     example: a body that could be sent.
     """
 
@@ -58,12 +60,13 @@ class Operation(msgspec.Struct, frozen=True):
     about: str
     tag: str
     takes: type[msgspec.Struct] | None
-    gives: Any
+    gives: msgspec.Struct | None
     is_list: bool
     status: int
     params: tuple[Param, ...]
     fails: tuple[str | tuple[str, int], ...]
     headers: tuple[str, ...]
+    answer_headers: tuple[str, ...]
     example: Any
     produces: str
 
@@ -73,18 +76,19 @@ def operation(
     *,
     tag: str,
     takes: type[msgspec.Struct] | None = None,
-    gives: Any = None,
+    gives: msgspec.Struct | None = None,
     is_list: bool = False,
     status: int = 200,
     params: tuple[Param, ...] = (),
     fails: tuple[str | tuple[str, int], ...] = (),
     headers: tuple[str, ...] = (),
+    answer_headers: tuple[str, ...] = (),
     example: Any = None,
     produces: str = "application/json",
 ) -> Callable[[Handle], Operation]:
     """Turn a handler into a row's operation; its docstring becomes the description.
 
-    headers: names of the request headers that it heeds, as in openapi.HEADERS.
+    headers, answer_headers: names out of openapi_headers, beside those that follow from the guard.
     """
 
     def describe(handle: Handle) -> Operation:
@@ -92,7 +96,7 @@ def operation(
         about = " ".join((handle.__doc__ or "").split())
         return Operation(
             handle, name, summary, about, tag, takes, gives, is_list, status, params, fails,
-            headers, example, produces,
+            headers, answer_headers, example, produces,
         )  # fmt: skip
 
     return describe

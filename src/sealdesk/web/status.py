@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from sealdesk import clock
+from sealdesk.clock import Iso
 from sealdesk.db.engine import Row, Tx
 from sealdesk.errors import Missing, Unavailable
 from sealdesk.metrics import CONTENT_TYPE
@@ -30,7 +31,7 @@ class Time(msgspec.Struct, frozen=True):
     """The server's time: whole Unix seconds, as x-api-timestamp wants them, and ISO 8601."""
 
     unix: int
-    iso: str
+    iso: Iso
 
 
 class Health(msgspec.Struct, frozen=True):
@@ -39,25 +40,30 @@ class Health(msgspec.Struct, frozen=True):
     status: Literal["ok"]
 
 
-@operation("Get the server's time", tag=_TAG, gives=Time)
+_OK = Health("ok")
+
+
+@operation(
+    "Get the server's time", tag=_TAG, gives=Time(1_772_442_941, "2026-03-02T09:15:41.556301Z")
+)
 async def tell_time(call: Call) -> Answer:
     """For clients whose clock may be off: signed requests must be within 300 s of it."""
     return envelope.one(Time(call.now_us // 1_000_000, clock.iso(call.now_us)))
 
 
-@operation("Is it alive", tag=_TAG, gives=Health)
+@operation("Is it alive", tag=_TAG, gives=_OK)
 async def is_alive(call: Call) -> Answer:
     """200 as long as the process answers at all."""
-    return envelope.one(Health("ok"))
+    return envelope.one(_OK)
 
 
-@operation("Is it ready", tag=_TAG, gives=Health, fails=("storage_unavailable",))
+@operation("Is it ready", tag=_TAG, gives=_OK, fails=("storage_unavailable",))
 async def is_ready(call: Call) -> Answer:
     """200 when requests can be served; 503 while it starts, stops, or cannot reach its storage."""
     if call.shared.lifetime.is_ending:
         raise Unavailable(detail="The server is stopping. Another one may answer.")
     await call.shared.database.read(_probe)
-    return envelope.one(Health("ok"))
+    return envelope.one(_OK)
 
 
 class MetricsGuard:

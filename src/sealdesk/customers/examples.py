@@ -1,0 +1,24 @@
+"""Believable values of this room, for the documentation."""
+
+from sealdesk.customers.rules import CustomerShown
+
+CUSTOMER = CustomerShown(
+    id="0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
+    email="maria.santos@example.com",
+    name="Maria Santos",
+    phone=None,
+    company="Santos Ceramics",
+    external_id="C-1042",
+    metadata={"plan": "pro"},
+    created_at="2026-03-02T09:14:07.102938Z",
+    updated_at="2026-03-02T09:14:07.102938Z",
+    version=1,
+)
+NEW_CUSTOMER = {
+    "email": "maria.santos@example.com",
+    "name": "Maria Santos",
+    "company": "Santos Ceramics",
+    "external_id": "C-1042",
+    "metadata": {"plan": "pro"},
+}
+CUSTOMER_CHANGE = {"name": "Maria Santos-Lima", "metadata": {"plan": "enterprise"}}
