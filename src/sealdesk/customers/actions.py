@@ -35,7 +35,7 @@ async def find_or_add(
     customer = await store.find_by_email(tx, tenant_id, email)
     if customer is None:
         return await add_customer(tx, tenant_id, NewCustomer(email, name), now_us=now_us)
-    if customer.name is None and name is not None:
+    if name is not None and name.strip() and not (customer.name or "").strip():
         return await _store_change(tx, customer, CustomerChange(name=name), now_us)
     return customer
 

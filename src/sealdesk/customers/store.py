@@ -39,7 +39,7 @@ class Filter(msgspec.Struct, frozen=True):
 
     def is_served(self) -> bool:
         """Whether an index leads straight to the page."""
-        return self.updated_after is None and (self.email is None or self.external_id is None)
+        return self.email is not None or self.updated_after is None
 
 
 async def find(tx: Tx, tenant_id: str, customer_id: str) -> Customer | None:

@@ -5,7 +5,8 @@ import re
 from sealdesk.errors import Malformed
 from sealdesk.web.call import Answer, Call
 
-_TAGS = re.compile(r'\s*(?:\*|(?:W/)?"[\x21\x23-\x7e]*")\s*(?:,\s*(?:W/)?"[\x21\x23-\x7e]*"\s*)*')
+_OPAQUE = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
+_TAGS = re.compile(rf"\*|{_OPAQUE}\s*(?:,\s*{_OPAQUE}\s*)*")
 _TAG = re.compile(r'\*|(?:W/)?"[^"]*"')
 
 
