@@ -6,7 +6,7 @@ answers in the problem shape what the parser cannot read.
 
 import asyncio
 import os
-from typing import Any
+from typing import Any, Literal
 
 from uvicorn.protocols.http.httptools_impl import (
     STATUS_LINE,
@@ -22,110 +22,129 @@ MAX_HEADERS = 100
 HEADER_TIMEOUT_S = 10.0
 BODY_TIMEOUT_S = 30.0
 SWEEP_S = 1.0
+LINGER_S = 0.2
 
 
 class Protocol(HttpToolsProtocol):
-    """One connection: counts its header bytes and notes since when it owes us something."""
+    """One connection: bounds what it may send, and notes since when it owes us something."""
+
+    cycle: RequestResponseCycle | None  # type: ignore[assignment]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._header_bytes = 0
-        self._in_headers = True
-        self._refused = False
+        self._receiving: Literal["nothing", "headers", "body"] = "nothing"
+        self._fruitless_bytes = 0
+        self._last_word: bytes | None = None
         self.owes_since: float | None = None
         self.owes_s = HEADER_TIMEOUT_S
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.owes_since = self.loop.time()
+        self._owe(HEADER_TIMEOUT_S)
 
     def data_received(self, data: bytes) -> None:
-        if self._refused:
+        if self._last_word is not None:
             return
-        # Bytes of an unfinished header reach no callback, so they are counted here.
-        if self._in_headers:
-            self._header_bytes += len(data)
+        if self.owes_since is None:
+            self._owe(HEADER_TIMEOUT_S)
+        # Bytes of an unfinished header or trailer reach no callback, so they are counted here.
+        self._fruitless_bytes += len(data)
         super().data_received(data)
-        if self._in_headers and self._header_bytes > MAX_HEADER_BYTES:
+        if self._fruitless_bytes > MAX_HEADER_BYTES:
             self._refuse(_too_large())
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self.owes_since = self.loop.time()
-        self.owes_s = HEADER_TIMEOUT_S
+        self._receiving = "headers"
+        self._owe(HEADER_TIMEOUT_S)
 
     def on_headers_complete(self) -> None:
-        if self._refused:
+        if self._last_word is not None:
             return
         size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
         if size > MAX_HEADER_BYTES or len(self.headers) > MAX_HEADERS:
             self._refuse(_too_large())
             return
-        self._in_headers = False
-        self.owes_s = BODY_TIMEOUT_S
         super().on_headers_complete()
+        self.headers = []  # trailers go here, and not among the headers of the request
+        self._receiving = "body"
+        self._fruitless_bytes = 0
+        self._owe(BODY_TIMEOUT_S)
 
     def on_body(self, body: bytes) -> None:
-        if not self._refused:
+        self._fruitless_bytes = 0
+        if self._last_word is None:
             super().on_body(body)
 
     def on_message_complete(self) -> None:
-        if self._refused:
+        if self._last_word is not None:
             return
+        self._receiving = "nothing"
+        self._fruitless_bytes = 0
         self.owes_since = None
-        self._in_headers = True
-        self._header_bytes = 0
         super().on_message_complete()
 
-    def handle_websocket_upgrade(self) -> None:
-        self._refuse(Malformed("malformed_request", "This server speaks HTTP only."))
+    def on_response_complete(self) -> None:
+        if self._last_word is not None and not self.pipeline:
+            self._say_last_word()
+        else:
+            super().on_response_complete()
+
+    def _unsupported_upgrade_warning(self) -> None:
+        # The request is answered as if it had not asked; the parser takes no further one.
+        if self.cycle is not None:
+            self.cycle.keep_alive = False
 
     def send_400_response(self, msg: str) -> None:
-        cycle: RequestResponseCycle | None = self.cycle
-        if cycle is not None and not cycle.response_complete and not cycle.more_body:
-            # The request before the unreadable bytes is whole: it gets its answer, then we close.
-            cycle.keep_alive = False
-            self._refused = True
-            return
-        if cycle is not None and not cycle.response_complete:
-            cycle.disconnected = True
-            cycle.message_event.set()
         self._refuse(
             Malformed("malformed_request", "The request is not HTTP/1.1 that can be read.")
         )
 
     def give_up(self) -> None:
         """Answer 408 and close: the client took too long to send its request."""
-        cycle: RequestResponseCycle | None = self.cycle
-        if cycle is not None and cycle.response_started:
+        if self._receiving == "nothing":
             self.transport.close()
             return
-        self._refuse(
-            TooSlow(
-                "request_timeout",
-                f"The request did not arrive within {self.owes_s:g} s. Send it again.",
-            )
-        )
+        detail = f"The request did not arrive within {self.owes_s:g} s. Send it again."
+        self._refuse(TooSlow("request_timeout", detail))
+
+    def _owe(self, within_s: float) -> None:
+        self.owes_since = self.loop.time()
+        self.owes_s = within_s
 
     def _refuse(self, refusal: Refusal) -> None:
-        """Answer outside the application, for what never becomes a request, and close."""
-        if self._refused or self.transport.is_closing():
+        """Answer outside the application, for what never becomes a request, and close.
+
+        Answers to earlier requests of the connection are still due, and go out before.
+        """
+        if self._last_word is not None or self.transport.is_closing():
             return
-        self._refused = True
-        request_id = os.urandom(12).hex()
-        answer = envelope.problem(refusal, "", request_id)
-        lines = [
-            STATUS_LINE[answer.status],
-            b"content-type: application/problem+json\r\n",
-            b"content-length: %d\r\n" % len(answer.body),
-            b"x-content-type-options: nosniff\r\n",
-            b"x-request-id: %s\r\n" % request_id.encode(),
-            b"connection: close\r\n\r\n",
-            answer.body,
-        ]
-        self.transport.write(b"".join(lines))
-        # A moment for the client to read it: closing on bytes still coming resets the connection.
-        self.loop.call_later(0.2, self.transport.close)
+        self._last_word = _as_bytes(refusal)
+        self.owes_since = None
+        cycle = self.cycle
+        if cycle is None or (cycle.response_complete and self._receiving != "body"):
+            self._say_last_word()
+        elif cycle.more_body:
+            self._break_off(cycle)
+
+    def _break_off(self, cycle: RequestResponseCycle) -> None:
+        """Deal with the request whose body turned out to be unreadable, or never comes."""
+        if self.pipeline and self.pipeline[0][0] is cycle:
+            self.pipeline.popleft()
+        elif cycle.response_started:
+            self.transport.close()
+        else:
+            cycle.disconnected = True
+            cycle.message_event.set()
+            self._say_last_word()
+
+    def _say_last_word(self) -> None:
+        if self._last_word is None or self.transport.is_closing():
+            return
+        self.transport.write(self._last_word)
+        # Closing on bytes still coming would reset the connection, and the answer with it.
+        self.flow.resume_reading()
+        self.loop.call_later(LINGER_S, self.transport.close)
 
 
 async def sweep(connections: set[Any]) -> None:
@@ -139,6 +158,22 @@ async def sweep(connections: set[Any]) -> None:
             if since is not None and now - since > connection.owes_s:
                 connection.owes_since = None
                 connection.give_up()
+
+
+def _as_bytes(refusal: Refusal) -> bytes:
+    request_id = os.urandom(12).hex()
+    answer = envelope.problem(refusal, "", request_id)
+    return b"".join(
+        (
+            STATUS_LINE[answer.status],
+            b"content-type: application/problem+json\r\n",
+            b"content-length: %d\r\n" % len(answer.body),
+            b"x-content-type-options: nosniff\r\n",
+            b"x-request-id: %s\r\n" % request_id.encode(),
+            b"connection: close\r\n\r\n",
+            answer.body,
+        )
+    )
 
 
 def _too_large() -> TooLargeHeaders:
