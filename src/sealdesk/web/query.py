@@ -130,9 +130,8 @@ def instant(name: str, about: str) -> Param:
         at_us = clock.parse_instant(value, need_offset=True)
         if at_us is not None:
             return at_us
-        if clock.parse_instant(value.replace(" ", "+", 2), need_offset=True) is not None or (
-            value[-6:-5] == " " and clock.parse_instant(value[:-6] + "+" + value[-5:]) is not None
-        ):
+        before, _, behind = value.rpartition(" ")
+        if clock.parse_instant(f"{before}+{behind}") is not None:
             raise BadValue("percent-encoded: its + arrived as a space; write %2B for +, or use Z")
         raise BadValue("an ISO 8601 time with Z or an offset, as in 2026-01-31T09:30:00Z")
 

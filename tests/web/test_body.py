@@ -1,0 +1,353 @@
+"""Bodies: what is JSON here, and how every fault of one is named (decisions 6 and 10)."""
+
+import json
+import string
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sealdesk.errors import Malformed
+from sealdesk.web.strict_json import MAX_DEPTH, parse
+from tests.support.client import Key
+
+CUSTOMERS = "/api/v1/external/customers"
+TICKETS = "/api/v1/external/tickets"
+STRICT = {"prefer": "handling=strict"}
+NEW = {"subject": "s", "description": "d", "customer": {"email": "c@example.test"}}
+
+
+def faults(answer: httpx.Response) -> set[tuple[str, str]]:
+    """(pointer, code) of everything that a 422 names."""
+    assert answer.status_code == 422, answer.text
+    problem = answer.json()
+    assert problem["code"] == "validation_failed"
+    assert all(fault["in"] == "body" and fault["message"] for fault in problem["errors"])
+    return {(fault["pointer"], fault["code"]) for fault in problem["errors"]}
+
+
+def nested(depth: int) -> bytes:
+    """A customer whose metadata make the body this deep."""
+    inner = "[" * (depth - 2) + "]" * (depth - 2)
+    return f'{{"email": "deep@example.test", "metadata": {{"x": {inner}}}}}'.encode()
+
+
+def holding(value: str) -> bytes:
+    """A customer whose metadata hold this text of JSON."""
+    return f'{{"email": "v@example.test", "metadata": {{"v": {value}}}}}'.encode()
+
+
+UNREADABLE = {
+    "empty": b"",
+    "white space": b"  ",
+    "not json": b"email=a@example.test",
+    "single quotes": b"{'email': 'a@example.test'}",
+    "trailing comma": b'{"email": "a@example.test",}',
+    "trailing garbage": b'{"email": "a@example.test"} x',
+    "two documents": b'{"email": "a@example.test"}{}',
+    "cut off": b'{"email": "a@example.test"',
+    "comment": b'{"email": "a@example.test" /* me */}',
+    "NaN": holding("NaN"),
+    "Infinity": holding("Infinity"),
+    "minus Infinity": holding("-Infinity"),
+    "1e999": holding("1e999"),
+    "-1e999": holding("-1e999"),
+    "leading zero": holding("01"),
+    "2^63": holding(str(2**63)),
+    "-2^63 - 1": holding(str(-(2**63) - 1)),
+    "a number of 5,000 digits": holding("9" * 5000),
+    "a real of 5,000 digits": holding("9" * 5000 + ".5"),
+    "duplicate name": b'{"email": "a@example.test", "email": "b@example.test"}',
+    "duplicate name within": holding('{"a": 1, "b": 2, "a": 1}'),
+    "duplicate name by escape": holding(r'{"a": 1, "\u0061": 1}'),
+    "U+0000 raw": holding('"a\0b"'),
+    "U+0000 escaped": holding(r'"a\u0000b"'),
+    "U+0000 in a name": holding(r'{"a\u0000": 1}'),
+    "U+0000 in a list": holding(r'[["\u0000"]]'),
+    "raw line break in a text": holding('"a\nb"'),
+    "high surrogate alone": holding(r'"\ud83d"'),
+    "low surrogate alone": holding(r'"\ude00"'),
+    "surrogates in the wrong order": holding(r'"\ude00\ud83d"'),
+    "surrogate in a name": holding(r'{"\ud83d": 1}'),
+    "byte order mark": b'\xef\xbb\xbf{"email": "a@example.test"}',
+    "UTF-16": '{"email": "a@example.test"}'.encode("utf-16"),
+    "UTF-16 without mark": '{"email": "a@example.test"}'.encode("utf-16-le"),
+    "Latin-1": '{"email": "a@example.test", "name": "José"}'.encode("latin-1"),
+    "overlong UTF-8": b'{"email": "a@example.test", "name": "\xc0\xaf"}',
+    "a surrogate in UTF-8": b'{"email": "a@example.test", "name": "\xed\xa0\xbd"}',
+    "33 deep": nested(33),
+    "100,000 deep": b"[" * 100_000,
+    "100,000 deep and closed": b"[" * 100_000 + b"]" * 100_000,
+    "100,000 objects deep": b'{"a":' * 100_000,
+}
+
+
+@pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_what_is_not_json_here_is_malformed_and_stores_nothing(key: Key, content: bytes) -> None:
+    answer = key.call("POST", CUSTOMERS, content=content)
+    assert answer.status_code == 400
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["code"] == "malformed_json"
+    assert key.walk(CUSTOMERS) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (str(2**63 - 1), 2**63 - 1),
+        (str(-(2**63)), -(2**63)),
+        ("-0", 0),
+        ("1.5e300", 1.5e300),
+        ("1e-999", 0.0),
+        ("true", True),
+        (r'"\ud83d\ude00"', "😀"),
+        ('"😀 e\u0301 \u2028"', "😀 e\u0301 \u2028"),
+        (r'"\u0001\n"', "\x01\n"),
+        ("[null, {}, []]", [None, {}, []]),
+    ],
+)
+def test_json_values_come_back_as_they_were_sent(key: Key, text: str, value: Any) -> None:
+    answer = key.call("POST", CUSTOMERS, content=holding(text))
+    assert answer.status_code == 201
+    kept = answer.json()["data"]["metadata"]["v"]
+    assert kept == value and type(kept) is type(value)
+
+
+def test_a_body_may_be_32_deep(key: Key) -> None:
+    assert key.call("POST", CUSTOMERS, content=nested(32)).status_code == 201
+
+
+@pytest.mark.parametrize("content", [b"[]", b'"text"', b"null", b"1", b"true", b"[[]]"])
+def test_json_that_is_no_object_breaks_a_rule_of_the_whole_body(key: Key, content: bytes) -> None:
+    assert faults(key.call("POST", CUSTOMERS, content=content)) == {("", "invalid_type")}
+
+
+def test_every_fault_of_a_new_ticket_is_named_at_once(key: Key) -> None:
+    answer = key.post(
+        TICKETS,
+        {
+            "subject": "x" * 256,
+            "description": " \t\u3000",
+            "customer": {"email": "nobody", "name": "x" * 256},
+            "priority": "asap",
+            "status": "closed",
+            "assignee_id": 5,
+            "tags": ["fine", "", 5, " ", None, "x" * 65],
+            "custom_fields": [],
+            "external_id": "x" * 256,
+        },
+    )
+    assert faults(answer) == {
+        ("/subject", "too_long"),
+        ("/description", "too_short"),
+        ("/customer/email", "invalid_email"),
+        ("/customer/name", "too_long"),
+        ("/priority", "invalid_value"),
+        ("/status", "invalid_value"),
+        ("/assignee_id", "invalid_type"),
+        ("/tags/1", "too_short"),
+        ("/tags/2", "invalid_type"),
+        ("/tags/3", "too_short"),
+        ("/tags/4", "null_not_allowed"),
+        ("/tags/5", "too_long"),
+        ("/custom_fields", "invalid_type"),
+        ("/external_id", "too_long"),
+    }
+
+
+def test_every_missing_field_is_named_at_once(key: Key) -> None:
+    required = {("/subject", "required"), ("/description", "required"), ("/customer", "required")}
+    assert faults(key.post(TICKETS, {})) == required
+    without_email = faults(key.post(TICKETS, {**NEW, "customer": {"name": "x"}}))
+    assert without_email == {("/customer/email", "required")}
+
+
+def test_a_rule_is_checked_beside_a_wrong_type(key: Key) -> None:
+    answer = key.post(CUSTOMERS, {"email": "nobody", "name": 5, "metadata": {"x": "y" * 16384}})
+    assert faults(answer) == {
+        ("/email", "invalid_email"),
+        ("/name", "invalid_type"),
+        ("/metadata", "too_large"),
+    }
+
+
+def test_a_wrong_value_is_told_the_right_ones_and_not_repeated(key: Key) -> None:
+    answer = key.post(TICKETS, {**NEW, "priority": "z" * 1000})
+    (fault,) = answer.json()["errors"]
+    assert fault["message"] == "This must be one of low, medium, high, urgent."
+
+
+def test_the_answer_to_a_body_full_of_faults_is_bounded(key: Key) -> None:
+    many = {f"field{n}": n for n in range(5000)}
+    answer = key.post(CUSTOMERS, {"email": "a@example.test", **many}, **STRICT)
+    assert len(faults(answer)) == 100
+
+
+def test_a_repeated_name_among_many_is_found_in_one_pass() -> None:
+    names = [f'"{n}":0' for n in range(60_000)]
+    body = ",".join([*names, '"59999":0'])
+    # Quadratic work would take minutes: the time limit of tests ends it.
+    with pytest.raises(Malformed, match="'59999' stands twice"):
+        parse(f"{{{body}}}".encode())
+
+
+def test_unknown_fields_are_named_in_a_warning_and_not_stored(key: Key) -> None:
+    sent = {**NEW, "subjct": 1, "a/b~c": 2, "größe, \n": 3}
+    sent["customer"] = {"email": "c@example.test", "vip": True}
+    answer = key.post(TICKETS, sent)
+    assert answer.status_code == 201
+    assert answer.headers["x-warnings"].split(", ") == [
+        "unknown_field=/subjct",
+        "unknown_field=/a~1b~0c",
+        "unknown_field=/gr%C3%B6%C3%9Fe%2C%20%0A",
+        "unknown_field=/customer/vip",
+    ]
+    assert "subjct" not in answer.text
+
+
+def test_a_body_without_unknown_fields_gets_no_warning(key: Key) -> None:
+    assert "x-warnings" not in key.post(TICKETS, NEW).headers
+
+
+def test_free_objects_have_no_unknown_fields(key: Key) -> None:
+    answer = key.post(TICKETS, {**NEW, "custom_fields": {"anything": {"goes": 1}}}, **STRICT)
+    assert answer.status_code == 201
+
+
+def test_warnings_name_at_most_ten_fields(key: Key) -> None:
+    many = {f"field{n}": n for n in range(30)}
+    warnings = key.post(TICKETS, {**NEW, **many}).headers["x-warnings"]
+    assert warnings.split(", ") == [f"unknown_field=/field{n}" for n in range(10)]
+
+
+def test_a_very_long_unknown_name_is_cut_and_still_warned_of(key: Key) -> None:
+    warnings = key.post(TICKETS, {**NEW, "x" * 5000: 1, "y": 2}).headers["x-warnings"]
+    assert warnings == f"unknown_field=/{'x' * 63}%E2%80%A6, unknown_field=/y"
+
+
+@settings(max_examples=60)
+@given(names=st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0")), min_size=1))
+def test_warnings_can_always_be_sent(shared_key: Key, names: list[str]) -> None:
+    unknown = {f"?{name}": 1 for name in names}
+    answer = shared_key.patch(f"{TICKETS}/{TICKET_ID}", unknown)
+    warnings = answer.headers["x-warnings"]
+    assert warnings.startswith("unknown_field=/%3F")
+    assert set(warnings) <= set(string.ascii_letters + string.digits + "_=/~%-., ")
+    assert len(warnings) <= 1024
+    assert warnings.count("unknown_field=") <= 10
+
+
+TICKET_ID = "00000000-0000-7000-8000-000000000000"
+
+
+@pytest.fixture(scope="module")
+def shared_key(shared_service: Any) -> Key:
+    key: Key = shared_service.tenant().key()
+    return key
+
+
+@pytest.mark.parametrize(
+    "prefer", ["handling=strict", 'respond-async, Handling="strict"', "handling = strict; x=1"]
+)
+def test_unknown_fields_are_faults_for_who_prefers_strictness(key: Key, prefer: str) -> None:
+    sent = {**NEW, "subjct": 1, "customer": {"email": "c@example.test", "vip": True}}
+    answer = key.post(TICKETS, sent, prefer=prefer)
+    assert faults(answer) == {("/subjct", "unknown_field"), ("/customer/vip", "unknown_field")}
+    assert key.walk(TICKETS) == []
+
+
+def test_strictness_names_unknown_fields_beside_the_other_faults(key: Key) -> None:
+    answer = key.post(TICKETS, {"subjct": "x"}, **STRICT)
+    assert faults(answer) == {
+        ("/subjct", "unknown_field"),
+        ("/subject", "required"),
+        ("/description", "required"),
+        ("/customer", "required"),
+    }
+
+
+def test_other_preferences_leave_unknown_fields_a_warning(key: Key) -> None:
+    answer = key.post(TICKETS, {**NEW, "x": 1}, prefer="handling=lenient")
+    assert answer.status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("method", "content_type", "status"),
+    [
+        ("POST", "application/json", 201),
+        ("POST", "application/json; charset=utf-8", 201),
+        ("POST", "Application/JSON ;x=y", 201),
+        ("POST", "application/merge-patch+json", 415),
+        ("POST", "text/plain", 415),
+        ("POST", "application/jsonx", 415),
+        ("POST", "application/x-www-form-urlencoded", 415),
+        ("POST", "", 415),
+        ("PATCH", "application/json", 200),
+        ("PATCH", "application/merge-patch+json", 200),
+        ("PATCH", "application/merge-patch+json; charset=utf-8", 200),
+        ("PATCH", "application/json-patch+json", 415),
+    ],
+)
+def test_only_json_is_taken_and_merge_patch_only_by_patch(
+    key: Key, method: str, content_type: str, status: int
+) -> None:
+    target = (
+        f"{CUSTOMERS}/{key.customer('a@example.test')['id']}" if method == "PATCH" else CUSTOMERS
+    )
+    answer = key.call(
+        method, target, {"email": "b@example.test"}, headers={"content-type": content_type}
+    )
+    assert answer.status_code == status
+    if status == 415:
+        assert answer.json()["code"] == "unsupported_media_type"
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**70), 2**70)
+    | st.floats()
+    | st.text(st.characters()),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters()), inner),
+)
+LOOKS_LIKE_JSON = st.text(st.sampled_from('{}[]",:0123456789.eE+-truefalsn \\u\0\ud83d')).map(
+    lambda text: text.encode("utf-8", "surrogatepass")
+)
+
+
+@settings(max_examples=60)
+@given(content=st.binary() | LOOKS_LIKE_JSON | JSON.map(lambda value: json.dumps(value).encode()))
+def test_whatever_is_read_is_what_the_standard_parser_reads(content: bytes) -> None:
+    try:
+        value = parse(content)
+    except Malformed:
+        return
+    assert repr(value) == repr(json.loads(content.decode()))
+
+
+@settings(max_examples=60)
+@given(value=JSON)
+def test_values_within_the_limits_are_read_and_others_refused(value: Any) -> None:
+    content = json.dumps(value).encode()
+    if fits(value, MAX_DEPTH):
+        assert repr(parse(content)) == repr(value)
+    else:
+        with pytest.raises(Malformed):
+            parse(content)
+
+
+def fits(value: Any, depth: int) -> bool:
+    """Whether decisions 10 allow the value, told without the parser."""
+    if isinstance(value, str):
+        return "\0" not in value and not any(0xD800 <= ord(letter) <= 0xDFFF for letter in value)
+    if isinstance(value, float):
+        return value - value == 0
+    if isinstance(value, int):
+        return -(2**63) <= value < 2**63
+    if value is None:
+        return True
+    names = list(value) if isinstance(value, dict) else []
+    below = list(value.values()) if isinstance(value, dict) else value
+    return depth > 0 and all(fits(item, depth - 1) for item in [*names, *below])

@@ -1,0 +1,140 @@
+"""Conditional requests: ETags, 304 and 412 (decisions 10)."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.support.client import Key
+
+TICKETS = "/api/v1/external/tickets"
+CUSTOMERS = "/api/v1/external/customers"
+
+
+def test_a_tickets_etag_is_its_version_and_its_customers(key: Key) -> None:
+    ticket = key.ticket()
+    path = f"{TICKETS}/{ticket['id']}"
+    assert key.get(path).headers["etag"] == '"1.1"'
+    assert key.patch(path, {"subject": "other"}).headers["etag"] == '"2.1"'
+    assert key.get(path).headers["etag"] == '"2.1"'
+
+
+def test_creating_answers_with_the_etag_that_reading_gives(key: Key) -> None:
+    for target, body in (
+        (TICKETS, {"subject": "s", "description": "d", "customer": {"email": "a@example.test"}}),
+        (CUSTOMERS, {"email": "b@example.test"}),
+    ):
+        created = key.post(target, body)
+        read = key.get(created.headers["location"])
+        assert created.headers["etag"] == read.headers["etag"]
+        assert created.json() == read.json()
+
+
+def test_renaming_the_customer_changes_the_tickets_etag_but_not_its_updated_at(key: Key) -> None:
+    ticket = key.ticket()
+    renamed = key.patch(f"{CUSTOMERS}/{ticket['customer']['id']}", {"name": "Maria"})
+    assert renamed.headers["etag"] == '"2"'
+    answer = key.get(f"{TICKETS}/{ticket['id']}", if_none_match='"1.1"')
+    assert answer.status_code == 200
+    assert answer.headers["etag"] == '"1.2"'
+    assert answer.json()["data"] == ticket | {"customer": ticket["customer"] | {"name": "Maria"}}
+
+
+def test_a_reply_changes_the_tickets_etag(key: Key) -> None:
+    path = f"{TICKETS}/{key.ticket()['id']}"
+    key.post(f"{path}/replies", {"body": "Hello"})
+    assert key.get(path).headers["etag"] == '"2.1"'
+
+
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [
+        ('"1.1"', 304),
+        ('W/"1.1"', 304),
+        ("*", 304),
+        ('"7.7", "1.1"', 304),
+        ('"7.7" ,W/"1.1","8.8"', 304),
+        ('"1.2"', 200),
+        ('"*"', 200),
+        ('"a,b", "é"', 200),
+        ('""', 200),
+    ],
+)
+def test_if_none_match_with_the_current_tag_is_304_without_a_body(
+    key: Key, header: str, status: int
+) -> None:
+    answer = key.call(
+        "GET",
+        f"{TICKETS}/{key.ticket()['id']}",
+        headers={"if-none-match": header.encode("latin-1")},  # type: ignore[dict-item]
+    )
+    assert answer.status_code == status
+    assert answer.headers["etag"] == '"1.1"'
+    assert bool(answer.content) == (status == 200)
+
+
+def test_a_customer_answers_if_none_match_too(key: Key) -> None:
+    path = f"{CUSTOMERS}/{key.customer('a@example.test')['id']}"
+    assert key.get(path, if_none_match='"1"').status_code == 304
+    assert key.get(path, if_none_match='"1.1"').status_code == 200
+
+
+@pytest.mark.parametrize("header", ["1.1", '"1.1', "", '"1.1" "1.2"', '"a"b"', "W/1.1", "*x"])
+def test_what_is_no_entity_tag_is_refused(key: Key, header: str) -> None:
+    path = f"{TICKETS}/{key.ticket()['id']}"
+    for answer in (
+        key.get(path, if_none_match=header),
+        key.patch(path, {"subject": "other"}, if_match=header),
+    ):
+        assert (answer.status_code, answer.json()["code"]) == (400, "invalid_header")
+
+
+@pytest.mark.parametrize("header", ['"1.1"', "*", '"7.7", "1.1"'])
+def test_if_match_with_the_current_tag_lets_the_write_happen(key: Key, header: str) -> None:
+    path = f"{TICKETS}/{key.ticket()['id']}"
+    assert key.patch(path, {"subject": "other"}, if_match=header).status_code == 200
+
+
+# Entity tags compare strongly in If-Match (RFC 9110 section 13.1.1): a weak one never fits.
+@pytest.mark.parametrize("header", ['"1.2"', 'W/"1.1"', '"1"', '"0.1", "2.1"'])
+def test_if_match_with_another_tag_is_412_and_changes_nothing(key: Key, header: str) -> None:
+    ticket = key.ticket()
+    path = f"{TICKETS}/{ticket['id']}"
+    answer = key.patch(path, {"subject": "other"}, if_match=header)
+    assert answer.status_code == 412
+    assert answer.json()["code"] == "version_mismatch"
+    assert answer.json()["current"] == '"1.1"'
+    assert key.get(path).json()["data"] == ticket
+
+
+def test_if_match_is_compared_even_when_nothing_would_change(key: Key) -> None:
+    path = f"{TICKETS}/{key.ticket()['id']}"
+    assert key.patch(path, {}, if_match='"9.9"').status_code == 412
+
+
+def test_a_write_without_if_match_is_allowed(key: Key) -> None:
+    path = f"{CUSTOMERS}/{key.customer('a@example.test')['id']}"
+    assert key.patch(path, {"name": "A"}).status_code == 200
+    assert key.patch(path, {"name": "B"}, if_match='"1"').status_code == 412
+    assert key.patch(path, {"name": "B"}, if_match='"2"').headers["etag"] == '"3"'
+
+
+@pytest.mark.parametrize("of", ["ticket", "customer"])
+def test_of_writes_that_race_with_one_if_match_one_wins(key: Key, of: str) -> None:
+    ticket = key.ticket()
+    path, tag, name = {
+        "ticket": (f"{TICKETS}/{ticket['id']}", '"1.1"', "subject"),
+        "customer": (f"{CUSTOMERS}/{ticket['customer']['id']}", '"1"', "name"),
+    }[of]
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(
+            pool.map(lambda n: key.patch(path, {name: f"writer {n}"}, if_match=tag), range(8))
+        )
+    (won,) = [answer for answer in answers if answer.status_code == 200]
+    assert sorted(answer.status_code for answer in answers) == [200] + 7 * [412]
+    assert key.get(path).json() == won.json()
+
+
+def test_a_missing_resource_is_404_whatever_the_condition(key: Key) -> None:
+    path = f"{TICKETS}/00000000-0000-7000-8000-000000000000"
+    assert key.get(path, if_none_match="*").status_code == 404
+    assert key.patch(path, {}, if_match="*").status_code == 404

@@ -1,0 +1,184 @@
+"""Query strings: declared names, strict values (decisions 9 and 10)."""
+
+import httpx
+import pytest
+
+from tests.support.client import Key
+
+TICKETS = "/api/v1/external/tickets"
+CUSTOMERS = "/api/v1/external/customers"
+
+
+def refused(answer: httpx.Response, code: str, parameter: str) -> str:
+    """The detail of a 400 about this parameter."""
+    assert answer.status_code == 400, answer.text
+    problem = answer.json()
+    assert (problem["code"], problem["parameter"]) == (code, parameter)
+    return str(problem["detail"])
+
+
+@pytest.mark.parametrize(
+    ("sent", "nearest"),
+    [
+        ("perpage=5", "per_page"),
+        ("state=open", "status"),
+        ("sortby=priority", "sort_by"),
+        ("Status=open", "status"),
+        ("created_afer=x", "created_after"),
+    ],
+)
+def test_an_unknown_parameter_is_refused_with_the_nearest_name(
+    key: Key, sent: str, nearest: str
+) -> None:
+    detail = refused(key.get(f"{TICKETS}?{sent}"), "unknown_parameter", sent.partition("=")[0])
+    assert f"Did you mean {nearest}?" in detail
+
+
+def test_an_unknown_parameter_near_to_none_is_told_all_names(key: Key) -> None:
+    detail = refused(key.get(f"{CUSTOMERS}?q=x"), "unknown_parameter", "q")
+    assert "cursor, email, external_id, per_page, sort, sort_by, updated_after" in detail
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        CUSTOMERS,
+        f"{TICKETS}/00000000-0000-7000-8000-000000000000/replies",
+        "/api/v1/external/agents",
+    ],
+)
+def test_every_list_refuses_unknown_parameters(key: Key, path: str) -> None:
+    refused(key.get(f"{path}?status=open"), "unknown_parameter", "status")
+
+
+@pytest.mark.parametrize(
+    "twice", ["status=open&status=open", "per_page=1&status=open&per_page=1", "cursor=a&cursor=a"]
+)
+def test_a_repeated_parameter_is_refused(key: Key, twice: str) -> None:
+    name = twice.partition("=")[0]
+    detail = refused(key.get(f"{TICKETS}?{twice}"), "invalid_parameter", name)
+    assert "more than once" in detail
+
+
+def test_a_name_is_repeated_even_if_it_is_encoded_otherwise(key: Key) -> None:
+    twice = f"{TICKETS}?sort=asc&%73ort=asc"
+    refused(key.get(twice), "invalid_parameter", "sort")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        "status=new",
+        "status=",
+        "status",
+        "status=Open",
+        "status=open,",
+        "status=open,%20closed",
+        "status=open;closed",
+        "priority=normal",
+        "priority=1",
+        "sort_by=number",
+        "sort_by=",
+        "sort=up",
+        "sort=DESC",
+        "customer_id=5",
+        "customer_id=",
+        "customer_id=0199C0DE-1A2B-7C3D-8E4F-5A6B7C8D9E0F",
+        "assignee_id=null",
+        "tag=",
+        f"tag={'x' * 65}",
+        f"external_id={'x' * 256}",
+        "external_id=",
+        "created_after=yesterday",
+        "created_after=",
+        "created_after=1700000000",
+        "created_after=2026-01-31",
+        "created_after=2026-01-31T09:30:00",
+        "created_before=2026-02-30T00:00:00Z",
+        "created_before=2026-01-31T25:00:00Z",
+        "updated_after=2026-01-31T09:30:00%2B24:00",
+        "updated_after=2026-01-31T09:30:00%2B02:60",
+        "updated_after=%D9%A2026-01-31T09:30:00Z",
+    ],
+)
+def test_a_value_outside_the_set_is_refused(key: Key, sent: str) -> None:
+    refused(key.get(f"{TICKETS}?{sent}"), "invalid_parameter", sent.partition("=")[0])
+
+
+@pytest.mark.parametrize("value", ["1", "TRUE", "yes", ""])
+def test_a_flag_is_true_or_false(key: Key, value: str) -> None:
+    path = f"{TICKETS}/{key.ticket()['id']}/replies"
+    refused(key.get(f"{path}?is_internal={value}"), "invalid_parameter", "is_internal")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        "2026-01-31T09:30:00+02:00",
+        "2026-01-31T09:30:00+0200",
+        "2026-01-31T09:30+02:00",
+        "2026-01-31%2009:30:00+02:00",
+        "2026-01-31%2009:30:00.5+0200",
+    ],
+)
+def test_a_plus_that_arrives_as_a_space_is_explained(key: Key, sent: str) -> None:
+    answer = key.get(f"{TICKETS}?created_after={sent}")
+    assert "%2B" in refused(answer, "invalid_parameter", "created_after")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        "2026-01-31T09:30:00Z",
+        "2026-01-31t09:30:00z",
+        "2026-01-31T09:30Z",
+        "2026-01-31%2009:30:00Z",
+        "2026-01-31T09:30:00.123456789Z",
+        "2026-01-31T09:30:00%2B02:00",
+        "2026-01-31T09:30:00-0330",
+        "0001-01-01T00:00:00Z",
+        "9999-12-31T23:59:59Z",
+    ],
+)
+def test_times_are_iso_8601_with_an_offset(key: Key, sent: str) -> None:
+    for name in ("created_after", "created_before", "updated_after"):
+        assert key.get(f"{TICKETS}?{name}={sent}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("sent", "used"),
+    [("1", 1), ("100", 100), ("101", 100), ("5000", 100), ("007", 7), (str(10**30), 100)],
+)
+def test_a_page_has_at_most_100_items_and_says_so(key: Key, sent: str, used: int) -> None:
+    for path in (TICKETS, CUSTOMERS):
+        meta = key.get(f"{path}?per_page={sent}").json()["meta"]
+        assert meta == {"per_page": used, "has_more": False, "next_cursor": None}
+
+
+@pytest.mark.parametrize(
+    "sent",
+    ["0", "00", "-1", "", "1.0", "1e1", "0x10", "%2B5", "+5", "5%20", "1_0", "ten", "%D9%A1%D9%A0"],
+)
+def test_per_page_is_a_whole_number_from_1_in_ascii_digits(key: Key, sent: str) -> None:
+    refused(key.get(f"{TICKETS}?per_page={sent}"), "invalid_parameter", "per_page")
+
+
+def test_without_per_page_a_page_has_25_items(key: Key) -> None:
+    assert key.get(TICKETS).json()["meta"]["per_page"] == 25
+
+
+@pytest.mark.parametrize("sent", ["tag=%FF", "tag=%C3", "tag=a%00b", "%FF=x"])
+def test_a_query_that_is_not_utf_8_text_is_refused(key: Key, sent: str) -> None:
+    answer = key.get(f"{TICKETS}?{sent}")
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_parameter")
+
+
+def test_values_are_percent_decoded(key: Key) -> None:
+    ticket = key.ticket(tags=["a&b=c +é"])
+    for sent in ("a%26b%3Dc%20%2B%C3%A9", "%61%26b=c+%2b%c3%a9"):
+        assert key.walk(f"{TICKETS}?tag={sent}") == [ticket]
+
+
+@pytest.mark.parametrize("query", ["&", "&&", "&per_page=25&"])
+def test_empty_pairs_of_a_query_mean_nothing(key: Key, query: str) -> None:
+    assert key.get(f"{TICKETS}?{query}").status_code == 200
