@@ -1,4 +1,7 @@
-"""What can be wrong with a request: few kinds, each with stable codes and one status."""
+"""What can be wrong with a request: few kinds, each with stable codes and one status.
+
+And `Unfit`: what is wrong before there can be any request.
+"""
 
 from typing import Any, NamedTuple
 
@@ -54,6 +57,10 @@ CODES: dict[str, Code] = {
     "storage_unavailable": Code(503, "The storage cannot be reached"),
     "query_too_slow": Code(503, "The query took too long"),
 }
+
+
+class Unfit(Exception):
+    """The installation cannot be worked on as it is; the text, one line, says what to do."""
 
 
 class Refusal(Exception):

@@ -3,14 +3,17 @@
 import base64
 import binascii
 import contextlib
+import difflib
 import ipaddress
 import os
 import secrets
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
+from sealdesk.errors import Unfit
 from sealdesk.sealing import KEY_BYTES
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -31,10 +34,12 @@ NAMES: dict[str, str] = {
     "SEALDESK_API_SECRET": "`sealdesk call` and `sign`: the API secret",
 }
 _LEVELS = ("debug", "info", "warning", "error")
+_DATABASE_FILE = "sealdesk.db"
 _KEY_FILES = {"SEALDESK_MASTER_KEY": "master.key", "SEALDESK_JWT_SECRET": "jwt.key"}
+_NO_KEY = bytes(KEY_BYTES)  # stands in for one that is at fault, so that all faults are named
 
 
-class BadSettings(Exception):
+class BadSettings(Unfit):
     """The environment does not make a safe configuration; the text names every fault."""
 
 
@@ -80,9 +85,14 @@ def from_env(env: Mapping[str, str]) -> Settings:
 
 
 def make_private_dir(path: Path) -> None:
-    """Make a directory that only its owner can enter."""
+    """Make a directory that only its owner can enter. Raises BadSettings, OSError."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if path.stat().st_mode & 0o077:
+    mode = path.stat().st_mode
+    if mode & stat.S_ISVTX:
+        raise BadSettings(
+            f"SEALDESK_DATA_DIR: {path} is shared by all users; name a directory of its own"
+        )
+    if mode & 0o077:
         path.chmod(0o700)
 
 
@@ -111,7 +121,7 @@ class _Reader:
     def database_path(self, data_dir: Path) -> Path:
         url = self._env.get("SEALDESK_DATABASE_URL", "")
         if not url:
-            return data_dir / "sealdesk.db"
+            return data_dir / _DATABASE_FILE
         path = url.removeprefix("sqlite:///")
         if path == url or not path:
             self._faults.append(
@@ -130,29 +140,36 @@ class _Reader:
                 f"{name} must be base64 of {KEY_BYTES} random bytes;"
                 " make one with: openssl rand -base64 32"
             )
-            return (bytes(KEY_BYTES),)
+            return (_NO_KEY,)
         return tuple(key for key in keys if key is not None)
 
     def _generated(self, name: str, data_dir: Path) -> tuple[bytes, ...]:
+        path = data_dir / _KEY_FILES[name]
         if self._env.get("SEALDESK_DATABASE_URL"):
             self._faults.append(
                 f"{name} is missing; with SEALDESK_DATABASE_URL set it must be given:"
                 " make one with: openssl rand -base64 32"
             )
-            return (bytes(KEY_BYTES),)
-        if self._faults:
-            return (bytes(KEY_BYTES),)
-        path = data_dir / _KEY_FILES[name]
+        elif name == "SEALDESK_MASTER_KEY" and _is_lost(path, data_dir / _DATABASE_FILE):
+            self._faults.append(
+                f"{path} is missing, and the database was sealed with it;"
+                f" restore it from your backup, or set {name}"
+            )
+        elif not self._faults:
+            return (self._kept(path),)
+        return (_NO_KEY,)
+
+    def _kept(self, path: Path) -> bytes:
+        """The key in this file, which is made when there is none."""
         try:
-            make_private_dir(data_dir)
+            make_private_dir(path.parent)
             key = _decoded_key(_read_or_create(path))
         except OSError as error:
             self._faults.append(f"SEALDESK_DATA_DIR: {path} cannot be used: {error.strerror}")
-            return (bytes(KEY_BYTES),)
+            return _NO_KEY
         if key is None:
             self._faults.append(f"{path} does not hold a key; restore it from your backup")
-            return (bytes(KEY_BYTES),)
-        return (key,)
+        return key or _NO_KEY
 
     def path_prefix(self) -> str:
         prefix = self._env.get("SEALDESK_EXTERNAL_PATH_PREFIX", "")
@@ -184,7 +201,14 @@ class _Reader:
 
 
 def _unknown(name: str) -> str:
-    return f"{name} is not a setting; the settings are {', '.join(NAMES)}"
+    nearest = difflib.get_close_matches(name, NAMES, n=1)
+    advice = f"did you mean {nearest[0]}?" if nearest else f"the settings are {', '.join(NAMES)}"
+    return f"{name} is not a setting; {advice}"
+
+
+def _is_lost(key_file: Path, database: Path) -> bool:
+    """Whether a database is there without its key: a new one could open nothing that it holds."""
+    return database.exists() and not key_file.exists()
 
 
 def _decoded_key(text: str) -> bytes | None:
@@ -204,11 +228,13 @@ def _read_or_create(path: Path) -> str:
         return path.read_text("ascii", "replace").strip()
     fresh = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     descriptor = os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode() + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    with contextlib.suppress(FileExistsError):
-        os.link(fresh, path)
-    fresh.unlink()
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode() + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(FileExistsError):
+            os.link(fresh, path)
+    finally:
+        fresh.unlink()
     return path.read_text("ascii").strip()

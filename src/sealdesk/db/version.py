@@ -7,10 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+from sealdesk.errors import Unfit
+
 KNOWN = ("0001",)  # every schema version that this code can migrate from; the last is current
 
 
-class Unusable(Exception):
+class Unusable(Unfit):
     """The database cannot be used as it is; the text says what to do."""
 
 

@@ -1,0 +1,184 @@
+"""`sealdesk keys`: make API keys, see which there are, end or renew them."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from sealdesk.admin import database
+from sealdesk.admin.database import Desk
+from sealdesk.admin.output import AsJson, as_json, table
+from sealdesk.api_keys import actions, rules, store
+from sealdesk.api_keys.rules import ApiKey, ApiKeyShown, NewApiKey
+from sealdesk.caller import SYSTEM, Caller
+from sealdesk.db.engine import Tx, Work
+from sealdesk.errors import Missing, Unfit
+from sealdesk.identity import store as identity
+from sealdesk.identity.store import Tenant
+from sealdesk.paging import PageRequest
+from sealdesk.sealing import Unsealable
+from sealdesk.web import body
+
+_PAGE_ROWS = 200
+
+cli = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Make API keys, see which there are, end or renew them.",
+)
+TenantId = Annotated[str, typer.Option("--tenant", metavar="ID", help="The key's tenant.")]
+KeyId = Annotated[str, typer.Argument(metavar="KEY_ID", help="As sealdesk keys list shows it.")]
+
+
+@cli.command(
+    epilog=f"""\b
+Permissions: {", ".join(rules.PERMISSIONS)}
+
+\b
+Examples:
+  sealdesk keys create --tenant ID --name Shop
+  sealdesk keys create --tenant ID --name Reports --permission tickets:read \\
+      --permission customers:read --expires-at 2027-01-31T00:00:00Z --json"""
+)
+def create(
+    tenant: TenantId,
+    name: Annotated[str, typer.Option(help="What the key is for.")],
+    permission: Annotated[
+        list[str] | None,
+        typer.Option(help="What it may do; repeat it for several. Without any: everything."),
+    ] = None,
+    rate_limit: Annotated[
+        int | None, typer.Option(help="Requests per minute; 1000 if left out.")
+    ] = None,
+    expires_at: Annotated[
+        str | None, typer.Option(metavar="TIME", help="When it ends, in ISO 8601.")
+    ] = None,
+    json: AsJson = False,
+) -> None:
+    """Make an API key. Its secret is shown this once only."""
+    wanted = {
+        "name": name,
+        "permissions": permission or None,
+        "rate_limit": rate_limit,
+        "expires_at": expires_at,
+    }
+    new = body.convert(wanted, NewApiKey)
+    with database.opened() as desk:
+        _check_tenant(desk, tenant)
+        now_us = desk.clock.now_us()
+        created = desk.write(
+            lambda tx: actions.create_key(tx, _caller(tenant), new, ring=desk.ring, now_us=now_us)
+        )
+    if json:
+        as_json(created)
+        return
+    print(f"Made key {created.name} with the id {created.id}. Its secret is shown only now:\n")
+    print(f"  SEALDESK_API_KEY={created.api_key}")
+    print(f"  SEALDESK_API_SECRET={created.api_secret}")
+
+
+@cli.command("list")
+def list_keys(tenant: TenantId, json: AsJson = False) -> None:
+    """List a tenant's keys, newest first, revoked and expired ones too."""
+    with database.opened() as desk:
+        _check_tenant(desk, tenant)
+        now_us = desk.clock.now_us()
+        found = desk.walk(lambda last: _page_after(tenant, last))
+        keys = [ApiKeyShown(**rules.shown(key, now_us)) for key in found]
+    if json:
+        as_json(keys)
+        return
+    columns = ("ID", "NAME", "KEY", "ACTIVE", "PER MINUTE", "LAST USED", "PERMISSIONS")
+    rows = [
+        (k.id, k.name, f"{k.key_prefix}…", k.is_active, k.rate_limit, k.last_used_at, _may(k))
+        for k in keys
+    ]
+    table(columns, rows)
+
+
+def _page_after(tenant_id: str, last: ApiKey | None) -> Work[Sequence[ApiKey]]:
+    page = PageRequest(_PAGE_ROWS, [last.id] if last else None)
+    return lambda tx: store.list_keys(tx, tenant_id, page)
+
+
+def _may(key: ApiKeyShown) -> str:
+    return "all" if key.permissions == rules.PERMISSIONS else ", ".join(key.permissions) or "none"
+
+
+@cli.command(epilog="Example: sealdesk keys revoke KEY_ID")
+def revoke(key_id: KeyId) -> None:
+    """End a key for good; the very next request with it is refused."""
+    with database.opened() as desk:
+        caller, now_us = _caller_for(desk, key_id), desk.clock.now_us()
+        desk.write(lambda tx: actions.revoke_key(tx, caller, key_id, now_us=now_us))
+    print(f"Key {key_id} is revoked.")
+
+
+@cli.command(epilog="Example: sealdesk keys rotate KEY_ID")
+def rotate(key_id: KeyId, json: AsJson = False) -> None:
+    """Give a key a new secret, shown this once only; the old one is dead at once."""
+    with database.opened() as desk:
+        caller, now_us = _caller_for(desk, key_id), desk.clock.now_us()
+        rotated = desk.write(
+            lambda tx: actions.rotate_key(tx, caller, key_id, ring=desk.ring, now_us=now_us)
+        )
+    if json:
+        as_json(rotated)
+        return
+    print(f"Key {rotated.name} has a new secret, shown only now:\n")
+    print(f"  SEALDESK_API_SECRET={rotated.api_secret}")
+
+
+@cli.command(epilog="Set SEALDESK_MASTER_KEY=NEW,OLD; restart; reseal; then set it to NEW alone.")
+def reseal() -> None:
+    """Seal every secret under the first of the master keys, so that the others can go."""
+    from rich.progress import track
+
+    with database.opened() as desk:
+        keys = list(desk.walk(_sealed_after))
+        batches = [keys[at : at + _PAGE_ROWS] for at in range(0, len(keys), _PAGE_ROWS)]
+        done = track(batches, description="Sealing", transient=True)
+        resealed = sum(desk.write(_reseal(desk, batch)) for batch in done)
+    print(f"Sealed {resealed} of {len(keys)} secrets anew; the others were already.")
+
+
+def _sealed_after(last: tuple[str, str] | None) -> Work[Sequence[tuple[str, str]]]:
+    return lambda tx: store.list_sealed(tx, last or ("", ""), _PAGE_ROWS)
+
+
+def _reseal(desk: Desk, keys: Sequence[tuple[str, str]]) -> Work[int]:
+    async def work(tx: Tx) -> int:
+        count = 0
+        for tenant_id, key_id in keys:
+            try:
+                count += await actions.reseal_key(tx, tenant_id, key_id, ring=desk.ring)
+            except Unsealable as error:
+                raise Unfit(
+                    f"the secret of key {key_id} cannot be opened: {error};"
+                    " add the master key that sealed it to SEALDESK_MASTER_KEY"
+                ) from error
+        return count
+
+    return work
+
+
+def _check_tenant(desk: Desk, tenant_id: str) -> None:
+    if desk.read(lambda tx: identity.find_tenant(tx, tenant_id)) is None:
+        raise Missing("There is no such tenant; sealdesk tenants list shows them.")
+
+
+def _caller(tenant_id: str) -> Caller:
+    return Caller(tenant_id, SYSTEM, frozenset(), "")
+
+
+def _caller_for(desk: Desk, key_id: str) -> Caller:
+    """Who may change this key. No index leads from a key's id alone to its tenant, so it is
+    looked for in each."""
+    for tenant in desk.walk(_tenants_after):
+        if desk.read(lambda tx: store.find(tx, tenant.id, key_id)) is not None:  # noqa: B023
+            return _caller(tenant.id)
+    raise Missing("There is no such key; sealdesk keys list --tenant ID shows them.")
+
+
+def _tenants_after(last: Tenant | None) -> Work[Sequence[Tenant]]:
+    return lambda tx: identity.list_tenants(tx, last.id if last else "", _PAGE_ROWS)
