@@ -33,7 +33,6 @@ _FAILS = (
     "invalid_signature",
     "ip_not_allowed",
     "rate_limit_exceeded",
-    "insufficient_permissions",
     "body_too_large",
     "unsupported_media_type",
     "storage_unavailable",
@@ -54,10 +53,10 @@ class SignedGuard:
     """The guard of external endpoints: a valid signature, and one of the permissions `needs`."""
 
     scheme: Literal["hmac"] = "hmac"
-    fails = _FAILS
 
     def __init__(self, needs: tuple[str, ...]) -> None:
         self.needs = needs
+        self.fails = (*_FAILS, "insufficient_permissions") if needs else _FAILS
 
     async def prove(self, call: Call) -> None:
         """Set the caller. Raises Unproven, Forbidden, TooMany, TooLarge, WrongType."""

@@ -1,0 +1,103 @@
+"""The headers that documentation knows: of requests, and of answers."""
+
+from typing import Any
+
+Header = dict[str, Any]
+
+
+def _text(description: str, example: str, **schema: Any) -> Header:
+    return {
+        "description": description,
+        "schema": {"type": "string", **schema},
+        "example": example,
+    }
+
+
+def _number(description: str, example: int) -> Header:
+    schema = {"type": "integer", "minimum": 0}
+    return {"description": description, "schema": schema, "example": example}
+
+
+# By lower-case name, as operations name them; the value is completed to a parameter object.
+_OF_REQUESTS: dict[str, tuple[str, Header]] = {
+    "idempotency-key": (
+        "Idempotency-Key",
+        _text(
+            "Makes a retry safe: within 24 hours a repetition gets the first answer again.",
+            "5f0c7a1e-order-7731",
+            minLength=1,
+            maxLength=255,
+            pattern="^[ -~]+$",
+        ),
+    ),
+    "if-match": (
+        "If-Match",
+        _text("The ETag that the change is based on; another one is 412.", '"1.1"'),
+    ),
+    "if-none-match": (
+        "If-None-Match",
+        _text("The ETag that is known already; the same one is 304 without a body.", '"1.1"'),
+    ),
+    "prefer": (
+        "Prefer",
+        _text("`handling=strict` refuses unknown fields with 422.", "handling=strict"),
+    ),
+    "x-tenant-id": (
+        "x-tenant-id",
+        _text(
+            "The tenant to act in. Only a super_admin may name another one than their own.",
+            "0199a110-0a1b-7c2d-8e3f-405162738495",
+            format="uuid",
+        ),
+    ),
+}
+
+_ALWAYS = {"required": True}
+OF_ANSWERS: dict[str, Header] = {
+    "x-request-id": _ALWAYS
+    | _text("Names this answer in the service's log.", "9f1c2b3a4d5e6f7081920a1b"),
+    "etag": _ALWAYS
+    | _text("Names the version that is shown; see If-Match and If-None-Match.", '"1.1"'),
+    "location": _ALWAYS
+    | _text(
+        "The path of what was created.",
+        "/api/v1/external/tickets/0199c0df-7b10-7d52-9c11-2f6e5d4c3b2a",
+    ),
+    "cache-control": _ALWAYS | _text("`no-store`: the answer holds a secret.", "no-store"),
+    "idempotent-replayed": _text("`true` on a stored answer that is given again.", "true"),
+    "x-warnings": _text(
+        "Fields that were not known and not stored, as percent-encoded JSON pointers.",
+        "unknown_field=/prioritty",
+    ),
+    "ratelimit-policy": _text("The key's budget q in w seconds.", '"key";q=1000;w=60'),
+    "ratelimit": _text(
+        "What is left (r), and in how many seconds it is full (t).", '"key";r=742;t=16'
+    ),
+    "x-ratelimit-limit": _number("Requests a minute.", 1000),
+    "x-ratelimit-remaining": _number("Requests that are left now.", 742),
+    "x-ratelimit-reset": _number("When the budget is full again, in Unix seconds.", 1772442957),
+    "retry-after": _ALWAYS | _number("After how many seconds to try again.", 1),
+    "www-authenticate": _ALWAYS
+    | _text("How to prove who asks: HMAC-SHA256 or Bearer.", "HMAC-SHA256"),
+    "allow": _ALWAYS | _text("The methods that the path has.", "GET, HEAD, PATCH"),
+}
+RATE_LIMIT = tuple(name for name in OF_ANSWERS if "ratelimit" in name)
+
+
+def parameter(name: str) -> Header:
+    """The parameter object of a request header."""
+    shown, told = _OF_REQUESTS[name]
+    return {"name": shown, "in": "header", "required": False, **told}
+
+
+def answer_headers(required: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, Header]:
+    """The `headers` of a response object."""
+    always = {name: _header(name, is_required=True) for name in required}
+    return always | {name: _header(name, is_required=False) for name in optional}
+
+
+def _header(name: str, *, is_required: bool) -> Header:
+    known = OF_ANSWERS[name]
+    if known.get("required", False) is is_required:
+        return {"$ref": f"#/components/headers/{name}"}
+    return known | {"required": is_required}

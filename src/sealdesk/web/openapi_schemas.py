@@ -1,0 +1,116 @@
+"""JSON Schemas of the structs: requests open, answers closed, fields told from the docstrings."""
+
+import inspect
+import re
+import typing
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import msgspec
+
+Schema = dict[str, Any]
+_REFS = "#/components/schemas/"
+_SHOWN = "Shown"
+_FIELD = re.compile(r"(?:^|(?<=\. ))([a-z_]+): ", re.MULTILINE)
+
+
+def name_of(shape: type[msgspec.Struct]) -> str:
+    """What a struct is called in public: `TicketShown` is a Ticket."""
+    return shape.__name__.removesuffix(_SHOWN)
+
+
+def ref(shape: type[msgspec.Struct]) -> Schema:
+    return {"$ref": _REFS + name_of(shape)}
+
+
+def components(
+    taken: Iterable[type[msgspec.Struct]], given: Iterable[type[msgspec.Struct]]
+) -> dict[str, Schema]:
+    """The schemas of all structs by public name, those that they refer to included.
+
+    taken: of requests, which may hold further members. given: of answers, which may not.
+    """
+    return _schemas(taken, is_closed=False) | _schemas(given, is_closed=True)
+
+
+def _schemas(shapes: Iterable[type[msgspec.Struct]], *, is_closed: bool) -> dict[str, Schema]:
+    found: dict[str, Schema] = {}
+    for shape in shapes:
+        _, parts = msgspec.json.schema_components([shape], ref_template=_REFS + "{name}")
+        shapes_of_parts = {part.__name__: part for part in _structs(shape)}
+        for name, schema in parts.items():
+            found[name.removesuffix(_SHOWN)] = _told(schema, shapes_of_parts[name], is_closed)
+    return found
+
+
+def _told(schema: Schema, shape: type[msgspec.Struct], is_closed: bool) -> Schema:
+    """The schema of a struct with its words, and tidied."""
+    words = _told_fields(shape)
+    properties = {
+        name: _tidied(value) | ({"description": words[name]} if name in words else {})
+        for name, value in schema["properties"].items()
+    }
+    told = schema | {
+        "title": name_of(shape),
+        "description": _first_sentence(shape),
+        "properties": properties,
+    }
+    return told | {"additionalProperties": False} if is_closed else told
+
+
+def _told_fields(shape: type[msgspec.Struct]) -> dict[str, str]:
+    """What the docstrings of a struct and of those it extends say of its fields."""
+    words: dict[str, str] = {}
+    for base in reversed(shape.__mro__):
+        if base.__module__.startswith("sealdesk."):
+            parts = _FIELD.split(inspect.getdoc(base) or "")
+            words |= {
+                name: _sentence(text) for name, text in zip(parts[1::2], parts[2::2], strict=True)
+            }
+    return words
+
+
+def _first_sentence(shape: type[msgspec.Struct]) -> str:
+    return " ".join(_FIELD.split(inspect.getdoc(shape) or "")[0].split())
+
+
+def _sentence(text: str) -> str:
+    words = " ".join(text.split())
+    return words[0].upper() + words[1:] if words[0].isalpha() else words
+
+
+def _tidied(schema: Schema) -> Schema:
+    """Public names, `type: [x, null]` for "x or null", enumerations with a type in their order."""
+    if "$ref" in schema:
+        return {"$ref": schema["$ref"].removesuffix(_SHOWN)}
+    if "anyOf" in schema:
+        first, *others = (_tidied(part) for part in schema["anyOf"])
+        rest = {name: value for name, value in schema.items() if name != "anyOf"}
+        if others == [{"type": "null"}] and "type" in first:
+            enum = {"enum": [*first["enum"], None]} if "enum" in first else {}
+            return {**first, **enum, "type": [first["type"], "null"], **rest}
+        return {"anyOf": [first, *others], **rest}
+    if "items" in schema:
+        return schema | {"items": _tidied(schema["items"])}
+    if "enum" in schema:
+        return {"type": "string", **schema, "enum": _in_order(schema["enum"])}
+    return schema
+
+
+def _in_order(values: list[str]) -> list[str]:
+    """An enumeration in the order in which its Literal was written; msgspec sorts it."""
+    return _ORDERS.get(frozenset(values), values)
+
+
+_ORDERS: dict[frozenset[str], list[str]] = {}
+
+
+def _structs(hint: Any) -> set[type[msgspec.Struct]]:
+    """All structs within a type; on the way, the order of its enumerations is noted."""
+    if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+        fields = typing.get_type_hints(hint, include_extras=True).values()
+        return {hint}.union(*(_structs(field) for field in fields))
+    if typing.get_origin(hint) is Literal:
+        _ORDERS[frozenset(typing.get_args(hint))] = list(typing.get_args(hint))
+        return set()
+    return set[type[msgspec.Struct]]().union(*(_structs(part) for part in typing.get_args(hint)))
