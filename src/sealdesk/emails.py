@@ -1,11 +1,20 @@
 """E-mail addresses: which are well formed, and when two are the same."""
 
+import re
 import unicodedata
-from functools import lru_cache
 
 from email_validator import EmailNotValidError, validate_email
 
 MAX_LENGTH = 254  # RFC 5321 4.5.3.1.3, less the angle brackets
+
+# What nearly every address looks like. The library takes 63 µs, a third of what creating a ticket
+# may cost; a test holds that whatever fits here, the library accepts.
+_COMMON = re.compile(
+    r"(?!.{255})(?![^@]{65})[a-z0-9_+-]+(?:\.[a-z0-9_+-]+)*"
+    r"@(?:(?![^.]{64})[a-z0-9]+(?:-[a-z0-9]+)*\.)+"
+    r"(?!(?:arpa|invalid|local|localhost|onion)\Z)[a-z]{2,24}",
+    re.ASCII | re.IGNORECASE,
+)
 
 
 def identity(address: str) -> str:
@@ -13,12 +22,10 @@ def identity(address: str) -> str:
     return unicodedata.normalize("NFC", address).lower()
 
 
-@lru_cache(maxsize=4096)
 def fault(address: str) -> str | None:
-    """What is wrong with an address, or None when it is well formed.
-
-    Cached: the check takes 40 to 60 µs, and the same customers come back.
-    """
+    """What is wrong with an address, or None when it is well formed."""
+    if _COMMON.fullmatch(address) is not None:
+        return None
     if len(address) > MAX_LENGTH:
         return f"must be at most {MAX_LENGTH} characters"
     try:
