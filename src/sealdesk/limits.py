@@ -31,6 +31,7 @@ class RateLimiter:
     def __init__(self, monotonic_s: Callable[[], float]) -> None:
         self._monotonic_s = monotonic_s
         self._full_at: dict[str, float] = {}
+        self._sweep_above = _SWEEP_ABOVE
 
     def take(self, key_id: str, limit: int) -> RateState:
         """Spend one request of the key's budget, if there is one."""
@@ -43,8 +44,10 @@ class RateLimiter:
             return RateState(False, limit, 0, full_at - now, full_at + step - now - PERIOD_S)
         full_at += step
         self._full_at[key_id] = full_at
-        if len(self._full_at) > _SWEEP_ABOVE:
+        if len(self._full_at) > self._sweep_above:
             self._full_at = {key: at for key, at in self._full_at.items() if at > now}
+            # Twice what is left, so that many busy keys are not swept at every request.
+            self._sweep_above = max(_SWEEP_ABOVE, 2 * len(self._full_at))
         remaining = math.floor((PERIOD_S - (full_at - now)) / step + 1e-9)
         return RateState(True, limit, remaining, full_at - now, 0.0)
 

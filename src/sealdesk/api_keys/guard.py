@@ -3,12 +3,13 @@
 import ipaddress
 import math
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Literal
 
 import structlog
 
 from sealdesk import clock, ids, signing
 from sealdesk.api_keys import rules, store
+from sealdesk.api_keys.claim import check_time, read_claim, unproven
 from sealdesk.api_keys.rules import ApiKey
 from sealdesk.api_keys.store import Refused
 from sealdesk.caller import Actor, Caller
@@ -20,8 +21,8 @@ from sealdesk.settings import Network
 from sealdesk.signing import Signed
 from sealdesk.web.call import Call, Header, is_within
 
-_HEADERS = (b"x-api-key", b"x-api-signature", b"x-api-timestamp")
 _WRITES = ("POST", "PATCH", "DELETE")
+_FOUND_WITH_BODY = ("invalid_signature", "signature_replayed", "ip_not_allowed")
 _FAILS = (
     "missing_credentials",
     "malformed_credentials",
@@ -39,14 +40,6 @@ _FAILS = (
 )
 
 log = structlog.get_logger("sealdesk.api_keys")
-
-
-class _Claim(NamedTuple):
-    """The three headers, well formed."""
-
-    api_key: str
-    signature: bytes
-    timestamp: bytes
 
 
 class SignedGuard:
@@ -71,8 +64,6 @@ class SignedGuard:
         if self.needs and not any(need in key.permissions for need in self.needs):
             raise _lacking(self.needs, key.permissions)
         call.check_content_type()
-        if key.replay_protection == "writes" and call.method in _WRITES:
-            call.within_write.append(_use_once(call, key))
         actor = Actor("api_key", key.id, key.name)
         call.caller = Caller(key.tenant_id, actor, frozenset(key.permissions), call.address)
 
@@ -84,14 +75,16 @@ def signed(*needs: str) -> SignedGuard:
 
 async def _proven_key(call: Call) -> ApiKey:
     """The key whose secret signed this request. Raises Unproven."""
-    claim = _claim(call)
-    _check_time(call, claim.timestamp)
+    claim = read_claim(call)
+    check_time(call, claim.timestamp)
     key_hash = rules.hash_of(claim.api_key)
     key = _usable(
         await call.shared.database.read(lambda tx: store.find_by_hash(tx, key_hash)), call
     )
     await call.read_body()
     if call.body_waited:
+        # The key may have ended while the body arrived.
+        call.now_us = call.shared.clock.now_us()
         key = _usable(
             await call.shared.database.read(lambda tx: store.find_by_hash(tx, key_hash)), call
         )
@@ -99,75 +92,20 @@ async def _proven_key(call: Call) -> ApiKey:
     secret = _opened(call, key)
     if not signing.is_valid(secret, parts, claim.signature):
         raise _wrong_signature(parts)
+    if key.replay_protection == "writes" and call.method in _WRITES:
+        await _use_once(call, key, claim.signature.decode())
     return key
-
-
-def _claim(call: Call) -> _Claim:
-    """The three headers. Raises Unproven when they are not there, once each, and well formed."""
-    values = []
-    for name in _HEADERS:
-        value = call.headers.get(name)
-        if value is None:
-            raise _unproven(
-                "missing_credentials",
-                f"The header {name.decode()} is missing; a signed request carries x-api-key,"
-                " x-api-timestamp and x-api-signature.",
-            )
-        if call.is_repeated(name):
-            raise _malformed(f"The header {name.decode()} was sent more than once.")
-        values.append(value.strip(b" \t"))
-    api_key, signature, timestamp = values
-    if signing.API_KEY.fullmatch(api_key) is None:
-        raise _malformed("x-api-key must be tk_live_ and 40 lower-case hex characters.")
-    if signing.SIGNATURE.fullmatch(signature) is None:
-        raise _malformed_signature(signature)
-    if signing.TIMESTAMP.fullmatch(timestamp) is None:
-        raise _malformed_timestamp(timestamp)
-    return _Claim(api_key.decode(), signature, timestamp)
-
-
-def _malformed_signature(signature: bytes) -> Unproven:
-    detail = "x-api-signature must be 64 lower-case hex characters."
-    if signing.SIGNATURE.fullmatch(signature.lower()) is not None:
-        return _malformed(f"{detail} Yours is in upper case.", diagnosis="uppercase_hex")
-    return _malformed(detail)
-
-
-def _malformed_timestamp(timestamp: bytes) -> Unproven:
-    if len(timestamp) == 13 and timestamp.isdigit():
-        return _unproven(
-            "timestamp_not_seconds",
-            "x-api-timestamp has 13 digits: it is in milliseconds. Send whole seconds, and sign"
-            " the same text.",
-            diagnosis="timestamp_milliseconds",
-        )
-    return _malformed("x-api-timestamp must be the Unix time in seconds: ten ASCII digits.")
-
-
-def _check_time(call: Call, timestamp: bytes) -> None:
-    max_skew_s = call.shared.settings.max_skew_s
-    server_time = call.now_us // 1_000_000
-    call.skew_s = server_time - int(timestamp)
-    if abs(call.skew_s) > max_skew_s:
-        way = "behind" if call.skew_s > 0 else "ahead of"
-        raise _unproven(
-            "timestamp_out_of_range",
-            f"x-api-timestamp is {abs(call.skew_s)} s {way} the server's time; up to {max_skew_s} s"
-            " is accepted. Set the clock, or ask GET /api/v1/time.",
-            server_time=server_time,
-            max_skew_seconds=max_skew_s,
-        )
 
 
 def _usable(key: ApiKey | None, call: Call) -> ApiKey:
     if key is None:
-        raise _unproven("invalid_api_key", "There is no such API key.")
+        raise unproven("invalid_api_key", "There is no such API key.")
     if key.revoked_at is not None:
-        raise _unproven(
+        raise unproven(
             "api_key_revoked", f"This API key was revoked at {clock.iso(key.revoked_at)}."
         )
     if key.expires_at is not None and rules.is_expired(key, call.now_us):
-        raise _unproven("api_key_expired", f"This API key expired at {clock.iso(key.expires_at)}.")
+        raise unproven("api_key_expired", f"This API key expired at {clock.iso(key.expires_at)}.")
     return key
 
 
@@ -180,7 +118,7 @@ def _opened(call: Call, key: ApiKey) -> str:
 
 
 def _wrong_signature(parts: Signed) -> Unproven:
-    return _unproven(
+    return unproven(
         "invalid_signature",
         "The signature does not fit what was received. Compare `received` with what you signed:"
         " timestamp + METHOD + path with query + hex SHA-256 of the body.",
@@ -194,18 +132,33 @@ def _wrong_signature(parts: Signed) -> Unproven:
     )
 
 
-def _unproven(code: str, detail: str, **members: Any) -> Unproven:
-    return Unproven(code, detail, headers=(("www-authenticate", "HMAC-SHA256"),), **members)
+async def _use_once(call: Call, key: ApiKey, signature: str) -> None:
+    """Refuse a used signature; of two at once, the transaction of the effect refuses the second."""
+    forget_at = call.now_us + 2 * call.shared.settings.max_skew_s * 1_000_000
+
+    async def use(tx: Tx) -> None:
+        if not await store.use_signature(tx, key.tenant_id, key.id, signature, forget_at):
+            raise _replayed()
+
+    if await call.shared.database.read(
+        lambda tx: store.is_signature_used(tx, key.tenant_id, key.id, signature)
+    ):
+        raise _replayed()
+    call.within_write.append(use)
 
 
-def _malformed(detail: str, **members: Any) -> Unproven:
-    return _unproven("malformed_credentials", detail, **members)
+def _replayed() -> Unproven:
+    return unproven(
+        "signature_replayed",
+        "This signature has had its effect, and the key accepts each one once. Sign again with a"
+        " new timestamp.",
+    )
 
 
 async def _helpful(call: Call, refusal: Unproven) -> Refusal:
     """The refusal with the mistake named, and kept for the tenant; bare for who fails too often."""
     if call.shared.failures.note(call.address):
-        return _unproven(refusal.code, "Too many failed requests come from this address.")
+        return unproven(refusal.code, "Too many failed requests come from this address.")
     api_key = call.headers.get(b"x-api-key", b"").strip(b" \t")
     if signing.API_KEY.fullmatch(api_key) is None:
         return refusal
@@ -240,7 +193,7 @@ def _diagnose(call: Call, key: ApiKey, api_key: str, refusal: Unproven) -> None:
 
 async def _kept(call: Call, key: ApiKey, refusal: Refusal) -> Refusal:
     """The same refusal, noted for the key's administrators as far as the storage allows."""
-    received = refusal.members.get("received", {})
+    has_body = refusal.code in _FOUND_WITH_BODY
     refused = Refused(
         id=ids.mint(call.now_us),
         code=refusal.code,
@@ -248,8 +201,8 @@ async def _kept(call: Call, key: ApiKey, refusal: Refusal) -> Refusal:
         method=call.method,
         target=call.target.decode("latin-1")[:2048],
         timestamp=call.headers.get(b"x-api-timestamp", b"").decode("latin-1")[:32],
-        body_sha256=received.get("body_sha256"),
-        body_bytes=received.get("body_bytes"),
+        body_sha256=signing.body_sha256(call.body).decode() if has_body else None,
+        body_bytes=len(call.body) if has_body else None,
         refused_at=call.now_us,
     )
     try:
@@ -317,19 +270,3 @@ def _lacking(needs: tuple[str, ...], granted: tuple[str, ...]) -> Forbidden:
         required=list(needs),
         granted=list(granted),
     )
-
-
-def _use_once(call: Call, key: ApiKey) -> Any:
-    """What spends the signature inside the transaction of the effect."""
-    signature = call.headers[b"x-api-signature"].strip(b" \t").decode()
-    forget_at = call.now_us + 2 * call.shared.settings.max_skew_s * 1_000_000
-
-    async def use(tx: Tx) -> None:
-        if not await store.use_signature(tx, key.tenant_id, key.id, signature, forget_at):
-            raise _unproven(
-                "signature_replayed",
-                "This signature has had its effect, and the key accepts each one once. Sign again"
-                " with a new timestamp.",
-            )
-
-    return use

@@ -50,6 +50,10 @@ INSERT INTO used_signatures (tenant_id, key_id, signature, expires_at)
 VALUES (:tenant_id, :key_id, :signature, :expires_at)
 ON CONFLICT (tenant_id, key_id, signature) DO NOTHING
 """
+_IS_SIGNATURE_USED = """
+SELECT 1 FROM used_signatures
+WHERE tenant_id = :tenant_id AND key_id = :key_id AND signature = :signature LIMIT 1
+"""
 _PRUNE_SIGNATURES = """
 DELETE FROM used_signatures WHERE (tenant_id, key_id, signature) IN
     (SELECT tenant_id, key_id, signature FROM used_signatures WHERE expires_at < :now LIMIT :limit)
@@ -143,6 +147,11 @@ async def use_signature(
         },
     )
     return added == 1
+
+
+async def is_signature_used(tx: Tx, tenant_id: str, key_id: str, signature: str) -> bool:
+    params = {"tenant_id": tenant_id, "key_id": key_id, "signature": signature}
+    return await tx.first(_IS_SIGNATURE_USED, params) is not None
 
 
 async def prune_signatures(tx: Tx, now_us: int, limit: int) -> int:

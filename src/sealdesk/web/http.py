@@ -65,6 +65,10 @@ class Protocol(HttpToolsProtocol):
         if size > MAX_HEADER_BYTES or len(self.headers) > MAX_HEADERS:
             self._refuse(_too_large())
             return
+        if b"#" in self.url:
+            # It would be cut off, and two targets would share one signature (RFC 9112 3.2).
+            self.send_400_response("a target has no fragment")
+            return
         super().on_headers_complete()
         self.headers = []  # trailers go here, and not among the headers of the request
         self._receiving = "body"
