@@ -8,12 +8,23 @@ class SettableClock(Clock):
 
     def __init__(self) -> None:
         self._offset_us = 0
+        self._stopped: tuple[int, float] | None = None
 
     def now_us(self) -> int:
-        return super().now_us() + self._offset_us
+        return self._offset_us + (self._stopped[0] if self._stopped else super().now_us())
 
     def monotonic_s(self) -> float:
-        return super().monotonic_s() + self._offset_us / 1_000_000
+        real_s = self._stopped[1] if self._stopped else super().monotonic_s()
+        return real_s + self._offset_us / 1_000_000
 
     def advance(self, seconds: float) -> None:
         self._offset_us += round(seconds * 1_000_000)
+
+    def stop(self) -> None:
+        """From now on only `advance` moves it."""
+        self._stopped = (super().now_us(), super().monotonic_s())
+
+    def stop_at(self, seconds: int) -> None:
+        """Stop at this Unix time, to the second."""
+        self.stop()
+        self._offset_us += seconds * 1_000_000 - self.now_us()

@@ -1,0 +1,72 @@
+"""From where a key may be used, and whose word on the address counts (decisions 2 and 3)."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.client import Key, Person
+from tests.support.service import Service, Tenant, running
+
+WHOAMI = "/api/v1/external/whoami"
+KEYS = "/api/v1/api-keys"
+
+
+@pytest.mark.parametrize(
+    "allowed", [None, ["127.0.0.1"], ["127.0.0.0/8"], ["203.0.113.7/32", "127.0.0.1/32"]]
+)
+def test_a_key_works_from_an_allowed_address(tenant: Tenant, allowed: list[str] | None) -> None:
+    assert tenant.key(allowed_ips=allowed).get(WHOAMI).status_code == 200
+
+
+@pytest.mark.parametrize("allowed", [[], ["203.0.113.0/24"], ["2001:db8::/32"]])
+def test_a_key_is_refused_from_another_address(tenant: Tenant, allowed: list[str]) -> None:
+    answer = tenant.key(allowed_ips=allowed).get(WHOAMI)
+    assert answer.status_code == 403
+    assert answer.json()["code"] == "ip_not_allowed"
+
+
+def test_a_change_of_addresses_holds_for_the_next_request(key: Key, admin: Person) -> None:
+    assert key.get(WHOAMI).status_code == 200
+    admin.patch(f"{KEYS}/{key.id}", {"allowed_ips": ["203.0.113.0/24"]})
+    assert key.get(WHOAMI).status_code == 403
+    admin.patch(f"{KEYS}/{key.id}", {"allowed_ips": None})
+    assert key.get(WHOAMI).status_code == 200
+
+
+def test_without_trusted_proxies_nobody_is_believed(tenant: Tenant) -> None:
+    key = tenant.key(allowed_ips=["203.0.113.0/24"])
+    assert key.get(WHOAMI, x_forwarded_for="203.0.113.7").status_code == 403
+
+
+@pytest.fixture(scope="module")
+def behind_proxies(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Key]:
+    """A key that may be used from 203.0.113.0/24, of a service behind trusted proxies."""
+    proxies = "127.0.0.1, 10.0.0.0/8"
+    directory = tmp_path_factory.mktemp("proxied")
+    with running(directory, template, SEALDESK_TRUSTED_PROXIES=proxies) as service:
+        yield service.tenant().key(allowed_ips=["203.0.113.0/24"])
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "status"),
+    [
+        ("203.0.113.7", 200),
+        ("203.0.113.7, 10.1.2.3", 200),  # by way of an inner proxy
+        ("203.0.113.7, 198.51.100.1", 403),  # the last one that no proxy of ours vouches for
+        ("198.51.100.1, 203.0.113.7", 200),
+        ("::ffff:203.0.113.7", 200),
+        ("127.0.0.1", 403),
+        ("203.0.113.7, unknown", 403),
+        ("", 403),
+    ],
+)
+def test_a_trusted_proxy_is_believed_up_to_the_last_stranger(
+    behind_proxies: Key, forwarded: str, status: int
+) -> None:
+    assert behind_proxies.get(WHOAMI, x_forwarded_for=forwarded).status_code == status
+
+
+def test_a_proxy_that_is_not_trusted_is_not_believed(start: Callable[..., Service]) -> None:
+    key = start(SEALDESK_TRUSTED_PROXIES="10.0.0.1").tenant().key(allowed_ips=["203.0.113.0/24"])
+    assert key.get(WHOAMI, x_forwarded_for="203.0.113.7").status_code == 403

@@ -1,0 +1,157 @@
+"""What a refused signed request is told (decisions 3)."""
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from sealdesk import clock
+from sealdesk.signing import Signed, sign
+from tests.support.client import Key, send
+from tests.support.service import Service, Tenant
+
+TICKETS = "/api/v1/external/tickets"
+WRONG = "0" * 64
+
+
+def unsigned(tenant: Tenant) -> httpx.Response:
+    return send(tenant.service, "GET", TICKETS, b"", {})
+
+
+def malformed(tenant: Tenant) -> httpx.Response:
+    return tenant.key().get(TICKETS, x_api_signature="none")
+
+
+def in_milliseconds(tenant: Tenant) -> httpx.Response:
+    return tenant.key().get(TICKETS, x_api_timestamp="1767225600000")
+
+
+def out_of_range(tenant: Tenant) -> httpx.Response:
+    return tenant.key().get(TICKETS, x_api_timestamp="1000000000")
+
+
+def unknown_key(tenant: Tenant) -> httpx.Response:
+    return tenant.key().get(TICKETS, x_api_key="tk_live_" + "0" * 40)
+
+
+def revoked(tenant: Tenant) -> httpx.Response:
+    key = tenant.key()
+    tenant.admin().delete(f"/api/v1/api-keys/{key.id}")
+    return key.get(TICKETS)
+
+
+def expired(tenant: Tenant) -> httpx.Response:
+    service = tenant.service
+    key = tenant.key(expires_at=clock.iso(service.clock.now_us() + 1_000_000))
+    service.clock.advance(1)
+    answer = key.get(TICKETS)
+    service.clock.advance(-1)
+    return answer
+
+
+def wrong_signature(tenant: Tenant) -> httpx.Response:
+    return tenant.key().get(TICKETS, x_api_signature=WRONG)
+
+
+FAILURES: dict[Callable[[Tenant], httpx.Response], str] = {
+    unsigned: "missing_credentials",
+    malformed: "malformed_credentials",
+    in_milliseconds: "timestamp_not_seconds",
+    out_of_range: "timestamp_out_of_range",
+    unknown_key: "invalid_api_key",
+    revoked: "api_key_revoked",
+    expired: "api_key_expired",
+    wrong_signature: "invalid_signature",
+}
+
+
+@pytest.mark.parametrize("fail", FAILURES, ids=FAILURES.get)
+def test_every_failure_is_401_with_its_code_and_the_scheme(
+    own_service: Service, fail: Callable[[Tenant], httpx.Response]
+) -> None:
+    answer = fail(own_service.tenant())
+    assert answer.status_code == 401
+    assert answer.headers["www-authenticate"] == "HMAC-SHA256"
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["code"] == FAILURES[fail]
+
+
+def test_a_wrong_signature_is_answered_with_what_was_received(key: Key) -> None:
+    target, body = f"{TICKETS}?ref=a%20b", b'{"subject":"\xc3\x9c"}'
+    headers = key.signature_headers("POST", target, body) | {"x-api-signature": WRONG}
+    answer = send(key.service, "POST", target, body, headers)
+    assert answer.json()["received"] == {
+        "method": "POST",
+        "request_target": target,
+        "timestamp": headers["x-api-timestamp"],
+        "body_sha256": hashlib.sha256(body).hexdigest(),
+        "body_bytes": len(body),
+    }
+
+
+def test_the_right_signature_is_never_revealed(key: Key) -> None:
+    right = key.signature_headers("GET", TICKETS)
+    answer = send(key.service, "GET", TICKETS, b"", right | {"x-api-signature": WRONG})
+    assert right["x-api-signature"] not in answer.text + str(answer.headers)
+    assert key.api_secret not in answer.text
+
+
+def test_an_unknown_mistake_has_no_diagnosis(key: Key) -> None:
+    assert "diagnosis" not in key.get(TICKETS, x_api_signature=WRONG).json()
+
+
+def test_a_mistake_under_another_secret_has_no_diagnosis(key: Key) -> None:
+    stranger = Key(key.service, key.id, key.api_key, "0" * 64)
+    headers = stranger.signature_headers("get", TICKETS)
+    answer = send(key.service, "GET", TICKETS, b"", headers).json()
+    assert answer["code"] == "invalid_signature"
+    assert "diagnosis" not in answer
+
+
+def test_a_body_over_64_kib_is_not_diagnosed(key: Key) -> None:
+    def refused(size: int) -> Any:
+        headers = key.signature_headers("POST", TICKETS)  # the body left out
+        return send(key.service, "POST", TICKETS, b" " * size, headers).json()
+
+    assert refused(64 * 1024)["diagnosis"] == "body_omitted"
+    assert "diagnosis" not in refused(64 * 1024 + 1)
+
+
+def test_two_equal_requests_in_one_second_are_both_accepted(key: Key) -> None:
+    body = b'{"subject": "S", "description": "D", "customer": {"email": "a@example.test"}}'
+    headers = key.signature_headers("POST", TICKETS, body) | {"content-type": "application/json"}
+    statuses = [send(key.service, "POST", TICKETS, body, headers).status_code for _ in "12"]
+    assert statuses == [201, 201]
+
+
+def test_over_300_failures_a_minute_the_answer_is_bare(own_service: Service) -> None:
+    own_service.clock.stop()
+    key = own_service.tenant().key()
+    for _ in range(300):
+        answer = key.get(TICKETS, x_api_signature=WRONG)
+    assert "received" in answer.json()
+    bare = key.get(TICKETS, x_api_signature=WRONG)
+    assert bare.status_code == 401
+    assert {"received", "diagnosis"}.isdisjoint(bare.json())
+    signed_as_get = key.signature_headers("get", TICKETS)
+    lower = send(own_service, "GET", TICKETS, b"", signed_as_get)
+    assert (lower.status_code, "diagnosis" in lower.json()) == (401, False)
+    assert key.get(TICKETS).status_code == 200, "a valid signature always passes"
+    own_service.clock.advance(60)
+    assert "received" in key.get(TICKETS, x_api_signature=WRONG).json()
+
+
+def test_behind_a_proxy_that_strips_a_prefix_the_whole_path_is_signed(
+    start: Callable[..., Service],
+) -> None:
+    key = start(SEALDESK_EXTERNAL_PATH_PREFIX="/support").tenant().key()
+    at = key.signature_headers("GET", f"/support{TICKETS}?status=open")
+    assert send(key.service, "GET", f"{TICKETS}?status=open", b"", at).status_code == 200
+    stripped = key.get(f"{TICKETS}?status=open").json()
+    assert stripped["received"]["request_target"] == f"/support{TICKETS}?status=open"
+    parts = Signed(
+        at["x-api-timestamp"].encode(), b"GET", f"/support{TICKETS}?status=open".encode(), b""
+    )
+    assert sign(key.api_secret, parts) == at["x-api-signature"]

@@ -1,0 +1,108 @@
+"""What is signed and routed is the path as it was sent (decisions 3)."""
+
+import httpx
+import pytest
+
+from tests.support.client import Key, send
+from tests.support.wire import exchange
+
+TICKETS = "/api/v1/external/tickets"
+
+
+def is_proven(answer: httpx.Response) -> bool:
+    """Only a caller whose signature held is told the budget of its key."""
+    return "ratelimit" in answer.headers
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["status=open&per_page=5", "per_page=5&status=open", "status=%6fpen", "status=open%2Cpending",
+     "tag=a+b", "tag=%C3%9C", "tag=%c3%9c", "&status=open&"],
+)  # fmt: skip
+def test_a_query_is_signed_as_it_was_sent(key: Key, query: str) -> None:
+    assert key.get(f"{TICKETS}?{query}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("signed", "sent"),
+    [
+        ("status=open&per_page=5", "per_page=5&status=open"),
+        ("status=%6fpen", "status=open"),
+        ("status=open", "status=%6fpen"),
+        ("tag=a+b", "tag=a%20b"),
+        ("tag=%C3%9C", "tag=%c3%9c"),
+        ("status=open", "status=open&"),
+    ],
+)
+def test_a_query_written_another_way_is_another_request(key: Key, signed: str, sent: str) -> None:
+    headers = key.signature_headers("GET", f"{TICKETS}?{signed}")
+    answer = send(key.service, "GET", f"{TICKETS}?{sent}", b"", headers)
+    assert answer.json()["code"] == "invalid_signature"
+
+
+def test_a_bare_question_mark_is_not_part_of_the_message(key: Key) -> None:
+    lines = key.signature_headers("GET", TICKETS).items()
+    assert exchange(key.service, "GET", f"{TICKETS}?", lines).status == 200
+
+
+def test_a_bare_question_mark_that_was_signed_is_named(key: Key) -> None:
+    lines = key.signature_headers("GET", f"{TICKETS}?").items()
+    answer = exchange(key.service, "GET", f"{TICKETS}?", lines)
+    assert answer.status == 401
+    assert answer.json()["diagnosis"] == "trailing_question_mark"
+
+
+def test_a_percent_encoded_path_is_signed_undecoded(key: Key) -> None:
+    answer = key.get(f"{TICKETS}/%61%62c")
+    assert answer.status_code == 404
+    assert is_proven(answer)
+
+
+def test_a_percent_encoded_name_is_another_path(key: Key) -> None:
+    answer = key.get("/api/v1/external/%74ickets")
+    assert answer.status_code == 404
+    assert not is_proven(answer)
+
+
+def test_a_percent_encoded_slash_never_separates(key: Key) -> None:
+    ticket = key.ticket()
+    assert key.get(f"{TICKETS}%2F{ticket['id']}").status_code == 404
+    assert key.get(f"{TICKETS}/{ticket['id']}%2Freplies").status_code == 404
+
+
+@pytest.mark.parametrize("path", [TICKETS + "/", "/" + TICKETS, "/api/v1//external/tickets"])
+def test_no_slash_is_added_or_dropped(key: Key, path: str) -> None:
+    answer = key.get(path)
+    assert answer.status_code == 404
+    assert "location" not in answer.headers
+
+
+def test_an_id_is_found_in_lower_case_only(key: Key) -> None:
+    ticket_id = key.ticket()["id"]
+    assert key.get(f"{TICKETS}/{ticket_id}").status_code == 200
+    assert key.get(f"{TICKETS}/{ticket_id.upper()}").status_code == 404
+    assert key.get(f"{TICKETS}/{ticket_id.replace('-', '')}").status_code == 404
+
+
+def test_head_is_get_without_its_body(key: Key) -> None:
+    answer = key.call("HEAD", TICKETS)
+    assert answer.status_code == 200
+    assert answer.content == b""
+    assert answer.headers["content-length"] == key.get(TICKETS).headers["content-length"]
+
+
+def test_head_signed_as_get_is_refused(key: Key) -> None:
+    headers = key.signature_headers("GET", TICKETS)
+    assert send(key.service, "HEAD", TICKETS, b"", headers).status_code == 401
+
+
+def test_options_is_405_and_there_is_no_cors(key: Key) -> None:
+    asked = {"origin": "https://elsewhere.test", "access-control-request-method": "GET"}
+    answer = send(key.service, "OPTIONS", TICKETS, b"", asked)
+    assert answer.status_code == 405
+    assert not [name for name in answer.headers if name.startswith("access-control-")]
+
+
+def test_a_fragment_in_the_target_is_not_ignored(key: Key) -> None:
+    lines = key.signature_headers("GET", TICKETS).items()
+    assert exchange(key.service, "GET", f"{TICKETS}#fragment", lines).status in (400, 401, 404)

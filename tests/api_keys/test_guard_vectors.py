@@ -1,0 +1,94 @@
+"""The vectors of signatures, sent to the service at their own time with their own key."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import msgspec
+import pytest
+
+from sealdesk import ids
+from sealdesk.api_keys import rules, store
+from sealdesk.api_keys.rules import ApiKey
+from sealdesk.signing import sign
+from tests.support.client import Headers, send
+from tests.support.service import Service, running
+from tests.vectors import API_KEY, API_SECRET, BY_SHAPE, TIMESTAMP, VALID, WRONG, Vector
+
+
+def named(vector: Vector) -> str:
+    return vector.name
+
+
+@pytest.fixture(scope="module")
+def then(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service at the time of the vectors that knows their key."""
+    with running(tmp_path_factory.mktemp("then"), template) as service:
+        service.clock.stop_at(int(TIMESTAMP))
+        key = _key_of(service)
+        service.write(lambda tx: store.add(tx, key, rules.hash_of(API_KEY)))
+        yield service
+
+
+def _key_of(service: Service) -> ApiKey:
+    tenant_id, now_us = service.tenant().id, service.clock.now_us()
+    key = ApiKey(
+        tenant_id=tenant_id,
+        id=ids.mint(now_us),
+        name="Vectors",
+        key_prefix=rules.prefix_of(API_KEY),
+        permissions=rules.PERMISSIONS,
+        rate_limit=1000,
+        allowed_ips=None,
+        replay_protection="off",
+        expires_at=None,
+        revoked_at=None,
+        last_used_at=None,
+        sealed_secret=None,
+        secret_version=1,
+        created_at=now_us,
+    )
+    sealed = service.shared.ring.seal(API_SECRET, rules.seal_context(key))
+    return msgspec.structs.replace(key, sealed_secret=sealed)
+
+
+def sent(service: Service, vector: Vector, **changed: str) -> httpx.Response:
+    headers: Headers = {
+        "host": vector.host,
+        "x-api-key": API_KEY,
+        "x-api-timestamp": TIMESTAMP,
+        "x-api-signature": vector.signature,
+        **({"content-type": "application/json"} if vector.body else {}),
+        **{name.replace("_", "-"): value for name, value in changed.items()},
+    }
+    return send(service, vector.method, vector.target, vector.body, headers)
+
+
+@pytest.mark.parametrize("vector", VALID, ids=named)
+def test_vector_is_accepted(then: Service, vector: Vector) -> None:
+    answer = sent(then, vector)
+    # Some vectors name what does not exist; the budget is told to proven callers only.
+    assert answer.status_code in (200, 201, 404)
+    assert "ratelimit" in answer.headers
+
+
+@pytest.mark.parametrize("vector", [one for one in WRONG if one.name not in BY_SHAPE], ids=named)
+def test_answer_to_a_wrong_vector_names_its_mistake(then: Service, vector: Vector) -> None:
+    answer = sent(then, vector)
+    assert answer.status_code == 401
+    assert answer.json()["code"] == "invalid_signature"
+    assert answer.json()["diagnosis"] == vector.name
+
+
+@pytest.mark.parametrize("vector", [one for one in WRONG if one.name in BY_SHAPE], ids=named)
+def test_mistake_in_the_shape_has_a_code_of_its_own(then: Service, vector: Vector) -> None:
+    is_time = vector.name == "timestamp_milliseconds"
+    answer = sent(then, vector, x_api_timestamp=TIMESTAMP + ("000" if is_time else ""))
+    assert answer.status_code == 401
+    assert answer.json()["code"] == BY_SHAPE[vector.name]
+    assert answer.json()["diagnosis"] == vector.name
+
+
+@pytest.mark.parametrize("vector", [one for one in WRONG if one.name not in BY_SHAPE], ids=named)
+def test_answer_never_reveals_the_right_signature(then: Service, vector: Vector) -> None:
+    assert sign(API_SECRET, vector.parts()) not in sent(then, vector).text
