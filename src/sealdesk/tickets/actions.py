@@ -59,8 +59,11 @@ async def open_ticket(
         closed_at=None,
         version=1,
     )
-    await store.add(tx, ticket)
-    shown = _shown(ticket, customer_rules.reference(customer), customer.version)
+    document = await store.add(tx, ticket)
+    shown = Shown(
+        rules.with_customer(document, customer_rules.reference(customer)),
+        rules.etag(ticket.version, customer.version),
+    )
     await events.record(
         tx, ticket.tenant_id, "ticket.created", shown.document, events.NO_CHANGES, now_us
     )
@@ -82,15 +85,17 @@ async def change_ticket(
     customers.check_match(if_match, rules.etag(ticket.version, found.customer_version))
     changed = rules.changed(ticket, change, now_us)
     if changed is ticket:
-        return _shown(ticket, found.reference, found.customer_version)
+        return _shown(found, ticket, rules.document(ticket))
     if customer_rules.check_object(changed.custom_fields):
         raise invalid(
             [Fault("/custom_fields", "too_large", "Together this is over 16 KiB of JSON.")]
         )
     if changed.assignee_id != ticket.assignee_id:
         await _check_assignee(tx, tenant_id, changed.assignee_id)
-    await store.replace(tx, changed, tags_changed=changed.tags != ticket.tags)
-    return await _record_change(tx, found, changed, now_us)
+    document = await store.replace(tx, changed, tags_changed=changed.tags != ticket.tags)
+    shown = _shown(found, changed, document)
+    await _record_change(tx, ticket, changed, shown, now_us)
+    return shown
 
 
 async def reply(tx: Tx, caller: Caller, ticket_id: str, new: NewReply, *, now_us: int) -> Reply:
@@ -108,11 +113,14 @@ async def reply(tx: Tx, caller: Caller, ticket_id: str, new: NewReply, *, now_us
     )
     replied = rules.replied(ticket, written, now_us)
     await store.add_reply(tx, written)
-    await store.replace(tx, replied, tags_changed=False)
-    document = rules.reply_document(written)
-    await events.record(tx, ticket.tenant_id, "reply.created", document, events.NO_CHANGES, now_us)
+    document = await store.replace(tx, replied, tags_changed=False)
+    reply_document = rules.reply_document(written)
+    await events.record(
+        tx, ticket.tenant_id, "reply.created", reply_document, events.NO_CHANGES, now_us
+    )
     if replied.status != ticket.status:
-        await _record_change(tx, found, replied, now_us)
+        shown = _shown(found, replied, document)
+        await _record_change(tx, ticket, replied, shown, now_us)
     return written
 
 
@@ -145,20 +153,17 @@ def _author(caller: Caller, new: NewReply, found: TicketAndCustomer) -> Author:
     return Author(kind, caller.actor.id, caller.actor.name)
 
 
-async def _record_change(tx: Tx, before: TicketAndCustomer, after: Ticket, now_us: int) -> Shown:
-    """The events of a change, and the ticket as it now looks."""
-    shown = _shown(after, before.reference, before.customer_version)
-    changes = rules.differences(before.ticket, after)
+def _shown(found: TicketAndCustomer, ticket: Ticket, document: str) -> Shown:
+    return Shown(
+        rules.with_customer(document, found.reference),
+        rules.etag(ticket.version, found.customer_version),
+    )
+
+
+async def _record_change(tx: Tx, before: Ticket, after: Ticket, shown: Shown, now_us: int) -> None:
+    changes = rules.differences(before, after)
     tenant_id = after.tenant_id
     await events.record(tx, tenant_id, "ticket.updated", shown.document, changes, now_us)
     if "status" in changes:
         moved = {"status": changes["status"]}
         await events.record(tx, tenant_id, "ticket.status_changed", shown.document, moved, now_us)
-    return shown
-
-
-def _shown(ticket: Ticket, reference: str, customer_version: int) -> Shown:
-    return Shown(
-        rules.with_customer(rules.document(ticket), reference),
-        rules.etag(ticket.version, customer_version),
-    )

@@ -110,16 +110,22 @@ async def next_number(tx: Tx, tenant_id: str) -> int:
     return int(row["last_number"])
 
 
-async def add(tx: Tx, ticket: Ticket) -> None:
-    await tx.run(_ADD, _params(ticket))
+async def add(tx: Tx, ticket: Ticket) -> str:
+    """Store a new ticket; its ready JSON."""
+    document = rules.document(ticket)
+    await tx.run(_ADD, _params(ticket, document))
     await _add_tags(tx, ticket)
+    return document
 
 
-async def replace(tx: Tx, ticket: Ticket, *, tags_changed: bool) -> None:
-    await tx.run(_REPLACE, _params(ticket))
+async def replace(tx: Tx, ticket: Ticket, *, tags_changed: bool) -> str:
+    """Store everything that can change; the ticket's ready JSON."""
+    document = rules.document(ticket)
+    await tx.run(_REPLACE, _params(ticket, document))
     if tags_changed:
         await tx.run(_DROP_TAGS, {"tenant_id": ticket.tenant_id, "ticket_id": ticket.id})
         await _add_tags(tx, ticket)
+    return document
 
 
 async def _add_tags(tx: Tx, ticket: Ticket) -> None:
@@ -187,10 +193,10 @@ def _reply(row: Row) -> Reply:
     return Reply(**values, author=author)
 
 
-def _params(ticket: Ticket) -> dict[str, object]:
+def _params(ticket: Ticket, document: str) -> dict[str, object]:
     return msgspec.structs.asdict(ticket) | {
         "priority": rules.rank_of(ticket.priority),
         "tags": msgspec.json.encode(ticket.tags).decode(),
         "custom_fields": msgspec.json.encode(ticket.custom_fields).decode(),
-        "document": rules.document(ticket),
+        "document": document,
     }
