@@ -39,6 +39,10 @@ def _text(name: str, *, null: bool = False) -> Column[str]:
     return Column(name, Text, nullable=null)
 
 
+def _texts(*names: str, null: bool = False) -> list[Column[str]]:
+    return [_text(name, null=null) for name in names]
+
+
 def _time(name: str, *, null: bool = False) -> Column[int]:
     return Column(name, BigInteger, nullable=null)
 
@@ -49,6 +53,12 @@ def _tenant() -> Column[str]:
 
 def _refers(column: str, table: str) -> ForeignKeyConstraint:
     return ForeignKeyConstraint(["tenant_id", column], [f"{table}.tenant_id", f"{table}.id"])
+
+
+def _index_where_set(name: str, column: str) -> Index:
+    is_set = text(f"{column} IS NOT NULL")
+    columns = ("tenant_id", column, "id")
+    return Index(name, *columns, sqlite_where=is_set, postgresql_where=is_set)
 
 
 def _of_tenant() -> ForeignKeyConstraint:
@@ -62,9 +72,7 @@ Table(
     metadata,
     _tenant(),
     _id(key=True),
-    _text("email"),
-    _text("name"),
-    _text("role"),
+    *_texts("email", "name", "role"),
     _text("password_hash", null=True),
     Column("is_active", Boolean, nullable=False),
     # Tokens issued before this instant are refused: a changed password or role moves it.
@@ -118,9 +126,7 @@ Table(
     metadata,
     _tenant(),
     _id(key=True),
-    _text("name"),
-    _text("key_prefix"),
-    _text("permissions"),
+    *_texts("name", "key_prefix", "permissions"),
     Column("rate_limit", BigInteger, nullable=False),
     _text("allowed_ips", null=True),
     _text("replay_protection"),
@@ -157,9 +163,7 @@ Table(
     _id(key=True),
     _text("code"),
     _text("diagnosis", null=True),
-    _text("method"),
-    _text("target"),
-    _text("timestamp"),
+    *_texts("method", "target", "timestamp"),
     _text("body_sha256", null=True),
     Column("body_bytes", BigInteger, nullable=True),
     _time("refused_at"),
@@ -184,12 +188,8 @@ Table(
     metadata,
     _tenant(),
     _id(key=True),
-    _text("email"),
-    _text("email_identity"),
-    _text("name", null=True),
-    _text("phone", null=True),
-    _text("company", null=True),
-    _text("external_id", null=True),
+    *_texts("email", "email_identity"),
+    *_texts("name", "phone", "company", "external_id", null=True),
     _text("metadata"),
     # {id, email, name} as JSON: what a ticket shows of its customer.
     _text("reference"),
@@ -198,14 +198,7 @@ Table(
     Column("version", BigInteger, nullable=False),
     _of_tenant(),
     Index("customers_email", "tenant_id", "email_identity", unique=True),
-    Index(
-        "customers_external_id",
-        "tenant_id",
-        "external_id",
-        "id",
-        sqlite_where=text("external_id IS NOT NULL"),
-        postgresql_where=text("external_id IS NOT NULL"),
-    ),
+    _index_where_set("customers_external_id", "external_id"),
     Index("customers_updated_at", "tenant_id", "updated_at", "id"),
 )
 
@@ -222,9 +215,7 @@ Table(
     _tenant(),
     _id(key=True),
     Column("number", BigInteger, nullable=False),
-    _text("subject"),
-    _text("description"),
-    _text("status"),
+    *_texts("subject", "description", "status"),
     Column("priority", SmallInteger, nullable=False),  # rank: low 1 … urgent 4
     _text("source"),
     _id("customer_id"),
@@ -248,22 +239,8 @@ Table(
     Index("tickets_priority", "tenant_id", "priority", "id"),
     Index("tickets_customer", "tenant_id", "customer_id", "id"),
     Index("tickets_updated_at", "tenant_id", "updated_at", "id"),
-    Index(
-        "tickets_assignee",
-        "tenant_id",
-        "assignee_id",
-        "id",
-        sqlite_where=text("assignee_id IS NOT NULL"),
-        postgresql_where=text("assignee_id IS NOT NULL"),
-    ),
-    Index(
-        "tickets_external_id",
-        "tenant_id",
-        "external_id",
-        "id",
-        sqlite_where=text("external_id IS NOT NULL"),
-        postgresql_where=text("external_id IS NOT NULL"),
-    ),
+    _index_where_set("tickets_assignee", "assignee_id"),
+    _index_where_set("tickets_external_id", "external_id"),
 )
 Table(
     "ticket_tags",
@@ -295,9 +272,7 @@ Table(
     metadata,
     _tenant(),
     _id(key=True),
-    _text("type"),
-    _text("object"),
-    _text("changes"),
+    *_texts("type", "object", "changes"),
     _time("created_at"),
 )
 Table(
@@ -305,11 +280,9 @@ Table(
     metadata,
     _tenant(),
     _id(key=True),
-    _text("action"),
-    _text("actor_kind"),
+    *_texts("action", "actor_kind"),
     _id("actor_id"),
-    _text("actor_name"),
-    _text("address"),
+    *_texts("actor_name", "address"),
     _id("object_id", null=True),
     _text("details"),
     _time("created_at"),

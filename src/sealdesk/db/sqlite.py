@@ -142,10 +142,11 @@ class SqliteDatabase:
         return await self._writer.submit(work)
 
     async def close(self) -> None:
-        await asyncio.get_running_loop().run_in_executor(None, self._writer.close)
         self._slow_thread.shutdown()
         self._slow_reader.close()
         self._reader.close()
+        # Last, because the last one to close copies the log back.
+        await asyncio.get_running_loop().run_in_executor(None, self._writer.close)
 
 
 def _too_slow(what: str) -> Unavailable:

@@ -1,0 +1,61 @@
+"""Migrations: they make the schema that the code expects, and can be taken back."""
+
+import sqlite3
+from pathlib import Path
+
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine
+
+from sealdesk.db import version
+from sealdesk.db.migrate import config_for, migrate, one_transaction
+from sealdesk.db.schema import metadata
+
+
+def _definition(path: Path) -> dict[str, object]:
+    """What the database is made of, whatever the order in which it was written down."""
+    connection = sqlite3.connect(path)
+    found: dict[str, object] = {}
+    for kind, name, sql in connection.execute(
+        "SELECT type, name, sql FROM sqlite_master WHERE tbl_name <> 'alembic_version'"
+    ).fetchall():
+        if kind == "index":
+            found[name] = sql
+            continue
+        found[name] = (
+            sorted(row[1:] for row in connection.execute(f"PRAGMA table_info({name})")),
+            sorted(row[2:] for row in connection.execute(f"PRAGMA foreign_key_list({name})")),
+        )
+    connection.close()
+    return found
+
+
+def test_migrations_make_the_tables_of_the_schema(template: Path) -> None:
+    with one_transaction(template) as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+
+
+def test_migrations_make_what_the_schema_itself_would(template: Path, tmp_path: Path) -> None:
+    engine = create_engine(f"sqlite:///{tmp_path / 'direct.db'}")
+    metadata.create_all(engine)
+    engine.dispose()
+    assert _definition(template) == _definition(tmp_path / "direct.db")
+
+
+def test_known_versions_are_the_migrations_in_order(template: Path) -> None:
+    with one_transaction(template) as connection:
+        scripts = ScriptDirectory.from_config(config_for(connection)).walk_revisions()
+    assert [script.revision for script in scripts] == [*reversed(version.KNOWN)]
+
+
+def test_migrations_can_be_taken_back_and_made_again(tmp_path: Path) -> None:
+    path = tmp_path / "sealdesk.db"
+    migrate(path)
+    before = _definition(path)
+    with one_transaction(path) as connection:
+        command.downgrade(config_for(connection), "base")
+    assert _definition(path) == {}
+    migrate(path)
+    assert _definition(path) == before
