@@ -27,7 +27,7 @@ help: ## list these targets
 
 run: export SEALDESK_DATA_DIR ?= $(CURDIR)/var
 run: setup-run ## fill var with demo data, then serve it at http://HOST:PORT
-	@$(BIN)/sealdesk demo
+	@$(BIN)/sealdesk demo --host '$(HOST)' --port '$(PORT)'
 	@exec $(BIN)/sealdesk serve --host '$(HOST)' --port '$(PORT)'
 
 test: setup-dev ## format, lint, types, layers, tests: stops at the first failure

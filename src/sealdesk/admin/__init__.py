@@ -7,7 +7,7 @@ import sys
 import typer
 
 from sealdesk import __version__
-from sealdesk.admin import database, keys, requests, serving, tenants, users
+from sealdesk.admin import database, demo, keys, requests, serving, tenants, users
 from sealdesk.errors import Refusal, Unfit
 
 INTERRUPTED = 130  # as a shell says it of a program that SIGINT ended
@@ -33,6 +33,7 @@ Settings come from SEALDESK_* variables; the data lies in ./var, or in SEALDESK_
 Every command works while the server runs.""",
 )
 cli.command()(serving.serve)
+cli.command()(demo.demo)
 cli.command()(database.migrate)
 cli.add_typer(tenants.cli, name="tenants")
 cli.add_typer(users.cli, name="users")
