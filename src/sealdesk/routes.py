@@ -6,14 +6,14 @@ from sealdesk.customers import api as customers
 from sealdesk.identity import api as identity
 from sealdesk.identity.guard import administrator, logged_in
 from sealdesk.tickets import api as tickets
-from sealdesk.web import status
+from sealdesk.web import reference, status
 from sealdesk.web.route import Open, Route
 
 _ADMIN = administrator()
 _USER = logged_in()
 _OPEN = Open()
 
-ROUTES: tuple[Route, ...] = (
+_API: tuple[Route, ...] = (
     # The external API (interface section 4.2): a signature and a permission.
     Route("GET", "/api/v1/external/tickets", signed("tickets:read"), tickets.list_tickets),
     Route("POST", "/api/v1/external/tickets", signed("tickets:write"), tickets.create_ticket),
@@ -65,4 +65,17 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/healthz", _OPEN, status.is_alive),
     Route("GET", "/readyz", _OPEN, status.is_ready),
     Route("GET", "/metrics", status.MetricsGuard(), status.metrics),
+)
+
+_REFERENCE = reference.Reference(_API)
+
+ROUTES: tuple[Route, ...] = (
+    *_API,
+    # What the API says of itself.
+    Route("GET", "/openapi.json", _OPEN, _REFERENCE.openapi()),
+    Route("GET", "/docs", _OPEN, _REFERENCE.page()),
+    Route("GET", "/docs/errors", _OPEN, _REFERENCE.errors()),
+    Route("GET", "/docs/assets/reference.css", _OPEN, reference.asset("reference.css")),
+    Route("GET", "/docs/assets/reference.js", _OPEN, reference.asset("reference.js")),
+    Route("GET", "/docs/assets/icon.svg", _OPEN, reference.asset("icon.svg")),
 )
