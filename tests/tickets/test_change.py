@@ -1,0 +1,290 @@
+"""Changing tickets: JSON Merge Patch and the table of moves (decisions 7)."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.client import Key
+from tests.support.service import Service, Tenant
+
+TICKETS = "/api/v1/external/tickets"
+STATUSES = ("open", "pending", "on_hold", "resolved", "closed")
+STRICT = {"prefer": "handling=strict"}
+
+
+def patched(key: Key, ticket: dict[str, Any], **change: Any) -> dict[str, Any]:
+    """The ticket after a change that is allowed."""
+    answer = key.patch(f"{TICKETS}/{ticket['id']}", change)
+    assert answer.status_code == 200, answer.text
+    shown: dict[str, Any] = answer.json()["data"]
+    assert key.get(f"{TICKETS}/{ticket['id']}").json()["data"] == shown
+    return shown
+
+
+def in_status(key: Key, status: str) -> dict[str, Any]:
+    """A ticket that has come to this status."""
+    return key.ticket() if status == "open" else patched(key, key.ticket(), status=status)
+
+
+def test_what_is_left_out_stays(key: Key, tenant: Tenant) -> None:
+    ticket = key.ticket(
+        tags=["a"], custom_fields={"x": 1}, external_id="e", assignee_id=tenant.user("agent")
+    )
+    after = patched(key, ticket, subject="Other")
+    assert after == ticket | {
+        "subject": "Other",
+        "version": 2,
+        "updated_at": after["updated_at"],
+    }
+    assert after["updated_at"] > ticket["updated_at"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("subject", "Other"),
+        ("description", "Other"),
+        ("status", "pending"),
+        ("priority", "urgent"),
+        ("tags", ["b", "c"]),
+        ("custom_fields", {"y": [1]}),
+        ("external_id", "order-1"),
+    ],
+)
+def test_each_of_these_can_be_changed(key: Key, name: str, value: Any) -> None:
+    assert patched(key, key.ticket(tags=["a"]), **{name: value})[name] == value
+
+
+def test_the_assignee_can_be_changed_and_cleared(key: Key, tenant: Tenant) -> None:
+    agent = tenant.user("agent")
+    ticket = patched(key, key.ticket(), assignee_id=agent)
+    assert ticket["assignee_id"] == agent
+    assert patched(key, ticket, assignee_id=None)["assignee_id"] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "empty"),
+    [("assignee_id", None), ("external_id", None), ("tags", []), ("custom_fields", {})],
+)
+def test_null_clears_what_is_nullable(key: Key, tenant: Tenant, name: str, empty: Any) -> None:
+    ticket = key.ticket(
+        tags=["a"], custom_fields={"x": 1}, external_id="e", assignee_id=tenant.user("agent")
+    )
+    assert patched(key, ticket, **{name: None})[name] == empty
+
+
+@pytest.mark.parametrize("name", ["subject", "description", "status", "priority"])
+def test_null_for_the_rest_is_a_fault(key: Key, name: str) -> None:
+    ticket = key.ticket()
+    answer = key.patch(f"{TICKETS}/{ticket['id']}", {name: None})
+    (fault,) = answer.json()["errors"]
+    assert (answer.status_code, fault["pointer"], fault["code"]) == (
+        422,
+        f"/{name}",
+        "null_not_allowed",
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"subject": " "}, ("/subject", "too_short")),
+        ({"subject": "x" * 256}, ("/subject", "too_long")),
+        ({"description": ""}, ("/description", "too_short")),
+        ({"status": "new"}, ("/status", "invalid_value")),
+        ({"priority": "normal"}, ("/priority", "invalid_value")),
+        ({"assignee_id": 5}, ("/assignee_id", "invalid_type")),
+        ({"tags": ["a", "\t"]}, ("/tags/1", "too_short")),
+        ({"tags": ["x"] * 51}, ("/tags", "too_many")),
+        ({"custom_fields": "x"}, ("/custom_fields", "invalid_type")),
+        ({"external_id": "x" * 256}, ("/external_id", "too_long")),
+    ],
+)
+def test_a_change_keeps_the_rules_of_a_new_ticket(
+    key: Key, change: dict[str, Any], fault: tuple[str, str]
+) -> None:
+    ticket = key.ticket()
+    answer = key.patch(f"{TICKETS}/{ticket['id']}", change)
+    assert answer.status_code == 422
+    assert [(f["pointer"], f["code"]) for f in answer.json()["errors"]] == [fault]
+    assert key.walk(TICKETS) == [ticket]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"subject": "A subject"},
+        {"status": "open"},
+        {"tags": ["a", "a"], "priority": "medium"},
+        {"custom_fields": {}},
+        {"custom_fields": {"x": 1}},
+        {"custom_fields": {"absent": None}},
+    ],
+)
+def test_a_change_that_changes_nothing_leaves_version_and_time(
+    key: Key, change: dict[str, Any]
+) -> None:
+    ticket = key.ticket(tags=["a"], custom_fields={"x": 1})
+    assert patched(key, ticket, **change) == ticket
+
+
+@pytest.mark.parametrize("strictness", [{}, STRICT])
+def test_what_was_read_can_be_edited_and_sent_back(key: Key, strictness: dict[str, str]) -> None:
+    ticket = patched(key, key.ticket(tags=["a"], custom_fields={"x": {"y": 1}}), status="resolved")
+    answer = key.patch(f"{TICKETS}/{ticket['id']}", ticket | {"subject": "Other"}, **strictness)
+    assert answer.status_code == 200
+    assert "x-warnings" not in answer.headers
+    after = answer.json()["data"]
+    changed = {"subject": "Other", "version": 3, "updated_at": after["updated_at"]}
+    assert after == ticket | changed
+
+
+@pytest.mark.parametrize("strictness", [{}, STRICT])
+def test_read_only_fields_are_ignored_whatever_they_hold(
+    key: Key, strictness: dict[str, str]
+) -> None:
+    ticket = key.ticket()
+    read_only = {
+        "id": 5, "number": "x", "source": None, "reply_count": -1, "version": {}, "customer": [],
+        "created_at": 1, "updated_at": 1, "first_response_at": 1, "resolved_at": 1, "closed_at": 1,
+    }  # fmt: skip
+    answer = key.patch(f"{TICKETS}/{ticket['id']}", read_only, **strictness)
+    assert (answer.status_code, answer.json()["data"]) == (200, ticket)
+
+
+def test_tags_are_replaced_as_a_whole(key: Key) -> None:
+    ticket = patched(key, key.ticket(tags=["a", "b"]), tags=["b", "c", "c"])
+    assert ticket["tags"] == ["b", "c"]
+    for tag, found in (("a", []), ("b", [ticket]), ("c", [ticket])):
+        assert key.walk(f"{TICKETS}?tag={tag}") == found
+
+
+@pytest.mark.parametrize(
+    ("before", "patch", "after"),
+    [
+        ({"a": 1}, {"b": 2}, {"a": 1, "b": 2}),
+        ({"a": 1, "b": 2}, {"a": None}, {"b": 2}),
+        ({"a": {"x": 1, "y": 2}}, {"a": {"x": None, "z": 3}}, {"a": {"y": 2, "z": 3}}),
+        ({"a": [1, 2]}, {"a": [3]}, {"a": [3]}),
+        ({"a": "text"}, {"a": {"x": 1, "n": None}}, {"a": {"x": 1}}),
+        ({"a": {"x": 1}}, {"a": "text"}, {"a": "text"}),
+        ({"a": [{"n": 1}]}, {"a": [{"n": None}]}, {"a": [{"n": None}]}),
+        ({"a": 1}, {"a": True}, {"a": True}),
+        ({"a": 1}, {"a": 1.0}, {"a": 1.0}),
+        ({"a": False}, {"a": 0}, {"a": 0}),
+        ({"a": {"b": [1]}}, {"a": {"b": [True]}}, {"a": {"b": [True]}}),
+    ],
+)
+def test_custom_fields_are_merged(
+    key: Key, before: dict[str, Any], patch: dict[str, Any], after: dict[str, Any]
+) -> None:
+    ticket = patched(key, key.ticket(custom_fields=before), custom_fields=patch)
+    # By their text: Python takes 1, 1.0 and true for equal.
+    assert repr(ticket["custom_fields"]) == repr(after)
+    assert ticket["version"] == 2
+
+
+def test_custom_fields_that_grow_over_16_kib_together_are_refused(key: Key) -> None:
+    ticket = key.ticket(custom_fields={"a": "x" * 10_000})
+    answer = key.patch(f"{TICKETS}/{ticket['id']}", {"custom_fields": {"b": "x" * 10_000}})
+    assert answer.status_code == 422
+    (fault,) = answer.json()["errors"]
+    assert (fault["pointer"], fault["code"]) == ("/custom_fields", "too_large")
+    assert key.walk(TICKETS) == [ticket]
+
+
+ALLOWED = {(a, b) for a in STATUSES for b in STATUSES if a != "closed" or b in ("open", "closed")}
+
+
+@pytest.mark.parametrize("before", STATUSES)
+@pytest.mark.parametrize("after", STATUSES)
+def test_from_closed_only_to_open_and_otherwise_from_any_to_any(
+    key: Key, before: str, after: str
+) -> None:
+    ticket = in_status(key, before)
+    answer = key.patch(f"{TICKETS}/{ticket['id']}", {"status": after})
+    if before == after:
+        assert (answer.status_code, answer.json()["data"]) == (200, ticket)
+    elif (before, after) in ALLOWED:
+        assert (answer.status_code, answer.json()["data"]["status"]) == (200, after)
+    else:
+        problem = answer.json()
+        assert (answer.status_code, problem["code"]) == (409, "invalid_transition")
+        assert problem["allowed"] == ["open"]
+        assert key.walk(TICKETS) == [ticket]
+
+
+@pytest.mark.parametrize(
+    ("moves", "resolved_by", "closed_by"),
+    [
+        (["resolved"], 0, None),
+        (["closed"], None, 0),
+        (["resolved", "closed"], 0, 1),
+        (["resolved", "open"], None, None),
+        (["resolved", "pending"], None, None),
+        (["resolved", "on_hold"], None, None),
+        (["closed", "open"], None, None),
+        (["resolved", "closed", "open"], None, None),
+        (["resolved", "open", "resolved"], 2, None),
+        (["closed", "open", "closed"], None, 2),
+        (["pending", "on_hold", "open"], None, None),
+    ],
+)
+def test_moves_set_and_clear_when_it_was_resolved_and_closed(
+    key: Key, moves: list[str], resolved_by: int | None, closed_by: int | None
+) -> None:
+    ticket = key.ticket()
+    times = []
+    for status in moves:
+        ticket = patched(key, ticket, status=status)
+        times.append(ticket["updated_at"])
+    assert ticket["resolved_at"] == (None if resolved_by is None else times[resolved_by])
+    assert ticket["closed_at"] == (None if closed_by is None else times[closed_by])
+    assert ticket["first_response_at"] is None
+
+
+def test_the_other_fields_of_a_closed_ticket_may_change(key: Key) -> None:
+    ticket = in_status(key, "closed")
+    after = patched(key, ticket, subject="Other", status="closed", tags=["late"])
+    assert (after["subject"], after["tags"], after["closed_at"]) == (
+        "Other",
+        ["late"],
+        ticket["closed_at"],
+    )
+
+
+def test_a_refused_move_undoes_the_whole_change(key: Key) -> None:
+    ticket = in_status(key, "closed")
+    answer = key.patch(f"{TICKETS}/{ticket['id']}", {"subject": "Other", "status": "pending"})
+    assert answer.status_code == 409
+    assert key.walk(TICKETS) == [ticket]
+
+
+def test_time_of_change_never_goes_back(own_service: Service) -> None:
+    key = own_service.tenant().key()
+    ticket = key.ticket()
+    own_service.clock.advance(60)
+    later = patched(key, ticket, subject="later")
+    own_service.clock.advance(-30)
+    assert (
+        patched(key, ticket, subject="by a clock that was set back")["updated_at"]
+        == (later["updated_at"])
+    )
+
+
+def test_an_assignee_who_left_stays_until_another_is_named(key: Key, tenant: Tenant) -> None:
+    agent = tenant.user("agent")
+    ticket = key.ticket(assignee_id=agent)
+    deactivate = "UPDATE users SET is_active = 0 WHERE tenant_id = :tenant_id AND id = :id"
+    key.service.write(lambda tx: tx.run(deactivate, {"tenant_id": tenant.id, "id": agent}))
+    assert patched(key, ticket, subject="Other", assignee_id=agent)["assignee_id"] == agent
+
+
+@pytest.mark.parametrize("method", ["GET", "PATCH"])
+def test_a_ticket_that_is_not_there_is_404(key: Key, service: Service, method: str) -> None:
+    foreign = service.tenant().key().ticket()["id"]
+    body = {"subject": "x"} if method == "PATCH" else None
+    for ticket_id in (foreign, "00000000-0000-7000-8000-000000000000", "5", foreign.upper()):
+        answer = key.call(method, f"{TICKETS}/{ticket_id}", body)
+        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
