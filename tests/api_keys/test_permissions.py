@@ -1,0 +1,73 @@
+"""Which permission each external endpoint needs (decisions 4): every set of them against each."""
+
+from itertools import chain, combinations
+
+import pytest
+
+from sealdesk.api_keys.rules import PERMISSIONS
+from sealdesk.routes import ROUTES
+from tests.support.client import Key
+from tests.support.service import Service, Tenant
+
+# The table of decisions 4, written out: the code must not be its own judge.
+NEEDS: dict[tuple[str, str], set[str]] = {
+    ("GET", "/api/v1/external/tickets"): {"tickets:read"},
+    ("POST", "/api/v1/external/tickets"): {"tickets:write"},
+    ("GET", "/api/v1/external/tickets/{id}"): {"tickets:read"},
+    ("PATCH", "/api/v1/external/tickets/{id}"): {"tickets:write"},
+    ("GET", "/api/v1/external/tickets/{ticket_id}/replies"): {"tickets:read", "replies:read"},
+    ("POST", "/api/v1/external/tickets/{ticket_id}/replies"): {"tickets:write", "replies:write"},
+    ("GET", "/api/v1/external/customers"): {"customers:read"},
+    ("POST", "/api/v1/external/customers"): {"customers:write"},
+    ("GET", "/api/v1/external/customers/{id}"): {"customers:read"},
+    ("PATCH", "/api/v1/external/customers/{id}"): {"customers:write"},
+    ("GET", "/api/v1/external/agents"): {"tickets:read"},
+    ("GET", "/api/v1/external/whoami"): set(),
+}
+UNKNOWN = "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"
+SETS = list(chain.from_iterable(combinations(PERMISSIONS, size) for size in range(7)))
+
+
+@pytest.fixture(scope="module")
+def keys(service: Service) -> dict[tuple[str, ...], Key]:
+    """A key for each of the 64 sets of permissions."""
+    tenant = service.tenant()
+    return {names: tenant.key(permissions=list(names)) for names in SETS}
+
+
+def test_every_external_route_is_in_the_table() -> None:
+    external = {(r.method, r.path) for r in ROUTES if r.path.startswith("/api/v1/external/")}
+    assert external == NEEDS.keys()
+
+
+@pytest.mark.parametrize(("method", "path"), NEEDS)
+def test_exactly_the_keys_with_a_needed_permission_pass(
+    keys: dict[tuple[str, ...], Key], method: str, path: str
+) -> None:
+    needed = NEEDS[method, path]
+    target = path.replace("{id}", UNKNOWN).replace("{ticket_id}", UNKNOWN)
+    for names, key in keys.items():
+        answer = key.call(method, target, {} if method in ("POST", "PATCH") else None)
+        may = not needed or not needed.isdisjoint(names)
+        assert (answer.status_code != 403) == may, f"{names}: {answer.text}"
+
+
+def test_a_missing_permission_is_answered_with_the_needed_and_the_granted(tenant: Tenant) -> None:
+    key = tenant.key(permissions=["customers:read", "tickets:read"])
+    answer = key.post(f"/api/v1/external/tickets/{UNKNOWN}/replies", {"body": "Hello"})
+    assert answer.status_code == 403
+    assert answer.json()["code"] == "insufficient_permissions"
+    assert answer.json()["required"] == ["tickets:write", "replies:write"]
+    assert answer.json()["granted"] == ["tickets:read", "customers:read"]
+
+
+def test_a_missing_permission_comes_before_any_look_up(tenant: Tenant) -> None:
+    ticket = tenant.key().ticket()
+    blind = tenant.key(permissions=["customers:read"])
+    answers = [blind.get(f"/api/v1/external/tickets/{i}") for i in (ticket["id"], UNKNOWN)]
+    assert [answer.json()["code"] for answer in answers] == ["insufficient_permissions"] * 2
+
+
+def test_writing_tickets_covers_the_customer_inside(tenant: Tenant) -> None:
+    ticket = tenant.key(permissions=["tickets:write"]).ticket()
+    assert ticket["customer"]["email"] == "customer@example.test"

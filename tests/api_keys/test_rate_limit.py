@@ -1,0 +1,136 @@
+"""The rate limit of a key, as its callers see it (decisions 5)."""
+
+import httpx
+import pytest
+
+from tests.support.client import Key
+from tests.support.service import Service, Tenant
+
+TICKETS = "/api/v1/external/tickets"
+WHOAMI = "/api/v1/external/whoami"
+WRONG = "0" * 64
+
+
+@pytest.fixture
+def still(own_service: Service) -> Service:
+    """A service whose clock stands still until it is advanced."""
+    own_service.clock.stop()
+    return own_service
+
+
+def accepted(key: Key, count: int) -> int:
+    """How many of so many requests are not refused for their number."""
+    return sum(key.get(WHOAMI).status_code != 429 for _ in range(count))
+
+
+def test_the_whole_limit_may_be_used_at_once_and_not_one_more(still: Service) -> None:
+    assert accepted(still.tenant().key(rate_limit=30), 40) == 30
+
+
+def test_the_budget_comes_back_evenly_over_a_minute(still: Service) -> None:
+    key = still.tenant().key(rate_limit=60)
+    accepted(key, 60)
+    still.clock.advance(10)
+    assert accepted(key, 20) == 10
+
+
+def test_an_unused_minute_is_not_saved_up(still: Service) -> None:
+    key = still.tenant().key(rate_limit=10)
+    still.clock.advance(3600)
+    assert accepted(key, 20) == 10
+
+
+def test_each_key_has_its_own_budget(still: Service) -> None:
+    tenant = still.tenant()
+    one, other = tenant.key(rate_limit=2), tenant.key(rate_limit=2)
+    accepted(one, 3)
+    assert accepted(other, 3) == 2
+
+
+def test_over_the_limit_the_answer_says_when_to_come_back(still: Service) -> None:
+    key = still.tenant().key(rate_limit=4)
+    accepted(key, 4)
+    answer = key.get(WHOAMI)
+    assert answer.status_code == 429
+    assert answer.json()["code"] == "rate_limit_exceeded"
+    assert answer.headers["retry-after"] == "15"
+    still.clock.advance(14)
+    assert key.get(WHOAMI).headers["retry-after"] == "1"
+    still.clock.advance(1)
+    assert key.get(WHOAMI).status_code == 200
+
+
+def test_a_key_may_make_1000_requests_a_minute_by_default(tenant: Tenant) -> None:
+    answer = tenant.key(rate_limit=None).get(WHOAMI)
+    assert answer.headers["ratelimit-policy"] == '"key";q=1000;w=60'
+
+
+def told(answer: httpx.Response) -> dict[str, str]:
+    names = ("ratelimit-policy", "ratelimit", "x-ratelimit-limit", "x-ratelimit-remaining")
+    return {name: answer.headers[name] for name in names}
+
+
+def test_every_authenticated_answer_tells_the_budget(still: Service) -> None:
+    tenant = still.tenant()
+    key, blind = tenant.key(rate_limit=60), tenant.key(rate_limit=60, permissions=[])
+    answers = [key.get(WHOAMI), key.get(f"{TICKETS}/none"), key.post(TICKETS, {})]
+    answers.append(key.call("POST", TICKETS, content=b"{"))
+    for place, answer in enumerate(
+        [*answers, *(key.get(WHOAMI) for _ in range(56)), key.get(WHOAMI)]
+    ):
+        left = max(0, 59 - place)
+        used_s = min(60, place + 1)
+        assert told(answer) == {
+            "ratelimit-policy": '"key";q=60;w=60',
+            "ratelimit": f'"key";r={left};t={used_s}',
+            "x-ratelimit-limit": "60",
+            "x-ratelimit-remaining": str(left),
+        }
+    assert answer.status_code == 429
+    assert told(blind.get(TICKETS))["ratelimit"] == '"key";r=59;t=1'
+
+
+def test_reset_is_the_epoch_second_at_which_the_budget_is_full(still: Service) -> None:
+    still.clock.stop_at(2_000_000_000)
+    key = still.tenant().key(rate_limit=6)
+    key.get(WHOAMI)
+    assert key.get(WHOAMI).headers["x-ratelimit-reset"] == "2000000020"
+
+
+def test_a_401_never_spends_the_budget(still: Service) -> None:
+    tenant = still.tenant()
+    key = tenant.key(rate_limit=2, replay_protection="writes")
+    assert key.post("/api/v1/external/customers", {"email": "a@example.test"}).status_code == 201
+    replay = key.post("/api/v1/external/customers", {"email": "a@example.test"})
+    assert replay.json()["code"] == "signature_replayed"
+    for _ in range(5):
+        assert key.get(WHOAMI, x_api_signature=WRONG).status_code == 401
+    assert accepted(key, 3) == 1
+
+
+def test_a_403_for_a_permission_spends_the_budget(still: Service) -> None:
+    key = still.tenant().key(rate_limit=2, permissions=[])
+    assert [key.get(TICKETS).status_code for _ in range(3)] == [403, 403, 429]
+
+
+def test_a_changed_limit_holds_for_the_very_next_request(still: Service) -> None:
+    tenant = still.tenant()
+    key, admin = tenant.key(rate_limit=2), tenant.admin()
+    accepted(key, 3)
+    admin.patch(f"/api/v1/api-keys/{key.id}", {"rate_limit": 60})
+    raised = key.get(WHOAMI)
+    assert raised.headers["x-ratelimit-limit"] == "60"
+    still.clock.advance(1)
+    assert key.get(WHOAMI).status_code == 200
+    admin.patch(f"/api/v1/api-keys/{key.id}", {"rate_limit": 1})
+    lowered = key.get(WHOAMI)
+    assert lowered.headers["x-ratelimit-limit"] == "1"
+    assert lowered.status_code == 429
+
+
+def test_a_lowered_limit_leaves_no_debt_longer_than_a_minute(still: Service) -> None:
+    tenant = still.tenant()
+    key, admin = tenant.key(rate_limit=60), tenant.admin()
+    accepted(key, 60)
+    admin.patch(f"/api/v1/api-keys/{key.id}", {"rate_limit": 1})
+    assert int(key.get(WHOAMI).headers["retry-after"]) <= 60
