@@ -5,22 +5,25 @@ clocks, by the microseconds within the millisecond; 62 random bits follow. So th
 texts is the order of the instants, and the newest-first list is the primary key read backwards.
 """
 
-import os
+import random
 import re
 from typing import Annotated
 
 from msgspec import Meta
 
 _CANONICAL = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.ASCII)
-_RANDOM_MASK = (1 << 62) - 1
 # How ids stand in structs: nothing is checked by it, documentation learns the format.
 Id = Annotated[str, Meta(extra_json_schema={"format": "uuid"})]
 NONE = "00000000-0000-0000-0000-000000000000"
 
 
 def mint(at_us: int) -> str:
-    """A new id that carries this instant."""
-    return _text(at_us, int.from_bytes(os.urandom(8), "big") & _RANDOM_MASK)
+    """A new id that carries this instant.
+
+    An id is no secret, so its random bits need not come from the operating system: asking it
+    gives the interpreter lock away each time, to a writer that keeps it (136 µs of a POST).
+    """
+    return _text(at_us, random.getrandbits(62))
 
 
 def lowest(at_us: int) -> str:
