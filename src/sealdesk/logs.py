@@ -31,6 +31,7 @@ def _without_rich() -> Iterator[None]:
 
 with _without_rich():
     import structlog
+    from structlog.typing import EventDict
 
 
 def configure(level: str) -> None:
@@ -42,6 +43,7 @@ def configure(level: str) -> None:
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             # The plain traceback: the structured one shows local variables, secrets among them.
             structlog.processors.format_exc_info,
+            _in_reading_order,
             structlog.processors.JSONRenderer(),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
@@ -52,6 +54,11 @@ def configure(level: str) -> None:
     if level != "debug":
         # It tells of each start and stop in its own words.
         logging.getLogger("uvicorn.error").setLevel(max(LEVELS[level], logging.WARNING))
+
+
+def _in_reading_order(logger: object, method: str, event: EventDict) -> EventDict:
+    first = ("timestamp", "level", "logger", "event")
+    return {**{name: event.pop(name) for name in first}, **event}
 
 
 class _Lines:

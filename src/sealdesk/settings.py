@@ -162,7 +162,8 @@ class _Reader:
     def _kept(self, path: Path) -> bytes:
         """The key in this file, which is made when there is none."""
         try:
-            make_private_dir(path.parent)
+            if not path.exists():
+                make_private_dir(path.parent)
             key = _decoded_key(_read_or_create(path))
         except OSError as error:
             self._faults.append(f"SEALDESK_DATA_DIR: {path} cannot be used: {error.strerror}")

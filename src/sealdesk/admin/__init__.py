@@ -7,7 +7,7 @@ import sys
 import typer
 
 from sealdesk import __version__
-from sealdesk.admin import database, demo, keys, requests, serving, tenants, users
+from sealdesk.admin import database, demo, doctor, keys, requests, serving, tenants, users
 from sealdesk.errors import Refusal, Unfit
 
 INTERRUPTED = 130  # as a shell says it of a program that SIGINT ended
@@ -40,6 +40,7 @@ cli.add_typer(users.cli, name="users")
 cli.add_typer(keys.cli, name="keys")
 cli.command(epilog=requests.EXAMPLES)(requests.call)
 cli.command(epilog=requests.SIGN_EXAMPLES)(requests.sign)
+cli.command()(doctor.doctor)
 
 
 @cli.callback(invoke_without_command=True)
