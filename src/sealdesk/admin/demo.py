@@ -6,17 +6,17 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.markup import escape
-
-from sealdesk import demo as content
 from sealdesk.admin import database
 from sealdesk.admin.output import console
 from sealdesk.admin.requests import DEFAULT_URL
 from sealdesk.admin.serving import HOST, PORT, Host, Port, url_of
 from sealdesk.api_keys.rules import CreatedApiKey
-from sealdesk.demo import ADMIN, AGENT, TENANT_NAME, Made, Present
 from sealdesk.identity.passwords import hash_now
+
+if TYPE_CHECKING:
+    from sealdesk.demo import Made, Present
 
 _TARGET = "/api/v1/external/tickets?status=open&per_page=3"
 _NEW_TICKET = (
@@ -32,6 +32,8 @@ def demo(host: Host = HOST, port: Port = PORT) -> None:
     tickets. Passwords, key and secret are random and shown this once. When the demo is there
     already, it is left as it is. HOST and PORT are where you are going to serve it.
     """
+    from sealdesk import demo as content
+
     passwords = (_new_password(), _new_password())
     with database.opened() as desk:
         now_us = desk.clock.now_us()
@@ -54,7 +56,9 @@ def _new_password() -> str:
     return "-".join(digits[at : at + 5] for at in range(0, 20, 5))
 
 
-def _tell_made(made: Made, passwords: tuple[str, str], url: str) -> None:
+def _tell_made(made: "Made", passwords: tuple[str, str], url: str) -> None:
+    from sealdesk.demo import ADMIN, AGENT, TENANT_NAME
+
     screen = console()
     screen.print(
         f"\n[bold]{TENANT_NAME}[/] is ready: {made.ticket_count} tickets, {made.reply_count}"
@@ -76,7 +80,9 @@ def _tell_made(made: Made, passwords: tuple[str, str], url: str) -> None:
     print()
 
 
-def _tell_present(present: Present, url: str, data_dir: Path) -> None:
+def _tell_present(present: "Present", url: str, data_dir: Path) -> None:
+    from sealdesk.demo import ADMIN, TENANT_NAME
+
     screen = console()
     command = _command(data_dir)
     screen.print(f"\n[bold]{TENANT_NAME}[/] is there already; its data is kept.\n")
@@ -97,6 +103,8 @@ def _tell_present(present: Present, url: str, data_dir: Path) -> None:
 
 
 def _tell(lines: list[tuple[str, str]]) -> None:
+    from rich.markup import escape
+
     width = max(len(name) for name, _ in lines)
     for name, value in lines:
         console().print(f"  [dim]{name:<{width}}[/]  {escape(value)}")

@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-import jwt
-
 from sealdesk.errors import Unproven
 from sealdesk.identity import rules
 from sealdesk.identity.rules import User
@@ -25,6 +23,8 @@ class Token(NamedTuple):
 
 
 def issue(user: User, secret: bytes, *, token_id: str, now_us: int) -> str:
+    import jwt  # late: it would be a tenth of the time that the server needs to start
+
     claims = rules.claims(user, token_id=token_id, now_us=now_us)
     return jwt.encode(claims, secret, algorithm=_ALGORITHM)
 
@@ -43,6 +43,8 @@ def read(call: Call) -> Token:
 
 
 def _decoded(text: str, secret: bytes, now_us: int) -> Token:
+    import jwt
+
     try:
         claims = jwt.decode(
             text,
