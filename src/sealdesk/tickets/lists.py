@@ -153,23 +153,32 @@ def _bound(name: str, values: list[object], params: dict[str, object]) -> list[s
 
 
 def _ranges(wanted: Filter, after: Position | None, params: dict[str, object]) -> list[str]:
-    """Bounds on the time and on where the previous page ended; ids carry the time of creation."""
+    """Bounds on the times, and on where the previous page ended; ids carry the time of creation.
+
+    A bound that lies behind the position is left out: of two on one side SQLite may heed the
+    looser one, or prefer another index, and read everything in between again for each page.
+    """
+    side = None if after is None else "before" if wanted.newest_first else "after"
+    passed = (wanted.sort_by, side)
     conditions = []
-    if wanted.created_after is not None:
+    if wanted.created_after is not None and passed != ("created_at", "after"):
         params["created_after"] = ids.lowest(wanted.created_after)
         conditions.append("t.id >= :created_after")
-    if wanted.created_before is not None:
+    if wanted.created_before is not None and passed != ("created_at", "before"):
         params["created_before"] = ids.lowest(wanted.created_before)
         conditions.append("t.id < :created_before")
-    if wanted.updated_after is not None:
+    if wanted.updated_after is not None and passed != ("updated_at", "after"):
         params["updated_after"] = wanted.updated_after
         conditions.append("t.updated_at >= :updated_after")
     if after is not None:
-        sign = "<" if wanted.newest_first else ">"
-        params["after_id"] = after[-1]
-        if wanted.sort_by == "created_at":
-            conditions.append(f"t.id {sign} :after_id")
-        else:
-            params["after_value"] = after[0]
-            conditions.append(f"(t.{wanted.sort_by}, t.id) {sign} (:after_value, :after_id)")
+        conditions.append(_behind(wanted, after, params))
     return conditions
+
+
+def _behind(wanted: Filter, after: Position, params: dict[str, object]) -> str:
+    sign = "<" if wanted.newest_first else ">"
+    params["after_id"] = after[-1]
+    if wanted.sort_by == "created_at":
+        return f"t.id {sign} :after_id"
+    params["after_value"] = after[0]
+    return f"(t.{wanted.sort_by}, t.id) {sign} (:after_value, :after_id)"

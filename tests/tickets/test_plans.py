@@ -1,0 +1,190 @@
+"""What each list costs: one index leads to its page, and to the place where the last one ended."""
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sealdesk.paging import PageRequest, Position
+from sealdesk.tickets import lists, store
+from sealdesk.tickets.lists import Filter
+from tests.support.plans import plan
+
+# Which index must serve a filter of one value, and what it is searched by.
+INDEXES: dict[str, tuple[str, str]] = {
+    "": ("INDEX sqlite_autoindex_tickets_1", ""),
+    "status": ("INDEX tickets_status", " AND status=?"),
+    "priority": ("INDEX tickets_priority", " AND priority=?"),
+    "customer_id": ("INDEX tickets_customer", " AND customer_id=?"),
+    "assignee_id": ("INDEX tickets_assignee", " AND assignee_id=?"),
+    "external_id": ("INDEX tickets_external_id", " AND external_id=?"),
+}
+VALUES: dict[str, Any] = {
+    "": None,
+    "status": ("open",),
+    "priority": ("low",),
+    "customer_id": "c",
+    "assignee_id": "a",
+    "external_id": "x",
+    "tag": "t",
+}
+BOUNDS: tuple[dict[str, Any], ...] = (
+    {},
+    {"created_after": 1},
+    {"created_before": 2},
+    {"created_after": 1, "created_before": 2},
+)
+NEWEST_FIRST = pytest.mark.parametrize("newest_first", [True, False], ids=["desc", "asc"])
+FURTHER = pytest.mark.parametrize("further", [False, True], ids=["first", "further"])
+CUSTOMER = "SEARCH c USING INDEX sqlite_autoindex_customers_1 (tenant_id=? AND id=?)"
+THE_TICKET = "SEARCH t USING INDEX sqlite_autoindex_tickets_1 (tenant_id=? AND id=?)"
+
+
+def asked(**fields: Any) -> Filter:
+    return Filter(**fields)
+
+
+def searches(template: Path, wanted: Filter, *, further: bool) -> list[str]:
+    """The searches of tickets that a page of this list takes, none of them a scan or a sort."""
+    assert wanted.is_served()
+    after: Position | None = None
+    if further:
+        after = ["id"] if wanted.sort_by == "created_at" else [5, "id"]
+    page = PageRequest(25, after)
+    steps = plan(template, lambda tx: lists.list_tickets(tx, "tenant", wanted, page))
+    assert not [step for step in steps if "SCAN" in step or "TEMP B-TREE" in step]
+    assert steps.count(CUSTOMER) == 1
+    return [step for step in steps if step.startswith("SEARCH t ")]
+
+
+def on_ids(bounds: dict[str, Any], *, newest_first: bool, further: bool, name: str = "id") -> str:
+    """How the bounds of creation and the cursor narrow an index that ends in the id."""
+    is_bound_below = "created_after" in bounds or (further and not newest_first)
+    is_bound_above = "created_before" in bounds or (further and newest_first)
+    return f" AND {name}>?" * is_bound_below + f" AND {name}<?" * is_bound_above
+
+
+@NEWEST_FIRST
+@FURTHER
+@pytest.mark.parametrize("bounds", BOUNDS, ids=" ".join)
+@pytest.mark.parametrize("name", INDEXES)
+def test_a_filter_of_one_value_reads_its_own_index(
+    template: Path, name: str, bounds: dict[str, Any], newest_first: bool, further: bool
+) -> None:
+    value = {name: VALUES[name]} if name else {}
+    wanted = asked(**value, **bounds, newest_first=newest_first)
+    index, by = INDEXES[name]
+    place = on_ids(bounds, newest_first=newest_first, further=further)
+    assert searches(template, wanted, further=further) == [
+        f"SEARCH t USING {index} (tenant_id=?{by}{place})"
+    ]
+
+
+@NEWEST_FIRST
+@FURTHER
+@pytest.mark.parametrize("bounds", BOUNDS, ids=" ".join)
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [("status", ("open", "closed")), ("priority", ("low", "medium", "high", "urgent"))],
+)
+def test_a_filter_of_several_values_merges_branches_of_its_index(
+    template: Path,
+    name: str,
+    values: tuple[str, ...],
+    bounds: dict[str, Any],
+    newest_first: bool,
+    further: bool,
+) -> None:
+    wanted = asked(**{name: values}, **bounds, newest_first=newest_first)
+    index, by = INDEXES[name]
+    place = on_ids(bounds, newest_first=newest_first, further=further)
+    branch = f"SEARCH t USING COVERING {index} (tenant_id=?{by}{place})"
+    assert sorted(searches(template, wanted, further=further)) == sorted(
+        [THE_TICKET, *len(values) * [branch]]
+    )
+
+
+@NEWEST_FIRST
+@FURTHER
+@pytest.mark.parametrize("bounds", BOUNDS, ids=" ".join)
+def test_a_tag_reads_the_index_of_tags(
+    template: Path, bounds: dict[str, Any], newest_first: bool, further: bool
+) -> None:
+    wanted = asked(tag="t", **bounds, newest_first=newest_first)
+    place = on_ids(bounds, newest_first=newest_first, further=further, name="ticket_id")
+    index = "COVERING INDEX sqlite_autoindex_ticket_tags_1"
+    assert sorted(searches(template, wanted, further=further)) == sorted(
+        [THE_TICKET, f"SEARCH t USING {index} (tenant_id=? AND tag=?{place})"]
+    )
+
+
+@NEWEST_FIRST
+@FURTHER
+@pytest.mark.parametrize("sort_by", ["priority", "updated_at"])
+def test_each_order_reads_its_own_index(
+    template: Path, sort_by: Any, newest_first: bool, further: bool
+) -> None:
+    wanted = asked(sort_by=sort_by, newest_first=newest_first)
+    sign = "<" if newest_first else ">"
+    place = f" AND ({sort_by},id){sign}(?,?)" if further else ""
+    assert searches(template, wanted, further=further) == [
+        f"SEARCH t USING INDEX tickets_{sort_by} (tenant_id=?{place})"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("newest_first", "further", "place"),
+    [
+        (True, False, "updated_at>?"),
+        (True, True, "updated_at>? AND (updated_at,id)<(?,?)"),
+        (False, False, "updated_at>?"),
+        (False, True, "(updated_at,id)>(?,?)"),
+    ],
+)
+def test_what_changed_lately_reads_the_index_of_changes(
+    template: Path, newest_first: bool, further: bool, place: str
+) -> None:
+    wanted = asked(updated_after=1, sort_by="updated_at", newest_first=newest_first)
+    assert searches(template, wanted, further=further) == [
+        f"SEARCH t USING INDEX tickets_updated_at (tenant_id=? AND {place})"
+    ]
+
+
+@pytest.mark.parametrize("sort_by", ["created_at", "updated_at", "priority"])
+@pytest.mark.parametrize("second", [name for name in VALUES if name])
+@pytest.mark.parametrize("first", [name for name in VALUES if name])
+def test_only_what_is_planned_above_is_said_to_be_served(
+    first: str, second: str, sort_by: Any
+) -> None:
+    wanted = asked(**{first: VALUES[first], second: VALUES[second]}, sort_by=sort_by)
+    assert wanted.is_served() == (first == second and sort_by == "created_at")
+
+
+@pytest.mark.parametrize("name", ["created_after", "created_before", "updated_after"])
+def test_a_bound_on_another_time_than_the_order_is_not_served(name: str) -> None:
+    orders = {"created_at": name != "updated_after", "updated_at": name == "updated_after"}
+    for sort_by in ("created_at", "updated_at", "priority"):
+        wanted = asked(**{name: 1}, sort_by=sort_by)
+        assert wanted.is_served() == orders.get(sort_by, False)
+
+
+@pytest.mark.parametrize(
+    ("is_internal", "newest_first", "further"),
+    list(product((None, True), (True, False), (True, False))),
+)
+def test_replies_are_read_in_the_order_of_an_index(
+    template: Path, is_internal: bool | None, newest_first: bool, further: bool
+) -> None:
+    page = PageRequest(25, ["id"] if further else None)
+    steps = plan(
+        template,
+        lambda tx: store.list_replies(
+            tx, "tenant", "ticket", page, is_internal=is_internal, newest_first=newest_first
+        ),
+    )
+    index, by = "sqlite_autoindex_replies_1", ""
+    if is_internal is not None:
+        index, by = "replies_is_internal", " AND is_internal=?"
+    place = on_ids({}, newest_first=newest_first, further=further)
+    assert steps == [f"SEARCH replies USING INDEX {index} (tenant_id=? AND ticket_id=?{by}{place})"]
