@@ -73,7 +73,10 @@ class TicketCustomer(msgspec.Struct, frozen=True):
 
 
 class NewTicket(msgspec.Struct, frozen=True):
-    """What creating a ticket takes."""
+    """What creating a ticket takes.
+
+    customer: found by e-mail address, or added.
+    """
 
     IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
 

@@ -9,12 +9,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 
 from sealdesk.errors import CODES
+from sealdesk.web.openapi_headers import RATE_LIMIT
 from sealdesk.web.openapi_problems import example
 from sealdesk.web.problems import PROBLEMS
 from sealdesk.web.reference_fields import Field, fields_of, kind_of, rules_of
 
 Json = dict[str, Any]
 _METHODS = ("get", "post", "patch", "put", "delete")
+_EVERYWHERE = ("x-request-id", *RATE_LIMIT)
 _TOKEN = re.compile(
     r'(?P<name>"(?:[^"\\]|\\.)*")(?=:)|(?P<text>"(?:[^"\\]|\\.)*")'
     r"|(?P<word>\b(?:true|false|null)\b|-?\b\d+(?:\.\d+)?\b)"
@@ -100,7 +102,7 @@ def _operation(document: Json, path: str, method: str, told: Json) -> Json:
         "target": _example_target(path, told["parameters"]),
         "status": status,
         "answer": content.get("example"),
-        "answer_headers": list(success["headers"]),
+        "answer_headers": [name for name in success["headers"] if name not in _EVERYWHERE],
         "object": reference.rpartition("/")[2],
         "is_list": "items" in data,
         "refusals": _refusals(told["responses"]),
@@ -129,10 +131,10 @@ def _parameter_groups(parameters: list[Json]) -> list[tuple[str, list[Field]]]:
 
 
 def _parameter(told: Json) -> Field:
-    schema = told["schema"]
-    return Field(
-        told["name"], kind_of(schema), rules_of(schema), told["description"], told["required"]
-    )
+    schema, kind = told["schema"], kind_of(told["schema"])
+    if schema["type"] == "array":
+        kind = "one or more, comma-separated"
+    return Field(told["name"], kind, rules_of(schema), told["description"], told["required"])
 
 
 def _example_target(path: str, parameters: list[Json]) -> str:
@@ -178,5 +180,5 @@ def _json(value: Any) -> Markup:
 
 def _shell(value: Any) -> str:
     """A JSON value between single quotes for a shell, exactly as it will be sent."""
-    text = "" if value is None else json.dumps(value, ensure_ascii=False)
+    text = "" if value is None else json.dumps(value, indent=2, ensure_ascii=False)
     return "'" + text.replace("'", "'\\''") + "'"
