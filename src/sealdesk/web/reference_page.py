@@ -53,7 +53,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"prose": _prose, "json": _json, "shell": _shell}
+    environment.filters |= {"prose": _prose, "json": _json, "shell": shell}
     environment.globals["snippet"] = lambda name, **values: environment.get_template(
         f"signing/{name}.txt"
     ).render(values)
@@ -178,7 +178,7 @@ def _json(value: Any) -> Markup:
     return Markup("".join(parts))  # noqa: S704, every part is escaped
 
 
-def _shell(value: Any) -> str:
+def shell(value: Any) -> str:
     """A JSON value between single quotes for a shell, exactly as it will be sent."""
     text = "" if value is None else json.dumps(value, indent=2, ensure_ascii=False)
     return "'" + text.replace("'", "'\\''") + "'"

@@ -1,0 +1,222 @@
+"""The OpenAPI document as it is served: valid, complete, closed, and with examples that hold."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from openapi_schema_validator import OAS31Validator, oas31_format_checker
+from openapi_spec_validator import validate
+
+from sealdesk.errors import CODES
+from sealdesk.routes import ROUTES
+from tests.support.client import Person
+from tests.support.service import Service
+
+Json = dict[str, Any]
+_METHODS = ("get", "post", "patch", "delete")
+_DOCUMENTATION = ("/openapi.json", "/docs")
+# The path is there with another method, so no documented operation can answer it; and users are
+# only made from the command line.
+_OF_NO_OPERATION = {"method_not_allowed", "user_email_taken"}
+_INTERFACE = {
+    ("get", "/api/v1/api-keys"),
+    ("post", "/api/v1/api-keys"),
+    ("delete", "/api/v1/api-keys/{id}"),
+    ("post", "/api/v1/api-keys/{id}/rotate"),
+    ("get", "/api/v1/external/tickets"),
+    ("post", "/api/v1/external/tickets"),
+    ("get", "/api/v1/external/tickets/{id}"),
+    ("patch", "/api/v1/external/tickets/{id}"),
+    ("get", "/api/v1/external/tickets/{ticket_id}/replies"),
+    ("post", "/api/v1/external/tickets/{ticket_id}/replies"),
+    ("get", "/api/v1/external/customers"),
+    ("post", "/api/v1/external/customers"),
+    ("get", "/api/v1/external/customers/{id}"),
+    ("patch", "/api/v1/external/customers/{id}"),
+}
+
+
+@pytest.fixture
+def document(service: Service) -> Json:
+    answer = Person(service, "").get("/openapi.json")
+    assert answer.headers["content-type"] == "application/json"
+    return dict(answer.json())
+
+
+def _operations(document: Json) -> Iterator[tuple[str, str, Json]]:
+    for path, item in document["paths"].items():
+        for method in _METHODS:
+            if method in item:
+                yield method, path, item[method]
+
+
+def _media_types(document: Json) -> Iterator[tuple[str, Json]]:
+    """(where, media type object) of every body that is documented."""
+    for method, path, operation in _operations(document):
+        for media_type in operation.get("requestBody", {"content": {}})["content"].values():
+            yield f"{method} {path}", media_type
+        for status, response in operation["responses"].items():
+            for media_type in response.get("content", {}).values():
+                yield f"{method} {path} {status}", media_type
+
+
+def _examples(document: Json) -> Iterator[tuple[str, Json, Any]]:
+    """(where, schema, example) of everything that has an example."""
+    for where, media_type in _media_types(document):
+        if "example" in media_type:
+            yield where, media_type["schema"], media_type["example"]
+        for code, example in media_type.get("examples", {}).items():
+            yield f"{where} {code}", media_type["schema"], example["value"]
+    for method, path, operation in _operations(document):
+        for parameter in operation["parameters"]:
+            where = f"{method} {path} {parameter['name']}"
+            yield where, parameter["schema"], parameter["example"]
+    for name, header in document["components"]["headers"].items():
+        yield name, header["schema"], header["example"]
+
+
+def _objects(schema: Any) -> Iterator[Json]:
+    """Every schema with declared properties within a schema, itself included."""
+    if isinstance(schema, dict):
+        if isinstance(schema.get("properties"), dict):
+            yield schema
+        for part in schema.values():
+            yield from _objects(part)
+    elif isinstance(schema, list):
+        for part in schema:
+            yield from _objects(part)
+
+
+def test_the_document_is_valid_openapi_3_1(document: Json) -> None:
+    assert document["openapi"].startswith("3.1")
+    validate(document)
+
+
+def test_every_row_of_the_table_is_an_operation(document: Json) -> None:
+    rows = {(row.method.lower(), row.path) for row in ROUTES if not _is_documentation(row.path)}
+    assert {(method, path) for method, path, _ in _operations(document)} == rows
+
+
+def test_paths_are_written_as_in_the_interface(document: Json) -> None:
+    documented = {(method, path) for method, path, _ in _operations(document)}
+    assert documented >= _INTERFACE
+
+
+def test_operation_ids_are_unique(document: Json) -> None:
+    ids = [operation["operationId"] for _, _, operation in _operations(document)]
+    assert len(ids) == len(set(ids))
+
+
+def test_every_operation_has_a_described_tag_and_words(document: Json) -> None:
+    described = {tag["name"] for tag in document["tags"] if tag["description"]}
+    for method, path, operation in _operations(document):
+        assert set(operation["tags"]) <= described, f"{method} {path}"
+        assert operation["summary"] and operation["description"], f"{method} {path}"
+
+
+def test_every_example_fits_its_schema(document: Json) -> None:
+    wrong = []
+    for where, schema, example in _examples(document):
+        root = {**schema, "components": document["components"]}
+        validator = OAS31Validator(root, format_checker=oas31_format_checker)
+        wrong += [f"{where}: {error.message}" for error in validator.iter_errors(example)]
+    assert wrong == []
+
+
+def test_every_json_body_has_an_example(document: Json) -> None:
+    bare = [
+        where
+        for where, media_type in _media_types(document)
+        if media_type["schema"] != {"type": "string"}
+        and not media_type.keys() & {"example", "examples"}
+    ]
+    assert bare == []
+
+
+def test_every_problem_of_an_operation_has_an_example_with_its_own_path(document: Json) -> None:
+    for method, path, operation in _operations(document):
+        stem = path.partition("{")[0]
+        for status, response in operation["responses"].items():
+            problems = response.get("content", {}).get("application/problem+json")
+            for code, example in (problems or {"examples": {}})["examples"].items():
+                value = example["value"]
+                assert (value["code"], value["status"]) == (code, int(status)), f"{method} {path}"
+                assert value["instance"].startswith(stem)
+
+
+def test_every_code_is_on_an_operation(document: Json) -> None:
+    codes = {
+        code for _, media_type in _media_types(document) for code in media_type.get("examples", {})
+    }
+    assert codes == CODES.keys() - _OF_NO_OPERATION
+
+
+def test_answers_are_closed(document: Json) -> None:
+    answers = [
+        response.get("content", {})
+        for _, _, operation in _operations(document)
+        for response in operation["responses"].values()
+    ]
+    taken = _taken_by_requests(document)
+    schemas = document["components"]["schemas"]
+    given = [schema for name, schema in schemas.items() if name not in taken]
+    for shape in (*_objects(answers), *_objects(given)):
+        assert shape["additionalProperties"] is False, shape
+
+
+def test_requests_are_open(document: Json) -> None:
+    for name in _taken_by_requests(document):
+        schema = document["components"]["schemas"][name]
+        assert schema.get("additionalProperties", True) is True, name
+
+
+def _taken_by_requests(document: Json) -> set[str]:
+    """The names of the schemas of request bodies, those within them included."""
+    bodies = [operation.get("requestBody") for _, _, operation in _operations(document)]
+    names: set[str] = set()
+    found = _references(bodies)
+    while found - names:
+        names |= found
+        found = {
+            inner
+            for name in names
+            for inner in _references(document["components"]["schemas"][name])
+        }
+    return names
+
+
+def _references(part: Any) -> set[str]:
+    if isinstance(part, dict):
+        own = {part["$ref"].rpartition("/")[2]} if "$ref" in part else set()
+        return own.union(*(_references(inner) for inner in part.values()))
+    if isinstance(part, list):
+        return set[str]().union(*(_references(inner) for inner in part))
+    return set()
+
+
+def test_operations_name_their_proof_and_what_they_need(document: Json) -> None:
+    for row in ROUTES:
+        if _is_documentation(row.path):
+            continue
+        operation = document["paths"][row.path][row.method.lower()]
+        schemes = {name for option in operation["security"] for name in option}
+        expected = {
+            "hmac": {"apiKey", "apiTimestamp", "apiSignature"},
+            "jwt": {"accessToken"},
+            "none": set[str](),
+        }[row.guard.scheme]
+        assert schemes == expected, row.path
+        assert operation.get("x-required-permissions", []) == list(row.guard.needs)
+        for need in row.guard.needs:
+            assert f"`{need}`" in operation["description"]
+
+
+def test_signed_operations_need_all_three_headers_together(document: Json) -> None:
+    (option,) = document["paths"]["/api/v1/external/tickets"]["get"]["security"]
+    schemes = document["components"]["securitySchemes"]
+    headers = {schemes[name]["name"] for name in option}
+    assert headers == {"x-api-key", "x-api-timestamp", "x-api-signature"}
+
+
+def _is_documentation(path: str) -> bool:
+    return path.startswith(_DOCUMENTATION)

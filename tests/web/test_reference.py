@@ -1,0 +1,211 @@
+"""The pages at /docs: what they show, that their snippets work, and how they are served."""
+
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sealdesk.errors import CODES
+from sealdesk.routes import ROUTES
+from sealdesk.web import reference_page
+from tests.support.client import Key, Person, send
+from tests.support.service import Service
+
+_ASSETS = [row.path for row in ROUTES if row.path.startswith("/docs/assets/")]
+_PAGES = ["/docs", "/docs/errors"]
+_SIGNED = [row.operation.name for row in ROUTES if row.guard.scheme == "hmac"]
+_AN_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}(?=['/])")
+
+
+class _Page(HTMLParser):
+    """The ids, the addresses and the inline styles and scripts of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.addresses: list[str] = []
+        self.inline: list[str] = []
+        self.unnamed: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        named = dict(attributes)
+        self.ids += [value for name, value in attributes if name == "id" and value]
+        self.addresses += [value for n, value in attributes if n in ("href", "src") and value]
+        if tag == "style" or (tag == "script" and "src" not in named):
+            self.inline.append(tag)
+        self.inline += [n for n in named if n == "style" or n.startswith("on")]
+        if tag == "img" and "alt" not in named:
+            self.unnamed.append(tag)
+
+
+@pytest.fixture
+def anyone(service: Service) -> Person:
+    return Person(service, "")
+
+
+def _snippets(page: str, section: str) -> list[str]:
+    """The code blocks of a section, as they would be pasted."""
+    start = page.index(f'id="{section}"')
+    blocks = re.findall(r"<pre tabindex=\"0\"><code>(.*?)</code></pre>", page[start:], re.DOTALL)
+    return [html.unescape(re.sub(r"</?span[^>]*>", "", block)) for block in blocks]
+
+
+def _run(program: list[str], text: str, key: Key) -> subprocess.CompletedProcess[str]:
+    environment = {
+        "PATH": os.environ["PATH"],
+        "SEALDESK_API_URL": key.service.url,
+        "SEALDESK_API_KEY": key.api_key,
+        "SEALDESK_API_SECRET": key.api_secret,
+    }
+    return _completed(program, input=text, env=environment)
+
+
+def _completed(program: list[str], **how: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(program, capture_output=True, check=False, text=True, timeout=30, **how)
+
+
+@pytest.mark.parametrize(
+    ("place", "program"),
+    [
+        (0, ["sh"]),
+        (1, [sys.executable, "-"]),
+        pytest.param(
+            2,
+            ["node", "--input-type=module"],
+            marks=pytest.mark.skipif(shutil.which("node") is None, reason="needs node"),
+        ),
+    ],
+    ids=["curl", "python", "node"],
+)
+def test_signing_snippets_get_an_answer(
+    anyone: Person, key: Key, place: int, program: list[str]
+) -> None:
+    ticket = key.ticket(subject="Found by the snippet")
+    snippet = _snippets(anyone.get("/docs").text, "signing")[place]
+    done = _run(program, snippet, key)
+    assert ticket["id"] in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("name", _SIGNED)
+def test_the_snippet_of_every_signed_operation_works_as_it_stands(
+    anyone: Person, key: Key, name: str
+) -> None:
+    snippet = _snippets(anyone.get("/docs").text, name)[0]
+    is_customer = "/customers/" in snippet
+    mine = key.customer("snippet@example.test")["id"] if is_customer else key.ticket()["id"]
+    pasted = _AN_ID.sub(mine, snippet).replace("curl -sS", "curl -sS -f")
+    done = _run(["sh"], pasted, key)
+    assert done.stdout.startswith('{"data":'), done.stderr
+
+
+def test_the_reference_shows_every_operation(anyone: Person) -> None:
+    page = anyone.get("/docs").text
+    for row in ROUTES:
+        if not row.path.startswith(("/docs", "/openapi.json")):
+            assert f'id="{row.operation.name}"' in page, row.path
+
+
+def test_the_errors_page_has_a_section_for_every_code(anyone: Person) -> None:
+    page = _Page(anyone.get("/docs/errors").text)
+    assert page.ids and set(CODES) <= set(page.ids)
+
+
+def test_the_type_of_a_problem_leads_to_its_section(anyone: Person) -> None:
+    problem = anyone.get("/api/v1/nothing").json()
+    path, _, section = problem["type"].partition("#")
+    assert section in _Page(anyone.get(path).text).ids
+
+
+@pytest.mark.parametrize("path", _PAGES)
+def test_pages_link_only_to_what_exists_here(anyone: Person, path: str) -> None:
+    pages = {page: _Page(anyone.get(page).text) for page in _PAGES}
+    for address in pages[path].addresses:
+        target, _, section = address.partition("#")
+        assert not target or target.startswith("/"), address
+        if section:
+            assert section in pages[target or path].ids, address
+        else:
+            assert anyone.get(target).status_code == 200, address
+
+
+@pytest.mark.parametrize("path", _PAGES)
+def test_pages_give_an_id_once(anyone: Person, path: str) -> None:
+    ids = _Page(anyone.get(path).text).ids
+    assert sorted(ids) == sorted(set(ids))
+
+
+@pytest.mark.parametrize("path", _PAGES)
+def test_pages_run_nothing_but_our_own_files(anyone: Person, path: str) -> None:
+    answer = anyone.get(path)
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; style-src 'self'; script-src 'self'")
+    assert "unsafe" not in policy
+    page = _Page(answer.text)
+    assert page.inline == []
+    assert page.unnamed == []
+
+
+@pytest.mark.parametrize("path", ["/openapi.json", *_PAGES, *_ASSETS])
+def test_what_is_known_already_is_304(anyone: Person, path: str) -> None:
+    first = anyone.get(path)
+    again = anyone.get(path, if_none_match=first.headers["etag"])
+    assert (again.status_code, again.content) == (304, b"")
+    assert anyone.get(path, if_none_match='"another"').content == first.content
+
+
+@pytest.mark.parametrize(
+    ("name", "content_type"),
+    [
+        ("reference.css", "text/css; charset=utf-8"),
+        ("reference.js", "text/javascript; charset=utf-8"),
+        ("icon.svg", "image/svg+xml"),
+    ],
+)
+def test_assets_say_what_they_are(anyone: Person, name: str, content_type: str) -> None:
+    answer = anyone.get(f"/docs/assets/{name}")
+    assert answer.headers["content-type"] == content_type
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/docs/assets/",
+        "/docs/assets/../reference.py",
+        "/docs/assets/..%2freference.py",
+        "/docs/assets/%2e%2e/reference.py",
+        "/docs/assets/reference.css/",
+        "/docs/assets//reference.css",
+        "/docs/assets/reference.css%00.js",
+    ],
+)
+def test_only_listed_files_are_served(service: Service, target: str) -> None:
+    answer = send(service, "GET", target, b"", {})
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+def test_all_static_files_are_listed() -> None:
+    static = Path(reference_page.__file__).parent / "static"
+    listed = {path.rpartition("/")[2] for path in _ASSETS}
+    assert listed == {file.name for file in static.iterdir()}
+
+
+def test_starting_does_not_load_the_template_engine() -> None:
+    program = "import sys, sealdesk.app; print('jinja2' in sys.modules)"
+    done = _completed([sys.executable, "-c", program])
+    assert done.stdout == "False\n", done.stderr
+
+
+def test_bodies_with_quotes_survive_the_shell() -> None:
+    value = {"text": 'it\'s $HOME `id` \\ "quoted"'}
+    done = _completed(["sh", "-c", f"printf %s {reference_page.shell(value)}"])
+    assert json.loads(done.stdout) == value
