@@ -1,0 +1,83 @@
+"""Two tenants of one service: ours, of which every text is marked, and a stranger's."""
+
+from typing import Any, NamedTuple
+
+from sealdesk import clock
+from tests.support.client import Key, Person
+from tests.support.service import Service, Tenant
+
+# Stands in every text of our tenant, so that an answer that shows any of them gives itself away.
+CANARY = "canary-7f3a9c"
+_CONTENTS = (
+    "SELECT * FROM tickets WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
+    "SELECT * FROM ticket_tags WHERE tenant_id = :tenant ORDER BY ticket_id LIMIT 100",
+    "SELECT * FROM replies WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
+    "SELECT * FROM customers WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
+    "SELECT * FROM users WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
+    "SELECT * FROM events WHERE tenant_id = :tenant ORDER BY id LIMIT 1000",
+    "SELECT id, name, permissions, rate_limit, revoked_at, secret_version, sealed_secret"
+    " FROM api_keys WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
+)
+
+
+class Ours(NamedTuple):
+    """A tenant with something in every table, and callers of every kind."""
+
+    tenant: Tenant
+    key: Key
+    powerless: Key
+    revoked: Key
+    expired: Key
+    admin: Person
+    agent: Person
+    ticket: dict[str, Any]
+    customer_id: str
+    agent_id: str
+
+    def contents(self) -> list[tuple[object, ...]]:
+        """All that strangers must not change."""
+        service = self.tenant.service
+        return [tuple(row) for sql in _CONTENTS for row in service.rows(sql, tenant=self.tenant.id)]
+
+
+def marked_tenant(service: Service) -> Ours:
+    """A tenant whose every text holds the canary."""
+    tenant = service.tenant(f"{CANARY} Ltd")
+    email, name = f"{CANARY}@example.test", f"{CANARY} agent"
+    agent_id = tenant.user("agent", email, name)
+    agent, admin = service.log_in(email), tenant.admin()
+    key = tenant.key(name=f"{CANARY} key")
+    soon = clock.iso(service.clock.now_us() + 1_000_000)
+    expired, revoked = tenant.key(name=CANARY, expires_at=soon), tenant.key(name=CANARY)
+    admin.delete(f"/api/v1/api-keys/{revoked.id}")
+    service.clock.advance(2)
+    ticket = _marked_ticket(key, agent_id)
+    for _ in range(2):
+        key.get(f"/api/v1/external/tickets?tag={CANARY}", x_api_signature="0" * 64)
+    powerless = tenant.key(name=CANARY, permissions=[])
+    customer_id = ticket["customer"]["id"]
+    return Ours(
+        tenant, key, powerless, revoked, expired, admin, agent, ticket, customer_id, agent_id
+    )
+
+
+def _marked_ticket(key: Key, agent_id: str) -> dict[str, Any]:
+    texts = ("name", "phone", "company", "external_id")
+    customer = key.customer(
+        f"{CANARY}@customers.test", metadata={CANARY: CANARY}, **dict.fromkeys(texts, CANARY)
+    )
+    for _ in range(2):  # two of each, so that every list has a cursor
+        ticket = key.ticket(
+            subject=CANARY,
+            description=CANARY,
+            customer={"email": customer["email"]},
+            assignee_id=agent_id,
+            tags=[CANARY],
+            custom_fields={CANARY: CANARY},
+            external_id=CANARY,
+        )
+        for _ in range(2):
+            key.post(f"/api/v1/external/tickets/{ticket['id']}/replies", {"body": CANARY})
+    key.customer(f"{CANARY}-2@customers.test", name=CANARY)
+    key.customer("known-to-both@customers.test", name=CANARY)
+    return ticket

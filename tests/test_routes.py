@@ -1,0 +1,275 @@
+"""The matrix: every row of the table of routes against every caller who may not."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+
+from sealdesk.routes import ROUTES
+from sealdesk.web.route import Route
+from tests.support.client import Headers, Key, Person
+from tests.support.service import Service, running
+from tests.support.two_tenants import CANARY, Ours, marked_tenant
+
+TICKETS = "/api/v1/external/tickets"
+CUSTOMERS = "/api/v1/external/customers"
+KEYS = "/api/v1/api-keys"
+REPLIES = f"{TICKETS}/{{ticket_id}}/replies"
+
+# How to call each row: its body, None for none. A row that is not here fails the matrix.
+BODIES: dict[tuple[str, str], dict[str, Any] | None] = {
+    ("GET", TICKETS): None,
+    ("POST", TICKETS): {"subject": "S", "description": "D", "customer": {"email": "a@b.test"}},
+    ("GET", f"{TICKETS}/{{id}}"): None,
+    ("PATCH", f"{TICKETS}/{{id}}"): {"subject": "Taken over"},
+    ("GET", REPLIES): None,
+    ("POST", REPLIES): {"body": "Taken over"},
+    ("GET", CUSTOMERS): None,
+    ("POST", CUSTOMERS): {"email": "known-to-both@customers.test"},
+    ("GET", f"{CUSTOMERS}/{{id}}"): None,
+    ("PATCH", f"{CUSTOMERS}/{{id}}"): {"name": "Taken over"},
+    ("GET", "/api/v1/external/agents"): None,
+    ("GET", "/api/v1/external/whoami"): None,
+    ("GET", KEYS): None,
+    ("POST", KEYS): {"name": "A key"},
+    ("GET", f"{KEYS}/{{id}}"): None,
+    ("PATCH", f"{KEYS}/{{id}}"): {"name": "Taken over"},
+    ("DELETE", f"{KEYS}/{{id}}"): None,
+    ("POST", f"{KEYS}/{{id}}/rotate"): None,
+    ("GET", f"{KEYS}/{{id}}/refusals"): None,
+    ("POST", "/api/v1/auth/login"): {"email": f"{CANARY}@example.test", "password": "wrong"},
+    ("POST", "/api/v1/auth/reset"): {"token": "wrong", "new": "a long enough passphrase"},
+    ("GET", "/api/v1/auth/me"): None,
+    ("POST", "/api/v1/auth/logout"): None,
+    ("POST", "/api/v1/auth/password"): {"current": "wrong", "new": "a long enough passphrase"},
+    ("GET", "/api/v1/time"): None,
+    ("GET", "/healthz"): None,
+    ("GET", "/readyz"): None,
+    ("GET", "/metrics"): None,
+    ("GET", "/openapi.json"): None,
+    ("GET", "/docs"): None,
+    ("GET", "/docs/errors"): None,
+    ("GET", "/docs/assets/reference.css"): None,
+    ("GET", "/docs/assets/reference.js"): None,
+    ("GET", "/docs/assets/icon.svg"): None,
+}
+SIGNED = [route for route in ROUTES if route.guard.scheme == "hmac"]
+LOGGED_IN = [route for route in ROUTES if route.guard.scheme == "jwt"]
+OPEN = [route for route in ROUTES if route.guard.scheme == "none"]
+FOR_ADMINISTRATORS = [route for route in LOGGED_IN if "agent" not in route.guard.needs]
+LISTS = [route for route in ROUTES if route.operation.is_list]
+
+
+def named(route: Route) -> str:
+    return f"{route.method} {route.path}"
+
+
+class Matrix(NamedTuple):
+    """Our tenant, and the stranger who tries."""
+
+    service: Service
+    ours: Ours
+    stranger_key: Key
+    stranger: Person
+
+    def anybody(self) -> Person:
+        return Person(self.service, "")
+
+    def target(self, route: Route) -> str:
+        """The path of a row with our tenant's ids."""
+        ids = {
+            TICKETS: self.ours.ticket["id"],
+            CUSTOMERS: self.ours.customer_id,
+            KEYS: self.ours.key.id,
+        }
+        start, brace, rest = route.path.partition("/{")
+        return f"{start}/{ids[start]}{rest.partition('}')[2]}" if brace else start
+
+    def call(self, who: Key | Person, route: Route, headers: Headers | None = None) -> Any:
+        """The answer, after a look that it shows and changes nothing of ours."""
+        before = self.ours.contents()
+        body = BODIES[route.method, route.path]
+        answer = who.call(route.method, self.target(route), body, headers=headers)
+        assert CANARY not in answer.text + str(answer.headers)
+        assert self.ours.contents() == before
+        return answer
+
+
+@pytest.fixture(scope="module")
+def matrix(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Matrix]:
+    with running(tmp_path_factory.mktemp("matrix"), template) as service:
+        ours, stranger = marked_tenant(service), service.tenant("Strangers")
+        yield Matrix(service, ours, stranger.key(), stranger.admin())
+
+
+def refusal(answer: httpx.Response) -> tuple[int, str]:
+    assert answer.headers["content-type"] == "application/problem+json"
+    return answer.status_code, answer.json()["code"]
+
+
+def test_the_matrix_knows_how_to_call_every_route() -> None:
+    assert {(route.method, route.path) for route in ROUTES} == BODIES.keys()
+
+
+def test_every_route_proves_its_caller_in_a_known_way() -> None:
+    assert len(SIGNED) + len(LOGGED_IN) + len(OPEN) == len(ROUTES)
+    assert {route.path for route in OPEN if route.path.startswith("/api/")} == {
+        "/api/v1/time",
+        "/api/v1/auth/login",
+        "/api/v1/auth/reset",
+    }
+
+
+@pytest.mark.parametrize("route", [r for r in SIGNED if r.method == "GET"], ids=named)
+def test_our_own_key_sees_what_is_ours(matrix: Matrix, route: Route) -> None:
+    answer = matrix.ours.key.get(matrix.target(route))
+    assert answer.status_code == 200
+    assert CANARY in answer.text
+
+
+@pytest.mark.parametrize("route", [r for r in FOR_ADMINISTRATORS if r.method == "GET"], ids=named)
+def test_our_own_administrator_sees_what_is_ours(matrix: Matrix, route: Route) -> None:
+    answer = matrix.ours.admin.get(matrix.target(route))
+    assert answer.status_code == 200
+    assert CANARY in answer.text
+
+
+@pytest.mark.parametrize("route", SIGNED, ids=named)
+def test_nobody_gets_past_a_signature(matrix: Matrix, route: Route) -> None:
+    assert refusal(matrix.call(matrix.anybody(), route)) == (401, "missing_credentials")
+
+
+@pytest.mark.parametrize("route", LOGGED_IN, ids=named)
+def test_nobody_gets_past_a_log_in(matrix: Matrix, route: Route) -> None:
+    assert refusal(matrix.call(matrix.anybody(), route)) == (401, "jwt_required")
+
+
+@pytest.mark.parametrize("route", SIGNED, ids=named)
+def test_a_revoked_key_gets_nowhere(matrix: Matrix, route: Route) -> None:
+    assert refusal(matrix.call(matrix.ours.revoked, route)) == (401, "api_key_revoked")
+
+
+@pytest.mark.parametrize("route", SIGNED, ids=named)
+def test_an_expired_key_gets_nowhere(matrix: Matrix, route: Route) -> None:
+    assert refusal(matrix.call(matrix.ours.expired, route)) == (401, "api_key_expired")
+
+
+@pytest.mark.parametrize("route", [r for r in SIGNED if r.guard.needs], ids=named)
+def test_a_key_without_the_permission_is_forbidden(matrix: Matrix, route: Route) -> None:
+    answer = matrix.call(matrix.ours.powerless, route)
+    assert refusal(answer) == (403, "insufficient_permissions")
+
+
+@pytest.mark.parametrize("route", SIGNED, ids=named)
+def test_a_key_of_another_tenant_finds_nothing_of_ours(matrix: Matrix, route: Route) -> None:
+    answer = matrix.call(matrix.stranger_key, route)
+    if "{" in route.path:
+        assert refusal(answer) == (404, "not_found")
+    else:
+        assert answer.is_success
+
+
+@pytest.mark.parametrize("route", SIGNED, ids=named)
+def test_a_log_in_signs_nothing(matrix: Matrix, route: Route) -> None:
+    for person in (matrix.ours.admin, matrix.stranger):
+        assert refusal(matrix.call(person, route)) == (401, "missing_credentials")
+
+
+@pytest.mark.parametrize("route", LOGGED_IN, ids=named)
+def test_a_signature_logs_nobody_in(matrix: Matrix, route: Route) -> None:
+    ours = matrix.ours
+    for key in (ours.key, ours.powerless, ours.revoked, ours.expired, matrix.stranger_key):
+        assert refusal(matrix.call(key, route)) == (401, "jwt_required")
+
+
+@pytest.mark.parametrize("route", FOR_ADMINISTRATORS, ids=named)
+def test_an_agent_is_no_administrator(matrix: Matrix, route: Route) -> None:
+    assert refusal(matrix.call(matrix.ours.agent, route)) == (403, "insufficient_role")
+
+
+@pytest.mark.parametrize("route", FOR_ADMINISTRATORS, ids=named)
+def test_an_administrator_of_another_tenant_finds_nothing_of_ours(
+    matrix: Matrix, route: Route
+) -> None:
+    answer = matrix.call(matrix.stranger, route)
+    if "{" in route.path:
+        assert refusal(answer) == (404, "not_found")
+    else:
+        assert answer.is_success
+
+
+@pytest.mark.parametrize("route", FOR_ADMINISTRATORS, ids=named)
+def test_an_administrator_cannot_name_another_tenant(matrix: Matrix, route: Route) -> None:
+    named_tenant: Headers = {"x-tenant-id": matrix.ours.tenant.id}
+    answer = matrix.call(matrix.stranger, route, named_tenant)
+    assert refusal(answer) == (403, "insufficient_role")
+
+
+@pytest.mark.parametrize("route", [r for r in LOGGED_IN if r not in FOR_ADMINISTRATORS], ids=named)
+def test_ones_own_account_is_all_that_others_reach(matrix: Matrix, route: Route) -> None:
+    stranger = matrix.service.tenant("More strangers").admin()
+    assert matrix.call(stranger, route).status_code in (200, 204, 401)
+
+
+@pytest.mark.parametrize("route", OPEN, ids=named)
+def test_what_is_open_shows_nothing_of_ours(matrix: Matrix, route: Route) -> None:
+    assert matrix.call(matrix.anybody(), route).status_code in (200, 401)
+
+
+@pytest.mark.parametrize("route", LISTS, ids=named)
+def test_a_cursor_of_another_tenant_is_refused(matrix: Matrix, route: Route) -> None:
+    is_signed = route.guard.scheme == "hmac"
+    mine: Key | Person = matrix.ours.key if is_signed else matrix.ours.admin
+    theirs: Key | Person = matrix.stranger_key if is_signed else matrix.stranger
+    cursor = mine.get(f"{matrix.target(route)}?per_page=1").json()["meta"]["next_cursor"]
+    assert cursor, "our tenant needs two rows in every list"
+    target = matrix.target(route)
+    if route.path == REPLIES:
+        target = f"{TICKETS}/{matrix.stranger_key.ticket()['id']}/replies"
+    elif route.path.endswith("/refusals"):
+        target = f"{KEYS}/{matrix.stranger_key.id}/refusals"
+    answer = theirs.get(f"{target}?per_page=1&cursor={cursor}")
+    assert refusal(answer) == (400, "invalid_cursor")
+    assert answer.json()["reason"] == "malformed"
+    assert CANARY not in answer.text
+
+
+@pytest.mark.parametrize("parameter", ["customer_id", "assignee_id"])
+def test_a_filter_by_a_foreign_id_finds_nothing(matrix: Matrix, parameter: str) -> None:
+    foreign = {"customer_id": matrix.ours.customer_id, "assignee_id": matrix.ours.agent_id}
+    query = f"{TICKETS}?{parameter}={foreign[parameter]}"
+    assert matrix.ours.key.get(query).json()["data"]
+    answer = matrix.stranger_key.get(query)
+    assert (answer.status_code, answer.json()["data"]) == (200, [])
+
+
+def test_a_filter_by_a_foreign_email_finds_nothing(matrix: Matrix) -> None:
+    query = f"{CUSTOMERS}?email={CANARY}-2@customers.test"
+    assert matrix.ours.key.get(query).json()["data"]
+    assert matrix.stranger_key.get(query).json()["data"] == []
+
+
+def test_a_ticket_cannot_be_assigned_to_a_foreign_agent(matrix: Matrix) -> None:
+    key, agent_id = matrix.stranger_key, matrix.ours.agent_id
+    path = f"{TICKETS}/{key.ticket()['id']}"
+    new = {**(BODIES["POST", TICKETS] or {}), "assignee_id": agent_id}
+    for answer in (key.post(TICKETS, new), key.patch(path, {"assignee_id": agent_id})):
+        assert answer.status_code == 422
+        assert [fault["pointer"] for fault in answer.json()["errors"]] == ["/assignee_id"]
+        assert CANARY not in answer.text
+
+
+def test_a_ticket_cannot_be_given_a_foreign_customer(matrix: Matrix) -> None:
+    customer = {"id": matrix.ours.customer_id, "email": "new@example.test"}
+    ticket = matrix.stranger_key.ticket(customer=customer, customer_id=matrix.ours.customer_id)
+    assert ticket["customer"]["id"] != matrix.ours.customer_id
+    changed = matrix.stranger_key.patch(f"{TICKETS}/{ticket['id']}", {"customer": customer})
+    assert changed.json()["data"]["customer"] == ticket["customer"]
+
+
+def test_an_email_that_is_taken_elsewhere_is_free_here(matrix: Matrix) -> None:
+    ticket = matrix.stranger_key.ticket(customer={"email": f"{CANARY}-2@customers.test"})
+    assert ticket["customer"]["name"] is None
+    assert CANARY in matrix.ours.key.get(f"{CUSTOMERS}?email={CANARY}-2@customers.test").text
