@@ -1,0 +1,253 @@
+"""Customers (decisions 8)."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+
+from sealdesk import clock, ids
+from tests.support.client import Key
+from tests.support.service import Service
+
+CUSTOMERS = "/api/v1/external/customers"
+STRICT = {"prefer": "handling=strict"}
+NULLABLE = ("name", "phone", "company", "external_id", "metadata")
+
+
+def patched(key: Key, customer: dict[str, Any], **change: Any) -> dict[str, Any]:
+    """The customer after a change that is allowed."""
+    answer = key.patch(f"{CUSTOMERS}/{customer['id']}", change)
+    assert answer.status_code == 200, answer.text
+    shown: dict[str, Any] = answer.json()["data"]
+    assert key.get(f"{CUSTOMERS}/{customer['id']}").json()["data"] == shown
+    return shown
+
+
+def fault(answer: httpx.Response) -> tuple[str, str]:
+    assert answer.status_code == 422, answer.text
+    (only,) = answer.json()["errors"]
+    return only["pointer"], only["code"]
+
+
+def test_a_customer_has_these_fields_and_defaults(key: Key) -> None:
+    customer = key.customer("c@example.test")
+    assert customer == {
+        "id": customer["id"],
+        "email": "c@example.test",
+        "name": None,
+        "phone": None,
+        "company": None,
+        "external_id": None,
+        "metadata": {},
+        "created_at": clock.iso(ids.instant_of(customer["id"])),
+        "updated_at": customer["created_at"],
+        "version": 1,
+    }
+
+
+def test_creating_answers_201_with_the_place_of_the_customer(key: Key) -> None:
+    answer = key.post(CUSTOMERS, {"email": "c@example.test"})
+    assert answer.status_code == 201
+    place = answer.headers["location"]
+    assert place == f"{CUSTOMERS}/{answer.json()['data']['id']}"
+    assert key.get(place).json() == answer.json()
+
+
+def test_everything_that_can_be_given_is_kept(key: Key) -> None:
+    given: dict[str, Any] = {
+        "email": "Zoë.Größe+tag@EXAMPLE.test",
+        "name": "😀" * 255,
+        "phone": "5" * 64,
+        "company": "x" * 255,
+        "external_id": "y" * 255,
+        "metadata": {"x": "y" * (16384 - len('{"x":""}'))},
+    }
+    customer = key.customer(**given)
+    assert {name: customer[name] for name in given} == given
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"email": ""}, ("/email", "invalid_email")),
+        ({"email": None}, ("/email", "null_not_allowed")),
+        ({"email": 5}, ("/email", "invalid_type")),
+        ({"email": "c"}, ("/email", "invalid_email")),
+        ({"email": " c@example.test"}, ("/email", "invalid_email")),
+        ({"email": "C <c@example.test>"}, ("/email", "invalid_email")),
+        ({"email": "c@example.test, d@example.test"}, ("/email", "invalid_email")),
+        ({"email": f"c@{'example.' * 32}test"}, ("/email", "invalid_email")),
+        ({"name": "x" * 256}, ("/name", "too_long")),
+        ({"phone": "5" * 65}, ("/phone", "too_long")),
+        ({"phone": 5}, ("/phone", "invalid_type")),
+        ({"company": "x" * 256}, ("/company", "too_long")),
+        ({"external_id": "x" * 256}, ("/external_id", "too_long")),
+        ({"metadata": []}, ("/metadata", "invalid_type")),
+        ({"metadata": {"x": "y" * 16384}}, ("/metadata", "too_large")),
+    ],
+)
+def test_what_breaks_a_rule_is_named_and_not_stored(
+    key: Key, fields: dict[str, Any], expected: tuple[str, str]
+) -> None:
+    assert fault(key.post(CUSTOMERS, {"email": "c@example.test", **fields})) == expected
+    assert key.walk(CUSTOMERS) == []
+    customer = key.customer("known@example.test")
+    assert fault(key.patch(f"{CUSTOMERS}/{customer['id']}", fields)) == expected
+    assert key.walk(CUSTOMERS) == [customer]
+
+
+def test_an_email_address_is_required(key: Key) -> None:
+    assert fault(key.post(CUSTOMERS, {"name": "Maria"})) == ("/email", "required")
+
+
+@pytest.mark.parametrize("name", NULLABLE)
+def test_all_but_the_address_may_be_null(key: Key, name: str) -> None:
+    empty: Any = {} if name == "metadata" else None
+    full = {n: {"x": 1} if n == "metadata" else "x" for n in NULLABLE}
+    assert key.customer("a@example.test", **{name: None})[name] == empty
+    customer = key.customer("b@example.test", **full)
+    after = patched(key, customer, **{name: None})
+    assert after == customer | {name: empty, "version": 2, "updated_at": after["updated_at"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("email", "other@example.test"),
+        ("name", "Other"),
+        ("phone", "+49 30 1234"),
+        ("company", "Santos"),
+        ("external_id", "C-1"),
+        ("metadata", {"plan": "pro"}),
+    ],
+)
+def test_each_of_these_can_be_changed(key: Key, name: str, value: Any) -> None:
+    customer = key.customer("c@example.test")
+    after = patched(key, customer, **{name: value})
+    assert after == customer | {name: value, "version": 2, "updated_at": after["updated_at"]}
+    assert after["updated_at"] > customer["updated_at"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{}, {"name": "Maria"}, {"phone": None}, {"metadata": {}}, {"metadata": {"absent": None}}],
+)
+def test_a_change_that_changes_nothing_leaves_version_and_time(
+    key: Key, change: dict[str, Any]
+) -> None:
+    customer = key.customer("c@example.test", name="Maria", metadata={"x": 1})
+    assert patched(key, customer, **change) == customer
+
+
+@pytest.mark.parametrize(
+    ("patch", "after"),
+    [
+        ({"b": 2}, {"a": {"x": 1, "y": [1]}, "n": 1, "b": 2}),
+        ({"a": {"x": None, "z": {}}}, {"a": {"y": [1], "z": {}}, "n": 1}),
+        ({"a": None, "n": True}, {"n": True}),
+    ],
+)
+def test_metadata_are_merged(key: Key, patch: dict[str, Any], after: dict[str, Any]) -> None:
+    customer = key.customer("c@example.test", metadata={"a": {"x": 1, "y": [1]}, "n": 1})
+    # By their text: Python takes 1 and true for equal.
+    assert repr(patched(key, customer, metadata=patch)["metadata"]) == repr(after)
+
+
+def test_metadata_that_grow_over_16_kib_together_are_refused(key: Key) -> None:
+    customer = key.customer("c@example.test", metadata={"a": "x" * 10_000})
+    answer = key.patch(f"{CUSTOMERS}/{customer['id']}", {"metadata": {"b": "x" * 10_000}})
+    assert fault(answer) == ("/metadata", "too_large")
+    assert key.walk(CUSTOMERS) == [customer]
+
+
+@pytest.mark.parametrize("strictness", [{}, STRICT])
+def test_what_was_read_can_be_edited_and_sent_back(key: Key, strictness: dict[str, str]) -> None:
+    customer = key.customer("c@example.test", metadata={"x": 1})
+    answer = key.patch(f"{CUSTOMERS}/{customer['id']}", customer | {"name": "M"}, **strictness)
+    assert answer.status_code == 200
+    assert "x-warnings" not in answer.headers
+    assert answer.json()["data"]["name"] == "M"
+    copy = customer | {"email": "copy@example.test"}
+    assert key.post(CUSTOMERS, copy, **strictness).status_code == 201
+
+
+# Identity is NFC and lower case; 'é' is sent composed and decomposed.
+SAME = [
+    ("maria@example.test", "maria@example.test"),
+    ("maria@example.test", "MARIA@Example.TEST"),
+    ("jos\u00e9@example.test", "JOSE\u0301@example.test"),
+]
+
+
+@pytest.mark.parametrize(("known", "sent"), SAME)
+def test_a_taken_address_is_409_with_the_id_of_its_owner(key: Key, known: str, sent: str) -> None:
+    owner = key.customer(known)
+    other = key.customer("other@example.test")
+    for answer in (
+        key.post(CUSTOMERS, {"email": sent}),
+        key.patch(f"{CUSTOMERS}/{other['id']}", {"email": sent, "name": "x"}),
+    ):
+        problem = answer.json()
+        assert (answer.status_code, problem["code"]) == (409, "customer_email_taken")
+        assert problem["existing_id"] == owner["id"]
+    assert key.walk(CUSTOMERS) == [other, owner]
+
+
+def test_an_address_is_shown_as_it_was_given_and_its_case_may_change(key: Key) -> None:
+    customer = key.customer("Maria@Example.test")
+    assert customer["email"] == "Maria@Example.test"
+    after = patched(key, customer, email="maria@example.TEST")
+    assert (after["email"], after["version"]) == ("maria@example.TEST", 2)
+
+
+def test_an_address_that_was_given_up_is_free_again(key: Key) -> None:
+    customer = key.customer("old@example.test")
+    patched(key, customer, email="new@example.test")
+    assert key.customer("OLD@example.test")["id"] != customer["id"]
+    assert key.post(CUSTOMERS, {"email": "New@example.test"}).status_code == 409
+
+
+def test_an_address_belongs_to_one_customer_of_each_tenant(key: Key, service: Service) -> None:
+    key.customer("c@example.test")
+    assert service.tenant().key().customer("c@example.test")["version"] == 1
+
+
+def test_of_two_creates_of_one_address_at_once_one_wins(key: Key) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(
+            pool.map(lambda email: key.post(CUSTOMERS, {"email": email}), ["C@x.test", "c@x.test"])
+        )
+    won, lost = sorted(answers, key=lambda answer: answer.status_code)
+    assert (won.status_code, lost.status_code) == (201, 409)
+    assert lost.json()["existing_id"] == won.json()["data"]["id"]
+    assert key.walk(CUSTOMERS) == [won.json()["data"]]
+
+
+def test_external_ids_need_not_be_unique(key: Key) -> None:
+    for n in range(2):
+        key.customer(f"c{n}@example.test", external_id="same")
+    assert len(key.walk(f"{CUSTOMERS}?external_id=same")) == 2
+
+
+@pytest.mark.parametrize("method", ["GET", "PATCH"])
+def test_a_customer_that_is_not_there_is_404(key: Key, service: Service, method: str) -> None:
+    foreign = service.tenant().key().customer("c@example.test")["id"]
+    body = {"name": "x"} if method == "PATCH" else None
+    for customer_id in (foreign, "00000000-0000-7000-8000-000000000000", "5"):
+        answer = key.call(method, f"{CUSTOMERS}/{customer_id}", body)
+        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+def test_a_tickets_customer_is_a_customer_like_any_other(key: Key) -> None:
+    ticket = key.ticket(customer={"email": "c@example.test", "name": "Maria"})
+    customer = key.get(f"{CUSTOMERS}/{ticket['customer']['id']}").json()["data"]
+    assert (customer["name"], customer["metadata"], customer["version"]) == ("Maria", {}, 1)
+    assert key.post(CUSTOMERS, {"email": "c@example.test"}).status_code == 409
+
+
+def test_time_of_change_never_goes_back(own_service: Service) -> None:
+    key = own_service.tenant().key()
+    customer = key.customer("c@example.test")
+    own_service.clock.advance(-30)
+    assert patched(key, customer, name="Maria")["updated_at"] == customer["updated_at"]
