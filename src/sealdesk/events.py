@@ -34,7 +34,7 @@ DELETE FROM events WHERE tenant_id = :tenant_id AND id IN
 
 
 async def record(
-    tx: Tx, tenant_id: str, kind: EventType, document: str, changes: Changes, now_us: int
+    tx: Tx, tenant_id: str, kind: EventType, document: bytes, changes: Changes, now_us: int
 ) -> None:
     """Note that something happened.
 

@@ -159,7 +159,7 @@ async def _note(
     if before is not None:
         old = rules.shown(before, now_us)
         changes = {n: (old[n], now_shown[n]) for n in now_shown if old[n] != now_shown[n]}
-    document = msgspec.json.encode(ApiKeyShown(**now_shown)).decode()
+    document = msgspec.json.encode(ApiKeyShown(**now_shown))
     await events.record(tx, caller.tenant_id, what, document, changes, now_us)
     deed = Deed(what, caller.actor, caller.address, key.id, {"name": key.name, "changes": changes})
     await audit.record(tx, caller.tenant_id, deed, now_us)

@@ -65,8 +65,8 @@ async def list_keys(call: Call) -> Answer:
     tenant_id = call.caller.tenant_id
     keys = await call.shared.database.read(lambda tx: store.list_keys(tx, tenant_id, asked.page))
 
-    def show(key: ApiKey) -> str:
-        return msgspec.json.encode(rules.shown(key, call.now_us)).decode()
+    def show(key: ApiKey) -> bytes:
+        return msgspec.json.encode(rules.shown(key, call.now_us))
 
     return page(call, asked, keys, show=show, position=lambda key: [key.id])
 
@@ -175,9 +175,9 @@ async def list_refusals(call: Call) -> Answer:
     return page(call, asked, refusals, show=_refusal, position=lambda refused: [refused.id])
 
 
-def _refusal(refused: Refused) -> str:
+def _refusal(refused: Refused) -> bytes:
     members: dict[str, Any] = msgspec.structs.asdict(refused)
-    return msgspec.json.encode(members | {"refused_at": clock.iso(refused.refused_at)}).decode()
+    return msgspec.json.encode(members | {"refused_at": clock.iso(refused.refused_at)})
 
 
 _WHO = WhoAmI(

@@ -149,15 +149,15 @@ def shown(customer: Customer) -> CustomerShown:
     )
 
 
-def reference(customer: Customer) -> str:
+def reference(customer: Customer) -> bytes:
     """What a ticket shows of it, as JSON."""
     ref = CustomerRef(customer.id, customer.email, customer.name)
-    return msgspec.json.encode(ref).decode()
+    return msgspec.json.encode(ref)
 
 
-def document(customer: Customer) -> str:
+def document(customer: Customer) -> bytes:
     """The customer as the API shows it, as JSON."""
-    return msgspec.json.encode(shown(customer)).decode()
+    return msgspec.json.encode(shown(customer))
 
 
 _WATCHED = ("email", "name", "phone", "company", "external_id", "metadata")

@@ -136,8 +136,8 @@ async def list_agents(call: Call) -> Answer:
     return page(call, asked, users, show=_agent, position=lambda user: [user.id])
 
 
-def _agent(user: User) -> str:
-    return msgspec.json.encode(AgentShown(user.id, user.name)).decode()
+def _agent(user: User) -> bytes:
+    return msgspec.json.encode(AgentShown(user.id, user.name))
 
 
 async def _own_user(call: Call) -> User:

@@ -153,7 +153,7 @@ def _author(caller: Caller, new: NewReply, found: TicketAndCustomer) -> Author:
     return Author(kind, caller.actor.id, caller.actor.name)
 
 
-def _shown(found: TicketAndCustomer, ticket: Ticket, document: str) -> Shown:
+def _shown(found: TicketAndCustomer, ticket: Ticket, document: bytes) -> Shown:
     return Shown(
         rules.with_customer(document, found.reference),
         rules.etag(ticket.version, found.customer_version),

@@ -105,7 +105,7 @@ async def get_ticket(call: Call) -> Answer:
     shown = await call.shared.database.read(
         lambda tx: actions.get_shown(tx, call.caller.tenant_id, ticket_id)
     )
-    answer = envelope.one_document(shown.document.encode())
+    answer = envelope.one_document(shown.document)
     return conditional.unless_unchanged(call, shown.etag, answer)
 
 
@@ -182,11 +182,11 @@ async def create_reply(call: Call) -> Answer:
 
     async def work(tx: Tx) -> Answer:
         written = await actions.reply(tx, call.caller, ticket_id, new, now_us=call.now_us)
-        return envelope.one_document(rules.reply_document(written).encode(), 201)
+        return envelope.one_document(rules.reply_document(written), 201)
 
     return await effect(call, work)
 
 
 def _answer(shown: store.Shown, status: int, *headers: Header) -> Answer:
     etag = (b"etag", shown.etag.encode())
-    return envelope.one_document(shown.document.encode(), status, [*headers, etag])
+    return envelope.one_document(shown.document, status, [*headers, etag])

@@ -66,7 +66,7 @@ async def list_tickets(tx: Tx, tenant_id: str, wanted: Filter, page: PageRequest
     return await tx.all(_statement(wanted, page.after, params), params)
 
 
-def show(row: Row) -> str:
+def show(row: Row) -> bytes:
     """The ticket of a row, as JSON."""
     return rules.with_customer(row["document"], row["reference"])
 

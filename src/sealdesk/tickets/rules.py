@@ -305,7 +305,7 @@ def _raised(before: Ticket, after: Ticket, now_us: int) -> Ticket:
     return msgspec.structs.replace(after, updated_at=updated_at, version=before.version + 1)
 
 
-def document(ticket: Ticket) -> str:
+def document(ticket: Ticket) -> bytes:
     """The ready JSON of a ticket without its customer, stored beside its columns."""
     return msgspec.json.encode(
         TicketDocument(
@@ -328,15 +328,15 @@ def document(ticket: Ticket) -> str:
             closed_at=clock.iso_or_none(ticket.closed_at),
             version=ticket.version,
         )
-    ).decode()
+    )
 
 
-def with_customer(ticket_document: str, reference: str) -> str:
+def with_customer(ticket_document: bytes, reference: bytes) -> bytes:
     """TicketShown as JSON, from the ready JSON of a ticket and of what it shows of its customer."""
-    return f'{ticket_document[:-1]},"customer":{reference}}}'
+    return b'%b,"customer":%b}' % (ticket_document[:-1], reference)
 
 
-def reply_document(reply: Reply) -> str:
+def reply_document(reply: Reply) -> bytes:
     """ReplyShown as JSON."""
     return msgspec.json.encode(
         ReplyShown(
@@ -347,7 +347,7 @@ def reply_document(reply: Reply) -> str:
             reply.author,
             clock.iso(reply.created_at),
         )
-    ).decode()
+    )
 
 
 _WATCHED = (

@@ -64,7 +64,7 @@ class TicketAndCustomer(NamedTuple):
     """A ticket with what matters of its customer."""
 
     ticket: Ticket
-    reference: str
+    reference: bytes
     customer_version: int
     customer_name: str | None
 
@@ -72,7 +72,7 @@ class TicketAndCustomer(NamedTuple):
 class Shown(NamedTuple):
     """A ticket as ready JSON, and its ETag."""
 
-    document: str
+    document: bytes
     etag: str
 
 
@@ -110,7 +110,7 @@ async def next_number(tx: Tx, tenant_id: str) -> int:
     return int(row["last_number"])
 
 
-async def add(tx: Tx, ticket: Ticket) -> str:
+async def add(tx: Tx, ticket: Ticket) -> bytes:
     """Store a new ticket; its ready JSON."""
     document = rules.document(ticket)
     await tx.run(_ADD, _params(ticket, document))
@@ -118,7 +118,7 @@ async def add(tx: Tx, ticket: Ticket) -> str:
     return document
 
 
-async def replace(tx: Tx, ticket: Ticket, *, tags_changed: bool) -> str:
+async def replace(tx: Tx, ticket: Ticket, *, tags_changed: bool) -> bytes:
     """Store everything that can change; the ticket's ready JSON."""
     document = rules.document(ticket)
     await tx.run(_REPLACE, _params(ticket, document))
@@ -193,7 +193,7 @@ def _reply(row: Row) -> Reply:
     return Reply(**values, author=author)
 
 
-def _params(ticket: Ticket, document: str) -> dict[str, object]:
+def _params(ticket: Ticket, document: bytes) -> dict[str, object]:
     return msgspec.structs.asdict(ticket) | {
         "priority": rules.rank_of(ticket.priority),
         "tags": msgspec.json.encode(ticket.tags).decode(),

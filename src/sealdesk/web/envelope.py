@@ -29,10 +29,10 @@ def one_document(document: bytes, status: int = 200, headers: Sequence[Header] =
     return Answer(status, b'{"data":' + document + b"}", list(headers))
 
 
-def many(documents: Sequence[str], meta: PageMeta) -> Answer:
+def many(documents: Sequence[bytes], meta: PageMeta) -> Answer:
     """`{"data": […], "meta": …}` around rows that are ready JSON."""
-    rows = ",".join(documents).encode()
-    return Answer(200, b'{"data":[' + rows + b'],"meta":' + _encode(meta) + b"}")
+    rows = b",".join(documents)
+    return Answer(200, b'{"data":[%b],"meta":%b}' % (rows, _encode(meta)))
 
 
 def nothing() -> Answer:

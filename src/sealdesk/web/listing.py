@@ -63,7 +63,7 @@ def page(
     asked: ListCall,
     rows: Sequence[R],
     *,
-    show: Callable[[R], str],
+    show: Callable[[R], bytes],
     position: Callable[[R], Position],
 ) -> Answer:
     """The envelope of a page. `rows` holds one more than the page when there are more.

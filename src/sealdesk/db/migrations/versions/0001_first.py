@@ -159,7 +159,8 @@ def _customers() -> None:
         "customers",
         *_text("tenant_id", "id", "email", "email_identity"),
         *_text("name", "phone", "company", "external_id", null=True),
-        *_text("metadata", "reference"),
+        *_text("metadata"),
+        *_bytes("reference"),
         *_integer("created_at", "updated_at", "version"),
         sa.PrimaryKeyConstraint("tenant_id", "id"),
         _of_tenant(),
@@ -190,7 +191,7 @@ def _tickets() -> None:
         *_integer("reply_count", "created_at", "updated_at"),
         *_integer("first_response_at", "resolved_at", "closed_at", null=True),
         *_integer("version"),
-        *_text("document"),
+        *_bytes("document"),
         sa.PrimaryKeyConstraint("tenant_id", "id"),
         _refers("assignee_id", "users"),
         _refers("customer_id", "customers"),
@@ -230,7 +231,9 @@ def _tickets_parts() -> None:
 def _records() -> None:
     op.create_table(
         "events",
-        *_text("tenant_id", "id", "type", "object", "changes"),
+        *_text("tenant_id", "id", "type"),
+        *_bytes("object"),
+        *_text("changes"),
         *_integer("created_at"),
         sa.PrimaryKeyConstraint("tenant_id", "id"),
     )
