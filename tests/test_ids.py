@@ -1,0 +1,60 @@
+"""Identifiers: UUIDv7 that carry their instant and sort by it."""
+
+import uuid
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sealdesk import ids
+
+INSTANTS = st.integers(0, 2**48 * 1000 - 1)
+
+
+@given(at_us=INSTANTS)
+def test_an_id_is_a_uuid_of_version_7_in_canonical_text(at_us: int) -> None:
+    identifier = ids.mint(at_us)
+    parsed = uuid.UUID(identifier)
+    assert str(parsed) == identifier
+    assert (parsed.version, parsed.variant) == (7, uuid.RFC_4122)
+    assert ids.is_canonical(identifier)
+
+
+@given(at_us=INSTANTS)
+def test_an_id_carries_its_instant_to_the_microsecond(at_us: int) -> None:
+    assert ids.instant_of(ids.mint(at_us)) == at_us
+
+
+@given(earlier=INSTANTS, later=INSTANTS)
+def test_the_order_of_ids_is_the_order_of_their_instants(earlier: int, later: int) -> None:
+    earlier, later = sorted((earlier, later))
+    assert earlier == later or ids.mint(earlier) < ids.mint(later)
+
+
+@given(at_us=INSTANTS)
+def test_the_lowest_id_of_an_instant_parts_it_from_the_one_before(at_us: int) -> None:
+    assert ids.mint(max(at_us - 1, 0)) < ids.lowest(at_us) <= ids.mint(at_us) or at_us == 0
+
+
+def test_instants_before_the_epoch_are_below_every_id() -> None:
+    assert ids.lowest(-1) == ids.lowest(0) <= ids.mint(0)
+
+
+def test_ids_of_one_instant_differ() -> None:
+    assert len({ids.mint(1) for _ in range(1000)}) == 1000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "0199c0de1a2b7c3d8e4f5a6b7c8d9e0f",
+        "0199C0DE-1A2B-7C3D-8E4F-5A6B7C8D9E0F",
+        "{0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f}",
+        "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f\n",
+        "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0g",
+        "\u0660199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
+    ],
+)
+def test_other_spellings_are_not_canonical(text: str) -> None:
+    assert not ids.is_canonical(text)
