@@ -3,6 +3,7 @@
 import re
 import time
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Annotated
 
 from msgspec import Meta
@@ -34,11 +35,13 @@ class Clock:
 def iso(at_us: int) -> str:
     """An instant as `YYYY-MM-DDTHH:MM:SS.ffffffZ`, the only form that leaves the service."""
     seconds, micros = divmod(at_us, 1_000_000)
-    moment = time.gmtime(seconds)
-    return (
-        f"{moment[0]:04d}-{moment[1]:02d}-{moment[2]:02d}"
-        f"T{moment[3]:02d}:{moment[4]:02d}:{moment[5]:02d}.{micros:06d}Z"
-    )
+    return f"{_iso_second(seconds)}.{micros:06d}Z"
+
+
+@lru_cache(maxsize=4096)
+def _iso_second(seconds: int) -> str:
+    year, month, day, hour, minute, second, *_ = time.gmtime(seconds)
+    return f"{year:04d}-{month:02d}-{day:02d}T{hour:02d}:{minute:02d}:{second:02d}"
 
 
 def iso_or_none(at_us: int | None) -> str | None:

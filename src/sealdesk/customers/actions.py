@@ -10,22 +10,7 @@ from sealdesk.errors import Clash, Fault, Missing, Stale, invalid
 async def add_customer(tx: Tx, tenant_id: str, new: NewCustomer, *, now_us: int) -> Customer:
     """A new customer. Raises Clash when the e-mail address is taken."""
     await _check_email_free(tx, tenant_id, new.email)
-    customer = Customer(
-        tenant_id=tenant_id,
-        id=ids.mint(now_us),
-        email=new.email,
-        name=new.name,
-        phone=new.phone,
-        company=new.company,
-        external_id=new.external_id,
-        metadata=new.metadata or {},
-        created_at=now_us,
-        updated_at=now_us,
-        version=1,
-    )
-    await store.add(tx, customer)
-    await _record(tx, "customer.created", customer, events.NO_CHANGES, now_us)
-    return customer
+    return await _add(tx, tenant_id, new, now_us)
 
 
 async def find_or_add(
@@ -34,7 +19,7 @@ async def find_or_add(
     """The customer with this address; a name is filled in only if none is known."""
     customer = await store.find_by_email(tx, tenant_id, email)
     if customer is None:
-        return await add_customer(tx, tenant_id, NewCustomer(email, name), now_us=now_us)
+        return await _add(tx, tenant_id, NewCustomer(email, name), now_us)
     if name is not None and name.strip() and not (customer.name or "").strip():
         return await _store_change(tx, customer, CustomerChange(name=name), now_us)
     return customer
@@ -71,6 +56,25 @@ def check_match(if_match: tuple[str, ...] | None, etag: str) -> None:
             f"It is {etag} now, and If-Match says otherwise. Read it again and repeat the change.",
             current=etag,
         )
+
+
+async def _add(tx: Tx, tenant_id: str, new: NewCustomer, now_us: int) -> Customer:
+    customer = Customer(
+        tenant_id=tenant_id,
+        id=ids.mint(now_us),
+        email=new.email,
+        name=new.name,
+        phone=new.phone,
+        company=new.company,
+        external_id=new.external_id,
+        metadata=new.metadata or {},
+        created_at=now_us,
+        updated_at=now_us,
+        version=1,
+    )
+    await store.add(tx, customer)
+    await _record(tx, "customer.created", customer, events.NO_CHANGES, now_us)
+    return customer
 
 
 async def _store_change(

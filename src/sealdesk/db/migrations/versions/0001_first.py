@@ -112,12 +112,14 @@ def _api_keys() -> None:
         *_integer("secret_version", "created_at"),
         sa.PrimaryKeyConstraint("tenant_id", "id"),
         _of_tenant(),
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "api_key_directory",
         *_bytes("key_hash"),
         *_text("tenant_id", "key_id"),
         sa.PrimaryKeyConstraint("key_hash"),
+        sqlite_with_rowid=False,
     )
 
 
@@ -211,6 +213,7 @@ def _tickets_parts() -> None:
         *_text("tenant_id", "tag", "ticket_id"),
         sa.PrimaryKeyConstraint("tenant_id", "tag", "ticket_id"),
         _refers("ticket_id", "tickets"),
+        sqlite_with_rowid=False,
     )
     op.create_index("ticket_tags_ticket", "ticket_tags", ["tenant_id", "ticket_id"])
     op.create_table(
