@@ -173,11 +173,14 @@ def test_commit_that_fails_fails_its_whole_group(disk: Disk, path: Path) -> None
     assert names == ["ahead", "later"]
 
 
-def test_another_process_that_holds_the_lock_makes_writes_unavailable(path: Path) -> None:
+def test_another_process_that_holds_the_lock_makes_writes_unavailable(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_MS", 20)
+
     async def work() -> list[str]:
         other = sqlite.connect(path)
         async with _opened(path) as database:
-            await database.write(lambda tx: tx.run("PRAGMA busy_timeout = 20", {}))
             other.execute("BEGIN IMMEDIATE")
             with pytest.raises(Unavailable):
                 await database.write(_add("a"))

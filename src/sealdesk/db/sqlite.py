@@ -8,10 +8,11 @@ and reads that no index serves.
 import asyncio
 import os
 import sqlite3
-import threading
+import time
 from collections import deque
 from collections.abc import Awaitable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
@@ -22,6 +23,7 @@ T = TypeVar("T")
 BUSY_TIMEOUT_MS = 5000
 SLOW_READ_LIMIT_S = 2.0  # decisions 9
 _SLOW_READS_WAITING = 8
+_STEPS_BETWEEN_LOOKS = 10_000  # of SQLite's machine: about 0.1 ms
 _GROUP_JOBS = 32  # some 5 ms of the loop's time
 _CHECKPOINT_PAGES = 16_384  # 64 MiB of log: hot pages are copied back once, not per group
 _PRAGMAS = (
@@ -60,7 +62,11 @@ def connect(path: Path, *, is_checkpointer: bool = False) -> sqlite3.Connection:
     3.51.3 can corrupt it when two connections do (sqlite.org/wal.html, "WAL-reset bug").
     Raises sqlite3.Error.
     """
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    # Only ever a new file: to close one that exists would drop every lock that this process's
+    # other connections hold on it, and a command beside the server would delete the log under
+    # them (sqlite.org/howtocorrupt.html, section 2.2).
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     connection = sqlite3.connect(
         path, isolation_level=None, check_same_thread=False, cached_statements=256
     )
@@ -125,8 +131,11 @@ class SqliteDatabase:
 
     def _read_within_limit(self, work: Work[T]) -> T:
         # Counted from here, not from the asking: waiting for the thread is not the query's fault.
-        timer = threading.Timer(SLOW_READ_LIMIT_S, self._slow_reader.interrupt)
-        timer.start()
+        # Asked for by the connection: an interrupt from another thread is lost between statements.
+        deadline = time.monotonic() + SLOW_READ_LIMIT_S
+        self._slow_reader.set_progress_handler(
+            lambda: time.monotonic() > deadline, _STEPS_BETWEEN_LOOKS
+        )
         try:
             return drive(work(SqliteTx(self._slow_reader)))
         except sqlite3.OperationalError as error:
@@ -135,8 +144,6 @@ class SqliteDatabase:
             raise Unavailable from error
         except sqlite3.Error as error:
             raise Unavailable from error
-        finally:
-            timer.cancel()
 
     async def write(self, work: Work[T]) -> T:
         return await self._writer.submit(work)
