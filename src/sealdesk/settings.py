@@ -33,6 +33,7 @@ NAMES: dict[str, str] = {
     "SEALDESK_API_KEY": "`sealdesk call` and `sign`: the API key",
     "SEALDESK_API_SECRET": "`sealdesk call` and `sign`: the API secret",
 }
+_PREFIX = "SEALDESK_"
 _LEVELS = ("debug", "info", "warning", "error")
 _DATABASE_FILE = "sealdesk.db"
 _KEY_FILES = {"SEALDESK_MASTER_KEY": "master.key", "SEALDESK_JWT_SECRET": "jwt.key"}
@@ -65,7 +66,7 @@ def from_env(env: Mapping[str, str]) -> Settings:
 
     On the embedded default, the keys that are not given are generated into the data directory.
     """
-    faults = [_unknown(name) for name in env if name.startswith("SEALDESK_") and name not in NAMES]
+    faults = [_unknown(name) for name in env if name.startswith(_PREFIX) and name not in NAMES]
     read = _Reader(env, faults)
     data_dir = Path(env.get("SEALDESK_DATA_DIR") or "var").absolute()
     settings = Settings(
@@ -202,8 +203,10 @@ class _Reader:
 
 
 def _unknown(name: str) -> str:
-    nearest = difflib.get_close_matches(name, NAMES, n=1)
-    advice = f"did you mean {nearest[0]}?" if nearest else f"the settings are {', '.join(NAMES)}"
+    # Compared without the prefix, which makes all of them look alike.
+    endings = {known.removeprefix(_PREFIX): known for known in NAMES}
+    nearest = difflib.get_close_matches(name.removeprefix(_PREFIX), endings, n=1)
+    advice = f"is it {endings[nearest[0]]}?" if nearest else f"there are {', '.join(NAMES)}"
     return f"{name} is not a setting; {advice}"
 
 

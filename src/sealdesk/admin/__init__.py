@@ -78,7 +78,8 @@ def _usage(error: typer.TyperException) -> int:
     if not context.args and type(error).__name__ == "NoArgsIsHelpError":
         print(error.format_message())
         return 2
-    return _fail(f"{error.format_message()} See {context.command_path} --help", 2)
+    what = error.format_message().rstrip(".?")
+    return _fail(f"{what}; see {context.command_path} --help", 2)
 
 
 def _explained(error: Exception) -> str:
