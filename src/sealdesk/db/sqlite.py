@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Awaitable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
