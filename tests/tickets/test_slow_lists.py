@@ -1,0 +1,51 @@
+"""Lists that no index serves: out of the way of others, and for 2 s at the most (decisions 9)."""
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from sealdesk.db import sqlite
+from sealdesk.db.engine import Row, Tx
+from sealdesk.tickets import lists
+from sealdesk.tickets.lists import Filter
+from tests.support.client import Key
+
+TICKETS = "/api/v1/external/tickets"
+UNSERVED = f"{TICKETS}?status=open&priority=low"
+ENDLESS = """
+WITH RECURSIVE counted(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted)
+SELECT max(n) FROM counted LIMIT 1
+"""
+
+
+@pytest.fixture
+def slow_key(key: Key, monkeypatch: pytest.MonkeyPatch) -> Key:
+    """A key for whom lists that no index serves never end, as among very many tickets."""
+    list_tickets = lists.list_tickets
+
+    async def list_slowly(tx: Tx, tenant_id: str, wanted: Filter, page: Any) -> Sequence[Row]:
+        if wanted.is_served():
+            return await list_tickets(tx, tenant_id, wanted, page)
+        return await tx.all(ENDLESS, {})
+
+    monkeypatch.setattr(lists, "list_tickets", list_slowly)
+    return key
+
+
+def test_a_query_that_takes_too_long_is_cut_off_while_others_go_on(slow_key: Key) -> None:
+    began = time.monotonic()
+    with ThreadPoolExecutor(1) as pool:
+        slow = pool.submit(slow_key.get, UNSERVED)
+        served = 0
+        while not slow.done():
+            slow_key.ticket()
+            assert slow_key.get(f"{TICKETS}?status=open").status_code == 200
+            served += 1
+    answer = slow.result()
+    assert (answer.status_code, answer.json()["code"]) == (503, "query_too_slow")
+    assert int(answer.headers["retry-after"]) > 0
+    assert sqlite.SLOW_READ_LIMIT_S == 2 <= time.monotonic() - began
+    assert served > 10
