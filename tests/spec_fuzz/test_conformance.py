@@ -1,0 +1,132 @@
+"""Whatever is sent, the answers are as the OpenAPI document says, and never a fault of ours."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schemathesis import GenerationMode
+from schemathesis.checks import CHECKS
+
+from sealdesk.routes import ROUTES
+from sealdesk.web.route import Route
+from tests.support.client import Key, Person
+from tests.support.service import Service, Tenant, running
+
+_CHECKS = [
+    check
+    for check in CHECKS.get_all()
+    if check.__name__
+    in (
+        "not_a_server_error",
+        "status_code_conformance",
+        "content_type_conformance",
+        "response_headers_conformance",
+        "response_schema_conformance",
+        "negative_data_rejection",
+    )
+]
+_EXAMPLES_COUNT = 12
+_DOCUMENTED = [row for row in ROUTES if not row.path.startswith(("/docs", "/openapi.json"))]
+
+pytestmark = pytest.mark.xdist_group("conformance")
+Authenticate = Callable[[Any], Any]
+
+
+class Fuzzed(NamedTuple):
+    """The service, its document, and who calls."""
+
+    service: Service
+    document: Any
+    tenant: Tenant
+    key: Key
+    admin: Person
+
+
+@pytest.fixture(scope="module")
+def fuzzed(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fuzzed]:
+    """A service of the module's own: failing log-ins by the dozen would lock out other tests."""
+    with running(tmp_path_factory.mktemp("fuzzed"), template) as service:
+        tenant = service.tenant()
+        document = schemathesis.openapi.from_url(f"{service.url}/openapi.json")
+        yield Fuzzed(service, document, tenant, tenant.key(), tenant.admin())
+
+
+def _name(row: Route) -> str:
+    return row.operation.name
+
+
+@pytest.mark.parametrize("row", _DOCUMENTED, ids=_name)
+def test_answers_are_as_documented(fuzzed: Fuzzed, row: Route) -> None:
+    _conforms(fuzzed, row, {})
+
+
+@pytest.mark.parametrize("row", [row for row in _DOCUMENTED if row.operation.takes], ids=_name)
+def test_strict_answers_are_as_documented(fuzzed: Fuzzed, row: Route) -> None:
+    _conforms(fuzzed, row, {"Prefer": "handling=strict"})
+
+
+def _conforms(fuzzed: Fuzzed, row: Route, headers: dict[str, str]) -> None:
+    """Send the examples, each with these headers, and check every answer."""
+    person = _person(fuzzed, row)
+    operation = fuzzed.document[row.path][row.method]
+
+    @settings(
+        max_examples=_EXAMPLES_COUNT,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=st.one_of(*_strategies(fuzzed, row, operation)))
+    def conforms(case: Any) -> None:
+        proof = _proof(row, fuzzed.key, person)
+        answer = case.call(auth=proof, headers=headers)
+        case.validate_response(answer, checks=_CHECKS)
+
+    conforms()
+
+
+def _strategies(fuzzed: Fuzzed, row: Route, operation: Any) -> list[Any]:
+    """Good and bad requests; where the path has an id, also with one that exists."""
+    modes = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
+    found = [operation.as_strategy(mode) for mode in modes]
+    for name in re.findall(r"\{(\w+)\}", row.path):
+        own = {name: _own(fuzzed, row.path)}
+        found += [operation.as_strategy(mode, path_parameters=own) for mode in modes]
+    return found
+
+
+def _own(fuzzed: Fuzzed, path: str) -> str:
+    """The id of something new: also a key that signs nothing, so that it may be revoked."""
+    if "/api-keys/" in path:
+        return fuzzed.tenant.key().id
+    if "/customers/" in path:
+        return str(fuzzed.key.customer(f"{uuid4().hex}@example.test")["id"])
+    return str(fuzzed.key.ticket()["id"])
+
+
+def _person(fuzzed: Fuzzed, row: Route) -> Person:
+    """The administrator, or somebody else where the token or the log-in is at stake."""
+    is_own_account = row.path.startswith("/api/v1/auth/")
+    return fuzzed.tenant.log_in("agent") if is_own_account else fuzzed.admin
+
+
+def _proof(row: Route, key: Key, person: Person) -> Authenticate:
+    """What proves a request once its bytes are final."""
+
+    def prove(request: Any) -> Any:
+        if row.guard.scheme == "hmac":
+            body = request.body or b""
+            content = body.encode() if isinstance(body, str) else body
+            signed = key.signature_headers(request.method, request.path_url, content)
+            request.headers.update(signed)
+        elif row.guard.scheme == "jwt":
+            request.headers["authorization"] = f"Bearer {person.token}"
+        return request
+
+    return prove
