@@ -2,10 +2,8 @@
 
 import asyncio
 import sqlite3
-import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,39 +13,16 @@ from sealdesk.db import sqlite
 from sealdesk.db.engine import Tx
 from sealdesk.db.sqlite import SqliteDatabase
 from sealdesk.errors import Malformed, Unavailable
+from tests.support.disk import Disk, watched_disk
 
 T = TypeVar("T")
 Job = Callable[[Tx], Awaitable[Any]]
 
 
-class Disk:
-    """Counts the commits, and holds each until `goes_on` is set."""
-
-    def __init__(self) -> None:
-        self.commits = 0
-        self.is_asked = threading.Event()
-        self.goes_on = threading.Event()
-        self.goes_on.set()
-
-    def see(self, sql: str) -> None:
-        if sql == "COMMIT":
-            self.commits += 1
-            self.is_asked.set()
-            self.goes_on.wait(10)
-
-
 @pytest.fixture
 def disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
-    disk = Disk()
-
-    class Connection(sqlite3.Connection):
-        def __init__(self, *args: Any, **kwargs: Any) -> None:
-            super().__init__(*args, **kwargs)
-            self.set_trace_callback(disk.see)
-
-    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Connection))
-    yield disk
-    disk.goes_on.set()
+    with watched_disk(monkeypatch) as disk:
+        yield disk
 
 
 @pytest.fixture
@@ -84,7 +59,7 @@ async def _names(tx: Tx) -> list[str]:
 
 async def _as_one_group(disk: Disk, database: SqliteDatabase, jobs: list[Job]) -> list[Any]:
     """What each of the jobs gives or raises, run in one transaction."""
-    disk.goes_on.clear()
+    disk.stand_still()
     ahead = asyncio.ensure_future(database.write(_add("ahead")))
     await asyncio.to_thread(disk.is_asked.wait, 10)
     waiting = [asyncio.ensure_future(database.write(job)) for job in jobs]
@@ -107,7 +82,7 @@ def test_waiting_writers_share_one_commit(disk: Disk, path: Path) -> None:
 def test_write_returns_only_after_its_commit_and_reads_do_not_wait(disk: Disk, path: Path) -> None:
     async def work() -> tuple[bool, list[str], list[str]]:
         async with _opened(path) as database:
-            disk.goes_on.clear()
+            disk.stand_still()
             write = asyncio.ensure_future(database.write(_add("a")))
             await asyncio.sleep(0.1)
             was_done, meanwhile = write.done(), await database.read(_names)
@@ -206,7 +181,7 @@ def test_work_that_waits_for_something_else_is_a_mistake(path: Path) -> None:
 def test_write_of_somebody_who_went_away_is_finished(disk: Disk, path: Path) -> None:
     async def work() -> list[str]:
         async with _opened(path) as database:
-            disk.goes_on.clear()
+            disk.stand_still()
             write = asyncio.ensure_future(database.write(_add("a")))
             await asyncio.sleep(0.01)
             write.cancel()
