@@ -7,7 +7,6 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from http.client import HTTPException
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -175,6 +174,8 @@ def _server(settings: Settings) -> Finding:
 
 def _clock(max_skew_s: int) -> Finding:
     """Compared with the service at SEALDESK_API_URL, which may be on another machine."""
+    from http.client import HTTPException
+
     try:
         with closing(connection(_ASK_TIMEOUT_S)) as open_connection:
             open_connection.request("GET", "/api/v1/time")

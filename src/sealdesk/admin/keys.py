@@ -1,5 +1,6 @@
 """`sealdesk keys`: make API keys, see which there are, end or renew them."""
 
+import sys
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -17,7 +18,6 @@ from sealdesk.identity import store as identity
 from sealdesk.identity.store import Tenant
 from sealdesk.paging import PageRequest
 from sealdesk.sealing import Unsealable
-from sealdesk.web import body
 
 _PAGE_ROWS = 200
 
@@ -56,6 +56,8 @@ def create(
     json: AsJson = False,
 ) -> None:
     """Make an API key. Its secret is shown this once only."""
+    from sealdesk.web import body
+
     wanted = {
         "name": name,
         "permissions": permission or None,
@@ -137,7 +139,7 @@ def reseal() -> None:
     with database.opened() as desk:
         keys = list(desk.walk(_sealed_after))
         batches = [keys[at : at + _PAGE_ROWS] for at in range(0, len(keys), _PAGE_ROWS)]
-        done = track(batches, description="Sealing", transient=True)
+        done = track(batches, "Sealing", transient=True, disable=not sys.stdout.isatty())
         resealed = sum(desk.write(_reseal(desk, batch)) for batch in done)
     print(f"Sealed {resealed} of {len(keys)} secrets anew; the others were already.")
 

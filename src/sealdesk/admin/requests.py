@@ -6,9 +6,8 @@ import re
 import sys
 import time
 from contextlib import closing
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 from urllib.parse import urlsplit
 
 import typer
@@ -17,6 +16,9 @@ from sealdesk.admin.output import AsJson, as_json
 from sealdesk.errors import Unfit
 from sealdesk.signing import Signed, body_sha256, message
 from sealdesk.signing import sign as signature_of
+
+if TYPE_CHECKING:
+    from http.client import HTTPConnection, HTTPResponse
 
 DEFAULT_URL = "http://127.0.0.1:8000"
 _TIMEOUT_S = 30
@@ -158,7 +160,9 @@ def _body(data: str | None) -> bytes:
     return Path(data[1:]).read_bytes() if data.startswith("@") else data.encode()
 
 
-def _exchange(request: Request) -> tuple[HTTPResponse, bytes]:
+def _exchange(request: Request) -> tuple["HTTPResponse", bytes]:
+    from http.client import HTTPException
+
     parts = request.parts
     with closing(connection(_TIMEOUT_S)) as open_connection:
         try:
@@ -177,8 +181,10 @@ def _exchange(request: Request) -> tuple[HTTPResponse, bytes]:
             raise Unfit(f"a header cannot be sent: {error}") from error
 
 
-def connection(timeout_s: float) -> HTTPConnection:
+def connection(timeout_s: float) -> "HTTPConnection":
     """A connection to the service, not yet open. Raises Unfit."""
+    from http.client import HTTPConnection, HTTPSConnection
+
     url = urlsplit(api_url())
     try:
         if url.hostname and url.scheme == "http":

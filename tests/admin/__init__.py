@@ -1,0 +1,1 @@
+"""Tests of the `sealdesk` command, run as a program of its own."""

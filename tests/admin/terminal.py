@@ -1,0 +1,121 @@
+"""The `sealdesk` command as a shell runs it, and servers that it starts."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
+
+import httpx
+
+PROGRAM = Path(sys.executable).with_name("sealdesk")
+PASSWORD = "correct horse battery staple"
+
+
+class Terminal:
+    """A shell with its own data directory and variables."""
+
+    def __init__(self, data_dir: Path, **env: str) -> None:
+        self.data_dir = data_dir
+        bare = {n: v for n, v in os.environ.items() if not n.startswith("SEALDESK_")}
+        self.env = {**bare, "SEALDESK_DATA_DIR": str(data_dir), **env}
+
+    def with_env(self, **env: str) -> "Terminal":
+        """The same with further variables."""
+        other = Terminal(self.data_dir)
+        other.env = {**self.env, **env}
+        return other
+
+    def run(self, *args: str, stdin: str = "", **options: Any) -> subprocess.CompletedProcess[str]:
+        """Run `sealdesk` with these arguments to its end."""
+        return subprocess.run(
+            [PROGRAM, *args],
+            input=stdin,
+            env=self.env,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            **options,
+        )
+
+    def out(self, *args: str, stdin: str = "") -> str:
+        """What a command that must succeed prints."""
+        done = self.run(*args, stdin=stdin)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def json(self, *args: str, stdin: str = "") -> Any:
+        """The JSON that a command that must succeed prints."""
+        return json.loads(self.out(*args, "--json", stdin=stdin))
+
+    def refused(self, *args: str, stdin: str = "", code: int = 1, **options: Any) -> str:
+        """The one line that a command which must fail says, and nothing else."""
+        done = self.run(*args, stdin=stdin, **options)
+        assert (done.returncode, done.stdout) == (code, ""), (done.stdout, done.stderr)
+        (line,) = done.stderr.splitlines()
+        return line
+
+    def tenant(self, email: str, name: str = "Acme") -> str:
+        """A new tenant's id; its administrator's password is PASSWORD."""
+        options = ("--name", name, "--admin-email", email, "--admin-password-stdin")
+        made = self.json("tenants", "create", *options, stdin=f"{PASSWORD}\n")
+        return str(made["tenant_id"])
+
+
+class Served:
+    """A running `sealdesk serve`: its address and what it logs."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self._lines: SimpleQueue[str] = SimpleQueue()
+        self.log: list[dict[str, Any]] = []
+        threading.Thread(target=self._read, daemon=True).start()
+        self.url = str(self.next_log("serving")["url"])
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self._lines.put(line)
+
+    def next_log(self, event: str) -> dict[str, Any]:
+        """The next line of the log with this event."""
+        while True:
+            try:
+                line = self._lines.get(timeout=30)
+            except Empty:
+                raise AssertionError(f"{event!r} is not logged, but {self.log}") from None
+            self.log.append(json.loads(line))
+            if self.log[-1]["event"] == event:
+                return self.log[-1]
+
+
+@contextmanager
+def serving(terminal: Terminal, *args: str, port: int = 0) -> Iterator[Served]:
+    """A server on a free port, stopped as by `kill`."""
+    process = subprocess.Popen(
+        [PROGRAM, "serve", "--port", str(port), *args],
+        env=terminal.env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield Served(process)
+    finally:
+        process.terminate()
+        process.wait(20)
+        for stream in (process.stdout, process.stderr):
+            assert stream is not None
+            stream.close()
+
+
+def log_in(url: str, email: str, password: str = PASSWORD) -> int:
+    """The status of a log-in."""
+    answer = httpx.post(f"{url}/api/v1/auth/login", json={"email": email, "password": password})
+    return answer.status_code

@@ -1,0 +1,83 @@
+import base64
+import os
+from typing import Any
+
+import pytest
+
+from tests.admin.terminal import Terminal
+
+pytestmark = pytest.mark.xdist_group("admin")
+TICKETS = "/api/v1/external/tickets"
+
+
+def create(terminal: Terminal, tenant_id: str, *options: str) -> dict[str, Any]:
+    made = terminal.json("keys", "create", "--tenant", tenant_id, "--name", "Shop", *options)
+    return dict(made)
+
+
+def holding(terminal: Terminal, key: dict[str, Any]) -> Terminal:
+    """A shell with the variables of this key."""
+    return terminal.with_env(SEALDESK_API_KEY=key["api_key"], SEALDESK_API_SECRET=key["api_secret"])
+
+
+def test_a_new_key_signs_requests_at_once(terminal: Terminal, acme: str) -> None:
+    key = create(terminal, acme)
+    assert holding(terminal, key).run("call", "GET", TICKETS).returncode == 0
+
+
+def test_a_key_has_the_permissions_limit_and_end_it_was_given(
+    terminal: Terminal, acme: str
+) -> None:
+    permissions = ("--permission", "customers:read", "--permission", "tickets:read")
+    limits = ("--rate-limit", "7", "--expires-at", "2099-01-31T00:00:00Z")
+    key = create(terminal, acme, *permissions, *limits)
+    assert key["permissions"] == ["tickets:read", "customers:read"]
+    assert (key["rate_limit"], key["expires_at"]) == (7, "2099-01-31T00:00:00.000000Z")
+
+
+def test_every_fault_of_a_new_key_is_named(terminal: Terminal, acme: str) -> None:
+    options = ("--name", " ", "--permission", "tickets:burn", "--rate-limit", "0")
+    refusal = terminal.refused("keys", "create", "--tenant", acme, *options)
+    for part in ("name: ", "'tickets:burn' is not a permission", "rate_limit: "):
+        assert part in refusal
+
+
+def test_a_revoked_key_is_refused_and_still_listed(terminal: Terminal) -> None:
+    tenant_id = terminal.tenant("admin@revoking.test")
+    key = create(terminal, tenant_id)
+    terminal.out("keys", "revoke", key["id"])
+    called = holding(terminal, key).run("call", "GET", TICKETS)
+    assert (called.returncode, called.stderr) == (1, "401 Unauthorized\n")
+    assert "api_key_revoked" in called.stdout
+    (listed,) = terminal.json("keys", "list", "--tenant", tenant_id)
+    assert (listed["id"], listed["is_active"]) == (key["id"], False)
+    assert not {"api_key", "api_secret"} & listed.keys()
+
+
+def test_a_rotated_key_works_with_its_new_secret_only(terminal: Terminal, acme: str) -> None:
+    key = create(terminal, acme)
+    rotated = terminal.json("keys", "rotate", key["id"])
+    fresh = {**key, "api_secret": rotated["api_secret"]}
+    assert holding(terminal, fresh).run("call", "GET", TICKETS).returncode == 0
+    assert "invalid_signature" in holding(terminal, key).run("call", "GET", TICKETS).stdout
+
+
+def test_a_revoked_key_cannot_be_rotated(terminal: Terminal, acme: str) -> None:
+    key = create(terminal, acme)
+    terminal.out("keys", "revoke", key["id"])
+    assert "revoked for good" in terminal.refused("keys", "rotate", key["id"])
+
+
+@pytest.mark.parametrize("key_id", ["00000000-0000-7000-8000-000000000000", "not a uuid"])
+def test_an_unknown_key_is_refused(terminal: Terminal, key_id: str) -> None:
+    assert "no such key" in terminal.refused("keys", "revoke", key_id)
+
+
+def test_resealed_secrets_need_the_old_master_key_no_longer(installed: Terminal) -> None:
+    create(installed, installed.tenant("ada@acme.test"))
+    old = (installed.data_dir / "master.key").read_text().strip()
+    new = base64.b64encode(os.urandom(32)).decode()
+    both = installed.with_env(SEALDESK_MASTER_KEY=f"{new},{old}")
+    assert "Sealed 1 of 1 secrets anew" in both.out("keys", "reseal")
+    assert "Sealed 0 of 1" in installed.with_env(SEALDESK_MASTER_KEY=new).out("keys", "reseal")
+    assert "cannot be opened" in installed.refused("keys", "reseal")
