@@ -127,7 +127,7 @@ class Model(RuleBasedStateMachine):
             assert (answer.status_code, answer.json()["existing_id"]) == (409, owner["id"])
 
     def add_customer(self, customer_id: str, email: str, name: str | None) -> None:
-        plain = {"phone": None, "metadata": {}, "version": 1}
+        plain: Row = {"phone": None, "metadata": {}, "version": 1}
         self.customers.append({"id": customer_id, "email": email, "name": name, **plain})
 
     @precondition(lambda self: self.customers)
