@@ -154,10 +154,13 @@ def _ticket(
 
 def _talk(random: Random, story: Story, words: dict[str, Any], opening: Opening) -> list[Happening]:
     """Replies with hours between them; after the last one the ticket is resolved, later closed."""
-    if random.random() < 0.06:
-        return []  # nobody has got to it
-    happenings: list[Happening] = []
     at_us, number = opening.at_us, opening.ticket
+    fate = random.random()
+    if fate < 0.06:
+        return []  # nobody has got to it
+    if fate < 0.10:
+        return [Move(at_us + _HOUR_US, number, "on_hold")]
+    happenings: list[Happening] = []
     for place, line in enumerate(story.talk):
         who, _, text = line.partition(": ")
         at_us += round(random.lognormvariate(1.2 if who == "customer" else 0.6, 1.0) * _HOUR_US)
