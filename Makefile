@@ -20,7 +20,7 @@ define step
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench format lock clean setup-run setup-dev
+.PHONY: help run test prove bench format lock clean setup-run setup-dev
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
@@ -36,6 +36,9 @@ test: setup-dev ## format, lint, types, layers, tests: stops at the first failur
 	$(call step,mypy)
 	$(call step,lint-imports)
 	$(call step,pytest)
+
+prove: setup-dev ## plant faults in copies of the sources and see their tests go red
+	@$(BIN)/python -m tests.plants
 
 bench: setup-dev ## measure the service
 	@$(BIN)/python -m bench

@@ -1,0 +1,1 @@
+"""Faults planted on purpose: the proof that the tests which should see them do."""

@@ -1,0 +1,233 @@
+"""The faults: a small change of one source file, and the tests that must go red.
+
+Each `old` stands once in its file. The changes are as a tired programmer might make them: the
+service still starts and answers.
+"""
+
+from typing import NamedTuple
+
+_GUARD = "api_keys/guard.py"
+_KEYS = "tests/api_keys"
+
+
+class Plant(NamedTuple):
+    """One fault. file: below src/sealdesk. tests: node ids, each of which must fail."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+PLANTS: tuple[Plant, ...] = (
+    Plant(
+        "a key is remembered for a second",
+        "api_keys/store.py",
+        '    row = await tx.first(_FIND_BY_HASH, {"key_hash": key_hash})\n'
+        "    return None if row is None else _key(row)\n",
+        "    from time import monotonic\n"
+        "    kept = find_by_hash.__dict__\n"
+        "    at, key = kept.get(key_hash.hex(), (0.0, None))\n"
+        "    if monotonic() - at > 1.0:\n"
+        '        row = await tx.first(_FIND_BY_HASH, {"key_hash": key_hash})\n'
+        "        key = None if row is None else _key(row)\n"
+        "        kept[key_hash.hex()] = (monotonic(), key)\n"
+        "    return key\n",
+        (
+            "tests/spec/test_3_states.py::test_3_a_request_with_a_revoked_key_immediately_gets_401",
+            f"{_KEYS}/test_immediately.py::test_a_taken_permission_is_missing_in_the_very_next_request",
+        ),
+    ),
+    Plant(
+        "the key is not read again after an upload",
+        _GUARD,
+        "    if call.body_waited:\n",
+        "    if False:\n",
+        (f"{_KEYS}/test_immediately.py::test_a_key_revoked_during_an_upload_is_refused",),
+    ),
+    Plant(
+        "the signature covers the decoded path",
+        _GUARD,
+        "call.method.encode(), call.target, call.body)\n    secret",
+        'call.method.encode(), __import__("urllib.parse").parse.unquote_to_bytes(call.target),'
+        " call.body)\n    secret",
+        (
+            f"{_KEYS}/test_guard_vectors.py::test_vector_is_accepted",
+            f"{_KEYS}/test_guard_routing.py::test_a_query_is_signed_as_it_was_sent",
+        ),
+    ),
+    Plant(
+        "the query is sorted before it is signed",
+        "web/call.py",
+        'self.query: bytes = scope["query_string"]',
+        'self.query: bytes = b"&".join(sorted(scope["query_string"].split(b"&")))',
+        (f"{_KEYS}/test_guard_vectors.py::test_vector_is_accepted",),
+    ),
+    Plant(
+        "the first characters of a signature are enough",
+        "signing.py",
+        "    return hmac.compare_digest(sign(secret, parts).encode(), signature)\n",
+        "    return sign(secret, parts).encode()[:8] == signature[:8]\n",
+        (
+            f"{_KEYS}/test_bit_changes.py::test_no_change_of_one_bit_is_accepted",
+            "tests/test_signing.py::test_signature_is_compared_in_constant_time",
+        ),
+    ),
+    Plant(
+        "signatures are compared with ==",
+        "signing.py",
+        "    return hmac.compare_digest(sign(secret, parts).encode(), signature)\n",
+        "    return sign(secret, parts).encode() == signature\n",
+        ("tests/test_signing.py::test_signature_is_compared_in_constant_time",),
+    ),
+    Plant(
+        "the body is left out of the message",
+        "signing.py",
+        "parts.target + body_sha256(parts.body)\n",
+        "parts.target + _EMPTY_SHA256\n",
+        ("tests/test_signing.py::test_signature_of_a_vector",),
+    ),
+    Plant(
+        "the allowed skew does not include its end",
+        "api_keys/claim.py",
+        "if abs(call.skew_s) > max_skew_s:",
+        "if abs(call.skew_s) >= max_skew_s:",
+        (f"{_KEYS}/test_guard_shapes.py::test_the_clocks_may_be_300_s_apart",),
+    ),
+    Plant(
+        "the answer reveals the right signature",
+        _GUARD,
+        "raise _wrong_signature(parts)",
+        "wrong = _wrong_signature(parts)\n"
+        '        wrong.members["expected"] = signing.sign(secret, parts)\n'
+        "        raise wrong",
+        (f"{_KEYS}/test_guard_answers.py::test_the_right_signature_is_never_revealed",),
+    ),
+    Plant(
+        "all of the permissions are needed, not any",
+        _GUARD,
+        "not any(need in key.permissions for need in self.needs)",
+        "not all(need in key.permissions for need in self.needs)",
+        (f"{_KEYS}/test_permissions.py::test_exactly_the_keys_with_a_needed_permission_pass",),
+    ),
+    Plant(
+        "one request more than the limit passes",
+        "limits.py",
+        "if full_at + step - now > PERIOD_S + 1e-9:",
+        "if full_at - now > PERIOD_S + 1e-9:",
+        (f"{_KEYS}/test_rate_limit.py::test_the_whole_limit_may_be_used_at_once_and_not_one_more",),
+    ),
+    Plant(
+        "the secret survives the revocation",
+        "api_keys/actions.py",
+        "revoked_at=now_us, sealed_secret=None)",
+        "revoked_at=now_us)",
+        (f"{_KEYS}/test_store.py::test_the_ciphertext_is_destroyed_by_revocation",),
+    ),
+    Plant(
+        "a used signature is not looked for in the transaction",
+        _GUARD,
+        "    call.within_write.append(use)\n",
+        "    await call.shared.database.write(use)\n",
+        (f"{_KEYS}/test_replay.py::test_a_write_that_was_refused_has_not_used_its_signature",),
+    ),
+    Plant(
+        "a cursor is not bound to the filters",
+        "paging.py",
+        "changed = _changed_parameters(contents.query, listing.query)",
+        "changed: list[str] = []",
+        ("tests/spec/test_4_3_pagination.py::test_4_3_4_a_cursor_is_refused_with_another_query",),
+    ),
+    Plant(
+        "a cursor is not bound to the tenant",
+        "paging.py",
+        'return f"{listing.tenant_id} {listing.path}".encode()',
+        "return listing.path.encode()",
+        ("tests/test_routes.py::test_a_cursor_of_another_tenant_is_refused",),
+    ),
+    Plant(
+        "a ticket is found without its tenant",
+        "tickets/store.py",
+        "WHERE tenant_id = :tenant_id AND id = :id LIMIT 1",
+        "WHERE :tenant_id <> '' AND id = :id LIMIT 1",
+        ("tests/test_routes.py::test_a_key_of_another_tenant_finds_nothing_of_ours",),
+    ),
+    Plant(
+        "customers are listed without their tenant",
+        "customers/store.py",
+        'conditions = ["tenant_id = :tenant_id"]',
+        "conditions = [\":tenant_id <> ''\"]",
+        ("tests/test_routes.py::test_a_key_of_another_tenant_finds_nothing_of_ours",),
+    ),
+    Plant(
+        "a key is found without its tenant",
+        "api_keys/store.py",
+        "FROM api_keys k WHERE k.tenant_id = :tenant_id AND k.id = :id",
+        "FROM api_keys k WHERE :tenant_id <> '' AND k.id = :id",
+        ("tests/test_routes.py::test_an_administrator_of_another_tenant_finds_nothing_of_ours",),
+    ),
+    Plant(
+        "a ticket can be assigned to anybody",
+        "tickets/store.py",
+        "FROM users WHERE tenant_id = :tenant_id AND id = :id",
+        "FROM users WHERE :tenant_id <> '' AND id = :id",
+        ("tests/test_routes.py::test_a_ticket_cannot_be_assigned_to_a_foreign_agent",),
+    ),
+    Plant(
+        "an agent may manage keys",
+        "identity/guard.py",
+        "if user.role not in self.needs:",
+        "if user.role not in rules.ROLES:",
+        ("tests/test_routes.py::test_an_agent_is_no_administrator",),
+    ),
+    Plant(
+        "every administrator may name another tenant",
+        "identity/guard.py",
+        'if user.role != "super_admin":',
+        'if user.role == "agent":',
+        ("tests/test_routes.py::test_an_administrator_cannot_name_another_tenant",),
+    ),
+    Plant(
+        "the idempotency record is written outside the transaction",
+        "web/effect.py",
+        "    return await call.shared.database.write(all_of_it)\n",
+        "    if once is None:\n"
+        "        return await call.shared.database.write(all_of_it)\n"
+        "    found = await call.shared.database.read(\n"
+        "        lambda tx: idempotency.find(tx, once, call.now_us)\n"
+        "    )\n"
+        "    if found is not None:\n"
+        "        return await call.shared.database.write(all_of_it)\n"
+        "    answer = await call.shared.database.write(work)\n"
+        "    kept = [(n.decode(), v.decode()) for n, v in answer.headers if n in _KEPT_HEADERS]\n"
+        "    record = Stored(answer.status, answer.body, kept)\n"
+        "    await call.shared.database.write(\n"
+        "        lambda tx: idempotency.store(tx, once, record, call.now_us)\n"
+        "    )\n"
+        "    return answer\n",
+        (
+            "tests/test_idempotency.py::test_eight_copies_at_once_have_one_effect_and_one_answer",
+            "tests/test_idempotency.py::test_an_effect_is_undone_when_its_record_cannot_be_kept",
+        ),
+    ),
+    Plant(
+        "a write is acknowledged before its commit",
+        "db/sqlite.py",
+        '            await self._off_the_loop("COMMIT")\n',
+        "            for job in jobs:\n"
+        "                job.settle()\n"
+        '            await self._off_the_loop("COMMIT")\n',
+        (
+            "tests/db/test_sqlite.py::"
+            "test_write_returns_only_after_its_commit_and_reads_do_not_wait",
+        ),
+    ),
+    Plant(
+        "the disk is not waited for",
+        "db/sqlite.py",
+        '"PRAGMA synchronous = FULL"',
+        '"PRAGMA synchronous = NORMAL"',
+        ("tests/db/test_sqlite.py::test_every_connection_is_set_up_for_safety",),
+    ),
+)
