@@ -1,0 +1,146 @@
+import base64
+import re
+import stat
+from pathlib import Path
+
+import pytest
+
+from sealdesk.settings import NAMES, BadSettings, Settings, from_env, make_private_dir
+from tests.support.service import random_key
+
+DOCS = Path("docs/settings.md")
+
+
+def read(data_dir: Path, **env: str) -> Settings:
+    return from_env({"SEALDESK_DATA_DIR": str(data_dir), **env})
+
+
+def faults(data_dir: Path, **env: str) -> str:
+    with pytest.raises(BadSettings) as refused:
+        read(data_dir, **env)
+    return str(refused.value)
+
+
+def test_every_setting_is_documented_and_no_other() -> None:
+    documented = re.findall(r"^### `(\w+)`$", DOCS.read_text(), re.MULTILINE)
+    assert documented == list(NAMES)
+
+
+def test_without_any_variable_the_defaults_hold(tmp_path: Path) -> None:
+    settings = read(tmp_path / "data")
+    assert settings.database_path == tmp_path / "data" / "sealdesk.db"
+    assert (settings.max_skew_s, settings.log_level) == (300, "info")
+
+
+def test_generated_keys_are_private_and_stay(tmp_path: Path) -> None:
+    first, second = read(tmp_path / "data"), read(tmp_path / "data")
+    assert (first.master_keys, first.jwt_secret) == (second.master_keys, second.jwt_secret)
+    assert first.master_keys[0] != first.jwt_secret
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in first.data_dir.iterdir()}
+    assert modes == {"master.key": 0o600, "jwt.key": 0o600}
+
+
+def test_two_installations_have_different_keys(tmp_path: Path) -> None:
+    assert read(tmp_path / "a").master_keys != read(tmp_path / "b").master_keys
+
+
+def test_a_master_key_is_not_made_anew_for_a_database(tmp_path: Path) -> None:
+    settings = read(tmp_path / "data")
+    settings.database_path.touch()
+    (settings.data_dir / "master.key").unlink()
+    assert "restore it from your backup" in faults(tmp_path / "data")
+
+
+def test_a_damaged_key_file_is_refused_and_left_alone(tmp_path: Path) -> None:
+    file = read(tmp_path / "data").data_dir / "jwt.key"
+    file.write_text("damaged\n")
+    assert "jwt.key does not hold a key" in faults(tmp_path / "data")
+    assert file.read_text() == "damaged\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("SEALDESK_MASTERKEY", "SEALDESK_MASTER_KEY"),
+        ("SEALDESK_LOGLEVEL", "SEALDESK_LOG_LEVEL"),
+        ("SEALDESK_DATABASE", "SEALDESK_DATABASE_URL"),
+    ],
+)
+def test_an_unknown_name_is_refused_with_the_nearest(
+    tmp_path: Path, name: str, nearest: str
+) -> None:
+    assert faults(tmp_path, **{name: "x"}) == f"{name} is not a setting; is it {nearest}?"
+
+
+def test_a_refused_environment_leaves_nothing_behind(tmp_path: Path) -> None:
+    faults(tmp_path / "data", SEALDESK_NONSENSE="x")
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("name", ["SEALDESK_MASTER_KEY", "SEALDESK_JWT_SECRET"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "secret",
+        base64.b64encode(b"k" * 31).decode(),
+        base64.b64encode(bytes(32)).decode(),
+        base64.b64encode(b"correct horse battery staple 123").decode(),
+    ],
+    ids=["no base64", "too short", "zeros", "text"],
+)
+def test_a_weak_secret_is_refused(tmp_path: Path, name: str, value: str) -> None:
+    refusal = faults(tmp_path, **{name: value})
+    assert f"{name} must be base64 of 32 random bytes" in refusal
+    assert value not in refusal
+
+
+def test_outside_the_embedded_default_every_missing_secret_is_named(tmp_path: Path) -> None:
+    refusal = faults(tmp_path, SEALDESK_DATABASE_URL=f"sqlite:///{tmp_path}/own.db")
+    assert "SEALDESK_MASTER_KEY is missing" in refusal
+    assert "SEALDESK_JWT_SECRET is missing" in refusal
+
+
+def test_several_master_keys_are_read_in_their_order(tmp_path: Path) -> None:
+    new, old = random_key(), random_key()
+    settings = read(tmp_path, SEALDESK_MASTER_KEY=f"{new}, {old}")
+    assert [base64.b64encode(key).decode() for key in settings.master_keys] == [new, old]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SEALDESK_DATABASE_URL", "mysql://host/db"),
+        ("SEALDESK_MAX_SKEW_S", "29"),
+        ("SEALDESK_MAX_SKEW_S", "901"),
+        ("SEALDESK_MAX_SKEW_S", "٣٠٠"),
+        ("SEALDESK_EXTERNAL_PATH_PREFIX", "support"),
+        ("SEALDESK_EXTERNAL_PATH_PREFIX", "/support/"),
+        ("SEALDESK_TRUSTED_PROXIES", "10.0.0.1/8"),
+        ("SEALDESK_TRUSTED_PROXIES", "0.0.0.0/0"),
+        ("SEALDESK_METRICS_TOKEN", "short"),
+        ("SEALDESK_LOG_LEVEL", "verbose"),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused_by_name(tmp_path: Path, name: str, value: str) -> None:
+    assert name in faults(tmp_path, **{name: value})
+
+
+def test_all_faults_are_named_at_once(tmp_path: Path) -> None:
+    refusal = faults(tmp_path, SEALDESK_MAX_SKEW_S="1", SEALDESK_LOG_LEVEL="loud", SEALDESK_X="1")
+    assert all(f"SEALDESK_{name}" in refusal for name in ("MAX_SKEW_S", "LOG_LEVEL", "X"))
+
+
+def test_settings_do_not_show_their_secrets(tmp_path: Path) -> None:
+    secret = random_key()
+    settings = read(tmp_path, SEALDESK_MASTER_KEY=secret, SEALDESK_METRICS_TOKEN="t" * 16)
+    shown = f"{settings!r} {settings}"
+    assert not any(part in shown for part in (secret, "tttt", repr(settings.jwt_secret)))
+
+
+def test_a_directory_shared_by_all_users_is_refused(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    with pytest.raises(BadSettings, match="shared by all users"):
+        make_private_dir(shared)
+    assert stat.S_IMODE(shared.stat().st_mode) == 0o1777
