@@ -1,5 +1,7 @@
 """What one process has once, handed to everything that serves."""
 
+import asyncio
+
 import msgspec
 
 from sealdesk.clock import Clock
@@ -10,6 +12,7 @@ from sealdesk.sealing import KeyRing
 from sealdesk.settings import Settings
 
 FAILURES_PER_MINUTE = 300  # decisions 3: above it an address gets a bare 401
+LOG_INS_AT_ONCE = 4  # decisions 1: as many as hash at once
 
 
 class Lifetime:
@@ -20,7 +23,10 @@ class Lifetime:
 
 
 class Shared(msgspec.Struct, frozen=True):
-    """The process's database, keys, clock and counters."""
+    """The process's database, keys, clock and counters.
+
+    log_ins: entered while a password is tried.
+    """
 
     settings: Settings
     database: Database
@@ -30,6 +36,7 @@ class Shared(msgspec.Struct, frozen=True):
     failures: FailureCounter
     lifetime: Lifetime
     metrics: Metrics
+    log_ins: asyncio.Semaphore
 
 
 def share(settings: Settings, database: Database, clock: Clock) -> Shared:
@@ -42,4 +49,5 @@ def share(settings: Settings, database: Database, clock: Clock) -> Shared:
         FailureCounter(clock.monotonic_s, FAILURES_PER_MINUTE),
         Lifetime(),
         Metrics(),
+        asyncio.Semaphore(LOG_INS_AT_ONCE),
     )

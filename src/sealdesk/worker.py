@@ -23,13 +23,15 @@ log = structlog.get_logger("sealdesk.worker")
 
 
 async def run(shared: Shared) -> None:
-    """Prune once a minute; runs until cancelled."""
+    """Prune once a minute; runs until cancelled, whatever goes wrong."""
     while True:
         await asyncio.sleep(EVERY_S)
         try:
             await prune(shared)
         except Unavailable as error:
             log.warning("pruning has to wait", cause=repr(error.__cause__))
+        except Exception:
+            log.exception("pruning failed")
 
 
 async def prune(shared: Shared) -> int:

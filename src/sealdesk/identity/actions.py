@@ -90,7 +90,13 @@ async def begin_log_in(tx: Tx, email: str, address: str, *, now_us: int) -> Atte
 
 
 async def finish_log_in(tx: Tx, attempt: Attempt, user: User, address: str, *, now_us: int) -> None:
-    """Take the attempt out of the failures; the account starts anew from this address."""
+    """Take the attempt out of the failures; the account starts anew from this address.
+
+    Raises Unproven when the password was changed while it was tried.
+    """
+    current = await store.find(tx, user.tenant_id, user.id)
+    if current is None or current.password_hash != user.password_hash:
+        raise wrong_credentials()
     for bound in attempt.bounds:
         await store.forget_attempt(tx, bound.bucket, attempt.id)
     await store.forget_bucket(tx, attempt.bounds[0].bucket)
@@ -129,6 +135,13 @@ async def use_reset_token(
     tx: Tx, token: str, password_hash: str, *, address: str, now_us: int
 ) -> None:
     """Set the password of the token's user; the token is used up. Raises Unproven."""
+    user = await get_reset_user(tx, token, now_us=now_us)
+    actor = Actor("user", user.id, user.name)
+    await set_password(tx, user, password_hash, actor=actor, address=address, now_us=now_us)
+
+
+async def get_reset_user(tx: Tx, token: str, *, now_us: int) -> User:
+    """Whose password the token sets. Raises Unproven."""
     owner = await store.find_reset(tx, _hash(token), now_us)
     user = None if owner is None else await store.find(tx, *owner)
     if user is None or not user.is_active:
@@ -137,8 +150,7 @@ async def use_reset_token(
             "The reset token was used, has expired, or never was. Ask for a new one.",
             headers=(("www-authenticate", "Bearer"),),
         )
-    actor = Actor("user", user.id, user.name)
-    await set_password(tx, user, password_hash, actor=actor, address=address, now_us=now_us)
+    return user
 
 
 async def get_user_by_email(tx: Tx, email: str) -> User:
@@ -147,6 +159,11 @@ async def get_user_by_email(tx: Tx, email: str) -> User:
     if user is None:
         raise Missing(f"There is no user with the address {email}.")
     return user
+
+
+def wrong_credentials() -> Unproven:
+    """The same for an unknown address, a wrong password and a user who was shut out."""
+    return Unproven("invalid_credentials", "The e-mail address or the password is wrong.")
 
 
 def _hash(token: str) -> bytes:

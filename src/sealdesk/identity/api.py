@@ -4,7 +4,6 @@ import msgspec
 
 from sealdesk import ids
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Unproven
 from sealdesk.identity import actions, examples, passwords, rules, store, tokens
 from sealdesk.identity.rules import (
     AgentShown,
@@ -43,7 +42,16 @@ async def log_in(call: Call) -> Answer:
 
 
 async def prove_password(call: Call, email: str, password: str) -> User:
-    """The user whose e-mail address and password these are. Raises Unproven, TooMany."""
+    """The user whose e-mail address and password these are. Raises Unproven, TooMany.
+
+    One at a time for each hash that may run: what only waits for its turn is not yet counted as a
+    failure, so that many right log-ins at once do not shut each other out.
+    """
+    async with call.shared.log_ins:
+        return await _prove_now(call, email, password)
+
+
+async def _prove_now(call: Call, email: str, password: str) -> User:
     database, now_us = call.shared.database, call.now_us
     attempt = await database.write(
         lambda tx: actions.begin_log_in(tx, email, call.address, now_us=now_us)
@@ -51,7 +59,7 @@ async def prove_password(call: Call, email: str, password: str) -> User:
     user = attempt.user
     is_right = await passwords.is_right(password, user.password_hash if user else None)
     if user is None or not user.is_active or not is_right:
-        raise Unproven("invalid_credentials", "The e-mail address or the password is wrong.")
+        raise actions.wrong_credentials()
     await database.write(
         lambda tx: actions.finish_log_in(tx, attempt, user, call.address, now_us=now_us)
     )
@@ -98,7 +106,8 @@ async def _store_password(call: Call, user: User, new: str) -> None:
             password_hash,
             actor=call.caller.actor,
             address=call.address,
-            now_us=call.now_us,
+            # Taken when it is written: a log-in may have begun while this request was hashing.
+            now_us=call.shared.clock.now_us(),
         )
     )
 
@@ -115,10 +124,18 @@ async def reset_password(call: Call) -> Answer:
     """With the one-time token that an administrator made (`sealdesk users reset-link`). Ends
     every token of the user."""
     reset = body.read(call, PasswordReset)
+    # Looked at before as well: whoever has no token must not make us hash.
+    await call.shared.database.read(
+        lambda tx: actions.get_reset_user(tx, reset.token, now_us=call.now_us)
+    )
     password_hash = await passwords.hash_of(reset.new)
     await call.shared.database.write(
         lambda tx: actions.use_reset_token(
-            tx, reset.token, password_hash, address=call.address, now_us=call.now_us
+            tx,
+            reset.token,
+            password_hash,
+            address=call.address,
+            now_us=call.shared.clock.now_us(),
         )
     )
     return envelope.nothing()

@@ -125,6 +125,9 @@ class LoggedIn(msgspec.Struct, frozen=True):
     expires_in: int
     user: UserShown
 
+    def __repr__(self) -> str:
+        return "LoggedIn(…)"
+
 
 class Bound(msgspec.Struct, frozen=True):
     """How many failures a bucket may hold within a time before no more are looked at."""

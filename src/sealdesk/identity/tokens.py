@@ -1,6 +1,6 @@
 """Access tokens: JWTs of one algorithm, made and read here only."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sealdesk.errors import Unproven
 from sealdesk.identity import rules
@@ -8,6 +8,7 @@ from sealdesk.identity.rules import User
 from sealdesk.web.call import Call
 
 _ALGORITHM = "HS256"
+_LATEST_S = 2**40
 _REQUIRED = ["iss", "aud", "sub", "jti", "iat", "exp", "tenant_id", "role"]
 
 
@@ -55,21 +56,27 @@ def _decoded(text: str, secret: bytes, now_us: int) -> Token:
             # The time is compared below, with the clock that everything else goes by.
             options={"require": _REQUIRED, "verify_exp": False, "verify_iat": False},
         )
-        token = Token(
-            claims["jti"],
-            claims["sub"],
-            claims["tenant_id"],
-            claims["role"],
-            round(claims["iat"] * 1_000_000),
-            round(claims["exp"] * 1_000_000),
-        )
-    except (jwt.InvalidTokenError, TypeError, ValueError, OverflowError) as error:
-        raise refused("invalid_token", "The access token is not one of ours. Log in.") from error
-    if not all(isinstance(part, str) for part in token[:4]):
-        raise refused("invalid_token", "The access token is not one of ours. Log in.")
+    # A header nested a thousand levels deep ends in a RecursionError.
+    except (jwt.InvalidTokenError, RecursionError) as error:
+        raise _not_ours() from error
+    token = _token(claims)
     if token.expires_at <= now_us:
         raise refused("token_expired", "The access token has expired. Log in again.")
     return token
+
+
+def _token(claims: dict[str, Any]) -> Token:
+    texts = [claims[name] for name in ("jti", "sub", "tenant_id", "role")]
+    times = [claims[name] for name in ("iat", "exp")]
+    are_texts = all(isinstance(text, str) for text in texts)
+    are_times = all(isinstance(at, int | float) and 0 <= at < _LATEST_S for at in times)
+    if not (are_texts and are_times):
+        raise _not_ours()
+    return Token(*texts, *(round(at * 1_000_000) for at in times))
+
+
+def _not_ours() -> Unproven:
+    return refused("invalid_token", "The access token is not one of ours. Log in.")
 
 
 def refused(code: str, detail: str) -> Unproven:

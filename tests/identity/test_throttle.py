@@ -1,0 +1,147 @@
+"""Guessing passwords: only failures count, each in its own place (decisions 1)."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from sealdesk.identity import actions
+from tests.support.client import Person
+from tests.support.service import PASSWORD, Service, Tenant
+
+HOME, HOTEL, CAFE = "192.0.2.1", "198.51.100.2", "203.0.113.3"
+
+
+@pytest.fixture
+def service(start: Callable[..., Service]) -> Service:
+    """A service behind a proxy, so that a test chooses its address."""
+    return start(SEALDESK_TRUSTED_PROXIES="127.0.0.1")
+
+
+def _try(tenant: Tenant, address: str, password: str = "wrong", email: str = "") -> Any:
+    body = {"email": email or tenant.admin_email, "password": password}
+    return Person(tenant.service, "").post("/api/v1/auth/login", body, x_forwarded_for=address)
+
+
+def _code(answer: Any) -> str:
+    return "" if answer.is_success else str(answer.json()["code"])
+
+
+def _fail(tenant: Tenant, count: int, address: str, email: str = "") -> None:
+    """Failed log-ins, without the time that hashing takes."""
+    for _ in range(count):
+        tenant.service.write(
+            lambda tx: actions.begin_log_in(
+                tx,
+                email or tenant.admin_email,
+                address,
+                now_us=tenant.service.clock.now_us(),
+            )
+        )
+
+
+def test_eleventh_failure_in_five_minutes_is_not_looked_at(tenant: Tenant) -> None:
+    assert [_code(_try(tenant, HOME)) for _ in range(10)] == ["invalid_credentials"] * 10
+    refused = _try(tenant, HOME)
+    assert (refused.status_code, _code(refused)) == (429, "too_many_attempts")
+    assert 295 <= int(refused.headers["retry-after"]) <= 300
+
+
+def test_right_password_is_refused_from_there_too(tenant: Tenant) -> None:
+    _fail(tenant, 10, HOME)
+    assert _code(_try(tenant, HOME, PASSWORD)) == "too_many_attempts"
+
+
+def test_other_addresses_of_the_same_account_are_not_shut_out(tenant: Tenant) -> None:
+    _fail(tenant, 10, HOTEL)
+    assert _code(_try(tenant, HOME, PASSWORD)) == ""
+
+
+def test_other_accounts_from_the_same_address_are_not_shut_out(tenant: Tenant) -> None:
+    _fail(tenant, 10, HOME, "else@example.test")
+    assert _code(_try(tenant, HOME, PASSWORD)) == ""
+
+
+def test_account_without_a_user_is_counted_alike(tenant: Tenant) -> None:
+    _fail(tenant, 10, HOME, "ghost@example.test")
+    assert _code(_try(tenant, HOME, email="ghost@example.test")) == "too_many_attempts"
+
+
+def test_waiting_as_long_as_told_is_enough(tenant: Tenant) -> None:
+    _fail(tenant, 10, HOME)
+    wait_s = int(_try(tenant, HOME, PASSWORD).headers["retry-after"])
+    tenant.service.clock.advance(wait_s)
+    assert _code(_try(tenant, HOME, PASSWORD)) == ""
+
+
+def test_success_resets_the_account_from_this_address(tenant: Tenant) -> None:
+    _fail(tenant, 9, HOME)
+    assert _code(_try(tenant, HOME, PASSWORD)) == ""
+    _fail(tenant, 9, HOME)
+    assert _code(_try(tenant, HOME, PASSWORD)) == ""
+
+
+def test_successes_are_not_counted(tenant: Tenant) -> None:
+    assert [_code(_try(tenant, HOME, PASSWORD)) for _ in range(12)] == [""] * 12
+
+
+def test_hundred_and_first_failure_from_one_address_is_not_looked_at(tenant: Tenant) -> None:
+    for number in range(11):
+        _fail(tenant, 9, HOME, f"{number}@example.test")
+    assert _code(_try(tenant, HOME, email="x@example.test")) == "invalid_credentials"
+    assert _code(_try(tenant, HOME, PASSWORD)) == "too_many_attempts"
+    assert _code(_try(tenant, HOTEL, PASSWORD)) == ""
+
+
+def test_success_of_one_account_does_not_free_the_address(tenant: Tenant) -> None:
+    for number in range(11):
+        _fail(tenant, 9, HOME, f"{number}@example.test")
+    assert _code(_try(tenant, HOME, PASSWORD)) == ""
+    _fail(tenant, 1, HOME, "x@example.test")
+    assert _code(_try(tenant, HOME, PASSWORD)) == "too_many_attempts"
+
+
+def test_hundred_failures_from_strangers_shut_out_further_strangers(tenant: Tenant) -> None:
+    for number in range(10):
+        _fail(tenant, 10, f"198.51.100.{number}")
+    refused = _try(tenant, CAFE, PASSWORD)
+    assert _code(refused) == "too_many_attempts"
+    assert 3500 <= int(refused.headers["retry-after"]) <= 3600
+
+
+def test_strangers_cannot_shut_out_who_was_there_before(tenant: Tenant) -> None:
+    assert _code(_try(tenant, HOME, PASSWORD)) == ""
+    for number in range(10):
+        _fail(tenant, 10, f"198.51.100.{number}")
+    assert _code(_try(tenant, HOME)) == "invalid_credentials"
+    assert _code(_try(tenant, HOME, PASSWORD)) == ""
+
+
+def test_known_address_has_a_limit_of_its_own(tenant: Tenant) -> None:
+    assert _code(_try(tenant, HOME, PASSWORD)) == ""
+    _fail(tenant, 10, HOME)
+    assert _code(_try(tenant, HOME, PASSWORD)) == "too_many_attempts"
+
+
+def test_guesses_at_once_are_all_counted(tenant: Tenant) -> None:
+    with ThreadPoolExecutor(16) as pool:
+        codes = list(pool.map(lambda _: _code(_try(tenant, HOME)), range(24)))
+    assert codes.count("invalid_credentials") == 10
+    assert codes.count("too_many_attempts") == 14
+
+
+def test_address_of_a_client_is_not_taken_from_a_header_of_its_own(
+    start: Callable[..., Service],
+) -> None:
+    tenant = start().tenant()
+    _fail(tenant, 10, "127.0.0.1")
+    assert _code(_try(tenant, HOME, PASSWORD)) == "too_many_attempts"
+
+
+def test_changing_the_password_counts_wrong_guesses_too(tenant: Tenant) -> None:
+    person = tenant.admin()
+    _fail(tenant, 9, "127.0.0.1")
+    change = {"current": "wrong", "new": "another long passphrase"}
+    codes = [_code(person.post("/api/v1/auth/password", change)) for _ in range(2)]
+    assert codes == ["invalid_credentials", "too_many_attempts"]
