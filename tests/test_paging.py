@@ -2,6 +2,7 @@
 
 import os
 import re
+import string
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -65,6 +66,16 @@ def test_no_changed_cursor_opens(listing: Listing, position: Position, data: st.
     with pytest.raises(Malformed) as refusal:
         open_cursor(RING, listing, cursor[:place] + letter + cursor[place + 1 :])
     assert refusal.value.members["reason"] == "malformed"
+
+
+# Of three lengths in a row two leave bits in the last letter that mean nothing.
+@pytest.mark.parametrize("position", [["i"], ["id"], ["ids"]])
+def test_a_cursor_has_one_spelling(position: Position) -> None:
+    listing = Listing("t", TICKETS, {})
+    cursor = seal_cursor(RING, listing, position)
+    for letter in set(string.ascii_letters + string.digits + "-_") - {cursor[-1]}:
+        with pytest.raises(Malformed):
+            open_cursor(RING, listing, cursor[:-1] + letter)
 
 
 @settings(max_examples=200)
