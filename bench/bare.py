@@ -1,0 +1,92 @@
+"""The bare handler that the service is measured against: `python -m bench.bare PORT MEMORY`.
+
+It checks the same signatures from memory, and encodes 25 records that it holds (GET) or decodes
+the body (POST): what no service of this kind, in Python on this server, can leave out.
+"""
+
+import sys
+from pathlib import Path
+
+import msgspec
+
+from sealdesk import server
+from sealdesk.shared import Lifetime
+from sealdesk.signing import Signed, is_valid
+from sealdesk.tickets.rules import NewTicket, TicketShown
+from sealdesk.web.call import Receive, Scope, Send
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(NewTicket).decode
+
+
+class Memory(msgspec.Struct, frozen=True):
+    """What the handler knows: key → secret, and its records."""
+
+    secrets: dict[str, str]
+    records: list[TicketShown]
+
+
+class Page(msgspec.Struct, frozen=True):
+    """The list envelope."""
+
+    data: list[TicketShown]
+    meta: dict[str, object]
+
+
+class Bare:
+    """An ASGI application of one function."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._secrets = {key.encode(): secret for key, secret in memory.secrets.items()}
+        self._records = memory.records
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await _live(receive, send)
+            return
+        body = b"" if scope["method"] == "GET" else await _body(receive)
+        if not self._is_signed(scope, body):
+            status, answer = 401, b"{}"
+        elif body:
+            new = _decode(body)
+            status, answer = 201, _encode({"data": {"subject": new.subject}})
+        else:
+            meta = {"per_page": 25, "has_more": True, "next_cursor": "x" * 128}
+            status, answer = 200, _encode(Page(self._records, meta))
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(answer)).encode()),
+        ]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": answer})
+
+    def _is_signed(self, scope: Scope, body: bytes) -> bool:
+        headers = dict(scope["headers"])
+        target = scope["raw_path"]
+        if scope["query_string"]:
+            target += b"?" + scope["query_string"]
+        secret = self._secrets.get(headers.get(b"x-api-key", b""))
+        if secret is None:
+            return False
+        parts = Signed(headers[b"x-api-timestamp"], scope["method"].encode(), target, body)
+        return is_valid(secret, parts, headers[b"x-api-signature"])
+
+
+async def _body(receive: Receive) -> bytes:
+    message = await receive()
+    body: bytes = message["body"]
+    while message["more_body"]:
+        message = await receive()
+        body += message["body"]
+    return body
+
+
+async def _live(receive: Receive, send: Send) -> None:
+    for step in ("startup", "shutdown"):
+        await receive()
+        await send({"type": f"lifespan.{step}.complete"})
+
+
+if __name__ == "__main__":
+    known = msgspec.json.decode(Path(sys.argv[2]).read_bytes(), type=Memory)
+    server.serve(Bare(known), Lifetime(), server.bind("127.0.0.1", int(sys.argv[1])))

@@ -1,0 +1,174 @@
+"""Building the benchmark's database: the service's own statements, many rows at a time."""
+
+import multiprocessing
+import sqlite3
+from collections.abc import Iterator, Sequence
+from multiprocessing.queues import Queue
+from queue import Empty
+
+import msgspec
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from bench.plan import Plan
+from bench.rows import SPAN_US, Chunk, TenantToFill, chunks
+from sealdesk import ids
+from sealdesk.api_keys import actions as api_keys
+from sealdesk.api_keys.rules import NewApiKey
+from sealdesk.caller import SYSTEM, Caller
+from sealdesk.db import version
+from sealdesk.db.engine import Tx
+from sealdesk.db.sqlite import connect, run_now
+from sealdesk.identity import actions as identity
+from sealdesk.sealing import KeyRing
+from sealdesk.settings import Settings
+
+_SEED = 20_260_101
+_AGENTS = 6
+_CHUNKS_WAITING = 6
+_PATIENCE_S = 2.0
+_LARGE = ("tickets", "ticket_tags", "customers")
+# Nothing here has to survive a crash: a database without its stamp is built again.
+_LOADING = (
+    "PRAGMA journal_mode = OFF",
+    "PRAGMA synchronous = OFF",
+    "PRAGMA foreign_keys = OFF",
+    "PRAGMA cache_size = -524288",
+    "PRAGMA threads = 2",
+)
+
+
+class BenchKey(msgspec.Struct, frozen=True):
+    """An API key of the benchmark, with its secret."""
+
+    tenant_id: str
+    api_key: str
+    api_secret: str
+
+
+def build(settings: Settings, plan: Plan, until_us: int) -> tuple[list[str], list[BenchKey]]:
+    """A new database with the tickets of the two years before `until_us`.
+
+    Gives the tenants' ids, the big one first, then the small one; and all keys.
+    """
+    version.ensure_current(settings.database_path)
+    connection = connect(settings.database_path)
+    for pragma in _LOADING:
+        connection.execute(pragma)
+    tenants = _add_tenants(connection, plan, until_us - SPAN_US)
+    keys = _add_keys(connection, KeyRing(settings.master_keys), plan, tenants)
+    _fill(connection, tenants, until_us)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.close()
+    return [tenant.id for tenant in tenants], keys
+
+
+def _add_tenants(connection: sqlite3.Connection, plan: Plan, at_us: int) -> list[TenantToFill]:
+    others = plan.tenants - 2
+    share, rest = divmod(plan.other_tickets, others)
+    sizes = [plan.big_tickets, plan.small_tickets, share + rest, *[share] * (others - 1)]
+
+    async def work(tx: Tx) -> list[TenantToFill]:
+        return [await _add_tenant(tx, place, size, at_us) for place, size in enumerate(sizes)]
+
+    return run_now(connection, work)
+
+
+async def _add_tenant(tx: Tx, place: int, size: int, at_us: int) -> TenantToFill:
+    tenant = await identity.create_tenant(tx, f"Tenant {place}", actor=SYSTEM, now_us=at_us)
+    agents = [
+        await identity.create_user(
+            tx,
+            tenant.id,
+            email=f"agent{number}@tenant{place}.example",
+            name=None,
+            role="agent",
+            password_hash=None,
+            actor=SYSTEM,
+            now_us=at_us,
+        )
+        for number in range(_AGENTS)
+    ]
+    return TenantToFill(tenant.id, tuple(agent.id for agent in agents), size)
+
+
+def _add_keys(
+    connection: sqlite3.Connection, ring: KeyRing, plan: Plan, tenants: Sequence[TenantToFill]
+) -> list[BenchKey]:
+    counts = [plan.big_keys, *[plan.keys_each] * (len(tenants) - 1)]
+    wanted = [tenant.id for tenant, n in zip(tenants, counts, strict=True) for _ in range(n)]
+
+    async def work(tx: Tx) -> list[BenchKey]:
+        return [await _add_key(tx, ring, tenant_id) for tenant_id in wanted]
+
+    return run_now(connection, work)
+
+
+async def _add_key(tx: Tx, ring: KeyRing, tenant_id: str) -> BenchKey:
+    now_us = ids.instant_of(tenant_id)
+    caller = Caller(tenant_id, SYSTEM, frozenset(), "")
+    wanted = NewApiKey("bench", rate_limit=100_000)
+    made = await api_keys.create_key(tx, caller, wanted, ring=ring, now_us=now_us)
+    return BenchKey(tenant_id, made.api_key, made.api_secret)
+
+
+def _fill(connection: sqlite3.Connection, tenants: Sequence[TenantToFill], until_us: int) -> None:
+    """Write all tickets and customers, then sort the indexes, with a bar for what is left."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:,.0f} of {task.total:,.0f}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns) as progress:
+        indexes = _drop_indexes(connection)
+        total = sum(tenant.tickets for tenant in tenants)
+        task = progress.add_task("tickets", total=total)
+        connection.execute("BEGIN")
+        for chunk in _made_elsewhere(tenants, until_us):
+            for statement, rows in chunk.written.items():
+                connection.executemany(statement, rows)
+            progress.advance(task, chunk.tickets)
+        connection.executemany(
+            "INSERT INTO ticket_numbers (tenant_id, last_number) VALUES (?, ?)",
+            [(tenant.id, tenant.tickets) for tenant in tenants],
+        )
+        connection.execute("COMMIT")
+        for statement in progress.track(indexes, description="indexes"):
+            connection.execute(statement)
+
+
+def _drop_indexes(connection: sqlite3.Connection) -> list[str]:
+    """Drop the secondary indexes of the large tables; the statements that make them again."""
+    found = connection.execute(
+        "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
+        f" AND tbl_name IN ({', '.join('?' * len(_LARGE))})",
+        _LARGE,
+    ).fetchall()
+    for name, _ in found:
+        connection.execute(f"DROP INDEX {name}")
+    return [sql for _, sql in found]
+
+
+def _made_elsewhere(tenants: Sequence[TenantToFill], until_us: int) -> Iterator[Chunk]:
+    """The chunks of rows, made by a process of its own."""
+    context = multiprocessing.get_context("spawn")
+    queue: Queue[Chunk | None] = context.Queue(_CHUNKS_WAITING)
+    maker = context.Process(target=_make, args=(queue, tenants, until_us), daemon=True)
+    maker.start()
+    while True:
+        try:
+            chunk = queue.get(timeout=_PATIENCE_S)
+        except Empty:
+            if maker.is_alive():
+                continue
+            raise RuntimeError("the process that makes the rows has failed") from None
+        if chunk is None:
+            maker.join()
+            return
+        yield chunk
+
+
+def _make(queue: "Queue[Chunk | None]", tenants: Sequence[TenantToFill], until_us: int) -> None:
+    for chunk in chunks(tenants, until_us, _SEED):
+        queue.put(chunk)
+    queue.put(None)

@@ -1,0 +1,146 @@
+"""The benchmark's data: built once, reused as long as it still fits, cleaned of each run."""
+
+import hashlib
+import shutil
+import time
+from pathlib import Path
+
+import msgspec
+
+from bench import build
+from bench.build import BenchKey
+from bench.plan import Plan
+from sealdesk import ids
+from sealdesk.customers import rules as customer_rules
+from sealdesk.customers import store as customers
+from sealdesk.db import version
+from sealdesk.db.engine import Tx
+from sealdesk.db.sqlite import SqliteTx, connect, drive
+from sealdesk.settings import Settings, from_env, make_private_dir
+from sealdesk.tickets import rules as ticket_rules
+from sealdesk.tickets import store as tickets
+
+HOME = Path(__file__).parent / "data"
+_CHECKED_TICKETS = 100
+_NEWEST = """
+SELECT id, customer_id FROM tickets WHERE tenant_id = :tenant_id ORDER BY id DESC LIMIT :limit
+"""
+# What a run writes is newer than the data, and an id carries its time.
+_WRITTEN_BY_RUNS = (
+    "DELETE FROM ticket_tags WHERE tenant_id = ? AND ticket_id >= ?",
+    "DELETE FROM tickets WHERE tenant_id = ? AND id >= ?",
+    "DELETE FROM customers WHERE tenant_id = ? AND id >= ?",
+    "DELETE FROM events WHERE tenant_id = ? AND id >= ?",
+)
+
+
+class Stamp(msgspec.Struct, frozen=True):
+    """What a database was built from and up to which time; written when it is complete."""
+
+    built_from: str
+    until_us: int
+    took_s: float
+    tenant_ids: list[str]
+    keys: list[BenchKey]
+
+
+class Data(msgspec.Struct, frozen=True):
+    """A database that is ready. The first tenant is the big one, the second the small one."""
+
+    settings: Settings
+    stamp: Stamp
+
+    @property
+    def big(self) -> str:
+        return self.stamp.tenant_ids[0]
+
+    @property
+    def small(self) -> str:
+        return self.stamp.tenant_ids[1]
+
+    def keys_of(self, tenant_id: str) -> list[BenchKey]:
+        return [key for key in self.stamp.keys if key.tenant_id == tenant_id]
+
+
+def ready(plan: Plan, home: Path = HOME, *, fresh: bool = False) -> Data:
+    """The data of a plan, built if there is none that fits, without traces of earlier runs."""
+    directory = home / plan.name
+    found = None if fresh else _reusable(directory, plan)
+    if found is not None:
+        _clean(found)
+        return found
+    shutil.rmtree(directory, ignore_errors=True)
+    make_private_dir(directory)
+    return _built(_settings(directory), plan)
+
+
+def _built(settings: Settings, plan: Plan) -> Data:
+    started = time.monotonic()
+    until_us = time.time_ns() // 1000
+    tenant_ids, keys = build.build(settings, plan, until_us)
+    stamp = Stamp(_sources(plan), until_us, time.monotonic() - started, tenant_ids, keys)
+    _stamp_path(settings.data_dir).write_bytes(msgspec.json.encode(stamp))
+    return Data(settings, stamp)
+
+
+def _settings(directory: Path) -> Settings:
+    return from_env({"SEALDESK_DATA_DIR": str(directory)})
+
+
+def _stamp_path(directory: Path) -> Path:
+    return directory / "built.json"
+
+
+def _reusable(directory: Path, plan: Plan) -> Data | None:
+    """The data in this directory, if the service of today would have written the same."""
+    if not _stamp_path(directory).exists():
+        return None
+    stamp = msgspec.json.decode(_stamp_path(directory).read_bytes(), type=Stamp)
+    if stamp.built_from != _sources(plan):
+        return None
+    data = Data(_settings(directory), stamp)
+    connection = connect(data.settings.database_path)
+    try:
+        is_current = drive(_is_as_written(SqliteTx(connection), data.big))
+    finally:
+        connection.close()
+    return data if is_current else None
+
+
+def _sources(plan: Plan) -> str:
+    """A fingerprint of what decides the rows: the plan, the migrations, the makers of rows."""
+    digest = hashlib.sha256(msgspec.json.encode(plan))
+    migrations = Path(version.__file__).parent / "migrations" / "versions"
+    here = Path(__file__).parent
+    for path in (*sorted(migrations.glob("*.py")), here / "rows.py", here / "prose.py"):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+async def _is_as_written(tx: Tx, tenant_id: str) -> bool:
+    """Whether the ready JSON in the newest rows is what the service would write today."""
+    sample = await tx.all(_NEWEST, {"tenant_id": tenant_id, "limit": _CHECKED_TICKETS})
+    for row in sample:
+        found = await tickets.find(tx, tenant_id, row["id"])
+        shown = await tickets.find_shown(tx, tenant_id, row["id"])
+        customer = await customers.find(tx, tenant_id, row["customer_id"])
+        if found is None or shown is None or customer is None:
+            return False
+        document = ticket_rules.document(found.ticket)
+        if shown.document != ticket_rules.with_customer(document, found.reference):
+            return False
+        if found.reference != customer_rules.reference(customer):
+            return False
+    return bool(sample)
+
+
+def _clean(data: Data) -> None:
+    """Delete what earlier runs have added; what they changed stays changed."""
+    connection = connect(data.settings.database_path, is_checkpointer=True)
+    since = ids.lowest(data.stamp.until_us)
+    connection.execute("BEGIN IMMEDIATE")
+    for statement in _WRITTEN_BY_RUNS:
+        connection.executemany(statement, [(tenant, since) for tenant in data.stamp.tenant_ids])
+    connection.execute("COMMIT")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()

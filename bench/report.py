@@ -1,0 +1,97 @@
+"""What a run has found, for a terminal, for a program and for the documentation."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+
+from bench.plan import Plan
+from bench.results import Figure, Results, Round, median_round
+
+_MARKS = {"aim": "✔ aim", "floor": "✔ floor", "missed": "✘ missed"}
+_COLOURS = {"aim": "green", "floor": "yellow", "missed": "red"}
+_FIGURES = ("Figure", "Measured", "Rounds", "Floor", "Aim", "")
+_RATES = ("Driven", "requests/s", "p50 ms", "p99 ms", "server CPU µs", "server", "client")
+_BEGIN, _END = "<!-- bench:begin -->", "<!-- bench:end -->"
+_NOTE = """\
+Each ratio is the median of rounds in which the bare handler and the service took turns, at 32
+connections, every request signed and different, every answer checked. The bare handler runs on the
+same server with the same settings, checks the same signatures from memory, and encodes 25 tickets
+that it holds (GET) or decodes the body (POST). New tickets have descriptions of about 400 bytes;
+half are by customers never seen before, half by known ones, recent ones more often; they go to all
+tenants alike. The two page figures are latencies on one connection. Server and client each have a
+core; the last columns say how much of it they used."""
+
+Cells = tuple[str, ...]
+
+
+def show(results: Results, console: Console) -> None:
+    """Print the figures, and what else was driven."""
+    figures = Table(*_FIGURES, title="Speed and memory")
+    for figure in results.figures:
+        *cells, mark = _figure_cells(figure)
+        figures.add_row(*cells, f"[{_COLOURS[figure.verdict]}]{mark}[/]")
+    rates = Table(*_RATES)
+    for name, rounds in results.rates.items():
+        rates.add_row(*_rate_cells(name, rounds))
+    console.print(figures, rates)
+    console.print(_NOTE.replace("\n", " "), highlight=False)
+
+
+def write_json(path: Path, results: Results, plan: Plan, machine: dict[str, str]) -> None:
+    """Everything, with each round."""
+    figures = [
+        {**msgspec.structs.asdict(figure), "value": figure.value, "verdict": figure.verdict}
+        for figure in results.figures
+    ]
+    document = {"machine": machine, "plan": plan, "figures": figures, "rates": results.rates}
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
+
+
+def publish(root: Path, results: Results, machine: dict[str, str]) -> None:
+    """Write docs/figures.md, and the table between its marks in the README."""
+    where = ", ".join(f"{name} {text}" for name, text in machine.items())
+    figures = _markdown(_FIGURES, map(_figure_cells, results.figures))
+    rates = _markdown(_RATES, (_rate_cells(*item) for item in results.rates.items()))
+    page = f"# Figures\n\nFrom `make bench` ({where}).\n\n{_NOTE}\n\n{figures}\n\n{rates}\n"
+    (root / "docs").mkdir(exist_ok=True)
+    (root / "docs" / "figures.md").write_text(page)
+    readme = root / "README.md"
+    before, _, rest = readme.read_text().partition(_BEGIN)
+    _, mark, after = rest.partition(_END)
+    if mark:
+        inner = f"{_BEGIN}\n{figures}\n\nMeasured on: {where}.\n{_END}"
+        readme.write_text(before + inner + after)
+
+
+def _figure_cells(figure: Figure) -> Cells:
+    sign, unit = ("≥", "≤")[not figure.is_least], f" {figure.unit}".rstrip()
+    digits = 0 if figure.unit == "MiB" else 2
+    rounds = f"{min(figure.values):.{digits}f} … {max(figure.values):.{digits}f}"
+    return (
+        figure.name,
+        f"{figure.value:.{digits}f}{unit}",
+        rounds,
+        f"{sign} {figure.floor:g}{unit}",
+        f"{figure.aim:g}{unit}",
+        _MARKS[figure.verdict],
+    )
+
+
+def _rate_cells(name: str, rounds: list[Round]) -> Cells:
+    middle = median_round(rounds)
+    return (
+        name,
+        f"{middle.per_second:,.0f}",
+        f"{middle.p50_ms:.1f}",
+        f"{middle.p99_ms:.1f}",
+        f"{middle.cpu_us:.0f}",
+        f"{middle.server_share:.0%}",
+        f"{middle.client_share:.0%}",
+    )
+
+
+def _markdown(head: Cells, rows: Iterable[Cells]) -> str:
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ("---",) * len(head), *rows))

@@ -1,0 +1,122 @@
+"""The servers under load: started on a core of their own, watched from outside."""
+
+import http.client
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sealdesk.settings import Settings
+
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_START_TIMEOUT_S = 30.0
+_ROOT = Path(__file__).parent.parent
+
+
+class Cores:
+    """One core for the servers, another for this process; the same one if there is no other."""
+
+    def __init__(self) -> None:
+        self._usable = os.sched_getaffinity(0)
+
+    def __enter__(self) -> "Cores":
+        os.sched_setaffinity(0, {max(self._usable)})
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.sched_setaffinity(0, self._usable)
+
+    @contextmanager
+    def of_servers(self) -> Iterator[None]:
+        """A process that is started meanwhile stays on the servers' core."""
+        os.sched_setaffinity(0, {min(self._usable)})
+        try:
+            yield
+        finally:
+            os.sched_setaffinity(0, {max(self._usable)})
+
+
+class Server:
+    """A running server process. ready_s: from its exec to the first 200."""
+
+    def __init__(self, pid: int, port: int, ready_s: float) -> None:
+        self._proc = Path(f"/proc/{pid}")
+        self.port = port
+        self.ready_s = ready_s
+
+    def rss_mib(self) -> float:
+        """Resident memory."""
+        text = (self._proc / "status").read_text()
+        line = next(line for line in text.splitlines() if line.startswith("VmRSS:"))
+        return int(line.split()[1]) / 1024
+
+    def cpu_s(self) -> float:
+        """The time that all its threads have spent computing."""
+        fields = (self._proc / "stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+
+
+@contextmanager
+def sealdesk(settings: Settings, cores: Cores) -> Iterator[Server]:
+    """`sealdesk serve` on this data."""
+    program = Path(sys.executable).with_name("sealdesk")
+    port = _free_port()
+    command = [str(program), "serve", "--host", "127.0.0.1", "--port", str(port)]
+    with _running(command, port, "/readyz", settings.data_dir, cores) as server:
+        yield server
+
+
+@contextmanager
+def bare(memory: Path, cores: Cores) -> Iterator[Server]:
+    """The bare handler, which answers everything that is not signed with 401."""
+    port = _free_port()
+    command = [sys.executable, "-m", "bench.bare", str(port), str(memory)]
+    with _running(command, port, "/", memory.parent, cores) as server:
+        yield server
+
+
+@contextmanager
+def _running(
+    command: list[str], port: int, probe: str, data_dir: Path, cores: Cores
+) -> Iterator[Server]:
+    env = {name: value for name, value in os.environ.items() if not name.startswith("SEALDESK_")}
+    env["SEALDESK_DATA_DIR"] = str(data_dir)
+    with (data_dir / "server.log").open("ab") as log, cores.of_servers():
+        started = time.perf_counter()
+        process = subprocess.Popen(command, cwd=_ROOT, env=env, stdout=log, stderr=log)
+    try:
+        _wait_until_ready(process, port, probe)
+        yield Server(process.pid, port, time.perf_counter() - started)
+    finally:
+        process.terminate()
+        process.wait(_START_TIMEOUT_S)
+
+
+def _wait_until_ready(process: "subprocess.Popen[bytes]", port: int, probe: str) -> None:
+    deadline = time.monotonic() + _START_TIMEOUT_S
+    while not _answers(port, probe):
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise RuntimeError(f"{process.args!r} did not start; see its server.log")
+        time.sleep(0.002)
+
+
+def _answers(port: int, probe: str) -> bool:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", probe)
+        return connection.getresponse().status in (200, 401)
+    except OSError:
+        return False
+    finally:
+        connection.close()
+
+
+def _free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port: int = sock.getsockname()[1]
+        return port

@@ -1,0 +1,115 @@
+"""The benchmark, with numbers so small that it measures nothing and still does everything."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+import pytest
+from bench.data import Data, ready
+from bench.measure import measure
+from bench.plan import TINY
+
+from sealdesk.caller import SYSTEM, Caller
+from sealdesk.customers import actions as customers
+from sealdesk.customers.rules import NewCustomer
+from sealdesk.db.sqlite import SqliteTx, connect, drive
+from sealdesk.tickets import actions as tickets
+from sealdesk.tickets.rules import PRIORITIES, NewTicket, TicketCustomer
+
+pytestmark = pytest.mark.xdist_group("bench")
+Values = dict[str, object]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("bench")
+
+
+@pytest.fixture
+def data(home: Path) -> Data:
+    return ready(TINY, home)
+
+
+@pytest.fixture
+def connection(data: Data) -> Iterator[sqlite3.Connection]:
+    """The benchmark's database in a transaction that leaves no trace."""
+    with closing(connect(data.settings.database_path)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        yield connection
+        connection.execute("ROLLBACK")
+
+
+def test_bench_measures_every_figure_and_leaves_the_data_as_it_was(home: Path, data: Data) -> None:
+    results = measure(TINY, data, lambda _: None)
+
+    assert len(results.figures) == 7
+    assert all(figure.value > 0 for figure in results.figures)
+    again = ready(TINY, home)
+    assert again.stamp == data.stamp
+    with closing(connect(again.settings.database_path)) as connection:
+        (count,) = connection.execute("SELECT count(*) FROM tickets").fetchone()
+    assert count == TINY.big_tickets + TINY.small_tickets + TINY.other_tickets
+
+
+def test_bench_tickets_are_what_the_service_would_have_stored(
+    data: Data, connection: sqlite3.Connection
+) -> None:
+    bench = connection.execute(
+        "SELECT * FROM tickets WHERE tenant_id = ? AND status = 'open' AND tags <> '[]' LIMIT 1",
+        (data.big,),
+    ).fetchone()
+    customer = connection.execute(
+        "SELECT email FROM customers WHERE id = ?", (bench["customer_id"],)
+    ).fetchone()
+    new = NewTicket(
+        subject=bench["subject"],
+        description=bench["description"],
+        customer=TicketCustomer(customer["email"]),
+        priority=PRIORITIES[bench["priority"] - 1],
+        tags=msgspec.json.decode(bench["tags"]),
+        custom_fields=msgspec.json.decode(bench["custom_fields"]),
+        external_id=bench["external_id"],
+    )
+    caller = Caller(data.big, SYSTEM, frozenset(), "")
+
+    work = tickets.open_ticket(
+        SqliteTx(connection), caller, new, source="api", now_us=bench["created_at"]
+    )
+    opened_id = drive(work).id
+
+    opened = connection.execute("SELECT * FROM tickets WHERE id = ?", (opened_id,)).fetchone()
+    assert _but_for(opened, "id", "number") == _but_for(bench, "id", "number")
+    assert _tags(connection, opened_id) == _tags(connection, bench["id"]) != []
+
+
+def test_bench_customers_are_what_the_service_would_have_stored(
+    data: Data, connection: sqlite3.Connection
+) -> None:
+    bench = connection.execute(
+        "SELECT * FROM customers WHERE tenant_id = ? LIMIT 1", (data.big,)
+    ).fetchone()
+    new = NewCustomer(bench["email"], bench["name"])
+
+    work = customers.add_customer(SqliteTx(connection), data.small, new, now_us=bench["created_at"])
+    added_id = drive(work).id
+
+    added = connection.execute("SELECT * FROM customers WHERE id = ?", (added_id,)).fetchone()
+    assert _but_for(added, "id", "tenant_id") == _but_for(bench, "id", "tenant_id")
+
+
+def _but_for(row: sqlite3.Row, *names: str) -> Values:
+    """The row's values, also within its ready JSON, without those that must differ."""
+    values: Values = dict(row)
+    for column in values.keys() & {"document", "reference"}:
+        inner = msgspec.json.decode(row[column])
+        values[column] = {name: inner[name] for name in inner if name not in names}
+    return {name: values[name] for name in values if name not in names}
+
+
+def _tags(connection: sqlite3.Connection, ticket_id: object) -> list[str]:
+    rows = connection.execute(
+        "SELECT tag FROM ticket_tags WHERE ticket_id = ? ORDER BY tag", (ticket_id,)
+    )
+    return [row["tag"] for row in rows]
