@@ -117,7 +117,11 @@ def test_allowed_ips_are_at_most_20(admin: Person) -> None:
     assert [at for at, _ in faults(create(admin, allowed_ips=networks))] == ["/allowed_ips"]
 
 
-@pytest.mark.parametrize("network", ["", "localhost", "203.0.113.7/24", "203.0.113.0/33", "1"])
+@pytest.mark.parametrize(
+    "network",
+    ["", "localhost", "203.0.113.7/24", "203.0.113.0/33", "1", "203.0.113.0/255.255.255.0",
+     "fe80::%eth0/64", " 203.0.113.7"],
+)  # fmt: skip
 def test_what_is_no_network_is_refused(admin: Person, network: str) -> None:
     refused = create(admin, allowed_ips=["203.0.113.7", network])
     assert faults(refused) == [("/allowed_ips/1", "invalid_network")]

@@ -2,6 +2,7 @@
 
 import hashlib
 import ipaddress
+import re
 import secrets
 from typing import Annotated, Any, Literal
 
@@ -24,6 +25,8 @@ DEFAULT_RATE_LIMIT = 1000
 REFUSALS_KEPT = 50
 LAST_USED_STEP_US = 60_000_000
 _PREFIX = "tk_live_"
+# ipaddress also takes netmasks for lengths, and IPv6 zones, which are of one machine only.
+_CIDR = re.compile(r"[0-9A-Fa-f:.]{2,45}(/[0-9]{1,3})?", re.ASCII)
 
 ReplayProtection = Literal["off", "writes"]
 Found = list[tuple[str, str, str]]
@@ -48,14 +51,22 @@ def _check_permissions(names: list[str]) -> Found:
 
 
 def _check_networks(cidrs: list[str]) -> Found:
-    found: Found = []
-    for place, cidr in enumerate(cidrs):
-        try:
-            ipaddress.ip_network(cidr)
-        except ValueError:
-            text = "This is not an address or a network, as in 203.0.113.0/24."
-            found.append((f"/{place}", "invalid_network", text))
-    return found
+    text = "This is not an address or a network, as in 203.0.113.0/24."
+    return [
+        (f"/{place}", "invalid_network", text)
+        for place, cidr in enumerate(cidrs)
+        if not _is_network(cidr)
+    ]
+
+
+def _is_network(text: str) -> bool:
+    if _CIDR.fullmatch(text) is None:
+        return False
+    try:
+        ipaddress.ip_network(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _check_instant(text: str) -> Found:
