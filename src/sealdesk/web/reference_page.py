@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -45,6 +46,12 @@ def errors() -> bytes:
     return page.render(by_status=dict(sorted(by_status.items()))).encode()
 
 
+def snippet(name: str, **values: Any) -> str:
+    """A program in signing/ that sends one request; curl takes method, target and body."""
+    return _environment().get_template(f"signing/{name}.txt").render(values)
+
+
+@cache
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("sealdesk.web"),
@@ -54,9 +61,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"prose": _prose, "json": _json, "shell": shell}
-    environment.globals["snippet"] = lambda name, **values: environment.get_template(
-        f"signing/{name}.txt"
-    ).render(values)
+    environment.globals["snippet"] = snippet
     return environment
 
 

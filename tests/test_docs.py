@@ -1,0 +1,75 @@
+"""What is written is what is there: routes, codes, permissions, events and snippets."""
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from sealdesk.api_keys.rules import PERMISSIONS
+from sealdesk.errors import CODES
+from sealdesk.events import EventType
+from sealdesk.identity.rules import ROLES
+from sealdesk.routes import ROUTES
+from sealdesk.web.problems import PROBLEMS
+from sealdesk.web.reference_page import snippet
+from tests.support.client import Person
+from tests.support.service import Service
+
+_ROOT = Path(__file__).parents[1]
+_SOURCE = [
+    file for file in (_ROOT / "src" / "sealdesk").rglob("*.py") if file.name != "problems.py"
+]
+_GUIDE = "\n".join(file.read_text() for file in (_ROOT / "docs").rglob("*.md"))
+_SIGNING = (_ROOT / "docs" / "api" / "signing.md").read_text()
+# The first argument of what refuses a request: the classes of errors.py and the rooms' helpers.
+_RAISED = re.compile(
+    r"(?:Refusal|Malformed|Unproven|Forbidden|WrongMethod|TooSlow|Clash|Stale|TooLarge|WrongType"
+    r"|Invalid|TooMany|TooLargeHeaders|Unavailable|unproven|refused)\(\s*\"([a-z_]+)\""
+)
+
+
+@pytest.fixture
+def written(service: Service) -> str:
+    """The guide and the reference together."""
+    anyone = Person(service, "")
+    pages = [anyone.get(path).text for path in ("/docs", "/docs/errors")]
+    return _GUIDE + "".join(pages).replace("\u200b", "")
+
+
+def test_every_route_is_written_about(written: str) -> None:
+    assert [row.path for row in ROUTES if row.path not in written] == []
+
+
+def test_every_permission_role_and_event_is_in_the_guide() -> None:
+    names = (*PERMISSIONS, *ROLES, *get_args(EventType))
+    assert [name for name in names if f"`{name}`" not in _GUIDE] == []
+
+
+def test_the_guide_names_no_event_that_does_not_exist() -> None:
+    named = set(re.findall(r"`((?:ticket|reply|customer|api_key)\.[a-z_]+)`", _GUIDE))
+    assert named == set(get_args(EventType))
+
+
+def test_every_code_is_explained_in_its_place() -> None:
+    assert list(PROBLEMS) == list(CODES)
+
+
+def test_codes_that_are_raised_are_the_codes_that_exist() -> None:
+    raised = {code for file in _SOURCE for code in _RAISED.findall(file.read_text())}
+    by_default = {"not_found", "storage_unavailable"}
+    declared_only = {"idempotency_in_flight"}
+    assert raised | by_default | declared_only == CODES.keys()
+
+
+@pytest.mark.parametrize("name", ["curl", "python", "node"])
+def test_the_signing_guide_shows_the_snippets_that_are_tested(name: str) -> None:
+    target = "/api/v1/external/tickets?status=open&per_page=5"
+    shown = snippet(name, method="GET", target=target, body="''")
+    assert shown.rstrip() in _SIGNING
+
+
+def test_links_of_the_guide_lead_somewhere() -> None:
+    for file in (_ROOT / "docs").rglob("*.md"):
+        for address in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", file.read_text()):
+            assert (file.parent / address).exists(), f"{file.name}: {address}"
