@@ -273,14 +273,6 @@ def test_time_of_change_never_goes_back(own_service: Service) -> None:
     )
 
 
-def test_an_assignee_who_left_stays_until_another_is_named(key: Key, tenant: Tenant) -> None:
-    agent = tenant.user("agent")
-    ticket = key.ticket(assignee_id=agent)
-    deactivate = "UPDATE users SET is_active = 0 WHERE tenant_id = :tenant_id AND id = :id"
-    key.service.write(lambda tx: tx.run(deactivate, {"tenant_id": tenant.id, "id": agent}))
-    assert patched(key, ticket, subject="Other", assignee_id=agent)["assignee_id"] == agent
-
-
 @pytest.mark.parametrize("method", ["GET", "PATCH"])
 def test_a_ticket_that_is_not_there_is_404(key: Key, service: Service, method: str) -> None:
     foreign = service.tenant().key().ticket()["id"]

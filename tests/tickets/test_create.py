@@ -241,49 +241,6 @@ def test_a_refused_ticket_leaves_no_customer_behind(key: Key) -> None:
     assert key.walk(CUSTOMERS) == []
 
 
-def foreign(tenant: Tenant) -> str:
-    return tenant.service.tenant().user("agent")
-
-
-def inactive(tenant: Tenant) -> str:
-    user_id = tenant.user("agent")
-    deactivate = "UPDATE users SET is_active = 0 WHERE tenant_id = :tenant_id AND id = :id"
-    params = {"tenant_id": tenant.id, "id": user_id}
-    tenant.service.write(lambda tx: tx.run(deactivate, params))
-    return user_id
-
-
-@pytest.mark.parametrize(
-    "unknown",
-    [
-        foreign,
-        inactive,
-        lambda tenant: "",
-        lambda tenant: "garbage",
-        lambda tenant: "00000000-0000-7000-8000-000000000000",
-        lambda tenant: tenant.user("agent").upper(),
-    ],
-    ids=["foreign", "inactive", "empty", "garbage", "nobody", "upper case"],
-)
-def test_a_ticket_is_assigned_to_active_users_of_the_tenant_only(
-    key: Key, tenant: Tenant, unknown: Any
-) -> None:
-    user_id = unknown(tenant)
-    assert faults(key, assignee_id=user_id) == {("/assignee_id", "unknown_assignee")}
-    ticket = key.ticket()
-    answer = key.patch(f"{TICKETS}/{ticket['id']}", {"assignee_id": user_id})
-    assert answer.json()["errors"][0]["code"] == "unknown_assignee"
-    assert key.walk(TICKETS) == [ticket]
-
-
-def test_everybody_whom_agents_lists_can_be_assigned(key: Key, tenant: Tenant) -> None:
-    tenant.user("agent")
-    agents = key.walk("/api/v1/external/agents")
-    assert len(agents) == 2
-    for agent in agents:
-        assert key.ticket(assignee_id=agent["id"])["assignee_id"] == agent["id"]
-
-
 def test_numbers_rise_within_the_tenant(key: Key, service: Service) -> None:
     service.tenant().key().ticket()
     numbers = [key.ticket()["number"] for _ in range(3)]

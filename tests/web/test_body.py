@@ -1,6 +1,5 @@
 """Bodies: what is JSON here, and how every fault of one is named (decisions 6 and 10)."""
 
-import json
 import string
 from typing import Any
 
@@ -9,8 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sealdesk.errors import Malformed
-from sealdesk.web.strict_json import MAX_DEPTH, parse
 from tests.support.client import Key
 
 CUSTOMERS = "/api/v1/external/customers"
@@ -185,14 +182,6 @@ def test_the_answer_to_a_body_full_of_faults_is_bounded(key: Key) -> None:
     assert len(faults(answer)) == 100
 
 
-def test_a_repeated_name_among_many_is_found_in_one_pass() -> None:
-    names = [f'"{n}":0' for n in range(60_000)]
-    body = ",".join([*names, '"59999":0'])
-    # Quadratic work would take minutes: the time limit of tests ends it.
-    with pytest.raises(Malformed, match="'59999' stands twice"):
-        parse(f"{{{body}}}".encode())
-
-
 def test_unknown_fields_are_named_in_a_warning_and_not_stored(key: Key) -> None:
     sent = {**NEW, "subjct": 1, "a/b~c": 2, "größe, \n": 3}
     sent["customer"] = {"email": "c@example.test", "vip": True}
@@ -227,7 +216,7 @@ def test_a_very_long_unknown_name_is_cut_and_still_warned_of(key: Key) -> None:
     assert warnings == f"unknown_field=/{'x' * 63}%E2%80%A6, unknown_field=/y"
 
 
-@settings(max_examples=60)
+@settings(max_examples=50)
 @given(names=st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0")), min_size=1))
 def test_warnings_can_always_be_sent(shared_key: Key, names: list[str]) -> None:
     unknown = {f"?{name}": 1 for name in names}
@@ -302,52 +291,3 @@ def test_only_json_is_taken_and_merge_patch_only_by_patch(
     assert answer.status_code == status
     if status == 415:
         assert answer.json()["code"] == "unsupported_media_type"
-
-
-JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**70), 2**70)
-    | st.floats()
-    | st.text(st.characters()),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters()), inner),
-)
-LOOKS_LIKE_JSON = st.text(st.sampled_from('{}[]",:0123456789.eE+-truefalsn \\u\0\ud83d')).map(
-    lambda text: text.encode("utf-8", "surrogatepass")
-)
-
-
-@settings(max_examples=60)
-@given(content=st.binary() | LOOKS_LIKE_JSON | JSON.map(lambda value: json.dumps(value).encode()))
-def test_whatever_is_read_is_what_the_standard_parser_reads(content: bytes) -> None:
-    try:
-        value = parse(content)
-    except Malformed:
-        return
-    assert repr(value) == repr(json.loads(content.decode()))
-
-
-@settings(max_examples=60)
-@given(value=JSON)
-def test_values_within_the_limits_are_read_and_others_refused(value: Any) -> None:
-    content = json.dumps(value).encode()
-    if fits(value, MAX_DEPTH):
-        assert repr(parse(content)) == repr(value)
-    else:
-        with pytest.raises(Malformed):
-            parse(content)
-
-
-def fits(value: Any, depth: int) -> bool:
-    """Whether decisions 10 allow the value, told without the parser."""
-    if isinstance(value, str):
-        return "\0" not in value and not any(0xD800 <= ord(letter) <= 0xDFFF for letter in value)
-    if isinstance(value, float):
-        return value - value == 0
-    if isinstance(value, int):
-        return -(2**63) <= value < 2**63
-    if value is None:
-        return True
-    names = list(value) if isinstance(value, dict) else []
-    below = list(value.values()) if isinstance(value, dict) else value
-    return depth > 0 and all(fits(item, depth - 1) for item in [*names, *below])
