@@ -1,0 +1,243 @@
+"""From a request to one answer: paths and methods as they were sent, and failures of our own."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from sealdesk import app, ids
+from sealdesk.errors import Unavailable
+from sealdesk.routes import ROUTES
+from sealdesk.web.call import Answer, Call
+from sealdesk.web.route import Open, Route, operation
+from tests.support.client import Key, Person, send
+from tests.support.service import Service
+from tests.support.wire import Wire
+
+TICKETS = "/api/v1/external/tickets"
+LOG_IN = "/api/v1/auth/login"
+SECRET = "the text of an error that nobody outside may read"
+
+
+def _problem(answer: httpx.Response, status: int, code: str) -> dict[str, Any]:
+    """The document of a refusal, in the shape that every refusal has."""
+    assert (answer.status_code, answer.headers["content-type"]) == (
+        status,
+        "application/problem+json",
+    )
+    document: dict[str, Any] = answer.json()
+    assert document["code"] == code
+    assert document["request_id"] == answer.headers["x-request-id"]
+    assert document.keys() >= {"type", "title", "status", "detail", "instance"}
+    return document
+
+
+def _get(service: Service, target: str, method: str = "GET") -> httpx.Response:
+    return send(service, method, target, b"", {})
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/",
+        "/nowhere",
+        "//healthz",
+        "/healthz/",
+        "//",
+        "/api",
+        "/api/v1",
+        "/api/v2/time",
+        "/api/v1/time/",
+        "/api//v1/time",
+        "/api/v1//time",
+        "/API/v1/time",
+        "/api/v1/Time",
+        "/api/v1%2Ftime",
+        "/api/v1/%74ime",
+        "/api/v1/./time",
+        "/api/v1/nowhere/../time",
+        "/api/v1/time;a=b",
+        "/api/v1/time%00",
+        "/api/v1/time%0d%0ax:y",
+        "/api/v1/caf%C3%A9",
+        "/api/v1/%ff%fe",
+        "/" + "a/" * 2000,
+    ],
+)
+def test_path_that_is_not_in_the_table_is_not_found(service: Service, target: str) -> None:
+    with Wire(service) as wire:
+        wire.head("GET", target, [])
+        answer = wire.answer()
+    document = answer.json()
+    assert (answer.status, document["code"], document["instance"]) == (404, "not_found", target)
+
+
+def test_encoded_slash_separates_nothing(key: Key) -> None:
+    ticket = key.ticket()
+    _problem(key.get(f"{TICKETS}%2F{ticket['id']}"), 404, "not_found")
+    _problem(key.get(f"{TICKETS}/{ticket['id']}%2Freplies"), 404, "not_found")
+
+
+@pytest.mark.parametrize(
+    "spell",
+    [
+        str.upper,
+        lambda identifier: identifier.replace("-", ""),
+        lambda identifier: identifier + "%20",
+        lambda identifier: f"%7B{identifier}%7D",
+        lambda identifier: f"%{ord(identifier[0]):02x}{identifier[1:]}",
+        lambda identifier: "",
+    ],
+)
+def test_id_is_found_in_its_canonical_form_only(key: Key, spell: Callable[[str], str]) -> None:
+    _problem(key.get(f"{TICKETS}/{spell(key.ticket()['id'])}"), 404, "not_found")
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
+def test_other_methods_of_a_path_are_refused_with_those_that_exist(
+    service: Service, route: Route
+) -> None:
+    target = route.path.replace("{id}", ids.NONE).replace("{ticket_id}", ids.NONE)
+    existing = {other.method for other in ROUTES if other.path == route.path}
+    allowed = existing | ({"HEAD"} if "GET" in existing else set())
+    for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"} - allowed:
+        answer = _get(service, target, method)
+        _problem(answer, 405, "method_not_allowed")
+        assert answer.headers["allow"] == ", ".join(sorted(allowed))
+
+
+def test_no_origin_is_let_in(service: Service) -> None:
+    asking = {"origin": "https://evil.test", "access-control-request-method": "GET"}
+    answer = send(service, "OPTIONS", "/api/v1/time", b"", asking)
+    assert answer.status_code == 405
+    assert not any(name.startswith("access-control") for name in answer.headers)
+
+
+def test_head_is_get_without_its_body(service: Service, key: Key) -> None:
+    for answer, same in (
+        (_get(service, "/healthz", "HEAD"), _get(service, "/healthz")),
+        (key.call("HEAD", TICKETS), key.get(TICKETS)),
+    ):
+        assert (answer.status_code, answer.content) == (200, b"")
+        assert answer.headers["content-length"] == str(len(same.content))
+
+
+def test_head_of_what_is_not_there_has_no_body(service: Service) -> None:
+    answer = _get(service, "/nowhere", "HEAD")
+    assert (answer.status_code, answer.content) == (404, b"")
+
+
+@pytest.mark.parametrize(
+    ("target", "status"),
+    [
+        ("http://elsewhere.test/healthz", 200),
+        ("http://elsewhere.test/nowhere", 404),
+        ("/healthz#fragment", 400),
+        ("*", 404),
+    ],
+)
+def test_unusual_form_of_a_target_is_answered(service: Service, target: str, status: int) -> None:
+    with Wire(service) as wire:
+        wire.head("OPTIONS" if target == "*" else "GET", target, [])
+        assert wire.answer().status == status
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "deflate", "identity, gzip", "x"])
+def test_encoded_body_is_refused(service: Service, encoding: str) -> None:
+    headers = {"content-type": "application/json", "content-encoding": encoding}
+    answer = send(service, "POST", LOG_IN, b"{}", headers)
+    _problem(answer, 415, "unsupported_media_type")
+
+
+def test_body_that_says_it_is_not_encoded_is_read(service: Service) -> None:
+    headers = {"content-type": "application/json", "content-encoding": "Identity"}
+    _problem(send(service, "POST", LOG_IN, b"{}", headers), 422, "validation_failed")
+
+
+@pytest.mark.parametrize(
+    "declared", ["", "text/plain", "application/x-www-form-urlencoded", "application/jsonp"]
+)
+def test_body_of_another_type_is_refused(service: Service, declared: str) -> None:
+    answer = send(service, "POST", LOG_IN, b"{}", {"content-type": declared})
+    _problem(answer, 415, "unsupported_media_type")
+
+
+@pytest.mark.parametrize("declared", ["application/json; charset=utf-8", "Application/JSON"])
+def test_parameters_and_case_of_the_type_do_not_matter(service: Service, declared: str) -> None:
+    answer = send(service, "POST", LOG_IN, b"{}", {"content-type": declared})
+    _problem(answer, 422, "validation_failed")
+
+
+def test_request_ids_differ_and_are_on_good_answers_too(service: Service) -> None:
+    given = [_get(service, "/healthz").headers["x-request-id"] for _ in range(3)]
+    assert len(set(given)) == 3
+
+
+def test_no_answer_may_be_taken_for_another_type(service: Service) -> None:
+    for target in ("/healthz", "/nowhere", "/docs"):
+        assert _get(service, target).headers["x-content-type-options"] == "nosniff"
+
+
+@operation("Break", tag="Test")
+async def _break(call: Call) -> Answer:
+    raise ValueError(SECRET)
+
+
+@operation("Be away", tag="Test")
+async def _be_away(call: Call) -> Answer:
+    raise Unavailable(retry_after_s=7) from OSError(SECRET)
+
+
+@operation("Answer nonsense", tag="Test")
+async def _nonsense(call: Call) -> Answer:
+    return Answer(200, json.dumps({}).encode())
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch, start: Callable[..., Service]) -> Service:
+    """A service with rows whose handlers fail."""
+    rows = (
+        Route("GET", "/api/v1/broken", Open(), _break),
+        Route("GET", "/api/v1/away", Open(), _be_away),
+        Route("GET", "/api/v1/good", Open(), _nonsense),
+    )
+    monkeypatch.setattr(app, "ROUTES", (*ROUTES, *rows))
+    return start()
+
+
+def test_failure_of_ours_is_a_document_that_tells_nothing(broken: Service) -> None:
+    answer = _get(broken, "/api/v1/broken")
+    document = _problem(answer, 500, "internal_error")
+    assert SECRET not in answer.text
+    assert "Traceback" not in answer.text
+    assert document["detail"].endswith("Tell us the request_id.")
+
+
+def test_failure_of_ours_leaves_the_service_answering(broken: Service) -> None:
+    statuses = [_get(broken, f"/api/v1/{name}").status_code for name in ("broken", "good") * 3]
+    assert statuses == [500, 200] * 3
+
+
+def test_failure_of_ours_is_logged_with_its_request_id(
+    broken: Service, capfd: pytest.CaptureFixture[str]
+) -> None:
+    request_id = _get(broken, "/api/v1/broken").headers["x-request-id"]
+    logged = capfd.readouterr()
+    assert request_id in logged.out + logged.err
+
+
+def test_storage_that_is_away_says_when_to_come_back(broken: Service) -> None:
+    answer = _get(broken, "/api/v1/away")
+    _problem(answer, 503, "storage_unavailable")
+    assert answer.headers["retry-after"] == "7"
+    assert SECRET not in answer.text
+
+
+def test_request_counts_in_the_metrics_by_its_row(broken: Service) -> None:
+    _get(broken, "/api/v1/broken")
+    _get(broken, "/nowhere/secret")
+    exposition = Person(broken, "").get("/metrics").text
+    assert "GET /api/v1/broken" in exposition
+    assert "secret" not in exposition

@@ -1,0 +1,63 @@
+"""What the service says of itself: the time, its health, its metrics."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.support.client import Person
+from tests.support.service import Service
+
+TOKEN = "a token of the metrics"
+
+
+@pytest.fixture
+def anybody(service: Service) -> Person:
+    return Person(service, "")
+
+
+def test_time_is_told_to_everybody_in_both_forms(service: Service, anybody: Person) -> None:
+    before_s = service.clock.now_us() // 1_000_000
+    answer = anybody.get("/api/v1/time")
+    told = answer.json()["data"]
+    assert (answer.status_code, told.keys()) == (200, {"unix", "iso"})
+    assert before_s <= told["unix"] <= service.clock.now_us() // 1_000_000
+    moment = datetime.strptime(told["iso"], "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
+    assert int(moment.timestamp()) == told["unix"]
+
+
+@pytest.mark.parametrize("target", ["/healthz", "/readyz"])
+def test_service_is_alive_and_ready(anybody: Person, target: str) -> None:
+    answer = anybody.get(target)
+    assert (answer.status_code, answer.json()) == (200, {"data": {"status": "ok"}})
+
+
+def test_service_that_is_ending_is_alive_and_not_ready(own_service: Service) -> None:
+    anybody = Person(own_service, "")
+    own_service.shared.lifetime.is_ending = True
+    refused = anybody.get("/readyz")
+    assert (refused.status_code, refused.json()["code"]) == (503, "storage_unavailable")
+    assert int(refused.headers["retry-after"]) >= 1
+    assert anybody.get("/healthz").status_code == 200
+
+
+def test_metrics_are_shown_to_the_machine_itself(anybody: Person) -> None:
+    answer = anybody.get("/metrics")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/plain")
+
+
+@pytest.mark.parametrize(
+    "header", ["x-forwarded-for", "forwarded", "x-real-ip", "via", "x-forwarded-host"]
+)
+def test_metrics_are_hidden_from_what_was_forwarded(anybody: Person, header: str) -> None:
+    answer = anybody.call("GET", "/metrics", headers={header: "127.0.0.1"})
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+def test_metrics_behind_a_token_need_it(start: Callable[..., Service]) -> None:
+    service = start(SEALDESK_METRICS_TOKEN=TOKEN)
+    given = [Person(service, token).get("/metrics").status_code for token in (TOKEN, "", "x")]
+    assert given == [200, 404, 404]
+    forwarded = Person(service, TOKEN).get("/metrics", x_forwarded_for="192.0.2.7")
+    assert forwarded.status_code == 200
