@@ -8,7 +8,7 @@ from importlib import resources
 
 import msgspec
 
-from sealdesk.web import conditional, openapi
+from sealdesk.web import conditional
 from sealdesk.web.call import Answer, Call, Header
 from sealdesk.web.route import Operation, Route, operation
 
@@ -33,7 +33,8 @@ _PAGE_HEADERS: list[Header] = [
 class Reference:
     """The documentation of these rows; each part is made when it is first asked for.
 
-    Making one takes tens of milliseconds, so it happens beside the request loop.
+    Making one takes tens of milliseconds, so it happens beside the request loop. What it takes is
+    imported then: only readers of the documentation pay for it, not every start.
     """
 
     def __init__(self, routes: Sequence[Route]) -> None:
@@ -55,10 +56,11 @@ class Reference:
         return _served("The error codes", _PAGE, self._errors, _PAGE_HEADERS)
 
     def _make_openapi(self) -> bytes:
+        from sealdesk.web import openapi
+
         return msgspec.json.encode(openapi.document(self._routes))
 
     def _make_page(self) -> bytes:
-        # The template engine costs memory that only readers of the documentation should pay.
         from sealdesk.web import reference_page
 
         return reference_page.reference(msgspec.json.decode(self._openapi()))
