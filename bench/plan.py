@@ -68,6 +68,6 @@ TINY = Plan(
     warm_up=32,
     rounds=1,
     round_s=0.05,
-    pairs=3,
+    pairs=15,
     starts=1,
 )

@@ -47,13 +47,15 @@ class Rounds:
     def in_turns(self, name: str, make: Make, other: Make, expected: Expected) -> list[float]:
         """Median latency over another's on one connection, asked in turns; for each fifth."""
         self._say(name)
+        each = self._plan.pairs // _FIFTHS
+        batch = min(each, _BATCH)
         ratios = []
         for _ in range(_FIFTHS):
             these: list[float] = []
             those: list[float] = []
-            for _ in range(max(self._plan.pairs // (_FIFTHS * _BATCH), 1)):
-                these += drive(self._real.port, make(_BATCH), expected, 1).latencies_us
-                those += drive(self._real.port, other(_BATCH), expected, 1).latencies_us
+            for _ in range(each // batch):
+                these += drive(self._real.port, make(batch), expected, 1).latencies_us
+                those += drive(self._real.port, other(batch), expected, 1).latencies_us
             ratios.append(statistics.median(these) / statistics.median(those))
         return ratios
 
