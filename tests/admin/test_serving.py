@@ -1,5 +1,6 @@
 import os
 import resource
+import shutil
 import sqlite3
 import stat
 from pathlib import Path
@@ -62,10 +63,13 @@ def test_a_port_in_use_is_named(empty: Terminal, home: Home) -> None:
     assert f"cannot listen on 127.0.0.1:{port}: Address already in use" in refusal
 
 
-def test_one_database_is_served_once(terminal: Terminal, tmp_path: Path) -> None:
-    link = tmp_path / "link"
-    link.symlink_to(terminal.data_dir)
-    assert "another `sealdesk serve` uses" in Terminal(link).refused("serve", "--port", "0")
+def test_one_database_is_served_once_whatever_leads_to_it(
+    terminal: Terminal, installed: Terminal
+) -> None:
+    shutil.copy(terminal.data_dir / "master.key", installed.data_dir)
+    (installed.data_dir / "sealdesk.db").unlink()
+    (installed.data_dir / "sealdesk.db").symlink_to(terminal.data_dir / "sealdesk.db")
+    assert "another `sealdesk serve` uses" in installed.refused("serve", "--port", "0")
 
 
 def test_a_file_that_is_no_database_is_left_alone(installed: Terminal) -> None:
