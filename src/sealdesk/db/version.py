@@ -7,9 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from sealdesk.db.engine import Tx
 from sealdesk.errors import Unfit
 
 KNOWN = ("0001",)  # every schema version that this code can migrate from; the last is current
+_STORED = "SELECT version_num FROM alembic_version LIMIT 1"
 
 
 class Unusable(Unfit):
@@ -58,6 +60,12 @@ def schema_version(path: Path) -> str | None:
     return version
 
 
+async def stored(tx: Tx) -> str | None:
+    """The schema version of the open database: the least that can be read of it."""
+    row = await tx.first(_STORED, {})
+    return None if row is None else str(row["version_num"])
+
+
 def _read_version(connection: sqlite3.Connection) -> str | None:
     tables = connection.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' LIMIT 100"
@@ -66,5 +74,5 @@ def _read_version(connection: sqlite3.Connection) -> str | None:
         return None
     if ("alembic_version",) not in tables:
         raise sqlite3.DatabaseError("it holds tables of something else")
-    row = connection.execute("SELECT version_num FROM alembic_version LIMIT 1").fetchone()
+    row = connection.execute(_STORED).fetchone()
     return None if row is None else str(row[0])

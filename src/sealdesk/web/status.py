@@ -8,7 +8,7 @@ import msgspec
 
 from sealdesk import clock
 from sealdesk.clock import Iso
-from sealdesk.db.engine import Row, Tx
+from sealdesk.db import version
 from sealdesk.errors import Missing, Unavailable
 from sealdesk.metrics import CONTENT_TYPE
 from sealdesk.web import envelope
@@ -62,7 +62,7 @@ async def is_ready(call: Call) -> Answer:
     """200 when requests can be served; 503 while it starts, stops, or cannot reach its storage."""
     if call.shared.lifetime.is_ending:
         raise Unavailable(detail="The server is stopping. Another one may answer.")
-    await call.shared.database.read(_probe)
+    await call.shared.database.read(version.stored)
     return envelope.one(_OK)
 
 
@@ -101,7 +101,3 @@ async def metrics(call: Call) -> Answer:
     a bearer token; otherwise only the machine itself may look."""
     exposition = call.shared.metrics.exposition()
     return Answer(200, exposition, content_type=CONTENT_TYPE.encode())
-
-
-async def _probe(tx: Tx) -> Row | None:
-    return await tx.first("SELECT version_num FROM alembic_version LIMIT 1", {})
