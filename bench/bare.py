@@ -12,7 +12,7 @@ import msgspec
 from sealdesk import server
 from sealdesk.shared import Lifetime
 from sealdesk.signing import Signed, is_valid
-from sealdesk.tickets.rules import NewTicket, TicketShown
+from sealdesk.tickets.shapes import NewTicket, TicketShown
 from sealdesk.web.call import Receive, Scope, Send
 
 _encode = msgspec.json.Encoder().encode

@@ -14,7 +14,7 @@ from sealdesk.customers.rules import Customer
 from sealdesk.db.engine import Params, Row
 from sealdesk.db.sqlite import drive
 from sealdesk.tickets import store as tickets
-from sealdesk.tickets.rules import PRIORITIES, Priority, Status, Ticket
+from sealdesk.tickets.shapes import PRIORITIES, Priority, Status, Ticket
 
 HOUR_US = 3600 * 1_000_000
 SPAN_US = 2 * 365 * 24 * HOUR_US

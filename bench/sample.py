@@ -17,7 +17,7 @@ from sealdesk.paging import DEFAULT_PER_PAGE as PER_PAGE
 from sealdesk.paging import Listing, seal_cursor
 from sealdesk.sealing import KeyRing
 from sealdesk.tickets import actions
-from sealdesk.tickets.rules import TicketShown
+from sealdesk.tickets.shapes import TicketShown
 
 _BY_NUMBER = "SELECT id FROM tickets WHERE tenant_id = ? AND number = ?"
 _ADDRESSES = "SELECT email FROM customers WHERE tenant_id = ? ORDER BY id DESC LIMIT ?"

@@ -1,6 +1,7 @@
 """The serving process: one lock, one socket, uvicorn with our protocol."""
 
 import asyncio
+import contextlib
 import fcntl
 import signal
 import socket
@@ -61,15 +62,22 @@ def bind(host: str, port: int) -> socket.socket:
     """The listening socket. Raises Refused when it cannot be had."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        sock = socket.socket(family, socket.SOCK_STREAM)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.bind((host, port))
-        # Now rather than later: another process may have the port too, as long as nobody listens.
-        sock.listen(BACKLOG)
+        return _listening(socket.socket(family, socket.SOCK_STREAM), (host, port))
     except OSError as error:
         raise Refused(
-            f"cannot listen on {host}:{port}: {error.strerror or error}; choose another --host or --port"
+            f"cannot listen on {host}:{port}: {error.strerror or error};"
+            " choose another --host or --port"
         ) from error
+
+
+def _listening(sock: socket.socket, address: tuple[str, int]) -> socket.socket:
+    with contextlib.ExitStack() as stack:
+        stack.callback(sock.close)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(address)
+        # Now rather than later: another process may have the port too, as long as nobody listens.
+        sock.listen(BACKLOG)
+        stack.pop_all()
     return sock
 
 

@@ -16,7 +16,7 @@ from sealdesk.customers import actions as customers
 from sealdesk.customers.rules import NewCustomer
 from sealdesk.db.sqlite import SqliteTx, connect, drive
 from sealdesk.tickets import actions as tickets
-from sealdesk.tickets.rules import PRIORITIES, NewTicket, TicketCustomer
+from sealdesk.tickets.shapes import PRIORITIES, NewTicket, TicketCustomer
 
 pytestmark = pytest.mark.xdist_group("bench")
 Values = dict[str, object]

@@ -114,7 +114,8 @@ class Service:
             app, self.shared = compose(self.settings, self.clock)
             self._server = server.make_server(app, self.shared.lifetime)
             serving = asyncio.ensure_future(self._server.serve(sockets=[sock]))
-            while not self._server.started and not serving.done():
+            # uvicorn sets a flag, no event.
+            while not self._server.started and not serving.done():  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
             self._ready.set()
             await serving

@@ -18,7 +18,7 @@ from sealdesk.identity.rules import Role, User
 from sealdesk.paging import PageRequest
 from sealdesk.sealing import KeyRing
 from sealdesk.tickets import actions as tickets
-from sealdesk.tickets.rules import NewReply, NewReplyAuthor, TicketChange
+from sealdesk.tickets.shapes import NewReply, NewReplyAuthor, TicketChange
 
 TENANT_NAME = "Acme Ceramics"
 ADMIN = ("Maya Lindgren", "maya@acme-ceramics.test")

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from sealdesk.tickets.rules import NewTicket, Priority, Source, TicketCustomer
+from sealdesk.tickets.shapes import NewTicket, Priority, Source, TicketCustomer
 
 TICKETS = 320
 DAYS = 28  # no longer than events are kept

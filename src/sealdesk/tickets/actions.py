@@ -9,7 +9,7 @@ from sealdesk.customers import rules as customer_rules
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Fault, Missing, invalid
 from sealdesk.tickets import rules, store
-from sealdesk.tickets.rules import (
+from sealdesk.tickets.shapes import (
     Author,
     AuthorType,
     NewReply,

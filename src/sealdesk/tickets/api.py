@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from sealdesk.db.engine import Row, Tx
 from sealdesk.errors import Missing
-from sealdesk.tickets import actions, examples, lists, rules, store
+from sealdesk.tickets import actions, examples, lists, rules, shapes, store
 from sealdesk.tickets.lists import Filter
-from sealdesk.tickets.rules import NewReply, NewTicket, Reply, TicketChange
+from sealdesk.tickets.shapes import NewReply, NewTicket, Reply, TicketChange
 from sealdesk.web import body, conditional, envelope, query
 from sealdesk.web.call import Answer, Call, Header
 from sealdesk.web.effect import effect
@@ -15,8 +15,8 @@ from sealdesk.web.route import operation
 
 _TAG = "Tickets"
 _FILTERS = (
-    query.any_of("status", rules.STATUSES, "Tickets in one of these statuses."),
-    query.any_of("priority", rules.PRIORITIES, "Tickets with one of these priorities."),
+    query.any_of("status", shapes.STATUSES, "Tickets in one of these statuses."),
+    query.any_of("priority", shapes.PRIORITIES, "Tickets with one of these priorities."),
     query.identifier("customer_id", "Tickets of this customer."),
     query.identifier("assignee_id", "Tickets assigned to this agent."),
     query.text("tag", "Tickets that carry this tag.", most=64, example="refund"),

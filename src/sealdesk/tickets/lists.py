@@ -13,7 +13,7 @@ from sealdesk import ids
 from sealdesk.db.engine import Row, Tx
 from sealdesk.paging import PageRequest, Position
 from sealdesk.tickets import rules
-from sealdesk.tickets.rules import Priority, Status
+from sealdesk.tickets.shapes import Priority, Status
 
 SortBy = Literal["created_at", "updated_at", "priority"]
 

@@ -7,7 +7,7 @@ import msgspec
 from sealdesk.db.engine import Row, Tx
 from sealdesk.paging import PageRequest
 from sealdesk.tickets import rules
-from sealdesk.tickets.rules import Author, Reply, Ticket
+from sealdesk.tickets.shapes import PRIORITIES, Author, Reply, Ticket
 
 _COLUMNS = """t.tenant_id, t.id, t.number, t.subject, t.description, t.status, t.priority,
     t.source, t.customer_id, t.assignee_id, t.tags, t.custom_fields, t.external_id,
@@ -180,7 +180,7 @@ async def list_replies(
 
 def _ticket(row: Row) -> Ticket:
     values = dict(row)
-    values["priority"] = rules.PRIORITIES[values["priority"] - 1]
+    values["priority"] = PRIORITIES[values["priority"] - 1]
     values["tags"] = tuple(msgspec.json.decode(values["tags"]))
     values["custom_fields"] = msgspec.json.decode(values["custom_fields"])
     return Ticket(**{name: values[name] for name in Ticket.__struct_fields__})

@@ -1,0 +1,222 @@
+"""What a ticket and a reply are: the values they hold, and what of them goes in and out."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from sealdesk.clock import Iso
+from sealdesk.customers.rules import CustomerRef, Email, Object, Text255
+from sealdesk.ids import Id
+
+Status = Literal["open", "pending", "on_hold", "resolved", "closed"]
+FirstStatus = Literal["open", "pending", "on_hold", "resolved"]
+Priority = Literal["low", "medium", "high", "urgent"]
+Source = Literal["api", "dashboard", "email"]
+AuthorType = Literal["api_key", "agent", "customer"]
+
+STATUSES: tuple[Status, ...] = ("open", "pending", "on_hold", "resolved", "closed")
+PRIORITIES: tuple[Priority, ...] = ("low", "medium", "high", "urgent")
+
+Found = list[tuple[str, str, str]]
+
+
+def _not_blank(text: str) -> Found:
+    return [] if text.strip() else [("", "too_short", "This must hold more than white space.")]
+
+
+Subject = Annotated[str, Meta(min_length=1, max_length=255, extra={"check": _not_blank})]
+LongText = Annotated[str, Meta(min_length=1, max_length=65536, extra={"check": _not_blank})]
+Tag = Annotated[str, Meta(min_length=1, max_length=64, extra={"check": _not_blank})]
+Tags = Annotated[list[Tag], Meta(max_length=50)]
+
+_READ_ONLY = frozenset(
+    {
+        "id",
+        "number",
+        "source",
+        "reply_count",
+        "created_at",
+        "updated_at",
+        "first_response_at",
+        "resolved_at",
+        "closed_at",
+        "version",
+    }
+)
+
+
+class TicketCustomer(msgspec.Struct, frozen=True):
+    """The customer of a new ticket: found by e-mail address, or added.
+
+    name: filled in only if none is known.
+    """
+
+    IGNORED: ClassVar[frozenset[str]] = frozenset({"id"})
+
+    email: Email
+    name: Text255 | None = None
+
+
+class NewTicket(msgspec.Struct, frozen=True):
+    """What creating a ticket takes.
+
+    customer: found by e-mail address, or added.
+    """
+
+    IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
+
+    subject: Subject
+    description: LongText
+    customer: TicketCustomer
+    priority: Priority = "medium"
+    status: FirstStatus = "open"
+    assignee_id: str | None = None
+    tags: Tags | None = None
+    custom_fields: Object | None = None
+    external_id: Text255 | None = None
+
+
+class TicketChange(msgspec.Struct, frozen=True):
+    """What changing a ticket takes; what is left out stays, null clears."""
+
+    IGNORED: ClassVar[frozenset[str]] = _READ_ONLY | {"customer"}
+
+    subject: Subject | UnsetType = UNSET
+    description: LongText | UnsetType = UNSET
+    status: Status | UnsetType = UNSET
+    priority: Priority | UnsetType = UNSET
+    assignee_id: str | UnsetType | None = UNSET
+    tags: Tags | UnsetType | None = UNSET
+    custom_fields: Object | UnsetType | None = UNSET
+    external_id: Text255 | UnsetType | None = UNSET
+
+
+class NewReplyAuthor(msgspec.Struct, frozen=True):
+    """In whose name a reply is posted: the calling key's, or the ticket's customer's.
+
+    type: a reply by the customer reopens a ticket that is pending, on hold or resolved.
+    """
+
+    IGNORED: ClassVar[frozenset[str]] = frozenset({"id", "name"})
+
+    type: Literal["api_key", "customer"]
+
+
+class NewReply(msgspec.Struct, frozen=True):
+    """What creating a reply takes.
+
+    author: left out, the calling key writes.
+    """
+
+    IGNORED: ClassVar[frozenset[str]] = frozenset({"id", "ticket_id", "created_at"})
+
+    body: LongText
+    is_internal: bool = False
+    author: NewReplyAuthor | None = None
+
+
+class Ticket(msgspec.Struct, frozen=True):
+    """A ticket as it is stored."""
+
+    tenant_id: str
+    id: str
+    number: int
+    subject: str
+    description: str
+    status: Status
+    priority: Priority
+    source: Source
+    customer_id: str
+    assignee_id: str | None
+    tags: tuple[str, ...]
+    custom_fields: dict[str, Any]
+    external_id: str | None
+    reply_count: int
+    created_at: int
+    updated_at: int
+    first_response_at: int | None
+    resolved_at: int | None
+    closed_at: int | None
+    version: int
+
+
+class Author(msgspec.Struct, frozen=True):
+    """Who wrote a reply. id: of the key, the agent or the customer."""
+
+    type: AuthorType
+    id: Id
+    name: str | None
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """A reply as it is stored."""
+
+    tenant_id: str
+    ticket_id: str
+    id: str
+    body: str
+    is_internal: bool
+    author: Author
+    created_at: int
+
+
+class TicketDocument(msgspec.Struct, frozen=True):
+    """A ticket as the API shows it, but for its customer.
+
+    number: unique within the tenant and rising, with gaps; never given twice.
+    status: from `closed` only to `open`, otherwise from any to any.
+    source: how the ticket came in.
+    assignee_id: an active user of the tenant; GET /api/v1/external/agents lists them.
+    tags: each once, in the order given; a change replaces all of them.
+    custom_fields: a free object of at most 16 KiB as JSON; a change is merged into it.
+    external_id: what your own system calls it; need not be unique.
+    reply_count: of public replies.
+    updated_at: of the last change or reply.
+    first_response_at: of the first public reply that was not the customer's.
+    resolved_at: cleared when the ticket is reopened.
+    closed_at: cleared when the ticket is reopened.
+    version: rises with every change and reply.
+    """
+
+    id: Id
+    number: int
+    subject: str
+    description: str
+    status: Status
+    priority: Priority
+    source: Source
+    assignee_id: Id | None
+    tags: tuple[str, ...]
+    custom_fields: dict[str, Any]
+    external_id: str | None
+    reply_count: int
+    created_at: Iso
+    updated_at: Iso
+    first_response_at: Iso | None
+    resolved_at: Iso | None
+    closed_at: Iso | None
+    version: int
+
+
+class TicketShown(TicketDocument, frozen=True):
+    """A ticket as the API shows it.
+
+    customer: as they are now; renaming them changes the ticket's ETag, not its updated_at.
+    """
+
+    customer: CustomerRef
+
+
+class ReplyShown(msgspec.Struct, frozen=True):
+    """A reply as the API shows it.
+
+    is_internal: a note between agents, which the customer must not see.
+    """
+
+    id: Id
+    ticket_id: Id
+    body: str
+    is_internal: bool
+    author: Author
+    created_at: Iso
