@@ -133,6 +133,9 @@ class ApiKey(msgspec.Struct, frozen=True):
     secret_version: int
     created_at: int
 
+    def __repr__(self) -> str:
+        return f"ApiKey(id={self.id!r})"
+
 
 class ApiKeyShown(msgspec.Struct, frozen=True):
     """A key as the API shows it.
@@ -172,6 +175,9 @@ class CreatedApiKey(ApiKeyShown, frozen=True):
     api_key: str
     api_secret: str
 
+    def __repr__(self) -> str:
+        return f"CreatedApiKey(id={self.id!r})"
+
 
 class RotatedApiKey(ApiKeyShown, frozen=True):
     """A key after rotation: the only time that its new secret is shown.
@@ -180,6 +186,9 @@ class RotatedApiKey(ApiKeyShown, frozen=True):
     """
 
     api_secret: str
+
+    def __repr__(self) -> str:
+        return f"RotatedApiKey(id={self.id!r})"
 
 
 class RefusalShown(msgspec.Struct, frozen=True):
