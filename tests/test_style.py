@@ -1,0 +1,73 @@
+"""What CONTRIBUTING asks of the source and no linter knows."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import sealdesk
+
+SOURCE = Path(sealdesk.__file__).parent
+FILES = {path.relative_to(SOURCE): path.read_text() for path in sorted(SOURCE.rglob("*.py"))}
+NAMELESS = {"utils", "util", "helpers", "common", "core", "base", "misc", "manager", "service"}
+SQL_FILES = {"store.py", "lists.py", "events.py", "audit.py", "idempotency.py"}
+SQL = ("SELECT ", "INSERT INTO ", "UPDATE ", "DELETE FROM ", "WITH ")
+WALL_CLOCKS = ("time.time(", "time.time_ns(", "datetime.now(", "datetime.utcnow(")
+
+
+def _nodes() -> Iterator[tuple[Path, ast.AST]]:
+    for path, text in FILES.items():
+        for node in ast.walk(ast.parse(text)):
+            yield path, node
+
+
+def test_files_fit_in_300_lines() -> None:
+    sizes = {str(path): len(text.splitlines()) for path, text in FILES.items()}
+    assert {path: size for path, size in sizes.items() if size > 300} == {}
+
+
+def test_functions_fit_in_40_lines() -> None:
+    sizes = {
+        f"{path}:{node.lineno} {node.name}": (node.end_lineno or 0) - node.lineno + 1
+        for path, node in _nodes()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    assert {name: size for name, size in sizes.items() if size > 40} == {}
+
+
+def test_modules_are_named_after_what_they_are_about() -> None:
+    assert [path for path in FILES if not NAMELESS.isdisjoint(path.with_suffix("").parts)] == []
+
+
+def test_modules_say_in_a_sentence_what_they_are() -> None:
+    first = {
+        path: (ast.get_docstring(ast.parse(text)) or "").split("\n\n")[0]
+        for path, text in FILES.items()
+        if text
+    }
+    assert [path for path, words in first.items() if not words.rstrip().endswith((".", "?"))] == []
+
+
+def test_sql_stands_where_sql_belongs() -> None:
+    found = [
+        f"{path}:{node.lineno}"
+        for path, node in _nodes()
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and node.value.lstrip().startswith(SQL)
+        and path.name not in SQL_FILES
+        and path.parts[0] != "db"
+    ]
+    assert found == []
+
+
+def test_the_service_reads_the_time_off_one_clock() -> None:
+    # Commands are the other side: `call` signs with the time of its own machine.
+    found = [
+        f"{path}:{node.lineno}"
+        for path, node in _nodes()
+        if isinstance(node, ast.Call)
+        and ast.unparse(node).startswith(WALL_CLOCKS)
+        and path.name != "clock.py"
+        and path.parts[0] != "admin"
+    ]
+    assert found == []
