@@ -60,9 +60,9 @@ def test_a_second_start_keeps_the_data(home: Home) -> None:
     assert f"users set-password {ADMIN}" in told
 
 
-def test_a_second_start_says_how_to_get_a_new_secret(empty: Terminal) -> None:
-    empty.out("demo")
-    rotation = re.search(r"SEALDESK_DATA_DIR=.* keys rotate \S+", empty.out("demo"))
+def test_a_second_start_says_how_to_get_a_new_secret(installed: Terminal) -> None:
+    installed.out("demo")
+    rotation = re.search(r"SEALDESK_DATA_DIR=.* keys rotate \S+", installed.out("demo"))
     assert rotation is not None
     done = subprocess.run(
         ["sh", "-c", rotation[0]], capture_output=True, text=True, check=True, timeout=60

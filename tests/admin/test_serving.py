@@ -57,9 +57,9 @@ def test_what_is_written_after_a_command_survives_a_restart(installed: Terminal)
     assert found == (1,)
 
 
-def test_a_port_in_use_is_named(empty: Terminal, home: Home) -> None:
+def test_a_port_in_use_is_named(installed: Terminal, home: Home) -> None:
     port = home.served.url.rpartition(":")[2]
-    refusal = empty.refused("serve", "--port", port)
+    refusal = installed.refused("serve", "--port", port)
     assert f"cannot listen on 127.0.0.1:{port}: Address already in use" in refusal
 
 

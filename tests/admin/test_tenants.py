@@ -25,7 +25,7 @@ def test_without_its_administrator_no_tenant_is_made(terminal: Terminal, acme: s
     assert terminal.json("tenants", "list") == before
 
 
-@pytest.mark.parametrize("password", ["eleven char", "", "x" * 1025])
+@pytest.mark.parametrize("password", ["eleven char", "x" * 1025])
 def test_a_password_of_a_bad_length_is_refused(terminal: Terminal, password: str) -> None:
     options = ("--name", "Short", "--admin-email", "s@short.test", "--admin-password-stdin")
     refusal = terminal.refused("tenants", "create", *options, stdin=f"{password}\n")
