@@ -8,7 +8,6 @@ import pytest
 from tests.admin.conftest import Home
 from tests.admin.terminal import Terminal, log_in
 
-pytestmark = pytest.mark.xdist_group("admin")
 ADMIN, AGENT = "maya@acme-ceramics.test", "theo@acme-ceramics.test"
 
 

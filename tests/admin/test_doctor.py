@@ -2,11 +2,7 @@ import base64
 import os
 from typing import Any
 
-import pytest
-
 from tests.admin.terminal import Terminal
-
-pytestmark = pytest.mark.xdist_group("admin")
 
 
 def findings(terminal: Terminal) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import pytest
 
 from tests.admin.terminal import Terminal
 
-pytestmark = pytest.mark.xdist_group("admin")
 TICKETS = "/api/v1/external/tickets"
 
 

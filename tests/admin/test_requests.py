@@ -7,7 +7,6 @@ from sealdesk.signing import Signed, is_valid
 from tests.admin.conftest import Home
 from tests.admin.terminal import Terminal
 
-pytestmark = pytest.mark.xdist_group("admin")
 TICKETS = "/api/v1/external/tickets"
 TICKET = {"subject": "Hi", "description": "There", "customer": {"email": "me@example.test"}}
 VECTORS = json.loads(Path("tests/vectors/signatures.json").read_text())

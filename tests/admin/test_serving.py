@@ -11,8 +11,6 @@ import pytest
 from tests.admin.conftest import Home
 from tests.admin.terminal import PASSWORD, Terminal, log_in, serving
 
-pytestmark = pytest.mark.xdist_group("admin")
-
 
 def test_everything_in_the_data_directory_is_its_owners_alone(home: Home) -> None:
     directory = home.terminal.data_dir

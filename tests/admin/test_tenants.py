@@ -3,8 +3,6 @@ import pytest
 from tests.admin.conftest import Home
 from tests.admin.terminal import PASSWORD, Terminal, log_in
 
-pytestmark = pytest.mark.xdist_group("admin")
-
 
 def test_a_new_tenants_administrator_can_log_in_at_once(home: Home) -> None:
     home.terminal.tenant("first@new.test", "New")

@@ -4,8 +4,6 @@ import pytest
 from tests.admin.conftest import Home
 from tests.admin.terminal import PASSWORD, Terminal, log_in
 
-pytestmark = pytest.mark.xdist_group("admin")
-
 
 def create(terminal: Terminal, tenant_id: str, email: str, role: str = "agent") -> None:
     options = ("--tenant", tenant_id, "--email", email, "--role", role, "--password-stdin")

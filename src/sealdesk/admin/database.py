@@ -58,9 +58,9 @@ def prepared() -> Settings:
 
 
 def migrate() -> None:
-    """Bring the database to the newest schema; a new one is made.
+    """Bring the database to the newest schema.
 
-    `serve` and every other command do this by themselves, so you need it only to do it ahead
+    A new one is made. `serve` and every other command do this by themselves, so you need it only to do it ahead
     of time. Two at once wait for each other, and a failed migration changes nothing.
     """
     settings = from_env(os.environ)

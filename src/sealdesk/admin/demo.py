@@ -25,7 +25,7 @@ _NEW_TICKET = (
 
 
 def demo(host: Host = HOST, port: Port = PORT) -> None:
-    """Fill a new installation with an example, and print how to use it.
+    """Fill a new installation with an example to look at.
 
     Makes the tenant Acme Ceramics with an administrator, an agent, an API key and some weeks of
     tickets. Passwords, key and secret are random and shown this once. When the demo is there

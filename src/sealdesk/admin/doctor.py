@@ -48,9 +48,10 @@ def doctor(
     fix: Annotated[bool, typer.Option(help="Make files private that are not.")] = False,
     json: AsJson = False,
 ) -> None:
-    """Check settings, database, file modes, disk and clock. Fails (exit code 1) if any is wrong.
+    """Check settings, files, database, disk and clock.
 
-    Changes nothing without --fix, and may be run at any time.
+    Fails (exit code 1) if anything is wrong. Changes nothing without --fix, and may be run at any
+    time.
     """
     findings: list[Finding] = []
     screen = console()

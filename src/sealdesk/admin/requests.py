@@ -79,9 +79,10 @@ def call(
         bool, typer.Option("--include", "-i", help="Print the answer's headers too.")
     ] = False,
 ) -> None:
-    """Send a signed request and print the answer. Fails (exit code 1) from status 400 on.
+    """Send a signed request and print the answer.
 
-    The status and the headers go to stderr, the body to stdout.
+    The status and the headers go to stderr, the body to stdout. Fails (exit code 1) from status
+    400 on.
     """
     request = _signed(method, path, data)
     for line in header or ():
@@ -105,7 +106,7 @@ def sign(
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """Show how a request is signed, part by part, without sending it."""
+    """Show how a request is signed, part by part."""
     request = _signed(method, path, data, timestamp)
     parts = {
         "timestamp": request.parts.timestamp.decode(),

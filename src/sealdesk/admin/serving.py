@@ -13,9 +13,10 @@ Port = Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free 
 
 
 def serve(host: Host = HOST, port: Port = PORT) -> None:
-    """Serve the API until SIGTERM or Ctrl-C; requests that have begun are answered first.
+    """Serve the API until SIGTERM or Ctrl-C.
 
-    A new installation is set up first. Logs are lines of JSON on stderr.
+    Requests that have begun are answered before it ends. A new installation is set up first.
+    Logs are lines of JSON on stderr.
     """
     # The logs come first: they keep structlog from bringing in what the server does not need.
     from sealdesk import logs  # isort: split
