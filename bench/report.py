@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.plan import Plan
-from bench.results import Figure, Results, Round, median_round
+from bench.results import BARE, Figure, Results, Round, median_round
 
 _MARKS = {"aim": "✔ aim", "floor": "✔ floor", "missed": "✘ missed"}
 _COLOURS = {"aim": "green", "floor": "yellow", "missed": "red"}
@@ -37,7 +37,7 @@ def show(results: Results, console: Console) -> None:
     for name, rounds in results.rates.items():
         rates.add_row(*_rate_cells(name, rounds))
     console.print(figures, rates)
-    console.print(_NOTE.replace("\n", " "), highlight=False)
+    console.print(_by_cpu(results), _NOTE.replace("\n", " "), sep="\n\n", highlight=False)
 
 
 def write_json(path: Path, results: Results, plan: Plan, machine: dict[str, str]) -> None:
@@ -55,15 +55,28 @@ def publish(root: Path, results: Results, machine: dict[str, str]) -> None:
     where = ", ".join(f"{name} {text}" for name, text in machine.items())
     figures = _markdown(_FIGURES, map(_figure_cells, results.figures))
     rates = _markdown(_RATES, (_rate_cells(*item) for item in results.rates.items()))
-    page = f"# Figures\n\nFrom `make bench` ({where}).\n\n{_NOTE}\n\n{figures}\n\n{rates}\n"
+    parts = ("# Figures", f"From `make bench` ({where}).", _NOTE, figures, _by_cpu(results), rates)
     (root / "docs").mkdir(exist_ok=True)
-    (root / "docs" / "figures.md").write_text(page)
+    (root / "docs" / "figures.md").write_text("\n\n".join(parts) + "\n")
     readme = root / "README.md"
     before, _, rest = readme.read_text().partition(_BEGIN)
     _, mark, after = rest.partition(_END)
     if mark:
         inner = f"{_BEGIN}\n{figures}\n\nMeasured on: {where}.\n{_END}"
         readme.write_text(before + inner + after)
+
+
+def _by_cpu(results: Results) -> str:
+    """The bare handler's time on the CPU over the service's, for each pair that took turns."""
+    ratios = (
+        f"{name} {median_round(bare).cpu_us / median_round(results.rates[name]).cpu_us:.2f}"
+        for name, bare in (
+            (name.removesuffix(BARE), rounds)
+            for name, rounds in results.rates.items()
+            if name.endswith(BARE)
+        )
+    )
+    return f"By the server's time on the CPU, which neighbours disturb less: {', '.join(ratios)}."
 
 
 def _figure_cells(figure: Figure) -> Cells:

@@ -4,6 +4,8 @@ import statistics
 
 import msgspec
 
+BARE = ", bare handler"  # ends the name of what the bare handler did
+
 
 class Round(msgspec.Struct, frozen=True):
     """One round of load. cpu_us: what the server computed for each request."""

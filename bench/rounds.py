@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from bench.load import Expected, Load, drive
 from bench.plan import Plan
-from bench.results import Round
+from bench.results import BARE, Round
 from bench.servers import Server
 from bench.signed import Make
 
@@ -30,7 +30,7 @@ class Rounds:
         """The real server's rate over the bare handler's, round by round."""
         bare_count = self._count(self._bare, make, expected)
         real_count = self._count(self._real, make, expected)
-        bare_name = f"{name}, bare handler"
+        bare_name = name + BARE
         for number in range(self._plan.rounds):
             self._say(f"{name}: round {number + 1} of {self._plan.rounds}")
             self._round(bare_name, self._bare, make(bare_count), expected)
