@@ -92,7 +92,7 @@ async def change_ticket(
         )
     if changed.assignee_id != ticket.assignee_id:
         await _check_assignee(tx, tenant_id, changed.assignee_id)
-    document = await store.replace(tx, changed, tags_changed=changed.tags != ticket.tags)
+    document = await store.replace(tx, ticket, changed)
     shown = _shown(found, changed, document)
     await _record_change(tx, ticket, changed, shown, now_us)
     return shown
@@ -113,7 +113,7 @@ async def reply(tx: Tx, caller: Caller, ticket_id: str, new: NewReply, *, now_us
     )
     replied = rules.replied(ticket, written, now_us)
     await store.add_reply(tx, written)
-    document = await store.replace(tx, replied, tags_changed=False)
+    document = await store.replace(tx, ticket, replied)
     reply_document = rules.reply_document(written)
     await events.record(
         tx, ticket.tenant_id, "reply.created", reply_document, events.NO_CHANGES, now_us

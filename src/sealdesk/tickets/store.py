@@ -1,5 +1,6 @@
 """The SQL of single tickets and of replies; lists of tickets are in `lists`."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -51,7 +52,9 @@ WHERE tenant_id = :tenant_id AND id = :id
 _ADD_TAG = """
 INSERT INTO ticket_tags (tenant_id, tag, ticket_id) VALUES (:tenant_id, :tag, :ticket_id)
 """
-_DROP_TAGS = "DELETE FROM ticket_tags WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id"
+_DROP_TAG = """
+DELETE FROM ticket_tags WHERE tenant_id = :tenant_id AND tag = :tag AND ticket_id = :ticket_id
+"""
 _ADD_REPLY = """
 INSERT INTO replies (tenant_id, ticket_id, id, body, is_internal, author_type, author_id,
     author_name, created_at)
@@ -114,23 +117,24 @@ async def add(tx: Tx, ticket: Ticket) -> bytes:
     """Store a new ticket; its ready JSON."""
     document = rules.document(ticket)
     await tx.run(_ADD, _params(ticket, document))
-    await _add_tags(tx, ticket)
+    await _for_each_tag(tx, _ADD_TAG, ticket, ticket.tags)
     return document
 
 
-async def replace(tx: Tx, ticket: Ticket, *, tags_changed: bool) -> bytes:
-    """Store everything that can change; the ticket's ready JSON."""
-    document = rules.document(ticket)
-    await tx.run(_REPLACE, _params(ticket, document))
-    if tags_changed:
-        await tx.run(_DROP_TAGS, {"tenant_id": ticket.tenant_id, "ticket_id": ticket.id})
-        await _add_tags(tx, ticket)
+async def replace(tx: Tx, before: Ticket, after: Ticket) -> bytes:
+    """Store everything that has changed; the ticket's ready JSON."""
+    document = rules.document(after)
+    await tx.run(_REPLACE, _params(after, document))
+    if before.tags != after.tags:
+        kept = {*before.tags} & {*after.tags}
+        await _for_each_tag(tx, _DROP_TAG, after, [t for t in before.tags if t not in kept])
+        await _for_each_tag(tx, _ADD_TAG, after, [t for t in after.tags if t not in kept])
     return document
 
 
-async def _add_tags(tx: Tx, ticket: Ticket) -> None:
-    for tag in ticket.tags:
-        await tx.run(_ADD_TAG, {"tenant_id": ticket.tenant_id, "tag": tag, "ticket_id": ticket.id})
+async def _for_each_tag(tx: Tx, sql: str, ticket: Ticket, tags: Sequence[str]) -> None:
+    for tag in tags:
+        await tx.run(sql, {"tenant_id": ticket.tenant_id, "tag": tag, "ticket_id": ticket.id})
 
 
 async def add_reply(tx: Tx, reply: Reply) -> None:
