@@ -43,5 +43,5 @@ def is_canonical(text: str) -> bool:
 
 def _text(at_us: int, random_bits: int) -> str:
     millis, micros = divmod(at_us, 1000)
-    digits = f"{(millis << 80) | (0x7000 | micros) << 64 | (2 << 62) | random_bits:032x}"
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+    time = f"{millis >> 16:08x}-{millis & 0xFFFF:04x}-7{micros:03x}"
+    return f"{time}-{0x8000 | random_bits >> 48:04x}-{random_bits & 0xFFFF_FFFF_FFFF:012x}"

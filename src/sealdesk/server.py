@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import fcntl
+import gc
 import signal
 import socket
 from collections.abc import Callable
@@ -126,6 +127,9 @@ class _Server(uvicorn.Server):
         self._on_ready = on_ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        # What was loaded stays: the collector need not walk it again and again.
+        gc.collect()
+        gc.freeze()
         await super().startup(sockets)
         self._sweep = asyncio.create_task(http.sweep(self.server_state.connections))
         self._on_ready()

@@ -254,6 +254,7 @@ Table(
     Column("tag", Text, primary_key=True),
     _id("ticket_id", key=True),
     _refers("ticket_id", "tickets"),
+    Index("ticket_tags_ticket", "tenant_id", "ticket_id"),
     sqlite_with_rowid=False,
 )
 Table(

@@ -215,6 +215,7 @@ def _tickets_parts() -> None:
         _refers("ticket_id", "tickets"),
         sqlite_with_rowid=False,
     )
+    op.create_index("ticket_tags_ticket", "ticket_tags", ["tenant_id", "ticket_id"])
     op.create_table(
         "replies",
         *_text("tenant_id", "ticket_id", "id", "body"),
