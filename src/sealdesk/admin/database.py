@@ -60,8 +60,9 @@ def prepared() -> Settings:
 def migrate() -> None:
     """Bring the database to the newest schema.
 
-    A new one is made. `serve` and every other command do this by themselves, so you need it only to do it ahead
-    of time. Two at once wait for each other, and a failed migration changes nothing.
+    A new one is made. `serve` and every other command do this by themselves, so you need it only
+    to do it ahead of time. Two at once wait for each other, and a failed migration changes
+    nothing.
     """
     settings = from_env(os.environ)
     make_private_dir(settings.data_dir)
