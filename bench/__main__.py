@@ -17,15 +17,22 @@ _RESULTS = Path(__file__).parent / "results.json"
 
 def main() -> None:
     arguments = _parser().parse_args()
+    try:
+        with data.alone():
+            _run(arguments)
+    except data.Busy:
+        sys.exit("bench: another one is running here; wait for it")
+    except WrongAnswer as wrong:
+        sys.exit(f"bench: a wrong answer, so there are no figures: {wrong}")
+
+
+def _run(arguments: argparse.Namespace) -> None:
     plan = QUICK if arguments.quick else FULL
     console = Console()
     built = data.ready(plan, fresh=arguments.fresh)
     where = machine.describe(built.settings.data_dir)
-    try:
-        with console.status("") as status:
-            results = measure(plan, built, status.update)
-    except WrongAnswer as wrong:
-        sys.exit(f"bench: a wrong answer, so there are no figures: {wrong}")
+    with console.status("") as status:
+        results = measure(plan, built, status.update)
     report.show(results, console)
     report.write_json(_RESULTS, results, plan, where)
     console.print(f"Written to {_RESULTS.relative_to(_ROOT)}.")

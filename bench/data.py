@@ -1,8 +1,11 @@
 """The benchmark's data: built once, reused as long as it still fits, cleaned of each run."""
 
+import fcntl
 import hashlib
 import shutil
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -60,6 +63,22 @@ class Data(msgspec.Struct, frozen=True):
 
     def keys_of(self, tenant_id: str) -> list[BenchKey]:
         return [key for key in self.stamp.keys if key.tenant_id == tenant_id]
+
+
+class Busy(Exception):
+    """Another benchmark runs: they would spoil each other's data and figures."""
+
+
+@contextmanager
+def alone(home: Path = HOME) -> Iterator[None]:
+    """Be the only benchmark that uses this directory. Raises Busy."""
+    home.mkdir(exist_ok=True)
+    with (home / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise Busy from error
+        yield
 
 
 def ready(plan: Plan, home: Path = HOME, *, fresh: bool = False) -> Data:
