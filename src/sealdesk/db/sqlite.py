@@ -117,9 +117,23 @@ class SqliteDatabase:
 
     async def read(self, work: Work[T]) -> T:
         try:
+            self._share_view()
             return await work(self._reading)
         except sqlite3.Error as error:
             raise Unavailable from error
+
+    def _share_view(self) -> None:
+        """Let all reads of this turn of the loop see one state; to open it costs as much as a probe.
+
+        Whoever was told of a commit asks in a later turn, and sees it.
+        """
+        if not self._reader.in_transaction:
+            self._reader.execute("BEGIN")
+            asyncio.get_running_loop().call_soon(self._end_view)
+
+    def _end_view(self) -> None:
+        # Nothing was written; unlike COMMIT this cannot fail and leave an old state in view.
+        self._reader.execute("ROLLBACK")
 
     async def read_slowly(self, work: Work[T]) -> T:
         if self._slow_reads >= _SLOW_READS_WAITING:
@@ -151,6 +165,7 @@ class SqliteDatabase:
         return await self._writer.submit(work)
 
     async def close(self) -> None:
+        await asyncio.sleep(0)  # the last view ends
         self._slow_thread.shutdown()
         self._slow_reader.close()
         self._reader.close()
