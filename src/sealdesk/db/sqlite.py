@@ -123,7 +123,7 @@ class SqliteDatabase:
             raise Unavailable from error
 
     def _share_view(self) -> None:
-        """Let all reads of this turn of the loop see one state; to open it costs as much as a probe.
+        """Let the reads of one turn of the loop see one state: opening it costs what a probe does.
 
         Whoever was told of a commit asks in a later turn, and sees it.
         """
