@@ -16,8 +16,8 @@ from sealdesk.api_keys import actions as api_keys
 from sealdesk.api_keys.rules import NewApiKey
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.db import version
+from sealdesk.db.connection import connect, run_now
 from sealdesk.db.engine import Tx
-from sealdesk.db.sqlite import connect, run_now
 from sealdesk.identity import actions as identity
 from sealdesk.sealing import KeyRing
 from sealdesk.settings import Settings

@@ -17,8 +17,8 @@ from sealdesk import ids
 from sealdesk.customers import rules as customer_rules
 from sealdesk.customers import store as customers
 from sealdesk.db import version
+from sealdesk.db.connection import SqliteTx, connect, drive
 from sealdesk.db.engine import Tx
-from sealdesk.db.sqlite import SqliteTx, connect, drive
 from sealdesk.settings import Settings, from_env, make_private_dir
 from sealdesk.tickets import rules as ticket_rules
 from sealdesk.tickets import store as tickets

@@ -11,8 +11,8 @@ from bench import prose
 from sealdesk import ids
 from sealdesk.customers import store as customers
 from sealdesk.customers.rules import Customer
+from sealdesk.db.connection import drive
 from sealdesk.db.engine import Params, Row
-from sealdesk.db.sqlite import drive
 from sealdesk.tickets import store as tickets
 from sealdesk.tickets.shapes import PRIORITIES, Priority, Status, Ticket
 

@@ -12,7 +12,7 @@ from bench.bare import Memory
 from bench.data import Data
 from bench.plan import Plan
 from bench.signed import TICKETS
-from sealdesk.db.sqlite import SqliteTx, connect, drive
+from sealdesk.db.connection import SqliteTx, connect, drive
 from sealdesk.paging import DEFAULT_PER_PAGE as PER_PAGE
 from sealdesk.paging import Listing, seal_cursor
 from sealdesk.sealing import KeyRing

@@ -20,7 +20,8 @@ _ROOT = Path(__file__).parents[1]
 _SOURCE = [
     file for file in (_ROOT / "src" / "sealdesk").rglob("*.py") if file.name != "problems.py"
 ]
-_GUIDE = "\n".join(file.read_text() for file in (_ROOT / "docs").rglob("*.md"))
+_PAGES = [file for file in (_ROOT / "docs").rglob("*.md") if file.parent.name != "spec"]
+_GUIDE = "\n".join(file.read_text() for file in _PAGES)
 _SIGNING = (_ROOT / "docs" / "api" / "signing.md").read_text()
 # The first argument of what refuses a request: the classes of errors.py and the rooms' helpers.
 _RAISED = re.compile(

@@ -14,7 +14,7 @@ from bench.plan import TINY
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.customers import actions as customers
 from sealdesk.customers.rules import NewCustomer
-from sealdesk.db.sqlite import SqliteTx, connect, drive
+from sealdesk.db.connection import SqliteTx, connect, drive
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets.shapes import PRIORITIES, NewTicket, TicketCustomer
 

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 import pytest
 
-from sealdesk.db import sqlite
+from sealdesk.db import group_commit, sqlite
+from sealdesk.db.connection import connect, run_now
 from sealdesk.db.engine import Tx
 from sealdesk.db.sqlite import SqliteDatabase
 from sealdesk.errors import Malformed, Unavailable
@@ -29,7 +30,7 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
 def path(tmp_path: Path) -> Path:
     """A database with a table of unique names, and one of children that refer to it."""
     path = tmp_path / "engine.db"
-    connection = sqlite.connect(path)
+    connection = connect(path)
     connection.execute("CREATE TABLE names (name TEXT PRIMARY KEY)")
     connection.execute("CREATE TABLE children (parent TEXT REFERENCES names)")
     connection.close()
@@ -151,10 +152,10 @@ def test_commit_that_fails_fails_its_whole_group(disk: Disk, path: Path) -> None
 def test_another_process_that_holds_the_lock_makes_writes_unavailable(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_MS", 20)
+    monkeypatch.setattr(group_commit, "BUSY_TIMEOUT_MS", 20)
 
     async def work() -> list[str]:
-        other = sqlite.connect(path)
+        other = connect(path)
         async with _opened(path) as database:
             other.execute("BEGIN IMMEDIATE")
             with pytest.raises(Unavailable):
@@ -261,9 +262,9 @@ def test_command_beside_the_server_keeps_all_or_nothing(path: Path) -> None:
         await _add("a")(tx)
         raise ZeroDivisionError
 
-    connection = sqlite.connect(path)
+    connection = connect(path)
     with pytest.raises(ZeroDivisionError):
-        sqlite.run_now(connection, broken)
-    sqlite.run_now(connection, _add("b"))
-    assert sqlite.run_now(connection, _names) == ["b"]
+        run_now(connection, broken)
+    run_now(connection, _add("b"))
+    assert run_now(connection, _names) == ["b"]
     connection.close()

@@ -213,7 +213,7 @@ PLANTS: tuple[Plant, ...] = (
     ),
     Plant(
         "a write is acknowledged before its commit",
-        "db/sqlite.py",
+        "db/group_commit.py",
         '            await self._off_the_loop("COMMIT")\n',
         "            for job in jobs:\n"
         "                job.settle()\n"
@@ -225,7 +225,7 @@ PLANTS: tuple[Plant, ...] = (
     ),
     Plant(
         "the disk is not waited for",
-        "db/sqlite.py",
+        "db/connection.py",
         '"PRAGMA synchronous = FULL"',
         '"PRAGMA synchronous = NORMAL"',
         ("tests/db/test_sqlite.py::test_every_connection_is_set_up_for_safety",),

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from sealdesk.clock import Clock
 from sealdesk.db import version
+from sealdesk.db.connection import SqliteTx, connect, drive, run_now
 from sealdesk.db.engine import Work
-from sealdesk.db.sqlite import SqliteTx, connect, drive, run_now
 from sealdesk.sealing import KeyRing
 from sealdesk.settings import Settings, from_env, make_private_dir
 

@@ -17,7 +17,7 @@ from sealdesk.admin.output import AsJson, as_json, console
 from sealdesk.admin.requests import api_url, connection
 from sealdesk.api_keys import rules, store
 from sealdesk.db import version
-from sealdesk.db.sqlite import connect
+from sealdesk.db.connection import connect
 from sealdesk.errors import Unfit
 from sealdesk.sealing import Unsealable
 from sealdesk.settings import Settings, from_env

@@ -12,7 +12,7 @@ from alembic.config import Config
 from sqlalchemy import Connection, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
-from sealdesk.db.sqlite import connect
+from sealdesk.db.connection import connect
 
 
 def migrate(path: Path) -> None:

@@ -1,0 +1,89 @@
+"""One connection to SQLite, set up as every one must be, and running a room's work on it."""
+
+import os
+import sqlite3
+from collections.abc import Awaitable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar, cast
+
+from sealdesk.db.engine import Params, Row, Work
+
+T = TypeVar("T")
+BUSY_TIMEOUT_MS = 5000
+_CHECKPOINT_PAGES = 16_384  # 64 MiB of log: hot pages are copied back once, not per group
+_PRAGMAS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA trusted_schema = OFF",
+    # What a savepoint may have to restore; on disk it took 40 of 53 writes of a new ticket.
+    "PRAGMA temp_store = MEMORY",
+    f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}",
+    "PRAGMA cache_size = -16384",
+)
+
+
+class SqliteTx:
+    """SQL on one connection. Its coroutines end without waiting."""
+
+    __slots__ = ("_connection",)
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    async def first(self, sql: str, params: Params) -> Row | None:
+        rows = self._connection.execute(sql, params).fetchall()
+        return rows[0] if rows else None
+
+    async def all(self, sql: str, params: Params) -> Sequence[Row]:
+        return self._connection.execute(sql, params).fetchall()
+
+    async def run(self, sql: str, params: Params) -> int:
+        return self._connection.execute(sql, params).rowcount
+
+
+def connect(path: Path, *, is_checkpointer: bool = False) -> sqlite3.Connection:
+    """A connection set up as every one must be.
+
+    is_checkpointer: only the server's writer copies the log back into the database; SQLite before
+    3.51.3 can corrupt it when two connections do (sqlite.org/wal.html, "WAL-reset bug").
+    Raises sqlite3.Error.
+    """
+    # Only ever a new file: to close one that exists would drop every lock that this process's
+    # other connections hold on it, and a command beside the server would delete the log under
+    # them (sqlite.org/howtocorrupt.html, section 2.2).
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    connection = sqlite3.connect(
+        path, isolation_level=None, check_same_thread=False, cached_statements=256
+    )
+    for pragma in _PRAGMAS:
+        connection.execute(pragma)
+    pages = _CHECKPOINT_PAGES if is_checkpointer else 0
+    connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
+    connection.row_factory = sqlite3.Row
+    return connection
+
+
+def drive(work: Awaitable[T]) -> T:
+    """Run a coroutine that never waits to its end."""
+    steps = work.__await__()
+    try:
+        next(steps)
+    except StopIteration as done:
+        return cast(T, done.value)
+    raise RuntimeError("work on SQLite must await nothing but its transaction")
+
+
+def run_now(connection: sqlite3.Connection, work: Work[T]) -> T:
+    """One transaction on the calling thread: for commands that work beside the server."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        value = drive(work(SqliteTx(connection)))
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return value
