@@ -40,6 +40,16 @@ PLANTS: tuple[Plant, ...] = (
         ),
     ),
     Plant(
+        "a view of the database outlives its turn of the loop",
+        "db/sqlite.py",
+        "            asyncio.get_running_loop().call_soon(self._end_view)\n",
+        "            asyncio.get_running_loop().call_later(0.3, self._end_view)\n",
+        (
+            "tests/api_keys/test_immediately.py::"
+            "test_no_request_that_begins_after_the_revocation_is_accepted",
+        ),
+    ),
+    Plant(
         "the key is not read again after an upload",
         _GUARD,
         "    if call.body_waited:\n",

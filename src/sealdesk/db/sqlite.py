@@ -53,7 +53,8 @@ class SqliteDatabase:
 
     def _end_view(self) -> None:
         # Nothing was written; unlike COMMIT this cannot fail and leave an old state in view.
-        self._reader.execute("ROLLBACK")
+        if self._reader.in_transaction:
+            self._reader.execute("ROLLBACK")
 
     async def read_slowly(self, work: Work[T]) -> T:
         if self._slow_reads >= _SLOW_READS_WAITING:
