@@ -67,8 +67,7 @@ async def list_tickets(tx: Tx, tenant_id: str, wanted: Filter, page: PageRequest
 
 def show(row: Row) -> bytes:
     """The ticket of a row, as JSON."""
-    _, _, _, document, reference = row  # twice as fast as by name, and 25 times a page
-    return rules.with_customer(document, reference)
+    return rules.with_customer(row[3], row[4])  # by place: faster than by name, 25 times a page
 
 
 def position(wanted: Filter, row: Row) -> Position:

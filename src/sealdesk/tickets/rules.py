@@ -129,7 +129,7 @@ def document(ticket: Ticket) -> bytes:
 
 def with_customer(ticket_document: bytes, reference: bytes) -> bytes:
     """TicketShown as JSON, from the ready JSON of a ticket and of what it shows of its customer."""
-    return ticket_document[:-1] + b',"customer":' + reference + b"}"
+    return b"".join((ticket_document[:-1], b',"customer":', reference, b"}"))
 
 
 def reply_document(reply: Reply) -> bytes:
