@@ -156,7 +156,7 @@ def _secrets(desk: Desk) -> Finding:
     """Whether the master keys open what is sealed, tried on the first secrets."""
     sealed = desk.read(lambda tx: store.list_sealed(tx, ("", ""), _SECRETS_TRIED))
     for tenant_id, key_id in sealed:
-        key = desk.read(lambda tx: store.find(tx, tenant_id, key_id))  # noqa: B023
+        key = desk.read(lambda tx: store.find(tx, tenant_id, key_id))  # noqa: B023 - run at once
         try:
             if key is not None and key.sealed_secret is not None:
                 desk.ring.open(key.sealed_secret, rules.seal_context(key))

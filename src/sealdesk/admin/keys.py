@@ -177,7 +177,7 @@ def _caller_for(desk: Desk, key_id: str) -> Caller:
     """Who may change this key. No index leads from a key's id alone to its tenant, so it is
     looked for in each."""
     for tenant in desk.walk(_tenants_after):
-        if desk.read(lambda tx: store.find(tx, tenant.id, key_id)) is not None:  # noqa: B023
+        if desk.read(lambda tx: store.find(tx, tenant.id, key_id)) is not None:  # noqa: B023 - run at once
             return _caller(tenant.id)
     raise Missing("There is no such key; sealdesk keys list --tenant ID shows them.")
 

@@ -140,9 +140,11 @@ def _branches(wanted: Filter, ranges: list[str], params: dict[str, object]) -> s
 
 def _choices(wanted: Filter) -> list[tuple[str, list[object]]]:
     """(column, stored values) of the filters that take several values."""
-    ranks: list[object] = [rules.rank_of(priority) for priority in wanted.priority]
-    choices = [("status", list(wanted.status)), ("priority", ranks)]
-    return [(name, values) for name, values in choices if values]  # type: ignore[misc]
+    choices: list[tuple[str, list[object]]] = [
+        ("status", [*wanted.status]),
+        ("priority", [rules.rank_of(priority) for priority in wanted.priority]),
+    ]
+    return [(name, values) for name, values in choices if values]
 
 
 def _bound(name: str, values: list[object], params: dict[str, object]) -> list[str]:
