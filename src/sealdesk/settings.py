@@ -1,18 +1,15 @@
 """The settings: every `SEALDESK_*` variable, checked once, at the start."""
 
-import base64
-import binascii
-import contextlib
 import difflib
 import ipaddress
-import os
-import secrets
 import stat
 from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import msgspec
 
+from sealdesk import key_files
 from sealdesk.errors import Unfit
 from sealdesk.sealing import KEY_BYTES
 
@@ -21,7 +18,15 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 # name → what it means; `docs/settings.md` says it at length and a test compares the two.
 NAMES: dict[str, str] = {
     "SEALDESK_DATA_DIR": "directory of the database and the generated keys",
-    "SEALDESK_DATABASE_URL": "sqlite:///path; default: sealdesk.db in the data directory",
+    "SEALDESK_DATABASE_URL": "sqlite:///path or postgresql://…; default: in the data directory",
+    "SEALDESK_OWNER_DATABASE_URL": "PostgreSQL as the owner of the tables: for `sealdesk migrate`",
+    "SEALDESK_WORKER_DATABASE_URL": "PostgreSQL as the role of `sealdesk worker`",
+    "SEALDESK_DATABASE_CONNECTIONS": "PostgreSQL connections of one process, 1 to 500",
+    "SEALDESK_DATABASE_POOLER": "none, or transaction: pgbouncer in transaction mode is between",
+    "SEALDESK_REDIS_URL": "redis://… or rediss://…: shares the rate limits between processes",
+    "SEALDESK_EXPECTED_PROCESSES": "how many processes serve, on all hosts; 1 to 1000",
+    "SEALDESK_PER_PROCESS_LIMITS": "refuse or accept: several processes without Redis",
+    "SEALDESK_DRAIN_NOTICE_S": "seconds of 503 from /readyz before the socket closes, 0 to 8",
     "SEALDESK_MASTER_KEY": "seals secrets: base64 of 32 bytes; several, comma-separated, to rotate",
     "SEALDESK_JWT_SECRET": "signs log-ins: base64 of 32 bytes",
     "SEALDESK_MAX_SKEW_S": "allowed clock difference of signed requests, 30 to 900 seconds",
@@ -36,7 +41,19 @@ NAMES: dict[str, str] = {
 _PREFIX = "SEALDESK_"
 _LEVELS = ("debug", "info", "warning", "error")
 _DATABASE_FILE = "sealdesk.db"
+_SQLITE = "sqlite:///"
+_POSTGRESQL = ("postgresql", "postgres")
+_REDIS = ("redis", "rediss", "unix")
 _KEY_FILES = {"SEALDESK_MASTER_KEY": "master.key", "SEALDESK_JWT_SECRET": "jwt.key"}
+_WANTED_URLS = {
+    "SEALDESK_DATABASE_URL": "SEALDESK_DATABASE_URL must be sqlite:///relative/path,"
+    " sqlite:////absolute/path or postgresql://user:password@host/database",
+    "SEALDESK_OWNER_DATABASE_URL": "SEALDESK_OWNER_DATABASE_URL must be"
+    " postgresql://owner:password@host/database",
+    "SEALDESK_WORKER_DATABASE_URL": "SEALDESK_WORKER_DATABASE_URL must be"
+    " postgresql://worker:password@host/database",
+    "SEALDESK_REDIS_URL": "SEALDESK_REDIS_URL must be redis://host:6379/0, rediss://… or unix://…",
+}
 _NO_KEY = bytes(KEY_BYTES)  # stands in for one that is at fault, so that all faults are named
 
 
@@ -45,10 +62,22 @@ class BadSettings(Unfit):
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """What the environment says, checked. Secrets are left out of `repr`."""
+    """What the environment says, checked. Secrets are left out of `repr`.
+
+    database_url: of PostgreSQL; empty on SQLite, whose file is database_path.
+    """
 
     data_dir: Path
     database_path: Path
+    database_url: str
+    owner_database_url: str
+    worker_database_url: str
+    database_connections: int
+    database_pooler: str
+    redis_url: str
+    expected_processes: int
+    per_process_limits: str
+    drain_notice_s: int
     master_keys: tuple[bytes, ...]
     jwt_secret: bytes
     max_skew_s: int
@@ -72,6 +101,21 @@ def from_env(env: Mapping[str, str]) -> Settings:
     settings = Settings(
         data_dir=data_dir,
         database_path=read.database_path(data_dir),
+        database_url=read.server_url("SEALDESK_DATABASE_URL", _POSTGRESQL),
+        owner_database_url=read.server_url("SEALDESK_OWNER_DATABASE_URL", _POSTGRESQL),
+        worker_database_url=read.server_url("SEALDESK_WORKER_DATABASE_URL", _POSTGRESQL),
+        database_connections=read.whole(
+            "SEALDESK_DATABASE_CONNECTIONS", default=10, low=1, high=500
+        ),
+        database_pooler=read.choice(
+            "SEALDESK_DATABASE_POOLER", ("none", "transaction"), default="none"
+        ),
+        redis_url=read.server_url("SEALDESK_REDIS_URL", _REDIS),
+        expected_processes=read.whole("SEALDESK_EXPECTED_PROCESSES", default=1, low=1, high=1000),
+        per_process_limits=read.choice(
+            "SEALDESK_PER_PROCESS_LIMITS", ("refuse", "accept"), default="refuse"
+        ),
+        drain_notice_s=read.whole("SEALDESK_DRAIN_NOTICE_S", default=0, low=0, high=8),
         master_keys=read.keys("SEALDESK_MASTER_KEY", data_dir),
         jwt_secret=read.keys("SEALDESK_JWT_SECRET", data_dir)[0],
         max_skew_s=read.whole("SEALDESK_MAX_SKEW_S", default=300, low=30, high=900),
@@ -120,22 +164,28 @@ class _Reader:
         return text
 
     def database_path(self, data_dir: Path) -> Path:
+        path = self._file_path()
+        return Path(path).absolute() if path else data_dir / _DATABASE_FILE
+
+    def _file_path(self) -> str:
         url = self._env.get("SEALDESK_DATABASE_URL", "")
-        if not url:
-            return data_dir / _DATABASE_FILE
-        path = url.removeprefix("sqlite:///")
-        if path == url or not path:
-            self._faults.append(
-                "SEALDESK_DATABASE_URL must be sqlite:///relative/path or sqlite:////absolute/path"
-            )
-        return Path(path).absolute()
+        return url.removeprefix(_SQLITE) if url.startswith(_SQLITE) else ""
+
+    def server_url(self, name: str, schemes: tuple[str, ...]) -> str:
+        """The URL as it was given; faults never show it, for it may hold a password."""
+        url = self._env.get(name, "")
+        if not url or (name == "SEALDESK_DATABASE_URL" and self._file_path()):
+            return ""
+        if urlsplit(url).scheme not in schemes:
+            self._faults.append(_WANTED_URLS[name])
+        return url
 
     def keys(self, name: str, data_dir: Path) -> tuple[bytes, ...]:
         text = self._env.get(name, "")
         if not text:
             return self._generated(name, data_dir)
         parts = text.split(",") if name == "SEALDESK_MASTER_KEY" else [text]
-        keys = tuple(_decoded_key(part.strip()) for part in parts)
+        keys = tuple(key_files.decoded(part.strip()) for part in parts)
         if None in keys:
             self._faults.append(
                 f"{name} must be base64 of {KEY_BYTES} random bytes;"
@@ -165,7 +215,7 @@ class _Reader:
         try:
             if not path.exists():
                 make_private_dir(path.parent)
-            key = _decoded_key(_read_or_create(path))
+            key = key_files.decoded(key_files.read_or_create(path))
         except OSError as error:
             self._faults.append(f"SEALDESK_DATA_DIR: {path} cannot be used: {error.strerror}")
             return _NO_KEY
@@ -213,32 +263,3 @@ def _unknown(name: str) -> str:
 def _is_lost(key_file: Path, database: Path) -> bool:
     """Whether a database is there without its key: a new one could open nothing that it holds."""
     return database.exists() and not key_file.exists()
-
-
-def _decoded_key(text: str) -> bytes | None:
-    """32 bytes that could be random; None for anything else, such as 32 equal bytes."""
-    try:
-        key = base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
-        return None
-    is_varied = len(set(key)) >= KEY_BYTES // 4
-    is_text = key.isascii() and key.decode().isprintable()
-    return key if len(key) == KEY_BYTES and is_varied and not is_text else None
-
-
-def _read_or_create(path: Path) -> str:
-    """The text of a key file; a new one appears whole or not at all, readable by its owner."""
-    with contextlib.suppress(FileNotFoundError):
-        return path.read_text("ascii", "replace").strip()
-    fresh = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-    descriptor = os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    try:
-        with os.fdopen(descriptor, "w") as file:
-            file.write(base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode() + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        with contextlib.suppress(FileExistsError):
-            os.link(fresh, path)
-    finally:
-        fresh.unlink()
-    return path.read_text("ascii").strip()
