@@ -10,10 +10,25 @@ from rich.table import Table
 from bench.plan import Plan
 from bench.results import BARE, Figure, Results, Round, median_round
 
-_MARKS = {"aim": "✔ aim", "floor": "✔ floor", "missed": "✘ missed"}
+_MARKS = {
+    "aim": "✔ aim",
+    "floor": "✔ floor",
+    "missed": "✘ missed",
+    "not measured": "not measured",
+    "": "",
+}
 _COLOURS = {"aim": "green", "floor": "yellow", "missed": "red"}
 _FIGURES = ("Figure", "Measured", "Rounds", "Floor", "Aim", "")
-_RATES = ("Driven", "requests/s", "p50 ms", "p99 ms", "server CPU µs", "server", "client")
+_RATES = (
+    "Driven",
+    "requests/s",
+    "p50 ms",
+    "p99 ms",
+    "server CPU µs",
+    "database CPU µs",
+    "server",
+    "client",
+)
 _BEGIN, _END = "<!-- bench:begin -->", "<!-- bench:end -->"
 _NOTE = """\
 Each ratio is the median of rounds in which the bare handler and the service took turns, at 32
@@ -32,7 +47,7 @@ def show(results: Results, console: Console) -> None:
     figures = Table(*_FIGURES, title="Speed and memory")
     for figure in results.figures:
         *cells, mark = _figure_cells(figure)
-        figures.add_row(*cells, f"[{_COLOURS[figure.verdict]}]{mark}[/]")
+        figures.add_row(*cells, f"[{_COLOURS.get(figure.verdict, 'white')}]{mark}[/]")
     rates = Table(*_RATES)
     for name, rounds in results.rates.items():
         rates.add_row(*_rate_cells(name, rounds))
@@ -69,7 +84,7 @@ def publish(root: Path, results: Results, machine: dict[str, str]) -> None:
 def _by_cpu(results: Results) -> str:
     """The bare handler's time on the CPU over the service's, for each pair that took turns."""
     ratios = (
-        f"{name} {median_round(bare).cpu_us / median_round(results.rates[name]).cpu_us:.2f}"
+        f"{name} {_cpu_us(bare) / _cpu_us(results.rates[name]):.2f}"
         for name, bare in (
             (name.removesuffix(BARE), rounds)
             for name, rounds in results.rates.items()
@@ -79,16 +94,20 @@ def _by_cpu(results: Results) -> str:
     return f"By the server's time on the CPU, which neighbours disturb less: {', '.join(ratios)}."
 
 
+def _cpu_us(rounds: list[Round]) -> float:
+    return median_round(rounds).cpu_us or 1.0
+
+
 def _figure_cells(figure: Figure) -> Cells:
     sign, unit = ("≥", "≤")[not figure.is_least], f" {figure.unit}".rstrip()
     digits = 0 if figure.unit == "MiB" else 2
-    rounds = f"{min(figure.values):.{digits}f} … {max(figure.values):.{digits}f}"
+    spread = [f"{value:.{digits}f}" for value in sorted(figure.values)]
     return (
         figure.name,
-        f"{figure.value:.{digits}f}{unit}",
-        rounds,
-        f"{sign} {figure.floor:g}{unit}",
-        f"{figure.aim:g}{unit}",
+        _shown(figure.value, f",.{digits}f", unit) or figure.lacking,
+        " … ".join((spread[0], spread[-1])) if spread else "",
+        _shown(figure.floor, "g", unit, before=f"{sign} "),
+        _shown(figure.aim, "g", unit),
         _MARKS[figure.verdict],
     )
 
@@ -97,13 +116,18 @@ def _rate_cells(name: str, rounds: list[Round]) -> Cells:
     middle = median_round(rounds)
     return (
         name,
-        f"{middle.per_second:,.0f}",
-        f"{middle.p50_ms:.1f}",
-        f"{middle.p99_ms:.1f}",
-        f"{middle.cpu_us:.0f}",
-        f"{middle.server_share:.0%}",
-        f"{middle.client_share:.0%}",
+        _shown(middle.per_second, ",.0f"),
+        _shown(middle.p50_ms, ".1f"),
+        _shown(middle.p99_ms, ".1f"),
+        _shown(middle.cpu_us, ".0f"),
+        _shown(middle.database_us, ".0f"),
+        _shown(middle.server_share, ".0%"),
+        _shown(middle.client_share, ".0%"),
     )
+
+
+def _shown(value: float | None, form: str, unit: str = "", *, before: str = "") -> str:
+    return "" if value is None else f"{before}{value:{form}}{unit}"
 
 
 def _markdown(head: Cells, rows: Iterable[Cells]) -> str:

@@ -1,11 +1,11 @@
-"""Rounds of load on the real server and the bare handler, one after the other."""
+"""Rounds of load on several servers, one after the other."""
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 
 from bench.load import Expected, Load, drive
 from bench.plan import Plan
-from bench.results import BARE, Round
+from bench.results import Round
 from bench.servers import Server
 from bench.signed import Make
 
@@ -14,39 +14,48 @@ _BATCH = 50
 _FIFTHS = 5
 
 Say = Callable[[str], None]
+Play = Callable[[], Round]
 
 
 class Rounds:
-    """Drives both servers and keeps what came of it, by name."""
+    """Drives servers and keeps what came of it, by name."""
 
-    def __init__(self, plan: Plan, bare: Server, real: Server, say: Say) -> None:
+    def __init__(self, plan: Plan, say: Say, database_s: Callable[[], float] | None = None) -> None:
+        """database_s: the time that the servers' database server has computed."""
         self._plan = plan
-        self._bare = bare
-        self._real = real
         self._say = say
+        self._database_s = database_s
         self.kept: dict[str, list[Round]] = {}
 
-    def compare(self, name: str, make: Make, expected: Expected) -> list[float]:
-        """The real server's rate over the bare handler's, round by round."""
-        bare_count = self._count(self._bare, make, expected)
-        real_count = self._count(self._real, make, expected)
-        bare_name = name + BARE
+    def take_turns(self, title: str, players: Mapping[str, Play]) -> None:
+        """Everybody once in every round; kept by the players' names."""
         for number in range(self._plan.rounds):
-            self._say(f"{name}: round {number + 1} of {self._plan.rounds}")
-            self._round(bare_name, self._bare, make(bare_count), expected)
-            self._round(name, self._real, make(real_count), expected)
-        pairs = zip(self.kept[name], self.kept[bare_name], strict=True)
-        return [real.per_second / bare.per_second for real, bare in pairs]
+            self._say(f"{title}: round {number + 1} of {self._plan.rounds}")
+            for name, play in players.items():
+                self.kept.setdefault(name, []).append(play())
 
-    def drive(self, name: str, make: Make, expected: Expected) -> None:
-        """One round on the real server."""
-        self._say(name)
-        requests = make(self._count(self._real, make, expected))
-        self._round(name, self._real, requests, expected)
+    def ratios(self, name: str, other: str) -> list[float]:
+        """One player's rate over another's, round by round."""
+        pairs = zip(self.kept[name], self.kept[other], strict=True)
+        return [one.per_second / two.per_second for one, two in pairs]
 
-    def in_turns(self, name: str, make: Make, other: Make, expected: Expected) -> list[float]:
-        """Median latency over another's on one connection, asked in turns; for each fifth."""
+    def load(self, server: Server, make: Make, expected: Expected) -> Play:
+        """A player that drives a server for as long as a round takes."""
+        warm = drive(server.port, make(self._plan.warm_up), expected, CONNECTIONS)
+        count = max(int(warm.per_second * self._plan.round_s), CONNECTIONS)
+        return lambda: self._round(server, make(count), expected)
+
+    def drive(self, name: str, server: Server, make: Make, expected: Expected) -> None:
+        """One round."""
         self._say(name)
+        self.kept.setdefault(name, []).append(self.load(server, make, expected)())
+
+    def in_turns(
+        self, name: str, server: Server, makes: tuple[Make, Make], expected: Expected
+    ) -> list[float]:
+        """One's median latency over the other's on one connection, asked in turns; of fifths."""
+        self._say(name)
+        make, other = makes
         each = self._plan.pairs // _FIFTHS
         batch = min(each, _BATCH)
         ratios = []
@@ -54,30 +63,29 @@ class Rounds:
             these: list[float] = []
             those: list[float] = []
             for _ in range(each // batch):
-                these += drive(self._real.port, make(batch), expected, 1).latencies_us
-                those += drive(self._real.port, other(batch), expected, 1).latencies_us
+                these += drive(server.port, make(batch), expected, 1).latencies_us
+                those += drive(server.port, other(batch), expected, 1).latencies_us
             ratios.append(statistics.median(these) / statistics.median(those))
         return ratios
 
-    def _count(self, server: Server, make: Make, expected: Expected) -> int:
-        """How many requests fill a round, from the rate of a warm-up."""
-        rate = drive(server.port, make(self._plan.warm_up), expected, CONNECTIONS).per_second
-        return max(int(rate * self._plan.round_s), CONNECTIONS)
-
-    def _round(
-        self, name: str, server: Server, requests: Sequence[bytes], expected: Expected
-    ) -> None:
+    def _round(self, server: Server, requests: list[bytes], expected: Expected) -> Round:
         before_s = server.cpu_s()
+        database_before_s = self._database_s() if self._database_s else 0.0
         load = drive(server.port, requests, expected, CONNECTIONS)
-        self.kept.setdefault(name, []).append(_round_of(load, server.cpu_s() - before_s))
+        cpu_s = server.cpu_s() - before_s
+        if self._database_s is None:
+            return _round_of(load, cpu_s, None)
+        return _round_of(load, cpu_s, self._database_s() - database_before_s)
 
 
-def _round_of(load: Load, cpu_s: float) -> Round:
+def _round_of(load: Load, cpu_s: float, database_s: float | None) -> Round:
+    count = len(load.latencies_us)
     return Round(
         per_second=load.per_second,
         p50_ms=load.quantile_us(0.5) / 1000,
         p99_ms=load.quantile_us(0.99) / 1000,
-        cpu_us=cpu_s / len(load.latencies_us) * 1e6,
+        cpu_us=cpu_s / count * 1e6,
+        database_us=None if database_s is None else database_s / count * 1e6,
         server_share=cpu_s / load.elapsed_s,
         client_share=load.client_cpu_s / load.elapsed_s,
     )

@@ -3,7 +3,7 @@
 from array import array
 from collections.abc import Iterator, Sequence
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -12,7 +12,7 @@ from sealdesk import ids
 from sealdesk.customers import store as customers
 from sealdesk.customers.rules import Customer
 from sealdesk.db.connection import drive
-from sealdesk.db.engine import Params, Row
+from sealdesk.db.engine import Params, Tx
 from sealdesk.tickets import store as tickets
 from sealdesk.tickets.shapes import PRIORITIES, Priority, Status, Ticket
 
@@ -39,7 +39,7 @@ class Chunk(msgspec.Struct, frozen=True):
 
 
 class Recorder:
-    """A transaction that runs nothing and keeps what would be written."""
+    """Of a transaction what adding rows needs: it runs nothing and keeps what would be written."""
 
     def __init__(self) -> None:
         self.written: Written = {}
@@ -48,11 +48,11 @@ class Recorder:
         self.written.setdefault(sql, []).append(params)
         return 1
 
-    async def first(self, sql: str, params: Params) -> Row | None:
-        raise NotImplementedError
+    async def put(self, sql: str, params: Params) -> None:
+        await self.run(sql, params)
 
-    async def all(self, sql: str, params: Params) -> Sequence[Row]:
-        raise NotImplementedError
+    async def send(self, sql: str, params: Params) -> None:
+        await self.run(sql, params)
 
 
 def chunks(tenants: Sequence[TenantToFill], until_us: int, seed: int) -> Iterator[Chunk]:
@@ -105,7 +105,7 @@ class _Desk:
             first_response_at=None,
             **self._course(created_at, until_us),
         )
-        drive(tickets.add(recorder, ticket))
+        drive(tickets.add(cast(Tx, recorder), ticket))
 
     def _customer(self, recorder: Recorder, created_at: int) -> str:
         known = self._customers
@@ -125,7 +125,7 @@ class _Desk:
             updated_at=created_at,
             version=1,
         )
-        drive(customers.add(recorder, customer))
+        drive(customers.add(cast(Tx, recorder), customer))
         known.append(customer.id)
         return customer.id
 

@@ -12,6 +12,7 @@ from bench.bare import Memory
 from bench.data import Data
 from bench.plan import Plan
 from bench.signed import TICKETS
+from sealdesk import ids
 from sealdesk.db.connection import SqliteTx, connect, drive
 from sealdesk.paging import DEFAULT_PER_PAGE as PER_PAGE
 from sealdesk.paging import Listing, seal_cursor
@@ -20,7 +21,9 @@ from sealdesk.tickets import actions
 from sealdesk.tickets.shapes import TicketShown
 
 _BY_NUMBER = "SELECT id FROM tickets WHERE tenant_id = ? AND number = ?"
-_ADDRESSES = "SELECT email FROM customers WHERE tenant_id = ? ORDER BY id DESC LIMIT ?"
+_ADDRESSES = """
+SELECT email FROM customers WHERE tenant_id = ? AND id < ? ORDER BY id DESC LIMIT ?
+"""
 _COUNT = 4_000
 
 
@@ -57,9 +60,10 @@ class Sample:
         return [f"{TICKETS}/{ticket_id}" for ticket_id in self._some(1)]
 
     def addresses(self) -> dict[str, list[str]]:
-        """tenant id → addresses of its customers, the newest last."""
+        """tenant id → addresses of its customers, the newest last; without those of runs."""
+        until = ids.lowest(self._data.stamp.until_us)
         found = {
-            tenant: [email for (email,) in self._rows(_ADDRESSES, tenant, _COUNT)]
+            tenant: [email for (email,) in self._rows(_ADDRESSES, tenant, until, _COUNT)]
             for tenant in self._data.stamp.tenant_ids
         }
         return {tenant: emails[::-1] for tenant, emails in found.items()}
