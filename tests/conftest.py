@@ -10,6 +10,8 @@ from sealdesk.db import version
 from tests.support.client import Key, Person
 from tests.support.service import Service, Tenant, running
 
+pytest_plugins = ["tests.servers.plugin"]
+
 
 @pytest.fixture(scope="session")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
