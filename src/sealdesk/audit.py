@@ -31,7 +31,7 @@ class Deed(msgspec.Struct, frozen=True):
 
 async def record(tx: Tx, tenant_id: str, deed: Deed, now_us: int) -> None:
     """Note a deed in the tenant's audit."""
-    await tx.run(
+    await tx.put(
         _INSERT,
         {
             "tenant_id": tenant_id,

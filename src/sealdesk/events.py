@@ -40,7 +40,7 @@ async def record(
 
     document: the object as the API shows it, as JSON. changes: field → (old, new).
     """
-    await tx.run(
+    await tx.put(
         _INSERT,
         {
             "tenant_id": tenant_id,

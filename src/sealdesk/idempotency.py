@@ -38,6 +38,11 @@ class Once(NamedTuple):
     scope: str
     fingerprint: bytes
 
+    @property
+    def lock_name(self) -> str:
+        """What at most one of the copies holds at a time."""
+        return f"once {self.tenant_id} {self.key_id} {self.scope}"
+
 
 class Stored(NamedTuple):
     """An answer as it was given the first time."""
@@ -84,7 +89,7 @@ async def find(tx: Tx, once: Once, now_us: int) -> Stored | None:
 
 async def store(tx: Tx, once: Once, answer: Stored, now_us: int) -> None:
     """Remember an answer, in the transaction of its effect."""
-    await tx.run(
+    await tx.put(
         _STORE,
         {
             "tenant_id": once.tenant_id,

@@ -90,13 +90,14 @@ class Settings(msgspec.Struct, frozen=True):
         return f"Settings(data_dir={str(self.data_dir)!r}, …)"
 
 
-def from_env(env: Mapping[str, str]) -> Settings:
+def from_env(env: Mapping[str, str], *, needs_keys: bool = True) -> Settings:
     """The settings of this environment. Raises BadSettings, which names all that is wrong.
 
     On the embedded default, the keys that are not given are generated into the data directory.
+    needs_keys: without, there are none; for who only changes the schema.
     """
     faults = [_unknown(name) for name in env if name.startswith(_PREFIX) and name not in NAMES]
-    read = _Reader(env, faults)
+    read = _Reader(env, faults, needs_keys)
     data_dir = Path(env.get("SEALDESK_DATA_DIR") or "var").absolute()
     settings = Settings(
         data_dir=data_dir,
@@ -144,9 +145,10 @@ def make_private_dir(path: Path) -> None:
 class _Reader:
     """Reads one variable at a time and collects what is wrong."""
 
-    def __init__(self, env: Mapping[str, str], faults: list[str]) -> None:
+    def __init__(self, env: Mapping[str, str], faults: list[str], needs_keys: bool) -> None:
         self._env = env
         self._faults = faults
+        self._needs_keys = needs_keys
 
     def whole(self, name: str, *, default: int, low: int, high: int) -> int:
         text = self._env.get(name, "")
@@ -181,6 +183,8 @@ class _Reader:
         return url
 
     def keys(self, name: str, data_dir: Path) -> tuple[bytes, ...]:
+        if not self._needs_keys:
+            return (_NO_KEY,)
         text = self._env.get(name, "")
         if not text:
             return self._generated(name, data_dir)

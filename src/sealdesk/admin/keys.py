@@ -1,7 +1,8 @@
 """`sealdesk keys`: make API keys, see which there are, end or renew them."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -66,10 +67,11 @@ def create(
     }
     new = body.convert(wanted, NewApiKey)
     with database.opened() as desk:
-        _check_tenant(desk, tenant)
+        desk.check_tenant(tenant)
         now_us = desk.clock.now_us()
         created = desk.write(
-            lambda tx: actions.create_key(tx, _caller(tenant), new, ring=desk.ring, now_us=now_us)
+            lambda tx: actions.create_key(tx, _caller(tenant), new, ring=desk.ring, now_us=now_us),
+            tenant,
         )
     if json:
         as_json(created)
@@ -83,9 +85,9 @@ def create(
 def list_keys(tenant: TenantId, json: AsJson = False) -> None:
     """List a tenant's keys, newest first, revoked and expired ones too."""
     with database.opened() as desk:
-        _check_tenant(desk, tenant)
+        desk.check_tenant(tenant)
         now_us = desk.clock.now_us()
-        found = desk.walk(lambda last: _page_after(tenant, last))
+        found = desk.walk(lambda last: _page_after(tenant, last), tenant)
         keys = [ApiKeyShown(**rules.shown(key, now_us)) for key in found]
     if json:
         as_json(keys)
@@ -112,7 +114,9 @@ def revoke(key_id: KeyId) -> None:
     """End a key for good; the very next request with it is refused."""
     with database.opened() as desk:
         caller, now_us = _caller_for(desk, key_id), desk.clock.now_us()
-        desk.write(lambda tx: actions.revoke_key(tx, caller, key_id, now_us=now_us))
+        desk.write(
+            lambda tx: actions.revoke_key(tx, caller, key_id, now_us=now_us), caller.tenant_id
+        )
     print(f"Key {key_id} is revoked.")
 
 
@@ -122,7 +126,8 @@ def rotate(key_id: KeyId, json: AsJson = False) -> None:
     with database.opened() as desk:
         caller, now_us = _caller_for(desk, key_id), desk.clock.now_us()
         rotated = desk.write(
-            lambda tx: actions.rotate_key(tx, caller, key_id, ring=desk.ring, now_us=now_us)
+            lambda tx: actions.rotate_key(tx, caller, key_id, ring=desk.ring, now_us=now_us),
+            caller.tenant_id,
         )
     if json:
         as_json(rotated)
@@ -137,36 +142,34 @@ def reseal() -> None:
     from rich.progress import track
 
     with database.opened() as desk:
-        keys = list(desk.walk(_sealed_after))
-        batches = [keys[at : at + _PAGE_ROWS] for at in range(0, len(keys), _PAGE_ROWS)]
-        done = track(batches, "Sealing", transient=True, disable=not sys.stdout.isatty())
-        resealed = sum(desk.write(_reseal(desk, batch)) for batch in done)
-    print(f"Sealed {resealed} of {len(keys)} secrets anew; the others were already.")
+        sealed = list(sealed_of_all(desk))
+        done = track(sealed, "Sealing", transient=True, disable=not sys.stdout.isatty())
+        resealed = sum(desk.write(_reseal(desk, *key), key[0]) for key in done)
+    print(f"Sealed {resealed} of {len(sealed)} secrets anew; the others were already.")
 
 
-def _sealed_after(last: tuple[str, str] | None) -> Work[Sequence[tuple[str, str]]]:
-    return lambda tx: store.list_sealed(tx, last or ("", ""), _PAGE_ROWS)
+def sealed_of_all(desk: Desk) -> Iterator[tuple[str, str]]:
+    """(tenant id, key id) of all keys that have a secret."""
+    for tenant in desk.walk(_tenants_after):
+        page_after = partial(_sealed_after, tenant.id)
+        yield from ((tenant.id, key_id) for key_id in desk.walk(page_after, tenant.id))
 
 
-def _reseal(desk: Desk, keys: Sequence[tuple[str, str]]) -> Work[int]:
-    async def work(tx: Tx) -> int:
-        count = 0
-        for tenant_id, key_id in keys:
-            try:
-                count += await actions.reseal_key(tx, tenant_id, key_id, ring=desk.ring)
-            except Unsealable as error:
-                raise Unfit(
-                    f"the secret of key {key_id} cannot be opened: {error};"
-                    " add the master key that sealed it to SEALDESK_MASTER_KEY"
-                ) from error
-        return count
+def _sealed_after(tenant_id: str, last: str | None) -> Work[Sequence[str]]:
+    return lambda tx: store.list_sealed(tx, tenant_id, last or "", _PAGE_ROWS)
+
+
+def _reseal(desk: Desk, tenant_id: str, key_id: str) -> Work[bool]:
+    async def work(tx: Tx) -> bool:
+        try:
+            return await actions.reseal_key(tx, tenant_id, key_id, ring=desk.ring)
+        except Unsealable as error:
+            raise Unfit(
+                f"the secret of key {key_id} cannot be opened: {error};"
+                " add the master key that sealed it to SEALDESK_MASTER_KEY"
+            ) from error
 
     return work
-
-
-def _check_tenant(desk: Desk, tenant_id: str) -> None:
-    if desk.read(lambda tx: identity.find_tenant(tx, tenant_id)) is None:
-        raise Missing("There is no such tenant; sealdesk tenants list shows them.")
 
 
 def _caller(tenant_id: str) -> Caller:
@@ -177,9 +180,13 @@ def _caller_for(desk: Desk, key_id: str) -> Caller:
     """Who may change this key. No index leads from a key's id alone to its tenant, so it is
     looked for in each."""
     for tenant in desk.walk(_tenants_after):
-        if desk.read(lambda tx: store.find(tx, tenant.id, key_id)) is not None:  # noqa: B023 - run at once
+        if desk.read(partial(find_key, tenant.id, key_id), tenant.id) is not None:
             return _caller(tenant.id)
     raise Missing("There is no such key; sealdesk keys list --tenant ID shows them.")
+
+
+async def find_key(tenant_id: str, key_id: str, tx: Tx) -> ApiKey | None:
+    return await store.find(tx, tenant_id, key_id)
 
 
 def _tenants_after(last: Tenant | None) -> Work[Sequence[Tenant]]:

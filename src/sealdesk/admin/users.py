@@ -14,7 +14,6 @@ from sealdesk.admin.passwords import new_password_hash
 from sealdesk.admin.requests import api_url
 from sealdesk.caller import SYSTEM
 from sealdesk.db.engine import Tx, Work
-from sealdesk.errors import Missing
 from sealdesk.identity import actions, rules, store
 from sealdesk.identity.rules import Role, User
 from sealdesk.paging import PageRequest
@@ -71,8 +70,9 @@ def create(
         )
 
     with database.opened() as desk:
+        desk.check_tenant(tenant)
         now_us = desk.clock.now_us()
-        user = desk.write(work)
+        user = desk.write(work, tenant)
     if json:
         as_json({"user_id": user.id, "tenant_id": user.tenant_id})
     else:
@@ -86,9 +86,8 @@ def list_users(
 ) -> None:
     """List a tenant's users, newest first."""
     with database.opened() as desk:
-        if desk.read(lambda tx: store.find_tenant(tx, tenant)) is None:
-            raise Missing("There is no such tenant; sealdesk tenants list shows them.")
-        users = list(desk.walk(lambda last: _page_after(tenant, last)))
+        desk.check_tenant(tenant)
+        users = list(desk.walk(lambda last: _page_after(tenant, last), tenant))
     if json:
         as_json([_shown(user) for user in users])
     else:
@@ -122,7 +121,8 @@ def set_password(email: Email, password_stdin: PasswordStdin = False) -> None:
         desk.write(
             lambda tx: actions.set_password(
                 tx, user, password_hash, actor=SYSTEM, address="", now_us=now_us
-            )
+            ),
+            user.tenant_id,
         )
     print(f"{user.email} has a new password.")
 
@@ -137,7 +137,8 @@ def reset_link(email: Email, json: AsJson = False) -> None:
         user = desk.read(lambda tx: actions.get_user_by_email(tx, email))
         now_us = desk.clock.now_us()
         token = desk.write(
-            lambda tx: actions.make_reset_token(tx, user, actor=SYSTEM, now_us=now_us)
+            lambda tx: actions.make_reset_token(tx, user, actor=SYSTEM, now_us=now_us),
+            user.tenant_id,
         )
     expires_at = clock.iso(now_us + rules.RESET_LINK_LIFE_US)
     if json:

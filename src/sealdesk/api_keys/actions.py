@@ -54,6 +54,7 @@ async def change_key(
     tx: Tx, caller: Caller, key_id: str, change: ApiKeyChange, *, now_us: int
 ) -> ApiKeyShown:
     """Change what is named. Raises Missing, Clash for a dead key, Invalid."""
+    await _hold(tx, key_id)
     key = await _get_live(tx, caller.tenant_id, key_id, now_us)
     changed = msgspec.structs.replace(key, **_wanted(change, now_us))
     if changed != key:
@@ -64,6 +65,7 @@ async def change_key(
 
 async def revoke_key(tx: Tx, caller: Caller, key_id: str, *, now_us: int) -> None:
     """End a key for good and destroy its secret; again is no error. Raises Missing."""
+    await _hold(tx, key_id)
     key = await get_key(tx, caller.tenant_id, key_id)
     if key.revoked_at is not None:
         return
@@ -76,6 +78,7 @@ async def rotate_key(
     tx: Tx, caller: Caller, key_id: str, *, ring: KeyRing, now_us: int
 ) -> RotatedApiKey:
     """A new secret for the same key; the old one is dead. Raises Missing, Clash for a dead key."""
+    await _hold(tx, key_id)
     key = await _get_live(tx, caller.tenant_id, key_id, now_us)
     api_secret = rules.mint_secret()
     rotated = msgspec.structs.replace(key, secret_version=key.secret_version + 1)
@@ -95,12 +98,18 @@ async def get_key(tx: Tx, tenant_id: str, key_id: str) -> ApiKey:
 
 async def reseal_key(tx: Tx, tenant_id: str, key_id: str, *, ring: KeyRing) -> bool:
     """Seal a key's secret under the ring's first master key; False when it was already."""
+    await _hold(tx, key_id)
     key = await get_key(tx, tenant_id, key_id)
     if key.sealed_secret is None or ring.is_current(key.sealed_secret):
         return False
     secret = ring.open(key.sealed_secret, rules.seal_context(key))
     await store.replace(tx, _with_secret(key, secret, ring))
     return True
+
+
+async def _hold(tx: Tx, key_id: str) -> None:
+    """Of two changes of one key the second begins when the first is done: none is undone by it."""
+    await tx.lock(f"api_key {key_id}")
 
 
 async def _get_live(tx: Tx, tenant_id: str, key_id: str, now_us: int) -> ApiKey:

@@ -63,7 +63,7 @@ async def list_keys(call: Call) -> Answer:
     """Newest first, revoked and expired ones included. Never shows a key or a secret."""
     asked = read_list(call, ())
     tenant_id = call.caller.tenant_id
-    keys = await call.shared.database.read(lambda tx: store.list_keys(tx, tenant_id, asked.page))
+    keys = await call.read(lambda tx: store.list_keys(tx, tenant_id, asked.page))
 
     def show(key: ApiKey) -> bytes:
         return msgspec.json.encode(rules.shown(key, call.now_us))
@@ -98,9 +98,7 @@ async def create_key(call: Call) -> Answer:
 async def get_key(call: Call) -> Answer:
     """One key, without its secret."""
     (key_id,) = call.params
-    key = await call.shared.database.read(
-        lambda tx: actions.get_key(tx, call.caller.tenant_id, key_id)
-    )
+    key = await call.read(lambda tx: actions.get_key(tx, call.caller.tenant_id, key_id))
     return envelope.one(rules.shown(key, call.now_us))
 
 
@@ -171,7 +169,7 @@ async def list_refusals(call: Call) -> Answer:
             raise Missing
         return await store.list_refusals(tx, tenant_id, key_id, asked.page)
 
-    refusals = await call.shared.database.read(work)
+    refusals = await call.read(work)
     return page(call, asked, refusals, show=_refusal, position=lambda refused: [refused.id])
 
 
@@ -197,8 +195,8 @@ async def whoami(call: Call) -> Answer:
     """The first call of an integration: which key this is, what it may, how much is left of its
     budget, and how far the clocks are apart. Any valid key may ask."""
     tenant_id, key_id = call.caller.tenant_id, call.caller.actor.id
-    key = await call.shared.database.read(lambda tx: actions.get_key(tx, tenant_id, key_id))
-    tenant_name = await call.shared.database.read(lambda tx: store.tenant_name(tx, tenant_id))
+    key = await call.read(lambda tx: actions.get_key(tx, tenant_id, key_id))
+    tenant_name = await call.read(lambda tx: store.tenant_name(tx, tenant_id))
     if call.rate is None:
         raise RuntimeError("whoami stands behind the guard of signed requests")
     return envelope.one(

@@ -14,10 +14,8 @@ _COLUMNS = """k.tenant_id, k.id, k.name, k.key_prefix, k.permissions, k.rate_lim
     k.replay_protection, k.expires_at, k.revoked_at, k.last_used_at, k.sealed_secret,
     k.secret_version, k.created_at"""
 
-_FIND_BY_HASH = f"""
-SELECT {_COLUMNS} FROM api_key_directory d
-JOIN api_keys k ON k.tenant_id = d.tenant_id AND k.id = d.key_id
-WHERE d.key_hash = :key_hash LIMIT 1
+_FIND_HOME = """
+SELECT tenant_id, key_id AS id FROM api_key_directory WHERE key_hash = :key_hash LIMIT 1
 """
 _FIND = f"SELECT {_COLUMNS} FROM api_keys k WHERE k.tenant_id = :tenant_id AND k.id = :id LIMIT 1"
 _LIST = f"""
@@ -75,9 +73,9 @@ FROM refusals WHERE tenant_id = :tenant_id AND key_id = :key_id AND id < :before
 ORDER BY id DESC LIMIT :limit
 """
 _LIST_SEALED = """
-SELECT tenant_id, id FROM api_keys
-WHERE sealed_secret IS NOT NULL AND (tenant_id, id) > (:tenant_id, :id)
-ORDER BY tenant_id, id LIMIT :limit
+SELECT id FROM api_keys
+WHERE tenant_id = :tenant_id AND id > :after AND sealed_secret IS NOT NULL
+ORDER BY id LIMIT :limit
 """
 _TENANT_NAME = "SELECT name FROM tenants WHERE id = :tenant_id LIMIT 1"
 
@@ -100,7 +98,7 @@ class Refused(msgspec.Struct, frozen=True):
 
 async def find_by_hash(tx: Tx, key_hash: bytes) -> ApiKey | None:
     """The key with this hash, whosever it is: the one look-up before the tenant is known."""
-    row = await tx.first(_FIND_BY_HASH, {"key_hash": key_hash})
+    row = await tx.find_home(_FIND_HOME, _FIND, {"key_hash": key_hash})
     return None if row is None else _key(row)
 
 
@@ -116,21 +114,21 @@ async def list_keys(tx: Tx, tenant_id: str, page: PageRequest) -> list[ApiKey]:
 
 
 async def add(tx: Tx, key: ApiKey, key_hash: bytes) -> None:
-    await tx.run(_ADD, _params(key))
-    await tx.run(
+    await tx.put(_ADD, _params(key))
+    await tx.put(
         _ADD_TO_DIRECTORY, {"key_hash": key_hash, "tenant_id": key.tenant_id, "key_id": key.id}
     )
 
 
 async def replace(tx: Tx, key: ApiKey) -> None:
     """Store everything that can change, but for `last_used_at`."""
-    await tx.run(_REPLACE, _params(key))
+    await tx.put(_REPLACE, _params(key))
 
 
 async def note_use(tx: Tx, tenant_id: str, key_id: str, now_us: int) -> None:
     """Move `last_used_at` forward if a minute has gone by."""
     due = now_us - rules.LAST_USED_STEP_US
-    await tx.run(_NOTE_USE, {"tenant_id": tenant_id, "id": key_id, "now": now_us, "due": due})
+    await tx.send(_NOTE_USE, {"tenant_id": tenant_id, "id": key_id, "now": now_us, "due": due})
 
 
 async def use_signature(
@@ -161,8 +159,8 @@ async def prune_signatures(tx: Tx, now_us: int, limit: int) -> int:
 async def add_refusal(tx: Tx, tenant_id: str, key_id: str, refused: Refused) -> None:
     """Keep a refusal, and of the key's older ones the newest."""
     owner = {"tenant_id": tenant_id, "key_id": key_id}
-    await tx.run(_ADD_REFUSAL, {**owner, **msgspec.structs.asdict(refused)})
-    await tx.run(_DROP_OLD_REFUSALS, {**owner, "kept": rules.REFUSALS_KEPT})
+    await tx.send(_DROP_OLD_REFUSALS, {**owner, "kept": rules.REFUSALS_KEPT - 1})
+    await tx.put(_ADD_REFUSAL, {**owner, **msgspec.structs.asdict(refused)})
 
 
 async def list_refusals(tx: Tx, tenant_id: str, key_id: str, page: PageRequest) -> list[Refused]:
@@ -171,10 +169,10 @@ async def list_refusals(tx: Tx, tenant_id: str, key_id: str, page: PageRequest) 
     return [Refused(*row) for row in rows]
 
 
-async def list_sealed(tx: Tx, after: tuple[str, str], limit: int) -> Sequence[tuple[str, str]]:
-    """(tenant id, key id) of keys of all tenants that have a secret, for resealing."""
-    rows = await tx.all(_LIST_SEALED, {"tenant_id": after[0], "id": after[1], "limit": limit})
-    return [(row["tenant_id"], row["id"]) for row in rows]
+async def list_sealed(tx: Tx, tenant_id: str, after: str, limit: int) -> Sequence[str]:
+    """The ids of a tenant's keys that have a secret, for resealing."""
+    params = {"tenant_id": tenant_id, "after": after, "limit": limit}
+    return [row["id"] for row in await tx.all(_LIST_SEALED, params)]
 
 
 async def tenant_name(tx: Tx, tenant_id: str) -> str:

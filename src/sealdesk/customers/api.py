@@ -47,8 +47,7 @@ async def list_customers(call: Call) -> Answer:
     async def work(tx: Tx) -> list[Customer]:
         return await store.list_customers(tx, call.caller.tenant_id, wanted, asked.page)
 
-    database = call.shared.database
-    rows = await (database.read(work) if wanted.is_served() else database.read_slowly(work))
+    rows = await (call.read(work) if wanted.is_served() else call.read_slowly(work))
     return page(call, asked, rows, show=rules.document, position=lambda row: [row.id])
 
 
@@ -86,7 +85,7 @@ async def create_customer(call: Call) -> Answer:
 async def get_customer(call: Call) -> Answer:
     """One customer, with its ETag."""
     (customer_id,) = call.params
-    customer = await call.shared.database.read(
+    customer = await call.read(
         lambda tx: actions.get_customer(tx, call.caller.tenant_id, customer_id)
     )
     answer = envelope.one(rules.shown(customer))

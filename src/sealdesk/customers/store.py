@@ -25,7 +25,7 @@ _REPLACE = """
 UPDATE customers SET email = :email, email_identity = :email_identity, name = :name,
     phone = :phone, company = :company, external_id = :external_id, metadata = :metadata,
     reference = :reference, updated_at = :updated_at, version = :version
-WHERE tenant_id = :tenant_id AND id = :id
+WHERE tenant_id = :tenant_id AND id = :id AND version = :before
 """
 
 
@@ -82,11 +82,12 @@ async def list_customers(
 
 
 async def add(tx: Tx, customer: Customer) -> None:
-    await tx.run(_ADD, _params(customer))
+    await tx.put(_ADD, _params(customer))
 
 
 async def replace(tx: Tx, customer: Customer) -> None:
-    await tx.run(_REPLACE, _params(customer))
+    """Store a changed customer, whose version is the next one."""
+    await tx.put(_REPLACE, _params(customer) | {"before": customer.version - 1})
 
 
 def _customer(row: Row) -> Customer:

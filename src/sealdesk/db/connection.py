@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar, cast
 
-from sealdesk.db.engine import Params, Row, Work
+from sealdesk.db.engine import Overtaken, Params, Row, Work
 
 T = TypeVar("T")
 BUSY_TIMEOUT_MS = 5000
@@ -41,6 +41,30 @@ class SqliteTx:
 
     async def run(self, sql: str, params: Params) -> int:
         return self._connection.execute(sql, params).rowcount
+
+    async def put(self, sql: str, params: Params) -> None:
+        if self._connection.execute(sql, params).rowcount != 1:
+            raise Overtaken  # a fault of ours: nobody else writes meanwhile
+
+    async def send(self, sql: str, params: Params) -> None:
+        self._connection.execute(sql, params)
+
+    async def draw(self, sql: str, params: Params) -> Row:
+        (row,) = self._connection.execute(sql, params).fetchall()
+        return row
+
+    async def lock(self, name: str) -> None:
+        """Nothing to wait for: one transaction writes at a time."""
+
+    async def try_lock(self, name: str) -> bool:
+        return True
+
+    async def enter(self, tenant_id: str) -> None:
+        """Nothing keeps tenants apart here but the statements themselves."""
+
+    async def find_home(self, directory: str, sql: str, params: Params) -> Row | None:
+        home = await self.first(directory, params)
+        return None if home is None else await self.first(sql, dict(home))
 
 
 def connect(path: Path, *, is_checkpointer: bool = False) -> sqlite3.Connection:

@@ -1,26 +1,56 @@
-"""The child process that migrates: `python -m sealdesk.db.migrate PATH`."""
+"""The child process that migrates: `python -m sealdesk.db.migrate`, told on stdin what.
 
+stdin: JSON, {"path": …} of an SQLite file, or {"owner", "runtime", "worker"}: URLs of PostgreSQL,
+which hold passwords and so are no arguments; the last two may be empty.
+"""
+
+import asyncio
 import fcntl
+import json
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from typing import Any
 
+import asyncpg
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection, create_engine, event
+from sqlalchemy import Connection, create_engine, event, text
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from sealdesk.db.connection import connect
+from sealdesk.db.postgres import roles
+from sealdesk.errors import Unfit
+
+_LOCK = 0x5EA1DE5C  # of the migrations, among the advisory locks of the database
+_CONNECT_S = 5.0
+# Of a table that is in use: others would queue behind a migration that waits for it.
+_LOCK_WAIT = "SET LOCAL lock_timeout = '4s'"
 
 
 def migrate(path: Path) -> None:
-    """Bring the database to the newest schema; of two at once, one waits for the other."""
+    """Bring the SQLite database to the newest schema; of two at once, one waits for the other."""
     with path.with_name(path.name + ".migrate-lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with one_transaction(path) as connection:
             command.upgrade(config_for(connection), "head")
+
+
+async def migrate_postgres(owner_url: str, *, runtime_url: str = "", worker_url: str = "") -> None:
+    """Bring a database to the newest schema, and its roles to what they need. Raises Unfit."""
+    wanted = [roles.role_of(url) if url else None for url in (runtime_url, worker_url)]
+
+    def upgrade(connection: Connection) -> None:
+        command.upgrade(config_for(connection), "head")
+        roles.set_up(connection, *wanted)
+
+    async with postgres_transaction(owner_url) as connection:
+        await connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        await connection.execute(text(_LOCK_WAIT))
+        await connection.run_sync(upgrade)
 
 
 @contextmanager
@@ -36,6 +66,20 @@ def one_transaction(path: Path) -> Iterator[Connection]:
         engine.dispose()
 
 
+@asynccontextmanager
+async def postgres_transaction(owner_url: str) -> AsyncIterator[AsyncConnection]:
+    """The same on PostgreSQL, as the owner."""
+    engine = create_async_engine(
+        "postgresql+asyncpg://",
+        async_creator=lambda: asyncpg.connect(owner_url, timeout=_CONNECT_S),
+    )
+    try:
+        async with engine.begin() as connection:
+            yield connection
+    finally:
+        await engine.dispose()
+
+
 def config_for(connection: Connection) -> Config:
     """Alembic's configuration for one open connection."""
     config = Config()
@@ -44,15 +88,25 @@ def config_for(connection: Connection) -> Config:
     return config
 
 
-def main(path: Path) -> None:
+def main(told: dict[str, Any]) -> None:
     """Migrate, or end with one line on stderr."""
     os.umask(0o077)
+    what = told.get("path") or "the database"
     try:
-        migrate(path)
-    except (DBAPIError, OSError) as error:
+        if "path" in told:
+            migrate(Path(told["path"]))
+        else:
+            asyncio.run(
+                migrate_postgres(
+                    told["owner"], runtime_url=told["runtime"], worker_url=told["worker"]
+                )
+            )
+    except (DBAPIError, OSError, asyncpg.PostgresError) as error:
         cause = error.orig if isinstance(error, DBAPIError) else error
-        sys.exit(f"{path} could not be migrated, nothing was changed: {cause}")
+        sys.exit(f"{what} could not be migrated, nothing was changed: {cause}")
+    except Unfit as error:
+        sys.exit(f"{what} could not be migrated, nothing was changed: {error}")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(json.load(sys.stdin))

@@ -1,5 +1,5 @@
 """The tables. Every tenant's table has a primary key, unique indexes and foreign keys that begin
-with `tenant_id`; what must be found before the tenant is known stands in GLOBAL_TABLES.
+with `tenant_id`; what must be found before the tenant is known stands in tables.GLOBAL.
 
 Only migrations and their drift check import this; the service itself runs SQL text.
 Times are integer microseconds since the epoch, ids canonical text, JSON is text; JSON that goes
@@ -24,22 +24,16 @@ from sqlalchemy import (
 
 metadata = MetaData()
 
-GLOBAL_TABLES = (
-    "tenants",
-    "user_directory",
-    "login_failures",
-    "ended_tokens",
-    "reset_links",
-    "api_key_directory",
-)
+# PostgreSQL would otherwise sort by the rules of a language, and ids and cursors by no rule at all.
+_TEXT = Text().with_variant(Text(collation="C"), "postgresql")
 
 
 def _id(name: str = "id", *, key: bool = False, null: bool = False) -> Column[str]:
-    return Column(name, Text, primary_key=key, nullable=null)
+    return Column(name, _TEXT, primary_key=key, nullable=null)
 
 
 def _text(name: str, *, null: bool = False) -> Column[str]:
-    return Column(name, Text, nullable=null)
+    return Column(name, _TEXT, nullable=null)
 
 
 def _texts(*names: str, null: bool = False) -> list[Column[str]]:
@@ -86,7 +80,7 @@ Table(
 Table(
     "user_directory",
     metadata,
-    Column("email_identity", Text, primary_key=True),
+    Column("email_identity", _TEXT, primary_key=True),
     _id("tenant_id"),
     _id("user_id"),
 )
@@ -95,14 +89,14 @@ Table(
     metadata,
     _tenant(),
     _id("user_id", key=True),
-    Column("address", Text, primary_key=True),
+    Column("address", _TEXT, primary_key=True),
     _time("last_at"),
     _refers("user_id", "users"),
 )
 Table(
     "login_failures",
     metadata,
-    Column("bucket", Text, primary_key=True),
+    Column("bucket", _TEXT, primary_key=True),
     _id(key=True),
     _time("failed_at"),
     Index("login_failures_failed_at", "failed_at"),
@@ -155,7 +149,7 @@ Table(
     metadata,
     _tenant(),
     _id("key_id", key=True),
-    Column("signature", Text, primary_key=True),
+    Column("signature", _TEXT, primary_key=True),
     _time("expires_at"),
     _refers("key_id", "api_keys"),
     Index("used_signatures_expires_at", "expires_at"),
@@ -179,7 +173,7 @@ Table(
     metadata,
     _tenant(),
     _id("key_id", key=True),
-    Column("scope", Text, primary_key=True),
+    Column("scope", _TEXT, primary_key=True),
     Column("fingerprint", LargeBinary, nullable=False),
     Column("status", SmallInteger, nullable=False),
     Column("body", LargeBinary, nullable=False),
@@ -251,7 +245,7 @@ Table(
     "ticket_tags",
     metadata,
     _tenant(),
-    Column("tag", Text, primary_key=True),
+    Column("tag", _TEXT, primary_key=True),
     _id("ticket_id", key=True),
     _refers("ticket_id", "tickets"),
     Index("ticket_tags_ticket", "tenant_id", "ticket_id"),

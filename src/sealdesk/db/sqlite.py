@@ -35,7 +35,7 @@ class SqliteDatabase:
         self._slow_reads = 0
         self._writer = Writer(connect(path, is_checkpointer=True))
 
-    async def read(self, work: Work[T]) -> T:
+    async def read(self, work: Work[T], tenant_id: str | None = None) -> T:
         try:
             self._share_view()
             return await work(self._reading)
@@ -56,7 +56,7 @@ class SqliteDatabase:
         if self._reader.in_transaction:
             self._reader.execute("ROLLBACK")
 
-    async def read_slowly(self, work: Work[T]) -> T:
+    async def read_slowly(self, work: Work[T], tenant_id: str | None = None) -> T:
         if self._slow_reads >= _SLOW_READS_WAITING:
             raise _too_slow("Too many queries that no index serves are waiting.")
         self._slow_reads += 1
@@ -82,7 +82,7 @@ class SqliteDatabase:
         except sqlite3.Error as error:
             raise Unavailable from error
 
-    async def write(self, work: Work[T]) -> T:
+    async def write(self, work: Work[T], tenant_id: str | None = None) -> T:
         return await self._writer.submit(work)
 
     async def close(self) -> None:

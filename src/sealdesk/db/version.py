@@ -2,6 +2,7 @@
 SQLAlchemy would cost the server 23 MiB, so they run in a child process.
 """
 
+import json
 import sqlite3
 import subprocess
 import sys
@@ -25,8 +26,22 @@ def ensure_current(path: Path) -> bool:
     """
     if schema_version(path) == KNOWN[-1]:
         return False
+    _migrate({"path": str(path)})
+    return True
+
+
+def migrate_postgres(owner_url: str, *, runtime_url: str, worker_url: str) -> None:
+    """Bring a PostgreSQL database to this code's schema, and its roles to what they need.
+
+    May be done again. Raises Unusable.
+    """
+    _migrate({"owner": owner_url, "runtime": runtime_url, "worker": worker_url})
+
+
+def _migrate(told: dict[str, str]) -> None:
     child = subprocess.run(
-        [sys.executable, "-m", "sealdesk.db.migrate", str(path)],
+        [sys.executable, "-m", "sealdesk.db.migrate"],
+        input=json.dumps(told),
         capture_output=True,
         text=True,
         check=False,
@@ -34,7 +49,6 @@ def ensure_current(path: Path) -> bool:
     if child.returncode != 0:
         lines = child.stderr.strip().splitlines() or ["the migration ended without a word"]
         raise Unusable(lines[-1])
-    return True
 
 
 def schema_version(path: Path) -> str | None:

@@ -28,6 +28,7 @@ async def create_tenant(tx: Tx, name: str, *, actor: Actor, now_us: int) -> Tena
     if not 1 <= len(name.strip()) <= 100:
         raise invalid([Fault("/name", "invalid_length", "A name has 1 to 100 characters.")])
     tenant = Tenant(ids.mint(now_us), name.strip(), now_us)
+    await tx.enter(tenant.id)
     await store.add_tenant(tx, tenant)
     deed = Deed("tenant.created", actor, "", tenant.id, {"name": tenant.name})
     await audit.record(tx, tenant.id, deed, now_us)
@@ -79,6 +80,9 @@ async def begin_log_in(tx: Tx, email: str, address: str, *, now_us: int) -> Atte
         tx, user.tenant_id, user.id, address
     )
     bounds = rules.bounds(email, address, is_known_address=is_known)
+    # Sorted, so that no two log-ins wait for each other.
+    for bucket in sorted(bound.bucket for bound in bounds):
+        await tx.lock(f"log-in {bucket}")
     for bound in bounds:
         full_until = await store.full_until(tx, bound, now_us)
         if full_until is not None:
@@ -94,6 +98,7 @@ async def finish_log_in(tx: Tx, attempt: Attempt, user: User, address: str, *, n
 
     Raises Unproven when the password was changed while it was tried.
     """
+    await _hold(tx, user)
     current = await store.find(tx, user.tenant_id, user.id)
     if current is None or current.password_hash != user.password_hash:
         raise wrong_credentials()
@@ -107,6 +112,7 @@ async def set_password(
     tx: Tx, user: User, password_hash: str, *, actor: Actor, address: str, now_us: int
 ) -> None:
     """A new password; every token and reset link of the user ends."""
+    await _hold(tx, user)
     await store.set_password(
         tx, user.tenant_id, user.id, password_hash=password_hash, tokens_from=now_us
     )
@@ -118,6 +124,7 @@ async def set_password(
 async def make_reset_token(tx: Tx, user: User, *, actor: Actor, now_us: int) -> str:
     """A one-time token that lets its holder set the user's password, for an hour."""
     token = secrets.token_urlsafe(32)
+    await _hold(tx, user)
     await store.drop_resets_of(tx, user.tenant_id, user.id)
     await store.add_reset(
         tx,
@@ -135,6 +142,7 @@ async def use_reset_token(
     tx: Tx, token: str, password_hash: str, *, address: str, now_us: int
 ) -> None:
     """Set the password of the token's user; the token is used up. Raises Unproven."""
+    await tx.lock(f"reset {_hash(token).hex()}")
     user = await get_reset_user(tx, token, now_us=now_us)
     actor = Actor("user", user.id, user.name)
     await set_password(tx, user, password_hash, actor=actor, address=address, now_us=now_us)
@@ -143,7 +151,11 @@ async def use_reset_token(
 async def get_reset_user(tx: Tx, token: str, *, now_us: int) -> User:
     """Whose password the token sets. Raises Unproven."""
     owner = await store.find_reset(tx, _hash(token), now_us)
-    user = None if owner is None else await store.find(tx, *owner)
+    user = None
+    if owner is not None:
+        tenant_id, user_id = owner
+        await tx.enter(tenant_id)
+        user = await store.find(tx, tenant_id, user_id)
     if user is None or not user.is_active:
         raise Unproven(
             "invalid_token",
@@ -164,6 +176,11 @@ async def get_user_by_email(tx: Tx, email: str) -> User:
 def wrong_credentials() -> Unproven:
     """The same for an unknown address, a wrong password and a user who was shut out."""
     return Unproven("invalid_credentials", "The e-mail address or the password is wrong.")
+
+
+async def _hold(tx: Tx, user: User) -> None:
+    """Of two that change a user's log-in the second begins when the first is done."""
+    await tx.lock(f"user {user.id}")
 
 
 def _hash(token: str) -> bytes:

@@ -61,7 +61,8 @@ async def _prove_now(call: Call, email: str, password: str) -> User:
     if user is None or not user.is_active or not is_right:
         raise actions.wrong_credentials()
     await database.write(
-        lambda tx: actions.finish_log_in(tx, attempt, user, call.address, now_us=now_us)
+        lambda tx: actions.finish_log_in(tx, attempt, user, call.address, now_us=now_us),
+        user.tenant_id,
     )
     return user
 
@@ -108,7 +109,8 @@ async def _store_password(call: Call, user: User, new: str) -> None:
             address=call.address,
             # Taken when it is written: a log-in may have begun while this request was hashing.
             now_us=call.shared.clock.now_us(),
-        )
+        ),
+        user.tenant_id,
     )
 
 
@@ -149,7 +151,7 @@ async def list_agents(call: Call) -> Answer:
     async def work(tx: Tx) -> list[User]:
         return await store.list_users(tx, call.caller.tenant_id, asked.page, active_only=True)
 
-    users = await call.shared.database.read(work)
+    users = await call.read(work)
     return page(call, asked, users, show=_agent, position=lambda user: [user.id])
 
 
@@ -161,7 +163,7 @@ async def _own_user(call: Call) -> User:
     """The logged-in user, in their home tenant."""
     token = tokens.read(call)
     user = await call.shared.database.read(
-        lambda tx: store.find(tx, token.tenant_id, token.user_id)
+        lambda tx: store.find(tx, token.tenant_id, token.user_id), token.tenant_id
     )
     if user is None:
         raise tokens.refused("invalid_token", "The access token no longer holds. Log in again.")

@@ -41,7 +41,7 @@ class LogInGuard:
     async def prove(self, call: Call) -> None:
         """Set the caller. Raises Unproven, Forbidden, TooLarge, WrongType."""
         token = tokens.read(call)
-        user = await call.shared.database.read(lambda tx: _user_of(tx, token))
+        user = await call.shared.database.read(lambda tx: _user_of(tx, token), token.tenant_id)
         if user.role not in self.needs:
             raise _wrong_role(
                 f"This needs the role {' or '.join(self.needs)}; yours is {user.role}."
@@ -49,7 +49,7 @@ class LogInGuard:
         tenant_id = await self._tenant_of(call, user)
         await call.read_body()
         if call.body_waited:
-            await call.shared.database.read(lambda tx: _user_of(tx, token))
+            await call.shared.database.read(lambda tx: _user_of(tx, token), token.tenant_id)
         call.check_content_type()
         actor = Actor("user", user.id, user.name)
         call.caller = Caller(tenant_id, actor, frozenset((user.role,)), call.address)
@@ -63,7 +63,9 @@ class LogInGuard:
             raise _wrong_role("x-tenant-id may only name your own tenant.")
         if self._own_account:
             return user.tenant_id
-        await call.shared.database.write(lambda tx: _note_visit(tx, call, user, wanted))
+        if not ids.is_canonical(wanted):
+            raise _no_such_tenant()
+        await call.shared.database.write(lambda tx: _note_visit(tx, call, user, wanted), wanted)
         return wanted
 
 
@@ -92,12 +94,16 @@ async def _user_of(tx: Tx, token: Token) -> User:
 
 
 async def _note_visit(tx: Tx, call: Call, user: User, tenant_id: str) -> None:
-    if not ids.is_canonical(tenant_id) or await store.find_tenant(tx, tenant_id) is None:
-        raise Missing("There is no such tenant; see x-tenant-id.")
+    if await store.find_tenant(tx, tenant_id) is None:
+        raise _no_such_tenant()
     actor = Actor("user", user.id, user.name)
     details = {"method": call.method, "path": call.path}
     deed = Deed("super_admin.acted", actor, call.address, None, details)
     await audit.record(tx, tenant_id, deed, call.now_us)
+
+
+def _no_such_tenant() -> Missing:
+    return Missing("There is no such tenant; see x-tenant-id.")
 
 
 def _wrong_role(detail: str) -> Forbidden:

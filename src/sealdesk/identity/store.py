@@ -12,10 +12,9 @@ from sealdesk.paging import PageRequest
 _COLUMNS = """u.tenant_id, u.id, u.email, u.name, u.role, u.password_hash, u.is_active,
     u.tokens_from, u.created_at"""
 _FIND = f"SELECT {_COLUMNS} FROM users u WHERE u.tenant_id = :tenant_id AND u.id = :id LIMIT 1"
-_FIND_BY_EMAIL = f"""
-SELECT {_COLUMNS} FROM user_directory d
-JOIN users u ON u.tenant_id = d.tenant_id AND u.id = d.user_id
-WHERE d.email_identity = :email_identity LIMIT 1
+_FIND_HOME = """
+SELECT tenant_id, user_id AS id FROM user_directory
+WHERE email_identity = :email_identity LIMIT 1
 """
 _LIST = f"""
 SELECT {_COLUMNS} FROM users u WHERE u.tenant_id = :tenant_id AND u.id < :before
@@ -105,7 +104,7 @@ async def find(tx: Tx, tenant_id: str, user_id: str) -> User | None:
 
 async def find_by_email(tx: Tx, email: str) -> User | None:
     """The user with this address, whichever tenant they are of: addresses are unique over all."""
-    row = await tx.first(_FIND_BY_EMAIL, {"email_identity": emails.identity(email)})
+    row = await tx.find_home(_FIND_HOME, _FIND, {"email_identity": emails.identity(email)})
     return None if row is None else _user(row)
 
 
@@ -132,14 +131,14 @@ async def add(tx: Tx, user: User) -> bool:
         },
     )
     if added:
-        await tx.run(_ADD, msgspec.structs.asdict(user))
+        await tx.put(_ADD, msgspec.structs.asdict(user))
     return added == 1
 
 
 async def set_password(
     tx: Tx, tenant_id: str, user_id: str, *, password_hash: str, tokens_from: int
 ) -> None:
-    await tx.run(
+    await tx.put(
         _SET_PASSWORD,
         {
             "tenant_id": tenant_id,
@@ -151,7 +150,7 @@ async def set_password(
 
 
 async def add_tenant(tx: Tx, tenant: Tenant) -> None:
-    await tx.run(_ADD_TENANT, tenant._asdict())
+    await tx.put(_ADD_TENANT, tenant._asdict())
 
 
 async def find_tenant(tx: Tx, tenant_id: str) -> Tenant | None:
@@ -172,7 +171,7 @@ async def is_known_address(tx: Tx, tenant_id: str, user_id: str, address: str) -
 
 async def note_address(tx: Tx, tenant_id: str, user_id: str, address: str, now_us: int) -> None:
     params = {"tenant_id": tenant_id, "user_id": user_id, "address": address}
-    await tx.run(_NOTE_ADDRESS, {**params, "last_at": now_us})
+    await tx.put(_NOTE_ADDRESS, {**params, "last_at": now_us})
 
 
 async def full_until(tx: Tx, bound: Bound, now_us: int) -> int | None:
@@ -189,19 +188,19 @@ async def full_until(tx: Tx, bound: Bound, now_us: int) -> int | None:
 
 
 async def note_attempt(tx: Tx, bucket: str, attempt_id: str, now_us: int) -> None:
-    await tx.run(_NOTE_ATTEMPT, {"bucket": bucket, "id": attempt_id, "at": now_us})
+    await tx.put(_NOTE_ATTEMPT, {"bucket": bucket, "id": attempt_id, "at": now_us})
 
 
 async def forget_attempt(tx: Tx, bucket: str, attempt_id: str) -> None:
-    await tx.run(_FORGET_ATTEMPT, {"bucket": bucket, "id": attempt_id})
+    await tx.send(_FORGET_ATTEMPT, {"bucket": bucket, "id": attempt_id})
 
 
 async def forget_bucket(tx: Tx, bucket: str) -> None:
-    await tx.run(_FORGET_BUCKET, {"bucket": bucket})
+    await tx.send(_FORGET_BUCKET, {"bucket": bucket})
 
 
 async def end_token(tx: Tx, token_id: str, expires_at: int) -> None:
-    await tx.run(_END_TOKEN, {"id": token_id, "expires_at": expires_at})
+    await tx.send(_END_TOKEN, {"id": token_id, "expires_at": expires_at})
 
 
 async def is_ended(tx: Tx, token_id: str) -> bool:
@@ -211,7 +210,7 @@ async def is_ended(tx: Tx, token_id: str) -> bool:
 async def add_reset(
     tx: Tx, tenant_id: str, user_id: str, *, token_hash: bytes, expires_at: int
 ) -> None:
-    await tx.run(
+    await tx.put(
         _ADD_RESET,
         {
             "token_hash": token_hash,
@@ -229,7 +228,7 @@ async def find_reset(tx: Tx, token_hash: bytes, now_us: int) -> tuple[str, str] 
 
 
 async def drop_resets_of(tx: Tx, tenant_id: str, user_id: str) -> None:
-    await tx.run(_DROP_RESETS_OF, {"tenant_id": tenant_id, "user_id": user_id})
+    await tx.send(_DROP_RESETS_OF, {"tenant_id": tenant_id, "user_id": user_id})
 
 
 async def prune(tx: Tx, now_us: int, attempts_before: int, limit: int) -> int:

@@ -60,8 +60,7 @@ async def list_tickets(call: Call) -> Answer:
     async def work(tx: Tx) -> Sequence[Row]:
         return await lists.list_tickets(tx, call.caller.tenant_id, wanted, asked.page)
 
-    database = call.shared.database
-    rows = await (database.read(work) if wanted.is_served() else database.read_slowly(work))
+    rows = await (call.read(work) if wanted.is_served() else call.read_slowly(work))
     return page(
         call, asked, rows, show=lists.show, position=lambda row: lists.position(wanted, row)
     )
@@ -102,9 +101,7 @@ async def create_ticket(call: Call) -> Answer:
 async def get_ticket(call: Call) -> Answer:
     """One ticket, with its ETag, which changes with the ticket and with its customer."""
     (ticket_id,) = call.params
-    shown = await call.shared.database.read(
-        lambda tx: actions.get_shown(tx, call.caller.tenant_id, ticket_id)
-    )
+    shown = await call.read(lambda tx: actions.get_shown(tx, call.caller.tenant_id, ticket_id))
     answer = envelope.one_document(shown.document)
     return conditional.unless_unchanged(call, shown.etag, answer)
 
@@ -160,7 +157,7 @@ async def list_replies(call: Call) -> Answer:
             newest_first=asked.values.get("sort") != "asc",
         )
 
-    rows = await call.shared.database.read(work)
+    rows = await call.read(work)
     return page(call, asked, rows, show=rules.reply_document, position=lambda row: [row.id])
 
 

@@ -17,10 +17,11 @@ from sealdesk.tickets.shapes import Priority, Status
 
 SortBy = Literal["created_at", "updated_at", "priority"]
 
-# CROSS JOIN keeps SQLite to this order of tables, so the rows come in the order of the index and
-# no more are read than the page takes (47 µs; 65 with a sub-select for each row).
-_SELECT = """SELECT t.id, t.updated_at, t.priority, t.document, c.reference
-FROM tickets t CROSS JOIN customers c"""
+# The page is cut before the customers are joined, or PostgreSQL may read all of them first (4 times
+# the time); CROSS JOIN keeps SQLite to this order of tables.
+_PAGE = """SELECT t.tenant_id, t.id, t.updated_at, t.priority, t.document, t.customer_id
+FROM tickets t"""
+_SHOWN = "SELECT t.id, t.updated_at, t.priority, t.document, c.reference"
 _OF_CUSTOMER = "c.tenant_id = t.tenant_id AND c.id = t.customer_id"
 
 
@@ -81,7 +82,7 @@ def _statement(wanted: Filter, after: Position | None, params: dict[str, object]
     """The SQL text, made of constants only; values go into `params`."""
     direction = "DESC" if wanted.newest_first else "ASC"
     ranges = _ranges(wanted, after, params)
-    conditions = ["t.tenant_id = :tenant_id", _OF_CUSTOMER, *_equalities(wanted, params)]
+    conditions = ["t.tenant_id = :tenant_id", *_equalities(wanted, params)]
     if _is_merge(wanted):
         branches = _branches(wanted, ranges, params)
         conditions.append(f"t.id IN ({branches} ORDER BY id {direction} LIMIT :limit)")
@@ -90,7 +91,8 @@ def _statement(wanted: Filter, after: Position | None, params: dict[str, object]
     order = f"t.id {direction}"
     if wanted.sort_by != "created_at":
         order = f"t.{wanted.sort_by} {direction}, {order}"
-    return f"{_SELECT} WHERE {' AND '.join(conditions)} ORDER BY {order} LIMIT :limit"
+    cut = f"{_PAGE} WHERE {' AND '.join(conditions)} ORDER BY {order} LIMIT :limit"
+    return f"{_SHOWN} FROM ({cut}) t CROSS JOIN customers c WHERE {_OF_CUSTOMER} ORDER BY {order}"
 
 
 def _equalities(wanted: Filter, params: dict[str, object]) -> list[str]:

@@ -47,7 +47,7 @@ UPDATE tickets SET subject = :subject, description = :description, status = :sta
     custom_fields = :custom_fields, external_id = :external_id, reply_count = :reply_count,
     updated_at = :updated_at, first_response_at = :first_response_at, resolved_at = :resolved_at,
     closed_at = :closed_at, version = :version, document = :document
-WHERE tenant_id = :tenant_id AND id = :id
+WHERE tenant_id = :tenant_id AND id = :id AND version = :before
 """
 _ADD_TAG = """
 INSERT INTO ticket_tags (tenant_id, tag, ticket_id) VALUES (:tenant_id, :tag, :ticket_id)
@@ -109,14 +109,14 @@ async def is_assignable(tx: Tx, tenant_id: str, user_id: str) -> bool:
 
 async def next_number(tx: Tx, tenant_id: str) -> int:
     """A ticket number that the tenant never had."""
-    (row,) = await tx.all(_NEXT_NUMBER, {"tenant_id": tenant_id})
+    row = await tx.draw(_NEXT_NUMBER, {"tenant_id": tenant_id})
     return int(row["last_number"])
 
 
 async def add(tx: Tx, ticket: Ticket) -> bytes:
     """Store a new ticket; its ready JSON."""
     document = rules.document(ticket)
-    await tx.run(_ADD, _params(ticket, document))
+    await tx.put(_ADD, _params(ticket, document))
     await _for_each_tag(tx, _ADD_TAG, ticket, ticket.tags)
     return document
 
@@ -124,7 +124,7 @@ async def add(tx: Tx, ticket: Ticket) -> bytes:
 async def replace(tx: Tx, before: Ticket, after: Ticket) -> bytes:
     """Store everything that has changed; the ticket's ready JSON."""
     document = rules.document(after)
-    await tx.run(_REPLACE, _params(after, document))
+    await tx.put(_REPLACE, _params(after, document) | {"before": before.version})
     if before.tags != after.tags:
         kept = {*before.tags} & {*after.tags}
         await _for_each_tag(tx, _DROP_TAG, after, [t for t in before.tags if t not in kept])
@@ -134,11 +134,11 @@ async def replace(tx: Tx, before: Ticket, after: Ticket) -> bytes:
 
 async def _for_each_tag(tx: Tx, sql: str, ticket: Ticket, tags: Sequence[str]) -> None:
     for tag in tags:
-        await tx.run(sql, {"tenant_id": ticket.tenant_id, "tag": tag, "ticket_id": ticket.id})
+        await tx.put(sql, {"tenant_id": ticket.tenant_id, "tag": tag, "ticket_id": ticket.id})
 
 
 async def add_reply(tx: Tx, reply: Reply) -> None:
-    await tx.run(
+    await tx.put(
         _ADD_REPLY,
         {
             "tenant_id": reply.tenant_id,

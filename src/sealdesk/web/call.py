@@ -4,17 +4,18 @@ import asyncio
 import ipaddress
 import random
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from sealdesk.caller import Caller
-from sealdesk.db.engine import Tx
+from sealdesk.db.engine import Tx, Work
 from sealdesk.errors import Malformed, TooLarge, WrongType
 from sealdesk.limits import RateState
 from sealdesk.settings import Network
 from sealdesk.shared import Shared
 
+T = TypeVar("T")
 MAX_BODY_BYTES = 1024 * 1024  # decisions 3
 
 Scope = MutableMapping[str, Any]
@@ -98,6 +99,18 @@ class Call:
         self.skew_s = 0
         self.answer_headers: list[Header] = []
         self.within_write: list[Callable[[Tx], Awaitable[None]]] = []
+
+    async def read(self, work: Work[T]) -> T:
+        """Read what is the proven caller's tenant's. Raises Unavailable."""
+        return await self.shared.database.read(work, self.caller.tenant_id)
+
+    async def read_slowly(self, work: Work[T]) -> T:
+        """The same for what no index serves."""
+        return await self.shared.database.read_slowly(work, self.caller.tenant_id)
+
+    async def write(self, work: Work[T]) -> T:
+        """Change what is the proven caller's tenant's, in one transaction. Raises Unavailable."""
+        return await self.shared.database.write(work, self.caller.tenant_id)
 
     def header(self, name: bytes) -> str | None:
         """A header's text. Raises Malformed when it was sent more than once."""

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from sealdesk import idempotency
 from sealdesk.db.engine import Tx
+from sealdesk.errors import Clash
 from sealdesk.idempotency import Once, Stored
 from sealdesk.web.call import Answer, Call
 
@@ -26,7 +27,7 @@ async def effect(call: Call, work: Callable[[Tx], Awaitable[Answer]]) -> Answer:
             return await work(tx)
         return await _answer_once(tx, once, work, call.now_us)
 
-    return await call.shared.database.write(all_of_it)
+    return await call.write(all_of_it)
 
 
 def _once(call: Call) -> Once | None:
@@ -49,6 +50,8 @@ def _once(call: Call) -> Once | None:
 async def _answer_once(
     tx: Tx, once: Once, work: Callable[[Tx], Awaitable[Answer]], now_us: int
 ) -> Answer:
+    if not await tx.try_lock(once.lock_name):
+        raise _in_flight()
     stored = await idempotency.find(tx, once, now_us)
     if stored is not None:
         headers = [(name.encode(), value.encode()) for name, value in stored.headers]
@@ -57,3 +60,11 @@ async def _answer_once(
     kept = [(n.decode(), v.decode()) for n, v in answer.headers if n in _KEPT_HEADERS]
     await idempotency.store(tx, once, Stored(answer.status, answer.body, kept), now_us)
     return answer
+
+
+def _in_flight() -> Clash:
+    return Clash(
+        "idempotency_in_flight",
+        "A request with this Idempotency-Key is being answered just now. Ask again in a second.",
+        headers=(("retry-after", "1"),),
+    )

@@ -251,10 +251,11 @@ def _records() -> None:
 
 
 Columns = Iterator[sa.Column[Any]]
+_TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
 
 def _text(*names: str, null: bool = False) -> Columns:
-    return (sa.Column(name, sa.Text, nullable=null) for name in names)
+    return (sa.Column(name, _TEXT, nullable=null) for name in names)
 
 
 def _integer(*names: str, null: bool = False) -> Columns:

@@ -1,0 +1,1 @@
+"""PostgreSQL behind the doors: equal processes on any number of hosts."""

@@ -1,0 +1,162 @@
+"""PostgreSQL behind the doors: a pool of connections, work that is run again when overtaken."""
+
+import asyncio
+import random
+from typing import TypeVar
+
+import asyncpg
+from asyncpg import Connection
+from asyncpg.connect_utils import SessionAttribute
+
+from sealdesk.db.engine import Work
+from sealdesk.db.postgres import errors
+from sealdesk.db.postgres.pool import Pool
+from sealdesk.db.postgres.transaction import Opening, PostgresTx
+from sealdesk.errors import Unavailable
+
+T = TypeVar("T")
+CONNECT_S = 2.0
+ANSWER_S = 4.5  # no statement is waited for longer, whatever the server or the way to it does
+SLOW_READ_LIMIT_S = 2.0  # decisions 9
+_SLOW_READS_AT_ONCE = 2
+_SLOW_READS_WAITING = 8
+_RUNS = 6
+_SETTINGS = {
+    "statement_timeout": "4s",
+    "lock_timeout": "3s",
+    "idle_in_transaction_session_timeout": "10s",
+    "default_transaction_isolation": "read committed",
+    "jit": "off",  # compiling pays for reports, not for index probes
+}
+_IN_TRANSACTION = "".join(
+    f"SET LOCAL {name} = '{value}'; "
+    for name, value in _SETTINGS.items()
+    if name != "default_transaction_isolation"
+)
+_SLOWLY = f"SET TRANSACTION READ ONLY; SET LOCAL statement_timeout = '{SLOW_READ_LIMIT_S:g}s'; "
+
+
+class PostgresDatabase:
+    """The database as one process uses it.
+
+    is_pooled: a pooler in transaction mode stands between: nothing may outlive a transaction.
+    """
+
+    def __init__(self, url: str, connections: int, *, name: str, is_pooled: bool) -> None:
+        self._url = url
+        self._name = name
+        self._is_pooled = is_pooled
+        self._pool = Pool(self._connect, connections)
+        self._opening = Opening(always=is_pooled, settings=_IN_TRANSACTION if is_pooled else "")
+        self._slow_opening = Opening(always=True, settings=_SLOWLY)
+        self._slow_reads = 0
+        self._slow_turn = asyncio.Semaphore(_SLOW_READS_AT_ONCE)
+
+    async def _connect(self) -> Connection:
+        try:
+            return await connect(self._url, name=self._name, is_pooled=self._is_pooled)
+        except Exception as error:
+            if errors.is_away(error):
+                raise errors.away(error) from error
+            raise
+
+    async def read(self, work: Work[T], tenant_id: str | None = None) -> T:
+        return await self._run(work, tenant_id, self._opening, is_write=False)
+
+    async def read_slowly(self, work: Work[T], tenant_id: str | None = None) -> T:
+        if self._slow_reads >= _SLOW_READS_WAITING:
+            raise _too_slow("Too many queries that no index serves are waiting.")
+        self._slow_reads += 1
+        try:
+            async with self._slow_turn:
+                return await self._run(work, tenant_id, self._slow_opening, is_write=False)
+        except Unavailable as error:
+            if isinstance(error.__cause__, asyncpg.QueryCanceledError):
+                raise _too_slow(f"The query took more than {SLOW_READ_LIMIT_S:g} s.") from error
+            raise
+        finally:
+            self._slow_reads -= 1
+
+    async def write(self, work: Work[T], tenant_id: str | None = None) -> T:
+        return await self._run(work, tenant_id, self._opening, is_write=True)
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+    async def _run(
+        self, work: Work[T], tenant_id: str | None, opening: Opening, *, is_write: bool
+    ) -> T:
+        runs = 0
+        while True:
+            try:
+                return await self._run_once(work, tenant_id, opening, is_write=is_write)
+            except errors.RUN_AGAIN as error:
+                runs += 1
+                if runs == _RUNS:
+                    # Still the same: a constraint that the work itself breaks is ours to mend.
+                    if isinstance(error, asyncpg.UniqueViolationError):
+                        raise
+                    raise errors.too_busy(error) from error
+                await asyncio.sleep(random.random() * 0.002 * 2**runs)  # noqa: S311 - no secret
+
+    async def _run_once(
+        self, work: Work[T], tenant_id: str | None, opening: Opening, *, is_write: bool
+    ) -> T:
+        connection = await self._pool.acquire()
+        tx = PostgresTx(connection, tenant_id, opening)
+        # Cut rather than cancelled: a cancelled COMMIT may be answered as if it had succeeded.
+        watchdog = asyncio.get_running_loop().call_later(ANSWER_S, connection.terminate)
+        try:
+            value = await work(tx)
+            if is_write:
+                await tx.finish()
+            else:
+                await tx.undo()
+            return value
+        except Exception as error:
+            await self._undo(tx, connection, error)
+            if errors.is_away(error):
+                is_unknown = tx.is_finishing and errors.is_lost(error)
+                raise errors.unknown(error) if is_unknown else errors.away(error) from error
+            raise
+        except BaseException:
+            connection.terminate()
+            raise
+        finally:
+            watchdog.cancel()
+            self._pool.release(connection)
+
+    async def _undo(self, tx: PostgresTx, connection: Connection, error: Exception) -> None:
+        """Leave the connection as the next one expects it, or not at all."""
+        if errors.is_lost(error):
+            connection.terminate()
+            return
+        try:
+            await tx.undo()
+        except Exception as second:
+            error.add_note(f"and the rollback failed: {second}")
+            connection.terminate()
+
+
+async def connect(url: str, *, name: str, is_pooled: bool = False) -> Connection:
+    """One connection as the service uses them. name: as pg_stat_activity shows it.
+
+    Raises OSError, TimeoutError, asyncpg's errors.
+    """
+    if is_pooled:
+        return await asyncpg.connect(url, timeout=CONNECT_S, statement_cache_size=0)
+    return await asyncpg.connect(
+        url,
+        timeout=CONNECT_S,
+        max_cached_statement_lifetime=0,
+        max_cacheable_statement_size=64 * 1024,
+        statement_cache_size=256,
+        # Of several hosts, the one that takes writes.
+        target_session_attrs=SessionAttribute.read_write,
+        server_settings={"application_name": name, **_SETTINGS},
+    )
+
+
+def _too_slow(what: str) -> Unavailable:
+    advice = "No index serves this combination: use one filter, or narrow the time range."
+    return Unavailable("query_too_slow", f"{what} {advice}", retry_after_s=10)

@@ -1,0 +1,119 @@
+"""The PostgreSQL connections of one process: few, used again, never waited for long.
+
+asyncpg's own pool asks the server to reset a connection each time it is given back, and wraps it
+on the way out: 2.4 times the time of a key look-up (decision 0008). Here nothing has to be reset,
+because every setting lasts for one transaction.
+"""
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+from asyncpg import Connection, PostgresError
+
+from sealdesk.errors import Unavailable
+
+WAIT_S = 1.5
+_CLOSE_S = 2.0
+
+Conn = Connection
+
+
+class Pool:
+    """At most `size` connections, opened as they are needed, the last used first."""
+
+    def __init__(self, connect: Callable[[], Awaitable[Conn]], size: int) -> None:
+        self._connect = connect
+        self._size = size
+        self._count = 0
+        self._idle: list[Conn] = []
+        self._borrowed: set[Conn] = set()
+        # A future gets a connection, or None: then there is room to open one.
+        self._waiting: deque[asyncio.Future[Conn | None]] = deque()
+
+    async def acquire(self) -> Conn:
+        """A connection of the caller's own until `release`. Raises Unavailable."""
+        connection = self._pop_idle()
+        if connection is None and self._count >= self._size:
+            connection = await self._wait()
+        elif connection is None:
+            self._count += 1
+        if connection is None:
+            connection = await self._open()
+        self._borrowed.add(connection)
+        return connection
+
+    def release(self, connection: Conn) -> None:
+        """Give it back; one that is closed makes room for a new one."""
+        self._borrowed.discard(connection)
+        if connection.is_closed():
+            self._make_room()
+            return
+        while self._waiting:
+            future = self._waiting.popleft()
+            if not future.done():
+                future.set_result(connection)
+                return
+        self._idle.append(connection)
+
+    async def close(self) -> None:
+        """Close what is idle, cut what is still in use."""
+        for connection in self._borrowed:
+            connection.terminate()
+        while self._idle:
+            with contextlib.suppress(OSError, TimeoutError, PostgresError):
+                await self._idle.pop().close(timeout=_CLOSE_S)
+
+    def _pop_idle(self) -> Conn | None:
+        while self._idle:
+            connection = self._idle.pop()
+            if not connection.is_closed():
+                return connection
+            self._count -= 1
+        return None
+
+    async def _wait(self) -> Conn | None:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Conn | None] = loop.create_future()
+        self._waiting.append(future)
+        timer = loop.call_later(WAIT_S, _give_up, future)
+        try:
+            return await future
+        except asyncio.CancelledError:
+            self._pass_on(future)
+            raise
+        finally:
+            timer.cancel()
+
+    def _pass_on(self, future: "asyncio.Future[Conn | None]") -> None:
+        """What a waiter got and no longer wants goes to the next."""
+        if future.cancelled() or not future.done() or future.exception() is not None:
+            return
+        connection = future.result()
+        if connection is None:
+            self._make_room()
+        else:
+            self.release(connection)
+
+    async def _open(self) -> Conn:
+        try:
+            return await self._connect()
+        except BaseException:
+            self._make_room()
+            raise
+
+    def _make_room(self) -> None:
+        while self._waiting:
+            future = self._waiting.popleft()
+            if not future.done():
+                future.set_result(None)
+                return
+        self._count -= 1
+
+
+def _give_up(future: "asyncio.Future[Conn | None]") -> None:
+    if not future.done():
+        future.set_exception(
+            Unavailable(detail="All connections to the database are in use. Try again.")
+        )

@@ -1,0 +1,173 @@
+"""One piece of a room's work on a connection to PostgreSQL, in as few round trips as it allows.
+
+Plain reads need no transaction around them: each sees what was committed before it began. What
+`put` and `send` change waits, and goes out at the end in one statement, which is a transaction
+of its own. Only what must be held on to, a lock or the number of changed rows, opens one.
+"""
+
+import hashlib
+import re
+from collections.abc import Sequence
+
+from asyncpg import Connection, Record
+
+from sealdesk.db.engine import Params, Row
+from sealdesk.db.postgres import statements
+from sealdesk.db.postgres.statements import TENANT, Change
+
+_TENANT_ID = re.compile(r"[0-9a-f-]{36}")
+_SET_TENANT = f"SELECT set_config('{TENANT}', $1, true)"
+
+
+class Opening:
+    """How a transaction begins. always: every piece of work has one, for a pooler in between."""
+
+    __slots__ = ("always", "settings")
+
+    def __init__(self, *, always: bool, settings: str = "") -> None:
+        self.always = always
+        self.settings = settings
+
+
+class PostgresTx:
+    """SQL on one connection, for one piece of work."""
+
+    __slots__ = ("_changes", "_connection", "_opening", "is_finishing", "is_open", "tenant_id")
+
+    def __init__(self, connection: Connection, tenant_id: str | None, opening: Opening) -> None:
+        self._connection = connection
+        self._opening = opening
+        self._changes: list[Change] = []
+        self.tenant_id = tenant_id
+        self.is_open = False
+        self.is_finishing = False
+
+    async def first(self, sql: str, params: Params) -> Row | None:
+        rows = await self.all(sql, params)
+        return rows[0] if rows else None
+
+    async def all(self, sql: str, params: Params) -> Sequence[Row]:
+        if self._changes or self._opening.always:
+            await self.open()
+        if self.is_open or self.tenant_id is None:
+            statement = statements.plain(sql)
+            return await self._fetch(statement.text, statement.values(params))
+        statement = statements.within_tenant(sql)
+        return await self._fetch(statement.text, [*statement.values(params), self.tenant_id])
+
+    async def run(self, sql: str, params: Params) -> int:
+        await self.open()
+        statement = statements.plain(sql)
+        status = await self._connection.execute(statement.text, *statement.values(params))
+        return int(status.rpartition(" ")[2])
+
+    async def put(self, sql: str, params: Params) -> None:
+        await self._add(Change(sql, params, True))
+
+    async def send(self, sql: str, params: Params) -> None:
+        await self._add(Change(sql, params, False))
+
+    async def _add(self, change: Change) -> None:
+        # One statement can change a row once only, and this may be the same row.
+        if not change.sql.lstrip().startswith("INSERT") and any(
+            change.sql == other.sql for other in self._changes
+        ):
+            await self.open()
+        self._changes.append(change)
+
+    async def draw(self, sql: str, params: Params) -> Row:
+        if self._opening.always:
+            await self.open()
+        if self.is_open or self.tenant_id is None:
+            statement = statements.plain(sql)
+            (row,) = await self._fetch(statement.text, statement.values(params))
+        else:
+            statement = statements.drawn(sql)
+            values = [*statement.values(params), self.tenant_id]
+            (row,) = await self._fetch(statement.text, values)
+        return row
+
+    async def lock(self, name: str) -> None:
+        await self.open()
+        await self._fetch("SELECT pg_advisory_xact_lock($1)", [_lock_number(name)])
+
+    async def try_lock(self, name: str) -> bool:
+        await self.open()
+        sql = "SELECT pg_try_advisory_xact_lock($1)"
+        ((is_held,),) = await self._fetch(sql, [_lock_number(name)])
+        return bool(is_held)
+
+    async def enter(self, tenant_id: str) -> None:
+        if self.tenant_id not in (None, tenant_id):
+            raise RuntimeError("a transaction of one tenant cannot enter another")
+        if self.tenant_id is None and self.is_open:
+            await self._flush()
+            await self._fetch(_SET_TENANT, [tenant_id])
+        self.tenant_id = tenant_id
+
+    async def find_home(self, directory: str, sql: str, params: Params) -> Row | None:
+        if self._changes or self._opening.always:
+            await self.open()
+        if self.is_open or self.tenant_id is not None:
+            home = await self.first(directory, params)
+            if home is None:
+                return None
+            await self.enter(home["tenant_id"])
+            return await self.first(sql, dict(home))
+        statement = statements.at_home(directory, sql)
+        rows = await self._fetch(statement.text, statement.values(params))
+        if not rows:
+            return None
+        self.tenant_id = rows[0]["tenant_id"]
+        return rows[0]
+
+    async def open(self) -> None:
+        """Begin a transaction unless there is one, and send what waits."""
+        if not self.is_open:
+            tenant_id = self.tenant_id or ""
+            if tenant_id and _TENANT_ID.fullmatch(tenant_id) is None:
+                raise ValueError("a tenant's id must be a UUID")
+            tenant = f"SELECT set_config('{TENANT}', '{tenant_id}', true)"
+            # All of it in one round trip, which only a text without parameters can be.
+            await self._connection.execute(f"BEGIN; {self._opening.settings}{tenant}")
+            self.is_open = True
+        await self._flush()
+
+    async def finish(self) -> None:
+        """Make all of it durable. When this fails with the connection, the outcome is unknown."""
+        if self._changes and self._opening.always:
+            await self.open()
+        if self.is_open:
+            await self._flush()
+            self.is_finishing = True
+            await self._connection.execute("COMMIT")
+            self.is_open = False
+        else:
+            self.is_finishing = True
+            await self._flush()
+
+    async def undo(self) -> None:
+        """Take back what was not finished."""
+        self._changes.clear()
+        if self.is_open:
+            self.is_open = False
+            await self._connection.execute("ROLLBACK")
+
+    async def _flush(self) -> None:
+        if not self._changes:
+            return
+        changes, self._changes = self._changes, []
+        sets_tenant = not self.is_open and self.tenant_id is not None
+        batch = statements.together(changes, sets_tenant=sets_tenant)
+        values = batch.values(changes)
+        if sets_tenant:
+            values.append(self.tenant_id)
+        await self._fetch(batch.text, values)
+
+    async def _fetch(self, text: str, values: list[object]) -> list[Record]:
+        return await self._connection.fetch(text, *values)
+
+
+def _lock_number(name: str) -> int:
+    digest = hashlib.blake2b(name.encode(), digest_size=8).digest()
+    return int.from_bytes(digest, signed=True)
