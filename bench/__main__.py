@@ -6,10 +6,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench import data, machine, report
+from bench import data, machine, measure, measure_postgres, postgres_data, report
+from bench.data import Data
 from bench.load import WrongAnswer
-from bench.measure import measure
-from bench.plan import FULL, QUICK
+from bench.plan import FULL, QUICK, Plan
+from bench.postgres_data import Cannot, PostgresData
+from bench.results import Results
 
 _ROOT = Path(__file__).parent.parent
 _RESULTS = Path(__file__).parent / "results.json"
@@ -31,13 +33,26 @@ def _run(arguments: argparse.Namespace) -> None:
     console = Console()
     built = data.ready(plan, fresh=arguments.fresh)
     where = machine.describe(built.settings.data_dir)
+    stored = _on_postgres(plan, built, fresh=arguments.fresh)
     with console.status("") as status:
-        results = measure(plan, built, status.update)
+        results = measure.measure(plan, built, status.update)
+        if isinstance(stored, Cannot):
+            more = measure_postgres.not_measured(plan, str(stored))
+        else:
+            more = measure_postgres.measure(plan, built, stored, status.update)
+    results = Results([*results.figures, *more.figures], {**results.rates, **more.rates})
     report.show(results, console)
     report.write_json(_RESULTS, results, plan, where)
     console.print(f"Written to {_RESULTS.relative_to(_ROOT)}.")
     if arguments.publish:
         report.publish(_ROOT, results, where)
+
+
+def _on_postgres(plan: Plan, built: Data, *, fresh: bool) -> PostgresData | Cannot:
+    try:
+        return postgres_data.ready(plan, built, fresh=fresh)
+    except Cannot as reason:
+        return reason
 
 
 def _parser() -> argparse.ArgumentParser:

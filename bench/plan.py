@@ -9,6 +9,7 @@ class Plan(msgspec.Struct, frozen=True):
     Tenants: a big one, a small one, and others that share `other_tickets`; together `tenants`.
     depth: how many tickets of the big tenant come before the deep page.
     warm_up: requests before the first round. pairs: of requests whose latencies are compared.
+    pgbench_scale: hundred thousands of rows in pgbench's own table.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Plan(msgspec.Struct, frozen=True):
     round_s: float
     pairs: int
     starts: int
+    pgbench_scale: int
 
 
 FULL = Plan(
@@ -40,6 +42,7 @@ FULL = Plan(
     round_s=4.0,
     pairs=1_500,
     starts=7,
+    pgbench_scale=10,
 )
 QUICK = Plan(
     name="quick",
@@ -55,6 +58,7 @@ QUICK = Plan(
     round_s=1.5,
     pairs=400,
     starts=3,
+    pgbench_scale=10,
 )
 TINY = Plan(
     name="tiny",
@@ -70,4 +74,5 @@ TINY = Plan(
     round_s=0.05,
     pairs=15,
     starts=1,
+    pgbench_scale=1,
 )

@@ -6,9 +6,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from sealdesk.settings import Settings
 
@@ -60,13 +61,28 @@ class Server:
         return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
 
 
+class _Program(NamedTuple):
+    """What to start. probe: a path that it answers. directory: for its log."""
+
+    command: list[str]
+    port: int
+    probe: str
+    directory: Path
+    env: dict[str, str]
+
+
 @contextmanager
-def sealdesk(settings: Settings, cores: Cores) -> Iterator[Server]:
-    """`sealdesk serve` on this data."""
+def sealdesk(
+    settings: Settings, cores: Cores, env: Mapping[str, str] | None = None, *, workers: int = 1
+) -> Iterator[Server]:
+    """`sealdesk serve` on this data, or on the database that `env` names."""
     program = Path(sys.executable).with_name("sealdesk")
     port = _free_port()
     command = [str(program), "serve", "--host", "127.0.0.1", "--port", str(port)]
-    with _running(command, port, "/readyz", settings.data_dir, cores) as server:
+    if workers > 1:
+        command += ["--workers", str(workers)]
+    known = {"SEALDESK_DATA_DIR": str(settings.data_dir), **(env or {})}
+    with _running(_Program(command, port, "/readyz", settings.data_dir, known), cores) as server:
         yield server
 
 
@@ -75,22 +91,32 @@ def bare(memory: Path, cores: Cores) -> Iterator[Server]:
     """The bare handler, which answers everything that is not signed with 401."""
     port = _free_port()
     command = [sys.executable, "-m", "bench.bare", str(port), str(memory)]
-    with _running(command, port, "/", memory.parent, cores) as server:
+    with _running(_Program(command, port, "/", memory.parent, {}), cores) as server:
         yield server
 
 
 @contextmanager
-def _running(
-    command: list[str], port: int, probe: str, data_dir: Path, cores: Cores
-) -> Iterator[Server]:
+def conventional(url: str, directory: Path, cores: Cores) -> Iterator[Server]:
+    """The conventional service on this database. directory: for its log."""
+    port = _free_port()
+    command = [sys.executable, "-m", "uvicorn", "bench.conventional.main:app"]
+    command += ["--host", "127.0.0.1", "--port", str(port), "--loop", "uvloop"]
+    command += ["--http", "httptools", "--no-access-log", "--log-level", "warning"]
+    env = {"DATABASE_URL": url.replace("postgresql:", "postgresql+asyncpg:", 1)}
+    with _running(_Program(command, port, "/openapi.json", directory, env), cores) as server:
+        yield server
+
+
+@contextmanager
+def _running(program: _Program, cores: Cores) -> Iterator[Server]:
     env = {name: value for name, value in os.environ.items() if not name.startswith("SEALDESK_")}
-    env["SEALDESK_DATA_DIR"] = str(data_dir)
-    with (data_dir / "server.log").open("ab") as log, cores.of_servers():
+    env |= program.env
+    with (program.directory / "server.log").open("ab") as log, cores.of_servers():
         started = time.perf_counter()
-        process = subprocess.Popen(command, cwd=_ROOT, env=env, stdout=log, stderr=log)
+        process = subprocess.Popen(program.command, cwd=_ROOT, env=env, stdout=log, stderr=log)
     try:
-        _wait_until_ready(process, port, probe)
-        yield Server(process.pid, port, time.perf_counter() - started)
+        _wait_until_ready(process, program.port, program.probe)
+        yield Server(process.pid, program.port, time.perf_counter() - started)
     finally:
         process.terminate()
         process.wait(_START_TIMEOUT_S)

@@ -1,0 +1,117 @@
+"""The benchmark's PostgreSQL while it runs: the ways in, and what it computes."""
+
+import base64
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+from tests.servers import Access, Postgres, free_port
+
+from bench.data import Data
+
+DATABASE = "sealdesk"
+PGBENCH = "pgbench"  # a database for pgbench's own tables
+RUNTIME = "sealdesk_serve"
+CONVENTIONAL = "conventional"  # a role, and the schema of its tables
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+# What decides durability is as PostgreSQL comes. No checkpoint falls into a round.
+_SETTINGS: dict[str, str | int | bool] = {
+    "shared_buffers": "256MB",
+    "jit": False,
+    "max_wal_size": "8GB",
+    "checkpoint_timeout": "1h",
+}
+
+
+class Passwords(msgspec.Struct, frozen=True):
+    """Of the cluster's roles."""
+
+    superuser: str
+    owner: str
+    runtime: str
+    conventional: str
+
+
+class Cluster:
+    """The running cluster."""
+
+    def __init__(self, server: Postgres, passwords: Passwords) -> None:
+        self._server = server
+        self.passwords = passwords
+        self.sql = server.sql
+        self.port = server.port
+
+    @property
+    def owner_url(self) -> str:
+        return self._server.owner_url(DATABASE)
+
+    @property
+    def runtime_url(self) -> str:
+        """As the role that serves."""
+        return self._server.url(RUNTIME, self.passwords.runtime, DATABASE)
+
+    @property
+    def conventional_url(self) -> str:
+        """As the role of the conventional service, which sees its own tables."""
+        return self._server.url(CONVENTIONAL, self.passwords.conventional, DATABASE)
+
+    def superuser_url(self, database: str = DATABASE) -> str:
+        return self._server.superuser_url(database)
+
+    def environment(self, data: Data) -> dict[str, str]:
+        """What `sealdesk serve` needs to know."""
+        master_key, jwt_secret = data.settings.master_keys[0], data.settings.jwt_secret
+        return {
+            "SEALDESK_DATABASE_URL": self.runtime_url,
+            "SEALDESK_MASTER_KEY": base64.b64encode(master_key).decode(),
+            "SEALDESK_JWT_SECRET": base64.b64encode(jwt_secret).decode(),
+        }
+
+    def cpu_s(self) -> float:
+        """The time that its processes have spent computing, those that have ended included."""
+        pid = (self._server.directory / "data" / "postmaster.pid").read_text().split()[0]
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return _cpu_s(pid, 4) + sum(_cpu_s(child, 2) for child in children)
+
+
+@contextmanager
+def made(directory: Path) -> Iterator[Cluster]:
+    """A new cluster in an empty directory. Raises ServerFailed, NotHere."""
+    server = Postgres.start(directory, settings=_SETTINGS)
+    try:
+        yield Cluster(
+            server,
+            Passwords(
+                superuser=server.access.password,
+                owner=server.access.owner_password,
+                runtime=secrets.token_hex(16),
+                conventional=secrets.token_hex(16),
+            ),
+        )
+    finally:
+        server.stop()
+
+
+@contextmanager
+def started(directory: Path, passwords: Passwords) -> Iterator[Cluster]:
+    """The cluster of this directory. Raises ServerFailed, NotHere."""
+    access = Access(free_port(), passwords.superuser, passwords.owner, str(directory))
+    server = Postgres(directory, access)
+    server.start_again()
+    try:
+        yield Cluster(server, passwords)
+    finally:
+        server.stop()
+
+
+def _cpu_s(pid: str, fields: int) -> float:
+    """Its user and system time; with four fields also those of its ended children."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return 0.0
+    ticks = stat.rpartition(")")[2].split()[11 : 11 + fields]
+    return sum(map(int, ticks)) / _TICKS_PER_S
