@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 _STDERR = 2
+_of_process: dict[str, object] = {}
 LEVELS = {
     "debug": logging.DEBUG,
     "info": logging.INFO,
@@ -43,6 +44,7 @@ def configure(level: str) -> None:
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             # The plain traceback: the structured one shows local variables, secrets among them.
             structlog.processors.format_exc_info,
+            _with_process,
             _in_reading_order,
             structlog.processors.JSONRenderer(),
         ],
@@ -54,6 +56,15 @@ def configure(level: str) -> None:
     if level != "debug":
         # It tells of each start and stop in its own words.
         logging.getLogger("uvicorn.error").setLevel(max(LEVELS[level], logging.WARNING))
+
+
+def tell_always(**names: object) -> None:
+    """Have every line of this process carry these too."""
+    _of_process.update(names)
+
+
+def _with_process(logger: object, method: str, event: EventDict) -> EventDict:
+    return {**event, "pid": os.getpid(), **_of_process}
 
 
 def _in_reading_order(logger: object, method: str, event: EventDict) -> EventDict:

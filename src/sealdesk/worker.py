@@ -1,25 +1,56 @@
 """The background loop: deletes, in small steps, what is kept only for a time."""
 
 import asyncio
+import contextlib
+import signal
+from collections.abc import Callable
 
 import structlog
+import uvloop
 
 from sealdesk import events, idempotency
 from sealdesk.api_keys import store as api_keys
+from sealdesk.clock import Clock
 from sealdesk.db.engine import Tx, Work
+from sealdesk.db.opening import open_database
 from sealdesk.errors import Unavailable
 from sealdesk.identity import rules as identity_rules
 from sealdesk.identity import store as identity
 from sealdesk.identity.store import Tenant
-from sealdesk.shared import Shared
+from sealdesk.settings import Settings
+from sealdesk.shared import Shared, share
 
 EVERY_S = 60.0
 EVENTS_KEPT_US = 30 * 24 * 3600 * 1_000_000
+END_WITHIN_S = 10
 _STEP_ROWS = 200
 _STEP_PAUSE_S = 0.05
 _TENANTS_AT_ONCE = 100
 
 log = structlog.get_logger("sealdesk.worker")
+
+
+def serve(settings: Settings, on_ready: Callable[[], None]) -> None:
+    """Be the process that runs the loop, as the worker's role, until SIGTERM or SIGINT."""
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_until_told(settings, on_ready))
+
+
+async def _until_told(settings: Settings, on_ready: Callable[[], None]) -> None:
+    url = settings.worker_database_url
+    shared = share(settings, open_database(settings, name="sealdesk worker", url=url), Clock())
+    background = asyncio.create_task(run(shared))
+
+    def end() -> None:
+        signal.alarm(END_WITHIN_S)  # whatever may hang
+        background.cancel()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, end)
+    on_ready()
+    with contextlib.suppress(asyncio.CancelledError):
+        await background
+    await shared.database.close()
 
 
 async def run(shared: Shared) -> None:

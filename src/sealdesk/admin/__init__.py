@@ -33,6 +33,7 @@ Settings come from SEALDESK_* variables; the data lies in ./var, or in SEALDESK_
 Every command works while the server runs.""",
 )
 cli.command()(serving.serve)
+cli.command()(serving.worker)
 cli.command()(demo.demo)
 cli.command()(database.migrate)
 cli.add_typer(tenants.cli, name="tenants")
@@ -68,7 +69,12 @@ def main() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
-        return _fail(_explained(error))
+        return told(error)
+
+
+def told(error: Exception) -> int:
+    """Say on stderr, in one line, what went wrong; the exit code."""
+    return _fail(_explained(error))
 
 
 def _usage(error: typer.TyperException) -> int:

@@ -1,36 +1,88 @@
-"""`sealdesk serve`."""
+"""`sealdesk serve` and `sealdesk worker`."""
 
+import contextlib
+import socket
 import sys
+from collections.abc import Callable
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from sealdesk.errors import Unfit
+from sealdesk.settings import Settings
+
+if TYPE_CHECKING:
+    from sealdesk.server import Ending
 
 HOST = "127.0.0.1"
 PORT = 8000
 Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all of IPv4.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")]
+Workers = Annotated[
+    int, typer.Option(min=1, max=256, help="Processes that serve; SQLite takes one.")
+]
 
 
-def serve(host: Host = HOST, port: Port = PORT) -> None:
+def serve(host: Host = HOST, port: Port = PORT, workers: Workers = 1) -> None:
     """Serve the API until SIGTERM or Ctrl-C.
 
-    Requests that have begun are answered before it ends. A new installation is set up first.
-    Logs are lines of JSON on stderr.
+    Then /readyz says 503, requests that have begun are answered, and within 10 s it ends, with
+    exit code 0 if all were answered. A second Ctrl-C ends it at once.
+
+    A new installation is set up first. Several workers need PostgreSQL, and Redis for the rate
+    limits; one that dies is replaced. Logs are lines of JSON on stderr.
     """
     # The logs come first: they keep structlog from bringing in what the server does not need.
     from sealdesk import logs  # isort: split
 
     from sealdesk import server
     from sealdesk.admin import database
+
+    settings = server.checked(database.prepared(), workers)
+    logs.configure(settings.log_level)
+    with contextlib.ExitStack() as held:
+        if not settings.database_url:
+            held.enter_context(server.lock(settings.database_path))
+        sock = held.enter_context(server.bind(host, port))
+        greet = partial(_greet, url_of(host, sock.getsockname()[1]), workers)
+        if workers == 1:
+            code = _serve(settings, sock, server.Ending(settings.drain_notice_s), greet)
+        else:
+            code = _serve_with(workers, settings, sock, greet)
+    raise typer.Exit(code)
+
+
+def _serve_with(
+    workers: int, settings: Settings, sock: socket.socket, greet: Callable[[], None]
+) -> int:
+    # What is loaded before the fork, the workers share.
+    import sealdesk.db.postgres.database  # noqa: F401
+    from sealdesk.processes import Parent
+
+    return Parent(sock, workers, partial(_work, settings, sock), greet).run(settings.drain_notice_s)
+
+
+def _work(settings: Settings, sock: socket.socket, on_ready: Callable[[], None]) -> int:
+    """Serve as one of several."""
+    from sealdesk import admin, server
+
+    try:
+        ending = server.Ending(settings.drain_notice_s, is_alone=False)
+        return _serve(settings, sock, ending, on_ready)
+    except Exception as error:
+        return admin.told(error)
+
+
+def _serve(
+    settings: Settings, sock: socket.socket, ending: "Ending", on_ready: Callable[[], None]
+) -> int:
+    from sealdesk import server
     from sealdesk.app import compose
 
-    settings = database.prepared()
-    logs.configure(settings.log_level)
-    with server.lock(settings.database_path), server.bind(host, port) as sock:
-        app, shared = compose(settings)
-        port = sock.getsockname()[1]
-        server.serve(app, shared.lifetime, sock, partial(_greet, url_of(host, port)))
+    app, shared = compose(settings)
+    has_drained = server.serve(app, shared.lifetime, sock, on_ready, ending)
+    return 0 if has_drained else 1
 
 
 def url_of(host: str, port: int) -> str:
@@ -39,10 +91,48 @@ def url_of(host: str, port: int) -> str:
     return f"http://{f'[{reachable}]' if ':' in reachable.strip('[]') else reachable}:{port}"
 
 
-def _greet(url: str) -> None:
+def _greet(url: str, workers: int) -> None:
     if sys.stdout.isatty():
-        print(f"Sealdesk serves {url} · docs at {url}/docs · Ctrl-C stops it", flush=True)
+        with_workers = f" with {workers} workers" if workers > 1 else ""
+        print(f"Sealdesk serves {url}{with_workers} · docs at {url}/docs · Ctrl-C stops it")
     else:
-        import structlog
+        _log("serving", url=url, docs=f"{url}/docs", workers=workers)
 
-        structlog.get_logger("sealdesk.serve").info("serving", url=url, docs=f"{url}/docs")
+
+def worker() -> None:
+    """Do the background work until SIGTERM or Ctrl-C: on PostgreSQL, beside `serve`.
+
+    It deletes what is kept only for a time, as the role of SEALDESK_WORKER_DATABASE_URL. One on
+    one host is enough. On SQLite, `serve` does it itself. Logs are lines of JSON on stderr.
+    """
+    from sealdesk import logs  # isort: split
+
+    from sealdesk import worker as background
+    from sealdesk.admin import database
+
+    settings = database.prepared()
+    if not settings.database_url:
+        raise Unfit(
+            "on SQLite `sealdesk serve` does the background work itself;"
+            " `sealdesk worker` is for PostgreSQL, see SEALDESK_DATABASE_URL"
+        )
+    if not settings.worker_database_url:
+        raise Unfit(
+            "SEALDESK_WORKER_DATABASE_URL is not set; `sealdesk worker` needs the worker's role,"
+            " since the role that serves may not delete for all tenants"
+        )
+    logs.configure(settings.log_level)
+    background.serve(settings, _greet_worker)
+
+
+def _greet_worker() -> None:
+    if sys.stdout.isatty():
+        print("Sealdesk does the background work · Ctrl-C stops it")
+    else:
+        _log("working")
+
+
+def _log(event: str, **told: object) -> None:
+    import structlog
+
+    structlog.get_logger("sealdesk.serve").info(event, **told)

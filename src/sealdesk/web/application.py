@@ -13,6 +13,7 @@ from sealdesk.web.call import Answer, Call, Disconnected, Message, Receive, Scop
 from sealdesk.web.route import Route, Router
 
 _COMMON = (b"x-content-type-options", b"nosniff")
+_CLOSE = (b"connection", b"close")
 _DRAINED_BYTES = 4 * 1024 * 1024
 _UNROUTED = "unrouted"
 
@@ -80,8 +81,11 @@ async def _send(call: Call, answer: Answer, receive: Receive, send: Send) -> Non
     if answer.status not in (204, 304):
         headers.append((b"content-type", answer.content_type))
         headers.append((b"content-length", str(len(answer.body)).encode()))
+    closes = _CLOSE in answer.headers
+    if call.shared.lifetime.is_ending and not closes:
+        # So that a proxy sends no further request into a connection that will be closed.
+        headers.append(_CLOSE)
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    closes = (b"connection", b"close") in answer.headers
     await send({"type": "http.response.body", "body": answer.body, "more_body": closes})
     if closes:
         await _drain(receive)

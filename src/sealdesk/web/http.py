@@ -35,11 +35,13 @@ class Protocol(HttpToolsProtocol):
         self._receiving: Literal["nothing", "headers", "body"] = "nothing"
         self._fruitless_bytes = 0
         self._last_word: bytes | None = None
+        self._quiet_since = 0.0
         self.owes_since: float | None = None
         self.owes_s = HEADER_TIMEOUT_S
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self._quiet_since = self.loop.time()
         self._owe(HEADER_TIMEOUT_S)
 
     def data_received(self, data: bytes) -> None:
@@ -89,6 +91,7 @@ class Protocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
+        self._quiet_since = self.loop.time()
         if self._last_word is not None and not self.pipeline:
             self._say_last_word()
         else:
@@ -111,6 +114,14 @@ class Protocol(HttpToolsProtocol):
             return
         detail = f"The request did not arrive within {self.owes_s:g} s. Send it again."
         self._refuse(TooSlow("request_timeout", detail))
+
+    def is_quiet(self, for_s: float) -> bool:
+        """Whether no request has begun here, nor ended in the last so many seconds."""
+        has_answered = self.cycle is None or self.cycle.response_complete
+        if not has_answered or self.pipeline or self._receiving != "nothing":
+            return False
+        is_open = self._last_word is None and not self.transport.is_closing()
+        return is_open and self.loop.time() - self._quiet_since >= for_s
 
     def _owe(self, within_s: float) -> None:
         self.owes_since = self.loop.time()
