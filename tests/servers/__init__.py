@@ -1,14 +1,19 @@
 """Real servers for tests and proofs, on loopback, on ports and in directories of their own."""
 
 from tests.servers.binaries import NotHere
+from tests.servers.pgbouncer import PgBouncer
 from tests.servers.postgres import Access, Postgres
 from tests.servers.process import ServerFailed, free_port, server_directory
+from tests.servers.proxies import Haproxy, Nginx
 from tests.servers.redis import Redis
 from tests.servers.run import run_postgres, run_redis_url, servers_of_the_run
 
 __all__ = [
     "Access",
+    "Haproxy",
+    "Nginx",
     "NotHere",
+    "PgBouncer",
     "Postgres",
     "Redis",
     "ServerFailed",

@@ -1,11 +1,38 @@
 """The servers that other tests stand on are as those expect them."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.request import urlopen
+from uuid import uuid4
 
+import asyncpg
 import pytest
 
-from tests.servers import Postgres, Redis, run_postgres, run_redis_url, server_directory
+from tests.servers import (
+    Haproxy,
+    Nginx,
+    PgBouncer,
+    Postgres,
+    Redis,
+    ServerFailed,
+    free_port,
+    run_postgres,
+    run_redis_url,
+    server_directory,
+)
+
+HAPROXY = """
+defaults
+    mode http
+    timeout client 5s
+    timeout server 5s
+    timeout connect 5s
+frontend all
+    bind 127.0.0.1:{port}
+    http-request return status 204
+"""
+NGINX = "server {{ listen 127.0.0.1:{port}; location / {{ return 204; }} }}"
 
 
 @pytest.fixture
@@ -50,3 +77,38 @@ def test_redis_comes_back_on_its_port(directory: Path) -> None:
 
 def test_redis_of_the_run_is_there() -> None:
     assert run_redis_url().startswith("redis://127.0.0.1:")
+
+
+def test_sessions_of_any_role_take_turns_on_pgbouncers_one_connection(directory: Path) -> None:
+    cluster = run_postgres()
+    database, role = f"turns_{uuid4().hex}", f"turns_{uuid4().hex}"
+    cluster.create_database(database)
+    cluster.sql(f"CREATE ROLE {role} LOGIN PASSWORD 'secret'")
+    pooler = PgBouncer.start(directory / "pooler", cluster, pool_size=1)
+
+    async def take_turns() -> None:
+        url = pooler.url(role, "secret", database)
+        one, two = [await asyncpg.connect(url, timeout=5) for _ in range(2)]
+        for session in (one, two, one):
+            assert await session.execute("SELECT 1", timeout=5) == "SELECT 1"
+        await one.close()
+        await two.close()
+
+    asyncio.run(take_turns())
+    assert database in str(pooler.sql("SHOW POOLS", "pgbouncer"))
+
+
+@pytest.mark.parametrize("kind", ["haproxy", "nginx"])
+def test_a_proxy_answers_and_says_what_it_cannot_read(directory: Path, kind: str) -> None:
+    port = free_port()
+    if kind == "haproxy":
+        Haproxy.start(directory / "good", HAPROXY.format(port=port))
+    else:
+        Nginx.start(directory / "good", NGINX.format(port=port))
+    with urlopen(f"http://127.0.0.1:{port}/", timeout=5) as answer:
+        assert answer.status == 204
+    with pytest.raises(ServerFailed, match="nonsense"):
+        if kind == "haproxy":
+            Haproxy.start(directory / "bad", "nonsense\n")
+        else:
+            Nginx.start(directory / "bad", "nonsense;\n")
