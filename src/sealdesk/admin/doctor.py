@@ -8,11 +8,12 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated
 
 import typer
 
 from sealdesk.admin.database import Desk
+from sealdesk.admin.finding import Finding
 from sealdesk.admin.output import AsJson, as_json, console
 from sealdesk.admin.requests import api_url, connection
 from sealdesk.api_keys import rules, store
@@ -32,38 +33,45 @@ _GOOD_SKEW_S = 5
 # What every connection of ours must have: pragma → value as SQLite reports it.
 _PRAGMAS = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "trusted_schema": 0}
 
-State = Literal["good", "note", "bad"]
 _MARKS = {"good": "[green]✓[/]", "note": "[yellow]![/]", "bad": "[red]✗[/]"}
-
-
-class Finding(NamedTuple):
-    """What was found out. A note is worth knowing, but nothing has to be done."""
-
-    state: State
-    about: str
-    text: str
 
 
 def doctor(
     fix: Annotated[bool, typer.Option(help="Make files private that are not.")] = False,
+    public_url: Annotated[
+        str, typer.Option(help="Check only what a proxy does to signed requests to this address.")
+    ] = "",
     json: AsJson = False,
 ) -> None:
     """Check settings, files, database, disk and clock.
 
     Fails (exit code 1) if anything is wrong. Changes nothing without --fix, and may be run at any
     time.
+
+    With --public-url it sends some sixty signed requests to the service behind a proxy, from any
+    machine, and says which bytes arrived changed. It needs SEALDESK_API_KEY and
+    SEALDESK_API_SECRET; a key without any permission is enough, and nothing is stored but that
+    the key was used and which requests were refused.
     """
     findings: list[Finding] = []
     screen = console()
-    for finding in _examine(os.environ.get("SEALDESK_DATA_DIR") or "var", fix):
+    for finding in _found(public_url, fix):
         findings.append(finding)
         if not json:
             screen.print(f"{_MARKS[finding.state]} [bold]{finding.about:<9}[/] ", end="")
-            screen.print(finding.text, markup=False)
+            screen.print(finding.text.replace("\n", f"\n{' ' * 12}"), markup=False)
     if json:
         as_json([finding._asdict() for finding in findings])
     if any(finding.state == "bad" for finding in findings):
         raise typer.Exit(1)
+
+
+def _found(public_url: str, fix: bool) -> Iterator[Finding]:
+    if not public_url:
+        return _examine(os.environ.get("SEALDESK_DATA_DIR") or "var", fix)
+    from sealdesk.admin.public_url import examine
+
+    return examine(public_url)
 
 
 def _examine(data_dir: str, fix: bool) -> Iterator[Finding]:

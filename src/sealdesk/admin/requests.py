@@ -126,7 +126,7 @@ def sign(
 
 
 def _signed(method: str, path: str, data: str | None, timestamp: int | None = None) -> Request:
-    api_key, secret = _credential("SEALDESK_API_KEY"), _credential("SEALDESK_API_SECRET")
+    api_key, secret = credential("SEALDESK_API_KEY"), credential("SEALDESK_API_SECRET")
     target = urlsplit(api_url()).path + path
     if not _METHOD.fullmatch(method.upper()):
         raise Unfit(f"{method!r} is not a method such as GET")
@@ -144,7 +144,8 @@ def _signed(method: str, path: str, data: str | None, timestamp: int | None = No
     return Request(parts, signature, headers)
 
 
-def _credential(name: str) -> str:
+def credential(name: str) -> str:
+    """SEALDESK_API_KEY or SEALDESK_API_SECRET, in its shape. Raises Unfit."""
     value = os.environ.get(name, "")
     pattern, shape = _SHAPES[name]
     if not pattern.fullmatch(value):
