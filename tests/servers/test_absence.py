@@ -1,0 +1,43 @@
+"""A machine that lacks servers says so, and in CI the run fails."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.servers.binaries import PATH_ENV
+from tests.servers.run import DIRECTORY_ENV
+
+_ROOT = Path(__file__).parents[2]
+_TESTS = """
+from tests.servers import Haproxy, run_postgres
+
+def test_that_needs_the_cluster_of_the_run():
+    run_postgres()
+
+def test_that_needs_one_of_its_own(tmp_path):
+    Haproxy.start(tmp_path / "proxy", "")
+
+def test_that_needs_none():
+    pass
+"""
+
+
+@pytest.mark.parametrize("ci", ["true", ""])
+def test_what_was_not_run_is_told_and_fails_in_ci(tmp_path: Path, ci: str) -> None:
+    (tmp_path / "test_here.py").write_text(_TESTS)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    env = {name: value for name, value in os.environ.items() if name != DIRECTORY_ENV}
+    env |= {PATH_ENV: str(tmp_path), "PYTHONPATH": f"{_ROOT}:{_ROOT / 'src'}", "CI": ci}
+    env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "tests.servers.plugin", "-p", "no:cacheprovider"],
+        cwd=tmp_path, env=env, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "1 passed, 2 skipped" in done.stdout, done.stdout + done.stderr
+    assert "1 test: no PostgreSQL server (initdb, postgres) on this machine" in done.stdout
+    assert "1 test: no haproxy on this machine" in done.stdout
+    assert "apt-get install --no-install-recommends postgresql redis-server" in done.stdout
+    assert done.returncode == (1 if ci else 0)
