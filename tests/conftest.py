@@ -3,12 +3,22 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from sealdesk.db import version
 from tests.support.client import Key, Person
-from tests.support.service import Service, Tenant, running
+from tests.support.databases import (
+    KINDS,
+    Begin,
+    Kind,
+    Template,
+    migrated_template,
+    on_postgresql,
+    on_sqlite,
+)
+from tests.support.service import Service, Tenant
 
 pytest_plugins = ["tests.servers.plugin"]
 
@@ -22,8 +32,29 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def shared_service(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with running(tmp_path_factory.mktemp("data"), template) as service:
+def postgres_template() -> Iterator[Template]:
+    """An empty PostgreSQL database with the current schema, to copy."""
+    with migrated_template() as template:
+        yield template
+
+
+@pytest.fixture(scope="session", params=KINDS)
+def kind(request: pytest.FixtureRequest) -> Kind:
+    """Which database stands behind the doors: everything that uses it is run on both."""
+    return cast(Kind, request.param)
+
+
+@pytest.fixture(scope="session")
+def begin(kind: Kind, template: Path, request: pytest.FixtureRequest) -> Begin:
+    """Starts services: begin(data_dir, SEALDESK_MAX_SKEW_S="30")."""
+    if kind == "sqlite":
+        return on_sqlite(template)
+    return on_postgresql(request.getfixturevalue("postgres_template"))
+
+
+@pytest.fixture(scope="session")
+def shared_service(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with begin(tmp_path_factory.mktemp("data")) as service:
         yield service
 
 
@@ -34,14 +65,14 @@ def service(shared_service: Service) -> Service:
 
 
 @pytest.fixture
-def start(template: Path, tmp_path: Path) -> Iterator[Callable[..., Service]]:
+def start(begin: Begin, tmp_path: Path) -> Iterator[Callable[..., Service]]:
     """Starts services of a test's own: start(SEALDESK_MAX_SKEW_S="30"); their clocks may be set."""
     with ExitStack() as stack:
 
-        def begin(**env: str) -> Service:
-            return stack.enter_context(running(tmp_path / "data", template, **env))
+        def begin_one(**env: str) -> Service:
+            return stack.enter_context(begin(tmp_path / "data", **env))
 
-        yield begin
+        yield begin_one
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -10,7 +9,8 @@ from sealdesk.demo import Made
 from sealdesk.errors import Clash
 from sealdesk.identity import passwords
 from tests.support.client import Key
-from tests.support.service import PASSWORD, Service, running
+from tests.support.databases import Begin
+from tests.support.service import PASSWORD, Service
 
 TICKETS = "/api/v1/external/tickets"
 
@@ -39,8 +39,8 @@ class Shop:
 
 
 @pytest.fixture(scope="module")
-def shop(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
-    with running(tmp_path_factory.mktemp("shop"), template) as service:
+def shop(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    with begin(tmp_path_factory.mktemp("shop")) as service:
         yield Shop(service)
 
 

@@ -1,7 +1,6 @@
 """The matrix: every row of the table of routes against every caller who may not."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
@@ -10,7 +9,8 @@ import pytest
 from sealdesk.routes import ROUTES
 from sealdesk.web.route import Route
 from tests.support.client import Headers, Key, Person
-from tests.support.service import Service, running
+from tests.support.databases import Begin
+from tests.support.service import Service
 from tests.support.two_tenants import CANARY, Ours, marked_tenant
 
 TICKETS = "/api/v1/external/tickets"
@@ -98,8 +98,8 @@ class Matrix(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def matrix(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Matrix]:
-    with running(tmp_path_factory.mktemp("matrix"), template) as service:
+def matrix(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Matrix]:
+    with begin(tmp_path_factory.mktemp("matrix")) as service:
         ours, stranger = marked_tenant(service), service.tenant("Strangers")
         yield Matrix(service, ours, stranger.key(), stranger.admin())
 

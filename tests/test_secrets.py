@@ -1,7 +1,6 @@
 """Secrets stay where they belong: in no file, no log, no refusal, and no `repr`."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -14,8 +13,9 @@ from sealdesk.identity import actions, store
 from sealdesk.identity.rules import LoggedIn, Login, PasswordChange, PasswordReset, UserShown
 from sealdesk.sealing import Secret
 from tests.support.client import Key, Person, send
+from tests.support.databases import Begin
 from tests.support.service import PASSWORD as FIRST_PASSWORD
-from tests.support.service import Service, random_key, running
+from tests.support.service import Service, random_key
 
 PASSWORD = "canary password of a user"
 NEW_PASSWORD = "canary password, the second"
@@ -33,11 +33,11 @@ class Aftermath(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def aftermath(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aftermath]:
+def aftermath(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aftermath]:
     data = tmp_path_factory.mktemp("secrets")
     metrics_token, jwt_secret = "canary token of the metrics", random_key()
     env = {"SEALDESK_METRICS_TOKEN": metrics_token, "SEALDESK_JWT_SECRET": jwt_secret}
-    with structlog.testing.capture_logs() as logged, running(data, template, **env) as service:
+    with structlog.testing.capture_logs() as logged, begin(data, **env) as service:
         secrets, refusals = _work_through_a_day(service)
         # Read while it runs, so that the log of the database is there too.
         files = {path.name: path.read_bytes() for path in data.iterdir()}

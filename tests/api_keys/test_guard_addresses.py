@@ -1,12 +1,12 @@
 """From where a key may be used, and whose word on the address counts (decisions 2 and 3)."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.support.client import Key, Person
-from tests.support.service import Service, Tenant, running
+from tests.support.databases import Begin
+from tests.support.service import Service, Tenant
 
 WHOAMI = "/api/v1/external/whoami"
 KEYS = "/api/v1/api-keys"
@@ -40,11 +40,11 @@ def test_without_trusted_proxies_nobody_is_believed(tenant: Tenant) -> None:
 
 
 @pytest.fixture(scope="module")
-def behind_proxies(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Key]:
+def behind_proxies(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Key]:
     """A key that may be used from 203.0.113.0/24, of a service behind trusted proxies."""
     proxies = "127.0.0.1, 10.0.0.0/8"
     directory = tmp_path_factory.mktemp("proxied")
-    with running(directory, template, SEALDESK_TRUSTED_PROXIES=proxies) as service:
+    with begin(directory, SEALDESK_TRUSTED_PROXIES=proxies) as service:
         yield service.tenant().key(allowed_ips=["203.0.113.0/24"])
 
 

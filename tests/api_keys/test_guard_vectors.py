@@ -1,7 +1,6 @@
 """The vectors of signatures, sent to the service at their own time with their own key."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx
 import msgspec
@@ -12,7 +11,8 @@ from sealdesk.api_keys import rules, store
 from sealdesk.api_keys.rules import ApiKey
 from sealdesk.signing import sign
 from tests.support.client import Headers, send
-from tests.support.service import Service, running
+from tests.support.databases import Begin
+from tests.support.service import Service
 from tests.vectors import API_KEY, API_SECRET, BY_SHAPE, TIMESTAMP, VALID, WRONG, Vector
 
 
@@ -21,9 +21,9 @@ def named(vector: Vector) -> str:
 
 
 @pytest.fixture(scope="module")
-def then(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def then(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service at the time of the vectors that knows their key."""
-    with running(tmp_path_factory.mktemp("then"), template) as service:
+    with begin(tmp_path_factory.mktemp("then")) as service:
         service.clock.stop_at(int(TIMESTAMP))
         key = _key_of(service)
         service.write(lambda tx: store.add(tx, key, rules.hash_of(API_KEY)))

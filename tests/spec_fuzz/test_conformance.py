@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -23,7 +22,8 @@ from schemathesis.specs.openapi.checks import (
 from sealdesk.routes import ROUTES
 from sealdesk.web.route import Route
 from tests.support.client import Key, Person
-from tests.support.service import Service, Tenant, running
+from tests.support.databases import Begin
+from tests.support.service import Service, Tenant
 
 _CHECKS = [
     not_a_server_error,
@@ -51,9 +51,9 @@ class Fuzzed(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def fuzzed(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fuzzed]:
+def fuzzed(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fuzzed]:
     """A service of the module's own: failing log-ins by the dozen would lock out other tests."""
-    with running(tmp_path_factory.mktemp("fuzzed"), template) as service:
+    with begin(tmp_path_factory.mktemp("fuzzed")) as service:
         tenant = service.tenant()
         yield Fuzzed(service, _document(service), tenant, tenant.key(), tenant.admin())
 

@@ -4,15 +4,15 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
-from sealdesk.db.connection import connect, drive
+from sealdesk.db.connection import SqliteTx, connect, drive
 from sealdesk.db.engine import Params, Row, Work
 
 
-class Explainer:
+class Explainer(SqliteTx):
     """A reading that runs nothing: it collects the plan of each statement."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+        super().__init__(connection)
         self.steps: list[str] = []
 
     async def first(self, sql: str, params: Params) -> Row | None:

@@ -18,7 +18,8 @@ from sealdesk.api_keys import actions as api_keys
 from sealdesk.api_keys.rules import CreatedApiKey, NewApiKey
 from sealdesk.app import compose
 from sealdesk.caller import SYSTEM, Caller
-from sealdesk.db.engine import Tx
+from sealdesk.db.engine import Database, Tx
+from sealdesk.db.opening import open_database
 from sealdesk.identity import actions as identity
 from sealdesk.identity import passwords
 from sealdesk.identity.rules import Role
@@ -112,6 +113,7 @@ class Service:
 
         async def serve() -> None:
             app, self.shared = compose(self.settings, self.clock)
+            self._doors = self._opened()
             self._server = server.make_server(app, self.shared.lifetime)
             serving = asyncio.ensure_future(self._server.serve(sockets=[sock]))
             # uvicorn sets a flag, no event.
@@ -119,17 +121,24 @@ class Service:
                 await asyncio.sleep(0.005)
             self._ready.set()
             await serving
+            await self._doors.close()
 
         asyncio.set_event_loop(self._loop)
         self._loop.run_until_complete(serve())
         self._loop.close()
 
+    def _opened(self) -> Database:
+        """Doors through which tests see every tenant: on PostgreSQL, those of the owner."""
+        if not self.settings.database_url:
+            return self.shared.database
+        return open_database(self.settings, name="test", url=self.settings.owner_database_url)
+
     def write(self, work: Callable[[Tx], Awaitable[T]]) -> T:
         """Run work in a transaction of the service's own database."""
-        return self._wait(self.shared.database.write(work))
+        return self._wait(self._doors.write(work))
 
     def read(self, work: Callable[[Tx], Awaitable[T]]) -> T:
-        return self._wait(self.shared.database.read(work))
+        return self._wait(self._doors.read(work))
 
     def rows(self, sql: str, **params: Any) -> list[Any]:
         """The rows of a query, for looking at what was stored."""
@@ -164,7 +173,7 @@ def settings_in(data_dir: Path, **env: str) -> Settings:
 
 
 @contextmanager
-def running(data_dir: Path, template: Path | None = None, **env: str) -> Iterator[Service]:
+def running(data_dir: Path, template: Path | None = None, /, **env: str) -> Iterator[Service]:
     """A service of its own; `template` is a migrated database to begin with."""
     settings = settings_in(data_dir, **env)
     if template is not None and not settings.database_path.exists():

@@ -53,9 +53,16 @@ def searches(template: Path, wanted: Filter, *, further: bool) -> list[str]:
         after = ["id"] if wanted.sort_by == "created_at" else [5, "id"]
     page = PageRequest(25, after)
     steps = plan(template, lambda tx: lists.list_tickets(tx, "tenant", wanted, page))
-    assert not [step for step in steps if "SCAN" in step or "TEMP B-TREE" in step]
-    assert steps.count(CUSTOMER) == 1
-    return [step for step in steps if step.startswith("SEARCH t ")]
+    # The page is cut first; its few rows are joined, and put into the order that they came in.
+    assert (steps[0], *steps[-3:]) == (
+        "CO-ROUTINE p",
+        "SCAN p",
+        CUSTOMER,
+        "USE TEMP B-TREE FOR ORDER BY",
+    )
+    cut = steps[1:-3]
+    assert not [step for step in cut if "SCAN" in step or "TEMP B-TREE" in step]
+    return [step for step in cut if step.startswith("SEARCH t ")]
 
 
 def on_ids(bounds: dict[str, Any], *, newest_first: bool, further: bool, name: str = "id") -> str:

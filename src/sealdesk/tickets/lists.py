@@ -21,8 +21,8 @@ SortBy = Literal["created_at", "updated_at", "priority"]
 # the time); CROSS JOIN keeps SQLite to this order of tables.
 _PAGE = """SELECT t.tenant_id, t.id, t.updated_at, t.priority, t.document, t.customer_id
 FROM tickets t"""
-_SHOWN = "SELECT t.id, t.updated_at, t.priority, t.document, c.reference"
-_OF_CUSTOMER = "c.tenant_id = t.tenant_id AND c.id = t.customer_id"
+_SHOWN = "SELECT p.id, p.updated_at, p.priority, p.document, c.reference"
+_OF_CUSTOMER = "c.tenant_id = p.tenant_id AND c.id = p.customer_id"
 
 
 class Filter(msgspec.Struct, frozen=True):
@@ -88,11 +88,19 @@ def _statement(wanted: Filter, after: Position | None, params: dict[str, object]
         conditions.append(f"t.id IN ({branches} ORDER BY id {direction} LIMIT :limit)")
     else:
         conditions += _any_of(wanted, params) + ranges
-    order = f"t.id {direction}"
-    if wanted.sort_by != "created_at":
-        order = f"t.{wanted.sort_by} {direction}, {order}"
-    cut = f"{_PAGE} WHERE {' AND '.join(conditions)} ORDER BY {order} LIMIT :limit"
-    return f"{_SHOWN} FROM ({cut}) t CROSS JOIN customers c WHERE {_OF_CUSTOMER} ORDER BY {order}"
+    cut = f"{_PAGE} WHERE {' AND '.join(conditions)} ORDER BY {_order(wanted, 't')} LIMIT :limit"
+    return (
+        f"{_SHOWN} FROM ({cut}) p CROSS JOIN customers c"
+        f" WHERE {_OF_CUSTOMER} ORDER BY {_order(wanted, 'p')}"
+    )
+
+
+def _order(wanted: Filter, table: str) -> str:
+    direction = "DESC" if wanted.newest_first else "ASC"
+    by_id = f"{table}.id {direction}"
+    if wanted.sort_by == "created_at":
+        return by_id
+    return f"{table}.{wanted.sort_by} {direction}, {by_id}"
 
 
 def _equalities(wanted: Filter, params: dict[str, object]) -> list[str]:
