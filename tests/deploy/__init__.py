@@ -1,0 +1,1 @@
+"""The files of deploy/, run as they stand there but for addresses and certificates."""
