@@ -1,34 +1,40 @@
-"""Tenants cannot meet: every key, index and statement of a tenant's table names the tenant."""
+"""Tenants cannot meet: every key, index and statement of a tenant's table names the tenant.
 
-import ast
-from collections.abc import Iterator
-from itertools import pairwise
-from pathlib import Path
-from typing import NamedTuple
+It is also what a PostgreSQL that spreads tenants over nodes asks for (Citus): each statement of a
+request finds its node by `tenant_id`, and the global directories stand on every node.
+"""
 
 import pytest
 from sqlalchemy import Table
 
-import sealdesk
-from sealdesk.db.schema import GLOBAL_TABLES, metadata
+from sealdesk.db import tables
+from sealdesk.db.schema import metadata
+from tests.support.statements import SOURCE, Statement, statements
 
-SOURCE = Path(sealdesk.__file__).parent
-OF_TENANTS = [table for table in metadata.sorted_tables if table.name not in GLOBAL_TABLES]
-# Statements that see more than one tenant, each for a reason.
-ACROSS_TENANTS = {
-    # The way in: before the key or the user is found, the tenant is not known.
-    "api_keys/store.py _FIND_BY_HASH",
-    "identity/store.py _FIND_BY_EMAIL",
-    # Time has passed for all alike.
-    "api_keys/store.py _PRUNE_SIGNATURES",
-    "idempotency.py _PRUNE",
-    # A new master key seals every secret anew.
-    "api_keys/store.py _LIST_SEALED",
+OF_TENANTS = [table for table in metadata.sorted_tables if table.name not in tables.GLOBAL]
+GLOBAL = {
+    "tenants",
+    "user_directory",
+    "login_failures",
+    "ended_tokens",
+    "reset_links",
+    "api_key_directory",
 }
+# Time has passed for all alike: the statements of the worker, and the functions that run them.
+ACROSS_TENANTS = {
+    "api_keys/store.py _PRUNE_SIGNATURES": "api_keys.prune_signatures(",
+    "idempotency.py _PRUNE": "idempotency.prune(",
+}
+STATEMENTS = statements()
+OF_ONE_TENANT = [
+    found for found in STATEMENTS if found.is_of_tenants and found.name not in ACROSS_TENANTS
+]
+WHOLE = [found for found in OF_ONE_TENANT if not found.function]
 
 
-def test_global_tables_exist() -> None:
-    assert set(GLOBAL_TABLES) <= set(metadata.tables)
+def test_the_global_tables_are_these_and_no_more() -> None:
+    assert set(tables.GLOBAL) == GLOBAL
+    assert set(metadata.tables) >= GLOBAL
 
 
 @pytest.mark.parametrize("table", OF_TENANTS, ids=str)
@@ -50,80 +56,27 @@ def test_foreign_keys_begin_with_the_tenant(table: Table) -> None:
         assert first.target_fullname.endswith((".tenant_id", "tenants.id"))
 
 
-class Statement(NamedTuple):
-    """An SQL text of the source. name: its constant, or the function that makes it."""
-
-    name: str
-    sql: str
-    function: str
+@pytest.mark.parametrize("name", sorted(GLOBAL))
+def test_a_global_table_is_bound_to_no_tenants_table(name: str) -> None:
+    assert not metadata.tables[name].foreign_key_constraints
 
 
-def _statements() -> list[Statement]:
-    paths = [*SOURCE.glob("*/store.py"), *SOURCE.glob("*/lists.py")]
-    paths += [SOURCE / f"{name}.py" for name in ("events", "audit", "idempotency")]
-    return [found for path in sorted(paths) for found in _statements_in(path)]
-
-
-def _statements_in(path: Path) -> Iterator[Statement]:
-    where = path.relative_to(SOURCE)
-    module = ast.parse(path.read_text())
-    texts: dict[str, str] = {}
-    for node in module.body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            texts[node.targets[0].id] = _text(node.value, texts)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            for inner in ast.walk(node):
-                sql = _text(inner, texts)
-                if _is_sql(sql):
-                    yield Statement(f"{where} {node.name}", sql, ast.unparse(node))
-    for name, sql in texts.items():
-        if _is_sql(sql) and name not in _parts(module):
-            yield Statement(f"{where} {name}", sql, "")
-
-
-def _text(node: ast.AST, texts: dict[str, str]) -> str:
-    """What a text says, with the constants that it is put together from."""
-    if isinstance(node, ast.JoinedStr):
-        return "".join(_text(part, texts) for part in node.values)
-    if isinstance(node, ast.FormattedValue) and isinstance(node.value, ast.Name):
-        return texts.get(node.value.id, "")
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
-
-
-def _parts(module: ast.Module) -> set[str]:
-    """The constants that other texts are put together from."""
-    values = (node.value for node in ast.walk(module) if isinstance(node, ast.FormattedValue))
-    return {value.id for value in values if isinstance(value, ast.Name)}
-
-
-def _is_sql(text: str) -> bool:
-    return text.lstrip().startswith(("SELECT ", "INSERT INTO ", "UPDATE ", "DELETE FROM "))
-
-
-STATEMENTS = _statements()
-
-
-def _is_of_tenants(statement: Statement) -> bool:
-    words = statement.sql.replace("(", " ").split()
-    named = {after for word, after in pairwise(words) if word in _BEFORE_TABLE}
-    return not named <= set(GLOBAL_TABLES)
-
-
-_BEFORE_TABLE = ("FROM", "JOIN", "INTO", "UPDATE")
-
-
-def _binds_tenant(statement: Statement) -> bool:
-    text = statement.sql + statement.function
-    if statement.sql.lstrip().startswith("INSERT"):
-        return ":tenant_id" in text
-    return "tenant_id = :tenant_id" in text
-
-
-@pytest.mark.parametrize("statement", STATEMENTS, ids=[found.name for found in STATEMENTS])
+@pytest.mark.parametrize("statement", OF_ONE_TENANT, ids=[found.name for found in OF_ONE_TENANT])
 def test_statement_is_bound_to_one_tenant(statement: Statement) -> None:
-    if _is_of_tenants(statement) and statement.name not in ACROSS_TENANTS:
-        assert _binds_tenant(statement), statement.sql
+    text = statement.sql + statement.function
+    bound = ":tenant_id" if statement.verb == "INSERT" else "tenant_id = :tenant_id"
+    assert bound in text, statement.sql
 
 
-def test_statements_across_tenants_are_still_there() -> None:
-    assert {statement.name for statement in STATEMENTS} >= ACROSS_TENANTS
+@pytest.mark.parametrize("statement", WHOLE, ids=[found.name for found in WHOLE])
+def test_statement_names_the_tenant_for_each_of_its_tables(statement: Statement) -> None:
+    if statement.verb != "INSERT":
+        of_tenants = [name for name in statement.tables if name not in tables.GLOBAL]
+        assert statement.sql.count("tenant_id = ") >= len(of_tenants), statement.sql
+
+
+@pytest.mark.parametrize("name", ACROSS_TENANTS)
+def test_statement_across_tenants_is_the_workers_alone(name: str) -> None:
+    assert name in {statement.name for statement in STATEMENTS}
+    sources = [path for path in SOURCE.rglob("*.py") if ACROSS_TENANTS[name] in path.read_text()]
+    assert sources == [SOURCE / "worker.py"]

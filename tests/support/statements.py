@@ -1,0 +1,83 @@
+"""The SQL texts of the source: those of the rooms' stores, and of what all rooms share."""
+
+import ast
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import sealdesk
+from sealdesk.db import tables
+
+SOURCE = Path(sealdesk.__file__).parent
+_VERBS = ("SELECT ", "INSERT INTO ", "UPDATE ", "DELETE FROM ")
+_BEFORE_TABLE = ("FROM", "JOIN", "INTO", "UPDATE")
+
+
+class Statement(NamedTuple):
+    """An SQL text. name: its constant, or the function that makes it from parts.
+
+    function: the source of that function, "" for a text that stands as it is.
+    """
+
+    name: str
+    sql: str
+    function: str
+
+    @property
+    def verb(self) -> str:
+        return self.sql.split(maxsplit=1)[0]
+
+    @property
+    def tables(self) -> list[str]:
+        """The tables that it names, one for each time."""
+        words = self.sql.replace("(", " ").replace(")", " ").split()
+        named = [after for word, after in pairwise(words) if word in _BEFORE_TABLE]
+        return [name for name in named if name.isidentifier() and name.islower()]
+
+    @property
+    def is_of_tenants(self) -> bool:
+        return not {*self.tables} <= {*tables.GLOBAL}
+
+
+def statements() -> list[Statement]:
+    """All of them, those that are put together at run time with what is known of them here."""
+    paths = [*SOURCE.glob("*/store.py"), *SOURCE.glob("*/lists.py")]
+    paths += [SOURCE / f"{name}.py" for name in ("events", "audit", "idempotency")]
+    return [found for path in sorted(paths) for found in _statements_in(path)]
+
+
+def _statements_in(path: Path) -> Iterator[Statement]:
+    where = path.relative_to(SOURCE)
+    module = ast.parse(path.read_text())
+    texts: dict[str, str] = {}
+    for node in module.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            texts[node.targets[0].id] = _text(node.value, texts)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for inner in ast.walk(node):
+                sql = _text(inner, texts)
+                if _is_sql(sql):
+                    yield Statement(f"{where} {node.name}", sql, ast.unparse(node))
+    for name, sql in texts.items():
+        if _is_sql(sql) and name not in _parts(module):
+            yield Statement(f"{where} {name}", sql, "")
+
+
+def _text(node: ast.AST, texts: dict[str, str]) -> str:
+    """What a text says, with the constants that it is put together from."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_text(part, texts) for part in node.values)
+    if isinstance(node, ast.FormattedValue) and isinstance(node.value, ast.Name):
+        return texts.get(node.value.id, "")
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def _parts(module: ast.Module) -> set[str]:
+    """The constants that other texts are put together from."""
+    values = (node.value for node in ast.walk(module) if isinstance(node, ast.FormattedValue))
+    return {value.id for value in values if isinstance(value, ast.Name)}
+
+
+def _is_sql(text: str) -> bool:
+    return text.lstrip().startswith(_VERBS)
