@@ -36,6 +36,13 @@ Work = Callable[[Callable[[], None]], int]
 log = structlog.get_logger("sealdesk.processes")
 
 
+def next_delay_s(before_s: float, lived_s: float) -> float:
+    """How long to wait with replacing a worker. before_s: how long it was the last time."""
+    if lived_s >= STEADY_AFTER_S:
+        return FIRST_DELAY_S
+    return min(max(FIRST_DELAY_S, 2 * before_s), LONGEST_DELAY_S)
+
+
 class _Child(NamedTuple):
     number: int
     started_at: float
@@ -86,6 +93,7 @@ class Parent:
         if pid == 0:
             code = 1
             try:
+                signal.pthread_sigmask(signal.SIG_SETMASK, ENDING_SIGNALS)
                 _end_with(parent)
                 logs.tell_always(worker=number)
                 code = self._work(lambda: os.kill(parent, _READY))
@@ -136,8 +144,7 @@ class Parent:
             self._exit_code = self._exit_code or (1 if code else 0)
             return
         lived_s = time.monotonic() - child.started_at
-        before_s = 0.0 if lived_s >= STEADY_AFTER_S else self._delays_s.get(child.number, 0.0)
-        delay_s = min(max(FIRST_DELAY_S, 2 * before_s), LONGEST_DELAY_S)
+        delay_s = next_delay_s(self._delays_s.get(child.number, 0.0), lived_s)
         self._delays_s[child.number] = delay_s
         log.error("a worker died", died=child.number, died_pid=pid, code=code, restart_in_s=delay_s)
         self._later(delay_s, partial(self._start, child.number))

@@ -1,0 +1,69 @@
+"""A small program that serves with several workers: `python -m tests.support.forking COUNT`.
+
+It stands for `sealdesk serve --workers COUNT` where only the processes matter and no database.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+
+import structlog
+
+from sealdesk import draining, logs, server
+from sealdesk.processes import Parent
+from sealdesk.shared import Lifetime
+from sealdesk.web.call import Receive, Scope, Send
+
+log = structlog.get_logger("test")
+
+
+async def app(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answers with its process: at once, or at /slow?SECONDS; ends at /die, hangs at /hang."""
+    if scope["type"] == "lifespan":
+        await receive()
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await send({"type": "lifespan.shutdown.complete"})
+        return
+    match scope["path"]:
+        case "/die":
+            os._exit(3)
+        case "/hang":
+            time.sleep(60)  # noqa: ASYNC251 - the whole loop, as a mistake of ours might
+        case "/slow":
+            await asyncio.sleep(float(scope["query_string"]))
+    body = json.dumps({"pid": os.getpid()}).encode()
+    headers = [(b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def main() -> int:
+    """--drain-s: instead of 10. --fails: no worker ever serves."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("count", type=int)
+    parser.add_argument("--drain-s", type=int, default=draining.DRAIN_S)
+    parser.add_argument("--fails", action="store_true")
+    options = parser.parse_args()
+    draining.DRAIN_S, draining.CUT_AFTER_S = options.drain_s, options.drain_s - 0.5
+    logs.configure("info")
+    sock = server.bind("127.0.0.1", 0)
+    url = f"http://127.0.0.1:{sock.getsockname()[1]}"
+
+    def work(on_ready: Callable[[], None]) -> int:
+        log.info("begun")
+        if options.fails:
+            return 7
+        return 0 if server.serve(app, Lifetime(), sock, on_ready, _ONE_OF_SEVERAL) else 1
+
+    return Parent(sock, options.count, work, lambda: log.info("serving", url=url)).run(notice_s=0)
+
+
+_ONE_OF_SEVERAL = server.Ending(is_alone=False)
+
+if __name__ == "__main__":
+    sys.exit(main())
