@@ -24,7 +24,7 @@ class Front(NamedTuple):
     plain: int
 
 
-Begin = Callable[..., Front]
+PutUp = Callable[..., Front]
 
 
 @pytest.fixture(scope="session")
@@ -47,8 +47,8 @@ def served(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 @pytest.fixture(scope="session")
-def begin(directory: Path, certificate: Certificate) -> Iterator[Begin]:
-    """Starts proxies: begin("nginx", (port, port)), with further changes of the files."""
+def put_up(directory: Path, certificate: Certificate) -> Iterator[PutUp]:
+    """Starts proxies: put_up("nginx", (port, port)), with further changes of the files."""
     with ExitStack() as stack:
 
         def start(
@@ -69,6 +69,6 @@ def begin(directory: Path, certificate: Certificate) -> Iterator[Begin]:
 
 
 @pytest.fixture(scope="session", params=["haproxy", "nginx"])
-def front(request: pytest.FixtureRequest, begin: Begin, served: Service) -> Front:
+def front(request: pytest.FixtureRequest, put_up: PutUp, served: Service) -> Front:
     """Each proxy in turn, with its two servers the same one."""
-    return begin(request.param, (served.port, served.port))
+    return put_up(request.param, (served.port, served.port))

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from sealdesk.admin import public_url
-from tests.deploy.conftest import Begin, Front, Kind
+from tests.deploy.conftest import Front, Kind, PutUp
 from tests.deploy.files import Certificate
 from tests.deploy.peers import Breaking, Way
 from tests.servers import free_port
@@ -148,9 +148,9 @@ def test_metrics_are_not_shown_through_a_proxy(front: Front, http: httpx.Client)
 
 @KINDS
 def test_with_no_server_up_the_answer_is_a_problem_that_says_when(
-    kind: Kind, begin: Begin, http: httpx.Client
+    kind: Kind, put_up: PutUp, http: httpx.Client
 ) -> None:
-    front = begin(kind, (free_port(), free_port()))
+    front = put_up(kind, (free_port(), free_port()))
     answer = http.get(front.url + WHOAMI)
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
     assert (answer.headers["content-type"], answer.json()["status"]) == (PROBLEM, 503)
@@ -158,9 +158,9 @@ def test_with_no_server_up_the_answer_is_a_problem_that_says_when(
 
 @KINDS
 def test_a_server_that_is_gone_costs_no_request(
-    kind: Kind, begin: Begin, served: Service, tenant: Tenant, http: httpx.Client
+    kind: Kind, put_up: PutUp, served: Service, tenant: Tenant, http: httpx.Client
 ) -> None:
-    front = begin(kind, (free_port(), served.port))
+    front = put_up(kind, (free_port(), served.port))
     key, body = tenant.key(), json.dumps(TICKET).encode()
     headers = signed(key, "POST", TICKETS, body)
     made = [http.post(front.url + TICKETS, content=body, headers=headers) for _ in range(8)]
@@ -176,9 +176,9 @@ def breaking() -> Iterator[Breaking]:
 @KINDS
 @pytest.mark.parametrize("method", ["POST", "PATCH"])
 def test_a_write_that_was_sent_is_never_sent_again(
-    kind: Kind, method: str, begin: Begin, breaking: Breaking, http: httpx.Client
+    kind: Kind, method: str, put_up: PutUp, breaking: Breaking, http: httpx.Client
 ) -> None:
-    front = begin(kind, (breaking.port, breaking.port))
+    front = put_up(kind, (breaking.port, breaking.port))
     answer = http.request(method, front.url + TICKETS, json=TICKET)
     assert (breaking.taken, answer.headers["content-type"]) == ([method], PROBLEM)
     assert answer.status_code in (502, 503)
@@ -187,18 +187,18 @@ def test_a_write_that_was_sent_is_never_sent_again(
 
 @KINDS
 def test_a_read_that_a_server_broke_off_is_sent_again(
-    kind: Kind, begin: Begin, breaking: Breaking, served: Service, http: httpx.Client
+    kind: Kind, put_up: PutUp, breaking: Breaking, served: Service, http: httpx.Client
 ) -> None:
-    front = begin(kind, (breaking.port, served.port))
+    front = put_up(kind, (breaking.port, served.port))
     statuses = {http.get(f"{front.url}/api/v1/time").status_code for _ in range(6)}
     assert (statuses, set(breaking.taken)) == ({200}, {"GET"})
 
 
 def test_haproxy_leaves_a_server_alone_that_is_about_to_stop(
-    template: Path, tmp_path: Path, begin: Begin, http: httpx.Client
+    template: Path, tmp_path: Path, put_up: PutUp, http: httpx.Client
 ) -> None:
     with running(tmp_path / "one", template) as leaving, running(tmp_path / "two", template) as two:
-        front = begin("haproxy", (leaving.port, two.port))
+        front = put_up("haproxy", (leaving.port, two.port))
         key = two.tenant().key()
 
         def met() -> set[int]:
@@ -216,10 +216,10 @@ def test_haproxy_leaves_a_server_alone_that_is_about_to_stop(
 
 @KINDS
 def test_half_a_header_is_not_waited_for(
-    kind: Kind, begin: Begin, served: Service, certificate: Certificate
+    kind: Kind, put_up: PutUp, served: Service, certificate: Certificate
 ) -> None:
     limit = {"haproxy": "timeout http-request 10s", "nginx": "client_header_timeout 10s"}[kind]
-    front = begin(kind, (served.port, served.port), {limit: limit.replace("10s", "1s")})
+    front = put_up(kind, (served.port, served.port), {limit: limit.replace("10s", "1s")})
     context = ssl.create_default_context(cafile=certificate.certificate)
     with (
         socket.create_connection(("127.0.0.1", front.tls), timeout=10) as bare,
@@ -234,9 +234,9 @@ def test_half_a_header_is_not_waited_for(
 
 @KINDS
 def test_connections_to_the_servers_are_kept(
-    kind: Kind, begin: Begin, served: Service, http: httpx.Client
+    kind: Kind, put_up: PutUp, served: Service, http: httpx.Client
 ) -> None:
     with contextlib.closing(Way(served.port)) as way:
-        front = begin(kind, (way.port, way.port))
+        front = put_up(kind, (way.port, way.port))
         assert [http.get(f"{front.url}/api/v1/time").status_code for _ in range(30)] == [200] * 30
         assert way.count < 15  # the questions for readiness among them

@@ -1,5 +1,6 @@
 """What became of a signed request on its way, as the answer to it tells."""
 
+import re
 import time
 from typing import Any, Literal, NamedTuple
 
@@ -21,7 +22,8 @@ _AFTER_SIGNATURE = {
 _HEADERS = {"missing_credentials", "malformed_credentials", "timestamp_not_seconds"}
 _KEY = {"invalid_api_key", "api_key_revoked", "api_key_expired"}
 _TOO_LARGE = {413, 414, 431}
-_WIDTH = 60
+_WIDTH = 76
+_SYMBOL = re.compile(r"%[0-9A-Fa-f]{2}|\\x[0-9a-f]{2}|.")
 
 
 class Harmed(NamedTuple):
@@ -165,21 +167,27 @@ def shown(target: bytes) -> str:
 
 def _beside(sent: str, arrived: str) -> tuple[str, ...]:
     """Both, one below the other, with what differs underlined."""
-    head = 0
-    while head < min(len(sent), len(arrived)) and sent[head] == arrived[head]:
-        head += 1
-    tail = 0
-    most = min(len(sent), len(arrived)) - head
-    while tail < most and sent[-1 - tail] == arrived[-1 - tail]:
-        tail += 1
+    one, other = _SYMBOL.findall(sent), _SYMBOL.findall(arrived)
+    head = _common(one, other)
+    tail = _common(one[head:][::-1], other[head:][::-1])
     lines = []
-    for name, text in (("sent", sent), ("arrived", arrived)):
-        before, mid, after = text[:head], text[head : len(text) - tail], text[len(text) - tail :]
+    for name, symbols in (("sent", one), ("arrived", other)):
+        end = len(symbols) - tail
+        before, mid, after = (
+            "".join(part) for part in (symbols[:head], symbols[head:end], symbols[end:])
+        )
         if len(before) > _WIDTH:
             before = "…" + before[-_WIDTH:]
-        shown = mid if len(mid) <= _WIDTH else mid[:_WIDTH] + "…"
+        if len(mid) > _WIDTH:
+            mid = mid[:_WIDTH] + "…"
         if len(after) > _WIDTH:
             after = after[:_WIDTH] + "…"
-        lines.append(f"{name:<8} {before}{shown}{after}")
-        lines.append(" " * (9 + len(before)) + "^" * max(1, len(shown)))
+        lines.append(f"{name:<8} {before}{mid}{after}")
+        lines.append(" " * (9 + len(before)) + "^" * max(1, len(mid)))
     return tuple(lines)
+
+
+def _common(one: list[str], other: list[str]) -> int:
+    """How many symbols at the head are the same."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
