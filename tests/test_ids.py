@@ -40,8 +40,10 @@ def test_instants_before_the_epoch_are_below_every_id() -> None:
     assert ids.lowest(-1) == ids.lowest(0) <= ids.mint(0)
 
 
-def test_ids_of_one_instant_differ() -> None:
-    assert len({ids.mint(1) for _ in range(1000)}) == 1000
+def test_ids_of_one_instant_rise_in_the_order_of_minting() -> None:
+    minted = [ids.mint(at_us) for _ in range(1000) for at_us in (1, 2)]
+    assert minted[::2] == sorted(set(minted[::2]))
+    assert minted[1::2] == sorted(set(minted[1::2]))
 
 
 @pytest.mark.parametrize(
