@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from sealdesk.db.engine import Tx
 from tests.support.client import Key
 from tests.support.service import Service, Tenant
 
@@ -28,18 +27,18 @@ class Outbox:
 
     def __init__(self, tenant: Tenant) -> None:
         self._tenant = tenant
-        self._seen = 0
+        self._seen = ""
 
     def news(self) -> list[Event]:
         """What was recorded since, in the order of the writes, none of it about API keys."""
         rows = self._tenant.service.rows(
-            "SELECT rowid, type, object, changes FROM events"
-            " WHERE tenant_id = :tenant_id AND rowid > :seen AND type NOT LIKE 'api_key%'"
-            " ORDER BY rowid LIMIT 100",
+            "SELECT id, type, object, changes FROM events"
+            " WHERE tenant_id = :tenant_id AND id > :seen AND type NOT LIKE 'api_key%'"
+            " ORDER BY id LIMIT 100",
             tenant_id=self._tenant.id,
             seen=self._seen,
         )
-        self._seen = rows[-1]["rowid"] if rows else self._seen
+        self._seen = rows[-1]["id"] if rows else self._seen
         return [
             Event(row["type"], json.loads(row["object"]), json.loads(row["changes"]))
             for row in rows
@@ -196,15 +195,7 @@ def test_a_change_is_undone_when_its_event_cannot_be_recorded(
 ) -> None:
     key = own_service.tenant().key()
     ticket = key.ticket(status="resolved")
-    refuse = (
-        f"CREATE TRIGGER refuse BEFORE INSERT ON events WHEN NEW.type = '{doomed}'"
-        " BEGIN SELECT RAISE(ABORT, 'no'); END"
-    )
-
-    async def forbid(tx: Tx) -> int:
-        return await tx.run(refuse, {})
-
-    own_service.write(forbid)
+    own_service.refuse_rows("events", f"NEW.type = '{doomed}'")
     path = f"{TICKETS}/{ticket['id']}"
     answer = {
         "ticket.created": lambda: key.post(TICKETS, NEW | {"customer": {"email": "n@x.test"}}),

@@ -8,8 +8,7 @@ from typing import NamedTuple
 from sealdesk.app import compose
 from sealdesk.web.call import Message, Scope
 from tests.support.client import Key
-from tests.support.databases import Begin
-from tests.support.service import Service
+from tests.support.service import Service, running
 from tests.support.wire import Wire
 
 TICKETS = "/api/v1/external/tickets"
@@ -95,8 +94,8 @@ def is_proven(head: Message) -> bool:
     return b"ratelimit" in dict(head["headers"])
 
 
-def test_no_change_of_one_bit_is_accepted(begin: Begin, tmp_path: Path) -> None:
-    with begin(tmp_path) as service:
+def test_no_change_of_one_bit_is_accepted(template: Path, tmp_path: Path) -> None:
+    with running(tmp_path, template) as service:
         key = service.tenant().key()
     originals = [parts_of(key, *request) for request in REQUESTS]
     changed = [change for parts in originals for change in changes(parts)]

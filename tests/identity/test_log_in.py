@@ -95,7 +95,7 @@ def test_user_who_was_shut_out_cannot_log_in(nobody: Person, tenant: Tenant) -> 
     user_id = tenant.user(email=email)
     tenant.service.write(
         lambda tx: tx.run(
-            "UPDATE users SET is_active = 0 WHERE tenant_id = :tenant_id AND id = :id",
+            "UPDATE users SET is_active = false WHERE tenant_id = :tenant_id AND id = :id",
             {"tenant_id": tenant.id, "id": user_id},
         )
     )

@@ -153,9 +153,9 @@ def test_the_way_of_forging_makes_tokens_that_hold(service: Service, real: Real)
     assert Person(service, real.signed()).get(ME).status_code == 200
 
 
-@pytest.mark.parametrize("kind", [*STRANGERS, *MISUSED])
-def test_forged_token_opens_nothing(service: Service, real: Real, kind: str) -> None:
-    token = {**STRANGERS, **MISUSED}[kind](real)
+@pytest.mark.parametrize("forgery", [*STRANGERS, *MISUSED])
+def test_forged_token_opens_nothing(service: Service, real: Real, forgery: str) -> None:
+    token = {**STRANGERS, **MISUSED}[forgery](real)
     for route in JWT_ROUTES:
         target = route.path.replace("{id}", ids.NONE)
         header = {"authorization": f"Bearer {token}".encode("latin-1")}

@@ -6,12 +6,16 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
+import pytest
+
 from sealdesk.db import version
 from tests.servers import Access, run_postgres
 from tests.support.service import Service, random_key, running
 
 Kind = Literal["sqlite", "postgresql"]
 KINDS: tuple[Kind, ...] = ("sqlite", "postgresql")
+SQLITE_ONLY = pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
+POSTGRESQL_ONLY = pytest.mark.parametrize("kind", ["postgresql"], indirect=True)
 
 
 class Begin(Protocol):

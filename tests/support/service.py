@@ -148,6 +148,39 @@ class Service:
 
         return self.read(work)
 
+    def bytes_at_rest(self) -> bytes:
+        """All that the files of the database hold; of PostgreSQL, the rows of all tables."""
+        if not self.settings.database_url:
+            files = self.settings.database_path.parent.glob(f"{self.settings.database_path.name}*")
+            return b"".join(file.read_bytes() for file in files)
+        names = self.rows("SELECT tablename FROM pg_tables WHERE schemaname = 'public' LIMIT 99")
+        rows = [row for (name,) in names for row in self.rows(f"SELECT * FROM {name} LIMIT 9999")]
+        return b" ".join(_bytes(value) for row in rows for value in row)
+
+    def refuse_rows(self, table: str, when: str = "true") -> None:
+        """Make every new row of a table for which the condition holds an error."""
+        if not self.settings.database_url:
+            then = "BEGIN SELECT RAISE(ABORT, 'no'); END"
+            self.run(f"CREATE TRIGGER refuse BEFORE INSERT ON {table} WHEN {when} {then}")
+            return
+        body = "BEGIN RAISE EXCEPTION 'no'; END"
+        self.run(f"CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS '{_quoted(body)}'")
+        each = f"FOR EACH ROW WHEN ({when}) EXECUTE FUNCTION refuse()"
+        self.run(f"CREATE TRIGGER refuse BEFORE INSERT ON {table} {each}")
+
+    def take_rows(self, table: str) -> None:
+        """End what `refuse_rows` began."""
+        on_table = f" ON {table}" if self.settings.database_url else ""
+        self.run(f"DROP TRIGGER refuse{on_table}")
+
+    def run(self, sql: str) -> None:
+        """Run a statement that changes what the database is made of."""
+
+        async def work(tx: Tx) -> None:
+            await tx.all(sql, {})
+
+        self.write(work)
+
     def _wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(30)
 
@@ -165,6 +198,14 @@ class Service:
         answer = anonymous.post("/api/v1/auth/login", {"email": email, "password": password})
         assert answer.status_code == 200, answer.text
         return Person(self, answer.json()["data"]["access_token"])
+
+
+def _bytes(value: object) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
+def _quoted(text: str) -> str:
+    return text.replace("'", "''")
 
 
 def settings_in(data_dir: Path, **env: str) -> Settings:

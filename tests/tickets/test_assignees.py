@@ -21,7 +21,7 @@ def inactive(tenant: Tenant) -> str:
 
 
 def deactivate(tenant: Tenant, user_id: str) -> None:
-    sql = "UPDATE users SET is_active = 0 WHERE tenant_id = :tenant_id AND id = :id"
+    sql = "UPDATE users SET is_active = false WHERE tenant_id = :tenant_id AND id = :id"
     tenant.service.write(lambda tx: tx.run(sql, {"tenant_id": tenant.id, "id": user_id}))
 
 

@@ -1,0 +1,101 @@
+"""Several tenants with a row in every table of a PostgreSQL database, and who looks at them."""
+
+import asyncio
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+from uuid import uuid4
+
+import asyncpg
+from sqlalchemy import BigInteger, Boolean, Column, LargeBinary, SmallInteger, Table
+
+from sealdesk.db import tables
+from sealdesk.db.schema import metadata
+from tests.support.databases import Template
+
+T = TypeVar("T")
+# Among all that differs between the tenants' rows: what an answer gives itself away by.
+MARK = "mark-"
+
+
+class Crowd:
+    """A database with these tenants. owner, runtime and worker: its URLs."""
+
+    def __init__(self, env: dict[str, str], count: int) -> None:
+        self.owner = env["SEALDESK_OWNER_DATABASE_URL"]
+        self.runtime = env["SEALDESK_DATABASE_URL"]
+        self.worker = env["SEALDESK_WORKER_DATABASE_URL"]
+        self.tenants = [str(uuid4()) for _ in range(count)]
+        run(self._settle())
+
+    async def _settle(self) -> None:
+        connection = await asyncpg.connect(self.owner)
+        for tenant in self.tenants:
+            for table in metadata.sorted_tables:
+                values = row_of(table, tenant)
+                places = ", ".join(f"${number + 1}" for number in range(len(values)))
+                sql = f"INSERT INTO {table.name} ({', '.join(values)}) VALUES ({places})"
+                await connection.execute(sql, *values.values())
+        await connection.close()
+
+    def contents(self, tenant: str) -> dict[str, list[tuple[object, ...]]]:
+        """All rows of a tenant, by table."""
+
+        async def look() -> dict[str, list[tuple[object, ...]]]:
+            connection = await asyncpg.connect(self.owner)
+            found = {
+                name: [tuple(row) for row in await connection.fetch(sql, tenant)]
+                for name, sql in _contents().items()
+            }
+            await connection.close()
+            return found
+
+        return run(look())
+
+    def sql(self, *statements: str, url: str = "") -> None:
+        """Run statements, as the owner unless somebody else is named."""
+
+        async def work() -> None:
+            connection = await asyncpg.connect(url or self.owner)
+            for statement in statements:
+                await connection.execute(statement)
+            await connection.close()
+
+        run(work())
+
+
+@contextmanager
+def crowded(template: Template, count: int = 3) -> Iterator[Crowd]:
+    """A database of its own with so many tenants."""
+    with template.copied() as env:
+        yield Crowd(env, count)
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    return asyncio.run(work)
+
+
+def of_tenants() -> list[str]:
+    return [table.name for table in metadata.sorted_tables if table.name not in tables.GLOBAL]
+
+
+def row_of(table: Table, tenant: str) -> dict[str, object]:
+    """A tenant's row: its ids are alike in all tables, so that they refer to each other."""
+    values = {column.name: _value(column, tenant) for column in table.columns}
+    return {**values, "id": tenant} if table.name == "tenants" else values
+
+
+def _value(column: Column[Any], tenant: str) -> object:
+    if isinstance(column.type, BigInteger | SmallInteger):
+        return 1
+    if isinstance(column.type, Boolean):
+        return True
+    text = tenant if column.name == "tenant_id" else f"{MARK}{tenant}"
+    return text.encode() if isinstance(column.type, LargeBinary) else text
+
+
+def _contents() -> dict[str, str]:
+    return {
+        name: f"SELECT * FROM {name} WHERE tenant_id = $1 ORDER BY 1, 2 LIMIT 100"
+        for name in of_tenants()
+    }
