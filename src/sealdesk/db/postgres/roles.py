@@ -18,7 +18,9 @@ from sealdesk.db.schema import metadata
 from sealdesk.errors import Unfit
 
 _ROUNDS = 4096  # PostgreSQL's own number for a SCRAM verifier
-_OF_TENANT = f"tenant_id = nullif(current_setting('{TENANT}', true), '')"
+# The sub-select is evaluated when a statement runs. Without it the planner estimates with the
+# setting of the moment, which is none: 598 ms instead of 1 for a page of a large tenant.
+_OF_TENANT = f"tenant_id = (SELECT nullif(current_setting('{TENANT}', true), ''))"
 _ALL = "SELECT, INSERT, UPDATE, DELETE"
 
 

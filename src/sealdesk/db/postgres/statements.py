@@ -62,17 +62,23 @@ class _Numbering:
         return f"${self.names.index(name) + 1}"
 
 
-@lru_cache(maxsize=1024)
-def plain(sql: str) -> Statement:
-    """The statement as it is, for a transaction that knows its tenant."""
+@lru_cache(maxsize=2048)
+def plain(sql: str, limit: int | None = None) -> Statement:
+    """The statement as it is, for a transaction that knows its tenant.
+
+    limit: written into the text, for one plan serves all values of a parameter, and with a LIMIT
+    that it does not know PostgreSQL may sort a whole list to give a page of it.
+    """
+    if limit is not None:
+        sql = sql.replace(":limit", str(int(limit)))
     numbering = _Numbering()
     return Statement(_NAME.sub(numbering, sql), tuple(numbering.names))
 
 
-@lru_cache(maxsize=1024)
-def within_tenant(sql: str) -> Statement:
+@lru_cache(maxsize=2048)
+def within_tenant(sql: str, limit: int | None = None) -> Statement:
     """A reading that sets the tenant, its last parameter, in passing."""
-    inner = plain(sql)
+    inner = plain(sql, limit)
     tenant = _SET_TENANT % f"${len(inner.names) + 1}"
     text = f"SELECT s.* FROM ({inner.text}) s WHERE (SELECT {tenant}) IS NOT NULL"
     return Statement(text, inner.names)

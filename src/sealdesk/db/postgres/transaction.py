@@ -49,10 +49,11 @@ class PostgresTx:
     async def all(self, sql: str, params: Params) -> Sequence[Row]:
         if self._changes or self._opening.always:
             await self.open()
+        limit = params.get("limit")
         if self.is_open or self.tenant_id is None:
-            statement = statements.plain(sql)
+            statement = statements.plain(sql, limit)
             return await self._fetch(statement.text, statement.values(params))
-        statement = statements.within_tenant(sql)
+        statement = statements.within_tenant(sql, limit)
         return await self._fetch(statement.text, [*statement.values(params), self.tenant_id])
 
     async def run(self, sql: str, params: Params) -> int:
