@@ -1,0 +1,298 @@
+"""The database itself keeps tenants apart: without the application's filter nothing leaks.
+
+Each statement of the source is run with `tenant_id = :tenant_id` made true, by one tenant, with
+the ids of another. The same as the owner, whose policy shows all, does find or change foreign
+rows: so these tests can fail.
+"""
+
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, nullcontext
+from functools import partial
+from typing import Any
+
+import asyncpg
+import pytest
+from sqlalchemy import Table
+
+from sealdesk.db import tables
+from sealdesk.db.engine import Params, Tx
+from sealdesk.db.postgres import statements as folding
+from sealdesk.db.postgres.database import PostgresDatabase
+from sealdesk.db.schema import metadata
+from sealdesk.errors import Unavailable
+from tests.support.crowd import MARK, Crowd, crowded, of_tenants, row_of, run
+from tests.support.databases import Template
+from tests.support.statements import Statement, statements
+
+Way = Callable[..., Awaitable[Any]]  # of a Tx, sql and params
+_FILTER = re.compile(r"(\w+\.)?tenant_id = :tenant_id")
+FILTERED = [found for found in statements() if _FILTER.search(found.sql) and not found.function]
+SELECTS = [found for found in FILTERED if found.verb == "SELECT" and found.is_of_tenants]
+CHANGES = [
+    found
+    for found in FILTERED
+    if found.verb in ("UPDATE", "DELETE") and found.tables[0] not in tables.GLOBAL
+]
+_LAST = "~"  # sorts behind every id
+_OTHERS = {"limit": 100, "now": 2, "due": 10, "kept": 0, "kept_since": 0, "after": ""}
+
+
+@pytest.fixture(scope="module")
+def crowd(postgres_template: Template) -> Iterator[Crowd]:
+    with crowded(postgres_template) as crowd:
+        yield crowd
+
+
+@asynccontextmanager
+async def _doors(url: str, *, is_pooled: bool = False) -> AsyncIterator[PostgresDatabase]:
+    database = PostgresDatabase(url, 1, name="test", is_pooled=is_pooled)
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+def _unfiltered(statement: Statement) -> str:
+    return _FILTER.sub("CAST(:tenant_id AS text) IS NOT NULL", statement.sql)
+
+
+def _aimed(statement: Statement, own: str, foreign: str) -> dict[str, object]:
+    """Parameters of one tenant that name another's rows."""
+    params: dict[str, object] = {**_OTHERS, "before": _LAST}
+    if "version = :before" in statement.sql:
+        params["before"] = 1
+    for name in reversed(statement.tables):
+        params |= row_of(metadata.tables[name], foreign)
+    return params | {"tenant_id": own}
+
+
+async def _open_first(tx: Tx, sql: str, params: Params) -> Any:
+    await tx.lock("opened")
+    return await tx.all(sql, params)
+
+
+async def _plainly(tx: Tx, sql: str, params: Params) -> Any:
+    return await tx.all(sql, params)
+
+
+READINGS: tuple[tuple[Way, bool], ...] = ((_plainly, False), (_open_first, False), (_plainly, True))
+
+
+@pytest.mark.parametrize("statement", SELECTS, ids=[case.name for case in SELECTS])
+def test_a_reading_without_its_filter_shows_no_foreign_row(
+    crowd: Crowd, statement: Statement
+) -> None:
+    own, foreign, _ = crowd.tenants
+    sql, params = _unfiltered(statement), _aimed(statement, own, foreign)
+
+    async def seen(url: str, read: Way, is_pooled: bool) -> list[tuple[object, ...]]:
+        async with _doors(url, is_pooled=is_pooled) as doors:
+            rows = await doors.read(lambda tx: read(tx, sql, params), own)
+        return [tuple(row) for row in rows if _is_of(foreign, row)]
+
+    for read, is_pooled in READINGS:
+        assert run(seen(crowd.runtime, read, is_pooled)) == []
+    assert run(seen(crowd.owner, _plainly, False)) != [], "the owner must see it"
+
+
+def _is_of(tenant: str, row: tuple[object, ...]) -> bool:
+    """Whether a row was made from a tenant's: by its texts, or when it is no more than a 1."""
+    return tuple(row) == (1,) or any(tenant in str(value) for value in row)
+
+
+async def _run(tx: Tx, sql: str, params: Params) -> Any:
+    return await tx.run(sql, params)
+
+
+async def _send(tx: Tx, sql: str, params: Params) -> Any:
+    await tx.send(sql, params)
+
+
+async def _put(tx: Tx, sql: str, params: Params) -> Any:
+    await tx.put(sql, params)
+
+
+async def _send_two(tx: Tx, sql: str, params: Params) -> Any:
+    await tx.send("UPDATE customers SET name = name WHERE tenant_id = :tenant_id", params)
+    await tx.send(sql, params)
+
+
+WRITINGS: dict[str, tuple[Way, bool]] = {
+    "run": (_run, False),
+    "sent": (_send, False),
+    "put": (_put, False),
+    "sent with others": (_send_two, False),
+    "through a pooler": (_send, True),
+}
+
+
+@pytest.mark.parametrize("statement", CHANGES, ids=[case.name for case in CHANGES])
+@pytest.mark.parametrize("way", WRITINGS)
+def test_a_change_without_its_filter_reaches_no_foreign_row(
+    crowd: Crowd, statement: Statement, way: str
+) -> None:
+    own, foreign, _ = crowd.tenants
+    sql, params = _unfiltered(statement), _aimed(statement, own, foreign)
+    write, is_pooled = WRITINGS[way]
+
+    async def change() -> None:
+        async with _doors(crowd.runtime, is_pooled=is_pooled) as doors:
+            # A row that must be there and is not seen has gone: the work is run again, in vain.
+            with pytest.raises(Unavailable) if way == "put" else nullcontext():
+                await doors.write(lambda tx: write(tx, sql, params), own)
+
+    before = crowd.contents(foreign)
+    run(change())
+    assert crowd.contents(foreign) == before
+    assert run(_changed_by_owner(crowd, sql, params)) > 0, "the owner must reach it"
+
+
+class _TakenBack(Exception):
+    pass
+
+
+async def _changed_by_owner(crowd: Crowd, sql: str, params: Params) -> int:
+    """How many rows a change reaches where nothing holds it; taken back."""
+    found = []
+
+    async def work(tx: Tx) -> None:
+        found.append(await tx.run(sql, params))
+        raise _TakenBack
+
+    async with _doors(crowd.owner) as doors:
+        with pytest.raises(_TakenBack):
+            await doors.write(work)
+    return int(found[0])
+
+
+@pytest.mark.parametrize("way", ["run", "put", "through a pooler"])
+def test_a_row_cannot_be_added_for_another_tenant(crowd: Crowd, way: str) -> None:
+    own, foreign, _ = crowd.tenants
+    write, is_pooled = WRITINGS[way]
+
+    async def add_to_all() -> None:
+        async with _doors(crowd.runtime, is_pooled=is_pooled) as doors:
+            for name in of_tenants():
+                sql, new = _addition(metadata.tables[name], foreign)
+                with pytest.raises(Unavailable) as refusal:
+                    await doors.write(partial(write, sql=sql, params=new), own)
+                assert "violates row-level security" in str(refusal.value.__cause__), name
+
+    before = crowd.contents(foreign)
+    run(add_to_all())
+    assert crowd.contents(foreign) == before
+
+
+def _addition(table: Table, tenant: str) -> tuple[str, dict[str, object]]:
+    """A further row of a tenant."""
+    keys = [column.name for column in table.primary_key.columns if column.name != "tenant_id"]
+    new = row_of(table, tenant) | dict.fromkeys(keys, f"{MARK}new")
+    places = ", ".join(f":{name}" for name in new)
+    return f"INSERT INTO {table.name} ({', '.join(new)}) VALUES ({places})", new
+
+
+def test_a_row_cannot_be_handed_to_another_tenant(crowd: Crowd) -> None:
+    own, foreign, _ = crowd.tenants
+
+    async def hand_over() -> None:
+        async with _doors(crowd.runtime) as doors:
+            sql = "UPDATE tickets SET tenant_id = :foreign, id = id || '2'"
+            await doors.write(lambda tx: tx.run(sql, {"foreign": foreign}), own)
+
+    with pytest.raises(Unavailable) as refusal:
+        run(hand_over())
+    assert "violates row-level security policy" in str(refusal.value.__cause__)
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_what_a_drawing_returns_is_the_tenants_own(crowd: Crowd, is_open: bool) -> None:
+    own, foreign, _ = crowd.tenants
+    sql = "UPDATE ticket_numbers SET last_number = last_number + 1 RETURNING tenant_id"
+
+    async def work(tx: Tx) -> object:
+        if is_open:
+            await tx.lock("opened")
+        return (await tx.draw(sql, {}))["tenant_id"]
+
+    async def draw() -> object:
+        async with _doors(crowd.runtime) as doors:
+            return await doors.write(work, own)
+
+    before = crowd.contents(foreign)
+    assert run(draw()) == own
+    assert crowd.contents(foreign) == before
+
+
+@pytest.mark.parametrize("is_pooled", [False, True])
+def test_a_home_that_names_a_foreign_row_leads_nowhere(crowd: Crowd, is_pooled: bool) -> None:
+    own, foreign, _ = crowd.tenants
+    directory = "SELECT tenant_id, :foreign AS id FROM user_directory WHERE tenant_id = :own"
+    sql = "SELECT * FROM users WHERE :tenant_id <> '' AND id = :id LIMIT 1"
+
+    async def find(of: str) -> object:
+        async with _doors(crowd.runtime, is_pooled=is_pooled) as doors:
+            params = {"own": own, "foreign": f"{MARK}{of}"}
+            return await doors.read(lambda tx: tx.find_home(directory, sql, params))
+
+    assert run(find(foreign)) is None
+    assert run(find(own)) is not None
+
+
+@pytest.mark.parametrize("setting", ["", "nobody", None])
+def test_who_names_no_tenant_sees_nothing_and_no_error(crowd: Crowd, setting: str | None) -> None:
+    async def seen() -> set[int]:
+        connection = await asyncpg.connect(crowd.runtime)
+        if setting is not None:
+            await connection.execute(f"SET sealdesk.tenant_id = '{setting}'")
+        counts = await _counts(connection)
+        # What a transaction leaves behind is empty, not missing.
+        async with connection.transaction():
+            await connection.execute("SELECT set_config('sealdesk.tenant_id', $1, true)", "x")
+        counts |= await _counts(connection)
+        await connection.close()
+        return counts
+
+    assert run(seen()) == {0}
+
+
+async def _counts(connection: asyncpg.Connection) -> set[int]:
+    return {await connection.fetchval(f"SELECT count(*) FROM {name}") for name in of_tenants()}
+
+
+async def _left_over(doors: PostgresDatabase, own: str) -> object:
+    """What a connection that a tenant has used shows to who names none."""
+    await doors.read(lambda tx: tx.all("SELECT 1 AS one FROM tickets LIMIT 1", {}), own)
+    await doors.write(lambda tx: tx.send("UPDATE tickets SET version = version", {}), own)
+    rows = await doors.read(lambda tx: tx.all("SELECT id FROM tickets LIMIT 9", {}))
+    return len(rows)
+
+
+@pytest.mark.parametrize("is_pooled", [False, True])
+def test_a_used_connection_remembers_no_tenant(crowd: Crowd, is_pooled: bool) -> None:
+    async def look() -> object:
+        async with _doors(crowd.runtime, is_pooled=is_pooled) as doors:
+            return await _left_over(doors, crowd.tenants[0])
+
+    assert run(look()) == 0
+
+
+def test_a_tenant_set_for_the_session_would_be_seen_to_leak(
+    crowd: Crowd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for_session = "set_config('sealdesk.tenant_id', %s, false)"
+    monkeypatch.setattr(folding, "_SET_TENANT", for_session)
+    _forget_statements()
+
+    async def look() -> object:
+        async with _doors(crowd.runtime) as doors:
+            return await _left_over(doors, crowd.tenants[0])
+
+    leaked = run(look())
+    _forget_statements()
+    assert leaked == 1
+
+
+def _forget_statements() -> None:
+    for kept in (folding.within_tenant, folding.drawn, folding.at_home, folding._together):
+        kept.cache_clear()
