@@ -1,0 +1,172 @@
+"""Two hundred clients at ten connections that are held up: refused in time, and well soon after."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import asyncpg
+import uvloop
+
+from tests.proofs.figures import Target, Tell, quiet
+from tests.proofs.lines import Answer, Key
+from tests.proofs.nodes import RUNTIME, Installation, Node
+
+TARGETS = (
+    # Who waits for a connection; who has one and waits for the lock ends by lock_timeout.
+    Target("longest_wait_for_a_connection_s", "≤", 2.0, within=6.0),
+    Target("longest_request_s", "≤", 5.0, within=10.0),
+    Target("refused", "≥", 1),
+    Target("deadlocks", "=", 0),
+    Target("normal_within_s", "≤", 1.0, within=5.0),
+    Target("p99_after_over_before", "≤", 2.0, within=20.0),
+    Target("connections", "≤", 10),
+    Target("idle_in_transaction", "=", 0),
+    Target("connections_usable", "=", 10),
+    Target("unexpected", "=", 0),
+)
+CONNECTIONS = 10
+_WHOAMI = "/api/v1/external/whoami"
+_IN_USE = b"All connections to the database are in use"
+_PAUSE_S = 0.2
+_STEADY_S = 2.0
+
+
+class _Crowd:
+    """Clients that each ask again and again."""
+
+    def __init__(self, node: Node, key: Key) -> None:
+        self.node = node
+        self.key = key
+        self.answers: list[Answer] = []
+        self.is_over = False
+
+    async def ask(self) -> None:
+        line = self.node.line()
+        while not self.is_over:
+            answer = await line.ask(self.key.request("GET", _WHOAMI))
+            self.answers.append(answer)
+            await asyncio.sleep(_PAUSE_S)
+        line.close()
+
+    def begun(self, since: float, until: float) -> list[Answer]:
+        return [a for a in self.answers if since <= a.began_at < until]
+
+
+def run(
+    installation: Installation,
+    *,
+    clients: int = 200,
+    times: int = 3,
+    held_s: float = 6.0,
+    tell: Tell = quiet,
+) -> dict[str, Any]:
+    """Hold a lock that every request needs, so many times and so long; the figures."""
+    with (
+        installation.nodes(1, SEALDESK_DATABASE_CONNECTIONS=str(CONNECTIONS)) as (node,),
+        asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
+    ):
+        return runner.run(_proven(installation, node, clients, times, held_s, tell))
+
+
+async def _proven(
+    installation: Installation, node: Node, clients: int, times: int, held_s: float, tell: Tell
+) -> dict[str, Any]:
+    crowd = _Crowd(node, installation.key)
+    other = await asyncpg.connect(installation.primary.superuser_url(installation.database))
+    try:
+        tasks = [asyncio.create_task(crowd.ask()) for _ in range(clients)]
+        await asyncio.sleep(_STEADY_S)  # they connect, and the node opens its connections
+        began_at = time.monotonic()
+        await asyncio.sleep(_STEADY_S)
+        stretches = []
+        for number in range(times):
+            stretches.append(await _held_up(other, held_s))
+            await asyncio.sleep(_STEADY_S + 1)
+            tell(number + 1, times)
+        crowd.is_over = True
+        await asyncio.gather(*tasks)
+        usable = await _usable(other, crowd)
+        state = await _state(other)
+    finally:
+        await other.close()
+    return {
+        "clients": clients,
+        "times": times,
+        **_figures(crowd, began_at, stretches),
+        **state,
+        "connections_usable": usable,
+    }
+
+
+async def _held_up(other: asyncpg.Connection, held_s: float) -> tuple[float, float]:
+    """From when to when the lock was held."""
+    async with other.transaction():
+        await other.execute("LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE")
+        from_at = time.monotonic()
+        await asyncio.sleep(held_s)
+        until_at = time.monotonic()
+    return from_at, until_at
+
+
+async def _usable(other: asyncpg.Connection, crowd: _Crowd) -> int:
+    """How many connections the node still works with: as many as wait for the lock at once."""
+    crowd.is_over = False
+    async with other.transaction():
+        await other.execute("LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE")
+        tasks = [asyncio.create_task(crowd.ask()) for _ in range(3 * CONNECTIONS)]
+        await asyncio.sleep(1.0)
+        crowd.is_over = True
+        usable: int = await other.fetchval(
+            "SELECT count(*) FROM pg_stat_activity WHERE usename = $1 AND wait_event_type = 'Lock'",
+            RUNTIME,
+        )
+    await asyncio.gather(*tasks)
+    return usable
+
+
+async def _state(other: asyncpg.Connection) -> dict[str, Any]:
+    (row,) = await other.fetch(
+        "SELECT count(*) AS connections,"
+        " count(*) FILTER (WHERE state LIKE 'idle in transaction%') AS idle_in_transaction,"
+        " (SELECT deadlocks FROM pg_stat_database WHERE datname = current_database())"
+        " AS deadlocks FROM pg_stat_activity WHERE usename = $1",
+        RUNTIME,
+    )
+    return dict(row)
+
+
+def _figures(
+    crowd: _Crowd, began_at: float, stretches: Sequence[tuple[float, float]]
+) -> dict[str, Any]:
+    refused = [a for a in crowd.answers if not a.is_good]
+    waiting = [a for a in refused if _IN_USE in a.body]
+    before = _p99_s(crowd.begun(began_at, stretches[0][0] - 0.2))
+    after = [_p99_s(crowd.begun(until + 1, until + 1 + _STEADY_S)) for _, until in stretches]
+    normal = []
+    for _, until in stretches:
+        late = [a.ended_at - until for a in refused if until < a.ended_at < until + 1 + _STEADY_S]
+        normal.append(round(max(late, default=0.0), 3))
+    is_advised = [a.status == 503 and b"\r\nretry-after: " in a.head.lower() for a in refused]
+    return {
+        "requests": len(crowd.answers),
+        "refused": len(refused),
+        "refused_for_a_connection": len(waiting),
+        "longest_wait_for_a_connection_s": round(max((a.took_s for a in waiting), default=0), 3),
+        "longest_request_s": round(max(a.took_s for a in crowd.answers), 3),
+        "normal_within_s": normal,
+        "p99_before_ms": round(1000 * before, 1),
+        "p99_after_ms": [round(1000 * s, 1) for s in after],
+        "p99_after_over_before": [round(s / before, 2) for s in after],
+        "unexpected": is_advised.count(False),
+        "first_unexpected": [
+            f"{a.status} {a.body[:200]!r}"
+            for a, is_right in zip(refused, is_advised, strict=True)
+            if not is_right
+        ][:3],
+    }
+
+
+def _p99_s(answers: list[Answer]) -> float:
+    taken = sorted(a.took_s for a in answers)
+    return taken[int(0.99 * (len(taken) - 1))]

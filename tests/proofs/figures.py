@@ -1,0 +1,41 @@
+"""What a proof gives: figures by name, and the targets that they must meet."""
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+Figures = Mapping[str, Any]
+# How far a proof is: tell(done, of).
+Tell = Callable[[int, int], None]
+_MEETS = {"≤": operator.le, "=": operator.eq, "≥": operator.ge}
+
+
+class Target(NamedTuple):
+    """A figure and its bound. within: the bound beside other tests, on a machine that is busy."""
+
+    figure: str
+    relation: str
+    bound: float
+    within: float | None = None
+
+    def is_met(self, figures: Figures, *, is_short: bool) -> bool:
+        bound = self.bound if self.within is None or not is_short else self.within
+        found = figures[self.figure]
+        values = found if isinstance(found, list) else [found]
+        return all(_MEETS[self.relation](value, bound) for value in values)
+
+    def __str__(self) -> str:
+        return f"{self.relation} {self.bound:g}"
+
+
+def missed(figures: Figures, targets: Sequence[Target], *, is_short: bool = True) -> list[str]:
+    """The figures that are not as they must be, in words."""
+    return [
+        f"{target.figure} = {figures[target.figure]}, must be {target}"
+        for target in targets
+        if not target.is_met(figures, is_short=is_short)
+    ]
+
+
+def quiet(done: int, of: int) -> None:
+    """Tell nobody."""
