@@ -7,7 +7,7 @@ import sys
 import typer
 
 from sealdesk import __version__
-from sealdesk.admin import database, demo, doctor, keys, requests, serving, tenants, users
+from sealdesk.admin import database, demo, doctor, keys, move, requests, serving, tenants, users
 from sealdesk.errors import Refusal, Unfit
 
 INTERRUPTED = 130  # as a shell says it of a program that SIGINT ended
@@ -36,6 +36,7 @@ cli.command()(serving.serve)
 cli.command()(serving.worker)
 cli.command()(demo.demo)
 cli.command()(database.migrate)
+cli.command(epilog=move.EXAMPLES)(move.move)
 cli.add_typer(tenants.cli, name="tenants")
 cli.add_typer(users.cli, name="users")
 cli.add_typer(keys.cli, name="keys")

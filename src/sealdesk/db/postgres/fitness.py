@@ -3,7 +3,7 @@
 from urllib.parse import urlsplit
 
 import asyncpg
-from asyncpg import Connection
+from asyncpg import Connection, Record
 
 from sealdesk.db import tables
 from sealdesk.db.postgres import errors
@@ -33,6 +33,10 @@ FROM pg_class c
 WHERE c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'alembic_version'::regclass)
     AND c.relkind IN ('r', 'p') LIMIT 1000
 """
+# A comment on Alembic's table marks what `sealdesk move` has not finished: it needs no grants, is
+# no table that the schema would have to know, and goes along with a dump.
+UNFINISHED = "unfinished sealdesk move of "
+_COMMENT = "SELECT obj_description(to_regclass('alembic_version'), 'pg_class')"
 _MIGRATE = "run `sealdesk migrate` with SEALDESK_OWNER_DATABASE_URL"
 
 
@@ -87,14 +91,26 @@ async def schema_version(connection: Connection) -> str | None:
     return str(await connection.fetchval(_VERSION))
 
 
+async def server_faults(connection: Connection) -> list[str]:
+    """What keeps a database from ever being used, whatever it holds."""
+    (server,) = await connection.fetch(_SERVER)
+    return _server_faults(server)
+
+
+async def unfinished(connection: Connection) -> str | None:
+    """The fingerprint of the installation that is being moved here; None for none."""
+    comment = str(await connection.fetchval(_COMMENT))
+    return comment.removeprefix(UNFINISHED) if comment.startswith(UNFINISHED) else None
+
+
 async def _faults(connection: Connection) -> list[str]:
     (server,) = await connection.fetch(_SERVER)
-    if server["version"] < OLDEST:
-        return [f"is PostgreSQL {server['version_text']}; Sealdesk needs {OLDEST} or newer"]
-    if server["encoding"] != "UTF8":
-        return [f"is encoded in {server['encoding']}; create one with ENCODING 'UTF8'"]
+    if faults := _server_faults(server):
+        return faults
     if not server["has_tables"]:
         return [f"has no tables yet; {_MIGRATE}"]
+    if await unfinished(connection) is not None:
+        return ["holds an unfinished move; give the same `sealdesk move` again to finish it"]
     found = {row["name"]: row for row in await connection.fetch(_TABLES)}
     if not found[tables.VERSION]["is_readable"]:
         return [f"does not let the role {server['role']} read the tables; {_MIGRATE}"]
@@ -112,6 +128,14 @@ async def _faults(connection: Connection) -> list[str]:
     if open_to_all:
         faults.append(f"has no row level security on {', '.join(open_to_all)}; {_MIGRATE}")
     return faults
+
+
+def _server_faults(server: Record) -> list[str]:
+    if server["version"] < OLDEST:
+        return [f"is PostgreSQL {server['version_text']}; Sealdesk needs {OLDEST} or newer"]
+    if server["encoding"] != "UTF8":
+        return [f"is encoded in {server['encoding']}; create one with ENCODING 'UTF8'"]
+    return []
 
 
 def _schema_faults(version: str) -> list[str]:

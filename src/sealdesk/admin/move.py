@@ -1,0 +1,148 @@
+"""`sealdesk move`: an installation from SQLite to PostgreSQL, and back."""
+
+import asyncio
+import os
+import shlex
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sealdesk.admin.output import table as print_table
+from sealdesk.admin.progress import shown_progress
+from sealdesk.db import version
+from sealdesk.errors import Unfit
+from sealdesk.settings import Settings, from_env
+
+if TYPE_CHECKING:
+    from sealdesk.db.moving.copying import Summary, Watch
+
+_SQLITE = "sqlite:///"
+_POSTGRESQL = ("postgresql://", "postgres://")
+
+EXAMPLES = """\b
+Examples:
+  sealdesk move --to postgresql://owner@db.example.com/sealdesk
+  sealdesk move --to sqlite:///var/back.db --from postgresql://owner@db.example.com/sealdesk
+
+\b
+Leave the password out of the URLs, since other users of the machine can see arguments: it is
+taken from PGPASSWORD, or from ~/.pgpass."""
+_FROM = "What to move, as for --to; else the file in the data directory, or the owner's database."
+To = Annotated[str, typer.Option(help="postgresql://owner@host/database, or sqlite:///new/file.")]
+From = Annotated[str, typer.Option("--from", help=_FROM)]
+Restart = Annotated[
+    bool, typer.Option("--restart", help="Throw away what an unfinished move has left.")
+]
+
+
+def move(to: To, source: From = "", restart: Restart = False) -> None:
+    """Move an installation from SQLite into PostgreSQL, or back.
+
+    Copies every row into an empty database, which is migrated first, then reads it back and
+    compares. Keys, secrets, log-ins and cursors go on working with the same SEALDESK_MASTER_KEY
+    and SEALDESK_JWT_SECRET. Nothing may be served meanwhile; the source is left as it is.
+
+    PostgreSQL is named as the owner of the tables. With SEALDESK_DATABASE_URL and
+    SEALDESK_WORKER_DATABASE_URL set, their roles are made too. After an interruption, give the
+    same command again: it goes on where it stopped.
+    """
+    settings = from_env(os.environ, needs_keys=False)
+    is_up = to.startswith(_POSTGRESQL)
+    source = source or (f"{_SQLITE}{settings.database_path}" if is_up else _owner_url(settings))
+    _check_kinds(source, to)
+    try:
+        held = _move_up(source, to, settings, restart) if is_up else _move_back(source, to, restart)
+    except KeyboardInterrupt:
+        print("sealdesk: the same command goes on where this one stopped", file=sys.stderr)
+        raise
+    rows = [(name, f"{held[name].rows:,}", "same") for name in sorted(held)]
+    print_table(("TABLE", "ROWS", "CHECKSUM"), rows)
+    _tell_next_up(settings) if is_up else _tell_next_back(_path_in(to))
+
+
+def _check_kinds(source: str, to: str) -> None:
+    """Raises typer.BadParameter, which shows no URL: it may hold a password."""
+    for name, url in (("--to", to), ("--from", source)):
+        is_file = url.startswith(_SQLITE) and len(url) > len(_SQLITE)
+        if not is_file and not url.startswith(_POSTGRESQL):
+            raise typer.BadParameter(
+                f"{name} must be postgresql://owner@host/database or sqlite:///path"
+            )
+    if source.startswith(_SQLITE) == to.startswith(_SQLITE):
+        raise typer.BadParameter(
+            "a move is between SQLite and PostgreSQL; name the other kind with --to or --from"
+        )
+
+
+def _owner_url(settings: Settings) -> str:
+    if not settings.owner_database_url:
+        raise Unfit("what to move? Name it with --from, or set SEALDESK_OWNER_DATABASE_URL")
+    return settings.owner_database_url
+
+
+def _path_in(url: str) -> Path:
+    return Path(url.removeprefix(_SQLITE)).absolute()
+
+
+def _move_up(source: str, to: str, settings: Settings, is_restart: bool) -> "dict[str, Summary]":
+    from sealdesk import server
+    from sealdesk.db.moving import postgres_end, sqlite_end
+
+    path = _path_in(source)
+    sqlite_end.check_source(path)
+    with ExitStack() as held:
+        held.enter_context(server.lock(path))
+        asyncio.run(postgres_end.check_target(to))
+        version.migrate_postgres(
+            to, runtime_url=settings.database_url, worker_url=settings.worker_database_url
+        )
+        watch = held.enter_context(shown_progress())
+        return asyncio.run(_up(path, to, watch, is_restart))
+
+
+async def _up(path: Path, to: str, watch: "Watch", is_restart: bool) -> "dict[str, Summary]":
+    from sealdesk.db.moving import copying, postgres_end, sqlite_end
+
+    async with postgres_end.opened_target(to) as (target, tables):
+        with sqlite_end.opened_source(path) as source:
+            source.check(tables)
+            return await copying.move(source, target, tables, watch, is_restart=is_restart)
+
+
+def _move_back(source: str, to: str, is_restart: bool) -> "dict[str, Summary]":
+    with shown_progress() as watch:
+        return asyncio.run(_back(source, _path_in(to), watch, is_restart))
+
+
+async def _back(source: str, path: Path, watch: "Watch", is_restart: bool) -> "dict[str, Summary]":
+    from sealdesk.db.moving import copying, postgres_end, sqlite_end
+
+    async with postgres_end.opened_source(source) as (origin, tables):
+        with sqlite_end.opened_target(path) as target:
+            target.check(tables)
+            return await copying.move(origin, target, tables, watch, is_restart=is_restart)
+
+
+def _tell_next_up(settings: Settings) -> None:
+    print("\nAll rows are there. To serve them, set on every host:\n")
+    if not settings.database_url:
+        print("  SEALDESK_DATABASE_URL         the role that serves, which owns nothing")
+        print("  SEALDESK_WORKER_DATABASE_URL  the role of sealdesk worker")
+    for name, file in (("SEALDESK_MASTER_KEY", "master.key"), ("SEALDESK_JWT_SECRET", "jwt.key")):
+        path = settings.data_dir / file
+        is_kept = path.exists() and not os.environ.get(name)
+        print(f'  {name}="$(cat {shlex.quote(str(path))})"' if is_kept else f"  {name} as before")
+    if not settings.database_url:
+        print("\nThen run `sealdesk migrate` with SEALDESK_OWNER_DATABASE_URL: it makes the roles.")
+    print("\nSee with `sealdesk doctor`, then run `sealdesk serve` and `sealdesk worker`.")
+    print(f"Keep {settings.database_path} until you trust it; nothing was changed there.")
+
+
+def _tell_next_back(path: Path) -> None:
+    print("\nAll rows are there. To serve them, set:\n")
+    print(f"  SEALDESK_DATABASE_URL={_SQLITE}{shlex.quote(str(path))}")
+    print("  SEALDESK_MASTER_KEY and SEALDESK_JWT_SECRET as before")
+    print("\nSee with `sealdesk doctor`, then run `sealdesk serve`. It is one process again.")
