@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.plants.faults import PLANTS
 from tests.plants.ground import Outcome, lay_out, plant, run
+from tests.servers import servers_of_the_run
 
 
 def main() -> int:
@@ -41,4 +42,5 @@ def _say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(min(main(), 1))
+    with servers_of_the_run():
+        sys.exit(min(main(), 1))

@@ -7,12 +7,18 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from tests.servers.binaries import PATH_ENV
+from tests.servers.binaries import PATH_ENV, missing
 
 # "no": a machine is tested as it is.
 INSTALL_ENV = "DESK_TEST_INSTALL"
 _SCRIPT = Path(__file__).with_name("install.sh")
 _PACKAGES = {"postgres": "postgresql", "redis": "redis-server"}
+
+
+def provide(tell: Callable[[str], None]) -> str | None:
+    """Install what this machine lacks, if anything; None, or why that was not done."""
+    lacking = missing()
+    return install(lacking, tell) if lacking else None
 
 
 def install(servers: Iterable[str], tell: Callable[[str], None]) -> str | None:
@@ -37,7 +43,8 @@ def install(servers: Iterable[str], tell: Callable[[str], None]) -> str | None:
         if running.returncode == 0:
             return None
         said = log.read_text(errors="replace").splitlines() if log.exists() else []
-        return f"apt-get failed: {' / '.join(said[-3:])}"
+        complaints = [line for line in said if line.startswith(("E: ", "W: "))]
+        return f"apt-get failed: {' / '.join(complaints[-3:])}"
 
 
 def command_for(servers: Iterable[str]) -> str:

@@ -36,7 +36,7 @@ _SETTINGS: Settings = {
     "log_min_error_statement": "error",
 }
 # Nobody's data: a machine that loses its power loses the run as well.
-_CARELESS: Settings = {"fsync": False, "full_page_writes": False}
+_CARELESS: Settings = {"fsync": False, "full_page_writes": False, "checkpoint_timeout": "1h"}
 
 
 class Access(NamedTuple):
@@ -164,7 +164,7 @@ class Postgres:
         room(directory)
         _tool(
             "pg_basebackup", "-D", directory / "data", "-R", "-X", "stream", "-c", "fast",
-            "-C", "-S", _slot(name),
+            "-C", "-S", _slot(name), "--no-sync",
             "-d", f"{self.superuser_url()}?application_name={name}",
             as_server_user=True,
         )  # fmt: skip

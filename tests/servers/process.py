@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,32 +22,9 @@ _STOP_S = 20.0
 _POLL_S = 0.01
 _TAIL_LINES = 20
 
-# Ends what is registered with it when its input ends: the parent has gone, however it went.
-# Lines of its input: "pid NUMBER SIGNAL", "gone NUMBER", "directory PATH".
-_WATCHDOG = """
-import os, shutil, sys, time
-pids, directories = {}, []
-for line in sys.stdin:
-    what, _, rest = line.rstrip("\\n").partition(" ")
-    if what == "pid":
-        pid, number = rest.split()
-        pids[int(pid)] = int(number)
-    elif what == "gone":
-        pids.pop(int(rest), None)
-    else:
-        directories.append(rest)
-for number in (None, 9):
-    for pid in list(pids):
-        try:
-            os.kill(pid, number or pids[pid])
-        except OSError:
-            del pids[pid]
-    if pids:
-        time.sleep(1)
-for directory in directories:
-    shutil.rmtree(directory, ignore_errors=True)
-"""
+_WATCHDOG = Path(__file__).with_name("watchdog.py")
 _running: "set[Process]" = set()
+_telling = threading.Lock()
 _watchdogs: dict[int, "subprocess.Popen[str]"] = {}
 
 
@@ -107,8 +85,9 @@ def server_directory() -> Iterator[Path]:
     try:
         yield path
     finally:
-        for process in [process for process in _running if path in process.log.parents]:
-            process.kill()
+        for process in list(_running):
+            if path in process.log.parents:
+                process.kill()
         shutil.rmtree(path, ignore_errors=True)
 
 
@@ -163,6 +142,10 @@ class Process:
 
     def is_running(self) -> bool:
         return self._process.poll() is None
+
+    def exit_code(self) -> int | None:
+        """None while it runs; minus the number of the signal that ended it."""
+        return self._process.poll()
 
     def wait_until(self, is_ready: Callable[[], bool], within_s: float = START_S) -> None:
         """Wait for readiness. Raises ServerFailed when the process ends or time is up first."""
@@ -223,23 +206,27 @@ def accepts(port: int) -> bool:
 
 def _tell(line: str) -> None:
     """Tell this process's watchdog, started when first needed."""
-    # By process: a copy made by fork must not write into its parent's.
-    watchdog = _watchdogs.get(os.getpid())
-    if watchdog is None:
-        watchdog = subprocess.Popen(
-            [sys.executable, "-ISc", _WATCHDOG],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd="/",
-            start_new_session=True,
-            text=True,
-        )
-        _watchdogs[os.getpid()] = watchdog
-        atexit.register(watchdog.communicate)
-    assert watchdog.stdin is not None
-    watchdog.stdin.write(line + "\n")
-    watchdog.stdin.flush()
+    with _telling:
+        # By process: a copy made by fork must not write into its parent's.
+        watchdog = _watchdogs.get(os.getpid()) or _start_watchdog()
+        assert watchdog.stdin is not None
+        watchdog.stdin.write(line + "\n")
+        watchdog.stdin.flush()
+
+
+def _start_watchdog() -> "subprocess.Popen[str]":
+    watchdog = subprocess.Popen(
+        [sys.executable, "-IS", _WATCHDOG],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        start_new_session=True,
+        text=True,
+    )
+    _watchdogs[os.getpid()] = watchdog
+    atexit.register(watchdog.communicate)
+    return watchdog
 
 
 def _children(parent: int) -> list[int]:
