@@ -2,7 +2,7 @@
 
 from sealdesk import events, ids
 from sealdesk.customers import rules, store
-from sealdesk.customers.rules import Customer, CustomerChange, NewCustomer
+from sealdesk.customers.rules import Customer, CustomerChange, NewCustomer, Referred
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Clash, Fault, Missing, Stale, invalid
 
@@ -13,16 +13,18 @@ async def add_customer(tx: Tx, tenant_id: str, new: NewCustomer, *, now_us: int)
     return await _add(tx, tenant_id, new, now_us)
 
 
-async def find_or_add(
-    tx: Tx, tenant_id: str, *, email: str, name: str | None, now_us: int
-) -> Customer:
-    """The customer with this address; a name is filled in only if none is known."""
-    customer = await store.find_by_email(tx, tenant_id, email)
-    if customer is None:
-        return await _add(tx, tenant_id, NewCustomer(email, name), now_us)
-    if name is not None and name.strip() and not (customer.name or "").strip():
-        return await _store_change(tx, customer, CustomerChange(name=name), now_us)
-    return customer
+async def add_or_name(
+    tx: Tx, tenant_id: str, found: Referred | None, *, email: str, name: str | None, now_us: int
+) -> Referred:
+    """The customer with this address: the one just found, whose name is filled in if none is known,
+    or a new one."""
+    if found is None:
+        new = NewCustomer(email, name)
+        return rules.referred(await _add(tx, tenant_id, new, now_us))
+    if name is None or not name.strip() or (found.name or "").strip():
+        return found
+    customer = await get_customer(tx, tenant_id, found.id)
+    return rules.referred(await _store_change(tx, customer, CustomerChange(name=name), now_us))
 
 
 async def change_customer(

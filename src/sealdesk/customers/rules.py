@@ -1,6 +1,6 @@
 """What a customer is and which values it may have; no IO."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -84,6 +84,15 @@ class CustomerRef(msgspec.Struct, frozen=True):
     name: str | None
 
 
+class Referred(NamedTuple):
+    """A customer as far as a ticket is concerned. reference: CustomerRef as JSON."""
+
+    id: str
+    name: str | None
+    version: int
+    reference: bytes
+
+
 class CustomerShown(msgspec.Struct, frozen=True):
     """A customer as the API shows it.
 
@@ -153,6 +162,16 @@ def reference(customer: Customer) -> bytes:
     """What a ticket shows of it, as JSON."""
     ref = CustomerRef(customer.id, customer.email, customer.name)
     return msgspec.json.encode(ref)
+
+
+def referred(customer: Customer) -> Referred:
+    return Referred(customer.id, customer.name, customer.version, reference(customer))
+
+
+def read_reference(stored: bytes, version: int) -> Referred:
+    """The customer whose `reference` and version are stored so."""
+    ref = msgspec.json.decode(stored, type=CustomerRef)
+    return Referred(ref.id, ref.name, version, stored)
 
 
 def document(customer: Customer) -> bytes:

@@ -34,13 +34,15 @@ async def open_ticket(
 ) -> Opened:
     """A new ticket, with its customer found or added. Raises Invalid for an unknown assignee."""
     await _check_assignee(tx, caller.tenant_id, new.assignee_id)
-    customer = await customers.find_or_add(
-        tx, caller.tenant_id, email=new.customer.email, name=new.customer.name, now_us=now_us
+    email, name = new.customer.email, new.customer.name
+    number, found = await store.draw_number(tx, caller.tenant_id, email)
+    customer = await customers.add_or_name(
+        tx, caller.tenant_id, found, email=email, name=name, now_us=now_us
     )
     ticket = Ticket(
         tenant_id=caller.tenant_id,
         id=ids.mint(now_us),
-        number=await store.next_number(tx, caller.tenant_id),
+        number=number,
         subject=new.subject,
         description=new.description,
         status=new.status,
@@ -61,7 +63,7 @@ async def open_ticket(
     )
     document = await store.add(tx, ticket)
     shown = Shown(
-        rules.with_customer(document, customer_rules.reference(customer)),
+        rules.with_customer(document, customer.reference),
         rules.etag(ticket.version, customer.version),
     )
     await events.record(
