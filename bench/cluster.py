@@ -1,7 +1,6 @@
 """The benchmark's PostgreSQL while it runs: the ways in, and what it computes."""
 
 import base64
-import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,14 +10,14 @@ import msgspec
 from tests.servers import Access, Postgres, free_port
 
 from bench.data import Data
+from bench.servers import children, cpu_s
 
 DATABASE = "sealdesk"
 PGBENCH = "pgbench"  # a database for pgbench's own tables
 RUNTIME = "sealdesk_serve"
 CONVENTIONAL = "conventional"  # a role, and the schema of its tables
-_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 # What decides durability is as PostgreSQL comes. No checkpoint falls into a round.
-_SETTINGS: dict[str, str | int | bool] = {
+SETTINGS: dict[str, str | int | bool] = {
     "shared_buffers": "256MB",
     "jit": False,
     "max_wal_size": "8GB",
@@ -72,15 +71,15 @@ class Cluster:
 
     def cpu_s(self) -> float:
         """The time that its processes have spent computing, those that have ended included."""
-        pid = (self._server.directory / "data" / "postmaster.pid").read_text().split()[0]
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        return _cpu_s(pid, 4) + sum(_cpu_s(child, 2) for child in children)
+        text = (self._server.directory / "data" / "postmaster.pid").read_text()
+        postmaster = int(text.split()[0])
+        return cpu_s(postmaster, with_ended=True) + sum(map(cpu_s, children(postmaster)))
 
 
 @contextmanager
 def made(directory: Path) -> Iterator[Cluster]:
     """A new cluster in an empty directory. Raises ServerFailed, NotHere."""
-    server = Postgres.start(directory, settings=_SETTINGS)
+    server = Postgres.start(directory, settings=SETTINGS)
     try:
         yield Cluster(
             server,
@@ -105,13 +104,3 @@ def started(directory: Path, passwords: Passwords) -> Iterator[Cluster]:
         yield Cluster(server, passwords)
     finally:
         server.stop()
-
-
-def _cpu_s(pid: str, fields: int) -> float:
-    """Its user and system time; with four fields also those of its ended children."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except FileNotFoundError:
-        return 0.0
-    ticks = stat.rpartition(")")[2].split()[11 : 11 + fields]
-    return sum(map(int, ticks)) / _TICKS_PER_S

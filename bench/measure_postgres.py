@@ -1,17 +1,17 @@
 """What is measured on PostgreSQL: against the database itself, and a conventional service."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
+from contextlib import ExitStack
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from bench import cluster, servers
-from bench.cluster import Cluster
+from bench import cluster, scaling, servers
 from bench.data import Data
 from bench.load import WrongAnswer
 from bench.pgbench import PgBench
 from bench.plan import Plan
 from bench.postgres_data import PostgresData
+from bench.quota import NoQuota
 from bench.results import Figure, Results
 from bench.rounds import Rounds, Say
 from bench.servers import Cores, Server
@@ -19,8 +19,31 @@ from bench.signed import TICKETS
 from bench.work import CREATED, PAGE, Work
 
 _GET, _POST = "PostgreSQL: GET 25 tickets", "PostgreSQL: POST a ticket"
-_PGBENCH, _CONVENTIONAL = ", pgbench", ", conventional"
+_GET_BY_ITSELF, _POST_BY_ITSELF = f"{_GET}, pgbench", f"{_POST}, pgbench -N"
+_GET_USUAL, _POST_USUAL = f"{_GET}, conventional stack", f"{_POST}, conventional stack"
+_POST_IN_ONE = f"{_POST}, all in one tenant"
 _INSTANTS = ("created_at", "updated_at", "first_response_at", "resolved_at", "closed_at")
+
+
+class _Ratio(NamedTuple):
+    """A figure that is one player's rate over another's."""
+
+    name: str
+    floor: float | None
+    aim: float | None
+    player: str
+    other: str
+
+
+_RATIOS = (
+    _Ratio("GET of 25 on PostgreSQL ÷ pgbench with its query", 0.15, 0.30, _GET, _GET_BY_ITSELF),
+    _Ratio("GET of 25 on PostgreSQL ÷ conventional stack", 4, 8, _GET, _GET_USUAL),
+    _Ratio("POST on PostgreSQL ÷ pgbench -N", 0.40, 0.60, _POST, _POST_BY_ITSELF),
+    _Ratio("the same, all in one tenant", None, None, _POST_IN_ONE, _POST_BY_ITSELF),
+    _Ratio("POST on PostgreSQL ÷ conventional stack", 4, 8, _POST, _POST_USUAL),
+    _Ratio("two workers ÷ one, the same CPU quota each", 1.6, 1.9, *scaling.PLAYERS),
+)
+_DEPTH = "page at depth {:,} ÷ first page, on PostgreSQL"
 
 
 class _Bench(NamedTuple):
@@ -35,29 +58,54 @@ class _Bench(NamedTuple):
 
 def measure(plan: Plan, data: Data, stored: PostgresData, say: Say) -> Results:
     """Run everything. Raises WrongAnswer when any answer is not what it must be."""
+    lacking = {}
     with Cores() as cores, cluster.started(stored.directory, stored.passwords) as database:
-        rounds = Rounds(plan, say, database.cpu_s)
-        with _running(plan, data, database, cores, rounds) as bench:
-            bench.work.check_cursors(bench.real)
+        work, rounds = Work(plan, data), Rounds(plan, say, database.cpu_s)
+        env = database.environment(data)
+        with ExitStack() as stack:
+            real = servers.sealdesk(data.settings, cores, env)
+            usual = servers.conventional(database.conventional_url, data.settings.data_dir, cores)
+            pgbench = PgBench(plan, database)
+            bench = _Bench(
+                work, pgbench, stack.enter_context(real), stack.enter_context(usual), rounds
+            )
+            work.check_cursors(bench.real)
             _check_alike(bench)
-            figures = [*_gets(bench, data), *_posts(bench), _depth(bench)]
-        return Results(figures, rounds.kept)
+            _gets(bench, data)
+            _posts(bench)
+            depths = _depths(bench)
+        try:
+            scaling.two_workers(work, data, env, cores, rounds)
+        except NoQuota as reason:
+            lacking[scaling.PLAYERS[0]] = str(reason)
+    return Results(_figures(plan, rounds, depths, lacking), rounds.kept)
 
 
-@contextmanager
-def _running(
-    plan: Plan, data: Data, database: Cluster, cores: Cores, rounds: Rounds
-) -> Iterator[_Bench]:
-    with ExitStack() as stack:
-        real = servers.sealdesk(data.settings, cores, database.environment(data))
-        other = servers.conventional(database.conventional_url, data.settings.data_dir, cores)
-        yield _Bench(
-            Work(plan, data),
-            PgBench(plan, database),
-            stack.enter_context(real),
-            stack.enter_context(other),
-            rounds,
+def not_measured(plan: Plan, reason: str) -> Results:
+    """The same figures without values."""
+    lacking = {ratio.player: reason for ratio in _RATIOS} | {_DEPTH: reason}
+    return Results(_figures(plan, Rounds(plan, print), [], lacking), {})
+
+
+def _figures(
+    plan: Plan, rounds: Rounds, depths: list[float], lacking: Mapping[str, str]
+) -> list[Figure]:
+    """lacking: player → why it did not play."""
+    figures = [
+        Figure(
+            ratio.name,
+            "",
+            True,
+            ratio.floor,
+            ratio.aim,
+            rounds.ratios(ratio.player, ratio.other),
+            lacking.get(ratio.player, ""),
         )
+        for ratio in _RATIOS
+    ]
+    depth = _DEPTH.format(plan.depth)
+    figures.insert(-1, Figure(depth, "", False, 1.2, 1.0, depths, lacking.get(_DEPTH, "")))
+    return figures
 
 
 def _check_alike(bench: _Bench) -> None:
@@ -65,7 +113,7 @@ def _check_alike(bench: _Bench) -> None:
     ours, theirs = (
         bench.work.read(server, TICKETS)["data"] for server in (bench.real, bench.conventional)
     )
-    if [_moments(ticket) for ticket in ours] != [_moments(ticket) for ticket in theirs]:
+    if list(map(_moments, ours)) != list(map(_moments, theirs)):
         raise WrongAnswer("the conventional service shows other tickets")
 
 
@@ -75,51 +123,31 @@ def _moments(ticket: dict[str, Any]) -> dict[str, Any]:
     return ticket | times
 
 
-def _gets(bench: _Bench, data: Data) -> list[Figure]:
+def _gets(bench: _Bench, data: Data) -> None:
     """The newest 25 tickets of the big tenant."""
     rounds, first = bench.rounds, bench.work.first_page
     players = {
-        _GET + _PGBENCH: bench.pgbench.first_page(data.big, data.settings.data_dir),
-        _GET + _CONVENTIONAL: rounds.load(bench.conventional, first, PAGE),
+        _GET_BY_ITSELF: bench.pgbench.first_page(data.big, data.settings.data_dir),
+        _GET_USUAL: rounds.load(bench.conventional, first, PAGE),
         _GET: rounds.load(bench.real, first, PAGE),
     }
     rounds.take_turns(_GET, players)
-    by_pgbench = rounds.ratios(_GET, _GET + _PGBENCH)
-    by_other = rounds.ratios(_GET, _GET + _CONVENTIONAL)
-    name = "signed GET of 25 tickets on PostgreSQL"
-    return [
-        Figure(f"{name} ÷ pgbench with the same query", "", True, 0.15, 0.30, by_pgbench),
-        Figure(f"{name} ÷ conventional stack", "", True, 4, 8, by_other),
-    ]
 
 
-def _posts(bench: _Bench) -> list[Figure]:
+def _posts(bench: _Bench) -> None:
     """New tickets in all tenants alike; beside them, in the big tenant alone."""
     rounds, work = bench.rounds, bench.work
-    new = work.new_tickets()
-    alone = f"{_POST}, all in one tenant"
-    theirs = work.in_all_tenants(work.new_tickets())
+    new, theirs = work.new_tickets(), work.new_tickets()
     players = {
-        _POST + _PGBENCH: bench.pgbench.writes(),
-        _POST + _CONVENTIONAL: rounds.load(bench.conventional, theirs, CREATED),
+        _POST_BY_ITSELF: bench.pgbench.writes(),
+        _POST_USUAL: rounds.load(bench.conventional, work.in_all_tenants(theirs), CREATED),
         _POST: rounds.load(bench.real, work.in_all_tenants(new), CREATED),
-        alone: rounds.load(bench.real, work.in_one_tenant(new), CREATED),
+        _POST_IN_ONE: rounds.load(bench.real, work.in_one_tenant(new), CREATED),
     }
     rounds.take_turns(_POST, players)
-    by_pgbench = rounds.ratios(_POST, _POST + _PGBENCH)
-    by_other = rounds.ratios(_POST, _POST + _CONVENTIONAL)
-    of_one = rounds.ratios(alone, _POST + _PGBENCH)
-    name = "signed POST of a ticket on PostgreSQL"
-    return [
-        Figure(f"{name}, synchronous commit ÷ pgbench -N", "", True, 0.40, 0.60, by_pgbench),
-        Figure("the same, all in one tenant", "", True, None, None, of_one),
-        Figure(f"{name} ÷ conventional stack", "", True, 4, 8, by_other),
-    ]
 
 
-def _depth(bench: _Bench) -> Figure:
+def _depths(bench: _Bench) -> list[float]:
     work = bench.work
-    name = f"page at depth {work.plan.depth:,} ÷ first page, on PostgreSQL"
     makes = (work.deep_page, work.first_page)
-    ratios = bench.rounds.in_turns(name, bench.real, makes, PAGE)
-    return Figure(name, "", False, 1.2, 1.0, ratios)
+    return bench.rounds.in_turns(_DEPTH.format(work.plan.depth), bench.real, makes, PAGE)

@@ -66,8 +66,8 @@ def _reusable(directory: Path, data: Data) -> Stamp | None:
 
 def _sources(data: Data) -> str:
     """A fingerprint of what decides the rows: those of SQLite, and what copies them."""
-    digest = hashlib.sha256(msgspec.json.encode(data.stamp))
-    for module in (cluster, transfer, fill, models, pgbench, schema, roles):
+    digest = hashlib.sha256(msgspec.json.encode((data.stamp, cluster.SETTINGS)))
+    for module in (transfer, fill, models, pgbench, schema, roles):
         digest.update(Path(module.__file__ or "").read_bytes())
     return digest.hexdigest()
 

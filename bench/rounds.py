@@ -35,8 +35,8 @@ class Rounds:
                 self.kept.setdefault(name, []).append(play())
 
     def ratios(self, name: str, other: str) -> list[float]:
-        """One player's rate over another's, round by round."""
-        pairs = zip(self.kept[name], self.kept[other], strict=True)
+        """One player's rate over another's, round by round; empty when they did not play."""
+        pairs = zip(self.kept.get(name, ()), self.kept.get(other, ()), strict=True)
         return [one.per_second / two.per_second for one, two in pairs]
 
     def load(self, server: Server, make: Make, expected: Expected) -> Play:

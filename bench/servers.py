@@ -15,6 +15,7 @@ from sealdesk.settings import Settings
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _START_TIMEOUT_S = 30.0
+_SETTLED_S = 0.3
 _ROOT = Path(__file__).parent.parent
 
 
@@ -45,20 +46,47 @@ class Server:
     """A running server process. ready_s: from its exec to the first 200."""
 
     def __init__(self, pid: int, port: int, ready_s: float) -> None:
-        self._proc = Path(f"/proc/{pid}")
+        self._pid = pid
         self.port = port
         self.ready_s = ready_s
 
     def rss_mib(self) -> float:
         """Resident memory."""
-        text = (self._proc / "status").read_text()
+        text = Path(f"/proc/{self._pid}/status").read_text()
         line = next(line for line in text.splitlines() if line.startswith("VmRSS:"))
         return int(line.split()[1]) / 1024
 
     def cpu_s(self) -> float:
-        """The time that all its threads have spent computing."""
-        fields = (self._proc / "stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+        """The time that all its threads and workers have spent computing."""
+        return sum(cpu_s(pid) for pid in (self._pid, *children(self._pid)))
+
+    def workers(self, count: int) -> list[int]:
+        """The processes that serve, once all of them have done what they do at the start."""
+        if count == 1:
+            return [self._pid]
+        deadline = time.monotonic() + _START_TIMEOUT_S
+        before_s = -1.0
+        while len(children(self._pid)) < count or self.cpu_s() != before_s:
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"there are no {count} workers")
+            before_s = self.cpu_s()
+            time.sleep(_SETTLED_S)
+        return children(self._pid)
+
+
+def children(pid: int) -> list[int]:
+    """The processes that this one has started itself."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def cpu_s(pid: int, *, with_ended: bool = False) -> float:
+    """The time that a process has spent computing. with_ended: and its children, once ended."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    fields = stat.rpartition(")")[2].split()[11 : 15 if with_ended else 13]
+    return sum(map(int, fields)) / _TICKS_PER_S
 
 
 class _Program(NamedTuple):
