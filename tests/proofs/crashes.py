@@ -1,8 +1,9 @@
 """PostgreSQL is killed and restarted under load: nothing acknowledged is lost or there twice."""
 
 import asyncio
+import math
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import uvloop
 
@@ -24,6 +25,14 @@ _BETWEEN_S = 1.0
 _AWAY_S = 0.5
 
 
+class _Crash(NamedTuple):
+    """When PostgreSQL was killed, was gone, and accepted connections again."""
+
+    began_at: float
+    stopped_at: float
+    ready_at: float
+
+
 def run(installation: Installation, *, times: int = 10, tell: Tell = quiet) -> dict[str, Any]:
     """Stop PostgreSQL as a crash would and start it again, so many times; the figures."""
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -32,24 +41,29 @@ def run(installation: Installation, *, times: int = 10, tell: Tell = quiet) -> d
 
 async def _proven(installation: Installation, times: int, tell: Tell) -> dict[str, Any]:
     load = Load(installation.three(), installation.key)
-    moments = []
+    crashes: list[_Crash] = []
     async with load.running(_WRITERS):
         for number in range(times):
             await asyncio.sleep(_BETWEEN_S)
-            moments.append(await asyncio.to_thread(_crash, installation.primary))
+            crashes.append(await asyncio.to_thread(_crash, installation.primary))
             tell(number + 1, times)
         await asyncio.sleep(_BETWEEN_S)
+    ends = [*(crash.began_at for crash in crashes[1:]), math.inf]
+    healed = [
+        load.healed_s(crash.stopped_at, crash.ready_at, end)
+        for crash, end in zip(crashes, ends, strict=True)
+    ]
     return {
         "crashes": times,
         **await load.figures(),
-        "healed_within_s": [round(load.healed_s(*moment), 3) for moment in moments],
+        "healed_within_s": [round(seconds, 3) for seconds in healed],
     }
 
 
-def _crash(cluster: Postgres) -> tuple[float, float]:
-    """When it was gone, and when it accepted connections again."""
+def _crash(cluster: Postgres) -> _Crash:
+    began_at = time.monotonic()
     cluster.stop("immediate")
     stopped_at = time.monotonic()
     time.sleep(_AWAY_S)
     cluster.start_again()
-    return stopped_at, time.monotonic()
+    return _Crash(began_at, stopped_at, time.monotonic())

@@ -81,8 +81,9 @@ def _fail_over(primary: Postgres, standby: Postgres, is_synchronous: bool) -> tu
     primary.kill()
     killed_at = time.monotonic()
     if receiver is not None:
-        # What is on its way to it is lost with the network.
-        os.kill(receiver, signal.SIGKILL)
+        # It ends before it reads what is still on its way.
+        os.kill(receiver, signal.SIGTERM)
+        os.kill(receiver, signal.SIGCONT)
     standby.promote()
     return killed_at, time.monotonic()
 

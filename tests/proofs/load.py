@@ -12,7 +12,7 @@ from tests.proofs.lines import Answer, Key, Line
 from tests.proofs.nodes import Node
 from tests.proofs.reading import TICKETS, new_ticket
 
-_PAUSE_S = 0.05  # of a writer that was refused; real clients wait for the Retry-After
+_PAUSE_S = 0.1  # of a writer that was refused; real clients wait for the Retry-After
 _LOOK_S = 0.02
 _WHOAMI = "/api/v1/external/whoami"
 
@@ -92,13 +92,16 @@ class Load:
                 self.unexpected.append(f"{answer.status} {answer.body[:200]!r}")
         return answer
 
-    def healed_s(self, stopped_at: float, ready_at: float) -> float:
-        """Seconds from ready_at until all nodes answered well, and none any more did not."""
+    def healed_s(self, stopped_at: float, ready_at: float, until: float) -> float:
+        """Seconds from ready_at until all nodes answered well, and none any more did not.
+
+        until: when the next interruption began.
+        """
         firsts = [
             next((a.ended_at for a in looks if a.is_good and a.began_at > stopped_at), float("inf"))
             for looks in self.looks
         ]
-        late = [a.ended_at for a in self.refused if ready_at < a.began_at < ready_at + 10]
+        late = [a.ended_at for a in self.refused if stopped_at < a.began_at and a.ended_at < until]
         return max(0.0, max([*firsts, *late]) - ready_at)
 
     def gap_s(self, killed_at: float) -> float:

@@ -96,6 +96,8 @@ class Installation:
         """Another cluster is the primary now."""
         self.close()
         self.primary = primary
+        self.env["SEALDESK_DATABASE_URL"] = self._url()
+        self.env["SEALDESK_OWNER_DATABASE_URL"] = primary.owner_url(self.database)
 
     def close(self) -> None:
         """End the shared nodes."""
