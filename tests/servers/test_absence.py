@@ -1,13 +1,15 @@
-"""A machine that lacks servers says so, and in CI the run fails."""
+"""Servers that are missing are told of, and those that were started leave nothing behind."""
 
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.servers.binaries import PATH_ENV
+from tests.servers.process import accepts
 from tests.servers.run import DIRECTORY_ENV
 
 _ROOT = Path(__file__).parents[2]
@@ -22,6 +24,14 @@ def test_that_needs_one_of_its_own(tmp_path):
 
 def test_that_needs_none():
     pass
+"""
+_KILLED = """
+import time
+from tests.servers import Redis, server_directory
+
+with server_directory() as directory:
+    print(directory, Redis.start(directory / "redis").port, flush=True)
+    time.sleep(60)
 """
 
 
@@ -41,3 +51,19 @@ def test_what_was_not_run_is_told_and_fails_in_ci(tmp_path: Path, ci: str) -> No
     assert "1 test: no haproxy on this machine" in done.stdout
     assert "apt-get install --no-install-recommends postgresql redis-server" in done.stdout
     assert done.returncode == (1 if ci else 0)
+
+
+def test_servers_end_when_the_tests_are_killed() -> None:
+    begun = subprocess.Popen(
+        [sys.executable, "-c", _KILLED], stdout=subprocess.PIPE, text=True, cwd=_ROOT
+    )
+    assert begun.stdout is not None
+    directory, port = begun.stdout.readline().split()
+    assert accepts(int(port))
+    begun.kill()
+    begun.communicate()
+    until = time.monotonic() + 20
+    while Path(directory).exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not Path(directory).exists()
+    assert not accepts(int(port))
