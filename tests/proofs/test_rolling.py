@@ -1,0 +1,14 @@
+"""Rolling restarts in their short form."""
+
+import pytest
+
+from tests.proofs import rolling
+from tests.proofs.figures import missed
+from tests.proofs.nodes import installed
+
+
+@pytest.mark.xdist_group("proofs")
+def test_nobody_behind_a_load_balancer_notices_a_restart() -> None:
+    with installed() as installation:
+        figures = rolling.run(installation, restarts=1, notice_s=2)
+    assert missed(figures, rolling.TARGETS) == [], figures
