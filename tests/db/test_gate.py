@@ -1,0 +1,162 @@
+"""The tenant is set before any row is looked at, whatever plan PostgreSQL makes.
+
+Otherwise a statement would find nothing. A plan's gate is a condition without columns ("One-Time
+Filter") above everything that reads a table.
+"""
+
+import json
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import asyncpg
+import pytest
+
+from sealdesk.db.postgres import statements as folding
+from sealdesk.db.postgres.statements import Change
+from sealdesk.db.schema import metadata
+from sealdesk.paging import PageRequest
+from sealdesk.tickets import lists
+from sealdesk.tickets.lists import Filter
+from tests.support.crowd import MARK, Crowd, crowded, row_of, run
+from tests.support.databases import Template
+from tests.support.statements import statements
+
+METHODS = ("seqscan", "indexscan", "bitmapscan", "hashjoin", "mergejoin", "nestloop", "material")
+MODES = ("force_custom_plan", "force_generic_plan")
+SELECTS = [
+    found
+    for found in statements()
+    if found.verb == "SELECT" and found.is_of_tenants and not found.function
+]
+_BOUNDS = {"limit": 100, "before": "~", "after": "", "kept_since": 0}
+Case = tuple[str, dict[str, object]]
+
+
+class _Recorder:
+    """Keeps the statement that a list is made of."""
+
+    case: Case
+
+    async def all(self, sql: str, params: dict[str, object]) -> list[object]:
+        self.case = sql, params
+        return []
+
+
+@pytest.fixture(scope="module")
+def crowd(postgres_template: Template) -> Iterator[Crowd]:
+    with crowded(postgres_template, 2) as crowd:
+        crowd.sql("ANALYZE")
+        yield crowd
+
+
+@pytest.fixture(scope="module")
+def readings(crowd: Crowd) -> list[Case]:
+    """Readings of the first tenant, each of which finds its row."""
+    own = crowd.tenants[0]
+    cases: list[Case] = []
+    for statement in SELECTS:
+        params: dict[str, object] = dict(_BOUNDS)
+        for name in reversed(statement.tables):
+            params |= row_of(metadata.tables[name], own)
+        cases.append((statement.sql, params))
+    for wanted in (Filter(), Filter(tag=f"{MARK}{own}"), Filter(priority=("low", "high"))):
+        recorder: Any = _Recorder()
+        run(lists.list_tickets(recorder, own, wanted, PageRequest(25, None)))
+        cases.append(recorder.case)
+    return cases
+
+
+async def _switched(crowd: Crowd, method: str, way: str, mode: str) -> asyncpg.Connection:
+    settings = {f"enable_{method}": way, "plan_cache_mode": mode}
+    return await asyncpg.connect(crowd.runtime, server_settings=settings)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("method", METHODS)
+def test_a_folded_reading_finds_its_row_in_every_plan(
+    crowd: Crowd, readings: list[Case], method: str, mode: str
+) -> None:
+    async def read_all() -> None:
+        connection = await _switched(crowd, method, "off", mode)
+        for sql, params in readings:
+            folded = folding.within_tenant(sql)
+            rows = await connection.fetch(folded.text, *folded.values(params), crowd.tenants[0])
+            assert len(rows) == 1, (sql, method, mode)
+        await connection.close()
+
+    run(read_all())
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_gate_stands_above_every_table(crowd: Crowd, readings: list[Case], mode: str) -> None:
+    async def look() -> None:
+        for method, way in [("seqscan", "on"), *product(METHODS, ["off"])]:
+            connection = await _switched(crowd, method, way, mode)
+            for sql, params in readings:
+                folded = folding.within_tenant(sql)
+                plan = await _plan(connection, folded.text, [*folded.values(params), "t"])
+                ungated = _ungated(plan)
+                assert ungated == [], (sql, method, mode)
+                # The same without its gate: there are tables in it, and they would be seen.
+                plain = folding.plain(sql)
+                assert _ungated(await _plan(connection, plain.text, plain.values(params))) != []
+            await connection.close()
+
+    run(look())
+
+
+async def _plan(connection: asyncpg.Connection, sql: str, values: list[object]) -> dict[str, Any]:
+    await connection.execute(f"PREPARE looked_at AS {sql}")
+    given = f"({', '.join(map(_literal, values))})" if values else ""
+    found = await connection.fetchval(f"EXPLAIN (FORMAT JSON) EXECUTE looked_at{given}")
+    await connection.execute("DEALLOCATE looked_at")
+    plan: dict[str, Any] = json.loads(found)[0]["Plan"]
+    return plan
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, bytes):
+        return f"'\\x{value.hex()}'"
+    return str(value) if isinstance(value, int) else f"'{value}'"
+
+
+def _ungated(node: dict[str, Any]) -> list[str]:
+    """What reads a table, or asks for the tenant, outside of the gate."""
+    conditions = {name: value for name, value in node.items() if name != "Plans"}
+    if conditions.get("One-Time Filter", "").endswith("IS NOT NULL)"):
+        return []
+    asks = "Relation Name" in node or "current_setting" in str(conditions)
+    below = [name for child in node.get("Plans", []) for name in _ungated(child)]
+    return [node["Node Type"]] * asks + below
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("method", METHODS)
+def test_folded_changes_reach_their_rows_in_every_plan(
+    crowd: Crowd, method: str, mode: str
+) -> None:
+    own = crowd.tenants[0]
+    mine = {"tenant_id": own, "id": f"{MARK}{own}"}
+    changes = [
+        Change(f"UPDATE {name} SET id = id WHERE tenant_id = :tenant_id AND id = :id", mine, True)
+        for name in ("tickets", "customers", "events")
+    ]
+    drawing = "UPDATE ticket_numbers SET last_number = 1 RETURNING tenant_id"
+
+    async def change() -> None:
+        connection = await _switched(crowd, method, "off", mode)
+        batch = folding.together(changes, sets_tenant=True)
+        drawn = folding.drawn(drawing)
+        for _ in range(2):
+            # Divides by zero when one of them reaches nothing.
+            await connection.fetch(batch.text, *batch.values(changes), own)
+            assert [row[0] for row in await connection.fetch(drawn.text, own)] == [own]
+        await connection.close()
+
+    run(change())
+
+
+def test_a_batch_sets_the_tenant_before_it_asks_what_was_changed() -> None:
+    batch = folding.together([Change("UPDATE t SET a = :a", {"a": 1}, True)], sets_tenant=True)
+    assert batch.text.index("set_config('sealdesk.tenant_id'") < batch.text.index("1 / (")
