@@ -19,6 +19,7 @@ from sealdesk.sealing import KeyRing
 from sealdesk.settings import Settings, from_env, make_private_dir
 
 T = TypeVar("T")
+_DRAIN_S = 12.0  # what a process that ends may take, and a little more
 
 
 class Doors(Protocol):
@@ -133,6 +134,19 @@ def check_server(settings: Settings, url: str) -> None:
     asyncio.run(fitness.check(url, is_pooled=settings.database_pooler == "transaction"))
 
 
+def ensure_alone(settings: Settings) -> None:
+    """Raises Unusable when this would be a second process whose rate limits nobody shares.
+
+    One that is just ending is waited for. Behind a pooler processes cannot be told apart.
+    """
+    is_shared = settings.redis_url or settings.per_process_limits == "accept"
+    if is_shared or not settings.database_url or settings.database_pooler != "none":
+        return
+    from sealdesk.db.postgres import neighbours
+
+    asyncio.run(neighbours.ensure_alone(settings.database_url, wait_s=_DRAIN_S))
+
+
 def migrate() -> None:
     """Bring the database to the newest schema.
 
@@ -148,6 +162,7 @@ def migrate() -> None:
         _migrate_server(settings)
         return
     make_private_dir(settings.data_dir)
+    from_env(os.environ)  # a database without its keys would be refused from then on
     has_migrated = version.ensure_current(settings.database_path)
     what = "migrated to" if has_migrated else "already has"
     print(f"{settings.database_path} {what} schema {version.KNOWN[-1]}.")

@@ -41,6 +41,7 @@ def serve(host: Host = HOST, port: Port = PORT, workers: Workers = 1) -> None:
     from sealdesk.admin import database
 
     settings = server.checked(database.prepared(), workers)
+    database.ensure_alone(settings)
     logs.configure(settings.log_level)
     with contextlib.ExitStack() as held:
         if not settings.database_url:
