@@ -37,7 +37,8 @@ test: setup-dev ## format, lint, types, layers, tests: stops at the first failur
 	$(call step,lint-imports)
 	$(call step,pytest)
 
-prove: setup-dev ## plant faults in copies of the sources and see their tests go red
+prove: setup-dev ## run the proofs whole, then plant faults and see the tests go red
+	@$(BIN)/python -m tests.proofs
 	@$(BIN)/python -m tests.plants
 
 bench: setup-dev ## measure the service

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 _GUARD = "api_keys/guard.py"
 _KEYS = "tests/api_keys"
+_PROOFS = "tests/proofs/test_proofs.py"
 
 
 class Plant(NamedTuple):
@@ -24,19 +25,21 @@ PLANTS: tuple[Plant, ...] = (
     Plant(
         "a key is remembered for a second",
         "api_keys/store.py",
-        '    row = await tx.first(_FIND_BY_HASH, {"key_hash": key_hash})\n'
+        '    row = await tx.find_home(_FIND_HOME, _FIND, {"key_hash": key_hash})\n'
         "    return None if row is None else _key(row)\n",
         "    from time import monotonic\n"
         "    kept = find_by_hash.__dict__\n"
         "    at, key = kept.get(key_hash.hex(), (0.0, None))\n"
         "    if monotonic() - at > 1.0:\n"
-        '        row = await tx.first(_FIND_BY_HASH, {"key_hash": key_hash})\n'
+        '        row = await tx.find_home(_FIND_HOME, _FIND, {"key_hash": key_hash})\n'
         "        key = None if row is None else _key(row)\n"
         "        kept[key_hash.hex()] = (monotonic(), key)\n"
         "    return key\n",
         (
             "tests/spec/test_3_states.py::test_3_a_request_with_a_revoked_key_immediately_gets_401",
             f"{_KEYS}/test_immediately.py::test_a_taken_permission_is_missing_in_the_very_next_request",
+            f"{_PROOFS}::test_a_revoked_key_is_refused_by_all_nodes",
+            f"{_PROOFS}::test_a_rotated_secret_is_refused_by_all_nodes",
         ),
     ),
     Plant(
@@ -201,18 +204,18 @@ PLANTS: tuple[Plant, ...] = (
     Plant(
         "the idempotency record is written outside the transaction",
         "web/effect.py",
-        "    return await call.shared.database.write(all_of_it)\n",
+        "    return await call.write(all_of_it)\n",
         "    if once is None:\n"
-        "        return await call.shared.database.write(all_of_it)\n"
-        "    found = await call.shared.database.read(\n"
+        "        return await call.write(all_of_it)\n"
+        "    found = await call.read(\n"
         "        lambda tx: idempotency.find(tx, once, call.now_us)\n"
         "    )\n"
         "    if found is not None:\n"
-        "        return await call.shared.database.write(all_of_it)\n"
-        "    answer = await call.shared.database.write(work)\n"
+        "        return await call.write(all_of_it)\n"
+        "    answer = await call.write(work)\n"
         "    kept = [(n.decode(), v.decode()) for n, v in answer.headers if n in _KEPT_HEADERS]\n"
         "    record = Stored(answer.status, answer.body, kept)\n"
-        "    await call.shared.database.write(\n"
+        "    await call.write(\n"
         "        lambda tx: idempotency.store(tx, once, record, call.now_us)\n"
         "    )\n"
         "    return answer\n",
@@ -239,5 +242,42 @@ PLANTS: tuple[Plant, ...] = (
         '"PRAGMA synchronous = FULL"',
         '"PRAGMA synchronous = NORMAL"',
         ("tests/db/test_sqlite.py::test_every_connection_is_set_up_for_safety",),
+    ),
+    Plant(
+        "a write is acknowledged while PostgreSQL commits it",
+        "db/postgres/database.py",
+        "        return await self._run(work, tenant_id, self._opening, is_write=True)\n",
+        "        if tenant_id is None:\n"
+        "            return await self._run(work, tenant_id, self._opening, is_write=True)\n"
+        "        done = asyncio.get_running_loop().create_future()\n\n"
+        "        async def told(tx):\n"
+        "            value = await work(tx)\n"
+        "            done.done() or done.set_result(value)\n"
+        "            return value\n\n"
+        "        running = asyncio.ensure_future(\n"
+        "            self._run(told, tenant_id, self._opening, is_write=True)\n"
+        "        )\n"
+        "        await asyncio.wait((running, done), return_when=asyncio.FIRST_COMPLETED)\n"
+        "        return done.result() if done.done() else await running\n",
+        (f"{_PROOFS}::test_what_one_node_acknowledged_the_others_show",),
+    ),
+    Plant(
+        "no change waits for the disk, or for the standby",
+        "db/postgres/statements.py",
+        "    shown: list[str] = []\n",
+        "    shown: list[str] = [\"set_config('synchronous_commit', 'off', true)\"]\n",
+        (
+            f"{_PROOFS}::test_a_crash_of_postgresql_loses_and_doubles_nothing",
+            f"{_PROOFS}::test_a_failover_loses_and_doubles_nothing",
+        ),
+    ),
+    Plant(
+        "a connection is not given back after an error",
+        "db/postgres/database.py",
+        "            watchdog.cancel()\n            self._pool.release(connection)\n",
+        "            watchdog.cancel()\n"
+        '            if __import__("sys").exc_info()[0] is None:\n'
+        "                self._pool.release(connection)\n",
+        (f"{_PROOFS}::test_a_crowd_at_held_up_connections_is_refused_in_time",),
     ),
 )

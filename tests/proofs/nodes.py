@@ -109,7 +109,9 @@ class Installation:
 def installed() -> Iterator[Installation]:
     """An installation on a new cluster that waits for its disk."""
     with server_directory() as directory:
-        primary = Postgres.start(directory / "postgres0")
+        # What is not waited for stays in memory, so that a crash shows it.
+        settings = {"wal_writer_delay": "10s"}
+        primary = Postgres.start(directory / "postgres0", settings=settings)
         installation = Installation(directory, primary)
         try:
             yield installation

@@ -1,0 +1,79 @@
+"""The proofs of `make prove`, whole: what is run, and what it must give."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from tests.proofs import crashes, crowd, ending, failover, limited, reading, rolling
+from tests.proofs.figures import Target, Tell
+from tests.proofs.nodes import Installation
+
+Run = Callable[[Installation, Tell], dict[str, Any]]
+
+
+class Proof(NamedTuple):
+    """A claim in words, how it is put to the test, and what must come out."""
+
+    name: str
+    claim: str
+    run: Run
+    targets: Sequence[Target]
+
+
+PROOFS = (
+    Proof(
+        "revoke",
+        "a revoked key is refused by all nodes",
+        lambda installation, tell: ending.run(installation, "revoke", tell=tell),
+        ending.TARGETS,
+    ),
+    Proof(
+        "rotate",
+        "a rotated secret is refused by all nodes",
+        lambda installation, tell: ending.run(installation, "rotate", tell=tell),
+        ending.TARGETS,
+    ),
+    Proof(
+        "read",
+        "what one node acknowledged, the others show",
+        lambda installation, tell: reading.run(installation, tell=tell),
+        reading.TARGETS,
+    ),
+    Proof(
+        "crash",
+        "PostgreSQL killed under load",
+        lambda installation, tell: crashes.run(installation, tell=tell),
+        crashes.TARGETS,
+    ),
+    Proof(
+        "failover",
+        "primary killed, synchronous standby promoted",
+        lambda installation, tell: failover.run(installation, tell=tell),
+        failover.TARGETS,
+    ),
+    Proof(
+        "lagging",
+        "the same with a standby that lags: this must be seen",
+        lambda installation, tell: failover.run(
+            installation, times=1, is_synchronous=False, tell=tell
+        ),
+        (Target("lost", "≥", 1),),
+    ),
+    Proof(
+        "crowd",
+        "200 clients at 10 connections that are held up",
+        lambda installation, tell: crowd.run(installation, tell=tell),
+        crowd.TARGETS,
+    ),
+    Proof(
+        "rolling",
+        "rolling restarts of 2 nodes behind HAProxy",
+        lambda installation, tell: rolling.run(installation, tell=tell),
+        rolling.TARGETS,
+    ),
+    Proof(
+        "limit",
+        "one key's limit over 3 nodes, Redis killed midway",
+        lambda installation, tell: limited.run(installation, tell=tell),
+        limited.TARGETS,
+    ),
+)
