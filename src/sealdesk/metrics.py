@@ -6,10 +6,17 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
+
+from sealdesk.limits import Limiter
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 _BOUNDS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
@@ -25,13 +32,14 @@ class _Durations:
 
 
 class Metrics(Collector):
-    """Requests by route and status, and how long they took.
+    """Requests by route and status, how long they took, and how their limits are kept.
 
     Counted in plain numbers, because one thread counts: the library's counters take two locks,
     and three times as long.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, limiter: Limiter) -> None:
+        self._limiter = limiter
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
         PlatformCollector(registry=self._registry)
@@ -46,7 +54,7 @@ class Metrics(Collector):
         durations.counts[bisect_left(_BOUNDS_S, duration_s)] += 1
         durations.sum_s += duration_s
 
-    def collect(self) -> Iterator[CounterMetricFamily | HistogramMetricFamily]:
+    def collect(self) -> Iterator[Metric]:
         """What was counted, in the library's terms."""
         answers = CounterMetricFamily(
             "sealdesk_requests", "Requests answered.", labels=["route", "status"]
@@ -63,7 +71,22 @@ class Metrics(Collector):
             buckets = list(zip(_LABELS, accumulate(kept.counts), strict=True))
             durations.add_metric([route], buckets, kept.sum_s)
         yield durations
+        if self._limiter.mode != "per_process":
+            yield from _shared_limits(self._limiter)
 
     def exposition(self) -> bytes:
         """The text that Prometheus reads."""
         return generate_latest(self._registry)
+
+
+def _shared_limits(limiter: Limiter) -> Iterator[Metric]:
+    yield GaugeMetricFamily(
+        "sealdesk_rate_limit_shared",
+        "1 while Redis holds the rate limits, 0 while this process keeps to its part of them.",
+        float(limiter.mode == "shared"),
+    )
+    yield CounterMetricFamily(
+        "sealdesk_rate_limit_fallbacks",
+        "How often Redis was away, or became it.",
+        float(limiter.fallbacks),
+    )

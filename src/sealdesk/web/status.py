@@ -10,6 +10,7 @@ from sealdesk import clock
 from sealdesk.clock import Iso
 from sealdesk.db import version
 from sealdesk.errors import Missing, Unavailable
+from sealdesk.limits import Mode
 from sealdesk.metrics import CONTENT_TYPE
 from sealdesk.web import envelope
 from sealdesk.web.call import Answer, Call, is_within
@@ -40,6 +41,14 @@ class Health(msgspec.Struct, frozen=True):
     status: Literal["ok"]
 
 
+class Readiness(msgspec.Struct, frozen=True):
+    """That it can serve, and over what a key's rate limit holds: over the one process, or over all
+    of them (`shared`); `local` while Redis is away and each process keeps to its part."""
+
+    status: Literal["ok"]
+    rate_limit: Mode
+
+
 _OK = Health("ok")
 
 
@@ -57,13 +66,18 @@ async def is_alive(call: Call) -> Answer:
     return envelope.one(_OK)
 
 
-@operation("Is it ready", tag=_TAG, gives=_OK, fails=("storage_unavailable",))
+@operation(
+    "Is it ready",
+    tag=_TAG,
+    gives=Readiness("ok", "shared"),
+    fails=("storage_unavailable",),
+)
 async def is_ready(call: Call) -> Answer:
     """200 when requests can be served; 503 while it starts, stops, or cannot reach its storage."""
     if call.shared.lifetime.is_ending:
         raise Unavailable(detail="The server is stopping. Another one may answer.")
     await call.shared.database.read(version.stored)
-    return envelope.one(_OK)
+    return envelope.one(Readiness("ok", call.shared.limiter.mode))
 
 
 class MetricsGuard:
