@@ -4,11 +4,24 @@ import os
 import platform
 import sqlite3
 import statistics
+import subprocess
 import time
 from importlib.metadata import version
 from pathlib import Path
 
-_PACKAGES = ("uvicorn", "httptools", "uvloop", "msgspec", "cryptography")
+from tests.servers import NotHere
+from tests.servers.binaries import find_postgres
+
+_PACKAGES = (
+    "uvicorn",
+    "httptools",
+    "uvloop",
+    "msgspec",
+    "cryptography",
+    "asyncpg",
+    "SQLAlchemy",
+    "FastAPI",
+)
 _FLUSHES = 50
 
 
@@ -24,6 +37,7 @@ def describe(data_dir: Path) -> dict[str, str]:
         "Linux": platform.release(),
         "Python": platform.python_version(),
         "SQLite": sqlite3.sqlite_version,
+        "PostgreSQL": _postgres(),
         **{name: version(name) for name in _PACKAGES},
     }
 
@@ -33,6 +47,15 @@ def _first(path: str, name: str) -> str:
         if line.startswith(name):
             return line.partition(":")[2].strip()
     return "0 unknown"
+
+
+def _postgres() -> str:
+    try:
+        program = find_postgres() / "postgres"
+    except NotHere:
+        return "none"
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+    return said.stdout.split()[2]
 
 
 def _flush_ms(directory: Path) -> float:
