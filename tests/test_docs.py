@@ -7,6 +7,7 @@ from typing import get_args
 import pytest
 
 from sealdesk.api_keys.rules import PERMISSIONS
+from sealdesk.db.schema import metadata
 from sealdesk.errors import CODES
 from sealdesk.events import EventType
 from sealdesk.identity.rules import ROLES
@@ -22,6 +23,7 @@ _SOURCE = [
 ]
 _PAGES = [file for file in (_ROOT / "docs").rglob("*.md") if file.parent.name != "spec"]
 _GUIDE = "\n".join(file.read_text() for file in _PAGES)
+_SCALING = (_ROOT / "docs" / "scaling.md").read_text()
 _SIGNING = (_ROOT / "docs" / "api" / "signing.md").read_text()
 # The first argument of what refuses a request: the classes of errors.py and the rooms' helpers.
 _RAISED = re.compile(
@@ -74,3 +76,8 @@ def test_links_of_the_guide_lead_somewhere() -> None:
     for file in (_ROOT / "docs").rglob("*.md"):
         for address in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", file.read_text()):
             assert (file.parent / address).exists(), f"{file.name}: {address}"
+
+
+def test_the_guide_to_scaling_places_every_table() -> None:
+    placed = set(re.findall(r"'([a-z_]+)'", _SCALING.partition("## 4.")[2].partition("**This")[0]))
+    assert placed - {"tenant_id"} == set(metadata.tables)
