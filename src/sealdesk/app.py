@@ -36,11 +36,13 @@ def compose(settings: Settings, clock: Clock | None = None) -> tuple[Asgi, Share
 async def _live(shared: Shared, receive: Receive, send: Send) -> None:
     """Start the background loop with the server, and end everything with it."""
     await receive()
+    await shared.limiter.start()
     background = asyncio.create_task(worker.run(shared))
     await send({"type": "lifespan.startup.complete"})
     await receive()
     background.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await background
+    await shared.limiter.stop()
     await shared.database.close()
     await send({"type": "lifespan.shutdown.complete"})

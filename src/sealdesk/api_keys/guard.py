@@ -60,7 +60,7 @@ class SignedGuard:
         await _note_use(call, key)
         if key.allowed_ips is not None and not is_within(call.address, _networks(key.allowed_ips)):
             raise await _kept(call, key, _not_from_here(call.address))
-        _charge(call, key)
+        await _charge(call, key)
         if self.needs and not any(need in key.permissions for need in self.needs):
             raise _lacking(self.needs, key.permissions)
         call.check_content_type()
@@ -237,9 +237,9 @@ def _not_from_here(address: str) -> Forbidden:
     )
 
 
-def _charge(call: Call, key: ApiKey) -> None:
+async def _charge(call: Call, key: ApiKey) -> None:
     """Spend one request. Raises TooMany; either way the answer tells the budget."""
-    state = call.shared.limiter.take(key.id, key.rate_limit)
+    state = await call.shared.limiter.take(key.id, key.rate_limit)
     call.rate = state
     call.answer_headers += _rate_headers(state, call.now_us)
     if not state.accepted:
