@@ -6,7 +6,9 @@ from collections.abc import Awaitable, Callable
 
 from sealdesk import worker
 from sealdesk.clock import Clock
-from sealdesk.db.sqlite import SqliteDatabase
+from sealdesk.db import version
+from sealdesk.db.opening import open_database
+from sealdesk.errors import Unavailable
 from sealdesk.routes import ROUTES
 from sealdesk.settings import Settings
 from sealdesk.shared import Shared, share
@@ -21,7 +23,7 @@ def compose(settings: Settings, clock: Clock | None = None) -> tuple[Asgi, Share
 
     Raises sqlite3.Error.
     """
-    shared = share(settings, SqliteDatabase(settings.database_path), clock or Clock())
+    shared = share(settings, open_database(settings, name="sealdesk serve"), clock or Clock())
     application = Application(ROUTES, shared)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -37,12 +39,18 @@ async def _live(shared: Shared, receive: Receive, send: Send) -> None:
     """Start the background loop with the server, and end everything with it."""
     await receive()
     await shared.limiter.start()
-    background = asyncio.create_task(worker.run(shared))
+    with contextlib.suppress(Unavailable):
+        # Opens the first connection, by which other processes of the database see this one.
+        await shared.database.read(version.stored)
+    # On PostgreSQL `sealdesk worker` runs the loop: once, and in a role of its own.
+    is_worker = not shared.settings.database_url
+    background = [asyncio.create_task(worker.run(shared))] if is_worker else []
     await send({"type": "lifespan.startup.complete"})
     await receive()
-    background.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await background
+    for task in background:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
     await shared.limiter.stop()
     await shared.database.close()
     await send({"type": "lifespan.shutdown.complete"})

@@ -141,7 +141,7 @@ async def _use_once(call: Call, key: ApiKey, signature: str) -> None:
             raise _replayed()
 
     if await call.shared.database.read(
-        lambda tx: store.is_signature_used(tx, key.tenant_id, key.id, signature)
+        lambda tx: store.is_signature_used(tx, key.tenant_id, key.id, signature), key.tenant_id
     ):
         raise _replayed()
     call.within_write.append(use)
@@ -207,7 +207,7 @@ async def _kept(call: Call, key: ApiKey, refusal: Refusal) -> Refusal:
     )
     try:
         await call.shared.database.write(
-            lambda tx: store.add_refusal(tx, key.tenant_id, key.id, refused)
+            lambda tx: store.add_refusal(tx, key.tenant_id, key.id, refused), key.tenant_id
         )
     except Unavailable:
         log.warning("a refusal was not kept", key_id=key.id)
@@ -220,7 +220,7 @@ async def _note_use(call: Call, key: ApiKey) -> None:
         return
     try:
         await call.shared.database.write(
-            lambda tx: store.note_use(tx, key.tenant_id, key.id, call.now_us)
+            lambda tx: store.note_use(tx, key.tenant_id, key.id, call.now_us), key.tenant_id
         )
     except Unavailable:
         log.warning("last_used_at was not written", key_id=key.id)
