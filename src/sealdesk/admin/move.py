@@ -50,9 +50,12 @@ def move(to: To, source: From = "", restart: Restart = False) -> None:
     same command again: it goes on where it stopped.
     """
     settings = from_env(os.environ, needs_keys=False)
-    is_up = to.startswith(_POSTGRESQL)
+    is_up = _is_server("--to", to)
     source = source or (f"{_SQLITE}{settings.database_path}" if is_up else _owner_url(settings))
-    _check_kinds(source, to)
+    if _is_server("--from", source) == is_up:
+        raise typer.BadParameter(
+            "a move is between SQLite and PostgreSQL; name the other kind with --to or --from"
+        )
     try:
         held = _move_up(source, to, settings, restart) if is_up else _move_back(source, to, restart)
     except KeyboardInterrupt:
@@ -60,21 +63,17 @@ def move(to: To, source: From = "", restart: Restart = False) -> None:
         raise
     rows = [(name, f"{held[name].rows:,}", "same") for name in sorted(held)]
     print_table(("TABLE", "ROWS", "CHECKSUM"), rows)
-    _tell_next_up(settings) if is_up else _tell_next_back(_path_in(to))
+    _tell_next_up(settings, _path_in(source)) if is_up else _tell_next_back(_path_in(to))
 
 
-def _check_kinds(source: str, to: str) -> None:
-    """Raises typer.BadParameter, which shows no URL: it may hold a password."""
-    for name, url in (("--to", to), ("--from", source)):
-        is_file = url.startswith(_SQLITE) and len(url) > len(_SQLITE)
-        if not is_file and not url.startswith(_POSTGRESQL):
-            raise typer.BadParameter(
-                f"{name} must be postgresql://owner@host/database or sqlite:///path"
-            )
-    if source.startswith(_SQLITE) == to.startswith(_SQLITE):
+def _is_server(option: str, url: str) -> bool:
+    """Raises typer.BadParameter, which does not show the URL: it may hold a password."""
+    is_server = url.startswith(_POSTGRESQL)
+    if not is_server and (not url.startswith(_SQLITE) or url == _SQLITE):
         raise typer.BadParameter(
-            "a move is between SQLite and PostgreSQL; name the other kind with --to or --from"
+            f"{option} must be postgresql://owner@host/database or sqlite:///path"
         )
+    return is_server
 
 
 def _owner_url(settings: Settings) -> str:
@@ -126,7 +125,7 @@ async def _back(source: str, path: Path, watch: "Watch", is_restart: bool) -> "d
             return await copying.move(origin, target, tables, watch, is_restart=is_restart)
 
 
-def _tell_next_up(settings: Settings) -> None:
+def _tell_next_up(settings: Settings, source: Path) -> None:
     print("\nAll rows are there. To serve them, set on every host:\n")
     if not settings.database_url:
         print("  SEALDESK_DATABASE_URL         the role that serves, which owns nothing")
@@ -138,7 +137,7 @@ def _tell_next_up(settings: Settings) -> None:
     if not settings.database_url:
         print("\nThen run `sealdesk migrate` with SEALDESK_OWNER_DATABASE_URL: it makes the roles.")
     print("\nSee with `sealdesk doctor`, then run `sealdesk serve` and `sealdesk worker`.")
-    print(f"Keep {settings.database_path} until you trust it; nothing was changed there.")
+    print(f"Keep {source} until you trust it; nothing was changed there.")
 
 
 def _tell_next_back(path: Path) -> None:

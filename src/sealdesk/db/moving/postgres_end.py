@@ -104,6 +104,8 @@ class PostgresTarget(PostgresSource):
                 if fault := table.fault_in(row):
                     key = shown(table.key_of(row))
                     raise Unusable(f"{table.name}: in the row {key}, {fault}") from error
+            if isinstance(error, asyncpg.IntegrityConstraintViolationError):
+                raise Unusable(f"{table.name} cannot be moved as it is: {error}") from error
             raise
 
     async def mark(self) -> str | None:
@@ -153,6 +155,8 @@ def _insert(table: Table) -> str:
 async def opened_source(url: str) -> AsyncIterator[tuple[PostgresSource, tuple[Table, ...]]]:
     """A database that nobody changes meanwhile, and its tables. Raises Unusable."""
     async with _opened(url) as connection:
+        if await fitness.unfinished(connection) is not None:
+            raise Unusable(f"{fitness.shown(url)} holds an unfinished move, which is not a source")
         tables = await describe(connection)
         async with connection.transaction(isolation="repeatable_read"):
             # Before anything is read: what is seen is what there is once everybody else waits.
@@ -195,12 +199,22 @@ async def _opened(url: str) -> AsyncIterator[Connection]:
         await _check(connection, fitness.shown(url))
         yield connection
     except Exception as error:
-        if errors.is_away(error):
-            raise Unusable(f"{fitness.shown(url)}: {str(error) or 'no answer in time'}") from error
-        raise
+        why = _why_away(error)
+        if why is None:
+            raise
+        raise Unusable(
+            f"{fitness.shown(url)}: {why}; when that is mended, the same command goes on"
+        ) from error
     finally:
         # Cut: it may be in the middle of something, and what is not committed must not stay.
         connection.terminate()
+
+
+def _why_away(error: Exception) -> str | None:
+    # asyncpg's word for a connection whose end was announced, but has not been read yet.
+    if isinstance(error, asyncpg.InternalClientError):
+        return "the server ended the connection"
+    return str(error) or "no answer in time" if errors.is_away(error) else None
 
 
 async def _check(connection: Connection, where: str) -> None:

@@ -13,7 +13,8 @@ from sealdesk.db.moving.pace import Pace
 from sealdesk.db.moving.shape import Row, Table
 from sealdesk.db.version import KNOWN, Unusable
 
-_MARK = "sealdesk_move"
+_MARK = "sealdesk_move"  # a table of the file that is written, until the end
+_FIND_MARK = "SELECT name FROM sqlite_master WHERE name = ? LIMIT 1"
 
 
 class SqliteSource:
@@ -130,6 +131,8 @@ def opened_source(path: Path) -> Iterator[SqliteSource]:
         # Whoever else would write waits, and is refused: a key revoked now would live on there.
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("PRAGMA query_only = ON")
+        if connection.execute(_FIND_MARK, (_MARK,)).fetchone():
+            raise Unusable(f"{path} holds an unfinished move, which is not a source")
         yield SqliteSource(connection)
         connection.execute("ROLLBACK")
 

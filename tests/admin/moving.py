@@ -1,0 +1,37 @@
+"""Installations to move, and what each holds."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+MANY = 20_000
+# What orders, empties, bounds and types have to survive; U+FFFF and U+10000 are in another order
+# in UTF-16.
+_ODD = (
+    ("é", "", b"", "a\nb\t\"'\\N", 2**63 - 1),
+    ("\uffff", "x", b"\0\xff", "{}", -(2**63)),
+    ("\U00010000", "🙂", b"\\x00", "NULL", 0),
+    ("Z", "ß", b"'", "%s $1", 1),
+    ("a b", "\x01\x7f", bytes(range(256)), "\r\n", -1),
+)
+
+
+def add_many(path: Path, count: int = MANY) -> None:
+    """Fill a database with further rows of its first tenant, and some odd ones."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(
+            "INSERT INTO events (tenant_id, id, type, object, changes, created_at)"
+            " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
+            " SELECT (SELECT min(id) FROM tenants), printf('%08d', i), 'made', randomblob(200),"
+            " hex(randomblob(20)), i FROM n",
+            (count,),
+        )
+        (tenant_id,) = connection.execute("SELECT min(id) FROM tenants").fetchone()
+        for row in _ODD:
+            connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", (tenant_id, *row))
+
+
+def dump(path: Path) -> list[str]:
+    """Everything that an SQLite file holds, as statements."""
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+        return sorted(connection.iterdump())

@@ -1,0 +1,155 @@
+"""What a move goes by: the tables as the catalogue has them, and pages of bounded size."""
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import asyncpg
+import pytest
+from sqlalchemy import Boolean, LargeBinary, Text
+
+from sealdesk.db.connection import connect
+from sealdesk.db.moving import copying, postgres_end
+from sealdesk.db.moving.pace import Pace
+from sealdesk.db.moving.shape import Table, describe
+from sealdesk.db.moving.sqlite_end import SqliteSource
+from sealdesk.db.schema import metadata
+from sealdesk.db.version import Unusable
+from tests.support.databases import Template
+
+
+@pytest.fixture
+def owner_url(postgres_template: Template) -> Iterator[str]:
+    with postgres_template.copied() as env:
+        yield env["SEALDESK_OWNER_DATABASE_URL"]
+
+
+@pytest.fixture
+def tables(owner_url: str) -> tuple[Table, ...]:
+    async def ask() -> tuple[Table, ...]:
+        connection = await asyncpg.connect(owner_url, timeout=5)
+        try:
+            return await describe(connection)
+        finally:
+            await connection.close()
+
+    return asyncio.run(ask())
+
+
+class Silent:
+    """Watches without a word."""
+
+    def begin(self, stage: str, table: str, done: int, total: int) -> None: ...
+
+    def advance(self, rows: int) -> None: ...
+
+
+def move(path: Path, url: str) -> dict[str, copying.Summary]:
+    async def run() -> dict[str, copying.Summary]:
+        with closing(connect(path)) as connection:
+            connection.row_factory = None
+            async with postgres_end.opened_target(url) as (target, tables):
+                return await copying.move(SqliteSource(connection), target, tables, Silent())
+
+    return asyncio.run(run())
+
+
+def test_the_catalogue_tells_what_the_schema_says(tables: tuple[Table, ...]) -> None:
+    told = {
+        table.name: (table.columns, table.key, dict(zip(table.columns, table.types, strict=True)))
+        for table in tables
+    }
+    kinds = {Text: "text", LargeBinary: "bytea", Boolean: "boolean"}
+    for table in metadata.tables.values():
+        columns, key, types = told.pop(table.name)
+        assert set(columns) == set(table.columns.keys())
+        assert key == tuple(table.primary_key.columns.keys())
+        for column in table.columns:
+            kind = kinds.get(type(column.type), "int")
+            assert types[column.name].removeprefix("big").removeprefix("small")[:3] == kind[:3]
+    assert told == {}
+
+
+def test_each_table_comes_after_those_that_it_refers_to(tables: tuple[Table, ...]) -> None:
+    place = {table.name: number for number, table in enumerate(tables)}
+    references = [
+        (table.name, key.column.table.name)
+        for table in metadata.tables.values()
+        for key in table.foreign_keys
+    ]
+    assert references
+    assert [pair for pair in references if place[pair[0]] <= place[pair[1]]] == []
+
+
+def test_pages_of_large_rows_have_few() -> None:
+    pace = Pace()
+    pace.heed([("x" * 1_000_000,)])
+    assert pace.rows == 2
+    pace.heed([(1,)] * 100)
+    assert pace.rows == 2000
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "told"),
+    [
+        ("text", b"bytes", "bytes where text belongs"),
+        ("bigint", "12", "str where bigint belongs"),
+        ("bytea", "text", "str where bytea belongs"),
+        ("text", "\0", "U+0000"),
+    ],
+)
+def test_what_postgresql_cannot_hold_is_told(kind: str, value: str | bytes, told: str) -> None:
+    table = Table("songs", ("id", "title"), ("bigint", kind), ("id",))
+    assert told in table.fault_in((1, value))
+    assert table.fault_in((1, None)) == ""
+
+
+def _filled(template: Path, tmp_path: Path, *statements: str) -> Path:
+    path = tmp_path / "sealdesk.db"
+    path.write_bytes(template.read_bytes())
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in ("INSERT INTO tenants VALUES ('t', 'Acme', 1)", *statements):
+            connection.execute(statement)
+    return path
+
+
+def test_a_row_that_refers_to_nothing_is_one_line(
+    template: Path, tmp_path: Path, owner_url: str
+) -> None:
+    path = _filled(template, tmp_path, "INSERT INTO ticket_tags VALUES ('t', 'tag', 'none')")
+    with pytest.raises(Unusable, match=r"ticket_tags cannot be moved as it is: .*foreign key"):
+        move(path, owner_url)
+
+
+def test_a_truth_that_is_neither_0_nor_1_is_found(
+    template: Path, tmp_path: Path, owner_url: str
+) -> None:
+    user = "INSERT INTO users VALUES ('t', 'u', 'a@b.test', 'Ada', 'agent', NULL, 2, 1, 1)"
+    with pytest.raises(Unusable, match=r"users differs .* in the row t u"):
+        move(_filled(template, tmp_path, user), owner_url)
+
+
+def test_two_moves_at_once_are_refused(template: Path, tmp_path: Path, owner_url: str) -> None:
+    async def run() -> None:
+        async with postgres_end.opened_target(owner_url):
+            with pytest.raises(Unusable, match="another `sealdesk move` works on"):
+                async with postgres_end.opened_target(owner_url):
+                    pass
+
+    asyncio.run(run())
+
+
+def test_a_source_on_postgresql_takes_no_writes_meanwhile(owner_url: str) -> None:
+    async def run() -> None:
+        async with postgres_end.opened_source(owner_url):
+            other = await asyncpg.connect(owner_url, timeout=5)
+            try:
+                await other.execute("SET lock_timeout = '100ms'")
+                with pytest.raises(asyncpg.LockNotAvailableError):
+                    await other.execute("INSERT INTO tenants VALUES ('t', 'Acme', 1)")
+            finally:
+                await other.close()
+
+    asyncio.run(run())
