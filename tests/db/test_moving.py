@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Boolean, LargeBinary, Text
 
 from sealdesk.db.connection import connect
-from sealdesk.db.moving import copying, postgres_end
+from sealdesk.db.moving import copying, postgres_end, sqlite_end
 from sealdesk.db.moving.pace import Pace
 from sealdesk.db.moving.shape import Table, describe
 from sealdesk.db.moving.sqlite_end import SqliteSource
@@ -153,3 +153,35 @@ def test_a_source_on_postgresql_takes_no_writes_meanwhile(owner_url: str) -> Non
                 await other.close()
 
     asyncio.run(run())
+
+
+def test_a_source_on_sqlite_takes_no_writes_meanwhile_not_even_the_moves(
+    template: Path, tmp_path: Path
+) -> None:
+    path = _filled(template, tmp_path)
+    with (
+        sqlite_end.opened_source(path) as source,
+        closing(sqlite3.connect(path, timeout=0.1)) as other,
+    ):
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            other.execute("DELETE FROM tenants")
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            source._connection.execute("DELETE FROM tenants")
+
+
+def test_a_file_that_is_not_whole_is_no_source(template: Path, tmp_path: Path) -> None:
+    back = tmp_path / "back.db"
+    (tmp_path / "back.db.moving").write_bytes(template.read_bytes())
+
+    async def begin() -> None:
+        with sqlite_end.opened_target(back) as target:
+            assert await target.mark() is None
+            await target.set_mark("of something")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(begin())
+    assert not back.exists()
+    unfinished = sqlite_end.opened_source(tmp_path / "back.db.moving")
+    with pytest.raises(Unusable, match="holds an unfinished move"), unfinished:
+        pass
