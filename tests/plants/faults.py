@@ -280,4 +280,11 @@ PLANTS: tuple[Plant, ...] = (
         "                self._pool.release(connection)\n",
         (f"{_PROOFS}::test_a_crowd_at_held_up_connections_is_refused_in_time",),
     ),
+    Plant(
+        "without Redis each process grants the whole limit",
+        "shared_limits.py",
+        "            return self._own.take_now(key_id, limit, self._processes)\n        step_s",
+        "            return self._own.take_now(key_id, limit, 1)\n        step_s",
+        (f"{_PROOFS}::test_the_limit_of_a_key_holds_over_all_nodes",),
+    ),
 )

@@ -20,6 +20,8 @@ from tests.proofs.table import PROOFS, Proof
 
 _ROOT = Path(__file__).parents[2]
 _RESULTS = _ROOT / "prove" / "results.json"
+_DOCUMENT = _ROOT / "docs" / "proofs.md"
+_MARK = "<!-- python -m tests.proofs --publish -->"
 
 
 def main() -> int:
@@ -28,7 +30,12 @@ def main() -> int:
     parser = argparse.ArgumentParser("python -m tests.proofs", description=__doc__)
     # No choices=: it would refuse that none is named.
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
-    chosen = parser.parse_args().names or names
+    parser.add_argument("--publish", action="store_true", help="only write docs/proofs.md")
+    arguments = parser.parse_args()
+    if arguments.publish:
+        _publish(json.loads(_RESULTS.read_text()))
+        return 0
+    chosen = arguments.names or names
     if unknown := {*chosen} - {*names}:
         parser.error(f"{', '.join(sorted(unknown))}: there are {', '.join(names)}")
     console = Console()
@@ -48,7 +55,10 @@ def _run(proofs: list[Proof], console: Console) -> dict[str, dict[str, Any]]:
             results[proof.name] = _result(
                 proof, lambda done, of, task=task: progress.update(task, completed=done, total=of)
             )
-            progress.stop_task(task)
+            progress.remove_task(task)
+            result = results[proof.name]
+            verdict = "MISSED" if result["missed"] else "ok"
+            progress.console.print(f"{verdict:6} {result['took_s']:6.1f} s  {proof.claim}")
     return results
 
 
@@ -97,6 +107,28 @@ def _keep(results: dict[str, dict[str, Any]]) -> None:
     kept.update({name: {**at, **result} for name, result in results.items()})
     machine = {"processors": os.cpu_count(), "python": platform.python_version()}
     _RESULTS.write_text(json.dumps({"machine": machine, "proofs": kept}, indent=2) + "\n")
+
+
+def _publish(kept: dict[str, Any]) -> None:
+    """Write the figures that were kept behind the mark in the document."""
+    rows = ["| Proof | Figure | Must be | Is |", "| --- | --- | --- | --- |"]
+    for proof in PROOFS:
+        result = kept["proofs"].get(proof.name)
+        for target in proof.targets if result else ():
+            found = _shown(result["figures"].get(target.figure, "—"))
+            rows.append(f"| {proof.name} | {_words(target.figure)} | {target} | {found} |")
+    at = max(result["at"] for result in kept["proofs"].values())
+    told = f"From {at[:10]}, {kept['machine']['processors']} processors, all servers on them."
+    head, mark, _ = _DOCUMENT.read_text().partition(_MARK)
+    _DOCUMENT.write_text("\n".join([head + mark, "", told, "", *rows, ""]))
+
+
+def _words(figure: str) -> str:
+    """A figure's name for readers: the unit behind a comma."""
+    for end, unit in (("_s", ", s"), ("_ms", ", ms")):
+        if figure.endswith(end):
+            return figure.removesuffix(end).replace("_", " ") + unit
+    return figure.replace("_", " ")
 
 
 if __name__ == "__main__":

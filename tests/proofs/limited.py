@@ -23,11 +23,9 @@ TARGETS = (
     Target("nodes_local_while_away", "=", 3),
     Target("nodes_local_in_the_end", "=", 0),
 )
-_LIMIT = 600
 _ON_EACH = 2
 _PAUSE_S = 0.02
 _WHOAMI = "/api/v1/external/whoami"
-_NEW = json.dumps({"name": "limited", "rate_limit": _LIMIT}).encode()
 
 
 class _Seen:
@@ -47,6 +45,7 @@ class _Seen:
 def run(
     installation: Installation,
     *,
+    limit: int = 600,
     third_s: float = 15.0,
     tell: Tell = quiet,
 ) -> dict[str, Any]:
@@ -58,13 +57,15 @@ def run(
             installation.nodes(3, **env) as nodes,
             asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
         ):
-            return runner.run(_proven(nodes, redis, third_s, tell))
+            return runner.run(_proven(nodes, redis, limit, third_s, tell))
     finally:
         redis.kill()
 
 
-async def _proven(nodes: list[Node], redis: Redis, third_s: float, tell: Tell) -> dict[str, Any]:
-    key = await _limited_key(nodes[0])
+async def _proven(
+    nodes: list[Node], redis: Redis, limit: int, third_s: float, tell: Tell
+) -> dict[str, Any]:
+    key = await _limited_key(nodes[0], limit)
     seen = _Seen()
     tasks = [asyncio.create_task(_hammer(node, key, seen)) for node in nodes * _ON_EACH]
     began_at = time.monotonic()
@@ -81,11 +82,11 @@ async def _proven(nodes: list[Node], redis: Redis, third_s: float, tell: Tell) -
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
     return {
-        "limit": _LIMIT,
+        "limit": limit,
         "seconds": round(time.monotonic() - began_at, 1),
         "accepted": len(seen.accepted_at),
         "refused": seen.statuses[429],
-        "worst_window": round(worst_window(sorted(seen.accepted_at), _LIMIT), 4),
+        "worst_window": round(worst_window(sorted(seen.accepted_at), limit), 4),
         "nodes_local_while_away": local,
         "nodes_local_in_the_end": await _local(nodes),
         "unexpected": len(seen.unexpected),
@@ -114,10 +115,11 @@ async def _local(nodes: list[Node]) -> int:
     return count
 
 
-async def _limited_key(node: Node) -> Key:
+async def _limited_key(node: Node, limit: int) -> Key:
+    new = json.dumps({"name": "limited", "rate_limit": limit}).encode()
     line = node.line()
     token = await log_in(line)
-    answer = await line.ask(by_admin(token, "POST", "/api/v1/api-keys", _NEW))
+    answer = await line.ask(by_admin(token, "POST", "/api/v1/api-keys", new))
     line.close()
     data = answer.json()["data"]
     return Key(data["id"], data["api_key"], data["api_secret"])

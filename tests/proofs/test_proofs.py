@@ -3,7 +3,7 @@ durations, because other tests run beside it."""
 
 import pytest
 
-from tests.proofs import crashes, crowd, ending, failover, reading
+from tests.proofs import crashes, crowd, ending, failover, limited, reading
 from tests.proofs.figures import missed
 from tests.proofs.nodes import Installation
 
@@ -39,3 +39,8 @@ def test_a_failover_loses_and_doubles_nothing(installation: Installation) -> Non
 def test_a_crowd_at_held_up_connections_is_refused_in_time(installation: Installation) -> None:
     figures = crowd.run(installation, times=1, clients=100, held_s=3.5)
     assert missed(figures, crowd.TARGETS) == [], figures
+
+
+def test_the_limit_of_a_key_holds_over_all_nodes(installation: Installation) -> None:
+    figures = limited.run(installation, limit=60, third_s=2.0)
+    assert missed(figures, limited.TARGETS) == [], figures

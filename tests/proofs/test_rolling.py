@@ -4,11 +4,11 @@ import pytest
 
 from tests.proofs import rolling
 from tests.proofs.figures import missed
-from tests.proofs.nodes import installed
+from tests.proofs.nodes import Installation
+
+pytestmark = [pytest.mark.xdist_group("proofs"), pytest.mark.timeout(180)]
 
 
-@pytest.mark.xdist_group("proofs")
-def test_nobody_behind_a_load_balancer_notices_a_restart() -> None:
-    with installed() as installation:
-        figures = rolling.run(installation, restarts=1, notice_s=2)
+def test_nobody_behind_a_load_balancer_notices_a_restart(installation: Installation) -> None:
+    figures = rolling.run(installation, restarts=1, notice_s=2)
     assert missed(figures, rolling.TARGETS) == [], figures
