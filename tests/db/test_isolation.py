@@ -32,7 +32,9 @@ SELECTS = [found for found in FILTERED if found.verb == "SELECT" and found.is_of
 CHANGES = [
     found
     for found in FILTERED
-    if found.verb in ("UPDATE", "DELETE") and found.tables[0] not in tables.GLOBAL
+    if found.verb in ("UPDATE", "DELETE")
+    and found.tables[0] not in tables.GLOBAL
+    and "_PRUNE" not in found.name  # the worker's
 ]
 _LAST = "~"  # sorts behind every id
 _OTHERS = {"limit": 100, "now": 2, "due": 10, "kept": 0, "kept_since": 0, "after": ""}

@@ -9,8 +9,17 @@ GLOBAL = (
     "reset_links",
     "api_key_directory",
 )
-# The role that serves may add to them, and change nothing.
-APPEND_ONLY = ("audit",)
+# The role that serves may read and add everywhere, and no more than that but here.
+CHANGED = (
+    "users",
+    "user_addresses",
+    "api_keys",
+    "idempotency",
+    "customers",
+    "ticket_numbers",
+    "tickets",
+)
+DELETED = ("login_failures", "reset_links", "refusals", "ticket_tags")
 # The worker's role reads and deletes these for all tenants.
 OF_WORKER = (
     "events",

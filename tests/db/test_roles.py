@@ -1,0 +1,179 @@
+"""What a migrated PostgreSQL database says of itself: policies, rights, and how text is sorted."""
+
+from collections.abc import Iterator
+
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import Connection
+
+from sealdesk.db import tables, version
+from sealdesk.db.migrate import config_for, postgres_transaction
+from sealdesk.db.postgres import roles
+from sealdesk.db.schema import metadata
+from sealdesk.db.version import Unusable
+from tests.support.crowd import of_tenants, run
+from tests.support.databases import Template
+from tests.support.statements import statements
+
+Env = dict[str, str]
+_RELATIONS = "pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r'"
+_OF_TENANT = (
+    "(tenant_id = ( SELECT NULLIF(current_setting('sealdesk.tenant_id'::text, true), ''::text)"
+    ' AS "nullif"))'
+)
+# Without what only the worker's role runs.
+SERVED = [found for found in statements() if "_PRUNE" not in found.name and not found.function]
+
+
+@pytest.fixture(scope="module")
+def env(postgres_template: Template) -> Iterator[Env]:
+    with postgres_template.copied() as env:
+        yield env
+
+
+@pytest.fixture
+def own_env(postgres_template: Template) -> Iterator[Env]:
+    with postgres_template.copied() as env:
+        yield env
+
+
+def _look(template: Template, env: Env, sql: str) -> list[list[str]]:
+    database = env["SEALDESK_DATABASE_URL"].rpartition("/")[2]
+    return [line.split("|") for line in template.access.sql(sql, database)]
+
+
+def _migrate(env: Env) -> None:
+    version.migrate_postgres(
+        env["SEALDESK_OWNER_DATABASE_URL"],
+        runtime_url=env["SEALDESK_DATABASE_URL"],
+        worker_url=env["SEALDESK_WORKER_DATABASE_URL"],
+    )
+
+
+def _state(template: Template, env: Env) -> list[list[list[str]]]:
+    return [
+        _look(template, env, _COLUMNS),
+        _look(template, env, _POLICIES),
+        _look(template, env, _RIGHTS),
+        _look(template, env, _INDEXES),
+    ]
+
+
+_COLUMNS = """
+SELECT table_name, column_name, data_type, is_nullable, collation_name
+FROM information_schema.columns WHERE table_schema = 'public' ORDER BY 1, 2
+"""
+_INDEXES = "SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1"
+_POLICIES = """
+SELECT tablename, policyname, array_to_string(roles, ','), permissive, cmd, qual,
+    coalesce(with_check, '') FROM pg_policies WHERE schemaname = 'public' ORDER BY 1, 2
+"""
+_RIGHTS = f"""
+SELECT c.relname, a.grantee::regrole, string_agg(a.privilege_type, ' ' ORDER BY a.privilege_type)
+FROM (SELECT * FROM {_RELATIONS}) c, aclexplode(c.relacl) a WHERE a.grantee <> c.relowner
+GROUP BY 1, 2 ORDER BY 1, 2
+"""
+
+
+def test_row_level_security_is_forced_on_every_tenants_table(
+    postgres_template: Template, env: Env
+) -> None:
+    sql = f"SELECT relname FROM {_RELATIONS} AND relrowsecurity AND relforcerowsecurity"
+    assert sorted(name for (name,) in _look(postgres_template, env, sql)) == sorted(of_tenants())
+
+
+def test_the_policies_are_these_and_no_more(postgres_template: Template, env: Env) -> None:
+    worker = postgres_template.worker[0]
+    expected = []
+    for name in of_tenants():
+        expected.append([name, "owner", "owner", "PERMISSIVE", "ALL", "true", ""])
+        expected.append([name, "tenant", "public", "PERMISSIVE", "ALL", _OF_TENANT, ""])
+        if name in tables.OF_WORKER:
+            expected.append([name, "worker", worker, "PERMISSIVE", "ALL", "true", ""])
+    assert _look(postgres_template, env, _POLICIES) == sorted(expected)
+
+
+def test_the_role_that_serves_may_no_more_than_its_statements_need(
+    postgres_template: Template, env: Env
+) -> None:
+    needed = {name: {"SELECT", "INSERT"} for name in metadata.tables}
+    needed[tables.VERSION] = {"SELECT"}
+    for statement in SERVED:
+        needed[statement.tables[0]].add(statement.verb)
+        if "DO UPDATE" in statement.sql:
+            needed[statement.tables[0]].add("UPDATE")
+    assert _rights(postgres_template, env, postgres_template.runtime[0]) == needed
+
+
+def _rights(template: Template, env: Env, role: str) -> dict[str, set[str]]:
+    rows = _look(template, env, _RIGHTS)
+    return {table: set(rights.split()) for table, grantee, rights in rows if grantee == role}
+
+
+def test_the_worker_may_read_and_delete_what_is_kept_for_a_time(
+    postgres_template: Template, env: Env
+) -> None:
+    expected = {name: {"SELECT", "DELETE"} for name in tables.OF_WORKER}
+    expected |= {"tenants": {"SELECT"}, tables.VERSION: {"SELECT"}}
+    assert _rights(postgres_template, env, postgres_template.worker[0]) == expected
+
+
+def test_nobody_else_may_anything(postgres_template: Template, env: Env) -> None:
+    grantees = {grantee for _, grantee, _ in _look(postgres_template, env, _RIGHTS)}
+    assert grantees == {postgres_template.runtime[0], postgres_template.worker[0]}
+
+
+def test_neither_role_has_powers_of_its_own(postgres_template: Template, env: Env) -> None:
+    names = f"'{postgres_template.runtime[0]}', '{postgres_template.worker[0]}'"
+    powers = "rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb OR rolreplication"
+    sql = f"SELECT rolname FROM pg_roles WHERE rolname IN ({names}) AND ({powers})"
+    assert _look(postgres_template, env, sql) == []
+
+
+def test_text_is_sorted_by_its_bytes(postgres_template: Template, env: Env) -> None:
+    columns = _look(postgres_template, env, _COLUMNS)
+    others = [row for row in columns if row[2] in ("text", "character varying") and row[4] != "C"]
+    assert [row[0] for row in others] == [tables.VERSION]
+
+
+def test_migrations_make_the_tables_of_the_schema(env: Env) -> None:
+    def compare(connection: Connection) -> list[object]:
+        return list(compare_metadata(MigrationContext.configure(connection), metadata))
+
+    assert run(_on(env, compare)) == []
+
+
+async def _on(env: Env, work: object) -> object:
+    async with postgres_transaction(env["SEALDESK_OWNER_DATABASE_URL"]) as connection:
+        return await connection.run_sync(work)  # type: ignore[arg-type]
+
+
+def test_migrating_again_changes_nothing(postgres_template: Template, own_env: Env) -> None:
+    before = _state(postgres_template, own_env)
+    _migrate(own_env)
+    assert _state(postgres_template, own_env) == before
+
+
+def test_migrations_can_be_taken_back_and_made_again(
+    postgres_template: Template, own_env: Env
+) -> None:
+    before = _state(postgres_template, own_env)
+    run(_on(own_env, lambda connection: command.downgrade(config_for(connection), "base")))
+    left = _look(postgres_template, own_env, f"SELECT relname FROM {_RELATIONS}")
+    assert left == [[tables.VERSION]]
+    _migrate(own_env)
+    assert _state(postgres_template, own_env) == before
+
+
+def test_an_owner_does_not_become_the_role_that_serves(env: Env) -> None:
+    owner = env["SEALDESK_OWNER_DATABASE_URL"]
+    with pytest.raises(Unusable, match="owner of the tables and must not serve"):
+        version.migrate_postgres(owner, runtime_url=owner, worker_url="")
+
+
+def test_a_role_does_not_show_its_password() -> None:
+    role = roles.role_of("postgresql://desk:s3cret@host/base")
+    assert role.password == "s3cret"
+    assert "s3cret" not in repr(role)
