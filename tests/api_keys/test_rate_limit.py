@@ -1,8 +1,11 @@
 """The rate limit of a key, as its callers see it (decisions 5)."""
 
+from collections.abc import Callable
+
 import httpx
 import pytest
 
+from tests.servers import free_port, run_redis_url
 from tests.support.client import Key
 from tests.support.service import Service, Tenant
 
@@ -134,3 +137,23 @@ def test_a_lowered_limit_leaves_no_debt_longer_than_a_minute(still: Service) -> 
     accepted(key, 60)
     admin.patch(f"/api/v1/api-keys/{key.id}", {"rate_limit": 1})
     assert int(key.get(WHOAMI).headers["retry-after"]) <= 60
+
+
+def test_a_limit_in_redis_is_the_same_to_its_callers(start: Callable[..., Service]) -> None:
+    # 15 s a request: none comes back while the test runs.
+    key = start(SEALDESK_REDIS_URL=run_redis_url()).tenant().key(rate_limit=4)
+    first = key.get(WHOAMI)
+    assert told(first)["ratelimit"] == '"key";r=3;t=15'
+    assert first.json()["data"]["rate_limit"]["remaining"] == 3
+    assert accepted(key, 6) == 3
+    refused = key.get(WHOAMI)
+    assert (refused.status_code, refused.json()["code"]) == (429, "rate_limit_exceeded")
+    assert 10 <= int(refused.headers["retry-after"]) <= 15
+
+
+def test_without_its_redis_each_process_allows_its_part(start: Callable[..., Service]) -> None:
+    service = start(
+        SEALDESK_REDIS_URL=f"redis://127.0.0.1:{free_port()}", SEALDESK_EXPECTED_PROCESSES="3"
+    )
+    service.clock.stop()
+    assert accepted(service.tenant().key(rate_limit=30), 40) == 10

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from tests.servers import free_port, run_redis_url
 from tests.support.client import Person
 from tests.support.service import Service
 
@@ -31,6 +32,28 @@ def test_service_is_alive_and_ready(anybody: Person) -> None:
     assert (alive.status_code, alive.json()) == (200, {"data": {"status": "ok"}})
     told = {"status": "ok", "rate_limit": "per_process"}
     assert (ready.status_code, ready.json()) == (200, {"data": told})
+
+
+def test_limits_that_redis_holds_are_said_to_be_shared(start: Callable[..., Service]) -> None:
+    anybody = Person(start(SEALDESK_REDIS_URL=run_redis_url()), "")
+    assert anybody.get("/readyz").json()["data"] == {"status": "ok", "rate_limit": "shared"}
+    metrics = anybody.get("/metrics").text.splitlines()
+    assert "sealdesk_rate_limit_shared 1.0" in metrics
+    assert "sealdesk_rate_limit_fallbacks_total 0.0" in metrics
+
+
+def test_service_whose_redis_is_away_is_ready_and_says_so(start: Callable[..., Service]) -> None:
+    anybody = Person(start(SEALDESK_REDIS_URL=f"redis://127.0.0.1:{free_port()}"), "")
+    ready = anybody.get("/readyz")
+    assert ready.status_code == 200
+    assert ready.json()["data"] == {"status": "ok", "rate_limit": "local"}
+    metrics = anybody.get("/metrics").text.splitlines()
+    assert "sealdesk_rate_limit_shared 0.0" in metrics
+    assert "sealdesk_rate_limit_fallbacks_total 1.0" in metrics
+
+
+def test_metrics_of_one_process_alone_have_none_of_shared_limits(anybody: Person) -> None:
+    assert "rate_limit" not in anybody.get("/metrics").text
 
 
 def test_service_that_is_ending_is_alive_and_not_ready(own_service: Service) -> None:
