@@ -131,7 +131,9 @@ def check_server(settings: Settings, url: str) -> None:
     """Raises Unusable unless the PostgreSQL database can be served, and safely."""
     from sealdesk.db.postgres import fitness
 
-    asyncio.run(fitness.check(url, is_pooled=settings.database_pooler == "transaction"))
+    is_worker = url != settings.database_url
+    is_pooled = settings.database_pooler == "transaction"
+    asyncio.run(fitness.check(url, is_pooled=is_pooled, is_worker=is_worker))
 
 
 def ensure_alone(settings: Settings) -> None:

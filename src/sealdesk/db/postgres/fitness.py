@@ -33,6 +33,16 @@ FROM pg_class c
 WHERE c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'alembic_version'::regclass)
     AND c.relkind IN ('r', 'p') LIMIT 1000
 """
+# Tables on which a policy that the role has, or may take up, does not ask for the tenant.
+_SEEN_ACROSS = """
+SELECT DISTINCT c.relname AS name FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid
+WHERE c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'alembic_version'::regclass)
+    AND p.polpermissive AND EXISTS (SELECT 1 FROM unnest(p.polroles) of(role)
+        WHERE CASE WHEN of.role = 0 THEN true
+            ELSE pg_has_role(current_user, of.role, 'MEMBER') END)
+    AND pg_get_expr(p.polqual, p.polrelid) NOT LIKE '%current_setting(''sealdesk.tenant_id''%'
+ORDER BY 1 LIMIT 1000
+"""
 # A comment on Alembic's table marks what `sealdesk move` has not finished: it needs no grants, is
 # no table that the schema would have to know, and goes along with a dump.
 UNFINISHED = "unfinished sealdesk move of "
@@ -42,7 +52,10 @@ _MIGRATE = "run `sealdesk migrate` with SEALDESK_OWNER_DATABASE_URL"
 
 def shown(url: str) -> str:
     """The URL without its password and parameters."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "the database's URL"
     host = parts.netloc.rpartition("@")[2]
     user = f"{parts.username}@" if parts.username else ""
     return f"postgresql://{user}{host}{parts.path}"
@@ -58,7 +71,7 @@ async def connected(url: str, *, name: str, is_pooled: bool = False) -> Connecti
         raise Unusable(f"{shown(url)}: {error}; create it with createdb, then migrate") from error
     except asyncpg.TargetServerAttributeNotMatched as error:
         raise Unusable(f"{shown(url)}: none of the hosts takes writes; is one primary?") from error
-    except (asyncpg.ClientConfigurationError, ValueError) as error:
+    except (asyncpg.ClientConfigurationError, ValueError, OverflowError) as error:
         raise Unusable(f"{shown(url)} is not a URL that can be used: {error}") from error
     except Exception as error:
         if errors.is_away(error):
@@ -67,12 +80,15 @@ async def connected(url: str, *, name: str, is_pooled: bool = False) -> Connecti
         raise
 
 
-async def check(url: str, *, is_pooled: bool = False) -> None:
-    """Raises Unusable unless the database can be served, and safely."""
+async def check(url: str, *, is_pooled: bool = False, is_worker: bool = False) -> None:
+    """Raises Unusable unless the database can be served, and safely.
+
+    is_worker: the role may see what belongs to it for all tenants.
+    """
     connection = await connected(url, name="sealdesk check", is_pooled=is_pooled)
     try:
         async with connection.transaction():
-            faults = await _faults(connection)
+            faults = await faults_of(connection, is_worker=is_worker)
     except Exception as error:
         if errors.is_away(error):
             raise Unusable(f"{shown(url)} cannot be examined: {error}") from error
@@ -103,7 +119,8 @@ async def unfinished(connection: Connection) -> str | None:
     return comment.removeprefix(UNFINISHED) if comment.startswith(UNFINISHED) else None
 
 
-async def _faults(connection: Connection) -> list[str]:
+async def faults_of(connection: Connection, *, is_worker: bool = False) -> list[str]:
+    """What is wrong with the database, or with using it as this role."""
     (server,) = await connection.fetch(_SERVER)
     if faults := _server_faults(server):
         return faults
@@ -114,7 +131,10 @@ async def _faults(connection: Connection) -> list[str]:
     found = {row["name"]: row for row in await connection.fetch(_TABLES)}
     if not found[tables.VERSION]["is_readable"]:
         return [f"does not let the role {server['role']} read the tables; {_MIGRATE}"]
-    faults = _schema_faults(str(await connection.fetchval(_VERSION)))
+    version = await connection.fetchval(_VERSION)
+    if version is None:
+        return [f"has no schema that is known; {_MIGRATE}"]
+    faults = _schema_faults(version)
     if server["synchronous_commit"] in ("off", "local"):
         faults.append(
             f"has synchronous_commit = {server['synchronous_commit']}, with which acknowledged"
@@ -123,6 +143,14 @@ async def _faults(connection: Connection) -> list[str]:
     (powers,) = await connection.fetch(_POWERS)
     is_owner = any(row["is_owned"] for row in found.values())
     faults += _role_faults(server["role"], powers["super"], powers["bypass"], is_owner)
+    seen = {row["name"] for row in await connection.fetch(_SEEN_ACROSS)}
+    if is_worker:
+        seen -= {*tables.OF_WORKER}
+    if seen and not faults:
+        faults.append(
+            f"is used as {server['role']}, for which policies (its own, or of a role that it may"
+            f" become) show {', '.join(sorted(seen))} of all tenants. Serve as a role of its own"
+        )
     isolated = {name for name, row in found.items() if row["is_isolated"]}
     open_to_all = sorted({*found} - isolated - {*tables.GLOBAL, tables.VERSION})
     if open_to_all:
