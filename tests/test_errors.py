@@ -26,8 +26,8 @@ def closed(key: Key) -> str:
 
 def without_storage(key: Key) -> httpx.Response:
     """The answer to a key whose secret this server cannot open."""
-    spoil = "UPDATE api_keys SET sealed_secret = x'00' WHERE id = :id"
-    key.service.write(lambda tx: tx.run(spoil, {"id": key.id}))
+    spoil = "UPDATE api_keys SET sealed_secret = :spoiled WHERE id = :id"
+    key.service.write(lambda tx: tx.run(spoil, {"id": key.id, "spoiled": b"0"}))
     return key.get(TICKETS)
 
 

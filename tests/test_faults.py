@@ -19,6 +19,7 @@ import pytest
 from sealdesk.clock import Clock
 from sealdesk.db.engine import Tx
 from tests.support.client import Key
+from tests.support.databases import SQLITE_ONLY
 from tests.support.disk import Disk, watched_disk
 from tests.support.service import Service, running, wait_until
 
@@ -54,6 +55,7 @@ def _post(pool: ThreadPoolExecutor, key: Key, count: int) -> list[Future[httpx.R
     return [pool.submit(key.post, TICKETS, NEW) for _ in range(count)]
 
 
+@SQLITE_ONLY
 def test_no_write_is_answered_before_the_disk_has_it(
     disk: Disk, used_key: Key, pool: ThreadPoolExecutor
 ) -> None:
@@ -66,6 +68,7 @@ def test_no_write_is_answered_before_the_disk_has_it(
     assert answer.result().status_code == 201
 
 
+@SQLITE_ONLY
 def test_reads_do_not_wait_for_the_disk(
     disk: Disk, used_key: Key, pool: ThreadPoolExecutor
 ) -> None:
@@ -77,6 +80,7 @@ def test_reads_do_not_wait_for_the_disk(
     assert used_key.get(f"{TICKETS}/{answer.result().json()['data']['id']}").status_code == 200
 
 
+@SQLITE_ONLY
 def test_writers_that_wait_share_one_commit(
     disk: Disk, used_key: Key, pool: ThreadPoolExecutor
 ) -> None:
@@ -106,6 +110,7 @@ def _pages(service: Service) -> int:
     return int(service.rows("PRAGMA page_count")[0][0])
 
 
+@SQLITE_ONLY
 def test_full_disk_refuses_writes_whole_and_goes_on_reading(own_service: Service) -> None:
     key = own_service.tenant().key()
     kept = [key.ticket(subject=f"Ticket {number}") for number in range(3)]
@@ -120,6 +125,7 @@ def test_full_disk_refuses_writes_whole_and_goes_on_reading(own_service: Service
     assert own_service.rows(events)[0][0] == before
 
 
+@SQLITE_ONLY
 def test_key_that_was_never_used_reads_from_a_full_disk(own_service: Service) -> None:
     key = own_service.tenant().key()
 
@@ -131,6 +137,7 @@ def test_key_that_was_never_used_reads_from_a_full_disk(own_service: Service) ->
     assert key.get(f"{TICKETS}?per_page=0").status_code == 400
 
 
+@SQLITE_ONLY
 def test_first_write_after_space_returns_succeeds(own_service: Service) -> None:
     key = own_service.tenant().key()
     key.ticket()
@@ -140,6 +147,7 @@ def test_first_write_after_space_returns_succeeds(own_service: Service) -> None:
     assert key.post(TICKETS, NEW).status_code == 201
 
 
+@SQLITE_ONLY
 def test_none_of_a_failed_group_is_kept_and_none_acknowledged_is_lost(
     own_service: Service, pool: ThreadPoolExecutor
 ) -> None:

@@ -131,7 +131,8 @@ class Service:
         """Doors through which tests see every tenant: on PostgreSQL, those of the owner."""
         if not self.settings.database_url:
             return self.shared.database
-        return open_database(self.settings, name="test", url=self.settings.owner_database_url)
+        url = self.settings.owner_database_url
+        return open_database(self.settings, name="test", url=url, has_time=True)
 
     def write(self, work: Callable[[Tx], Awaitable[T]]) -> T:
         """Run work in a transaction of the service's own database."""

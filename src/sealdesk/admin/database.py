@@ -105,7 +105,7 @@ def doors_of(settings: Settings) -> Iterator[Doors]:
             yield FileDoors(connection)
         return
     with asyncio.Runner() as runner:
-        database = open_database(settings, name="sealdesk command")
+        database = open_database(settings, name="sealdesk command", has_time=True)
         try:
             yield ServerDoors(database, runner)
         finally:

@@ -5,16 +5,24 @@ from sealdesk.db.sqlite import SqliteDatabase
 from sealdesk.settings import Settings
 
 
-def open_database(settings: Settings, *, name: str, url: str = "") -> Database:
+def open_database(
+    settings: Settings, *, name: str, url: str = "", has_time: bool = False
+) -> Database:
     """The doors to the database. It must have the current schema. Raises sqlite3.Error.
 
     name: of the process, as the database shows it. url: of another role than the one that serves.
+    has_time: nobody waits for an answer, so a piece of work may take long.
     """
     url = url or settings.database_url
     if not url:
         return SqliteDatabase(settings.database_path)
     # Only here: who keeps an SQLite file need not load what speaks to PostgreSQL.
-    from sealdesk.db.postgres.database import PostgresDatabase
+    from sealdesk.db.postgres.database import WORK_S, PostgresDatabase
 
-    is_pooled = settings.database_pooler == "transaction"
-    return PostgresDatabase(url, settings.database_connections, name=name, is_pooled=is_pooled)
+    return PostgresDatabase(
+        url,
+        settings.database_connections,
+        name=name,
+        is_pooled=settings.database_pooler == "transaction",
+        limit_s=None if has_time else WORK_S,
+    )

@@ -16,7 +16,7 @@ from sealdesk.errors import Unavailable
 
 T = TypeVar("T")
 CONNECT_S = 2.0
-ANSWER_S = 4.5  # no statement is waited for longer, whatever the server or the way to it does
+WORK_S = 4.5  # no work is waited for longer, whatever the server or the way to it does
 SLOW_READ_LIMIT_S = 2.0  # decisions 9
 _SLOW_READS_AT_ONCE = 2
 _SLOW_READS_WAITING = 8
@@ -42,12 +42,22 @@ class PostgresDatabase:
     """The database as one process uses it.
 
     is_pooled: a pooler in transaction mode stands between: nothing may outlive a transaction.
+    limit_s: for how long a piece of work is waited for; None for who has time, as commands do.
     """
 
-    def __init__(self, url: str, connections: int, *, name: str, is_pooled: bool) -> None:
+    def __init__(
+        self,
+        url: str,
+        connections: int,
+        *,
+        name: str,
+        is_pooled: bool,
+        limit_s: float | None = WORK_S,
+    ) -> None:
         self._url = url
         self._name = name
         self._is_pooled = is_pooled
+        self._limit_s = limit_s
         self._pool = Pool(self._connect, connections)
         self._opening = Opening(always=is_pooled, settings=_IN_TRANSACTION if is_pooled else "")
         self._slow_opening = Opening(always=True, settings=_SLOWLY)
@@ -106,8 +116,7 @@ class PostgresDatabase:
     ) -> T:
         connection = await self._pool.acquire()
         tx = PostgresTx(connection, tenant_id, opening)
-        # Cut rather than cancelled: a cancelled COMMIT may be answered as if it had succeeded.
-        watchdog = asyncio.get_running_loop().call_later(ANSWER_S, connection.terminate)
+        watchdog = self._watch(connection)
         try:
             value = await work(tx)
             if is_write:
@@ -125,8 +134,16 @@ class PostgresDatabase:
             connection.terminate()
             raise
         finally:
-            watchdog.cancel()
+            if watchdog is not None:
+                watchdog.cancel()
             self._pool.release(connection)
+
+    def _watch(self, connection: Connection) -> asyncio.TimerHandle | None:
+        """Cut the connection in the end rather than cancel: a cancelled COMMIT that waits for a
+        standby is answered as if it had succeeded."""
+        if self._limit_s is None:
+            return None
+        return asyncio.get_running_loop().call_later(self._limit_s, connection.terminate)
 
     async def _undo(self, tx: PostgresTx, connection: Connection, error: Exception) -> None:
         """Leave the connection as the next one expects it, or not at all."""

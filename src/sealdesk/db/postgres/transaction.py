@@ -77,7 +77,7 @@ class PostgresTx:
         self._changes.append(change)
 
     async def draw(self, sql: str, params: Params) -> Row:
-        if self._opening.always:
+        if self._changes or self._opening.always:
             await self.open()
         if self.is_open or self.tenant_id is None:
             statement = statements.plain(sql)
