@@ -1,0 +1,197 @@
+"""What rooms may rely on when several processes change the same, on both databases.
+
+On SQLite one process serves; on PostgreSQL two services stand on one database here.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import pytest
+
+from sealdesk.db.engine import Overtaken, Tx
+from tests.support.client import Key, Person
+from tests.support.databases import Kind, Template
+from tests.support.service import PASSWORD, Service, Tenant, running
+
+T = TypeVar("T")
+AT_ONCE = 50
+TICKETS = "/api/v1/external/tickets"
+
+
+class Nodes(NamedTuple):
+    """Two services on one database, or twice the same one."""
+
+    first: Service
+    second: Service
+
+    def of(self, number: int) -> Service:
+        return self[number % 2]
+
+
+@pytest.fixture(scope="module")
+def nodes(
+    kind: Kind, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Nodes]:
+    if kind == "sqlite":
+        template: Path = request.getfixturevalue("template")
+        with running(tmp_path_factory.mktemp("one"), template) as service:
+            yield Nodes(service, service)
+        return
+    postgres: Template = request.getfixturevalue("postgres_template")
+    with (
+        postgres.copied() as env,
+        running(tmp_path_factory.mktemp("one"), **env) as first,
+        running(tmp_path_factory.mktemp("two"), **env) as second,
+    ):
+        yield Nodes(first, second)
+
+
+@pytest.fixture
+def tenant(nodes: Nodes) -> Tenant:
+    return nodes.first.tenant()
+
+
+@pytest.fixture
+def keys(nodes: Nodes, tenant: Tenant) -> tuple[Key, Key]:
+    """The same key, used on either node."""
+    key = tenant.key()
+    return key, Key(nodes.second, key.id, key.api_key, key.api_secret)
+
+
+def _at_once(work: Callable[[int], T], count: int = AT_ONCE) -> list[T]:
+    with ThreadPoolExecutor(16) as threads:
+        return list(threads.map(work, range(count)))
+
+
+def _patient(work: Callable[[], T], is_busy: Callable[[T], bool]) -> T:
+    """As a client does that is told to try again."""
+    for _ in range(50):
+        answer = work()
+        if not is_busy(answer):
+            return answer
+    return answer
+
+
+def test_changes_of_one_ticket_at_once_all_survive(keys: tuple[Key, Key]) -> None:
+    ticket = keys[0].ticket()
+    target = f"{TICKETS}/{ticket['id']}"
+
+    def change(number: int) -> int:
+        fields = {"custom_fields": {f"field_{number % 20}_{number}": number}}
+        return _patient(
+            lambda: keys[number % 2].patch(target, fields).status_code, lambda code: code == 503
+        )
+
+    count = 20  # as many fields as a ticket may have
+    assert set(_at_once(change, count)) == {200}
+    fields = keys[0].get(target).json()["data"]["custom_fields"]
+    assert sorted(fields.values()) == list(range(count))
+
+
+def test_replies_at_once_are_counted(keys: tuple[Key, Key]) -> None:
+    target = f"{TICKETS}/{keys[0].ticket()['id']}"
+
+    def reply(number: int) -> int:
+        return _patient(
+            lambda: keys[number % 2].post(f"{target}/replies", {"body": "x"}).status_code,
+            lambda code: code == 503,
+        )
+
+    assert set(_at_once(reply)) == {201}
+    assert keys[1].get(target).json()["data"]["reply_count"] == AT_ONCE
+    assert len(keys[0].walk(f"{target}/replies", per_page=100)) == AT_ONCE
+
+
+def test_one_customer_comes_of_many_tickets_at_once(keys: tuple[Key, Key]) -> None:
+    customer = {"email": "everybody@example.test"}
+    made = _at_once(lambda number: keys[number % 2].ticket(customer=customer))
+    assert len({ticket["customer"]["id"] for ticket in made}) == 1
+
+
+def test_a_customer_is_created_once(keys: tuple[Key, Key]) -> None:
+    target, new = "/api/v1/external/customers", {"email": "once@example.test"}
+    codes = _at_once(lambda number: keys[number % 2].post(target, new).status_code)
+    assert Counter(codes) == {201: 1, 409: AT_ONCE - 1}
+
+
+def test_numbers_are_given_once_and_rise(keys: tuple[Key, Key]) -> None:
+    numbers = [ticket["number"] for ticket in _at_once(lambda n: keys[n % 2].ticket())]
+    assert len(set(numbers)) == AT_ONCE
+    assert keys[0].ticket()["number"] > max(numbers)
+
+
+def test_copies_of_a_request_have_one_effect(keys: tuple[Key, Key]) -> None:
+    new = {"subject": "s", "description": "d", "customer": {"email": "copy@example.test"}}
+
+    def create(number: int) -> tuple[int, str]:
+        answer = keys[number % 2].post(TICKETS, new, idempotency_key="the same")
+        if answer.status_code == 409:
+            assert answer.json()["code"] == "idempotency_in_flight", answer.text
+            return 409, answer.headers["retry-after"]
+        return answer.status_code, answer.json()["data"]["id"]
+
+    answers = set(_at_once(create))
+    assert len({ticket for code, ticket in answers if code == 201}) == 1
+    assert {answer for answer in answers if answer[0] != 201} <= {(409, "1")}
+    assert len(keys[0].walk(TICKETS)) == 1
+
+
+def test_a_revoked_key_is_never_revived(nodes: Nodes, tenant: Tenant) -> None:
+    admin = tenant.admin()
+    for _ in range(12):
+        key = tenant.key()
+        target = f"/api/v1/api-keys/{key.id}"
+
+        def act(number: int, target: str = target) -> int:
+            person = Person(nodes.of(number), admin.token)
+            if number % 4 == 0:
+                return person.delete(target).status_code
+            if number % 4 == 1:
+                return person.post(f"{target}/rotate").status_code
+            return person.patch(target, {"name": f"name {number}"}).status_code
+
+        codes = _at_once(act, 8)
+        assert {codes[0], codes[4]} & {200, 204}, codes
+        assert set(codes) <= {200, 204, 404, 409, 503}, codes
+        for service in nodes:
+            revived = Key(service, key.id, key.api_key, key.api_secret)
+            assert revived.get(TICKETS).status_code == 401
+        (row,) = nodes.first.rows("SELECT revoked_at FROM api_keys WHERE id = :id", id=key.id)
+        assert row[0] is not None
+
+
+def test_guesses_at_once_are_all_counted(nodes: Nodes, tenant: Tenant) -> None:
+    def guess(number: int) -> int:
+        body = {"email": tenant.admin_email, "password": "a wrong passphrase"}
+        return _post(nodes.of(number), "/api/v1/auth/login", body)
+
+    codes = Counter(_at_once(guess, 20))
+    assert codes == {401: 10, 429: 10}
+    body = {"email": tenant.admin_email, "password": PASSWORD}
+    assert _post(nodes.second, "/api/v1/auth/login", body) == 429
+
+
+def _post(service: Service, target: str, body: dict[str, str]) -> int:
+    return Person(service, "").post(target, body).status_code
+
+
+def test_work_that_is_overtaken_is_run_again(nodes: Nodes, tenant: Tenant) -> None:
+    runs = 0
+
+    async def work(tx: Tx) -> int:
+        nonlocal runs
+        runs += 1
+        name = "other" if runs > 1 else "gone"
+        sql = "UPDATE tenants SET name = :new WHERE id = :id AND name = :old"
+        old = "Acme" if name == "other" else "nobody's"
+        await tx.put(sql, {"new": "Other", "id": tenant.id, "old": old})
+        return runs
+
+    if nodes.first is nodes.second:
+        with pytest.raises(Overtaken):
+            nodes.first.write(work)
+    else:
+        assert nodes.first.write(work) == 2
