@@ -4,6 +4,7 @@ import json
 import random
 import re
 import secrets
+import shlex
 import shutil
 import signal
 import sqlite3
@@ -26,6 +27,8 @@ _END_SESSION = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE application_name = 'sealdesk move' AND datname = current_database()
 """
+# A dozen commands each, of which every one starts Python and some a migration too.
+pytestmark = pytest.mark.timeout(240)
 TICKETS = "/api/v1/external/tickets"
 ADMIN = "maya@acme-ceramics.test"
 
@@ -69,10 +72,13 @@ def new_urls(template: Template) -> Iterator[dict[str, str]]:
 
 
 class Moved(NamedTuple):
-    """An installation on SQLite that was moved, and the settings of where it went."""
+    """An installation on SQLite that was moved, the settings of where it went, and what a
+    terminal saw.
+    """
 
     source: Terminal
     urls: dict[str, str]
+    seen: str
 
     @property
     def owner_url(self) -> str:
@@ -89,10 +95,21 @@ def moved(
     path = tmp_path_factory.mktemp("moved") / "data"
     shutil.copytree(told_of_demo[0], path)
     with new_urls(postgres_template) as env:
-        moved = Moved(Terminal(path), env)
-        source = f"sqlite:///{file_of(moved.source)}"
-        moved.source.with_env(**env).out("move", "--to", moved.owner_url, "--from", source)
-        yield moved
+        source = Terminal(path)
+        arguments = (
+            "--to",
+            env["SEALDESK_OWNER_DATABASE_URL"],
+            "--from",
+            f"sqlite:///{path}/sealdesk.db",
+        )
+        command = shlex.join([str(PROGRAM), "move", *arguments])
+        done = subprocess.run(
+            ["script", "-qec", command, "/dev/null"],
+            env={**source.with_env(**env).env, "TERM": "xterm"},
+            capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout
+        yield Moved(source, env, done.stdout)
 
 
 def file_of(terminal: Terminal) -> Path:
@@ -116,9 +133,10 @@ def sql(urls: dict[str, str], statement: str) -> list[str]:
 
 def begun(terminal: Terminal, *args: str) -> subprocess.Popen[str]:
     """A move that has read its source and now copies."""
+    # Whoever runs the tests in the background has SIGINT ignored, which children inherit.
     process = subprocess.Popen(
-        [PROGRAM, "move", *args], env=terminal.env, stderr=subprocess.PIPE, text=True,
-        stdout=subprocess.DEVNULL,
+        ["env", "--default-signal=INT", PROGRAM, "move", *args],
+        env=terminal.env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stderr is not None
     first = process.stderr.readline()
@@ -277,6 +295,13 @@ def test_a_row_that_differs_is_found_and_named(
     told = f"events differs between source and target, first in the row {tenant_id} 00000007."
     assert told in done.stderr.splitlines()[-1]
     assert "unfinished move" in after_move(source, urls).refused("serve")
+
+
+def test_a_terminal_sees_a_bar_for_each_table_and_what_comes_next(moved: Moved) -> None:
+    assert re.search(r"copy tickets .*320 of 320 .*rows/s", moved.seen)
+    assert re.search(r"check: [\d,]+ rows in .* s, [\d,]+ rows/s", moved.seen)
+    assert re.search(r"tickets +320 +same", moved.seen)
+    assert f'SEALDESK_MASTER_KEY="$(cat {moved.source.data_dir}/master.key)"' in moved.seen
 
 
 def test_a_target_with_data_is_refused(moved: Moved) -> None:
