@@ -274,8 +274,7 @@ PLANTS: tuple[Plant, ...] = (
     Plant(
         "a connection is not given back after an error",
         "db/postgres/database.py",
-        "            watchdog.cancel()\n            self._pool.release(connection)\n",
-        "            watchdog.cancel()\n"
+        "            self._pool.release(connection)\n",
         '            if __import__("sys").exc_info()[0] is None:\n'
         "                self._pool.release(connection)\n",
         (f"{_PROOFS}::test_a_crowd_at_held_up_connections_is_refused_in_time",),
@@ -286,5 +285,12 @@ PLANTS: tuple[Plant, ...] = (
         "            return self._own.take_now(key_id, limit, self._processes)\n        step_s",
         "            return self._own.take_now(key_id, limit, 1)\n        step_s",
         (f"{_PROOFS}::test_the_limit_of_a_key_holds_over_all_nodes",),
+    ),
+    Plant(
+        "each connection of a request is waited for anew",
+        "db/postgres/pool.py",
+        "            _waited.set((since, waited_s + loop.time() - now))\n",
+        "",
+        ("tests/db/test_pool.py::test_a_request_waits_once_for_all_its_connections",),
     ),
 )

@@ -65,6 +65,12 @@ PROOFS = (
         crowd.TARGETS,
     ),
     Proof(
+        "later",
+        "the same, held up where a request comes later",
+        lambda installation, tell: crowd.run(installation, table="tickets", tell=tell),
+        crowd.TARGETS,
+    ),
+    Proof(
         "rolling",
         "rolling restarts of 2 nodes behind HAProxy",
         lambda installation, tell: rolling.run(installation, tell=tell),

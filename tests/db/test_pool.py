@@ -1,0 +1,51 @@
+"""How long the connections of one process are waited for."""
+
+import asyncio
+import time
+
+import pytest
+import uvloop
+
+from sealdesk.db.engine import Tx
+from sealdesk.db.postgres.database import PostgresDatabase
+from sealdesk.db.postgres.pool import WAIT_S
+from sealdesk.errors import Unavailable
+from tests.support.databases import Template
+
+
+def test_a_request_waits_once_for_all_its_connections(postgres_template: Template) -> None:
+    async def hold(database: PostgresDatabase, for_s: float) -> None:
+        async def sleep(tx: Tx) -> None:
+            await tx.first("SELECT pg_sleep(:for_s)", {"for_s": for_s})
+
+        await database.read(sleep)
+
+    async def request(database: PostgresDatabase) -> None:
+        await hold(database, 0.0)
+        await hold(database, 0.0)
+
+    async def waited_s(url: str) -> float:
+        database = PostgresDatabase(url, 1, name="test", is_pooled=False)
+        try:
+            await hold(database, 0.0)
+            # The request has the connection between the first and the second who hold it.
+            first = asyncio.create_task(hold(database, 0.6 * WAIT_S))
+            await asyncio.sleep(0)
+            began_at = time.monotonic()
+            asked = asyncio.create_task(request(database))
+            await asyncio.sleep(0)
+            second = asyncio.create_task(hold(database, 0.8 * WAIT_S))
+            with pytest.raises(Unavailable, match="All connections"):
+                await asked
+            took_s = time.monotonic() - began_at
+            await asyncio.gather(first, second)
+        finally:
+            await database.close()
+        return took_s
+
+    with (
+        postgres_template.copied() as env,
+        asyncio.Runner(loop_factory=uvloop.new_event_loop) as run,
+    ):
+        took_s = run.run(waited_s(env["SEALDESK_DATABASE_URL"]))
+    assert took_s == pytest.approx(WAIT_S, abs=0.3 * WAIT_S)
