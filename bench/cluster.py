@@ -20,7 +20,7 @@ CONVENTIONAL = "conventional"  # a role, and the schema of its tables
 SETTINGS: dict[str, str | int | bool] = {
     "shared_buffers": "256MB",
     "jit": False,
-    "max_wal_size": "8GB",
+    "max_wal_size": "4GB",
     "checkpoint_timeout": "1h",
 }
 

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Response, status
 from sqlalchemy import select, tuple_
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import selectinload
+from sqlalchemy.orm import joinedload
 
 from bench.conventional.database import Session
 from bench.conventional.models import ApiKey, Customer, OutboxEvent, Ticket
@@ -42,7 +42,7 @@ async def list_tickets(
     query = (
         select(Ticket)
         .where(Ticket.tenant_id == key.tenant_id)
-        .options(selectinload(Ticket.customer))
+        .options(joinedload(Ticket.customer, innerjoin=True))
         .order_by(Ticket.created_at.desc(), Ticket.id.desc())
         .limit(per_page + 1)
     )
