@@ -7,16 +7,19 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sealdesk.admin.database import Desk
+from sealdesk.admin.database import Desk, FileDoors, doors_of
 from sealdesk.admin.finding import Finding
+from sealdesk.admin.keys import find_key, sealed_of_all
 from sealdesk.admin.output import AsJson, as_json, console
 from sealdesk.admin.requests import api_url, connection
-from sealdesk.api_keys import rules, store
+from sealdesk.api_keys import rules
 from sealdesk.db import version
 from sealdesk.db.connection import connect
 from sealdesk.errors import Unfit
@@ -43,7 +46,7 @@ def doctor(
     ] = "",
     json: AsJson = False,
 ) -> None:
-    """Check settings, files, database, disk and clock.
+    """Check settings, files, database, disk and clock; on PostgreSQL the server and the role too.
 
     Fails (exit code 1) if anything is wrong. Changes nothing without --fix, and may be run at any
     time.
@@ -75,6 +78,9 @@ def _found(public_url: str, fix: bool) -> Iterator[Finding]:
 
 
 def _examine(data_dir: str, fix: bool) -> Iterator[Finding]:
+    if os.environ.get("SEALDESK_DATABASE_URL"):
+        yield from _examine_server()
+        return
     if not Path(data_dir).is_dir():
         yield Finding("bad", "data", f"{data_dir} is not there; sealdesk serve makes it")
         return
@@ -89,6 +95,25 @@ def _examine(data_dir: str, fix: bool) -> Iterator[Finding]:
     yield _sqlite()
     yield from _database(settings, fix)
     yield _server(settings)
+    yield _clock(settings.max_skew_s)
+
+
+def _examine_server() -> Iterator[Finding]:
+    from sealdesk.admin import server_findings
+
+    try:
+        settings = from_env(os.environ)
+    except Unfit as error:
+        yield Finding("bad", "settings", str(error))
+        return
+    yield Finding("good", "settings", "fit; the data lies in PostgreSQL")
+    is_fit = True
+    for finding in server_findings.examine(settings):
+        is_fit = is_fit and (finding.about, finding.state) != ("database", "bad")
+        yield finding
+    if is_fit:
+        with doors_of(settings) as doors:
+            yield _secrets(Desk(settings, doors))
     yield _clock(settings.max_skew_s)
 
 
@@ -147,7 +172,7 @@ def _database(settings: Settings, fix: bool) -> Iterator[Finding]:
     try:
         with closing(connect(path)) as connection:
             yield _pragmas(path, connection, schema)
-            yield _secrets(Desk(settings, connection))
+            yield _secrets(Desk(settings, FileDoors(connection)))
     except sqlite3.Error as error:
         yield Finding("bad", "database", f"{path} cannot be used: {error}")
 
@@ -162,9 +187,9 @@ def _pragmas(path: Path, connection: sqlite3.Connection, schema: str) -> Finding
 
 def _secrets(desk: Desk) -> Finding:
     """Whether the master keys open what is sealed, tried on the first secrets."""
-    sealed = desk.read(lambda tx: store.list_sealed(tx, ("", ""), _SECRETS_TRIED))
+    sealed = list(islice(sealed_of_all(desk), _SECRETS_TRIED))
     for tenant_id, key_id in sealed:
-        key = desk.read(lambda tx: store.find(tx, tenant_id, key_id))  # noqa: B023 - run at once
+        key = desk.read(partial(find_key, tenant_id, key_id), tenant_id)
         try:
             if key is not None and key.sealed_secret is not None:
                 desk.ring.open(key.sealed_secret, rules.seal_context(key))
