@@ -8,10 +8,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.admin.conftest import Home
+from tests.admin.conftest import Home, on_a_file
 from tests.admin.terminal import PASSWORD, Terminal, log_in, serving
 
 
+@on_a_file
 def test_everything_in_the_data_directory_is_its_owners_alone(home: Home) -> None:
     directory = home.terminal.data_dir
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in directory.iterdir()}
@@ -61,6 +62,7 @@ def test_a_port_in_use_is_named(installed: Terminal, home: Home) -> None:
     assert f"cannot listen on 127.0.0.1:{port}: Address already in use" in refusal
 
 
+@on_a_file
 def test_one_database_is_served_once_whatever_leads_to_it(
     terminal: Terminal, installed: Terminal
 ) -> None:
@@ -96,6 +98,18 @@ def test_a_full_disk_is_named(empty: Terminal, room_bytes: int) -> None:
 def test_a_data_directory_that_cannot_be_is_named() -> None:
     refusal = Terminal(Path("/dev/null/data")).refused("serve", "--port", "0")
     assert "SEALDESK_DATA_DIR: /dev/null/data/" in refusal
+
+
+def test_sqlite_takes_one_process_and_says_what_takes_more(installed: Terminal) -> None:
+    assert installed.refused("serve", "--port", "0", "--workers", "2") == (
+        "sealdesk: --workers 2 needs PostgreSQL: an SQLite database is served by one process."
+        " Leave --workers away, or set SEALDESK_DATABASE_URL to postgresql://…"
+    )
+
+
+def test_background_work_of_sqlite_is_the_servers_own(empty: Terminal) -> None:
+    assert "on SQLite `sealdesk serve` does the background work itself" in empty.refused("worker")
+    assert not empty.data_dir.exists()
 
 
 def test_a_wrong_option_is_one_line(empty: Terminal) -> None:
