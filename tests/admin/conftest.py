@@ -5,12 +5,14 @@ takes most of a second.
 import shutil
 import socket
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from tests.admin.terminal import Served, Terminal, serving
+from tests.support.databases import Kind, Template
 
 
 class Home(NamedTuple):
@@ -21,13 +23,24 @@ class Home(NamedTuple):
     served: Served
 
 
+# For tests of what only an SQLite installation has.
+on_a_file = pytest.mark.parametrize("kind", ["sqlite"], indirect=True, scope="session")
+
+
 @pytest.fixture(scope="session")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+def home(
+    kind: Kind, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Home]:
+    """On either database."""
     port = _free_port()
     bare = Terminal(tmp_path_factory.mktemp("home") / "data")
-    told = bare.out("demo", "--port", str(port))
-    terminal = bare.with_env(SEALDESK_API_URL=f"http://127.0.0.1:{port}")
-    with serving(terminal, port=port) as served:
+    with ExitStack() as stack:
+        if kind == "postgresql":
+            template: Template = request.getfixturevalue("postgres_template")
+            bare = bare.with_env(**stack.enter_context(template.copied()))
+        told = bare.out("demo", "--port", str(port))
+        terminal = bare.with_env(SEALDESK_API_URL=f"http://127.0.0.1:{port}")
+        served = stack.enter_context(serving(terminal, port=port))
         yield Home(terminal, told, served)
 
 

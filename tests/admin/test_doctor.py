@@ -2,6 +2,7 @@ import base64
 import os
 from typing import Any
 
+from tests.admin.conftest import on_a_file
 from tests.admin.terminal import Terminal
 
 
@@ -10,6 +11,7 @@ def findings(terminal: Terminal) -> dict[str, Any]:
     return {finding["about"]: finding for finding in terminal.json("doctor")}
 
 
+@on_a_file
 def test_a_served_installation_is_sound(terminal: Terminal) -> None:
     found = findings(terminal)
     assert "is running" in found["server"]["text"]
