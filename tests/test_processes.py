@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPException
@@ -89,7 +90,7 @@ def _port(served: Served) -> int:
 
 
 def _answering(served: Served) -> set[int]:
-    return {Asked(served).pid() for _ in range(8)}
+    return {Asked(served).pid() for _ in range(24)}
 
 
 def _end(served: Served, number: signal.Signals = signal.SIGTERM) -> tuple[int, float]:
@@ -114,6 +115,13 @@ def test_worker_that_dies_is_replaced_and_the_log_says_so(two: Served) -> None:
     assert (line["died_pid"], line["code"], line["restart_in_s"]) == (dead, -9, 0.25)
     wait_until(lambda: len(_answering(two)) == 2)
     assert dead not in _answering(two)
+
+
+def test_connections_that_come_together_are_spread_over_the_workers(two: Served) -> None:
+    together = [Asked(two) for _ in range(48)]
+    counts = Counter(asked.pid() for asked in together)
+    assert len(counts) == 2
+    assert min(counts.values()) >= 8
 
 
 def test_delay_before_a_worker_is_replaced_doubles_is_bounded_and_forgets() -> None:

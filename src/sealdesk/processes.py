@@ -1,4 +1,4 @@
-"""Several serving processes on one socket: their parent forks them, replaces those that die, and
+"""Several serving processes on one port: their parent forks them, replaces those that die, and
 ends them together.
 
 The parent has one thread and no event loop: it sleeps until a signal or a child's end wakes it.
@@ -30,8 +30,8 @@ _WATCHED = (signal.SIGCHLD, _READY, *ENDING_SIGNALS)
 _IDLE_S = 3600.0
 _PR_SET_PDEATHSIG = 1
 
-# What a child does, given whom to tell that it has begun; gives the exit code.
-Work = Callable[[Callable[[], None]], int]
+# What a child does, given its number from 1 and whom to tell that it has begun; the exit code.
+Work = Callable[[int, Callable[[], None]], int]
 
 log = structlog.get_logger("sealdesk.processes")
 
@@ -49,13 +49,14 @@ class _Child(NamedTuple):
 
 
 class Parent:
-    """The parent of so many children that work; `run` it once, in a process without threads."""
+    """The parent of one child for each socket; `run` it once, in a process without threads."""
 
     def __init__(
-        self, sock: socket.socket, count: int, work: Work, on_ready: Callable[[], None]
+        self, sockets: list[socket.socket], work: Work, on_ready: Callable[[], None]
     ) -> None:
-        self._sock = sock
-        self._count = count
+        # Kept open here: whoever waits at the socket of a child that died waits for the next one.
+        self._sockets = sockets
+        self._count = len(sockets)
         self._work = work
         self._on_ready = on_ready
         self._children: dict[int, _Child] = {}
@@ -96,7 +97,9 @@ class Parent:
                 signal.pthread_sigmask(signal.SIG_SETMASK, ENDING_SIGNALS)
                 _end_with(parent)
                 logs.tell_always(worker=number)
-                code = self._work(lambda: os.kill(parent, _READY))
+                for other in self._sockets[: number - 1] + self._sockets[number:]:
+                    other.close()
+                code = self._work(number, lambda: os.kill(parent, _READY))
             finally:
                 # Nothing of the parent's stack is the child's to unwind.
                 os._exit(code)
@@ -122,9 +125,9 @@ class Parent:
         self._later(_KILL_AFTER_S, self._kill)
 
     def _close_door(self) -> None:
-        # The children leave the filter to the parent: one of them alone must not shut out all.
-        draining.turn_away(self._sock)
-        self._sock.close()
+        for sock in self._sockets:
+            draining.turn_away(sock)
+            sock.close()
 
     def _kill(self) -> None:
         log.warning("workers were killed", count=len(self._children))

@@ -36,7 +36,7 @@ class Ending(NamedTuple):
     """How a process ends.
 
     notice_s: how long it goes on taking requests while it says that it is not ready.
-    is_alone: no parent sees to the signals, and no other process accepts from the socket.
+    is_alone: no parent sees to the signals and to the door.
     """
 
     notice_s: int = 0
@@ -111,10 +111,30 @@ def bind(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def _listening(sock: socket.socket, address: tuple[str, int]) -> socket.socket:
+def bind_each(host: str, port: int, count: int) -> list[socket.socket]:
+    """So many sockets on one port, among which the kernel spreads the connections. Raises Refused.
+
+    On one socket for all, whichever process came first took all connections that waited: 32 of a
+    proxy went to one of two.
+    """
+    with bind(host, port) as alone:  # refused when another process has the port already
+        address = alone.getsockname()
+    try:
+        return [
+            _listening(socket.socket(alone.family), address, is_shared=True) for _ in range(count)
+        ]
+    except OSError as error:
+        raise Refused(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
+
+
+def _listening(
+    sock: socket.socket, address: tuple[str, int], *, is_shared: bool = False
+) -> socket.socket:
     with contextlib.ExitStack() as stack:
         stack.callback(sock.close)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if is_shared:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         sock.bind(address)
         # Now rather than later: another process may have the port too, as long as nobody listens.
         sock.listen(BACKLOG)

@@ -51,16 +51,17 @@ def main() -> int:
     options = parser.parse_args()
     draining.DRAIN_S, draining.CUT_AFTER_S = options.drain_s, options.drain_s - 0.5
     logs.configure("info")
-    sock = server.bind("127.0.0.1", 0)
-    url = f"http://127.0.0.1:{sock.getsockname()[1]}"
+    sockets = server.bind_each("127.0.0.1", 0, options.count)
+    url = f"http://127.0.0.1:{sockets[0].getsockname()[1]}"
 
-    def work(on_ready: Callable[[], None]) -> int:
+    def work(number: int, on_ready: Callable[[], None]) -> int:
         log.info("begun")
         if options.fails:
             return 7
+        sock = sockets[number - 1]
         return 0 if server.serve(app, Lifetime(), sock, on_ready, _ONE_OF_SEVERAL) else 1
 
-    return Parent(sock, options.count, work, lambda: log.info("serving", url=url)).run(notice_s=0)
+    return Parent(sockets, work, lambda: log.info("serving", url=url)).run(notice_s=0)
 
 
 _ONE_OF_SEVERAL = server.Ending(is_alone=False)

@@ -46,34 +46,39 @@ def serve(host: Host = HOST, port: Port = PORT, workers: Workers = 1) -> None:
     with contextlib.ExitStack() as held:
         if not settings.database_url:
             held.enter_context(server.lock(settings.database_path))
-        sock = held.enter_context(server.bind(host, port))
-        greet = partial(_greet, url_of(host, sock.getsockname()[1]), workers)
         if workers == 1:
+            sock = held.enter_context(server.bind(host, port))
+            greet = partial(_greet, url_of(host, sock.getsockname()[1]), workers)
             code = _serve(settings, sock, server.Ending(settings.drain_notice_s), greet)
         else:
-            code = _serve_with(workers, settings, sock, greet)
+            sockets = server.bind_each(host, port, workers)
+            greet = partial(_greet, url_of(host, sockets[0].getsockname()[1]), workers)
+            code = _serve_with(settings, sockets, greet)
     raise typer.Exit(code)
 
 
-def _serve_with(
-    workers: int, settings: Settings, sock: socket.socket, greet: Callable[[], None]
-) -> int:
+def _serve_with(settings: Settings, sockets: list[socket.socket], greet: Callable[[], None]) -> int:
     from sealdesk.processes import Parent
 
     if settings.redis_url:
         # What is loaded before the fork, the workers share: here 13 MiB each (2026-11).
         import sealdesk.shared_limits  # noqa: F401
 
-    return Parent(sock, workers, partial(_work, settings, sock), greet).run(settings.drain_notice_s)
+    return Parent(sockets, partial(_work, settings, sockets), greet).run(settings.drain_notice_s)
 
 
-def _work(settings: Settings, sock: socket.socket, on_ready: Callable[[], None]) -> int:
-    """Serve as one of several."""
+def _work(
+    settings: Settings,
+    sockets: list[socket.socket],
+    number: int,
+    on_ready: Callable[[], None],
+) -> int:
+    """Serve as one of several, on a socket of its own."""
     from sealdesk import admin, server
 
     try:
         ending = server.Ending(settings.drain_notice_s, is_alone=False)
-        return _serve(settings, sock, ending, on_ready)
+        return _serve(settings, sockets[number - 1], ending, on_ready)
     except Exception as error:
         return admin.told(error)
 
