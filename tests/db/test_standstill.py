@@ -1,0 +1,98 @@
+"""A server that stands still, or takes nothing more: 503 in time, and it heals by itself."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.servers import PgBouncer, server_directory
+from tests.support.client import Key
+from tests.support.databases import Template
+from tests.support.service import Service, running, wait_until
+
+TICKETS = "/api/v1/external/tickets"
+NEW = {"subject": "s", "description": "d", "customer": {"email": "c@example.test"}}
+
+
+@pytest.fixture
+def env(postgres_template: Template) -> Iterator[dict[str, str]]:
+    with postgres_template.copied() as env:
+        yield env
+
+
+@pytest.fixture
+def service(env: dict[str, str], tmp_path: Path) -> Iterator[Service]:
+    with running(tmp_path, **env) as service:
+        yield service
+
+
+def _database(env: dict[str, str]) -> str:
+    return env["SEALDESK_DATABASE_URL"].rpartition("/")[2]
+
+
+def _is_refused_in_time(answer: httpx.Response, begun: float) -> bool:
+    assert time.monotonic() - begun < 5.5  # 5 s, and what the machine needs
+    assert answer.status_code == 503, answer.text
+    return answer.headers["retry-after"].isdigit()
+
+
+@pytest.mark.parametrize("is_write", [False, True])
+def test_a_session_that_stands_still_is_not_waited_for(
+    service: Service, env: dict[str, str], postgres_template: Template, is_write: bool
+) -> None:
+    key = service.tenant().key()
+    key.ticket()
+    sql = f"SELECT pid FROM pg_stat_activity WHERE datname = '{_database(env)}'"
+    stopped = [int(pid) for pid in postgres_template.access.sql(sql)]
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        begun = time.monotonic()
+        answer = key.post(TICKETS, NEW) if is_write else key.get(TICKETS)
+        assert _is_refused_in_time(answer, begun)
+        # A new session is another; nobody restarted anything.
+        assert key.get(TICKETS).status_code == 200
+    finally:
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+
+
+def test_a_server_that_went_away_is_found_again(
+    env: dict[str, str], postgres_template: Template, tmp_path: Path
+) -> None:
+    with server_directory() as directory:
+        pooler = PgBouncer.start(directory / "way", postgres_template.access)
+        port = f":{postgres_template.access.port}/"
+        way = env["SEALDESK_DATABASE_URL"].replace(port, f":{pooler.port}/")
+        through = {"SEALDESK_DATABASE_URL": way, "SEALDESK_DATABASE_POOLER": "transaction"}
+        with running(tmp_path, **{**env, **through}) as service:
+            key = service.tenant().key()
+            key.ticket()
+            pooler.kill()
+            begun = time.monotonic()
+            assert _is_refused_in_time(key.get(TICKETS), begun)
+            pooler.start_again()
+            begun = time.monotonic()
+            wait_until(lambda: key.get(TICKETS).status_code == 200)
+            assert time.monotonic() - begun < 2
+
+
+def test_a_server_without_room_still_reads(
+    service: Service, env: dict[str, str], postgres_template: Template
+) -> None:
+    key: Key = service.tenant().key()
+    ticket = key.ticket()
+    # What PostgreSQL says of a full disk (SQLSTATE 53100), from where it would say it.
+    full = "CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE"
+    full += " EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100';"
+    full += " END $$; CREATE TRIGGER no_room BEFORE INSERT ON tickets EXECUTE FUNCTION no_room()"
+    postgres_template.access.sql(full, _database(env))
+    begun = time.monotonic()
+    assert _is_refused_in_time(key.post(TICKETS, NEW), begun)
+    assert key.get(f"{TICKETS}/{ticket['id']}").status_code == 200
+    postgres_template.access.sql("DROP TRIGGER no_room ON tickets", _database(env))
+    assert key.post(TICKETS, NEW).status_code == 201
