@@ -39,8 +39,23 @@ async def open_ticket(
     customer = await customers.add_or_name(
         tx, caller.tenant_id, found, email=email, name=name, now_us=now_us
     )
-    ticket = Ticket(
-        tenant_id=caller.tenant_id,
+    ticket = _ticket(new, caller.tenant_id, number, customer.id, source=source, now_us=now_us)
+    document = await store.add(tx, ticket)
+    shown = Shown(
+        rules.with_customer(document, customer.reference),
+        rules.etag(ticket.version, customer.version),
+    )
+    await events.record(
+        tx, ticket.tenant_id, "ticket.created", shown.document, events.NO_CHANGES, now_us
+    )
+    return Opened(ticket.id, shown)
+
+
+def _ticket(
+    new: NewTicket, tenant_id: str, number: int, customer_id: str, *, source: Source, now_us: int
+) -> Ticket:
+    return Ticket(
+        tenant_id=tenant_id,
         id=ids.mint(now_us),
         number=number,
         subject=new.subject,
@@ -48,7 +63,7 @@ async def open_ticket(
         status=new.status,
         priority=new.priority,
         source=source,
-        customer_id=customer.id,
+        customer_id=customer_id,
         assignee_id=new.assignee_id,
         tags=rules.distinct(new.tags),
         custom_fields=new.custom_fields or {},
@@ -61,15 +76,6 @@ async def open_ticket(
         closed_at=None,
         version=1,
     )
-    document = await store.add(tx, ticket)
-    shown = Shown(
-        rules.with_customer(document, customer.reference),
-        rules.etag(ticket.version, customer.version),
-    )
-    await events.record(
-        tx, ticket.tenant_id, "ticket.created", shown.document, events.NO_CHANGES, now_us
-    )
-    return Opened(ticket.id, shown)
 
 
 async def change_ticket(
