@@ -46,12 +46,14 @@ _OURS = (asyncpg.DataError, asyncpg.ClientConfigurationError)  # InterfaceErrors
 
 def is_away(error: BaseException) -> bool:
     """Whether the database cannot be used now; all else is a fault of ours and must be seen."""
-    return isinstance(error, AWAY) and not isinstance(error, _OURS)
+    return is_lost(error) or (isinstance(error, AWAY) and not isinstance(error, _OURS))
 
 
 def is_lost(error: BaseException) -> bool:
     """Whether the connection must not be used again."""
-    return isinstance(error, LOST) and not isinstance(error, _OURS)
+    # What the driver says when a session ends while nobody listens; not its subclasses.
+    is_confused = type(error) is asyncpg.InternalClientError
+    return is_confused or (isinstance(error, LOST) and not isinstance(error, _OURS))
 
 
 def away(error: BaseException) -> Unavailable:
