@@ -4,10 +4,10 @@ import asyncio
 import time
 from collections.abc import Iterator
 
-from asyncpg import Connection, Record
+from asyncpg import Record
 
 from sealdesk.admin.finding import Finding
-from sealdesk.db.postgres import errors, fitness
+from sealdesk.db.postgres import condition, errors, fitness
 from sealdesk.db.postgres.neighbours import SERVING
 from sealdesk.db.version import KNOWN, Unusable
 from sealdesk.settings import Settings
@@ -16,21 +16,6 @@ _GOOD_SKEW_S = 5
 _SLOW_MS = 5.0
 # Off, each of them lets acknowledged changes be lost or the files be damaged when power fails.
 _DURABLE = ("fsync", "full_page_writes")
-_SERVER = """
-SELECT current_setting('server_version') AS version, current_user AS role,
-    current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes,
-    current_setting('synchronous_commit') AS synchronous_commit,
-    current_setting('synchronous_standby_names') <> '' AS awaits_standby,
-    current_setting('max_connections')::int
-        - current_setting('superuser_reserved_connections')::int AS max_connections,
-    (SELECT sum(numbackends)::int FROM pg_stat_database) AS connections,
-    (SELECT count(DISTINCT client_addr) FROM pg_stat_activity
-        WHERE datname = current_database() AND application_name = $1) AS hosts,
-    (SELECT count(*) FROM pg_stat_activity
-        WHERE datname = current_database() AND application_name = $1) AS served_by,
-    (SELECT count(*) FROM pg_stat_replication) AS standbys,
-    extract(epoch FROM clock_timestamp())::float8 AS now
-"""
 
 
 def examine(settings: Settings) -> Iterator[Finding]:
@@ -53,9 +38,9 @@ async def _examined(settings: Settings) -> list[Finding]:
         if faults:
             return [Finding("bad", "database", f"{where} {fault}") for fault in faults]
         before = time.time()
-        (server,) = await connection.fetch(_SERVER, SERVING)
+        server = await condition.look(connection)
         skew_s = abs(float(server["now"]) - (before + time.time()) / 2)
-        trip_ms = await _trip_ms(connection)
+        trip_ms = await condition.trip_ms(connection)
     except Exception as error:
         if errors.is_away(error):
             raise Unusable(f"{where} cannot be examined: {error}") from error
@@ -69,16 +54,6 @@ async def _examined(settings: Settings) -> list[Finding]:
         _way(trip_ms),
         _clock(skew_s, settings.max_skew_s),
     ]
-
-
-async def _trip_ms(connection: Connection) -> float:
-    """The shortest of some round trips."""
-    took = []
-    for _ in range(10):
-        begun = time.perf_counter()
-        await connection.fetchval("SELECT 1")
-        took.append(time.perf_counter() - begun)
-    return min(took) * 1000
 
 
 def _database(where: str, server: Record) -> Finding:
