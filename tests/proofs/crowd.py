@@ -1,6 +1,7 @@
 """Two hundred clients at ten connections that are held up: refused in time, and well soon after."""
 
 import asyncio
+import random
 import time
 from collections.abc import Sequence
 from operator import truediv
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 import asyncpg
 import uvloop
 
+from sealdesk.clock import Clock
 from tests.proofs.figures import Target, Tell, quiet
 from tests.proofs.lines import Answer, Key
 from tests.proofs.nodes import RUNTIME, Installation, Node
@@ -39,6 +41,7 @@ _WAITING = """
 SELECT count(*) FROM pg_stat_activity WHERE usename = $1 AND wait_event_type = 'Lock'
 """
 _STEADY_S = 2.0
+_HOUR_US = 3_600_000_000
 _APART_S = 0.5  # so that nobody is counted as before who was held up
 
 
@@ -64,7 +67,8 @@ class _Crowd:
         while not self.is_over:
             answer = await line.ask(self.key.request("GET", self.target))
             self.answers.append(answer)
-            await asyncio.sleep(_PAUSE_S)
+            # Unevenly: who was refused together shall not come again together.
+            await asyncio.sleep(random.uniform(0.1, 1.9) * _PAUSE_S)
         line.close()
 
     def begun(self, since: float, until: float) -> list[Answer]:
@@ -96,8 +100,11 @@ def run(
 async def _proven(
     installation: Installation, node: Node, plan: _Plan, tell: Tell
 ) -> dict[str, Any]:
-    crowd = _Crowd(node, installation.key, _NEEDS[plan.table])
+    crowd, clock = _Crowd(node, installation.key, _NEEDS[plan.table]), Clock()
     other = await asyncpg.connect(installation.primary.superuser_url(installation.database))
+    # Noting a key's use, once a minute, would wait for the lock too, and then for a connection:
+    # who is refused after that has waited for both.
+    await other.execute("UPDATE api_keys SET last_used_at = $1", clock.now_us() + _HOUR_US)
     try:
         tasks = [asyncio.create_task(crowd.ask()) for _ in range(plan.clients)]
         await asyncio.sleep(_STEADY_S)  # they connect, and the node opens its connections
