@@ -13,6 +13,7 @@ from tests.proofs.nodes import Installation
 from tests.servers import Postgres
 
 TARGETS = (
+    Target("crashes", "≥", 10, within=1),
     Target("lost", "=", 0),
     Target("duplicated", "=", 0),
     Target("healed_within_s", "≤", 1.0, within=5.0),

@@ -15,6 +15,7 @@ from tests.proofs.nodes import Installation, Node, by_admin, log_in
 
 Deed = Literal["revoke", "rotate"]
 TARGETS = (
+    Target("trials", "≥", 2000, within=1),
     Target("accepted_after", "=", 0),
     Target("refused_before", "=", 0),
     Target("unexpected", "=", 0),

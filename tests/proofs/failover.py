@@ -14,6 +14,7 @@ from tests.proofs.nodes import Installation
 from tests.servers import Postgres
 
 TARGETS = (
+    Target("failovers", "≥", 5, within=1),
     Target("lost", "=", 0),
     Target("duplicated", "=", 0),
     Target("gap_s", "≤", 5.0, within=12.0),

@@ -11,6 +11,7 @@ from tests.proofs.lines import Key, Line
 from tests.proofs.nodes import Installation, Node
 
 TARGETS = (
+    Target("trials", "≥", 2000, within=1),
     Target("missing", "=", 0),
     Target("missing_in_list", "=", 0),
     Target("unexpected", "=", 0),
