@@ -9,6 +9,11 @@ from typing import NamedTuple
 _GUARD = "api_keys/guard.py"
 _KEYS = "tests/api_keys"
 _PROOFS = "tests/proofs/test_proofs.py"
+_LIMIT_PROOF = (
+    "tests/proofs/test_limit.py::test_the_limit_holds_over_three_nodes_while_redis_is_killed"
+)
+_SHARED = "shared_limits.py"
+_SHARED_TESTS = "tests/test_shared_limits.py"
 
 
 class Plant(NamedTuple):
@@ -292,5 +297,61 @@ PLANTS: tuple[Plant, ...] = (
         "            _waited.set((since, waited_s + loop.time() - now))\n",
         "",
         ("tests/db/test_pool.py::test_a_request_waits_once_for_all_its_connections",),
+    ),
+    Plant(
+        "each process counts in a place of its own in Redis",
+        "redis_link.py",
+        '_KEY = "sealdesk:rate:%s"\n',
+        "_KEY = f\"sealdesk:rate:{__import__('os').getpid()}:%s\"\n",
+        (_LIMIT_PROOF,),
+    ),
+    Plant(
+        "what Redis told of a debt is not remembered",
+        _SHARED,
+        "            self._own.raise_debt(key_id, now + answer.debt_s)\n",
+        "",
+        (
+            _LIMIT_PROOF,
+            f"{_SHARED_TESTS}::test_a_killed_redis_leaves_each_process_its_part_of_what_is_left",
+        ),
+    ),
+    Plant(
+        "Redis is asked without what is known of the debt",
+        _SHARED,
+        "len(answers), _floor_s(self._own.debt_s(key_id)))",
+        "len(answers), 0.0)",
+        (f"{_SHARED_TESTS}::test_a_redis_that_lost_everything_unnoticed_grants_nothing_twice",),
+    ),
+    Plant(
+        "debts are not told to a Redis that came back",
+        _SHARED,
+        "            await self._tell_debts(link)\n",
+        "",
+        (f"{_SHARED_TESTS}::test_what_one_process_knows_is_told_to_a_redis_that_came_back_empty",),
+    ),
+    Plant(
+        "without Redis each process allows the whole limit",
+        _SHARED,
+        '        if self.mode == "local":\n'
+        "            return self._own.take_now(key_id, limit, self._processes)\n",
+        '        if self.mode == "local":\n            return self._own.take_now(key_id, limit)\n',
+        (
+            _LIMIT_PROOF,
+            f"{_KEYS}/test_rate_limit.py::test_without_its_redis_each_process_allows_its_part",
+        ),
+    ),
+    Plant(
+        "requests wait for Redis however long it takes",
+        _SHARED,
+        "        async with asyncio.timeout_at(until):\n",
+        "        async with asyncio.timeout_at(until + 60):\n",
+        (f"{_SHARED_TESTS}::test_a_redis_that_does_not_serve_counts_as_away",),
+    ),
+    Plant(
+        "the time on the way is added to a debt again and again",
+        _SHARED,
+        "    return max(0.0, debt_s - WAIT_S)\n",
+        "    return debt_s\n",
+        (f"{_SHARED_TESTS}::test_the_budget_comes_back_as_fast_as_it_is_promised",),
     ),
 )
