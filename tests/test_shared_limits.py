@@ -2,8 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager
+from itertools import cycle
 from typing import Any
 from uuid import uuid4
 
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from sealdesk import redis_link
 from sealdesk.errors import Unfit
 from sealdesk.limits import PERIOD_S, RateLimiter, RateState
-from sealdesk.redis_link import Spend
+from sealdesk.redis_link import Link, Spend, Told
 from sealdesk.shared_limits import WAIT_S, SharedLimiter
 from tests.servers import Redis, run_redis_url, server_directory
 
@@ -175,17 +176,27 @@ def test_a_raised_limit_holds_for_the_very_next_request(url: str) -> None:
     in_a_loop(work())
 
 
-def test_the_budget_comes_back_as_fast_as_it_is_promised(url: str) -> None:
+def test_the_budget_comes_back_as_fast_as_it_is_promised(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spend, delays_s = Link.spend, cycle([0.0, 0.02])
+
+    async def on_an_uneven_way(link: Link, spends: Sequence[Spend]) -> list[Told]:
+        await asyncio.sleep(next(delays_s))
+        return await spend(link, spends)
+
     async def work() -> None:
         key, limit, passed = a_key(), 6000, 0
-        async with started(url) as limiters:
+        async with started(url, 1) as limiters:
             while accepted(await take(limiters, 300, limit, key)) == 300:
                 begun = time.monotonic()
             while time.monotonic() < begun + 1.5:
                 passed += accepted(await take(limiters, 6, limit, key))
+                await asyncio.sleep(0.002)
             due = limit / 60 * (time.monotonic() - begun)
             assert passed == pytest.approx(due, rel=0.2)
 
+    monkeypatch.setattr(Link, "spend", on_an_uneven_way)
     in_a_loop(work())
 
 
@@ -434,7 +445,7 @@ def test_a_clock_that_jumps_neither_blocks_for_longer_nor_frees(url: str, hours:
     now_s = int(time.time())
     with client.Redis.from_url(url) as connection:
 
-        def asked(at_s: int, floor_s: float) -> redis_link.Told:
+        def asked(at_s: int, floor_s: float) -> Told:
             reply = connection.eval(timed_script(), 1, key, 60, 60, floor_s * 1e6, at_s, 0)
             return redis_link._told(reply)
 
