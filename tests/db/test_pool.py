@@ -6,9 +6,11 @@ import time
 import pytest
 import uvloop
 
+from sealdesk.db import patience
 from sealdesk.db.engine import Tx
+from sealdesk.db.patience import FOR_CONNECTIONS_S as WAIT_S
+from sealdesk.db.patience import IN_ALL_S
 from sealdesk.db.postgres.database import PostgresDatabase
-from sealdesk.db.postgres.pool import WAIT_S
 from sealdesk.errors import Unavailable
 from tests.support.databases import Template
 
@@ -21,6 +23,7 @@ def test_a_request_waits_once_for_all_its_connections(postgres_template: Templat
         await database.read(sleep)
 
     async def request(database: PostgresDatabase) -> None:
+        patience.begin()
         await hold(database, 0.0)
         await hold(database, 0.0)
 
@@ -49,3 +52,29 @@ def test_a_request_waits_once_for_all_its_connections(postgres_template: Templat
     ):
         took_s = run.run(waited_s(env["SEALDESK_DATABASE_URL"]))
     assert took_s == pytest.approx(WAIT_S, abs=0.3 * WAIT_S)
+
+
+def test_a_request_waits_once_for_all_its_statements(postgres_template: Template) -> None:
+    async def sleep(tx: Tx) -> None:
+        await tx.first("SELECT pg_sleep(:for_s)", {"for_s": 0.6 * IN_ALL_S})
+
+    async def waited_s(url: str) -> float:
+        database = PostgresDatabase(url, 2, name="test", is_pooled=False)
+        patience.begin()
+        began_at = time.monotonic()
+        try:
+            await database.read(sleep)
+            with pytest.raises(Unavailable):
+                await database.read(sleep)
+            with pytest.raises(Unavailable):
+                await database.read(sleep)
+        finally:
+            await database.close()
+        return time.monotonic() - began_at
+
+    with (
+        postgres_template.copied() as env,
+        asyncio.Runner(loop_factory=uvloop.new_event_loop) as run,
+    ):
+        took_s = run.run(waited_s(env["SEALDESK_DATABASE_URL"]))
+    assert took_s == pytest.approx(IN_ALL_S, abs=0.5)

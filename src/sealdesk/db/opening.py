@@ -17,12 +17,12 @@ def open_database(
     if not url:
         return SqliteDatabase(settings.database_path)
     # Only here: who keeps an SQLite file need not load what speaks to PostgreSQL.
-    from sealdesk.db.postgres.database import WORK_S, PostgresDatabase
+    from sealdesk.db.postgres.database import PostgresDatabase
 
     return PostgresDatabase(
         url,
         settings.database_connections,
         name=name,
         is_pooled=settings.database_pooler == "transaction",
-        limit_s=None if has_time else WORK_S,
+        has_time=has_time,
     )

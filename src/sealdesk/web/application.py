@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import structlog
 
 from sealdesk import ids
+from sealdesk.db import patience
 from sealdesk.errors import Missing, Refusal
 from sealdesk.shared import Shared
 from sealdesk.web import envelope
@@ -31,6 +32,7 @@ class Application:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
         started = time.perf_counter()
+        patience.begin()
         call = Call(scope, receive, self._shared)
         route: Route | None = None
         try:

@@ -2,12 +2,16 @@
 
 import asyncio
 import random
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 import asyncpg
 from asyncpg import Connection
 from asyncpg.connect_utils import SessionAttribute
 
+from sealdesk.db import patience
 from sealdesk.db.engine import Work
 from sealdesk.db.postgres import errors
 from sealdesk.db.postgres.pool import Pool
@@ -16,7 +20,6 @@ from sealdesk.errors import Unavailable
 
 T = TypeVar("T")
 CONNECT_S = 2.0
-WORK_S = 4.5  # no work is waited for longer, whatever the server or the way to it does
 SLOW_READ_LIMIT_S = 2.0  # decisions 9
 _SLOW_READS_AT_ONCE = 2
 _SLOW_READS_WAITING = 8
@@ -42,7 +45,7 @@ class PostgresDatabase:
     """The database as one process uses it.
 
     is_pooled: a pooler in transaction mode stands between: nothing may outlive a transaction.
-    limit_s: for how long a piece of work is waited for; None for who has time, as commands do.
+    has_time: nobody waits for an answer, as with commands, so patience has no end.
     """
 
     def __init__(
@@ -52,12 +55,12 @@ class PostgresDatabase:
         *,
         name: str,
         is_pooled: bool,
-        limit_s: float | None = WORK_S,
+        has_time: bool = False,
     ) -> None:
         self._url = url
         self._name = name
         self._is_pooled = is_pooled
-        self._limit_s = limit_s
+        self._has_time = has_time
         self._pool = Pool(self._connect, connections)
         self._opening = Opening(always=is_pooled, settings=_IN_TRANSACTION if is_pooled else "")
         self._slow_opening = Opening(always=True, settings=_SLOWLY)
@@ -66,7 +69,10 @@ class PostgresDatabase:
 
     async def _connect(self) -> Connection:
         try:
-            return await connect(self._url, name=self._name, is_pooled=self._is_pooled)
+            timeout_s = min(CONNECT_S, patience.current().in_all_s)
+            return await connect(
+                self._url, name=self._name, is_pooled=self._is_pooled, timeout_s=timeout_s
+            )
         except Exception as error:
             if errors.is_away(error):
                 raise errors.away(error) from error
@@ -114,9 +120,20 @@ class PostgresDatabase:
     async def _run_once(
         self, work: Work[T], tenant_id: str | None, opening: Opening, *, is_write: bool
     ) -> T:
-        connection = await self._pool.acquire()
-        tx = PostgresTx(connection, tenant_id, opening)
-        watchdog = self._watch(connection)
+        left, began_at = patience.current(), time.monotonic()
+        if left.in_all_s <= 0:
+            raise Unavailable
+        try:
+            connection = await self._pool.acquire()
+            tx = PostgresTx(connection, tenant_id, opening)
+            with self._cut_off(connection, left.in_all_s - (time.monotonic() - began_at)):
+                return await self._run_on(connection, tx, work, is_write=is_write)
+        finally:
+            left.in_all_s -= time.monotonic() - began_at
+
+    async def _run_on(
+        self, connection: Connection, tx: PostgresTx, work: Work[T], *, is_write: bool
+    ) -> T:
         try:
             value = await work(tx)
             if is_write:
@@ -134,16 +151,20 @@ class PostgresDatabase:
             connection.terminate()
             raise
         finally:
-            if watchdog is not None:
-                watchdog.cancel()
             self._pool.release(connection)
 
-    def _watch(self, connection: Connection) -> asyncio.TimerHandle | None:
+    @contextmanager
+    def _cut_off(self, connection: Connection, after_s: float) -> Iterator[None]:
         """Cut the connection in the end rather than cancel: a cancelled COMMIT that waits for a
         standby is answered as if it had succeeded."""
-        if self._limit_s is None:
-            return None
-        return asyncio.get_running_loop().call_later(self._limit_s, connection.terminate)
+        if self._has_time:
+            yield
+            return
+        timer = asyncio.get_running_loop().call_later(after_s, connection.terminate)
+        try:
+            yield
+        finally:
+            timer.cancel()
 
     async def _undo(self, tx: PostgresTx, connection: Connection, error: Exception) -> None:
         """Leave the connection as the next one expects it, or not at all."""
@@ -157,16 +178,18 @@ class PostgresDatabase:
             connection.terminate()
 
 
-async def connect(url: str, *, name: str, is_pooled: bool = False) -> Connection:
+async def connect(
+    url: str, *, name: str, is_pooled: bool = False, timeout_s: float = CONNECT_S
+) -> Connection:
     """One connection as the service uses them. name: as pg_stat_activity shows it.
 
     Raises OSError, TimeoutError, asyncpg's errors.
     """
     if is_pooled:
-        return await asyncpg.connect(url, timeout=CONNECT_S, statement_cache_size=0)
+        return await asyncpg.connect(url, timeout=timeout_s, statement_cache_size=0)
     return await asyncpg.connect(
         url,
-        timeout=CONNECT_S,
+        timeout=timeout_s,
         max_cached_statement_lifetime=0,
         max_cacheable_statement_size=64 * 1024,
         statement_cache_size=256,

@@ -9,19 +9,15 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Awaitable, Callable
-from contextvars import ContextVar
 
 from asyncpg import Connection, PostgresError
 
+from sealdesk.db import patience
 from sealdesk.errors import Unavailable
 
-WAIT_S = 1.5  # of a request, for all the connections that it needs
-_RESTED_S = 5.0  # above what a request takes: by then it is a background task's next round
 _CLOSE_S = 2.0
 
 Conn = Connection
-# Since when the present task, of which each request has its own, has waited how many seconds.
-_waited: ContextVar[tuple[float, float]] = ContextVar("waited", default=(0.0, 0.0))
 
 
 class Pool:
@@ -81,11 +77,8 @@ class Pool:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Conn | None] = loop.create_future()
         self._waiting.append(future)
-        now = loop.time()
-        since, waited_s = _waited.get()
-        if now - since > _RESTED_S:
-            since, waited_s = now, 0.0
-        timer = loop.call_later(max(0.0, WAIT_S - waited_s), _give_up, future)
+        left, began_at = patience.current(), loop.time()
+        timer = loop.call_later(max(0.0, left.for_connections_s), _give_up, future)
         try:
             return await future
         except asyncio.CancelledError:
@@ -93,7 +86,7 @@ class Pool:
             raise
         finally:
             timer.cancel()
-            _waited.set((since, waited_s + loop.time() - now))
+            left.for_connections_s -= loop.time() - began_at
 
     def _pass_on(self, future: "asyncio.Future[Conn | None]") -> None:
         """What a waiter got and no longer wants goes to the next."""
