@@ -33,6 +33,9 @@ python3 -Im venv "$release"
     --quiet --no-deps --only-binary :all: --require-hashes -r requirements.lock
 site=$("$release/bin/python" -Ic 'import sysconfig; print(sysconfig.get_path("purelib"))')
 cp -R src/sealdesk "$site/sealdesk"
+# Nothing is ever installed into it again.
+"$release/bin/python" -Im pip --no-input --disable-pip-version-check uninstall --quiet --yes \
+    setuptools pip
 find "$site/sealdesk" -name __pycache__ -prune -exec rm -rf {} +
 "$release/bin/python" -Im compileall -q "$site"
 cat >"$release/bin/sealdesk" <<SCRIPT

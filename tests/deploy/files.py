@@ -50,8 +50,8 @@ def haproxy(certificate: Certificate, ports: Ports, more: dict[str, str]) -> str
         "bind :80\n": f"bind 127.0.0.1:{ports.plain}\n",
         "bind :443 ": f"bind 127.0.0.1:{ports.tls} ",
         "/etc/haproxy/desk.example.com.pem": str(certificate.both),
-        "10.0.0.11:8000": f"127.0.0.1:{one}",
-        "10.0.0.12:8000": f"127.0.0.1:{two}",
+        "10.83.0.11:8000": f"127.0.0.1:{one}",
+        "10.83.0.12:8000": f"127.0.0.1:{two}",
         **more,
     }
     for file in (DEPLOY / "haproxy" / "errors").iterdir():
