@@ -68,8 +68,8 @@ class Redis:
             # The cause may quote a part of the password.
             raise Unfit(
                 "SEALDESK_REDIS_URL cannot be read; it must be like"
-                " redis://user:password@host:6379/0, with a special character of the password"
-                " percent-encoded"
+                " redis://user:password@host:6379/0, without unknown options, and with special"
+                " characters of the password percent-encoded"
             ) from None
         self._pool = pool
 
