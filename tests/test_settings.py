@@ -110,6 +110,16 @@ def test_several_master_keys_are_read_in_their_order(tmp_path: Path) -> None:
     ("name", "value"),
     [
         ("SEALDESK_DATABASE_URL", "mysql://host/db"),
+        ("SEALDESK_DATABASE_URL", "sqlite:///"),
+        ("SEALDESK_DATABASE_URL", "postgresql://[::1/db"),
+        ("SEALDESK_OWNER_DATABASE_URL", "postgresql://one:5432,two:99999/db"),
+        ("SEALDESK_WORKER_DATABASE_URL", "sqlite:///worker.db"),
+        ("SEALDESK_DATABASE_CONNECTIONS", "0"),
+        ("SEALDESK_DATABASE_POOLER", "session"),
+        ("SEALDESK_REDIS_URL", "localhost:6379"),
+        ("SEALDESK_EXPECTED_PROCESSES", "1001"),
+        ("SEALDESK_PER_PROCESS_LIMITS", "yes"),
+        ("SEALDESK_DRAIN_NOTICE_S", "9"),
         ("SEALDESK_MAX_SKEW_S", "29"),
         ("SEALDESK_MAX_SKEW_S", "901"),
         ("SEALDESK_MAX_SKEW_S", "٣٠٠"),
@@ -144,3 +154,18 @@ def test_a_directory_shared_by_all_users_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadSettings, match="shared by all users"):
         make_private_dir(shared)
     assert stat.S_IMODE(shared.stat().st_mode) == 0o1777
+
+
+def test_a_server_may_have_several_hosts_and_its_password_is_not_shown(tmp_path: Path) -> None:
+    url = "postgresql://desk:pass%2Fword@one:5432,[::1]:5433,three/desk"
+    keys = {"SEALDESK_MASTER_KEY": random_key(), "SEALDESK_JWT_SECRET": random_key()}
+    settings = read(tmp_path, SEALDESK_DATABASE_URL=url, **keys)
+    assert settings.database_url == url
+    assert "pass%2F" not in repr(settings)
+    assert "pass%2F" not in faults(tmp_path, SEALDESK_DATABASE_URL=url.replace("5432", "99999"))
+
+
+def test_who_only_migrates_needs_no_keys(tmp_path: Path) -> None:
+    url = "postgresql://desk@host/desk"
+    settings = from_env({"SEALDESK_DATABASE_URL": url}, needs_keys=False)
+    assert settings.database_url == url

@@ -178,7 +178,7 @@ class _Reader:
         url = self._env.get(name, "")
         if not url or (name == "SEALDESK_DATABASE_URL" and self._file_path()):
             return ""
-        if urlsplit(url).scheme not in schemes:
+        if not _is_address(url, schemes):
             self._faults.append(_WANTED_URLS[name])
         return url
 
@@ -262,6 +262,18 @@ def _unknown(name: str) -> str:
     nearest = difflib.get_close_matches(name.removeprefix(_PREFIX), endings, n=1)
     advice = f"is it {endings[nearest[0]]}?" if nearest else f"there are {', '.join(NAMES)}"
     return f"{name} is not a setting; {advice}"
+
+
+def _is_address(url: str, schemes: tuple[str, ...]) -> bool:
+    """Whether it can be the URL of a server; PostgreSQL's may name several hosts."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    hosts = parts.netloc.rpartition("@")[2].split(",")
+    ports = [host.rpartition(":")[2] for host in hosts if ":" in host and not host.endswith("]")]
+    are_ports = all(port.isascii() and port.isdigit() and int(port) < 65536 for port in ports)
+    return parts.scheme in schemes and are_ports
 
 
 def _is_lost(key_file: Path, database: Path) -> bool:
