@@ -3,14 +3,14 @@
 import signal
 import socket
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 
 import pytest
 
 from sealdesk import draining, server
+from sealdesk.web import http
 from tests.support.databases import SQLITE_ONLY
 from tests.support.service import Service, wait_until
 from tests.web.test_http import Connection
@@ -24,23 +24,6 @@ Connect = Callable[[], Connection]
 def connect(own_service: Service) -> Iterator[Connect]:
     with ExitStack() as stack:
         yield lambda: stack.enter_context(closing(Connection(own_service)))
-
-
-@contextmanager
-def _held(service: Service) -> Iterator[None]:
-    """The service's loop stands still: what happens now, it finds all at once."""
-    stands, goes_on = threading.Event(), threading.Event()
-
-    def stand() -> None:
-        stands.set()
-        goes_on.wait(10)
-
-    service._loop.call_soon_threadsafe(stand)
-    assert stands.wait(10)
-    try:
-        yield
-    finally:
-        goes_on.set()
 
 
 def _answered(connection: Connection) -> tuple[int, str | None]:
@@ -91,16 +74,22 @@ def test_whoever_may_be_about_to_ask_is_waited_for(
 def test_request_that_comes_in_as_the_connection_falls_quiet_is_answered(
     own_service: Service, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(draining, "QUIET_S", 1.0)
     kept = connect()
     kept.send(GET)
     kept.reply()
+    sent: list[bytes] = []
+    is_quiet = http.Protocol.is_quiet
+
+    def last_look(protocol: http.Protocol, for_s: float) -> bool:
+        was_quiet = is_quiet(protocol, for_s)
+        if was_quiet and not sent:
+            sent.append(GET)
+            kept.send(GET)
+        return was_quiet
+
+    monkeypatch.setattr(http.Protocol, "is_quiet", last_look)
     _tell_to_end(own_service)
-    wait_until(lambda: _is_refused(own_service))
-    with _held(own_service):
-        time.sleep(1.1)
-        kept.send(GET)
-    assert _answered(kept) == (200, "close")
+    assert (_answered(kept), sent) == ((200, "close"), [GET])
 
 
 def _tell_to_end(service: Service) -> None:

@@ -30,13 +30,16 @@ def begin() -> Iterator[Begin]:
 
     def start(*args: str) -> Served:
         command = [*_COMMAND, *args]
-        begun.append(subprocess.Popen(command, stderr=subprocess.PIPE, text=True))
+        # In a group of its own, which workers stay in when they have lost their parent.
+        begun.append(
+            subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        )
         return Served(begun[-1])
 
     yield start
     for process in begun:
-        for pid in [*_children(process.pid), process.pid]:
-            _kill(pid)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait(10)
         assert process.stderr is not None
         process.stderr.close()
@@ -48,11 +51,6 @@ def two(begin: Begin) -> Served:
     served = begin("2")
     wait_until(lambda: len(_answering(served)) == 2)
     return served
-
-
-def _kill(pid: int) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
 
 
 def _children(pid: int) -> list[int]:

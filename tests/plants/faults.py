@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 _GUARD = "api_keys/guard.py"
 _KEYS = "tests/api_keys"
+_ENDING = "tests/admin/test_ending.py"
+_DRAINING = "tests/test_draining.py"
 _PROOFS = "tests/proofs/test_proofs.py"
 _LIMIT_PROOF = (
     "tests/proofs/test_limit.py::test_the_limit_holds_over_three_nodes_while_redis_is_killed"
@@ -297,6 +299,71 @@ PLANTS: tuple[Plant, ...] = (
         "            _waited.set((since, waited_s + loop.time() - now))\n",
         "",
         ("tests/db/test_pool.py::test_a_request_waits_once_for_all_its_connections",),
+    ),
+    Plant(
+        "a node that is told to stop ends at once",
+        "server.py",
+        "        server.handle_exit(number, frame)\n",
+        '        __import__("os")._exit(0)\n',
+        (
+            "tests/proofs/test_rolling.py::test_nobody_behind_a_load_balancer_notices_a_restart",
+            f"{_ENDING}::test_nobody_who_is_on_the_way_in_is_lost",
+        ),
+    ),
+    Plant(
+        "a node that ends says that it is ready",
+        "web/status.py",
+        "    if call.shared.lifetime.is_ending:\n",
+        "    if False:\n",
+        (
+            f"{_ENDING}::test_readiness_turns_false_while_the_port_still_takes_requests",
+            f"{_ENDING}::test_readiness_turns_false_before_the_port_closes_without_any_notice",
+        ),
+    ),
+    Plant(
+        "answers of a node that ends do not let go of the connection",
+        "web/application.py",
+        "    if call.shared.lifetime.is_ending and not closes:\n",
+        "    if False:\n",
+        (f"{_ENDING}::test_readiness_turns_false_while_the_port_still_takes_requests",),
+    ),
+    Plant(
+        "uvicorn closes what it has not read",
+        "server.py",
+        "        connections = cast(",
+        "        return await super().shutdown(sockets)\n        connections = cast(",
+        (
+            f"{_DRAINING}::test_request_that_comes_in_with_the_signal_is_answered",
+            f"{_DRAINING}::test_half_a_request_is_waited_for",
+            f"{_DRAINING}::test_what_does_not_end_is_cut_and_counted",
+        ),
+    ),
+    Plant(
+        "a connection is closed without a look at what came in",
+        "draining.py",
+        "        del by_descriptor[descriptor]\n",
+        "        pass\n",
+        (f"{_DRAINING}::test_request_that_comes_in_as_the_connection_falls_quiet_is_answered",),
+    ),
+    Plant(
+        "a worker that is told to stop shuts the door for all",
+        "server.py",
+        "                if self._ending.is_alone:\n",
+        "                if True:\n",
+        (
+            "tests/test_processes.py::"
+            "test_one_worker_that_is_told_to_stop_leaves_the_port_to_the_others",
+        ),
+    ),
+    Plant(
+        "workers outlive their parent",
+        "processes.py",
+        "                _end_with(parent)\n",
+        "                pass\n",
+        (
+            "tests/test_processes.py::"
+            "test_workers_end_with_a_parent_that_was_killed_and_answer_first",
+        ),
     ),
     Plant(
         "each process counts in a place of its own in Redis",

@@ -30,7 +30,7 @@ def lay_out(directory: Path) -> None:
     """Copy what tests need into an empty directory."""
     # With the compiled files: times are copied too, so those of unchanged sources still hold.
     ignore = shutil.ignore_patterns("*.pyc.*")
-    for name in ("src", "tests"):
+    for name in ("src", "tests", "deploy"):
         shutil.copytree(ROOT / name, directory / name, ignore=ignore)
     (directory / "pytest.ini").write_text(_SETTINGS)
 
