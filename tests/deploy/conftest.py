@@ -1,10 +1,12 @@
 """A service behind each proxy, as it is deployed."""
 
+import ssl
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+import httpx
 import pytest
 
 from tests.deploy import files
@@ -36,6 +38,14 @@ def directory() -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def certificate(directory: Path) -> Certificate:
     return Certificate(directory)
+
+
+@pytest.fixture
+def http(certificate: Certificate) -> Iterator[httpx.Client]:
+    """A client that trusts the certificate."""
+    context = ssl.create_default_context(cafile=certificate.certificate)
+    with httpx.Client(verify=context, timeout=20) as client:
+        yield client
 
 
 @pytest.fixture(scope="session")

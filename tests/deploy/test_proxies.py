@@ -33,13 +33,6 @@ def tenant(served: Service) -> Tenant:
     return served.tenant()
 
 
-@pytest.fixture
-def http(certificate: Certificate) -> Iterator[httpx.Client]:
-    context = ssl.create_default_context(cafile=certificate.certificate)
-    with httpx.Client(verify=context, timeout=20) as client:
-        yield client
-
-
 def signed(key: Key, method: str, target: str, body: bytes = b"") -> dict[str, str]:
     return {"content-type": "application/json", **key.signature_headers(method, target, body)}
 

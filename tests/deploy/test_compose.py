@@ -1,0 +1,179 @@
+"""The composition of deploy/compose.yaml: what it says, and its processes without containers."""
+
+import importlib
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+
+from sealdesk import draining
+from sealdesk.admin import public_url
+from tests.admin.terminal import Terminal
+from tests.deploy import files
+from tests.deploy.files import DEPLOY, Certificate, Ports
+from tests.servers import Haproxy, Postgres, Redis, free_port
+from tests.servers.binaries import find_postgres
+from tests.servers.process import Process
+from tests.support.service import wait_until
+
+pytestmark = pytest.mark.xdist_group("deploy")
+PROGRAM = Path(sys.executable).with_name("sealdesk")
+# Comes along with schemathesis, and has no types.
+COMPOSE = importlib.import_module("yaml").safe_load((DEPLOY / "compose.yaml").read_text())
+SERVICES: dict[str, Any] = COMPOSE["services"]
+NODES = ("one", "two")
+OURS = (*NODES, "worker", "migrate")
+PORT = 8000  # of `sealdesk serve`, unless told another
+
+
+def address(service: str) -> str:
+    return str(SERVICES[service]["networks"]["desk"]["ipv4_address"])
+
+
+def test_haproxy_finds_the_nodes_and_they_believe_it() -> None:
+    config = (DEPLOY / "haproxy" / "haproxy.cfg").read_text()
+    servers = re.findall(r"^    server \w+ (\S+)$", config, re.M)
+    assert servers == [f"{address(node)}:{PORT}" for node in NODES]
+    trusted = {SERVICES[node]["environment"]["SEALDESK_TRUSTED_PROXIES"] for node in NODES}
+    assert trusted == {address("haproxy")}
+
+
+def test_the_nodes_know_how_many_they_are() -> None:
+    workers = [SERVICES[node]["command"][-1] for node in NODES]
+    expected = {SERVICES[node]["environment"]["SEALDESK_EXPECTED_PROCESSES"] for node in NODES}
+    assert expected == {str(sum(map(int, workers)))}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_our_containers_may_change_nothing_and_are_waited_for(name: str) -> None:
+    service = SERVICES[name]
+    assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
+    assert int(service["stop_grace_period"].removesuffix("s")) > draining.DRAIN_S + 1
+
+
+def test_the_owner_of_the_tables_is_known_to_the_migration_only() -> None:
+    holders = [name for name in OURS if "secrets/owner.env" in SERVICES[name]["env_file"]]
+    assert holders == ["migrate"]
+
+
+def test_the_image_has_a_pinned_base_and_no_root() -> None:
+    text = (DEPLOY / "Dockerfile").read_text()
+    assert set(re.findall(r"^FROM (\S+)", text, re.M)) == {"python:3.11-slim-bookworm"}
+    assert re.findall(r"^(?:USER|STOPSIGNAL) (.*)$", text, re.M) == ["10001:10001", "SIGTERM"]
+    assert "/healthz" in text[text.index("HEALTHCHECK") :]
+
+
+class Composed(NamedTuple):
+    """The running composition. operator: a shell with the settings of a node."""
+
+    url: str
+    operator: Terminal
+    nodes: dict[str, Process]
+    made: Path
+
+
+@pytest.fixture(scope="module")
+def composed(directory: Path, certificate: Certificate) -> Iterator[Composed]:
+    """Every service as a process: its command and its settings, with loopback for addresses."""
+    with ExitStack() as stack:
+        database = Postgres.start(directory / "composed-postgres", fsync=False)
+        stack.callback(database.stop, "immediate")
+        redis = Redis.start(directory / "composed-redis")
+        stack.callback(redis.kill)
+        made = directory / "secrets"
+        where = (f"127.0.0.1:{database.access.port}", redis.url)
+        subprocess.run([DEPLOY / "secrets.sh", made, *where], check=True, capture_output=True)
+        make_owner(database, made)
+        subprocess.run(
+            [PROGRAM, *SERVICES["migrate"]["command"]], env=env("migrate", made), check=True
+        )
+        ports = {node: free_port() for node in NODES}
+        nodes = {node: started(node, directory, made, ports[node]) for node in NODES}
+        for process in (*nodes.values(), started("worker", directory, made)):
+            stack.callback(process.kill)
+        tls = free_port()
+        front = Ports(free_port(), tls, (ports["one"], ports["two"]))
+        balancer = Haproxy.start(directory / "composed", files.haproxy(certificate, front, {}))
+        stack.callback(balancer.stop)
+        operator = Terminal(directory)
+        operator.env = {**operator.env, **env("one", made)}
+        yield Composed(f"https://localhost:{tls}", operator, nodes, made)
+
+
+def make_owner(database: Postgres, made: Path) -> None:
+    """As the image of PostgreSQL does it."""
+    superuser = {
+        "PATH": f"{find_postgres()}{os.pathsep}{os.environ['PATH']}",
+        "PGHOST": "127.0.0.1",
+        "PGPORT": str(database.access.port),
+        "PGUSER": "postgres",
+        "PGPASSWORD": database.access.password,
+    }
+    given = {**superuser, **settings(made / "postgres.env")}
+    subprocess.run([DEPLOY / "postgres" / "owner.sh"], env=given, check=True)
+
+
+def settings(file: Path) -> dict[str, str]:
+    return dict(line.split("=", 1) for line in file.read_text().splitlines())
+
+
+def env(name: str, made: Path) -> dict[str, str]:
+    """What the container would see."""
+    service = SERVICES[name]
+    (file,) = service["env_file"]
+    further = {**service.get("environment", {})}
+    if name in NODES:
+        further["SEALDESK_TRUSTED_PROXIES"] = "127.0.0.1"
+    return {"PATH": os.environ["PATH"], **settings(made / Path(file).name), **further}
+
+
+def started(name: str, directory: Path, made: Path, port: int | None = None) -> Process:
+    """The service as a process, ready."""
+    command = [PROGRAM, *SERVICES[name]["command"]]
+    if port is not None:
+        command = [word.replace("0.0.0.0", "127.0.0.1") for word in map(str, command)]
+        command += ["--port", str(port)]
+    log = directory / f"{name}.log"
+    process = Process(name, command, log, env=env(name, made))
+    word = '"working"' if port is None else '"serving"'
+    process.wait_until(lambda: word in log.read_text())
+    return process
+
+
+def test_the_composed_processes_serve_a_tenant_while_a_node_ends(
+    composed: Composed,
+    certificate: Certificate,
+    http: httpx.Client,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tenant_id = composed.operator.tenant("ada@acme.test")
+    key = composed.operator.json("keys", "create", "--tenant", tenant_id, "--name", "Shop")
+    monkeypatch.setenv("SEALDESK_API_KEY", key["api_key"])
+    monkeypatch.setenv("SEALDESK_API_SECRET", key["api_secret"])
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate.certificate))
+    found = list(public_url.examine(composed.url))
+    assert [finding for finding in found if finding.state != "good"] == []
+    composed.nodes["one"].stop()
+    assert [http.get(f"{composed.url}/readyz").status_code for _ in range(20)] == [200] * 20
+    composed.nodes["two"].kill()
+    wait_until(lambda: http.get(f"{composed.url}/readyz").status_code == 503)
+
+
+def test_no_secret_is_in_the_logs(composed: Composed, directory: Path) -> None:
+    secrets = {
+        word
+        for file in composed.made.iterdir()
+        for value in settings(file).values()
+        for word in re.split(r"[:/@]", value)
+        if len(word) >= 32
+    }
+    logs = "".join(file.read_text() for file in directory.glob("*.log"))
+    assert len(secrets) >= 6
+    assert [word for word in secrets if word in logs] == []
