@@ -169,13 +169,15 @@ def breaking() -> Iterator[Breaking]:
 @KINDS
 @pytest.mark.parametrize("method", ["POST", "PATCH"])
 def test_a_write_that_was_sent_is_never_sent_again(
-    kind: Kind, method: str, put_up: PutUp, breaking: Breaking, http: httpx.Client
+    kind: Kind, method: str, put_up: PutUp, breaking: Breaking, certificate: Certificate
 ) -> None:
     front = put_up(kind, (breaking.port, breaking.port))
-    answer = http.request(method, front.url + TICKETS, json=TICKET)
+    # In one piece: what is still incomplete when it is passed on could not be sent again anyway.
+    head = f"{method} {TICKETS} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{{}}"
+    answer, body = said_to(front, certificate, head.encode())
     assert (breaking.taken, answer.headers["content-type"]) == ([method], PROBLEM)
-    assert answer.status_code in (502, 503)
-    assert "Idempotency-Key" in answer.json()["detail"]
+    assert answer.status in (502, 503)
+    assert "Idempotency-Key" in json.loads(body)["detail"]
 
 
 @KINDS
