@@ -421,4 +421,20 @@ PLANTS: tuple[Plant, ...] = (
         "    return debt_s\n",
         (f"{_SHARED_TESTS}::test_the_budget_comes_back_as_fast_as_it_is_promised",),
     ),
+    Plant(
+        "doctor takes a path that leads nowhere for one that arrived",
+        "admin/arrivals.py",
+        '    if code == "not_found":\n        return _elsewhere(',
+        '    if code == "not_found":\n        return None\n    if code == "nowhere":\n'
+        "        return _elsewhere(",
+        ("tests/admin/test_public_url.py::test_what_a_proxy_decodes_is_named",),
+    ),
+    Plant(
+        "doctor compares what is meant, and not the bytes",
+        "admin/arrivals.py",
+        "    if target != arrived:\n",
+        '    unquote = __import__("urllib.parse").parse.unquote\n'
+        "    if unquote(target) != unquote(arrived):\n",
+        ("tests/admin/test_public_url.py::test_nginx_with_a_path_of_its_own_is_found_out",),
+    ),
 )
