@@ -235,6 +235,7 @@ class Server(uvicorn.Server):
         self._lifetime.is_ending = True
         connections = cast("set[http.Protocol]", self.server_state.connections)
         tasks = self.server_state.tasks
+        log.info("ending", connections=len(connections))
         try:
             async with asyncio.timeout(draining.CUT_AFTER_S):
                 await asyncio.sleep(self._ending.notice_s)

@@ -21,18 +21,18 @@ PORT = 8000
 Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all of IPv4.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")]
 Workers = Annotated[
-    int, typer.Option(min=1, max=256, help="Processes that serve; SQLite takes one.")
+    int, typer.Option(min=1, max=256, help="Processes that serve; several need PostgreSQL.")
 ]
 
 
 def serve(host: Host = HOST, port: Port = PORT, workers: Workers = 1) -> None:
     """Serve the API until SIGTERM or Ctrl-C.
 
-    Then /readyz says 503, requests that have begun are answered, and within 10 s it ends, with
-    exit code 0 if all were answered. A second Ctrl-C ends it at once.
+    Then /readyz says 503, requests that have begun are answered, and within 10 s it ends: with
+    exit code 0 if all were answered, else 1. A second Ctrl-C ends it at once.
 
-    A new installation is set up first. Several workers need PostgreSQL, and Redis for the rate
-    limits; one that dies is replaced. Logs are lines of JSON on stderr.
+    A new installation is set up first. Several workers share the port, and rate limits through
+    SEALDESK_REDIS_URL; one that dies is replaced. Logs are lines of JSON on stderr.
     """
     # The logs come first: they keep structlog from bringing in what the server does not need.
     from sealdesk import logs  # isort: split
@@ -109,10 +109,11 @@ def _greet(url: str, workers: int) -> None:
 
 
 def worker() -> None:
-    """Do the background work until SIGTERM or Ctrl-C: on PostgreSQL, beside `serve`.
+    """Do the background work on PostgreSQL, beside `serve`.
 
-    It deletes what is kept only for a time, as the role of SEALDESK_WORKER_DATABASE_URL. One on
-    one host is enough. On SQLite, `serve` does it itself. Logs are lines of JSON on stderr.
+    It deletes what is kept only for a time, until SIGTERM or Ctrl-C, as the role of
+    SEALDESK_WORKER_DATABASE_URL. One on one host is enough. On SQLite, `serve` does it itself.
+    Logs are lines of JSON on stderr.
     """
     from sealdesk import logs  # isort: split
 
