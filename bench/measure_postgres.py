@@ -12,7 +12,7 @@ from bench.pgbench import PgBench
 from bench.plan import Plan
 from bench.postgres_data import PostgresData
 from bench.quota import NoQuota
-from bench.results import Figure, Results
+from bench.results import USUAL, Figure, Results
 from bench.rounds import Rounds, Say
 from bench.servers import Cores, Server
 from bench.signed import TICKETS
@@ -20,7 +20,7 @@ from bench.work import CREATED, PAGE, Work
 
 _GET, _POST = "PostgreSQL: GET 25 tickets", "PostgreSQL: POST a ticket"
 _GET_BY_ITSELF, _POST_BY_ITSELF = f"{_GET}, pgbench", f"{_POST}, pgbench -N"
-_GET_USUAL, _POST_USUAL = f"{_GET}, conventional stack", f"{_POST}, conventional stack"
+_GET_USUAL, _POST_USUAL = _GET + USUAL, _POST + USUAL
 _POST_IN_ONE = f"{_POST}, all in one tenant"
 _INSTANTS = ("created_at", "updated_at", "first_response_at", "resolved_at", "closed_at")
 

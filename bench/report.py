@@ -5,10 +5,10 @@ from pathlib import Path
 
 import msgspec
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from bench.plan import Plan
-from bench.results import BARE, Figure, Results, Round, median_round
+from bench.results import BARE, USUAL, Figure, Results, Round, median_round
 
 _MARKS = {
     "aim": "✔ aim",
@@ -24,11 +24,12 @@ _RATES = (
     "requests/s",
     "p50 ms",
     "p99 ms",
-    "server CPU µs",
-    "database CPU µs",
+    "server µs",
+    "database µs",
     "server",
     "client",
 )
+_NAME_WIDTH = 24
 _BEGIN, _END = "<!-- bench:begin -->", "<!-- bench:end -->"
 _NOTE = """\
 Each ratio is the median of rounds in which both sides took turns, at 32 connections, every request
@@ -37,7 +38,7 @@ settings, checks the same signatures from memory, and encodes 25 tickets that it
 decodes the body (POST). New tickets have descriptions of about 400 bytes; half are by customers
 never seen before, half by known ones, recent ones more often; they go to all tenants alike. The
 page figures are latencies on one connection. Server and client each have a core; the last columns
-say how much of it they used."""
+say how much of it they used, µs is time on the CPU for each request."""
 _ON_POSTGRES = """\
 On PostgreSQL the rows are the same, the server has one core, and PostgreSQL and the client share
 the other; fsync and synchronous_commit are on, shared_buffers is 256 MB, ten connections. pgbench
@@ -58,7 +59,7 @@ def show(results: Results, console: Console) -> None:
     for figure in results.figures:
         *cells, mark = _figure_cells(figure)
         figures.add_row(*cells, f"[{_COLOURS.get(figure.verdict, 'white')}]{mark}[/]")
-    rates = Table(*_RATES)
+    rates = Table(Column(_RATES[0], min_width=_NAME_WIDTH), *_RATES[1:])
     for name, rounds in results.rates.items():
         rates.add_row(*_rate_cells(name, rounds))
     console.print(figures, rates)
@@ -94,15 +95,14 @@ def publish(root: Path, results: Results, machine: dict[str, str]) -> None:
 
 
 def _by_cpu(results: Results) -> str:
-    """The bare handler's time on the CPU over the service's, for each pair that took turns."""
-    ratios = (
-        f"{name} {_cpu_us(bare) / _cpu_us(results.rates[name]):.2f}"
-        for name, bare in (
-            (name.removesuffix(BARE), rounds)
-            for name, rounds in results.rates.items()
-            if name.endswith(BARE)
-        )
-    )
+    """Each pair that took turns: the other's time on the CPU over the service's."""
+    ratios = [
+        f"{name.removesuffix(other)} ÷ {other.removeprefix(', ')}"
+        f" {_cpu_us(rounds) / _cpu_us(results.rates[name.removesuffix(other)]):.2f}"
+        for other in (BARE, USUAL)
+        for name, rounds in results.rates.items()
+        if name.endswith(other)
+    ]
     return f"By the server's time on the CPU, which neighbours disturb less: {', '.join(ratios)}."
 
 

@@ -5,7 +5,9 @@ from collections.abc import Iterable
 
 import msgspec
 
-BARE = ", bare handler"  # ends the name of what the bare handler did
+# What ends the names of what others than the service did.
+BARE = ", bare handler"
+USUAL = ", conventional stack"
 
 
 class Round(msgspec.Struct, frozen=True):
