@@ -117,7 +117,7 @@ def test_parts_of_less_than_one_request_pass_limit_at_once_on_average() -> None:
 
 
 @given(used_s=st.integers(0, 2000), limit=st.integers(1, 6))
-@settings(max_examples=100)
+@settings(max_examples=150)
 def test_after_retry_after_a_part_of_less_than_one_request_passes(used_s: int, limit: int) -> None:
     time = Seconds()
     limiter = RateLimiter(time)

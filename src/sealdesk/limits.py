@@ -109,10 +109,11 @@ class RateLimiter:
         """
         now = self._monotonic_s()
         since_s = (now + hash((self._seed, key_id)) % 1_000_000 / 1e6 * step_s) % step_s
-        if debt_s == 0.0 and since_s < PERIOD_S:
+        next_s = step_s - since_s
+        if debt_s <= _SLACK_S and (since_s < PERIOD_S or next_s <= _SLACK_S):
             self._keep(key_id, now + PERIOD_S)
             return RateState(True, limit, 0, PERIOD_S, 0.0)
-        return RateState(False, limit, 0, debt_s, max(debt_s, step_s - since_s))
+        return RateState(False, limit, 0, debt_s, max(debt_s, next_s))
 
     def debt_s(self, key_id: str) -> float:
         """Seconds until the key's bucket is full."""
