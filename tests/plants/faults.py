@@ -287,18 +287,35 @@ PLANTS: tuple[Plant, ...] = (
         (f"{_PROOFS}::test_a_crowd_at_held_up_connections_is_refused_in_time",),
     ),
     Plant(
-        "without Redis each process grants the whole limit",
-        "shared_limits.py",
-        "            return self._own.take_now(key_id, limit, self._processes)\n        step_s",
-        "            return self._own.take_now(key_id, limit, 1)\n        step_s",
-        (f"{_PROOFS}::test_the_limit_of_a_key_holds_over_all_nodes",),
-    ),
-    Plant(
         "each connection of a request is waited for anew",
         "db/postgres/pool.py",
-        "            _waited.set((since, waited_s + loop.time() - now))\n",
+        "            left.for_connections_s -= loop.time() - began_at\n",
         "",
         ("tests/db/test_pool.py::test_a_request_waits_once_for_all_its_connections",),
+    ),
+    Plant(
+        "each statement of a request is waited for anew",
+        "db/postgres/database.py",
+        "            left.in_all_s -= time.monotonic() - began_at\n",
+        "            pass\n",
+        ("tests/db/test_pool.py::test_a_request_waits_once_for_all_its_statements",),
+    ),
+    Plant(
+        "the tenant is set for the session",
+        "db/postgres/statements.py",
+        """_SET_TENANT = f"set_config('{TENANT}', %s, true)\"""",
+        """_SET_TENANT = f"set_config('{TENANT}', %s, false)\"""",
+        ("tests/db/test_isolation.py::test_a_used_connection_remembers_no_tenant",),
+    ),
+    Plant(
+        "a policy shows every row",
+        "db/postgres/roles.py",
+        "USING ({_OF_TENANT})",
+        "USING (true)",
+        (
+            "tests/db/test_roles.py::test_the_policies_are_these_and_no_more",
+            "tests/db/test_isolation.py::test_a_reading_without_its_filter_shows_no_foreign_row",
+        ),
     ),
     Plant(
         "a node that is told to stop ends at once",
