@@ -12,13 +12,13 @@ from bench.pgbench import PgBench
 from bench.plan import Plan
 from bench.postgres_data import PostgresData
 from bench.quota import NoQuota
-from bench.results import USUAL, Figure, Results
+from bench.results import POSTGRES, USUAL, Figure, Results
 from bench.rounds import Rounds, Say
 from bench.servers import Cores, Server
 from bench.signed import TICKETS
 from bench.work import CREATED, PAGE, Work
 
-_GET, _POST = "PostgreSQL: GET 25 tickets", "PostgreSQL: POST a ticket"
+_GET, _POST = f"{POSTGRES}GET 25 tickets", f"{POSTGRES}POST a ticket"
 _GET_BY_ITSELF, _POST_BY_ITSELF = f"{_GET}, pgbench", f"{_POST}, pgbench -N"
 _GET_USUAL, _POST_USUAL = _GET + USUAL, _POST + USUAL
 _POST_IN_ONE = f"{_POST}, all in one tenant"

@@ -1,14 +1,13 @@
 """What a run has found, for a terminal, for a program and for the documentation."""
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 from rich.console import Console
-from rich.table import Column, Table
+from rich.table import Table
 
 from bench.plan import Plan
-from bench.results import BARE, USUAL, Figure, Results, Round, median_round
+from bench.results import BARE, POSTGRES, USUAL, Figure, Results, Round, median_round
 
 _MARKS = {
     "aim": "✔ aim",
@@ -29,7 +28,7 @@ _RATES = (
     "server",
     "client",
 )
-_NAME_WIDTH = 24
+_TITLES = ("On SQLite", "On PostgreSQL")
 _BEGIN, _END = "<!-- bench:begin -->", "<!-- bench:end -->"
 _NOTE = """\
 Each ratio is the median of rounds in which both sides took turns, at 32 connections, every request
@@ -59,10 +58,12 @@ def show(results: Results, console: Console) -> None:
     for figure in results.figures:
         *cells, mark = _figure_cells(figure)
         figures.add_row(*cells, f"[{_COLOURS.get(figure.verdict, 'white')}]{mark}[/]")
-    rates = Table(Column(_RATES[0], min_width=_NAME_WIDTH), *_RATES[1:])
-    for name, rounds in results.rates.items():
-        rates.add_row(*_rate_cells(name, rounds))
-    console.print(figures, rates)
+    console.print(figures)
+    for title, (head, *rows) in _rates(results).items():
+        rates = Table(*head, title=title)
+        for row in rows:
+            rates.add_row(*row)
+        console.print(rates)
     notes = (note.replace("\n", " ") for note in (_NOTE, _ON_POSTGRES))
     console.print(_by_cpu(results), *notes, sep="\n\n", highlight=False)
 
@@ -80,10 +81,10 @@ def write_json(path: Path, results: Results, plan: Plan, machine: dict[str, str]
 def publish(root: Path, results: Results, machine: dict[str, str]) -> None:
     """Write docs/figures.md, and the table between its marks in the README."""
     where = ", ".join(f"{name} {text}" for name, text in machine.items())
-    figures = _markdown(_FIGURES, map(_figure_cells, results.figures))
-    rates = _markdown(_RATES, (_rate_cells(*item) for item in results.rates.items()))
+    figures = _markdown(_FIGURES, *map(_figure_cells, results.figures))
+    rates = [f"## {title}\n\n{_markdown(*table)}" for title, table in _rates(results).items()]
     said = (f"From `make bench` ({where}).", _NOTE, _ON_POSTGRES)
-    parts = ("# Figures", *said, figures, _by_cpu(results), rates)
+    parts = ("# Figures", *said, figures, _by_cpu(results), *rates)
     (root / "docs").mkdir(exist_ok=True)
     (root / "docs" / "figures.md").write_text("\n\n".join(parts) + "\n")
     readme = root / "README.md"
@@ -124,6 +125,21 @@ def _figure_cells(figure: Figure) -> Cells:
     )
 
 
+def _rates(results: Results) -> dict[str, list[Cells]]:
+    """Title → head and rows of a table, without the columns in which nothing stands."""
+    tables: dict[str, list[Cells]] = {}
+    for name, rounds in results.rates.items():
+        title = _TITLES[name.startswith(POSTGRES)]
+        tables.setdefault(title, [_RATES]).append(_rate_cells(name.removeprefix(POSTGRES), rounds))
+    return {title: _filled(table) for title, table in tables.items()}
+
+
+def _filled(table: list[Cells]) -> list[Cells]:
+    head, *rows = table
+    kept = [place for place in range(len(head)) if any(row[place] for row in rows)]
+    return [tuple(row[place] for place in kept) for row in table]
+
+
 def _rate_cells(name: str, rounds: list[Round]) -> Cells:
     middle = median_round(rounds)
     return (
@@ -142,5 +158,5 @@ def _shown(value: float | None, form: str, unit: str = "", *, before: str = "") 
     return "" if value is None else f"{before}{value:{form}}{unit}"
 
 
-def _markdown(head: Cells, rows: Iterable[Cells]) -> str:
+def _markdown(head: Cells, *rows: Cells) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, ("---",) * len(head), *rows))

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+POSTGRES = "PostgreSQL: "  # begins the names of what was driven on it
 # What ends the names of what others than the service did.
 BARE = ", bare handler"
 USUAL = ", conventional stack"

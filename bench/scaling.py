@@ -5,11 +5,12 @@ from contextlib import ExitStack
 
 from bench import quota, servers
 from bench.data import Data
+from bench.results import POSTGRES
 from bench.rounds import Rounds
 from bench.servers import Cores
 from bench.work import PAGE, Work
 
-_GET = "PostgreSQL: GET 25 tickets"
+_GET = f"{POSTGRES}GET 25 tickets"
 PLAYERS = (f"{_GET}, two workers with a CPU quota", f"{_GET}, one with a CPU quota")
 # Of the servers' core for each worker, so that two leave most of it idle, and the database, which
 # shares the other core with the client, has time for both.
