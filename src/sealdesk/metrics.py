@@ -1,10 +1,13 @@
 """What the process counts about itself, for Prometheus."""
 
+import asyncio
+import operator
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
+import msgspec
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from prometheus_client.core import (
     CounterMetricFamily,
@@ -17,18 +20,26 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from sealdesk.limits import Limiter
+from sealdesk.tally import Tally
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 _BOUNDS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+_WRITTEN_EVERY_S = 1.0
 _LABELS = [*(str(bound) for bound in _BOUNDS_S), "+Inf"]
 
 
-class _Durations:
+class _Durations(msgspec.Struct):
     """How many requests took how long, by bucket, and all of them together."""
 
-    def __init__(self) -> None:
-        self.counts = [0] * len(_LABELS)
-        self.sum_s = 0.0
+    counts: list[int] = msgspec.field(default_factory=lambda: [0] * len(_LABELS))
+    sum_s: float = 0.0
+
+
+class _Counted(msgspec.Struct):
+    """What was counted: answers by route and status, durations by route."""
+
+    answers: dict[tuple[str, int], int]
+    durations: dict[str, _Durations]
 
 
 class Metrics(Collector):
@@ -46,6 +57,26 @@ class Metrics(Collector):
         self._registry.register(self)
         self._answers: Counter[tuple[str, int]] = Counter()
         self._durations: defaultdict[str, _Durations] = defaultdict(_Durations)
+        self._tally: Tally | None = None
+        self._worker = 0
+
+    def join(self, tally: Tally, worker: int) -> None:
+        """Count together with the other workers, and go on where this one's predecessor ended."""
+        self._tally, self._worker = tally, worker
+        before = _read(tally, worker)
+        self._answers.update(before.answers)
+        self._durations.update(before.durations)
+
+    def write_down(self) -> None:
+        """Let the other workers know what was counted here."""
+        if self._tally is not None:
+            counted = _Counted(dict(self._answers), dict(self._durations))
+            self._tally.write(self._worker, msgspec.msgpack.encode(counted))
+
+    def keep_written(self) -> None:
+        """The same now and once a second, as long as the present loop runs."""
+        self.write_down()
+        asyncio.get_running_loop().call_later(_WRITTEN_EVERY_S, self.keep_written)
 
     def note(self, route: str, status: int, duration_s: float) -> None:
         """Count one answer. route: the row's method and template, never the path itself."""
@@ -56,10 +87,11 @@ class Metrics(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """What was counted, in the library's terms."""
+        counted = self._by_all()
         answers = CounterMetricFamily(
             "sealdesk_requests", "Requests answered.", labels=["route", "status"]
         )
-        for (route, status), count in self._answers.items():
+        for (route, status), count in counted.answers.items():
             answers.add_metric([route, str(status)], count)
         yield answers
         durations = HistogramMetricFamily(
@@ -67,16 +99,41 @@ class Metrics(Collector):
             "Time from the request's headers to its answer.",
             labels=["route"],
         )
-        for route, kept in self._durations.items():
+        for route, kept in counted.durations.items():
             buckets = list(zip(_LABELS, accumulate(kept.counts), strict=True))
             durations.add_metric([route], buckets, kept.sum_s)
         yield durations
         if self._limiter.mode != "per_process":
             yield from _shared_limits(self._limiter)
 
+    def _by_all(self) -> _Counted:
+        """What this process counted, and what the other workers have written down."""
+        written = [_Counted(self._answers, self._durations)]
+        if self._tally is not None:
+            others = {*range(1, self._tally.workers + 1)} - {self._worker}
+            written += [_read(self._tally, worker) for worker in others]
+        return _sum(written)
+
     def exposition(self) -> bytes:
         """The text that Prometheus reads."""
         return generate_latest(self._registry)
+
+
+def _read(tally: Tally, worker: int) -> _Counted:
+    content = tally.read(worker)
+    return msgspec.msgpack.decode(content, type=_Counted) if content else _Counted({}, {})
+
+
+def _sum(parts: Iterable[_Counted]) -> _Counted:
+    answers: Counter[tuple[str, int]] = Counter()
+    durations: defaultdict[str, _Durations] = defaultdict(_Durations)
+    for part in parts:
+        answers.update(part.answers)
+        for route, kept in part.durations.items():
+            total = durations[route]
+            total.counts = list(map(operator.add, total.counts, kept.counts))
+            total.sum_s += kept.sum_s
+    return _Counted(answers, durations)
 
 
 def _shared_limits(limiter: Limiter) -> Iterator[Metric]:

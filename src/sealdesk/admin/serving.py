@@ -14,7 +14,7 @@ from sealdesk.errors import Unfit
 from sealdesk.settings import Settings, from_env
 
 if TYPE_CHECKING:
-    from sealdesk.server import Ending
+    from sealdesk.tally import Tally
 
 HOST = "127.0.0.1"
 PORT = 8000
@@ -49,7 +49,7 @@ def serve(host: Host = HOST, port: Port = PORT, workers: Workers = 1) -> None:
         if workers == 1:
             sock = held.enter_context(server.bind(host, port))
             greet = partial(_greet, url_of(host, sock.getsockname()[1]), workers)
-            code = _serve(settings, sock, server.Ending(settings.drain_notice_s), greet)
+            code = _serve(settings, sock, greet)
         else:
             sockets = server.bind_each(host, port, workers)
             greet = partial(_greet, url_of(host, sockets[0].getsockname()[1]), workers)
@@ -59,39 +59,49 @@ def serve(host: Host = HOST, port: Port = PORT, workers: Workers = 1) -> None:
 
 def _serve_with(settings: Settings, sockets: list[socket.socket], greet: Callable[[], None]) -> int:
     from sealdesk.processes import Parent
+    from sealdesk.tally import Tally
 
     if settings.redis_url:
         # What is loaded before the fork, the workers share: here 13 MiB each (2026-11).
         import sealdesk.shared_limits  # noqa: F401
 
-    return Parent(sockets, partial(_work, settings, sockets), greet).run(settings.drain_notice_s)
+    work = partial(_work, settings, sockets, Tally(len(sockets)))
+    return Parent(sockets, work, greet).run(settings.drain_notice_s)
 
 
 def _work(
     settings: Settings,
     sockets: list[socket.socket],
+    tally: "Tally",
     number: int,
     on_ready: Callable[[], None],
 ) -> int:
     """Serve as one of several, on a socket of its own."""
     from sealdesk import admin, server
+    from sealdesk.app import compose
+
+    def begin() -> None:
+        shared.metrics.keep_written()
+        on_ready()
 
     try:
+        app, shared = compose(settings)
+        shared.metrics.join(tally, number)
         ending = server.Ending(settings.drain_notice_s, is_alone=False)
-        return _serve(settings, sockets[number - 1], ending, on_ready)
+        has_drained = server.serve(app, shared.lifetime, sockets[number - 1], begin, ending)
+        shared.metrics.write_down()
+        return 0 if has_drained else 1
     except Exception as error:
         return admin.told(error)
 
 
-def _serve(
-    settings: Settings, sock: socket.socket, ending: "Ending", on_ready: Callable[[], None]
-) -> int:
+def _serve(settings: Settings, sock: socket.socket, greet: Callable[[], None]) -> int:
     from sealdesk import server
     from sealdesk.app import compose
 
     app, shared = compose(settings)
-    has_drained = server.serve(app, shared.lifetime, sock, on_ready, ending)
-    return 0 if has_drained else 1
+    ending = server.Ending(settings.drain_notice_s)
+    return 0 if server.serve(app, shared.lifetime, sock, greet, ending) else 1
 
 
 def url_of(host: str, port: int) -> str:
