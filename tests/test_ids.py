@@ -1,5 +1,7 @@
 """Identifiers: UUIDv7 that carry their instant and sort by it."""
 
+import subprocess
+import sys
 import uuid
 
 import pytest
@@ -38,6 +40,17 @@ def test_the_lowest_id_of_an_instant_parts_it_from_the_one_before(at_us: int) ->
 
 def test_instants_before_the_epoch_are_below_every_id() -> None:
     assert ids.lowest(-1) == ids.lowest(0) <= ids.mint(0)
+
+
+def test_forked_processes_mint_ids_of_their_own() -> None:
+    program = (
+        "import os, sys; from sealdesk import ids; pid = os.fork(); print(ids.mint(1), flush=True);"
+        " pid and os.waitpid(pid, 0)"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert len(set(told.stdout.split())) == 2
 
 
 def test_ids_of_one_instant_rise_in_the_order_of_minting() -> None:

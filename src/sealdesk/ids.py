@@ -5,6 +5,7 @@ clocks, by the microseconds within the millisecond; 62 random bits follow. So th
 texts is the order of the instants, and the newest-first list is the primary key read backwards.
 """
 
+import os
 import random
 import re
 from typing import Annotated
@@ -14,6 +15,9 @@ from msgspec import Meta
 _CANONICAL = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.ASCII)
 # How ids stand in structs: nothing is checked by it, documentation learns the format.
 Id = Annotated[str, Meta(extra_json_schema={"format": "uuid"})]
+_random = random.Random()  # noqa: S311 - no secret
+# Processes that are forked from one would otherwise go on with the same numbers.
+os.register_at_fork(after_in_child=_random.seed)
 _REMEMBERED = 4096
 _newest: dict[int, int] = {}  # instant → the random bits of its newest id
 NONE = "00000000-0000-0000-0000-000000000000"
@@ -30,11 +34,16 @@ def mint(at_us: int) -> str:
     if newest is None:
         if len(_newest) >= _REMEMBERED:
             _newest.clear()
-        newest = random.getrandbits(61)  # one bit is left for those that follow
+        newest = random_bits(61)  # one bit is left for those that follow
     else:
-        newest += 1 + random.getrandbits(40)
+        newest += 1 + random_bits(40)
     _newest[at_us] = newest
     return _text(at_us, newest)
+
+
+def random_bits(count: int) -> int:
+    """A number of so many bits, for what is no secret."""
+    return _random.getrandbits(count)
 
 
 def lowest(at_us: int) -> str:

@@ -1,5 +1,6 @@
 """Opening a database: only one that is ours and of a version that we know."""
 
+import json
 import os
 import shutil
 import sqlite3
@@ -125,9 +126,11 @@ def test_migration_that_fails_halfway_changes_nothing(path: Path, tmp_path: Path
 
 def test_two_migrations_at_once_end_in_one_schema(tmp_path: Path) -> None:
     path = tmp_path / "sealdesk.db"
-    command = [sys.executable, "-m", "sealdesk.db.migrate", str(path)]
-    both = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(2)]
-    assert [(child.communicate()[1], child.returncode) for child in both] == [(b"", 0)] * 2
+    command = [sys.executable, "-m", "sealdesk.db.migrate"]
+    pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
+    both = [subprocess.Popen(command, **pipes) for _ in range(2)]  # type: ignore[call-overload]
+    told = json.dumps({"path": str(path)}).encode()
+    assert [(c.communicate(told)[1], c.returncode) for c in both] == [(b"", 0)] * 2
     assert version.schema_version(path) == KNOWN[-1]
 
 

@@ -2,12 +2,12 @@
 
 import asyncio
 import ipaddress
-import random
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, TypeVar
 
 import msgspec
 
+from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx, Work
 from sealdesk.errors import Malformed, TooLarge, WrongType
@@ -184,7 +184,7 @@ class Call:
 
 def new_request_id() -> str:
     """24 hex characters; no secret (see ids.mint)."""
-    return f"{random.getrandbits(96):024x}"
+    return f"{ids.random_bits(96):024x}"
 
 
 def client_address(peer: str, headers: list[Header], trusted: tuple[Network, ...]) -> str:

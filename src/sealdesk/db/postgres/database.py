@@ -1,7 +1,6 @@
 """PostgreSQL behind the doors: a pool of connections, work that is run again when overtaken."""
 
 import asyncio
-import random
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ import asyncpg
 from asyncpg import Connection
 from asyncpg.connect_utils import SessionAttribute
 
+from sealdesk import ids
 from sealdesk.db import patience
 from sealdesk.db.engine import Work
 from sealdesk.db.postgres import errors
@@ -115,7 +115,7 @@ class PostgresDatabase:
                     if isinstance(error, asyncpg.UniqueViolationError):
                         raise
                     raise errors.too_busy(error) from error
-                await asyncio.sleep(random.random() * 0.002 * 2**runs)  # noqa: S311 - no secret
+                await asyncio.sleep(ids.random_bits(10) / 1024 * 0.002 * 2**runs)
 
     async def _run_once(
         self, work: Work[T], tenant_id: str | None, opening: Opening, *, is_write: bool
