@@ -5,12 +5,13 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from sealdesk import server
 from sealdesk.server import Refused
 from tests.support.disk import watched_disk
-from tests.support.service import Service, running, wait_until
+from tests.support.service import Service, running, settings_in, wait_until
 
 
 def test_second_server_of_a_database_is_refused_in_one_line(tmp_path: Path) -> None:
@@ -53,6 +54,19 @@ def test_address_that_is_not_ours_is_refused_in_one_line(host: str) -> None:
     with pytest.raises(Refused) as refused:
         server.bind(host, 0)
     assert str(refused.value).startswith(f"cannot listen on {host}:0: ")
+
+
+@pytest.mark.parametrize(("named", "workers", "expected"), [(1, 4, 4), (8, 4, 8), (1, 1, 1)])
+def test_no_fewer_processes_are_expected_than_there_are_workers(
+    tmp_path: Path, named: int, workers: int, expected: int
+) -> None:
+    settings = msgspec.structs.replace(
+        settings_in(tmp_path),
+        database_url="postgresql://there/desk",
+        redis_url="redis://there/0",
+        expected_processes=named,
+    )
+    assert server.checked(settings, workers).expected_processes == expected
 
 
 def test_ipv6_can_be_listened_on() -> None:
