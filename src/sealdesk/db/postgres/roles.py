@@ -54,6 +54,10 @@ def set_up(connection: Connection, runtime: Role | None, worker: Role | None) ->
                 who = _quoted(worker.name)
                 _run(connection, f"CREATE POLICY worker ON {name} TO {who} USING (true)")
     for role in filter(None, (runtime, worker)):
+        # Granted by default to everybody, unless an administrator took it away.
+        _run(
+            connection, f"GRANT CONNECT ON DATABASE {_database(connection)} TO {_quoted(role.name)}"
+        )
         _run(connection, f"GRANT USAGE ON SCHEMA {_schema(connection)} TO {_quoted(role.name)}")
         _grant(connection, "SELECT", tables.VERSION, role)
     if worker is not None:
@@ -129,6 +133,10 @@ def _verifier(password: str) -> str:
 
 def _schema(connection: Connection) -> str:
     return _quoted(str(connection.execute(text("SELECT current_schema()")).scalar()))
+
+
+def _database(connection: Connection) -> str:
+    return _quoted(str(connection.execute(text("SELECT current_database()")).scalar()))
 
 
 def _quoted(name: str) -> str:
