@@ -13,7 +13,6 @@ from tests.admin.terminal import PASSWORD, Terminal, log_in, serving
 
 
 @on_a_file
-@on_a_file
 def test_everything_in_the_data_directory_is_its_owners_alone(home: Home) -> None:
     directory = home.terminal.data_dir
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in directory.iterdir()}
@@ -63,7 +62,6 @@ def test_a_port_in_use_is_named(installed: Terminal, home: Home) -> None:
     assert f"cannot listen on 127.0.0.1:{port}: Address already in use" in refusal
 
 
-@on_a_file
 @on_a_file
 def test_one_database_is_served_once_whatever_leads_to_it(
     terminal: Terminal, installed: Terminal
