@@ -1,6 +1,7 @@
 """What a migrated PostgreSQL database says of itself: policies, rights, and how text is sorted."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from alembic import command
@@ -164,6 +165,16 @@ def test_migrations_can_be_taken_back_and_made_again(
     left = _look(postgres_template, own_env, f"SELECT relname FROM {_RELATIONS}")
     assert left == [[tables.VERSION]]
     _migrate(own_env)
+    assert _state(postgres_template, own_env) == before
+
+
+def test_two_migrations_at_once_end_in_one_schema(
+    postgres_template: Template, own_env: Env
+) -> None:
+    before = _state(postgres_template, own_env)
+    run(_on(own_env, lambda connection: command.downgrade(config_for(connection), "base")))
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(_migrate, [own_env, own_env]))
     assert _state(postgres_template, own_env) == before
 
 
