@@ -243,7 +243,7 @@ async def _charge(call: Call, key: ApiKey) -> None:
     call.rate = state
     call.answer_headers += _rate_headers(state, call.now_us)
     if not state.accepted:
-        wait_s = math.ceil(state.retry_after_s)
+        wait_s = max(1, _whole_seconds(state.retry_after_s))
         raise TooMany(
             "rate_limit_exceeded",
             f"The key may make {state.limit} requests a minute. Wait {wait_s} s.",
@@ -252,7 +252,7 @@ async def _charge(call: Call, key: ApiKey) -> None:
 
 
 def _rate_headers(state: RateState, now_us: int) -> list[Header]:
-    limit, remaining, full_in_s = state.limit, state.remaining, math.ceil(state.full_in_s)
+    limit, remaining, full_in_s = state.limit, state.remaining, _whole_seconds(state.full_in_s)
     reset = -(-now_us // 1_000_000) + full_in_s
     return [
         (b"ratelimit-policy", b'"key";q=%d;w=60' % limit),
@@ -261,6 +261,11 @@ def _rate_headers(state: RateState, now_us: int) -> list[Header]:
         (b"x-ratelimit-remaining", b"%d" % remaining),
         (b"x-ratelimit-reset", b"%d" % reset),
     ]
+
+
+def _whole_seconds(seconds: float) -> int:
+    """Rounded up, but not for what is only the arithmetic's: 1.000000000002 is 1."""
+    return math.ceil(round(seconds, 6))
 
 
 def _lacking(needs: tuple[str, ...], granted: tuple[str, ...]) -> Forbidden:
