@@ -111,15 +111,19 @@ async def _add_key(tx: Tx, ring: KeyRing, tenant_id: str) -> BenchKey:
     return BenchKey(tenant_id, made.api_key, made.api_secret)
 
 
-def _fill(connection: sqlite3.Connection, tenants: Sequence[TenantToFill], until_us: int) -> None:
-    """Write all tickets and customers, then sort the indexes, with a bar for what is left."""
-    columns = (
+def bars() -> Progress:
+    """A bar for each thing that is made, with how much of it there is."""
+    return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.completed:,.0f} of {task.total:,.0f}"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns) as progress:
+
+
+def _fill(connection: sqlite3.Connection, tenants: Sequence[TenantToFill], until_us: int) -> None:
+    """Write all tickets and customers, then sort the indexes, with a bar for what is left."""
+    with bars() as progress:
         indexes = _drop_indexes(connection)
         total = sum(tenant.tickets for tenant in tenants)
         task = progress.add_task("tickets", total=total)

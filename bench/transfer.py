@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import Progress
 from sqlalchemy import Boolean, Table
 
+from bench.build import bars
 from sealdesk.db.connection import connect
 from sealdesk.db.schema import metadata
 
@@ -24,13 +25,7 @@ async def transfer(path: Path, superuser_url: str) -> None:
     """Copy all tables of an SQLite database into empty ones, with a bar for what is left."""
     source = connect(path)
     target = await asyncpg.connect(superuser_url)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:,.0f} of {task.total:,.0f}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns) as progress:
+    with bars() as progress:
         await target.execute(_LOADING)
         indexes = await target.fetch(_INDEXES)
         for index in indexes:

@@ -17,22 +17,20 @@ from sealdesk.errors import Unavailable
 
 _CLOSE_S = 2.0
 
-Conn = Connection
-
 
 class Pool:
     """At most `size` connections, opened as they are needed, the last used first."""
 
-    def __init__(self, connect: Callable[[], Awaitable[Conn]], size: int) -> None:
+    def __init__(self, connect: Callable[[], Awaitable[Connection]], size: int) -> None:
         self._connect = connect
         self._size = size
         self._count = 0
-        self._idle: list[Conn] = []
-        self._borrowed: set[Conn] = set()
+        self._idle: list[Connection] = []
+        self._borrowed: set[Connection] = set()
         # A future gets a connection, or None: then there is room to open one.
-        self._waiting: deque[asyncio.Future[Conn | None]] = deque()
+        self._waiting: deque[asyncio.Future[Connection | None]] = deque()
 
-    async def acquire(self) -> Conn:
+    async def acquire(self) -> Connection:
         """A connection of the caller's own until `release`. Raises Unavailable."""
         connection = self._pop_idle()
         if connection is None and self._count >= self._size:
@@ -44,7 +42,7 @@ class Pool:
         self._borrowed.add(connection)
         return connection
 
-    def release(self, connection: Conn) -> None:
+    def release(self, connection: Connection) -> None:
         """Give it back; one that is closed makes room for a new one."""
         self._borrowed.discard(connection)
         if connection.is_closed():
@@ -65,7 +63,7 @@ class Pool:
             with contextlib.suppress(OSError, TimeoutError, PostgresError):
                 await self._idle.pop().close(timeout=_CLOSE_S)
 
-    def _pop_idle(self) -> Conn | None:
+    def _pop_idle(self) -> Connection | None:
         while self._idle:
             connection = self._idle.pop()
             if not connection.is_closed():
@@ -73,9 +71,9 @@ class Pool:
             self._count -= 1
         return None
 
-    async def _wait(self) -> Conn | None:
+    async def _wait(self) -> Connection | None:
         loop = asyncio.get_running_loop()
-        future: asyncio.Future[Conn | None] = loop.create_future()
+        future: asyncio.Future[Connection | None] = loop.create_future()
         self._waiting.append(future)
         left, began_at = patience.current(), loop.time()
         timer = loop.call_later(max(0.0, left.for_connections_s), _give_up, future)
@@ -88,7 +86,7 @@ class Pool:
             timer.cancel()
             left.for_connections_s -= loop.time() - began_at
 
-    def _pass_on(self, future: "asyncio.Future[Conn | None]") -> None:
+    def _pass_on(self, future: "asyncio.Future[Connection | None]") -> None:
         """What a waiter got and no longer wants goes to the next."""
         if future.cancelled() or not future.done() or future.exception() is not None:
             return
@@ -98,7 +96,7 @@ class Pool:
         else:
             self.release(connection)
 
-    async def _open(self) -> Conn:
+    async def _open(self) -> Connection:
         try:
             return await self._connect()
         except BaseException:
@@ -114,7 +112,7 @@ class Pool:
         self._count -= 1
 
 
-def _give_up(future: "asyncio.Future[Conn | None]") -> None:
+def _give_up(future: "asyncio.Future[Connection | None]") -> None:
     if not future.done():
         future.set_exception(
             Unavailable(detail="All connections to the database are in use. Try again.")
