@@ -44,8 +44,8 @@ def test_instants_before_the_epoch_are_below_every_id() -> None:
 
 def test_forked_processes_mint_ids_of_their_own() -> None:
     program = (
-        "import os, sys; from sealdesk import ids; pid = os.fork(); print(ids.mint(1), flush=True);"
-        " pid and os.waitpid(pid, 0)"
+        "import os; from sealdesk import ids; pid = os.fork();"
+        " pid and os.waitpid(pid, 0); print(ids.mint(1))"
     )
     told = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
