@@ -1,0 +1,50 @@
+"""The columns, keys and indexes of which tables are made."""
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ForeignKeyConstraint,
+    Index,
+    MetaData,
+    Text,
+    text,
+)
+
+metadata = MetaData()
+
+# PostgreSQL would otherwise sort by the rules of a language, and ids and cursors by no rule at all.
+TEXT = Text().with_variant(Text(collation="C"), "postgresql")
+
+
+def id_(name: str = "id", *, key: bool = False, null: bool = False) -> Column[str]:
+    return Column(name, TEXT, primary_key=key, nullable=null)
+
+
+def text_(name: str, *, null: bool = False) -> Column[str]:
+    return Column(name, TEXT, nullable=null)
+
+
+def texts(*names: str, null: bool = False) -> list[Column[str]]:
+    return [text_(name, null=null) for name in names]
+
+
+def time_(name: str, *, null: bool = False) -> Column[int]:
+    return Column(name, BigInteger, nullable=null)
+
+
+def tenant() -> Column[str]:
+    return id_("tenant_id", key=True)
+
+
+def refers(column: str, table: str) -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(["tenant_id", column], [f"{table}.tenant_id", f"{table}.id"])
+
+
+def index_where_set(name: str, column: str) -> Index:
+    is_set = text(f"{column} IS NOT NULL")
+    columns = ("tenant_id", column, "id")
+    return Index(name, *columns, sqlite_where=is_set, postgresql_where=is_set)
+
+
+def of_tenant() -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(["tenant_id"], ["tenants.id"])

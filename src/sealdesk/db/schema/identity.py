@@ -1,0 +1,71 @@
+"""Tenants, users, and what their log-ins leave."""
+
+from sqlalchemy import Boolean, Column, Index, LargeBinary, Table
+
+from sealdesk.db.schema.columns import (
+    TEXT,
+    id_,
+    metadata,
+    of_tenant,
+    refers,
+    tenant,
+    text_,
+    texts,
+    time_,
+)
+
+Table("tenants", metadata, id_(key=True), text_("name"), time_("created_at"))
+
+Table(
+    "users",
+    metadata,
+    tenant(),
+    id_(key=True),
+    *texts("email", "name", "role"),
+    text_("password_hash", null=True),
+    Column("is_active", Boolean, nullable=False),
+    # Tokens issued before this instant are refused: a changed password or role moves it.
+    time_("tokens_from"),
+    time_("created_at"),
+    of_tenant(),
+)
+Table(
+    "user_directory",
+    metadata,
+    Column("email_identity", TEXT, primary_key=True),
+    id_("tenant_id"),
+    id_("user_id"),
+)
+Table(
+    "user_addresses",
+    metadata,
+    tenant(),
+    id_("user_id", key=True),
+    Column("address", TEXT, primary_key=True),
+    time_("last_at"),
+    refers("user_id", "users"),
+)
+Table(
+    "login_failures",
+    metadata,
+    Column("bucket", TEXT, primary_key=True),
+    id_(key=True),
+    time_("failed_at"),
+    Index("login_failures_failed_at", "failed_at"),
+)
+Table(
+    "ended_tokens",
+    metadata,
+    id_(key=True),
+    time_("expires_at"),
+    Index("ended_tokens_expires_at", "expires_at"),
+)
+Table(
+    "reset_links",
+    metadata,
+    Column("token_hash", LargeBinary, primary_key=True),
+    id_("tenant_id"),
+    id_("user_id"),
+    time_("expires_at"),
+    Index("reset_links_expires_at", "expires_at"),
+)

@@ -1,0 +1,101 @@
+"""Customers, tickets and replies."""
+
+from sqlalchemy import BigInteger, Boolean, Column, Index, LargeBinary, SmallInteger, Table
+
+from sealdesk.db.schema.columns import (
+    TEXT,
+    id_,
+    index_where_set,
+    metadata,
+    of_tenant,
+    refers,
+    tenant,
+    text_,
+    texts,
+    time_,
+)
+
+Table(
+    "customers",
+    metadata,
+    tenant(),
+    id_(key=True),
+    *texts("email", "email_identity"),
+    *texts("name", "phone", "company", "external_id", null=True),
+    text_("metadata"),
+    # {id, email, name} as JSON: what a ticket shows of its customer.
+    Column("reference", LargeBinary, nullable=False),
+    time_("created_at"),
+    time_("updated_at"),
+    Column("version", BigInteger, nullable=False),
+    of_tenant(),
+    Index("customers_email", "tenant_id", "email_identity", unique=True),
+    index_where_set("customers_external_id", "external_id"),
+    Index("customers_updated_at", "tenant_id", "updated_at", "id"),
+)
+
+Table(
+    "ticket_numbers",
+    metadata,
+    tenant(),
+    Column("last_number", BigInteger, nullable=False),
+    of_tenant(),
+)
+Table(
+    "tickets",
+    metadata,
+    tenant(),
+    id_(key=True),
+    Column("number", BigInteger, nullable=False),
+    *texts("subject", "description", "status"),
+    Column("priority", SmallInteger, nullable=False),  # rank: low 1 … urgent 4
+    text_("source"),
+    id_("customer_id"),
+    id_("assignee_id", null=True),
+    text_("tags"),
+    text_("custom_fields"),
+    text_("external_id", null=True),
+    Column("reply_count", BigInteger, nullable=False),
+    time_("created_at"),
+    time_("updated_at"),
+    time_("first_response_at", null=True),
+    time_("resolved_at", null=True),
+    time_("closed_at", null=True),
+    Column("version", BigInteger, nullable=False),
+    # The ready JSON of the columns above, without the customer; see decision 0004.
+    Column("document", LargeBinary, nullable=False),
+    refers("customer_id", "customers"),
+    refers("assignee_id", "users"),
+    Index("tickets_number", "tenant_id", "number", unique=True),
+    Index("tickets_status", "tenant_id", "status", "id"),
+    Index("tickets_priority", "tenant_id", "priority", "id"),
+    Index("tickets_customer", "tenant_id", "customer_id", "id"),
+    Index("tickets_updated_at", "tenant_id", "updated_at", "id"),
+    index_where_set("tickets_assignee", "assignee_id"),
+    index_where_set("tickets_external_id", "external_id"),
+)
+Table(
+    "ticket_tags",
+    metadata,
+    tenant(),
+    Column("tag", TEXT, primary_key=True),
+    id_("ticket_id", key=True),
+    refers("ticket_id", "tickets"),
+    Index("ticket_tags_ticket", "tenant_id", "ticket_id"),
+    sqlite_with_rowid=False,
+)
+Table(
+    "replies",
+    metadata,
+    tenant(),
+    id_("ticket_id", key=True),
+    id_(key=True),
+    text_("body"),
+    Column("is_internal", Boolean, nullable=False),
+    text_("author_type"),
+    id_("author_id"),
+    text_("author_name", null=True),
+    time_("created_at"),
+    refers("ticket_id", "tickets"),
+    Index("replies_is_internal", "tenant_id", "ticket_id", "is_internal", "id"),
+)
