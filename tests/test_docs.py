@@ -19,7 +19,7 @@ from tests.support.service import Service
 
 _ROOT = Path(__file__).parents[1]
 _SOURCE = [
-    file for file in (_ROOT / "src" / "sealdesk").rglob("*.py") if file.name != "problems.py"
+    file for file in (_ROOT / "src" / "sealdesk").rglob("*.py") if file.parent.name != "problems"
 ]
 _PAGES = [file for file in (_ROOT / "docs").rglob("*.md") if file.parent.name != "spec"]
 _GUIDE = "\n".join(file.read_text() for file in _PAGES)
@@ -27,7 +27,7 @@ _SCALING = (_ROOT / "docs" / "scaling.md").read_text()
 _SIGNING = (_ROOT / "docs" / "api" / "signing.md").read_text()
 # The first argument of what refuses a request: the classes of errors.py and the rooms' helpers.
 _RAISED = re.compile(
-    r"(?:Refusal|Malformed|Unproven|Forbidden|WrongMethod|TooSlow|Clash|Stale|TooLarge|WrongType"
+    r"(?:Refusal|Malformed|Unproven|Forbidden|WrongMethod|TooSlow|Clash|Gone|Stale|TooLarge|WrongType"
     r"|Invalid|TooMany|TooLargeHeaders|Unavailable|unproven|refused)\(\s*\"([a-z_]+)\""
 )
 

@@ -22,6 +22,7 @@ GLOBAL = {
 }
 # Time has passed for all alike: the statements of the worker, and the functions that run them.
 ACROSS_TENANTS = {
+    "events.py _PENDING": "events.list_pending(",
     "api_keys/store.py _PRUNE_SIGNATURES": "api_keys.prune_signatures(",
     "idempotency.py _PRUNE": "idempotency.prune(",
 }

@@ -51,6 +51,7 @@ async def _live(shared: Shared, receive: Receive, send: Send) -> None:
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
+    await shared.sender.close()
     await shared.limiter.stop()
     await shared.database.close()
     await send({"type": "lifespan.shutdown.complete"})

@@ -45,6 +45,9 @@ CODES: dict[str, Code] = {
     "invalid_transition": Code(409, "The ticket cannot change to this status"),
     "ticket_closed": Code(409, "The ticket is closed"),
     "idempotency_in_flight": Code(409, "A request with this idempotency key is being answered"),
+    "too_many_webhooks": Code(409, "The tenant has as many webhook endpoints as it may have"),
+    "webhook_inactive": Code(409, "The webhook endpoint is paused or disabled"),
+    "cursor_expired": Code(410, "The cursor is older than the events that are kept"),
     "version_mismatch": Code(412, "The resource has changed since it was read"),
     "body_too_large": Code(413, "The body is too large"),
     "unsupported_media_type": Code(415, "The body is not of a supported type"),
@@ -131,6 +134,12 @@ class Clash(Refusal):
     """409: it contradicts what is stored."""
 
     status = 409
+
+
+class Gone(Refusal):
+    """410: it was there, and is kept no longer."""
+
+    status = 410
 
 
 class Stale(Refusal):

@@ -32,6 +32,8 @@ NAMES: dict[str, str] = {
     "SEALDESK_MAX_SKEW_S": "allowed clock difference of signed requests, 30 to 900 seconds",
     "SEALDESK_EXTERNAL_PATH_PREFIX": "path that a proxy strips, put back before verifying",
     "SEALDESK_TRUSTED_PROXIES": "addresses or networks whose X-Forwarded-For is believed",
+    "SEALDESK_WEBHOOK_ALLOWED_CIDRS": "networks of your own that webhooks may be sent to",
+    "SEALDESK_WEBHOOK_ALLOW_HTTP": "refuse or accept: webhooks to http:// addresses",
     "SEALDESK_METRICS_TOKEN": "bearer token for /metrics",
     "SEALDESK_LOG_LEVEL": "debug, info, warning or error",
     "SEALDESK_API_URL": "`sealdesk call`: the service's address",
@@ -83,6 +85,8 @@ class Settings(msgspec.Struct, frozen=True):
     max_skew_s: int
     path_prefix: str
     trusted_proxies: tuple[Network, ...]
+    webhook_allowed_cidrs: tuple[Network, ...]
+    webhook_allow_http: bool
     metrics_token: str
     log_level: str
 
@@ -122,6 +126,8 @@ def from_env(env: Mapping[str, str], *, needs_keys: bool = True) -> Settings:
         max_skew_s=read.whole("SEALDESK_MAX_SKEW_S", default=300, low=30, high=900),
         path_prefix=read.path_prefix(),
         trusted_proxies=read.networks("SEALDESK_TRUSTED_PROXIES"),
+        webhook_allowed_cidrs=read.networks("SEALDESK_WEBHOOK_ALLOWED_CIDRS"),
+        webhook_allow_http=read.is_accepted("SEALDESK_WEBHOOK_ALLOW_HTTP"),
         metrics_token=read.metrics_token(),
         log_level=read.choice("SEALDESK_LOG_LEVEL", _LEVELS, default="info"),
     )
@@ -164,6 +170,9 @@ class _Reader:
         if text not in allowed:
             self._faults.append(f"{name} must be one of {', '.join(allowed)}")
         return text
+
+    def is_accepted(self, name: str) -> bool:
+        return self.choice(name, ("refuse", "accept"), default="refuse") == "accept"
 
     def database_path(self, data_dir: Path) -> Path:
         path = self._file_path()
@@ -251,7 +260,7 @@ class _Reader:
                 self._faults.append(f"{name}: {part} is not an address or a network (CIDR)")
                 continue
             if network.prefixlen == 0:
-                self._faults.append(f"{name}: {part} would trust everybody; name your proxies")
+                self._faults.append(f"{name}: {part} would be everybody; name your own")
             networks.append(network)
         return tuple(networks)
 

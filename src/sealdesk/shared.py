@@ -8,6 +8,7 @@ from sealdesk.clock import Clock
 from sealdesk.db.engine import Database
 from sealdesk.limits import FailureCounter, Limiter, RateLimiter
 from sealdesk.metrics import Metrics
+from sealdesk.outbound import Sender
 from sealdesk.sealing import KeyRing
 from sealdesk.settings import Settings
 
@@ -26,6 +27,7 @@ class Shared(msgspec.Struct, frozen=True):
     """The process's database, keys, clock and counters.
 
     log_ins: entered while a password is tried.
+    sender: reaches the addresses that tenants name.
     """
 
     settings: Settings
@@ -37,6 +39,7 @@ class Shared(msgspec.Struct, frozen=True):
     lifetime: Lifetime
     metrics: Metrics
     log_ins: asyncio.Semaphore
+    sender: Sender
 
 
 def share(settings: Settings, database: Database, clock: Clock) -> Shared:
@@ -52,6 +55,7 @@ def share(settings: Settings, database: Database, clock: Clock) -> Shared:
         Lifetime(),
         Metrics(limiter),
         asyncio.Semaphore(LOG_INS_AT_ONCE),
+        Sender(settings.webhook_allowed_cidrs, allow_http=settings.webhook_allow_http),
     )
 
 

@@ -15,6 +15,10 @@ _ODD = (
     ("a b", "\x01\x7f", bytes(range(256)), "\r\n", -1),
 )
 
+_INSERT = """
+INSERT INTO events (tenant_id, id, type, object, changes, created_at) VALUES (?, ?, ?, ?, ?, ?)
+"""
+
 
 def add_many(path: Path, count: int = MANY) -> None:
     """Fill a database with further rows of its first tenant, and some odd ones."""
@@ -28,7 +32,7 @@ def add_many(path: Path, count: int = MANY) -> None:
         )
         (tenant_id,) = connection.execute("SELECT min(id) FROM tenants").fetchone()
         for row in _ODD:
-            connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", (tenant_id, *row))
+            connection.execute(_INSERT, (tenant_id, *row))
 
 
 def dump(path: Path) -> list[str]:

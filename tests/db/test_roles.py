@@ -113,10 +113,8 @@ def _rights(template: Template, env: Env, role: str) -> dict[str, set[str]]:
     return {table: set(rights.split()) for table, grantee, rights in rows if grantee == role}
 
 
-def test_the_worker_may_read_and_delete_what_is_kept_for_a_time(
-    postgres_template: Template, env: Env
-) -> None:
-    expected = {name: {"SELECT", "DELETE"} for name in tables.OF_WORKER}
+def test_the_worker_may_do_its_work_and_no_more(postgres_template: Template, env: Env) -> None:
+    expected = {name: set(rights.split(", ")) for name, rights in tables.OF_WORKER.items()}
     expected |= {"tenants": {"SELECT"}, tables.VERSION: {"SELECT"}}
     assert _rights(postgres_template, env, postgres_template.worker[0]) == expected
 

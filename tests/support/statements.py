@@ -42,7 +42,7 @@ class Statement(NamedTuple):
 
 def statements() -> list[Statement]:
     """All of them, those that are put together at run time with what is known of them here."""
-    paths = [*SOURCE.glob("*/store.py"), *SOURCE.glob("*/lists.py")]
+    paths = [*SOURCE.glob("*/store.py"), *SOURCE.glob("*/lists.py"), *SOURCE.glob("*/queue.py")]
     paths += [SOURCE / f"{name}.py" for name in ("events", "audit", "idempotency")]
     return [found for path in sorted(paths) for found in _statements_in(path)]
 

@@ -53,6 +53,12 @@ class SqliteTx:
         (row,) = self._connection.execute(sql, params).fetchall()
         return row
 
+    async def run_all(self, sql: str, many: Sequence[Params]) -> None:
+        self._connection.executemany(sql, many)
+
+    async def claim(self, sql: str, params: Params) -> Sequence[Row]:
+        return await self.all(sql, params)
+
     async def lock(self, name: str) -> None:
         """Nothing to wait for: one transaction writes at a time."""
 

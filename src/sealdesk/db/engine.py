@@ -43,6 +43,15 @@ class Tx(Protocol):
         For what many take from at once, and where gaps are allowed.
         """
 
+    async def run_all(self, sql: str, many: Sequence[Params]) -> None:
+        """Run it once for each of the parameters, for who has much to do at once."""
+
+    async def claim(self, sql: str, params: Params) -> Sequence[Row]:
+        """Rows of a plain SELECT with a LIMIT, without those that another transaction has claimed.
+
+        Nobody else changes them before this transaction ends.
+        """
+
     async def lock(self, name: str) -> None:
         """Wait until no other transaction holds this name; held to the end of this one.
 

@@ -18,15 +18,22 @@ CHANGED = (
     "customers",
     "ticket_numbers",
     "tickets",
+    "endpoints",
+    "deliveries",
 )
 DELETED = ("login_failures", "reset_links", "refusals", "ticket_tags")
-# The worker's role reads and deletes these for all tenants.
-OF_WORKER = (
-    "events",
-    "idempotency",
-    "used_signatures",
-    "login_failures",
-    "ended_tokens",
-    "reset_links",
-)
+# What the worker's role may do, for all tenants.
+OF_WORKER = {
+    "events": "SELECT, INSERT, UPDATE, DELETE",
+    "feed_positions": "SELECT, INSERT, UPDATE",
+    "endpoints": "SELECT, UPDATE, DELETE",
+    "deliveries": "SELECT, INSERT, UPDATE, DELETE",
+    "attempts": "SELECT, INSERT, DELETE",
+    "replays": "SELECT, UPDATE, DELETE",
+    "idempotency": "SELECT, DELETE",
+    "used_signatures": "SELECT, DELETE",
+    "login_failures": "SELECT, DELETE",
+    "ended_tokens": "SELECT, DELETE",
+    "reset_links": "SELECT, DELETE",
+}
 VERSION = "alembic_version"

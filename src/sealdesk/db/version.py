@@ -11,7 +11,10 @@ from pathlib import Path
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Unfit
 
-KNOWN = ("0001",)  # every schema version that this code can migrate from; the last is current
+KNOWN = (
+    "0001",
+    "0002",
+)  # every schema version that this code can migrate from; the last is current
 _STORED = "SELECT version_num FROM alembic_version LIMIT 1"
 
 

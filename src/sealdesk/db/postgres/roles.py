@@ -49,7 +49,7 @@ def set_up(connection: Connection, runtime: Role | None, worker: Role | None) ->
         if runtime is not None:
             _grant(connection, _right(name), name, runtime)
         if worker is not None and name in tables.OF_WORKER:
-            _grant(connection, "SELECT, DELETE", name, worker)
+            _grant(connection, tables.OF_WORKER[name], name, worker)
             if name not in tables.GLOBAL and (name, "worker") not in policies:
                 who = _quoted(worker.name)
                 _run(connection, f"CREATE POLICY worker ON {name} TO {who} USING (true)")

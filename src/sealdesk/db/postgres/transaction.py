@@ -88,6 +88,16 @@ class PostgresTx:
             (row,) = await self._fetch(statement.text, values)
         return row
 
+    async def run_all(self, sql: str, many: Sequence[Params]) -> None:
+        await self.open()
+        statement = statements.plain(sql)
+        await self._connection.executemany(statement.text, [statement.values(p) for p in many])
+
+    async def claim(self, sql: str, params: Params) -> Sequence[Row]:
+        await self.open()
+        statement = statements.plain(f"{sql} FOR UPDATE SKIP LOCKED", params.get("limit"))
+        return await self._fetch(statement.text, statement.values(params))
+
     async def lock(self, name: str) -> None:
         await self.open()
         await self._fetch("SELECT pg_advisory_xact_lock($1)", [_lock_number(name)])

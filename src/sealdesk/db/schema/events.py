@@ -1,8 +1,27 @@
-"""The outbox, its endpoints and deliveries, and the audit."""
+"""The outbox and the feed that comes of it, webhook endpoints and their deliveries, the audit.
 
-from sqlalchemy import Column, LargeBinary, Table
+Endpoints, deliveries and replays that wait for the background loop stand in partial indexes, so
+that those which do not wait cost it nothing.
+"""
 
-from sealdesk.db.schema.columns import id_, metadata, tenant, text_, texts, time_
+from sqlalchemy import BigInteger, Boolean, Column, Index, LargeBinary, SmallInteger, Table, text
+
+from sealdesk.db.schema.columns import (
+    id_,
+    metadata,
+    of_tenant,
+    refers,
+    tenant,
+    text_,
+    texts,
+    time_,
+)
+
+
+def _index_where(name: str, condition: str, *columns: str, unique: bool = False) -> Index:
+    where = text(condition)
+    return Index(name, *columns, unique=unique, sqlite_where=where, postgresql_where=where)
+
 
 Table(
     "events",
@@ -13,7 +32,99 @@ Table(
     Column("object", LargeBinary, nullable=False),
     text_("changes"),
     time_("created_at"),
+    # Given after the commit, in order; see decision 0013.
+    Column("position", BigInteger, nullable=True),
+    _index_where("events_pending", "position IS NULL", "id"),
+    _index_where("events_position", "position IS NOT NULL", "tenant_id", "position", unique=True),
+    _index_where("events_type", "position IS NOT NULL", "tenant_id", "type", "position"),
 )
+Table(
+    "feed_positions",
+    metadata,
+    tenant(),
+    Column("last_position", BigInteger, nullable=False),
+    # The highest one whose event has been deleted.
+    Column("pruned_position", BigInteger, nullable=False),
+    of_tenant(),
+)
+
+Table(
+    "endpoints",
+    metadata,
+    tenant(),
+    id_(key=True),
+    *texts("url", "events"),
+    text_("description", null=True),
+    Column("is_active", Boolean, nullable=False),
+    text_("disabled_reason", null=True),
+    Column("sealed_secret", LargeBinary, nullable=True),
+    Column("secret_version", BigInteger, nullable=False),
+    # The one before, which signs too until then.
+    Column("sealed_old_secret", LargeBinary, nullable=True),
+    time_("old_secret_until", null=True),
+    # The first failure after the last success.
+    time_("failing_since", null=True),
+    # When something is to be delivered next, and until when one worker does it.
+    time_("due_at", null=True),
+    time_("leased_until", null=True),
+    # Rises with all that is added, so that who finds nothing more sees that it was too early.
+    Column("wakes", BigInteger, nullable=False),
+    time_("created_at"),
+    time_("deleted_at", null=True),
+    of_tenant(),
+    _index_where("endpoints_due", "due_at IS NOT NULL", "due_at"),
+    _index_where("endpoints_deleted", "deleted_at IS NOT NULL", "deleted_at"),
+)
+Table(
+    "deliveries",
+    metadata,
+    tenant(),
+    id_(key=True),
+    id_("endpoint_id"),
+    id_("event_id"),
+    *texts("event_type", "status"),
+    Column("attempt_count", BigInteger, nullable=False),
+    # Of the schedule; asking for it again begins a new one.
+    Column("retry_count", SmallInteger, nullable=False),
+    time_("due_at", null=True),
+    time_("created_at"),
+    refers("endpoint_id", "endpoints"),
+    Index("deliveries_endpoint", "tenant_id", "endpoint_id", "id"),
+    Index("deliveries_status", "tenant_id", "endpoint_id", "status", "id"),
+    _index_where(
+        "deliveries_due", "due_at IS NOT NULL", "tenant_id", "endpoint_id", "due_at", "id"
+    ),
+)
+Table(
+    "attempts",
+    metadata,
+    tenant(),
+    id_("delivery_id", key=True),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    time_("sent_at"),
+    Column("duration_ms", BigInteger, nullable=False),
+    *texts("url", "request_headers"),
+    Column("status", SmallInteger, nullable=True),
+    *texts("answer_headers", "answer_body", "error", null=True),
+    refers("delivery_id", "deliveries"),
+)
+Table(
+    "replays",
+    metadata,
+    tenant(),
+    id_(key=True),
+    id_("endpoint_id"),
+    time_("since"),
+    time_("until"),
+    # The last event that was looked at.
+    id_("after_id"),
+    Column("delivery_count", BigInteger, nullable=False),
+    time_("created_at"),
+    time_("finished_at", null=True),
+    refers("endpoint_id", "endpoints"),
+    _index_where("replays_open", "finished_at IS NULL", "id"),
+)
+
 Table(
     "audit",
     metadata,

@@ -1,0 +1,1 @@
+"""The feed: a tenant's events in order, for who asks."""

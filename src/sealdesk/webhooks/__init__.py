@@ -1,0 +1,1 @@
+"""Webhooks: endpoints that tenants name, and what is delivered to them."""
