@@ -27,7 +27,10 @@ MODES = ("force_custom_plan", "force_generic_plan")
 SELECTS = [
     found
     for found in statements()
-    if found.verb == "SELECT" and found.is_of_tenants and not found.function
+    if found.verb == "SELECT"
+    and found.is_of_tenants
+    and not found.function
+    and not found.is_of_worker
 ]
 _BOUNDS = {"limit": 100, "before": "~", "after": "", "kept_since": 0}
 Case = tuple[str, dict[str, Any]]

@@ -28,13 +28,17 @@ from tests.support.statements import Statement, statements
 Way = Callable[..., Awaitable[Any]]  # of a Tx, sql and params
 _FILTER = re.compile(r"(\w+\.)?tenant_id = :tenant_id")
 FILTERED = [found for found in statements() if _FILTER.search(found.sql) and not found.function]
-SELECTS = [found for found in FILTERED if found.verb == "SELECT" and found.is_of_tenants]
+SELECTS = [
+    found
+    for found in FILTERED
+    if found.verb == "SELECT" and found.is_of_tenants and not found.is_of_worker
+]
 CHANGES = [
     found
     for found in FILTERED
     if found.verb in ("UPDATE", "DELETE")
     and found.tables[0] not in tables.GLOBAL
-    and "_PRUNE" not in found.name  # the worker's
+    and not found.is_of_worker
 ]
 _LAST = "~"  # sorts behind every id
 _OTHERS = {"limit": 100, "now": 2, "due": 10, "kept": 0, "kept_since": 0, "after": ""}
@@ -188,8 +192,9 @@ def test_a_row_cannot_be_added_for_another_tenant(crowd: Crowd, way: str) -> Non
 
 def _addition(table: Table, tenant: str) -> tuple[str, dict[str, object]]:
     """A further row of a tenant."""
-    keys = [column.name for column in table.primary_key.columns if column.name != "tenant_id"]
-    new = row_of(table, tenant) | dict.fromkeys(keys, f"{MARK}new")
+    keys = [column for column in table.primary_key.columns if column.name != "tenant_id"]
+    other = {column.name: f"{MARK}new" if column.type.python_type is str else 2 for column in keys}
+    new = row_of(table, tenant) | other
     places = ", ".join(f":{name}" for name in new)
     return f"INSERT INTO {table.name} ({', '.join(new)}) VALUES ({places})", new
 

@@ -24,8 +24,7 @@ _OF_TENANT = (
     "(tenant_id = ( SELECT NULLIF(current_setting('sealdesk.tenant_id'::text, true), ''::text)"
     ' AS "nullif"))'
 )
-# Without what only the worker's role runs.
-SERVED = [found for found in statements() if "_PRUNE" not in found.name and not found.function]
+SERVED = [found for found in statements() if not found.is_of_worker and not found.function]
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
 import uvloop
 
-from sealdesk import server
+from sealdesk import server, worker
 from sealdesk.api_keys import actions as api_keys
 from sealdesk.api_keys.rules import CreatedApiKey, NewApiKey
 from sealdesk.app import compose
@@ -114,6 +115,7 @@ class Service:
         async def serve() -> None:
             app, self.shared = compose(self.settings, self.clock)
             self._doors = self._opened()
+            self._background, working = self._begin_worker()
             self._server = server.make_server(app, self.shared.lifetime)
             serving = asyncio.ensure_future(self._server.serve(sockets=[sock]))
             # uvicorn sets a flag, no event.
@@ -121,11 +123,28 @@ class Service:
                 await asyncio.sleep(0.005)
             self._ready.set()
             await serving
+            if working is not None:
+                working.cancel()
+                await asyncio.wait([working])
+                await self._background.database.close()
             await self._doors.close()
 
         asyncio.set_event_loop(self._loop)
         self._loop.run_until_complete(serve())
         self._loop.close()
+
+    def _begin_worker(self) -> tuple[Shared, "asyncio.Task[None] | None"]:
+        """What the background loop sees. On PostgreSQL `sealdesk worker` runs it, in its role."""
+        url = self.settings.worker_database_url
+        if not url:
+            return self.shared, None
+        database = open_database(self.settings, name="sealdesk worker", url=url)
+        shared = msgspec.structs.replace(self.shared, database=database)
+        return shared, asyncio.ensure_future(worker.run(shared))
+
+    def in_background(self, step: Callable[[Shared], Coroutine[Any, Any, T]]) -> T:
+        """Do now what the background loop would do later."""
+        return self._wait(step(self._background))
 
     def _opened(self) -> Database:
         """Doors through which tests see every tenant: on PostgreSQL, those of the owner."""

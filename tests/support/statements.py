@@ -11,6 +11,8 @@ from sealdesk.db import tables
 
 SOURCE = Path(sealdesk.__file__).parent
 _VERBS = ("SELECT ", "INSERT INTO ", "UPDATE ", "DELETE FROM ")
+# What only the background loop runs, on PostgreSQL in a role of its own.
+_OF_WORKER = ("events.py _PENDING", "events.py _DRAW_POSITIONS", "events.py _PLACE")
 _BEFORE_TABLE = ("FROM", "JOIN", "INTO", "UPDATE")
 
 
@@ -38,6 +40,11 @@ class Statement(NamedTuple):
     @property
     def is_of_tenants(self) -> bool:
         return not {*self.tables} <= {*tables.GLOBAL}
+
+    @property
+    def is_of_worker(self) -> bool:
+        is_queue = self.name.partition(" ")[0].endswith("/queue.py")
+        return is_queue or "_PRUNE" in self.name or self.name in _OF_WORKER
 
 
 def statements() -> list[Statement]:
