@@ -1,0 +1,39 @@
+"""Services that may send to loopback, and receivers there."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from tests.support.databases import Begin
+from tests.support.receiver import Receiver, receiving
+from tests.support.service import Service
+
+_ENV = {
+    "SEALDESK_WEBHOOK_ALLOWED_CIDRS": "127.0.0.0/8",
+    "SEALDESK_WEBHOOK_ALLOW_HTTP": "accept",
+}
+
+
+@pytest.fixture(scope="session")
+def begin(begin: Begin) -> Begin:
+    """Starts services that may send to loopback."""
+
+    def begin_one(data_dir: Path, **env: str) -> AbstractContextManager[Service]:
+        return begin(data_dir, **{**_ENV, **env})
+
+    return begin_one
+
+
+@pytest.fixture(scope="session")
+def shared_service(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with begin(tmp_path_factory.mktemp("webhooks")) as service:
+        yield service
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    """Where webhooks go."""
+    with receiving() as receiver:
+        yield receiver
