@@ -3,15 +3,18 @@
 On SQLite one process serves; on PostgreSQL two services stand on one database here.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import NamedTuple, TypeVar
 
 import pytest
 
 from sealdesk.db.engine import Overtaken, Tx
+from sealdesk.errors import Missing
 from tests.support.client import Key, Person
 from tests.support.databases import Kind, Template
 from tests.support.service import PASSWORD, Service, Tenant, running
@@ -195,3 +198,40 @@ def test_work_that_is_overtaken_is_run_again(nodes: Nodes, tenant: Tenant) -> No
             nodes.first.write(work)
     else:
         assert nodes.first.write(work) == 2
+
+
+def test_what_one_transaction_has_claimed_the_other_passes_by(nodes: Nodes, tenant: Tenant) -> None:
+    sql = "SELECT id FROM tickets WHERE tenant_id = :tenant_id ORDER BY id LIMIT :limit"
+    made = sorted(tenant.key().ticket()["id"] for _ in range(4))
+    has_claimed = Barrier(1 if nodes.first is nodes.second else 2)
+
+    async def work(tx: Tx) -> list[str]:
+        rows = await tx.claim(sql, {"tenant_id": tenant.id, "limit": 2})
+        if has_claimed.parties > 1:
+            await asyncio.to_thread(has_claimed.wait, 10)
+        return [row["id"] for row in rows]
+
+    if nodes.first is nodes.second:
+        assert nodes.first.write(work) == made[:2]
+    else:
+        first, second = _at_once(lambda number: nodes.of(number).write(work), 2)
+        assert sorted(first + second) == made
+
+
+def test_much_is_run_at_once_or_not_at_all(nodes: Nodes, tenant: Tenant) -> None:
+    sql = "UPDATE tickets SET subject = :subject WHERE tenant_id = :tenant_id AND id = :id"
+    made = [tenant.key().ticket()["id"] for _ in range(3)]
+    many = [{"tenant_id": tenant.id, "id": ticket, "subject": ticket} for ticket in made]
+
+    async def work(tx: Tx) -> None:
+        await tx.run_all(sql, many)
+
+    async def fails(tx: Tx) -> None:
+        await tx.run_all(sql, [{**one, "subject": "lost"} for one in many])
+        raise Missing
+
+    with pytest.raises(Missing):
+        nodes.first.write(fails)
+    nodes.first.write(work)
+    stored = nodes.first.rows("SELECT id, subject FROM tickets WHERE tenant_id = :t", t=tenant.id)
+    assert {row["id"]: row["subject"] for row in stored} == {ticket: ticket for ticket in made}
