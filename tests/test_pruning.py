@@ -9,6 +9,7 @@ from sealdesk.caller import SYSTEM
 from sealdesk.db.engine import Tx
 from sealdesk.identity import actions
 from tests.support.client import Key
+from tests.support.feed import wait_until_placed
 from tests.support.service import Service, Tenant
 
 DAY_S = 24 * 3600
@@ -27,6 +28,7 @@ def key(tenant: Tenant) -> Key:
 
 
 def _prune(service: Service) -> int:
+    wait_until_placed(service)
     return service.in_background(pruning.prune)
 
 

@@ -5,6 +5,7 @@ in order; what has a position is shown in the feed and delivered to webhook endp
 """
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any, Literal, get_args
 
 import msgspec
@@ -47,9 +48,14 @@ RETURNING last_position
 """
 _PLACE = "UPDATE events SET position = :position WHERE tenant_id = :tenant_id AND id = :id"
 
-_PRUNE = """
-DELETE FROM events WHERE tenant_id = :tenant_id AND id IN
-    (SELECT id FROM events WHERE tenant_id = :tenant_id AND id < :before ORDER BY id LIMIT :limit)
+_PRUNE_OLDEST = """
+SELECT id, position FROM events WHERE tenant_id = :tenant_id AND position > 0
+ORDER BY position LIMIT :limit
+"""
+_PRUNE = "DELETE FROM events WHERE tenant_id = :tenant_id AND position <= :position"
+_PRUNE_NOTED = """
+UPDATE feed_positions SET pruned_position = :position
+WHERE tenant_id = :tenant_id AND pruned_position < :position
 """
 
 
@@ -123,7 +129,18 @@ async def place(tx: Tx, tenant_id: str, event_ids: Sequence[str]) -> None:
 
 
 async def prune(tx: Tx, tenant_id: str, before_us: int, limit: int) -> int:
-    """Delete some of a tenant's events older than an instant; how many."""
-    return await tx.run(
-        _PRUNE, {"tenant_id": tenant_id, "before": ids.lowest(before_us), "limit": limit}
-    )
+    """Delete a tenant's oldest events up to the first that is not older; how many.
+
+    In the order of their positions, so that what is left of the feed has no gaps, and what waits
+    for its position waits on.
+    """
+    before = ids.lowest(before_us)
+    old: list[Row] = []
+    for count in (1, limit):  # mostly there is not one
+        rows = await tx.all(_PRUNE_OLDEST, {"tenant_id": tenant_id, "limit": count})
+        old = list(takewhile(lambda row: row["id"] < before, rows))
+        if not old:
+            return 0
+    params = {"tenant_id": tenant_id, "position": old[-1]["position"]}
+    await tx.send(_PRUNE_NOTED, params)
+    return await tx.run(_PRUNE, params)
