@@ -98,13 +98,14 @@ def _known_mistakes(
         yield "body_not_hashed", key, start + target + body
         yield "body_omitted", key, start + target + _EMPTY_SHA256
         yield "body_omitted", key, start + target
-        for name, other in _reserialised(body):
+        for name, other in reserialised(body):
             yield name, key, start + target + body_sha256(other)
     else:
         yield "body_not_hashed", key, start + target
 
 
-def _reserialised(body: bytes) -> Iterator[tuple[str, bytes]]:
+def reserialised(body: bytes) -> Iterator[tuple[str, bytes]]:
+    """(name, bytes) of each way in which programs are known to write a JSON body anew."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
