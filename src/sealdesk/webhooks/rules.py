@@ -1,18 +1,33 @@
 """What a webhook endpoint, a delivery and an attempt are; no IO."""
 
-from typing import Literal
+from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
+from msgspec import UNSET
 
-from sealdesk import events
+from sealdesk import clock, events
+from sealdesk.errors import Fault
+from sealdesk.webhooks.shapes import (
+    SUBSCRIBABLE,
+    AttemptShown,
+    AttemptSummary,
+    DeliveryShown,
+    DeliveryStatus,
+    DeliveryWithAttempts,
+    DisabledReason,
+    ReceivedAnswer,
+    ReplayShown,
+    SentRequest,
+    WebhookChange,
+    WebhookShown,
+)
 
-SUBSCRIBABLE = tuple(name for name in events.TYPES if name != "webhook.test")
 MAX_ENDPOINTS = 50  # of one tenant
 OLD_SECRET_US = 24 * 3600 * 1_000_000
+REPLAYED_US = events.KEPT_US
 SHOWN_ANSWER_BYTES = 2048
-
-DisabledReason = Literal["gone", "failing"]
-DeliveryStatus = Literal["pending", "succeeded", "failed"]
+SHOWN_ATTEMPTS = 100
 
 
 class Endpoint(msgspec.Struct, frozen=True):
@@ -78,6 +93,158 @@ class Attempt(msgspec.Struct, frozen=True):
     error: str | None
 
 
+class Replay(msgspec.Struct, frozen=True):
+    """Events of a range of time, as they are asked for again.
+
+    until: the first instant that is no part of it. after_id: the last event that was looked at.
+    """
+
+    tenant_id: str
+    id: str
+    endpoint_id: str
+    since: int
+    until: int
+    after_id: str
+    delivery_count: int
+    created_at: int
+    finished_at: int | None
+
+
 def seal_context(tenant_id: str, endpoint_id: str, secret_version: int) -> str:
     """What an endpoint's sealed secret is bound to, so that it opens in no other row."""
     return f"webhook_secret {tenant_id} {endpoint_id} {secret_version}"
+
+
+def in_order(names: list[str]) -> tuple[str, ...]:
+    """Event types without doubles, in the order in which they are documented."""
+    return tuple(name for name in SUBSCRIBABLE if name in names)
+
+
+def without_query(url: str) -> str:
+    """A URL as logs and the audit show it: a query may hold a token."""
+    return urlsplit(url)._replace(query="", fragment="").geturl()
+
+
+def changed(endpoint: Endpoint, change: WebhookChange) -> Endpoint:
+    """The endpoint after a change. Whoever starts it again forgives all of its failures."""
+    wanted = {k: v for k, v in msgspec.structs.asdict(change).items() if v is not UNSET}
+    if "events" in wanted:
+        wanted["events"] = in_order(wanted["events"])
+    if wanted.get("is_active") and not endpoint.is_active:
+        wanted |= {"disabled_reason": None, "failing_since": None}
+    return msgspec.structs.replace(endpoint, **wanted)
+
+
+def differences(before: Endpoint, after: Endpoint) -> events.Changes:
+    """What a change has changed, for the audit: field → (old, new)."""
+    names = ("url", "events", "description", "is_active", "disabled_reason")
+    pairs = {name: (getattr(before, name), getattr(after, name)) for name in names}
+    found = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+    if "url" in found:
+        found["url"] = (without_query(before.url), without_query(after.url))
+    return found
+
+
+def faults_of_range(since: int, until: int, now_us: int) -> list[Fault]:
+    """What is wrong with a range of time to replay."""
+    faults = []
+    if since < now_us - REPLAYED_US:
+        oldest = clock.iso(now_us - REPLAYED_US)
+        faults.append(Fault("/since", "too_old", f"Events are kept for 30 days, since {oldest}."))
+    if until <= since:
+        faults.append(Fault("/until", "not_after_since", "This must be later than since."))
+    if until > now_us:
+        words = f"This must not be in the future; it is {clock.iso(now_us)} now."
+        faults.append(Fault("/until", "in_future", words))
+    return faults
+
+
+def is_success(status: int | None) -> bool:
+    """Whether an answer means that the event has arrived."""
+    return status is not None and 200 <= status < 300
+
+
+def members(endpoint: Endpoint, now_us: int) -> dict[str, Any]:
+    """The members of WebhookShown."""
+    until = endpoint.old_secret_until
+    return {
+        "id": endpoint.id,
+        "url": endpoint.url,
+        "events": endpoint.events,
+        "description": endpoint.description,
+        "is_active": endpoint.is_active,
+        "disabled_reason": endpoint.disabled_reason,
+        "failing_since": clock.iso_or_none(endpoint.failing_since),
+        "old_secret_expires_at": clock.iso(until) if until and until > now_us else None,
+        "created_at": clock.iso(endpoint.created_at),
+    }
+
+
+def shown(endpoint: Endpoint, now_us: int) -> WebhookShown:
+    """An endpoint as the API and events show it."""
+    return WebhookShown(**members(endpoint, now_us))
+
+
+def summary(attempt: Attempt) -> AttemptSummary:
+    return AttemptSummary(
+        attempt.number,
+        clock.iso(attempt.sent_at),
+        attempt.duration_ms,
+        attempt.status,
+        attempt.error,
+    )
+
+
+def delivery_members(delivery: Delivery, last: AttemptSummary | None) -> dict[str, Any]:
+    """The members of DeliveryShown."""
+    return {
+        "id": delivery.id,
+        "event_id": delivery.event_id,
+        "event_type": delivery.event_type,
+        "status": delivery.status,
+        "attempt_count": delivery.attempt_count,
+        "next_attempt_at": clock.iso_or_none(delivery.due_at),
+        "created_at": clock.iso(delivery.created_at),
+        "last_attempt": last,
+    }
+
+
+def delivery_shown(delivery: Delivery, last: AttemptSummary | None) -> DeliveryShown:
+    return DeliveryShown(**delivery_members(delivery, last))
+
+
+def delivery_with_attempts(
+    delivery: Delivery, attempts: list[Attempt], payload: bytes | None
+) -> DeliveryWithAttempts:
+    """attempts: the last ones, oldest first."""
+    return DeliveryWithAttempts(
+        **delivery_members(delivery, summary(attempts[-1]) if attempts else None),
+        payload=None if payload is None else payload.decode(),
+        attempts=tuple(_attempt_shown(attempt) for attempt in attempts),
+    )
+
+
+def _attempt_shown(attempt: Attempt) -> AttemptShown:
+    answered = None
+    if attempt.status is not None:
+        headers = msgspec.json.decode(attempt.answer_headers or "{}")
+        answered = ReceivedAnswer(attempt.status, headers, attempt.answer_body or "")
+    return AttemptShown(
+        attempt.number,
+        clock.iso(attempt.sent_at),
+        attempt.duration_ms,
+        SentRequest(attempt.url, msgspec.json.decode(attempt.request_headers)),
+        answered,
+        attempt.error,
+    )
+
+
+def replay_shown(replay: Replay) -> ReplayShown:
+    return ReplayShown(
+        replay.id,
+        clock.iso(replay.since),
+        clock.iso(replay.until),
+        replay.delivery_count,
+        clock.iso(replay.created_at),
+        clock.iso_or_none(replay.finished_at),
+    )

@@ -1,0 +1,245 @@
+"""What administrators do with webhook endpoints; each is one transaction's worth of work."""
+
+from typing import Any
+
+import msgspec
+
+from sealdesk import audit, clock, events, ids, webhook_signing
+from sealdesk.audit import Deed
+from sealdesk.caller import Caller
+from sealdesk.db.engine import Tx
+from sealdesk.errors import Clash, Missing, invalid
+from sealdesk.paging import PageRequest
+from sealdesk.sealing import KeyRing
+from sealdesk.webhooks import rules, store
+from sealdesk.webhooks.rules import Delivery, Endpoint, Replay
+from sealdesk.webhooks.shapes import (
+    DeliveryShown,
+    DeliveryWithAttempts,
+    NewReplay,
+    NewWebhook,
+    ReplayShown,
+    WebhookChange,
+    WebhookShown,
+    WebhookWithSecret,
+)
+
+
+async def create_webhook(
+    tx: Tx, caller: Caller, new: NewWebhook, *, ring: KeyRing, now_us: int
+) -> WebhookWithSecret:
+    """A new endpoint, whose URL has been checked. Raises Clash when there are as many as may be."""
+    # Of two at once the second counts the first.
+    await tx.lock(f"webhooks {caller.tenant_id}")
+    await _check_room(tx, caller.tenant_id)
+    secret = webhook_signing.mint_secret()
+    endpoint = _with_secret(
+        Endpoint(
+            tenant_id=caller.tenant_id,
+            id=ids.mint(now_us),
+            url=new.url,
+            events=rules.in_order(new.events),
+            description=new.description,
+            is_active=True,
+            disabled_reason=None,
+            sealed_secret=b"",
+            secret_version=1,
+            sealed_old_secret=None,
+            old_secret_until=None,
+            failing_since=None,
+            created_at=now_us,
+        ),
+        secret,
+        ring,
+    )
+    await store.add(tx, endpoint)
+    await note(tx, caller, "webhook.created", endpoint, now_us)
+    return WebhookWithSecret(**rules.members(endpoint, now_us), secret=secret)
+
+
+async def change_webhook(
+    tx: Tx, caller: Caller, endpoint_id: str, change: WebhookChange, *, now_us: int
+) -> WebhookShown:
+    """Change what is named; a new URL has been checked. Raises Missing."""
+    await _hold(tx, endpoint_id)
+    endpoint = await get_webhook(tx, caller.tenant_id, endpoint_id)
+    changed = rules.changed(endpoint, change)
+    if changed == endpoint:
+        return rules.shown(endpoint, now_us)
+    await store.describe(tx, changed)
+    if changed.is_active and not endpoint.is_active:
+        await store.resume(tx, caller.tenant_id, endpoint_id, now_us)
+    elif endpoint.is_active and not changed.is_active:
+        await store.pause(tx, caller.tenant_id, endpoint_id)
+    differences = rules.differences(endpoint, changed)
+    await note(tx, caller, "webhook.updated", changed, now_us, changes=differences)
+    return rules.shown(changed, now_us)
+
+
+async def delete_webhook(tx: Tx, caller: Caller, endpoint_id: str, *, now_us: int) -> None:
+    """End an endpoint for good and destroy its secrets. Raises Missing, also the second time."""
+    await _hold(tx, endpoint_id)
+    endpoint = await get_webhook(tx, caller.tenant_id, endpoint_id)
+    await store.delete(tx, caller.tenant_id, endpoint_id, now_us)
+    await note(tx, caller, "webhook.deleted", endpoint, now_us)
+
+
+async def rotate_secret(
+    tx: Tx, caller: Caller, endpoint_id: str, *, ring: KeyRing, now_us: int
+) -> WebhookWithSecret:
+    """A new secret; the one before signs too for a day. Raises Missing."""
+    await _hold(tx, endpoint_id)
+    endpoint = await get_webhook(tx, caller.tenant_id, endpoint_id)
+    secret = webhook_signing.mint_secret()
+    rotated = msgspec.structs.replace(
+        endpoint,
+        secret_version=endpoint.secret_version + 1,
+        sealed_old_secret=endpoint.sealed_secret,
+        old_secret_until=now_us + rules.OLD_SECRET_US,
+    )
+    rotated = _with_secret(rotated, secret, ring)
+    await store.rekey(tx, rotated)
+    await note(tx, caller, "webhook.rotated", rotated, now_us)
+    return WebhookWithSecret(**rules.members(rotated, now_us), secret=secret)
+
+
+async def get_webhook(tx: Tx, tenant_id: str, endpoint_id: str) -> Endpoint:
+    """Raises Missing."""
+    endpoint = await store.find(tx, tenant_id, endpoint_id)
+    if endpoint is None:
+        raise Missing
+    return endpoint
+
+
+async def get_delivery(
+    tx: Tx, tenant_id: str, endpoint_id: str, delivery_id: str
+) -> DeliveryWithAttempts:
+    """A delivery with what was sent and answered. Raises Missing."""
+    delivery = await _get_delivery(tx, tenant_id, endpoint_id, delivery_id)
+    attempts = await store.list_attempts(tx, tenant_id, delivery_id, rules.SHOWN_ATTEMPTS)
+    event = await store.find_event(tx, tenant_id, delivery.event_id)
+    payload = None if event is None else events.payload(event)
+    return rules.delivery_with_attempts(delivery, attempts, payload)
+
+
+async def redeliver(
+    tx: Tx, caller: Caller, endpoint_id: str, delivery_id: str, *, now_us: int
+) -> DeliveryShown:
+    """Send an event again, with a schedule of its own. Raises Missing, Clash."""
+    endpoint = await _get_active(tx, caller.tenant_id, endpoint_id)
+    delivery = await _get_delivery(tx, caller.tenant_id, endpoint_id, delivery_id)
+    if await store.find_event(tx, caller.tenant_id, delivery.event_id) is None:
+        raise Missing("The event of this delivery was deleted after 30 days.")
+    last = await store.list_attempts(tx, caller.tenant_id, delivery_id, 1)
+    await store.ask_again(tx, caller.tenant_id, delivery_id, now_us)
+    await store.wake(tx, caller.tenant_id, endpoint_id, now_us)
+    details = {"delivery_id": delivery_id, "event_type": delivery.event_type}
+    await note(tx, caller, "webhook.redelivered", endpoint, now_us, **details)
+    asked = msgspec.structs.replace(delivery, status="pending", retry_count=0, due_at=now_us)
+    return rules.delivery_shown(asked, rules.summary(last[0]) if last else None)
+
+
+async def replay(
+    tx: Tx, caller: Caller, endpoint_id: str, new: NewReplay, *, now_us: int
+) -> ReplayShown:
+    """Have all that happened in a range of time delivered again. Raises Missing, Clash, Invalid."""
+    since, until = _range(new, now_us)
+    await _hold(tx, endpoint_id)
+    endpoint = await _get_active(tx, caller.tenant_id, endpoint_id)
+    if await store.find_open_replay(tx, caller.tenant_id, endpoint_id) is not None:
+        raise Clash(
+            "replay_in_progress",
+            "A replay of this endpoint is under way. Wait until it has its finished_at.",
+        )
+    asked = Replay(
+        tenant_id=caller.tenant_id,
+        id=ids.mint(now_us),
+        endpoint_id=endpoint_id,
+        since=since,
+        until=until,
+        after_id=ids.lowest(since),
+        delivery_count=0,
+        created_at=now_us,
+        finished_at=None,
+    )
+    await store.add_replay(tx, asked)
+    shown = rules.replay_shown(asked)
+    details = {"since": shown.since, "until": shown.until}
+    await note(tx, caller, "webhook.replayed", endpoint, now_us, **details)
+    return shown
+
+
+async def reseal_webhook(tx: Tx, tenant_id: str, endpoint_id: str, *, ring: KeyRing) -> bool:
+    """Seal an endpoint's secrets under the ring's first master key; False when they were."""
+    await _hold(tx, endpoint_id)
+    endpoint = await get_webhook(tx, tenant_id, endpoint_id)
+    version, old = endpoint.secret_version, endpoint.sealed_old_secret
+    resealed = msgspec.structs.replace(
+        endpoint,
+        sealed_secret=_resealed(endpoint, endpoint.sealed_secret, version, ring),
+        sealed_old_secret=None if old is None else _resealed(endpoint, old, version - 1, ring),
+    )
+    if resealed == endpoint:
+        return False
+    await store.rekey(tx, resealed)
+    return True
+
+
+async def note(
+    tx: Tx, caller: Caller, what: str, endpoint: Endpoint, now_us: int, **details: Any
+) -> None:
+    """Note a deed in the audit; of the URL only what holds no token."""
+    told = {"url": rules.without_query(endpoint.url), **details}
+    deed = Deed(what, caller.actor, caller.address, endpoint.id, told)
+    await audit.record(tx, caller.tenant_id, deed, now_us)
+
+
+async def _hold(tx: Tx, endpoint_id: str) -> None:
+    """Of two changes of one endpoint the second begins when the first is done."""
+    await tx.lock(f"webhook {endpoint_id}")
+
+
+async def _check_room(tx: Tx, tenant_id: str) -> None:
+    most = rules.MAX_ENDPOINTS
+    if len(await store.list_endpoints(tx, tenant_id, PageRequest(most - 1, None))) >= most:
+        raise Clash(
+            "too_many_webhooks",
+            f"There are {most} webhook endpoints, as many as there may be. Delete one first.",
+            limit=most,
+        )
+
+
+async def _get_active(tx: Tx, tenant_id: str, endpoint_id: str) -> Endpoint:
+    endpoint = await get_webhook(tx, tenant_id, endpoint_id)
+    if not endpoint.is_active:
+        what = "paused" if endpoint.disabled_reason is None else "disabled"
+        raise Clash("webhook_inactive", f"The endpoint is {what}. Activate it first.")
+    return endpoint
+
+
+async def _get_delivery(tx: Tx, tenant_id: str, endpoint_id: str, delivery_id: str) -> Delivery:
+    await get_webhook(tx, tenant_id, endpoint_id)
+    delivery = await store.find_delivery(tx, tenant_id, endpoint_id, delivery_id)
+    if delivery is None:
+        raise Missing
+    return delivery
+
+
+def _with_secret(endpoint: Endpoint, secret: str, ring: KeyRing) -> Endpoint:
+    about = rules.seal_context(endpoint.tenant_id, endpoint.id, endpoint.secret_version)
+    return msgspec.structs.replace(endpoint, sealed_secret=ring.seal(secret, about))
+
+
+def _resealed(endpoint: Endpoint, sealed: bytes, version: int, ring: KeyRing) -> bytes:
+    if ring.is_current(sealed):
+        return sealed
+    about = rules.seal_context(endpoint.tenant_id, endpoint.id, version)
+    return ring.seal(ring.open(sealed, about), about)
+
+
+def _range(new: NewReplay, now_us: int) -> tuple[int, int]:
+    since, until = clock.parse_instant(new.since) or 0, clock.parse_instant(new.until) or 0
+    faults = rules.faults_of_range(since, until, now_us)
+    if faults:
+        raise invalid(faults)
+    return since, until

@@ -1,0 +1,248 @@
+"""Webhook management (decisions 11) as JSON."""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import msgspec
+
+from sealdesk.db.engine import Tx
+from sealdesk.web import body, envelope, query
+from sealdesk.web.call import Answer, Call, Header
+from sealdesk.web.effect import effect
+from sealdesk.web.listing import PAGING, ListCall, page, read_list
+from sealdesk.web.route import operation
+from sealdesk.webhooks import actions, examples, rules, store, trying
+from sealdesk.webhooks.rules import Endpoint
+from sealdesk.webhooks.shapes import (
+    DELIVERY_STATUSES,
+    DeliveryShown,
+    NewReplay,
+    NewWebhook,
+    ReplayShown,
+    WebhookChange,
+)
+
+S = TypeVar("S", DeliveryShown, ReplayShown)
+_TAG = "Webhooks"
+_PATH = "/api/v1/webhooks"
+_NO_STORE: Header = (b"cache-control", b"no-store")
+_encode = msgspec.json.encode
+_STATUS = query.one_of("status", DELIVERY_STATUSES, "Deliveries in this state.")
+
+
+@operation("List webhook endpoints", tag=_TAG, gives=examples.WEBHOOK, is_list=True, params=PAGING)
+async def list_webhooks(call: Call) -> Answer:
+    """Newest first. Never shows a secret."""
+    asked = read_list(call, ())
+    tenant_id = call.caller.tenant_id
+    endpoints = await call.read(lambda tx: store.list_endpoints(tx, tenant_id, asked.page))
+
+    def show(endpoint: Endpoint) -> bytes:
+        return _encode(rules.shown(endpoint, call.now_us))
+
+    return page(call, asked, endpoints, show=show, position=lambda endpoint: [endpoint.id])
+
+
+@operation(
+    "Create a webhook endpoint",
+    tag=_TAG,
+    takes=NewWebhook,
+    gives=examples.CREATED_WEBHOOK,
+    status=201,
+    answer_headers=("location", "cache-control"),
+    fails=("too_many_webhooks",),
+    example=examples.NEW_WEBHOOK,
+)
+async def create_webhook(call: Call) -> Answer:
+    """The URL must be reachable now; nothing is sent to it yet. The answer holds `secret`, with
+    which deliveries are signed and which is never shown again."""
+    new = body.read(call, NewWebhook)
+    await trying.check_url(call.shared.sender, new.url)
+
+    async def work(tx: Tx) -> Answer:
+        made = await actions.create_webhook(
+            tx, call.caller, new, ring=call.shared.ring, now_us=call.now_us
+        )
+        return envelope.one(made, 201, [(b"location", f"{_PATH}/{made.id}".encode()), _NO_STORE])
+
+    return await effect(call, work)
+
+
+@operation("Get a webhook endpoint", tag=_TAG, gives=examples.WEBHOOK)
+async def get_webhook(call: Call) -> Answer:
+    """One endpoint, without its secret."""
+    endpoint = await _get(call)
+    return envelope.one(rules.shown(endpoint, call.now_us))
+
+
+async def _get(call: Call) -> Endpoint:
+    endpoint_id = call.params[0]
+    return await call.read(lambda tx: actions.get_webhook(tx, call.caller.tenant_id, endpoint_id))
+
+
+@operation(
+    "Change a webhook endpoint",
+    tag=_TAG,
+    takes=WebhookChange,
+    gives=examples.WEBHOOK,
+    example=examples.WEBHOOK_CHANGE,
+)
+async def change_webhook(call: Call) -> Answer:
+    """A JSON Merge Patch. `is_active: false` pauses: what waits is kept, and nothing is added
+    while it is paused. `is_active: true` goes on, also after Sealdesk has disabled it."""
+    change = body.read(call, WebhookChange)
+    endpoint = await _get(call)
+    if isinstance(change.url, str) and change.url != endpoint.url:
+        await trying.check_url(call.shared.sender, change.url)
+
+    async def work(tx: Tx) -> Answer:
+        shown = await actions.change_webhook(
+            tx, call.caller, endpoint.id, change, now_us=call.now_us
+        )
+        return envelope.one(shown)
+
+    return await effect(call, work)
+
+
+@operation("Delete a webhook endpoint", tag=_TAG, status=204)
+async def delete_webhook(call: Call) -> Answer:
+    """Ends it for good, with what waits for it, its delivery log and its secret."""
+    (endpoint_id,) = call.params
+
+    async def work(tx: Tx) -> Answer:
+        await actions.delete_webhook(tx, call.caller, endpoint_id, now_us=call.now_us)
+        return envelope.nothing()
+
+    return await effect(call, work)
+
+
+@operation(
+    "Rotate a webhook endpoint's secret",
+    tag=_TAG,
+    gives=examples.ROTATED_WEBHOOK,
+    answer_headers=("cache-control",),
+)
+async def rotate_webhook_secret(call: Call) -> Answer:
+    """A new `secret`, shown this once. For 24 hours deliveries carry two signatures, of the new
+    secret and of the one before, so that a receiver can change over without a pause."""
+    (endpoint_id,) = call.params
+
+    async def work(tx: Tx) -> Answer:
+        rotated = await actions.rotate_secret(
+            tx, call.caller, endpoint_id, ring=call.shared.ring, now_us=call.now_us
+        )
+        return envelope.one(rotated, 200, [_NO_STORE])
+
+    return await effect(call, work)
+
+
+@operation("Test a webhook endpoint", tag=_TAG, gives=examples.DELIVERY_WITH_ATTEMPTS)
+async def test_webhook(call: Call) -> Answer:
+    """Sends a signed `webhook.test` now, once, also to a paused endpoint, and answers with what
+    came of it: 200 whatever the receiver said; `status` tells."""
+    (endpoint_id,) = call.params
+    delivery = await trying.try_webhook(call.shared, call.caller, endpoint_id, now_us=call.now_us)
+    return envelope.one(delivery)
+
+
+@operation(
+    "List a webhook endpoint's deliveries",
+    tag=_TAG,
+    gives=examples.DELIVERY,
+    is_list=True,
+    params=(_STATUS, *PAGING),
+)
+async def list_deliveries(call: Call) -> Answer:
+    """Newest first, of the last 30 days, each with what came of its last attempt."""
+    asked = read_list(call, (_STATUS,))
+    status = asked.values.get("status")
+
+    async def work(tx: Tx, tenant_id: str, endpoint_id: str) -> list[DeliveryShown]:
+        return await store.list_deliveries(tx, tenant_id, endpoint_id, status, asked.page)
+
+    return await _list_of_endpoint(call, asked, work)
+
+
+@operation("Get a webhook delivery", tag=_TAG, gives=examples.DELIVERY_WITH_ATTEMPTS)
+async def get_delivery(call: Call) -> Answer:
+    """What was sent, and how each attempt was answered."""
+    endpoint_id, delivery_id = call.params
+    tenant_id = call.caller.tenant_id
+    return envelope.one(
+        await call.read(lambda tx: actions.get_delivery(tx, tenant_id, endpoint_id, delivery_id))
+    )
+
+
+@operation(
+    "Redeliver a webhook delivery",
+    tag=_TAG,
+    gives=examples.REDELIVERY,
+    status=202,
+    fails=("webhook_inactive",),
+)
+async def redeliver(call: Call) -> Answer:
+    """Sends it again now, whatever became of it before, and again on the whole schedule when that
+    fails; with the same `webhook-id`."""
+    endpoint_id, delivery_id = call.params
+
+    async def work(tx: Tx) -> Answer:
+        delivery = await actions.redeliver(
+            tx, call.caller, endpoint_id, delivery_id, now_us=call.now_us
+        )
+        return envelope.one(delivery, 202)
+
+    return await effect(call, work)
+
+
+@operation(
+    "Replay events to a webhook endpoint",
+    tag=_TAG,
+    takes=NewReplay,
+    gives=examples.REPLAY,
+    status=202,
+    fails=("webhook_inactive", "replay_in_progress"),
+    example=examples.NEW_REPLAY,
+)
+async def replay_events(call: Call) -> Answer:
+    """Delivers again what happened from `since` until before `until` and is of the endpoint's
+    types, also what has arrived: each event with the `webhook-id` it always had."""
+    (endpoint_id,) = call.params
+    new = body.read(call, NewReplay)
+
+    async def work(tx: Tx) -> Answer:
+        replay = await actions.replay(tx, call.caller, endpoint_id, new, now_us=call.now_us)
+        return envelope.one(replay, 202)
+
+    return await effect(call, work)
+
+
+@operation(
+    "List a webhook endpoint's replays",
+    tag=_TAG,
+    gives=examples.REPLAY,
+    is_list=True,
+    params=PAGING,
+)
+async def list_replays(call: Call) -> Answer:
+    """Newest first: how far each is."""
+    asked = read_list(call, ())
+
+    async def work(tx: Tx, tenant_id: str, endpoint_id: str) -> list[ReplayShown]:
+        replays = await store.list_replays(tx, tenant_id, endpoint_id, asked.page)
+        return [rules.replay_shown(replay) for replay in replays]
+
+    return await _list_of_endpoint(call, asked, work)
+
+
+async def _list_of_endpoint(
+    call: Call, asked: ListCall, listing: Callable[[Tx, str, str], Awaitable[list[S]]]
+) -> Answer:
+    """The page of a list that belongs to the endpoint in the path."""
+    tenant_id, endpoint_id = call.caller.tenant_id, call.params[0]
+
+    async def work(tx: Tx) -> list[S]:
+        await actions.get_webhook(tx, tenant_id, endpoint_id)
+        return await listing(tx, tenant_id, endpoint_id)
+
+    rows = await call.read(work)
+    return page(call, asked, rows, show=_encode, position=lambda row: [row.id])
