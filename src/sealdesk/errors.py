@@ -47,6 +47,7 @@ CODES: dict[str, Code] = {
     "idempotency_in_flight": Code(409, "A request with this idempotency key is being answered"),
     "too_many_webhooks": Code(409, "The tenant has as many webhook endpoints as it may have"),
     "webhook_inactive": Code(409, "The webhook endpoint is paused or disabled"),
+    "replay_in_progress": Code(409, "A replay to the webhook endpoint is under way"),
     "cursor_expired": Code(410, "The cursor is older than the events that are kept"),
     "version_mismatch": Code(412, "The resource has changed since it was read"),
     "body_too_large": Code(413, "The body is too large"),

@@ -8,6 +8,7 @@ from sealdesk.identity.guard import administrator, logged_in
 from sealdesk.tickets import api as tickets
 from sealdesk.web import reference, status
 from sealdesk.web.route import Open, Route
+from sealdesk.webhooks import api as webhooks
 
 _ADMIN = administrator()
 _USER = logged_in()
@@ -54,6 +55,24 @@ _API: tuple[Route, ...] = (
     Route("DELETE", "/api/v1/api-keys/{id}", _ADMIN, api_keys.revoke_key),
     Route("POST", "/api/v1/api-keys/{id}/rotate", _ADMIN, api_keys.rotate_key),
     Route("GET", "/api/v1/api-keys/{id}/refusals", _ADMIN, api_keys.list_refusals),
+    # Webhooks: as key management.
+    Route("GET", "/api/v1/webhooks", _ADMIN, webhooks.list_webhooks),
+    Route("POST", "/api/v1/webhooks", _ADMIN, webhooks.create_webhook),
+    Route("GET", "/api/v1/webhooks/{id}", _ADMIN, webhooks.get_webhook),
+    Route("PATCH", "/api/v1/webhooks/{id}", _ADMIN, webhooks.change_webhook),
+    Route("DELETE", "/api/v1/webhooks/{id}", _ADMIN, webhooks.delete_webhook),
+    Route("POST", "/api/v1/webhooks/{id}/rotate-secret", _ADMIN, webhooks.rotate_webhook_secret),
+    Route("POST", "/api/v1/webhooks/{id}/test", _ADMIN, webhooks.test_webhook),
+    Route("GET", "/api/v1/webhooks/{id}/deliveries", _ADMIN, webhooks.list_deliveries),
+    Route("GET", "/api/v1/webhooks/{id}/deliveries/{delivery_id}", _ADMIN, webhooks.get_delivery),
+    Route(
+        "POST",
+        "/api/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver",
+        _ADMIN,
+        webhooks.redeliver,
+    ),
+    Route("POST", "/api/v1/webhooks/{id}/replay", _ADMIN, webhooks.replay_events),
+    Route("GET", "/api/v1/webhooks/{id}/replays", _ADMIN, webhooks.list_replays),
     # One's own account: a log-in, but for the ways to get one.
     Route("POST", "/api/v1/auth/login", _OPEN, identity.log_in),
     Route("POST", "/api/v1/auth/reset", _OPEN, identity.reset_password),

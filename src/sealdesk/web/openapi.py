@@ -32,6 +32,7 @@ _TAGS = {
     "Replies": "What is said on a ticket: public replies and internal notes.",
     "Customers": "Who asks. Each is known by an e-mail address, unique within the tenant.",
     "API keys": "For administrators: who may call the external API, how much, and until when.",
+    "Webhooks": "For administrators: where Sealdesk sends what has happened, and what came of it.",
     "Log-in": "Access tokens for people, and their own password.",
     "Basics": "The first calls to make, and what operators watch.",
 }

@@ -83,13 +83,15 @@ def _invalid(name: str, what: str) -> Malformed:
     return Malformed("invalid_parameter", f"The parameter {name} {what}.", parameter=name)
 
 
-def one_of(name: str, values: Sequence[str], about: str, *, default: str) -> Param:
+def one_of(name: str, values: Sequence[str], about: str, *, default: str | None = None) -> Param:
     def read(text: str) -> str:
         if text not in values:
             raise BadValue(f"one of {', '.join(values)}")
         return text
 
-    schema = {"type": "string", "enum": list(values), "default": default}
+    schema: dict[str, Any] = {"type": "string", "enum": list(values)}
+    if default is not None:
+        schema["default"] = default
     return Param(name, about, read, schema, lambda v: None if v == default else v, values[-1])
 
 

@@ -149,7 +149,7 @@ async def replay(
     if await store.find_open_replay(tx, caller.tenant_id, endpoint_id) is not None:
         raise Clash(
             "replay_in_progress",
-            "A replay of this endpoint is under way. Wait until it has its finished_at.",
+            "A replay to this endpoint is under way. Wait until it has its finished_at.",
         )
     asked = Replay(
         tenant_id=caller.tenant_id,

@@ -62,6 +62,11 @@ REFUSED: dict[str, Problem] = {
         'Change it with {"is_active": true} first; `disabled_reason` says why it was disabled.',
         "The endpoint is paused. Activate it first.",
     ),
+    "replay_in_progress": Problem(
+        "The events of another range of time are being delivered to this endpoint again.",
+        "Wait until that replay has its `finished_at`, then ask for the next one.",
+        "A replay to this endpoint is under way. Wait until it has its finished_at.",
+    ),
     "cursor_expired": Problem(
         "Events are kept for 30 days, and some behind this cursor have been deleted: going on from"
         " it would skip them without a word.",
