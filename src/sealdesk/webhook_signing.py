@@ -83,7 +83,7 @@ def sign(key: bytes, webhook_id: str, timestamp: int, body: bytes) -> str:
 
 def find_mistake(secret: str, captured: Captured, now_s: int) -> Mistake | None:
     """What is wrong with a webhook for who holds this secret; None when it is valid."""
-    mistake = _of_secret(secret) or _of_parts(captured) or _of_signature(captured.signature)
+    mistake = find_mistake_of_secret(secret) or _of_parts(captured) or _of_signature(captured.signature)
     if mistake:
         return mistake
     key = key_of(secret)
@@ -94,6 +94,18 @@ def find_mistake(secret: str, captured: Captured, now_s: int) -> Mistake | None:
     if age_s > TOLERANCE_S:
         return "timestamp_too_old"
     return "timestamp_in_future" if age_s < -TOLERANCE_S else None
+
+
+def find_mistake_of_secret(secret: str) -> Mistake | None:
+    """What is wrong with a secret by the look of it; None for one that can be used."""
+    if secret.startswith("v1,"):
+        return "secret_is_a_signature"
+    if _API_CREDENTIAL.fullmatch(secret):
+        return "secret_of_the_api"
+    try:
+        return None if len(key_of(secret)) in _KEY_BYTES else "secret_malformed"
+    except ValueError:
+        return "secret_malformed"
 
 
 def _signature(key: bytes, message: bytes) -> str:
@@ -107,17 +119,6 @@ def _head(captured: Captured) -> bytes:
 def _fits(key: bytes, message: bytes, captured: Captured) -> bool:
     wanted = _signature(key, message).encode()
     return any(hmac.compare_digest(wanted, given.encode()) for given in captured.signature.split())
-
-
-def _of_secret(secret: str) -> Mistake | None:
-    if secret.startswith("v1,"):
-        return "secret_is_a_signature"
-    if _API_CREDENTIAL.fullmatch(secret):
-        return "secret_of_the_api"
-    try:
-        return None if len(key_of(secret)) in _KEY_BYTES else "secret_malformed"
-    except ValueError:
-        return "secret_malformed"
 
 
 def _of_parts(captured: Captured) -> Mistake | None:

@@ -5,7 +5,7 @@ import os
 import re
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 from urllib.parse import urlsplit
@@ -55,6 +55,10 @@ Data = Annotated[
 ]
 
 
+class Away(Unfit):
+    """The service could not be reached, or broke off."""
+
+
 class Request(NamedTuple):
     """A request that is ready to be sent."""
 
@@ -84,11 +88,11 @@ def call(
     The status and the headers go to stderr, the body to stdout. Fails (exit code 1) from status
     400 on.
     """
-    request = _signed(method, path, data)
+    request = signed(method, path, data)
     for line in header or ():
         name, _, value = line.partition(":")
         request.headers[name.strip()] = value.strip()
-    answer, body = _exchange(request)
+    answer, body = exchange(request, _TIMEOUT_S)
     print(f"{answer.status} {answer.reason}", file=sys.stderr)
     if include:
         print("\n".join(f"{n}: {v}" for n, v in answer.getheaders()), file=sys.stderr)
@@ -107,7 +111,7 @@ def sign(
     json: AsJson = False,
 ) -> None:
     """Show how a request is signed, part by part."""
-    request = _signed(method, path, data, timestamp)
+    request = signed(method, path, data, timestamp)
     parts = {
         "timestamp": request.parts.timestamp.decode(),
         "body_sha256": body_sha256(request.parts.body).decode(),
@@ -125,7 +129,10 @@ def sign(
         print(f"  {name}: {value}")
 
 
-def _signed(method: str, path: str, data: str | None, timestamp: int | None = None) -> Request:
+def signed(
+    method: str, path: str, data: str | None = None, timestamp: int | None = None
+) -> Request:
+    """A request with the key of the environment. Raises Unfit."""
     api_key, secret = credential("SEALDESK_API_KEY"), credential("SEALDESK_API_SECRET")
     target = urlsplit(api_url()).path + path
     if not _METHOD.fullmatch(method.upper()):
@@ -162,11 +169,12 @@ def _body(data: str | None) -> bytes:
     return Path(data[1:]).read_bytes() if data.startswith("@") else data.encode()
 
 
-def _exchange(request: Request) -> tuple["HTTPResponse", bytes]:
+def exchange(request: Request, timeout_s: float) -> tuple["HTTPResponse", bytes]:
+    """Send it; the answer and its body. Raises Away, Unfit."""
     from http.client import HTTPException
 
     parts = request.parts
-    with closing(connection(_TIMEOUT_S)) as open_connection:
+    with closing(connection(timeout_s)) as open_connection:
         try:
             open_connection.request(
                 parts.method.decode(), parts.target.decode(), parts.body, request.headers
@@ -174,28 +182,38 @@ def _exchange(request: Request) -> tuple["HTTPResponse", bytes]:
             answer = open_connection.getresponse()
             return answer, answer.read()
         except (OSError, HTTPException) as error:
-            words = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            raise Unfit(
-                f"no answer from {api_url()} (SEALDESK_API_URL): {words};"
+            raise Away(
+                f"no answer from {api_url()} (SEALDESK_API_URL): {reason(error)};"
                 " is `sealdesk serve` running there?"
             ) from error
         except ValueError as error:
             raise Unfit(f"a header cannot be sent: {error}") from error
 
 
+def reason(error: Exception) -> str:
+    """Why there was no answer, as shortly as the system says it."""
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
 def connection(timeout_s: float) -> "HTTPConnection":
     """A connection to the service, not yet open. Raises Unfit."""
+    made = connection_to(api_url(), timeout_s)
+    if made is None:
+        raise Unfit(f"SEALDESK_API_URL must be an address such as {DEFAULT_URL}, not {api_url()!r}")
+    return made
+
+
+def connection_to(address: str, timeout_s: float) -> "HTTPConnection | None":
+    """A connection, not yet open; None when this is no http:// or https:// address."""
     from http.client import HTTPConnection, HTTPSConnection
 
-    url = urlsplit(api_url())
-    try:
+    with suppress(ValueError):  # a port that is none, or a name that cannot be one
+        url = urlsplit(address)
         if url.hostname and url.scheme == "http":
             return HTTPConnection(url.hostname, url.port, timeout=timeout_s)
         if url.hostname and url.scheme == "https":
             return HTTPSConnection(url.hostname, url.port, timeout=timeout_s)
-    except ValueError:
-        pass  # a port that is none
-    raise Unfit(f"SEALDESK_API_URL must be an address such as {DEFAULT_URL}, not {api_url()!r}")
+    return None
 
 
 def _readable(body: bytes) -> str:
