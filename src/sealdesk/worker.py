@@ -1,4 +1,4 @@
-"""The background loop: places what happened in the feed, and prunes what has had its time."""
+"""The background loop: places what happened in the feed, delivers it, and prunes what is old."""
 
 import asyncio
 import contextlib
@@ -15,9 +15,10 @@ from sealdesk.pruning import prune
 from sealdesk.sequencing import sequence
 from sealdesk.settings import Settings
 from sealdesk.shared import Shared, share
+from sealdesk.webhooks.deliver import Deliverer
 
 PRUNE_EVERY_S = 60.0
-SEQUENCE_EVERY_S = 0.05
+LOOK_EVERY_S = 0.05
 END_WITHIN_S = 10
 
 log = structlog.get_logger("sealdesk.worker")
@@ -49,14 +50,22 @@ async def _until_told(settings: Settings, on_ready: Callable[[], None]) -> None:
 async def run(shared: Shared) -> None:
     """Do all of it until cancelled, whatever goes wrong."""
     async with asyncio.TaskGroup() as group:
-        group.create_task(_sequence_always(shared))
+        group.create_task(_deliver_always(shared))
         group.create_task(_prune_always(shared))
 
 
-async def _sequence_always(shared: Shared) -> None:
-    while True:
-        if not await _tried(sequence, shared):
-            await asyncio.sleep(SEQUENCE_EVERY_S)
+async def _deliver_always(shared: Shared) -> None:
+    deliverer = Deliverer(shared)
+    try:
+        await deliverer.begin()
+        while True:
+            # One after the other: what has just been placed is sent at once.
+            placed = await _tried(sequence, shared)
+            taken = await _tried(deliverer.take, shared)
+            if not placed and not taken:
+                await asyncio.sleep(LOOK_EVERY_S)
+    finally:
+        await deliverer.end()
 
 
 async def _prune_always(shared: Shared) -> None:

@@ -43,6 +43,21 @@ async def send(
     )
 
 
+def unsendable(endpoint: Endpoint, *, number: int, clock: Clock) -> Attempt:
+    """The attempt to send an event that is deleted."""
+    return Attempt(
+        number=number,
+        sent_at=clock.now_us(),
+        duration_ms=0,
+        url=endpoint.url,
+        request_headers="{}",
+        status=None,
+        answer_headers=None,
+        answer_body=None,
+        error="The event is older than 30 days, and no longer kept.",
+    )
+
+
 def _headers(
     ring: KeyRing, endpoint: Endpoint, event_id: str, body: bytes, now_us: int
 ) -> dict[str, str]:
