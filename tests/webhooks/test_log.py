@@ -1,0 +1,195 @@
+"""The delivery log and trying an endpoint: what was sent, and what came of it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from sealdesk import webhook_signing
+from tests.support.client import Person
+from tests.support.receiver import Receiver, Reply
+from tests.support.service import Service, Tenant
+from tests.webhooks.managing import (
+    UNKNOWN,
+    WEBHOOKS,
+    log_delivery,
+    made,
+    refused,
+    unanswered,
+)
+
+
+@pytest.fixture(scope="module")
+def office(shared_service: Service) -> Tenant:
+    """A tenant that the tests of this file share."""
+    return shared_service.tenant()
+
+
+@pytest.fixture(scope="module")
+def admin(office: Tenant) -> Person:
+    return office.admin()
+
+
+def test_trying_an_endpoint_sends_a_signed_event_and_shows_what_came_of_it(
+    admin: Person, receiver: Receiver
+) -> None:
+    receiver.answers(202, b"thanks", {"x-receiver": "R"})
+    endpoint = made(admin, receiver)
+    shown = admin.get(f"{WEBHOOKS}/{endpoint['id']}").json()["data"]
+    answer = admin.post(f"{WEBHOOKS}/{endpoint['id']}/test")
+    assert answer.status_code == 200
+    delivery = answer.json()["data"]
+    (got,) = receiver.got
+    assert (got.method, got.path, got.body.decode()) == ("POST", "/hook", delivery["payload"])
+    event = json.loads(got.body)
+    assert (event["type"], event["id"]) == ("webhook.test", delivery["event_id"])
+    assert event["data"] == {"object": shown, "changes": {}}
+    at, key = int(got.headers["webhook-timestamp"]), webhook_signing.key_of(endpoint["secret"])
+    assert got.webhook_id == event["id"]
+    assert got.headers["webhook-signature"] == webhook_signing.sign(key, event["id"], at, got.body)
+    assert (delivery["status"], delivery["attempt_count"]) == ("succeeded", 1)
+    (attempt,) = delivery["attempts"]
+    assert attempt["request"]["url"] == receiver.url
+    assert attempt["request"]["headers"].items() <= got.headers.items()
+    assert (attempt["response"]["status"], attempt["response"]["body"]) == (202, "thanks")
+    assert attempt["response"]["headers"]["x-receiver"] == "R"
+    assert attempt["error"] is None
+
+
+def test_what_trying_showed_is_in_the_log(admin: Person, receiver: Receiver) -> None:
+    path = f"{WEBHOOKS}/{made(admin, receiver)['id']}"
+    delivery = admin.post(f"{path}/test").json()["data"]
+    listed = admin.get(f"{path}/deliveries").json()["data"]
+    assert listed == [{n: v for n, v in delivery.items() if n not in ("payload", "attempts")}]
+    assert listed[0]["last_attempt"]["status"] == 200
+    assert admin.get(f"{path}/deliveries/{delivery['id']}").json()["data"] == delivery
+
+
+@pytest.mark.parametrize("status", [301, 304, 404, 410, 500])
+def test_trying_fails_by_what_is_no_success_and_changes_nothing(
+    admin: Person, receiver: Receiver, status: int
+) -> None:
+    receiver.answers(status, headers={"location": receiver.url})
+    path = f"{WEBHOOKS}/{made(admin, receiver)['id']}"
+    before = admin.get(path).json()["data"]
+    delivery = admin.post(f"{path}/test").json()["data"]
+    assert (delivery["status"], delivery["next_attempt_at"]) == ("failed", None)
+    assert admin.get(path).json()["data"] == before
+    assert len(receiver.got) == 1
+
+
+def test_trying_says_why_there_was_no_answer(admin: Person, receiver: Receiver) -> None:
+    path = f"{WEBHOOKS}/{made(admin, receiver)['id']}"
+    receiver.stop()
+    delivery = admin.post(f"{path}/test").json()["data"]
+    (attempt,) = delivery["attempts"]
+    assert (delivery["status"], attempt["response"]) == ("failed", None)
+    assert attempt["error"] == delivery["last_attempt"]["error"] != ""
+
+
+def test_a_paused_endpoint_can_be_tried(admin: Person, receiver: Receiver) -> None:
+    path = f"{WEBHOOKS}/{made(admin, receiver)['id']}"
+    admin.patch(path, {"is_active": False})
+    assert admin.post(f"{path}/test").json()["data"]["status"] == "succeeded"
+
+
+def test_an_answer_is_shown_as_text_cut_at_2_kib(admin: Person, receiver: Receiver) -> None:
+    receiver.answers(500, b"\xff\x00" + b"x" * 5000)
+    path = f"{WEBHOOKS}/{made(admin, receiver)['id']}"
+    delivery = admin.post(f"{path}/test").json()["data"]
+    body = delivery["attempts"][0]["response"]["body"]
+    assert body == "\ufffd\ufffd" + "x" * 2046
+
+
+def test_an_endpoint_that_is_deleted_while_it_is_tried_is_not_found(
+    admin: Person, receiver: Receiver
+) -> None:
+    path = f"{WEBHOOKS}/{made(admin, receiver)['id']}"
+    deleted: list[int] = []
+
+    def answer(_: Any) -> Reply:
+        deleted.append(admin.delete(path).status_code)
+        return Reply()
+
+    receiver.answer = answer
+    assert admin.post(f"{path}/test").status_code == 404
+    assert deleted == [204]
+
+
+def test_the_log_is_newest_first_and_paged_and_filtered(
+    admin: Person, office: Tenant, receiver: Receiver
+) -> None:
+    endpoint_id = made(admin, receiver)["id"]
+    other_id = made(admin, receiver)["id"]
+    path = f"{WEBHOOKS}/{endpoint_id}/deliveries"
+    states = ["failed", "succeeded", "failed", "pending", "failed"]
+    ids = [log_delivery(office, endpoint_id, status=status).id for status in states]
+    log_delivery(office, other_id)
+    assert [one["id"] for one in walk(admin, path)] == ids[::-1]
+    failed = walk(admin, f"{path}?status=failed")
+    assert [one["id"] for one in failed] == [ids[4], ids[2], ids[0]]
+    assert {one["status"] for one in failed} == {"failed"}
+    assert [one["id"] for one in walk(admin, f"{path}?status=pending")] == [ids[3]]
+    refusal = admin.get(f"{path}?status=lost")
+    assert (refusal.status_code, refusal.json()["code"]) == (400, "invalid_parameter")
+
+
+def walk(admin: Person, target: str) -> list[dict[str, Any]]:
+    """All rows of a list, two at a time."""
+    rows: list[dict[str, Any]] = []
+    joiner, cursor = "&" if "?" in target else "?", ""
+    while True:
+        page = admin.get(f"{target}{joiner}per_page=2{cursor}").json()
+        rows += page["data"]
+        if not page["meta"]["has_more"]:
+            return rows
+        cursor = f"&cursor={page['meta']['next_cursor']}"
+
+
+def test_a_delivery_is_listed_with_its_last_attempt(
+    admin: Person, office: Tenant, receiver: Receiver
+) -> None:
+    endpoint_id = made(admin, receiver)["id"]
+    path = f"{WEBHOOKS}/{endpoint_id}/deliveries"
+    log_delivery(office, endpoint_id, refused(1), unanswered(2))
+    log_delivery(office, endpoint_id)
+    without, with_two = admin.get(path).json()["data"]
+    assert without["last_attempt"] is None
+    assert with_two["last_attempt"] == {
+        "number": 2,
+        "sent_at": "2026-03-02T09:15:41.000002Z",
+        "duration_ms": 12,
+        "status": None,
+        "error": "Refused.",
+    }
+
+
+def test_the_last_100_attempts_are_shown_oldest_first(
+    admin: Person, office: Tenant, receiver: Receiver
+) -> None:
+    endpoint_id = made(admin, receiver)["id"]
+    delivery = log_delivery(office, endpoint_id, *(refused(n) for n in range(1, 103)))
+    path = f"{WEBHOOKS}/{endpoint_id}/deliveries/{delivery.id}"
+    shown = admin.get(path).json()["data"]
+    assert [attempt["number"] for attempt in shown["attempts"]] == list(range(3, 103))
+    assert shown["last_attempt"]["number"] == shown["attempt_count"] == 102
+
+
+def test_the_payload_is_null_once_the_event_is_deleted(
+    admin: Person, office: Tenant, receiver: Receiver
+) -> None:
+    endpoint_id = made(admin, receiver)["id"]
+    delivery = log_delivery(office, endpoint_id, event_id=UNKNOWN)
+    path = f"{WEBHOOKS}/{endpoint_id}/deliveries/{delivery.id}"
+    assert admin.get(path).json()["data"]["payload"] is None
+
+
+def test_a_delivery_is_found_under_its_own_endpoint_only(
+    admin: Person, office: Tenant, receiver: Receiver
+) -> None:
+    one, other = made(admin, receiver)["id"], made(admin, receiver)["id"]
+    delivery = log_delivery(office, one)
+    assert admin.get(f"{WEBHOOKS}/{one}/deliveries/{delivery.id}").status_code == 200
+    for path in (f"{other}/deliveries/{delivery.id}", f"{one}/deliveries/{UNKNOWN}"):
+        assert admin.get(f"{WEBHOOKS}/{path}").status_code == 404
+        assert admin.post(f"{WEBHOOKS}/{path}/redeliver").status_code == 404

@@ -1,0 +1,118 @@
+"""Rotating an endpoint's secret: both sign for a day, and none is ever unsealed by another key."""
+
+from typing import Any
+
+import pytest
+
+from sealdesk import webhook_signing
+from sealdesk.sealing import KeyRing, Unsealable
+from sealdesk.webhooks import actions
+from sealdesk.webhooks.rules import seal_context
+from tests.support.client import Person
+from tests.support.receiver import Got, Receiver
+from tests.support.service import Service
+from tests.webhooks.managing import WEBHOOKS, made
+
+
+def signed_by(got: Got, *secrets: str) -> list[bool]:
+    """Whether each of the secrets has signed, and that nothing else has."""
+    sent = got.headers["webhook-signature"].split(" ")
+    at = int(got.headers["webhook-timestamp"])
+    expected = [
+        webhook_signing.sign(webhook_signing.key_of(secret), got.webhook_id, at, got.body)
+        for secret in secrets
+    ]
+    assert set(sent) <= set(expected)
+    return [signature in sent for signature in expected]
+
+
+def rotate(admin: Person, path: str) -> Any:
+    answer = admin.post(f"{path}/rotate-secret")
+    assert answer.status_code == 200
+    assert answer.headers["cache-control"] == "no-store"
+    return answer.json()["data"]
+
+
+def tried(admin: Person, path: str, receiver: Receiver) -> Got:
+    """What an endpoint gets when it is tried."""
+    assert admin.post(f"{path}/test").status_code == 200
+    return receiver.got[-1]
+
+
+def test_both_secrets_sign_for_a_day_and_then_the_new_one_alone(
+    own_service: Service, receiver: Receiver
+) -> None:
+    own_service.clock.stop()
+    tenant = own_service.tenant()
+    admin = tenant.admin()
+    endpoint = made(admin, receiver)
+    path, first = f"{WEBHOOKS}/{endpoint['id']}", endpoint["secret"]
+    assert signed_by(tried(admin, path, receiver), first) == [True]
+    rotated = rotate(admin, path)
+    second = rotated["secret"]
+    assert second != first
+    assert rotated["old_secret_expires_at"] > rotated["created_at"]
+    assert signed_by(tried(admin, path, receiver), first, second) == [True, True]
+    own_service.clock.advance(24 * 3600 - 1)
+    admin = tenant.admin()
+    assert signed_by(tried(admin, path, receiver), first, second) == [True, True]
+    own_service.clock.advance(1)
+    assert signed_by(tried(admin, path, receiver), first, second) == [False, True]
+    assert admin.get(path).json()["data"]["old_secret_expires_at"] is None
+
+
+def test_a_second_rotation_within_the_day_ends_the_first_secret(
+    admin: Person, receiver: Receiver
+) -> None:
+    endpoint = made(admin, receiver)
+    path, first = f"{WEBHOOKS}/{endpoint['id']}", endpoint["secret"]
+    second, third = rotate(admin, path)["secret"], rotate(admin, path)["secret"]
+    assert signed_by(tried(admin, path, receiver), first, second, third) == [False, True, True]
+
+
+def test_rotation_shows_the_endpoint_as_it_is_and_the_secret_once(
+    admin: Person, receiver: Receiver
+) -> None:
+    endpoint = made(admin, receiver)
+    path = f"{WEBHOOKS}/{endpoint['id']}"
+    rotated = rotate(admin, path)
+    secret = rotated.pop("secret")
+    shown = admin.get(path)
+    assert shown.json()["data"] == rotated
+    assert secret not in shown.text
+    changed = ("secret", "old_secret_expires_at")
+    assert {n: v for n, v in endpoint.items() if n not in changed} == {
+        n: v for n, v in rotated.items() if n not in changed
+    }
+
+
+def test_a_new_master_key_takes_over_both_secrets(
+    admin: Person, receiver: Receiver, service: Service
+) -> None:
+    endpoint = made(admin, receiver)
+    path, first = f"{WEBHOOKS}/{endpoint['id']}", endpoint["secret"]
+    second = rotate(admin, path)["secret"]
+    find = "SELECT tenant_id FROM endpoints WHERE id = :id LIMIT 1"
+    ((tenant_id,),) = service.rows(find, id=endpoint["id"])
+    old, new = service.settings.master_keys[0], bytes(range(32))
+    back = []
+    for ring in (KeyRing([new, old]), KeyRing([new]), KeyRing([old, new])):
+        found = service.read(lambda tx: actions.get_webhook(tx, tenant_id, endpoint["id"]))
+        about = [seal_context(tenant_id, endpoint["id"], version) for version in (1, 2)]
+        sealed = [found.sealed_old_secret, found.sealed_secret]
+        if len(back) == 1:
+            assert [ring.open(s or b"", a) for s, a in zip(sealed, about, strict=True)] == [
+                first,
+                second,
+            ]
+            with pytest.raises(Unsealable):
+                KeyRing([old]).open(found.sealed_secret, about[1])
+        back.append(
+            service.write(
+                lambda tx, ring=ring: actions.reseal_webhook(
+                    tx, tenant_id, endpoint["id"], ring=ring
+                )
+            )
+        )
+    assert back == [True, False, True]
+    assert signed_by(tried(admin, path, receiver), first, second) == [True, True]
