@@ -31,6 +31,7 @@ BODIES: dict[tuple[str, str], dict[str, Any] | None] = {
     ("GET", f"{CUSTOMERS}/{{id}}"): None,
     ("PATCH", f"{CUSTOMERS}/{{id}}"): {"name": "Taken over"},
     ("GET", "/api/v1/external/agents"): None,
+    ("GET", "/api/v1/external/events"): None,
     ("GET", "/api/v1/external/whoami"): None,
     ("GET", KEYS): None,
     ("POST", KEYS): {"name": "A key"},

@@ -3,6 +3,7 @@
 from sealdesk.api_keys import api as api_keys
 from sealdesk.api_keys.guard import signed
 from sealdesk.customers import api as customers
+from sealdesk.feed import api as feed
 from sealdesk.identity import api as identity
 from sealdesk.identity.guard import administrator, logged_in
 from sealdesk.tickets import api as tickets
@@ -51,6 +52,12 @@ _API: tuple[Route, ...] = (
     Route("GET", "/api/v1/api-keys", _ADMIN, api_keys.list_keys),
     Route("POST", "/api/v1/api-keys", _ADMIN, api_keys.create_key),
     Route("GET", "/api/v1/api-keys/{id}", _ADMIN, api_keys.get_key),
+    Route(
+        "GET",
+        "/api/v1/external/events",
+        signed("tickets:read", "replies:read", "customers:read"),
+        feed.list_events,
+    ),
     Route("PATCH", "/api/v1/api-keys/{id}", _ADMIN, api_keys.change_key),
     Route("DELETE", "/api/v1/api-keys/{id}", _ADMIN, api_keys.revoke_key),
     Route("POST", "/api/v1/api-keys/{id}/rotate", _ADMIN, api_keys.rotate_key),

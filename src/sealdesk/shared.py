@@ -11,6 +11,7 @@ from sealdesk.metrics import Metrics
 from sealdesk.outbound import Sender
 from sealdesk.sealing import KeyRing
 from sealdesk.settings import Settings
+from sealdesk.watch import Watch
 
 FAILURES_PER_MINUTE = 300  # decisions 3: above it an address gets a bare 401
 LOG_INS_AT_ONCE = 4  # decisions 1: as many as hash at once
@@ -28,6 +29,7 @@ class Shared(msgspec.Struct, frozen=True):
 
     log_ins: entered while a password is tried.
     sender: reaches the addresses that tenants name.
+    watch: calls that wait for what comes to a feed.
     """
 
     settings: Settings
@@ -40,11 +42,13 @@ class Shared(msgspec.Struct, frozen=True):
     metrics: Metrics
     log_ins: asyncio.Semaphore
     sender: Sender
+    watch: Watch
 
 
 def share(settings: Settings, database: Database, clock: Clock) -> Shared:
     """Raises Unfit when the address of Redis cannot be read."""
     limiter = _limiter(settings, clock)
+    lifetime = Lifetime()
     return Shared(
         settings,
         database,
@@ -52,10 +56,11 @@ def share(settings: Settings, database: Database, clock: Clock) -> Shared:
         clock,
         limiter,
         FailureCounter(clock.monotonic_s, FAILURES_PER_MINUTE),
-        Lifetime(),
+        lifetime,
         Metrics(limiter),
         asyncio.Semaphore(LOG_INS_AT_ONCE),
         Sender(settings.webhook_allowed_cidrs, allow_http=settings.webhook_allow_http),
+        Watch(lambda: lifetime.is_ending),
     )
 
 

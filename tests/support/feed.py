@@ -1,10 +1,72 @@
-"""What tests of the feed begin with."""
+"""The feed of a tenant, as tests look behind it."""
 
-from tests.support.service import Service, wait_until
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
+import pytest
+
+from sealdesk import events, worker
+from sealdesk.db.engine import Tx
+from sealdesk.events import EventType
+from sealdesk.paging import Listing, open_cursor
+from sealdesk.shared import Shared
+from tests.support.service import Service, Tenant, wait_until
+
+EVENTS = "/api/v1/external/events"
 _WAITING = "SELECT 1 FROM events WHERE position IS NULL LIMIT 1"
+_OF_TENANT = "SELECT * FROM events WHERE tenant_id = :tenant_id ORDER BY position LIMIT 10000"
+_LAST = "SELECT last_position FROM feed_positions WHERE tenant_id = :tenant_id LIMIT 1"
 
 
 def wait_until_placed(service: Service) -> None:
     """Wait until all that has happened has its position."""
     wait_until(lambda: not service.rows(_WAITING))
+
+
+@contextmanager
+def unplaced() -> Iterator[None]:
+    """Meanwhile no event gets a position."""
+
+    async def nothing(shared: Shared) -> int:
+        return 0
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(worker, "sequence", nothing)
+        time.sleep(0.05)  # a step that has begun is over
+        yield
+
+
+def record(tenant: Tenant, kind: EventType, count: int = 1) -> None:
+    """Events of a type, as if they had happened."""
+    now_us = tenant.service.clock.now_us()
+
+    async def work(tx: Tx) -> None:
+        for _ in range(count):
+            await events.record(tx, tenant.id, kind, b"{}", events.NO_CHANGES, now_us)
+
+    tenant.service.write(work)
+
+
+class Feed:
+    """What a tenant's feed is made of."""
+
+    def __init__(self, tenant: Tenant) -> None:
+        self._tenant = tenant
+        self._service = tenant.service
+
+    def recorded(self) -> list[Any]:
+        """The rows of all that has happened, in order, once each has its position."""
+        wait_until_placed(self._service)
+        return self._service.rows(_OF_TENANT, tenant_id=self._tenant.id)
+
+    def last(self) -> int:
+        (row,) = self._service.rows(_LAST, tenant_id=self._tenant.id)
+        return int(row["last_position"])
+
+    def position_of(self, cursor: str, **query: str) -> object:
+        """Where in the feed a cursor stands."""
+        listing = Listing(self._tenant.id, EVENTS, query)
+        (position,) = open_cursor(self._service.shared.ring, listing, cursor)
+        return position

@@ -9,7 +9,7 @@ import structlog
 
 from sealdesk import clock, ids, signing
 from sealdesk.api_keys import rules, store
-from sealdesk.api_keys.claim import check_time, read_claim, unproven
+from sealdesk.api_keys.claim import Claim, check_time, read_claim, unproven
 from sealdesk.api_keys.rules import ApiKey
 from sealdesk.api_keys.store import Refused
 from sealdesk.caller import Actor, Caller
@@ -58,14 +58,27 @@ class SignedGuard:
         except Unproven as refusal:
             raise await _helpful(call, refusal) from refusal
         await _note_use(call, key)
-        if key.allowed_ips is not None and not is_within(call.address, _networks(key.allowed_ips)):
+        if not _is_from_here(call, key):
             raise await _kept(call, key, _not_from_here(call.address))
         await _charge(call, key)
+        self._admit(call, key)
+        call.check_content_type()
+        call.proof = self._prove_again
+
+    def _admit(self, call: Call, key: ApiKey) -> None:
         if self.needs and not any(need in key.permissions for need in self.needs):
             raise _lacking(self.needs, key.permissions)
-        call.check_content_type()
         actor = Actor("api_key", key.id, key.name)
         call.caller = Caller(key.tenant_id, actor, frozenset(key.permissions), call.address)
+
+    async def _prove_again(self, call: Call) -> None:
+        call.now_us = call.shared.clock.now_us()
+        claim = read_claim(call)
+        key = await _usable_key(call, claim)
+        _check_signature(call, key, claim)
+        if not _is_from_here(call, key):
+            raise _not_from_here(call.address)
+        self._admit(call, key)
 
 
 def signed(*needs: str) -> SignedGuard:
@@ -77,24 +90,30 @@ async def _proven_key(call: Call) -> ApiKey:
     """The key whose secret signed this request. Raises Unproven."""
     claim = read_claim(call)
     check_time(call, claim.timestamp)
-    key_hash = rules.hash_of(claim.api_key)
-    key = _usable(
-        await call.shared.database.read(lambda tx: store.find_by_hash(tx, key_hash)), call
-    )
+    key = await _usable_key(call, claim)
     await call.read_body()
     if call.body_waited:
         # The key may have ended while the body arrived.
         call.now_us = call.shared.clock.now_us()
-        key = _usable(
-            await call.shared.database.read(lambda tx: store.find_by_hash(tx, key_hash)), call
-        )
+        key = await _usable_key(call, claim)
+    _check_signature(call, key, claim)
+    if key.replay_protection == "writes" and call.method in _WRITES:
+        await _use_once(call, key, claim.signature.decode())
+    return key
+
+
+async def _usable_key(call: Call, claim: Claim) -> ApiKey:
+    key_hash = rules.hash_of(claim.api_key)
+    return _usable(
+        await call.shared.database.read(lambda tx: store.find_by_hash(tx, key_hash)), call
+    )
+
+
+def _check_signature(call: Call, key: ApiKey, claim: Claim) -> None:
     parts = Signed(claim.timestamp, call.method.encode(), call.target, call.body)
     secret = _opened(call, key)
     if not signing.is_valid(secret, parts, claim.signature):
         raise _wrong_signature(parts)
-    if key.replay_protection == "writes" and call.method in _WRITES:
-        await _use_once(call, key, claim.signature.decode())
-    return key
 
 
 def _usable(key: ApiKey | None, call: Call) -> ApiKey:
@@ -229,6 +248,10 @@ async def _note_use(call: Call, key: ApiKey) -> None:
 @lru_cache(maxsize=256)
 def _networks(cidrs: tuple[str, ...]) -> tuple[Network, ...]:
     return tuple(ipaddress.ip_network(cidr) for cidr in cidrs)
+
+
+def _is_from_here(call: Call, key: ApiKey) -> bool:
+    return key.allowed_ips is None or is_within(call.address, _networks(key.allowed_ips))
 
 
 def _not_from_here(address: str) -> Forbidden:

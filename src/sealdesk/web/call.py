@@ -57,6 +57,7 @@ class Call:
         "body_waited",
         "caller",
         "headers",
+    proof: how the guard proves a call anew that takes long; it raises what it then refuses with.
         "method",
         "now_us",
         "params",
@@ -75,6 +76,7 @@ class Call:
 
     caller: Caller
 
+        "proof",
     def __init__(self, scope: Scope, receive: Receive, shared: Shared) -> None:
         self.shared = shared
         self.receive = receive
@@ -88,6 +90,7 @@ class Call:
         self.headers: dict[bytes, bytes] = dict(self.raw_headers)
         client = scope["client"]
         self.peer: str = client[0] if client else ""
+    proof: Callable[["Call"], Awaitable[None]]
         trusted = shared.settings.trusted_proxies
         self.address = client_address(self.peer, self.raw_headers, trusted)
         self.now_us = shared.clock.now_us()
@@ -133,6 +136,11 @@ class Call:
         encoding = self.headers.get(b"content-encoding")
         if encoding is not None and encoding.strip().lower() != b"identity":
             raise WrongType(
+    async def until_gone(self) -> None:
+        """Returns when the client has gone away; for a request whose body is read."""
+        while (await self.receive())["type"] != "http.disconnect":
+            pass
+
                 "unsupported_media_type",
                 "The body must be sent without a Content-Encoding: the signature covers the bytes"
                 " as they travel.",

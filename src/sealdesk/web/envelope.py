@@ -19,6 +19,15 @@ class PageMeta(msgspec.Struct, frozen=True):
     next_cursor: str | None
 
 
+class FeedMeta(PageMeta, frozen=True):
+    """Where a page stands in a feed.
+
+    resume_cursor: goes on behind this page, also when there is nothing there yet.
+    """
+
+    resume_cursor: str
+
+
 def one(value: Any, status: int = 200, headers: Sequence[Header] = ()) -> Answer:
     """`{"data": value}`."""
     return one_document(_encode(value), status, headers)

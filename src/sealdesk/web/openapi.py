@@ -8,7 +8,6 @@ import msgspec
 
 import sealdesk
 from sealdesk.web import openapi_problems
-from sealdesk.web.envelope import PageMeta
 from sealdesk.web.openapi_headers import OF_ANSWERS, RATE_LIMIT, answer_headers, parameter
 from sealdesk.web.openapi_schemas import Schema, components, ref
 from sealdesk.web.query import Param
@@ -31,6 +30,7 @@ _TAGS = {
     "Tickets": "What customers ask for, from open to closed.",
     "Replies": "What is said on a ticket: public replies and internal notes.",
     "Customers": "Who asks. Each is known by an e-mail address, unique within the tenant.",
+    "Events": "What has happened, in order, for integrations that follow it.",
     "API keys": "For administrators: who may call the external API, how much, and until when.",
     "Webhooks": "For administrators: where Sealdesk sends what has happened, and what came of it.",
     "Log-in": "Access tokens for people, and their own password.",
@@ -89,7 +89,8 @@ def _security_schemes() -> dict[str, Any]:
 def _schemas(operations: Sequence[Operation]) -> dict[str, Schema]:
     taken = {operation.takes: operation for operation in operations if operation.takes}
     given = dict.fromkeys(type(operation.gives) for operation in operations if operation.gives)
-    schemas = components(taken, [*given, PageMeta])
+    metas = dict.fromkeys(type(operation.meta) for operation in operations if operation.is_list)
+    schemas = components(taken, [*given, *metas])
     # A field that a request does not describe is the one that the answer describes.
     for shape, operation in taken.items():
         if operation.gives is not None:
@@ -182,7 +183,7 @@ def _success(route: Route) -> dict[str, Any]:
         "headers": answer_headers(*_success_headers(route)),
     }
     if operation.gives is not None:
-        found["content"] = {operation.produces: _answer(operation.gives, operation.is_list)}
+        found["content"] = {operation.produces: _answer(operation, operation.gives)}
     elif operation.status != 204:
         found["content"] = {operation.produces: {"schema": {"type": "string"}}}
     responses = {str(operation.status): found}
@@ -208,13 +209,13 @@ def _budget(route: Route) -> tuple[str, ...]:
     return RATE_LIMIT if route.guard.scheme == "hmac" else ()
 
 
-def _answer(gives: msgspec.Struct, is_list: bool) -> dict[str, Any]:
+def _answer(operation: Operation, gives: msgspec.Struct) -> dict[str, Any]:
     """The media type object of `data` in its closed envelope."""
     shape, value = ref(type(gives)), msgspec.to_builtins(gives)
-    if is_list:
-        properties = {"data": {"type": "array", "items": shape}, "meta": ref(PageMeta)}
-        meta = {"per_page": 25, "has_more": False, "next_cursor": None}
-        example = {"data": [value], "meta": meta}
+    if operation.is_list:
+        meta = operation.meta
+        properties = {"data": {"type": "array", "items": shape}, "meta": ref(type(meta))}
+        example = {"data": [value], "meta": msgspec.to_builtins(meta)}
     else:
         properties = {"data": shape}
         example = {"data": value}

@@ -150,13 +150,14 @@ def flag(name: str, about: str) -> Param:
     return Param(name, about, read, {"type": "boolean"}, lambda v: str(v).lower(), "false")
 
 
-def count(name: str, about: str, *, default: int, most: int) -> Param:
-    """A whole number from 1; above `most` it becomes `most`."""
+def count(name: str, about: str, *, default: int, most: int, least: int = 1) -> Param:
+    """A whole number from `least`; above `most` it becomes `most`."""
 
     def read(value: str) -> int:
-        if not (value.isascii() and value.isdigit() and value.strip("0")):
-            raise BadValue("a whole number from 1, in ASCII digits")
-        return min(int(value.lstrip("0")[:9]), most) if len(value.lstrip("0")) <= 9 else most
+        if not (value.isascii() and value.isdigit()) or (least and not value.strip("0")):
+            raise BadValue(f"a whole number from {least}, in ASCII digits")
+        digits = value.lstrip("0")
+        return min(int(digits or "0"), most) if len(digits) <= 9 else most
 
-    schema = {"type": "integer", "minimum": 1, "default": default}
+    schema = {"type": "integer", "minimum": least, "default": default}
     return Param(name, about, read, schema, lambda _: None, str(default))

@@ -7,7 +7,11 @@ import msgspec
 
 from sealdesk.errors import Missing, WrongMethod
 from sealdesk.web.call import Answer, Call
+from sealdesk.web.envelope import PageMeta
 from sealdesk.web.query import Param
+
+# As lists are documented that say nothing else.
+LAST_PAGE = PageMeta(25, has_more=False, next_cursor=None)
 
 Handle = Callable[[Call], Awaitable[Answer]]
 
@@ -48,7 +52,7 @@ class Operation(msgspec.Struct, frozen=True):
     """A handler with what documentation says of it.
 
     takes: the struct of the body. gives: an example of `data`, or with is_list of its items;
-    its struct is what the answer is documented as.
+    its struct is what the answer is documented as. meta: an example of `meta` of a list.
     fails: the codes beside those of the guard, with the status where it is not the usual one.
     headers, answer_headers: what it heeds, and what its answer carries.
     example: a body that could be sent.
@@ -62,6 +66,7 @@ class Operation(msgspec.Struct, frozen=True):
     takes: type[msgspec.Struct] | None
     gives: msgspec.Struct | None
     is_list: bool
+    meta: msgspec.Struct
     status: int
     params: tuple[Param, ...]
     fails: tuple[str | tuple[str, int], ...]
@@ -78,6 +83,7 @@ def operation(
     takes: type[msgspec.Struct] | None = None,
     gives: msgspec.Struct | None = None,
     is_list: bool = False,
+    meta: msgspec.Struct = LAST_PAGE,
     status: int = 200,
     params: tuple[Param, ...] = (),
     fails: tuple[str | tuple[str, int], ...] = (),
@@ -95,7 +101,7 @@ def operation(
         name = getattr(handle, "__name__", "")
         about = " ".join((handle.__doc__ or "").split())
         return Operation(
-            handle, name, summary, about, tag, takes, gives, is_list, status, params, fails,
+            handle, name, summary, about, tag, takes, gives, is_list, meta, status, params, fails,
             headers, answer_headers, example, produces,
         )  # fmt: skip
 

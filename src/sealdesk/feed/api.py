@@ -1,0 +1,116 @@
+"""The feed of events as JSON (decisions 11)."""
+
+import asyncio
+from functools import partial
+
+import msgspec
+
+from sealdesk import events
+from sealdesk.db import patience
+from sealdesk.feed import examples, rules, store
+from sealdesk.feed.store import Found
+from sealdesk.paging import seal_cursor
+from sealdesk.web import envelope, query
+from sealdesk.web.call import Answer, Call, Disconnected
+from sealdesk.web.envelope import FeedMeta
+from sealdesk.web.listing import PAGING, ListCall, read_list
+from sealdesk.web.route import operation
+
+_PROVE_EVERY_S = 1.0
+_BEHIND_ALL = 2**63 - 1
+_TYPES = query.any_of("type", rules.TYPES, "Events of one of these types.")
+# Neither is part of what a cursor remembers.
+_START = msgspec.structs.replace(
+    query.one_of(
+        "start",
+        ("oldest", "latest"),
+        "Where to begin without a cursor: at the oldest event that is kept, or behind the latest.",
+        default="oldest",
+    ),
+    normal=lambda _: None,
+)
+_WAIT = query.count(
+    "wait",
+    "For how many seconds to wait for an event when there is none; more than 30 becomes 30.",
+    least=0,
+    default=0,
+    most=rules.MAX_WAIT_S,
+)
+_PARAMS = (_TYPES, _START, _WAIT)
+
+
+@operation(
+    "List events",
+    tag="Events",
+    gives=examples.EVENT,
+    is_list=True,
+    meta=examples.META,
+    params=(*_PARAMS, *PAGING),
+    fails=("cursor_expired",),
+)
+async def list_events(call: Call) -> Answer:
+    """What happened to tickets, replies and customers in the last 30 days, oldest first. Each type
+    is shown to keys that may list what it is about. Go on with `cursor` set to
+    `meta.resume_cursor`, which is always there; with `wait` the answer comes as soon as there is an
+    event. A cursor behind which events have been deleted is 410."""
+    asked = read_list(call, _PARAMS)
+    found = await _look(call, asked, _first(asked))
+    if asked.page.after is not None:
+        rules.check_is_kept(_first(asked), found.pruned_position)
+    wait_s = asked.values.get("wait", 0)
+    if wait_s and not found.rows:
+        with call.shared.watch.place(call.caller.actor.id) as has_place:
+            if has_place:
+                found = await _wait(call, asked, found, wait_s)
+    return _page(call, asked, found)
+
+
+def _first(asked: ListCall) -> int:
+    """The position behind which to look first."""
+    if asked.page.after is not None:
+        return int(asked.page.after[0])
+    return _BEHIND_ALL if asked.values.get("start") == "latest" else 0
+
+
+async def _look(call: Call, asked: ListCall, after: int) -> Found:
+    caller = call.caller
+    types = rules.seen(asked.values.get("type"), caller.may)
+    return await call.read(
+        lambda tx: store.list_events(tx, caller.tenant_id, types, after, asked.page.per_page + 1)
+    )
+
+
+async def _wait(call: Call, asked: ListCall, found: Found, wait_s: int) -> Found:
+    """What is found in time. No connection is held, and the key is proven anew once a second."""
+    clock, shared, tenant_id = asyncio.get_running_loop(), call.shared, call.caller.tenant_id
+
+    async def ask() -> int:
+        work = partial(store.last_position, tenant_id=tenant_id)
+        return await shared.database.read(work, tenant_id)
+
+    until = clock.time() + wait_s
+    gone = asyncio.ensure_future(call.until_gone())
+    try:
+        while not found.rows and clock.time() < until and not shared.lifetime.is_ending:
+            within_s = min(until - clock.time(), _PROVE_EVERY_S)
+            is_news = await shared.watch.wait(
+                tenant_id, found.last_position, ask, unless=gone, within_s=within_s
+            )
+            if gone.done():
+                raise Disconnected
+            patience.begin()
+            await call.proof(call)
+            if is_news:
+                found = await _look(call, asked, found.last_position)
+    finally:
+        gone.cancel()
+    return found
+
+
+def _page(call: Call, asked: ListCall, found: Found) -> Answer:
+    per_page = asked.page.per_page
+    shown, has_more = found.rows[:per_page], len(found.rows) > per_page
+    position = shown[-1]["position"] if has_more else found.last_position
+    cursor = seal_cursor(call.shared.ring, asked.listing, [position])
+    meta = FeedMeta(per_page, has_more, cursor if has_more else None, cursor)
+    return envelope.many([events.payload(row) for row in shown], meta)

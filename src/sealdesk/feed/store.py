@@ -1,0 +1,59 @@
+"""The SQL of the feed."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sealdesk.db.engine import Row, Tx
+
+_LAST_POSITION = "SELECT last_position FROM feed_positions WHERE tenant_id = :tenant_id LIMIT 1"
+_SHOWN = "f.last_position, f.pruned_position, e.id, e.type, e.object, e.changes, e.created_at"
+
+
+class Found(NamedTuple):
+    """What one look found, all of one moment: a page of events, and where the feed ends.
+
+    rows: one more than the page when there are more. last_position: of all events of the tenant.
+    pruned_position: of the last event that was deleted.
+    """
+
+    rows: Sequence[Row]
+    last_position: int
+    pruned_position: int
+
+
+async def last_position(tx: Tx, tenant_id: str) -> int:
+    row = await tx.first(_LAST_POSITION, {"tenant_id": tenant_id})
+    return 0 if row is None else int(row["last_position"])
+
+
+async def list_events(
+    tx: Tx, tenant_id: str, types: Sequence[str], after: int, limit: int
+) -> Found:
+    """Events of at least one of these types behind a position, in order, up to `limit`."""
+    params = {"tenant_id": tenant_id, "after": after, "limit": limit}
+    names = [f"type_{place}" for place in range(len(types))]
+    params |= dict(zip(names, types, strict=True))
+    rows = await tx.all(_statement(names), params)
+    if not rows:
+        return Found([], 0, 0)  # nothing has ever happened to the tenant
+    found = [row for row in rows if row["position"] is not None]
+    return Found(found, rows[0]["last_position"], rows[0]["pruned_position"])
+
+
+def _statement(names: Sequence[str]) -> str:
+    """One statement, so that the events and the two ends of the feed are of one moment.
+
+    The parts of the index of types are merged; without a LIMIT in each, PostgreSQL reads a common
+    type to its end beside a rare one.
+    """
+    parts = " UNION ALL ".join(
+        "SELECT position FROM (SELECT position FROM events WHERE tenant_id = :tenant_id"
+        f" AND type = :{name} AND position > :after ORDER BY position LIMIT :limit) {name}"
+        for name in names
+    )
+    return (
+        f"SELECT p.position, {_SHOWN} FROM feed_positions f"
+        f" LEFT JOIN ({parts} ORDER BY position LIMIT :limit) p ON 1 = 1"
+        " LEFT JOIN events e ON e.tenant_id = :tenant_id AND e.position = p.position"
+        " WHERE f.tenant_id = :tenant_id ORDER BY p.position"
+    )
