@@ -50,7 +50,7 @@ def test_every_permission_role_and_event_is_in_the_guide() -> None:
 
 
 def test_the_guide_names_no_event_that_does_not_exist() -> None:
-    named = set(re.findall(r"`((?:ticket|reply|customer|api_key)\.[a-z_]+)`", _GUIDE))
+    named = set(re.findall(r"`((?:ticket|reply|customer|api_key|webhook)\.[a-z_]+)`", _GUIDE))
     assert named == set(get_args(EventType))
 
 

@@ -39,6 +39,7 @@ NAMES: dict[str, str] = {
     "SEALDESK_API_URL": "`sealdesk call`: the service's address",
     "SEALDESK_API_KEY": "`sealdesk call` and `sign`: the API key",
     "SEALDESK_API_SECRET": "`sealdesk call` and `sign`: the API secret",
+    "SEALDESK_WEBHOOK_SECRET": "`sealdesk webhooks`: the secret that signs",
 }
 _PREFIX = "SEALDESK_"
 _LEVELS = ("debug", "info", "warning", "error")

@@ -7,7 +7,18 @@ import sys
 import typer
 
 from sealdesk import __version__
-from sealdesk.admin import database, demo, doctor, keys, move, requests, serving, tenants, users
+from sealdesk.admin import (
+    database,
+    demo,
+    doctor,
+    keys,
+    move,
+    requests,
+    serving,
+    tenants,
+    users,
+    webhooks,
+)
 from sealdesk.errors import Refusal, Unfit
 
 INTERRUPTED = 130  # as a shell says it of a program that SIGINT ended
@@ -42,6 +53,7 @@ cli.add_typer(users.cli, name="users")
 cli.add_typer(keys.cli, name="keys")
 cli.command(epilog=requests.EXAMPLES)(requests.call)
 cli.command(epilog=requests.SIGN_EXAMPLES)(requests.sign)
+cli.add_typer(webhooks.cli, name="webhooks")
 cli.command()(doctor.doctor)
 
 
