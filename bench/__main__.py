@@ -6,12 +6,21 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench import data, machine, measure, measure_postgres, postgres_data, report
+from bench import (
+    data,
+    machine,
+    measure,
+    measure_postgres,
+    measure_webhooks,
+    postgres_data,
+    report,
+)
 from bench.data import Data
 from bench.load import WrongAnswer
 from bench.plan import FULL, QUICK, Plan
 from bench.postgres_data import Cannot, PostgresData
-from bench.results import Results
+from bench.results import Results, joined
+from bench.rounds import Say
 
 _ROOT = Path(__file__).parent.parent
 _RESULTS = Path(__file__).parent / "results.json"
@@ -35,17 +44,23 @@ def _run(arguments: argparse.Namespace) -> None:
     where = machine.describe(built.settings.data_dir)
     stored = _on_postgres(plan, built, fresh=arguments.fresh)
     with console.status("") as status:
-        results = measure.measure(plan, built, status.update)
-        if isinstance(stored, Cannot):
-            more = measure_postgres.not_measured(plan, str(stored))
-        else:
-            more = measure_postgres.measure(plan, built, stored, status.update)
-    results = Results([*results.figures, *more.figures], {**results.rates, **more.rates})
+        results = _measured(plan, built, stored, status.update)
     report.show(results, console)
     report.write_json(_RESULTS, results, plan, where)
     console.print(f"Written to {_RESULTS.relative_to(_ROOT)}.")
     if arguments.publish:
         report.publish(_ROOT, results, where)
+
+
+def _measured(plan: Plan, built: Data, stored: PostgresData | Cannot, say: Say) -> Results:
+    parts = [measure.measure(plan, built, say), measure_webhooks.on_sqlite(plan, built, say)]
+    if isinstance(stored, Cannot):
+        parts.append(measure_postgres.not_measured(plan, str(stored)))
+        parts.append(measure_webhooks.not_measured(plan, str(stored)))
+    else:
+        parts.append(measure_postgres.measure(plan, built, stored, say))
+        parts.append(measure_webhooks.on_postgres(plan, built, stored, say))
+    return joined(*parts)
 
 
 def _on_postgres(plan: Plan, built: Data, *, fresh: bool) -> PostgresData | Cannot:

@@ -28,7 +28,7 @@ _CHUNKS_WAITING = 6
 _PATIENCE_S = 2.0
 _LARGE = ("tickets", "ticket_tags", "customers")
 # Nothing here has to survive a crash: a database without its stamp is built again.
-_LOADING = (
+LOADING = (
     "PRAGMA journal_mode = OFF",
     "PRAGMA synchronous = OFF",
     "PRAGMA foreign_keys = OFF",
@@ -52,7 +52,7 @@ def build(settings: Settings, plan: Plan, until_us: int) -> tuple[list[str], lis
     """
     version.ensure_current(settings.database_path)
     connection = connect(settings.database_path)
-    for pragma in _LOADING:
+    for pragma in LOADING:
         connection.execute(pragma)
     tenants = _add_tenants(connection, plan, until_us - SPAN_US)
     keys = _add_keys(connection, KeyRing(settings.master_keys), plan, tenants)

@@ -11,10 +11,12 @@ from tests.servers import Access, Postgres, free_port
 
 from bench.data import Data
 from bench.servers import children, cpu_s
+from sealdesk.db import version
 
 DATABASE = "sealdesk"
 PGBENCH = "pgbench"  # a database for pgbench's own tables
 RUNTIME = "sealdesk_serve"
+WORKER = "sealdesk_worker"
 CONVENTIONAL = "conventional"  # a role, and the schema of its tables
 # What decides durability is as PostgreSQL comes. No checkpoint falls into a round.
 SETTINGS: dict[str, str | int | bool] = {
@@ -31,6 +33,7 @@ class Passwords(msgspec.Struct, frozen=True):
     superuser: str
     owner: str
     runtime: str
+    worker: str
     conventional: str
 
 
@@ -44,15 +47,6 @@ class Cluster:
         self.port = server.port
 
     @property
-    def owner_url(self) -> str:
-        return self._server.owner_url(DATABASE)
-
-    @property
-    def runtime_url(self) -> str:
-        """As the role that serves."""
-        return self._server.url(RUNTIME, self.passwords.runtime, DATABASE)
-
-    @property
     def conventional_url(self) -> str:
         """As the role of the conventional service, which sees its own tables."""
         return self._server.url(CONVENTIONAL, self.passwords.conventional, DATABASE)
@@ -60,14 +54,36 @@ class Cluster:
     def superuser_url(self, database: str = DATABASE) -> str:
         return self._server.superuser_url(database)
 
-    def environment(self, data: Data) -> dict[str, str]:
-        """What `sealdesk serve` needs to know."""
+    def environment(self, data: Data, database: str = DATABASE) -> dict[str, str]:
+        """What `sealdesk serve` and `sealdesk worker` need to know."""
         master_key, jwt_secret = data.settings.master_keys[0], data.settings.jwt_secret
         return {
-            "SEALDESK_DATABASE_URL": self.runtime_url,
+            "SEALDESK_DATABASE_URL": self._runtime_url(database),
+            "SEALDESK_WORKER_DATABASE_URL": self._worker_url(database),
             "SEALDESK_MASTER_KEY": base64.b64encode(master_key).decode(),
             "SEALDESK_JWT_SECRET": base64.b64encode(jwt_secret).decode(),
         }
+
+    def make_database(self, name: str) -> None:
+        """A new database, ordered as on most servers: not by a language."""
+        self.sql(
+            f"CREATE DATABASE {name} OWNER owner TEMPLATE template0"
+            " LOCALE_PROVIDER libc LOCALE 'C.UTF-8'"
+        )
+
+    def migrate(self, database: str = DATABASE) -> None:
+        """Give a database the tables, and what the roles need."""
+        version.migrate_postgres(
+            self._server.owner_url(database),
+            runtime_url=self._runtime_url(database),
+            worker_url=self._worker_url(database),
+        )
+
+    def _runtime_url(self, database: str) -> str:
+        return self._server.url(RUNTIME, self.passwords.runtime, database)
+
+    def _worker_url(self, database: str) -> str:
+        return self._server.url(WORKER, self.passwords.worker, database)
 
     def cpu_s(self) -> float:
         """The time that its processes have spent computing, those that have ended included."""
@@ -87,6 +103,7 @@ def made(directory: Path) -> Iterator[Cluster]:
                 superuser=server.access.password,
                 owner=server.access.owner_password,
                 runtime=secrets.token_hex(16),
+                worker=secrets.token_hex(16),
                 conventional=secrets.token_hex(16),
             ),
         )

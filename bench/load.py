@@ -43,7 +43,12 @@ class Load(msgspec.Struct, frozen=True):
         return len(self.latencies_us) / self.elapsed_s
 
     def quantile_us(self, share: float) -> float:
-        return self.latencies_us[int(share * (len(self.latencies_us) - 1))]
+        return quantile(self.latencies_us, share)
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """Of sorted values."""
+    return values[int(share * (len(values) - 1))]
 
 
 def drive(port: int, requests: Sequence[bytes], expected: Expected, connections: int) -> Load:
@@ -57,6 +62,32 @@ def drive(port: int, requests: Sequence[bytes], expected: Expected, connections:
         gc.enable()
         for line in lines:
             line.sock.close()
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """An answer. at_ns: of the monotonic clock, when it had been read."""
+
+    at_ns: int
+    body: bytes
+
+
+def pace(
+    port: int, requests: Sequence[bytes], expected: Expected, per_second: float
+) -> list[Answer]:
+    """Send the requests on one connection, so many a second. Raises WrongAnswer."""
+    line = _Line(port, expected)
+    answers = []
+    started = time.monotonic()
+    try:
+        for number, request in enumerate(requests):
+            time.sleep(max(0.0, started + number / per_second - time.monotonic()))
+            line.send(request)
+            while not line.is_answered():
+                pass
+            answers.append(Answer(time.monotonic_ns(), line.body))
+    finally:
+        line.sock.close()
+    return answers
 
 
 def _driven(lines: Sequence["_Line"], requests: Iterator[bytes], count: int) -> Load:

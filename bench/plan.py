@@ -10,6 +10,8 @@ class Plan(msgspec.Struct, frozen=True):
     depth: how many tickets of the big tenant come before the deep page.
     warm_up: requests before the first round. pairs: of requests whose latencies are compared.
     pgbench_scale: hundred thousands of rows in pgbench's own table.
+    recording_s: a round of what recording an event costs. webhook_rounds: of deliveries; in each,
+    `events` wait for the start, then tickets come for `paced_s`. dead_deliveries: wait beside them.
     """
 
     name: str
@@ -26,6 +28,11 @@ class Plan(msgspec.Struct, frozen=True):
     pairs: int
     starts: int
     pgbench_scale: int
+    recording_s: float
+    webhook_rounds: int
+    events: int
+    paced_s: float
+    dead_deliveries: int
 
 
 FULL = Plan(
@@ -43,6 +50,11 @@ FULL = Plan(
     pairs=1_500,
     starts=7,
     pgbench_scale=10,
+    recording_s=2.0,
+    webhook_rounds=3,
+    events=5_000,
+    paced_s=3.4,
+    dead_deliveries=1_000_000,
 )
 QUICK = Plan(
     name="quick",
@@ -59,6 +71,11 @@ QUICK = Plan(
     pairs=400,
     starts=3,
     pgbench_scale=10,
+    recording_s=1.0,
+    webhook_rounds=2,
+    events=2_000,
+    paced_s=1.5,
+    dead_deliveries=100_000,
 )
 TINY = Plan(
     name="tiny",
@@ -75,4 +92,9 @@ TINY = Plan(
     pairs=15,
     starts=1,
     pgbench_scale=1,
+    recording_s=0.05,
+    webhook_rounds=1,
+    events=60,
+    paced_s=0.2,
+    dead_deliveries=300,
 )

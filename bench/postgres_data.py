@@ -14,7 +14,7 @@ from bench.conventional import fill, models
 from bench.data import HOME, Data
 from bench.plan import Plan
 from sealdesk import ids
-from sealdesk.db import schema, version
+from sealdesk.db import tables
 from sealdesk.db.postgres import roles
 
 _STAMP = "built.json"
@@ -60,14 +60,17 @@ def _reusable(directory: Path, data: Data) -> Stamp | None:
     path = directory / _STAMP
     if not path.exists():
         return None
-    stamp = msgspec.json.decode(path.read_bytes(), type=Stamp)
+    try:
+        stamp = msgspec.json.decode(path.read_bytes(), type=Stamp)
+    except msgspec.ValidationError:  # of an earlier version
+        return None
     return stamp if stamp.built_from == _sources(data) else None
 
 
 def _sources(data: Data) -> str:
     """A fingerprint of what decides the rows: those of SQLite, and what copies them."""
     digest = hashlib.sha256(msgspec.json.encode((data.stamp, cluster.SETTINGS)))
-    for module in (transfer, fill, models, pgbench, schema, roles):
+    for module in (transfer, fill, models, pgbench, roles, tables):
         digest.update(Path(module.__file__ or "").read_bytes())
     return digest.hexdigest()
 
@@ -86,12 +89,8 @@ def _built(directory: Path, plan: Plan, data: Data) -> PostgresData:
 
 def _fill(made: Cluster, plan: Plan, data: Data) -> None:
     for name in (DATABASE, PGBENCH):
-        # As initdb without a choice would have it on most servers: not ordered by a language.
-        made.sql(
-            f"CREATE DATABASE {name} OWNER owner TEMPLATE template0"
-            " LOCALE_PROVIDER libc LOCALE 'C.UTF-8'"
-        )
-    version.migrate_postgres(made.owner_url, runtime_url=made.runtime_url, worker_url="")
+        made.make_database(name)
+    made.migrate()
     asyncio.run(transfer.transfer(data.settings.database_path, made.superuser_url()))
     made.sql(f"CREATE ROLE {CONVENTIONAL} LOGIN PASSWORD '{made.passwords.conventional}'")
     made.sql(f"ALTER ROLE {CONVENTIONAL} SET search_path = {CONVENTIONAL}")

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import msgspec
 
 POSTGRES = "PostgreSQL: "  # begins the names of what was driven on it
+ON_POSTGRES = ", on PostgreSQL"  # ends those of figures that SQLite has too
 # What ends the names of what others than the service did.
 BARE = ", bare handler"
 USUAL = ", conventional stack"
@@ -69,6 +70,12 @@ class Results(msgspec.Struct, frozen=True):
 
     figures: list[Figure]
     rates: dict[str, list[Round]]
+
+
+def joined(*parts: Results) -> Results:
+    """One after the other."""
+    figures = [figure for part in parts for figure in part.figures]
+    return Results(figures, {name: rounds for part in parts for name, rounds in part.rates.items()})
 
 
 def median_round(rounds: list[Round]) -> Round:

@@ -2,6 +2,7 @@
 
 import statistics
 from collections.abc import Callable, Mapping
+from typing import Protocol
 
 from bench.load import Expected, Load, drive
 from bench.plan import Plan
@@ -15,6 +16,15 @@ _FIFTHS = 5
 
 Say = Callable[[str], None]
 Play = Callable[[], Round]
+
+
+class Driven(Protocol):
+    """What is driven."""
+
+    @property
+    def port(self) -> int: ...
+
+    def cpu_s(self) -> float: ...
 
 
 class Rounds:
@@ -39,11 +49,20 @@ class Rounds:
         pairs = zip(self.kept.get(name, ()), self.kept.get(other, ()), strict=True)
         return [one.per_second / two.per_second for one, two in pairs]
 
-    def load(self, server: Server, make: Make, expected: Expected) -> Play:
-        """A player that drives a server for as long as a round takes."""
+    def load(
+        self,
+        server: Driven,
+        make: Make,
+        expected: Expected,
+        settle: Callable[[], None] = lambda: None,
+    ) -> Play:
+        """A player that drives a server for as long as a round takes.
+
+        settle: waits for what the server still does then, which belongs to the round.
+        """
         warm = drive(server.port, make(self._plan.warm_up), expected, CONNECTIONS)
         count = max(int(warm.per_second * self._plan.round_s), CONNECTIONS)
-        return lambda: self._round(server, make(count), expected)
+        return lambda: self._round(server, make(count), expected, settle)
 
     def drive(self, name: str, server: Server, make: Make, expected: Expected) -> None:
         """One round."""
@@ -68,10 +87,17 @@ class Rounds:
             ratios.append(statistics.median(these) / statistics.median(those))
         return ratios
 
-    def _round(self, server: Server, requests: list[bytes], expected: Expected) -> Round:
+    def _round(
+        self,
+        server: Driven,
+        requests: list[bytes],
+        expected: Expected,
+        settle: Callable[[], None],
+    ) -> Round:
         before_s = server.cpu_s()
         database_before_s = self._database_s() if self._database_s else 0.0
         load = drive(server.port, requests, expected, CONNECTIONS)
+        settle()
         cpu_s = server.cpu_s() - before_s
         if self._database_s is None:
             return _round_of(load, cpu_s, None)

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +17,8 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _START_TIMEOUT_S = 30.0
 _SETTLED_S = 0.3
 _ROOT = Path(__file__).parent.parent
+_SEALDESK = (str(Path(sys.executable).with_name("sealdesk")),)
+SWITCHED = (sys.executable, "-m", "bench.switched")
 
 
 class Cores:
@@ -42,36 +44,43 @@ class Cores:
             os.sched_setaffinity(0, {max(self._usable)})
 
 
-class Server:
-    """A running server process. ready_s: from its exec to the first 200."""
+class Process:
+    """A running process."""
 
-    def __init__(self, pid: int, port: int, ready_s: float) -> None:
-        self._pid = pid
-        self.port = port
-        self.ready_s = ready_s
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
 
     def rss_mib(self) -> float:
         """Resident memory."""
-        text = Path(f"/proc/{self._pid}/status").read_text()
+        text = Path(f"/proc/{self.pid}/status").read_text()
         line = next(line for line in text.splitlines() if line.startswith("VmRSS:"))
         return int(line.split()[1]) / 1024
 
     def cpu_s(self) -> float:
         """The time that all its threads and workers have spent computing."""
-        return sum(cpu_s(pid) for pid in (self._pid, *children(self._pid)))
+        return sum(cpu_s(pid) for pid in (self.pid, *children(self.pid)))
+
+
+class Server(Process):
+    """A running server process. ready_s: from its exec to the first 200."""
+
+    def __init__(self, pid: int, port: int, ready_s: float) -> None:
+        super().__init__(pid)
+        self.port = port
+        self.ready_s = ready_s
 
     def workers(self, count: int) -> list[int]:
         """The processes that serve, once all of them have done what they do at the start."""
         if count == 1:
-            return [self._pid]
+            return [self.pid]
         deadline = time.monotonic() + _START_TIMEOUT_S
         before_s = -1.0
-        while len(children(self._pid)) < count or self.cpu_s() != before_s:
+        while len(children(self.pid)) < count or self.cpu_s() != before_s:
             if time.monotonic() > deadline:
                 raise RuntimeError(f"there are no {count} workers")
             before_s = self.cpu_s()
             time.sleep(_SETTLED_S)
-        return children(self._pid)
+        return children(self.pid)
 
 
 def children(pid: int) -> list[int]:
@@ -101,17 +110,68 @@ class _Program(NamedTuple):
 
 @contextmanager
 def sealdesk(
-    settings: Settings, cores: Cores, env: Mapping[str, str] | None = None, *, workers: int = 1
+    settings: Settings,
+    cores: Cores,
+    env: Mapping[str, str] | None = None,
+    *,
+    workers: int = 1,
+    program: Sequence[str] = _SEALDESK,
 ) -> Iterator[Server]:
     """`sealdesk serve` on this data, or on the database that `env` names."""
-    program = Path(sys.executable).with_name("sealdesk")
     port = _free_port()
-    command = [str(program), "serve", "--host", "127.0.0.1", "--port", str(port)]
+    command = [*program, "serve", "--host", "127.0.0.1", "--port", str(port)]
     if workers > 1:
         command += ["--workers", str(workers)]
     known = {"SEALDESK_DATA_DIR": str(settings.data_dir), **(env or {})}
-    with _running(_Program(command, port, "/readyz", settings.data_dir, known), cores) as server:
+    with _serving(_Program(command, port, "/readyz", settings.data_dir, known), cores) as server:
         yield server
+
+
+class Delivering(NamedTuple):
+    """What serves, and delivers to webhooks. worker: of its own, on PostgreSQL."""
+
+    server: Server
+    worker: Process | None
+
+    @property
+    def port(self) -> int:
+        return self.server.port
+
+    @property
+    def pids(self) -> list[int]:
+        return [self.server.pid, *([self.worker.pid] if self.worker else [])]
+
+    def cpu_s(self) -> float:
+        """The time that both have spent computing."""
+        return self.server.cpu_s() + (self.worker.cpu_s() if self.worker else 0.0)
+
+
+@contextmanager
+def delivering(
+    settings: Settings, cores: Cores, env: Mapping[str, str], program: Sequence[str] = _SEALDESK
+) -> Iterator[Delivering]:
+    """`sealdesk serve`, and `sealdesk worker` where `env` names its database."""
+    with sealdesk(settings, cores, env, program=program) as server:
+        if "SEALDESK_WORKER_DATABASE_URL" not in env:
+            yield Delivering(server, None)
+            return
+        known = {"SEALDESK_DATA_DIR": str(settings.data_dir), **env}
+        with cores.of_servers():
+            process = _start(_Program([*program, "worker"], 0, "", settings.data_dir, known))
+        with _ended(process):
+            yield Delivering(server, Process(process.pid))
+
+
+@contextmanager
+def receiver(directory: Path) -> Iterator[Server]:
+    """The receiver of webhooks, on the core of this process. directory: for its log."""
+    port = _free_port()
+    command = [sys.executable, "-m", "bench.receiver", str(port)]
+    program = _Program(command, port, "/count", directory, {})
+    process = _start(program)
+    with _ended(process):
+        _wait_until_ready(process, program)
+        yield Server(process.pid, port, 0.0)
 
 
 @contextmanager
@@ -119,7 +179,7 @@ def bare(memory: Path, cores: Cores) -> Iterator[Server]:
     """The bare handler, which answers everything that is not signed with 401."""
     port = _free_port()
     command = [sys.executable, "-m", "bench.bare", str(port), str(memory)]
-    with _running(_Program(command, port, "/", memory.parent, {}), cores) as server:
+    with _serving(_Program(command, port, "/", memory.parent, {}), cores) as server:
         yield server
 
 
@@ -131,28 +191,40 @@ def conventional(url: str, directory: Path, cores: Cores) -> Iterator[Server]:
     command += ["--host", "127.0.0.1", "--port", str(port), "--loop", "uvloop"]
     command += ["--http", "httptools", "--no-access-log", "--log-level", "warning"]
     env = {"DATABASE_URL": url.replace("postgresql:", "postgresql+asyncpg:", 1)}
-    with _running(_Program(command, port, "/openapi.json", directory, env), cores) as server:
+    with _serving(_Program(command, port, "/openapi.json", directory, env), cores) as server:
         yield server
 
 
 @contextmanager
-def _running(program: _Program, cores: Cores) -> Iterator[Server]:
+def _serving(program: _Program, cores: Cores) -> Iterator[Server]:
+    started = time.perf_counter()
+    with cores.of_servers():
+        process = _start(program)
+    with _ended(process):
+        _wait_until_ready(process, program)
+        yield Server(process.pid, program.port, time.perf_counter() - started)
+
+
+def _start(program: _Program) -> "subprocess.Popen[bytes]":
     env = {name: value for name, value in os.environ.items() if not name.startswith("SEALDESK_")}
     env |= program.env
-    with (program.directory / "server.log").open("ab") as log, cores.of_servers():
-        started = time.perf_counter()
-        process = subprocess.Popen(program.command, cwd=_ROOT, env=env, stdout=log, stderr=log)
+    with (program.directory / "server.log").open("ab") as log:
+        return subprocess.Popen(program.command, cwd=_ROOT, env=env, stdout=log, stderr=log)
+
+
+@contextmanager
+def _ended(process: "subprocess.Popen[bytes]") -> Iterator[None]:
+    """End it, whatever happens meanwhile."""
     try:
-        _wait_until_ready(process, program.port, program.probe)
-        yield Server(process.pid, program.port, time.perf_counter() - started)
+        yield
     finally:
         process.terminate()
         process.wait(_START_TIMEOUT_S)
 
 
-def _wait_until_ready(process: "subprocess.Popen[bytes]", port: int, probe: str) -> None:
+def _wait_until_ready(process: "subprocess.Popen[bytes]", program: _Program) -> None:
     deadline = time.monotonic() + _START_TIMEOUT_S
-    while not _answers(port, probe):
+    while not _answers(program.port, program.probe):
         if process.poll() is not None or time.monotonic() > deadline:
             raise RuntimeError(f"{process.args!r} did not start; see its server.log")
         time.sleep(0.002)

@@ -1,0 +1,51 @@
+"""`sealdesk` whose recording and sequencing can be switched off while it runs, by signals.
+
+`python -m bench.switched serve …`. What is compared so is one process with the same memory on the
+same rows, which two processes never are.
+"""
+
+import os
+import signal
+import sys
+import types
+from enum import IntEnum
+from typing import Any
+
+from sealdesk import admin, events, worker
+from sealdesk.shared import Shared
+
+
+class Mode(IntEnum):
+    """What is done with events; the number is that of the signal."""
+
+    UNRECORDED = signal.SIGRTMIN
+    RECORDED = signal.SIGRTMIN + 1
+    SEQUENCED = signal.SIGRTMIN + 2
+
+
+_record = events.record
+_sequence = vars(worker)["sequence"]
+
+
+def switch(pid: int, mode: Mode) -> None:
+    """Tell a process what to do from now on."""
+    os.kill(pid, mode)
+
+
+async def _record_nothing(*_: Any) -> str:
+    return ""
+
+
+async def _sequence_nothing(_: Shared) -> int:
+    return 0
+
+
+def _become(number: int, _: types.FrameType | None) -> None:
+    vars(events)["record"] = _record_nothing if number == Mode.UNRECORDED else _record
+    vars(worker)["sequence"] = _sequence if number == Mode.SEQUENCED else _sequence_nothing
+
+
+if __name__ == "__main__":
+    for mode in Mode:
+        signal.signal(mode, _become)
+    sys.exit(admin.main())
