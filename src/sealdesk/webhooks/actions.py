@@ -12,7 +12,7 @@ from sealdesk.errors import Clash, Missing, invalid
 from sealdesk.paging import PageRequest
 from sealdesk.sealing import KeyRing
 from sealdesk.webhooks import rules, store
-from sealdesk.webhooks.rules import Delivery, Endpoint, Replay
+from sealdesk.webhooks.rules import Attempt, Delivery, Endpoint, Replay
 from sealdesk.webhooks.shapes import (
     DeliveryShown,
     DeliveryWithAttempts,
@@ -53,7 +53,7 @@ async def create_webhook(
         ring,
     )
     await store.add(tx, endpoint)
-    await note(tx, caller, "webhook.created", endpoint, now_us)
+    await _note(tx, caller, "webhook.created", endpoint, now_us)
     return WebhookWithSecret(**rules.members(endpoint, now_us), secret=secret)
 
 
@@ -72,7 +72,7 @@ async def change_webhook(
     elif endpoint.is_active and not changed.is_active:
         await store.pause(tx, caller.tenant_id, endpoint_id)
     differences = rules.differences(endpoint, changed)
-    await note(tx, caller, "webhook.updated", changed, now_us, changes=differences)
+    await _note(tx, caller, "webhook.updated", changed, now_us, changes=differences)
     return rules.shown(changed, now_us)
 
 
@@ -81,7 +81,7 @@ async def delete_webhook(tx: Tx, caller: Caller, endpoint_id: str, *, now_us: in
     await _hold(tx, endpoint_id)
     endpoint = await get_webhook(tx, caller.tenant_id, endpoint_id)
     await store.delete(tx, caller.tenant_id, endpoint_id, now_us)
-    await note(tx, caller, "webhook.deleted", endpoint, now_us)
+    await _note(tx, caller, "webhook.deleted", endpoint, now_us)
 
 
 async def rotate_secret(
@@ -99,7 +99,7 @@ async def rotate_secret(
     )
     rotated = _with_secret(rotated, secret, ring)
     await store.rekey(tx, rotated)
-    await note(tx, caller, "webhook.rotated", rotated, now_us)
+    await _note(tx, caller, "webhook.rotated", rotated, now_us)
     return WebhookWithSecret(**rules.members(rotated, now_us), secret=secret)
 
 
@@ -134,7 +134,7 @@ async def redeliver(
     await store.ask_again(tx, caller.tenant_id, delivery_id, now_us)
     await store.wake(tx, caller.tenant_id, endpoint_id, now_us)
     details = {"delivery_id": delivery_id, "event_type": delivery.event_type}
-    await note(tx, caller, "webhook.redelivered", endpoint, now_us, **details)
+    await _note(tx, caller, "webhook.redelivered", endpoint, now_us, **details)
     asked = msgspec.structs.replace(delivery, status="pending", retry_count=0, due_at=now_us)
     return rules.delivery_shown(asked, rules.summary(last[0]) if last else None)
 
@@ -165,8 +165,47 @@ async def replay(
     await store.add_replay(tx, asked)
     shown = rules.replay_shown(asked)
     details = {"since": shown.since, "until": shown.until}
-    await note(tx, caller, "webhook.replayed", endpoint, now_us, **details)
+    await _note(tx, caller, "webhook.replayed", endpoint, now_us, **details)
     return shown
+
+
+async def begin_test(
+    tx: Tx, caller: Caller, endpoint_id: str, *, now_us: int
+) -> tuple[Endpoint, str, bytes]:
+    """Record a test before it is sent: the endpoint, the event's id, and what to send.
+
+    Raises Missing.
+    """
+    endpoint = await get_webhook(tx, caller.tenant_id, endpoint_id)
+    document = msgspec.json.encode(rules.shown(endpoint, now_us))
+    event_id = await events.record(
+        tx, caller.tenant_id, "webhook.test", document, events.NO_CHANGES, now_us
+    )
+    await _note(tx, caller, "webhook.tested", endpoint, now_us)
+    event = await store.find_event(tx, caller.tenant_id, event_id)
+    return endpoint, event_id, events.payload(event)
+
+
+async def end_test(
+    tx: Tx, endpoint: Endpoint, event_id: str, attempt: Attempt, *, now_us: int
+) -> DeliveryWithAttempts:
+    """Keep what came of a test. Raises Missing when the endpoint was deleted meanwhile."""
+    delivery = Delivery(
+        tenant_id=endpoint.tenant_id,
+        id=ids.mint(now_us),
+        endpoint_id=endpoint.id,
+        event_id=event_id,
+        event_type="webhook.test",
+        status="succeeded" if rules.is_success(attempt.status) else "failed",
+        attempt_count=1,
+        retry_count=0,
+        due_at=None,
+        created_at=now_us,
+    )
+    await get_webhook(tx, endpoint.tenant_id, endpoint.id)
+    await store.add_delivery(tx, delivery)
+    await store.add_attempt(tx, endpoint.tenant_id, delivery.id, attempt)
+    return await get_delivery(tx, endpoint.tenant_id, endpoint.id, delivery.id)
 
 
 async def reseal_webhook(tx: Tx, tenant_id: str, endpoint_id: str, *, ring: KeyRing) -> bool:
@@ -183,15 +222,6 @@ async def reseal_webhook(tx: Tx, tenant_id: str, endpoint_id: str, *, ring: KeyR
         return False
     await store.rekey(tx, resealed)
     return True
-
-
-async def note(
-    tx: Tx, caller: Caller, what: str, endpoint: Endpoint, now_us: int, **details: Any
-) -> None:
-    """Note a deed in the audit; of the URL only what holds no token."""
-    told = {"url": rules.without_query(endpoint.url), **details}
-    deed = Deed(what, caller.actor, caller.address, endpoint.id, told)
-    await audit.record(tx, caller.tenant_id, deed, now_us)
 
 
 async def _hold(tx: Tx, endpoint_id: str) -> None:
@@ -243,3 +273,12 @@ def _range(new: NewReplay, now_us: int) -> tuple[int, int]:
     if faults:
         raise invalid(faults)
     return since, until
+
+
+async def _note(
+    tx: Tx, caller: Caller, what: str, endpoint: Endpoint, now_us: int, **details: Any
+) -> None:
+    """Note a deed in the audit; of the URL only what holds no token."""
+    told = {"url": rules.without_query(endpoint.url), **details}
+    deed = Deed(what, caller.actor, caller.address, endpoint.id, told)
+    await audit.record(tx, caller.tenant_id, deed, now_us)

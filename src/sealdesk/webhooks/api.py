@@ -11,7 +11,7 @@ from sealdesk.web.call import Answer, Call, Header
 from sealdesk.web.effect import effect
 from sealdesk.web.listing import PAGING, ListCall, page, read_list
 from sealdesk.web.route import operation
-from sealdesk.webhooks import actions, examples, rules, store, trying
+from sealdesk.webhooks import actions, entry, examples, rules, store
 from sealdesk.webhooks.rules import Endpoint
 from sealdesk.webhooks.shapes import (
     DELIVERY_STATUSES,
@@ -56,28 +56,17 @@ async def list_webhooks(call: Call) -> Answer:
 async def create_webhook(call: Call) -> Answer:
     """The URL must be reachable now; nothing is sent to it yet. The answer holds `secret`, with
     which deliveries are signed and which is never shown again."""
-    new = body.read(call, NewWebhook)
-    await trying.check_url(call.shared.sender, new.url)
-
-    async def work(tx: Tx) -> Answer:
-        made = await actions.create_webhook(
-            tx, call.caller, new, ring=call.shared.ring, now_us=call.now_us
-        )
-        return envelope.one(made, 201, [(b"location", f"{_PATH}/{made.id}".encode()), _NO_STORE])
-
-    return await effect(call, work)
+    made = await entry.create_webhook(call, body.read(call, NewWebhook))
+    return envelope.one(made, 201, [(b"location", f"{_PATH}/{made.id}".encode()), _NO_STORE])
 
 
 @operation("Get a webhook endpoint", tag=_TAG, gives=examples.WEBHOOK)
 async def get_webhook(call: Call) -> Answer:
     """One endpoint, without its secret."""
-    endpoint = await _get(call)
+    (endpoint_id,) = call.params
+    tenant_id = call.caller.tenant_id
+    endpoint = await call.read(lambda tx: actions.get_webhook(tx, tenant_id, endpoint_id))
     return envelope.one(rules.shown(endpoint, call.now_us))
-
-
-async def _get(call: Call) -> Endpoint:
-    endpoint_id = call.params[0]
-    return await call.read(lambda tx: actions.get_webhook(tx, call.caller.tenant_id, endpoint_id))
 
 
 @operation(
@@ -90,18 +79,9 @@ async def _get(call: Call) -> Endpoint:
 async def change_webhook(call: Call) -> Answer:
     """A JSON Merge Patch. `is_active: false` pauses: what waits is kept, and nothing is added
     while it is paused. `is_active: true` goes on, also after Sealdesk has disabled it."""
+    (endpoint_id,) = call.params
     change = body.read(call, WebhookChange)
-    endpoint = await _get(call)
-    if isinstance(change.url, str) and change.url != endpoint.url:
-        await trying.check_url(call.shared.sender, change.url)
-
-    async def work(tx: Tx) -> Answer:
-        shown = await actions.change_webhook(
-            tx, call.caller, endpoint.id, change, now_us=call.now_us
-        )
-        return envelope.one(shown)
-
-    return await effect(call, work)
+    return envelope.one(await entry.change_webhook(call, endpoint_id, change))
 
 
 @operation("Delete a webhook endpoint", tag=_TAG, status=204)
@@ -141,8 +121,7 @@ async def test_webhook(call: Call) -> Answer:
     """Sends a signed `webhook.test` now, once, also to a paused endpoint, and answers with what
     came of it: 200 whatever the receiver said; `status` tells."""
     (endpoint_id,) = call.params
-    delivery = await trying.try_webhook(call.shared, call.caller, endpoint_id, now_us=call.now_us)
-    return envelope.one(delivery)
+    return envelope.one(await entry.try_webhook(call, endpoint_id))
 
 
 @operation(
@@ -158,7 +137,7 @@ async def list_deliveries(call: Call) -> Answer:
     status = asked.values.get("status")
 
     async def work(tx: Tx, tenant_id: str, endpoint_id: str) -> list[DeliveryShown]:
-        return await store.list_deliveries(tx, tenant_id, endpoint_id, status, asked.page)
+        return await store.list_deliveries(tx, tenant_id, endpoint_id, asked.page, status)
 
     return await _list_of_endpoint(call, asked, work)
 

@@ -192,7 +192,11 @@ async def find_delivery(
 
 
 async def list_deliveries(
-    tx: Tx, tenant_id: str, endpoint_id: str, status: DeliveryStatus | None, page: PageRequest
+    tx: Tx,
+    tenant_id: str,
+    endpoint_id: str,
+    page: PageRequest,
+    status: DeliveryStatus | None = None,
 ) -> list[DeliveryShown]:
     """Newest first; one more than the page when there are more."""
     sql = _LIST_DELIVERIES if status is None else _LIST_DELIVERIES_IN
