@@ -10,7 +10,7 @@ from tests.support.databases import Begin
 from tests.support.receiver import Receiver, receiving
 from tests.support.service import Service
 
-_ENV = {
+LOOPBACK = {
     "SEALDESK_WEBHOOK_ALLOWED_CIDRS": "127.0.0.0/8",
     "SEALDESK_WEBHOOK_ALLOW_HTTP": "accept",
 }
@@ -21,7 +21,7 @@ def begin(begin: Begin) -> Begin:
     """Starts services that may send to loopback."""
 
     def begin_one(data_dir: Path, **env: str) -> AbstractContextManager[Service]:
-        return begin(data_dir, **{**_ENV, **env})
+        return begin(data_dir, **{**LOOPBACK, **env})
 
     return begin_one
 

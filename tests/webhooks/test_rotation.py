@@ -10,7 +10,7 @@ from sealdesk.webhooks import actions
 from sealdesk.webhooks.rules import seal_context
 from tests.support.client import Person
 from tests.support.receiver import Got, Receiver
-from tests.support.service import Service
+from tests.support.service import Service, Tenant
 from tests.webhooks.managing import WEBHOOKS, made
 
 
@@ -86,33 +86,26 @@ def test_rotation_shows_the_endpoint_as_it_is_and_the_secret_once(
     }
 
 
-def test_a_new_master_key_takes_over_both_secrets(
-    admin: Person, receiver: Receiver, service: Service
-) -> None:
+def test_a_new_master_key_takes_over_both_secrets(tenant: Tenant, receiver: Receiver) -> None:
+    admin = tenant.admin()
     endpoint = made(admin, receiver)
     path, first = f"{WEBHOOKS}/{endpoint['id']}", endpoint["secret"]
     second = rotate(admin, path)["secret"]
-    find = "SELECT tenant_id FROM endpoints WHERE id = :id LIMIT 1"
-    ((tenant_id,),) = service.rows(find, id=endpoint["id"])
-    old, new = service.settings.master_keys[0], bytes(range(32))
-    back = []
-    for ring in (KeyRing([new, old]), KeyRing([new]), KeyRing([old, new])):
-        found = service.read(lambda tx: actions.get_webhook(tx, tenant_id, endpoint["id"]))
-        about = [seal_context(tenant_id, endpoint["id"], version) for version in (1, 2)]
-        sealed = [found.sealed_old_secret, found.sealed_secret]
-        if len(back) == 1:
-            assert [ring.open(s or b"", a) for s, a in zip(sealed, about, strict=True)] == [
-                first,
-                second,
-            ]
-            with pytest.raises(Unsealable):
-                KeyRing([old]).open(found.sealed_secret, about[1])
-        back.append(
-            service.write(
-                lambda tx, ring=ring: actions.reseal_webhook(
-                    tx, tenant_id, endpoint["id"], ring=ring
-                )
-            )
+    old, new = tenant.service.settings.master_keys[0], bytes(range(32))
+
+    def reseal(*master_keys: bytes) -> bool:
+        ring = KeyRing(master_keys)
+        return tenant.service.write(
+            lambda tx: actions.reseal_webhook(tx, tenant.id, endpoint["id"], ring=ring)
         )
-    assert back == [True, False, True]
+
+    assert [reseal(new, old), reseal(new, old), reseal(new)] == [True, False, False]
+    found = tenant.service.read(lambda tx: actions.get_webhook(tx, tenant.id, endpoint["id"]))
+    about = [seal_context(tenant.id, endpoint["id"], version) for version in (1, 2)]
+    assert KeyRing([new]).open(found.sealed_old_secret or b"", about[0]) == first
+    assert KeyRing([new]).open(found.sealed_secret, about[1]) == second
+    for sealed, context in ((found.sealed_old_secret, about[0]), (found.sealed_secret, about[1])):
+        with pytest.raises(Unsealable):
+            KeyRing([old]).open(sealed or b"", context)
+    assert reseal(old, new)
     assert signed_by(tried(admin, path, receiver), first, second) == [True, True]

@@ -1,0 +1,64 @@
+"""How many endpoints a tenant may have, also when many are made at once."""
+
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.support.client import Person
+from tests.support.databases import Begin, Kind, Template
+from tests.support.receiver import Receiver
+from tests.support.service import Service, running
+from tests.webhooks.conftest import LOOPBACK
+from tests.webhooks.managing import WEBHOOKS, made
+
+MOST = 50
+
+
+@pytest.fixture
+def nodes(
+    kind: Kind, begin: Begin, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[list[Service]]:
+    """As many services on one database as there may be: of SQLite one, of PostgreSQL two."""
+    with ExitStack() as stack:
+        if kind == "sqlite":
+            yield [stack.enter_context(begin(tmp_path))]
+            return
+        template: Template = request.getfixturevalue("postgres_template")
+        env = {**stack.enter_context(template.copied()), **LOOPBACK}
+        yield [stack.enter_context(running(tmp_path / name, **env)) for name in "ab"]
+
+
+def test_of_60_endpoints_made_at_once_50_are_there(
+    nodes: list[Service], receiver: Receiver
+) -> None:
+    tenant = nodes[0].tenant()
+    token = tenant.admin().token
+    new = {"url": receiver.url, "events": ["ticket.created"]}
+
+    def make(number: int) -> tuple[int, str | None]:
+        answer = Person(nodes[number % len(nodes)], token).post(WEBHOOKS, new)
+        return answer.status_code, answer.json().get("code")
+
+    with ThreadPoolExecutor(16) as pool:
+        made_at_once = Counter(pool.map(make, range(60)))
+    assert made_at_once == {(201, None): MOST, (409, "too_many_webhooks"): 10}
+    listed = Person(nodes[0], token).get(f"{WEBHOOKS}?per_page=100").json()["data"]
+    assert len(listed) == MOST
+
+
+def test_a_deleted_endpoint_makes_room_in_its_own_tenant(
+    service: Service, receiver: Receiver
+) -> None:
+    admin, other = service.tenant().admin(), service.tenant().admin()
+    paths = [f"{WEBHOOKS}/{made(admin, receiver)['id']}" for _ in range(MOST)]
+    new = {"url": receiver.url, "events": ["ticket.created"]}
+    refused = admin.post(WEBHOOKS, new)
+    assert (refused.status_code, refused.json()["limit"]) == (409, MOST)
+    made(other, receiver)
+    admin.delete(paths[7])
+    made(admin, receiver)
+    assert admin.post(WEBHOOKS, new).status_code == 409

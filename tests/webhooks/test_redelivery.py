@@ -1,0 +1,81 @@
+"""Redelivering: any delivery of an active endpoint whose event is still there, again and now."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.client import Person
+from tests.support.receiver import Receiver
+from tests.support.service import Service, Tenant
+from tests.webhooks.managing import UNKNOWN, WEBHOOKS, log_delivery, made, refused
+
+_FAR = 9_000_000_000_000_000
+
+
+@pytest.fixture(scope="module")
+def office(shared_service: Service) -> Tenant:
+    """A tenant that the tests of this file share."""
+    return shared_service.tenant()
+
+
+@pytest.fixture(scope="module")
+def admin(office: Tenant) -> Person:
+    return office.admin()
+
+
+def target(delivery: Any) -> str:
+    return f"{WEBHOOKS}/{delivery.endpoint_id}/deliveries/{delivery.id}/redeliver"
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"status": "failed", "retry_count": 9},
+        {"status": "succeeded"},
+        {"status": "pending", "due_at": _FAR},
+    ],
+    ids=["failed", "succeeded", "pending"],
+)
+def test_a_delivery_is_due_again_whatever_became_of_it(
+    admin: Person, office: Tenant, receiver: Receiver, state: dict[str, Any]
+) -> None:
+    endpoint_id = made(admin, receiver)["id"]
+    delivery = log_delivery(office, endpoint_id, refused(1), **state)
+    wakes = _endpoint(office, endpoint_id)["wakes"]
+    answer = admin.post(target(delivery))
+    assert answer.status_code == 202
+    shown = answer.json()["data"]
+    assert (shown["id"], shown["event_id"]) == (delivery.id, delivery.event_id)
+    assert (shown["status"], shown["attempt_count"]) == ("pending", 1)
+    assert shown["next_attempt_at"] is not None
+    assert shown["last_attempt"]["status"] == 500
+    assert _endpoint(office, endpoint_id)["wakes"] > wakes
+
+
+def _endpoint(office: Tenant, endpoint_id: str) -> Any:
+    sql = "SELECT due_at, wakes FROM endpoints WHERE id = :id LIMIT 1"
+    return office.service.rows(sql, id=endpoint_id)[0]
+
+
+def test_an_inactive_endpoint_gets_nothing_again(
+    admin: Person, office: Tenant, receiver: Receiver
+) -> None:
+    endpoint_id = made(admin, receiver)["id"]
+    path = f"{WEBHOOKS}/{endpoint_id}"
+    delivery = log_delivery(office, endpoint_id)
+    admin.patch(path, {"is_active": False})
+    answer = admin.post(target(delivery))
+    assert (answer.status_code, answer.json()["code"]) == (409, "webhook_inactive")
+    assert "paused" in answer.json()["detail"]
+    office.service.run(f"UPDATE endpoints SET disabled_reason = 'gone' WHERE id = '{endpoint_id}'")
+    assert "disabled" in admin.post(target(delivery)).json()["detail"]
+    assert admin.get(f"{path}/deliveries").json()["data"][0]["status"] == "failed"
+
+
+def test_what_has_lost_its_event_cannot_be_sent_again(
+    admin: Person, office: Tenant, receiver: Receiver
+) -> None:
+    delivery = log_delivery(office, made(admin, receiver)["id"], event_id=UNKNOWN)
+    answer = admin.post(target(delivery))
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    assert "deleted after 30 days" in answer.json()["detail"]
