@@ -47,17 +47,17 @@ _API: tuple[Route, ...] = (
         customers.change_customer,
     ),
     Route("GET", "/api/v1/external/agents", signed("tickets:read"), identity.list_agents),
-    Route("GET", "/api/v1/external/whoami", signed(), api_keys.whoami),
-    # Key management (interface section 4.1): a log-in and an administrator's role.
-    Route("GET", "/api/v1/api-keys", _ADMIN, api_keys.list_keys),
-    Route("POST", "/api/v1/api-keys", _ADMIN, api_keys.create_key),
-    Route("GET", "/api/v1/api-keys/{id}", _ADMIN, api_keys.get_key),
     Route(
         "GET",
         "/api/v1/external/events",
         signed("tickets:read", "replies:read", "customers:read"),
         feed.list_events,
     ),
+    Route("GET", "/api/v1/external/whoami", signed(), api_keys.whoami),
+    # Key management (interface section 4.1): a log-in and an administrator's role.
+    Route("GET", "/api/v1/api-keys", _ADMIN, api_keys.list_keys),
+    Route("POST", "/api/v1/api-keys", _ADMIN, api_keys.create_key),
+    Route("GET", "/api/v1/api-keys/{id}", _ADMIN, api_keys.get_key),
     Route("PATCH", "/api/v1/api-keys/{id}", _ADMIN, api_keys.change_key),
     Route("DELETE", "/api/v1/api-keys/{id}", _ADMIN, api_keys.revoke_key),
     Route("POST", "/api/v1/api-keys/{id}/rotate", _ADMIN, api_keys.rotate_key),

@@ -45,6 +45,7 @@ class Call:
     params: the path's ids. caller: set by the guard. body: set once read.
     body_waited: whether the body arrived later than the headers.
     peer: the address of the connection; address: the client's behind trusted proxies.
+    proof: how the guard proves a call anew that takes long; it raises what it then refuses with.
     rate, skew_s: what the guard of signed requests has seen of the key's budget and clock.
     answer_headers: what the guard adds to whatever the answer will be.
     within_write: what must happen first in the transaction of the effect.
@@ -57,12 +58,12 @@ class Call:
         "body_waited",
         "caller",
         "headers",
-    proof: how the guard proves a call anew that takes long; it raises what it then refuses with.
         "method",
         "now_us",
         "params",
         "path",
         "peer",
+        "proof",
         "query",
         "rate",
         "raw_headers",
@@ -75,8 +76,8 @@ class Call:
     )
 
     caller: Caller
+    proof: Callable[["Call"], Awaitable[None]]
 
-        "proof",
     def __init__(self, scope: Scope, receive: Receive, shared: Shared) -> None:
         self.shared = shared
         self.receive = receive
@@ -90,7 +91,6 @@ class Call:
         self.headers: dict[bytes, bytes] = dict(self.raw_headers)
         client = scope["client"]
         self.peer: str = client[0] if client else ""
-    proof: Callable[["Call"], Awaitable[None]]
         trusted = shared.settings.trusted_proxies
         self.address = client_address(self.peer, self.raw_headers, trusted)
         self.now_us = shared.clock.now_us()
@@ -115,6 +115,11 @@ class Call:
         """Change what is the proven caller's tenant's, in one transaction. Raises Unavailable."""
         return await self.shared.database.write(work, self.caller.tenant_id)
 
+    async def until_gone(self) -> None:
+        """Returns when the client has gone away; for a request whose body is read."""
+        while (await self.receive())["type"] != "http.disconnect":
+            pass
+
     def header(self, name: bytes) -> str | None:
         """A header's text. Raises Malformed when it was sent more than once."""
         value: bytes | None = self.headers.get(name)
@@ -136,11 +141,6 @@ class Call:
         encoding = self.headers.get(b"content-encoding")
         if encoding is not None and encoding.strip().lower() != b"identity":
             raise WrongType(
-    async def until_gone(self) -> None:
-        """Returns when the client has gone away; for a request whose body is read."""
-        while (await self.receive())["type"] != "http.disconnect":
-            pass
-
                 "unsupported_media_type",
                 "The body must be sent without a Content-Encoding: the signature covers the bytes"
                 " as they travel.",
