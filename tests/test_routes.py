@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
+from sealdesk import clock
 from sealdesk.routes import ROUTES
 from sealdesk.web.route import Route
 from tests.support.client import Headers, Key, Person
 from tests.support.databases import Begin
+from tests.support.receiver import LOOPBACK
 from tests.support.service import Service
 from tests.support.two_tenants import CANARY, Ours, marked_tenant
 
@@ -17,6 +19,9 @@ TICKETS = "/api/v1/external/tickets"
 CUSTOMERS = "/api/v1/external/customers"
 KEYS = "/api/v1/api-keys"
 REPLIES = f"{TICKETS}/{{ticket_id}}/replies"
+WEBHOOKS = "/api/v1/webhooks"
+DELIVERIES = f"{WEBHOOKS}/{{id}}/deliveries"
+REPLAYS = f"{WEBHOOKS}/{{id}}/replays"
 
 # How to call each row: its body, None for none. A row that is not here fails the matrix.
 BODIES: dict[tuple[str, str], dict[str, Any] | None] = {
@@ -40,6 +45,19 @@ BODIES: dict[tuple[str, str], dict[str, Any] | None] = {
     ("DELETE", f"{KEYS}/{{id}}"): None,
     ("POST", f"{KEYS}/{{id}}/rotate"): None,
     ("GET", f"{KEYS}/{{id}}/refusals"): None,
+    ("GET", WEBHOOKS): None,
+    # The URL is the service's own: it is reached, and nothing is ever sent to it.
+    ("POST", WEBHOOKS): {"url": "", "events": ["webhook.disabled"]},
+    ("GET", f"{WEBHOOKS}/{{id}}"): None,
+    ("PATCH", f"{WEBHOOKS}/{{id}}"): {"description": "Taken over", "is_active": True},
+    ("DELETE", f"{WEBHOOKS}/{{id}}"): None,
+    ("POST", f"{WEBHOOKS}/{{id}}/rotate-secret"): None,
+    ("POST", f"{WEBHOOKS}/{{id}}/test"): None,
+    ("GET", DELIVERIES): None,
+    ("GET", f"{DELIVERIES}/{{delivery_id}}"): None,
+    ("POST", f"{DELIVERIES}/{{delivery_id}}/redeliver"): None,
+    ("POST", f"{WEBHOOKS}/{{id}}/replay"): {},
+    ("GET", REPLAYS): None,
     ("POST", "/api/v1/auth/login"): {"email": f"{CANARY}@example.test", "password": "wrong"},
     ("POST", "/api/v1/auth/reset"): {"token": "wrong", "new": "a long enough passphrase"},
     ("GET", "/api/v1/auth/me"): None,
@@ -60,6 +78,7 @@ SIGNED = [route for route in ROUTES if route.guard.scheme == "hmac"]
 LOGGED_IN = [route for route in ROUTES if route.guard.scheme == "jwt"]
 OPEN = [route for route in ROUTES if route.guard.scheme == "none"]
 FOR_ADMINISTRATORS = [route for route in LOGGED_IN if "agent" not in route.guard.needs]
+CREATE_WEBHOOK = next(r for r in ROUTES if (r.method, r.path) == ("POST", WEBHOOKS))
 LISTS = [route for route in ROUTES if route.operation.is_list]
 
 
@@ -84,14 +103,26 @@ class Matrix(NamedTuple):
             TICKETS: self.ours.ticket["id"],
             CUSTOMERS: self.ours.customer_id,
             KEYS: self.ours.key.id,
+            WEBHOOKS: self.ours.webhook_id,
         }
         start, brace, rest = route.path.partition("/{")
-        return f"{start}/{ids[start]}{rest.partition('}')[2]}" if brace else start
+        path = f"{start}/{ids[start]}{rest.partition('}')[2]}" if brace else start
+        return path.replace("{delivery_id}", self.ours.delivery_id)
+
+    def body(self, route: Route) -> dict[str, Any] | None:
+        """What a row is sent, as of now."""
+        body = BODIES[route.method, route.path]
+        if route.path == WEBHOOKS and body:
+            return {**body, "url": self.service.url}
+        if route.path.endswith("/replay"):
+            now_us = self.service.clock.now_us()
+            return {"since": clock.iso(now_us - 2), "until": clock.iso(now_us - 1)}
+        return body
 
     def call(self, who: Key | Person, route: Route, headers: Headers | None = None) -> Any:
         """The answer, after a look that it shows and changes nothing of ours."""
         before = self.ours.contents()
-        body = BODIES[route.method, route.path]
+        body = self.body(route)
         answer = who.call(route.method, self.target(route), body, headers=headers)
         assert CANARY not in answer.text + str(answer.headers)
         assert self.ours.contents() == before
@@ -100,7 +131,7 @@ class Matrix(NamedTuple):
 
 @pytest.fixture(scope="module")
 def matrix(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Matrix]:
-    with begin(tmp_path_factory.mktemp("matrix")) as service:
+    with begin(tmp_path_factory.mktemp("matrix"), **LOOPBACK) as service:
         ours, stranger = marked_tenant(service), service.tenant("Strangers")
         yield Matrix(service, ours, stranger.key(), stranger.admin())
 
@@ -134,7 +165,8 @@ def test_our_own_key_sees_what_is_ours(matrix: Matrix, route: Route) -> None:
 def test_our_own_administrator_sees_what_is_ours(matrix: Matrix, route: Route) -> None:
     answer = matrix.ours.admin.get(matrix.target(route))
     assert answer.status_code == 200
-    assert CANARY in answer.text
+    # A replay has no text that could be marked.
+    assert (matrix.ours.replay_id if route.path == REPLAYS else CANARY) in answer.text
 
 
 @pytest.mark.parametrize("route", SIGNED, ids=named)
@@ -231,6 +263,9 @@ def test_a_cursor_of_another_tenant_is_refused(matrix: Matrix, route: Route) -> 
         target = f"{TICKETS}/{matrix.stranger_key.ticket()['id']}/replies"
     elif route.path.endswith("/refusals"):
         target = f"{KEYS}/{matrix.stranger_key.id}/refusals"
+    elif route.path in (DELIVERIES, REPLAYS):
+        made = matrix.stranger.post(WEBHOOKS, matrix.body(CREATE_WEBHOOK)).json()["data"]
+        target = route.path.replace("{id}", made["id"])
     answer = theirs.get(f"{target}?per_page=1&cursor={cursor}")
     assert refusal(answer) == (400, "invalid_cursor")
     assert answer.json()["reason"] == "malformed"

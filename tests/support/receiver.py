@@ -11,6 +11,12 @@ from typing import Any, NamedTuple
 
 from tests.support.service import wait_until
 
+# With these a service may send to receivers.
+LOOPBACK = {
+    "SEALDESK_WEBHOOK_ALLOWED_CIDRS": "127.0.0.0/8",
+    "SEALDESK_WEBHOOK_ALLOW_HTTP": "accept",
+}
+
 
 class Got(NamedTuple):
     """A request that came in. headers: names in lower case. at_s: of the monotonic clock."""

@@ -2,7 +2,13 @@
 
 from typing import Any, NamedTuple
 
-from sealdesk import clock
+from sealdesk import clock, ids
+from sealdesk.caller import SYSTEM, Caller
+from sealdesk.db.engine import Tx
+from sealdesk.webhooks import actions as webhooks
+from sealdesk.webhooks import store
+from sealdesk.webhooks.rules import Attempt, Delivery, Replay
+from sealdesk.webhooks.shapes import SUBSCRIBABLE, NewWebhook, WebhookChange
 from tests.support.client import Key, Person
 from tests.support.service import Service, Tenant
 
@@ -17,6 +23,9 @@ _CONTENTS = (
     "SELECT * FROM events WHERE tenant_id = :tenant ORDER BY id LIMIT 1000",
     "SELECT id, name, permissions, rate_limit, revoked_at, secret_version, sealed_secret"
     " FROM api_keys WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
+    "SELECT * FROM endpoints WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
+    "SELECT * FROM deliveries WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
+    "SELECT * FROM replays WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
 )
 
 
@@ -33,6 +42,9 @@ class Ours(NamedTuple):
     ticket: dict[str, Any]
     customer_id: str
     agent_id: str
+    webhook_id: str
+    delivery_id: str
+    replay_id: str
 
     def contents(self) -> list[tuple[object, ...]]:
         """All that strangers must not change."""
@@ -56,9 +68,11 @@ def marked_tenant(service: Service) -> Ours:
         key.get(f"/api/v1/external/tickets?tag={CANARY}", x_api_signature="0" * 64)
     powerless = tenant.key(name=CANARY, permissions=[])
     customer_id = ticket["customer"]["id"]
+    webhook = [_marked_webhook(tenant) for _ in range(2)][-1]
     return Ours(
-        tenant, key, powerless, revoked, expired, admin, agent, ticket, customer_id, agent_id
-    )
+        tenant, key, powerless, revoked, expired, admin, agent, ticket, customer_id, agent_id,
+        *webhook,
+    )  # fmt: skip
 
 
 def _marked_ticket(key: Key, agent_id: str) -> dict[str, Any]:
@@ -81,3 +95,28 @@ def _marked_ticket(key: Key, agent_id: str) -> dict[str, Any]:
     key.customer(f"{CANARY}-2@customers.test", name=CANARY)
     key.customer("known-to-both@customers.test", name=CANARY)
     return ticket
+
+
+def _marked_webhook(tenant: Tenant) -> tuple[str, str, str]:
+    """The ids of a paused endpoint, and of the last of its deliveries and of its replays."""
+    now_us, ring = tenant.service.clock.now_us(), tenant.service.shared.ring
+    caller = Caller(tenant.id, SYSTEM, frozenset(), "")
+    new = NewWebhook(f"https://{CANARY}.test/", list(SUBSCRIBABLE), CANARY)
+
+    async def work(tx: Tx) -> tuple[str, str, str]:
+        endpoint = await webhooks.create_webhook(tx, caller, new, ring=ring, now_us=now_us)
+        for _ in range(2):
+            delivery = Delivery(
+                tenant.id, ids.mint(now_us), endpoint.id, CANARY, CANARY, "failed", 1, 1, None, 1
+            )
+            await store.add_delivery(tx, delivery)
+            headers = f'{{"{CANARY}":""}}'
+            attempt = Attempt(1, 1, 1, new.url, headers, 500, headers, CANARY, CANARY)
+            await store.add_attempt(tx, tenant.id, delivery.id, attempt)
+            replay = Replay(tenant.id, ids.mint(now_us), endpoint.id, 1, 2, CANARY, 0, 1, 1)
+            await store.add_replay(tx, replay)
+        pause = WebhookChange(is_active=False)
+        await webhooks.change_webhook(tx, caller, endpoint.id, pause, now_us=now_us)
+        return endpoint.id, delivery.id, replay.id
+
+    return tenant.service.write(work)

@@ -7,13 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.databases import Begin
-from tests.support.receiver import Receiver, receiving
+from tests.support.receiver import LOOPBACK, Receiver, receiving
 from tests.support.service import Service
-
-LOOPBACK = {
-    "SEALDESK_WEBHOOK_ALLOWED_CIDRS": "127.0.0.0/8",
-    "SEALDESK_WEBHOOK_ALLOW_HTTP": "accept",
-}
 
 
 @pytest.fixture(scope="session")

@@ -10,9 +10,8 @@ import pytest
 
 from tests.support.client import Person
 from tests.support.databases import Begin, Kind, Template
-from tests.support.receiver import Receiver
+from tests.support.receiver import LOOPBACK, Receiver
 from tests.support.service import Service, running
-from tests.webhooks.conftest import LOOPBACK
 from tests.webhooks.managing import WEBHOOKS, made
 
 MOST = 50
