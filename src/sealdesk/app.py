@@ -9,7 +9,7 @@ from sealdesk.clock import Clock
 from sealdesk.db import version
 from sealdesk.db.opening import open_database
 from sealdesk.errors import Unavailable
-from sealdesk.routes import ROUTES
+from sealdesk.routes import PAGES, ROUTES
 from sealdesk.settings import Settings
 from sealdesk.shared import Shared, share
 from sealdesk.web.application import Application
@@ -24,7 +24,7 @@ def compose(settings: Settings, clock: Clock | None = None) -> tuple[Asgi, Share
     Raises sqlite3.Error.
     """
     shared = share(settings, open_database(settings, name="sealdesk serve"), clock or Clock())
-    application = Application(ROUTES, shared)
+    application = Application((*ROUTES, *PAGES), shared)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":

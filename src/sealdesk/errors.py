@@ -37,6 +37,7 @@ CODES: dict[str, Code] = {
     "insufficient_role": Code(403, "The role does not allow this"),
     "insufficient_permissions": Code(403, "The API key lacks a permission"),
     "ip_not_allowed": Code(403, "The API key may not be used from this address"),
+    "foreign_form": Code(403, "The form was not sent from a page of this log-in"),
     "not_found": Code(404, "There is nothing here"),
     "method_not_allowed": Code(405, "The method is not available here"),
     "request_timeout": Code(408, "The request did not arrive in time"),

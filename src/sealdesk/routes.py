@@ -5,15 +5,22 @@ from sealdesk.api_keys.guard import signed
 from sealdesk.customers import api as customers
 from sealdesk.feed import api as feed
 from sealdesk.identity import api as identity
-from sealdesk.identity.guard import administrator, logged_in
+from sealdesk.identity import pages as identity_pages
+from sealdesk.identity.guard import SessionGuard, VisitorGuard, administrator, logged_in
+from sealdesk.identity.rules import ADMINISTRATORS, ROLES
 from sealdesk.tickets import api as tickets
 from sealdesk.web import reference, status
 from sealdesk.web.route import Open, Route
 from sealdesk.webhooks import api as webhooks
+from sealdesk.webhooks import delivery_pages
+from sealdesk.webhooks import pages as webhook_pages
 
 _ADMIN = administrator()
 _USER = logged_in()
 _OPEN = Open()
+_EVERYBODY = VisitorGuard()
+_PERSON = SessionGuard(ROLES)
+_OFFICE = SessionGuard(ADMINISTRATORS)
 
 _API: tuple[Route, ...] = (
     # The external API (interface section 4.2): a signature and a permission.
@@ -104,4 +111,44 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/docs/assets/reference.css", _OPEN, reference.asset("reference.css")),
     Route("GET", "/docs/assets/reference.js", _OPEN, reference.asset("reference.js")),
     Route("GET", "/docs/assets/icon.svg", _OPEN, reference.asset("icon.svg")),
+)
+
+PAGES: tuple[Route, ...] = (
+    # Getting in and out: a session's cookie, and forms that only our own pages can send.
+    Route("GET", "/", _EVERYBODY, identity_pages.front),
+    Route("POST", "/log-in", _EVERYBODY, identity_pages.log_in),
+    Route("POST", "/log-out", _PERSON, identity_pages.log_out),
+    Route("GET", "/reset", _EVERYBODY, identity_pages.reset_form),
+    Route("POST", "/reset", _EVERYBODY, identity_pages.reset),
+    # Settings → Webhooks.
+    Route("GET", "/settings/webhooks", _OFFICE, webhook_pages.list_webhooks),
+    Route("GET", "/settings/webhooks/new", _OFFICE, webhook_pages.new_webhook),
+    Route("POST", "/settings/webhooks/new", _OFFICE, webhook_pages.create_webhook),
+    Route("GET", "/settings/webhooks/{id}", _OFFICE, webhook_pages.show_webhook),
+    Route("GET", "/settings/webhooks/{id}/edit", _OFFICE, webhook_pages.edit_webhook),
+    Route("POST", "/settings/webhooks/{id}/edit", _OFFICE, webhook_pages.change_webhook),
+    Route("POST", "/settings/webhooks/{id}/pause", _OFFICE, webhook_pages.pause_webhook),
+    Route("POST", "/settings/webhooks/{id}/activate", _OFFICE, webhook_pages.activate_webhook),
+    Route("GET", "/settings/webhooks/{id}/rotate", _OFFICE, webhook_pages.confirm_rotation),
+    Route("POST", "/settings/webhooks/{id}/rotate", _OFFICE, webhook_pages.rotate_secret),
+    Route("GET", "/settings/webhooks/{id}/delete", _OFFICE, webhook_pages.confirm_deletion),
+    Route("POST", "/settings/webhooks/{id}/delete", _OFFICE, webhook_pages.delete_webhook),
+    Route("POST", "/settings/webhooks/{id}/test", _OFFICE, delivery_pages.try_webhook),
+    Route("GET", "/settings/webhooks/{id}/replay", _OFFICE, delivery_pages.replay_form),
+    Route("POST", "/settings/webhooks/{id}/replay", _OFFICE, delivery_pages.replay),
+    Route(
+        "GET",
+        "/settings/webhooks/{id}/deliveries/{delivery_id}",
+        _OFFICE,
+        delivery_pages.show_delivery,
+    ),
+    Route(
+        "POST",
+        "/settings/webhooks/{id}/deliveries/{delivery_id}/redeliver",
+        _OFFICE,
+        delivery_pages.redeliver,
+    ),
+    # What pages are made of.
+    Route("GET", "/assets/desk.css", _OPEN, reference.asset("desk.css")),
+    Route("GET", "/assets/desk.js", _OPEN, reference.asset("desk.js")),
 )

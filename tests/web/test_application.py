@@ -41,7 +41,6 @@ def _get(service: Service, target: str, method: str = "GET") -> httpx.Response:
 @pytest.mark.parametrize(
     "target",
     [
-        "/",
         "/nowhere",
         "//healthz",
         "/healthz/",

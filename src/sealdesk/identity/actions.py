@@ -10,9 +10,10 @@ from sealdesk.audit import Deed
 from sealdesk.caller import Actor
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Clash, Fault, Missing, TooMany, Unproven, invalid
-from sealdesk.identity import rules, store
+from sealdesk.identity import rules, store, tokens
 from sealdesk.identity.rules import Bound, Role, User
 from sealdesk.identity.store import Tenant
+from sealdesk.identity.tokens import Token
 
 
 class Attempt(NamedTuple):
@@ -162,6 +163,20 @@ async def get_reset_user(tx: Tx, token: str, *, now_us: int) -> User:
             "The reset token was used, has expired, or never was. Ask for a new one.",
             headers=(("www-authenticate", "Bearer"),),
         )
+    return user
+
+
+async def get_token_user(tx: Tx, token: Token) -> User:
+    """The token's user as they are now. Raises Unproven when the token no longer holds."""
+    user = await store.find(tx, token.tenant_id, token.user_id)
+    if (
+        user is None
+        or not user.is_active
+        or user.role != token.role
+        or token.issued_at < user.tokens_from
+        or await store.is_ended(tx, token.id)
+    ):
+        raise tokens.refused("invalid_token", "The access token no longer holds. Log in again.")
     return user
 
 

@@ -2,9 +2,8 @@
 
 import msgspec
 
-from sealdesk import ids
 from sealdesk.db.engine import Tx
-from sealdesk.identity import actions, examples, passwords, rules, store, tokens
+from sealdesk.identity import actions, entry, examples, passwords, rules, store, tokens
 from sealdesk.identity.rules import (
     AgentShown,
     LoggedIn,
@@ -34,44 +33,16 @@ async def log_in(call: Call) -> Answer:
     """An access token for an hour. Only failures count against the limits, and an address that
     the account has used before keeps its own count."""
     wanted = body.read(call, Login)
-    user = await prove_password(call, wanted.email, wanted.password)
-    secret = call.shared.settings.jwt_secret
-    token = tokens.issue(user, secret, token_id=ids.mint(call.now_us), now_us=call.now_us)
+    user = await entry.prove_password(call, wanted.email, wanted.password)
+    token = entry.access_token(call, user)
     answer = LoggedIn(token, "Bearer", rules.TOKEN_LIFE_S, rules.shown(user))
     return envelope.one(answer, 200, [(b"cache-control", b"no-store")])
-
-
-async def prove_password(call: Call, email: str, password: str) -> User:
-    """The user whose e-mail address and password these are. Raises Unproven, TooMany.
-
-    One at a time for each hash that may run: what only waits for its turn is not yet counted as a
-    failure, so that many right log-ins at once do not shut each other out.
-    """
-    async with call.shared.log_ins:
-        return await _prove_now(call, email, password)
-
-
-async def _prove_now(call: Call, email: str, password: str) -> User:
-    database, now_us = call.shared.database, call.now_us
-    attempt = await database.write(
-        lambda tx: actions.begin_log_in(tx, email, call.address, now_us=now_us)
-    )
-    user = attempt.user
-    is_right = await passwords.is_right(password, user.password_hash if user else None)
-    if user is None or not user.is_active or not is_right:
-        raise actions.wrong_credentials()
-    await database.write(
-        lambda tx: actions.finish_log_in(tx, attempt, user, call.address, now_us=now_us),
-        user.tenant_id,
-    )
-    return user
 
 
 @operation("Log out", tag=_TAG, status=204)
 async def log_out(call: Call) -> Answer:
     """Ends the token that the request carries, for the very next request."""
-    token = tokens.read(call)
-    await call.shared.database.write(lambda tx: store.end_token(tx, token.id, token.expires_at))
+    await entry.end(call, tokens.read(call))
     return envelope.nothing()
 
 
@@ -93,7 +64,7 @@ async def change_password(call: Call) -> Answer:
     """Ends every token of the user, this one included."""
     change = body.read(call, PasswordChange)
     user = await _own_user(call)
-    await prove_password(call, user.email, change.current)
+    await entry.prove_password(call, user.email, change.current)
     await _store_password(call, user, change.new)
     return envelope.nothing()
 
@@ -126,20 +97,7 @@ async def reset_password(call: Call) -> Answer:
     """With the one-time token that an administrator made (`sealdesk users reset-link`). Ends
     every token of the user."""
     reset = body.read(call, PasswordReset)
-    # Looked at before as well: whoever has no token must not make us hash.
-    await call.shared.database.read(
-        lambda tx: actions.get_reset_user(tx, reset.token, now_us=call.now_us)
-    )
-    password_hash = await passwords.hash_of(reset.new)
-    await call.shared.database.write(
-        lambda tx: actions.use_reset_token(
-            tx,
-            reset.token,
-            password_hash,
-            address=call.address,
-            now_us=call.shared.clock.now_us(),
-        )
-    )
+    await entry.use_reset_token(call, reset)
     return envelope.nothing()
 
 

@@ -1,16 +1,18 @@
-"""Proving a log-in: a bearer token, and the role that the row asks for."""
+"""Proving a log-in: a bearer token or a session, and the role that the row asks for."""
 
+from contextlib import suppress
 from typing import Literal
 
 from sealdesk import audit, ids
 from sealdesk.audit import Deed
 from sealdesk.caller import Actor, Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Forbidden, Missing
-from sealdesk.identity import rules, store, tokens
+from sealdesk.errors import Forbidden, Missing, Unproven
+from sealdesk.identity import actions, rules, session, store, tokens
 from sealdesk.identity.rules import User
 from sealdesk.identity.tokens import Token
-from sealdesk.web.call import Call
+from sealdesk.web import forms
+from sealdesk.web.call import Call, Visitor
 
 _FAILS = (
     "invalid_header",
@@ -41,7 +43,7 @@ class LogInGuard:
     async def prove(self, call: Call) -> None:
         """Set the caller. Raises Unproven, Forbidden, TooLarge, WrongType."""
         token = tokens.read(call)
-        user = await call.shared.database.read(lambda tx: _user_of(tx, token), token.tenant_id)
+        user = await _user_of(call, token)
         if user.role not in self.needs:
             raise _wrong_role(
                 f"This needs the role {' or '.join(self.needs)}; yours is {user.role}."
@@ -49,7 +51,7 @@ class LogInGuard:
         tenant_id = await self._tenant_of(call, user)
         await call.read_body()
         if call.body_waited:
-            await call.shared.database.read(lambda tx: _user_of(tx, token), token.tenant_id)
+            await _user_of(call, token)
         call.check_content_type()
         actor = Actor("user", user.id, user.name)
         call.caller = Caller(tenant_id, actor, frozenset((user.role,)), call.address)
@@ -69,6 +71,61 @@ class LogInGuard:
         return wanted
 
 
+class SessionGuard:
+    """The guard of pages: the session's cookie, a role, and that a page of ours sent the form."""
+
+    scheme: Literal["session"] = "session"
+    fails: tuple[str, ...] = ()
+
+    def __init__(self, needs: tuple[str, ...]) -> None:
+        self.needs = needs
+
+    async def prove(self, call: Call) -> None:
+        """Set the caller and the visitor. Raises Unproven, Forbidden, TooLarge, WrongType."""
+        is_form = call.method == "POST"
+        if is_form:
+            forms.check_sender(call)
+        token = session.get(call)
+        if is_form:
+            await call.read_body()
+        user, visitor = await _met(call, token)
+        if user.role not in self.needs:
+            raise _wrong_role(f"This needs the role {' or '.join(self.needs)}.")
+        if is_form:
+            forms.check_token(call, visitor.form_token)
+        actor = Actor("user", user.id, user.name)
+        call.caller = Caller(user.tenant_id, actor, frozenset((user.role,)), call.address)
+
+
+class VisitorGuard:
+    """The guard of pages for everybody; whoever is logged in is known."""
+
+    scheme: Literal["session"] = "session"
+    needs: tuple[str, ...] = ()
+    fails: tuple[str, ...] = ()
+
+    async def prove(self, call: Call) -> None:
+        """Set the visitor, if there is a log-in. Raises Forbidden, TooLarge, WrongType."""
+        if call.method == "POST":
+            forms.check_sender(call)
+            await call.read_body()
+        with suppress(Unproven):
+            await _met(call, session.get(call))
+
+
+async def _met(call: Call, token: Token) -> tuple[User, Visitor]:
+    user = await _user_of(call, token)
+    is_administrator = user.role in rules.ADMINISTRATORS
+    call.visitor = Visitor(user.name, user.email, is_administrator, session.form_token(call, token))
+    return user, call.visitor
+
+
+async def _user_of(call: Call, token: Token) -> User:
+    return await call.shared.database.read(
+        lambda tx: actions.get_token_user(tx, token), token.tenant_id
+    )
+
+
 def administrator() -> LogInGuard:
     """A guard for the roles that manage keys, webhooks and people."""
     return LogInGuard(rules.ADMINISTRATORS, own_account=False)
@@ -77,20 +134,6 @@ def administrator() -> LogInGuard:
 def logged_in() -> LogInGuard:
     """A guard for what every user may do with their own account."""
     return LogInGuard(rules.ROLES, own_account=True)
-
-
-async def _user_of(tx: Tx, token: Token) -> User:
-    """The token's user as they are now. Raises Unproven when the token no longer holds."""
-    user = await store.find(tx, token.tenant_id, token.user_id)
-    if (
-        user is None
-        or not user.is_active
-        or user.role != token.role
-        or token.issued_at < user.tokens_from
-        or await store.is_ended(tx, token.id)
-    ):
-        raise tokens.refused("invalid_token", "The access token no longer holds. Log in again.")
-    return user
 
 
 async def _note_visit(tx: Tx, call: Call, user: User, tenant_id: str) -> None:

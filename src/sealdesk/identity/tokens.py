@@ -40,10 +40,11 @@ def read(call: Call) -> Token:
     scheme, _, text = header.decode("latin-1").strip().partition(" ")
     if scheme.lower() != "bearer":
         raise refused("jwt_required", "Authorization must be Bearer and an access token.")
-    return _decoded(text.strip(), call.shared.settings.jwt_secret, call.now_us)
+    return opened(text.strip(), call.shared.settings.jwt_secret, call.now_us)
 
 
-def _decoded(text: str, secret: bytes, now_us: int) -> Token:
+def opened(text: str, secret: bytes, now_us: int) -> Token:
+    """What a token says. Raises Unproven unless we issued it and it has not expired."""
     import jwt
 
     try:

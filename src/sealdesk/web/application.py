@@ -9,7 +9,7 @@ from sealdesk import ids
 from sealdesk.db import patience
 from sealdesk.errors import Missing, Refusal
 from sealdesk.shared import Shared
-from sealdesk.web import envelope
+from sealdesk.web import envelope, pages
 from sealdesk.web.call import Answer, Call, Disconnected, Message, Receive, Scope, Send
 from sealdesk.web.route import Route, Router
 
@@ -39,12 +39,12 @@ class Application:
             route, call.params = self._router.find(call.method, call.path)
             answer = await _answered(route, call)
         except Refusal as refusal:
-            answer = _refused(call, refusal)
+            answer = await _refused(call, route, refusal)
         except Disconnected:
             return
         except Exception as error:
             log.exception("a request failed", request_id=call.request_id, kind=type(error).__name__)
-            answer = _refused(call, _internal_error())
+            answer = await _refused(call, route, _internal_error())
         label = f"{route.method} {route.path}" if route else _UNROUTED
         self._metrics.note(label, answer.status, time.perf_counter() - started)
         await _send(call, answer, receive, send)
@@ -58,9 +58,11 @@ async def _answered(route: Route, call: Call) -> Answer:
     return await route.operation.handle(call)
 
 
-def _refused(call: Call, refusal: Refusal) -> Answer:
+async def _refused(call: Call, route: Route | None, refusal: Refusal) -> Answer:
     if refusal.status == 503:
         log.warning("unavailable", request_id=call.request_id, cause=repr(refusal.__cause__))
+    if route.guard.scheme == "session" if route else pages.is_wanted(call):
+        return await pages.refused(call, refusal)
     return envelope.problem(refusal, call.path, call.request_id)
 
 

@@ -38,6 +38,18 @@ class Answer(msgspec.Struct):
     content_type: bytes = b"application/json"
 
 
+class Visitor(msgspec.Struct, frozen=True):
+    """Who looks at a page, as far as the page shows it.
+
+    form_token: what the forms of this log-in carry.
+    """
+
+    name: str
+    email: str
+    is_administrator: bool
+    form_token: str
+
+
 class Call:
     """One request: what was received, and what its guard has proven.
 
@@ -48,6 +60,7 @@ class Call:
     proof: how the guard proves a call anew that takes long; it raises what it then refuses with.
     rate, skew_s: what the guard of signed requests has seen of the key's budget and clock.
     answer_headers: what the guard adds to whatever the answer will be.
+    visitor: who looks at a page, once proven.
     within_write: what must happen first in the transaction of the effect.
     """
 
@@ -72,6 +85,7 @@ class Call:
         "shared",
         "skew_s",
         "target",
+        "visitor",
         "within_write",
     )
 
@@ -102,6 +116,13 @@ class Call:
         self.skew_s = 0
         self.answer_headers: list[Header] = []
         self.within_write: list[Callable[[Tx], Awaitable[None]]] = []
+        self.visitor: Visitor | None = None
+
+    @property
+    def is_https(self) -> bool:
+        """Whether the client speaks https, to a proxy that is trusted to say so."""
+        told = self.headers.get(b"x-forwarded-proto", b"").strip().lower()
+        return told == b"https" and is_within(self.peer, self.shared.settings.trusted_proxies)
 
     async def read(self, work: Work[T]) -> T:
         """Read what is the proven caller's tenant's. Raises Unavailable."""

@@ -19,12 +19,12 @@ Handle = Callable[[Call], Awaitable[Answer]]
 class Guard(Protocol):
     """Proves who calls before a handler sees the request.
 
-    scheme: how. needs: the permissions of which one is enough, or the roles.
+    scheme: how; "session" is a page. needs: the permissions of which one is enough, or the roles.
     fails: the codes that it refuses with.
     """
 
     @property
-    def scheme(self) -> Literal["hmac", "jwt", "none"]: ...
+    def scheme(self) -> Literal["hmac", "jwt", "none", "session"]: ...
 
     @property
     def needs(self) -> tuple[str, ...]: ...
@@ -106,6 +106,11 @@ def operation(
         )  # fmt: skip
 
     return describe
+
+
+def page(handle: Handle) -> Operation:
+    """Turn a handler that answers with HTML into a row's operation; it is documented nowhere."""
+    return operation("", tag="Pages", produces="text/html; charset=utf-8")(handle)
 
 
 class Route(msgspec.Struct, frozen=True):

@@ -122,4 +122,9 @@ UNPROVEN: dict[str, Problem] = {
         "Send from an allowed address, or have the key's allowed_ips changed.",
         "This API key may not be used from 203.0.113.7; see its allowed_ips.",
     ),
+    "foreign_form": Problem(
+        "A form of the pages was sent from another site, or from a page of an earlier log-in.",
+        "Open the page again and send its form.",
+        "This form was not sent from a page of your present log-in. Nothing was changed.",
+    ),
 }

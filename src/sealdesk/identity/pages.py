@@ -1,0 +1,98 @@
+"""Log-in, log-out and a forgotten password as pages."""
+
+from typing import Any
+
+from sealdesk.errors import Invalid, Refusal, TooMany, Unproven
+from sealdesk.identity import entry, session
+from sealdesk.identity.rules import Login, PasswordReset
+from sealdesk.web import body, forms, pages
+from sealdesk.web.call import Answer, Call
+from sealdesk.web.route import page
+
+_ROOM = "sealdesk.identity"
+
+
+@page
+async def front(call: Call) -> Answer:
+    """The log-in; whoever is logged in goes on to their work."""
+    wanted = _wanted(forms.asked(call).text("next"))
+    if call.visitor is None:
+        return await _ask(call, wanted, had_ended=session.find(call) is not None)
+    if wanted or call.visitor.is_administrator:
+        return pages.go(wanted or pages.PLACES[0].path)
+    return await pages.show(call, _ROOM, "home.html")
+
+
+@page
+async def log_in(call: Call) -> Answer:
+    """Begin a session. As the API does, it counts failures and tells nobody what was wrong."""
+    form = forms.read(call)
+    email, wanted = form.text("email").strip(), _wanted(form.text("next"))
+    try:
+        given = body.convert({"email": email, "password": form.text("password")}, Login)
+        user = await entry.prove_password(call, given.email, given.password)
+    except (Invalid, Unproven, TooMany) as refusal:
+        return await _ask(call, wanted, email=email, refusal=refusal)
+    return pages.go(wanted or pages.LOG_IN, (session.begin(call, entry.access_token(call, user)),))
+
+
+@page
+async def log_out(call: Call) -> Answer:
+    """End the session, for the very next request and wherever its token may be."""
+    await entry.end(call, session.get(call))
+    return pages.go(pages.LOG_IN, (session.end(call),))
+
+
+@page
+async def reset_form(call: Call) -> Answer:
+    """Where a reset link leads. Its token stands behind the #, which browsers send to nobody."""
+    return await pages.show(call, _ROOM, "reset.html", faults={}, token="")
+
+
+@page
+async def reset(call: Call) -> Answer:
+    """Set a new password with the one-time token."""
+    form = forms.read(call)
+    token = form.text("token").strip()
+    try:
+        wanted = body.convert({"token": token, "new": form.text("new")}, PasswordReset)
+        await entry.use_reset_token(call, wanted)
+    except Invalid as refusal:
+        return await _reset_again(call, refusal, forms.faults_of(refusal), token)
+    except Unproven as refusal:
+        return await _reset_again(call, refusal, {"token": refusal.detail}, token)
+    return await pages.show(call, _ROOM, "reset_done.html")
+
+
+async def _reset_again(call: Call, refusal: Refusal, faults: dict[str, str], token: str) -> Answer:
+    return await pages.show(call, _ROOM, "reset.html", refusal.status, faults=faults, token=token)
+
+
+async def _ask(
+    call: Call,
+    wanted: str,
+    *,
+    email: str = "",
+    refusal: Refusal | None = None,
+    had_ended: bool = False,
+) -> Answer:
+    """The log-in form, with what was typed and what was wrong."""
+    told: dict[str, Any] = {"next": wanted, "email": email, "had_ended": had_ended}
+    told["wrong"] = "" if refusal is None else _words(refusal)
+    answer = await pages.show(
+        call, _ROOM, "log_in.html", refusal.status if refusal else 200, **told
+    )
+    if refusal is not None:
+        answer.headers += [(name.encode(), value.encode()) for name, value in refusal.headers]
+    elif had_ended:
+        answer.headers.append(session.end(call))
+    return answer
+
+
+def _words(refusal: Refusal) -> str:
+    return "That is too long." if isinstance(refusal, Invalid) else refusal.detail
+
+
+def _wanted(path: str) -> str:
+    """Where to go after the log-in, "" when it leads to no page of ours."""
+    return path if pages.is_known(path) else ""

@@ -1,0 +1,119 @@
+"""Pages: HTML with the headers that it needs, and how what is refused looks to people."""
+
+import re
+import secrets
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlsplit
+
+from sealdesk.errors import CODES, Refusal, Unproven
+from sealdesk.web import render
+from sealdesk.web.call import Answer, Call, Header
+
+LOG_IN = "/"
+_HTML = b"text/html; charset=utf-8"
+# Letters that can lead nowhere else: no dots, no backslash, no second slash at the start.
+_LOCAL = re.compile(r"/[A-Za-z0-9_-][A-Za-z0-9/_?=&%:-]{0,1000}", re.ASCII)
+_HEADERS: tuple[Header, ...] = (
+    # Nothing of a tenant stays in a browser for whoever sits there next.
+    (b"cache-control", b"no-store"),
+    # Not no-referrer: with it, browsers tell our own forms' origin as "null" too.
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+_POLICY = (
+    "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self'; img-src 'self';"
+    " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+
+class Place(NamedTuple):
+    """An entry of the navigation. All of them are for administrators so far."""
+
+    path: str
+    name: str
+
+
+PLACES = (Place("/settings/webhooks", "Webhooks"),)
+
+
+class _Told(NamedTuple):
+    title: str
+    advice: str
+
+
+_TOLD = {
+    "insufficient_role": _Told(
+        "This page is for administrators",
+        "Your log-in is fine, but this is not yours to change. Ask an administrator of your desk.",
+    ),
+    "foreign_form": _Told(
+        "That form is out of date",
+        "It was not sent from a page of your present log-in, so nothing was changed. Go back,"
+        " reload the page, and send it again.",
+    ),
+    "not_found": _Told(
+        "There is nothing here",
+        "The address may be mistyped, or what was here has been deleted.",
+    ),
+    "storage_unavailable": _Told(
+        "Back in a moment",
+        "The storage cannot be reached right now. Nothing was changed. Try again in a moment.",
+    ),
+    "internal_error": _Told("Something went wrong", "That was our fault, and it has been noted."),
+}
+
+
+async def show(call: Call, room: str, template: str, status: int = 200, **values: Any) -> Answer:
+    """A page out of a room's templates. room: its package, "" for what all rooms share."""
+    nonce = secrets.token_urlsafe(16)
+    frame = {"visitor": call.visitor, "places": PLACES, "path": call.path, "nonce": nonce}
+    text = await render.page(room, template, {**frame, **values})
+    policy = _POLICY.format(nonce=nonce).encode()
+    headers = [*_HEADERS, (b"content-security-policy", policy)]
+    return Answer(status, text.encode(), headers, _HTML)
+
+
+def go(path: str, headers: tuple[Header, ...] = ()) -> Answer:
+    """On to another page of ours, which is fetched with GET."""
+    return Answer(303, b"", [*_HEADERS, (b"location", path.encode()), *headers], _HTML)
+
+
+def is_known(path: str) -> bool:
+    """Whether it leads to a page of ours: the only places to return to after logging in."""
+    start = path.partition("?")[0]
+    below = any(start == place.path or start.startswith(f"{place.path}/") for place in PLACES)
+    return below and _LOCAL.fullmatch(path) is not None
+
+
+def is_wanted(call: Call) -> bool:
+    """Whether who asks for what does not exist would rather read a page than JSON."""
+    is_api = f"{call.path}/".startswith("/api/")
+    return not is_api and b"text/html" in call.headers.get(b"accept", b"")
+
+
+async def refused(call: Call, refusal: Refusal) -> Answer:
+    """A page that says what is wrong, or the way to the log-in."""
+    if isinstance(refusal, Unproven):
+        back = _page_left(call)
+        return go(f"{LOG_IN}?next={quote(back, safe='/')}" if is_known(back) else LOG_IN)
+    told = _TOLD.get(refusal.code) or _Told(CODES[refusal.code].title, refusal.detail)
+    retries = refusal.status == 503 and call.method == "GET"
+    answer = await show(
+        call, "", "refused.html", refusal.status,
+        told=told, request_id=call.request_id, retries=retries,
+    )  # fmt: skip
+    answer.headers += [(name.encode(), value.encode()) for name, value in refusal.headers]
+    return answer
+
+
+def _page_left(call: Call) -> str:
+    """The page that was asked for, or on which the form stood."""
+    if call.method == "GET":
+        return call.path + (f"?{call.query.decode('latin-1')}" if call.query else "")
+    try:
+        left = urlsplit(call.headers.get(b"referer", b"").decode("latin-1"))
+    except ValueError:
+        return LOG_IN
+    is_ours = left.netloc.encode("latin-1") == call.headers.get(b"host")
+    return left.path + (f"?{left.query}" if left.query else "") if is_ours else LOG_IN

@@ -1,0 +1,154 @@
+"""A person at a browser without scripts: follows links, fills forms, keeps cookies."""
+
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlencode
+
+import httpx
+
+from tests.support.client import Headers, send
+
+if TYPE_CHECKING:
+    from tests.support.service import Service, Tenant
+
+PASSWORD = "correct horse battery staple"
+FORM = "application/x-www-form-urlencoded"
+
+
+class Form(NamedTuple):
+    """A form of a page: where it leads, and the fields that it is sent with as it stands."""
+
+    method: str
+    action: str
+    fields: list[tuple[str, str]]
+
+    def value(self, name: str) -> str:
+        return dict(self.fields)[name]
+
+
+class Page(HTMLParser):
+    """What a page holds, as a browser takes it in."""
+
+    def __init__(self, answer: httpx.Response) -> None:
+        super().__init__()
+        self.answer = answer
+        self.status = answer.status_code
+        self.forms: list[Form] = []
+        self.links: list[str] = []
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str, str]] = []
+        self._words: list[str] = []
+        self._textarea: str | None = None
+        self._select: str | None = None
+        self.feed(answer.text)
+
+    @property
+    def text(self) -> str:
+        """The words that are shown, with single spaces."""
+        return " ".join(" ".join(self._words).split())
+
+    def form(self, action: str) -> Form:
+        """The form that leads there."""
+        (found,) = [form for form in self.forms if form.action == action]
+        return found
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        named = {name: value or "" for name, value in attributes}
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value) for name, value in named.items()]
+        if tag == "a" and "href" in named:
+            self.links.append(named["href"])
+        elif tag == "form":
+            self.forms.append(Form(named.get("method", "get"), named["action"], []))
+        elif self.forms and "name" in named and "disabled" not in named:
+            self._field(tag, named)
+        elif tag == "option" and self._select and "selected" in named:
+            self.forms[-1].fields.append((self._select, named["value"]))
+
+    def _field(self, tag: str, named: dict[str, str]) -> None:
+        if tag == "input" and (named.get("type") != "checkbox" or "checked" in named):
+            self.forms[-1].fields.append((named["name"], named.get("value", "on")))
+        elif tag == "textarea":
+            self._textarea = named["name"]
+            self.forms[-1].fields.append((named["name"], ""))
+        elif tag == "select":
+            self._select = named["name"]
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "textarea":
+            self._textarea = None
+        elif tag == "select":
+            self._select = None
+
+    def handle_data(self, data: str) -> None:
+        self._words.append(data)
+        if self._textarea is not None:
+            fields = self.forms[-1].fields
+            fields[-1] = (self._textarea, fields[-1][1] + data)
+
+
+class Visitor:
+    """A browser: one service, its cookies, and where it stands."""
+
+    def __init__(self, service: "Service") -> None:
+        self.service = service
+        self.cookies: dict[str, str] = {}
+        self.at = "/"
+
+    def get(self, path: str, **headers: str) -> Page:
+        """A page; redirects are followed."""
+        return self._go("GET", path, b"", _named(headers))
+
+    def submit(self, form: Form, /, **fields: str | list[str]) -> Page:
+        """Send a form as it stands but for these fields."""
+        return self.post(form.action, _filled(form, fields))
+
+    def post(self, path: str, fields: list[tuple[str, str]], **headers: str) -> Page:
+        """Send fields as a form of ours would, where nothing else is said."""
+        sent = {"content-type": FORM, "sec-fetch-site": "same-origin", **_named(headers)}
+        return self._go("POST", path, urlencode(fields).encode(), sent)
+
+    def once(self, method: str, path: str, body: bytes = b"", **headers: str) -> httpx.Response:
+        """One request, wherever it leads."""
+        own = self.service.url
+        sent: Headers = {"accept": "text/html", "referer": f"{own}{self.at}", **_named(headers)}
+        if self.cookies:
+            sent.setdefault("cookie", "; ".join(f"{n}={v}" for n, v in self.cookies.items()))
+        answer = send(self.service, method, path, body, sent)
+        for line in answer.headers.get_list("set-cookie"):
+            name, _, value = line.partition(";")[0].partition("=")
+            self.cookies.pop(name, None)
+            if value:
+                self.cookies[name] = value
+        return answer
+
+    def _go(self, method: str, path: str, body: bytes, headers: Headers) -> Page:
+        answer = self.once(method, path, body, **headers)
+        while answer.status_code == 303:
+            path = answer.headers["location"]
+            answer = self.once("GET", path)
+        self.at = path
+        return Page(answer)
+
+    def log_in(self, email: str, password: str = PASSWORD) -> Page:
+        form = self.get("/").form("/log-in")
+        return self.submit(form, email=email, password=password)
+
+
+def logged_in(tenant: "Tenant") -> Visitor:
+    """The tenant's administrator at a browser."""
+    visitor = Visitor(tenant.service)
+    visitor.log_in(tenant.admin_email)
+    assert visitor.cookies
+    return visitor
+
+
+def _filled(form: Form, fields: dict[str, str | list[str]]) -> list[tuple[str, str]]:
+    kept = [(name, value) for name, value in form.fields if name not in fields]
+    for name, value in fields.items():
+        kept += [(name, one) for one in ([value] if isinstance(value, str) else value)]
+    return kept
+
+
+def _named(headers: Headers) -> Headers:
+    return {name.replace("_", "-"): value for name, value in headers.items()}

@@ -1,0 +1,231 @@
+"""What all pages have in common: headers, forms that only our pages can send, refusals."""
+
+import pytest
+
+from sealdesk.errors import Unavailable
+from sealdesk.routes import PAGES
+from sealdesk.web import pages
+from sealdesk.web.route import Route
+from tests.support.pages import FORM, Page, Visitor, logged_in
+from tests.support.service import Service, Tenant
+from tests.web.test_reference import _Page as Inline
+
+HOME = "/settings/webhooks"
+_ID = "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"
+_WITH_GUARD = [route for route in PAGES if route.guard.scheme == "session"]
+_FOR_PEOPLE = [route for route in _WITH_GUARD if route.guard.needs]
+_FOR_OFFICE = [route for route in _FOR_PEOPLE if "agent" not in route.guard.needs]
+_FORMS = [route for route in _WITH_GUARD if route.method == "POST"]
+# How a browser tells where a form came from; no Sec-Fetch-Site where the page is not secure.
+_FOREIGN = [
+    {"sec_fetch_site": "cross-site"},
+    {"sec_fetch_site": "same-site"},
+    {"sec_fetch_site": "cross-site", "origin": "https://evil.test"},
+    {"sec_fetch_site": "same-origin, cross-site"},
+    {"sec_fetch_site": ""},
+    {"origin": "https://evil.test"},
+    {"origin": "null"},
+    {"origin": "http://127.0.0.1"},
+    {"origin": "http://127.0.0.1:1"},
+    {"origin": "http://[::1"},
+]
+
+
+def named(route: Route) -> str:
+    return f"{route.method} {route.path}"
+
+
+def target(route: Route) -> str:
+    return "/".join(_ID if part.startswith("{") else part for part in route.path.split("/"))
+
+
+def _token(visitor: Visitor) -> str:
+    return visitor.get("/").form("/log-out").value("form_token")
+
+
+@pytest.fixture
+def visitor(tenant: Tenant) -> Visitor:
+    """The tenant's administrator at a browser."""
+    return logged_in(tenant)
+
+
+@pytest.fixture(scope="module")
+def office(shared_service: Service) -> Visitor:
+    """An administrator who changes nothing, for many tests."""
+    return logged_in(shared_service.tenant())
+
+
+@pytest.fixture(scope="module")
+def agent(shared_service: Service) -> Visitor:
+    tenant = shared_service.tenant()
+    tenant.user("agent", email := f"agent.of.{tenant.id}@example.test")
+    visitor = Visitor(shared_service)
+    visitor.log_in(email)
+    return visitor
+
+
+def assert_guarded(page: Page) -> None:
+    """The headers of a page, and that it needs nothing that they forbid."""
+    headers = page.answer.headers
+    policy = dict(
+        part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";")
+    )
+    nonce = policy.pop("script-src").removeprefix("'nonce-").removesuffix("'")
+    assert policy == {
+        "default-src": "'none'",
+        "style-src": "'self'",
+        "img-src": "'self'",
+        "form-action": "'self'",
+        "base-uri": "'none'",
+        "frame-ancestors": "'none'",
+    }
+    assert [value for tag, name, value in page.attributes if name == "nonce"] == [nonce]
+    assert len(nonce) >= 22
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "same-origin"
+    assert headers["cross-origin-opener-policy"] == "same-origin"
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+    assert headers["cache-control"] == "no-store"
+    assert headers["content-type"] == "text/html; charset=utf-8"
+    inline = Inline(page.answer.text)
+    assert inline.inline == [] and inline.unnamed == []
+    assert all(address.startswith(("/", "#")) for address in inline.addresses)
+
+
+@pytest.mark.parametrize("path", ["/", "/reset", "/nowhere", HOME])
+def test_every_page_forbids_what_it_does_not_need(office: Visitor, path: str) -> None:
+    assert_guarded(office.get(path))
+    assert_guarded(Visitor(office.service).get(path))
+
+
+def test_no_two_pages_have_one_nonce(office: Visitor) -> None:
+    policies = {office.get("/reset").answer.headers["content-security-policy"] for _ in range(5)}
+    assert len(policies) == 5
+
+
+@pytest.mark.parametrize("route", _FOR_PEOPLE, ids=named)
+def test_who_is_not_logged_in_is_sent_to_the_log_in(service: Service, route: Route) -> None:
+    answer = Visitor(service).once(route.method, target(route), content_type=FORM)
+    assert answer.status_code == 303
+    assert answer.headers["location"].partition("?")[0] == "/"
+
+
+@pytest.mark.parametrize("route", _FOR_OFFICE, ids=named)
+def test_an_agent_is_told_in_words_whom_to_ask(agent: Visitor, route: Route) -> None:
+    answer = agent.once(route.method, target(route), content_type=FORM)
+    assert answer.status_code == 403
+    assert "Ask an administrator" in answer.text
+    assert_guarded(Page(answer))
+
+
+@pytest.mark.parametrize("route", _FORMS, ids=named)
+def test_no_form_of_another_site_is_taken(office: Visitor, route: Route) -> None:
+    token = _token(office)
+    for told in _FOREIGN:
+        body = f"form_token={token}".encode()
+        answer = office.once("POST", target(route), body, content_type=FORM, **told)
+        assert answer.status_code == 403, told
+        assert "out of date" in answer.text
+        assert "set-cookie" not in answer.headers
+    assert office.get("/").form("/log-out")
+
+
+@pytest.mark.parametrize("route", [r for r in _FORMS if r.guard.needs], ids=named)
+def test_no_form_is_taken_without_its_token(office: Visitor, agent: Visitor, route: Route) -> None:
+    ours = {"content_type": FORM, "sec_fetch_site": "same-origin"}
+    for sent in ("", "form_token=", f"form_token={_token(agent)}", "form_token=%C3%A9"):
+        answer = office.once("POST", target(route), sent.encode(), **ours)
+        assert answer.status_code == 403, sent
+    assert office.get("/").form("/log-out")
+
+
+@pytest.mark.parametrize("route", _FORMS, ids=named)
+def test_only_forms_of_our_kind_are_taken(office: Visitor, route: Route) -> None:
+    body = f"form_token={_token(office)}".encode()
+    for declared in ("text/plain", "application/json", "multipart/form-data", ""):
+        answer = office.once("POST", target(route), body, content_type=declared)
+        assert answer.status_code == 415, declared
+
+
+def test_nothing_is_changed_by_following_a_link(office: Visitor) -> None:
+    for path in {target(route) for route in _FORMS} - {
+        target(r) for r in PAGES if r.method == "GET"
+    }:
+        assert office.once("GET", path).status_code == 405, path
+    assert office.get("/").form("/log-out")
+
+
+def test_a_browser_that_tells_only_its_origin_is_believed(visitor: Visitor) -> None:
+    body = f"form_token={_token(visitor)}".encode()
+    own = visitor.service.url
+    answer = visitor.once("POST", "/log-out", body, content_type=FORM, origin=own)
+    assert answer.status_code == 303
+
+
+@pytest.mark.parametrize(
+    "body", [b"a=%ff", b"a=%00", "a=\u00e9".encode(), b"&".join([b"a=b"] * 300)]
+)
+def test_a_form_that_cannot_be_read_is_refused_in_words(service: Service, body: bytes) -> None:
+    answer = Visitor(service).once("POST", "/log-in", body, content_type=FORM)
+    assert answer.status_code == 400
+    assert_guarded(Page(answer))
+
+
+def test_a_form_is_bounded(service: Service) -> None:
+    body = b"email=" + b"a" * 1024 * 1024
+    assert Visitor(service).once("POST", "/log-in", body, content_type=FORM).status_code == 413
+
+
+def test_what_is_not_there_is_a_page_for_people_and_json_for_programs(service: Service) -> None:
+    visitor = Visitor(service)
+    for path in ("/nowhere", f"{HOME}/nowhere/at/all", "/docs/nowhere"):
+        assert "There is nothing here" in visitor.get(path).text
+        assert visitor.once("GET", path, accept="*/*").json()["code"] == "not_found"
+    for path in ("/api", "/api/v1/nowhere", "/api/v1/auth/login"):
+        answer = visitor.once("GET", path)
+        assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_a_page_without_storage_says_so_and_tries_again(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visitor = logged_in(own_service.tenant())
+
+    async def away(*_: object) -> None:
+        raise Unavailable
+
+    monkeypatch.setattr(own_service.shared.database, "read", away)
+    page = visitor.get(HOME)
+    assert page.status == 503
+    assert page.answer.headers["retry-after"] == "1"
+    assert ("meta", "http-equiv", "refresh") in page.attributes
+    assert_guarded(page)
+    form = visitor.once("POST", "/log-out", b"", content_type=FORM)
+    assert form.status_code == 503
+    assert b"refresh" not in form.content
+
+
+@pytest.mark.parametrize("path", ["/assets/desk.css", "/assets/desk.js"])
+def test_assets_are_kept_until_they_change(service: Service, path: str) -> None:
+    visitor = Visitor(service)
+    first = visitor.once("GET", path)
+    again = visitor.once("GET", path, if_none_match=first.headers["etag"])
+    assert (first.status_code, again.status_code, again.content) == (200, 304, b"")
+
+
+def test_the_way_back_is_known_from_the_form_that_was_sent_too_late(visitor: Visitor) -> None:
+    visitor.get(f"{HOME}/new")
+    visitor.cookies.clear()
+    page = visitor.post("/log-out", [])
+    assert page.form("/log-in").value("next") == f"{HOME}/new"
+
+
+def test_the_first_page_is_light(service: Service) -> None:
+    visitor = Visitor(service)
+    paths = ("/", "/assets/desk.css", "/assets/desk.js", "/docs/assets/icon.svg")
+    assert sum(len(visitor.once("GET", path).content) for path in paths) < 40_000
+
+
+def test_places_of_the_navigation_are_pages() -> None:
+    rows = {route.path for route in PAGES if route.method == "GET"}
+    assert {place.path for place in pages.PLACES} <= rows
