@@ -9,7 +9,10 @@ import sealdesk
 SOURCE = Path(sealdesk.__file__).parent
 FILES = {path.relative_to(SOURCE): path.read_text() for path in sorted(SOURCE.rglob("*.py"))}
 NAMELESS = {"utils", "util", "helpers", "common", "core", "base", "misc", "manager", "service"}
-SQL_FILES = {"store.py", "queue.py", "lists.py", "events.py", "audit.py", "idempotency.py"}
+SQL_FILES = {
+    *("store.py", "queue.py", "fan_out.py", "lists.py"),
+    *("events.py", "audit.py", "idempotency.py"),
+}
 SQL = ("SELECT ", "INSERT INTO ", "UPDATE ", "DELETE FROM ", "WITH ")
 WALL_CLOCKS = ("time.time(", "time.time_ns(", "datetime.now(", "datetime.utcnow(")
 

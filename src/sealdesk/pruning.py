@@ -9,21 +9,26 @@ from sealdesk.identity import rules as identity_rules
 from sealdesk.identity import store as identity
 from sealdesk.identity.store import Tenant
 from sealdesk.shared import Shared
+from sealdesk.webhooks import queue
 
 _STEP_ROWS = 200
 _STEP_PAUSE_S = 0.05
 _TENANTS_AT_ONCE = 100
+# Whoever delivered to an endpoint, or was about to, when it was deleted, is done with it by then.
+_DELETED_US = 60 * 1_000_000
 
 
 async def prune(shared: Shared) -> int:
     """Delete everything whose time has passed; how many rows."""
     now_us = shared.clock.now_us()
     total = await _in_steps(shared, lambda tx: _prune_directories(tx, now_us))
+    deleted_before = now_us - _DELETED_US
+    total += await _in_steps(shared, lambda tx: queue.prune_deleted(tx, deleted_before, _STEP_ROWS))
     after = ""
     while True:
         tenants = await shared.database.read(_tenants_after(after))
         for tenant in tenants:
-            total += await _prune_events(shared, tenant.id, now_us - events.KEPT_US)
+            total += await _prune_tenant(shared, tenant.id, now_us - events.KEPT_US)
         if len(tenants) < _TENANTS_AT_ONCE:
             return total
         after = tenants[-1].id
@@ -33,8 +38,13 @@ def _tenants_after(after: str) -> Work[list[Tenant]]:
     return lambda tx: identity.list_tenants(tx, after, _TENANTS_AT_ONCE)
 
 
-async def _prune_events(shared: Shared, tenant_id: str, before_us: int) -> int:
-    return await _in_steps(shared, lambda tx: events.prune(tx, tenant_id, before_us, _STEP_ROWS))
+async def _prune_tenant(shared: Shared, tenant_id: str, before_us: int) -> int:
+    async def step(tx: Tx) -> int:
+        # Deliveries first: they say which event they are about.
+        deleted = await queue.prune(tx, tenant_id, before_us, _STEP_ROWS)
+        return deleted + await events.prune(tx, tenant_id, before_us, _STEP_ROWS)
+
+    return await _in_steps(shared, step)
 
 
 async def _prune_directories(tx: Tx, now_us: int) -> int:

@@ -1,5 +1,5 @@
 """The sequencer: gives what happened its place in each tenant's feed, once it is durable, and hands
-it to the webhooks.
+it to the webhooks; replays hand it to them once more.
 """
 
 from collections import defaultdict
@@ -9,11 +9,12 @@ from sealdesk import events
 from sealdesk.db.engine import Tx
 from sealdesk.events import Pending
 from sealdesk.shared import Shared
-from sealdesk.webhooks import queue
-from sealdesk.webhooks.queue import New
+from sealdesk.webhooks import fan_out
+from sealdesk.webhooks.fan_out import New
 
 _STEP_EVENTS = 200
 _STEP_DELIVERIES = 500
+_REPLAYS_AT_ONCE = 4
 
 
 async def sequence(shared: Shared) -> int:
@@ -36,7 +37,7 @@ async def _step(tx: Tx, now_us: int) -> int:
     for tenant_id, event_ids in of_tenant.items():
         await events.place(tx, tenant_id, event_ids)
     if deliveries:
-        await queue.add(tx, deliveries, now_us)
+        await fan_out.add(tx, deliveries, now_us)
     return len(placed)
 
 
@@ -48,7 +49,7 @@ async def _fanned_out(tx: Tx, pending: Sequence[Pending]) -> tuple[list[Pending]
     for event in pending:
         tenant_id = event.tenant_id
         if tenant_id not in subscribers:
-            subscribers[tenant_id] = await queue.list_subscribers(tx, tenant_id)
+            subscribers[tenant_id] = await fan_out.list_subscribers(tx, tenant_id)
         placed.append(event)
         deliveries += [
             New(tenant_id, endpoint_id, event.id, event.type)
@@ -58,3 +59,18 @@ async def _fanned_out(tx: Tx, pending: Sequence[Pending]) -> tuple[list[Pending]
         if len(deliveries) >= _STEP_DELIVERIES:
             break
     return placed, deliveries
+
+
+async def replay(shared: Shared) -> int:
+    """Go on with the replays that are under way; how many there are."""
+    if not await shared.database.read(fan_out.has_replays):
+        return 0
+    now_us = shared.clock.now_us()
+    return await shared.database.write(lambda tx: _replay(tx, now_us))
+
+
+async def _replay(tx: Tx, now_us: int) -> int:
+    replays = await fan_out.claim_replays(tx, _REPLAYS_AT_ONCE)
+    for one in replays:
+        await fan_out.go_on(tx, one, now_us, _STEP_EVENTS)
+    return len(replays)

@@ -12,7 +12,7 @@ from sealdesk.clock import Clock
 from sealdesk.db.opening import open_database
 from sealdesk.errors import Unavailable
 from sealdesk.pruning import prune
-from sealdesk.sequencing import sequence
+from sealdesk.sequencing import replay, sequence
 from sealdesk.settings import Settings
 from sealdesk.shared import Shared, share
 from sealdesk.webhooks.deliver import Deliverer
@@ -61,8 +61,9 @@ async def _deliver_always(shared: Shared) -> None:
         while True:
             # One after the other: what has just been placed is sent at once.
             placed = await _tried(sequence, shared)
+            replayed = await _tried(replay, shared)
             taken = await _tried(deliverer.take, shared)
-            if not placed and not taken:
+            if not (placed or replayed or taken):
                 await asyncio.sleep(LOOK_EVERY_S)
     finally:
         await deliverer.end()

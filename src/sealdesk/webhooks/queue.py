@@ -1,6 +1,6 @@
-"""The SQL of the background loop: fan-out, leases of endpoints, what is due, what came of it."""
+"""The SQL of delivering: leases of endpoints, what is due to them, what came of it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -8,24 +8,9 @@ import msgspec
 
 from sealdesk import ids
 from sealdesk.db.engine import Params, Row, Tx
-from sealdesk.webhooks.rules import MAX_ENDPOINTS, Attempt, Endpoint
+from sealdesk.webhooks.rules import Attempt, Endpoint
 from sealdesk.webhooks.shapes import DeliveryStatus
 from sealdesk.webhooks.store import COLUMNS, endpoint_of
-
-_SUBSCRIBERS = """
-SELECT id, events FROM endpoints
-WHERE tenant_id = :tenant_id AND is_active AND deleted_at IS NULL ORDER BY id LIMIT :limit
-"""
-_ADD = """
-INSERT INTO deliveries (tenant_id, id, endpoint_id, event_id, event_type, status, attempt_count,
-    retry_count, due_at, created_at)
-VALUES (:tenant_id, :id, :endpoint_id, :event_id, :event_type, 'pending', 0, 0, :now, :now)
-"""
-_WAKE = """
-UPDATE endpoints SET wakes = wakes + 1,
-    due_at = CASE WHEN due_at < :now THEN due_at ELSE :now END
-WHERE tenant_id = :tenant_id AND id = :id AND is_active AND deleted_at IS NULL
-"""
 
 _FREE = """FROM endpoints
 WHERE due_at <= :now AND (leased_until IS NULL OR leased_until <= :now)
@@ -83,14 +68,27 @@ UPDATE endpoints SET is_active = FALSE, disabled_reason = :reason, due_at = NULL
 WHERE tenant_id = :tenant_id AND id = :id AND is_active AND deleted_at IS NULL
 """
 
-
-class New(NamedTuple):
-    """An event that an endpoint is to get."""
-
-    tenant_id: str
-    endpoint_id: str
-    event_id: str
-    event_type: str
+_OLD = """
+SELECT id FROM deliveries WHERE tenant_id = :tenant_id AND id < :before ORDER BY id LIMIT :limit
+"""
+_OF_DELETED = """
+SELECT id FROM deliveries WHERE tenant_id = :tenant_id AND endpoint_id = :endpoint_id
+ORDER BY id LIMIT :limit
+"""
+_PRUNE_ATTEMPTS = "DELETE FROM attempts WHERE tenant_id = :tenant_id AND delivery_id = :id"
+_PRUNE_DELIVERY = "DELETE FROM deliveries WHERE tenant_id = :tenant_id AND id = :id"
+_PRUNE_REPLAYS = """
+DELETE FROM replays WHERE tenant_id = :tenant_id AND id IN
+    (SELECT id FROM replays WHERE tenant_id = :tenant_id AND id < :before
+        AND finished_at IS NOT NULL ORDER BY id LIMIT :limit)
+"""
+_DELETED = """
+SELECT tenant_id, id FROM endpoints WHERE deleted_at < :before ORDER BY deleted_at, id LIMIT 1
+"""
+_PRUNE_REPLAYS_OF = """
+DELETE FROM replays WHERE tenant_id = :tenant_id AND endpoint_id = :endpoint_id
+"""
+_PRUNE_ENDPOINT = "DELETE FROM endpoints WHERE tenant_id = :tenant_id AND id = :endpoint_id"
 
 
 class Place(NamedTuple):
@@ -129,23 +127,6 @@ class Outcome(NamedTuple):
 
 
 START = Place(-1, "")
-
-
-async def list_subscribers(tx: Tx, tenant_id: str) -> list[tuple[str, frozenset[str]]]:
-    """The ids of a tenant's active endpoints, with the event types that they want."""
-    rows = await tx.all(_SUBSCRIBERS, {"tenant_id": tenant_id, "limit": MAX_ENDPOINTS})
-    return [(row["id"], frozenset(msgspec.json.decode(row["events"]))) for row in rows]
-
-
-async def add(tx: Tx, deliveries: Collection[New], now_us: int) -> None:
-    """Have these delivered, in this order."""
-    await tx.run_all(
-        _ADD, [{**new._asdict(), "id": ids.mint(now_us), "now": now_us} for new in deliveries]
-    )
-    endpoints = sorted({(new.tenant_id, new.endpoint_id) for new in deliveries})
-    await tx.run_all(
-        _WAKE, [{"tenant_id": tenant, "id": one, "now": now_us} for tenant, one in endpoints]
-    )
 
 
 async def look(tx: Tx, now_us: int) -> Row:
@@ -222,6 +203,34 @@ async def note(tx: Tx, outcomes: Sequence[Outcome]) -> list[Outcome]:
     for (tenant_id, endpoint_id), since in sorted(turned.items(), key=itemgetter(0)):
         await tx.run(_TURN, {"tenant_id": tenant_id, "id": endpoint_id, "failing_since": since})
     return [outcome for outcome in outcomes if outcome.disables and await _disable(tx, outcome)]
+
+
+async def prune(tx: Tx, tenant_id: str, before_us: int, limit: int) -> int:
+    """Delete some of a tenant's deliveries and replays from before an instant; how many."""
+    params = {"tenant_id": tenant_id, "before": ids.lowest(before_us), "limit": limit}
+    deleted = await _prune_deliveries(tx, _OLD, params)
+    return deleted + await tx.run(_PRUNE_REPLAYS, params)
+
+
+async def prune_deleted(tx: Tx, before_us: int, limit: int) -> int:
+    """Delete some of what is left of an endpoint that was deleted before an instant; how many."""
+    row = await tx.first(_DELETED, {"before": before_us})
+    if row is None:
+        return 0
+    params = {"tenant_id": row["tenant_id"], "endpoint_id": row["id"], "limit": limit}
+    if deleted := await _prune_deliveries(tx, _OF_DELETED, params):
+        return deleted
+    return await tx.run(_PRUNE_REPLAYS_OF, params) + await tx.run(_PRUNE_ENDPOINT, params)
+
+
+async def _prune_deliveries(tx: Tx, sql: str, params: Params) -> int:
+    # Claimed, so that no attempt is added between the two deletions.
+    rows = await tx.claim(sql, params)
+    keys = [{"tenant_id": params["tenant_id"], "id": row["id"]} for row in rows]
+    if keys:
+        await tx.run_all(_PRUNE_ATTEMPTS, keys)
+        await tx.run_all(_PRUNE_DELIVERY, keys)
+    return len(keys)
 
 
 async def _disable(tx: Tx, outcome: Outcome) -> bool:

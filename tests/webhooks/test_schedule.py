@@ -1,0 +1,122 @@
+"""When a delivery is tried again: the schedule of decisions 11, on a clock that is set."""
+
+from datetime import UTC, datetime
+from email.utils import format_datetime
+
+import pytest
+
+from sealdesk.webhooks import schedule
+from sealdesk.webhooks.schedule import DELAYS_S, DRAWN_BITS, next_due
+from tests.support.receiver import Receiver
+from tests.support.service import Service, wait_until
+from tests.webhooks.managing import made
+
+NOW = 1_700_000_000_000_000
+DRAWN = (0, 1, 2 ** (DRAWN_BITS - 1), 2**DRAWN_BITS - 1)
+SECOND_US = 1_000_000
+
+
+def delay_s(failures: int, drawn: int = 0, retry_after: str | None = None) -> float:
+    due_at = next_due(failures, NOW, drawn=drawn, retry_after=retry_after)
+    assert due_at is not None
+    return (due_at - NOW) / SECOND_US
+
+
+@pytest.mark.parametrize("drawn", DRAWN)
+@pytest.mark.parametrize("failures", range(1, 10))
+def test_each_delay_is_near_its_place_in_the_schedule(failures: int, drawn: int) -> None:
+    wanted = (5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400)[failures - 1]
+    assert 0.8 * wanted <= delay_s(failures, drawn) <= 1.2 * wanted
+
+
+def test_delays_differ() -> None:
+    assert len({delay_s(1, drawn) for drawn in DRAWN}) == len(DRAWN)
+
+
+def test_the_tenth_failure_is_the_last() -> None:
+    assert len(DELAYS_S) == 9
+    assert next_due(10, NOW, drawn=0) is None
+
+
+@pytest.mark.parametrize(
+    ("wish", "seconds"),
+    [("0", 300), ("299", 300), ("300", 300), ("451", 451), ("601", 600), ("9" * 5000, 600)],
+)
+def test_a_wish_is_granted_from_once_to_twice_the_delay(wish: str, seconds: int) -> None:
+    assert {delay_s(2, drawn, wish) for drawn in DRAWN} == {seconds}
+
+
+def test_a_wish_may_be_a_date() -> None:
+    at = datetime.fromtimestamp(NOW // SECOND_US + 400, UTC)
+    assert delay_s(2, 0, format_datetime(at, usegmt=True)) == 400
+
+
+@pytest.mark.parametrize("wish", ["", "soon", "-5", "1.5", "٣", "Wed, 99 Foo 2026 99:99:99 GMT"])
+def test_what_is_no_wish_is_ignored(wish: str) -> None:
+    assert delay_s(2, 0, wish) == delay_s(2, 0)
+
+
+def test_only_410_disables_at_once() -> None:
+    found = {status: schedule.disables(status, None, NOW) for status in range(200, 600)}
+    assert {status for status, why in found.items() if why} == {410}
+    assert found[410] == "gone"
+
+
+@pytest.mark.parametrize(("since_s", "why"), [(5 * 86400 - 1, None), (5 * 86400, "failing")])
+def test_five_days_of_failure_disable(since_s: int, why: str | None) -> None:
+    assert schedule.disables(None, NOW - since_s * SECOND_US, NOW) == why
+
+
+class Waiting:
+    """The one delivery of a service, which fails."""
+
+    def __init__(self, service: Service, receiver: Receiver) -> None:
+        self._service = service
+        self._receiver = receiver
+        self.tried = 0
+
+    def state(self) -> tuple[str, int, int | None]:
+        ((status, attempt_count, due_at),) = self._service.rows(
+            "SELECT status, attempt_count, due_at FROM deliveries"
+        )
+        return status, attempt_count, due_at
+
+    def until_tried(self) -> int | None:
+        """When it is tried next, once it has been tried once more."""
+        self.tried += 1
+        self._receiver.wait(self.tried)
+        wait_until(lambda: self.state()[1] == self.tried)
+        return self.state()[2]
+
+    def sent_at(self) -> int:
+        row = self._service.rows("SELECT max(sent_at) AS at FROM attempts")[0]
+        return int(row["at"])
+
+
+def test_ten_attempts_follow_the_schedule_and_then_it_has_failed(
+    own_service: Service, receiver: Receiver
+) -> None:
+    tenant = own_service.tenant()
+    made(tenant.admin(), receiver)
+    receiver.answers(500, b"no")
+    tenant.key().ticket()
+    waiting = Waiting(own_service, receiver)
+    due_at = waiting.until_tried()
+    for base_s in DELAYS_S:
+        before = waiting.sent_at()
+        assert due_at is not None
+        own_service.clock.advance((due_at - own_service.clock.now_us()) / SECOND_US)
+        due_at = waiting.until_tried()
+        assert 0.8 * base_s <= (waiting.sent_at() - before) / SECOND_US <= 1.2 * base_s
+    assert waiting.state() == ("failed", 10, None)
+    assert len({got.webhook_id for got in receiver.got}) == 1
+
+
+def test_a_wish_of_the_receiver_is_kept(own_service: Service, receiver: Receiver) -> None:
+    tenant = own_service.tenant()
+    made(tenant.admin(), receiver)
+    receiver.answers(503, headers={"Retry-After": "9"})
+    tenant.key().ticket()
+    due_at = Waiting(own_service, receiver).until_tried()
+    assert due_at is not None
+    assert 8.5 < (due_at - Waiting(own_service, receiver).sent_at()) / SECOND_US < 9.9
