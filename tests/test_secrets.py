@@ -6,14 +6,18 @@ from typing import Any, NamedTuple
 import pytest
 import structlog
 
+from sealdesk import webhook_signing
 from sealdesk.api_keys import store as api_keys
 from sealdesk.caller import SYSTEM
 from sealdesk.db.engine import Tx
 from sealdesk.identity import actions, store
 from sealdesk.identity.rules import LoggedIn, Login, PasswordChange, PasswordReset, UserShown
 from sealdesk.sealing import Secret
+from sealdesk.webhooks.examples import CREATED_WEBHOOK
+from sealdesk.webhooks.rules import Endpoint
 from tests.support.client import Key, Person, send
 from tests.support.databases import Begin
+from tests.support.receiver import LOOPBACK
 from tests.support.service import PASSWORD as FIRST_PASSWORD
 from tests.support.service import Service, random_key
 
@@ -21,6 +25,7 @@ PASSWORD = "canary password of a user"
 NEW_PASSWORD = "canary password, the second"
 WRONG_PASSWORD = "canary password, mistyped"
 KEYS, TICKETS = "/api/v1/api-keys", "/api/v1/external/tickets"
+WEBHOOKS = "/api/v1/webhooks"
 
 
 class Aftermath(NamedTuple):
@@ -36,7 +41,11 @@ class Aftermath(NamedTuple):
 def aftermath(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aftermath]:
     data = tmp_path_factory.mktemp("secrets")
     metrics_token, jwt_secret = "canary token of the metrics", random_key()
-    env = {"SEALDESK_METRICS_TOKEN": metrics_token, "SEALDESK_JWT_SECRET": jwt_secret}
+    env = {
+        **LOOPBACK,
+        "SEALDESK_METRICS_TOKEN": metrics_token,
+        "SEALDESK_JWT_SECRET": jwt_secret,
+    }
     with structlog.testing.capture_logs() as logged, begin(data, **env) as service:
         secrets, refusals = _work_through_a_day(service)
         # Read while it runs, so that the log of the database is there too.
@@ -56,6 +65,7 @@ def _work_through_a_day(service: Service) -> tuple[dict[str, str], list[str]]:
     ticket = key.ticket()
     key.post(f"{TICKETS}/{ticket['id']}/replies", {"body": "Hello"}, idempotency_key="once")
     rotated = person.post(f"{KEYS}/{key.id}/rotate").json()["data"]["api_secret"]
+    webhook = _work_with_webhooks(service, person)
     reset = _reset_token(service, tenant.admin_email)
     answers = [*_mistakes(service, key, person, reset), *_log_ins(service, tenant.admin_email)]
     secrets = {
@@ -67,8 +77,20 @@ def _work_through_a_day(service: Service) -> tuple[dict[str, str], list[str]]:
         "password": PASSWORD,
         "new password": NEW_PASSWORD,
         "wrong password": WRONG_PASSWORD,
+        **webhook,
     }
     return secrets, [f"{answer.headers} {answer.text}" for answer in answers]
+
+
+def _work_with_webhooks(service: Service, person: Person) -> dict[str, str]:
+    new = {"url": f"{service.url}/", "events": ["ticket.created"]}
+    made = person.post(WEBHOOKS, new).json()["data"]
+    path = f"{WEBHOOKS}/{made['id']}"
+    second = person.post(f"{path}/rotate-secret").json()["data"]["secret"]
+    person.post(f"{path}/test")  # the service refuses it, and the log keeps that
+    person.patch(path, {"description": "Ours"})
+    person.delete(path)
+    return {"webhook secret": made["secret"], "second webhook secret": second}
 
 
 def _new_password(admin: Person, email: str) -> Person:
@@ -121,8 +143,10 @@ def test_no_secret_is_in_the_files_of_the_database(aftermath: Aftermath) -> None
 
 
 def test_no_raw_form_of_a_secret_is_in_the_files_of_the_database(aftermath: Aftermath) -> None:
-    raw = bytes.fromhex(aftermath.secrets["secret"])
-    assert [name for name, content in aftermath.files.items() if raw in content] == []
+    secrets = aftermath.secrets
+    raw = [bytes.fromhex(secrets["secret"]), webhook_signing.key_of(secrets["webhook secret"])]
+    found = [name for name, content in aftermath.files.items() if any(r in content for r in raw)]
+    assert found == []
 
 
 def test_no_secret_is_in_a_refusal(aftermath: Aftermath) -> None:
@@ -147,6 +171,8 @@ def test_secrets_are_not_in_the_repr_of_what_holds_them(service: Service) -> Non
     key = service.read(lambda tx: api_keys.find(tx, tenant.id, made.id))
     assert user is not None and user.password_hash and key is not None
     shown = UserShown("", "", "", "agent", "")
+    sealed = b"canary"
+    endpoint = Endpoint("", "", "", (), None, True, None, sealed, 2, sealed, 0, None, 0)
     holders = {
         "settings": (service.settings, service.settings.jwt_secret),
         "shared": (service.shared, service.settings.master_keys[0]),
@@ -160,6 +186,8 @@ def test_secrets_are_not_in_the_repr_of_what_holds_them(service: Service) -> Non
         "reset": (PasswordReset("canary", NEW_PASSWORD), "canary"),
         "logged in": (LoggedIn("canary", "Bearer", 1, shown), "canary"),
         "secret": (Secret("canary"), "canary"),
+        "new webhook": (CREATED_WEBHOOK, CREATED_WEBHOOK.secret),
+        "endpoint": (endpoint, "canary"),
     }
     assert [name for name, (holder, secret) in holders.items() if _shows(holder, secret)] == []
 

@@ -23,6 +23,7 @@ from sealdesk.routes import ROUTES
 from sealdesk.web.route import Route
 from tests.support.client import Key, Person
 from tests.support.databases import Begin
+from tests.support.receiver import LOOPBACK
 from tests.support.service import Service, Tenant
 
 _CHECKS = [
@@ -53,7 +54,7 @@ class Fuzzed(NamedTuple):
 @pytest.fixture(scope="module")
 def fuzzed(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fuzzed]:
     """A service of the module's own: failing log-ins by the dozen would lock out other tests."""
-    with begin(tmp_path_factory.mktemp("fuzzed")) as service:
+    with begin(tmp_path_factory.mktemp("fuzzed"), **LOOPBACK) as service:
         tenant = service.tenant()
         yield Fuzzed(service, _document(service), tenant, tenant.key(), tenant.admin())
 
@@ -107,10 +108,22 @@ def _strategies(fuzzed: Fuzzed, row: Route, operation: Any) -> list[Any]:
     """Good and bad requests; where the path has an id, also with one that exists."""
     modes = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
     found = [operation.as_strategy(mode) for mode in modes]
-    for name in re.findall(r"\{(\w+)\}", row.path):
-        own = {name: _own(fuzzed, row.path)}
-        found += [operation.as_strategy(mode, path_parameters=own) for mode in modes]
+    names = re.findall(r"\{(\w+)\}", row.path)
+    if names:
+        own = (
+            _own_webhook(fuzzed) if "/webhooks/" in row.path else {names[0]: _own(fuzzed, row.path)}
+        )
+        mine = {name: own[name] for name in names}
+        found += [operation.as_strategy(mode, path_parameters=mine) for mode in modes]
     return found
+
+
+def _own_webhook(fuzzed: Fuzzed) -> dict[str, str]:
+    """The ids of a new endpoint, at the service itself, and of a delivery to it."""
+    path, new = "/api/v1/webhooks", {"url": fuzzed.service.url, "events": ["webhook.disabled"]}
+    endpoint_id = fuzzed.admin.post(path, new).json()["data"]["id"]
+    delivery = fuzzed.admin.post(f"{path}/{endpoint_id}/test").json()["data"]
+    return {"id": endpoint_id, "delivery_id": delivery["id"]}
 
 
 def _own(fuzzed: Fuzzed, path: str) -> str:
