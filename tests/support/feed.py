@@ -17,7 +17,7 @@ from tests.support.service import Service, Tenant, wait_until
 EVENTS = "/api/v1/external/events"
 _WAITING = "SELECT 1 FROM events WHERE position IS NULL LIMIT 1"
 _OF_TENANT = "SELECT * FROM events WHERE tenant_id = :tenant_id ORDER BY position LIMIT 10000"
-_LAST = "SELECT last_position FROM feed_positions WHERE tenant_id = :tenant_id LIMIT 1"
+_ENDS = "SELECT * FROM feed_positions WHERE tenant_id = :tenant_id LIMIT 1"
 
 
 def wait_until_placed(service: Service) -> None:
@@ -38,15 +38,17 @@ def unplaced() -> Iterator[None]:
         yield
 
 
-def record(tenant: Tenant, kind: EventType, count: int = 1) -> None:
-    """Events of a type, as if they had happened."""
-    now_us = tenant.service.clock.now_us()
+def record(tenant: Tenant, kind: EventType, count: int = 1, at_us: int | None = None) -> list[str]:
+    """Events of a type, as if they had happened now or at `at_us`; their ids."""
+    now_us = tenant.service.clock.now_us() if at_us is None else at_us
 
-    async def work(tx: Tx) -> None:
-        for _ in range(count):
+    async def work(tx: Tx) -> list[str]:
+        return [
             await events.record(tx, tenant.id, kind, b"{}", events.NO_CHANGES, now_us)
+            for _ in range(count)
+        ]
 
-    tenant.service.write(work)
+    return tenant.service.write(work)
 
 
 class Feed:
@@ -62,8 +64,16 @@ class Feed:
         return self._service.rows(_OF_TENANT, tenant_id=self._tenant.id)
 
     def last(self) -> int:
-        (row,) = self._service.rows(_LAST, tenant_id=self._tenant.id)
-        return int(row["last_position"])
+        """The last position that was given."""
+        return int(self._ends()["last_position"])
+
+    def pruned(self) -> int:
+        """The last position whose event was deleted."""
+        return int(self._ends()["pruned_position"])
+
+    def _ends(self) -> Any:
+        (row,) = self._service.rows(_ENDS, tenant_id=self._tenant.id)
+        return row
 
     def position_of(self, cursor: str, **query: str) -> object:
         """Where in the feed a cursor stands."""
