@@ -16,6 +16,8 @@ from tests.support.databases import Template
 T = TypeVar("T")
 # Among all that differs between the tenants' rows: what an answer gives itself away by.
 MARK = "mark-"
+# What has ended is found by few statements.
+_ENDS = ("deleted_at", "finished_at")
 
 
 class Crowd:
@@ -86,6 +88,8 @@ def row_of(table: Table, tenant: str) -> dict[str, object]:
 
 
 def _value(column: Column[Any], tenant: str) -> object:
+    if column.name in _ENDS:
+        return None
     if isinstance(column.type, BigInteger | SmallInteger):
         return 1
     if isinstance(column.type, Boolean):

@@ -50,7 +50,7 @@ WHERE tenant_id = :tenant_id AND id = :id AND is_active AND deleted_at IS NULL
 _RESUME = """
 UPDATE endpoints SET is_active = TRUE, disabled_reason = NULL, failing_since = NULL,
     due_at = :now, wakes = wakes + 1
-WHERE tenant_id = :tenant_id AND id = :id AND NOT is_active AND deleted_at IS NULL
+WHERE tenant_id = :tenant_id AND id = :id AND deleted_at IS NULL
 """
 _WAKE = """
 UPDATE endpoints SET due_at = CASE WHEN due_at < :now THEN due_at ELSE :now END, wakes = wakes + 1
