@@ -1,5 +1,6 @@
 """What events and webhooks are measured on: the database of the tickets, and two small ones."""
 
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -7,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.beside import Beside, BesidePostgres, BesideSqlite
-from bench.cluster import DATABASE, Cluster
+from bench.cluster import Cluster
 from bench.data import Data
 from bench.results import ON_POSTGRES, POSTGRES
 from sealdesk.db import version
@@ -42,38 +43,47 @@ def on_sqlite(data: Data) -> Iterator[Ground]:
     """Files."""
     tickets = Place({}, BesideSqlite(data.settings.database_path))
     with _directories(data) as directories:
-        yield Ground("", "", tickets, list(map(_file, directories)), None)
+        envs = [{"SEALDESK_DATA_DIR": str(directory)} for directory in directories]
+        paths = [from_env(env).database_path for env in envs]
+        version.ensure_current(paths[0])
+        shutil.copy(*paths)
+        small = [Place(env, BesideSqlite(path)) for env, path in zip(envs, paths, strict=True)]
+        yield Ground("", "", tickets, small, None)
 
 
 @contextmanager
 def on_postgres(data: Data, database: Cluster) -> Iterator[Ground]:
     """Databases of the running cluster."""
-    beside = BesidePostgres(database.superuser_url(DATABASE))
-    tickets = Place(database.environment(data), beside)
-    with _directories(data) as directories:
+    tickets = Place(database.environment(data), BesidePostgres(database.superuser_url()))
+    with _directories(data) as directories, _databases(database):
         small = [
-            _database(data, database, name, directory)
+            Place(
+                # For the logs of who serves it.
+                {**database.environment(data, name), "SEALDESK_DATA_DIR": str(directory)},
+                BesidePostgres(database.superuser_url(name)),
+            )
             for name, directory in zip(_SMALL, directories, strict=True)
         ]
         yield Ground(POSTGRES, ON_POSTGRES, tickets, small, database.cpu_s)
-        for name in _SMALL:
-            database.sql(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-def _file(directory: Path) -> Place:
-    env = {"SEALDESK_DATA_DIR": str(directory)}
-    path = from_env(env).database_path
-    version.ensure_current(path)
-    return Place(env, BesideSqlite(path))
+@contextmanager
+def _databases(database: Cluster) -> Iterator[None]:
+    """The small ones, also where a run was killed."""
+    first, second = _SMALL
+    _drop(database)
+    try:
+        database.make_database(first)
+        database.migrate(first)
+        database.sql(f"CREATE DATABASE {second} OWNER owner TEMPLATE {first}")
+        yield
+    finally:
+        _drop(database)
 
 
-def _database(data: Data, database: Cluster, name: str, directory: Path) -> Place:
-    """directory: for the logs of who serves it."""
-    database.sql(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
-    database.make_database(name)
-    database.migrate(name)
-    env = {**database.environment(data, name), "SEALDESK_DATA_DIR": str(directory)}
-    return Place(env, BesidePostgres(database.superuser_url(name)))
+def _drop(database: Cluster) -> None:
+    for name in _SMALL:
+        database.sql(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
 @contextmanager

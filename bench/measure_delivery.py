@@ -22,10 +22,8 @@ _PER_SECOND = 100
 _WITHIN_S = 60.0
 _SILENT_S = 0.2
 _ALONE = ""
-_DEAD = (", beside one that refuses", ", beside one that hangs")
-_BACKLOG, _PACED = "deliver a backlog", f"deliver {_PER_SECOND} events/s"
-_RATE, _DELAY = attrgetter("per_second"), attrgetter("p50_ms")
-_SLOWER = 1.5
+_DEAD = (", beside a dead one that refuses", ", beside a dead one that hangs")
+_BACKLOG, _PACED = "deliver webhooks that wait", f"deliver webhooks at {_PER_SECOND}/s"
 
 
 class _Created(msgspec.Struct):
@@ -66,20 +64,12 @@ def figures(
 
     rates = [round_.per_second for round_ in rounds(_BACKLOG)]
     delays = [round_.p50_ms or 0.0 for round_ in rounds(_PACED)]
+    at_pace = f"commit to arrival of a webhook, median at {_PER_SECOND}/s"
     found = [
-        Figure(f"webhooks of one worker{suffix}", "/s", True, 800, 800, rates, lacking),
-        Figure(
-            f"commit to arrival of a webhook, median{suffix}",
-            "ms",
-            False,
-            100,
-            100,
-            delays,
-            lacking,
-        ),
+        Figure(f"webhooks that one worker delivers{suffix}", "/s", True, 800, 800, rates, lacking),
+        Figure(f"{at_pace}{suffix}", "ms", False, 100, 100, delays, lacking),
     ]
     for beside in _DEAD:
-        what = f"{beside.removeprefix(', ')} with {plan.dead_deliveries:,} waiting{suffix}"
         slower = [
             alone.per_second / burdened.per_second
             for alone, burdened in zip(rounds(_BACKLOG), rounds(_BACKLOG, beside), strict=True)
@@ -88,9 +78,10 @@ def figures(
             (burdened.p50_ms or 0.0) / (alone.p50_ms or 1.0)
             for alone, burdened in zip(rounds(_PACED), rounds(_PACED, beside), strict=True)
         ]
+        dead = f"{beside.removeprefix(', ')} with {plan.dead_deliveries:,} waiting"
         found += [
-            Figure(f"time to deliver ÷ {what}", "", False, _SLOWER, 1, slower, lacking),
-            Figure(f"commit to arrival {what}", "", False, _SLOWER, 1, later, lacking),
+            Figure(f"webhooks/s alone ÷ {dead}{suffix}", "", False, 1.5, 1, slower, lacking),
+            Figure(f"delay {dead} ÷ alone{suffix}", "", False, 1.5, 1, later, lacking),
         ]
     return found
 

@@ -7,9 +7,14 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from bench import load, measure_webhooks, servers, switched
+from bench.beside import BesideSqlite
 from bench.data import Data, ready
 from bench.measure import measure
 from bench.plan import TINY
+from bench.servers import Cores
+from bench.switched import Mode
+from bench.work import CREATED, Work
 
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.customers import actions as customers
@@ -51,6 +56,31 @@ def test_bench_measures_every_figure_and_leaves_the_data_as_it_was(home: Path, d
     with closing(connect(again.settings.database_path)) as connection:
         (count,) = connection.execute("SELECT count(*) FROM tickets").fetchone()
     assert count == TINY.big_tickets + TINY.small_tickets + TINY.other_tickets
+
+
+def test_bench_measures_every_figure_of_events_and_webhooks(home: Path, data: Data) -> None:
+    results = measure_webhooks.on_sqlite(TINY, data, lambda _: None)
+
+    assert len(results.figures) == 8
+    assert all(min(figure.values) > 0 for figure in results.figures)
+    assert list(data.settings.data_dir.glob("webhooks-*")) == []
+
+
+def test_a_service_that_is_told_to_records_no_event(data: Data) -> None:
+    work, beside = Work(TINY, data), BesideSqlite(data.settings.database_path)
+    requests = work.in_one_tenant(work.new_tickets())(2)
+    counts = []
+    with Cores() as cores:
+        serving = servers.sealdesk(data.settings, cores, program=servers.SWITCHED)
+        with serving as server:
+            for mode, request in zip((Mode.UNRECORDED, Mode.RECORDED), requests, strict=True):
+                before = beside.value("SELECT count(*) FROM events")
+                switched.switch(server.pid, mode)
+                load.drive(server.port, [request], CREATED, 1)
+                counts.append(beside.value("SELECT count(*) FROM events") - before)
+
+    assert counts[0] == 0
+    assert counts[1] > 0
 
 
 def test_bench_tickets_are_what_the_service_would_have_stored(

@@ -5,12 +5,13 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import asyncpg
 import msgspec
 import pytest
-from bench import cluster, data, measure_postgres, postgres_data, servers
+from bench import cluster, data, measure_postgres, measure_webhooks, postgres_data, servers
 from bench.build import BenchKey
 from bench.cluster import CONVENTIONAL, DATABASE, Cluster
 from bench.data import Data
@@ -88,8 +89,22 @@ def test_bench_measures_every_figure_on_postgresql_and_leaves_the_data_as_it_was
             assert database.sql(f"SELECT count(*) FROM {schema}.tickets", DATABASE) == [str(_ALL)]
 
 
-def test_bench_says_why_there_are_no_figures_on_postgresql() -> None:
-    results = measure_postgres.not_measured(TINY, "there is none")
+def test_bench_measures_every_figure_of_events_and_webhooks_on_postgresql(
+    home: Path, rows: Data, stored: PostgresData
+) -> None:
+    found = postgres_data.ready(TINY, rows, _copy(home))
+    results = measure_webhooks.on_postgres(TINY, rows, found, lambda _: None)
+
+    assert len(results.figures) == 8
+    assert all(figure.values for figure in results.figures)
+    with cluster.started(found.directory, found.passwords) as database:
+        left = database.sql("SELECT datname FROM pg_database WHERE datname LIKE 'webhooks%'")
+    assert left == []
+
+
+@pytest.mark.parametrize("kind", [measure_postgres, measure_webhooks])
+def test_bench_says_why_there_are_no_figures_on_postgresql(kind: ModuleType) -> None:
+    results = kind.not_measured(TINY, "there is none")
 
     assert {figure.verdict for figure in results.figures} == {"not measured"}
     assert {figure.lacking for figure in results.figures} == {"there is none"}
