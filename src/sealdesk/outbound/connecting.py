@@ -8,6 +8,7 @@ from sealdesk.outbound.connection import Connection
 from sealdesk.outbound.failure import Unsent
 from sealdesk.outbound.urls import Destination
 
+_GOODBYE_S = 1.0
 _TRIED = 4  # addresses of a name with many
 # By OpenSSL's X509_V_ERR numbers; what is not listed is told in OpenSSL's words.
 _CERTIFICATE = {
@@ -62,6 +63,7 @@ async def _connect(
         destination.port,
         ssl=context,
         server_hostname=None if context is None else destination.name,
+        ssl_shutdown_timeout=None if context is None else _GOODBYE_S,
     )
     return connection
 

@@ -27,26 +27,26 @@ class Connection(asyncio.Protocol):
     """
 
     def __init__(self) -> None:
-        self.has_heard = False
         self.is_reusable = True
         self._transport: asyncio.Transport | None = None
         self._answered: asyncio.Future[Answered] | None = None
+        self._begin()
 
     async def exchange(self, request: bytes) -> Answered:
         """Send a request and wait for its answer, for ever. Raises Unsent (bad_answer)."""
-        self.has_heard = False
-        self._room = MAX_HEAD_BYTES
-        self._parser = httptools.HttpResponseParser(self)
-        self._headers: list[tuple[str, str]] = []
-        self._body: list[bytes] = []
-        self._status = 0
-        self._is_framed = False
+        self._begin()
         self._answered = asyncio.get_running_loop().create_future()
         if self._transport is None or self._transport.is_closing():
             self._fail("The connection was closed.")
         else:
             self._transport.write(request)
         return await self._answered
+
+    def close(self) -> None:
+        """Close it as is proper, with what TLS says at the end."""
+        self.is_reusable = False
+        if self._transport is not None:
+            self._transport.close()
 
     def drop(self) -> None:
         """Close it at once, whatever is still on its way."""
@@ -72,6 +72,15 @@ class Connection(asyncio.Protocol):
             self._read(part)
         if data:
             self.drop()  # more than was asked for
+
+    def _begin(self) -> None:
+        self.has_heard = False
+        self._room = MAX_HEAD_BYTES
+        self._parser = httptools.HttpResponseParser(self)
+        self._headers: list[tuple[str, str]] = []
+        self._body: list[bytes] = []
+        self._status = 0
+        self._is_framed = False
 
     def _read(self, part: bytes) -> None:
         try:

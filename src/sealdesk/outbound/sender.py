@@ -18,7 +18,8 @@ from sealdesk.settings import Network
 
 CONNECT_S = 5.0  # decisions 11
 IN_ALL_S = 15.0
-_HEADER = re.compile(r"[A-Za-z0-9-]+: [\x20-\x7e]*")
+_NAME = re.compile(r"[A-Za-z0-9-]+")
+_VALUE = re.compile(r"[\x20-\x7e]*")
 _OURS = {"host", "content-length", "transfer-encoding", "connection", "accept-encoding"}
 
 
@@ -36,7 +37,7 @@ class Sender:
         until = asyncio.get_running_loop().time() + CONNECT_S
         addresses = await self._resolver.find(destination.host, until)
         _, connection = await self._connect(destination, addresses, until)
-        connection.drop()
+        connection.close()
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answered:
         """Send, and read the answer. Raises Unsent.
@@ -100,13 +101,14 @@ class Sender:
 
 
 def _request(destination: Destination, headers: Mapping[str, str], body: bytes) -> bytes:
-    lines = [f"{name}: {value}" for name, value in headers.items()]
-    if not all(_HEADER.fullmatch(line) for line in lines) or _OURS & {*map(str.lower, headers)}:
-        raise ValueError("a header that cannot be sent, or that is not the caller's to send")
+    for name, value in headers.items():
+        is_sound = _NAME.fullmatch(name) and _VALUE.fullmatch(value)
+        if not is_sound or name.lower() in _OURS:
+            raise ValueError("a header that cannot be sent, or that is not the caller's to send")
     head = (
         f"POST {destination.target} HTTP/1.1",
         f"Host: {destination.authority}",
-        *lines,
+        *(f"{name}: {value}" for name, value in headers.items()),
         "Accept-Encoding: identity",
         f"Content-Length: {len(body)}",
     )

@@ -1,0 +1,51 @@
+"""`python -m tests.outbound.swelling GOOD_URL HOSTILE_URL…`: posts to all, and measures itself."""
+
+import asyncio
+import json
+import sys
+import time
+from pathlib import Path
+
+import uvloop
+
+from sealdesk.outbound import Sender, Unsent, sender
+from sealdesk.settings import Network
+from tests.outbound.conftest import HEADERS, LOOPBACK
+
+_OF_EACH = 8  # as many as are under way to one endpoint
+_BODY = b"x" * 2000
+
+
+async def main(good: str, *hostile: str) -> None:
+    sender.IN_ALL_S = 1.0
+    allowed: tuple[Network, ...] = (LOOPBACK,)
+    sending = Sender(allowed, allow_http=True)
+    for _ in range(200):
+        await sending.post(good, HEADERS, _BODY)
+    before = _peak_kib()
+    under_way = [asyncio.create_task(_try(sending, url)) for url in hostile * _OF_EACH]
+    took_s = []
+    while not all(one.done() for one in under_way):
+        began = time.perf_counter()
+        await sending.post(good, HEADERS, _BODY)
+        took_s.append(time.perf_counter() - began)
+        await asyncio.sleep(0.01)
+    await sending.close()
+    result = {"grown_kib": _peak_kib() - before, "good": len(took_s), "slowest_s": max(took_s)}
+    print(json.dumps(result))  # noqa: T201
+
+
+async def _try(sending: Sender, url: str) -> None:
+    try:
+        await sending.post(url, HEADERS, _BODY)
+    except Unsent:
+        return
+
+
+def _peak_kib() -> int:
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0])
+
+
+if __name__ == "__main__":
+    uvloop.run(main(*sys.argv[1:]))
