@@ -1,10 +1,19 @@
 import base64
 import os
+from contextlib import closing
 from typing import Any
 
 import pytest
 
+from sealdesk.admin.database import FileDoors
+from sealdesk.caller import SYSTEM, Caller
+from sealdesk.db.connection import connect
+from sealdesk.db.engine import Tx
+from sealdesk.sealing import KeyRing
+from sealdesk.webhooks import actions as webhooks
+from sealdesk.webhooks.shapes import NewWebhook
 from tests.admin.terminal import Terminal
+from tests.support.service import settings_in
 
 TICKETS = "/api/v1/external/tickets"
 
@@ -73,10 +82,34 @@ def test_an_unknown_key_is_refused(terminal: Terminal, key_id: str) -> None:
 
 
 def test_resealed_secrets_need_the_old_master_key_no_longer(installed: Terminal) -> None:
-    create(installed, installed.tenant("ada@acme.test"))
+    tenant_id = installed.tenant("ada@acme.test")
+    create(installed, tenant_id)
+    _add_webhook(installed, tenant_id)
     old = (installed.data_dir / "master.key").read_text().strip()
     new = base64.b64encode(os.urandom(32)).decode()
     both = installed.with_env(SEALDESK_MASTER_KEY=f"{new},{old}")
-    assert "Sealed 1 of 1 secrets anew" in both.out("keys", "reseal")
-    assert "Sealed 0 of 1" in installed.with_env(SEALDESK_MASTER_KEY=new).out("keys", "reseal")
+    assert "Sealed 2 of 2 secrets anew" in both.out("keys", "reseal")
+    assert "Sealed 0 of 2" in installed.with_env(SEALDESK_MASTER_KEY=new).out("keys", "reseal")
     assert "cannot be opened" in installed.refused("keys", "reseal")
+
+
+def test_webhook_secrets_that_cannot_be_opened_are_named(installed: Terminal) -> None:
+    webhook_id = _add_webhook(installed, installed.tenant("ada@acme.test"))
+    other = installed.with_env(SEALDESK_MASTER_KEY=base64.b64encode(os.urandom(32)).decode())
+    assert f"the secret of webhook {webhook_id}" in other.refused("keys", "reseal")
+
+
+def _add_webhook(installed: Terminal, tenant_id: str) -> str:
+    """The id of a new endpoint with two secrets, made without reaching its URL."""
+    caller = Caller(tenant_id, SYSTEM, frozenset(), "")
+    new = NewWebhook("https://example.test/", ["ticket.created"])
+    settings = settings_in(installed.data_dir)
+    ring = KeyRing(settings.master_keys)
+
+    async def work(tx: Tx) -> str:
+        made = await webhooks.create_webhook(tx, caller, new, ring=ring, now_us=1)
+        await webhooks.rotate_secret(tx, caller, made.id, ring=ring, now_us=1)
+        return made.id
+
+    with closing(connect(settings.database_path)) as connection:
+        return FileDoors(connection).write(work)

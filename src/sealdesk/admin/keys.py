@@ -1,9 +1,9 @@
 """`sealdesk keys`: make API keys, see which there are, end or renew them."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -19,8 +19,11 @@ from sealdesk.identity import store as identity
 from sealdesk.identity.store import Tenant
 from sealdesk.paging import PageRequest
 from sealdesk.sealing import Unsealable
+from sealdesk.webhooks import actions as webhooks
+from sealdesk.webhooks import store as webhook_store
 
 _PAGE_ROWS = 200
+ListSealed = Callable[[Tx, str, str, int], Awaitable[Sequence[str]]]
 
 cli = typer.Typer(
     no_args_is_help=True,
@@ -142,30 +145,48 @@ def reseal() -> None:
     from rich.progress import track
 
     with database.opened() as desk:
-        sealed = list(sealed_of_all(desk))
+        sealed = [
+            (holder, *ids) for holder in _HOLDERS for ids in sealed_of_all(desk, holder.list_sealed)
+        ]
         done = track(sealed, "Sealing", transient=True, disable=not sys.stdout.isatty())
-        resealed = sum(desk.write(_reseal(desk, *key), key[0]) for key in done)
+        resealed = sum(desk.write(_reseal(desk, *one), one[1]) for one in done)
     print(f"Sealed {resealed} of {len(sealed)} secrets anew; the others were already.")
 
 
-def sealed_of_all(desk: Desk) -> Iterator[tuple[str, str]]:
-    """(tenant id, key id) of all keys that have a secret."""
+class _Holder(NamedTuple):
+    """What has a secret. name: what people call it."""
+
+    name: str
+    list_sealed: ListSealed
+    reseal: Callable[..., Awaitable[bool]]
+
+
+_HOLDERS = (
+    _Holder("key", store.list_sealed, actions.reseal_key),
+    _Holder("webhook", webhook_store.list_sealed, webhooks.reseal_webhook),
+)
+
+
+def sealed_of_all(
+    desk: Desk, list_sealed: ListSealed = store.list_sealed
+) -> Iterator[tuple[str, str]]:
+    """(tenant id, id) of all keys that have a secret, or of what else `list_sealed` lists."""
     for tenant in desk.walk(_tenants_after):
-        page_after = partial(_sealed_after, tenant.id)
-        yield from ((tenant.id, key_id) for key_id in desk.walk(page_after, tenant.id))
+        page_after = partial(_sealed_after, list_sealed, tenant.id)
+        yield from ((tenant.id, found) for found in desk.walk(page_after, tenant.id))
 
 
-def _sealed_after(tenant_id: str, last: str | None) -> Work[Sequence[str]]:
-    return lambda tx: store.list_sealed(tx, tenant_id, last or "", _PAGE_ROWS)
+def _sealed_after(list_sealed: ListSealed, tenant_id: str, last: str | None) -> Work[Sequence[str]]:
+    return lambda tx: list_sealed(tx, tenant_id, last or "", _PAGE_ROWS)
 
 
-def _reseal(desk: Desk, tenant_id: str, key_id: str) -> Work[bool]:
+def _reseal(desk: Desk, holder: _Holder, tenant_id: str, holder_id: str) -> Work[bool]:
     async def work(tx: Tx) -> bool:
         try:
-            return await actions.reseal_key(tx, tenant_id, key_id, ring=desk.ring)
+            return await holder.reseal(tx, tenant_id, holder_id, ring=desk.ring)
         except Unsealable as error:
             raise Unfit(
-                f"the secret of key {key_id} cannot be opened: {error};"
+                f"the secret of {holder.name} {holder_id} cannot be opened: {error};"
                 " add the master key that sealed it to SEALDESK_MASTER_KEY"
             ) from error
 

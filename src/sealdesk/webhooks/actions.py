@@ -209,9 +209,12 @@ async def end_test(
 
 
 async def reseal_webhook(tx: Tx, tenant_id: str, endpoint_id: str, *, ring: KeyRing) -> bool:
-    """Seal an endpoint's secrets under the ring's first master key; False when they were."""
+    """Seal an endpoint's secrets under the ring's first master key; False when they were, or are
+    there no longer."""
     await _hold(tx, endpoint_id)
-    endpoint = await get_webhook(tx, tenant_id, endpoint_id)
+    endpoint = await store.find(tx, tenant_id, endpoint_id)
+    if endpoint is None:
+        return False
     version, old = endpoint.secret_version, endpoint.sealed_old_secret
     resealed = msgspec.structs.replace(
         endpoint,
