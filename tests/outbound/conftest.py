@@ -43,6 +43,9 @@ class Sending:
 @pytest.fixture
 def sending() -> Iterator[Sending]:
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        unhandled: list[dict[str, Any]] = []
+        runner.get_loop().set_exception_handler(lambda _, context: unhandled.append(context))
         sending = Sending(runner)
         yield sending
         sending.run(sending.sender.close())
+        assert unhandled == []

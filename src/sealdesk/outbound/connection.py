@@ -85,7 +85,7 @@ class Connection(asyncio.Protocol):
     def _read(self, part: bytes) -> None:
         try:
             self._parser.feed_data(part)
-        except httptools.HttpParserError:
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
             self._fail("What came back is not HTTP/1.1.")
         if self._room == 0 and self._is_waiting():
             self._cut()
