@@ -38,16 +38,6 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
   });
 }
 
-// "Everything" stands for all the boxes below it.
-for (const all of document.querySelectorAll("input[data-all]")) {
-  const boxes = document.getElementById(all.dataset.all).querySelectorAll("input[type=checkbox]");
-  const apply = () => {
-    for (const box of boxes) box.disabled = all.checked;
-  };
-  all.addEventListener("change", apply);
-  apply();
-}
-
 // A reset link carries its token behind the #.
 const token = document.querySelector("input[data-fragment]");
 if (token && location.hash.length > 1) {

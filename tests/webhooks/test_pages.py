@@ -1,0 +1,421 @@
+"""Settings → Webhooks as a person clicks through it, without scripts."""
+
+import re
+from typing import Any
+
+import pytest
+
+from sealdesk.db.engine import Tx
+from sealdesk.webhooks.shapes import SUBSCRIBABLE
+from tests.support.client import Person
+from tests.support.pages import Page, Visitor, logged_in
+from tests.support.receiver import Receiver
+from tests.support.service import Service, Tenant, wait_until
+from tests.web.test_pages import assert_guarded
+
+HOME = "/settings/webhooks"
+API = "/api/v1/webhooks"
+_SECRET = re.compile(r"whsec_[A-Za-z0-9+/]{40,}=*")
+# Scripts, ends of attributes and elements, templates, turned text, and what is no character.
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "\"><img src=x onerror=alert(1)>",
+    "' onmouseover='alert(1)",
+    "</title></textarea></pre><svg onload=alert(1)>",
+    "{{ 7919 * 7907 }}{% include 'frame.html' %}",
+    "<!--", "]]>", "&lt;b&gt;&amp;", "javascript:alert(1)",
+    "\u202egnp.exe\u202c", "\u2066\u2028\u0085", "\x01\x08\x1b[31m\x7f", "\U000e0041\ufffe",
+)  # fmt: skip
+
+
+@pytest.fixture
+def visitor(tenant: Tenant) -> Visitor:
+    return logged_in(tenant)
+
+
+@pytest.fixture
+def admin(tenant: Tenant, visitor: Visitor) -> Person:
+    """The same log-in, as a program."""
+    return Person(tenant.service, visitor.cookies["sealdesk"])
+
+
+def _add(visitor: Visitor, receiver: Receiver, **fields: Any) -> str:
+    """A new endpoint's page, after its secret was shown."""
+    form = visitor.get(f"{HOME}/new").form(f"{HOME}/new")
+    page = visitor.submit(form, **{"url": receiver.url, **fields})
+    assert page.status == 201, page.text
+    return next(link for link in page.links if re.fullmatch(f"{HOME}/[0-9a-f-]{{36}}", link))
+
+
+def _set(service: Service, at: str, change: str, **values: object) -> None:
+    """Change the row of an endpoint behind the back of everybody."""
+    sql = f"UPDATE endpoints SET {change} WHERE id = :id"
+    params = {"id": at.rpartition("/")[2], **values}
+
+    async def work(tx: Tx) -> None:
+        await tx.run(sql, params)
+
+    service.write(work)
+
+
+def _copy(service: Service, at: str, sql: str, count: int) -> None:
+    """Run a statement that copies a row of an endpoint under so many other ids."""
+    ids = [f"0199c0de-1a2b-7c3d-8e4f-{number:012d}" for number in range(count)]
+
+    async def work(tx: Tx) -> None:
+        await tx.run_all(sql, [{"id": each, "of": at.rpartition("/")[2]} for each in ids])
+
+    service.write(work)
+
+
+def _log(visitor: Visitor, at: str) -> list[str]:
+    """The addresses of the deliveries of an endpoint's page."""
+    return [link for link in visitor.get(at).links if "/deliveries/" in link]
+
+
+def _test(visitor: Visitor, at: str) -> Page:
+    return visitor.submit(visitor.get(at).form(f"{at}/test"))
+
+
+def test_a_desk_without_endpoints_says_what_they_are_for(visitor: Visitor) -> None:
+    page = visitor.get(HOME)
+    assert "No endpoints yet" in page.text
+    assert f"{HOME}/new" in page.links
+
+
+def test_a_new_endpoint_shows_its_secret_once(
+    visitor: Visitor, admin: Person, receiver: Receiver
+) -> None:
+    form = visitor.get(f"{HOME}/new").form(f"{HOME}/new")
+    page = visitor.submit(form, url=receiver.url, description="The warehouse")
+    assert page.status == 201
+    assert_guarded(page)
+    (secret,) = _SECRET.findall(page.text)
+    (webhook,) = admin.get(API).json()["data"]
+    assert (webhook["url"], webhook["description"]) == (receiver.url, "The warehouse")
+    assert webhook["events"] == list(SUBSCRIBABLE)
+    at = f"{HOME}/{webhook['id']}"
+    for path in (HOME, at, f"{at}/edit", f"{at}/rotate", f"{at}/delete", f"{at}/replay"):
+        page = visitor.get(path)
+        assert page.status == 200
+        assert_guarded(page)
+        assert secret not in page.answer.text and "whsec_" not in page.answer.text
+
+
+def test_only_what_is_ticked_is_sent(visitor: Visitor, admin: Person, receiver: Receiver) -> None:
+    page = visitor.get(f"{HOME}/new")
+    fields = [f for f in page.form(f"{HOME}/new").fields if f[0] not in ("everything", "events")]
+    chosen = [("events", "reply.created"), ("events", "ticket.created"), ("url", receiver.url)]
+    visitor.post(f"{HOME}/new", [f for f in fields if f[0] != "url"] + chosen)
+    (webhook,) = admin.get(API).json()["data"]
+    assert webhook["events"] == ["ticket.created", "reply.created"]
+    edit = visitor.get(f"{HOME}/{webhook['id']}/edit").form(f"{HOME}/{webhook['id']}/edit")
+    ticked = [value for name, value in edit.fields if name == "events"]
+    assert ticked == webhook["events"]
+    assert "everything" not in dict(edit.fields)
+
+
+_WRONG: tuple[tuple[str, Any, str], ...] = (
+    ("url", "https://no-such-name.invalid/", "has no address"),
+    ("url", "https://169.254.169.254/", ""),
+    ("url", "ftp://example.test/", ""),
+    ("url", "javascript:alert(1)", ""),
+    ("url", "", "must not be empty"),
+    ("url", "https://a.test/" + "a" * 2048, "at most 2048"),
+    ("description", "d" * 256, "at most 255"),
+    ("events", "ticket.exploded", "is not an event type"),
+    ("events", [], "at least one"),
+)
+
+
+def test_a_form_keeps_what_was_typed_and_says_beside_the_field_what_is_wrong(
+    visitor: Visitor, admin: Person, receiver: Receiver
+) -> None:
+    form = visitor.get(f"{HOME}/new").form(f"{HOME}/new")
+    for field, value, words in _WRONG:
+        typed: dict[str, Any] = {"url": receiver.url, "description": "Kept"}
+        typed["events"] = ["reply.created"]
+        typed[field] = value
+        page = visitor.submit(form, everything=[], **typed)
+        assert page.status == 422
+        assert ("p", "id", f"{field}-fault") in page.attributes, value
+        assert words in page.text
+        again = dict(page.form(f"{HOME}/new").fields)
+        assert (again["url"], again["description"]) == (typed["url"], typed["description"])
+        assert (again.get("events") == "reply.created") == (field != "events")
+    assert admin.get(API).json()["data"] == []
+
+
+def test_the_fifty_first_endpoint_is_refused_in_words(
+    visitor: Visitor, admin: Person, receiver: Receiver
+) -> None:
+    at = _add(visitor, receiver)
+    copy = (
+        "INSERT INTO endpoints (tenant_id, id, url, events, is_active, secret_version, wakes,"
+        " created_at) SELECT tenant_id, :id, url, events, is_active, 1, 0, created_at"
+        " FROM endpoints WHERE id = :of"
+    )
+    _copy(visitor.service, at, copy, 49)
+    form = visitor.get(f"{HOME}/new").form(f"{HOME}/new")
+    page = visitor.submit(form, url=receiver.url)
+    assert page.status == 409
+    assert "There are 50 webhook endpoints" in page.text
+    assert page.form(f"{HOME}/new").value("url") == receiver.url
+    assert f"{HOME}/new" not in visitor.get(HOME).links
+
+
+def test_an_edit_changes_what_it_names(visitor: Visitor, admin: Person, receiver: Receiver) -> None:
+    at = _add(visitor, receiver)
+    form = visitor.get(f"{at}/edit").form(f"{at}/edit")
+    bad = visitor.submit(form, url="https://no-such-name.invalid/", description="New words")
+    assert bad.status == 422
+    assert bad.form(f"{at}/edit").value("description") == "New words"
+    visitor.submit(form, description="New words", everything=[], events="customer.created")
+    assert visitor.at == at
+    (webhook,) = admin.get(API).json()["data"]
+    assert (webhook["description"], webhook["events"]) == ("New words", ["customer.created"])
+    assert webhook["url"] == receiver.url
+
+
+def test_pausing_and_activating_are_one_click_each(
+    visitor: Visitor, admin: Person, receiver: Receiver
+) -> None:
+    at = _add(visitor, receiver)
+    page = visitor.submit(visitor.get(at).form(f"{at}/pause"))
+    assert "Paused" in page.text
+    assert admin.get(API).json()["data"][0]["is_active"] is False
+    page = visitor.submit(page.form(f"{at}/activate"))
+    assert "Active" in page.text
+    assert admin.get(API).json()["data"][0]["is_active"] is True
+
+
+def test_rotating_says_what_it_means_before_and_shows_the_secret_once(
+    visitor: Visitor, receiver: Receiver
+) -> None:
+    at = _add(visitor, receiver)
+    before = visitor.get(f"{at}/rotate")
+    assert "two signatures" in before.text and "24 hours" in before.text
+    after = visitor.submit(before.form(f"{at}/rotate"))
+    assert_guarded(after)
+    assert len(_SECRET.findall(after.text)) == 1
+    assert "two signatures" in after.text
+    assert "carries both signatures" in visitor.get(at).text
+    assert "stops at once" in visitor.get(f"{at}/rotate").text
+    _test(visitor, at)
+    assert len(receiver.wait(1)[0].headers["webhook-signature"].split(" ")) == 2
+
+
+def test_deleting_says_what_it_means_before(
+    visitor: Visitor, admin: Person, receiver: Receiver
+) -> None:
+    at = _add(visitor, receiver)
+    before = visitor.get(f"{at}/delete")
+    assert "for good" in before.text
+    assert admin.get(API).json()["data"]
+    after = visitor.submit(before.form(f"{at}/delete"))
+    assert (visitor.at, admin.get(API).json()["data"]) == (HOME, [])
+    assert "No endpoints yet" in after.text
+    assert visitor.get(at).status == 404
+
+
+def test_a_test_shows_its_request_and_its_answer(visitor: Visitor, receiver: Receiver) -> None:
+    receiver.answers(500, b"no such table", {"x-from": "the receiver"})
+    at = _add(visitor, receiver)
+    page = _test(visitor, at)
+    (got,) = receiver.wait(1)
+    for shown in ("webhook.test", "500", "no such table", "x-from: the receiver", "Failed"):
+        assert shown in page.text
+    assert f"webhook-id: {got.webhook_id}" in page.text
+    assert got.headers["webhook-signature"] in page.answer.text
+    assert got.body.decode() in page.text
+
+
+def test_a_receiver_that_is_away_is_named(visitor: Visitor, receiver: Receiver) -> None:
+    at = _add(visitor, receiver)
+    receiver.stop()
+    page = _test(visitor, at)
+    assert "No answer" in page.text
+    receiver.start = lambda: None  # type: ignore[method-assign]
+
+
+def test_the_log_is_filtered_and_turned_page_by_page(visitor: Visitor, receiver: Receiver) -> None:
+    at = _add(visitor, receiver)
+    _test(visitor, at)
+    fill = (
+        "INSERT INTO deliveries (tenant_id, id, endpoint_id, event_id, event_type, status,"
+        " attempt_count, retry_count, created_at) SELECT tenant_id, :id, endpoint_id, event_id,"
+        " event_type, 'failed', 1, 0, created_at FROM deliveries WHERE endpoint_id = :of LIMIT 1"
+    )
+    _copy(visitor.service, at, fill, 60)
+    pages = [visitor.get(at)]
+    while older := _leads(pages[-1], "next"):
+        pages.append(visitor.get(older))
+    seen = [[link for link in page.links if "/deliveries/" in link] for page in pages]
+    assert [len(links) for links in seen] == [25, 25, 11]
+    assert len({link for links in seen for link in links}) == 61
+    back = visitor.get(_leads(pages[2], "prev"))
+    assert [link for link in back.links if "/deliveries/" in link] == seen[1]
+    assert len(_log(visitor, f"{at}?status=succeeded")) == 1
+    assert len(_log(visitor, f"{at}?status=failed")) == 25
+    assert _log(visitor, f"{at}?status=pending") == []
+    for odd in ("status=%3Cscript%3E", "before=,,nonsense", "before=%27%22%3E", "page=7"):
+        assert len(_log(visitor, f"{at}?{odd}")) == 25
+
+
+def _leads(page: Page, where: str) -> str:
+    """Where a page leads on to, or back."""
+    found = re.search(rf'<a href="([^"]+)" rel="{where}">', page.answer.text)
+    return found[1] if found else ""
+
+
+def test_a_delivery_is_sent_again_with_its_id(
+    visitor: Visitor, tenant: Tenant, receiver: Receiver
+) -> None:
+    at = _add(visitor, receiver, everything=[], events="ticket.created")
+    tenant.key().ticket()
+    receiver.wait(1)
+    wait_until(lambda: "answered 200" in visitor.get(at).text, 20)
+    (path,) = _log(visitor, at)
+    visitor.submit(visitor.get(path).form(f"{path}/redeliver"))
+    assert visitor.at == path
+    first, second = receiver.wait(2)
+    assert first.webhook_id == second.webhook_id
+    wait_until(lambda: "Attempt 2" in visitor.get(path).text, 20)
+
+
+def test_a_paused_endpoint_offers_no_sending_again(visitor: Visitor, receiver: Receiver) -> None:
+    at = _add(visitor, receiver)
+    _test(visitor, at)
+    (path,) = _log(visitor, at)
+    redeliver = visitor.get(path).form(f"{path}/redeliver")
+    visitor.submit(visitor.get(at).form(f"{at}/pause"))
+    assert [form.action for form in visitor.get(path).forms] == ["/log-out"]
+    page = visitor.submit(redeliver)
+    assert page.status == 409
+    assert "Activate it first" in page.text
+
+
+def test_a_range_of_time_is_replayed(visitor: Visitor, tenant: Tenant, receiver: Receiver) -> None:
+    at = _add(visitor, receiver, everything=[], events="customer.created")
+    key = tenant.key()
+    key.customer("someone@example.test")
+    key.customer("another@example.test")
+    ids = {got.webhook_id for got in receiver.wait(2)}
+    page = visitor.get(f"{at}/replay")
+    page = visitor.submit(page.form(f"{at}/replay"))
+    assert (page.status, visitor.at) == (200, f"{at}/replay")
+    assert "The last replays" in page.text
+    again = receiver.wait(4)[2:]
+    assert {got.webhook_id for got in again} == ids
+
+
+_NO_RANGES = (
+    ("soon", "", "since"),
+    ("", "", "since"),
+    ("2026-01-01T00:00", "2025-01-01T00:00", "until"),
+    ("2000-01-01T00:00", "", "since"),
+    ("2026-01-01T00:00", "2999-01-01T00:00", "until"),
+)
+
+
+def test_a_range_that_cannot_be_is_named_beside_its_field(
+    visitor: Visitor, receiver: Receiver
+) -> None:
+    at = _add(visitor, receiver)
+    form = visitor.get(f"{at}/replay").form(f"{at}/replay")
+    for since, until, field in _NO_RANGES:
+        page = visitor.submit(form, since=since, until=until)
+        assert page.status == 422
+        assert ("p", "id", f"{field}-fault") in page.attributes, (since, until)
+        assert page.form(f"{at}/replay").value("since") == since
+        assert page.form(f"{at}/replay").value("until") == until
+
+
+def test_states_are_told_with_their_reason(
+    visitor: Visitor, admin: Person, receiver: Receiver
+) -> None:
+    at = _add(visitor, receiver)
+    assert "nothing sent yet" in visitor.get(HOME).text
+    _test(visitor, at)
+    assert "answered 200" in visitor.get(HOME).text
+    states = {
+        "failing_since = created_at": ("Failing", "failing since", "Failing since"),
+        "is_active = FALSE, disabled_reason = 'gone'": ("Disabled", "410 Gone", "410 Gone"),
+        "disabled_reason = 'failing'": ("Disabled", "five days", "failed for five days"),
+        "disabled_reason = NULL": ("Paused", "", "Paused"),
+    }
+    for change, (state, in_list, on_page) in states.items():
+        _set(visitor.service, at, change)
+        listed, shown = visitor.get(HOME), visitor.get(at)
+        assert state in listed.text and in_list in listed.text
+        assert state in shown.text and on_page in shown.text
+
+
+def test_another_tenants_endpoints_are_not_there(
+    visitor: Visitor, service: Service, receiver: Receiver
+) -> None:
+    stranger = logged_in(service.tenant("Strangers"))
+    at = _add(stranger, receiver)
+    _test(stranger, at)
+    (delivery,) = _log(stranger, at)
+    paths = (at, delivery, *(f"{at}/{end}" for end in ("edit", "rotate", "delete", "replay")))
+    assert [visitor.get(path).status for path in paths] == [404] * len(paths)
+    token = visitor.get(HOME).form("/log-out").value("form_token")
+    ends = ("edit", "pause", "activate", "rotate", "delete", "test", "replay")
+    for path in (f"{delivery}/redeliver", *(f"{at}/{end}" for end in ends)):
+        fields = [("form_token", token), ("url", receiver.url), ("events", "reply.created")]
+        fields += [("since", "2026-11-01T00:00")]
+        assert visitor.post(path, fields).status in (404, 422), path
+    assert len(receiver.got) == 1
+    assert "Active" in stranger.get(at).text
+
+
+def _plain(page: Page, allowed: Page) -> None:
+    """Whatever a page shows, it is made of the elements that it is made of without it."""
+    assert_guarded(page)
+    assert set(page.tags) <= set(allowed.tags)
+    names = {(tag, name) for tag, name, _ in allowed.attributes}
+    assert {(tag, name) for tag, name, _ in page.attributes} <= names
+
+
+def test_hostile_text_is_shown_as_text(visitor: Visitor, admin: Person, receiver: Receiver) -> None:
+    at = _add(visitor, receiver, description="Calm")
+    receiver.answers(500, b"calm", {"x-calm": "calm"})
+    _test(visitor, at)
+    calm_delivery = visitor.get(_log(visitor, at)[0])
+    new = visitor.get(f"{HOME}/new").form(f"{HOME}/new")
+    calm = {path: visitor.get(path) for path in (HOME, at, f"{at}/edit", f"{at}/delete")}
+    for text in HOSTILE:
+        _set(visitor.service, at, "description = :text, url = :text", text=text)
+        for path, without in calm.items():
+            page = visitor.get(path)
+            _plain(page, without)
+            assert "62615533" not in page.text
+        form = visitor.get(f"{at}/edit").form(f"{at}/edit")
+        assert (form.value("description"), form.value("url")) == (text, text)
+        _plain(_test(visitor, at), calm_delivery)
+        _set(visitor.service, at, "url = :text", text=receiver.url)
+        receiver.answers(500, text.encode(), {"x-calm": _for_header(text)})
+        page = _test(visitor, at)
+        _plain(page, calm_delivery)
+        assert " ".join(text.split()) in page.text
+        bad = visitor.submit(new, url=text, description=text, events=[text], everything=[])
+        assert bad.status == 422
+        assert_guarded(bad)
+        assert "script" not in bad.tags[bad.tags.index("body") :]
+        assert not [name for _, name, _ in bad.attributes if name.startswith("on")]
+
+
+def _for_header(text: str) -> str:
+    return "".join(letter for letter in text if " " <= letter <= "~")
+
+
+def test_an_answer_in_no_known_encoding_is_shown_as_text(
+    visitor: Visitor, receiver: Receiver
+) -> None:
+    at = _add(visitor, receiver)
+    receiver.answers(500, b"\xff\xfe<b>\x00\xed\xa0\x80" + b"a" * 5000)
+    page = _test(visitor, at)
+    assert page.status == 200
+    assert "<b>" in page.text and "b" not in page.tags
+    assert len(page.answer.text) < 12_000
