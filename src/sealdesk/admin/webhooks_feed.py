@@ -18,10 +18,11 @@ _WAIT_S = 30  # the longest that the service waits
 _TIMEOUT_S = _WAIT_S + 15
 _PAUSES_S = (1, 2, 4, 8, 15, 30)
 _ADVICE = {
-    "insufficient_permissions": "make a key with tickets:read, replies:read or customers:read.",
-    "cursor_expired": "leave --cursor out to begin now, or use --since-beginning.",
-    "invalid_cursor": "give one that this command has printed, with the same --events.",
-    "not_found": "is SEALDESK_API_URL the address of a Sealdesk with an events feed?",
+    "api_key_revoked": "Make another one: sealdesk keys create.",
+    "insufficient_permissions": "Make a key with tickets:read, replies:read or customers:read.",
+    "cursor_expired": "Leave --cursor out to begin now, or use --since-beginning.",
+    "invalid_cursor": "Give one that this command has printed, with the same --events.",
+    "not_found": "Is SEALDESK_API_URL the address of a Sealdesk with an events feed?",
 }
 
 
@@ -74,7 +75,8 @@ class Feed:
         while True:
             began_s = time.monotonic()
             try:
-                page = self._page({"cursor": self.cursor}, wait_s=_WAIT_S)
+                # After an absence without a wait, to tell at once that it is over.
+                page = self._page({"cursor": self.cursor}, wait_s=0 if failures else _WAIT_S)
             except Away as error:
                 pause_s = getattr(error, "pause_s", None) or _PAUSES_S[min(failures, 5)]
                 failures += 1
@@ -83,9 +85,10 @@ class Feed:
                 continue
             if failures:
                 self._tell(f"{api_url()} answers again; nothing was missed")
-                failures = 0
+            failures = 0
             if page.data:
                 return page
+            self.cursor = page.meta.resume_cursor
             # One that is about to stop does not wait.
             time.sleep(max(0.0, 1.0 - (time.monotonic() - began_s)))
 
