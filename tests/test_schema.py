@@ -25,6 +25,12 @@ ACROSS_TENANTS = {
     "events.py _PENDING": ("events.list_pending(", "sequencing.py"),
     "api_keys/store.py _PRUNE_SIGNATURES": ("api_keys.prune_signatures(", "pruning.py"),
     "idempotency.py _PRUNE": ("idempotency.prune(", "pruning.py"),
+    "webhooks/fan_out.py _CLAIM_REPLAYS": ("fan_out.claim_replays(", "sequencing.py"),
+    "webhooks/queue.py _LOOK": ("queue.look(", "worker.py"),
+    "webhooks/queue.py _CLAIM_HEALTHY": ("queue.claim(", "webhooks/deliver.py"),
+    "webhooks/queue.py _CLAIM_FAILING": ("queue.claim(", "webhooks/deliver.py"),
+    "webhooks/queue.py _END_LEASES": ("queue.end_leases", "worker.py"),
+    "webhooks/queue.py _DELETED": ("queue.prune_deleted(", "pruning.py"),
 }
 STATEMENTS = statements()
 OF_ONE_TENANT = [

@@ -15,6 +15,7 @@ from sealdesk.pruning import prune
 from sealdesk.sequencing import replay, sequence
 from sealdesk.settings import Settings
 from sealdesk.shared import Shared, share
+from sealdesk.webhooks import queue
 from sealdesk.webhooks.deliver import Deliverer
 
 PRUNE_EVERY_S = 60.0
@@ -55,18 +56,33 @@ async def run(shared: Shared) -> None:
 
 
 async def _deliver_always(shared: Shared) -> None:
-    deliverer = Deliverer(shared)
+    background = _Delivering(shared)
     try:
-        await deliverer.begin()
         while True:
-            # One after the other: what has just been placed is sent at once.
-            placed = await _tried(sequence, shared)
-            replayed = await _tried(replay, shared)
-            taken = await _tried(deliverer.take, shared)
-            if not (placed or replayed or taken):
+            if not await _tried(background.turn, shared):
                 await asyncio.sleep(LOOK_EVERY_S)
     finally:
-        await deliverer.end()
+        await background.deliverer.end()
+
+
+class _Delivering:
+    """What happens on its way to the endpoints."""
+
+    def __init__(self, shared: Shared) -> None:
+        self.deliverer = Deliverer(shared)
+        # On SQLite nobody else delivers: what is leased was held by a process that was killed.
+        self._has_old_leases = not shared.settings.database_url
+
+    async def turn(self, shared: Shared) -> int:
+        """Do a part of what there is to do; how much."""
+        if self._has_old_leases:
+            await shared.database.write(queue.end_leases)
+            self._has_old_leases = False
+        now_us = shared.clock.now_us()
+        there = await shared.database.read(lambda tx: queue.look(tx, now_us))
+        done = await sequence(shared) if there.events else 0
+        done += await replay(shared) if there.replays else 0
+        return done + await self.deliverer.take(there)
 
 
 async def _prune_always(shared: Shared) -> None:

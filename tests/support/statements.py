@@ -12,6 +12,7 @@ from sealdesk.db import tables
 SOURCE = Path(sealdesk.__file__).parent
 _VERBS = ("SELECT ", "INSERT INTO ", "UPDATE ", "DELETE FROM ")
 # What only the background loop runs, on PostgreSQL in a role of its own.
+_FILES_OF_WORKER = ("/queue.py", "/fan_out.py")
 _OF_WORKER = ("events.py _PENDING", "events.py _DRAW_POSITIONS", "events.py _PLACE")
 _BEFORE_TABLE = ("FROM", "JOIN", "INTO", "UPDATE")
 
@@ -43,13 +44,14 @@ class Statement(NamedTuple):
 
     @property
     def is_of_worker(self) -> bool:
-        is_queue = self.name.partition(" ")[0].endswith("/queue.py")
+        is_queue = self.name.partition(" ")[0].endswith(_FILES_OF_WORKER)
         return is_queue or "_PRUNE" in self.name or self.name in _OF_WORKER
 
 
 def statements() -> list[Statement]:
     """All of them, those that are put together at run time with what is known of them here."""
-    paths = [*SOURCE.glob("*/store.py"), *SOURCE.glob("*/lists.py"), *SOURCE.glob("*/queue.py")]
+    names = ("/store.py", "/lists.py", *_FILES_OF_WORKER)
+    paths = [path for name in names for path in SOURCE.glob(f"*{name}")]
     paths += [SOURCE / f"{name}.py" for name in ("events", "audit", "idempotency")]
     return [found for path in sorted(paths) for found in _statements_in(path)]
 

@@ -27,6 +27,13 @@ def shared_service(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> It
         yield service
 
 
+@pytest.fixture(scope="session")
+def timed_service(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service whose clock tests move on, each with a tenant of its own."""
+    with begin(tmp_path_factory.mktemp("timed")) as service:
+        yield service
+
+
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
     """Where webhooks go."""

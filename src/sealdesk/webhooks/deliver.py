@@ -14,7 +14,7 @@ from sealdesk import events
 from sealdesk.db.engine import Tx
 from sealdesk.shared import Shared
 from sealdesk.webhooks import queue, sending
-from sealdesk.webhooks.queue import Due
+from sealdesk.webhooks.queue import Due, Waiting
 from sealdesk.webhooks.results import Results, judged
 from sealdesk.webhooks.rules import Attempt, Endpoint
 
@@ -29,7 +29,7 @@ _TURN_S = 5.0
 _UNNOTED = 64  # of one endpoint, above which nothing more is sent to it
 # An endpoint that fails at once would otherwise be tried as fast as it refuses.
 _PAUSE_AFTER, _PAUSE_S = 3, 0.2
-_END_S = 3.0
+END_S = 3.0
 _GIVE_UP_S = 1.0
 
 log = structlog.get_logger("sealdesk.webhooks")
@@ -49,29 +49,28 @@ class Deliverer:
         self._sessions: dict[str, _Session] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def begin(self) -> None:
-        """On SQLite nobody else delivers: what is leased still was held by who was killed."""
-        if not self.shared.settings.database_url:
-            await self.shared.database.write(queue.end_leases)
-
-    async def take(self, shared: Shared) -> int:
-        """Begin to send to the endpoints that are due; how many."""
-        failing = sum(one.failing_since is not None for one in self._sessions.values())
-        healthy_room = max(0, _HEALTHY_AT_ONCE - (len(self._sessions) - failing))
-        failing_room = max(0, _FAILING_AT_ONCE - failing)
-        now_us = shared.clock.now_us()
-        there = await shared.database.read(lambda tx: queue.look(tx, now_us))
-        healthy = healthy_room if there["healthy"] else 0
-        failing = failing_room if there["failing"] else 0
+    async def take(self, there: Waiting) -> int:
+        """Begin to send to endpoints to which something is due; how many."""
+        healthy, failing = self._room(there)
         if not healthy and not failing:
             return 0
+        now_us = self.shared.clock.now_us()
         lease = now_us + LEASE_US
-        endpoints = await shared.database.write(
+        endpoints = await self.shared.database.write(
             lambda tx: queue.claim(tx, now_us, lease, healthy=healthy, failing=failing)
         )
         for endpoint in endpoints:
             self._begin(endpoint, lease)
         return len(endpoints)
+
+    def _room(self, there: Waiting) -> tuple[int, int]:
+        """For how many more endpoints there is room: healthy ones, and ones that fail."""
+        failing = sum(one.failing_since is not None for one in self._sessions.values())
+        healthy = len(self._sessions) - failing
+        return (
+            max(0, _HEALTHY_AT_ONCE - healthy) if there.healthy else 0,
+            max(0, _FAILING_AT_ONCE - failing) if there.failing else 0,
+        )
 
     def _begin(self, endpoint: Endpoint, lease: int) -> None:
         session = self._sessions.get(endpoint.id)
@@ -96,7 +95,7 @@ class Deliverer:
         """Give requests that are under way a short time, and let go of all endpoints."""
         self.is_ending = True
         if self._tasks:
-            await asyncio.wait(self._tasks, timeout=_END_S)
+            await asyncio.wait(self._tasks, timeout=END_S)
         for session in self._sessions.values():
             session.cut()
         if self._tasks:

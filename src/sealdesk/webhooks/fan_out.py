@@ -24,7 +24,6 @@ UPDATE endpoints SET wakes = wakes + 1,
 WHERE tenant_id = :tenant_id AND id = :id AND is_active AND deleted_at IS NULL
 """
 
-_OPEN = "SELECT 1 FROM replays WHERE finished_at IS NULL LIMIT 1"
 _CLAIM_REPLAYS = """
 SELECT tenant_id, id, endpoint_id, until, after_id FROM replays
 WHERE finished_at IS NULL ORDER BY id LIMIT :limit
@@ -79,11 +78,6 @@ async def add(tx: Tx, deliveries: Collection[New], now_us: int) -> None:
     await tx.run_all(
         _WAKE, [{"tenant_id": tenant, "id": one, "now": now_us} for tenant, one in endpoints]
     )
-
-
-async def has_replays(tx: Tx) -> bool:
-    """Whether any replay is under way."""
-    return await tx.first(_OPEN, {}) is not None
 
 
 async def claim_replays(tx: Tx, limit: int) -> list[Replay]:

@@ -16,7 +16,9 @@ _FREE = """FROM endpoints
 WHERE due_at <= :now AND (leased_until IS NULL OR leased_until <= :now)
     AND is_active AND deleted_at IS NULL AND failing_since IS"""
 _LOOK = f"""
-SELECT EXISTS (SELECT 1 {_FREE} NULL) AS healthy, EXISTS (SELECT 1 {_FREE} NOT NULL) AS failing
+SELECT EXISTS (SELECT 1 FROM events WHERE position IS NULL) AS events,
+    EXISTS (SELECT 1 FROM replays WHERE finished_at IS NULL) AS replays,
+    EXISTS (SELECT 1 {_FREE} NULL) AS healthy, EXISTS (SELECT 1 {_FREE} NOT NULL) AS failing
 """
 _CLAIM_HEALTHY = f"SELECT {COLUMNS} {_FREE} NULL ORDER BY due_at, id LIMIT :limit"
 _CLAIM_FAILING = f"SELECT {COLUMNS} {_FREE} NOT NULL ORDER BY due_at, id LIMIT :limit"
@@ -91,6 +93,15 @@ DELETE FROM replays WHERE tenant_id = :tenant_id AND endpoint_id = :endpoint_id
 _PRUNE_ENDPOINT = "DELETE FROM endpoints WHERE tenant_id = :tenant_id AND id = :endpoint_id"
 
 
+class Waiting(NamedTuple):
+    """What there is to do: events without a position, open replays, endpoints that nobody holds."""
+
+    events: bool
+    replays: bool
+    healthy: bool
+    failing: bool
+
+
 class Place(NamedTuple):
     """How far an endpoint's due deliveries have been read."""
 
@@ -129,9 +140,10 @@ class Outcome(NamedTuple):
 START = Place(-1, "")
 
 
-async def look(tx: Tx, now_us: int) -> Row:
-    """Whether there are free endpoints to which something is due: healthy, failing."""
-    return await tx.first(_LOOK, {"now": now_us})
+async def look(tx: Tx, now_us: int) -> Waiting:
+    """What there is to do."""
+    (row,) = await tx.all(_LOOK, {"now": now_us})
+    return Waiting(*row)
 
 
 async def claim(

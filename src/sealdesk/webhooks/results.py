@@ -72,9 +72,9 @@ async def _note(tx: Tx, outcomes: list[Outcome], now_us: int) -> None:
         endpoint = await queue.find(tx, outcome.endpoint)
         if endpoint is not None:
             document = msgspec.json.encode(rules.shown(endpoint, now_us))
-            tenant_id = endpoint.tenant_id
+            changes = {"is_active": (True, False), "disabled_reason": (None, outcome.disables)}
             await events.record(
-                tx, tenant_id, "webhook.disabled", document, events.NO_CHANGES, now_us
+                tx, endpoint.tenant_id, "webhook.disabled", document, changes, now_us
             )
 
 
