@@ -16,6 +16,7 @@ from typing import Any, cast
 import httpx
 import pytest
 
+from sealdesk import worker
 from sealdesk.clock import Clock
 from sealdesk.db.engine import Tx
 from tests.support.client import Key
@@ -33,6 +34,8 @@ NEW = {"subject": "A subject", "description": "Text", "customer": {"email": "c@e
 
 @pytest.fixture
 def disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
+    # The background loop looks once, at the start: only requests write here.
+    monkeypatch.setattr(worker, "LOOK_EVERY_S", 3600.0)
     with watched_disk(monkeypatch) as disk:
         yield disk
 
