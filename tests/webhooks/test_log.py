@@ -1,12 +1,16 @@
 """The delivery log and trying an endpoint: what was sent, and what came of it."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sealdesk import webhook_signing
+from sealdesk.paging import PageRequest
+from sealdesk.webhooks import store
 from tests.support.client import Person
+from tests.support.plans import plan
 from tests.support.receiver import Receiver, Reply
 from tests.support.service import Service, Tenant
 from tests.webhooks.managing import (
@@ -193,3 +197,32 @@ def test_a_delivery_is_found_under_its_own_endpoint_only(
     for path in (f"{other}/deliveries/{delivery.id}", f"{one}/deliveries/{UNKNOWN}"):
         assert admin.get(f"{WEBHOOKS}/{path}").status_code == 404
         assert admin.post(f"{WEBHOOKS}/{path}/redeliver").status_code == 404
+
+
+@pytest.mark.parametrize("page", [PageRequest(25, None), PageRequest(25, ["id"])])
+@pytest.mark.parametrize(
+    ("status", "index"),
+    [
+        (None, "deliveries_endpoint (tenant_id=? AND endpoint_id=? AND id<?)"),
+        ("failed", "deliveries_status (tenant_id=? AND endpoint_id=? AND status=? AND id<?)"),
+    ],
+)
+def test_a_page_of_the_log_reads_its_own_index(
+    template: Path, page: PageRequest, status: Any, index: str
+) -> None:
+    steps = plan(template, lambda tx: store.list_deliveries(tx, "t", "e", page, status))
+    last = "(tenant_id=? AND delivery_id=? AND number=?) LEFT-JOIN"
+    assert [step for step in steps if step.startswith("SEARCH")] == [
+        f"SEARCH d USING INDEX {index}",
+        f"SEARCH a USING INDEX sqlite_autoindex_attempts_1 {last}",
+    ]
+
+
+def test_endpoints_and_replays_are_read_in_the_order_of_their_ids(template: Path) -> None:
+    page = PageRequest(25, ["id"])
+    for listing, table in (
+        (lambda tx: store.list_endpoints(tx, "t", page), "endpoints"),
+        (lambda tx: store.list_replays(tx, "t", "e", page), "replays"),
+    ):
+        index = f"sqlite_autoindex_{table}_1 (tenant_id=? AND id<?)"
+        assert plan(template, listing) == [f"SEARCH {table} USING INDEX {index}"]

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.client import Person
 from tests.support.receiver import Receiver
-from tests.support.service import Service, Tenant
+from tests.support.service import Service, Tenant, wait_until
 from tests.webhooks.managing import UNKNOWN, WEBHOOKS, log_delivery, made, refused
 
 _FAR = 9_000_000_000_000_000
@@ -55,6 +55,39 @@ def test_a_delivery_is_due_again_whatever_became_of_it(
 def _endpoint(office: Tenant, endpoint_id: str) -> Any:
     sql = "SELECT due_at, wakes FROM endpoints WHERE id = :id LIMIT 1"
     return office.service.rows(sql, id=endpoint_id)[0]
+
+
+def test_a_redelivery_arrives_under_the_same_id_until_it_is_taken(
+    admin: Person, office: Tenant, receiver: Receiver
+) -> None:
+    endpoint_id = made(admin, receiver)["id"]
+    delivery = log_delivery(office, endpoint_id, refused(1))
+    path = f"{WEBHOOKS}/{endpoint_id}/deliveries/{delivery.id}"
+    for count in (1, 2):  # the second time it has succeeded
+        admin.post(f"{path}/redeliver")
+        assert [got.webhook_id for got in receiver.wait(count)] == [delivery.event_id] * count
+        wait_until(lambda: _shown(admin, path)["status"] == "succeeded", 15)
+    shown = _shown(admin, path)
+    assert [attempt["number"] for attempt in shown["attempts"]] == [1, 2, 3]
+    assert {got.body.decode() for got in receiver.got} == {shown["payload"]}
+
+
+def _shown(admin: Person, path: str) -> Any:
+    return admin.get(path).json()["data"]
+
+
+def test_a_redelivery_that_fails_has_its_whole_schedule_again(
+    admin: Person, office: Tenant, receiver: Receiver
+) -> None:
+    receiver.answers(500)
+    endpoint_id = made(admin, receiver)["id"]
+    delivery = log_delivery(office, endpoint_id, *(refused(n) for n in range(1, 11)))
+    path = f"{WEBHOOKS}/{endpoint_id}/deliveries/{delivery.id}"
+    admin.post(f"{path}/redeliver")
+    wait_until(lambda: _shown(admin, path)["attempt_count"] == 11, 15)
+    shown = _shown(admin, path)
+    assert shown["status"] == "pending"
+    assert shown["next_attempt_at"] is not None
 
 
 def test_an_inactive_endpoint_gets_nothing_again(
