@@ -14,7 +14,12 @@ _PROOFS = "tests/proofs/test_proofs.py"
 _LIMIT_PROOF = (
     "tests/proofs/test_limit.py::test_the_limit_holds_over_three_nodes_while_redis_is_killed"
 )
+_OUTBOUND = "tests/outbound"
+_NO_PACKET = "test_not_one_packet_goes_to_a_forbidden_address_whatever_a_name_server_says"
 _SHARED = "shared_limits.py"
+_WEBHOOKS = "tests/webhooks"
+_ENDPOINTS = f"{_WEBHOOKS}/test_endpoints.py"
+_ROTATION = f"{_WEBHOOKS}/test_rotation.py"
 _SHARED_TESTS = "tests/test_shared_limits.py"
 
 
@@ -439,6 +444,88 @@ PLANTS: tuple[Plant, ...] = (
         (f"{_SHARED_TESTS}::test_the_budget_comes_back_as_fast_as_it_is_promised",),
     ),
     Plant(
+        "endpoints that are made at once do not count each other",
+        "webhooks/actions.py",
+        '    await tx.lock(f"webhooks {caller.tenant_id}")\n',
+        "",
+        (f"{_WEBHOOKS}/test_limits.py::test_of_60_endpoints_made_at_once_50_are_there",),
+    ),
+    Plant(
+        "the URL of an endpoint is not tried when it is changed",
+        "webhooks/entry.py",
+        "change.url != endpoint.url:",
+        "not endpoint.url:",
+        (
+            f"{_ENDPOINTS}::test_a_url_that_cannot_be_sent_to_is_refused_with_its_cause",
+            f"{_ENDPOINTS}::test_a_url_is_reached_before_it_is_taken_and_nothing_is_sent",
+        ),
+    ),
+    Plant(
+        "the old webhook secret ends with its rotation",
+        "webhooks/actions.py",
+        "        sealed_old_secret=endpoint.sealed_secret,\n",
+        "        sealed_old_secret=None,\n",
+        (
+            f"{_ROTATION}::test_both_secrets_sign_for_a_day_and_then_the_new_one_alone",
+            f"{_ROTATION}::test_a_second_rotation_within_the_day_ends_the_first_secret",
+        ),
+    ),
+    Plant(
+        "a new master key leaves the old webhook secret behind",
+        "webhooks/actions.py",
+        "_resealed(endpoint, old, version - 1, ring)",
+        "old",
+        (f"{_ROTATION}::test_a_new_master_key_takes_over_both_secrets",),
+    ),
+    Plant(
+        "the secrets survive the deletion of their endpoint",
+        "webhooks/store.py",
+        "is_active = FALSE, sealed_secret = NULL,\n    sealed_old_secret = NULL,",
+        "is_active = FALSE,",
+        (f"{_ENDPOINTS}::test_a_deleted_endpoints_secrets_are_destroyed",),
+    ),
+    Plant(
+        "the audit shows the query of a URL",
+        "webhooks/rules.py",
+        '    return urlsplit(url)._replace(query="", fragment="").geturl()\n',
+        "    return url\n",
+        (f"{_ENDPOINTS}::test_every_deed_is_audited_with_who_and_where_and_no_secret",),
+    ),
+    Plant(
+        "a change of an endpoint undoes what the loop found",
+        "webhooks/store.py",
+        "UPDATE endpoints SET url = :url,",
+        "UPDATE endpoints SET is_active = :is_active, url = :url,",
+        (f"{_ENDPOINTS}::test_what_people_say_and_what_the_loop_finds_do_not_undo_each_other",),
+    ),
+    Plant(
+        "a delivery is found under any endpoint",
+        "webhooks/store.py",
+        "d.id = :id AND d.endpoint_id = :endpoint_id LIMIT 1",
+        "d.id = :id LIMIT 1",
+        (f"{_WEBHOOKS}/test_log.py::test_a_delivery_is_found_under_its_own_endpoint_only",),
+    ),
+    Plant(
+        "a redelivery goes on with the schedule that has ended",
+        "webhooks/store.py",
+        "due_at = :now, retry_count = 0\n",
+        "due_at = :now\n",
+        (
+            f"{_WEBHOOKS}/test_redelivery.py::"
+            "test_a_redelivery_that_fails_has_its_whole_schedule_again",
+        ),
+    ),
+    Plant(
+        "a redelivery wakes nobody",
+        "webhooks/actions.py",
+        "    await store.wake(tx, caller.tenant_id, endpoint_id, now_us)\n",
+        "",
+        (
+            f"{_WEBHOOKS}/test_redelivery.py::"
+            "test_a_redelivery_arrives_under_the_same_id_until_it_is_taken",
+        ),
+    ),
+    Plant(
         "doctor takes a path that leads nowhere for one that arrived",
         "admin/arrivals.py",
         '    if code == "not_found":\n        return _elsewhere(',
@@ -453,5 +540,92 @@ PLANTS: tuple[Plant, ...] = (
         '    unquote = __import__("urllib.parse").parse.unquote\n'
         "    if unquote(target) != unquote(arrived):\n",
         ("tests/admin/test_public_url.py::test_nginx_with_a_path_of_its_own_is_found_out",),
+    ),
+    Plant(
+        "a name is checked, and then connected to by name",
+        "outbound/connecting.py",
+        "        str(address),\n",
+        "        destination.name,\n",
+        (f"{_OUTBOUND}/test_rebinding.py::{_NO_PACKET}",),
+    ),
+    Plant(
+        "one public address of a name is enough",
+        "outbound/resolving.py",
+        "        if not all(is_permitted(",
+        "        if not any(is_permitted(",
+        (
+            f"{_OUTBOUND}/test_resolving.py::test_a_name_is_asked_for_again_and_judged_anew",
+            f"{_OUTBOUND}/test_rebinding.py::{_NO_PACKET}",
+        ),
+    ),
+    Plant(
+        "an address is public when Python says so",
+        "outbound/addresses.py",
+        "    if not any(address in network for network in _DENIED):\n",
+        "    if address.is_global:\n",
+        (
+            f"{_OUTBOUND}/test_urls.py::test_every_url_of_the_corpus_is_judged_as_it_should_be",
+            f"{_OUTBOUND}/test_rebinding.py::{_NO_PACKET}",
+        ),
+    ),
+    Plant(
+        "a setting opens metadata services",
+        "outbound/addresses.py",
+        "    if any(address in network for network in _NEVER):\n",
+        "    if any(address in network for network in _NEVER if not allowed):\n",
+        (f"{_OUTBOUND}/test_urls.py::test_no_setting_opens_a_metadata_service",),
+    ),
+    Plant(
+        "bodies of answers are read to their end",
+        "outbound/connection.py",
+        "        self._room = MAX_BODY_BYTES\n",
+        "        self._room = 2**28\n",
+        (
+            f"{_OUTBOUND}/test_hostile.py::"
+            "test_hostile_receivers_take_no_memory_and_nobody_elses_time",
+            f"{_OUTBOUND}/test_hostile.py::test_a_hostile_answer_is_bounded",
+        ),
+    ),
+    Plant(
+        "heads of answers have no end",
+        "outbound/connection.py",
+        "        self._room = MAX_HEAD_BYTES\n",
+        "        self._room = 2**40\n",
+        (f"{_OUTBOUND}/test_hostile.py::test_a_hostile_answer_is_bounded",),
+    ),
+    Plant(
+        "certificates may be for another name",
+        "outbound/connecting.py",
+        "    context = ssl.create_default_context()\n",
+        "    context = ssl.create_default_context()\n    context.check_hostname = False\n",
+        (f"{_OUTBOUND}/test_requests.py::test_a_certificate_that_does_not_hold_gets_nothing",),
+    ),
+    Plant(
+        "an answer is waited for however long it takes",
+        "outbound/sender.py",
+        "            async with asyncio.timeout_at(until):\n",
+        "            async with asyncio.timeout_at(until + 600):\n",
+        (f"{_OUTBOUND}/test_requests.py::test_an_answer_that_does_not_come_is_not_waited_for",),
+    ),
+    Plant(
+        "what was answered in part is sent again",
+        "outbound/sender.py",
+        '                if unsent.cause != "bad_answer" or kept[1].has_heard:\n',
+        '                if unsent.cause != "bad_answer":\n',
+        (f"{_OUTBOUND}/test_requests.py::test_what_was_answered_in_part_is_not_sent_again",),
+    ),
+    Plant(
+        "headers are sent as they were given",
+        "outbound/sender.py",
+        "        if not is_sound or name.lower() in _OURS:\n",
+        "        if not is_sound and name.lower() in _OURS:\n",
+        (f"{_OUTBOUND}/test_requests.py::test_a_header_cannot_bring_another",),
+    ),
+    Plant(
+        "names that hang take the threads of all",
+        "outbound/resolving.py",
+        "self._slow_turn if host in self._slow else self._turn:",
+        "self._turn:",
+        (f"{_OUTBOUND}/test_resolving.py::test_names_that_were_slow_leave_room_for_the_others",),
     ),
 )

@@ -48,7 +48,7 @@ async def connect(
         try:
             async with asyncio.timeout(share_s):
                 return address, await _connect(destination, address, context)
-        except (OSError, ssl.CertificateError) as error:
+        except OSError as error:
             failure = Unsent("url_unreachable", _why(error))
     raise failure
 

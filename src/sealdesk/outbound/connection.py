@@ -35,12 +35,15 @@ class Connection(asyncio.Protocol):
     async def exchange(self, request: bytes) -> Answered:
         """Send a request and wait for its answer, for ever. Raises Unsent (bad_answer)."""
         self._begin()
-        self._answered = asyncio.get_running_loop().create_future()
+        self._answered = answered = asyncio.get_running_loop().create_future()
         if self._transport is None or self._transport.is_closing():
             self._fail("The connection was closed.")
         else:
             self._transport.write(request)
-        return await self._answered
+        try:
+            return await answered
+        finally:
+            self._answered, self._headers, self._body = None, [], []
 
     def close(self) -> None:
         """Close it as is proper, with what TLS says at the end."""
