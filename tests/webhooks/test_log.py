@@ -91,6 +91,18 @@ def test_trying_says_why_there_was_no_answer(admin: Person, receiver: Receiver) 
     assert attempt["error"] == delivery["last_attempt"]["error"] != ""
 
 
+def test_a_secret_that_cannot_be_opened_is_the_installations_fault(
+    admin: Person, service: Service, receiver: Receiver
+) -> None:
+    endpoint_id = made(admin, receiver)["id"]
+    # Sealed for another version is as good as sealed under a key that has gone.
+    service.run(f"UPDATE endpoints SET secret_version = 7 WHERE id = '{endpoint_id}'")
+    answer = admin.post(f"{WEBHOOKS}/{endpoint_id}/test")
+    assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")
+    assert "cannot be read by this server" in answer.json()["detail"]
+    assert receiver.got == []
+
+
 def test_a_paused_endpoint_can_be_tried(admin: Person, receiver: Receiver) -> None:
     path = f"{WEBHOOKS}/{made(admin, receiver)['id']}"
     admin.patch(path, {"is_active": False})

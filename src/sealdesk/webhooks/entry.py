@@ -3,8 +3,11 @@
 No transaction is open meanwhile.
 """
 
-from sealdesk.errors import Fault, invalid
+import structlog
+
+from sealdesk.errors import Fault, Unavailable, invalid
 from sealdesk.outbound import Unsent
+from sealdesk.sealing import Unsealable
 from sealdesk.web.call import Call
 from sealdesk.webhooks import actions
 from sealdesk.webhooks.sending import send
@@ -15,6 +18,8 @@ from sealdesk.webhooks.shapes import (
     WebhookShown,
     WebhookWithSecret,
 )
+
+log = structlog.get_logger("sealdesk.webhooks")
 
 
 async def create_webhook(call: Call, new: NewWebhook) -> WebhookWithSecret:
@@ -40,16 +45,23 @@ async def change_webhook(call: Call, endpoint_id: str, change: WebhookChange) ->
 async def try_webhook(call: Call, endpoint_id: str) -> DeliveryWithAttempts:
     """Send an endpoint an event of its own now, once, whether or not it is active.
 
-    Changes nothing of the endpoint, whatever comes of it. Raises Missing.
+    Changes nothing of the endpoint, whatever comes of it. Raises Missing, Unavailable.
     """
     shared = call.shared
 
     endpoint, event_id, payload = await call.write(
         lambda tx: actions.begin_test(tx, call.caller, endpoint_id, now_us=call.now_us)
     )
-    attempt = await send(
-        shared.sender, shared.ring, endpoint, event_id, payload, number=1, clock=shared.clock
-    )
+    try:
+        attempt = await send(
+            shared.sender, shared.ring, endpoint, event_id, payload, number=1, clock=shared.clock
+        )
+    except Unsealable as error:
+        log.error(
+            "a secret cannot be opened: is SEALDESK_MASTER_KEY the right one?",
+            webhook_id=endpoint_id,
+        )
+        raise Unavailable(detail="The endpoint's secret cannot be read by this server.") from error
     return await call.write(
         lambda tx: actions.end_test(tx, endpoint, event_id, attempt, now_us=call.now_us)
     )
