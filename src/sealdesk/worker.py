@@ -45,6 +45,7 @@ async def _until_told(settings: Settings, on_ready: Callable[[], None]) -> None:
     on_ready()
     with contextlib.suppress(asyncio.CancelledError):
         await background
+    await shared.sender.close()
     await shared.database.close()
 
 

@@ -126,6 +126,7 @@ class Service:
             if working is not None:
                 working.cancel()
                 await asyncio.wait([working])
+                await self._background.sender.close()
                 await self._background.database.close()
             await self._doors.close()
 

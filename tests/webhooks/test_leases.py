@@ -1,0 +1,221 @@
+"""Leases: several who deliver share the work, and nobody's end leaves anything behind."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from sealdesk import events, worker
+from sealdesk.db.engine import Tx
+from sealdesk.db.opening import open_database
+from sealdesk.webhooks import deliver, fan_out, queue, store
+from sealdesk.webhooks.fan_out import New
+from tests.support.databases import POSTGRESQL_ONLY, SQLITE_ONLY, Kind, Template
+from tests.support.receiver import LOOPBACK, Receiver, Reply
+from tests.support.service import Service, Tenant, running, wait_until
+from tests.webhooks.managing import made
+
+FAR = 2**62
+Begin = Callable[[], AbstractContextManager[Service]]
+
+
+@pytest.fixture
+def installation(kind: Kind, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Begin]:
+    """Starts services on one database, one after the other."""
+    directory = tmp_path / "data"
+    if kind == "sqlite":
+        yield partial(running, directory, request.getfixturevalue("template"), **LOOPBACK)
+        return
+    template: Template = request.getfixturevalue("postgres_template")
+    with template.copied() as urls:
+        yield partial(running, directory, **urls, **LOOPBACK)
+
+
+def happens(tenant: Tenant, count: int) -> None:
+    """So many events."""
+    now_us = tenant.service.clock.now_us()
+
+    async def work(tx: Tx) -> None:
+        for _ in range(count):
+            await events.record(tx, tenant.id, "ticket.created", b"{}", {}, now_us)
+
+    tenant.service.write(work)
+
+
+def leased_until(tenant: Tenant, until: int | str) -> None:
+    sql = f"UPDATE endpoints SET leased_until = {until} WHERE tenant_id = '{tenant.id}'"
+    tenant.service.run(sql)
+
+
+def are_all_done(tenant: Tenant, count: int) -> bool:
+    sql = "SELECT status, count(*) FROM deliveries WHERE tenant_id = :id GROUP BY status"
+    rows = tenant.service.rows(sql, id=tenant.id)
+    return [tuple(row) for row in rows] == [("succeeded", count)]
+
+
+@contextmanager
+def another_worker(service: Service) -> Iterator[None]:
+    """A second `sealdesk worker` beside the first."""
+
+    async def run() -> None:
+        url = service.settings.worker_database_url
+        database = open_database(service.settings, name="second", url=url)
+        try:
+            await worker.run(msgspec.structs.replace(service.shared, database=database))
+        finally:
+            await database.close()
+
+    running = asyncio.run_coroutine_threadsafe(run(), service._loop)
+    try:
+        yield
+    finally:
+        running.cancel()
+
+
+@POSTGRESQL_ONLY
+def test_two_workers_share_the_work_and_send_nothing_twice(
+    service: Service, tenant: Tenant, receiver: Receiver
+) -> None:
+    receiver.answers(after_s=0.02)
+    endpoints = [made(tenant.admin(), receiver) for _ in range(4)]
+    with another_worker(service):
+        for _ in range(5):
+            happens(tenant, 10)
+        wait_until(lambda: are_all_done(tenant, 4 * 50), 20)
+    of_each = Counter(got.webhook_id for got in receiver.got)
+    assert {*of_each.values()} == {len(endpoints)}
+
+
+def test_what_another_holds_is_left_alone_until_its_lease_has_run_out(
+    timed_service: Service, receiver: Receiver
+) -> None:
+    tenant = timed_service.tenant()
+    made(tenant.admin(), receiver)
+    leased_until(tenant, timed_service.clock.now_us() + 60_000_000)
+    happens(tenant, 1)
+    sees_one = "SELECT 1 FROM deliveries WHERE tenant_id = :id LIMIT 1"
+    wait_until(lambda: bool(timed_service.rows(sees_one, id=tenant.id)))
+    other = timed_service.tenant()
+    made(other.admin(), receiver)
+    happens(other, 1)
+    wait_until(lambda: are_all_done(other, 1))
+    assert len(receiver.got) == 1
+    timed_service.clock.advance(61)
+    receiver.wait(2)
+
+
+def test_a_lease_is_kept_while_a_receiver_takes_its_time(
+    timed_service: Service, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deliver, "LEASE_US", 1_500_000)
+    monkeypatch.setattr(deliver, "RENEW_EVERY_S", 0.1)
+    tenant = timed_service.tenant()
+    made(tenant.admin(), receiver)
+    receiver.answers(after_s=2)
+    happens(tenant, 1)
+    receiver.wait(1)
+    before = _lease(tenant)
+    wait_until(lambda: (_lease(tenant) or 0) > before)
+    wait_until(lambda: are_all_done(tenant, 1))
+    assert len(receiver.got) == 1
+
+
+def _lease(tenant: Tenant) -> Any:
+    sql = "SELECT leased_until FROM endpoints WHERE tenant_id = :id LIMIT 1"
+    return tenant.service.rows(sql, id=tenant.id)[0]["leased_until"]
+
+
+class Late:
+    """A transaction before which another one does something, after it has read for the first time.
+
+    As with any that runs on another host.
+    """
+
+    def __init__(self, tx: Tx, then: Callable[[], Any]) -> None:
+        self._tx = tx
+        self._then = then
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tx, name)
+
+    async def first(self, sql: str, params: Any) -> Any:
+        row = await self._tx.first(sql, params)
+        await self._then()
+        return row
+
+
+@POSTGRESQL_ONLY
+def test_what_comes_while_an_endpoint_is_let_go_is_not_forgotten(
+    service: Service, tenant: Tenant, receiver: Receiver
+) -> None:
+    endpoint_id = made(tenant.admin(), receiver, events=["customer.created"])["id"]
+    leased_until(tenant, FAR)
+    happens(tenant, 1)
+    event_id = service.rows("SELECT id FROM events WHERE tenant_id = :id", id=tenant.id)[0]["id"]
+    endpoint = service.read(lambda tx: store.find(tx, tenant.id, endpoint_id))
+    assert endpoint is not None
+    now_us = service.clock.now_us()
+    times = iter([True])
+
+    async def more_comes() -> None:
+        new = New(tenant.id, endpoint_id, event_id, "ticket.created")
+        if next(times, False):
+            await service._doors.write(lambda tx: fan_out.add(tx, [new], now_us))
+
+    async def let_go(tx: Tx) -> bool:
+        late: Any = Late(tx, more_comes)
+        return await queue.release(late, endpoint, FAR, now_us, at_once=True)
+
+    assert service.write(let_go)
+    receiver.wait(1)
+
+
+@SQLITE_ONLY
+def test_what_a_killed_server_held_is_delivered_by_the_next(
+    installation: Begin, receiver: Receiver
+) -> None:
+    with installation() as service:
+        tenant = service.tenant()
+        made(tenant.admin(), receiver)
+        leased_until(tenant, FAR)
+        happens(tenant, 1)
+    with installation():
+        receiver.wait(1)
+
+
+def test_what_is_under_way_at_the_end_is_waited_for_and_noted(
+    installation: Begin, receiver: Receiver
+) -> None:
+    receiver.answers(after_s=0.5)
+    with installation() as service:
+        tenant = service.tenant()
+        made(tenant.admin(), receiver)
+        happens(tenant, 3)
+        receiver.wait(3)
+    with installation() as service:
+        tenant.service = service
+        wait_until(lambda: are_all_done(tenant, 3))
+    assert len(receiver.got) == 3
+
+
+def test_what_takes_too_long_at_the_end_is_sent_by_the_next_at_once(
+    installation: Begin, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deliver, "END_S", 0.2)
+    monkeypatch.setattr(deliver, "LEASE_US", 600_000_000)
+    receiver.answer = lambda _: Reply(after_s=2.0 if len(receiver.got) == 1 else 0.0)
+    with installation() as service:
+        tenant = service.tenant()
+        made(tenant.admin(), receiver)
+        happens(tenant, 1)
+        receiver.wait(1)
+    with installation() as service:
+        tenant.service = service
+        wait_until(lambda: are_all_done(tenant, 1), 20)
+    assert len(receiver.got) == 2
