@@ -127,6 +127,11 @@ def test_several_master_keys_are_read_in_their_order(tmp_path: Path) -> None:
         ("SEALDESK_EXTERNAL_PATH_PREFIX", "/support/"),
         ("SEALDESK_TRUSTED_PROXIES", "10.0.0.1/8"),
         ("SEALDESK_TRUSTED_PROXIES", "0.0.0.0/0"),
+        ("SEALDESK_WEBHOOK_ALLOWED_CIDRS", "10.0.0.1/8"),
+        ("SEALDESK_WEBHOOK_ALLOWED_CIDRS", "receiver.internal"),
+        ("SEALDESK_WEBHOOK_ALLOWED_CIDRS", "::/0"),
+        ("SEALDESK_WEBHOOK_ALLOWED_CIDRS", "10.0.0.0/8;10.1.0.0/16"),
+        ("SEALDESK_WEBHOOK_ALLOW_HTTP", "true"),
         ("SEALDESK_METRICS_TOKEN", "short"),
         ("SEALDESK_LOG_LEVEL", "verbose"),
     ],
@@ -169,3 +174,17 @@ def test_who_only_migrates_needs_no_keys(tmp_path: Path) -> None:
     url = "postgresql://desk@host/desk"
     settings = from_env({"SEALDESK_DATABASE_URL": url}, needs_keys=False)
     assert settings.database_url == url
+
+
+def test_webhooks_go_to_public_addresses_by_https_until_more_is_allowed(tmp_path: Path) -> None:
+    closed = read(tmp_path)
+    assert (closed.webhook_allowed_cidrs, closed.webhook_allow_http) == ((), False)
+    networks = "10.1.0.0/16, 192.168.5.7,fd12:3::/32"
+    opened = read(
+        tmp_path, SEALDESK_WEBHOOK_ALLOWED_CIDRS=networks, SEALDESK_WEBHOOK_ALLOW_HTTP="accept"
+    )
+    shown = [str(network) for network in opened.webhook_allowed_cidrs]
+    assert (shown, opened.webhook_allow_http) == (
+        ["10.1.0.0/16", "192.168.5.7/32", "fd12:3::/32"],
+        True,
+    )

@@ -526,6 +526,13 @@ PLANTS: tuple[Plant, ...] = (
         ),
     ),
     Plant(
+        "two changes of an endpoint at once undo each other",
+        "webhooks/actions.py",
+        '    await tx.lock(f"webhook {endpoint_id}")\n',
+        "    await tx.try_lock(endpoint_id)\n",
+        (f"{_ENDPOINTS}::test_two_changes_at_once_do_not_undo_each_other",),
+    ),
+    Plant(
         "doctor takes a path that leads nowhere for one that arrived",
         "admin/arrivals.py",
         '    if code == "not_found":\n        return _elsewhere(',

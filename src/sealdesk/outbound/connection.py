@@ -30,12 +30,15 @@ class Connection(asyncio.Protocol):
         self.is_reusable = True
         self._transport: asyncio.Transport | None = None
         self._answered: asyncio.Future[Answered] | None = None
+        self._headers: list[tuple[str, str]] = []
+        self._body: list[bytes] = []
         self._begin()
 
     async def exchange(self, request: bytes) -> Answered:
         """Send a request and wait for its answer, for ever. Raises Unsent (bad_answer)."""
         self._begin()
-        self._answered = answered = asyncio.get_running_loop().create_future()
+        answered: asyncio.Future[Answered] = asyncio.get_running_loop().create_future()
+        self._answered = answered
         if self._transport is None or self._transport.is_closing():
             self._fail("The connection was closed.")
         else:
@@ -43,7 +46,8 @@ class Connection(asyncio.Protocol):
         try:
             return await answered
         finally:
-            self._answered, self._headers, self._body = None, [], []
+            self._answered = None
+            self._headers, self._body = [], []  # it may be idle for long
 
     def close(self) -> None:
         """Close it as is proper, with what TLS says at the end."""
@@ -80,8 +84,8 @@ class Connection(asyncio.Protocol):
         self.has_heard = False
         self._room = MAX_HEAD_BYTES
         self._parser = httptools.HttpResponseParser(self)
-        self._headers: list[tuple[str, str]] = []
-        self._body: list[bytes] = []
+        self._headers = []
+        self._body = []
         self._status = 0
         self._is_framed = False
 
