@@ -1,4 +1,4 @@
-"""Where the programs of the servers are on this machine."""
+"""Where the programs of the servers, and a browser, are on this machine."""
 
 import os
 import re
@@ -19,6 +19,7 @@ _COMMANDS = {
     "pgbouncer": ("pgbouncer",),
     "haproxy": ("haproxy",),
     "nginx": ("nginx",),
+    "chromium": ("chromium", "chromium-browser", "google-chrome"),
 }
 SERVERS = ("postgres", *_COMMANDS)
 
@@ -32,7 +33,7 @@ class NotHere(Exception):
 
 
 def find(server: str) -> Path:
-    """The program of redis, pgbouncer, haproxy or nginx. Raises NotHere."""
+    """The program of a server other than PostgreSQL, or of the browser. Raises NotHere."""
     for command in _COMMANDS[server]:
         found = shutil.which(command, path=os.pathsep.join(_places()))
         if found is not None:

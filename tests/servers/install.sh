@@ -2,7 +2,7 @@
 # Installs Debian packages for the tests, as root, and starts none of the servers they bring: now
 # nor at the next boot. Servers that the machine already has keep running as they are.
 #
-#   install.sh LOG SERVER…      SERVER: postgres redis pgbouncer haproxy nginx
+#   install.sh LOG SERVER…      SERVER: postgres redis pgbouncer haproxy nginx chromium
 #
 # apt's status lines come out on the standard output, everything else goes into LOG.
 set -eu

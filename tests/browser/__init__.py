@@ -1,0 +1,1 @@
+"""A real browser at the pages: what only it can show."""

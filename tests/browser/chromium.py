@@ -1,0 +1,80 @@
+"""Chromium of this machine, driven by Playwright."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.servers.binaries import find
+
+# Nothing that it would ask of the world by itself.
+_QUIET = (
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-sync",
+    "--no-first-run",
+)
+# In milliseconds; machines that build things are slow.
+_PATIENCE = 30_000
+ZONE = "Europe/Berlin"
+
+
+@contextmanager
+def browsing() -> Iterator[Browser]:
+    """A browser without a window. Raises NotHere."""
+    program = find("chromium")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=[*_QUIET])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Window:
+    """A browser's window of its own, with what it complained of."""
+
+    def __init__(self, browser: Browser, base_url: str, **how: Any) -> None:
+        settings = {"locale": "en-GB", "timezone_id": ZONE, "base_url": base_url, **how}
+        self.context: BrowserContext = browser.new_context(**settings)
+        self.context.set_default_timeout(_PATIENCE)
+        self.page: Page = self.context.new_page()
+        self.complaints: list[str] = []
+        self.page.on("console", lambda message: self._note(message.type, message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("dialog", self._refuse)
+
+    def _note(self, kind: str, text: str) -> None:
+        # A refused form is an answer, and no fault of the page.
+        if kind in ("error", "warning") and "the server responded with a status of 4" not in text:
+            self.complaints.append(text)
+
+    def _refuse(self, dialog: Any) -> None:
+        self.complaints.append(f"a dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def log_in(self, email: str, password: str) -> None:
+        page = self.page
+        page.goto("/")
+        page.get_by_label("E-mail address").fill(email)
+        page.get_by_label("Password").fill(password)
+        page.get_by_role("button", name="Log in").click()
+        page.get_by_role("button", name="Log out").wait_for()
+
+    def add_endpoint(self, url: str, description: str = "") -> str:
+        """A new endpoint to which everything is sent; the path of its page."""
+        page = self.page
+        page.goto("/settings/webhooks/new")
+        page.get_by_label("URL").fill(url)
+        page.get_by_label("Description").fill(description)
+        page.get_by_role("button", name="Add the endpoint").click()
+        page.get_by_role("link", name="I have kept it").click()
+        page.get_by_role("heading", name="Deliveries").wait_for()
+        return page.url.removeprefix(page.url.partition("/settings")[0])
+
+    def overflows(self) -> bool:
+        """Whether the page can be scrolled sideways."""
+        return bool(self.page.evaluate("document.documentElement.scrollWidth > window.innerWidth"))

@@ -1,0 +1,234 @@
+"""What a person does, in a real browser."""
+
+import re
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+
+from tests.browser.chromium import Window
+from tests.interop import packages
+from tests.support.receiver import Receiver
+from tests.support.service import PASSWORD, Service, Tenant
+from tests.webhooks.test_pages import HOSTILE
+
+pytestmark = pytest.mark.xdist_group("browser")
+HOME = "/settings/webhooks"
+_BEHIND = ("", "/edit", "/rotate", "/replay", "/delete")
+
+
+def test_logging_in_and_out(opened: Callable[..., Window], tenant: Tenant) -> None:
+    window = opened()
+    page = window.page
+    page.goto(HOME)
+    page.get_by_label("E-mail address").fill(tenant.admin_email)
+    page.get_by_label("Password").fill("a wrong guess")
+    page.get_by_role("button", name="Log in").click()
+    page.get_by_text("The e-mail address or the password is wrong.").wait_for()
+    assert page.get_by_label("E-mail address").input_value() == tenant.admin_email
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**{HOME}")
+    (cookie,) = window.context.cookies()
+    assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Lax")
+    assert page.evaluate("document.cookie") == ""
+    page.get_by_role("button", name="Log out").click()
+    page.get_by_role("heading", name="Log in").wait_for()
+    assert window.context.cookies() == []
+    page.go_back()
+    page.get_by_role("heading", name="Log in").wait_for()
+
+
+def test_a_secret_is_copied_and_then_gone(window: Window, receiver: Receiver) -> None:
+    window.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = window.page
+    page.goto(f"{HOME}/new")
+    page.get_by_label("URL").fill(receiver.url)
+    assert not page.get_by_label("ticket.created").is_visible()
+    page.get_by_label("Everything").uncheck()
+    page.get_by_label("reply.created").uncheck()
+    page.get_by_role("button", name="Add the endpoint").click()
+    secret = page.locator("#secret").inner_text()
+    page.get_by_role("button", name="Copy").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == secret
+    assert re.fullmatch(r"whsec_[A-Za-z0-9+/]{43}=", secret)
+    page.reload()
+    page.get_by_role("heading", name="Deliveries").wait_for()
+    assert secret not in page.content()
+    assert page.get_by_text("ticket.created").is_visible()
+    assert page.get_by_text("reply.created").count() == 0
+    page.goto(HOME)
+    assert page.locator(".list > li").count() == 1
+
+
+def test_a_delivery_is_seen_with_its_answer(
+    window: Window, tenant: Tenant, receiver: Receiver
+) -> None:
+    page, at = window.page, window.add_endpoint(receiver.url)
+    receiver.answers(200, b"thank you")
+    tenant.key()
+    receiver.wait(1, 30)
+    row = page.get_by_role("link", name="api_key.created")
+    for _ in range(100):
+        page.goto(at)
+        if row.count() and page.get_by_text("answered 200").count():
+            break
+        page.wait_for_timeout(100)
+    row.click()
+    page.get_by_text("thank you").wait_for()
+    page.get_by_text("What is sent").click()
+    assert page.get_by_text('"type":"api_key.created"').is_visible()
+    shown = page.locator("time").first
+    assert shown.get_attribute("title").endswith(" UTC")  # type: ignore[union-attr]
+    assert "UTC" not in shown.inner_text()
+
+
+def test_a_rotation_is_confirmed(window: Window, receiver: Receiver) -> None:
+    page, at = window.page, window.add_endpoint(receiver.url)
+    page.get_by_role("link", name="Rotate it").click()
+    page.get_by_text("two signatures").wait_for()
+    page.get_by_role("link", name="Cancel").click()
+    page.get_by_role("link", name="Rotate it").click()
+    page.get_by_role("button", name="Rotate the secret").click()
+    page.get_by_text("it is shown this once").wait_for()
+    page.goto(at)
+    page.get_by_text("carries both signatures").wait_for()
+
+
+def test_a_range_is_typed_in_ones_own_zone(
+    window: Window, tenant: Tenant, receiver: Receiver, desk: Service
+) -> None:
+    page, at = window.page, window.add_endpoint(receiver.url)
+    page.goto(f"{at}/replay")
+    page.get_by_text("In Europe/Berlin, at most 30 days ago.").wait_for()
+    typed = page.get_by_label("From").input_value()
+    page.get_by_role("button", name="Replay").click()
+    page.get_by_text("The last replays").wait_for()
+    (row,) = desk.rows("SELECT since FROM replays WHERE tenant_id = :id LIMIT 2", id=tenant.id)
+    local = page.evaluate("text => new Date(text).getTime() * 1000", typed)
+    assert row[0] == local
+
+
+def test_hostile_text_runs_no_script(window: Window, receiver: Receiver) -> None:
+    page, at = window.page, window.add_endpoint(receiver.url)
+    receiver.answers(500, "".join(HOSTILE).encode(), {"content-type": "text/html"})
+    half = len(HOSTILE) // 2
+    for text in ("".join(HOSTILE[:half]), "".join(HOSTILE[half:])):
+        page.goto(f"{at}/edit")
+        page.locator("#description").evaluate("(field, text) => { field.value = text }", text)
+        page.get_by_role("button", name="Save").click()
+        page.get_by_role("button", name="Send a test").click()
+        page.get_by_role("heading", name="Attempt 1").wait_for()
+        assert HOSTILE[0] in page.locator("pre").last.inner_text()
+        page.goto(HOME)
+    assert window.complaints == []
+
+
+def test_everything_is_done_without_scripts(
+    opened: Callable[..., Window], tenant: Tenant, receiver: Receiver
+) -> None:
+    window = opened(java_script_enabled=False)
+    window.log_in(tenant.admin_email, PASSWORD)
+    page, at = window.page, window.add_endpoint(receiver.url)
+    page.get_by_role("button", name="Send a test").click()
+    page.get_by_role("heading", name="Attempt 1").wait_for()
+    page.goto(f"{at}/replay")
+    page.get_by_role("button", name="Replay").click()
+    page.get_by_text("The last replays").wait_for()
+    page.goto(f"{at}/delete")
+    page.get_by_role("button", name="Delete the endpoint").click()
+    page.get_by_text("No endpoints yet").wait_for()
+
+
+@pytest.fixture
+def evil() -> Iterator[ThreadingHTTPServer]:
+    """A server of somebody else, whose page sends a form as soon as it is looked at."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            target = self.path.partition("?")[2]
+            page = (
+                f"<form method=post action='{target}'><input name=form_token value=guess></form>"
+                "<script>document.forms[0].submit()</script>"
+            ).encode()
+            self.send_response(200)
+            self.send_header("content-type", "text/html")
+            self.send_header("content-length", str(len(page)))
+            self.end_headers()
+            self.wfile.write(page)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"], ids=["same-site", "cross-site"])
+def test_a_form_of_another_site_changes_nothing(
+    window: Window, receiver: Receiver, evil: ThreadingHTTPServer, desk: Service, host: str
+) -> None:
+    page, at = window.page, window.add_endpoint(receiver.url)
+    for target in (f"{at}/delete", f"{at}/pause", "/log-out"):
+        page.goto(f"http://{host}:{evil.server_port}/?{desk.url}{target}")
+        page.wait_for_url(f"{desk.url}/**")
+        page.get_by_role("heading", name="That form is out of date").wait_for()
+    page.goto(at)
+    page.get_by_text("Active", exact=True).wait_for()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_pages_fit_their_window_and_hinder_nobody(
+    opened: Callable[..., Window], tenant: Tenant, receiver: Receiver, theme: str
+) -> None:
+    window = opened(color_scheme=theme)
+    page = window.page
+    page.goto("/")
+    assert _barriers(window) == []
+    window.log_in(tenant.admin_email, PASSWORD)
+    at = window.add_endpoint(f"{receiver.url}/{'a' * 200}", "b" * 255)
+    receiver.answers(500, b"c" * 3000, {"x-long": "d" * 500})
+    page.get_by_role("button", name="Send a test").click()
+    page.get_by_role("heading", name="Attempt 1").wait_for()
+    others = (HOME, f"{HOME}/new", "/reset", "/nowhere", page.url)
+    for path in (*others, *(at + end for end in _BEHIND)):
+        page.goto(path)
+        for width in (360, 1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert not window.overflows(), (path, width)
+        assert _barriers(window) == [], path
+
+
+def _barriers(window: Window) -> list[str]:
+    """What axe finds that hinders people, serious or critical."""
+    source = (packages() / "node_modules" / "axe-core" / "axe.min.js").read_text()
+    window.page.evaluate(f"{source}; 0")
+    found = window.page.evaluate("axe.run()")
+    return [
+        f"{each['id']}: {each['nodes'][0]['html'][:120]}"
+        for each in found["violations"]
+        if each["impact"] in ("serious", "critical")
+    ]
+
+
+def test_the_first_load_is_light_and_stays_here(
+    opened: Callable[..., Window], desk: Service
+) -> None:
+    window = opened()
+    asked: list[str] = []
+    window.page.on("request", lambda request: asked.append(request.url))
+    window.page.goto("/", wait_until="networkidle")
+    assert len(set(asked)) <= 8
+    assert all(address.startswith(desk.url) for address in asked)
+
+
+def test_a_reset_link_fills_in_its_token(opened: Callable[..., Window]) -> None:
+    window = opened()
+    window.page.goto("/reset#the-token")
+    assert window.page.get_by_label("Reset token").input_value() == "the-token"
+    assert window.page.url.endswith("/reset")
