@@ -1,6 +1,7 @@
 """Managing webhook endpoints (decisions 11): what is taken, shown, changed, and audited."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -236,6 +237,18 @@ def test_another_tenants_endpoint_is_not_found(
 
 def _ago(service: Service, seconds: int) -> str:
     return clock.iso(service.clock.now_us() - seconds * 1_000_000)
+
+
+def test_two_changes_at_once_do_not_undo_each_other(admin: Person, receiver: Receiver) -> None:
+    path = f"{WEBHOOKS}/{made(admin, receiver)['id']}"
+    with ThreadPoolExecutor(2) as pool:
+        for number in range(20):
+            event = SUBSCRIBABLE[number % 2]
+            changes: list[dict[str, Any]] = [{"description": str(number)}, {"events": [event]}]
+            answers = list(pool.map(lambda change: admin.patch(path, change), changes))
+            assert [answer.status_code for answer in answers] == [200, 200]
+            shown = admin.get(path).json()["data"]
+            assert (shown["description"], shown["events"]) == (str(number), [event])
 
 
 def test_what_people_say_and_what_the_loop_finds_do_not_undo_each_other(
