@@ -8,9 +8,13 @@ from sealdesk import pruning
 from sealdesk.caller import SYSTEM
 from sealdesk.db.engine import Tx
 from sealdesk.identity import actions
+from sealdesk.webhooks import store as webhooks
+from sealdesk.webhooks.rules import Endpoint
 from tests.support.client import Key
 from tests.support.feed import wait_until_placed
 from tests.support.service import Service, Tenant
+from tests.webhooks.managing import log_delivery, refused
+from tests.webhooks.storing import add_replay, stored_endpoint
 
 DAY_S = 24 * 3600
 TICKETS = "/api/v1/external/tickets"
@@ -100,6 +104,48 @@ def test_events_of_all_tenants_go_after_thirty_days(own_service: Service) -> Non
     own_service.tenant().key().ticket()
     before, after = _left_after(own_service, "events", 15 * DAY_S + 60)
     assert (before > old > 0, after) == (True, before - old)
+
+
+@pytest.fixture
+def endpoint(own_service: Service, tenant: Tenant) -> Endpoint:
+    """An endpoint to which two events are on their way, one of them tried twice."""
+    endpoint = stored_endpoint(tenant, "ticket.created")
+    for attempts in ((refused(1), refused(2)), ()):
+        log_delivery(tenant, endpoint.id, *attempts, status="pending")
+    return endpoint
+
+
+def _log(service: Service) -> list[int]:
+    return [_count(service, table) for table in ("endpoints", "deliveries", "attempts", "replays")]
+
+
+@pytest.mark.parametrize(("after_s", "left"), [(-60, [1, 2, 2, 1]), (60, [1, 0, 0, 0])])
+def test_deliveries_attempts_and_replays_go_after_thirty_days(
+    own_service: Service, endpoint: Endpoint, after_s: float, left: list[int]
+) -> None:
+    add_replay(own_service, endpoint)
+    own_service.clock.advance(30 * DAY_S + after_s)
+    _prune(own_service)
+    assert _log(own_service) == left
+
+
+@pytest.mark.parametrize(("after_s", "left"), [(30, [2, 2, 2, 1]), (90, [1, 0, 0, 0])])
+def test_a_deleted_endpoint_goes_with_everything_of_its(
+    own_service: Service,
+    tenant: Tenant,
+    endpoint: Endpoint,
+    after_s: float,
+    left: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pruning, "_STEP_ROWS", 1)
+    stored_endpoint(tenant, "ticket.created")
+    add_replay(own_service, endpoint)
+    now_us = own_service.clock.now_us()
+    own_service.write(lambda tx: webhooks.delete(tx, endpoint.tenant_id, endpoint.id, now_us))
+    own_service.clock.advance(after_s)
+    _prune(own_service)
+    assert _log(own_service) == left
 
 
 def test_what_lasts_is_not_touched(own_service: Service, key: Key) -> None:

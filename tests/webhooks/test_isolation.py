@@ -1,0 +1,67 @@
+"""One endpoint's trouble is its own: whoever hangs or refuses never delays others."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.receiver import Receiver, Reply, receiving
+from tests.support.service import Service, Tenant, wait_until
+from tests.webhooks.managing import made
+from tests.webhooks.test_leases import happens
+
+HANGS_S = 6.0
+
+
+@pytest.fixture
+def slow() -> Iterator[Receiver]:
+    """A receiver that lets every request wait."""
+    with receiving() as receiver:
+        receiver.answers(after_s=HANGS_S)
+        yield receiver
+
+
+def test_endpoints_that_hang_do_not_delay_one_that_answers(
+    service: Service, tenant: Tenant, receiver: Receiver, slow: Receiver
+) -> None:
+    for _ in range(5):
+        made(tenant.admin(), slow)
+    happens(tenant, 10)
+    wait_until(lambda: len(slow.got) >= 40)  # eight to each of them
+    other = service.tenant()
+    made(other.admin(), receiver)
+    for count in range(1, 6):
+        began_at_s = time.monotonic()
+        happens(other, 1)
+        got = receiver.wait(count)
+        assert got[-1].at_s - began_at_s < HANGS_S / 2
+    assert len(slow.got) == 40
+
+
+def test_an_endpoint_that_hangs_has_eight_requests_at_the_most(
+    tenant: Tenant, slow: Receiver
+) -> None:
+    made(tenant.admin(), slow)
+    happens(tenant, 30)
+    slow.wait(8)
+    time.sleep(0.3)
+    assert len(slow.got) == 8
+
+
+def test_endpoints_that_fail_leave_the_places_of_others_alone(
+    service: Service, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sealdesk.webhooks.deliver._HEALTHY_AT_ONCE", 1)
+    monkeypatch.setattr("sealdesk.webhooks.deliver._FAILING_AT_ONCE", 1)
+    failing, other = service.tenant(), service.tenant()
+    receiver.answer = lambda got: Reply(500, after_s=0.5) if got.path == "/fail" else Reply()
+    for _ in range(3):
+        made(failing.admin(), receiver, url=receiver.url.replace("/hook", "/fail"))
+    since = service.clock.now_us()
+    service.run(f"UPDATE endpoints SET failing_since = {since} WHERE tenant_id = '{failing.id}'")
+    made(other.admin(), receiver)
+    happens(failing, 10)
+    receiver.wait(1)
+    happens(other, 1)
+    wait_until(lambda: any(got.path == "/hook" for got in receiver.got))
+    assert len(receiver.got) < 20  # of 31
