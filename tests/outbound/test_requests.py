@@ -127,7 +127,7 @@ def test_a_check_connects_and_sends_nothing(sending: Sending, authority: Authori
     for scheme, context in (("http", None), ("https", authority.context("localhost"))):
         with receiver(handle, context) as port:
             sending.run(sending.sender.check(f"{scheme}://localhost:{port}/"))
-            sending.run(asyncio.sleep(0.01))
+            sending.run(asyncio.sleep(0.1))
             assert ended.wait(5)
             ended.clear()
     assert came == [b"", b""]
