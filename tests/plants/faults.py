@@ -20,10 +20,10 @@ _SHARED = "shared_limits.py"
 _WEBHOOKS = "tests/webhooks"
 _ENDPOINTS = f"{_WEBHOOKS}/test_endpoints.py"
 _ROTATION = f"{_WEBHOOKS}/test_rotation.py"
-_WEBHOOKS = "tests/webhooks"
-_ENDPOINTS = f"{_WEBHOOKS}/test_endpoints.py"
-_ROTATION = f"{_WEBHOOKS}/test_rotation.py"
 _SHARED_TESTS = "tests/test_shared_limits.py"
+
+_LISTEN = "tests/admin/test_webhooks_listen.py"
+_LIBRARIES = "tests/webhooks/test_verifying_libraries.py::test_the_libraries_verify"
 
 
 class Plant(NamedTuple):
@@ -536,95 +536,6 @@ PLANTS: tuple[Plant, ...] = (
         (f"{_ENDPOINTS}::test_two_changes_at_once_do_not_undo_each_other",),
     ),
     Plant(
-        "endpoints that are made at once do not count each other",
-        "webhooks/actions.py",
-        '    await tx.lock(f"webhooks {caller.tenant_id}")\n',
-        "",
-        (f"{_WEBHOOKS}/test_limits.py::test_of_60_endpoints_made_at_once_50_are_there",),
-    ),
-    Plant(
-        "the URL of an endpoint is not tried when it is changed",
-        "webhooks/entry.py",
-        "change.url != endpoint.url:",
-        "not endpoint.url:",
-        (
-            f"{_ENDPOINTS}::test_a_url_that_cannot_be_sent_to_is_refused_with_its_cause",
-            f"{_ENDPOINTS}::test_a_url_is_reached_before_it_is_taken_and_nothing_is_sent",
-        ),
-    ),
-    Plant(
-        "the old webhook secret ends with its rotation",
-        "webhooks/actions.py",
-        "        sealed_old_secret=endpoint.sealed_secret,\n",
-        "        sealed_old_secret=None,\n",
-        (
-            f"{_ROTATION}::test_both_secrets_sign_for_a_day_and_then_the_new_one_alone",
-            f"{_ROTATION}::test_a_second_rotation_within_the_day_ends_the_first_secret",
-        ),
-    ),
-    Plant(
-        "a new master key leaves the old webhook secret behind",
-        "webhooks/actions.py",
-        "_resealed(endpoint, old, version - 1, ring)",
-        "old",
-        (f"{_ROTATION}::test_a_new_master_key_takes_over_both_secrets",),
-    ),
-    Plant(
-        "the secrets survive the deletion of their endpoint",
-        "webhooks/store.py",
-        "is_active = FALSE, sealed_secret = NULL,\n    sealed_old_secret = NULL,",
-        "is_active = FALSE,",
-        (f"{_ENDPOINTS}::test_a_deleted_endpoints_secrets_are_destroyed",),
-    ),
-    Plant(
-        "the audit shows the query of a URL",
-        "webhooks/rules.py",
-        '    return urlsplit(url)._replace(query="", fragment="").geturl()\n',
-        "    return url\n",
-        (f"{_ENDPOINTS}::test_every_deed_is_audited_with_who_and_where_and_no_secret",),
-    ),
-    Plant(
-        "a change of an endpoint undoes what the loop found",
-        "webhooks/store.py",
-        "UPDATE endpoints SET url = :url,",
-        "UPDATE endpoints SET is_active = :is_active, url = :url,",
-        (f"{_ENDPOINTS}::test_what_people_say_and_what_the_loop_finds_do_not_undo_each_other",),
-    ),
-    Plant(
-        "a delivery is found under any endpoint",
-        "webhooks/store.py",
-        "d.id = :id AND d.endpoint_id = :endpoint_id LIMIT 1",
-        "d.id = :id LIMIT 1",
-        (f"{_WEBHOOKS}/test_log.py::test_a_delivery_is_found_under_its_own_endpoint_only",),
-    ),
-    Plant(
-        "a redelivery goes on with the schedule that has ended",
-        "webhooks/store.py",
-        "due_at = :now, retry_count = 0\n",
-        "due_at = :now\n",
-        (
-            f"{_WEBHOOKS}/test_redelivery.py::"
-            "test_a_redelivery_that_fails_has_its_whole_schedule_again",
-        ),
-    ),
-    Plant(
-        "a redelivery wakes nobody",
-        "webhooks/actions.py",
-        "    await store.wake(tx, caller.tenant_id, endpoint_id, now_us)\n",
-        "",
-        (
-            f"{_WEBHOOKS}/test_redelivery.py::"
-            "test_a_redelivery_arrives_under_the_same_id_until_it_is_taken",
-        ),
-    ),
-    Plant(
-        "two changes of an endpoint at once undo each other",
-        "webhooks/actions.py",
-        '    await tx.lock(f"webhook {endpoint_id}")\n',
-        "    await tx.try_lock(endpoint_id)\n",
-        (f"{_ENDPOINTS}::test_two_changes_at_once_do_not_undo_each_other",),
-    ),
-    Plant(
         "doctor takes a path that leads nowhere for one that arrived",
         "admin/arrivals.py",
         '    if code == "not_found":\n        return _elsewhere(',
@@ -726,5 +637,58 @@ PLANTS: tuple[Plant, ...] = (
         "self._slow_turn if host in self._slow else self._turn:",
         "self._turn:",
         (f"{_OUTBOUND}/test_resolving.py::test_names_that_were_slow_leave_room_for_the_others",),
+    ),
+    Plant(
+        "the secret before the last signs no more",
+        "webhooks/sending.py",
+        "now_us < (endpoint.old_secret_until or 0)",
+        "now_us < 0",
+        (f"{_LIBRARIES}_with_both_secrets_for_a_day_after_a_rotation",),
+    ),
+    Plant(
+        "the secret before the last signs for ever",
+        "webhooks/sending.py",
+        "now_us < (endpoint.old_secret_until or 0)",
+        "now_us",
+        (f"{_LIBRARIES}_with_both_secrets_for_a_day_after_a_rotation",),
+    ),
+    Plant(
+        "a comma stands between two signatures",
+        "webhooks/sending.py",
+        '" ".join(signatures)',
+        '",".join(signatures)',
+        (f"{_LIBRARIES}_with_both_secrets_for_a_day_after_a_rotation",),
+    ),
+    Plant(
+        "the time is not signed",
+        "webhook_signing.py",
+        'f"{webhook_id}.{timestamp}.".encode()',
+        'f"{webhook_id}.".encode()',
+        (
+            f"{_LIBRARIES}_a_thousand_deliveries",
+            f"{_LISTEN}::test_new_events_arrive_byte_for_byte_with_valid_signatures",
+            "tests/test_webhook_signing.py::test_the_official_library_is_of_the_same_opinion",
+        ),
+    ),
+    Plant(
+        "the age of a webhook is not looked at",
+        "webhook_signing.py",
+        "    if age_s > TOLERANCE_S:\n",
+        "    if age_s > TOLERANCE_S * 100:\n",
+        ("tests/test_webhook_signing.py::test_the_mistake_is_named",),
+    ),
+    Plant(
+        "events are written anew for the developer's program",
+        "admin/webhooks_feed.py",
+        "yield [bytes(event) for event in page.data]",
+        "yield [json_text.dumps(json_text.loads(event)).encode() for event in page.data]",
+        (f"{_LISTEN}::test_new_events_arrive_byte_for_byte_with_valid_signatures",),
+    ),
+    Plant(
+        "listening goes on at the end after an absence",
+        "admin/webhooks_feed.py",
+        'page = self._page({"cursor": self.cursor}, wait_s',
+        'page = self._page({"start": "latest"} if failures else {"cursor": self.cursor}, wait_s',
+        (f"{_LISTEN}::test_while_the_service_is_away_nothing_is_missed",),
     ),
 )
