@@ -10,6 +10,8 @@ from sealdesk.db.engine import Tx
 from tests.support.service import Service, Tenant, wait_until
 from tests.webhooks.storing import stored_endpoint
 
+CREATED: events.EventType = "ticket.created"
+
 
 def record(tenant: Tenant, *kinds: events.EventType) -> None:
     """Events, one after the other, in one transaction."""
@@ -70,7 +72,7 @@ def test_much_is_handed_on_in_steps_and_in_order(
 ) -> None:
     monkeypatch.setattr(sequencing, "_STEP_DELIVERIES", 4)
     endpoints = {stored_endpoint(tenant, "ticket.created").id for _ in range(3)}
-    record(tenant, *["ticket.created"] * 10)
+    record(tenant, *[CREATED] * 10)
     placed = until_placed(tenant)
     assert [position for position, _ in placed] == list(range(1, 11))
     sql = "SELECT event_id FROM deliveries WHERE tenant_id = :id AND endpoint_id = :of ORDER BY id"
@@ -96,7 +98,7 @@ def test_no_event_has_a_place_without_its_deliveries(own_service: Service) -> No
 def test_several_sequencers_at_once_place_everything_once(service: Service, tenant: Tenant) -> None:
     stored_endpoint(tenant, "ticket.created")
     for _ in range(20):
-        record(tenant, *["ticket.created"] * 5)
+        record(tenant, *[CREATED] * 5)
 
         async def four_times(shared: Any) -> None:
             await asyncio.gather(*(sequencing.sequence(shared) for _ in range(4)))

@@ -19,7 +19,7 @@ from sealdesk.webhooks.fan_out import New
 from tests.support.databases import POSTGRESQL_ONLY, SQLITE_ONLY, Kind, Template
 from tests.support.receiver import LOOPBACK, Receiver, Reply
 from tests.support.service import Service, Tenant, running, wait_until
-from tests.webhooks.managing import made
+from tests.webhooks.managing import WEBHOOKS, made
 
 FAR = 2**62
 Begin = Callable[[], AbstractContextManager[Service]]
@@ -148,6 +148,22 @@ class Late:
         row = await self._tx.first(sql, params)
         await self._then()
         return row
+
+
+def test_what_is_asked_for_again_while_it_is_under_way_is_not_sent_beside_itself(
+    service: Service, tenant: Tenant, receiver: Receiver
+) -> None:
+    admin = tenant.admin()
+    path = f"{WEBHOOKS}/{made(admin, receiver)['id']}/deliveries"
+    receiver.answers(after_s=0.5)
+    happens(tenant, 3)
+    receiver.wait(3)
+    receiver.answers()
+    for delivery in admin.get(path).json()["data"]:
+        assert admin.post(f"{path}/{delivery['id']}/redeliver").status_code == 202
+    happens(tenant, 1)
+    wait_until(lambda: are_all_done(tenant, 4))
+    assert len({got.webhook_id for got in receiver.got}) == len(receiver.got) == 4
 
 
 @POSTGRESQL_ONLY

@@ -6,6 +6,7 @@ eight, or one while it fails. Whoever holds it sends until nothing is due or its
 
 import asyncio
 from collections import deque
+from functools import partial
 from typing import Any
 
 import structlog
@@ -120,6 +121,7 @@ class _Session:
         self._failures = 0  # one after the other
         self._read_until = queue.START
         self._queue: deque[Due] = deque()
+        self._taken: set[str] = set()  # what is in the queue, under way or not yet noted
         self._sending: set[asyncio.Task[None]] = set()
         self._noting: set[asyncio.Future[bool]] = set()
         self._is_over = False  # nothing more is to be sent
@@ -181,13 +183,16 @@ class _Session:
 
     async def _read(self) -> None:
         if not self._may_send():
+            self._taken.difference_update(due.delivery_id for due in self._queue)
             self._queue.clear()
         elif not self._queue and self._has_room() and len(self._noting) < _UNNOTED:
             endpoint, due = await self._shared.database.read(self._next)
             if endpoint is not None:
                 self._adopt(endpoint)
             if due and not self._is_over:
-                self._queue.extend(due)
+                # One that is asked for again while it is under way is not sent beside itself.
+                self._queue.extend(one for one in due if one.delivery_id not in self._taken)
+                self._taken.update(one.delivery_id for one in due)
                 self._read_until = due[-1].place
 
     async def _next(self, tx: Tx) -> tuple[Endpoint | None, list[Due]]:
@@ -232,13 +237,14 @@ class _Session:
         self._is_over |= outcome.disables is not None
         noted = self._deliverer.results.add(outcome)
         self._noting.add(noted)
-        noted.add_done_callback(self._noted)
+        noted.add_done_callback(partial(self._noted, due.delivery_id))
         self._failures = 0 if outcome.failing_since is None else self._failures + 1
         if self._failures >= _PAUSE_AFTER:
             await asyncio.sleep(_PAUSE_S)
 
-    def _noted(self, noted: "asyncio.Future[bool]") -> None:
+    def _noted(self, delivery_id: str, noted: "asyncio.Future[bool]") -> None:
         self._noting.discard(noted)
+        self._taken.discard(delivery_id)
         self._is_broken |= noted.cancelled() or not noted.result()
 
     async def _attempt(self, due: Due) -> Attempt:
