@@ -19,7 +19,7 @@ from tests.outbound.receivers import OK, answering, once, receiver
 def test_a_hostile_answer_is_bounded(
     sending: Sending, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sender, "IN_ALL_S", 0.5 if HOSTILE[name] == "timeout" else 10.0)
+    monkeypatch.setattr(sender, "IN_ALL_S", 0.5 if HOSTILE[name] == "timeout" else 3.0)
     with receiver(answering_with(name)) as port:
         came: int | str
         try:

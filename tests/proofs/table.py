@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from tests.proofs import crashes, crowd, ending, failover, limited, reading, rolling
+from tests.proofs import crashes, crowd, ending, failover, limited, reading, rebinding, rolling
 from tests.proofs.figures import Target, Tell
 from tests.proofs.nodes import Installation
 
@@ -81,5 +81,11 @@ PROOFS = (
         "one key's limit over 3 nodes, Redis killed midway",
         lambda installation, tell: limited.run(installation, tell=tell),
         limited.TARGETS,
+    ),
+    Proof(
+        "rebinding",
+        "no webhook goes to a forbidden address, whatever a name server says",
+        lambda _, tell: rebinding.run(tell=tell),
+        rebinding.TARGETS,
     ),
 )
