@@ -70,10 +70,10 @@ REFUSED: dict[str, Problem] = {
     "cursor_expired": Problem(
         "Events are kept for 30 days, and some behind this cursor have been deleted: going on from"
         " it would skip them without a word.",
-        "Read the tickets and customers once in full, then follow the feed from its"
-        " `resume_cursor`.",
-        "Events behind this cursor were deleted after 30 days. Read everything once, then begin"
-        " again without `cursor`.",
+        "Ask with `start=latest` and keep the `resume_cursor`, then read tickets and customers once"
+        " in full, then go on from that cursor.",
+        "Events behind this cursor were deleted after 30 days. Begin again with start=latest, then"
+        " read tickets and customers once in full, then go on from its resume_cursor.",
     ),
     "version_mismatch": Problem(
         "Somebody changed the resource since the version that If-Match names: `current`.",

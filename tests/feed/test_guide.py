@@ -1,0 +1,217 @@
+"""The guide to events: its examples are what the service gives, and its programs work."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from sealdesk import events
+from tests.support.client import Key, Person
+from tests.support.feed import EVENTS, Feed, record
+from tests.support.receiver import LOOPBACK, receiving
+from tests.support.service import Service, Tenant, wait_until
+
+Json = dict[str, Any]
+KEYS = "/api/v1/api-keys"
+HOOKS = "/api/v1/webhooks"
+TICKETS = "/api/v1/external/tickets"
+CUSTOMERS = "/api/v1/external/customers"
+GUIDE = (Path(__file__).parents[2] / "docs" / "api" / "events.md").read_text()
+EXAMPLES = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", GUIDE, re.DOTALL)]
+# What the tenant writes into them is its own.
+_FREE = ("custom_fields", "metadata")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+
+
+def test_every_type_has_one_example_in_the_order_of_the_types() -> None:
+    assert [example["type"] for example in EXAMPLES] == list(events.TYPES)
+
+
+@pytest.fixture
+def happened(start: Callable[..., Service]) -> dict[str, Json]:
+    """An event of each type, made as the examples tell it."""
+    service = start(**LOOPBACK)
+    tenant = service.tenant()
+    admin, feed = tenant.admin(), Feed(tenant)
+    _of_customers_and_tickets(tenant.key())
+    _of_keys(admin)
+    _of_webhooks(admin, tenant.key(), feed)
+    first = {row["type"]: row for row in reversed(feed.recorded())}
+    return {kind: json.loads(events.payload(row)) for kind, row in first.items()}
+
+
+def _of_customers_and_tickets(key: Key) -> None:
+    customer = key.customer(
+        "maria.santos@example.com", name="Maria", company="S", external_id="C", metadata={"a": 1}
+    )
+    ticket = key.ticket(
+        customer={"email": customer["email"]}, tags=["refund"], external_id="x", priority="high"
+    )
+    key.post(f"{TICKETS}/{ticket['id']}/replies", {"body": "We have sent two."})
+    key.patch(f"{TICKETS}/{ticket['id']}", {"status": "pending", "priority": "urgent"})
+    key.patch(f"{CUSTOMERS}/{customer['id']}", {"name": "Maria Santos-Lima"})
+
+
+def _of_keys(admin: Person) -> None:
+    new = {"name": "Shop", "permissions": ["tickets:read"], "expires_at": "2099-01-01T00:00:00Z"}
+    path = f"{KEYS}/{admin.post(KEYS, new).json()['data']['id']}"
+    admin.patch(path, {"name": "Shop (EU)", "rate_limit": 2000})
+    admin.post(f"{path}/rotate")
+    admin.delete(path)
+
+
+def _of_webhooks(admin: Person, key: Key, feed: Feed) -> None:
+    with receiving() as receiver:
+        new = {"url": receiver.url, "events": ["reply.created"], "description": "d"}
+        made = admin.post(HOOKS, new)
+        assert made.status_code == 201, made.text
+        path = f"{HOOKS}/{made.json()['data']['id']}"
+        assert admin.post(f"{path}/test").status_code == 200
+        receiver.answers(410)
+        ticket = key.ticket()
+        key.post(f"{TICKETS}/{ticket['id']}/replies", {"body": "Hello"})
+        wait_until(lambda: any(row["type"] == "webhook.disabled" for row in feed.recorded()))
+
+
+def test_the_examples_are_what_the_service_gives(happened: dict[str, Json]) -> None:
+    assert happened.keys() == set(events.TYPES)
+    for example in EXAMPLES:
+        real = happened[example["type"]]
+        assert list(example) == list(real)
+        assert _kinds(example) == _kinds(real), example["type"]
+
+
+def _kinds(value: Any, name: str = "") -> Any:
+    """The same with the kind of each value in its place; null stands for a text or a time."""
+    if isinstance(value, dict):
+        return {} if name in _FREE else {key: _kinds(part, key) for key, part in value.items()}
+    if isinstance(value, list):
+        is_pair = name not in ("tags", "permissions", "events")
+        return [_kinds(part, name) for part in (value if is_pair else value[:1])]
+    if name.endswith(("_at", "_since", "timestamp")):
+        return "time" if value is None else _TIME.sub("time", value)
+    return str if value is None else type(value)
+
+
+class Program(NamedTuple):
+    """A program of the guide that runs in a directory of its own."""
+
+    command: list[str]
+    text: str
+    directory: Path
+    key: Key
+
+    @contextmanager
+    def running(self) -> Iterator[Callable[[], str]]:
+        """What it has said so far; in the end it is killed, as by a fault."""
+        output = self.directory / "output"
+        env = {
+            "PATH": os.environ["PATH"],
+            "SEALDESK_API_URL": self.key.service.url,
+            "SEALDESK_API_KEY": self.key.api_key,
+            "SEALDESK_API_SECRET": self.key.api_secret,
+        }
+        with output.open("w") as said:
+            process = subprocess.Popen(
+                [*self.command, self.text], cwd=self.directory, env=env, stdout=said, stderr=said
+            )
+            try:
+                yield output.read_text
+            finally:
+                process.kill()
+                process.wait(10)
+
+    def cursor(self) -> str:
+        place = self.directory / "sealdesk-cursor"
+        return place.read_text() if place.exists() else ""
+
+
+@pytest.fixture
+def feed(tenant: Tenant) -> Feed:
+    return Feed(tenant)
+
+
+@pytest.fixture
+def python(key: Key, tmp_path: Path) -> Program:
+    (text,) = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
+    return Program([sys.executable, "-c"], text, tmp_path, key)
+
+
+@pytest.fixture
+def curl(key: Key, tmp_path: Path) -> Program:
+    (text,) = re.findall(r"```sh\n(.*?)```", GUIDE, re.DOTALL)
+    return Program(["sh", "-c"], text, tmp_path, key)
+
+
+def _is_at_the_end(program: Program, feed: Feed) -> bool:
+    feed.recorded()
+    cursor = program.cursor()
+    return bool(cursor) and feed.position_of(cursor) == feed.last()
+
+
+def test_the_program_reads_all_once_and_then_what_happens(
+    python: Program, tenant: Tenant, key: Key, feed: Feed
+) -> None:
+    tickets = [key.ticket() for _ in range(2)]
+    feed.recorded()
+    with python.running() as said:
+        wait_until(lambda: "read tickets" in said(), 10)
+        (later,) = record(tenant, "ticket.created")
+        wait_until(lambda: later in said())
+    read = [f"read customers {tickets[0]['customer']['id']}"]
+    read += [f"read tickets {ticket['id']}" for ticket in reversed(tickets)]
+    assert said().splitlines() == [*read, f"ticket.created {later}"]
+
+
+def test_the_program_catches_up_after_an_outage(
+    python: Program, tenant: Tenant, feed: Feed
+) -> None:
+    with python.running() as said:
+        wait_until(lambda: bool(python.cursor()) or "Error" in said(), 10)
+    missed = record(tenant, "ticket.created", 230)
+    with python.running() as said:
+        wait_until(lambda: _is_at_the_end(python, feed))
+        (later,) = record(tenant, "ticket.created")
+        wait_until(lambda: later in said())
+    assert said().splitlines() == [f"ticket.created {event}" for event in (*missed, later)]
+
+
+def test_the_program_begins_again_when_it_was_away_for_too_long(
+    python: Program, tenant: Tenant, key: Key, feed: Feed
+) -> None:
+    with python.running() as said:
+        wait_until(lambda: bool(python.cursor()) or "Error" in said(), 10)
+    ticket = key.ticket()
+    feed.recorded()
+    until_us = tenant.service.clock.now_us() + 1
+    tenant.service.write(lambda tx: events.prune(tx, tenant.id, until_us, 1000))
+    with python.running() as said:
+        wait_until(lambda: f"read tickets {ticket['id']}" in said(), 10)
+        (later,) = record(tenant, "ticket.created")
+        wait_until(lambda: later in said())
+    assert said().splitlines()[-1] == f"ticket.created {later}"
+
+
+def test_the_terminal_follows_the_feed(curl: Program, tenant: Tenant, feed: Feed) -> None:
+    missed = record(tenant, "ticket.created", 120)
+    with curl.running() as said:
+        wait_until(lambda: _is_at_the_end(curl, feed), 10)
+        (later,) = record(tenant, "ticket.created")
+        wait_until(lambda: later in said())
+    pages = [json.loads(line) for line in said().splitlines()]
+    shown = [event["id"] for page in pages for event in page["data"]]
+    assert shown == [*missed, later]
+
+
+def test_the_guide_tells_the_parameters_that_there_are(service: Service) -> None:
+    told = set(re.findall(r"^\| `(\w+)` \|", GUIDE, re.MULTILINE))
+    operation = Person(service, "").get("/openapi.json").json()["paths"][EVENTS]["get"]
+    names = {parameter["name"] for parameter in operation["parameters"]}
+    assert told == names - {"per_page", "cursor"}
