@@ -22,9 +22,13 @@ _LOOK_EVERY_S = 0.02
 
 
 class Arrivals:
-    """A running receiver. refusing_url: where nobody listens. hanging_url: never answers."""
+    """A running receiver. refusing_url: where nobody listens. hanging_url: never answers.
+
+    held: how many requests to hanging_url have been seen.
+    """
 
     def __init__(self, port: int, refusing_port: int) -> None:
+        self.held = 0
         self._port = port
         self.url = f"http://127.0.0.1:{port}/hook"
         self.hanging_url = f"http://127.0.0.1:{port}/hang"
@@ -45,6 +49,7 @@ class Arrivals:
         wanted: each must have come exactly once. about: which of them an arrival is.
         """
         taken = self._asked("/taken", Taken)
+        self.held += taken.held
         come = list(map(about, taken.arrivals))
         if len(come) != len(wanted) or set(come) != wanted:
             lost, doubled = len(wanted - set(come)), len(come) - len(set(come))

@@ -138,6 +138,11 @@ class Installation:
             f" WHERE id = '{self.made.dead_id}'"
         )
 
+    def is_dead_known(self) -> bool:
+        """Whether the dead endpoint has been tried, and was found dead."""
+        known = f"SELECT failing_since FROM endpoints WHERE id = '{self.made.dead_id}'"
+        return self._beside.value(known) is not None
+
     def undelivered(self) -> int:
         """How many deliveries of the endpoint that works have not succeeded."""
         count: int = self._beside.value(

@@ -16,6 +16,7 @@ _RECEIVE_BYTES = 64 * 1024
 _LENGTH = b"content-length: "
 _TIMEOUT_S = 30.0
 _SHOWN_BYTES = 2000
+_PACED_LINES = 16
 
 
 class Expected(msgspec.Struct, frozen=True):
@@ -74,18 +75,29 @@ class Answer(msgspec.Struct, frozen=True):
 def pace(
     port: int, requests: Sequence[bytes], expected: Expected, per_second: float
 ) -> list[Answer]:
-    """Send the requests on one connection, so many a second. Raises WrongAnswer."""
-    line = _Line(port, expected)
-    answers = []
-    started = time.monotonic()
-    try:
-        for number, request in enumerate(requests):
-            time.sleep(max(0.0, started + number / per_second - time.monotonic()))
-            line.send(request)
-            while not line.is_answered():
-                pass
-            answers.append(Answer(time.monotonic_ns(), line.body))
-    finally:
+    """Send so many a second, whether or not those before are answered. Raises WrongAnswer."""
+    idle = [_Line(port, expected) for _ in range(_PACED_LINES)]
+    by_fd = {line.sock.fileno(): line for line in idle}
+    poll = select.epoll()
+    for fd in by_fd:
+        poll.register(fd, select.EPOLLIN)
+    answers: list[Answer] = []
+    started, sent = time.monotonic(), 0
+    while len(answers) < len(requests):
+        early_s = started + sent / per_second - time.monotonic()
+        may_send = bool(idle) and sent < len(requests)
+        if may_send and early_s <= 0:
+            idle.pop().send(requests[sent])
+            sent += 1
+            continue
+        ready = poll.poll(early_s if may_send else _TIMEOUT_S)
+        if not ready and not may_send:
+            raise WrongAnswer(f"no answer within {_TIMEOUT_S:g} s")
+        for line in [by_fd[fd] for fd, _ in ready]:
+            if line.is_answered():
+                answers.append(Answer(time.monotonic_ns(), line.body))
+                idle.append(line)
+    for line in by_fd.values():
         line.sock.close()
     return answers
 

@@ -10,8 +10,8 @@ class Plan(msgspec.Struct, frozen=True):
     depth: how many tickets of the big tenant come before the deep page.
     warm_up: requests before the first round. pairs: of requests whose latencies are compared.
     pgbench_scale: hundred thousands of rows in pgbench's own table.
-    recording_s: a round of what recording an event costs. webhook_rounds: of deliveries; in each,
-    `events` wait for the start, then tickets come for `paced_s`. dead_deliveries: wait beside them.
+    recording_s: a round of what recording an event costs. webhook_rounds: of deliveries: `events`
+    that wait, then tickets for `paced_s`. dead_deliveries: wait for another endpoint meanwhile.
     """
 
     name: str
@@ -50,10 +50,10 @@ FULL = Plan(
     pairs=1_500,
     starts=7,
     pgbench_scale=10,
-    recording_s=2.0,
+    recording_s=1.5,
     webhook_rounds=3,
     events=5_000,
-    paced_s=3.4,
+    paced_s=2.5,
     dead_deliveries=1_000_000,
 )
 QUICK = Plan(

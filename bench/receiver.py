@@ -35,18 +35,19 @@ class Sample(msgspec.Struct, frozen=True):
     body: bytes
 
 
-class Taken(msgspec.Struct, frozen=True):
-    """What has come."""
+class Taken(msgspec.Struct):
+    """What has come. held: how many will never be answered."""
 
-    arrivals: list[Arrival]
-    samples: list[Sample]
+    arrivals: list[Arrival] = []
+    samples: list[Sample] = []
+    held: int = 0
 
 
 class Receiver:
     """Remembers what came on all connections."""
 
     def __init__(self) -> None:
-        self._taken = Taken([], [])
+        self._taken = Taken()
 
     def note(self, head: bytes, body: bytes) -> None:
         arrivals = self._taken.arrivals
@@ -59,11 +60,14 @@ class Receiver:
             signature = _value(head, b"webhook-signature")
             self._taken.samples.append(Sample(webhook_id, timestamp, signature, body))
 
+    def hold(self) -> None:
+        self._taken.held += 1
+
     def told(self, path: bytes) -> bytes:
         if path == b"/count":
             return msgspec.json.encode(len(self._taken.arrivals))
         taken = msgspec.json.encode(self._taken)
-        self._taken = Taken([], [])
+        self._taken = Taken()
         return taken
 
 
@@ -93,7 +97,9 @@ class Connection(asyncio.Protocol):
             told = self._receiver.told(path)
             answer = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(told)
             self._transport.write(answer + told)
-        elif path != b"/hang":
+        elif path == b"/hang":
+            self._receiver.hold()
+        else:
             self._receiver.note(head, body)
             self._transport.write(_ANSWER)
 

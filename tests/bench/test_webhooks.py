@@ -82,3 +82,5 @@ def test_a_dead_endpoint_refuses_or_hangs(arrivals: Arrivals) -> None:
     with pytest.raises(TimeoutError):
         connection.getresponse()
     connection.close()
+    arrivals.take(_SECRET, set(), _OF)
+    assert arrivals.held == 1
