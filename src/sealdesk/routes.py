@@ -6,8 +6,9 @@ from sealdesk.customers import api as customers
 from sealdesk.feed import api as feed
 from sealdesk.identity import api as identity
 from sealdesk.identity import pages as identity_pages
-from sealdesk.identity.guard import SessionGuard, VisitorGuard, administrator, logged_in
+from sealdesk.identity.guard import administrator, logged_in
 from sealdesk.identity.rules import ADMINISTRATORS, ROLES
+from sealdesk.identity.session_guard import SessionGuard, VisitorGuard
 from sealdesk.tickets import api as tickets
 from sealdesk.web import reference, status
 from sealdesk.web.route import Open, Route

@@ -40,6 +40,12 @@ def test_the_requests_for_sealdesk_work_as_printed(home: Home) -> None:
     assert created["data"]["subject"] == "Hello"
 
 
+def test_the_log_in_is_where_it_says(home: Home) -> None:
+    found = re.search(r"Pages +(\S+)", home.told)
+    assert found is not None
+    assert "Log in" in httpx.get(found[1]).text
+
+
 def test_the_docs_are_where_it_says(home: Home) -> None:
     found = re.search(r"API docs +(\S+)", home.told)
     assert found is not None

@@ -50,8 +50,9 @@ def test_a_new_password_replaces_the_old_one(home: Home, acme: str) -> None:
 
 def test_a_reset_link_sets_a_password_once(home: Home, acme: str) -> None:
     create(home.terminal, acme, "di@acme.test")
-    token = home.terminal.json("users", "reset-link", "di@acme.test")["token"]
-    reset = {"token": token, "new": "a password of her own"}
+    made = home.terminal.json("users", "reset-link", "di@acme.test")
+    assert made["url"].endswith(f"/reset#{made['token']}")
+    reset = {"token": made["token"], "new": "a password of her own"}
     statuses = [
         httpx.post(f"{home.served.url}/api/v1/auth/reset", json=reset).status_code for _ in range(2)
     ]

@@ -65,6 +65,7 @@ def _tell_made(made: "Made", passwords: tuple[str, str], url: str) -> None:
     )
     _tell(
         [
+            ("Pages", f"{url}/"),
             ("API docs", f"{url}/docs"),
             ("Log in", f"{ADMIN[1]}  {passwords[0]}  (administrator)"),
             ("", f"{AGENT[1]}   {passwords[1]}  (agent)"),
@@ -92,6 +93,7 @@ def _tell_present(present: "Present", url: str, data_dir: Path) -> None:
     )
     _tell(
         [
+            ("Pages", f"{url}/"),
             ("API docs", f"{url}/docs"),
             ("Log in", ADMIN[1]),
             ("A new password", f"{command} users set-password {ADMIN[1]}"),

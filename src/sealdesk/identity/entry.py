@@ -39,6 +39,13 @@ def access_token(call: Call, user: User) -> str:
     return tokens.issue(user, secret, token_id=ids.mint(call.now_us), now_us=call.now_us)
 
 
+async def get_user(call: Call, token: Token) -> User:
+    """A token's user as they are now. Raises Unproven when the token no longer holds."""
+    return await call.shared.database.read(
+        lambda tx: actions.get_token_user(tx, token), token.tenant_id
+    )
+
+
 async def end(call: Call, token: Token) -> None:
     """Refuse this token from the very next request on."""
     await call.shared.database.write(lambda tx: store.end_token(tx, token.id, token.expires_at))

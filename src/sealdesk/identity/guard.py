@@ -1,18 +1,15 @@
-"""Proving a log-in: a bearer token or a session, and the role that the row asks for."""
+"""Proving a log-in: a bearer token, and the role that the row asks for."""
 
-from contextlib import suppress
 from typing import Literal
 
 from sealdesk import audit, ids
 from sealdesk.audit import Deed
 from sealdesk.caller import Actor, Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Forbidden, Missing, Unproven
-from sealdesk.identity import actions, rules, session, store, tokens
+from sealdesk.errors import Forbidden, Missing
+from sealdesk.identity import entry, rules, store, tokens
 from sealdesk.identity.rules import User
-from sealdesk.identity.tokens import Token
-from sealdesk.web import forms
-from sealdesk.web.call import Call, Visitor
+from sealdesk.web.call import Call
 
 _FAILS = (
     "invalid_header",
@@ -43,7 +40,7 @@ class LogInGuard:
     async def prove(self, call: Call) -> None:
         """Set the caller. Raises Unproven, Forbidden, TooLarge, WrongType."""
         token = tokens.read(call)
-        user = await _user_of(call, token)
+        user = await entry.get_user(call, token)
         if user.role not in self.needs:
             raise _wrong_role(
                 f"This needs the role {' or '.join(self.needs)}; yours is {user.role}."
@@ -51,7 +48,7 @@ class LogInGuard:
         tenant_id = await self._tenant_of(call, user)
         await call.read_body()
         if call.body_waited:
-            await _user_of(call, token)
+            await entry.get_user(call, token)
         call.check_content_type()
         actor = Actor("user", user.id, user.name)
         call.caller = Caller(tenant_id, actor, frozenset((user.role,)), call.address)
@@ -69,61 +66,6 @@ class LogInGuard:
             raise _no_such_tenant()
         await call.shared.database.write(lambda tx: _note_visit(tx, call, user, wanted), wanted)
         return wanted
-
-
-class SessionGuard:
-    """The guard of pages: the session's cookie, a role, and that a page of ours sent the form."""
-
-    scheme: Literal["session"] = "session"
-    fails: tuple[str, ...] = ()
-
-    def __init__(self, needs: tuple[str, ...]) -> None:
-        self.needs = needs
-
-    async def prove(self, call: Call) -> None:
-        """Set the caller and the visitor. Raises Unproven, Forbidden, TooLarge, WrongType."""
-        is_form = call.method == "POST"
-        if is_form:
-            forms.check_sender(call)
-        token = session.get(call)
-        if is_form:
-            await call.read_body()
-        user, visitor = await _met(call, token)
-        if user.role not in self.needs:
-            raise _wrong_role(f"This needs the role {' or '.join(self.needs)}.")
-        if is_form:
-            forms.check_token(call, visitor.form_token)
-        actor = Actor("user", user.id, user.name)
-        call.caller = Caller(user.tenant_id, actor, frozenset((user.role,)), call.address)
-
-
-class VisitorGuard:
-    """The guard of pages for everybody; whoever is logged in is known."""
-
-    scheme: Literal["session"] = "session"
-    needs: tuple[str, ...] = ()
-    fails: tuple[str, ...] = ()
-
-    async def prove(self, call: Call) -> None:
-        """Set the visitor, if there is a log-in. Raises Forbidden, TooLarge, WrongType."""
-        if call.method == "POST":
-            forms.check_sender(call)
-            await call.read_body()
-        with suppress(Unproven):
-            await _met(call, session.get(call))
-
-
-async def _met(call: Call, token: Token) -> tuple[User, Visitor]:
-    user = await _user_of(call, token)
-    is_administrator = user.role in rules.ADMINISTRATORS
-    call.visitor = Visitor(user.name, user.email, is_administrator, session.form_token(call, token))
-    return user, call.visitor
-
-
-async def _user_of(call: Call, token: Token) -> User:
-    return await call.shared.database.read(
-        lambda tx: actions.get_token_user(tx, token), token.tenant_id
-    )
 
 
 def administrator() -> LogInGuard:
