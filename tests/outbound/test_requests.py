@@ -253,3 +253,19 @@ def test_an_answer_that_does_not_come_is_not_waited_for(
         url = f"http://127.0.0.1:{port}/"
         assert sending.fails(url) == ("timeout", "No whole answer came within 0.2 s.")
         ended.set()
+
+
+def test_a_connection_that_comes_to_nothing_is_given_up(
+    sending: Sending, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sender, "CONNECT_S", 0.2)
+    ended = threading.Event()
+
+    def handle(_: socket.socket) -> None:
+        ended.wait(20)  # and never a word of TLS
+
+    with receiver(handle) as port:
+        for do in (None, sending.sender.check):
+            cause, text = sending.fails(f"https://127.0.0.1:{port}/", do)
+            assert (cause, text) == ("url_unreachable", "No connection was made in time.")
+        ended.set()

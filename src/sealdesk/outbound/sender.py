@@ -46,9 +46,9 @@ class Sender:
         """
         destination = urls.read(url, allow_http=self._allow_http)
         request = _request(destination, headers, body)
-        now = asyncio.get_running_loop().time()
-        until = now + IN_ALL_S
-        addresses = await self._resolver.find(destination.host, now + CONNECT_S)
+        loop = asyncio.get_running_loop()
+        until, connected_until = loop.time() + IN_ALL_S, loop.time() + CONNECT_S
+        addresses = await self._resolver.find(destination.host, connected_until)
         kept = self._idle.take(destination, addresses)
         if kept is not None:
             try:
@@ -56,9 +56,9 @@ class Sender:
             except Unsent as unsent:
                 if unsent.cause != "bad_answer" or kept[1].has_heard:
                     raise
-                # It was closed while it was idle, and nobody can have answered: once more.
-        now = asyncio.get_running_loop().time()
-        made = await self._connect(destination, addresses, min(until, now + CONNECT_S))
+            # It was closed while it was idle: once more.
+            connected_until = min(until, loop.time() + CONNECT_S)
+        made = await self._connect(destination, addresses, connected_until)
         return await self._exchange(destination, made, request, until)
 
     async def close(self) -> None:
