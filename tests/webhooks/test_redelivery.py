@@ -84,7 +84,7 @@ def test_a_redelivery_that_fails_has_its_whole_schedule_again(
     delivery = log_delivery(office, endpoint_id, *(refused(n) for n in range(1, 11)))
     path = f"{WEBHOOKS}/{endpoint_id}/deliveries/{delivery.id}"
     admin.post(f"{path}/redeliver")
-    wait_until(lambda: _shown(admin, path)["attempt_count"] == 11, 15)
+    wait_until(lambda: _shown(admin, path)["attempt_count"] >= 11, 15)
     shown = _shown(admin, path)
     assert shown["status"] == "pending"
     assert shown["next_attempt_at"] is not None
