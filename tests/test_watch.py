@@ -76,7 +76,7 @@ def test_who_has_seen_more_waits_on() -> None:
 def test_each_name_has_its_own_number() -> None:
     async def work() -> None:
         room, one, other = Watch(never_over), Number(1), Number()
-        calls = wait(room, one, "one"), wait(room, other, "other", within_s=0.1)
+        calls = [wait(room, one, "one"), wait(room, other, "other", within_s=0.1)]
         assert await asyncio.gather(*calls) == [True, False]
 
     run(work())

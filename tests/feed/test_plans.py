@@ -56,7 +56,8 @@ def test_postgresql_reads_no_more_of_a_common_type_for_a_rare_one(
 ) -> None:
     with postgres_template.copied() as env:
         run(_fill(env["SEALDESK_OWNER_DATABASE_URL"], is_analysed=is_analysed))
-        for types in ([RARE], [TYPES[1]], [TYPES[1], RARE], list(TYPES)):
+        cases: list[list[str]] = [[RARE], [TYPES[1]], [TYPES[1], RARE], [*TYPES]]
+        for types in cases:
             for after in (0, COUNT // 2, COUNT - 9):
                 read = run(_rows_read(env["SEALDESK_DATABASE_URL"], types, after))
                 assert read <= len(types) * LIMIT + LIMIT, (types, after)
@@ -93,8 +94,8 @@ async def _rows_read(url: str, types: list[str], after: int) -> int:
 
 
 def _of_events(node: dict[str, Any]) -> int:
-    inner = sum(map(_of_events, node.get("Plans", [])))
+    inner: int = sum(map(_of_events, node.get("Plans", [])))
     if node.get("Relation Name") != "events":
         return inner
     removed = node.get("Rows Removed by Filter", 0)
-    return inner + round((node["Actual Rows"] + removed) * node["Actual Loops"])
+    return inner + int((node["Actual Rows"] + removed) * node["Actual Loops"])

@@ -11,6 +11,7 @@ _KEYS = "tests/api_keys"
 _ENDING = "tests/admin/test_ending.py"
 _DRAINING = "tests/test_draining.py"
 _PROOFS = "tests/proofs/test_proofs.py"
+_FEED = "tests/feed"
 _LIMIT_PROOF = (
     "tests/proofs/test_limit.py::test_the_limit_holds_over_three_nodes_while_redis_is_killed"
 )
@@ -690,5 +691,80 @@ PLANTS: tuple[Plant, ...] = (
         'page = self._page({"cursor": self.cursor}, wait_s',
         'page = self._page({"start": "latest"} if failures else {"cursor": self.cursor}, wait_s',
         (f"{_LISTEN}::test_while_the_service_is_away_nothing_is_missed",),
+    ),
+    Plant(
+        "an event's position is of the time at which it was recorded",
+        "events.py",
+        '    drawn = await tx.first(_DRAW_POSITIONS, {"tenant_id": tenant_id, "count": len(event_ids)})\n'
+        "    if drawn is None:\n"
+        '        raise RuntimeError("an upsert returns its row")\n'
+        '    first = drawn["last_position"] - len(event_ids) + 1\n',
+        '    sql = "SELECT last_position FROM feed_positions WHERE tenant_id = :tenant_id LIMIT 1"\n'
+        '    before = await tx.first(sql, {"tenant_id": tenant_id})\n'
+        "    first = ids.instant_of(event_ids[0]) * 100\n"
+        '    rise = max(0, first + len(event_ids) - 1 - (before["last_position"] if before else 0))\n'
+        '    await tx.first(_DRAW_POSITIONS, {"tenant_id": tenant_id, "count": rise})\n',
+        (
+            f"{_FEED}/test_order.py::test_a_late_commit_is_not_skipped",
+            f"{_FEED}/test_order.py::test_what_is_older_than_what_was_read_comes_behind_it",
+            f"{_FEED}/test_order.py::test_concurrent_writers_are_read_whole_and_in_order",
+        ),
+    ),
+    Plant(
+        "several sequencers give positions at once",
+        "sequencing.py",
+        '    if not await tx.try_lock("sequencer"):\n',
+        "    if False:\n",
+        (f"{_FEED}/test_order.py::test_concurrent_writers_are_read_whole_and_in_order",),
+    ),
+    Plant(
+        "the feed does not learn what was deleted of it",
+        "events.py",
+        "    await tx.send(_PRUNE_NOTED, params)\n",
+        "",
+        (
+            f"{_FEED}/test_keeping.py::test_who_missed_what_was_deleted_is_told",
+            f"{_FEED}/test_keeping.py::test_each_step_of_deleting_is_noted",
+        ),
+    ),
+    Plant(
+        "events are deleted by their age alone",
+        "events.py",
+        '        old = list(takewhile(lambda row: row["id"] < before, rows))\n',
+        '        old = [row for row in rows if row["id"] < before]\n',
+        (f"{_FEED}/test_keeping.py::test_what_is_left_of_the_feed_has_no_gaps",),
+    ),
+    Plant(
+        "the feed shows every type to every key",
+        "feed/rules.py",
+        "        return [kind for kind, needs in NEEDS.items() if not may.isdisjoint(needs)]\n",
+        "        return list(NEEDS)\n",
+        (f"{_FEED}/test_feed.py::test_each_type_is_shown_only_with_its_permission",),
+    ),
+    Plant(
+        "a call that waits is not proven again",
+        "feed/api.py",
+        "            await call.proof(call)\n",
+        "",
+        (
+            f"{_FEED}/test_waiting.py::test_a_revoked_key_waits_no_longer",
+            f"{_FEED}/test_waiting.py::test_a_revoked_key_is_not_told_what_happens",
+            f"{_FEED}/test_waiting.py::test_an_old_secret_waits_no_longer",
+            f"{_FEED}/test_waiting.py::test_an_expired_key_waits_no_longer",
+        ),
+    ),
+    Plant(
+        "a service that ends lets them wait",
+        "feed/api.py",
+        " and not shared.lifetime.is_ending",
+        "",
+        (f"{_FEED}/test_waiting.py::test_a_service_that_ends_answers_who_waits",),
+    ),
+    Plant(
+        "who has gone is served on",
+        "feed/api.py",
+        "    gone = asyncio.ensure_future(call.until_gone())\n",
+        "    gone = clock.create_future()\n",
+        (f"{_FEED}/test_waiting.py::test_a_client_that_goes_away_is_served_no_longer",),
     ),
 )

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -38,13 +38,15 @@ def unplaced() -> Iterator[None]:
         yield
 
 
-def record(tenant: Tenant, kind: EventType, count: int = 1, at_us: int | None = None) -> list[str]:
+def record(tenant: Tenant, kind: str, count: int = 1, at_us: int | None = None) -> list[str]:
     """Events of a type, as if they had happened now or at `at_us`; their ids."""
     now_us = tenant.service.clock.now_us() if at_us is None else at_us
 
     async def work(tx: Tx) -> list[str]:
         return [
-            await events.record(tx, tenant.id, kind, b"{}", events.NO_CHANGES, now_us)
+            await events.record(
+                tx, tenant.id, cast(EventType, kind), b"{}", events.NO_CHANGES, now_us
+            )
             for _ in range(count)
         ]
 
