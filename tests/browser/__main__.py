@@ -1,0 +1,83 @@
+"""`python -m tests.browser`: make the pictures of docs/screenshots anew."""
+
+import tempfile
+from pathlib import Path
+
+from sealdesk.db import version
+from sealdesk.db.engine import Tx
+from tests.browser.chromium import Window, browsing
+from tests.support.databases import on_sqlite
+from tests.support.receiver import LOOPBACK, Receiver, receiving
+from tests.support.service import PASSWORD, Service, wait_until
+
+_PLACE = Path(__file__).parents[2] / "docs" / "screenshots"
+_HOME = "/settings/webhooks"
+_ADA = "ada@acme.test"
+_ENDPOINTS = (
+    ("https://hooks.acme.test/warehouse", "Data warehouse", 200),
+    ("https://erp.acme.test/sealdesk/events", "ERP: customers and invoices", 410),
+    ("https://chat.acme.test/integrations/4f1c", "Team chat, #support", 500),
+)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as directory, receiving() as receiver:
+        template = Path(directory) / "template.db"
+        version.ensure_current(template)
+        with on_sqlite(template)(Path(directory) / "data", **LOOPBACK) as service:
+            endpoint = _fill(service, receiver)
+            _take_all(service, f"{_HOME}/{endpoint}")
+
+
+def _fill(service: Service, receiver: Receiver) -> str:
+    """A desk with endpoints of every state; the id of the one that works."""
+    tenant = service.tenant("Acme")
+    tenant.user("tenant_admin", _ADA, "Ada Lindqvist")
+    admin, key = service.log_in(_ADA), tenant.key()
+    ids = []
+    for url, description, status in reversed(_ENDPOINTS):
+        receiver.answers(status, b'{"received": true}', {"content-type": "application/json"})
+        seen = len(receiver.got)
+        kinds = ["ticket.created", "reply.created", "ticket.status_changed"]
+        new = {"url": receiver.url, "events": kinds, "description": description}
+        ids.append(admin.post("/api/v1/webhooks", new).json()["data"]["id"])
+        ticket = key.ticket()["id"]
+        key.post(f"/api/v1/external/tickets/{ticket}/replies", {"body": "On its way."})
+        key.patch(f"/api/v1/external/tickets/{ticket}", {"status": "resolved"})
+        wait_until(lambda seen=seen: len(receiver.got) > seen, 20)  # type: ignore[misc]
+        log = f"/api/v1/webhooks/{ids[-1]}/deliveries"
+        wait_until(lambda log=log: admin.get(log).json()["data"][-1]["last_attempt"], 20)  # type: ignore[misc]
+        service.write(lambda tx, url=url: _rename(tx, ids[-1], url))  # type: ignore[misc]
+    return str(ids[-1])
+
+
+async def _rename(tx: Tx, endpoint_id: str, url: str) -> None:
+    """Names in place of loopback's addresses."""
+    params = {"id": endpoint_id, "url": url}
+    await tx.run("UPDATE endpoints SET url = :url WHERE id = :id", params)
+    of_endpoint = "SELECT id FROM deliveries WHERE endpoint_id = :id"
+    await tx.run(f"UPDATE attempts SET url = :url WHERE delivery_id IN ({of_endpoint})", params)
+
+
+def _take_all(service: Service, endpoint: str) -> None:
+    _PLACE.mkdir(exist_ok=True)
+    with browsing() as browser:
+        for name, path, theme, width, height in (
+            ("webhooks-light", _HOME, "light", 1100, 520),
+            ("endpoint-dark", endpoint, "dark", 1100, 720),
+            ("endpoint-phone", endpoint, "light", 390, 844),
+        ):
+            size = {"width": width, "height": height}
+            window = Window(browser, service.url, color_scheme=theme, viewport=size)
+            window.log_in(_ADA, PASSWORD)
+            window.page.goto(path)
+            window.page.screenshot(path=_PLACE / f"{name}.png")
+            if name == "endpoint-dark":
+                window.page.locator(".dense a").first.click()
+                window.page.get_by_text("What is sent").click()
+                window.page.screenshot(path=_PLACE / "delivery-dark.png")
+            window.context.close()
+
+
+if __name__ == "__main__":
+    main()
