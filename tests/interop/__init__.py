@@ -24,14 +24,11 @@ _PLACE = Path(sys.prefix) / "interop"
 _DONE = ".installed"
 
 
-def run_node(
-    program: str, stdin: str = "", env: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
+def run_node(program: str, stdin: str) -> subprocess.CompletedProcess[str]:
     """Run a module that may import the npm packages; skips the test where they cannot be had."""
     return subprocess.run(
         [NODE, "--input-type=module", "--eval", program],
         cwd=packages(),
-        env=env,
         input=stdin,
         capture_output=True,
         text=True,

@@ -71,23 +71,16 @@ def listen(
     type, its id, what your program answered, and after how long.
     """
     _check(forward_to, since_beginning, cursor)
-    secret = webhooks_secret.from_environment()
-    key = _key(secret or (minted := mint_secret()))
+    given = webhooks_secret.from_environment()
+    secret = given or mint_secret()
+    key = _key(secret)
     screen = console()
-    feed = Feed(Start(events, cursor, since_beginning), lambda text: _say(screen, text, "yellow"))
+    start = Start(events.replace(" ", ""), cursor, since_beginning)
+    feed = Feed(start, lambda text: _say(screen, text, "yellow"))
     _say(screen, f"Listening to {api_url()}; events go to {forward_to}. Ctrl-C stops.")
-    signed_with = f"of {webhooks_secret.VARIABLE}" if secret else minted
-    _say(screen, f"Signing secret: {signed_with}\n", "bold")
-    count = 0
-    try:
-        for page in feed.pages():
-            for payload in page:
-                _forward(screen, forward_to, key, payload)
-                count += 1
-    except KeyboardInterrupt:
-        _say(screen, f"\nStopped after {count} {'event' if count == 1 else 'events'}.")
-        if feed.cursor:
-            _say(screen, f"To go on from here, add: --cursor {feed.cursor}")
+    shown = f"of {webhooks_secret.VARIABLE}" if given else secret
+    _say(screen, f"Signing secret: {shown}\n", "bold")
+    _follow(screen, feed, forward_to, key)
 
 
 def _check(forward_to: str, since_beginning: bool, cursor: str) -> None:
@@ -102,6 +95,19 @@ def _key(secret: str) -> bytes:
     if mistake:
         raise Unfit(f"{webhooks_secret.VARIABLE}: {MEANINGS[mistake]}")
     return key_of(secret)
+
+
+def _follow(screen: "Console", feed: Feed, url: str, key: bytes) -> None:
+    count = 0
+    try:
+        for page in feed.pages():
+            for payload in page:
+                _forward(screen, url, key, payload)
+                count += 1
+    except KeyboardInterrupt:
+        _say(screen, f"\nStopped after {count} {'event' if count == 1 else 'events'}.")
+        if feed.cursor:
+            _say(screen, f"To go on from here, add: --cursor {feed.cursor}")
 
 
 def _forward(screen: "Console", url: str, key: bytes, payload: bytes) -> None:
