@@ -20,8 +20,10 @@ CHANGED = (
     "tickets",
     "endpoints",
     "deliveries",
+    "answering",
+    "key_usage",
 )
-DELETED = ("login_failures", "reset_links", "refusals", "ticket_tags")
+DELETED = ("login_failures", "reset_links", "refusals", "ticket_tags", "answering")
 # What the worker's role may do, for all tenants.
 OF_WORKER = {
     "events": "SELECT, INSERT, UPDATE, DELETE",
@@ -30,6 +32,8 @@ OF_WORKER = {
     "deliveries": "SELECT, INSERT, UPDATE, DELETE",
     "attempts": "SELECT, INSERT, DELETE",
     "replays": "SELECT, UPDATE, DELETE",
+    "answering": "SELECT, DELETE",
+    "key_usage": "SELECT, DELETE",
     "idempotency": "SELECT, DELETE",
     "used_signatures": "SELECT, DELETE",
     "login_failures": "SELECT, DELETE",

@@ -28,13 +28,21 @@ _POLICY = (
 
 
 class Place(NamedTuple):
-    """An entry of the navigation. All of them are for administrators so far."""
+    """An entry of the navigation."""
 
     path: str
     name: str
+    is_for_all: bool
 
 
-PLACES = (Place("/settings/webhooks", "Webhooks"),)
+PLACES = (
+    Place("/tickets", "Tickets", True),
+    Place("/customers", "Customers", True),
+    Place("/settings/api-keys", "API Keys", False),
+    Place("/settings/webhooks", "Webhooks", False),
+    Place("/settings/people", "People", False),
+    Place("/settings/audit", "Audit", False),
+)
 
 
 class _Told(NamedTuple):

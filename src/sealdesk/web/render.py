@@ -4,6 +4,8 @@ import asyncio
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from sealdesk.web import words
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
@@ -31,10 +33,14 @@ def _environment(room: str) -> "Environment":
         loader=ChoiceLoader([PackageLoader(room), shared]) if room else shared,
         autoescape=True,
         undefined=StrictUndefined,
+        extensions=["jinja2.ext.i18n"],
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters["instant"] = _instant
+    environment.install_gettext_callables(  # type: ignore[attr-defined]
+        words.gettext, words.ngettext, newstyle=True
+    )
     for name in environment.list_templates(extensions=["html"]):
         environment.get_template(name)
     return environment
