@@ -9,6 +9,7 @@ from sealdesk.identity import rules as identity_rules
 from sealdesk.identity import store as identity
 from sealdesk.identity.store import Tenant
 from sealdesk.shared import Shared
+from sealdesk.tickets import history
 from sealdesk.webhooks import queue
 
 _STEP_ROWS = 200
@@ -53,6 +54,7 @@ async def _prune_directories(tx: Tx, now_us: int) -> int:
         await idempotency.prune(tx, now_us, _STEP_ROWS)
         + await api_keys.prune_signatures(tx, now_us, _STEP_ROWS)
         + await identity.prune(tx, now_us, attempts_before, _STEP_ROWS)
+        + await history.prune_answering(tx, now_us, _STEP_ROWS)
     )
 
 

@@ -50,7 +50,7 @@ class Statement(NamedTuple):
 
 def statements() -> list[Statement]:
     """All of them, those that are put together at run time with what is known of them here."""
-    names = ("/store.py", "/lists.py", *_FILES_OF_WORKER)
+    names = ("/store.py", "/lists.py", "/history.py", *_FILES_OF_WORKER)
     paths = [path for name in names for path in SOURCE.glob(f"*{name}")]
     paths += [SOURCE / f"{name}.py" for name in ("events", "audit", "idempotency")]
     return [found for path in sorted(paths) for found in _statements_in(path)]
