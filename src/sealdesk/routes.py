@@ -10,6 +10,7 @@ from sealdesk.identity.guard import administrator, logged_in
 from sealdesk.identity.rules import ADMINISTRATORS, ROLES
 from sealdesk.identity.session_guard import SessionGuard, VisitorGuard
 from sealdesk.tickets import api as tickets
+from sealdesk.tickets import pages as inbox_pages
 from sealdesk.web import reference, status
 from sealdesk.web.route import Open, Route
 from sealdesk.webhooks import api as webhooks
@@ -121,6 +122,9 @@ PAGES: tuple[Route, ...] = (
     Route("POST", "/log-out", _PERSON, identity_pages.log_out),
     Route("GET", "/reset", _EVERYBODY, identity_pages.reset_form),
     Route("POST", "/reset", _EVERYBODY, identity_pages.reset),
+    # Tickets.
+    Route("GET", "/tickets", _PERSON, inbox_pages.inbox),
+    Route("GET", "/tickets/arrived", _PERSON, inbox_pages.arrived),
     # Settings → Webhooks.
     Route("GET", "/settings/webhooks", _OFFICE, webhook_pages.list_webhooks),
     Route("GET", "/settings/webhooks/new", _OFFICE, webhook_pages.new_webhook),

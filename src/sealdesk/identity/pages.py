@@ -18,9 +18,7 @@ async def front(call: Call) -> Answer:
     wanted = _wanted(forms.asked(call).text("next"))
     if call.visitor is None:
         return await _ask(call, wanted, had_ended=session.find(call) is not None)
-    if wanted or call.visitor.is_administrator:
-        return pages.go(wanted or pages.PLACES[0].path)
-    return await pages.show(call, _ROOM, "home.html")
+    return pages.go(wanted or pages.PLACES[0].path)
 
 
 @page

@@ -13,7 +13,7 @@ from sealdesk import ids
 from sealdesk.db.engine import Row, Tx
 from sealdesk.paging import PageRequest, Position
 from sealdesk.tickets import rules
-from sealdesk.tickets.shapes import Priority, Status
+from sealdesk.tickets.shapes import STATUSES, Priority, Status
 
 SortBy = Literal["created_at", "updated_at", "priority"]
 
@@ -25,6 +25,15 @@ _SHOWN = "SELECT p.id, p.updated_at, p.priority, p.document, c.reference"
 _OF_CUSTOMER = "c.tenant_id = p.tenant_id AND c.id = p.customer_id"
 
 
+COUNTED = 1000
+# Up to a thousand index entries of each status, however many there are.
+_COUNT = "SELECT " + ", ".join(
+    f"""(SELECT count(*) FROM (SELECT 1 FROM tickets t WHERE t.tenant_id = :tenant_id
+    AND t.status = '{status}' LIMIT {COUNTED + 1}) x) AS "{status}\""""
+    for status in STATUSES
+)
+
+
 class Filter(msgspec.Struct, frozen=True):
     """Which tickets a list is of, and in which order. Times are microseconds."""
 
@@ -32,6 +41,7 @@ class Filter(msgspec.Struct, frozen=True):
     priority: tuple[Priority, ...] = ()
     customer_id: str | None = None
     assignee_id: str | None = None
+    is_unassigned: bool = False
     tag: str | None = None
     external_id: str | None = None
     created_after: int | None = None
@@ -42,6 +52,8 @@ class Filter(msgspec.Struct, frozen=True):
 
     def is_served(self) -> bool:
         """Whether an index leads straight to the page."""
+        if self.is_unassigned:
+            return False
         equalities = sum(
             bool(value)
             for value in (
@@ -64,6 +76,12 @@ async def list_tickets(tx: Tx, tenant_id: str, wanted: Filter, page: PageRequest
     """Rows for `show` and `position`; one more than the page when there are more."""
     params: dict[str, object] = {"tenant_id": tenant_id, "limit": page.per_page + 1}
     return await tx.all(_statement(wanted, page.after, params), params)
+
+
+async def count_statuses(tx: Tx, tenant_id: str) -> dict[Status, int]:
+    """How many tickets are in each status; COUNTED + 1 stands for more."""
+    row = await tx.first(_COUNT, {"tenant_id": tenant_id})
+    return {status: row[status] if row else 0 for status in STATUSES}
 
 
 def show(row: Row) -> bytes:
@@ -110,6 +128,8 @@ def _equalities(wanted: Filter, params: dict[str, object]) -> list[str]:
         if value is not None:
             params[name] = value
             conditions.append(f"t.{name} = :{name}")
+    if wanted.is_unassigned:
+        conditions.append("t.assignee_id IS NULL")
     return conditions
 
 

@@ -72,13 +72,24 @@ _TOLD = {
 }
 
 
-async def show(call: Call, room: str, template: str, status: int = 200, **values: Any) -> Answer:
-    """A page out of a room's templates. room: its package, "" for what all rooms share."""
+async def show(
+    call: Call,
+    room: str,
+    template: str,
+    status: int = 200,
+    *,
+    may_fetch: bool = False,
+    **values: Any,
+) -> Answer:
+    """A page out of a room's templates. room: its package, "" for what all rooms share.
+
+    may_fetch: whether its script asks for more of our pages.
+    """
     nonce = secrets.token_urlsafe(16)
     frame = {"visitor": call.visitor, "places": PLACES, "path": call.path, "nonce": nonce}
     text = await render.page(room, template, {**frame, **values})
-    policy = _POLICY.format(nonce=nonce).encode()
-    headers = [*_HEADERS, (b"content-security-policy", policy)]
+    policy = _POLICY.format(nonce=nonce) + ("; connect-src 'self'" if may_fetch else "")
+    headers = [*_HEADERS, (b"content-security-policy", policy.encode())]
     return Answer(status, text.encode(), headers, _HTML)
 
 
