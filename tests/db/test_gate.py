@@ -32,7 +32,7 @@ SELECTS = [
     and not found.function
     and not found.is_of_worker
 ]
-_BOUNDS = {"limit": 100, "before": "~", "after": "", "kept_since": 0}
+_BOUNDS = {"limit": 100, "step": 1, "before": "~", "after": "", "kept_since": 0}
 Case = tuple[str, dict[str, Any]]
 
 

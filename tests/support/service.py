@@ -147,6 +147,10 @@ class Service:
         """Do now what the background loop would do later."""
         return self._wait(step(self._background))
 
+    def in_serving(self, step: Callable[[Shared], Coroutine[Any, Any, T]]) -> T:
+        """Do now what the serving process would do later."""
+        return self._wait(step(self.shared))
+
     def _opened(self) -> Database:
         """Doors through which tests see every tenant: on PostgreSQL, those of the owner."""
         if not self.settings.database_url:
