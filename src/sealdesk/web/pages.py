@@ -6,10 +6,13 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from sealdesk.errors import CODES, Refusal, Unproven
-from sealdesk.web import render
+from sealdesk.web import render, words
 from sealdesk.web.call import Answer, Call, Header
+from sealdesk.web.words import noted
 
 LOG_IN = "/"
+ACCOUNT = "/account"
+LANGUAGE_COOKIE = "sealdesk-language"
 _HTML = b"text/html; charset=utf-8"
 # Letters that can lead nowhere else: no dots, no backslash, no second slash at the start.
 _LOCAL = re.compile(r"/[A-Za-z0-9_-][A-Za-z0-9/_?=&%:-]{0,1000}", re.ASCII)
@@ -28,7 +31,7 @@ _POLICY = (
 
 
 class Place(NamedTuple):
-    """An entry of the navigation."""
+    """An entry of the navigation; its name is translated where it is shown."""
 
     path: str
     name: str
@@ -36,12 +39,12 @@ class Place(NamedTuple):
 
 
 PLACES = (
-    Place("/tickets", "Tickets", True),
-    Place("/customers", "Customers", True),
-    Place("/settings/api-keys", "API Keys", False),
-    Place("/settings/webhooks", "Webhooks", False),
-    Place("/settings/people", "People", False),
-    Place("/settings/audit", "Audit", False),
+    Place("/tickets", noted("Tickets"), True),
+    Place("/customers", noted("Customers"), True),
+    Place("/settings/api-keys", noted("API Keys"), False),
+    Place("/settings/webhooks", noted("Webhooks"), False),
+    Place("/settings/people", noted("People"), False),
+    Place("/settings/audit", noted("Audit"), False),
 )
 
 
@@ -52,24 +55,50 @@ class _Told(NamedTuple):
 
 _TOLD = {
     "insufficient_role": _Told(
-        "This page is for administrators",
-        "Your log-in is fine, but this is not yours to change. Ask an administrator of your desk.",
+        noted("This page is for administrators"),
+        noted(
+            "Your log-in is fine, but this is not yours to change. Ask an administrator of your"
+            " desk."
+        ),
     ),
     "foreign_form": _Told(
-        "That form is out of date",
-        "It was not sent from a page of your present log-in, so nothing was changed. Go back,"
-        " reload the page, and send it again.",
+        noted("That form is out of date"),
+        noted(
+            "It was not sent from a page of your present log-in, so nothing was changed. Go back,"
+            " reload the page, and send it again."
+        ),
     ),
     "not_found": _Told(
-        "There is nothing here",
-        "The address may be mistyped, or what was here has been deleted.",
+        noted("There is nothing here"),
+        noted("The address may be mistyped, or what was here has been deleted."),
     ),
     "storage_unavailable": _Told(
-        "Back in a moment",
-        "The storage cannot be reached right now. Nothing was changed. Try again in a moment.",
+        noted("Back in a moment"),
+        noted(
+            "The storage cannot be reached right now. Nothing was changed. Try again in a moment."
+        ),
     ),
-    "internal_error": _Told("Something went wrong", "That was our fault, and it has been noted."),
+    "query_too_slow": _Told(
+        noted("That would take too long"),
+        noted("There is too much to look through. Ask for less, for instance a shorter time."),
+    ),
+    "internal_error": _Told(
+        noted("Something went wrong"), noted("That was our fault, and it has been noted.")
+    ),
 }
+
+
+async def speak(call: Call) -> None:
+    """The language that was chosen with a cookie, or that the browser prefers, for this request."""
+    accepted = call.headers.get(b"accept-language", b"").decode("latin-1")
+    await words.speak(words.preferred(call.cookie(LANGUAGE_COOKIE) or "", accepted))
+
+
+def language_cookie(call: Call, language: str) -> Header:
+    """The header that keeps a choice of language for a year."""
+    secure = "; Secure" if call.is_https else ""
+    flags = f"Path=/; HttpOnly; SameSite=Lax; Max-Age=31536000{secure}"
+    return b"set-cookie", f"{LANGUAGE_COOKIE}={language}; {flags}".encode()
 
 
 async def show(
@@ -86,11 +115,26 @@ async def show(
     may_fetch: whether its script asks for more of our pages.
     """
     nonce = secrets.token_urlsafe(16)
-    frame = {"visitor": call.visitor, "places": PLACES, "path": call.path, "nonce": nonce}
+    frame = {
+        "visitor": call.visitor,
+        "places": PLACES,
+        "path": call.path,
+        "nonce": nonce,
+        "language": words.spoken(),
+        "languages": words.LANGUAGES,
+    }
     text = await render.page(room, template, {**frame, **values})
     policy = _POLICY.format(nonce=nonce) + ("; connect-src 'self'" if may_fetch else "")
     headers = [*_HEADERS, (b"content-security-policy", policy.encode())]
     return Answer(status, text.encode(), headers, _HTML)
+
+
+def download(content: bytes, content_type: bytes, name: str) -> Answer:
+    """A file to be kept, under a name of ours; nothing in it is run."""
+    disposition = f'attachment; filename="{name}"'.encode()
+    policy = (b"content-security-policy", b"default-src 'none'; sandbox")
+    headers = [*_HEADERS, (b"content-disposition", disposition), policy]
+    return Answer(200, content, headers, content_type)
 
 
 def go(path: str, headers: tuple[Header, ...] = ()) -> Answer:
@@ -102,7 +146,7 @@ def is_known(path: str) -> bool:
     """Whether it leads to a page of ours: the only places to return to after logging in."""
     start = path.partition("?")[0]
     below = any(start == place.path or start.startswith(f"{place.path}/") for place in PLACES)
-    return below and _LOCAL.fullmatch(path) is not None
+    return (below or start == ACCOUNT) and _LOCAL.fullmatch(path) is not None
 
 
 def is_wanted(call: Call) -> bool:
@@ -113,11 +157,12 @@ def is_wanted(call: Call) -> bool:
 
 async def refused(call: Call, refusal: Refusal) -> Answer:
     """A page that says what is wrong, or the way to the log-in."""
+    await speak(call)
     if isinstance(refusal, Unproven):
-        back = _page_left(call)
+        back = page_left(call)
         return go(f"{LOG_IN}?next={quote(back, safe='/')}" if is_known(back) else LOG_IN)
     told = _TOLD.get(refusal.code) or _Told(CODES[refusal.code].title, refusal.detail)
-    retries = refusal.status == 503 and call.method == "GET"
+    retries = refusal.code == "storage_unavailable" and call.method == "GET"
     answer = await show(
         call, "", "refused.html", refusal.status,
         told=told, request_id=call.request_id, retries=retries,
@@ -126,8 +171,8 @@ async def refused(call: Call, refusal: Refusal) -> Answer:
     return answer
 
 
-def _page_left(call: Call) -> str:
-    """The page that was asked for, or on which the form stood."""
+def page_left(call: Call) -> str:
+    """The page that was asked for, or on which the form stood; it may be none of ours."""
     if call.method == "GET":
         return call.path + (f"?{call.query.decode('latin-1')}" if call.query else "")
     try:

@@ -4,6 +4,7 @@ import asyncio
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from sealdesk import clock
 from sealdesk.web import words
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ async def page(room: str, template: str, values: dict[str, Any]) -> str:
     environment = _made.get(room)
     if environment is None:
         # Compiling all of a room's templates takes a tenth of a second: beside the request loop.
-        environment = await asyncio.to_thread(_environment, room)
+        environment = await asyncio.to_thread(environment_of, room)
         _made[room] = environment
     return environment.get_template(template).render(values)
 
@@ -24,7 +25,8 @@ _made: dict[str, "Environment"] = {}
 
 
 @cache
-def _environment(room: str) -> "Environment":
+def environment_of(room: str) -> "Environment":
+    """The templates of a room's package, compiled."""
     # Late: only who serves pages pays for it, not every start.
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
@@ -38,9 +40,13 @@ def _environment(room: str) -> "Environment":
         lstrip_blocks=True,
     )
     environment.filters["instant"] = _instant
+    environment.filters["minute"] = _minute
+    # For texts out of variables: unlike `_`, which takes what it says for HTML of ours.
+    environment.filters["said"] = words.gettext
     environment.install_gettext_callables(  # type: ignore[attr-defined]
         words.gettext, words.ngettext, newstyle=True
     )
+    environment.policies["ext.i18n.trimmed"] = True
     for name in environment.list_templates(extensions=["html"]):
         environment.get_template(name)
     return environment
@@ -49,3 +55,9 @@ def _environment(room: str) -> "Environment":
 def _instant(iso: str) -> str:
     """To the second in UTC, as people without scripts see it."""
     return iso[:19].replace("T", " ") + " UTC"
+
+
+def _minute(text: str) -> str:
+    """An instant as fields for it take it: in UTC, to the minute; else what was typed."""
+    at_us = clock.parse_instant(text)
+    return text if at_us is None else clock.iso(at_us)[:16]
