@@ -16,6 +16,7 @@ _LIMIT_PROOF = (
     "tests/proofs/test_limit.py::test_the_limit_holds_over_three_nodes_while_redis_is_killed"
 )
 _OUTBOUND = "tests/outbound"
+_TICKET_PAGES = "tests/tickets/test_ticket_pages.py"
 _NO_PACKET = "test_not_one_packet_goes_to_a_forbidden_address_whatever_a_name_server_says"
 _SHARED = "shared_limits.py"
 _WEBHOOKS = "tests/webhooks"
@@ -766,5 +767,56 @@ PLANTS: tuple[Plant, ...] = (
         "    gone = asyncio.ensure_future(call.until_gone())\n",
         "    gone = clock.create_future()\n",
         (f"{_FEED}/test_waiting.py::test_a_client_that_goes_away_is_served_no_longer",),
+    ),
+    Plant(
+        "a change of a ticket is kept nowhere",
+        "tickets/actions.py",
+        "    await history.add(tx, change.after, caller.actor, changes, now_us)\n",
+        "",
+        (
+            "tests/tickets/test_history.py::test_a_change_is_kept_with_who_did_it",
+            "tests/tickets/test_history.py::test_a_customer_who_reopens_a_ticket_is_seen",
+        ),
+    ),
+    Plant(
+        "an answer is sent over what is new",
+        "tickets/actions.py",
+        '    if seen != (found[0].id if found else ""):\n',
+        "    if False:\n",
+        (
+            f"{_TICKET_PAGES}::test_an_answer_waits_until_what_is_new_was_read",
+            f"{_TICKET_PAGES}::test_an_answer_that_is_sent_twice_is_stored_once",
+        ),
+    ),
+    Plant(
+        "what others changed meanwhile is overwritten",
+        "tickets/ticket_pages.py",
+        "if_match=(etag,)",
+        "if_match=None",
+        (f"{_TICKET_PAGES}::test_who_saves_what_others_changed_sees_what_they_changed",),
+    ),
+    Plant(
+        "a customer is overwritten by an old form",
+        "customers/pages.py",
+        "if_match=(etag,)",
+        "if_match=None",
+        (
+            "tests/customers/test_pages.py"
+            "::test_who_saves_what_others_changed_sees_what_they_changed",
+        ),
+    ),
+    Plant(
+        "text is taken for HTML",
+        "tickets/linking.py",
+        "        yield escape(text[after : found.start()])\n",
+        "        yield Markup(text[after : found.start()])\n",
+        ("tests/tickets/test_linking.py::test_hostile_text_stays_text",),
+    ),
+    Plant(
+        "who is answering is never forgotten",
+        "tickets/history.py",
+        '"kept_since": now_us - ANSWERING_US',
+        '"kept_since": 0',
+        (f"{_TICKET_PAGES}::test_who_has_not_been_heard_of_is_answering_no_more",),
     ),
 )

@@ -84,7 +84,9 @@ class Page(HTMLParser):
         self._words.append(data)
         if self._textarea is not None:
             fields = self.forms[-1].fields
-            fields[-1] = (self._textarea, fields[-1][1] + data)
+            # Browsers leave out the end of line that a text begins with.
+            before = fields[-1][1]
+            fields[-1] = (self._textarea, before + (data if before else data.removeprefix("\n")))
 
 
 class Visitor:
@@ -126,7 +128,7 @@ class Visitor:
         answer = self.once(method, path, body, **headers)
         while answer.status_code == 303:
             path = answer.headers["location"]
-            answer = self.once("GET", path)
+            answer = self.once("GET", path.partition("#")[0])
         self.at = path
         return Page(answer)
 

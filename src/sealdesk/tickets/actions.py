@@ -7,7 +7,8 @@ from sealdesk.caller import Caller
 from sealdesk.customers import actions as customers
 from sealdesk.customers import rules as customer_rules
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Fault, Missing, invalid
+from sealdesk.errors import Fault, Missing, Stale, invalid
+from sealdesk.paging import PageRequest
 from sealdesk.tickets import history, rules, store
 from sealdesk.tickets.shapes import (
     Author,
@@ -129,6 +130,33 @@ async def reply(tx: Tx, caller: Caller, ticket_id: str, new: NewReply, *, now_us
     if replied.status != ticket.status:
         shown = _shown(found, replied, document)
         await _record_change(tx, caller, _Change(ticket, replied, shown), now_us)
+    return written
+
+
+async def answer(
+    tx: Tx,
+    caller: Caller,
+    ticket_id: str,
+    new: NewReply,
+    after: TicketChange,
+    *,
+    seen: str,
+    now_us: int,
+) -> Reply:
+    """A reply by who has read the conversation up to a reply, and a change of the ticket with it.
+
+    seen: the newest reply's id, "" for none. Raises Missing, Stale, Clash.
+    """
+    newest = PageRequest(1, None)
+    found = await store.list_replies(
+        tx, caller.tenant_id, ticket_id, newest, is_internal=None, newest_first=True
+    )
+    if seen != (found[0].id if found else ""):
+        raise Stale("version_mismatch", "There is a newer reply than the one that was seen.")
+    written = await reply(tx, caller, ticket_id, new, now_us=now_us)
+    if after != TicketChange():
+        await change_ticket(tx, caller, ticket_id, after, if_match=None, now_us=now_us)
+    await history.end_answering(tx, caller.tenant_id, ticket_id, caller.actor.id)
     return written
 
 

@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from sealdesk import ids
+from sealdesk import clock, ids
 from sealdesk.caller import Actor, ActorKind
+from sealdesk.clock import Iso
 from sealdesk.db.engine import Row, Tx
 from sealdesk.events import Changes
 from sealdesk.paging import PageRequest
@@ -54,7 +55,7 @@ class Changed(NamedTuple):
     id: str
     actor: Actor
     changes: dict[str, tuple[Any, Any]]
-    created_at: int
+    created_at: Iso
 
 
 async def add(tx: Tx, ticket: Ticket, actor: Actor, changes: Changes, now_us: int) -> None:
@@ -122,5 +123,5 @@ def _changed(row: Row) -> Changed:
         row["id"],
         Actor(kind, row["actor_id"], row["actor_name"]),
         msgspec.json.decode(row["changes"]),
-        row["created_at"],
+        clock.iso(row["created_at"]),
     )
