@@ -4,7 +4,6 @@ from sealdesk.api_keys import api as api_keys
 from sealdesk.api_keys.guard import signed
 from sealdesk.customers import api as customers
 from sealdesk.customers import pages as customers_pages
-from sealdesk.customers import pages as customers_pages
 from sealdesk.feed import api as feed
 from sealdesk.identity import account_pages, audit_pages, people_pages
 from sealdesk.identity import api as identity
@@ -13,7 +12,6 @@ from sealdesk.identity.guard import administrator, logged_in
 from sealdesk.identity.rules import ADMINISTRATORS, ROLES
 from sealdesk.identity.session_guard import SessionGuard, VisitorGuard
 from sealdesk.tickets import api as tickets
-from sealdesk.tickets import customer_pages, ticket_pages
 from sealdesk.tickets import bulk_pages, customer_pages, ticket_pages
 from sealdesk.tickets import pages as inbox_pages
 from sealdesk.web import reference, status
@@ -159,17 +157,6 @@ PAGES: tuple[Route, ...] = (
     # Settings → Audit.
     Route("GET", "/settings/audit", _OFFICE, audit_pages.show_audit),
     Route("GET", "/settings/audit/export", _OFFICE, audit_pages.export_audit),
-    # A ticket, and customers.
-    Route("GET", "/tickets/{id}", _PERSON, ticket_pages.show_ticket),
-    Route("POST", "/tickets/{id}", _PERSON, ticket_pages.change_ticket),
-    Route("GET", "/tickets/{id}/reply", _PERSON, ticket_pages.show_ticket),
-    Route("POST", "/tickets/{id}/reply", _PERSON, ticket_pages.reply),
-    Route("POST", "/tickets/{id}/answering", _PERSON, ticket_pages.note_answering),
-    Route("GET", "/tickets/{id}/history", _PERSON, ticket_pages.show_history),
-    Route("GET", "/customers", _PERSON, customers_pages.list_customers),
-    Route("GET", "/customers/{id}", _PERSON, customer_pages.show_customer),
-    Route("GET", "/customers/{id}/edit", _PERSON, customers_pages.edit_customer),
-    Route("POST", "/customers/{id}/edit", _PERSON, customers_pages.change_customer),
     # Settings → Webhooks.
     Route("GET", "/settings/webhooks", _OFFICE, webhook_pages.list_webhooks),
     Route("GET", "/settings/webhooks/new", _OFFICE, webhook_pages.new_webhook),

@@ -29,3 +29,16 @@ def test_an_empty_desk_shows_the_first_steps(visitor: Visitor) -> None:
     page = visitor.get(INBOX)
     assert "Your desk is ready" in page.text
     assert f"export SEALDESK_API_URL={visitor.service.url}" in page.text
+
+
+def test_chosen_tickets_are_changed_together(visitor: Visitor, key: Key) -> None:
+    ids = [key.ticket(subject=f"Number {n}")["id"] for n in range(3)]
+    form = visitor.get(INBOX).form(f"{INBOX}/bulk")
+    page = visitor.submit(form, ticket=ids[:2], status="pending", priority="urgent", assignee="me")
+    assert "Change 2 tickets?" in page.text
+    page = visitor.submit(page.form(f"{INBOX}/bulk"))
+    assert "2 tickets were changed" in page.text
+    for one in ids[:2]:
+        ticket = key.get(f"/api/v1/external/tickets/{one}").json()["data"]
+        assert (ticket["status"], ticket["priority"]) == ("pending", "urgent")
+        assert ticket["assignee_id"] is not None
