@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from sealdesk.customers import actions
+from sealdesk.customers.rules import NewCustomer
+from sealdesk.db.engine import Tx
 from tests.support.client import Key
 from tests.support.pages import Visitor, logged_in
 from tests.support.service import Service, Tenant
@@ -47,8 +50,20 @@ def test_a_desk_without_customers_says_where_they_come_from(visitor: Visitor) ->
     assert_guarded(page)
 
 
-def test_the_list_is_turned_page_by_page(visitor: Visitor, key: Key) -> None:
-    made = [key.customer(f"c{number}@example.test")["id"] for number in range(103)]
+def _add(tenant: Tenant, count: int) -> list[str]:
+    """The ids of so many customers, made at once."""
+    now_us = tenant.service.clock.now_us()
+
+    async def work(tx: Tx) -> list[str]:
+        news = [NewCustomer(f"c{number}@example.test") for number in range(count)]
+        made = [await actions.add_customer(tx, tenant.id, new, now_us=now_us) for new in news]
+        return [customer.id for customer in made]
+
+    return tenant.service.write(work)
+
+
+def test_the_list_is_turned_page_by_page(visitor: Visitor, tenant: Tenant) -> None:
+    made = _add(tenant, 103)
     seen, paths = [], [HOME]
     while paths[-1]:
         page = visitor.get(paths[-1])

@@ -5,6 +5,10 @@ from typing import Any
 
 import pytest
 
+from sealdesk.caller import Actor, Caller
+from sealdesk.db.engine import Tx
+from sealdesk.tickets import actions
+from sealdesk.tickets.shapes import NewReply, TicketChange
 from tests.support.client import Key
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
@@ -39,6 +43,19 @@ def at(ticket: dict[str, Any]) -> str:
     return f"/tickets/{ticket['id']}"
 
 
+def add_replies(tenant: Tenant, at: str, count: int) -> None:
+    """So many replies at once, each with its number."""
+    caller = Caller(tenant.id, Actor("api_key", "k", "Shop"), frozenset(), "")
+    now_us = tenant.service.clock.now_us()
+
+    async def work(tx: Tx) -> None:
+        for number in range(count):
+            new = NewReply(f"Reply-{number}.")
+            await actions.reply(tx, caller, at.rpartition("/")[2], new, now_us=now_us + number)
+
+    tenant.service.write(work)
+
+
 def _now(key: Key, at: str) -> dict[str, Any]:
     return dict(key.get(f"/api/v1/external{at}").json()["data"])
 
@@ -70,10 +87,9 @@ def test_a_conversation_is_read_from_its_beginning(visitor: Visitor, key: Key) -
 
 
 def test_a_long_conversation_is_turned_back_page_by_page(
-    visitor: Visitor, key: Key, at: str
+    visitor: Visitor, tenant: Tenant, at: str
 ) -> None:
-    for number in range(103):
-        key.post(f"/api/v1/external{at}/replies", {"body": f"Reply-{number}."})
+    add_replies(tenant, at, 103)
     seen, path = [], at
     while path:
         page = visitor.get(path)
@@ -160,6 +176,7 @@ def test_a_closed_ticket_takes_no_answer_and_says_what_to_do(
     key.patch(f"/api/v1/external{at}", {"status": "closed"})
     page = visitor.submit(form, body="Too late")
     assert page.status == 409
+    assert "has been closed" in page.text
     assert page.form(f"{at}/reply").value("body").strip() == "Too late"
     page = visitor.get(at)
     assert "Open it again to answer" in page.text
@@ -252,6 +269,21 @@ def test_the_customer_stands_beside_it_with_other_tickets(
     assert f"/customers/{ticket['customer']['id']}" in page.links
 
 
+def _rename(tenant: Tenant, at: str, count: int) -> None:
+    caller = Caller(tenant.id, Actor("api_key", "k", "Shop"), frozenset(), "")
+    now_us = tenant.service.clock.now_us()
+
+    async def work(tx: Tx) -> None:
+        for number in range(count):
+            change = TicketChange(external_id=f"number-{number}")
+            ticket_id = at.rpartition("/")[2]
+            await actions.change_ticket(
+                tx, caller, ticket_id, change, if_match=None, now_us=now_us + number
+            )
+
+    tenant.service.write(work)
+
+
 def test_history_names_people_and_values(
     visitor: Visitor, key: Key, at: str, tenant: Tenant
 ) -> None:
@@ -262,8 +294,7 @@ def test_history_names_people_and_values(
     assert "Assigned to: none → Eve" in page.text
     assert "Subject: Cracked bowls → New words" in page.text
     assert "(API key)" in page.text
-    for number in range(60):
-        key.patch(f"/api/v1/external{at}", {"external_id": f"number-{number}"})
+    _rename(tenant, at, 60)
     assert f"{at}/history" in visitor.get(at).links
     first = visitor.get(f"{at}/history")
     assert "number-59" in first.text and "Eve" not in first.text

@@ -162,7 +162,7 @@ def _refused(view: View, sent: _Sent | None) -> dict[str, Any]:
         "answer": {"body": "", "is_internal": False, "status": ""},
         "refused": sent.form if sent else "",
         "is_stale": sent is not None and isinstance(sent.refusal, Stale),
-        "wrong": sent.refusal.detail if sent and isinstance(sent.refusal, Clash) else "",
+        "wrong": sent.refusal.code if sent and isinstance(sent.refusal, Clash) else "",
         "faults": forms.faults_of(sent.refusal)
         if sent and isinstance(sent.refusal, Invalid)
         else {},
