@@ -8,6 +8,7 @@ from sealdesk.identity.rules import PasswordChange, User
 from sealdesk.identity.store import Tenant
 from sealdesk.web import body, forms, pages, words
 from sealdesk.web.call import Answer, Call
+from sealdesk.web.retelling import retold
 from sealdesk.web.route import page
 from sealdesk.web.words import gettext
 
@@ -35,7 +36,7 @@ async def change_password(call: Call) -> Answer:
         wrong = gettext("That is not your present password.")
         return await _account(call, refusal, {"current": wrong})
     except TooMany as refusal:
-        return await _account(call, refusal, {"current": gettext(refusal.detail)})
+        return await _account(call, refusal, {"current": retold(refusal.detail)})
     began_us = await entry.change_password(call, user, change.new)
     token = entry.access_token(call, user, began_us)
     return pages.go(f"{pages.ACCOUNT}?changed=password", (session.begin(call, token),))

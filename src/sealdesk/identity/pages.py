@@ -7,7 +7,9 @@ from sealdesk.identity import entry, session
 from sealdesk.identity.rules import Login, PasswordReset
 from sealdesk.web import body, forms, pages
 from sealdesk.web.call import Answer, Call
+from sealdesk.web.retelling import retold
 from sealdesk.web.route import page
+from sealdesk.web.words import gettext
 
 _ROOM = "sealdesk.identity"
 
@@ -58,7 +60,7 @@ async def reset(call: Call) -> Answer:
     except Invalid as refusal:
         return await _reset_again(call, refusal, forms.faults_of(refusal), token)
     except Unproven as refusal:
-        return await _reset_again(call, refusal, {"token": refusal.detail}, token)
+        return await _reset_again(call, refusal, {"token": retold(refusal.detail)}, token)
     return await pages.show(call, _ROOM, "reset_done.html")
 
 
@@ -88,7 +90,8 @@ async def _ask(
 
 
 def _words(refusal: Refusal) -> str:
-    return "That is too long." if isinstance(refusal, Invalid) else refusal.detail
+    is_long = isinstance(refusal, Invalid)
+    return gettext("That is too long.") if is_long else retold(refusal.detail)
 
 
 def _wanted(path: str) -> str:

@@ -7,6 +7,7 @@ from sealdesk.identity.rules import Invitation, RoleChange, User
 from sealdesk.paging import PageRequest
 from sealdesk.web import body, forms, pages, trail
 from sealdesk.web.call import Answer, Call
+from sealdesk.web.retelling import retold
 from sealdesk.web.route import page
 from sealdesk.web.words import gettext
 
@@ -167,4 +168,4 @@ async def _link(call: Call, user: User, token: str, status: int) -> Answer:
 
 
 def _words(refusal: Refusal | None) -> str:
-    return "" if refusal is None or isinstance(refusal, Invalid) else gettext(refusal.detail)
+    return "" if refusal is None or isinstance(refusal, Invalid) else retold(refusal.detail)

@@ -8,6 +8,7 @@ from urllib.parse import quote, urlsplit
 from sealdesk.errors import CODES, Refusal, Unproven
 from sealdesk.web import render, words
 from sealdesk.web.call import Answer, Call, Header
+from sealdesk.web.retelling import retold
 from sealdesk.web.words import noted
 
 LOG_IN = "/"
@@ -161,7 +162,7 @@ async def refused(call: Call, refusal: Refusal) -> Answer:
     if isinstance(refusal, Unproven):
         back = page_left(call)
         return go(f"{LOG_IN}?next={quote(back, safe='/')}" if is_known(back) else LOG_IN)
-    told = _TOLD.get(refusal.code) or _Told(CODES[refusal.code].title, refusal.detail)
+    told = _TOLD.get(refusal.code) or _Told(CODES[refusal.code].title, retold(refusal.detail))
     retries = refusal.code == "storage_unavailable" and call.method == "GET"
     answer = await show(
         call, "", "refused.html", refusal.status,

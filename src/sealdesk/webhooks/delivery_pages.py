@@ -6,6 +6,7 @@ from sealdesk.errors import Clash, Invalid, Refusal
 from sealdesk.paging import PageRequest
 from sealdesk.web import body, forms, pages
 from sealdesk.web.call import Answer, Call
+from sealdesk.web.retelling import retold
 from sealdesk.web.route import page
 from sealdesk.webhooks import actions, entry, rules, store
 from sealdesk.webhooks.rules import Endpoint, Replay
@@ -86,7 +87,7 @@ async def _replay_form(call: Call, typed: dict[str, str], refusal: Refusal | Non
         replays=[rules.replay_shown(each) for each in replays[: _REPLAYS.per_page]],
         typed={name: _as_typed(text) for name, text in typed.items()},
         faults=forms.faults_of(refusal) if isinstance(refusal, Invalid) else {},
-        wrong=refusal.detail if isinstance(refusal, Clash) else "",
+        wrong=retold(refusal.detail) if isinstance(refusal, Clash) else "",
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from sealdesk.paging import PageRequest
 from sealdesk.web import body, forms, pages
 from sealdesk.web.call import Answer, Call
 from sealdesk.web.forms import Form
+from sealdesk.web.retelling import retold
 from sealdesk.web.route import page
 from sealdesk.webhooks import actions, entry, rules, store
 from sealdesk.webhooks.rules import Endpoint
@@ -201,7 +202,7 @@ async def _form(
         call, _ROOM, template, refusal.status if refusal else 200,
         typed=typed,
         faults=forms.faults_of(refusal) if isinstance(refusal, Invalid) else {},
-        wrong=refusal.detail if isinstance(refusal, Clash) else "",
+        wrong=retold(refusal.detail) if isinstance(refusal, Clash) else "",
         kinds=SUBSCRIBABLE,
         **values,
     )  # fmt: skip

@@ -33,7 +33,7 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
   button.hidden = false;
   button.addEventListener("click", async () => {
     await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
-    button.textContent = "Copied";
+    button.textContent = document.body.dataset.copied;
     setTimeout(() => (button.textContent = label), 2000);
   });
 }
