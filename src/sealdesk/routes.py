@@ -1,6 +1,8 @@
 """THE table: method, path, who may, what happens. Read it to review access."""
 
 from sealdesk.api_keys import api as api_keys
+from sealdesk.api_keys import debug_pages
+from sealdesk.api_keys import pages as key_pages
 from sealdesk.api_keys.guard import signed
 from sealdesk.customers import api as customers
 from sealdesk.customers import pages as customers_pages
@@ -157,6 +159,19 @@ PAGES: tuple[Route, ...] = (
     # Settings → Audit.
     Route("GET", "/settings/audit", _OFFICE, audit_pages.show_audit),
     Route("GET", "/settings/audit/export", _OFFICE, audit_pages.export_audit),
+    # Settings → API Keys.
+    Route("GET", "/settings/api-keys", _OFFICE, key_pages.list_keys),
+    Route("GET", "/settings/api-keys/new", _OFFICE, key_pages.new_key),
+    Route("POST", "/settings/api-keys/new", _OFFICE, key_pages.create_key),
+    Route("GET", "/settings/api-keys/debug", _OFFICE, debug_pages.ask),
+    Route("POST", "/settings/api-keys/debug", _OFFICE, debug_pages.debug),
+    Route("GET", "/settings/api-keys/{id}", _OFFICE, key_pages.show_key),
+    Route("GET", "/settings/api-keys/{id}/edit", _OFFICE, key_pages.edit_key),
+    Route("POST", "/settings/api-keys/{id}/edit", _OFFICE, key_pages.change_key),
+    Route("GET", "/settings/api-keys/{id}/rotate", _OFFICE, key_pages.confirm_rotation),
+    Route("POST", "/settings/api-keys/{id}/rotate", _OFFICE, key_pages.rotate_key),
+    Route("GET", "/settings/api-keys/{id}/revoke", _OFFICE, key_pages.confirm_revocation),
+    Route("POST", "/settings/api-keys/{id}/revoke", _OFFICE, key_pages.revoke_key),
     # Settings → Webhooks.
     Route("GET", "/settings/webhooks", _OFFICE, webhook_pages.list_webhooks),
     Route("GET", "/settings/webhooks/new", _OFFICE, webhook_pages.new_webhook),

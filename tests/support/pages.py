@@ -66,7 +66,8 @@ class Page(HTMLParser):
             self.forms[-1].fields.append((self._select, named["value"]))
 
     def _field(self, tag: str, named: dict[str, str]) -> None:
-        if tag == "input" and (named.get("type") != "checkbox" or "checked" in named):
+        is_box = named.get("type") in ("checkbox", "radio")
+        if tag == "input" and (not is_box or "checked" in named):
             self.forms[-1].fields.append((named["name"], named.get("value", "on")))
         elif tag == "textarea":
             self._textarea = named["name"]
