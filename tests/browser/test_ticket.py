@@ -27,6 +27,10 @@ def test_a_ticket_is_answered_by_keyboard_and_the_draft_survives(
 ) -> None:
     page = window.page
     page.goto(at)
+    page.keyboard.press("?")
+    page.get_by_text("Write an answer").wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_text("Write an answer").wait_for(state="hidden")
     page.keyboard.press("r")
     page.keyboard.type("We are looking for it")
     page.reload()

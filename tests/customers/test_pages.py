@@ -21,7 +21,7 @@ _KNOWN = {
     "phone": "+351 1234",
     "company": "Santos Ceramics",
     "external_id": "C-1042",
-    "metadata": {"plan": "pro", "since": 2019},
+    "metadata": {"plan": "pro", "since": 2019, "is": {"vip": True}},
 }
 
 
@@ -89,7 +89,15 @@ def test_an_address_finds_its_customer(visitor: Visitor, key: Key, at: str) -> N
 def test_a_customer_is_shown_with_what_is_known(visitor: Visitor, key: Key, at: str) -> None:
     page = visitor.get(at)
     assert_guarded(page)
-    for text in ("Maria@example.test", "Maria Santos", "Santos Ceramics", "C-1042", "pro", "2019"):
+    for text in (
+        "Maria@example.test",
+        "Maria Santos",
+        "Santos Ceramics",
+        "C-1042",
+        "pro",
+        "2019",
+        '{"vip": true}',
+    ):
         assert text in page.text
     assert "No tickets yet" in page.text
     tickets = [key.ticket(customer={"email": "maria@example.test"})["id"] for _ in range(27)]

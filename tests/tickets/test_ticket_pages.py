@@ -293,6 +293,7 @@ def test_history_names_people_and_values(
     page = visitor.get(at)
     assert "Assigned to: none → Eve" in page.text
     assert "Subject: Cracked bowls → New words" in page.text
+    assert 'Further fields: none → {"a": 1}' in page.text
     assert "(API key)" in page.text
     _rename(tenant, at, 60)
     assert f"{at}/history" in visitor.get(at).links
