@@ -194,3 +194,24 @@ def test_replies_are_read_in_the_order_of_an_index(
         index, by = "replies_is_internal", " AND is_internal=?"
     place = on_ids({}, newest_first=newest_first, further=further)
     assert steps == [f"SEARCH replies USING INDEX {index} (tenant_id=? AND ticket_id=?{by}{place})"]
+
+
+def test_counting_statuses_reads_no_more_than_its_index(template: Path) -> None:
+    steps = plan(template, lambda tx: lists.count_statuses(tx, "tenant"))
+    read = "SEARCH t USING COVERING INDEX tickets_status (tenant_id=? AND status=?)"
+    assert steps.count(read) == 5
+    assert {step for step in steps if "tickets" in step or "SEARCH" in step} == {read}
+    assert lists._COUNT.count("LIMIT 1001)") == 5
+
+
+@pytest.mark.parametrize("name", ["customer_id", "external_id"])
+@pytest.mark.parametrize("sort_by", ["created_at", "updated_at", "priority"])
+@pytest.mark.parametrize("others", [("status",), ("priority", "assignee_id", "tag")])
+def test_a_customers_tickets_are_found_by_their_own_index_whatever_else_is_asked(
+    template: Path, name: str, sort_by: Any, others: tuple[str, ...]
+) -> None:
+    wanted = asked(**{each: VALUES[each] for each in (name, *others)}, sort_by=sort_by)
+    page = PageRequest(25, None)
+    steps = plan(template, lambda tx: lists.list_tickets(tx, "tenant", wanted, page))
+    (index, by) = INDEXES[name]
+    assert f"SEARCH t USING {index} (tenant_id=?{by})" in steps

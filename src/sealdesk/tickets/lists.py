@@ -118,7 +118,18 @@ def _order(wanted: Filter, table: str) -> str:
     by_id = f"{table}.id {direction}"
     if wanted.sort_by == "created_at":
         return by_id
-    return f"{table}.{wanted.sort_by} {direction}, {by_id}"
+    return f"{_column(wanted, table, wanted.sort_by)} {direction}, {by_id}"
+
+
+def _column(wanted: Filter, table: str, name: str) -> str:
+    """A column that is filtered or sorted by.
+
+    A customer's tickets are few, and so are those with an external_id: their index has to lead.
+    The indexes of other columns, of which SQLite thinks as well of, are hidden from it then
+    (0.2 s for a customer's open tickets among 100,000 otherwise, 2026-11).
+    """
+    is_narrow = wanted.customer_id is not None or wanted.external_id is not None
+    return f"coalesce({table}.{name}, NULL)" if is_narrow else f"{table}.{name}"
 
 
 def _equalities(wanted: Filter, params: dict[str, object]) -> list[str]:
@@ -127,7 +138,9 @@ def _equalities(wanted: Filter, params: dict[str, object]) -> list[str]:
         value = getattr(wanted, name)
         if value is not None:
             params[name] = value
-            conditions.append(f"t.{name} = :{name}")
+            is_lead = name != "assignee_id"
+            column = f"t.{name}" if is_lead else _column(wanted, "t", name)
+            conditions.append(f"{column} = :{name}")
     if wanted.is_unassigned:
         conditions.append("t.assignee_id IS NULL")
     return conditions
@@ -137,7 +150,8 @@ def _any_of(wanted: Filter, params: dict[str, object]) -> list[str]:
     conditions = []
     for name, values in _choices(wanted):
         keys = _bound(name, values, params)
-        conditions.append(f"t.{name} IN ({', '.join(f':{key}' for key in keys)})")
+        column = _column(wanted, "t", name)
+        conditions.append(f"{column} IN ({', '.join(f':{key}' for key in keys)})")
     if wanted.tag is not None:
         params["tag"] = wanted.tag
         conditions.append(
@@ -200,7 +214,7 @@ def _ranges(wanted: Filter, after: Position | None, params: dict[str, object]) -
         conditions.append("t.id < :created_before")
     if wanted.updated_after is not None and passed != ("updated_at", "after"):
         params["updated_after"] = wanted.updated_after
-        conditions.append("t.updated_at >= :updated_after")
+        conditions.append(f"{_column(wanted, 't', 'updated_at')} >= :updated_after")
     if after is not None:
         conditions.append(_behind(wanted, after, params))
     return conditions
@@ -212,4 +226,5 @@ def _behind(wanted: Filter, after: Position, params: dict[str, object]) -> str:
     if wanted.sort_by == "created_at":
         return f"t.id {sign} :after_id"
     params["after_value"] = after[0]
-    return f"(t.{wanted.sort_by}, t.id) {sign} (:after_value, :after_id)"
+    column = _column(wanted, "t", wanted.sort_by)
+    return f"({column}, t.id) {sign} (:after_value, :after_id)"
