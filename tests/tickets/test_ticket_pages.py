@@ -1,6 +1,7 @@
 """A ticket as a person works on it, without scripts."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -167,6 +168,21 @@ def test_an_answer_that_is_sent_twice_is_stored_once(visitor: Visitor, key: Key,
     form = visitor.get(at).form(f"{at}/reply")
     assert [visitor.submit(form, body="Once").status for _ in range(2)] == [200, 412]
     assert len(_replies(key, at)) == 1
+
+
+def test_of_two_answers_at_once_one_waits_for_its_writer_to_read_the_other(
+    visitor: Visitor, key: Key, at: str, tenant: Tenant
+) -> None:
+    people = [visitor, colleague(tenant, "Eve")[0]]
+    for turn in range(1, 4):
+        forms = [each.get(at).form(f"{at}/reply") for each in people]
+        with ThreadPoolExecutor(2) as pool:
+            sent = [
+                pool.submit(each.submit, form, body="Mine", status="pending")
+                for each, form in zip(people, forms, strict=True)
+            ]
+        assert sorted(each.result().status for each in sent) == [200, 412]
+        assert len(_replies(key, at)) == turn
 
 
 def test_a_closed_ticket_takes_no_answer_and_says_what_to_do(
