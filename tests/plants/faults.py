@@ -16,6 +16,8 @@ _LIMIT_PROOF = (
     "tests/proofs/test_limit.py::test_the_limit_holds_over_three_nodes_while_redis_is_killed"
 )
 _OUTBOUND = "tests/outbound"
+_INBOX = "tests/tickets/test_inbox.py"
+_BULK = "tests/tickets/test_inbox_bulk.py"
 _TICKET_PAGES = "tests/tickets/test_ticket_pages.py"
 _NO_PACKET = "test_not_one_packet_goes_to_a_forbidden_address_whatever_a_name_server_says"
 _SHARED = "shared_limits.py"
@@ -818,5 +820,48 @@ PLANTS: tuple[Plant, ...] = (
         '"kept_since": now_us - ANSWERING_US',
         '"kept_since": 0',
         (f"{_TICKET_PAGES}::test_who_has_not_been_heard_of_is_answering_no_more",),
+    ),
+    Plant(
+        "chosen tickets are changed whatever happened meanwhile",
+        "tickets/bulk_pages.py",
+        "if_match=(line.etag,)",
+        "if_match=None",
+        (f"{_BULK}::test_what_changed_meanwhile_is_left_and_said",),
+    ),
+    Plant(
+        "of chosen tickets one hinders the others",
+        "tickets/bulk_pages.py",
+        "        return line._replace(why=_why(refusal))\n",
+        "        raise refusal\n",
+        (f"{_BULK}::test_one_that_cannot_be_stored_does_not_hinder_the_others",),
+    ),
+    Plant(
+        "tickets are counted to the last",
+        "tickets/lists.py",
+        " LIMIT {COUNTED + 1}) x)",
+        ") x)",
+        ("tests/tickets/test_plans.py::test_counting_statuses_reads_no_more_than_its_index",),
+    ),
+    Plant(
+        "newer leads to the first page",
+        "tickets/pages.py",
+        "trail=asked.trail[:-1]",
+        "trail=()",
+        (f"{_INBOX}::test_older_and_newer_lead_through_all_tickets_and_back",),
+    ),
+    Plant(
+        "what is new is told of all tickets",
+        "tickets/pages.py",
+        "        one = msgspec.structs.replace(wanted, customer_id=customer and customer.id)\n"
+        "        return len",
+        "        one = Filter(newest_first=False)\n        return len",
+        (f"{_INBOX}::test_new_tickets_are_those_of_the_view",),
+    ),
+    Plant(
+        "every page may ask for more",
+        "web/pages.py",
+        """("; connect-src 'self'" if may_fetch else "")""",
+        """"; connect-src 'self'\"""",
+        ("tests/web/test_pages.py::test_every_page_forbids_what_it_does_not_need",),
     ),
 )
