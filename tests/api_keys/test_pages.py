@@ -9,6 +9,7 @@ import pytest
 
 from sealdesk import clock
 from sealdesk.api_keys import rules, usage
+from sealdesk.errors import Unavailable
 from tests.support.client import Key, Person
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
@@ -90,13 +91,16 @@ def test_the_curl_of_a_new_key_works_as_it_stands(visitor: Visitor) -> None:
     assert '"name":"Pasted"' in done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("host", ["a'; touch x; '", "$(id)", "evil.test\\", "a b", "`id`"])
-def test_no_host_gets_into_the_curl_that_a_shell_would_read(visitor: Visitor, host: str) -> None:
+def test_no_host_gets_into_the_curl_that_a_shell_would_read(visitor: Visitor) -> None:
     form = visitor.get(f"{HOME}/new").form(f"{HOME}/new")
     fields = [(n, v) for n, v in form.fields if n != "name"] + [("name", "Shop")]
-    page = visitor.post(f"{HOME}/new", fields, host=host)
-    if page.status == 201:
-        assert "SEALDESK_API_URL='http://desk.example.com'" in _pasted(page)
+    taken = 0
+    for host in ("a'; touch x; '", "$(id)", "evil.test\\", "a b", "`id`"):
+        page = visitor.post(f"{HOME}/new", fields, host=host)
+        if page.status == 201:
+            taken += 1
+            assert "SEALDESK_API_URL='http://desk.example.com'" in _pasted(page), host
+    assert taken
 
 
 @pytest.mark.parametrize(
@@ -121,13 +125,13 @@ def test_permissions_are_those_that_were_chosen(
     assert tuple(_only(admin)["permissions"]) == permissions
 
 
-@pytest.mark.parametrize("days", [30, 90, 365])
-def test_an_expiry_is_so_many_days_away(visitor: Visitor, admin: Person, days: int) -> None:
-    _create(visitor, expiry=str(days), expires_at="2020-01-01T00:00")
-    at_us = clock.parse_instant(_only(admin)["expires_at"])
-    assert at_us is not None
-    away_s = (at_us - visitor.service.clock.now_us()) / 1e6
-    assert days * DAY_S - 60 < away_s <= days * DAY_S
+def test_an_expiry_is_so_many_days_away(visitor: Visitor, admin: Person) -> None:
+    for days in (30, 90, 365):
+        _create(visitor, expiry=str(days), expires_at="2020-01-01T00:00")
+        at_us = clock.parse_instant(admin.get(API).json()["data"][0]["expires_at"])
+        assert at_us is not None
+        away_s = (at_us - visitor.service.clock.now_us()) / 1e6
+        assert days * DAY_S - 60 < away_s <= days * DAY_S
 
 
 def test_an_expiry_is_never_or_a_date_and_stays_when_it_is_kept(
@@ -298,6 +302,22 @@ def test_the_page_of_a_key_shows_how_it_is_used(visitor: Visitor, tenant: Tenant
             assert words in page.text, words
         unused = page.text.partition("Permissions that were not used")[2].partition("If 30")[0]
         assert unused.split() == ["customers:read"]
+
+
+def test_a_key_is_revoked_even_when_there_is_no_time_to_count(
+    visitor: Visitor, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key.get(WHOAMI)
+
+    async def busy(*_: object) -> None:
+        raise Unavailable("query_too_slow", "Later.")
+
+    monkeypatch.setattr(key.service.shared.database, "read_slowly", busy)
+    at = f"{HOME}/{key.id}"
+    assert "cannot be told right now" in visitor.get(at).text
+    page = visitor.get(f"{at}/revoke")
+    assert "cannot be told right now" in page.text and "Last used" in page.text
+    assert "Revoked" in visitor.submit(page.form(f"{at}/revoke")).text
 
 
 def test_a_foreign_or_deleted_key_is_the_same_friendly_page(

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 _GUARD = "api_keys/guard.py"
 _KEYS = "tests/api_keys"
+_USAGE = f"{_KEYS}/test_usage.py"
 _ENDING = "tests/admin/test_ending.py"
 _DRAINING = "tests/test_draining.py"
 _PROOFS = "tests/proofs/test_proofs.py"
@@ -20,6 +21,9 @@ _INBOX = "tests/tickets/test_inbox.py"
 _BULK = "tests/tickets/test_inbox_bulk.py"
 _TICKET_PAGES = "tests/tickets/test_ticket_pages.py"
 _NO_PACKET = "test_not_one_packet_goes_to_a_forbidden_address_whatever_a_name_server_says"
+_PEOPLE = "tests/identity/test_people_pages.py"
+_ACCOUNT = "tests/identity/test_account_pages.py"
+_AUDIT = "tests/identity/test_audit_pages.py"
 _SHARED = "shared_limits.py"
 _WEBHOOKS = "tests/webhooks"
 _ENDPOINTS = f"{_WEBHOOKS}/test_endpoints.py"
@@ -139,8 +143,8 @@ PLANTS: tuple[Plant, ...] = (
     Plant(
         "all of the permissions are needed, not any",
         _GUARD,
-        "not any(need in key.permissions for need in self.needs)",
-        "not all(need in key.permissions for need in self.needs)",
+        "if self.needs and not used:",
+        "if not all(need in key.permissions for need in self.needs):",
         (f"{_KEYS}/test_permissions.py::test_exactly_the_keys_with_a_needed_permission_pass",),
     ),
     Plant(
@@ -852,9 +856,8 @@ PLANTS: tuple[Plant, ...] = (
     Plant(
         "what is new is told of all tickets",
         "tickets/pages.py",
-        "        one = msgspec.structs.replace(wanted, customer_id=customer and customer.id)\n"
-        "        return len",
-        "        one = Filter(newest_first=False)\n        return len",
+        "        if not one.is_served():\n",
+        "        one = Filter(newest_first=False)\n        if not one.is_served():\n",
         (f"{_INBOX}::test_new_tickets_are_those_of_the_view",),
     ),
     Plant(
@@ -863,5 +866,144 @@ PLANTS: tuple[Plant, ...] = (
         """("; connect-src 'self'" if may_fetch else "")""",
         """"; connect-src 'self'\"""",
         ("tests/web/test_pages.py::test_every_page_forbids_what_it_does_not_need",),
+    ),
+    Plant(
+        "who is deactivated logs in again",
+        "identity/entry.py",
+        "    if user is None or not user.is_active or not is_right:\n",
+        "    if user is None or not is_right:\n",
+        (f"{_PEOPLE}::test_who_is_deactivated_is_out_at_once_and_their_work_stays",),
+    ),
+    Plant(
+        "the last administrator may go",
+        "identity/store.py",
+        "    AND u.password_hash IS NOT NULL AND u.role IN",
+        "    AND u.role IN",
+        (f"{_PEOPLE}::test_the_last_administrator_cannot_lock_everybody_out",),
+    ),
+    Plant(
+        "a tenant_admin makes a super_admin",
+        "identity/rules.py",
+        '    return tuple(role for role in ROLES if "super_admin" in may or role != "super_admin")\n',
+        "    return ROLES\n",
+        (
+            f"{_PEOPLE}::test_nobody_raises_anybody_above_their_own_role",
+            f"{_PEOPLE}::test_who_is_above_is_not_changed_from_below",
+        ),
+    ),
+    Plant(
+        "an invitation never ends",
+        "identity/actions.py",
+        "expires_at=now_us + life_us",
+        "expires_at=now_us + 1000 * life_us",
+        (f"{_PEOPLE}::test_an_invitation_holds_for_a_week_and_a_reset_link_for_an_hour",),
+    ),
+    Plant(
+        "a session is renewed for ever",
+        "identity/rules.py",
+        "    return min(now_us // 1_000_000 + TOKEN_LIFE_S, began_us // 1_000_000 + SESSION_LIFE_S)\n",
+        "    return now_us // 1_000_000 + TOKEN_LIFE_S\n",
+        (f"{_ACCOUNT}::test_a_session_lasts_while_somebody_works_and_no_longer",),
+    ),
+    Plant(
+        "a log-out is forgotten before a renewed token ends",
+        "identity/entry.py",
+        "    latest_us = rules.latest_us(token.issued_at)\n",
+        "    latest_us = token.expires_at\n",
+        (f"{_ACCOUNT}::test_a_log_out_is_remembered_as_long_as_a_copy_could_be_renewed",),
+    ),
+    Plant(
+        "a renewed token is a log-in of its own",
+        "identity/entry.py",
+        "        user, secret, token_id=token.id, began_us",
+        "        user, secret, token_id=ids.mint(call.now_us), began_us",
+        (
+            f"{_ACCOUNT}::test_a_page_of_before_can_still_send_its_form",
+            f"{_ACCOUNT}::test_logging_out_ends_the_tokens_of_before_and_those_that_renewed_them",
+        ),
+    ),
+    Plant(
+        "a spreadsheet takes a name for a formula",
+        "identity/csv_file.py",
+        """    return f"'{cell}" if cell.startswith(_DANGEROUS) else cell\n""",
+        "    return cell\n",
+        (f"{_AUDIT}::test_the_file_is_safe_for_spreadsheets",),
+    ),
+    Plant(
+        "an export leaves out what was done in the instant where it ended",
+        "identity/audit_pages.py",
+        'at_us if name == "since" else at_us + 1',
+        "at_us",
+        (f"{_AUDIT}::test_a_file_says_that_there_is_more",),
+    ),
+    Plant(
+        "a browser's weights of languages are passed over",
+        "web/words.py",
+        "sorted(wishes, key=lambda wish: -wish[1])",
+        "wishes",
+        ("tests/web/test_words.py::test_a_browser_is_answered_in_what_it_prefers",),
+    ),
+    Plant(
+        "counts of how keys are used that could not be written are forgotten",
+        "api_keys/usage.py",
+        "        shared.usage.give_back(dict(rows))\n",
+        "",
+        (f"{_USAGE}::test_what_cannot_be_written_is_written_with_the_next",),
+    ),
+    Plant(
+        "who writes last says how often a key was used",
+        "api_keys/store.py",
+        "key_usage.count + excluded.count",
+        "excluded.count",
+        (f"{_USAGE}::test_batches_and_processes_add_up",),
+    ),
+    Plant(
+        "a key has as many addresses as its clients like",
+        "usage.py",
+        "if address not in kept and len(kept) >= ADDRESSES_KEPT:",
+        "if not address:",
+        (f"{_USAGE}::test_addresses_are_bounded_within_an_hour_and_over_batches",),
+    ),
+    Plant(
+        "whoever cannot sign is counted as a user of the key",
+        "usage.py",
+        "if status != _UNPROVEN:",
+        "if status:",
+        (f"{_USAGE}::test_of_a_wrong_signature_only_that_it_was_refused_is_counted",),
+    ),
+    Plant(
+        "what was counted last ends with the process",
+        "app.py",
+        "    await usage.write_last(shared)\n",
+        "",
+        (f"{_USAGE}::test_the_end_of_the_process_writes_the_rest",),
+    ),
+    Plant(
+        "how keys were used is kept for ever",
+        "pruning.py",
+        "        + await api_keys.prune_usage(tx, now_us - _USAGE_US, _STEP_ROWS)\n",
+        "",
+        (f"{_USAGE}::test_it_goes_after_thirty_days",),
+    ),
+    Plant(
+        "the name of a host is put into a command for the shell",
+        "api_keys/pages.py",
+        "host if _HOST.fullmatch(host) else 'desk.example.com'",
+        "host",
+        (f"{_KEYS}/test_pages.py::test_no_host_gets_into_the_curl_that_a_shell_would_read",),
+    ),
+    Plant(
+        "the debugger shows the right signature",
+        "api_keys/parts.py",
+        "    mistake = shape or _mistake(pasted, parts, signature, secret)\n",
+        "    mistake = _mistake(pasted, parts, signature, secret) or signing.sign(secret, parts)\n",
+        (f"{_KEYS}/test_debugger.py::test_an_unknown_mistake_leads_to_where_to_look",),
+    ),
+    Plant(
+        "a key that was mixed up goes unnoticed",
+        "api_keys/debug_pages.py",
+        "    return found is None or found.id != key.id\n",
+        "    return found is None\n",
+        (f"{_KEYS}/test_debugger.py::test_a_key_that_was_mixed_up_is_told_and_not_whose_it_is",),
     ),
 )

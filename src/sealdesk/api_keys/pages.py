@@ -9,11 +9,12 @@ from sealdesk.api_keys.rules import ApiKey, ApiKeyChange, NewApiKey
 from sealdesk.api_keys.store import Refused
 from sealdesk.api_keys.usage_plots import DAY, MONTH, Plot, Span
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Clash, Invalid, Refusal
+from sealdesk.errors import Clash, Invalid, Refusal, Unavailable
 from sealdesk.paging import PageRequest
 from sealdesk.web import body, forms, pages
 from sealdesk.web.call import Answer, Call
 from sealdesk.web.reference_page import snippet
+from sealdesk.web.retelling import retold
 from sealdesk.web.route import page
 
 _ROOM = "sealdesk.api_keys"
@@ -106,19 +107,30 @@ async def show_key(call: Call) -> Answer:
     """One key: what it may, how it is used, and what was refused."""
     span = MONTH if forms.asked(call).text("span") == MONTH.name else DAY
     key = await _get(call)
-    look = await _look(call, key.id, span)
+    look = await _find_look(call, key.id, span)
     wanted = PageRequest(_REFUSALS_SHOWN, None)
 
     async def work(tx: Tx) -> list[Refused]:
         return await store.list_refusals(tx, key.tenant_id, key.id, wanted)
 
     refusals = (await call.read(work))[:_REFUSALS_SHOWN]
-    used = {name for name, _ in look.permissions}
+    used = {name for name, _ in look.permissions} if look else set()
     unused = [name for name in key.permissions if name not in used]
     return await pages.show(
         call, _ROOM, "api_key.html",
-        key=_told(key, call.now_us), look=look, unused=unused, refusals=refusals, iso=clock.iso,
+        key=_told(key, call.now_us), span=span.name, look=look, unused=unused,
+        refusals=refusals, iso=clock.iso,
     )  # fmt: skip
+
+
+async def _find_look(call: Call, key_id: str, span: Span) -> Look | None:
+    """None when there is no time for it now: nobody should wait with revoking a key for that."""
+    try:
+        return await _look(call, key_id, span)
+    except Unavailable as refusal:
+        if refusal.code != "query_too_slow":
+            raise
+        return None
 
 
 async def _look(call: Call, key_id: str, span: Span) -> Look:
@@ -196,11 +208,11 @@ async def revoke_key(call: Call) -> Answer:
 
 async def _confirm(call: Call, template: str) -> Answer:
     key = await _get(call)
-    looks = [await _look(call, key.id, span) for span in (DAY, MONTH)]
+    looks = [await _find_look(call, key.id, span) for span in (DAY, MONTH)]
     return await pages.show(
         call, _ROOM, template,
         key=_told(key, call.now_us), day=looks[0], month=looks[1],
-        is_busy=looks[0].plot.totals["good"] > 0,
+        is_busy=looks[0] is not None and looks[0].plot.totals["good"] > 0,
     )  # fmt: skip
 
 
@@ -221,7 +233,7 @@ async def _form(
         call, _ROOM, template, refusal.status if refusal else 200,
         typed=typed,
         faults=forms.faults_of(refusal) if isinstance(refusal, Invalid) else {},
-        wrong=refusal.detail if isinstance(refusal, Clash) else "",
+        wrong=retold(refusal.detail) if isinstance(refusal, Clash) else "",
         known=rules.PERMISSIONS,
         key=None if key is None else _told(key, call.now_us),
     )  # fmt: skip

@@ -42,12 +42,13 @@ async def write_last(shared: Shared) -> None:
 
 async def write_down(shared: Shared) -> int:
     """Add what was counted to what is stored; how many rows. What fails is tried the next time."""
-    counted = list(shared.usage.take().items())
     written = 0
-    for tenant_id, rows in groupby(counted, key=lambda each: each[0].tenant_id):
-        of_tenant = list(rows)
-        for start in range(0, len(of_tenant), _ROWS_AT_ONCE):
-            written += await _write(shared, tenant_id, of_tenant[start : start + _ROWS_AT_ONCE])
+    for batch in shared.usage.take():
+        for tenant_id, rows in groupby(batch.items(), key=lambda each: each[0].tenant_id):
+            of_tenant = list(rows)
+            for start in range(0, len(of_tenant), _ROWS_AT_ONCE):
+                part = of_tenant[start : start + _ROWS_AT_ONCE]
+                written += await _write(shared, tenant_id, part)
     return written
 
 

@@ -31,6 +31,12 @@ _SENTENCES = (
     noted("Events are kept for 30 days, since %(what)s."),
     noted("There are %(what)s webhook endpoints, as many as there may be. Delete one first."),
     noted("The endpoint is %(what)s. Activate it first."),
+    noted("The key is revoked for good. Create a new one."),
+    noted("The key has expired. Create a new one."),
+    noted("This must have 1 to 100 characters."),
+    noted("This is not an address or a network, as in 203.0.113.0/24."),
+    noted("This is not an ISO 8601 time, as in 2027-01-31T09:30:00Z."),
+    noted("This must be in the future; it is %(what)s now."),
     noted("A replay to this endpoint is under way. Wait until it has its finished_at."),
 )
 _HOLE = "%(what)s"
