@@ -163,6 +163,8 @@ async def _count_since(call: Call, asked: Asked, wanted: Filter, since: str) -> 
         if customer is None and asked.customer:
             return 0
         one = msgspec.structs.replace(wanted, customer_id=customer and customer.id)
+        if not one.is_served():
+            one = msgspec.structs.replace(one, lead="id")  # what is new is little
         return len(await lists.list_tickets(tx, tenant_id, one, place))
 
     return await (call.read(work) if wanted.is_served() else call.read_slowly(work))
