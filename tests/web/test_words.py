@@ -60,7 +60,7 @@ def test_english_needs_no_catalogue_and_unknown_texts_stay() -> None:
 def test_a_catalogue_is_read_as_it_is_written() -> None:
     read = catalogue.parse(
         'msgid ""\nmsgstr "Plural-Forms: nplurals=2;\\n"\n\n'
-        '# A comment\n#: a.html\n'
+        "# A comment\n#: a.html\n"
         'msgid "say \\"it\\" "\n"twice"\nmsgstr "sag\'s\\n"\n" zweimal \u00fc"\n\n'
         'msgid "one"\nmsgid_plural "%(n)s"\nmsgstr[0] "eins"\nmsgstr[1] "%(n)s St\u00fcck"\n\n'
         'msgid "not yet"\nmsgstr ""\n'

@@ -15,8 +15,10 @@ LOG_IN = "/"
 ACCOUNT = "/account"
 LANGUAGE_COOKIE = "sealdesk-language"
 _HTML = b"text/html; charset=utf-8"
-# Letters that can lead nowhere else: no dots, no backslash, no second slash at the start.
-_LOCAL = re.compile(r"/[A-Za-z0-9_-][A-Za-z0-9/_?=&%:-]{0,1000}", re.ASCII)
+# Letters that can lead nowhere else: in the path no dots, no backslash, no two slashes to begin.
+_LOCAL = re.compile(
+    r"/[A-Za-z0-9_-][A-Za-z0-9/_-]{0,500}(?:\?[A-Za-z0-9/_=&%:.+-]{0,1000})?", re.ASCII
+)
 _HEADERS: tuple[Header, ...] = (
     # Nothing of a tenant stays in a browser for whoever sits there next.
     (b"cache-control", b"no-store"),
