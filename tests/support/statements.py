@@ -43,6 +43,11 @@ class Statement(NamedTuple):
         return not {*self.tables} <= {*tables.GLOBAL}
 
     @property
+    def is_of_index(self) -> bool:
+        """Whether it asks what only one database has: an index of words, or the function to it."""
+        return not {"search_index", "search_tickets"}.isdisjoint(self.tables)
+
+    @property
     def is_of_worker(self) -> bool:
         is_queue = self.name.partition(" ")[0].endswith(_FILES_OF_WORKER)
         return is_queue or "_PRUNE" in self.name or self.name in _OF_WORKER
