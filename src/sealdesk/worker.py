@@ -1,4 +1,6 @@
-"""The background loop: places what happened in the feed, delivers it, and prunes what is old."""
+"""The background loop: places what happened in the feed, delivers it, indexes it for the search, and
+prunes what is old.
+"""
 
 import asyncio
 import contextlib
@@ -11,6 +13,7 @@ import uvloop
 from sealdesk.clock import Clock
 from sealdesk.db.opening import open_database
 from sealdesk.errors import Unavailable
+from sealdesk.indexing import index
 from sealdesk.pruning import prune
 from sealdesk.sequencing import replay, sequence
 from sealdesk.settings import Settings
@@ -20,6 +23,9 @@ from sealdesk.webhooks.deliver import Deliverer
 
 PRUNE_EVERY_S = 60.0
 LOOK_EVERY_S = 0.05
+INDEX_EVERY_S = 0.5
+# Of its time the indexer takes a fifth, for on SQLite it is the time of the requests.
+_INDEX_REST = 4
 END_WITHIN_S = 10
 
 log = structlog.get_logger("sealdesk.worker")
@@ -53,6 +59,7 @@ async def run(shared: Shared) -> None:
     """Do all of it until cancelled, whatever goes wrong."""
     async with asyncio.TaskGroup() as group:
         group.create_task(_deliver_always(shared))
+        group.create_task(_index_always(shared))
         group.create_task(_prune_always(shared))
 
 
@@ -84,6 +91,15 @@ class _Delivering:
         done = await sequence(shared) if there.events else 0
         done += await replay(shared) if there.replays else 0
         return done + await self.deliverer.take(there)
+
+
+async def _index_always(shared: Shared) -> None:
+    loop = asyncio.get_running_loop()
+    while True:
+        began_at = loop.time()
+        is_behind = await _tried(index, shared)
+        took_s = loop.time() - began_at
+        await asyncio.sleep(_INDEX_REST * took_s if is_behind else INDEX_EVERY_S)
 
 
 async def _prune_always(shared: Shared) -> None:

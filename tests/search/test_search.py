@@ -127,6 +127,11 @@ def test_the_newest_fifty_are_found_and_that_there_are_more(tenant: Tenant) -> N
     assert len(found.ticket_ids) == rules.MOST_FOUND
 
 
+def test_the_background_loop_keeps_the_index_by_itself(tenant: Tenant, key: Key) -> None:
+    ticket = key.ticket(subject="Cracked bowl")
+    wait_until(lambda: find(tenant, "cracked") == [ticket["id"]], 20)
+
+
 def test_what_was_there_before_is_indexed_in_steps(tenant: Tenant) -> None:
     before = word()
     made = make(tenant, [Made({"subject": before}, 1_790_000_000_000_000 + n) for n in range(45)])
