@@ -30,6 +30,10 @@ def test_tickets_are_walked_chosen_and_opened_by_keyboard(window: Window, tenant
     page.keyboard.type("jx?")
     assert page.get_by_label("Tag").input_value() == "jx?"
     page.locator("h1").click()
+    page.keyboard.press("/")
+    page.keyboard.type("j/?")
+    assert page.get_by_role("searchbox").input_value() == "j/?"
+    page.locator("h1").click()
     page.keyboard.press("?")
     page.get_by_role("heading", name="Keys").wait_for()
     page.keyboard.press("Escape")

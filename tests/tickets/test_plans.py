@@ -232,3 +232,9 @@ def test_what_is_rarest_is_counted_in_indexes_up_to_a_bound(template: Path) -> N
     )
     read = [step for step in steps[: steps.index("CO-ROUTINE p")] if "SEARCH" in step]
     assert len(read) == 6 and all("tenant_id=? AND" in step for step in read)
+
+
+def test_chosen_tickets_are_looked_up_by_their_ids(template: Path) -> None:
+    steps = plan(template, lambda tx: lists.list_chosen(tx, "tenant", ["one", "other"]))
+    assert THE_TICKET in steps and CUSTOMER in steps
+    assert [step for step in steps if "SCAN" in step] == ["SCAN p"]

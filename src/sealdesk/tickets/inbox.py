@@ -45,7 +45,8 @@ class Asked(msgspec.Struct, frozen=True):
     """A view of the inbox, as its address says it.
 
     status: None for all. customer: an id, or an e-mail address. trail: where each page before
-    this one ended, so that "newer" leads back one page at a time.
+    this one ended, so that "newer" leads back one page at a time. q: the words to find, beside
+    which nothing else is asked.
     """
 
     status: Status | None = "open"
@@ -55,10 +56,11 @@ class Asked(msgspec.Struct, frozen=True):
     tag: str = ""
     sort: Sort = "newest"
     trail: tuple[str, ...] = ()
+    q: str = ""
 
     def is_narrowed(self) -> bool:
         """Whether more than a status is asked for."""
-        return bool(self.priority or self.assignee or self.customer or self.tag)
+        return bool(self.priority or self.assignee or self.customer or self.tag or self.q)
 
     def link(self, **changes: object) -> str:
         """The address of this view, or of one that differs in something.
@@ -79,6 +81,8 @@ class Asked(msgspec.Struct, frozen=True):
 
     def said(self) -> list[tuple[str, str]]:
         """What the address says of it: what is not as it is without saying."""
+        if self.q:
+            return [("q", self.q)]
         said = [
             ("status", "" if self.status == "open" else self.status or "all"),
             ("priority", self.priority or ""),
@@ -118,6 +122,8 @@ class Asked(msgspec.Struct, frozen=True):
 
 def asked(form: Form) -> Asked:
     """The view that an address asks for; what no view knows is passed over."""
+    if words := form.text("q").strip()[:_MOST]:
+        return Asked(status=None, q=words)
     status, sort = form.text("status"), form.text("sort")
     priority, assignee = form.text("priority"), form.text("assignee")
     is_known = assignee in (NOBODY, ME) or ids.is_canonical(assignee)

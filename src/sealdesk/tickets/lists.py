@@ -121,6 +121,18 @@ def _leads(wanted: Filter, params: dict[str, object]) -> list[tuple[str, str, st
     return leads
 
 
+async def list_chosen(tx: Tx, tenant_id: str, chosen: Sequence[str]) -> Sequence[Row]:
+    """Rows for `show` of these tickets, newest first; what is not there is left out."""
+    params: dict[str, object] = {"tenant_id": tenant_id, "limit": len(chosen)}
+    keys = ", ".join(f":{key}" for key in _bound("id", [*chosen], params))
+    cut = (
+        f"{_PAGE} WHERE t.tenant_id = :tenant_id AND t.id IN ({keys})"
+        " ORDER BY t.id DESC LIMIT :limit"
+    )
+    sql = f"{_SHOWN} FROM ({cut}) p CROSS JOIN customers c WHERE {_OF_CUSTOMER} ORDER BY p.id DESC"
+    return await tx.all(sql, params) if chosen else []
+
+
 async def count_statuses(tx: Tx, tenant_id: str) -> dict[Status, int]:
     """How many tickets are in each status; COUNTED + 1 stands for more."""
     row = await tx.first(_COUNT, {"tenant_id": tenant_id})

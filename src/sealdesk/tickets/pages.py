@@ -16,6 +16,7 @@ from sealdesk.errors import Unavailable
 from sealdesk.identity import store as people
 from sealdesk.identity.rules import User
 from sealdesk.paging import PageRequest
+from sealdesk.search import actions as search
 from sealdesk.tickets import inbox as views
 from sealdesk.tickets import lists
 from sealdesk.tickets.inbox import Asked, Row
@@ -38,12 +39,16 @@ _row = msgspec.json.Decoder(Row).decode
 
 
 class _Found(NamedTuple):
-    """What the inbox shows, read at one instant. customer: whom the view is of."""
+    """What the inbox shows, read at one instant. customer: whom the view is of.
+
+    has_more: whether words that were looked for stand in further tickets.
+    """
 
     rows: Sequence[Stored]
     counts: dict[Status, int]
     people: list[User]
     customer: Customer | None
+    has_more: bool = False
 
 
 @page
@@ -65,7 +70,7 @@ async def inbox(call: Call) -> Answer:
         people=sorted((u for u in found.people if u.is_active), key=lambda u: u.name.casefold()),
         names={user.id: user.name for user in found.people},
         reader_id=call.caller.actor.id,
-        customer=found.customer,
+        customer=found.customer, has_more=found.has_more,
         is_too_slow=is_too_slow,
         older=asked.link(trail=asked.further(lists.position(wanted, shown[-1]))) if is_more else "",
         newer=asked.link(trail=asked.trail[:-1]) if asked.trail else "",
@@ -86,6 +91,8 @@ async def _find(call: Call, asked: Asked, wanted: Filter) -> tuple[_Found, bool]
             rows = await lists.list_tickets(tx, tenant_id, one, place)
         return await _around(tx, tenant_id, rows, customer)
 
+    if asked.q:
+        return await _search(call, asked.q)
     if wanted.is_served():
         return await call.read(work), False
     try:
@@ -94,6 +101,24 @@ async def _find(call: Call, asked: Asked, wanted: Filter) -> tuple[_Found, bool]
         if refusal.code != "query_too_slow":
             raise
     return await call.read(lambda tx: _around(tx, tenant_id, [], None)), True
+
+
+async def _search(call: Call, words: str) -> tuple[_Found, bool]:
+    """The newest tickets in which words stand, and whether that took too long to find."""
+    tenant_id, found = call.caller.tenant_id, search.Found([], has_more=False)
+    is_too_slow = False
+    try:
+        found = await search.find_tickets(call.shared, tenant_id, words)
+    except Unavailable as refusal:
+        if refusal.code != "query_too_slow":
+            raise
+        is_too_slow = True
+
+    async def work(tx: Tx) -> _Found:
+        rows = await lists.list_chosen(tx, tenant_id, found.ticket_ids)
+        return (await _around(tx, tenant_id, rows, None))._replace(has_more=found.has_more)
+
+    return await call.read(work), is_too_slow
 
 
 async def _around(
