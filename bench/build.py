@@ -137,6 +137,10 @@ def _fill(connection: sqlite3.Connection, tenants: Sequence[TenantToFill], until
             "INSERT INTO ticket_numbers (tenant_id, last_number) VALUES (?, ?)",
             [(tenant.id, tenant.tickets) for tenant in tenants],
         )
+        connection.executemany(
+            "INSERT INTO search_progress (tenant_id, position) VALUES (?, 0)",
+            [(tenant.id,) for tenant in tenants],
+        )
         connection.execute("COMMIT")
         for statement in progress.track(indexes, description="indexes"):
             connection.execute(statement)
