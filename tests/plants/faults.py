@@ -28,6 +28,7 @@ _SHARED = "shared_limits.py"
 _WEBHOOKS = "tests/webhooks"
 _ENDPOINTS = f"{_WEBHOOKS}/test_endpoints.py"
 _ROTATION = f"{_WEBHOOKS}/test_rotation.py"
+_SEARCH = "tests/search/test_search.py"
 _SHARED_TESTS = "tests/test_shared_limits.py"
 
 _LISTEN = "tests/admin/test_webhooks_listen.py"
@@ -1005,5 +1006,33 @@ PLANTS: tuple[Plant, ...] = (
         "    return found is None or found.id != key.id\n",
         "    return found is None\n",
         (f"{_KEYS}/test_debugger.py::test_a_key_that_was_mixed_up_is_told_and_not_whose_it_is",),
+    ),
+    Plant(
+        "a word that was taken out of a ticket still finds it",
+        "search/queue.py",
+        "else (_TAKE_OUT, _PUT, _PUT_IN)",
+        "else (_PUT, _PUT_IN)",
+        (f"{_SEARCH}::test_what_was_changed_is_found_by_the_new_words_alone[sqlite]",),
+    ),
+    Plant(
+        "a customer's new name is not heard of",
+        "search/queue.py",
+        '        if kind == "customer.updated":\n',
+        '        if kind == "customer.renamed":\n',
+        (f"{_SEARCH}::test_a_renamed_customer_is_found_by_the_new_name_alone",),
+    ),
+    Plant(
+        "events that were pruned too early are forgotten",
+        "search/queue.py",
+        ' or row["position"] < pruned:\n',
+        ":\n",
+        (f"{_SEARCH}::test_events_that_are_gone_before_they_were_looked_at_are_made_up_for",),
+    ),
+    Plant(
+        "the function searches for whichever tenant it is given",
+        "db/migrations/versions/0004_search.py",
+        "    IF of_tenant IS DISTINCT FROM nullif(",
+        "    IF false AND of_tenant IS DISTINCT FROM nullif(",
+        (f"{_SEARCH}::test_the_function_refuses_another_tenant",),
     ),
 )

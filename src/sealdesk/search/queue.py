@@ -34,13 +34,15 @@ SELECT id FROM tickets WHERE tenant_id = :tenant_id AND customer_id = :customer_
 ORDER BY id DESC LIMIT :limit
 """
 _TICKET = """
-SELECT t.number, t.subject, t.description, c.email, c.name, c.company
+SELECT t.number, t.subject, substr(t.description, 1, 20000) AS description,
+    c.email, c.name, c.company
 FROM tickets t JOIN customers c ON c.tenant_id = t.tenant_id AND c.id = t.customer_id
 WHERE t.tenant_id = :tenant_id AND t.id = :ticket_id LIMIT 1
 """
-# The newest ones, for a text has an end.
+# The newest ones and not all of them: on SQLite requests wait meanwhile.
 _REPLIES = """
-SELECT body FROM replies WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id
+SELECT substr(body, 1, 4000) AS body FROM replies
+WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id
 ORDER BY id DESC LIMIT :limit
 """
 _LAST_NUMBER = "SELECT number FROM search_documents ORDER BY number DESC LIMIT 1"
@@ -60,7 +62,7 @@ INSERT INTO search_index (rowid, tenant_id, words)
 SELECT number, tenant_id, words FROM search_documents
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id
 """
-_MOST_REPLIES = 500
+_MOST_REPLIES = 100
 
 
 class Behind(NamedTuple):
