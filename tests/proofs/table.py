@@ -88,4 +88,16 @@ PROOFS = (
         lambda _, tell: rebinding.run(tell=tell),
         rebinding.TARGETS,
     ),
+    Proof(
+        "worker",
+        "every event arrives: the worker is killed, the receiver refuses",
+        lambda installation, tell: killed.run(installation, tell=tell),
+        killed.TARGETS,
+    ),
+    Proof(
+        "server",
+        "the same on SQLite, where the server itself is killed",
+        lambda _, tell: killed.run(None, tell=tell),
+        killed.TARGETS,
+    ),
 )
