@@ -3,7 +3,17 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from tests.proofs import crashes, crowd, ending, failover, limited, reading, rebinding, rolling
+from tests.proofs import (
+    crashes,
+    crowd,
+    ending,
+    failover,
+    killed,
+    limited,
+    reading,
+    rebinding,
+    rolling,
+)
 from tests.proofs.figures import Target, Tell
 from tests.proofs.nodes import Installation
 
