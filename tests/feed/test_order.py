@@ -107,6 +107,7 @@ def test_a_late_commit_is_not_skipped(
     service: Service, tenant: Tenant, key: Key, feed: Feed
 ) -> None:
     reader = Reader(key, is_waiting=False)
+    feed.recorded()
     with late_writer(service, tenant) as writer:
         early = writer.begin()
         (late,) = record(tenant, "ticket.created")
