@@ -14,7 +14,7 @@ HOME = "/settings/webhooks"
 _ID = "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"
 _WITH_GUARD = [route for route in PAGES if route.guard.scheme == "session"]
 _FOR_PEOPLE = [route for route in _WITH_GUARD if route.guard.needs]
-_FOR_OFFICE = [route for route in _FOR_PEOPLE if "agent" not in route.guard.needs]
+_FOR_OFFICE = [route for route in PAGES if route.path.startswith("/settings/")]
 _FORMS = [route for route in _WITH_GUARD if route.method == "POST"]
 # How a browser tells where a form came from; no Sec-Fetch-Site where the page is not secure.
 _FOREIGN = [
