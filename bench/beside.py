@@ -22,6 +22,9 @@ class Beside(Protocol):
     def add(self, table: str, rows: Iterable[Row]) -> None:
         """Add rows that all have the columns of the first one, while nobody serves."""
 
+    def remove(self, table: str, condition: str) -> None:
+        """Delete rows, and leave nothing of them to be tidied up."""
+
     def run(self, sql: str) -> None: ...
 
     def value(self, sql: str) -> Any:
@@ -45,6 +48,9 @@ class BesideSqlite:
             connection.executemany(sql, (list(row.values()) for row in chain([first], found)))
             connection.execute("COMMIT")
             connection.execute("PRAGMA journal_mode = WAL")
+
+    def remove(self, table: str, condition: str) -> None:
+        self.run(f"DELETE FROM {table} WHERE {condition}")
 
     def run(self, sql: str) -> None:
         with closing(connect(self._path)) as connection:
@@ -71,6 +77,10 @@ class BesidePostgres:
             await connection.execute(f"VACUUM (ANALYZE) {table}")  # as it would do by itself
 
         self._do(add)
+
+    def remove(self, table: str, condition: str) -> None:
+        self.run(f"DELETE FROM {table} WHERE {condition}")
+        self.run(f"VACUUM {table}")
 
     def run(self, sql: str) -> None:
         self._do(lambda connection: connection.execute(sql))
