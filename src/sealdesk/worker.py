@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 import structlog
 import uvloop
 
+from sealdesk import ids
 from sealdesk.clock import Clock
 from sealdesk.db.opening import open_database
 from sealdesk.errors import Unavailable
@@ -81,7 +82,9 @@ class _Delivering:
             self._has_old_leases = False
         now_us = shared.clock.now_us()
         there = await shared.database.read(lambda tx: queue.look(tx, now_us))
-        done = await sequence(shared) if there.events else 0
+        oldest_at = ids.instant_of(there.event_id) if there.event_id else now_us
+        shared.metrics.note_unplaced(max(0, now_us - oldest_at) / 1_000_000)
+        done = await sequence(shared) if there.event_id else 0
         done += await replay(shared) if there.replays else 0
         return done + await self.deliverer.take(there)
 

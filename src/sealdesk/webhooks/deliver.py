@@ -235,6 +235,8 @@ class _Session:
         outcome = judged(self._endpoint, self.failing_since, due, attempt, now_us)
         self.failing_since = outcome.failing_since
         self._is_over |= outcome.disables is not None
+        result = "succeeded" if outcome.failing_since is None else "failed"
+        self._shared.metrics.note_attempt("disabled" if outcome.disables else result)
         noted = self._deliverer.results.add(outcome)
         self._noting.add(noted)
         noted.add_done_callback(partial(self._noted, due.delivery_id))
