@@ -39,10 +39,12 @@ def test_an_administrator_comes_to_their_pages(visitor: Visitor, tenant: Tenant)
 def test_an_agent_sees_who_they_are_and_no_way_to_what_they_may_not(
     visitor: Visitor, tenant: Tenant
 ) -> None:
-    tenant.user("agent", "bo.agent@example.test", "Bo Agent")
-    page = visitor.log_in("bo.agent@example.test")
+    email = f"bo.{tenant.id}@example.test"
+    tenant.user("agent", email, "Bo <script>alert(1)</script>")
+    page = visitor.log_in(email)
     assert page.status == 200
-    assert "Bo Agent" in page.text and "bo.agent@example.test" in page.text
+    assert "Welcome, Bo <script>alert(1)</script>" in page.text and email in page.text
+    assert page.tags.count("script") == 1
     assert HOME not in page.links
 
 

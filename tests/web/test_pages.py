@@ -205,6 +205,22 @@ def test_a_page_without_storage_says_so_and_tries_again(
     assert b"refresh" not in form.content
 
 
+def test_a_fault_of_ours_is_a_page_that_says_nothing_of_itself(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visitor = logged_in(own_service.tenant())
+
+    async def broken(*_: object) -> None:
+        raise RuntimeError("of no concern to anybody outside")
+
+    monkeypatch.setattr(own_service.shared.database, "read", broken)
+    page = visitor.get(HOME)
+    assert page.status == 500
+    assert "That was our fault" in page.text and "concern" not in page.text
+    assert page.answer.headers["x-request-id"] in page.text
+    assert_guarded(page)
+
+
 @pytest.mark.parametrize("path", ["/assets/desk.css", "/assets/desk.js"])
 def test_assets_are_kept_until_they_change(service: Service, path: str) -> None:
     visitor = Visitor(service)

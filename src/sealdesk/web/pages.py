@@ -52,6 +52,9 @@ _TOLD = {
         "It was not sent from a page of your present log-in, so nothing was changed. Go back,"
         " reload the page, and send it again.",
     ),
+    "malformed_request": _Told(
+        "That cannot be read", "Go back, reload the page, and send its form again."
+    ),
     "not_found": _Told(
         "There is nothing here",
         "The address may be mistyped, or what was here has been deleted.",

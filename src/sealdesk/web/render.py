@@ -1,27 +1,22 @@
 """Rendering templates: escaping by default, and how instants are written."""
 
 import asyncio
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-
-async def page(room: str, template: str, values: dict[str, Any]) -> str:
-    """A template of a room's package, or with "" of what all rooms share, as HTML."""
-    environment = _made.get(room)
-    if environment is None:
-        # Compiling all of a room's templates takes a tenth of a second: beside the request loop.
-        environment = await asyncio.to_thread(_environment, room)
-        _made[room] = environment
-    return environment.get_template(template).render(values)
-
-
 _made: dict[str, "Environment"] = {}
 
 
-@cache
+async def page(room: str, template: str, values: dict[str, Any]) -> str:
+    """A template of a room's package, or with "" of what all rooms share, as HTML."""
+    if room not in _made:
+        # Compiling all of a room's templates takes a tenth of a second: beside the request loop.
+        _made[room] = await asyncio.to_thread(_environment, room)
+    return _made[room].get_template(template).render(values)
+
+
 def _environment(room: str) -> "Environment":
     # Late: only who serves pages pays for it, not every start.
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
