@@ -95,6 +95,10 @@ class Metrics(Collector):
         """How long the oldest event has waited for its place in the feed."""
         self._unplaced_s = age_s
 
+    def of_background(self) -> dict[str, object]:
+        """What the background loop has counted, for the log of a process that nobody scrapes."""
+        return {"attempts": dict(self._attempts), "unplaced_s": round(self._unplaced_s, 3)}
+
     def collect(self) -> Iterator[Metric]:
         """What was counted, in the library's terms."""
         counted = self._by_all()

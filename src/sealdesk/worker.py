@@ -21,6 +21,7 @@ from sealdesk.webhooks.deliver import Deliverer
 
 PRUNE_EVERY_S = 60.0
 LOOK_EVERY_S = 0.05
+TELL_EVERY_S = 60.0
 END_WITHIN_S = 10
 
 log = structlog.get_logger("sealdesk.worker")
@@ -55,6 +56,8 @@ async def run(shared: Shared) -> None:
     async with asyncio.TaskGroup() as group:
         group.create_task(_deliver_always(shared))
         group.create_task(_prune_always(shared))
+        if shared.settings.database_url:
+            group.create_task(_tell_always(shared))
 
 
 async def _deliver_always(shared: Shared) -> None:
@@ -93,6 +96,12 @@ async def _prune_always(shared: Shared) -> None:
     while True:
         await asyncio.sleep(PRUNE_EVERY_S)
         await _tried(prune, shared)
+
+
+async def _tell_always(shared: Shared) -> None:
+    while True:
+        await asyncio.sleep(TELL_EVERY_S)
+        log.info("background work", **shared.metrics.of_background())
 
 
 async def _tried(step: Callable[[Shared], Awaitable[int]], shared: Shared) -> int:

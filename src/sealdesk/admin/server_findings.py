@@ -89,7 +89,7 @@ def _connections(server: Record, settings: Settings) -> Finding:
 def _worker(server: Record) -> Finding:
     if server["worked_by"]:
         return Finding("good", "worker", "`sealdesk worker` runs")
-    text = "no `sealdesk worker` runs: events are not placed, webhooks not sent; start one"
+    text = "no `sealdesk worker` runs: the feed stands still, and webhooks are not sent; start one"
     return Finding("bad" if server["served_by"] else "note", "worker", text)
 
 
