@@ -1,12 +1,14 @@
 """What all pages have in common: headers, forms that only our pages can send, refusals."""
 
+from collections.abc import Callable
+
 import pytest
 
 from sealdesk.errors import Unavailable
 from sealdesk.routes import PAGES
 from sealdesk.web import pages
 from sealdesk.web.route import Route
-from tests.support.pages import FORM, Page, Visitor, logged_in
+from tests.support.pages import FORM, PASSWORD, Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
 from tests.web.test_reference import _Page as Inline
 
@@ -234,6 +236,27 @@ def test_the_way_back_is_known_from_the_form_that_was_sent_too_late(visitor: Vis
     visitor.cookies.clear()
     page = visitor.post("/log-out", [])
     assert page.form("/log-in").value("next") == f"{HOME}/new"
+
+
+def test_behind_a_proxy_that_strips_a_prefix_every_address_begins_with_it(
+    start: Callable[..., Service],
+) -> None:
+    service = start(SEALDESK_EXTERNAL_PATH_PREFIX="/support")
+    visitor, email = Visitor(service), service.tenant().admin_email
+    told = visitor.once("GET", f"{HOME}/new").headers["location"]
+    assert told == f"/support/?next={HOME}/new"
+    form = f"next={HOME}/new&email={email}&password={PASSWORD}".replace(" ", "+").encode()
+    entered = visitor.once("POST", "/log-in", form, content_type=FORM)
+    assert entered.headers["location"] == f"/support{HOME}/new"
+    for path in ("/", "/reset", "/nowhere", HOME, f"{HOME}/new"):
+        answer = visitor.once("GET", path)
+        page = Page(answer)
+        addresses = Inline(answer.text).addresses + [form.action for form in page.forms]
+        assert all(address.startswith(("/support/", "#")) for address in addresses), path
+    visitor.cookies.clear()
+    sent = {"content_type": FORM, "referer": f"{service.url}/support{HOME}/new"}
+    late = visitor.once("POST", "/log-out", b"", **sent)
+    assert late.headers["location"] == told
 
 
 def test_the_first_page_is_light(service: Service) -> None:

@@ -19,7 +19,7 @@ async def front(call: Call) -> Answer:
     if call.visitor is None:
         return await _ask(call, wanted, had_ended=session.find(call) is not None)
     if wanted or call.visitor.is_administrator:
-        return pages.go(wanted or pages.PLACES[0].path)
+        return pages.go(call, wanted or pages.PLACES[0].path)
     return await pages.show(call, _ROOM, "home.html")
 
 
@@ -33,14 +33,16 @@ async def log_in(call: Call) -> Answer:
         user = await entry.prove_password(call, given.email, given.password)
     except (Invalid, Unproven, TooMany) as refusal:
         return await _ask(call, wanted, email=email, refusal=refusal)
-    return pages.go(wanted or pages.LOG_IN, (session.begin(call, entry.access_token(call, user)),))
+    return pages.go(
+        call, wanted or pages.LOG_IN, session.begin(call, entry.access_token(call, user))
+    )
 
 
 @page
 async def log_out(call: Call) -> Answer:
     """End the session, for the very next request and wherever its token may be."""
     await entry.end(call, session.get(call))
-    return pages.go(pages.LOG_IN, (session.end(call),))
+    return pages.go(call, pages.LOG_IN, session.end(call))
 
 
 @page

@@ -70,16 +70,23 @@ _TOLD = {
 async def show(call: Call, room: str, template: str, status: int = 200, **values: Any) -> Answer:
     """A page out of a room's templates. room: its package, "" for what all rooms share."""
     nonce = secrets.token_urlsafe(16)
-    frame = {"visitor": call.visitor, "places": PLACES, "path": call.path, "nonce": nonce}
+    frame = {
+        "root": _root(call),
+        "visitor": call.visitor,
+        "places": PLACES,
+        "path": call.path,
+        "nonce": nonce,
+    }
     text = await render.page(room, template, {**frame, **values})
     policy = _POLICY.format(nonce=nonce).encode()
     headers = [*_HEADERS, (b"content-security-policy", policy)]
     return Answer(status, text.encode(), headers, _HTML)
 
 
-def go(path: str, headers: tuple[Header, ...] = ()) -> Answer:
+def go(call: Call, path: str, *headers: Header) -> Answer:
     """On to another page of ours, which is fetched with GET."""
-    return Answer(303, b"", [*_HEADERS, (b"location", path.encode()), *headers], _HTML)
+    location = f"{_root(call)}{path}".encode()
+    return Answer(303, b"", [*_HEADERS, (b"location", location), *headers], _HTML)
 
 
 def is_known(path: str) -> bool:
@@ -99,7 +106,8 @@ async def refused(call: Call, refusal: Refusal) -> Answer:
     """A page that says what is wrong, or the way to the log-in."""
     if isinstance(refusal, Unproven):
         back = _page_left(call)
-        return go(f"{LOG_IN}?next={quote(back, safe='/')}" if is_known(back) else LOG_IN)
+        asked = f"?next={quote(back, safe='/')}" if is_known(back) else ""
+        return go(call, f"{LOG_IN}{asked}")
     told = _TOLD.get(refusal.code) or _Told(CODES[refusal.code].title, refusal.detail)
     retries = refusal.status == 503 and call.method == "GET"
     answer = await show(
@@ -118,5 +126,11 @@ def _page_left(call: Call) -> str:
         left = urlsplit(call.headers.get(b"referer", b"").decode("latin-1"))
     except ValueError:
         return LOG_IN
-    is_ours = left.netloc.encode("latin-1") == call.headers.get(b"host")
-    return left.path + (f"?{left.query}" if left.query else "") if is_ours else LOG_IN
+    if left.netloc.encode("latin-1") != call.headers.get(b"host"):
+        return LOG_IN
+    return left.path.removeprefix(_root(call)) + (f"?{left.query}" if left.query else "")
+
+
+def _root(call: Call) -> str:
+    """What a proxy has stripped from the path, and links must begin with."""
+    return call.shared.settings.path_prefix

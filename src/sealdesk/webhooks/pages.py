@@ -114,7 +114,7 @@ async def change_webhook(call: Call) -> Answer:
         await entry.change_webhook(call, endpoint.id, change)
     except Invalid as refusal:
         return await _form(call, "edit.html", _wanted(form), refusal, webhook=endpoint)
-    return pages.go(f"{_PATH}/{endpoint.id}")
+    return pages.go(call, f"{_PATH}/{endpoint.id}")
 
 
 @page
@@ -132,7 +132,7 @@ async def activate_webhook(call: Call) -> Answer:
 async def _switch(call: Call, change: WebhookChange) -> Answer:
     (endpoint_id,) = call.params
     await entry.change_webhook(call, endpoint_id, change)
-    return pages.go(f"{_PATH}/{endpoint_id}")
+    return pages.go(call, f"{_PATH}/{endpoint_id}")
 
 
 @page
@@ -166,7 +166,7 @@ async def delete_webhook(call: Call) -> Answer:
     await call.write(
         lambda tx: actions.delete_webhook(tx, call.caller, endpoint_id, now_us=call.now_us)
     )
-    return pages.go(_PATH)
+    return pages.go(call, _PATH)
 
 
 async def _confirm(call: Call, template: str) -> Answer:
