@@ -160,6 +160,15 @@ def test_after_logging_out_the_cookie_opens_nothing(tenant: Tenant) -> None:
     assert Person(tenant.service, token).get("/api/v1/auth/me").status_code == 401
 
 
+def test_another_log_in_at_the_same_browser_ends_the_one_before(tenant: Tenant) -> None:
+    visitor = logged_in(tenant)
+    (before,) = visitor.cookies.values()
+    fields = [("email", tenant.admin_email), ("password", PASSWORD)]
+    visitor.post("/log-in", fields)
+    assert visitor.at == HOME
+    assert visitor.once("GET", HOME, cookie=f"sealdesk={before}").status_code == 303
+
+
 def test_an_ended_log_in_is_said_once(tenant: Tenant) -> None:
     visitor = logged_in(tenant)
     (token,) = visitor.cookies.values()

@@ -33,6 +33,8 @@ async def log_in(call: Call) -> Answer:
         user = await entry.prove_password(call, given.email, given.password)
     except (Invalid, Unproven, TooMany) as refusal:
         return await _ask(call, wanted, email=email, refusal=refusal)
+    if call.visitor is not None:
+        await entry.end(call, session.get(call))
     return pages.go(
         call, wanted or pages.LOG_IN, session.begin(call, entry.access_token(call, user))
     )
