@@ -6,7 +6,7 @@ from typing import NamedTuple
 from sealdesk.db.engine import Row, Tx
 
 _LAST_POSITION = """
-SELECT tenant_id, last_position FROM feed_positions WHERE tenant_id = :tenant_id LIMIT 1
+SELECT tenant_id, last_position FROM feed_positions WHERE tenant_id = :tenant_id
 """
 _SHOWN = "f.last_position, f.pruned_position, e.id, e.type, e.object, e.changes, e.created_at"
 
