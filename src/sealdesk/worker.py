@@ -21,6 +21,7 @@ from sealdesk.webhooks.deliver import Deliverer
 
 PRUNE_EVERY_S = 60.0
 LOOK_EVERY_S = 0.05
+AFTER_FAILURE_S = 0.5
 TELL_EVERY_S = 60.0
 END_WITHIN_S = 10
 
@@ -87,8 +88,9 @@ class _Delivering:
         there = await shared.database.read(lambda tx: queue.look(tx, now_us))
         oldest_at = ids.instant_of(there.event_id) if there.event_id else now_us
         shared.metrics.note_unplaced(max(0, now_us - oldest_at) / 1_000_000)
-        done = await sequence(shared) if there.event_id else 0
-        done += await replay(shared) if there.replays else 0
+        # Each by itself: what cannot be placed does not hold up what is to be sent again.
+        done = await _tried(sequence, shared) if there.event_id else 0
+        done += await _tried(replay, shared) if there.replays else 0
         return done + await self.deliverer.take(there)
 
 
@@ -112,4 +114,5 @@ async def _tried(step: Callable[[Shared], Awaitable[int]], shared: Shared) -> in
         log.warning("background work has to wait", step=step.__name__, cause=repr(error.__cause__))
     except Exception:
         log.exception("background work failed", step=step.__name__)
+    await asyncio.sleep(AFTER_FAILURE_S)
     return 0
