@@ -34,18 +34,13 @@ async def list_webhooks(call: Call) -> Answer:
     """All endpoints, and how each fares."""
     tenant_id = call.caller.tenant_id
 
-    async def work(tx: Tx) -> list[tuple[Endpoint, list[DeliveryShown]]]:
-        endpoints = await store.list_endpoints(
-            tx, tenant_id, PageRequest(rules.MAX_ENDPOINTS, None)
-        )
-        last = PageRequest(1, None)
-        return [
-            (each, (await store.list_deliveries(tx, tenant_id, each.id, last))[:1])
-            for each in endpoints
-        ]
+    async def work(tx: Tx) -> tuple[list[Endpoint], dict[str, DeliveryShown]]:
+        most = PageRequest(rules.MAX_ENDPOINTS, None)
+        endpoints = await store.list_endpoints(tx, tenant_id, most)
+        return endpoints, await store.last_deliveries(tx, tenant_id, rules.MAX_ENDPOINTS)
 
-    found = await call.read(work)
-    rows = [(rules.shown(endpoint, call.now_us), last) for endpoint, last in found]
+    endpoints, last = await call.read(work)
+    rows = [(rules.shown(each, call.now_us), last.get(each.id)) for each in endpoints]
     return await pages.show(call, _ROOM, "webhooks.html", rows=rows, most=rules.MAX_ENDPOINTS)
 
 
