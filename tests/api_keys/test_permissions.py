@@ -22,6 +22,7 @@ NEEDS: dict[tuple[str, str], set[str]] = {
     ("GET", "/api/v1/external/customers/{id}"): {"customers:read"},
     ("PATCH", "/api/v1/external/customers/{id}"): {"customers:write"},
     ("GET", "/api/v1/external/agents"): {"tickets:read"},
+    ("GET", "/api/v1/external/events"): {"tickets:read", "replies:read", "customers:read"},
     ("GET", "/api/v1/external/whoami"): set(),
 }
 UNKNOWN = "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"
