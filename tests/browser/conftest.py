@@ -1,4 +1,4 @@
-"""One browser for all tests, and windows as they are asked for."""
+"""A browser for the tests of a module, and windows as they are asked for."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,8 +12,9 @@ from tests.support.receiver import LOOPBACK, Receiver, receiving
 from tests.support.service import PASSWORD, Service, Tenant
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Of a module only: while Playwright runs, nothing else in its thread can run a loop."""
     with browsing() as browser:
         yield browser
 
