@@ -818,8 +818,8 @@ PLANTS: tuple[Plant, ...] = (
     Plant(
         "logging out only forgets the cookie",
         "identity/pages.py",
-        "    await entry.end(call, session.get(call))\n    return",
-        "    return",
+        'wherever its token may be."""\n    await entry.end(call, session.get(call))\n',
+        'wherever its token may be."""\n',
         (f"{_LOG_IN_PAGES}::test_after_logging_out_the_cookie_opens_nothing",),
     ),
     Plant(
