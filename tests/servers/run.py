@@ -33,9 +33,7 @@ def servers_of_the_run() -> Iterator[None]:
         yield
         return
     with server_directory() as directory:
-        ended = threading.Event()
-        # A daemon, or Python would wait for it before anything could tell it to end.
-        thread = threading.Thread(target=_serve, args=(directory, ended), daemon=True)
+        thread = threading.Thread(target=_serve, args=(directory, ended := threading.Event()))
         thread.start()
         os.environ[DIRECTORY_ENV] = str(directory)
         try:

@@ -1,0 +1,144 @@
+"""Settings → API Keys → Debug: why a signature does not fit. Secrets stay on the server."""
+
+import structlog
+
+from sealdesk import clock
+from sealdesk.api_keys import parts, rules, store
+from sealdesk.api_keys.parts import Pasted, Verdict
+from sealdesk.api_keys.rules import ApiKey
+from sealdesk.api_keys.store import Refused
+from sealdesk.db.engine import Tx
+from sealdesk.errors import Missing, Unavailable
+from sealdesk.paging import PageRequest
+from sealdesk.sealing import Unsealable
+from sealdesk.web import forms, pages
+from sealdesk.web.call import Answer, Call
+from sealdesk.web.forms import Form
+from sealdesk.web.route import page
+
+_ROOM = "sealdesk.api_keys"
+_KEYS_OFFERED = 100
+_FIELDS = ("method", "target", "timestamp", "body", "signature", "api_key", "host")
+
+log = structlog.get_logger("sealdesk.api_keys")
+
+
+@page
+async def ask(call: Call) -> Answer:
+    """The form, and of a key that was picked its refusals; of one of them, what is known."""
+    asked = forms.asked(call)
+    key_id, refusal_id = asked.text("key"), asked.text("refusal")
+    tenant_id = call.caller.tenant_id
+
+    async def work(tx: Tx) -> Refused | None:
+        if key_id and await store.find(tx, tenant_id, key_id) is None:
+            raise Missing
+        if not refusal_id:
+            return None
+        refused = await store.find_refusal(tx, tenant_id, key_id, refusal_id)
+        if refused is None:
+            raise Missing
+        return refused
+
+    refused = await call.read(work)
+    if refused is None:
+        return await _show(call, key_id, _blank(call))
+    return await _show(call, key_id, _of_refusal(call, refused), _known_of(refused), refused)
+
+
+@page
+async def debug(call: Call) -> Answer:
+    """What is wrong with what was pasted. Nothing of it is kept."""
+    form = forms.read(call)
+    key_id, tenant_id = form.text("key"), call.caller.tenant_id
+    key = await call.read(lambda tx: store.find(tx, tenant_id, key_id))
+    pasted = _pasted(form)
+    if key is None:
+        return await _show(call, key_id, pasted, faults=("key",))
+    missing = [name for name in ("method", "target", "timestamp") if not _has(pasted, name)]
+    if not pasted.signature.strip():
+        missing.append("signature")
+    if missing:
+        return await _show(call, key_id, pasted, faults=tuple(missing))
+    is_other = await _is_other_key(call, key, pasted.api_key.strip())
+    verdict = parts.look(pasted, _secret_of(call, key))
+    return await _show(call, key_id, pasted, verdict, is_other=is_other)
+
+
+def _pasted(form: Form) -> Pasted:
+    return Pasted(**{name: form.text(name) for name in _FIELDS})
+
+
+def _has(pasted: Pasted, name: str) -> bool:
+    return bool(getattr(pasted, name).strip())
+
+
+async def _is_other_key(call: Call, key: ApiKey, api_key: str) -> bool:
+    """Whether the key that was pasted is not the one that was chosen; whose it is, is not told."""
+    if not api_key:
+        return False
+    key_hash = rules.hash_of(api_key)
+    found = await call.shared.database.read(lambda tx: store.find_by_hash(tx, key_hash))
+    return found is None or found.id != key.id
+
+
+def _secret_of(call: Call, key: ApiKey) -> str | None:
+    """None of a revoked key: its secret is destroyed."""
+    if key.sealed_secret is None:
+        return None
+    try:
+        return call.shared.ring.open(key.sealed_secret, rules.seal_context(key))
+    except Unsealable as error:
+        log.error("a secret cannot be opened: is SEALDESK_MASTER_KEY the right one?", key_id=key.id)
+        raise Unavailable(detail="The key's secret cannot be read by this server.") from error
+
+
+def _blank(call: Call) -> Pasted:
+    return Pasted("GET", "", "", "", "", "", call.headers.get(b"host", b"").decode("latin-1"))
+
+
+def _of_refusal(call: Call, refused: Refused) -> Pasted:
+    return Pasted(
+        refused.method,
+        refused.target,
+        refused.timestamp,
+        "",
+        "",
+        "",
+        call.headers.get(b"host", b"").decode("latin-1"),
+    )
+
+
+def _known_of(refused: Refused) -> Verdict:
+    """What the guard found when it refused; body and signature are never kept."""
+    mistake = refused.diagnosis or ""
+    compared = parts.compared(
+        refused.timestamp, refused.method, refused.target, refused.body_sha256 or "", mistake
+    )
+    return Verdict(mistake, is_valid=False, is_known=True, parts=compared)
+
+
+async def _show(
+    call: Call,
+    key_id: str,
+    pasted: Pasted,
+    verdict: Verdict | None = None,
+    refused: Refused | None = None,
+    *,
+    faults: tuple[str, ...] = (),
+    is_other: bool = False,
+) -> Answer:
+    tenant_id = call.caller.tenant_id
+
+    async def work(tx: Tx) -> tuple[list[ApiKey], list[Refused]]:
+        keys = await store.list_keys(tx, tenant_id, PageRequest(_KEYS_OFFERED, None))
+        last = PageRequest(rules.REFUSALS_KEPT, None)
+        return keys, (await store.list_refusals(tx, tenant_id, key_id, last) if key_id else [])
+
+    keys, refusals = await call.read(work)
+    return await pages.show(
+        call, _ROOM, "debug.html", 422 if faults else 200,
+        keys=keys, key_id=key_id, pasted=pasted, verdict=verdict, refused=refused,
+        refusals=refusals, missing=faults, is_other=is_other,
+        skew_s=call.shared.settings.max_skew_s, iso=clock.iso,
+    )  # fmt: skip

@@ -1,0 +1,99 @@
+"""Customers as pages: the list, and a form for what is known of them."""
+
+from typing import Any
+
+from sealdesk.customers import actions, rules, store
+from sealdesk.customers.rules import Customer, CustomerChange
+from sealdesk.customers.store import Filter
+from sealdesk.errors import Clash, Invalid, Refusal, Stale
+from sealdesk.paging import PageRequest
+from sealdesk.web import body, forms, pages, trail
+from sealdesk.web.call import Answer, Call
+from sealdesk.web.forms import Form
+from sealdesk.web.route import page
+
+_ROOM = "sealdesk.customers"
+_PATH = "/customers"
+_PER_PAGE = 50
+_FIELDS = ("email", "name", "phone", "company", "external_id")
+
+
+@page
+async def list_customers(call: Call) -> Answer:
+    """All of them, newest first, or the one with an e-mail address."""
+    asked = forms.asked(call)
+    way, email = trail.read(asked), asked.text("email").strip()
+    wanted = PageRequest(_PER_PAGE, [way[-1]] if way else None)
+    only = Filter(email=email or None)
+    found = await call.read(
+        lambda tx: store.list_customers(tx, call.caller.tenant_id, only, wanted)
+    )
+    return await pages.show(
+        call, _ROOM, "customers.html",
+        customers=[rules.shown(each) for each in found[:_PER_PAGE]],
+        email=email,
+        older=trail.older(way, found[_PER_PAGE - 1].id) if len(found) > _PER_PAGE else None,
+        newer=trail.newer(way),
+    )  # fmt: skip
+
+
+@page
+async def edit_customer(call: Call) -> Answer:
+    """The form of a customer as they are."""
+    customer = await _get(call)
+    typed = {name: getattr(customer, name) or "" for name in _FIELDS}
+    return await _form(call, customer, typed)
+
+
+@page
+async def change_customer(call: Call) -> Answer:
+    """Change what is known of a customer, unless it has changed meanwhile."""
+    form, (customer_id,) = forms.read(call), call.params
+    typed = {name: form.text(name).strip() for name in _FIELDS}
+    etag = form.text("etag")
+    try:
+        change = body.convert(_wanted(typed), CustomerChange)
+        await call.write(
+            lambda tx: actions.change_customer(
+                tx, call.caller.tenant_id, customer_id, change, if_match=(etag,), now_us=call.now_us
+            )
+        )
+    except (Invalid, Clash, Stale) as refusal:
+        return await _form(call, await _get(call), typed, refusal, sent=form)
+    return pages.go(f"{_PATH}/{customer_id}")
+
+
+def _wanted(typed: dict[str, str]) -> dict[str, Any]:
+    """What was typed, as the API takes it: what is empty is cleared, but for the address."""
+    return {name: value or (None if name != "email" else "") for name, value in typed.items()}
+
+
+async def _get(call: Call) -> Customer:
+    (customer_id,) = call.params
+    return await call.read(lambda tx: actions.get_customer(tx, call.caller.tenant_id, customer_id))
+
+
+async def _form(
+    call: Call,
+    customer: Customer,
+    typed: dict[str, str],
+    refusal: Refusal | None = None,
+    sent: Form | None = None,
+) -> Answer:
+    """The form with what was typed, what is wrong, and what others have changed meanwhile."""
+    is_stale = isinstance(refusal, Stale)
+    return await pages.show(
+        call, _ROOM, "edit_customer.html", refusal.status if refusal else 200,
+        customer=rules.shown(customer), etag=rules.etag(customer), typed=typed,
+        fields=_FIELDS,
+        faults=forms.faults_of(refusal) if isinstance(refusal, Invalid) else {},
+        existing_id=refusal.members.get("existing_id", "") if isinstance(refusal, Clash) else "",
+        is_stale=is_stale,
+        news=_news(customer, sent) if is_stale and sent is not None else {},
+    )  # fmt: skip
+
+
+def _news(customer: Customer, sent: Form) -> dict[str, str]:
+    """What is known now and was not when the form was opened."""
+    now = {name: getattr(customer, name) or "" for name in _FIELDS}
+    return {name: value for name, value in now.items() if value != sent.text(f"was_{name}")}

@@ -1,0 +1,83 @@
+"""The search: a text for each ticket, an index of its words, and the one way in on PostgreSQL."""
+
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy.dialects.postgresql import TSVECTOR
+
+revision = "0004"
+down_revision = "0003"
+branch_labels = None
+depends_on = None
+
+_TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+_WORDS = sa.Text().with_variant(TSVECTOR(), "postgresql")
+# Ids are one word. The words are prepared by the service, so nothing else is to be done to them.
+_FTS5 = """
+CREATE VIRTUAL TABLE search_index USING fts5(tenant_id, words, content = 'search_documents',
+    content_rowid = 'number', columnsize = 0, prefix = '2 3',
+    tokenize = "unicode61 remove_diacritics 2 tokenchars '-'")
+"""
+# Row level security would keep the index from being used: the operator @@ may tell what it sees.
+# So this runs as the owner, who sees every row, and names the tenant itself: the one that the
+# transaction is of, and no other. EXECUTE plans with the words, which may be common or rare.
+_SEARCH = """
+CREATE FUNCTION search_tickets(of_tenant text, wanted tsquery, at_most integer)
+RETURNS TABLE (tenant_id text, ticket_id text) LANGUAGE plpgsql STABLE SECURITY DEFINER
+SET search_path = {schema}, pg_temp AS $function$
+BEGIN
+    IF of_tenant IS DISTINCT FROM nullif(current_setting('sealdesk.tenant_id', true), '') THEN
+        RAISE insufficient_privilege USING MESSAGE = 'the search is of another tenant';
+    END IF;
+    RETURN QUERY EXECUTE 'SELECT d.tenant_id, d.ticket_id FROM search_documents d'
+        || ' WHERE d.tenant_id = $1 AND d.words @@ $2'
+        || ' ORDER BY d.ticket_id DESC LIMIT ' || at_most
+        USING of_tenant, wanted;
+END
+$function$
+"""
+_FUNCTION = "search_tickets(text, tsquery, integer)"
+
+
+def upgrade() -> None:
+    op.create_table(
+        "search_documents",
+        sa.Column("tenant_id", _TEXT, nullable=False),
+        sa.Column("ticket_id", _TEXT, nullable=False),
+        sa.Column("number", sa.BigInteger, nullable=False),
+        sa.Column("words", _WORDS, nullable=False),
+        sa.PrimaryKeyConstraint("tenant_id", "ticket_id"),
+    )
+    op.create_index("search_documents_number", "search_documents", ["number"])
+    op.create_table(
+        "search_progress",
+        sa.Column("tenant_id", _TEXT, nullable=False),
+        sa.Column("after_id", _TEXT),
+        sa.Column("position", sa.BigInteger, nullable=False),
+        sa.PrimaryKeyConstraint("tenant_id"),
+        sa.ForeignKeyConstraint(["tenant_id"], ["tenants.id"]),
+    )
+    if op.get_bind().dialect.name == "sqlite":
+        op.get_bind().exec_driver_sql(_FTS5)
+    else:
+        _on_postgresql()
+
+
+def downgrade() -> None:
+    if op.get_bind().dialect.name == "sqlite":
+        op.execute("DROP TABLE search_index")
+    else:
+        op.execute(f"DROP FUNCTION {_FUNCTION}")
+    for name in ("search_progress", "search_documents"):
+        op.drop_table(name)
+
+
+def _on_postgresql() -> None:
+    bind = op.get_bind()
+    # What waits to be put into the index is read by each search, so it is to be little.
+    bind.exec_driver_sql(
+        "CREATE INDEX search_documents_words ON search_documents USING gin (words)"
+        " WITH (gin_pending_list_limit = 512)"
+    )
+    schema = bind.exec_driver_sql("SELECT quote_ident(current_schema())").scalar()
+    bind.exec_driver_sql(_SEARCH.format(schema=schema))
+    bind.exec_driver_sql(f"REVOKE ALL ON FUNCTION {_FUNCTION} FROM PUBLIC")

@@ -1,0 +1,44 @@
+"""What the dashboard keeps: the history of tickets, who is answering, and how keys are used."""
+
+from sqlalchemy import BigInteger, Column, Index, Table
+
+from sealdesk.db.schema.columns import TEXT, id_, metadata, refers, tenant, text_, texts, time_
+
+Table(
+    "ticket_changes",
+    metadata,
+    tenant(),
+    id_("ticket_id", key=True),
+    id_(key=True),
+    *texts("actor_kind", "actor_id", "actor_name"),
+    # field → [old, new], as JSON.
+    text_("changes"),
+    time_("created_at"),
+    refers("ticket_id", "tickets"),
+)
+# Who has an answer to a ticket begun; a moment old, or nobody.
+Table(
+    "answering",
+    metadata,
+    tenant(),
+    id_("ticket_id", key=True),
+    id_("user_id", key=True),
+    text_("user_name"),
+    time_("seen_at"),
+    refers("ticket_id", "tickets"),
+    Index("answering_seen_at", "seen_at"),
+)
+# How often a key was used in an hour, by status, endpoint, address or permission.
+Table(
+    "key_usage",
+    metadata,
+    tenant(),
+    id_("key_id", key=True),
+    Column("hour_at", BigInteger, primary_key=True, autoincrement=False),
+    Column("measure", TEXT, primary_key=True),
+    Column("value", TEXT, primary_key=True),
+    Column("count", BigInteger, nullable=False),
+    refers("key_id", "api_keys"),
+    Index("key_usage_hour_at", "hour_at"),
+    sqlite_with_rowid=False,
+)

@@ -1,0 +1,82 @@
+"""One's own account as pages: who one is, one's password, and the language."""
+
+from sealdesk import clock
+from sealdesk.db.engine import Tx
+from sealdesk.errors import Invalid, Missing, Refusal, TooMany, Unproven
+from sealdesk.identity import entry, rules, session, store
+from sealdesk.identity.rules import PasswordChange, User
+from sealdesk.identity.store import Tenant
+from sealdesk.web import body, forms, pages, words
+from sealdesk.web.call import Answer, Call
+from sealdesk.web.retelling import retold
+from sealdesk.web.route import page
+from sealdesk.web.words import gettext
+
+_ROOM = "sealdesk.identity"
+
+
+@page
+async def show_account(call: Call) -> Answer:
+    """Who is logged in, and for how long at most."""
+    return await _account(call)
+
+
+@page
+async def change_password(call: Call) -> Answer:
+    """Set one's own new password: all log-ins end, and this browser gets a new one."""
+    form = forms.read(call)
+    user = await entry.get_user(call, session.get(call))
+    typed = {"current": form.text("current"), "new": form.text("new")}
+    try:
+        change = body.convert(typed, PasswordChange)
+        await entry.prove_password(call, user.email, change.current)
+    except Invalid as refusal:
+        return await _account(call, refusal, forms.faults_of(refusal))
+    except Unproven as refusal:
+        wrong = gettext("That is not your present password.")
+        return await _account(call, refusal, {"current": wrong})
+    except TooMany as refusal:
+        return await _account(call, refusal, {"current": retold(refusal.detail)})
+    began_us = await entry.change_password(call, user, change.new)
+    token = entry.access_token(call, user, began_us)
+    return pages.go(f"{pages.ACCOUNT}?changed=password", (session.begin(call, token),))
+
+
+@page
+async def choose_language(call: Call) -> Answer:
+    """Keep the language in a cookie, and go back to the page that was looked at."""
+    wanted = forms.read(call).text("language")
+    back = pages.page_left(call)
+    is_ours = pages.is_known(back) or back in ("/reset", pages.LOG_IN)
+    if wanted not in words.LANGUAGES:
+        raise Missing
+    return pages.go(back if is_ours else pages.LOG_IN, (pages.language_cookie(call, wanted),))
+
+
+async def _account(
+    call: Call, refusal: Refusal | None = None, faults: dict[str, str] | None = None
+) -> Answer:
+    token = session.get(call)
+
+    async def work(tx: Tx) -> tuple[User | None, Tenant | None]:
+        user = await store.find(tx, token.tenant_id, token.user_id)
+        return user, await store.find_tenant(tx, token.tenant_id)
+
+    user, tenant = await call.read(work)
+    if user is None or tenant is None:
+        raise Missing
+    answer = await pages.show(
+        call, _ROOM, "account.html", refusal.status if refusal else 200,
+        user=user,
+        tenant=tenant,
+        faults=faults or {},
+        ends_at=clock.iso(rules.latest_us(token.issued_at)),
+        is_changed=forms.asked(call).text("changed") == "password",
+    )  # fmt: skip
+    if refusal is not None:
+        answer.headers += [
+            (name.encode(), value.encode())
+            for name, value in refusal.headers
+            if name == "retry-after"
+        ]
+    return answer

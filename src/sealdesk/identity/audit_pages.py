@@ -1,0 +1,147 @@
+"""Settings → Audit: what was done at the desk and by whom, as a page and as a file."""
+
+import asyncio
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+import msgspec
+
+from sealdesk import audit, clock, ids
+from sealdesk.audit import Found, Wanted
+from sealdesk.identity import csv_file, store
+from sealdesk.identity.deeds import DEEDS
+from sealdesk.web import forms, pages, trail
+from sealdesk.web.call import Answer, Call
+from sealdesk.web.forms import Form
+from sealdesk.web.route import page
+from sealdesk.web.words import gettext
+
+_ROOM = "sealdesk.identity"
+_PER_PAGE = 50
+_MOST_EXPORTED = 10_000
+_HEADS = ("time", "action", "actor_kind", "actor", "actor_id", "address", "object_id", "details")
+# How an address names who has no id.
+_SYSTEM = "system"
+_MOST_CHANGES = 20
+
+
+class Asked(NamedTuple):
+    """The filters of the page as they were typed, and what is wrong with them."""
+
+    typed: dict[str, str]
+    faults: dict[str, str]
+    wanted: Wanted
+
+
+@page
+async def show_audit(call: Call) -> Answer:
+    """A page of it, newest first, by actor, action and time."""
+    form = forms.asked(call)
+    behind = trail.read(form)
+    asked = _asked(form, _PER_PAGE + 1, behind[-1] if behind else None)
+    rows = [] if asked.faults else await _read(call, asked.wanted)
+    shown = rows[:_PER_PAGE]
+    return await pages.show(
+        call, _ROOM, "audit.html", 400 if asked.faults else 200,
+        deeds=[(each, _object(each), _told(each)) for each in shown],
+        names=DEEDS,
+        typed=asked.typed,
+        faults=asked.faults,
+        by=_name_of(asked, shown),
+        query=urlencode({name: value for name, value in asked.typed.items() if value}),
+        most=_MOST_EXPORTED,
+        older=trail.older(behind, shown[-1].id) if len(rows) > _PER_PAGE else None,
+        newer=trail.newer(behind),
+    )  # fmt: skip
+
+
+@page
+async def export_audit(call: Call) -> Answer:
+    """The same as a file for spreadsheets; of more than it may hold, the newest."""
+    asked = _asked(forms.asked(call), _MOST_EXPORTED + 1, None)
+    if asked.faults:
+        return pages.go(f"/settings/audit?{urlencode(asked.typed)}")
+    rows = await _read(call, asked.wanted, is_long=True)
+    # Thousands of rows take a tenth of a second: beside the request loop.
+    content = await asyncio.to_thread(_file, rows)
+    name = f"audit-{clock.iso(call.now_us)[:10]}.csv"
+    return pages.download(content, b"text/csv; charset=utf-8", name)
+
+
+async def _read(call: Call, wanted: Wanted, *, is_long: bool = False) -> list[Found]:
+    tenant_id = call.caller.tenant_id
+    read = call.read if wanted.is_served() and not is_long else call.read_slowly
+    return await read(lambda tx: audit.list_deeds(tx, tenant_id, wanted))
+
+
+def _asked(form: Form, limit: int, after: str | None) -> Asked:
+    typed = {name: form.text(name).strip() for name in ("actor", "action", "since", "until")}
+    faults = {}
+    bounds: dict[str, str] = {}
+    for name in ("since", "until"):
+        at_us = clock.parse_instant(typed[name])
+        if at_us is not None:
+            # Until an instant is with it: what one click did may stand on both sides of an end.
+            bounds[name] = ids.lowest(at_us if name == "since" else at_us + 1)
+        elif typed[name]:
+            faults[name] = gettext("This is not a date and time.")
+    ends = [end for end in (after, bounds.get("until")) if end]
+    wanted = Wanted(
+        limit=limit,
+        before=min(ends, default=store.LAST_ID),
+        since=bounds.get("since", ids.NONE),
+        actor_id="" if typed["actor"] == _SYSTEM else typed["actor"] or None,
+        action=typed["action"] or None,
+    )
+    return Asked(typed, faults, wanted)
+
+
+def _name_of(asked: Asked, shown: list[Found]) -> str:
+    """Whose deeds are asked for; by their id when none is there to tell the name."""
+    return shown[0].actor.name if asked.typed["actor"] and shown else asked.typed["actor"]
+
+
+def _object(deed: Found) -> str:
+    """What it was done to, by the name that its details tell."""
+    for name in ("name", "url", "email"):
+        if isinstance(deed.details.get(name), str):
+            return str(deed.details[name])
+    return ""
+
+
+def _told(deed: Found) -> list[tuple[str, str]]:
+    """What else was noted, a line for each."""
+    details = {name: value for name, value in deed.details.items() if value not in ({}, [], None)}
+    changes = details.pop("changes", {})
+    lines = [(name, _text(value)) for name, value in details.items() if value != _object(deed)]
+    if isinstance(changes, dict):
+        lines += [(name, _text(value)) for name, value in changes.items()]
+    return lines[:_MOST_CHANGES]
+
+
+def _text(value: Any) -> str:
+    """A value, or what it was and is."""
+    if isinstance(value, list) and len(value) == 2:
+        return f"{_text(value[0])} → {_text(value[1])}"
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _file(rows: list[Found]) -> bytes:
+    kept = rows[:_MOST_EXPORTED]
+    lines: list[tuple[str, ...]] = [
+        (
+            each.created_at,
+            each.action,
+            each.actor.kind,
+            each.actor.name,
+            each.actor.id,
+            each.address,
+            each.object_id or "",
+            msgspec.json.encode(each.details).decode(),
+        )
+        for each in kept
+    ]
+    if len(rows) > len(kept):
+        more = f"More than {_MOST_EXPORTED} rows; go on with those until {lines[-1][0]}"
+        lines.append((more, *[""] * (len(_HEADS) - 1)))
+    return csv_file.of(_HEADS, lines)

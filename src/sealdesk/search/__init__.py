@@ -1,0 +1,1 @@
+"""Search: the tickets in which somebody's words stand."""

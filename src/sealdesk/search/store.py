@@ -1,0 +1,32 @@
+"""The SQL of searching: one statement for each kind of index."""
+
+from sealdesk.db.engine import Tx
+from sealdesk.search import rules
+from sealdesk.search.rules import Term
+
+# The index gives the newest first and is left as soon as there are enough. The word that stands
+# for the tenant spares reading other tenants' tickets; the row says whose it is.
+_FIND_BY_FTS5 = """
+SELECT d.ticket_id FROM search_index s CROSS JOIN search_documents d
+WHERE s.search_index MATCH :wanted AND s.tenant_id = :tenant_id AND d.number = s.rowid
+    AND d.tenant_id = :tenant_id
+ORDER BY s.rowid DESC LIMIT :limit
+"""
+_FIND_BY_FUNCTION = """
+SELECT ticket_id FROM search_tickets(:tenant_id, :wanted, :at_most)
+WHERE tenant_id = :tenant_id LIMIT :limit
+"""
+
+
+async def find(
+    tx: Tx, tenant_id: str, terms: list[Term], limit: int, *, is_postgres: bool
+) -> list[str]:
+    """The ids of the newest tickets in which all of it stands."""
+    params: dict[str, object] = {"tenant_id": tenant_id, "limit": limit}
+    if is_postgres:
+        params |= {"wanted": rules.query_of(terms), "at_most": limit}
+        rows = await tx.all(_FIND_BY_FUNCTION, params)
+    else:
+        params["wanted"] = rules.match_of(terms, tenant_id)
+        rows = await tx.all(_FIND_BY_FTS5, params)
+    return sorted((row["ticket_id"] for row in rows), reverse=True)

@@ -1,0 +1,219 @@
+"""A ticket as a page: its conversation, an answer, its fields in one form, and who changed what."""
+
+from typing import Any, NamedTuple
+
+from sealdesk import ids
+from sealdesk.db.engine import Tx
+from sealdesk.errors import Clash, Invalid, Refusal, Stale
+from sealdesk.identity import store as people
+from sealdesk.paging import PageRequest
+from sealdesk.tickets import actions, history, rules, viewing
+from sealdesk.tickets.history import Changed
+from sealdesk.tickets.linking import linked
+from sealdesk.tickets.shapes import (
+    PRIORITIES,
+    STATUSES,
+    NewReply,
+    Reply,
+    TicketChange,
+    TicketShown,
+)
+from sealdesk.tickets.viewing import View
+from sealdesk.web import body, forms, pages, trail, words
+from sealdesk.web.call import Answer, Call
+from sealdesk.web.forms import Form
+from sealdesk.web.route import page
+
+_ROOM = "sealdesk.tickets"
+_PATH = "/tickets"
+_CHANGES = 50
+_PEOPLE = PageRequest(200, None)
+_TEXT = b"text/plain; charset=utf-8"
+
+
+class _Sent(NamedTuple):
+    """A form that was refused. form: which of the two. seen_change: the newest that it showed."""
+
+    form: str
+    typed: dict[str, Any]
+    refusal: Refusal
+    seen_change: str = ""
+
+
+@page
+async def show_ticket(call: Call) -> Answer:
+    """One ticket; of a long conversation the newest part, or that before a reply."""
+    return await _show(call)
+
+
+@page
+async def change_ticket(call: Call) -> Answer:
+    """Change what stands in the form beside the conversation, unless it has changed meanwhile."""
+    form, (ticket_id,) = forms.read(call), call.params
+    typed, etag = _typed_change(form), form.text("etag")
+    try:
+        wanted = {**typed, "assignee_id": typed["assignee_id"] or None}
+        wanted["tags"] = [*typed["tags"], *_split(wanted.pop("new_tags"))]
+        change = body.convert(wanted, TicketChange)
+        await call.write(
+            lambda tx: actions.change_ticket(
+                tx, call.caller, ticket_id, change, if_match=(etag,), now_us=call.now_us
+            )
+        )
+    except (Invalid, Clash, Stale) as refusal:
+        return await _show(call, _Sent("change", typed, refusal, form.text("seen_change")))
+    return pages.go(f"{_PATH}/{ticket_id}")
+
+
+@page
+async def reply(call: Call) -> Answer:
+    """Answer, or leave a note for colleagues; and move the ticket on, if so chosen."""
+    form, (ticket_id,) = forms.read(call), call.params
+    typed = {"body": form.text("body"), "is_internal": form.text("is_internal") != ""}
+    status = form.text("status")
+    try:
+        new = body.convert(typed, NewReply)
+        after = body.convert({"status": status} if status else {}, TicketChange)
+        seen = form.text("seen")
+
+        async def work(tx: Tx) -> Reply:
+            return await actions.answer(
+                tx, call.caller, ticket_id, new, after, seen=seen, now_us=call.now_us
+            )
+
+        written = await call.write(work)
+    except (Invalid, Clash, Stale) as refusal:
+        return await _show(call, _Sent("reply", {**typed, "status": status}, refusal))
+    return pages.go(f"{_PATH}/{ticket_id}?sent={written.id}#reply-{written.id}")
+
+
+@page
+async def note_answering(call: Call) -> Answer:
+    """Somebody is writing an answer; who else is, in a sentence, or nothing."""
+    (ticket_id,) = call.params
+    tenant_id, actor = call.caller.tenant_id, call.caller.actor
+
+    async def work(tx: Tx) -> str:
+        await actions.get_shown(tx, tenant_id, ticket_id)
+        others = await history.list_answering(
+            tx, tenant_id, ticket_id, but_for=actor.id, now_us=call.now_us
+        )
+        await history.note_answering(tx, tenant_id, ticket_id, actor, call.now_us)
+        return _told(others)
+
+    told = await call.write(work)
+    return Answer(200, told.encode(), [(b"cache-control", b"no-store")], _TEXT)
+
+
+@page
+async def show_history(call: Call) -> Answer:
+    """All that was changed of a ticket, newest first."""
+    tenant_id, (ticket_id,) = call.caller.tenant_id, call.params
+    way = trail.read(forms.asked(call))
+    wanted = PageRequest(_CHANGES, [way[-1]] if way else None)
+
+    async def work(tx: Tx) -> tuple[TicketShown, list[Changed], dict[str, str]]:
+        shown = await actions.get_shown(tx, tenant_id, ticket_id)
+        changes = await history.list_changes(tx, tenant_id, ticket_id, wanted)
+        users = await people.list_users(tx, tenant_id, _PEOPLE)
+        mentioned = viewing.assignees(changes)
+        names = await viewing.name_people(tx, tenant_id, users, mentioned)
+        return viewing.decode(shown.document), changes, names
+
+    ticket, changes, names = await call.read(work)
+    is_more = len(changes) > _CHANGES
+    return await pages.show(
+        call, _ROOM, "history.html",
+        ticket=ticket, names=names, changes=changes[:_CHANGES],
+        older=trail.older(way, changes[_CHANGES - 1].id) if is_more else None,
+        newer=trail.newer(way),
+    )  # fmt: skip
+
+
+async def _show(call: Call, sent: _Sent | None = None) -> Answer:
+    """The page of a ticket; with what was typed and what is wrong, when a form was refused."""
+    asked, (ticket_id,) = forms.asked(call), call.params
+    (before,) = trail.read(asked)[-1:] or (None,)
+    view = await call.read(
+        lambda tx: viewing.view(tx, call.caller, ticket_id, before=before, now_us=call.now_us)
+    )
+    ticket = view.ticket
+    return await pages.show(
+        call, _ROOM, "ticket.html", sent.refusal.status if sent else 200, may_fetch=True,
+        view=view, ticket=ticket, names=view.names, linked=linked,
+        before=before,
+        told=_told(view.answering),
+        agents=_agents(view),
+        statuses=STATUSES, priorities=PRIORITIES,
+        allowed=(ticket.status, *rules.TRANSITIONS[ticket.status]),
+        most_changes=viewing.CHANGES,
+        sent_id=_sent_id(call, asked, view),
+        **_refused(view, sent),
+    )  # fmt: skip
+
+
+def _refused(view: View, sent: _Sent | None) -> dict[str, Any]:
+    """What both forms hold, and what is to be said of the one that was refused."""
+    ticket = view.ticket
+    change = {name: getattr(ticket, name) for name in ("status", "priority", "assignee_id")}
+    change |= {"tags": list(ticket.tags), "new_tags": ""}
+    shown: dict[str, Any] = {
+        "change": change,
+        "answer": {"body": "", "is_internal": False, "status": ""},
+        "refused": sent.form if sent else "",
+        "is_stale": sent is not None and isinstance(sent.refusal, Stale),
+        "wrong": sent.refusal.code if sent and isinstance(sent.refusal, Clash) else "",
+        "faults": forms.faults_of(sent.refusal)
+        if sent and isinstance(sent.refusal, Invalid)
+        else {},
+        "since": [],
+    }
+    if sent is not None:
+        shown["change" if sent.form == "change" else "answer"] = sent.typed
+        shown["since"] = [each for each in view.changes if each.id > sent.seen_change]
+    return shown
+
+
+def _agents(view: View) -> list[tuple[str, str]]:
+    """Whom it can be assigned to, by name; and whom it is, even if that could not be done now."""
+    agents = {user.id: user.name for user in view.people if user.is_active}
+    assignee_id = view.ticket.assignee_id
+    if assignee_id is not None:
+        agents.setdefault(assignee_id, view.names.get(assignee_id, assignee_id))
+    return sorted(agents.items(), key=lambda agent: (agent[1].casefold(), agent[0]))
+
+
+def _sent_id(call: Call, asked: Form, view: View) -> str:
+    """The reply that was sent just now, if it is the reader's: the draft of it has had its time."""
+    sent = asked.text("sent")
+    if not ids.is_canonical(sent):
+        return ""
+    own = [r.id for r in view.conversation.replies if r.author.id == call.caller.actor.id]
+    return sent if sent in own else ""
+
+
+def _typed_change(form: Form) -> dict[str, Any]:
+    return {
+        "status": form.text("status"),
+        "priority": form.text("priority"),
+        "assignee_id": form.text("assignee_id"),
+        "tags": form.texts("tags"),
+        "new_tags": form.text("new_tags"),
+    }
+
+
+def _split(text: str) -> list[str]:
+    return [tag for part in text.split(",") if (tag := part.strip())]
+
+
+def _told(names: Any) -> str:
+    """Who else is writing an answer; each name by itself, whatever direction it is read in."""
+    if not names:
+        return ""
+    listed = ", ".join(f"\u2068{name}\u2069" for name in names)
+    said = words.ngettext(
+        "%(names)s is writing an answer to this ticket.",
+        "%(names)s are writing answers to this ticket.",
+        len(names),
+    )
+    return said % {"names": listed}

@@ -1,0 +1,119 @@
+"""What somebody who opens a ticket sees, read at one instant."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from sealdesk.caller import Caller
+from sealdesk.customers import actions as customers
+from sealdesk.customers import rules as customer_rules
+from sealdesk.customers.rules import CustomerShown
+from sealdesk.db.engine import Tx
+from sealdesk.identity import store as people
+from sealdesk.identity.rules import User
+from sealdesk.paging import PageRequest
+from sealdesk.tickets import actions, history, lists, rules, store
+from sealdesk.tickets.history import Changed
+from sealdesk.tickets.lists import Filter
+from sealdesk.tickets.shapes import ReplyShown, TicketShown
+
+REPLIES = 50
+CHANGES = 10
+OTHERS = 5
+_PEOPLE = PageRequest(200, None)
+decode = msgspec.json.Decoder(TicketShown).decode
+
+
+class Conversation(NamedTuple):
+    """Some replies in reading order, and whether there are any before them."""
+
+    replies: list[ReplyShown]
+    has_earlier: bool
+
+    @property
+    def newest_id(self) -> str:
+        """Of the last one, "" when there is none."""
+        return self.replies[-1].id if self.replies else ""
+
+
+class View(NamedTuple):
+    """A ticket with all that stands beside it.
+
+    names: of people by their id. others: the customer's newest other tickets. answering: the names
+    of who else has an answer begun. changes: newest first, one more than CHANGES when there are
+    more.
+    """
+
+    ticket: TicketShown
+    etag: str
+    customer: CustomerShown
+    conversation: Conversation
+    changes: list[Changed]
+    people: list[User]
+    names: dict[str, str]
+    others: list[TicketShown]
+    answering: Sequence[str]
+
+
+async def view(tx: Tx, caller: Caller, ticket_id: str, *, before: str | None, now_us: int) -> View:
+    """before: the reply behind which to read back, None for the newest. Raises Missing."""
+    tenant_id = caller.tenant_id
+    shown = await actions.get_shown(tx, tenant_id, ticket_id)
+    ticket = decode(shown.document)
+    changes = await history.list_changes(tx, tenant_id, ticket_id, PageRequest(CHANGES, None))
+    users = await people.list_users(tx, tenant_id, _PEOPLE)
+    return View(
+        ticket,
+        shown.etag,
+        customer_rules.shown(await customers.get_customer(tx, tenant_id, ticket.customer.id)),
+        await _conversation(tx, tenant_id, ticket_id, before),
+        changes,
+        users,
+        await name_people(tx, tenant_id, users, [ticket.assignee_id, *assignees(changes)]),
+        await _others(tx, tenant_id, ticket),
+        await history.list_answering(
+            tx, tenant_id, ticket_id, but_for=caller.actor.id, now_us=now_us
+        ),
+    )
+
+
+async def _conversation(tx: Tx, tenant_id: str, ticket_id: str, before: str | None) -> Conversation:
+    page = PageRequest(REPLIES, [before] if before else None)
+    found = await store.list_replies(
+        tx, tenant_id, ticket_id, page, is_internal=None, newest_first=True
+    )
+    shown = [rules.reply_shown(reply) for reply in reversed(found[:REPLIES])]
+    return Conversation(shown, len(found) > REPLIES)
+
+
+async def _others(tx: Tx, tenant_id: str, ticket: TicketShown) -> list[TicketShown]:
+    # One more than wanted, for the ticket itself may be among them.
+    found = await list_of_customer(tx, tenant_id, ticket.customer.id, PageRequest(OTHERS, None))
+    return [other for other in found if other.id != ticket.id][:OTHERS]
+
+
+async def list_of_customer(
+    tx: Tx, tenant_id: str, customer_id: str, page: PageRequest
+) -> list[TicketShown]:
+    """A customer's tickets, newest first; one more than the page when there are more."""
+    wanted = Filter(customer_id=customer_id)
+    rows = await lists.list_tickets(tx, tenant_id, wanted, page)
+    return [decode(lists.show(row)) for row in rows]
+
+
+def assignees(changes: Iterable[Changed]) -> list[str | None]:
+    """The ids of the people whom changes speak of."""
+    return [user_id for each in changes for user_id in each.changes.get("assignee_id", ())]
+
+
+async def name_people(
+    tx: Tx, tenant_id: str, known: Sequence[User], wanted: Iterable[str | None]
+) -> dict[str, str]:
+    """The names of these people; of those who are not known yet, each is looked up."""
+    names = {user.id: user.name for user in known}
+    for user_id in {each for each in wanted if each} - names.keys():
+        user = await people.find(tx, tenant_id, user_id)
+        if user is not None:
+            names[user_id] = user.name
+    return names

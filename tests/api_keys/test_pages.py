@@ -1,0 +1,349 @@
+"""Settings → API Keys as a person clicks through it, without scripts."""
+
+import os
+import re
+import subprocess
+from typing import Any
+
+import pytest
+
+from sealdesk import clock
+from sealdesk.api_keys import rules, usage
+from sealdesk.errors import Unavailable
+from tests.support.client import Key, Person
+from tests.support.pages import Page, Visitor, logged_in
+from tests.support.service import Service, Tenant
+from tests.web.test_pages import assert_guarded
+from tests.webhooks.test_pages import HOSTILE
+
+HOME = "/settings/api-keys"
+API = "/api/v1/api-keys"
+DAY_S = 24 * 3600
+_SECRET = re.compile(r'id="secret"[^>]*>([0-9a-f]{64})<')
+_CURL = re.compile(r'<pre id="curl"[^>]*>(.*?)</pre>', re.DOTALL)
+WHOAMI = "/api/v1/external/whoami"
+
+
+@pytest.fixture
+def visitor(tenant: Tenant) -> Visitor:
+    return logged_in(tenant)
+
+
+@pytest.fixture
+def admin(visitor: Visitor) -> Person:
+    """The same log-in, as a program."""
+    return Person(visitor.service, visitor.cookies["sealdesk"])
+
+
+def _create(visitor: Visitor, **fields: Any) -> Page:
+    form = visitor.get(f"{HOME}/new").form(f"{HOME}/new")
+    return visitor.submit(form, **{"name": "Shop", **fields})
+
+
+def _only(admin: Person) -> dict[str, Any]:
+    (key,) = admin.get(API).json()["data"]
+    return dict(key)
+
+
+def _pasted(page: Page) -> str:
+    (text,) = _CURL.findall(page.answer.text)
+    for name, sign in (("&#39;", "'"), ("&#34;", '"'), ("&lt;", "<"), ("&gt;", ">")):
+        text = text.replace(name, sign)
+    return str(text.replace("&amp;", "&"))
+
+
+def test_a_desk_without_keys_says_what_to_do(visitor: Visitor) -> None:
+    page = visitor.get(HOME)
+    assert "No keys yet" in page.text
+    assert f"{HOME}/new" in page.links
+    assert_guarded(page)
+
+
+def test_a_new_key_shows_its_secret_once(visitor: Visitor, admin: Person) -> None:
+    page = _create(visitor, name=" Shop ")
+    assert page.status == 201
+    assert_guarded(page)
+    (secret,) = _SECRET.findall(page.answer.text)
+    assert "it is shown this once" in page.text
+    key = _only(admin)
+    assert (key["name"], key["permissions"]) == ("Shop", list(rules.PERMISSIONS))
+    assert (key["rate_limit"], key["replay_protection"]) == (1000, "off")
+    at = f"{HOME}/{key['id']}"
+    behind = (at, f"{at}?span=month", f"{at}/edit", f"{at}/rotate", f"{at}/revoke")
+    for path in (HOME, *behind, f"{HOME}/debug", f"{HOME}/debug?key={key['id']}"):
+        shown = visitor.get(path)
+        assert shown.status == 200, path
+        assert_guarded(shown)
+        assert secret not in shown.answer.text, path
+
+
+def test_the_curl_of_a_new_key_works_as_it_stands(visitor: Visitor) -> None:
+    page = _create(visitor, name="Pasted")
+    done = subprocess.run(
+        ["sh"],
+        input=_pasted(page),
+        env={"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert '"name":"Pasted"' in done.stdout, done.stderr
+
+
+def test_no_host_gets_into_the_curl_that_a_shell_would_read(visitor: Visitor) -> None:
+    form = visitor.get(f"{HOME}/new").form(f"{HOME}/new")
+    fields = [(n, v) for n, v in form.fields if n != "name"] + [("name", "Shop")]
+    taken = 0
+    for host in ("a'; touch x; '", "$(id)", "evil.test\\", "a b", "`id`"):
+        page = visitor.post(f"{HOME}/new", fields, host=host)
+        if page.status == 201:
+            taken += 1
+            assert "SEALDESK_API_URL='http://desk.example.com'" in _pasted(page), host
+    assert taken
+
+
+@pytest.mark.parametrize(
+    ("fields", "permissions"),
+    [
+        ({"grant": "everything", "permissions": ["tickets:read"]}, rules.PERMISSIONS),
+        ({"grant": "read"}, ("tickets:read", "replies:read", "customers:read")),
+        ({"grant": "chosen", "permissions": ["tickets:write"]}, ("tickets:write",)),
+        ({"grant": "chosen"}, ()),
+        ({"grant": []}, ()),
+    ],
+    ids=["everything", "read only", "ticked", "nothing", "not said"],
+)
+def test_permissions_are_those_that_were_chosen(
+    visitor: Visitor, admin: Person, fields: dict[str, Any], permissions: tuple[str, ...]
+) -> None:
+    assert _create(visitor, **fields).status == 201
+    key = _only(admin)
+    assert tuple(key["permissions"]) == permissions
+    form = visitor.get(f"{HOME}/{key['id']}/edit").form(f"{HOME}/{key['id']}/edit")
+    visitor.submit(form, name="Renamed")
+    assert tuple(_only(admin)["permissions"]) == permissions
+
+
+def test_an_expiry_is_so_many_days_away(visitor: Visitor, admin: Person) -> None:
+    for days in (30, 90, 365):
+        _create(visitor, expiry=str(days), expires_at="2020-01-01T00:00")
+        at_us = clock.parse_instant(admin.get(API).json()["data"][0]["expires_at"])
+        assert at_us is not None
+        away_s = (at_us - visitor.service.clock.now_us()) / 1e6
+        assert days * DAY_S - 60 < away_s <= days * DAY_S
+
+
+def test_an_expiry_is_never_or_a_date_and_stays_when_it_is_kept(
+    visitor: Visitor, admin: Person
+) -> None:
+    _create(visitor, expiry="never")
+    key = _only(admin)
+    assert key["expires_at"] is None
+    at = f"{HOME}/{key['id']}/edit"
+    visitor.submit(visitor.get(at).form(at), expiry="date", expires_at="2099-12-31T23:59")
+    assert _only(admin)["expires_at"] == "2099-12-31T23:59:00.000000Z"
+    visitor.submit(visitor.get(at).form(at), name="Kept")
+    key = _only(admin)
+    assert (key["name"], key["expires_at"]) == ("Kept", "2099-12-31T23:59:00.000000Z")
+
+
+def test_everything_of_a_key_is_edited(visitor: Visitor, admin: Person) -> None:
+    _create(visitor)
+    at = f"{HOME}/{_only(admin)['id']}/edit"
+    visitor.submit(
+        visitor.get(at).form(at),
+        rate_limit="7",
+        allowed_ips="192.0.2.1\n 2001:db8::/32 \n\n",
+        replay_protection="writes",
+    )
+    key = _only(admin)
+    assert (key["rate_limit"], key["replay_protection"]) == (7, "writes")
+    assert key["allowed_ips"] == ["192.0.2.1", "2001:db8::/32"]
+    again = dict(visitor.get(at).form(at).fields)
+    assert again["allowed_ips"].strip() == "192.0.2.1\n2001:db8::/32"
+    assert again["replay_protection"] == "writes"
+
+
+_WRONG: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("name", {"name": "  "}),
+    ("name", {"name": "n" * 101}),
+    ("rate_limit", {"rate_limit": "0"}),
+    ("rate_limit", {"rate_limit": "100001"}),
+    ("rate_limit", {"rate_limit": "١٢"}),
+    ("rate_limit", {"rate_limit": "many"}),
+    ("expires_at", {"expiry": "date", "expires_at": "2020-01-01T00:00"}),
+    ("expires_at", {"expiry": "date", "expires_at": ""}),
+    ("expires_at", {"expiry": "date", "expires_at": "soon"}),
+    ("allowed_ips", {"allowed_ips": "192.0.2.0/24\nnowhere"}),
+    ("allowed_ips", {"allowed_ips": "\n".join(f"192.0.2.{n}" for n in range(21))}),
+    ("permissions", {"grant": "chosen", "permissions": ["tickets:burn"]}),
+)
+
+
+def test_a_form_keeps_what_was_typed_and_says_beside_the_field_what_is_wrong(
+    visitor: Visitor, admin: Person
+) -> None:
+    for field, fields in _WRONG:
+        page = _create(visitor, **{"allowed_ips": "192.0.2.7", **fields})
+        assert page.status == 422, fields
+        assert ("p", "id", f"{field}-fault") in page.attributes, fields
+        again = dict(page.form(f"{HOME}/new").fields)
+        for name, value in fields.items():
+            if name not in ("permissions", "grant"):
+                assert again[name].strip() == value.strip(), fields
+        assert_guarded(page)
+    assert admin.get(API).json()["data"] == []
+
+
+def test_the_list_shows_at_a_glance_what_needs_a_look(own_service: Service) -> None:
+    tenant = own_service.tenant()
+    now_us = own_service.clock.now_us()
+
+    def key(name: str, days: float) -> Key:
+        return tenant.key(name=name, expires_at=clock.iso(now_us + int(days * DAY_S) * 1_000_000))
+
+    key("long", 400), key("late", 15.1).get(WHOAMI), key("soon", 13.5), key("over", 0.001)
+    gone = tenant.key(name="gone")
+    visitor = logged_in(tenant)
+    visitor.submit(visitor.get(f"{HOME}/{gone.id}/revoke").form(f"{HOME}/{gone.id}/revoke"))
+    own_service.clock.advance(600)
+    items = visitor.get(HOME).text.split("tk_live_")[1:]
+    states = ("Revoked", "Expired", "Expires in 13 days", "Active", "Never used")
+    assert len(items) == 5
+    for item, state in zip(items, states, strict=True):
+        assert state in item
+
+
+def test_keys_beyond_a_page_are_older(
+    visitor: Visitor, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sealdesk.api_keys.pages._PER_PAGE", 2)
+    made = [tenant.make_key().id for _ in range(5)]
+    seen, path = [], HOME
+    for _ in range(3):
+        page = visitor.get(path)
+        seen += [link.rpartition("/")[2] for link in page.links if _is_key(link)]
+        older = [link for link in page.links if "before=" in link]
+        path = older[-1] if older else ""
+    assert seen == made[::-1]
+    newer = next(link for link in page.links if "before=" in link)
+    assert f"{HOME}/{made[2]}" in visitor.get(newer).links
+
+
+def _is_key(link: str) -> bool:
+    return re.fullmatch(f"{HOME}/[0-9a-f-]{{36}}", link) is not None
+
+
+def test_revoking_asks_first_and_says_how_much_the_key_is_used(
+    visitor: Visitor, admin: Person, key: Key
+) -> None:
+    at = f"{HOME}/{key.id}/revoke"
+    assert "never used" in visitor.get(at).text
+    for _ in range(3):
+        key.get(WHOAMI)
+    key.service.in_serving(usage.write_down)
+    page = visitor.get(at)
+    assert "This key is in use." in page.text
+    assert "3 requests in the last 24 hours, 3 in the last 30 days" in page.text
+    assert "127.0.0.1" in page.text
+    assert key.get(WHOAMI).status_code == 200
+    page = visitor.submit(page.form(at))
+    assert "Revoked" in page.text
+    assert key.get(WHOAMI).json()["code"] == "api_key_revoked"
+    links = {link.rpartition("/")[2] for link in page.links}
+    assert not {"edit", "rotate", "revoke"} & links
+    events = admin.service.rows(
+        "SELECT action FROM audit WHERE object_id = :id ORDER BY id LIMIT 9", id=key.id
+    )
+    assert [row[0] for row in events] == ["api_key.created", "api_key.revoked"]
+
+
+def test_rotating_asks_first_and_shows_the_new_secret_once(visitor: Visitor, key: Key) -> None:
+    key.get(WHOAMI)
+    at = f"{HOME}/{key.id}/rotate"
+    page = visitor.get(at)
+    assert "Last used" in page.text
+    assert key.get(WHOAMI).status_code == 200
+    shown = visitor.submit(page.form(at))
+    (secret,) = _SECRET.findall(shown.answer.text)
+    assert key.get(WHOAMI).json()["code"] == "invalid_signature"
+    key.api_secret = secret
+    assert key.get(WHOAMI).status_code == 200
+
+
+def test_a_dead_key_is_neither_changed_nor_rotated(visitor: Visitor, key: Key) -> None:
+    at = f"{HOME}/{key.id}"
+    edit, rotate = (visitor.get(f"{at}/{way}").form(f"{at}/{way}") for way in ("edit", "rotate"))
+    visitor.submit(visitor.get(f"{at}/revoke").form(f"{at}/revoke"))
+    page = visitor.submit(edit, name="Too late")
+    assert (page.status, page.form(f"{at}/edit").value("name")) == (409, "Too late")
+    assert "revoked for good" in page.text
+    assert visitor.submit(rotate).status == 409
+
+
+def test_the_page_of_a_key_shows_how_it_is_used(visitor: Visitor, tenant: Tenant) -> None:
+    key = tenant.key(rate_limit=4, permissions=["tickets:read", "customers:read"])
+    page = visitor.get(f"{HOME}/{key.id}")
+    assert "No requests in the last 24 hours" in page.text
+    assert [key.get("/api/v1/external/tickets").status_code for _ in range(3)] == [200] * 3
+    assert key.call("POST", "/api/v1/external/tickets", {}).status_code == 403
+    assert key.get(WHOAMI).status_code == 429
+    key.service.in_serving(usage.write_down)
+    for span in ("", "?span=month"):
+        page = visitor.get(f"{HOME}/{key.id}{span}")
+        assert_guarded(page)
+        caption = page.text.partition("As a table")[0]
+        assert "5 requests: 3 answered , 1 refused , 1 too many (429) , 0 failed" in caption
+        bars = [value for tag, name, value in page.attributes if (tag, name) == ("rect", "class")]
+        assert {"good", "refused", "slow"} <= {*bars} and "failed" not in bars
+        assert page.tags.count("svg") >= 1 and "caption" in page.tags
+        for words in ("GET /tickets 3", "127.0.0.1 5", "200 3", "403 1", "429 1"):
+            assert words in page.text, words
+        unused = page.text.partition("Permissions that were not used")[2].partition("If 30")[0]
+        assert unused.split() == ["customers:read"]
+
+
+def test_a_key_is_revoked_even_when_there_is_no_time_to_count(
+    visitor: Visitor, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key.get(WHOAMI)
+
+    async def busy(*_: object) -> None:
+        raise Unavailable("query_too_slow", "Later.")
+
+    monkeypatch.setattr(key.service.shared.database, "read_slowly", busy)
+    at = f"{HOME}/{key.id}"
+    assert "cannot be told right now" in visitor.get(at).text
+    page = visitor.get(f"{at}/revoke")
+    assert "cannot be told right now" in page.text and "Last used" in page.text
+    assert "Revoked" in visitor.submit(page.form(f"{at}/revoke")).text
+
+
+def test_a_foreign_or_deleted_key_is_the_same_friendly_page(
+    visitor: Visitor, service: Service
+) -> None:
+    foreign = service.tenant().key()
+    for path in (foreign.id, "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f", "nothing"):
+        for way in ("", "/edit", "/rotate", "/revoke"):
+            page = visitor.get(f"{HOME}/{path}{way}")
+            assert (page.status, "There is nothing here" in page.text) == (404, True), path
+    token = visitor.get(HOME).form("/log-out").fields
+    for way in ("edit", "rotate", "revoke"):
+        assert visitor.post(f"{HOME}/{foreign.id}/{way}", token).status == 404
+    assert foreign.get(WHOAMI).status_code == 200
+
+
+def test_hostile_names_are_shown_as_text(visitor: Visitor, admin: Person) -> None:
+    name = "".join(HOSTILE)
+    for part in (name[:100], name[100:200]):
+        page = _create(visitor, name=part)
+        assert page.status == 201
+        assert_guarded(page)
+    for key in admin.get(API).json()["data"]:
+        for way in ("", "/edit", "/rotate", "/revoke"):
+            page = visitor.get(f"{HOME}/{key['id']}{way}")
+            assert_guarded(page)
+            assert "svg" not in page.tags and page.tags.count("img") == 1
+    assert_guarded(visitor.get(HOME))
+    assert_guarded(visitor.get(f"{HOME}/debug"))

@@ -1,0 +1,127 @@
+"""The inbox in a real browser: by keyboard, without a reload, and without scripts."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.browser.chromium import Window
+from tests.browser.test_flows import _barriers as barriers
+from tests.support.service import PASSWORD, Tenant
+from tests.webhooks.test_pages import HOSTILE
+
+pytestmark = pytest.mark.xdist_group("browser")
+INBOX = "/tickets"
+_LOOK_AGAIN = "document.dispatchEvent(new Event('visibilitychange'))"
+
+
+def test_tickets_are_walked_chosen_and_opened_by_keyboard(window: Window, tenant: Tenant) -> None:
+    page, key = window.page, tenant.key()
+    tickets = [key.ticket(subject=f"Order {n}") for n in range(3)]
+    page.goto(INBOX)
+    page.keyboard.press("k")
+    focused = "document.activeElement.textContent"
+    assert page.evaluate(focused) == "Order 2"
+    for press, subject in (("j", "Order 1"), ("j", "Order 0"), ("j", "Order 0"), ("k", "Order 1")):
+        page.keyboard.press(press)
+        assert page.evaluate(focused) == subject
+    page.keyboard.press("x")
+    assert page.locator(".pick:checked").get_attribute("value") == tickets[1]["id"]
+    page.get_by_label("Tag").focus()
+    page.keyboard.type("jx?")
+    assert page.get_by_label("Tag").input_value() == "jx?"
+    page.locator("h1").click()
+    page.keyboard.press("/")
+    page.keyboard.type("j/?")
+    assert page.get_by_role("searchbox").input_value() == "j/?"
+    page.locator("h1").click()
+    page.keyboard.press("?")
+    page.get_by_role("heading", name="Keys").wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_role("heading", name="Keys").wait_for(state="hidden")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**{INBOX}/{tickets[2]['id']}")
+
+
+def test_new_tickets_are_told_without_a_reload(window: Window, tenant: Tenant) -> None:
+    page, key = window.page, tenant.key()
+    page.goto(INBOX)
+    page.get_by_text("Waiting for the first ticket.").wait_for()
+    key.ticket(subject="The very first")
+    page.evaluate(_LOOK_AGAIN)
+    page.get_by_role("link", name="Your first ticket has arrived. Show it.").click()
+    page.get_by_role("link", name="The very first").wait_for()
+    key.ticket(subject="The second")
+    page.evaluate(_LOOK_AGAIN)
+    page.get_by_role("link", name="1 new ticket. Show it.").click()
+    page.get_by_role("link", name="The second").wait_for()
+    assert page.get_by_role("link", name="new ticket").count() == 0
+
+
+def test_a_log_in_that_ended_is_not_told_as_news(window: Window, tenant: Tenant) -> None:
+    page = window.page
+    tenant.key().ticket()
+    page.goto(INBOX)
+    window.context.clear_cookies()
+    with page.expect_response("**/arrived*"):
+        page.evaluate(_LOOK_AGAIN)
+    assert page.locator("#arrivals").inner_html().strip() == ""
+
+
+@pytest.mark.parametrize("has_scripts", [True, False])
+def test_many_tickets_are_changed_at_once(
+    opened: Callable[..., Window], tenant: Tenant, has_scripts: bool
+) -> None:
+    key = tenant.key()
+    for n in range(3):
+        key.ticket(subject=f"Order {n}")
+    window = opened(java_script_enabled=has_scripts)
+    window.log_in(tenant.admin_email, PASSWORD)
+    page = window.page
+    if has_scripts:
+        page.get_by_label("Choose all").check()
+    else:
+        for box in page.locator(".pick").all():
+            box.check()
+    page.locator(".bulk").get_by_label("Status").select_option("pending")
+    page.get_by_role("button", name="Change the chosen").click()
+    page.get_by_role("heading", name="Change 3 tickets?").wait_for()
+    page.get_by_role("button", name="Change 3 tickets").click()
+    page.get_by_role("heading", name="3 tickets were changed").wait_for()
+    page.get_by_role("link", name="Back to the tickets").click()
+    page.get_by_text("No tickets are in this status.").wait_for()
+    page.get_by_role("link", name="Pending 3").click()
+    page.get_by_role("link", name="Order 2").wait_for()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_inbox_fits_its_window_and_hinders_nobody(
+    opened: Callable[..., Window], tenant: Tenant, theme: str
+) -> None:
+    window = opened(color_scheme=theme)
+    window.log_in(tenant.admin_email, PASSWORD)
+    page, key = window.page, tenant.key()
+    assert barriers(window) == []
+    assert not window.overflows()
+    for n, text in enumerate((*HOSTILE, "a" * 255)):
+        subject, status = text.replace("\0", "")[:255], ("open", "pending", "on_hold", "resolved")
+        customer = {"email": f"c{n}@example.test", "name": subject}
+        priority = ("low", "medium", "high", "urgent")[n % 4]
+        key.ticket(
+            subject=subject, status=status[n % 4], priority=priority,
+            customer=customer, tags=[subject[:64]],
+        )  # fmt: skip
+    for path in (f"{INBOX}?status=all", f"{INBOX}?customer=nobody@example.test"):
+        page.goto(path)
+        for width in (360, 1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert not window.overflows(), (path, width)
+        assert barriers(window) == []
+    page.goto(f"{INBOX}?status=all")
+    page.get_by_label("Choose all").check()
+    page.locator(".bulk").get_by_label("Priority").select_option("low")
+    for press in ("Change the chosen", "Change "):
+        page.get_by_role("button", name=press).click()
+        page.get_by_role("link", name="Cancel" if "chosen" in press else "Back to").wait_for()
+        assert barriers(window) == []
+        assert not window.overflows()

@@ -1,0 +1,87 @@
+"""People, one's account and the languages, in a real browser."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.browser.chromium import Window
+from tests.browser.test_flows import _barriers as barriers
+from tests.support.service import PASSWORD, Tenant
+from tests.webhooks.test_pages import HOSTILE
+
+pytestmark = pytest.mark.xdist_group("browser")
+HOME = "/settings/people"
+NEW = "another long passphrase"
+
+
+def test_an_invitation_is_copied_and_accepted_in_another_browser(
+    window: Window, opened: Callable[..., Window], tenant: Tenant
+) -> None:
+    window.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page, email = window.page, f"bo.of.{tenant.id}@example.test"
+    page.goto(HOME)
+    page.get_by_role("link", name="Invite somebody").click()
+    page.get_by_label("E-mail address").fill(email)
+    page.get_by_label("Name").fill("Bo")
+    page.get_by_role("button", name="Make the link").click()
+    page.get_by_role("button", name="Copy").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link == page.locator("#secret").inner_text()
+    page.reload()
+    page.get_by_text("They have set no password yet").wait_for()
+    invited = opened()
+    invited.page.goto(link)
+    invited.page.get_by_label("New password").fill(NEW)
+    invited.page.get_by_role("button", name="Set the password").click()
+    invited.page.get_by_role("link", name="Log in").click()
+    invited.log_in_again(email, NEW)
+    invited.page.get_by_role("link", name="Bo", exact=True).click()
+    invited.page.get_by_text(email).wait_for()
+
+
+def test_a_german_browser_reads_german_and_can_choose(
+    opened: Callable[..., Window], tenant: Tenant
+) -> None:
+    page = opened(locale="de-AT").page
+    page.goto("/")
+    page.get_by_role("heading", name="Anmelden").wait_for()
+    page.get_by_label("E-Mail-Adresse").fill(tenant.admin_email)
+    page.get_by_label("Passwort").fill(PASSWORD)
+    page.get_by_role("button", name="Anmelden").click()
+    page.get_by_role("button", name="Abmelden").wait_for()
+    page.goto("/settings/audit")
+    page.get_by_text("Filtern").click()
+    page.get_by_text("In Europe/Berlin").first.wait_for()
+    page.get_by_role("button", name="English").click()
+    page.get_by_text("What was done at this desk").wait_for()
+    assert page.url.endswith("/settings/audit")
+
+
+def test_a_filter_by_time_is_typed_in_ones_own_zone(window: Window) -> None:
+    page = window.page
+    page.goto("/settings/audit")
+    page.get_by_text("Filter", exact=True).click()
+    page.get_by_label("From").fill("2026-01-01T01:00")
+    page.get_by_role("button", name="Show").click()
+    page.get_by_text("Person added").last.wait_for()
+    assert "since=2026-01-01T00%3A00%3A00.000Z" in page.url
+    assert page.get_by_label("From").input_value() == "2026-01-01T01:00"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_pages_of_people_fit_their_window_and_hinder_nobody(
+    opened: Callable[..., Window], tenant: Tenant, theme: str
+) -> None:
+    window = opened(color_scheme=theme)
+    window.log_in(tenant.admin_email, PASSWORD)
+    page = window.page
+    user_id = tenant.user("agent", f"{'l' * 60}.{tenant.id}@example.test", "".join(HOSTILE)[:100])
+    at = f"{HOME}/{user_id}"
+    others = (HOME, f"{HOME}/invite", at, f"{at}/deactivate", "/account", "/settings/audit")
+    for path in (*others, f"/settings/audit?actor={user_id}"):
+        page.goto(path)
+        for width in (360, 1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert not window.overflows(), (path, width)
+        assert barriers(window) == [], path

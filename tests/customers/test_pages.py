@@ -1,0 +1,192 @@
+"""Customers as a person looks them up and mends what is known of them."""
+
+import re
+from typing import Any
+
+import pytest
+
+from sealdesk.customers import actions
+from sealdesk.customers.rules import NewCustomer
+from sealdesk.db.engine import Tx
+from tests.support.client import Key
+from tests.support.pages import Visitor, logged_in
+from tests.support.service import Service, Tenant
+from tests.web.test_pages import assert_guarded
+from tests.webhooks.test_pages import HOSTILE
+
+HOME = "/customers"
+API = "/api/v1/external/customers"
+_KNOWN = {
+    "name": "Maria Santos",
+    "phone": "+351 1234",
+    "company": "Santos Ceramics",
+    "external_id": "C-1042",
+    "metadata": {"plan": "pro", "since": 2019, "is": {"vip": True}},
+}
+
+
+@pytest.fixture
+def visitor(tenant: Tenant) -> Visitor:
+    return logged_in(tenant)
+
+
+@pytest.fixture
+def maria(key: Key) -> dict[str, Any]:
+    return key.customer("Maria@example.test", **_KNOWN)
+
+
+@pytest.fixture
+def at(maria: dict[str, Any]) -> str:
+    return f"{HOME}/{maria['id']}"
+
+
+def _now(key: Key, at: str) -> dict[str, Any]:
+    return dict(key.get(f"/api/v1/external{at}").json()["data"])
+
+
+def test_a_desk_without_customers_says_where_they_come_from(visitor: Visitor) -> None:
+    page = visitor.get(HOME)
+    assert "No customers yet" in page.text
+    assert_guarded(page)
+
+
+def _add(tenant: Tenant, count: int) -> list[str]:
+    """The ids of so many customers, made at once."""
+    now_us = tenant.service.clock.now_us()
+
+    async def work(tx: Tx) -> list[str]:
+        news = [NewCustomer(f"c{number}@example.test") for number in range(count)]
+        made = [await actions.add_customer(tx, tenant.id, new, now_us=now_us) for new in news]
+        return [customer.id for customer in made]
+
+    return tenant.service.write(work)
+
+
+def test_the_list_is_turned_page_by_page(visitor: Visitor, tenant: Tenant) -> None:
+    made = _add(tenant, 103)
+    seen, paths = [], [HOME]
+    while paths[-1]:
+        page = visitor.get(paths[-1])
+        seen += re.findall(r'class="url" href="/customers/([^"]+)"', page.answer.text)
+        found = re.search(r'<a href="([^"]+)" rel="next">', page.answer.text)
+        paths.append(found[1] if found else "")
+    assert seen == made[::-1]
+    back = re.search(r'<a href="([^"]+)" rel="prev">', page.answer.text)
+    assert back is not None and back[1] == paths[1]
+    for odd in ("before=%27%22%3E", "page=7"):
+        assert visitor.get(f"{HOME}?{odd}").status == 200
+
+
+def test_an_address_finds_its_customer(visitor: Visitor, key: Key, at: str) -> None:
+    key.customer("other@example.test")
+    page = visitor.get(f"{HOME}?email=%20maria%40EXAMPLE.test")
+    assert at in page.links and "other@example.test" not in page.text
+    nobody = visitor.get(f"{HOME}?email=%3Cscript%3E")
+    assert "Nobody has this e-mail address" in nobody.text
+    assert nobody.form(HOME).value("email") == "<script>"
+
+
+def test_a_customer_is_shown_with_what_is_known(visitor: Visitor, key: Key, at: str) -> None:
+    page = visitor.get(at)
+    assert_guarded(page)
+    for text in (
+        "Maria@example.test",
+        "Maria Santos",
+        "Santos Ceramics",
+        "C-1042",
+        "pro",
+        "2019",
+        '{"vip": true}',
+    ):
+        assert text in page.text
+    assert "No tickets yet" in page.text
+    tickets = [key.ticket(customer={"email": "maria@example.test"})["id"] for _ in range(27)]
+    key.ticket(customer={"email": "other@example.test"})
+    first = visitor.get(at)
+    second = visitor.get(next(link for link in first.links if "before=" in link and at in link))
+    shown = [
+        link.removeprefix("/tickets/")
+        for page in (first, second)
+        for link in page.links
+        if re.fullmatch(r"/tickets/[0-9a-f-]{36}", link)
+    ]
+    assert shown == tickets[::-1]
+
+
+def test_an_edit_changes_what_is_known(visitor: Visitor, key: Key, at: str) -> None:
+    form = visitor.get(f"{at}/edit").form(f"{at}/edit")
+    visitor.submit(form, name=" Maria Lima ", phone="", email="maria.lima@example.test")
+    assert visitor.at == at
+    now = _now(key, at)
+    assert (now["name"], now["phone"], now["email"]) == (
+        "Maria Lima",
+        None,
+        "maria.lima@example.test",
+    )
+    assert (now["company"], now["metadata"]) == (_KNOWN["company"], _KNOWN["metadata"])
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("email", "no address"), ("email", ""), ("name", "n" * 256), ("phone", "1" * 65)],
+)
+def test_a_refused_edit_keeps_what_was_typed(
+    visitor: Visitor, key: Key, at: str, field: str, value: str
+) -> None:
+    form = visitor.get(f"{at}/edit").form(f"{at}/edit")
+    page = visitor.submit(form, **{"company": "Kept", field: value})
+    assert page.status == 422
+    assert ("p", "id", f"{field}-fault") in page.attributes
+    again = page.form(f"{at}/edit")
+    assert (again.value("company"), again.value(field)) == ("Kept", value)
+    assert _now(key, at)["version"] == 1
+
+
+def test_an_address_of_another_customer_is_refused_with_the_way_there(
+    visitor: Visitor, key: Key, at: str
+) -> None:
+    other = key.customer("other@example.test")
+    form = visitor.get(f"{at}/edit").form(f"{at}/edit")
+    page = visitor.submit(form, email="OTHER@example.test")
+    assert page.status == 409
+    assert f"{HOME}/{other['id']}" in page.links
+    assert page.form(f"{at}/edit").value("email") == "OTHER@example.test"
+
+
+def test_who_saves_what_others_changed_sees_what_they_changed(
+    visitor: Visitor, key: Key, at: str
+) -> None:
+    form = visitor.get(f"{at}/edit").form(f"{at}/edit")
+    key.patch(f"/api/v1/external{at}", {"company": "New Ceramics", "name": None})
+    page = visitor.submit(form, phone="7")
+    assert page.status == 412
+    assert "Company: New Ceramics" in page.text and "Name: none" in page.text
+    assert "Phone: " not in page.text
+    again = page.form(f"{at}/edit")
+    assert (again.value("phone"), again.value("company")) == ("7", "Santos Ceramics")
+    assert _now(key, at)["phone"] == _KNOWN["phone"]
+    assert visitor.submit(again).status == 200
+    assert _now(key, at)["phone"] == "7"
+
+
+@pytest.mark.parametrize("behind", ["", "/edit"])
+def test_a_customer_of_nobody_or_of_others_is_not_there(
+    visitor: Visitor, service: Service, at: str, behind: str
+) -> None:
+    key = service.tenant().key()
+    foreign = f"{HOME}/{key.customer('c@example.test')['id']}"
+    for path in (f"{HOME}/0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f", foreign, f"{HOME}/nonsense"):
+        assert visitor.get(f"{path}{behind}").status == 404
+    fields = visitor.get(f"{at}/edit").form(f"{at}/edit").fields
+    assert visitor.post(f"{foreign}/edit", fields).status == 404
+    assert _now(key, foreign)["version"] == 1
+
+
+def test_hostile_text_is_shown_as_text(visitor: Visitor, key: Key) -> None:
+    for number, text in enumerate(HOSTILE):
+        known: dict[str, Any] = {"name": text, "company": text, "external_id": text}
+        new = key.customer(f"h{number}@example.test", metadata={text: text}, **known)
+        for path in (HOME, f"{HOME}/{new['id']}", f"{HOME}/{new['id']}/edit"):
+            page = visitor.get(path)
+            assert " ".join(text.split()) in page.text or path.endswith("/edit")
+            assert_guarded(page)

@@ -1,0 +1,64 @@
+"""What a word is, and what somebody asks for."""
+
+import pytest
+
+from sealdesk.search import rules
+from sealdesk.search.rules import Term
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("The parcel, #42!", ["the", "parcel", "42"]),
+        ("Müller & Öztürk", ["muller", "ozturk"]),
+        ("STRASSE Straße", ["strasse", "strasse"]),
+        ("ann.lee@example.com", ["ann", "lee", "example", "com"]),
+        ("snake_case", ["snake", "case"]),
+        ("退款 now", ["退", "款", "now"]),
+        ("m² №5", ["m2", "no5"]),
+        ("😀 \0 \ud800 '\"*()", []),
+    ],
+)
+def test_words_are_letters_and_digits_without_marks(text: str, words: list[str]) -> None:
+    assert rules.words_of(text) == words
+
+
+@pytest.mark.parametrize(
+    ("question", "terms"),
+    [
+        ("", []),
+        ("parcel", [Term(("parcel",), True)]),
+        ("parcel lost", [Term(("parcel",)), Term(("lost",), True)]),
+        ('"was lost" refund', [Term(("was", "lost")), Term(("refund",), True)]),
+        ('refund "was lost"', [Term(("refund",)), Term(("was", "lost"))]),
+        ('"was lost', [Term(("was", "lost"))]),
+        ("refund -paid", [Term(("refund",)), Term(("paid",), False, True)]),
+        ('-"not this"', [Term(("not", "this"), False, True)]),
+        ("ann@exam", [Term(("ann", "exam"), True)]),
+        ("- \" ' * ( AND", [Term(("and",))]),
+    ],
+)
+def test_a_question_is_words_phrases_and_what_must_not_stand(
+    question: str, terms: list[Term]
+) -> None:
+    assert rules.terms_of(question) == terms
+
+
+def test_a_question_ends_after_200_characters() -> None:
+    assert len(rules.terms_of("ab " * 1000)) == 67
+
+
+def test_a_text_has_an_end() -> None:
+    assert len(rules.text_of(["word " * 20_000]).split()) == 10_000
+    assert rules.vector_of(["word " * 20_000]).count(",") == 255
+
+
+def test_a_vector_says_where_each_word_stands() -> None:
+    assert rules.vector_of(["one two", "two"]) == "'one':1 'two':2,11"
+
+
+def test_places_in_a_vector_stay_within_its_bounds() -> None:
+    written = rules.vector_of(f"w{number}" for number in range(20_000))
+    places = [int(part.rpartition(":")[2]) for part in written.split()]
+    assert len(places) == 10_000
+    assert max(places) < 16_384

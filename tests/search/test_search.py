@@ -1,0 +1,206 @@
+"""The search finds what stands in a tenant's tickets now, on both databases."""
+
+import secrets
+from typing import Any
+
+import pytest
+
+from sealdesk.errors import Unavailable
+from sealdesk.indexing import index
+from sealdesk.search import actions as search
+from sealdesk.search import rules
+from tests.support.client import Key
+from tests.support.databases import POSTGRESQL_ONLY
+from tests.support.service import Service, Tenant, wait_until
+from tests.tickets.making import Made, make
+
+_REPLIES = "/api/v1/external/tickets/{}/replies"
+HOSTILE = [
+    '"',
+    '""',
+    '"a',
+    "' OR 1=1 --",
+    "a AND OR NOT NEAR(",
+    "tenant_id : x",
+    "words:*",
+    "{a b} : ^c",
+    "a\0b",
+    "\ud800",
+    "😀",
+    "-",
+    "--",
+    "-a -b",
+    "*",
+    "a & ! | <-> b:*",
+    "\\'x",
+    "%s :tenant_id $1",
+    "word " * 1000,
+    "-x" * 1000,
+    "(" * 1000,
+    "é" * 1000,
+]
+
+
+def find(tenant: Tenant, question: str) -> list[str]:
+    """The ids of what is found, as it is now."""
+    service = tenant.service
+    found = service.in_serving(lambda shared: search.find_tickets(shared, tenant.id, question))
+    return found.ticket_ids
+
+
+def until_found(tenant: Tenant, question: str, *ids: str) -> None:
+    """Wait until just these are found."""
+
+    def is_found() -> bool:
+        tenant.service.in_background(index)
+        return find(tenant, question) == [*ids]
+
+    wait_until(is_found, 20)
+
+
+def word() -> str:
+    """A word that stands nowhere else."""
+    return f"x{secrets.token_hex(6)}"
+
+
+def reply(key: Key, ticket_id: str, body: str) -> None:
+    answer = key.post(_REPLIES.format(ticket_id), {"body": body})
+    assert answer.status_code == 201, answer.text
+
+
+def test_a_ticket_is_found_by_whatever_stands_in_it(tenant: Tenant, key: Key) -> None:
+    customer = {"email": "jo.doe@pottery.example", "name": "Zoë Grünwald"}
+    ticket = key.ticket(subject="Cracked bowl", description="It broke.", customer=customer)
+    key.ticket(customer={"email": "else@where.example"}, subject="Other")
+    reply(key, ticket["id"], "We send a courier tomorrow.")
+    until_found(tenant, "courier", ticket["id"])
+    for question in (
+        "cracked", "BOWL", "broke", "zoe", "grünwald", "Grunwald", "jo.doe@pottery.example",
+        "pottery", f"#{ticket['number']} bowl", "cracked courier zoe", '"send a courier"',
+        "cra", "jo.doe@pot", "bowl -vase", '"cracked bowl"',
+    ):  # fmt: skip
+        assert find(tenant, question) == [ticket["id"]], question
+    for question in ("cracked vase", "racked", '"bowl cracked"', '"crack"', "bowl -courier", ""):
+        assert find(tenant, question) == [], question
+
+
+def test_what_was_changed_is_found_by_the_new_words_alone(tenant: Tenant, key: Key) -> None:
+    old, new = word(), word()
+    ticket = key.ticket(subject=old, description="Still the same.")
+    until_found(tenant, old, ticket["id"])
+    answer = key.patch(f"/api/v1/external/tickets/{ticket['id']}", {"subject": new})
+    assert answer.status_code == 200, answer.text
+    until_found(tenant, new, ticket["id"])
+    assert find(tenant, old) == []
+    assert find(tenant, "same") == [ticket["id"]]
+
+
+def test_a_renamed_customer_is_found_by_the_new_name_alone(tenant: Tenant, key: Key) -> None:
+    old, new = word(), word()
+    customer = {"email": "ann@example.test", "name": old}
+    tickets = [key.ticket(customer=customer)["id"] for _ in range(3)]
+    until_found(tenant, old, *reversed(tickets))
+    customer_id = key.get(f"/api/v1/external/tickets/{tickets[0]}").json()["data"]["customer"]["id"]
+    answer = key.patch(f"/api/v1/external/customers/{customer_id}", {"name": new})
+    assert answer.status_code == 200, answer.text
+    until_found(tenant, new, *reversed(tickets))
+    assert find(tenant, old) == []
+
+
+def test_another_tenants_tickets_are_not_found(service: Service, tenant: Tenant, key: Key) -> None:
+    other, shared_word = service.tenant(), word()
+    ours = key.ticket(subject=shared_word, description=other.id.replace("-", ""))
+    theirs = other.key().ticket(subject=shared_word, description=f"{tenant.id} secret")
+    until_found(tenant, shared_word, ours["id"])
+    until_found(other, shared_word, theirs["id"])
+    assert find(tenant, f"{shared_word} secret") == []
+    assert find(tenant, tenant.id) == []
+
+
+def test_the_newest_fifty_are_found_and_that_there_are_more(tenant: Tenant) -> None:
+    same = word()
+    made = make(tenant, [Made({"subject": same}, 1_790_000_000_000_000 + n) for n in range(52)])
+    until_found(tenant, same, *made[:1:-1])
+    service = tenant.service
+    found = service.in_serving(lambda shared: search.find_tickets(shared, tenant.id, same))
+    assert found.has_more
+    assert len(found.ticket_ids) == rules.MOST_FOUND
+
+
+def test_the_background_loop_keeps_the_index_by_itself(tenant: Tenant, key: Key) -> None:
+    ticket = key.ticket(subject="Cracked bowl")
+    wait_until(lambda: find(tenant, "cracked") == [ticket["id"]], 20)
+
+
+def test_what_was_there_before_is_indexed_in_steps(tenant: Tenant) -> None:
+    before = word()
+    made = make(tenant, [Made({"subject": before}, 1_790_000_000_000_000 + n) for n in range(45)])
+    until_found(tenant, before, *reversed(made))
+    after = word()
+    tenant.service.run(f"UPDATE tickets SET subject = '{after}' WHERE tenant_id = '{tenant.id}'")
+    tenant.service.run(f"DELETE FROM search_progress WHERE tenant_id = '{tenant.id}'")
+    until_found(tenant, after, *reversed(made))
+    assert find(tenant, before) == []
+
+
+def test_events_that_are_gone_before_they_were_looked_at_are_made_up_for(
+    tenant: Tenant, key: Key
+) -> None:
+    old, new = word(), word()
+    ticket = key.ticket(subject=old)
+    until_found(tenant, old, ticket["id"])
+    service = tenant.service
+    service.run(f"UPDATE tickets SET subject = '{new}' WHERE id = '{ticket['id']}'")
+    service.run(
+        "UPDATE feed_positions SET last_position = last_position + 9,"
+        f" pruned_position = last_position + 8 WHERE tenant_id = '{tenant.id}'"
+    )
+    until_found(tenant, new, ticket["id"])
+    assert find(tenant, old) == []
+
+
+@pytest.mark.parametrize("question", HOSTILE, ids=range(len(HOSTILE)))
+def test_whatever_is_asked_is_answered(tenant: Tenant, question: str) -> None:
+    assert find(tenant, question) == []
+
+
+def test_hostile_texts_are_indexed(tenant: Tenant, key: Key) -> None:
+    same = word()
+    kept = [text for text in HOSTILE if "\0" not in text and "\ud800" not in text]
+    tickets = [key.ticket(subject=same, description=f"{text}.")["id"] for text in kept]
+    until_found(tenant, same, *reversed(tickets))
+
+
+@POSTGRESQL_ONLY
+def test_the_function_refuses_another_tenant(service: Service, tenant: Tenant) -> None:
+    other = service.tenant()
+    sql = "SELECT ticket_id FROM search_tickets(:of, 'x', 9) LIMIT 9"
+
+    async def ask(shared: Any) -> None:
+        await shared.database.read(lambda tx: tx.all(sql, {"of": other.id}), tenant.id)
+
+    with pytest.raises(Unavailable) as refusal:
+        service.in_serving(ask)
+    assert "of another tenant" in str(refusal.value.__cause__)
+
+
+@POSTGRESQL_ONLY
+def test_who_names_no_tenant_may_not_search(service: Service, tenant: Tenant) -> None:
+    sql = "SELECT ticket_id FROM search_tickets(:of, 'x', 9) LIMIT 9"
+
+    async def ask(shared: Any) -> None:
+        await shared.database.read(lambda tx: tx.all(sql, {"of": tenant.id}))
+
+    with pytest.raises(Unavailable):
+        service.in_serving(ask)
+
+
+@POSTGRESQL_ONLY
+def test_only_the_role_that_serves_may_search(service: Service) -> None:
+    sql = """
+    SELECT count(*) AS others FROM pg_proc p, aclexplode(p.proacl) a
+    WHERE p.proname = 'search_tickets' AND a.grantee <> p.proowner
+        AND a.grantee <> (SELECT oid FROM pg_roles WHERE rolname = :runtime)
+    """
+    runtime = service.settings.database_url.partition("://")[2].partition(":")[0]
+    assert service.rows(sql, runtime=runtime)[0]["others"] == 0

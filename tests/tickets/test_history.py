@@ -1,0 +1,70 @@
+"""What was changed of a ticket, when, by whom, from what and to what."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.support.client import Key
+from tests.support.service import Service, Tenant
+
+TICKETS = "/api/v1/external/tickets"
+
+
+def history(service: Service, ticket: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
+    """(kind of actor, name, changes) of a ticket, oldest first."""
+    rows = service.rows(
+        "SELECT actor_kind, actor_name, changes FROM ticket_changes WHERE ticket_id = :id"
+        " ORDER BY id LIMIT 100",
+        id=ticket["id"],
+    )
+    return [(row[0], row[1], msgspec.json.decode(row[2])) for row in rows]
+
+
+@pytest.fixture
+def shop(tenant: Tenant) -> Key:
+    return tenant.key(name="Shop")
+
+
+def test_a_change_is_kept_with_who_did_it(service: Service, shop: Key) -> None:
+    ticket = shop.ticket(tags=["a"])
+    shop.patch(f"{TICKETS}/{ticket['id']}", {"status": "pending", "tags": ["a", "b"]})
+    shop.patch(f"{TICKETS}/{ticket['id']}", {"subject": "Other"})
+    assert history(service, ticket) == [
+        ("api_key", "Shop", {"status": ["open", "pending"], "tags": [["a"], ["a", "b"]]}),
+        ("api_key", "Shop", {"subject": ["A subject", "Other"]}),
+    ]
+
+
+def test_what_changes_nothing_is_not_kept(service: Service, shop: Key) -> None:
+    ticket = shop.ticket()
+    path = f"{TICKETS}/{ticket['id']}"
+    for body in ({}, {"status": "open"}, {"subject": "A subject", "version": 7}):
+        assert shop.patch(path, body).status_code == 200
+    assert shop.patch(path, {"priority": "dire"}).status_code == 422
+    assert shop.patch(path, {"priority": "high"}, if_match='"9.9"').status_code == 412
+    assert shop.post(f"{path}/replies", {"body": "Hello"}).status_code == 201
+    assert history(service, ticket) == []
+
+
+def test_a_customer_who_reopens_a_ticket_is_seen(service: Service, shop: Key) -> None:
+    ticket = shop.ticket()
+    path = f"{TICKETS}/{ticket['id']}"
+    shop.patch(path, {"status": "resolved"})
+    shop.post(f"{path}/replies", {"body": "It broke again", "author": {"type": "customer"}})
+    assert [changes for _, _, changes in history(service, ticket)] == [
+        {"status": ["open", "resolved"]},
+        {"status": ["resolved", "open"]},
+    ]
+
+
+def test_history_and_change_are_stored_together_or_not_at_all(
+    own_service: Service,
+) -> None:
+    key = own_service.tenant().key()
+    ticket = key.ticket()
+    own_service.refuse_rows("ticket_changes")
+    answer = key.patch(f"{TICKETS}/{ticket['id']}", {"status": "pending"})
+    assert answer.status_code >= 500
+    own_service.take_rows("ticket_changes")
+    assert key.get(f"{TICKETS}/{ticket['id']}").json()["data"]["status"] == "open"

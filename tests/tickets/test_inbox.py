@@ -1,0 +1,269 @@
+"""The inbox: which tickets it shows, where its links lead, and what is told when there are more."""
+
+from typing import Any
+
+import pytest
+
+from sealdesk import ids
+from sealdesk.errors import Unavailable
+from sealdesk.tickets import lists
+from sealdesk.tickets import pages as inbox_pages
+from tests.support.client import Key
+from tests.support.pages import Form, Page, Visitor, logged_in
+from tests.support.service import Service, Tenant
+from tests.tickets.making import Made, make
+from tests.webhooks.test_pages import HOSTILE
+
+INBOX = "/tickets"
+_NOW = 1_790_000_000_000_000
+
+
+@pytest.fixture
+def visitor(tenant: Tenant) -> Visitor:
+    """The tenant's administrator at a browser."""
+    return logged_in(tenant)
+
+
+def made(tenant: Tenant, *each: dict[str, Any]) -> list[str]:
+    """The ids of tickets, each a second younger than the one before."""
+    return make(tenant, [Made(fields, _NOW + n * 1_000_000) for n, fields in enumerate(each)])
+
+
+def filters(page: Page) -> Form:
+    """The form of the filters, not that of the search."""
+    (found,) = [form for form in page.forms if "tag" in dict(form.fields)]
+    return found
+
+
+def shown(page: Page) -> list[str]:
+    """The ids of the tickets on a page, in their order."""
+    links = (link.removeprefix(f"{INBOX}/") for link in page.links)
+    return [link for link in links if ids.is_canonical(link)]
+
+
+def test_the_first_page_shows_what_is_open_newest_first(visitor: Visitor, tenant: Tenant) -> None:
+    fields = {"customer": {"email": "ann@example.test", "name": "Ann"}, "priority": "urgent"}
+    old, new, _ = made(tenant, fields, {}, {"subject": "Done", "status": "resolved"})
+    page = visitor.get(INBOX)
+    assert (page.status, shown(page)) == (200, [new, old])
+    assert "#1 · Ann · nobody" in page.text and "Urgent Open" in page.text
+    assert "Done" not in page.text
+    assert "Open 2 Pending 0 On hold 0 Resolved 1 Closed 0 All" in page.text
+
+
+def test_each_tab_shows_its_status(visitor: Visitor, tenant: Tenant) -> None:
+    statuses = ("open", "pending", "on_hold", "resolved")
+    made_ids = made(tenant, *({"status": status} for status in statuses))
+    for ticket_id, status in zip(made_ids, statuses, strict=True):
+        assert shown(visitor.get(f"{INBOX}?status={status}")) == [ticket_id]
+    assert shown(visitor.get(f"{INBOX}?status=all")) == made_ids[::-1]
+    assert shown(visitor.get(f"{INBOX}?status=closed")) == []
+    assert shown(visitor.get(f"{INBOX}?status=nonsense")) == [made_ids[0]]
+
+
+def test_filters_are_joined(visitor: Visitor, tenant: Tenant) -> None:
+    me, bo = visitor_id(tenant), tenant.user("agent", f"bo.{tenant.id}@example.test", "Bo")
+    mine, his, free = made(
+        tenant,
+        {"assignee_id": me, "priority": "high", "tags": ["refund"]},
+        {"assignee_id": bo, "priority": "high", "customer": {"email": "Ann@example.test"}},
+        {"tags": ["refund"]},
+    )
+    for query, found in {
+        "assignee=me": [mine],
+        f"assignee={bo}": [his],
+        "assignee=nobody": [free],
+        "priority=high": [his, mine],
+        "tag=refund": [free, mine],
+        "tag=refund&assignee=nobody": [free],
+        "tag=none": [],
+        "customer=ann@example.test": [his],
+        "customer=%20ANN@example.test": [his],
+        "customer=nobody@example.test": [],
+        "customer=ann@example.test&assignee=me": [],
+        "priority=high&sort=priority": [his, mine],
+    }.items():
+        assert shown(visitor.get(f"{INBOX}?{query}")) == found, query
+    assert "· Bo" in visitor.get(f"{INBOX}?assignee={bo}").text
+
+
+def visitor_id(tenant: Tenant) -> str:
+    return str(tenant.admin().get("/api/v1/auth/me").json()["data"]["id"])
+
+
+def test_a_form_shows_what_is_asked_for_and_says_whom_nobody_knows(
+    visitor: Visitor, tenant: Tenant
+) -> None:
+    made(tenant, {"customer": {"email": "ann@example.test"}})
+    page = visitor.get(f"{INBOX}?status=all&priority=high&assignee=me&tag=a&sort=changed")
+    form = filters(page)
+    assert (form.method, form.action) == ("get", INBOX)
+    for name, value in {
+        "status": "all", "priority": "high", "assignee": "me", "tag": "a", "sort": "changed"
+    }.items():  # fmt: skip
+        assert form.value(name) == value
+    page = visitor.get(f"{INBOX}?customer=who@example.test")
+    assert filters(page).value("customer") == "who@example.test"
+    assert "No customer has this address." in page.text
+    customer = tenant.key().get("/api/v1/external/customers").json()["data"][0]["id"]
+    page = visitor.get(f"{INBOX}?customer={customer}")
+    assert filters(page).value("customer") == "ann@example.test"
+
+
+def test_a_foreign_customer_and_person_are_nobody_here(visitor: Visitor, tenant: Tenant) -> None:
+    made(tenant, {})
+    other = tenant.service.tenant()
+    theirs = other.key().ticket(customer={"email": f"secret.{other.id}@example.test"})
+    page = visitor.get(f"{INBOX}?customer={theirs['customer']['id']}")
+    assert (page.status, shown(page)) == (200, [])
+    assert "secret" not in page.text
+    assert shown(visitor.get(f"{INBOX}?assignee={visitor_id(other)}")) == []
+
+
+@pytest.mark.parametrize("sort", ["newest", "changed", "priority"])
+def test_older_and_newer_lead_through_all_tickets_and_back(
+    visitor: Visitor, tenant: Tenant, sort: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inbox_pages, "PER_PAGE", 2)
+    ranks = ["low", "urgent", "low", "high", "high"]
+    made_ids = made(tenant, *({"priority": priority} for priority in ranks))
+    wanted = made_ids[::-1]
+    if sort == "priority":
+        wanted = [made_ids[n] for n in (1, 4, 3, 2, 0)]
+    page = visitor.get(f"{INBOX}?sort={sort}")
+    forth = [shown(page)]
+    while older := turned(page, "next"):
+        page = visitor.get(older)
+        forth.append(shown(page))
+    assert [len(each) for each in forth] == [2, 2, 1]
+    assert [one for each in forth for one in each] == wanted
+    back = []
+    while newer := turned(page, "prev"):
+        page = visitor.get(newer)
+        back.append(shown(page))
+    assert back == forth[-2::-1]
+
+
+def turned(page: Page, rel: str) -> str:
+    """Where "older" (next) or "newer" (prev) leads, "" when there is no such link."""
+    for place, (tag, name, value) in enumerate(page.attributes):
+        if (tag, name, value) == ("a", "rel", rel):
+            return page.attributes[place - 1][2]
+    return ""
+
+
+@pytest.mark.parametrize(
+    "before", ["x", "_", "1_x", f"{'9' * 20}_{ids.NONE}", f"%C2%B2_{ids.NONE}"]
+)
+def test_a_place_that_is_none_is_passed_over(visitor: Visitor, tenant: Tenant, before: str) -> None:
+    (one,) = made(tenant, {})
+    for sort in ("newest", "changed"):
+        assert shown(visitor.get(f"{INBOX}?sort={sort}&before={before}")) == [one]
+
+
+def test_counting_stops_at_a_bound(
+    visitor: Visitor, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lists, "COUNTED", 2)
+    monkeypatch.setattr(lists, "_COUNT", lists._COUNT.replace("LIMIT 1001", "LIMIT 3"))
+    made(tenant, *[{}] * 5, {"status": "pending"}, {"status": "pending"})
+    assert "Open 2+ Pending 2 On hold 0" in visitor.get(INBOX).text
+
+
+def test_what_takes_too_long_is_said_in_words(
+    visitor: Visitor, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made(tenant, {})
+
+    async def cut_off(*_: Any) -> None:
+        raise Unavailable("query_too_slow", "It was cut off.")
+
+    monkeypatch.setattr(lists, "list_tickets", cut_off)
+    page = visitor.get(f"{INBOX}?tag=a&sort=changed")
+    assert page.status == 503
+    assert "Choose fewer filters" in page.text
+    assert filters(page).value("tag") == "a"
+
+
+def test_hostile_text_is_shown_as_text(visitor: Visitor, tenant: Tenant) -> None:
+    for text in HOSTILE:
+        usable = text.replace("\0", "")[:60]
+        made(
+            tenant,
+            {
+                "subject": usable,
+                "tags": [usable],
+                "customer": {"email": "a@example.test", "name": usable},
+            },
+        )
+    page = visitor.get(INBOX)
+    assert all(" ".join(text[:60].split()) in page.text for text in HOSTILE if text.strip())
+    assert page.tags.count("script") == 1
+    assert not [name for _, name, _ in page.attributes if name.startswith("on")]
+    page = visitor.get(f"{INBOX}?tag=%22%3E%3Cscript%3E&customer=%22%3E%3Cscript%3E")
+    assert page.tags.count("script") == 1
+    assert filters(page).value("tag") == '"><script>'
+
+
+def polled(page: Page) -> str:
+    (address,) = [value for _, name, value in page.attributes if name == "data-poll"]
+    return address
+
+
+def test_new_tickets_are_counted_from_what_is_shown(
+    visitor: Visitor, tenant: Tenant, key: Key
+) -> None:
+    key.ticket()
+    address = polled(visitor.get(INBOX))
+    assert visitor.get(address).text == ""
+    key.ticket()
+    assert visitor.get(address).text == "1 new ticket. Show it."
+    key.ticket()
+    key.ticket(status="pending")
+    page = visitor.get(address)
+    assert page.text == "2 new tickets. Show them."
+    assert page.links == [INBOX]
+    assert visitor.get(polled(visitor.get(INBOX))).text == ""
+
+
+def test_new_tickets_are_those_of_the_view(visitor: Visitor, tenant: Tenant, key: Key) -> None:
+    key.ticket()
+    address = polled(visitor.get(f"{INBOX}?status=all&priority=urgent&sort=changed"))
+    key.ticket()
+    assert visitor.get(address).text == ""
+    key.ticket(priority="urgent")
+    page = visitor.get(address)
+    assert page.text == "1 new ticket. Show it."
+    assert page.links == [f"{INBOX}?status=all&priority=urgent&sort=changed"]
+    assert visitor.get(f"{INBOX}/arrived?since=nonsense").text == ""
+
+
+def test_many_new_tickets_are_counted_to_a_bound(visitor: Visitor, tenant: Tenant) -> None:
+    address = polled(visitor.get(INBOX)).replace("status=all&", "")
+    made(tenant, *[{}] * 26)
+    assert "first ticket has arrived" in visitor.get(address).text
+    since = address.partition("since=")[2]
+    text = visitor.get(address.replace(since, since[:-1] + "1")).text
+    assert text == "More than 25 new tickets. Show them."
+
+
+def test_an_empty_desk_shows_the_first_steps_until_the_first_ticket(
+    visitor: Visitor, key: Key
+) -> None:
+    page = visitor.get(INBOX)
+    assert "Your desk is ready" in page.text
+    assert f"export SEALDESK_API_URL={visitor.service.url}" in page.text
+    assert "/settings/api-keys" in page.links
+    assert visitor.get(polled(page)).text == ""
+    key.ticket(status="pending")
+    answer = visitor.get(polled(page))
+    assert answer.text == "Your first ticket has arrived. Show it."
+    assert shown(visitor.get(answer.links[0])) != []
+
+
+def test_an_agent_is_told_who_makes_keys(service: Service, tenant: Tenant) -> None:
+    tenant.user("agent", email := f"agent.{tenant.id}@example.test")
+    visitor = Visitor(service)
+    page = visitor.log_in(email)
+    assert "An administrator of your desk makes it" in page.text
+    assert "/settings/api-keys" not in page.links

@@ -1,0 +1,185 @@
+"""Changing many tickets at once: what is announced, what is done, and what is not and why."""
+
+from typing import Any
+
+import pytest
+
+from sealdesk.errors import Unavailable
+from sealdesk.tickets import store
+from tests.support.client import Key
+from tests.support.pages import Page, Visitor, logged_in
+from tests.support.service import Service, Tenant
+from tests.tickets.test_inbox import INBOX, shown
+from tests.webhooks.test_pages import HOSTILE
+
+BULK = f"{INBOX}/bulk"
+TICKETS = "/api/v1/external/tickets"
+
+
+@pytest.fixture
+def visitor(tenant: Tenant) -> Visitor:
+    """The tenant's administrator at a browser."""
+    return logged_in(tenant)
+
+
+def now(key: Key, ticket: dict[str, Any]) -> dict[str, Any]:
+    """A ticket as it is now."""
+    return dict(key.get(f"{TICKETS}/{ticket['id']}").json()["data"])
+
+
+def closed(key: Key, **fields: Any) -> dict[str, Any]:
+    ticket = key.ticket(**fields)
+    key.patch(f"{TICKETS}/{ticket['id']}", {"status": "closed"})
+    return ticket
+
+
+def choose(visitor: Visitor, *tickets: dict[str, Any], **wanted: str) -> Page:
+    """The page that says what would be done."""
+    form = visitor.get(f"{INBOX}?status=all").form(f"{BULK}?status=all")
+    return visitor.submit(form, ticket=[ticket["id"] for ticket in tickets], **wanted)
+
+
+def confirm(visitor: Visitor, page: Page) -> Page:
+    """The page that says what was done."""
+    return visitor.submit(page.form(f"{BULK}?status=all"))
+
+
+def test_chosen_tickets_are_changed_after_one_confirmation(
+    visitor: Visitor, tenant: Tenant, key: Key
+) -> None:
+    first, second, other = (key.ticket(subject=f"Order {n}") for n in range(3))
+    wanted = {"status": "pending", "priority": "urgent", "assignee": "me"}
+    page = choose(visitor, first, second, **wanted)
+    assert "Change 2 tickets?" in page.text
+    assert "Status Pending Priority Urgent Assigned to" in page.text
+    assert now(key, first) == first
+    page = confirm(visitor, page)
+    assert "2 tickets were changed" in page.text and "not changed" not in page.text
+    assert f"{INBOX}/{first['id']}" in page.links and f"{INBOX}?status=all" in page.links
+    for ticket in (first, second):
+        after = now(key, ticket)
+        assert (after["status"], after["priority"]) == ("pending", "urgent")
+        assert after["assignee_id"] is not None
+    assert now(key, other) == other
+
+
+def test_each_change_is_in_its_history_and_is_told_to_endpoints(
+    visitor: Visitor, tenant: Tenant, key: Key, service: Service
+) -> None:
+    tickets = [key.ticket(), key.ticket()]
+    confirm(visitor, choose(visitor, *tickets, status="resolved"))
+    of_tenant = {"id": tenant.id}
+    rows = service.rows("SELECT type FROM events WHERE tenant_id = :id LIMIT 20", **of_tenant)
+    kinds = [row[0] for row in rows]
+    assert (kinds.count("ticket.updated"), kinds.count("ticket.status_changed")) == (2, 2)
+    rows = service.rows(
+        "SELECT actor_kind, changes FROM ticket_changes WHERE tenant_id = :id LIMIT 9", **of_tenant
+    )
+    assert [tuple(row) for row in rows] == [("user", '{"status":["open","resolved"]}')] * 2
+
+
+def test_what_cannot_be_changed_is_announced_with_its_reason(visitor: Visitor, key: Key) -> None:
+    free, done, so = key.ticket(), closed(key), key.ticket(status="pending")
+    page = choose(visitor, free, done, so, status="pending")
+    assert "Change 1 ticket?" in page.text and "2 stay as they are" in page.text
+    assert "It is closed. Open it first." in page.text
+    assert "It is like that already." in page.text
+    assert "1 ticket was changed" in confirm(visitor, page).text
+    assert now(key, done)["status"] == "closed"
+    assert now(key, so) == so
+
+
+def test_what_changed_meanwhile_is_left_and_said(visitor: Visitor, key: Key) -> None:
+    free, busy, done = key.ticket(), key.ticket(subject="Busy"), key.ticket()
+    page = choose(visitor, free, busy, done, status="resolved")
+    key.post(f"{TICKETS}/{busy['id']}/replies", {"body": "And another thing"})
+    key.patch(f"{TICKETS}/{done['id']}", {"status": "closed"})
+    page = confirm(visitor, page)
+    assert "1 ticket was changed" in page.text and "2 were not changed" in page.text
+    assert "It has changed since you looked at it." in page.text
+    assert (now(key, free)["status"], now(key, busy)["status"]) == ("resolved", "open")
+
+
+def test_one_that_cannot_be_stored_does_not_hinder_the_others(
+    visitor: Visitor, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tickets = [key.ticket(), key.ticket(subject="Unlucky"), key.ticket()]
+    page = choose(visitor, *tickets, priority="high")
+    replace = store.replace
+
+    async def fail(tx: Any, before: Any, after: Any) -> bytes:
+        if before.subject == "Unlucky":
+            raise Unavailable
+        return await replace(tx, before, after)
+
+    monkeypatch.setattr(store, "replace", fail)
+    page = confirm(visitor, page)
+    assert "2 tickets were changed" in page.text and "1 was not changed" in page.text
+    assert "It could not be stored right now." in page.text
+    priorities = [now(key, ticket)["priority"] for ticket in tickets]
+    assert priorities == ["high", "medium", "high"]
+
+
+def test_another_tenants_tickets_are_not_there(visitor: Visitor, tenant: Tenant, key: Key) -> None:
+    mine = key.ticket()
+    strange = tenant.service.tenant().key()
+    theirs = strange.ticket(subject="Not yours to see")
+    page = choose(visitor, mine, theirs, status="resolved")
+    assert "It is no longer there." in page.text and "Not yours" not in page.text
+    form = page.form(f"{BULK}?status=all")
+    fields = [*form.fields, ("seen", f'{theirs["id"]} "1.1"')]
+    page = visitor.post(form.action, fields)
+    assert "1 ticket was changed" in page.text and "It is no longer there." in page.text
+    assert now(strange, theirs) == theirs
+
+
+def test_nobody_can_be_assigned_who_is_of_another_tenant(visitor: Visitor, key: Key) -> None:
+    ticket = key.ticket()
+    stranger = visitor.service.tenant().user("agent")
+    page = choose(visitor, ticket, assignee=stranger)
+    assert (page.status, "can no longer be chosen" in page.text) == (422, True)
+    fields = [*visitor.get(INBOX).form(BULK).fields, ("assignee", stranger)]
+    fields.append(("seen", f'{ticket["id"]} "1.1"'))
+    visitor.post(BULK, [field for field in fields if field != ("assignee", "")])
+    assert now(key, ticket) == ticket
+
+
+def test_tickets_are_given_back_to_nobody(visitor: Visitor, tenant: Tenant, key: Key) -> None:
+    ticket = key.ticket(assignee_id=tenant.user("agent"))
+    page = choose(visitor, ticket, assignee="nobody")
+    assert "Assigned to Nobody" in page.text
+    confirm(visitor, page)
+    assert now(key, ticket)["assignee_id"] is None
+
+
+def test_without_tickets_or_a_change_it_is_said_what_to_do(visitor: Visitor, key: Key) -> None:
+    ticket = key.ticket()
+    page = choose(visitor, status="resolved")
+    assert (page.status, "No ticket is chosen" in page.text) == (422, True)
+    page = choose(visitor, ticket)
+    assert (page.status, "What is to be changed?" in page.text) == (422, True)
+    form = visitor.get(INBOX).form(BULK)
+    assert visitor.submit(form, ticket="nonsense", status="open").status == 422
+    assert visitor.submit(form, ticket=ticket["id"], status="nonsense").status == 422
+    assert visitor.submit(form, seen=ticket["id"], status="open").status == 422
+    assert now(key, ticket) == ticket
+
+
+def test_the_way_back_is_the_view_one_came_from(visitor: Visitor, key: Key) -> None:
+    ticket = key.ticket(priority="high")
+    view = f"{INBOX}?priority=high&sort=changed"
+    form = visitor.get(view).form(f"{BULK}?priority=high&sort=changed")
+    page = visitor.submit(form, ticket=ticket["id"], priority="low")
+    assert view in page.links
+    page = visitor.submit(page.form(form.action))
+    assert view in page.links and ("section", "data-address", view) in page.attributes
+    assert shown(visitor.get(view)) == []
+
+
+def test_hostile_subjects_are_shown_as_text(visitor: Visitor, key: Key) -> None:
+    tickets = [key.ticket(subject=text.replace("\0", "")[:200]) for text in HOSTILE]
+    page = choose(visitor, *tickets, priority="low")
+    for each in (page, confirm(visitor, page)):
+        assert each.tags.count("script") == 1
+        assert not [name for _, name, _ in each.attributes if name.startswith("on")]
+        assert HOSTILE[0] in each.text

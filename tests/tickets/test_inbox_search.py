@@ -1,0 +1,75 @@
+"""Search in the inbox: what is found is shown as a view of its own."""
+
+from typing import Any
+
+import pytest
+
+from sealdesk.errors import Unavailable
+from sealdesk.search import actions as search
+from tests.search.test_search import until_found
+from tests.support.client import Key
+from tests.support.pages import Visitor, logged_in
+from tests.support.service import Tenant
+from tests.tickets.test_inbox import INBOX, shown
+
+
+@pytest.fixture
+def visitor(tenant: Tenant) -> Visitor:
+    """The tenant's administrator at a browser."""
+    return logged_in(tenant)
+
+
+def test_what_is_found_is_shown_newest_first_whatever_its_status(
+    visitor: Visitor, tenant: Tenant, key: Key
+) -> None:
+    old = key.ticket(subject="A cracked kettle")
+    key.ticket(subject="A saucer")
+    new = key.ticket(subject="Cracked again", status="resolved")
+    until_found(tenant, "cracked", new["id"], old["id"])
+    page = visitor.get(f"{INBOX}?q=cracked")
+    assert shown(page) == [new["id"], old["id"]]
+    assert "2 tickets with “cracked”." in page.text
+    assert ("input", "value", "cracked") in page.attributes
+    assert f"{INBOX}?status=closed" in page.links
+
+
+def test_nothing_found_is_said(visitor: Visitor, tenant: Tenant, key: Key) -> None:
+    key.ticket()
+    other = tenant.service.tenant()
+    until_found(other, "elsewhere", other.key().ticket(subject="Elsewhere")["id"])
+    for words in ("elsewhere", "%22%2A%28", "%3Cscript%3Ealert(1)%3C/script%3E"):
+        page = visitor.get(f"{INBOX}?q={words}")
+        assert (page.status, shown(page)) == (200, [])
+        assert "No ticket holds these words" in page.text
+        assert page.tags.count("script") == 1
+
+
+def test_words_that_stand_in_too_many_tickets_are_told_so(
+    visitor: Visitor, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ticket = key.ticket()
+
+    async def many(*_: Any) -> search.Found:
+        return search.Found([ticket["id"]], has_more=True)
+
+    monkeypatch.setattr(search, "find_tickets", many)
+    assert "The 50 newest tickets with “a”" in visitor.get(f"{INBOX}?q=a").text
+
+    async def cut_off(*_: Any) -> None:
+        raise Unavailable("query_too_slow", "It was cut off.")
+
+    monkeypatch.setattr(search, "find_tickets", cut_off)
+    page = visitor.get(f"{INBOX}?q=a")
+    assert (page.status, "Add a word that is rarer." in page.text) == (503, True)
+
+
+def test_what_was_found_is_changed_at_once_and_one_comes_back(
+    visitor: Visitor, tenant: Tenant, key: Key
+) -> None:
+    ticket = key.ticket(subject="A cracked kettle")
+    until_found(tenant, "kettle", ticket["id"])
+    form = visitor.get(f"{INBOX}?q=cracked+kettle").form(f"{INBOX}/bulk?q=cracked+kettle")
+    page = visitor.submit(form, ticket=ticket["id"], priority="low")
+    page = visitor.submit(page.form(form.action))
+    assert "1 ticket was changed" in page.text
+    assert f"{INBOX}?q=cracked+kettle" in page.links

@@ -1,0 +1,409 @@
+"""A ticket as a person works on it, without scripts."""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from sealdesk.caller import Actor, Caller
+from sealdesk.db.engine import Tx
+from sealdesk.tickets import actions
+from sealdesk.tickets.shapes import NewReply, TicketChange
+from tests.support.client import Key
+from tests.support.pages import Page, Visitor, logged_in
+from tests.support.service import Service, Tenant
+from tests.web.test_pages import assert_guarded
+from tests.webhooks.test_pages import HOSTILE
+
+API = "/api/v1/external/tickets"
+NOWHERE = "/tickets/0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"
+
+
+def colleague(tenant: Tenant, name: str) -> tuple[Visitor, str]:
+    """An agent at a browser, and their id."""
+    email = f"{name.lower()}.of.{tenant.id}@example.test"
+    user_id = tenant.user("agent", email, name)
+    visitor = Visitor(tenant.service)
+    visitor.log_in(email)
+    return visitor, user_id
+
+
+@pytest.fixture
+def visitor(tenant: Tenant) -> Visitor:
+    return colleague(tenant, "Ada")[0]
+
+
+@pytest.fixture
+def ticket(key: Key) -> dict[str, Any]:
+    return key.ticket(subject="Cracked bowls", customer={"email": "maria@example.test"})
+
+
+@pytest.fixture
+def at(ticket: dict[str, Any]) -> str:
+    return f"/tickets/{ticket['id']}"
+
+
+def add_replies(tenant: Tenant, at: str, count: int) -> None:
+    """So many replies at once, each with its number."""
+    caller = Caller(tenant.id, Actor("api_key", "k", "Shop"), frozenset(), "")
+    now_us = tenant.service.clock.now_us()
+
+    async def work(tx: Tx) -> None:
+        for number in range(count):
+            new = NewReply(f"Reply-{number}.")
+            await actions.reply(tx, caller, at.rpartition("/")[2], new, now_us=now_us + number)
+
+    tenant.service.write(work)
+
+
+def _now(key: Key, at: str) -> dict[str, Any]:
+    return dict(key.get(f"/api/v1/external{at}").json()["data"])
+
+
+def _replies(key: Key, at: str) -> list[dict[str, Any]]:
+    return list(key.get(f"/api/v1/external{at}/replies?sort=asc&per_page=100").json()["data"])
+
+
+def _answer(visitor: Visitor, at: str, **fields: Any) -> Page:
+    return visitor.submit(visitor.get(at).form(f"{at}/reply"), **fields)
+
+
+def _order(page: Page, *texts: str) -> list[int]:
+    return [page.text.index(text) for text in texts]
+
+
+def test_a_conversation_is_read_from_its_beginning(visitor: Visitor, key: Key) -> None:
+    ticket = key.ticket(description="Two of the six have cracks.")
+    for number in range(3):
+        new = {"body": f"Reply {number} stands here", "is_internal": number == 1}
+        key.post(f"{API}/{ticket['id']}/replies", new)
+    page = visitor.get(f"/tickets/{ticket['id']}")
+    assert (page.status, page.answer.headers["content-type"][:9]) == (200, "text/html")
+    places = _order(page, "Two of the six", *(f"Reply {n} stands" for n in range(3)))
+    assert places == sorted(places)
+    assert page.text.count("Internal note ") == 1 + 0 * len(places)
+    policy = page.answer.headers["content-security-policy"]
+    assert "connect-src 'self'" in policy
+
+
+def test_a_long_conversation_is_turned_back_page_by_page(
+    visitor: Visitor, tenant: Tenant, at: str
+) -> None:
+    add_replies(tenant, at, 103)
+    seen, path = [], at
+    while path:
+        page = visitor.get(path)
+        seen.append([int(n) for n in re.findall(r"Reply-(\d+)\.", page.text)])
+        assert "A description" in page.text
+        found = re.search(r'<a href="([^"]+)" rel="prev">', page.answer.text)
+        assert (found is None) or page.status == 200
+        path = found[1] if found else ""
+    assert [number for numbers in reversed(seen) for number in numbers] == [*range(103)]
+    assert [len(numbers) for numbers in seen] == [50, 50, 3]
+    assert f"{at}/reply" not in [form.action for form in page.forms]
+    assert at in page.links
+    assert len(re.findall(r"Reply-\d+\.", visitor.get(f"{at}?before=nonsense").text)) == 50
+
+
+def test_an_answer_is_sent_and_the_ticket_moves_on(visitor: Visitor, key: Key, at: str) -> None:
+    page = _answer(visitor, at, body="Two new ones\nare on their way.", status="pending")
+    assert page.status == 200
+    assert "are on their way." in page.text
+    (reply,) = _replies(key, at)
+    assert (reply["body"], reply["is_internal"]) == ("Two new ones\nare on their way.", False)
+    assert (reply["author"]["type"], reply["author"]["name"]) == ("agent", "Ada")
+    now = _now(key, at)
+    assert (now["status"], now["reply_count"]) == ("pending", 1)
+    assert visitor.at == f"{at}?sent={reply['id']}#reply-{reply['id']}"
+    assert any(name == "data-done" for _, name, _ in page.attributes)
+    assert not any(name == "data-done" for _, name, _ in visitor.get(at).attributes)
+
+
+def test_an_internal_note_is_marked_and_leaves_the_status(
+    visitor: Visitor, key: Key, at: str
+) -> None:
+    page = _answer(visitor, at, body="He called twice.", is_internal="yes")
+    assert "Internal note" in page.text
+    (reply,) = _replies(key, at)
+    assert reply["is_internal"] is True
+    assert (_now(key, at)["status"], _now(key, at)["reply_count"]) == ("open", 0)
+
+
+@pytest.mark.parametrize(
+    ("typed", "field"),
+    [
+        ({"body": "  \n "}, "body"),
+        ({"body": "b" * 65_537}, "body"),
+        ({"body": "Kept", "status": "gone"}, "status"),
+    ],
+)
+def test_a_refused_answer_is_kept_and_says_why(
+    visitor: Visitor, key: Key, at: str, typed: dict[str, str], field: str
+) -> None:
+    page = _answer(visitor, at, is_internal="yes", **typed)
+    assert page.status == 422
+    assert ("p", "id", f"{field}-fault") in page.attributes
+    form = page.form(f"{at}/reply")
+    assert form.value("body").strip() == typed["body"].strip()
+    assert form.value("is_internal") == "yes"
+    assert (_replies(key, at), _now(key, at)["status"]) == ([], "open")
+
+
+def test_an_answer_waits_until_what_is_new_was_read(visitor: Visitor, key: Key, at: str) -> None:
+    form = visitor.get(at).form(f"{at}/reply")
+    key.post(f"/api/v1/external{at}/replies", {"body": "I have found it myself"})
+    page = visitor.submit(form, body="We look for it", status="resolved")
+    assert page.status == 412
+    assert "was not sent" in page.text and "I have found it myself" in page.text
+    again = page.form(f"{at}/reply")
+    assert (again.value("body").strip(), again.value("status")) == ("We look for it", "resolved")
+    assert len(_replies(key, at)) == 1
+    assert visitor.submit(again).status == 200
+    assert [reply["body"] for reply in _replies(key, at)][1:] == ["We look for it"]
+    assert _now(key, at)["status"] == "resolved"
+
+
+def test_an_answer_that_is_sent_twice_is_stored_once(visitor: Visitor, key: Key, at: str) -> None:
+    form = visitor.get(at).form(f"{at}/reply")
+    assert [visitor.submit(form, body="Once").status for _ in range(2)] == [200, 412]
+    assert len(_replies(key, at)) == 1
+
+
+def test_of_two_answers_at_once_one_waits_for_its_writer_to_read_the_other(
+    visitor: Visitor, key: Key, at: str, tenant: Tenant
+) -> None:
+    people = [visitor, colleague(tenant, "Eve")[0]]
+    for turn in range(1, 4):
+        forms = [each.get(at).form(f"{at}/reply") for each in people]
+        with ThreadPoolExecutor(2) as pool:
+            sent = [
+                pool.submit(each.submit, form, body="Mine", status="pending")
+                for each, form in zip(people, forms, strict=True)
+            ]
+        assert sorted(each.result().status for each in sent) == [200, 412]
+        assert len(_replies(key, at)) == turn
+
+
+def test_a_closed_ticket_takes_no_answer_and_says_what_to_do(
+    visitor: Visitor, key: Key, at: str
+) -> None:
+    form = visitor.get(at).form(f"{at}/reply")
+    key.patch(f"/api/v1/external{at}", {"status": "closed"})
+    page = visitor.submit(form, body="Too late")
+    assert page.status == 409
+    assert "has been closed" in page.text
+    assert page.form(f"{at}/reply").value("body").strip() == "Too late"
+    page = visitor.get(at)
+    assert "Open it again to answer" in page.text
+    assert f"{at}/reply" not in [each.action for each in page.forms]
+    visitor.submit(page.form(at), status="open")
+    assert _now(key, at)["status"] == "open"
+
+
+def test_all_fields_are_changed_in_one_form(
+    visitor: Visitor, key: Key, at: str, tenant: Tenant
+) -> None:
+    _, eve = colleague(tenant, "Eve")
+    key.patch(f"/api/v1/external{at}", {"tags": ["refund", "a, b"]})
+    form = visitor.get(at).form(at)
+    assert [value for name, value in form.fields if name == "tags"] == ["refund", "a, b"]
+    visitor.submit(
+        form, status="on_hold", priority="urgent", assignee_id=eve, new_tags=" vip ,, kiln,vip"
+    )
+    now = _now(key, at)
+    assert (now["status"], now["priority"], now["assignee_id"]) == ("on_hold", "urgent", eve)
+    assert now["tags"] == ["refund", "a, b", "vip", "kiln"]
+    form = visitor.get(at).form(at)
+    visitor.submit(form, assignee_id="", tags=["a, b"])
+    now = _now(key, at)
+    assert (now["assignee_id"], now["tags"], now["status"]) == (None, ["a, b"], "on_hold")
+
+
+def test_saving_what_is_changes_nothing(visitor: Visitor, key: Key, at: str) -> None:
+    before = _now(key, at)
+    assert visitor.submit(visitor.get(at).form(at)).status == 200
+    assert _now(key, at) == before
+
+
+def test_who_saves_what_others_changed_sees_what_they_changed(
+    visitor: Visitor, key: Key, at: str, tenant: Tenant
+) -> None:
+    other, _ = colleague(tenant, "Eve")
+    other.submit(other.get(at).form(at), new_tags="before")
+    form = visitor.get(at).form(at)
+    other.submit(other.get(at).form(at), status="pending", priority="high")
+    page = visitor.submit(form, status="resolved", new_tags="mine")
+    assert page.status == 412
+    assert "nothing was saved" in page.text
+    told = page.text[page.text.index("nothing was saved") : page.text.index("Conversation")]
+    assert "Eve" in told and "Status: Open → Pending" in told and "Priority: Medium → High" in told
+    assert "before" not in told
+    again = page.form(at)
+    assert (again.value("status"), again.value("new_tags")) == ("resolved", "mine")
+    assert _now(key, at)["status"] == "pending"
+    assert visitor.submit(again).status == 200
+    now = _now(key, at)
+    assert (now["status"], now["tags"], now["priority"]) == (
+        "resolved",
+        ["before", "mine"],
+        "medium",
+    )
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("status", "gone"),
+        ("priority", "dire"),
+        ("assignee_id", "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+        ("new_tags", "t" * 65),
+    ],
+)
+def test_what_cannot_be_is_said_beside_its_field(
+    visitor: Visitor, key: Key, at: str, field: str, value: str
+) -> None:
+    page = visitor.submit(visitor.get(at).form(at), **{field: value})
+    assert page.status == 422
+    named = "tags" if field == "new_tags" else field
+    assert ("p", "id", f"{named}-fault") in page.attributes
+    assert _now(key, at)["version"] == 1
+
+
+def test_the_customer_stands_beside_it_with_other_tickets(
+    visitor: Visitor, key: Key, at: str, ticket: dict[str, Any]
+) -> None:
+    assert "This is the first one" in visitor.get(at).text
+    others = [
+        key.ticket(subject=f"Other {n}", customer={"email": "maria@example.test"}) for n in range(6)
+    ]
+    key.ticket(subject="Of somebody else")
+    page = visitor.get(at)
+    assert "maria@example.test" in page.text and "Of somebody else" not in page.text
+    shown = [link for link in page.links if re.fullmatch(r"/tickets/[0-9a-f-]{36}", link)]
+    assert shown == [f"/tickets/{each['id']}" for each in reversed(others[1:])]
+    assert f"/customers/{ticket['customer']['id']}" in page.links
+
+
+def _rename(tenant: Tenant, at: str, count: int) -> None:
+    caller = Caller(tenant.id, Actor("api_key", "k", "Shop"), frozenset(), "")
+    now_us = tenant.service.clock.now_us()
+
+    async def work(tx: Tx) -> None:
+        for number in range(count):
+            change = TicketChange(external_id=f"number-{number}")
+            ticket_id = at.rpartition("/")[2]
+            await actions.change_ticket(
+                tx, caller, ticket_id, change, if_match=None, now_us=now_us + number
+            )
+
+    tenant.service.write(work)
+
+
+def test_history_names_people_and_values(
+    visitor: Visitor, key: Key, at: str, tenant: Tenant
+) -> None:
+    _, eve = colleague(tenant, "Eve")
+    visitor.submit(visitor.get(at).form(at), assignee_id=eve)
+    key.patch(f"/api/v1/external{at}", {"subject": "New words", "custom_fields": {"a": 1}})
+    page = visitor.get(at)
+    assert "Assigned to: none → Eve" in page.text
+    assert "Subject: Cracked bowls → New words" in page.text
+    assert 'Further fields: none → {"a": 1}' in page.text
+    assert "(API key)" in page.text
+    _rename(tenant, at, 60)
+    assert f"{at}/history" in visitor.get(at).links
+    first = visitor.get(f"{at}/history")
+    assert "number-59" in first.text and "Eve" not in first.text
+    (older,) = [link for link in first.links if "before=" in link]
+    last = visitor.get(older)
+    assert "Assigned to: none → Eve" in last.text
+    assert f"{at}/history?before=" in last.links
+
+
+def _tell(visitor: Visitor, at: str) -> str:
+    token = visitor.get(at).form(f"{at}/reply").value("form_token")
+    return visitor.post(f"{at}/answering", [("form_token", token)]).answer.text
+
+
+def test_who_else_is_answering_is_told(visitor: Visitor, at: str, tenant: Tenant) -> None:
+    other, _ = colleague(tenant, "Eve")
+    assert _tell(visitor, at) == ""
+    assert "is writing an answer" not in visitor.get(at).text
+    assert "Ada\u2069 is writing an answer" in other.get(at).text
+    assert _tell(other, at) == "\u2068Ada\u2069 is writing an answer to this ticket."
+    _answer(visitor, at, body="Done")
+    assert "is writing an answer" not in other.get(at).text
+
+
+def test_who_has_not_been_heard_of_is_answering_no_more(own_service: Service) -> None:
+    tenant = own_service.tenant()
+    at = f"/tickets/{tenant.key().ticket()['id']}"
+    _tell(logged_in(tenant), at)
+    other, _ = colleague(tenant, "Eve")
+    own_service.clock.advance(59)
+    assert "is writing an answer" in other.get(at).text
+    own_service.clock.advance(3)
+    assert "is writing an answer" not in other.get(at).text
+
+
+@pytest.mark.parametrize("behind", ["", "/history", "/reply"])
+def test_a_ticket_of_nobody_or_of_others_is_not_there(
+    visitor: Visitor, service: Service, behind: str
+) -> None:
+    foreign = f"/tickets/{service.tenant().key().ticket()['id']}"
+    for path in (NOWHERE, foreign, "/tickets/nonsense"):
+        assert visitor.get(f"{path}{behind}").status == 404
+        assert "There is nothing here" in visitor.get(f"{path}{behind}").text
+
+
+def test_nothing_can_be_sent_to_a_foreign_ticket(
+    visitor: Visitor, service: Service, at: str
+) -> None:
+    key = service.tenant().key()
+    foreign = f"/tickets/{key.ticket()['id']}"
+    page = visitor.get(at)
+    reply, change = page.form(f"{at}/reply"), page.form(at)
+    fields = [*((n, v) for n, v in reply.fields if n != "body"), ("body", "x")]
+    assert visitor.post(f"{foreign}/reply", fields).status == 404
+    assert visitor.post(f"{foreign}/answering", fields).status == 404
+    assert visitor.post(foreign, change.fields).status == 404
+    assert (_replies(key, foreign), _now(key, foreign)["version"]) == ([], 1)
+
+
+def test_hostile_text_is_shown_as_text(visitor: Visitor, key: Key, tenant: Tenant) -> None:
+    for text in HOSTILE:
+        customer = {"email": f"c{abs(hash(text))}@example.test", "name": text}
+        ticket = key.ticket(subject=text, description=text, tags=[text], customer=customer)
+        at = f"/tickets/{ticket['id']}"
+        tenant.key(name=text).patch(f"/api/v1/external{at}", {"external_id": text})
+        key.post(f"/api/v1/external{at}/replies", {"body": text})
+        page = _answer(visitor, at, body=text)
+        for shown in (page, visitor.get(f"{at}/history")):
+            assert shown.status == 200
+            assert " ".join(text.split()) in shown.text
+            assert shown.tags.count("script") == 1
+            assert "img" not in [tag for tag in shown.tags if tag == "img"][1:]
+            assert_guarded_but_fetching(shown)
+
+
+def assert_guarded_but_fetching(page: Page) -> None:
+    """The headers of every page, and no more than that its script may ask for our own pages."""
+    name = "content-security-policy"
+    page.answer.headers[name] = page.answer.headers[name].replace("; connect-src 'self'", "")
+    assert_guarded(page)
+
+
+def test_lines_and_links_are_kept(visitor: Visitor, key: Key) -> None:
+    text = "One line\n  and another: https://example.test/a?b=1&c=2."
+    page = visitor.get(f"/tickets/{key.ticket(description=text)['id']}")
+    assert "One line\n  and another: " in page.answer.text
+    assert "https://example.test/a?b=1&c=2" in page.links
+    assert ("a", "rel", "noopener noreferrer") in page.attributes
+
+
+def test_an_expired_log_in_leads_back_to_the_ticket(visitor: Visitor, at: str) -> None:
+    form = visitor.get(at).form(f"{at}/reply")
+    visitor.cookies.clear()
+    page = visitor.submit(form, body="Kept in the browser")
+    assert page.form("/log-in").value("next") == at
