@@ -10,7 +10,6 @@ from bench import (
     data,
     machine,
     measure,
-    measure_pages,
     measure_postgres,
     measure_webhooks,
     postgres_data,
@@ -54,19 +53,13 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _measured(plan: Plan, built: Data, stored: PostgresData | Cannot, say: Say) -> Results:
-    parts = [
-        measure.measure(plan, built, say),
-        measure_webhooks.on_sqlite(plan, built, say),
-        measure_pages.on_sqlite(plan, built, say),
-    ]
+    parts = [measure.measure(plan, built, say), measure_webhooks.on_sqlite(plan, built, say)]
     if isinstance(stored, Cannot):
         parts.append(measure_postgres.not_measured(plan, str(stored)))
         parts.append(measure_webhooks.not_measured(plan, str(stored)))
-        parts.append(measure_pages.not_measured(plan, str(stored)))
     else:
         parts.append(measure_postgres.measure(plan, built, stored, say))
         parts.append(measure_webhooks.on_postgres(plan, built, stored, say))
-        parts.append(measure_pages.on_postgres(plan, built, stored, say))
     return joined(*parts)
 
 

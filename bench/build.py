@@ -24,7 +24,6 @@ from sealdesk.settings import Settings
 
 _SEED = 20_260_101
 _AGENTS = 6
-AGENT = "agent{number}@tenant{place}.example"  # the address of one
 _CHUNKS_WAITING = 6
 _PATIENCE_S = 2.0
 _LARGE = ("tickets", "ticket_tags", "customers")
@@ -80,7 +79,7 @@ async def _add_tenant(tx: Tx, place: int, size: int, at_us: int) -> TenantToFill
         await identity.create_user(
             tx,
             tenant.id,
-            email=AGENT.format(number=number, place=place),
+            email=f"agent{number}@tenant{place}.example",
             name=None,
             role="agent",
             password_hash=None,
@@ -136,10 +135,6 @@ def _fill(connection: sqlite3.Connection, tenants: Sequence[TenantToFill], until
         connection.executemany(
             "INSERT INTO ticket_numbers (tenant_id, last_number) VALUES (?, ?)",
             [(tenant.id, tenant.tickets) for tenant in tenants],
-        )
-        connection.executemany(
-            "INSERT INTO search_progress (tenant_id, position) VALUES (?, 0)",
-            [(tenant.id,) for tenant in tenants],
         )
         connection.execute("COMMIT")
         for statement in progress.track(indexes, description="indexes"):

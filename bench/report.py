@@ -57,12 +57,6 @@ service (`sealdesk serve` on SQLite, `sealdesk worker` beside it on PostgreSQL) 
 be sequenced and delivered to one endpoint; the rate is from the first arrival to the last. Then
 signed POSTs come at a fixed pace, and the delay is from reading a 201 to the arrival. The dead
 endpoint is of the same tenant; it refuses connections, or takes requests and never answers."""
-_ON_PAGES = """\
-The inbox is asked for by an agent who has logged in, on one connection and as soon as the page
-before it is there; what is measured is the time from the request to the whole page. The first load
-is that page and everything that its HTML names, heads included, by a browser that has kept
-nothing."""
-_NOTES = (_NOTE, _ON_POSTGRES, _ON_WEBHOOKS, _ON_PAGES)
 
 Cells = tuple[str, ...]
 
@@ -79,7 +73,7 @@ def show(results: Results, console: Console) -> None:
         for row in rows:
             rates.add_row(*row)
         console.print(rates)
-    notes = (note.replace("\n", " ") for note in _NOTES)
+    notes = (note.replace("\n", " ") for note in (_NOTE, _ON_POSTGRES, _ON_WEBHOOKS))
     console.print(_by_cpu(results), *notes, sep="\n\n", highlight=False)
 
 
@@ -98,7 +92,7 @@ def publish(root: Path, results: Results, machine: dict[str, str]) -> None:
     where = ", ".join(f"{name} {text}" for name, text in machine.items())
     figures = _markdown(_FIGURES, *map(_figure_cells, results.figures))
     rates = [f"## {title}\n\n{_markdown(*table)}" for title, table in _rates(results).items()]
-    said = (f"From `make bench` ({where}).", *_NOTES)
+    said = (f"From `make bench` ({where}).", _NOTE, _ON_POSTGRES, _ON_WEBHOOKS)
     parts = ("# Figures", *said, figures, _by_cpu(results), *rates)
     (root / "docs").mkdir(exist_ok=True)
     (root / "docs" / "figures.md").write_text("\n\n".join(parts) + "\n")

@@ -55,16 +55,14 @@ class Rounds:
         make: Make,
         expected: Expected,
         settle: Callable[[], None] = lambda: None,
-        *,
-        connections: int = CONNECTIONS,
     ) -> Play:
         """A player that drives a server for as long as a round takes.
 
         settle: waits for what the server still does then, which belongs to the round.
         """
-        warm = drive(server.port, make(self._plan.warm_up), expected, connections)
-        count = max(int(warm.per_second * self._plan.round_s), connections)
-        return lambda: self._round(server, make(count), expected, settle, connections)
+        warm = drive(server.port, make(self._plan.warm_up), expected, CONNECTIONS)
+        count = max(int(warm.per_second * self._plan.round_s), CONNECTIONS)
+        return lambda: self._round(server, make(count), expected, settle)
 
     def drive(self, name: str, server: Server, make: Make, expected: Expected) -> None:
         """One round."""
@@ -95,11 +93,10 @@ class Rounds:
         requests: list[bytes],
         expected: Expected,
         settle: Callable[[], None],
-        connections: int,
     ) -> Round:
         before_s = server.cpu_s()
         database_before_s = self._database_s() if self._database_s else 0.0
-        load = drive(server.port, requests, expected, connections)
+        load = drive(server.port, requests, expected, CONNECTIONS)
         settle()
         cpu_s = server.cpu_s() - before_s
         if self._database_s is None:

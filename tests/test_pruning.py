@@ -5,10 +5,9 @@ from typing import Any
 import pytest
 
 from sealdesk import pruning
-from sealdesk.caller import SYSTEM, Actor
+from sealdesk.caller import SYSTEM
 from sealdesk.db.engine import Tx
 from sealdesk.identity import actions
-from sealdesk.tickets import history
 from sealdesk.webhooks import store as webhooks
 from sealdesk.webhooks.rules import Endpoint
 from tests.support.client import Key
@@ -76,8 +75,8 @@ def test_failed_log_ins_go_after_the_longest_bound(
     assert _left_after(own_service, "login_failures", after_s) == (3, left)
 
 
-@pytest.mark.parametrize(("after_s", "left"), [(12 * 3600 - 10, 1), (12 * 3600 + 2, 0)])
-def test_ended_tokens_go_when_none_that_renewed_them_can_be_left(
+@pytest.mark.parametrize(("after_s", "left"), [(3590, 1), (3602, 0)])
+def test_ended_tokens_go_when_they_would_have_expired(
     own_service: Service, tenant: Tenant, after_s: float, left: int
 ) -> None:
     tenant.admin().post("/api/v1/auth/logout")
@@ -95,16 +94,6 @@ def test_reset_links_go_after_an_hour(
 
     own_service.write(work)
     assert _left_after(own_service, "reset_links", after_s) == (1, left)
-
-
-@pytest.mark.parametrize(("after_s", "left"), [(59, 1), (62, 0)])
-def test_who_was_answering_goes_after_a_minute(
-    own_service: Service, tenant: Tenant, after_s: float, left: int
-) -> None:
-    ticket_id, now_us = tenant.key().ticket()["id"], own_service.clock.now_us()
-    actor = Actor("user", "u", "Ada")
-    own_service.write(lambda tx: history.note_answering(tx, tenant.id, ticket_id, actor, now_us))
-    assert _left_after(own_service, "answering", after_s) == (1, left)
 
 
 def test_events_of_all_tenants_go_after_thirty_days(own_service: Service) -> None:

@@ -24,11 +24,7 @@ GLOBAL = {
 ACROSS_TENANTS = {
     "events.py _PENDING": ("events.list_pending(", "sequencing.py"),
     "api_keys/store.py _PRUNE_SIGNATURES": ("api_keys.prune_signatures(", "pruning.py"),
-    "api_keys/store.py _PRUNE_USAGE": ("api_keys.prune_usage(", "pruning.py"),
-    "tickets/history.py _PRUNE_ANSWERING": ("history.prune_answering(", "pruning.py"),
     "idempotency.py _PRUNE": ("idempotency.prune(", "pruning.py"),
-    "search/queue.py _LOOK": ("queue.list_behind(", "indexing.py"),
-    "search/queue.py _LAST_NUMBER": ("queue.put(", "indexing.py"),
     "webhooks/fan_out.py _CLAIM_REPLAYS": ("fan_out.claim_replays(", "sequencing.py"),
     "webhooks/queue.py _LOOK": ("queue.look(", "worker.py"),
     "webhooks/queue.py _CLAIM_HEALTHY": ("queue.claim(", "webhooks/deliver.py"),

@@ -10,7 +10,7 @@ SOURCE = Path(sealdesk.__file__).parent
 FILES = {path.relative_to(SOURCE): path.read_text() for path in sorted(SOURCE.rglob("*.py"))}
 NAMELESS = {"utils", "util", "helpers", "common", "core", "base", "misc", "manager", "service"}
 SQL_FILES = {
-    *("store.py", "queue.py", "fan_out.py", "lists.py", "history.py"),
+    *("store.py", "queue.py", "fan_out.py", "lists.py"),
     *("events.py", "audit.py", "idempotency.py"),
 }
 SQL = ("SELECT ", "INSERT INTO ", "UPDATE ", "DELETE FROM ", "WITH ")

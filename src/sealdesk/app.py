@@ -5,7 +5,6 @@ import contextlib
 from collections.abc import Awaitable, Callable
 
 from sealdesk import worker
-from sealdesk.api_keys import usage
 from sealdesk.clock import Clock
 from sealdesk.db import version
 from sealdesk.db.opening import open_database
@@ -46,14 +45,12 @@ async def _live(shared: Shared, receive: Receive, send: Send) -> None:
     # On PostgreSQL `sealdesk worker` runs the loop: once, and in a role of its own.
     is_worker = not shared.settings.database_url
     background = [asyncio.create_task(worker.run(shared))] if is_worker else []
-    background.append(asyncio.create_task(usage.keep_written(shared)))
     await send({"type": "lifespan.startup.complete"})
     await receive()
     for task in background:
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
-    await usage.write_last(shared)
     await shared.sender.close()
     await shared.limiter.stop()
     await shared.database.close()

@@ -4,9 +4,9 @@ from typing import Any
 
 import msgspec
 
-from sealdesk import clock, ids
+from sealdesk import ids
 from sealdesk.caller import Actor
-from sealdesk.db.engine import Row, Tx
+from sealdesk.db.engine import Tx
 
 _INSERT = """
 INSERT INTO audit (tenant_id, id, action, actor_kind, actor_id, actor_name, address, object_id,
@@ -14,14 +14,6 @@ INSERT INTO audit (tenant_id, id, action, actor_kind, actor_id, actor_name, addr
 VALUES (:tenant_id, :id, :action, :actor_kind, :actor_id, :actor_name, :address, :object_id,
         :details, :created_at)
 """
-_FROM = """
-SELECT a.id, a.action, a.actor_kind, a.actor_id, a.actor_name, a.address, a.object_id, a.details,
-    a.created_at
-FROM audit a WHERE a.tenant_id = :tenant_id AND a.id < :before AND a.id >= :since
-"""
-_BY_ACTOR = " AND a.actor_id = :actor_id"
-_OF_ACTION = " AND a.action = :action"
-_NEWEST_FIRST = " ORDER BY a.id DESC LIMIT :limit"
 
 
 class Deed(msgspec.Struct, frozen=True):
@@ -53,62 +45,4 @@ async def record(tx: Tx, tenant_id: str, deed: Deed, now_us: int) -> None:
             "details": msgspec.json.encode(deed.details).decode(),
             "created_at": now_us,
         },
-    )
-
-
-class Wanted(msgspec.Struct, frozen=True):
-    """Which part of an audit is asked for, newest first.
-
-    before, since: ids, or the lowest ones of instants. actor_id: "" is what the system did itself.
-    """
-
-    limit: int
-    before: str
-    since: str = ids.NONE
-    actor_id: str | None = None
-    action: str | None = None
-
-    def is_served(self) -> bool:
-        """Whether the primary key alone finds it."""
-        return self.actor_id is None and self.action is None
-
-
-class Found(msgspec.Struct, frozen=True):
-    """A deed as it was noted. details: by name, as text."""
-
-    id: str
-    action: str
-    actor: Actor
-    address: str
-    object_id: str | None
-    details: dict[str, Any]
-    created_at: clock.Iso
-
-
-async def list_deeds(tx: Tx, tenant_id: str, wanted: Wanted) -> list[Found]:
-    """What was done in a tenant, newest first; what is not `is_served` is read slowly."""
-    rows = await tx.all(_query(wanted), {"tenant_id": tenant_id, **_values(wanted)})
-    return [_found(row) for row in rows]
-
-
-def _query(wanted: Wanted) -> str:
-    by_actor = "" if wanted.actor_id is None else _BY_ACTOR
-    of_action = "" if wanted.action is None else _OF_ACTION
-    return _FROM + by_actor + of_action + _NEWEST_FIRST
-
-
-def _values(wanted: Wanted) -> dict[str, Any]:
-    values = msgspec.structs.asdict(wanted)
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def _found(row: Row) -> Found:
-    return Found(
-        id=row["id"],
-        action=row["action"],
-        actor=Actor(row["actor_kind"], row["actor_id"], row["actor_name"]),
-        address=row["address"],
-        object_id=row["object_id"],
-        details=msgspec.json.decode(row["details"]),
-        created_at=clock.iso(row["created_at"]),
     )

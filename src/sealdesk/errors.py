@@ -42,8 +42,6 @@ CODES: dict[str, Code] = {
     "method_not_allowed": Code(405, "The method is not available here"),
     "request_timeout": Code(408, "The request did not arrive in time"),
     "user_email_taken": Code(409, "Another user has this e-mail address"),
-    "last_administrator": Code(409, "Nobody else can administer the desk"),
-    "user_inactive": Code(409, "The user is deactivated"),
     "customer_email_taken": Code(409, "Another customer has this e-mail address"),
     "invalid_transition": Code(409, "The ticket cannot change to this status"),
     "ticket_closed": Code(409, "The ticket is closed"),

@@ -9,14 +9,11 @@ from sealdesk.identity import rules as identity_rules
 from sealdesk.identity import store as identity
 from sealdesk.identity.store import Tenant
 from sealdesk.shared import Shared
-from sealdesk.tickets import history
-from sealdesk.usage import HOUR_US
 from sealdesk.webhooks import queue
 
 _STEP_ROWS = 200
 _STEP_PAUSE_S = 0.05
 _TENANTS_AT_ONCE = 100
-_USAGE_US = 30 * 24 * HOUR_US
 # Whoever delivered to an endpoint, or was about to, when it was deleted, is done with it by then.
 _DELETED_US = 60 * 1_000_000
 
@@ -55,9 +52,7 @@ async def _prune_directories(tx: Tx, now_us: int) -> int:
     return (
         await idempotency.prune(tx, now_us, _STEP_ROWS)
         + await api_keys.prune_signatures(tx, now_us, _STEP_ROWS)
-        + await api_keys.prune_usage(tx, now_us - _USAGE_US, _STEP_ROWS)
         + await identity.prune(tx, now_us, attempts_before, _STEP_ROWS)
-        + await history.prune_answering(tx, now_us, _STEP_ROWS)
     )
 
 

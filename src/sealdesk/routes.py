@@ -1,21 +1,15 @@
 """THE table: method, path, who may, what happens. Read it to review access."""
 
 from sealdesk.api_keys import api as api_keys
-from sealdesk.api_keys import debug_pages
-from sealdesk.api_keys import pages as key_pages
 from sealdesk.api_keys.guard import signed
 from sealdesk.customers import api as customers
-from sealdesk.customers import pages as customers_pages
 from sealdesk.feed import api as feed
-from sealdesk.identity import account_pages, audit_pages, people_pages
 from sealdesk.identity import api as identity
 from sealdesk.identity import pages as identity_pages
 from sealdesk.identity.guard import administrator, logged_in
 from sealdesk.identity.rules import ADMINISTRATORS, ROLES
 from sealdesk.identity.session_guard import SessionGuard, VisitorGuard
 from sealdesk.tickets import api as tickets
-from sealdesk.tickets import bulk_pages, customer_pages, ticket_pages
-from sealdesk.tickets import pages as inbox_pages
 from sealdesk.web import reference, status
 from sealdesk.web.route import Open, Route
 from sealdesk.webhooks import api as webhooks
@@ -127,51 +121,6 @@ PAGES: tuple[Route, ...] = (
     Route("POST", "/log-out", _PERSON, identity_pages.log_out),
     Route("GET", "/reset", _EVERYBODY, identity_pages.reset_form),
     Route("POST", "/reset", _EVERYBODY, identity_pages.reset),
-    # Tickets.
-    Route("GET", "/tickets", _PERSON, inbox_pages.inbox),
-    Route("GET", "/tickets/arrived", _PERSON, inbox_pages.arrived),
-    Route("POST", "/tickets/bulk", _PERSON, bulk_pages.change_tickets),
-    # One's own account, and the language of the pages.
-    Route("GET", "/account", _PERSON, account_pages.show_account),
-    Route("POST", "/account/password", _PERSON, account_pages.change_password),
-    Route("POST", "/language", _EVERYBODY, account_pages.choose_language),
-    # Settings → People.
-    Route("GET", "/settings/people", _OFFICE, people_pages.list_people),
-    Route("GET", "/settings/people/invite", _OFFICE, people_pages.invitation_form),
-    Route("POST", "/settings/people/invite", _OFFICE, people_pages.invite),
-    Route("GET", "/settings/people/{id}", _OFFICE, people_pages.show_person),
-    Route("POST", "/settings/people/{id}/link", _OFFICE, people_pages.make_link),
-    Route("POST", "/settings/people/{id}/role", _OFFICE, people_pages.change_role),
-    Route("GET", "/settings/people/{id}/deactivate", _OFFICE, people_pages.confirm_deactivation),
-    Route("POST", "/settings/people/{id}/deactivate", _OFFICE, people_pages.deactivate),
-    Route("POST", "/settings/people/{id}/reactivate", _OFFICE, people_pages.reactivate),
-    # A ticket, and customers.
-    Route("GET", "/tickets/{id}", _PERSON, ticket_pages.show_ticket),
-    Route("POST", "/tickets/{id}", _PERSON, ticket_pages.change_ticket),
-    Route("GET", "/tickets/{id}/reply", _PERSON, ticket_pages.show_ticket),
-    Route("POST", "/tickets/{id}/reply", _PERSON, ticket_pages.reply),
-    Route("POST", "/tickets/{id}/answering", _PERSON, ticket_pages.note_answering),
-    Route("GET", "/tickets/{id}/history", _PERSON, ticket_pages.show_history),
-    Route("GET", "/customers", _PERSON, customers_pages.list_customers),
-    Route("GET", "/customers/{id}", _PERSON, customer_pages.show_customer),
-    Route("GET", "/customers/{id}/edit", _PERSON, customers_pages.edit_customer),
-    Route("POST", "/customers/{id}/edit", _PERSON, customers_pages.change_customer),
-    # Settings → Audit.
-    Route("GET", "/settings/audit", _OFFICE, audit_pages.show_audit),
-    Route("GET", "/settings/audit/export", _OFFICE, audit_pages.export_audit),
-    # Settings → API Keys.
-    Route("GET", "/settings/api-keys", _OFFICE, key_pages.list_keys),
-    Route("GET", "/settings/api-keys/new", _OFFICE, key_pages.new_key),
-    Route("POST", "/settings/api-keys/new", _OFFICE, key_pages.create_key),
-    Route("GET", "/settings/api-keys/debug", _OFFICE, debug_pages.ask),
-    Route("POST", "/settings/api-keys/debug", _OFFICE, debug_pages.debug),
-    Route("GET", "/settings/api-keys/{id}", _OFFICE, key_pages.show_key),
-    Route("GET", "/settings/api-keys/{id}/edit", _OFFICE, key_pages.edit_key),
-    Route("POST", "/settings/api-keys/{id}/edit", _OFFICE, key_pages.change_key),
-    Route("GET", "/settings/api-keys/{id}/rotate", _OFFICE, key_pages.confirm_rotation),
-    Route("POST", "/settings/api-keys/{id}/rotate", _OFFICE, key_pages.rotate_key),
-    Route("GET", "/settings/api-keys/{id}/revoke", _OFFICE, key_pages.confirm_revocation),
-    Route("POST", "/settings/api-keys/{id}/revoke", _OFFICE, key_pages.revoke_key),
     # Settings → Webhooks.
     Route("GET", "/settings/webhooks", _OFFICE, webhook_pages.list_webhooks),
     Route("GET", "/settings/webhooks/new", _OFFICE, webhook_pages.new_webhook),

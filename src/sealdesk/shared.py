@@ -11,7 +11,6 @@ from sealdesk.metrics import Metrics
 from sealdesk.outbound import Sender
 from sealdesk.sealing import KeyRing
 from sealdesk.settings import Settings
-from sealdesk.usage import Usage
 from sealdesk.watch import Watch
 
 FAILURES_PER_MINUTE = 300  # decisions 3: above it an address gets a bare 401
@@ -31,7 +30,6 @@ class Shared(msgspec.Struct, frozen=True):
     log_ins: entered while a password is tried.
     sender: reaches the addresses that tenants name.
     watch: calls that wait for what comes to a feed.
-    usage: how keys are used, until it is written down.
     """
 
     settings: Settings
@@ -45,7 +43,6 @@ class Shared(msgspec.Struct, frozen=True):
     log_ins: asyncio.Semaphore
     sender: Sender
     watch: Watch
-    usage: Usage
 
 
 def share(settings: Settings, database: Database, clock: Clock) -> Shared:
@@ -64,7 +61,6 @@ def share(settings: Settings, database: Database, clock: Clock) -> Shared:
         asyncio.Semaphore(LOG_INS_AT_ONCE),
         Sender(settings.webhook_allowed_cidrs, allow_http=settings.webhook_allow_http),
         Watch(lambda: lifetime.is_ending),
-        Usage(),
     )
 
 

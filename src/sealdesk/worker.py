@@ -1,6 +1,4 @@
-"""The background loop: places what happened in the feed, delivers it, indexes it for the search, and
-prunes what is old.
-"""
+"""The background loop: places what happened in the feed, delivers it, and prunes what is old."""
 
 import asyncio
 import contextlib
@@ -10,10 +8,10 @@ from collections.abc import Awaitable, Callable
 import structlog
 import uvloop
 
+from sealdesk import ids
 from sealdesk.clock import Clock
 from sealdesk.db.opening import open_database
 from sealdesk.errors import Unavailable
-from sealdesk.indexing import index
 from sealdesk.pruning import prune
 from sealdesk.sequencing import replay, sequence
 from sealdesk.settings import Settings
@@ -23,9 +21,8 @@ from sealdesk.webhooks.deliver import Deliverer
 
 PRUNE_EVERY_S = 60.0
 LOOK_EVERY_S = 0.05
-INDEX_EVERY_S = 0.5
-# Of its time the indexer takes a fifth, for on SQLite it is the time of the requests.
-_INDEX_REST = 4
+AFTER_FAILURE_S = 0.5
+TELL_EVERY_S = 60.0
 END_WITHIN_S = 10
 
 log = structlog.get_logger("sealdesk.worker")
@@ -59,8 +56,9 @@ async def run(shared: Shared) -> None:
     """Do all of it until cancelled, whatever goes wrong."""
     async with asyncio.TaskGroup() as group:
         group.create_task(_deliver_always(shared))
-        group.create_task(_index_always(shared))
         group.create_task(_prune_always(shared))
+        if shared.settings.database_url:
+            group.create_task(_tell_always(shared))
 
 
 async def _deliver_always(shared: Shared) -> None:
@@ -88,24 +86,24 @@ class _Delivering:
             self._has_old_leases = False
         now_us = shared.clock.now_us()
         there = await shared.database.read(lambda tx: queue.look(tx, now_us))
-        done = await sequence(shared) if there.events else 0
-        done += await replay(shared) if there.replays else 0
+        oldest_at = ids.instant_of(there.event_id) if there.event_id else now_us
+        shared.metrics.note_unplaced(max(0, now_us - oldest_at) / 1_000_000)
+        # Each by itself: what cannot be placed does not hold up what is to be sent again.
+        done = await _tried(sequence, shared) if there.event_id else 0
+        done += await _tried(replay, shared) if there.replays else 0
         return done + await self.deliverer.take(there)
-
-
-async def _index_always(shared: Shared) -> None:
-    loop = asyncio.get_running_loop()
-    while True:
-        began_at = loop.time()
-        is_behind = await _tried(index, shared)
-        took_s = loop.time() - began_at
-        await asyncio.sleep(_INDEX_REST * took_s if is_behind else INDEX_EVERY_S)
 
 
 async def _prune_always(shared: Shared) -> None:
     while True:
         await asyncio.sleep(PRUNE_EVERY_S)
         await _tried(prune, shared)
+
+
+async def _tell_always(shared: Shared) -> None:
+    while True:
+        await asyncio.sleep(TELL_EVERY_S)
+        log.info("background work", **shared.metrics.of_background())
 
 
 async def _tried(step: Callable[[Shared], Awaitable[int]], shared: Shared) -> int:
@@ -116,4 +114,5 @@ async def _tried(step: Callable[[Shared], Awaitable[int]], shared: Shared) -> in
         log.warning("background work has to wait", step=step.__name__, cause=repr(error.__cause__))
     except Exception:
         log.exception("background work failed", step=step.__name__)
+    await asyncio.sleep(AFTER_FAILURE_S)
     return 0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from bench import load, measure_pages, measure_webhooks, servers, switched
+from bench import load, measure_webhooks, servers, switched
 from bench.beside import BesideSqlite
 from bench.data import Data, ready
 from bench.measure import measure
@@ -64,17 +64,6 @@ def test_bench_measures_every_figure_of_events_and_webhooks(home: Path, data: Da
     assert len(results.figures) == 8
     assert all(min(figure.values) > 0 for figure in results.figures)
     assert list(data.settings.data_dir.glob("webhooks-*")) == []
-
-
-def test_bench_measures_the_inbox_and_what_a_browser_fetches_for_it(data: Data) -> None:
-    results = measure_pages.on_sqlite(TINY, data, lambda _: None)
-
-    *driven, size, requests, foreign = results.figures
-    assert len(driven) == 2
-    assert all(min(figure.values) > 0 for figure in driven)
-    assert 10 < (size.value or 0) < 120
-    assert (requests.value, foreign.value) == (4, 0)
-    assert len(results.rates) == 3
 
 
 def test_a_service_that_is_told_to_records_no_event(data: Data) -> None:

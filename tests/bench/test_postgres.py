@@ -11,15 +11,7 @@ from typing import Any
 import asyncpg
 import msgspec
 import pytest
-from bench import (
-    cluster,
-    data,
-    measure_pages,
-    measure_postgres,
-    measure_webhooks,
-    postgres_data,
-    servers,
-)
+from bench import cluster, data, measure_postgres, measure_webhooks, postgres_data, servers
 from bench.build import BenchKey
 from bench.cluster import CONVENTIONAL, DATABASE, Cluster
 from bench.data import Data
@@ -110,18 +102,7 @@ def test_bench_measures_every_figure_of_events_and_webhooks_on_postgresql(
     assert left == []
 
 
-def test_bench_measures_the_inbox_on_postgresql(
-    home: Path, rows: Data, stored: PostgresData
-) -> None:
-    found = postgres_data.ready(TINY, rows, _copy(home))
-    results = measure_pages.on_postgres(TINY, rows, found, lambda _: None)
-
-    assert len(results.figures) == 2
-    assert all(min(figure.values) > 0 for figure in results.figures)
-    assert all(round_.database_us is not None for kept in results.rates.values() for round_ in kept)
-
-
-@pytest.mark.parametrize("kind", [measure_pages, measure_postgres, measure_webhooks])
+@pytest.mark.parametrize("kind", [measure_postgres, measure_webhooks])
 def test_bench_says_why_there_are_no_figures_on_postgresql(kind: ModuleType) -> None:
     results = kind.not_measured(TINY, "there is none")
 

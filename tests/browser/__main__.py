@@ -3,11 +3,8 @@
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import Browser
-
 from sealdesk.db import version
 from sealdesk.db.engine import Tx
-from tests.browser import pictures
 from tests.browser.chromium import Window, browsing
 from tests.support.databases import on_sqlite
 from tests.support.receiver import LOOPBACK, Receiver, receiving
@@ -29,9 +26,7 @@ def main() -> None:
         version.ensure_current(template)
         with on_sqlite(template)(Path(directory) / "data", **LOOPBACK) as service:
             endpoint = _fill(service, receiver)
-            with browsing() as browser:
-                pictures.take(browser, template, _PLACE)
-                _take_all(browser, service, f"{_HOME}/{endpoint}")
+            _take_all(service, f"{_HOME}/{endpoint}")
 
 
 def _fill(service: Service, receiver: Receiver) -> str:
@@ -64,22 +59,24 @@ async def _rename(tx: Tx, endpoint_id: str, url: str) -> None:
     await tx.run(f"UPDATE attempts SET url = :url WHERE delivery_id IN ({of_endpoint})", params)
 
 
-def _take_all(browser: Browser, service: Service, endpoint: str) -> None:
-    for name, path, theme, width, height in (
-        ("webhooks-light", _HOME, "light", 1100, 520),
-        ("endpoint-dark", endpoint, "dark", 1100, 720),
-        ("endpoint-phone", endpoint, "light", 390, 844),
-    ):
-        size = {"width": width, "height": height}
-        window = Window(browser, service.url, color_scheme=theme, viewport=size)
-        window.log_in(_ADA, PASSWORD)
-        window.page.goto(path)
-        window.page.screenshot(path=_PLACE / f"{name}.png")
-        if name == "endpoint-dark":
-            window.page.locator(".dense a").first.click()
-            window.page.get_by_text("What is sent").click()
-            window.page.screenshot(path=_PLACE / "delivery-dark.png")
-        window.context.close()
+def _take_all(service: Service, endpoint: str) -> None:
+    _PLACE.mkdir(exist_ok=True)
+    with browsing() as browser:
+        for name, path, theme, width, height in (
+            ("webhooks-light", _HOME, "light", 1100, 520),
+            ("endpoint-dark", endpoint, "dark", 1100, 720),
+            ("endpoint-phone", endpoint, "light", 390, 844),
+        ):
+            size = {"width": width, "height": height}
+            window = Window(browser, service.url, color_scheme=theme, viewport=size)
+            window.log_in(_ADA, PASSWORD)
+            window.page.goto(path)
+            window.page.screenshot(path=_PLACE / f"{name}.png")
+            if name == "endpoint-dark":
+                window.page.locator(".dense a").first.click()
+                window.page.get_by_text("What is sent").click()
+                window.page.screenshot(path=_PLACE / "delivery-dark.png")
+            window.context.close()
 
 
 if __name__ == "__main__":

@@ -57,15 +57,12 @@ class Window:
         dialog.dismiss()
 
     def log_in(self, email: str, password: str) -> None:
-        self.page.goto("/")
-        self.log_in_again(email, password)
-
-    def log_in_again(self, email: str, password: str) -> None:
-        """At the log-in that a page led to, whose session has ended."""
-        self.page.get_by_label("E-mail address").fill(email)
-        self.page.get_by_label("Password").fill(password)
-        self.page.get_by_role("button", name="Log in").click()
-        self.page.get_by_role("button", name="Log out").wait_for()
+        page = self.page
+        page.goto("/")
+        page.get_by_label("E-mail address").fill(email)
+        page.get_by_label("Password").fill(password)
+        page.get_by_role("button", name="Log in").click()
+        page.get_by_role("button", name="Log out").wait_for()
 
     def add_endpoint(self, url: str, description: str = "") -> str:
         """A new endpoint to which everything is sent; the path of its page."""

@@ -31,9 +31,8 @@ SELECTS = [
     and found.is_of_tenants
     and not found.function
     and not found.is_of_worker
-    and not found.is_of_index
 ]
-_BOUNDS = {"limit": 100, "step": 1, "before": "~", "after": "", "kept_since": 0}
+_BOUNDS = {"limit": 100, "before": "~", "after": "", "kept_since": 0}
 Case = tuple[str, dict[str, Any]]
 
 

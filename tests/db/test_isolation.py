@@ -27,11 +27,7 @@ from tests.support.statements import Statement, statements
 
 Way = Callable[..., Awaitable[Any]]  # of a Tx, sql and params
 _FILTER = re.compile(r"(\w+\.)?tenant_id = :tenant_id")
-FILTERED = [
-    found
-    for found in statements()
-    if _FILTER.search(found.sql) and not found.function and not found.is_of_index
-]
+FILTERED = [found for found in statements() if _FILTER.search(found.sql) and not found.function]
 SELECTS = [
     found
     for found in FILTERED
@@ -45,7 +41,7 @@ CHANGES = [
     and not found.is_of_worker
 ]
 _LAST = "~"  # sorts behind every id
-_OTHERS = {"limit": 100, "step": 1, "now": 2, "due": 10, "kept": 0, "kept_since": 0, "after": ""}
+_OTHERS = {"limit": 100, "now": 2, "due": 10, "kept": 0, "kept_since": 0, "after": ""}
 
 
 @pytest.fixture(scope="module")

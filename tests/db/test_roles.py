@@ -24,11 +24,7 @@ _OF_TENANT = (
     "(tenant_id = ( SELECT NULLIF(current_setting('sealdesk.tenant_id'::text, true), ''::text)"
     ' AS "nullif"))'
 )
-SERVED = [
-    found
-    for found in statements()
-    if not (found.is_of_worker or found.function or found.is_of_index)
-]
+SERVED = [found for found in statements() if not found.is_of_worker and not found.function]
 
 
 @pytest.fixture(scope="module")
@@ -140,15 +136,9 @@ def test_text_is_sorted_by_its_bytes(postgres_template: Template, env: Env) -> N
     assert [row[0] for row in others] == [tables.VERSION]
 
 
-def _is_described(name: str | None, *_: object) -> bool:
-    """The index of words is PostgreSQL's alone."""
-    return name != "search_documents_words"
-
-
 def test_migrations_make_the_tables_of_the_schema(env: Env) -> None:
     def compare(connection: Connection) -> list[object]:
-        context = MigrationContext.configure(connection, opts={"include_name": _is_described})
-        return list(compare_metadata(context, metadata))
+        return list(compare_metadata(MigrationContext.configure(connection), metadata))
 
     assert run(_on(env, compare)) == []
 

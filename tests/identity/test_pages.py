@@ -12,7 +12,6 @@ from tests.support.pages import PASSWORD, Visitor, logged_in
 from tests.support.service import Service, Tenant
 
 HOME = "/settings/webhooks"
-INBOX = "/tickets"
 NEW = "another long passphrase"
 
 
@@ -33,17 +32,19 @@ def _cookie(service: Service, email: str, **headers: str) -> str:
 
 def test_an_administrator_comes_to_their_pages(visitor: Visitor, tenant: Tenant) -> None:
     page = visitor.log_in(tenant.admin_email)
-    assert (page.status, visitor.at) == (200, INBOX)
+    assert (page.status, visitor.at) == (200, HOME)
     assert HOME in page.links
 
 
 def test_an_agent_sees_who_they_are_and_no_way_to_what_they_may_not(
     visitor: Visitor, tenant: Tenant
 ) -> None:
-    tenant.user("agent", "bo.agent@example.test", "Bo Agent")
-    page = visitor.log_in("bo.agent@example.test")
-    assert (page.status, visitor.at) == (200, INBOX)
-    assert "Bo Agent" in page.text
+    email = f"bo.{tenant.id}@example.test"
+    tenant.user("agent", email, "Bo <script>alert(1)</script>")
+    page = visitor.log_in(email)
+    assert page.status == 200
+    assert "Welcome, Bo <script>alert(1)</script>" in page.text and email in page.text
+    assert page.tags.count("script") == 1
     assert HOME not in page.links
 
 
@@ -81,10 +82,10 @@ def test_a_log_in_leads_to_no_other_place(visitor: Visitor, tenant: Tenant) -> N
     for place in _ELSEWHERE[:3]:
         fields = [("next", place), ("email", tenant.admin_email), ("password", PASSWORD)]
         visitor.post(form.action, fields)
-        assert visitor.at == INBOX
+        assert visitor.at == HOME
     for place in _ELSEWHERE:
         answer = visitor.once("GET", f"/?{urlencode({'next': place})}")
-        assert answer.headers["location"] == INBOX, place
+        assert answer.headers["location"] == HOME, place
         anonymous = Visitor(visitor.service).get(f"/?{urlencode({'next': place})}")
         assert anonymous.form("/log-in").value("next") == "", place
 
@@ -157,6 +158,15 @@ def test_after_logging_out_the_cookie_opens_nothing(tenant: Tenant) -> None:
     assert page.form("/log-in")
     assert visitor.once("GET", HOME, cookie=f"sealdesk={token}").status_code == 303
     assert Person(tenant.service, token).get("/api/v1/auth/me").status_code == 401
+
+
+def test_another_log_in_at_the_same_browser_ends_the_one_before(tenant: Tenant) -> None:
+    visitor = logged_in(tenant)
+    (before,) = visitor.cookies.values()
+    fields = [("email", tenant.admin_email), ("password", PASSWORD)]
+    visitor.post("/log-in", fields)
+    assert visitor.at == HOME
+    assert visitor.once("GET", HOME, cookie=f"sealdesk={before}").status_code == 303
 
 
 def test_an_ended_log_in_is_said_once(tenant: Tenant) -> None:

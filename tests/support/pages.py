@@ -66,8 +66,7 @@ class Page(HTMLParser):
             self.forms[-1].fields.append((self._select, named["value"]))
 
     def _field(self, tag: str, named: dict[str, str]) -> None:
-        is_box = named.get("type") in ("checkbox", "radio")
-        if tag == "input" and (not is_box or "checked" in named):
+        if tag == "input" and (named.get("type") != "checkbox" or "checked" in named):
             self.forms[-1].fields.append((named["name"], named.get("value", "on")))
         elif tag == "textarea":
             self._textarea = named["name"]
@@ -85,9 +84,7 @@ class Page(HTMLParser):
         self._words.append(data)
         if self._textarea is not None:
             fields = self.forms[-1].fields
-            # Browsers leave out the end of line that a text begins with.
-            before = fields[-1][1]
-            fields[-1] = (self._textarea, before + (data if before else data.removeprefix("\n")))
+            fields[-1] = (self._textarea, fields[-1][1] + data)
 
 
 class Visitor:
@@ -129,7 +126,7 @@ class Visitor:
         answer = self.once(method, path, body, **headers)
         while answer.status_code == 303:
             path = answer.headers["location"]
-            answer = self.once("GET", path.partition("#")[0])
+            answer = self.once("GET", path)
         self.at = path
         return Page(answer)
 

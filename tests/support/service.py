@@ -143,13 +143,13 @@ class Service:
         shared = msgspec.structs.replace(self.shared, database=database)
         return shared, asyncio.ensure_future(worker.run(shared))
 
+    def settle(self) -> None:
+        """Wait until the background loop has placed what happened, and so has nothing to write."""
+        wait_until(lambda: not self.rows("SELECT 1 FROM events WHERE position IS NULL LIMIT 1"))
+
     def in_background(self, step: Callable[[Shared], Coroutine[Any, Any, T]]) -> T:
         """Do now what the background loop would do later."""
         return self._wait(step(self._background))
-
-    def in_serving(self, step: Callable[[Shared], Coroutine[Any, Any, T]]) -> T:
-        """Do now what the serving process would do later."""
-        return self._wait(step(self.shared))
 
     def _opened(self) -> Database:
         """Doors through which tests see every tenant: on PostgreSQL, those of the owner."""
@@ -257,7 +257,7 @@ def random_key() -> str:
     return base64.b64encode(os.urandom(32)).decode()
 
 
-def wait_until(condition: Callable[[], bool], timeout_s: float = 5.0) -> None:
+def wait_until(condition: Callable[[], bool], timeout_s: float = 20.0) -> None:
     """Wait for something that another thread does."""
     deadline = time.monotonic() + timeout_s
     while not condition():

@@ -43,11 +43,6 @@ class Statement(NamedTuple):
         return not {*self.tables} <= {*tables.GLOBAL}
 
     @property
-    def is_of_index(self) -> bool:
-        """Whether it asks what only one database has: an index of words, or the function to it."""
-        return not {"search_index", "search_tickets"}.isdisjoint(self.tables)
-
-    @property
     def is_of_worker(self) -> bool:
         is_queue = self.name.partition(" ")[0].endswith(_FILES_OF_WORKER)
         return is_queue or "_PRUNE" in self.name or self.name in _OF_WORKER
@@ -55,7 +50,7 @@ class Statement(NamedTuple):
 
 def statements() -> list[Statement]:
     """All of them, those that are put together at run time with what is known of them here."""
-    names = ("/store.py", "/lists.py", "/history.py", *_FILES_OF_WORKER)
+    names = ("/store.py", "/lists.py", *_FILES_OF_WORKER)
     paths = [path for name in names for path in SOURCE.glob(f"*{name}")]
     paths += [SOURCE / f"{name}.py" for name in ("events", "audit", "idempotency")]
     return [found for path in sorted(paths) for found in _statements_in(path)]

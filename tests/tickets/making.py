@@ -37,7 +37,7 @@ async def _make_one(tx: Tx, caller: Caller, one: Made) -> str:
     if one.touched_us is not None:
         await actions.change_ticket(
             tx,
-            caller,
+            caller.tenant_id,
             opened.id,
             TicketChange(subject="touched"),
             if_match=None,

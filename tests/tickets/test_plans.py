@@ -1,6 +1,6 @@
 """What each list costs: one index leads to its page, and to the place where the last one ended."""
 
-from itertools import combinations, product
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -194,47 +194,3 @@ def test_replies_are_read_in_the_order_of_an_index(
         index, by = "replies_is_internal", " AND is_internal=?"
     place = on_ids({}, newest_first=newest_first, further=further)
     assert steps == [f"SEARCH replies USING INDEX {index} (tenant_id=? AND ticket_id=?{by}{place})"]
-
-
-def test_counting_statuses_reads_no_more_than_its_index(template: Path) -> None:
-    steps = plan(template, lambda tx: lists.count_statuses(tx, "tenant"))
-    read = "SEARCH t USING COVERING INDEX tickets_status (tenant_id=? AND status=?)"
-    assert steps.count(read) == 5
-    assert {step for step in steps if "tickets" in step or "SEARCH" in step} == {read}
-    assert lists._COUNT.count("LIMIT 1001)") == 5
-
-
-@pytest.mark.parametrize("name", [name for name in INDEXES if name])
-@pytest.mark.parametrize("sort_by", ["created_at", "updated_at", "priority"])
-@pytest.mark.parametrize("others", list(combinations([name for name in VALUES if name], 2)))
-def test_what_is_rarest_leads_whatever_else_is_asked(
-    template: Path, name: str, sort_by: Any, others: tuple[str, ...]
-) -> None:
-    wanted = asked(**{each: VALUES[each] for each in (name, *others)}, sort_by=sort_by, lead=name)
-    page = PageRequest(25, None)
-    steps = plan(template, lambda tx: lists.list_tickets(tx, "tenant", wanted, page))
-    (index, by) = INDEXES[name]
-    assert f"SEARCH t USING {index} (tenant_id=?{by})" in steps
-
-
-@pytest.mark.parametrize("sort_by", ["created_at", "updated_at", "priority"])
-def test_a_rare_tag_leads_whatever_else_is_asked(template: Path, sort_by: Any) -> None:
-    wanted = asked(status=("open",), assignee_id="a", tag="t", sort_by=sort_by, lead="tag")
-    page = PageRequest(25, None)
-    steps = plan(template, lambda tx: lists.list_tickets(tx, "tenant", wanted, page))
-    assert THE_TICKET in steps and "LIST SUBQUERY 1" in " ".join(steps)
-
-
-def test_what_is_rarest_is_counted_in_indexes_up_to_a_bound(template: Path) -> None:
-    wanted = asked(**{name: value for name, value in VALUES.items() if name})
-    steps = plan(
-        template, lambda tx: lists.list_tickets(tx, "tenant", wanted, PageRequest(25, None))
-    )
-    read = [step for step in steps[: steps.index("CO-ROUTINE p")] if "SEARCH" in step]
-    assert len(read) == 6 and all("tenant_id=? AND" in step for step in read)
-
-
-def test_chosen_tickets_are_looked_up_by_their_ids(template: Path) -> None:
-    steps = plan(template, lambda tx: lists.list_chosen(tx, "tenant", ["one", "other"]))
-    assert THE_TICKET in steps and CUSTOMER in steps
-    assert [step for step in steps if "SCAN" in step] == ["SCAN p"]

@@ -17,13 +17,7 @@ _METHODS = ("get", "post", "patch", "delete")
 _DOCUMENTATION = ("/openapi.json", "/docs")
 # The path is there with another method, so no documented operation can answer it; users are only
 # made from the command line; and pages have forms.
-_OF_NO_OPERATION = {
-    "method_not_allowed",
-    "user_email_taken",
-    "last_administrator",
-    "user_inactive",
-    "foreign_form",
-}
+_OF_NO_OPERATION = {"method_not_allowed", "user_email_taken", "foreign_form"}
 _INTERFACE = {
     ("get", "/api/v1/api-keys"),
     ("post", "/api/v1/api-keys"),

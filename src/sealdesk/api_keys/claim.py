@@ -80,14 +80,5 @@ def unproven(code: str, detail: str, **members: Any) -> Unproven:
     return Unproven(code, detail, headers=(("www-authenticate", "HMAC-SHA256"),), **members)
 
 
-def replayed() -> Unproven:
-    """A 401 for a signature that was used before."""
-    return unproven(
-        "signature_replayed",
-        "This signature has had its effect, and the key accepts each one once. Sign again with a"
-        " new timestamp.",
-    )
-
-
 def _malformed(detail: str, **members: Any) -> Unproven:
     return unproven("malformed_credentials", detail, **members)

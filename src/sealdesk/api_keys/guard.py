@@ -9,7 +9,7 @@ import structlog
 
 from sealdesk import clock, ids, signing
 from sealdesk.api_keys import rules, store
-from sealdesk.api_keys.claim import Claim, check_time, read_claim, replayed, unproven
+from sealdesk.api_keys.claim import Claim, check_time, read_claim, unproven
 from sealdesk.api_keys.rules import ApiKey
 from sealdesk.api_keys.store import Refused
 from sealdesk.caller import Actor, Caller
@@ -19,7 +19,6 @@ from sealdesk.limits import RateState
 from sealdesk.sealing import Unsealable
 from sealdesk.settings import Network
 from sealdesk.signing import Signed
-from sealdesk.usage import KeyUse
 from sealdesk.web.call import Call, Header, is_within
 
 _WRITES = ("POST", "PATCH", "DELETE")
@@ -58,7 +57,6 @@ class SignedGuard:
             key = await _proven_key(call)
         except Unproven as refusal:
             raise await _helpful(call, refusal) from refusal
-        call.key_use = KeyUse(key.tenant_id, key.id, "")
         await _note_use(call, key)
         if not _is_from_here(call, key):
             raise await _kept(call, key, _not_from_here(call.address))
@@ -68,10 +66,8 @@ class SignedGuard:
         call.proof = self._prove_again
 
     def _admit(self, call: Call, key: ApiKey) -> None:
-        used = next((need for need in self.needs if need in key.permissions), "")
-        if self.needs and not used:
+        if self.needs and not any(need in key.permissions for need in self.needs):
             raise _lacking(self.needs, key.permissions)
-        call.key_use = KeyUse(key.tenant_id, key.id, used)
         actor = Actor("api_key", key.id, key.name)
         call.caller = Caller(key.tenant_id, actor, frozenset(key.permissions), call.address)
 
@@ -161,13 +157,21 @@ async def _use_once(call: Call, key: ApiKey, signature: str) -> None:
 
     async def use(tx: Tx) -> None:
         if not await store.use_signature(tx, key.tenant_id, key.id, signature, forget_at):
-            raise replayed()
+            raise _replayed()
 
     if await call.shared.database.read(
         lambda tx: store.is_signature_used(tx, key.tenant_id, key.id, signature), key.tenant_id
     ):
-        raise replayed()
+        raise _replayed()
     call.within_write.append(use)
+
+
+def _replayed() -> Unproven:
+    return unproven(
+        "signature_replayed",
+        "This signature has had its effect, and the key accepts each one once. Sign again with a"
+        " new timestamp.",
+    )
 
 
 async def _helpful(call: Call, refusal: Unproven) -> Refusal:
@@ -181,7 +185,6 @@ async def _helpful(call: Call, refusal: Unproven) -> Refusal:
     key = await call.shared.database.read(lambda tx: store.find_by_hash(tx, key_hash))
     if key is None:
         return refusal
-    call.key_use = KeyUse(key.tenant_id, key.id, "")
     if refusal.code == "invalid_signature":
         _diagnose(call, key, api_key.decode(), refusal)
     return await _kept(call, key, refusal)

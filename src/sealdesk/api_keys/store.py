@@ -1,6 +1,6 @@
 """The SQL of API keys, their used signatures and their refusals."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 import msgspec
@@ -9,7 +9,6 @@ from sealdesk.api_keys import rules
 from sealdesk.api_keys.rules import ApiKey
 from sealdesk.db.engine import Row, Tx
 from sealdesk.paging import PageRequest
-from sealdesk.usage import Row as UsageRow
 
 _COLUMNS = """k.tenant_id, k.id, k.name, k.key_prefix, k.permissions, k.rate_limit, k.allowed_ips,
     k.replay_protection, k.expires_at, k.revoked_at, k.last_used_at, k.sealed_secret,
@@ -73,35 +72,10 @@ SELECT id, code, diagnosis, method, target, timestamp, body_sha256, body_bytes, 
 FROM refusals WHERE tenant_id = :tenant_id AND key_id = :key_id AND id < :before
 ORDER BY id DESC LIMIT :limit
 """
-_FIND_REFUSAL = """
-SELECT id, code, diagnosis, method, target, timestamp, body_sha256, body_bytes, refused_at
-FROM refusals WHERE tenant_id = :tenant_id AND key_id = :key_id AND id = :id LIMIT 1
-"""
 _LIST_SEALED = """
 SELECT id FROM api_keys
 WHERE tenant_id = :tenant_id AND id > :after AND sealed_secret IS NOT NULL
 ORDER BY id LIMIT :limit
-"""
-_ADD_USAGE = """
-INSERT INTO key_usage (tenant_id, key_id, hour_at, measure, value, count)
-VALUES (:tenant_id, :key_id, :hour_at, :measure, :value, :count)
-ON CONFLICT (tenant_id, key_id, hour_at, measure, value)
-    DO UPDATE SET count = key_usage.count + excluded.count
-"""
-_USAGE_OVER_TIME = """
-SELECT hour_at - hour_at % :step AS at, value, CAST(SUM(count) AS BIGINT) AS count FROM key_usage
-WHERE tenant_id = :tenant_id AND key_id = :key_id AND hour_at >= :kept_since AND measure = :measure
-GROUP BY 1, 2 ORDER BY 1, 2 LIMIT :limit
-"""
-_USAGE_IN_ALL = """
-SELECT value, CAST(SUM(count) AS BIGINT) AS count FROM key_usage
-WHERE tenant_id = :tenant_id AND key_id = :key_id AND hour_at >= :kept_since AND measure = :measure
-GROUP BY value ORDER BY 2 DESC, value LIMIT :limit
-"""
-_PRUNE_USAGE = """
-DELETE FROM key_usage WHERE (tenant_id, key_id, hour_at, measure, value) IN
-    (SELECT tenant_id, key_id, hour_at, measure, value FROM key_usage
-    WHERE hour_at < :before_us LIMIT :limit)
 """
 _TENANT_NAME = "SELECT name FROM tenants WHERE id = :tenant_id LIMIT 1"
 
@@ -195,39 +169,6 @@ async def list_refusals(tx: Tx, tenant_id: str, key_id: str, page: PageRequest) 
     return [Refused(*row) for row in rows]
 
 
-async def find_refusal(tx: Tx, tenant_id: str, key_id: str, refusal_id: str) -> Refused | None:
-    params = {"tenant_id": tenant_id, "key_id": key_id, "id": refusal_id}
-    row = await tx.first(_FIND_REFUSAL, params)
-    return None if row is None else Refused(*row)
-
-
-async def add_usage(tx: Tx, rows: Iterable[tuple[UsageRow, int]]) -> None:
-    """Add to what was counted; the rows are of one tenant, and in their order."""
-    await tx.run_all(_ADD_USAGE, [{**row._asdict(), "count": count} for row, count in rows])
-
-
-async def usage_over_time(
-    tx: Tx, tenant_id: str, key_id: str, measure: str, *, since_us: int, step_us: int
-) -> list[tuple[int, str, int]]:
-    """(beginning of the step, value, count), oldest first."""
-    params = _usage_params(tenant_id, key_id, measure, since_us)
-    rows = await tx.all(_USAGE_OVER_TIME, {**params, "step": step_us, "limit": 2000})
-    return [(row["at"], row["value"], row["count"]) for row in rows]
-
-
-async def usage_in_all(
-    tx: Tx, tenant_id: str, key_id: str, measure: str, *, since_us: int, limit: int
-) -> list[tuple[str, int]]:
-    """(value, count), the most frequent first."""
-    params = _usage_params(tenant_id, key_id, measure, since_us)
-    rows = await tx.all(_USAGE_IN_ALL, {**params, "limit": limit})
-    return [(row["value"], row["count"]) for row in rows]
-
-
-async def prune_usage(tx: Tx, before_us: int, limit: int) -> int:
-    return await tx.run(_PRUNE_USAGE, {"before_us": before_us, "limit": limit})
-
-
 async def list_sealed(tx: Tx, tenant_id: str, after: str, limit: int) -> Sequence[str]:
     """The ids of a tenant's keys that have a secret, for resealing."""
     params = {"tenant_id": tenant_id, "after": after, "limit": limit}
@@ -237,10 +178,6 @@ async def list_sealed(tx: Tx, tenant_id: str, after: str, limit: int) -> Sequenc
 async def tenant_name(tx: Tx, tenant_id: str) -> str:
     row = await tx.first(_TENANT_NAME, {"tenant_id": tenant_id})
     return "" if row is None else str(row["name"])
-
-
-def _usage_params(tenant_id: str, key_id: str, measure: str, since_us: int) -> dict[str, object]:
-    return {"tenant_id": tenant_id, "key_id": key_id, "measure": measure, "kept_since": since_us}
 
 
 def _page_params(tenant_id: str, page: PageRequest) -> dict[str, object]:

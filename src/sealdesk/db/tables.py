@@ -20,10 +20,8 @@ CHANGED = (
     "tickets",
     "endpoints",
     "deliveries",
-    "answering",
-    "key_usage",
 )
-DELETED = ("login_failures", "reset_links", "refusals", "ticket_tags", "answering")
+DELETED = ("login_failures", "reset_links", "refusals", "ticket_tags")
 # What the worker's role may do, for all tenants.
 OF_WORKER = {
     "events": "SELECT, INSERT, UPDATE, DELETE",
@@ -32,23 +30,10 @@ OF_WORKER = {
     "deliveries": "SELECT, INSERT, UPDATE, DELETE",
     "attempts": "SELECT, INSERT, DELETE",
     "replays": "SELECT, UPDATE, DELETE",
-    "answering": "SELECT, DELETE",
-    "key_usage": "SELECT, DELETE",
-    "tickets": "SELECT",
-    "replies": "SELECT",
-    "customers": "SELECT",
-    "search_documents": "SELECT, INSERT, UPDATE",
-    "search_progress": "SELECT, INSERT, UPDATE",
     "idempotency": "SELECT, DELETE",
     "used_signatures": "SELECT, DELETE",
     "login_failures": "SELECT, DELETE",
     "ended_tokens": "SELECT, DELETE",
     "reset_links": "SELECT, DELETE",
 }
-# Made again from the others by the worker, so a move leaves them out. On SQLite FTS5 keeps its own
-# beside them, which begin with the second.
-REMADE = ("search_documents", "search_progress")
-SQLITE_INDEX = "search_index"
-# The one way in which the role that serves searches: row level security would hide the index.
-SEARCH = "search_tickets(text, tsquery, integer)"
 VERSION = "alembic_version"

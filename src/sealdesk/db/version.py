@@ -14,8 +14,6 @@ from sealdesk.errors import Unfit
 KNOWN = (
     "0001",
     "0002",
-    "0003",
-    "0004",
 )  # every schema version that this code can migrate from; the last is current
 _STORED = "SELECT version_num FROM alembic_version LIMIT 1"
 

@@ -119,7 +119,7 @@ async def _play(tx: Tx, cast: _Cast, happenings: list[Happening]) -> None:
         if isinstance(happening, Saying):
             await _say(tx, cast, user, ticket_id, happening)
         else:
-            await _move(tx, _caller(user), ticket_id, happening)
+            await _move(tx, user, ticket_id, happening)
 
 
 async def _open(tx: Tx, cast: _Cast, opening: Opening) -> str:
@@ -129,22 +129,20 @@ async def _open(tx: Tx, cast: _Cast, opening: Opening) -> str:
     return opened.id
 
 
-async def _move(tx: Tx, caller: Caller, ticket_id: str, move: Move) -> None:
-    change = TicketChange(status=move.status, assignee_id=caller.actor.id)
-    await tickets.change_ticket(tx, caller, ticket_id, change, if_match=None, now_us=move.at_us)
+async def _move(tx: Tx, user: User, ticket_id: str, move: Move) -> None:
+    change = TicketChange(status=move.status, assignee_id=user.id)
+    await tickets.change_ticket(
+        tx, user.tenant_id, ticket_id, change, if_match=None, now_us=move.at_us
+    )
 
 
 async def _say(tx: Tx, cast: _Cast, user: User, ticket_id: str, saying: Saying) -> None:
     if saying.who == "customer":
         caller, author = cast.shop, NewReplyAuthor("customer")
     else:
-        caller, author = _caller(user), None
+        caller, author = Caller(cast.tenant_id, _actor(user), frozenset(), ""), None
     new = NewReply(saying.text, is_internal=saying.who == "note", author=author)
     await tickets.reply(tx, caller, ticket_id, new, now_us=saying.at_us)
-
-
-def _caller(user: User) -> Caller:
-    return Caller(user.tenant_id, _actor(user), frozenset(), "")
 
 
 def _actor(user: User) -> Actor:

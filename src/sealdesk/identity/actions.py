@@ -45,7 +45,6 @@ async def create_user(
     role: Role,
     password_hash: str | None,
     actor: Actor,
-    address: str = "",
     now_us: int,
 ) -> User:
     """Raises Missing for an unknown tenant, Invalid, Clash when the address is taken."""
@@ -67,7 +66,7 @@ async def create_user(
     )
     if not await store.add(tx, user):
         raise Clash("user_email_taken", f"{email} is the address of another user.")
-    deed = Deed("user.created", actor, address, user.id, {"email": email, "role": role})
+    deed = Deed("user.created", actor, "", user.id, {"email": email, "role": role})
     await audit.record(tx, tenant_id, deed, now_us)
     return user
 
@@ -123,27 +122,20 @@ async def set_password(
     await audit.record(tx, user.tenant_id, deed, now_us)
 
 
-async def make_reset_token(
-    tx: Tx,
-    user: User,
-    *,
-    actor: Actor,
-    address: str = "",
-    now_us: int,
-    life_us: int = rules.RESET_LINK_LIFE_US,
-    what: str = "user.reset_link_made",
-) -> str:
-    """A one-time token that lets its holder set the user's password; it replaces the one before.
-
-    what: how the audit names it.
-    """
+async def make_reset_token(tx: Tx, user: User, *, actor: Actor, now_us: int) -> str:
+    """A one-time token that lets its holder set the user's password, for an hour."""
     token = secrets.token_urlsafe(32)
     await _hold(tx, user)
     await store.drop_resets_of(tx, user.tenant_id, user.id)
     await store.add_reset(
-        tx, user.tenant_id, user.id, token_hash=_hash(token), expires_at=now_us + life_us
+        tx,
+        user.tenant_id,
+        user.id,
+        token_hash=_hash(token),
+        expires_at=now_us + rules.RESET_LINK_LIFE_US,
     )
-    await audit.record(tx, user.tenant_id, Deed(what, actor, address, user.id), now_us)
+    deed = Deed("user.reset_link_made", actor, "", user.id)
+    await audit.record(tx, user.tenant_id, deed, now_us)
     return token
 
 

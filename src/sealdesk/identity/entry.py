@@ -1,7 +1,7 @@
 """How people get in and out, whether from a page or from a program."""
 
 from sealdesk import ids
-from sealdesk.identity import actions, passwords, rules, store, tokens
+from sealdesk.identity import actions, passwords, store, tokens
 from sealdesk.identity.rules import PasswordReset, User
 from sealdesk.identity.tokens import Token
 from sealdesk.web.call import Call
@@ -33,21 +33,10 @@ async def _prove_now(call: Call, email: str, password: str) -> User:
     return user
 
 
-def access_token(call: Call, user: User, began_us: int | None = None) -> str:
-    """A new token of a user who has proven themselves, now or then."""
-    now_us = call.now_us if began_us is None else began_us
+def access_token(call: Call, user: User) -> str:
+    """A new token of a user who has proven themselves."""
     secret = call.shared.settings.jwt_secret
-    return tokens.issue(
-        user, secret, token_id=ids.mint(now_us), began_us=now_us, now_us=call.now_us
-    )
-
-
-def renewed(call: Call, user: User, token: Token) -> str:
-    """The same log-in for longer: its id and its beginning stay, so all that ends it does."""
-    secret = call.shared.settings.jwt_secret
-    return tokens.issue(
-        user, secret, token_id=token.id, began_us=token.issued_at, now_us=call.now_us
-    )
+    return tokens.issue(user, secret, token_id=ids.mint(call.now_us), now_us=call.now_us)
 
 
 async def get_user(call: Call, token: Token) -> User:
@@ -58,30 +47,8 @@ async def get_user(call: Call, token: Token) -> User:
 
 
 async def end(call: Call, token: Token) -> None:
-    """Refuse this token, and those that renew it, from the very next request on."""
-    latest_us = rules.latest_us(token.issued_at)
-    await call.shared.database.write(lambda tx: store.end_token(tx, token.id, latest_us))
-
-
-async def change_password(call: Call, user: User, new: str) -> int:
-    """Set the user's own new password; all their tokens end. The instant from which new ones hold.
-
-    It is taken when it is written: a log-in may have begun while this request was hashing.
-    """
-    password_hash = await passwords.hash_of(new)
-    now_us = call.shared.clock.now_us()
-    await call.shared.database.write(
-        lambda tx: actions.set_password(
-            tx,
-            user,
-            password_hash,
-            actor=call.caller.actor,
-            address=call.address,
-            now_us=now_us,
-        ),
-        user.tenant_id,
-    )
-    return now_us
+    """Refuse this token from the very next request on."""
+    await call.shared.database.write(lambda tx: store.end_token(tx, token.id, token.expires_at))
 
 
 async def use_reset_token(call: Call, reset: PasswordReset) -> None:

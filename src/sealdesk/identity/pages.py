@@ -7,9 +7,7 @@ from sealdesk.identity import entry, session
 from sealdesk.identity.rules import Login, PasswordReset
 from sealdesk.web import body, forms, pages
 from sealdesk.web.call import Answer, Call
-from sealdesk.web.retelling import retold
 from sealdesk.web.route import page
-from sealdesk.web.words import gettext
 
 _ROOM = "sealdesk.identity"
 
@@ -20,7 +18,9 @@ async def front(call: Call) -> Answer:
     wanted = _wanted(forms.asked(call).text("next"))
     if call.visitor is None:
         return await _ask(call, wanted, had_ended=session.find(call) is not None)
-    return pages.go(wanted or pages.PLACES[0].path)
+    if wanted or call.visitor.is_administrator:
+        return pages.go(call, wanted or pages.PLACES[0].path)
+    return await pages.show(call, _ROOM, "home.html")
 
 
 @page
@@ -33,14 +33,18 @@ async def log_in(call: Call) -> Answer:
         user = await entry.prove_password(call, given.email, given.password)
     except (Invalid, Unproven, TooMany) as refusal:
         return await _ask(call, wanted, email=email, refusal=refusal)
-    return pages.go(wanted or pages.LOG_IN, (session.begin(call, entry.access_token(call, user)),))
+    if call.visitor is not None:
+        await entry.end(call, session.get(call))
+    return pages.go(
+        call, wanted or pages.LOG_IN, session.begin(call, entry.access_token(call, user))
+    )
 
 
 @page
 async def log_out(call: Call) -> Answer:
     """End the session, for the very next request and wherever its token may be."""
     await entry.end(call, session.get(call))
-    return pages.go(pages.LOG_IN, (session.end(call),))
+    return pages.go(call, pages.LOG_IN, session.end(call))
 
 
 @page
@@ -60,7 +64,7 @@ async def reset(call: Call) -> Answer:
     except Invalid as refusal:
         return await _reset_again(call, refusal, forms.faults_of(refusal), token)
     except Unproven as refusal:
-        return await _reset_again(call, refusal, {"token": retold(refusal.detail)}, token)
+        return await _reset_again(call, refusal, {"token": refusal.detail}, token)
     return await pages.show(call, _ROOM, "reset_done.html")
 
 
@@ -90,8 +94,7 @@ async def _ask(
 
 
 def _words(refusal: Refusal) -> str:
-    is_long = isinstance(refusal, Invalid)
-    return gettext("That is too long.") if is_long else retold(refusal.detail)
+    return "That is too long." if isinstance(refusal, Invalid) else refusal.detail
 
 
 def _wanted(path: str) -> str:

@@ -13,10 +13,7 @@ ROLES: tuple[Role, ...] = get_args(Role)
 ADMINISTRATORS: tuple[Role, ...] = ("tenant_admin", "super_admin")
 
 TOKEN_LIFE_S = 3600
-# A session of pages is renewed while somebody works, but no longer than this after the log-in.
-SESSION_LIFE_S = 12 * 3600
 RESET_LINK_LIFE_US = 60 * 60 * 1_000_000
-INVITATION_LIFE_US = 7 * 24 * RESET_LINK_LIFE_US
 MIN_PASSWORD_LENGTH = 12
 MAX_PASSWORD_LENGTH = 1024
 
@@ -77,29 +74,6 @@ class PasswordReset(msgspec.Struct, frozen=True):
 
     def __repr__(self) -> str:
         return "PasswordReset(…)"
-
-
-def _a_name(name: str) -> Found:
-    return [("", "invalid_length", "A name has 1 to 100 characters.")] if not name.strip() else []
-
-
-def _an_address(email: str) -> Found:
-    wrong = emails.fault(email)
-    return [("", "invalid_email", f"This {wrong}")] if wrong else []
-
-
-class Invitation(msgspec.Struct, frozen=True):
-    """What inviting somebody takes."""
-
-    email: Annotated[str, Meta(max_length=emails.MAX_LENGTH, extra={"check": _an_address})]
-    name: Annotated[str, Meta(max_length=100, extra={"check": _a_name})]
-    role: Role
-
-
-class RoleChange(msgspec.Struct, frozen=True):
-    """What changing somebody's role takes."""
-
-    role: Role
 
 
 class User(msgspec.Struct, frozen=True):
@@ -183,11 +157,6 @@ def bounds(email: str, address: str, *, is_known_address: bool) -> list[Bound]:
 LONGEST_BOUND_US = 60 * 60 * 1_000_000
 
 
-def givable(may: frozenset[str]) -> tuple[Role, ...]:
-    """The roles that somebody with these can give: none above their own."""
-    return tuple(role for role in ROLES if "super_admin" in may or role != "super_admin")
-
-
 def shown(user: User) -> UserShown:
     return UserShown(user.id, user.email, user.name, user.role, user.tenant_id)
 
@@ -197,27 +166,16 @@ def default_name(email: str) -> str:
     return email.partition("@")[0]
 
 
-def expiry_s(began_us: int, now_us: int) -> int:
-    """When a token ends that is made or renewed now, of a log-in that began then."""
-    return min(now_us // 1_000_000 + TOKEN_LIFE_S, began_us // 1_000_000 + SESSION_LIFE_S)
-
-
-def latest_us(began_us: int) -> int:
-    """When a log-in that began then ends at the latest, however often it is renewed."""
-    return began_us + SESSION_LIFE_S * 1_000_000
-
-
-def claims(user: User, *, token_id: str, began_us: int, now_us: int) -> dict[str, Any]:
+def claims(user: User, *, token_id: str, now_us: int) -> dict[str, Any]:
     """What a user's access token says. `iat` keeps its microseconds: a token issued in the same
-    second as a change of password must not be taken for an older one. A token that is renewed
-    keeps its id and `iat`, so that whatever ends the log-in ends all tokens of it."""
+    second as a change of password must not be taken for an older one."""
     return {
         "iss": "sealdesk",
         "aud": "sealdesk-api",
         "sub": user.id,
         "jti": token_id,
-        "iat": began_us / 1_000_000,
-        "exp": expiry_s(began_us, now_us),
+        "iat": now_us / 1_000_000,
+        "exp": now_us // 1_000_000 + TOKEN_LIFE_S,
         "tenant_id": user.tenant_id,
         "role": user.role,
     }

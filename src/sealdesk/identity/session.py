@@ -2,7 +2,7 @@
 
 import hmac
 
-from sealdesk.identity import rules, tokens
+from sealdesk.identity import tokens
 from sealdesk.identity.tokens import Token
 from sealdesk.web.call import Call, Header
 
@@ -12,7 +12,11 @@ _FLAGS = "Path=/; HttpOnly; SameSite=Lax"
 
 def find(call: Call) -> str | None:
     """The access token that the cookie holds, however good; None without one, or with two."""
-    return call.cookie(_name(call))
+    wanted = _name(call)
+    lines = [value for name, value in call.raw_headers if name == b"cookie"]
+    pairs = [part.strip().partition("=") for part in b"; ".join(lines).decode("latin-1").split(";")]
+    found = [value for name, _, value in pairs if name == wanted and value]
+    return found[0] if len(found) == 1 else None
 
 
 def get(call: Call) -> Token:
@@ -21,17 +25,6 @@ def get(call: Call) -> Token:
     if text is None:
         raise tokens.refused("jwt_required", "Log in.")
     return tokens.opened(text, call.shared.settings.jwt_secret, call.now_us)
-
-
-def is_due(call: Call, token: Token) -> bool:
-    """Whether to go on with a session: a person came to a page, and its token is half over.
-
-    A page that asks by itself keeps no session alive; browsers say so where they say it at all.
-    """
-    is_visit = call.headers.get(b"sec-fetch-mode", b"navigate") == b"navigate"
-    left_s = (token.expires_at - call.now_us) // 1_000_000
-    is_longer = rules.expiry_s(token.issued_at, call.now_us) * 1_000_000 > token.expires_at
-    return call.method == "GET" and is_visit and left_s < rules.TOKEN_LIFE_S // 2 and is_longer
 
 
 def begin(call: Call, access_token: str) -> Header:

@@ -56,8 +56,6 @@ class VisitorGuard:
 
 async def _met(call: Call, token: Token) -> tuple[User, Visitor]:
     user = await entry.get_user(call, token)
-    if session.is_due(call, token):
-        call.answer_headers.append(session.begin(call, entry.renewed(call, user, token)))
     is_administrator = user.role in rules.ADMINISTRATORS
     call.visitor = Visitor(user.name, user.email, is_administrator, session.form_token(call, token))
     return user, call.visitor

@@ -6,7 +6,7 @@ import msgspec
 
 from sealdesk import emails, ids
 from sealdesk.db.engine import Row, Tx
-from sealdesk.identity.rules import Bound, Role, User
+from sealdesk.identity.rules import Bound, User
 from sealdesk.paging import PageRequest
 
 _COLUMNS = """u.tenant_id, u.id, u.email, u.name, u.role, u.password_hash, u.is_active,
@@ -37,19 +37,6 @@ VALUES (:email_identity, :tenant_id, :user_id) ON CONFLICT (email_identity) DO N
 _SET_PASSWORD = """
 UPDATE users SET password_hash = :password_hash, tokens_from = :tokens_from
 WHERE tenant_id = :tenant_id AND id = :id
-"""
-_SET_ROLE = """
-UPDATE users SET role = :role, tokens_from = :tokens_from
-WHERE tenant_id = :tenant_id AND id = :id
-"""
-_SET_ACTIVE = """
-UPDATE users SET is_active = :is_active, tokens_from = :tokens_from
-WHERE tenant_id = :tenant_id AND id = :id
-"""
-# Whoever was invited and has set no password yet cannot get in.
-_FIND_OTHER_ADMINISTRATOR = """
-SELECT u.id FROM users u WHERE u.tenant_id = :tenant_id AND u.id <> :id AND u.is_active
-    AND u.password_hash IS NOT NULL AND u.role IN ('tenant_admin', 'super_admin') LIMIT 1
 """
 _ADD_TENANT = "INSERT INTO tenants (id, name, created_at) VALUES (:id, :name, :created_at)"
 _FIND_TENANT = "SELECT id, name, created_at FROM tenants WHERE id = :id LIMIT 1"
@@ -160,22 +147,6 @@ async def set_password(
             "tokens_from": tokens_from,
         },
     )
-
-
-async def set_role(tx: Tx, user: User, role: Role, *, tokens_from: int) -> None:
-    params = {"tenant_id": user.tenant_id, "id": user.id}
-    await tx.put(_SET_ROLE, {**params, "role": role, "tokens_from": tokens_from})
-
-
-async def set_active(tx: Tx, user: User, is_active: bool, *, tokens_from: int) -> None:
-    params = {"tenant_id": user.tenant_id, "id": user.id}
-    await tx.put(_SET_ACTIVE, {**params, "is_active": is_active, "tokens_from": tokens_from})
-
-
-async def has_other_administrator(tx: Tx, user: User) -> bool:
-    """Whether somebody else can administer the tenant, too."""
-    params = {"tenant_id": user.tenant_id, "id": user.id}
-    return await tx.first(_FIND_OTHER_ADMINISTRATOR, params) is not None
 
 
 async def add_tenant(tx: Tx, tenant: Tenant) -> None:

@@ -13,7 +13,7 @@ _REQUIRED = ["iss", "aud", "sub", "jti", "iat", "exp", "tenant_id", "role"]
 
 
 class Token(NamedTuple):
-    """What a valid token says. issued_at: microseconds, at the log-in; expires_at: too."""
+    """What a valid token says. issued_at: microseconds; expires_at: too."""
 
     id: str
     user_id: str
@@ -23,11 +23,10 @@ class Token(NamedTuple):
     expires_at: int
 
 
-def issue(user: User, secret: bytes, *, token_id: str, began_us: int, now_us: int) -> str:
-    """A token of a log-in that began then, to be used from now on."""
+def issue(user: User, secret: bytes, *, token_id: str, now_us: int) -> str:
     import jwt  # late: it would be a tenth of the time that the server needs to start
 
-    claims = rules.claims(user, token_id=token_id, began_us=began_us, now_us=now_us)
+    claims = rules.claims(user, token_id=token_id, now_us=now_us)
     return jwt.encode(claims, secret, algorithm=_ALGORITHM)
 
 

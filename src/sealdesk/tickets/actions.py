@@ -7,9 +7,8 @@ from sealdesk.caller import Caller
 from sealdesk.customers import actions as customers
 from sealdesk.customers import rules as customer_rules
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Fault, Missing, Stale, invalid
-from sealdesk.paging import PageRequest
-from sealdesk.tickets import history, rules, store
+from sealdesk.errors import Fault, Missing, invalid
+from sealdesk.tickets import rules, store
 from sealdesk.tickets.shapes import (
     Author,
     AuthorType,
@@ -81,7 +80,7 @@ def _ticket(
 
 async def change_ticket(
     tx: Tx,
-    caller: Caller,
+    tenant_id: str,
     ticket_id: str,
     change: TicketChange,
     *,
@@ -89,7 +88,7 @@ async def change_ticket(
     now_us: int,
 ) -> Shown:
     """The ticket after the change. Raises Missing, Stale, Clash, Invalid."""
-    found = await _get(tx, caller.tenant_id, ticket_id)
+    found = await _get(tx, tenant_id, ticket_id)
     ticket = found.ticket
     customers.check_match(if_match, rules.etag(ticket.version, found.customer_version))
     changed = rules.changed(ticket, change, now_us)
@@ -100,10 +99,10 @@ async def change_ticket(
             [Fault("/custom_fields", "too_large", "Together this is over 16 KiB of JSON.")]
         )
     if changed.assignee_id != ticket.assignee_id:
-        await _check_assignee(tx, caller.tenant_id, changed.assignee_id)
+        await _check_assignee(tx, tenant_id, changed.assignee_id)
     document = await store.replace(tx, ticket, changed)
     shown = _shown(found, changed, document)
-    await _record_change(tx, caller, _Change(ticket, changed, shown), now_us)
+    await _record_change(tx, ticket, changed, shown, now_us)
     return shown
 
 
@@ -129,34 +128,7 @@ async def reply(tx: Tx, caller: Caller, ticket_id: str, new: NewReply, *, now_us
     )
     if replied.status != ticket.status:
         shown = _shown(found, replied, document)
-        await _record_change(tx, caller, _Change(ticket, replied, shown), now_us)
-    return written
-
-
-async def answer(
-    tx: Tx,
-    caller: Caller,
-    ticket_id: str,
-    new: NewReply,
-    after: TicketChange,
-    *,
-    seen: str,
-    now_us: int,
-) -> Reply:
-    """A reply by who has read the conversation up to a reply, and a change of the ticket with it.
-
-    seen: the newest reply's id, "" for none. Raises Missing, Stale, Clash.
-    """
-    newest = PageRequest(1, None)
-    found = await store.list_replies(
-        tx, caller.tenant_id, ticket_id, newest, is_internal=None, newest_first=True
-    )
-    if seen != (found[0].id if found else ""):
-        raise Stale("version_mismatch", "There is a newer reply than the one that was seen.")
-    written = await reply(tx, caller, ticket_id, new, now_us=now_us)
-    if after != TicketChange():
-        await change_ticket(tx, caller, ticket_id, after, if_match=None, now_us=now_us)
-    await history.end_answering(tx, caller.tenant_id, ticket_id, caller.actor.id)
+        await _record_change(tx, ticket, replied, shown, now_us)
     return written
 
 
@@ -196,17 +168,10 @@ def _shown(found: TicketAndCustomer, ticket: Ticket, document: bytes) -> Shown:
     )
 
 
-class _Change(NamedTuple):
-    before: Ticket
-    after: Ticket
-    shown: Shown
-
-
-async def _record_change(tx: Tx, caller: Caller, change: _Change, now_us: int) -> None:
-    changes = rules.differences(change.before, change.after)
-    tenant_id, document = caller.tenant_id, change.shown.document
-    await history.add(tx, change.after, caller.actor, changes, now_us)
-    await events.record(tx, tenant_id, "ticket.updated", document, changes, now_us)
+async def _record_change(tx: Tx, before: Ticket, after: Ticket, shown: Shown, now_us: int) -> None:
+    changes = rules.differences(before, after)
+    tenant_id = after.tenant_id
+    await events.record(tx, tenant_id, "ticket.updated", shown.document, changes, now_us)
     if "status" in changes:
         moved = {"status": changes["status"]}
-        await events.record(tx, tenant_id, "ticket.status_changed", document, moved, now_us)
+        await events.record(tx, tenant_id, "ticket.status_changed", shown.document, moved, now_us)

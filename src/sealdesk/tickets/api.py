@@ -125,7 +125,7 @@ async def change_ticket(call: Call) -> Answer:
 
     async def work(tx: Tx) -> Answer:
         shown = await actions.change_ticket(
-            tx, call.caller, ticket_id, change, if_match=if_match, now_us=call.now_us
+            tx, call.caller.tenant_id, ticket_id, change, if_match=if_match, now_us=call.now_us
         )
         return _answer(shown, 200)
 

@@ -13,7 +13,7 @@ from sealdesk import ids
 from sealdesk.db.engine import Row, Tx
 from sealdesk.paging import PageRequest, Position
 from sealdesk.tickets import rules
-from sealdesk.tickets.shapes import STATUSES, Priority, Status
+from sealdesk.tickets.shapes import Priority, Status
 
 SortBy = Literal["created_at", "updated_at", "priority"]
 
@@ -25,27 +25,13 @@ _SHOWN = "SELECT p.id, p.updated_at, p.priority, p.document, c.reference"
 _OF_CUSTOMER = "c.tenant_id = p.tenant_id AND c.id = p.customer_id"
 
 
-_FEW = 5_000  # rows that are read and sorted within 0.1 s
-COUNTED = 1000
-# Up to a thousand index entries of each status, however many there are.
-_COUNT = "SELECT " + ", ".join(
-    f"""(SELECT count(*) FROM (SELECT 1 FROM tickets t WHERE t.tenant_id = :tenant_id
-    AND t.status = '{status}' LIMIT {COUNTED + 1}) x) AS "{status}\""""
-    for status in STATUSES
-)
-
-
 class Filter(msgspec.Struct, frozen=True):
-    """Which tickets a list is of, and in which order. Times are microseconds.
-
-    lead: of which of its filters the index has to lead, None for whichever the planner takes.
-    """
+    """Which tickets a list is of, and in which order. Times are microseconds."""
 
     status: tuple[Status, ...] = ()
     priority: tuple[Priority, ...] = ()
     customer_id: str | None = None
     assignee_id: str | None = None
-    is_unassigned: bool = False
     tag: str | None = None
     external_id: str | None = None
     created_after: int | None = None
@@ -53,12 +39,9 @@ class Filter(msgspec.Struct, frozen=True):
     updated_after: int | None = None
     sort_by: SortBy = "created_at"
     newest_first: bool = True
-    lead: str | None = None
 
     def is_served(self) -> bool:
         """Whether an index leads straight to the page."""
-        if self.is_unassigned:
-            return False
         equalities = sum(
             bool(value)
             for value in (
@@ -79,64 +62,8 @@ class Filter(msgspec.Struct, frozen=True):
 
 async def list_tickets(tx: Tx, tenant_id: str, wanted: Filter, page: PageRequest) -> Sequence[Row]:
     """Rows for `show` and `position`; one more than the page when there are more."""
-    wanted = await _led(tx, tenant_id, wanted)
     params: dict[str, object] = {"tenant_id": tenant_id, "limit": page.per_page + 1}
     return await tx.all(_statement(wanted, page.after, params), params)
-
-
-async def _led(tx: Tx, tenant_id: str, wanted: Filter) -> Filter:
-    """The same filter, led by the rarest of what it asks for, where that is rare.
-
-    No index serves several filters at once, and SQLite keeps no statistics: left to itself it may
-    read all tickets in their order until enough of somebody's few have come by.
-    """
-    if wanted.is_served() or wanted.lead is not None:
-        return wanted
-    params: dict[str, object] = {"tenant_id": tenant_id, "few": _FEW}
-    counted = {
-        name: f"(SELECT count(*) FROM (SELECT 1 FROM {table} t WHERE t.tenant_id = :tenant_id"
-        f" AND {condition} LIMIT :few) x) AS {name}"
-        for name, table, condition in _leads(wanted, params)
-    }
-    if not counted:
-        return wanted
-    row = await tx.first(f"SELECT {', '.join(counted.values())}", params)
-    count, name = min((row[name] if row else _FEW, name) for name in counted)
-    return msgspec.structs.replace(wanted, lead=name) if count < _FEW else wanted
-
-
-def _leads(wanted: Filter, params: dict[str, object]) -> list[tuple[str, str, str]]:
-    """(name, table, condition) of each filter that has an index."""
-    leads = []
-    for name, values in _choices(wanted):
-        keys = ", ".join(f":{key}" for key in _bound(name, values, params))
-        leads.append((name, "tickets", f"t.{name} IN ({keys})"))
-    for name in ("customer_id", "assignee_id", "external_id", "tag"):
-        value = getattr(wanted, name)
-        if value is not None:
-            params[name] = value
-            leads.append(
-                (name, "ticket_tags" if name == "tag" else "tickets", f"t.{name} = :{name}")
-            )
-    return leads
-
-
-async def list_chosen(tx: Tx, tenant_id: str, chosen: Sequence[str]) -> Sequence[Row]:
-    """Rows for `show` of these tickets, newest first; what is not there is left out."""
-    params: dict[str, object] = {"tenant_id": tenant_id, "limit": len(chosen)}
-    keys = ", ".join(f":{key}" for key in _bound("id", [*chosen], params))
-    cut = (
-        f"{_PAGE} WHERE t.tenant_id = :tenant_id AND t.id IN ({keys})"
-        " ORDER BY t.id DESC LIMIT :limit"
-    )
-    sql = f"{_SHOWN} FROM ({cut}) p CROSS JOIN customers c WHERE {_OF_CUSTOMER} ORDER BY p.id DESC"
-    return await tx.all(sql, params) if chosen else []
-
-
-async def count_statuses(tx: Tx, tenant_id: str) -> dict[Status, int]:
-    """How many tickets are in each status; COUNTED + 1 stands for more."""
-    row = await tx.first(_COUNT, {"tenant_id": tenant_id})
-    return {status: row[status] if row else 0 for status in STATUSES}
 
 
 def show(row: Row) -> bytes:
@@ -173,13 +100,7 @@ def _order(wanted: Filter, table: str) -> str:
     by_id = f"{table}.id {direction}"
     if wanted.sort_by == "created_at":
         return by_id
-    return f"{_column(wanted, table, wanted.sort_by)} {direction}, {by_id}"
-
-
-def _column(wanted: Filter, table: str, name: str) -> str:
-    """A column that is filtered or sorted by; what is not to lead is hidden from the planner."""
-    is_hidden = wanted.lead is not None and name != wanted.lead
-    return f"coalesce({table}.{name}, NULL)" if is_hidden else f"{table}.{name}"
+    return f"{table}.{wanted.sort_by} {direction}, {by_id}"
 
 
 def _equalities(wanted: Filter, params: dict[str, object]) -> list[str]:
@@ -188,9 +109,7 @@ def _equalities(wanted: Filter, params: dict[str, object]) -> list[str]:
         value = getattr(wanted, name)
         if value is not None:
             params[name] = value
-            conditions.append(f"{_column(wanted, 't', name)} = :{name}")
-    if wanted.is_unassigned:
-        conditions.append("t.assignee_id IS NULL")
+            conditions.append(f"t.{name} = :{name}")
     return conditions
 
 
@@ -198,15 +117,11 @@ def _any_of(wanted: Filter, params: dict[str, object]) -> list[str]:
     conditions = []
     for name, values in _choices(wanted):
         keys = _bound(name, values, params)
-        column = _column(wanted, "t", name)
-        conditions.append(f"{column} IN ({', '.join(f':{key}' for key in keys)})")
+        conditions.append(f"t.{name} IN ({', '.join(f':{key}' for key in keys)})")
     if wanted.tag is not None:
         params["tag"] = wanted.tag
         conditions.append(
-            "t.id IN (SELECT g.ticket_id FROM ticket_tags g WHERE g.tenant_id = :tenant_id"
-            " AND g.tag = :tag)"
-            if wanted.lead == "tag"
-            else "EXISTS (SELECT 1 FROM ticket_tags g WHERE g.tenant_id = t.tenant_id"
+            "EXISTS (SELECT 1 FROM ticket_tags g WHERE g.tenant_id = t.tenant_id"
             " AND g.tag = :tag AND g.ticket_id = t.id)"
         )
     return conditions
@@ -265,7 +180,7 @@ def _ranges(wanted: Filter, after: Position | None, params: dict[str, object]) -
         conditions.append("t.id < :created_before")
     if wanted.updated_after is not None and passed != ("updated_at", "after"):
         params["updated_after"] = wanted.updated_after
-        conditions.append(f"{_column(wanted, 't', 'updated_at')} >= :updated_after")
+        conditions.append("t.updated_at >= :updated_after")
     if after is not None:
         conditions.append(_behind(wanted, after, params))
     return conditions
@@ -277,5 +192,4 @@ def _behind(wanted: Filter, after: Position, params: dict[str, object]) -> str:
     if wanted.sort_by == "created_at":
         return f"t.id {sign} :after_id"
     params["after_value"] = after[0]
-    column = _column(wanted, "t", wanted.sort_by)
-    return f"({column}, t.id) {sign} (:after_value, :after_id)"
+    return f"(t.{wanted.sort_by}, t.id) {sign} (:after_value, :after_id)"

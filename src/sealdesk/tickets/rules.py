@@ -134,17 +134,15 @@ def with_customer(ticket_document: bytes, reference: bytes) -> bytes:
 
 def reply_document(reply: Reply) -> bytes:
     """ReplyShown as JSON."""
-    return msgspec.json.encode(reply_shown(reply))
-
-
-def reply_shown(reply: Reply) -> ReplyShown:
-    return ReplyShown(
-        reply.id,
-        reply.ticket_id,
-        reply.body,
-        reply.is_internal,
-        reply.author,
-        clock.iso(reply.created_at),
+    return msgspec.json.encode(
+        ReplyShown(
+            reply.id,
+            reply.ticket_id,
+            reply.body,
+            reply.is_internal,
+            reply.author,
+            clock.iso(reply.created_at),
+        )
     )
 
 

@@ -28,7 +28,6 @@ class Application:
         self._router = Router(routes)
         self._shared = shared
         self._metrics = shared.metrics
-        self._usage = shared.usage
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
@@ -49,13 +48,9 @@ class Application:
         label = f"{route.method} {route.path}" if route else _UNROUTED
         self._metrics.note(label, answer.status, time.perf_counter() - started)
         await _send(call, answer, receive, send)
-        if call.key_use is not None:
-            self._usage.note(call.key_use, call.now_us, answer.status, label, call.address)
 
 
 async def _answered(route: Route, call: Call) -> Answer:
-    if route.guard.scheme == "session":
-        await pages.speak(call)
     await route.guard.prove(call)
     for identifier in call.params:
         if not ids.is_canonical(identifier):

@@ -14,7 +14,6 @@ from sealdesk.errors import Malformed, TooLarge, WrongType
 from sealdesk.limits import RateState
 from sealdesk.settings import Network
 from sealdesk.shared import Shared
-from sealdesk.usage import KeyUse
 
 T = TypeVar("T")
 MAX_BODY_BYTES = 1024 * 1024  # decisions 3
@@ -62,7 +61,6 @@ class Call:
     rate, skew_s: what the guard of signed requests has seen of the key's budget and clock.
     answer_headers: what the guard adds to whatever the answer will be.
     visitor: who looks at a page, once proven.
-    key_use: the key that is counted with the answer.
     within_write: what must happen first in the transaction of the effect.
     """
 
@@ -73,7 +71,6 @@ class Call:
         "body_waited",
         "caller",
         "headers",
-        "key_use",
         "method",
         "now_us",
         "params",
@@ -120,7 +117,6 @@ class Call:
         self.answer_headers: list[Header] = []
         self.within_write: list[Callable[[Tx], Awaitable[None]]] = []
         self.visitor: Visitor | None = None
-        self.key_use: KeyUse | None = None
 
     @property
     def is_https(self) -> bool:
@@ -160,14 +156,6 @@ class Call:
         if len(self.headers) == len(self.raw_headers):
             return False
         return sum(1 for header, _ in self.raw_headers if header == name) > 1
-
-    def cookie(self, name: str) -> str | None:
-        """What a cookie holds; None without one, or with two of this name."""
-        lines = [value for header, value in self.raw_headers if header == b"cookie"]
-        parts = b"; ".join(lines).decode("latin-1").split(";")
-        pairs = [part.strip().partition("=") for part in parts]
-        found = [value for each, _, value in pairs if each == name and value]
-        return found[0] if len(found) == 1 else None
 
     async def read_body(self) -> None:
         """Read the body into `body`. Raises TooLarge, WrongType, Disconnected."""

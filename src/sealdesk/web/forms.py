@@ -5,7 +5,6 @@ from urllib.parse import parse_qsl, urlsplit
 
 from sealdesk.errors import Forbidden, Invalid, Malformed, WrongType
 from sealdesk.web.call import Call
-from sealdesk.web.retelling import retold
 
 TOKEN = "form_token"  # noqa: S105 - the name of a field
 _TYPE = b"application/x-www-form-urlencoded"
@@ -85,7 +84,7 @@ def faults_of(refusal: Invalid) -> dict[str, str]:
     faults: dict[str, str] = {}
     for fault in refusal.members["errors"]:
         field = fault["pointer"].split("/")[1] if fault["pointer"] else ""
-        faults.setdefault(field, retold(fault["message"]))
+        faults.setdefault(field, fault["message"])
     return faults
 
 

@@ -6,19 +6,13 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from sealdesk.errors import CODES, Refusal, Unproven
-from sealdesk.web import render, words
+from sealdesk.web import render
 from sealdesk.web.call import Answer, Call, Header
-from sealdesk.web.retelling import retold
-from sealdesk.web.words import noted
 
 LOG_IN = "/"
-ACCOUNT = "/account"
-LANGUAGE_COOKIE = "sealdesk-language"
 _HTML = b"text/html; charset=utf-8"
-# Letters that can lead nowhere else: in the path no dots, no backslash, no two slashes to begin.
-_LOCAL = re.compile(
-    r"/[A-Za-z0-9_-][A-Za-z0-9/_-]{0,500}(?:\?[A-Za-z0-9/_=&%:.+-]{0,1000})?", re.ASCII
-)
+# Letters that can lead nowhere else: no dots, no backslash, no second slash at the start.
+_LOCAL = re.compile(r"/[A-Za-z0-9_-][A-Za-z0-9/_?=&%:-]{0,1000}", re.ASCII)
 _HEADERS: tuple[Header, ...] = (
     # Nothing of a tenant stays in a browser for whoever sits there next.
     (b"cache-control", b"no-store"),
@@ -34,21 +28,13 @@ _POLICY = (
 
 
 class Place(NamedTuple):
-    """An entry of the navigation; its name is translated where it is shown."""
+    """An entry of the navigation. All of them are for administrators so far."""
 
     path: str
     name: str
-    is_for_all: bool
 
 
-PLACES = (
-    Place("/tickets", noted("Tickets"), True),
-    Place("/customers", noted("Customers"), True),
-    Place("/settings/api-keys", noted("API Keys"), False),
-    Place("/settings/webhooks", noted("Webhooks"), False),
-    Place("/settings/people", noted("People"), False),
-    Place("/settings/audit", noted("Audit"), False),
-)
+PLACES = (Place("/settings/webhooks", "Webhooks"),)
 
 
 class _Told(NamedTuple):
@@ -58,98 +44,56 @@ class _Told(NamedTuple):
 
 _TOLD = {
     "insufficient_role": _Told(
-        noted("This page is for administrators"),
-        noted(
-            "Your log-in is fine, but this is not yours to change. Ask an administrator of your"
-            " desk."
-        ),
+        "This page is for administrators",
+        "Your log-in is fine, but this is not yours to change. Ask an administrator of your desk.",
     ),
     "foreign_form": _Told(
-        noted("That form is out of date"),
-        noted(
-            "It was not sent from a page of your present log-in, so nothing was changed. Go back,"
-            " reload the page, and send it again."
-        ),
+        "That form is out of date",
+        "It was not sent from a page of your present log-in, so nothing was changed. Go back,"
+        " reload the page, and send it again.",
+    ),
+    "malformed_request": _Told(
+        "That cannot be read", "Go back, reload the page, and send its form again."
     ),
     "not_found": _Told(
-        noted("There is nothing here"),
-        noted("The address may be mistyped, or what was here has been deleted."),
+        "There is nothing here",
+        "The address may be mistyped, or what was here has been deleted.",
     ),
     "storage_unavailable": _Told(
-        noted("Back in a moment"),
-        noted(
-            "The storage cannot be reached right now. Nothing was changed. Try again in a moment."
-        ),
+        "Back in a moment",
+        "The storage cannot be reached right now. Nothing was changed. Try again in a moment.",
     ),
-    "query_too_slow": _Told(
-        noted("That would take too long"),
-        noted("There is too much to look through. Ask for less, for instance a shorter time."),
-    ),
-    "internal_error": _Told(
-        noted("Something went wrong"), noted("That was our fault, and it has been noted.")
-    ),
+    "internal_error": _Told("Something went wrong", "That was our fault, and it has been noted."),
 }
 
 
-async def speak(call: Call) -> None:
-    """The language that was chosen with a cookie, or that the browser prefers, for this request."""
-    accepted = call.headers.get(b"accept-language", b"").decode("latin-1")
-    await words.speak(words.preferred(call.cookie(LANGUAGE_COOKIE) or "", accepted))
-
-
-def language_cookie(call: Call, language: str) -> Header:
-    """The header that keeps a choice of language for a year."""
-    secure = "; Secure" if call.is_https else ""
-    flags = f"Path=/; HttpOnly; SameSite=Lax; Max-Age=31536000{secure}"
-    return b"set-cookie", f"{LANGUAGE_COOKIE}={language}; {flags}".encode()
-
-
-async def show(
-    call: Call,
-    room: str,
-    template: str,
-    status: int = 200,
-    *,
-    may_fetch: bool = False,
-    **values: Any,
-) -> Answer:
-    """A page out of a room's templates. room: its package, "" for what all rooms share.
-
-    may_fetch: whether its script asks for more of our pages.
-    """
+async def show(call: Call, room: str, template: str, status: int = 200, **values: Any) -> Answer:
+    """A page out of a room's templates. room: its package, "" for what all rooms share."""
     nonce = secrets.token_urlsafe(16)
     frame = {
+        "root": _root(call),
         "visitor": call.visitor,
         "places": PLACES,
         "path": call.path,
         "nonce": nonce,
-        "language": words.spoken(),
-        "languages": words.LANGUAGES,
     }
     text = await render.page(room, template, {**frame, **values})
-    policy = _POLICY.format(nonce=nonce) + ("; connect-src 'self'" if may_fetch else "")
-    headers = [*_HEADERS, (b"content-security-policy", policy.encode())]
+    policy = _POLICY.format(nonce=nonce).encode()
+    headers = [*_HEADERS, (b"content-security-policy", policy)]
     return Answer(status, text.encode(), headers, _HTML)
 
 
-def download(content: bytes, content_type: bytes, name: str) -> Answer:
-    """A file to be kept, under a name of ours; nothing in it is run."""
-    disposition = f'attachment; filename="{name}"'.encode()
-    policy = (b"content-security-policy", b"default-src 'none'; sandbox")
-    headers = [*_HEADERS, (b"content-disposition", disposition), policy]
-    return Answer(200, content, headers, content_type)
-
-
-def go(path: str, headers: tuple[Header, ...] = ()) -> Answer:
+def go(call: Call, path: str, *headers: Header) -> Answer:
     """On to another page of ours, which is fetched with GET."""
-    return Answer(303, b"", [*_HEADERS, (b"location", path.encode()), *headers], _HTML)
+    location = f"{_root(call)}{path}".encode()
+    return Answer(303, b"", [*_HEADERS, (b"location", location), *headers], _HTML)
 
 
 def is_known(path: str) -> bool:
     """Whether it leads to a page of ours: the only places to return to after logging in."""
     start = path.partition("?")[0]
     below = any(start == place.path or start.startswith(f"{place.path}/") for place in PLACES)
-    return (below or start == ACCOUNT) and _LOCAL.fullmatch(path) is not None
+    return below and _LOCAL.fullmatch(path) is not None
 
 
 def is_wanted(call: Call) -> bool:
@@ -160,12 +104,12 @@ def is_wanted(call: Call) -> bool:
 
 async def refused(call: Call, refusal: Refusal) -> Answer:
     """A page that says what is wrong, or the way to the log-in."""
-    await speak(call)
     if isinstance(refusal, Unproven):
-        back = page_left(call)
-        return go(f"{LOG_IN}?next={quote(back, safe='/')}" if is_known(back) else LOG_IN)
-    told = _TOLD.get(refusal.code) or _Told(CODES[refusal.code].title, retold(refusal.detail))
-    retries = refusal.code == "storage_unavailable" and call.method == "GET"
+        back = _page_left(call)
+        asked = f"?next={quote(back, safe='/')}" if is_known(back) else ""
+        return go(call, f"{LOG_IN}{asked}")
+    told = _TOLD.get(refusal.code) or _Told(CODES[refusal.code].title, refusal.detail)
+    retries = refusal.status == 503 and call.method == "GET"
     answer = await show(
         call, "", "refused.html", refusal.status,
         told=told, request_id=call.request_id, retries=retries,
@@ -174,13 +118,19 @@ async def refused(call: Call, refusal: Refusal) -> Answer:
     return answer
 
 
-def page_left(call: Call) -> str:
-    """The page that was asked for, or on which the form stood; it may be none of ours."""
+def _page_left(call: Call) -> str:
+    """The page that was asked for, or on which the form stood."""
     if call.method == "GET":
         return call.path + (f"?{call.query.decode('latin-1')}" if call.query else "")
     try:
         left = urlsplit(call.headers.get(b"referer", b"").decode("latin-1"))
     except ValueError:
         return LOG_IN
-    is_ours = left.netloc.encode("latin-1") == call.headers.get(b"host")
-    return left.path + (f"?{left.query}" if left.query else "") if is_ours else LOG_IN
+    if left.netloc.encode("latin-1") != call.headers.get(b"host"):
+        return LOG_IN
+    return left.path.removeprefix(_root(call)) + (f"?{left.query}" if left.query else "")
+
+
+def _root(call: Call) -> str:
+    """What a proxy has stripped from the path, and links must begin with."""
+    return call.shared.settings.path_prefix

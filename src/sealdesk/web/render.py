@@ -1,32 +1,23 @@
 """Rendering templates: escaping by default, and how instants are written."""
 
 import asyncio
-from functools import cache
 from typing import TYPE_CHECKING, Any
-
-from sealdesk import clock
-from sealdesk.web import words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-
-async def page(room: str, template: str, values: dict[str, Any]) -> str:
-    """A template of a room's package, or with "" of what all rooms share, as HTML."""
-    environment = _made.get(room)
-    if environment is None:
-        # Compiling all of a room's templates takes a tenth of a second: beside the request loop.
-        environment = await asyncio.to_thread(environment_of, room)
-        _made[room] = environment
-    return environment.get_template(template).render(values)
-
-
 _made: dict[str, "Environment"] = {}
 
 
-@cache
-def environment_of(room: str) -> "Environment":
-    """The templates of a room's package, compiled."""
+async def page(room: str, template: str, values: dict[str, Any]) -> str:
+    """A template of a room's package, or with "" of what all rooms share, as HTML."""
+    if room not in _made:
+        # Compiling all of a room's templates takes a tenth of a second: beside the request loop.
+        _made[room] = await asyncio.to_thread(_environment, room)
+    return _made[room].get_template(template).render(values)
+
+
+def _environment(room: str) -> "Environment":
     # Late: only who serves pages pays for it, not every start.
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
@@ -35,18 +26,10 @@ def environment_of(room: str) -> "Environment":
         loader=ChoiceLoader([PackageLoader(room), shared]) if room else shared,
         autoescape=True,
         undefined=StrictUndefined,
-        extensions=["jinja2.ext.i18n"],
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters["instant"] = _instant
-    environment.filters["minute"] = _minute
-    # For texts out of variables: unlike `_`, which takes what it says for HTML of ours.
-    environment.filters["said"] = words.gettext
-    environment.install_gettext_callables(  # type: ignore[attr-defined]
-        words.gettext, words.ngettext, newstyle=True
-    )
-    environment.policies["ext.i18n.trimmed"] = True
     for name in environment.list_templates(extensions=["html"]):
         environment.get_template(name)
     return environment
@@ -55,9 +38,3 @@ def environment_of(room: str) -> "Environment":
 def _instant(iso: str) -> str:
     """To the second in UTC, as people without scripts see it."""
     return iso[:19].replace("T", " ") + " UTC"
-
-
-def _minute(text: str) -> str:
-    """An instant as fields for it take it: in UTC, to the minute; else what was typed."""
-    at_us = clock.parse_instant(text)
-    return text if at_us is None else clock.iso(at_us)[:16]

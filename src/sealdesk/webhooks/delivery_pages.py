@@ -6,7 +6,6 @@ from sealdesk.errors import Clash, Invalid, Refusal
 from sealdesk.paging import PageRequest
 from sealdesk.web import body, forms, pages
 from sealdesk.web.call import Answer, Call
-from sealdesk.web.retelling import retold
 from sealdesk.web.route import page
 from sealdesk.webhooks import actions, entry, rules, store
 from sealdesk.webhooks.rules import Endpoint, Replay
@@ -37,7 +36,7 @@ async def try_webhook(call: Call) -> Answer:
     """Send a test now, and show what came of it."""
     (endpoint_id,) = call.params
     tried = await entry.try_webhook(call, endpoint_id)
-    return pages.go(f"{_PATH}/{endpoint_id}/deliveries/{tried.id}")
+    return pages.go(call, f"{_PATH}/{endpoint_id}/deliveries/{tried.id}")
 
 
 @page
@@ -47,7 +46,7 @@ async def redeliver(call: Call) -> Answer:
     await call.write(
         lambda tx: actions.redeliver(tx, call.caller, endpoint_id, delivery_id, now_us=call.now_us)
     )
-    return pages.go(f"{_PATH}/{endpoint_id}/deliveries/{delivery_id}")
+    return pages.go(call, f"{_PATH}/{endpoint_id}/deliveries/{delivery_id}")
 
 
 @page
@@ -70,7 +69,7 @@ async def replay(call: Call) -> Answer:
         )
     except (Invalid, Clash) as refusal:
         return await _replay_form(call, typed, refusal)
-    return pages.go(f"{_PATH}/{endpoint_id}/replay")
+    return pages.go(call, f"{_PATH}/{endpoint_id}/replay")
 
 
 async def _replay_form(call: Call, typed: dict[str, str], refusal: Refusal | None = None) -> Answer:
@@ -87,7 +86,7 @@ async def _replay_form(call: Call, typed: dict[str, str], refusal: Refusal | Non
         replays=[rules.replay_shown(each) for each in replays[: _REPLAYS.per_page]],
         typed={name: _as_typed(text) for name, text in typed.items()},
         faults=forms.faults_of(refusal) if isinstance(refusal, Invalid) else {},
-        wrong=retold(refusal.detail) if isinstance(refusal, Clash) else "",
+        wrong=refusal.detail if isinstance(refusal, Clash) else "",
     )  # fmt: skip
 
 

@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from asyncpg import Connection
 
-from sealdesk.db import tables
-
 # As SQLite gives them and takes them: booleans are 0 and 1.
 Value = None | int | str | bytes
 Row = tuple[Value, ...]
@@ -21,7 +19,6 @@ FROM pg_class c
 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
 WHERE c.relkind IN ('r', 'p') AND c.oid <> 'alembic_version'::regclass
-    AND c.relname <> ALL ($1)
     AND c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'alembic_version'::regclass)
 ORDER BY c.relname, a.attnum LIMIT 10000
 """
@@ -30,7 +27,7 @@ SELECT c.relname AS name, r.relname AS referred
 FROM pg_constraint k
 JOIN pg_class c ON c.oid = k.conrelid
 JOIN pg_class r ON r.oid = k.confrelid
-WHERE k.contype = 'f' AND r.oid <> c.oid AND c.relname <> ALL ($1)
+WHERE k.contype = 'f' AND r.oid <> c.oid
     AND c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'alembic_version'::regclass)
 ORDER BY 1, 2 LIMIT 10000
 """
@@ -62,11 +59,11 @@ class Table(NamedTuple):
 async def describe(connection: Connection) -> tuple[Table, ...]:
     """The tables of a migrated database; each comes after those that it refers to."""
     found: dict[str, list[tuple[str, str, int | None]]] = {}
-    for row in await connection.fetch(_COLUMNS, tables.REMADE):
+    for row in await connection.fetch(_COLUMNS):
         column = (row["column_name"], row["type_name"], row["place_in_key"])
         found.setdefault(row["name"], []).append(column)
     order = TopologicalSorter({name: set[str]() for name in found})
-    for row in await connection.fetch(_REFERENCES, tables.REMADE):
+    for row in await connection.fetch(_REFERENCES):
         order.add(row["name"], row["referred"])
     return tuple(_table(name, found[name]) for name in order.static_order())
 

@@ -29,7 +29,7 @@ class SqliteSource:
             "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
             " LIMIT 1000"
         )
-        ours = {n: self._columns(n) for (n,) in names if not _is_left_out(n)}
+        ours = {n: self._columns(n) for (n,) in names if n not in (tables.VERSION, _MARK)}
         theirs = {table.name: set(table.columns) for table in wanted}
         odd = sorted(n for n in ours.keys() | theirs.keys() if ours.get(n) != theirs.get(n))
         if odd:
@@ -105,11 +105,6 @@ class SqliteTarget(SqliteSource):
             self._connection.execute("ROLLBACK")
             raise
         self._connection.execute("COMMIT")
-
-
-def _is_left_out(name: str) -> bool:
-    left_out = (tables.VERSION, _MARK, *tables.REMADE)
-    return name in left_out or name.startswith(tables.SQLITE_INDEX)
 
 
 def check_source(path: Path) -> None:

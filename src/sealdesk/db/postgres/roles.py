@@ -62,8 +62,6 @@ def set_up(connection: Connection, runtime: Role | None, worker: Role | None) ->
         _grant(connection, "SELECT", tables.VERSION, role)
     if worker is not None:
         _grant(connection, "SELECT", "tenants", worker)
-    if runtime is not None:
-        _run(connection, f"GRANT EXECUTE ON FUNCTION {tables.SEARCH} TO {_quoted(runtime.name)}")
 
 
 def _isolate(connection: Connection, name: str, policies: set[tuple[str, str]]) -> None:

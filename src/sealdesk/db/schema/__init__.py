@@ -8,7 +8,7 @@ off, SQLite keeps the rows in the primary key itself: one descent fewer for smal
 list has further indexes (customers): SQLite would then walk the primary key instead of them.
 """
 
-from sealdesk.db.schema import api_keys, desk, events, identity, search, tickets
+from sealdesk.db.schema import api_keys, events, identity, tickets
 from sealdesk.db.schema.columns import metadata
 
-__all__ = ["api_keys", "desk", "events", "identity", "metadata", "search", "tickets"]
+__all__ = ["api_keys", "events", "identity", "metadata", "tickets"]

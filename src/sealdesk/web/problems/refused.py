@@ -28,17 +28,6 @@ REFUSED: dict[str, Problem] = {
         "Use another address, or change the existing user.",
         "ada@acme.test is the address of another user.",
     ),
-    "last_administrator": Problem(
-        "Without this user nobody could administer the tenant: an active administrator with a"
-        " password must remain.",
-        "Make somebody else an administrator first.",
-        "Nobody else can administer this desk. Make somebody else an administrator first.",
-    ),
-    "user_inactive": Problem(
-        "A link would let nobody in: the user is deactivated.",
-        "Reactivate the user first.",
-        "Reactivate them first: a link would let nobody in.",
-    ),
     "customer_email_taken": Problem(
         "A customer of the tenant already has the address, whatever its case: `existing_id`.",
         "Change that customer instead.",

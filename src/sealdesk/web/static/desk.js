@@ -33,7 +33,7 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
   button.hidden = false;
   button.addEventListener("click", async () => {
     await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
-    button.textContent = document.body.dataset.copied;
+    button.textContent = "Copied";
     setTimeout(() => (button.textContent = label), 2000);
   });
 }
@@ -43,63 +43,6 @@ const token = document.querySelector("input[data-fragment]");
 if (token && location.hash.length > 1) {
   token.value = location.hash.slice(1);
   history.replaceState(null, "", location.pathname);
-}
-
-// A list of tickets without a mouse.
-const tickets = [...document.querySelectorAll("[data-ticket]")];
-const picks = tickets.map((row) => row.querySelector("input"));
-const isTyping = (event) => event.ctrlKey || event.metaKey || event.altKey
-  || event.target.closest("input:not([type=checkbox]), textarea, select, dialog");
-addEventListener("keydown", (event) => {
-  if (isTyping(event)) return;
-  const at = tickets.findIndex((row) => row.contains(document.activeElement));
-  const go = (to) => tickets[Math.max(0, Math.min(to, tickets.length - 1))]?.querySelector("a").focus();
-  const press = {
-    j: () => go(at + 1),
-    k: () => go(at - 1),
-    x: () => picks[at]?.click(),
-    "/": () => document.querySelector("[data-find]")?.focus(),
-    "?": () => document.getElementById("keys")?.showModal(),
-  }[event.key];
-  if (press) {
-    event.preventDefault();
-    press();
-  } else if (event.key === "Enter" && document.activeElement === picks[at]) {
-    event.preventDefault();
-    tickets[at].querySelector("a").click();
-  }
-});
-const all = document.querySelector("[data-all]");
-if (all) {
-  all.hidden = false;
-  const box = all.querySelector("input");
-  box.addEventListener("change", () => picks.forEach((pick) => (pick.checked = box.checked)));
-}
-for (const button of document.querySelectorAll("[data-opens]")) {
-  button.hidden = false;
-  button.addEventListener("click", () => document.getElementById(button.dataset.opens).showModal());
-}
-for (const button of document.querySelectorAll("[data-closes]")) {
-  button.addEventListener("click", () => button.closest("dialog").close());
-}
-
-// What is new is told while somebody looks.
-const arrivals = document.querySelector("[data-poll]");
-if (arrivals) {
-  const ask = async () => {
-    if (document.hidden) return;
-    try {
-      const told = await fetch(arrivals.dataset.poll, { redirect: "manual" });
-      if (!told.ok) return;
-      const text = (await told.text()).trim();
-      if (text && text !== arrivals.dataset.told) {
-        arrivals.dataset.told = text;
-        arrivals.innerHTML = text;
-      }
-    } catch { /* No network: the next time. */ }
-  };
-  setInterval(ask, 10000);
-  document.addEventListener("visibilitychange", ask);
 }
 
 // A form goes out once, however often its button is pressed.
@@ -112,53 +55,3 @@ for (const form of document.querySelectorAll("form[method=post]")) {
 addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
-
-// An answer to a ticket: kept in this browser until it is sent; colleagues see that it is begun.
-const answer = document.querySelector("textarea[data-draft]");
-if (answer) {
-  const place = `draft ${answer.dataset.draft}`;
-  const note = answer.form.elements.is_internal;
-  const keep = () => {
-    try {
-      if (answer.value.trim()) {
-        localStorage.setItem(place, JSON.stringify({ body: answer.value, isNote: note.checked }));
-      } else localStorage.removeItem(place);
-    } catch { /* A browser that keeps nothing. */ }
-  };
-  const restore = () => {
-    try {
-      if ("done" in answer.dataset) localStorage.removeItem(place);
-      const kept = JSON.parse(localStorage.getItem(place));
-      if (kept && !answer.value) [answer.value, note.checked] = [kept.body, kept.isNote];
-    } catch { /* The same. */ }
-  };
-  const shown = document.getElementById("answering");
-  let toldAt = -Infinity;
-  const tell = async () => {
-    if (!answer.value.trim() || document.hidden || performance.now() - toldAt < 20000) return;
-    toldAt = performance.now();
-    const token = answer.form.elements.form_token.value;
-    const body = new URLSearchParams({ form_token: token });
-    try {
-      const told = await fetch(answer.dataset.tell, { method: "POST", body, redirect: "manual" });
-      if (!told.ok) return;
-      shown.textContent = await told.text();
-      shown.hidden = !shown.textContent;
-    } catch { /* No network: the next time. */ }
-  };
-  restore();
-  keep();
-  tell();
-  answer.form.addEventListener("input", () => { keep(); tell(); });
-  setInterval(tell, 20500);
-  answer.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) answer.form.requestSubmit();
-  });
-  addEventListener("keydown", (event) => {
-    if (event.key !== "r" || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target.closest("input, textarea, select, dialog")) return;
-    event.preventDefault();
-    answer.focus();
-  });
-  if (location.hash === "#reply") answer.focus();
-}

@@ -1,1 +1,0 @@
-"""Search: the tickets in which somebody's words stand."""
