@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 import pytest
 
 from sealdesk.caller import SYSTEM
+from sealdesk.db.engine import Tx
 from sealdesk.identity import actions
 from tests.support.client import Person
 from tests.support.pages import PASSWORD, Visitor, logged_in
@@ -205,7 +206,7 @@ def test_a_bearer_token_opens_no_page(tenant: Tenant) -> None:
 def _reset_token(tenant: Tenant) -> str:
     service, now_us = tenant.service, tenant.service.clock.now_us()
 
-    async def work(tx):  # type: ignore[no-untyped-def]
+    async def work(tx: Tx) -> str:
         user = await actions.get_user_by_email(tx, tenant.admin_email)
         return await actions.make_reset_token(tx, user, actor=SYSTEM, now_us=now_us)
 

@@ -52,7 +52,7 @@ UPDATE endpoints SET is_active = TRUE, disabled_reason = NULL, failing_since = N
     due_at = :now, wakes = wakes + 1
 WHERE tenant_id = :tenant_id AND id = :id AND deleted_at IS NULL
 """
-_WAKE = """
+WAKE = """
 UPDATE endpoints SET due_at = CASE WHEN due_at < :now THEN due_at ELSE :now END, wakes = wakes + 1
 WHERE tenant_id = :tenant_id AND id = :id AND is_active AND deleted_at IS NULL
 """
@@ -183,7 +183,7 @@ async def resume(tx: Tx, tenant_id: str, endpoint_id: str, now_us: int) -> None:
 
 async def wake(tx: Tx, tenant_id: str, endpoint_id: str, now_us: int) -> None:
     """Have the background loop look at an active one now."""
-    await tx.put(_WAKE, {"tenant_id": tenant_id, "id": endpoint_id, "now": now_us})
+    await tx.put(WAKE, {"tenant_id": tenant_id, "id": endpoint_id, "now": now_us})
 
 
 async def delete(tx: Tx, tenant_id: str, endpoint_id: str, now_us: int) -> None:
