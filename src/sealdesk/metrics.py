@@ -57,6 +57,8 @@ class Metrics(Collector):
         self._registry.register(self)
         self._answers: Counter[tuple[str, int]] = Counter()
         self._durations: defaultdict[str, _Durations] = defaultdict(_Durations)
+        self._attempts: Counter[str] = Counter()
+        self._unplaced_s = 0.0
         self._tally: Tally | None = None
         self._worker = 0
 
@@ -85,6 +87,18 @@ class Metrics(Collector):
         durations.counts[bisect_left(_BOUNDS_S, duration_s)] += 1
         durations.sum_s += duration_s
 
+    def note_attempt(self, result: str) -> None:
+        """Count one attempt to deliver an event: succeeded, failed, or failed and disabled."""
+        self._attempts[result] += 1
+
+    def note_unplaced(self, age_s: float) -> None:
+        """How long the oldest event has waited for its place in the feed."""
+        self._unplaced_s = age_s
+
+    def of_background(self) -> dict[str, object]:
+        """What the background loop has counted, for the log of a process that nobody scrapes."""
+        return {"attempts": dict(self._attempts), "unplaced_s": round(self._unplaced_s, 3)}
+
     def collect(self) -> Iterator[Metric]:
         """What was counted, in the library's terms."""
         counted = self._by_all()
@@ -103,8 +117,22 @@ class Metrics(Collector):
             buckets = list(zip(_LABELS, accumulate(kept.counts), strict=True))
             durations.add_metric([route], buckets, kept.sum_s)
         yield durations
+        yield from self._background()
         if self._limiter.mode != "per_process":
             yield from _shared_limits(self._limiter)
+
+    def _background(self) -> Iterator[Metric]:
+        attempts = CounterMetricFamily(
+            "sealdesk_webhook_attempts", "Requests to webhook endpoints.", labels=["result"]
+        )
+        for result, count in self._attempts.items():
+            attempts.add_metric([result], count)
+        yield attempts
+        yield GaugeMetricFamily(
+            "sealdesk_events_unplaced_seconds",
+            "How long the oldest event has waited for the background loop.",
+            self._unplaced_s,
+        )
 
     def _by_all(self) -> _Counted:
         """What this process counted, and what the other workers have written down."""

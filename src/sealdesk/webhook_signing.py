@@ -83,7 +83,9 @@ def sign(key: bytes, webhook_id: str, timestamp: int, body: bytes) -> str:
 
 def find_mistake(secret: str, captured: Captured, now_s: int) -> Mistake | None:
     """What is wrong with a webhook for who holds this secret; None when it is valid."""
-    mistake = find_mistake_of_secret(secret) or _of_parts(captured) or _of_signature(captured.signature)
+    mistake = (
+        find_mistake_of_secret(secret) or _of_parts(captured) or _of_signature(captured.signature)
+    )
     if mistake:
         return mistake
     key = key_of(secret)

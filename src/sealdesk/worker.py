@@ -1,5 +1,5 @@
-"""The background loop: places what happened in the feed, delivers it, indexes it for the search, and
-prunes what is old.
+"""The background loop: places what happened in the feed, delivers it, indexes it for the search,
+and prunes what is old.
 """
 
 import asyncio
@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 import structlog
 import uvloop
 
+from sealdesk import ids
 from sealdesk.clock import Clock
 from sealdesk.db.opening import open_database
 from sealdesk.errors import Unavailable
@@ -26,6 +27,8 @@ LOOK_EVERY_S = 0.05
 INDEX_EVERY_S = 0.5
 # Of its time the indexer takes a fifth, for on SQLite it is the time of the requests.
 _INDEX_REST = 4
+AFTER_FAILURE_S = 0.5
+TELL_EVERY_S = 60.0
 END_WITHIN_S = 10
 
 log = structlog.get_logger("sealdesk.worker")
@@ -61,6 +64,8 @@ async def run(shared: Shared) -> None:
         group.create_task(_deliver_always(shared))
         group.create_task(_index_always(shared))
         group.create_task(_prune_always(shared))
+        if shared.settings.database_url:
+            group.create_task(_tell_always(shared))
 
 
 async def _deliver_always(shared: Shared) -> None:
@@ -88,8 +93,11 @@ class _Delivering:
             self._has_old_leases = False
         now_us = shared.clock.now_us()
         there = await shared.database.read(lambda tx: queue.look(tx, now_us))
-        done = await sequence(shared) if there.events else 0
-        done += await replay(shared) if there.replays else 0
+        oldest_at = ids.instant_of(there.event_id) if there.event_id else now_us
+        shared.metrics.note_unplaced(max(0, now_us - oldest_at) / 1_000_000)
+        # Each by itself: what cannot be placed does not hold up what is to be sent again.
+        done = await _tried(sequence, shared) if there.event_id else 0
+        done += await _tried(replay, shared) if there.replays else 0
         return done + await self.deliverer.take(there)
 
 
@@ -108,6 +116,12 @@ async def _prune_always(shared: Shared) -> None:
         await _tried(prune, shared)
 
 
+async def _tell_always(shared: Shared) -> None:
+    while True:
+        await asyncio.sleep(TELL_EVERY_S)
+        log.info("background work", **shared.metrics.of_background())
+
+
 async def _tried(step: Callable[[Shared], Awaitable[int]], shared: Shared) -> int:
     """What a step did; nothing when it failed."""
     try:
@@ -116,4 +130,5 @@ async def _tried(step: Callable[[Shared], Awaitable[int]], shared: Shared) -> in
         log.warning("background work has to wait", step=step.__name__, cause=repr(error.__cause__))
     except Exception:
         log.exception("background work failed", step=step.__name__)
+    await asyncio.sleep(AFTER_FAILURE_S)
     return 0

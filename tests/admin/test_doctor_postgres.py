@@ -10,7 +10,7 @@ import pytest
 from tests.admin.terminal import Terminal
 from tests.servers import PgBouncer, server_directory
 from tests.support.databases import Template
-from tests.support.service import random_key
+from tests.support.service import random_key, running
 
 Env = dict[str, str]
 
@@ -105,3 +105,12 @@ def test_commands_refuse_what_cannot_be_used_in_one_line(
     line = shell.refused(*command)
     assert words[fault] in line
     assert not any(secret in line for secret in (":runtime@", ":worker@"))
+
+
+def test_a_missing_worker_is_noticed(shell: Terminal, env: Env) -> None:
+    shell.tenant("ada@acme.test")
+    with running(shell.data_dir, **env):
+        assert _findings(shell)["worker"] == ("good", "`sealdesk worker` runs")
+    with running(shell.data_dir, **{**env, "SEALDESK_WORKER_DATABASE_URL": ""}):
+        state, text = _findings(shell)["worker"]
+    assert (state, "webhooks are not sent" in text) == ("bad", True)

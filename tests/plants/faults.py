@@ -25,11 +25,17 @@ _PEOPLE = "tests/identity/test_people_pages.py"
 _ACCOUNT = "tests/identity/test_account_pages.py"
 _AUDIT = "tests/identity/test_audit_pages.py"
 _SHARED = "shared_limits.py"
+_LEASES = "tests/webhooks/test_leases.py"
+_SCHEDULE = "tests/webhooks/test_schedule.py"
+_DELIVERY = "tests/webhooks/test_delivery.py"
 _WEBHOOKS = "tests/webhooks"
 _ENDPOINTS = f"{_WEBHOOKS}/test_endpoints.py"
 _ROTATION = f"{_WEBHOOKS}/test_rotation.py"
 _SEARCH = "tests/search/test_search.py"
 _SHARED_TESTS = "tests/test_shared_limits.py"
+_WEB_PAGES = "tests/web/test_pages.py"
+_LOG_IN_PAGES = "tests/identity/test_pages.py"
+_HOOK_PAGES = "tests/webhooks/test_pages.py"
 
 _LISTEN = "tests/admin/test_webhooks_listen.py"
 _LIBRARIES = "tests/webhooks/test_verifying_libraries.py::test_the_libraries_verify"
@@ -703,15 +709,12 @@ PLANTS: tuple[Plant, ...] = (
     Plant(
         "an event's position is of the time at which it was recorded",
         "events.py",
-        '    drawn = await tx.first(_DRAW_POSITIONS, {"tenant_id": tenant_id, "count": len(event_ids)})\n'
-        "    if drawn is None:\n"
-        '        raise RuntimeError("an upsert returns its row")\n'
         '    first = drawn["last_position"] - len(event_ids) + 1\n',
-        '    sql = "SELECT last_position FROM feed_positions WHERE tenant_id = :tenant_id LIMIT 1"\n'
-        '    before = await tx.first(sql, {"tenant_id": tenant_id})\n'
+        '    last = drawn["last_position"] - len(event_ids)\n'
         "    first = ids.instant_of(event_ids[0]) * 100\n"
-        '    rise = max(0, first + len(event_ids) - 1 - (before["last_position"] if before else 0))\n'
-        '    await tx.first(_DRAW_POSITIONS, {"tenant_id": tenant_id, "count": rise})\n',
+        "    if first > last:\n"
+        '        params = {"tenant_id": tenant_id, "count": first - last - 1}\n'
+        "        await tx.first(_DRAW_POSITIONS, params)\n",
         (
             f"{_FEED}/test_order.py::test_a_late_commit_is_not_skipped",
             f"{_FEED}/test_order.py::test_what_is_older_than_what_was_read_comes_behind_it",
@@ -1034,5 +1037,184 @@ PLANTS: tuple[Plant, ...] = (
         "    IF of_tenant IS DISTINCT FROM nullif(",
         "    IF false AND of_tenant IS DISTINCT FROM nullif(",
         (f"{_SEARCH}::test_the_function_refuses_another_tenant",),
+    ),
+    Plant(
+        "pages do not escape",
+        "web/render.py",
+        "autoescape=True,",
+        "autoescape=False,",
+        (f"{_HOOK_PAGES}::test_hostile_text_is_shown_as_text",),
+    ),
+    Plant(
+        "what a receiver answers is taken for HTML",
+        "webhooks/templates/delivery.html",
+        "{{ attempt.response.body }}",
+        "{{ attempt.response.body | safe }}",
+        (f"{_HOOK_PAGES}::test_hostile_text_is_shown_as_text",),
+    ),
+    Plant(
+        "a form's token is only asked for, not compared",
+        "web/forms.py",
+        "    if not hmac.compare_digest(sent.encode(), token.encode()):\n",
+        "    if not sent:\n",
+        (f"{_WEB_PAGES}::test_no_form_is_taken_without_its_token",),
+    ),
+    Plant(
+        "a neighbouring site may send forms",
+        "web/forms.py",
+        '_OURS = (b"same-origin", b"none")',
+        '_OURS = (b"same-origin", b"same-site", b"none")',
+        (f"{_WEB_PAGES}::test_no_form_of_another_site_is_taken",),
+    ),
+    Plant(
+        "any path is a place to return to",
+        "web/pages.py",
+        "    return below and _LOCAL.fullmatch(path) is not None\n",
+        '    return below or path.startswith("/")\n',
+        (f"{_LOG_IN_PAGES}::test_a_log_in_leads_to_no_other_place",),
+    ),
+    Plant(
+        "scripts may read the session",
+        "identity/session.py",
+        '"Path=/; HttpOnly; SameSite=Lax"',
+        '"Path=/; SameSite=Lax"',
+        (
+            f"{_LOG_IN_PAGES}::test_the_cookie_is_for_this_host_and_no_script",
+            f"{_LOG_IN_PAGES}::test_on_https_the_cookie_is_secure_and_bound_to_the_host",
+        ),
+    ),
+    Plant(
+        "logging out only forgets the cookie",
+        "identity/pages.py",
+        'wherever its token may be."""\n    await entry.end(call, session.get(call))\n',
+        'wherever its token may be."""\n',
+        (f"{_LOG_IN_PAGES}::test_after_logging_out_the_cookie_opens_nothing",),
+    ),
+    Plant(
+        "pages for administrators are for everybody with a log-in",
+        "routes.py",
+        "_OFFICE = SessionGuard(ADMINISTRATORS)",
+        "_OFFICE = SessionGuard(ROLES)",
+        (f"{_WEB_PAGES}::test_an_agent_is_told_in_words_whom_to_ask",),
+    ),
+    Plant(
+        "a page of a deleted or foreign endpoint says more than that there is none",
+        "webhooks/pages.py",
+        "        endpoint = await actions.get_webhook(tx, tenant_id, endpoint_id)\n"
+        "        return endpoint,",
+        "        endpoint = (await store.list_endpoints(tx, tenant_id, wanted))[0]\n"
+        "        return endpoint,",
+        (f"{_HOOK_PAGES}::test_deleting_says_what_it_means_before",),
+    ),
+    Plant(
+        "a form forgets what was typed",
+        "webhooks/pages.py",
+        'return await _form(call, "new.html", _wanted(form), refusal)',
+        'return await _form(call, "new.html", {**_wanted(form), "url": ""}, refusal)',
+        (
+            f"{_HOOK_PAGES}"
+            "::test_a_form_keeps_what_was_typed_and_says_beside_the_field_what_is_wrong",
+        ),
+    ),
+    Plant(
+        "a field has no label",
+        "web/templates/pages/fields.html",
+        '<label for="{{ name }}">{{ label }}</label>',
+        "<div>{{ label }}</div>",
+        ("tests/browser/test_flows.py::test_pages_fit_their_window_and_hinder_nobody",),
+    ),
+    Plant(
+        "an endpoint is not leased",
+        "webhooks/queue.py",
+        "(leased_until IS NULL OR leased_until <= :now)",
+        "TRUE",
+        (
+            f"{_LEASES}::test_two_workers_share_the_work_and_send_nothing_twice",
+            f"{_LEASES}::test_what_another_holds_is_left_alone_until_its_lease_has_run_out",
+        ),
+    ),
+    Plant(
+        "a lease never runs out",
+        "webhooks/queue.py",
+        "(leased_until IS NULL OR leased_until <= :now)",
+        "leased_until IS NULL",
+        (
+            f"{_LEASES}::test_what_another_holds_is_left_alone_until_its_lease_has_run_out",
+            "tests/proofs/test_killed.py::test_every_event_arrives_though_the_worker_is_killed",
+        ),
+    ),
+    Plant(
+        "what comes while an endpoint is let go is overlooked",
+        "webhooks/queue.py",
+        " AND leased_until = :lease AND wakes = :wakes\n",
+        " AND leased_until = :lease\n",
+        (f"{_LEASES}::test_what_comes_while_an_endpoint_is_let_go_is_not_forgotten",),
+    ),
+    Plant(
+        "the leases of a killed server are kept",
+        "worker.py",
+        "self._has_old_leases = not shared.settings.database_url",
+        "self._has_old_leases = False",
+        (f"{_LEASES}::test_what_a_killed_server_held_is_delivered_by_the_next",),
+    ),
+    Plant(
+        "endpoints are not let go at the end of the process",
+        "webhooks/deliver.py",
+        "        if self._is_broken:\n",
+        "        if self._is_broken or self._deliverer.is_ending:\n",
+        (f"{_LEASES}::test_what_takes_too_long_at_the_end_is_sent_by_the_next_at_once",),
+    ),
+    Plant(
+        "an event is placed though its deliveries could not be made",
+        "sequencing.py",
+        "        await fan_out.add(tx, deliveries, now_us)\n",
+        "        with __import__('contextlib').suppress(Exception):\n"
+        "            await fan_out.add(tx, deliveries, now_us)\n",
+        ("tests/test_sequencing.py::test_no_event_has_a_place_without_its_deliveries",),
+    ),
+    Plant(
+        "retries are spread too far",
+        "webhooks/schedule.py",
+        "_SPREAD_PERCENT = 18",
+        "_SPREAD_PERCENT = 40",
+        (f"{_SCHEDULE}::test_each_delay_is_near_its_place_in_the_schedule",),
+    ),
+    Plant(
+        "a receiver may put its retries off for ever",
+        "webhooks/schedule.py",
+        "min(max(wish_us, base_us), 2 * base_us)",
+        "max(wish_us, base_us)",
+        (f"{_SCHEDULE}::test_a_wish_is_granted_from_once_to_twice_the_delay",),
+    ),
+    Plant(
+        "each attempt has an id of its own",
+        "webhooks/sending.py",
+        '"webhook-id": event_id,',
+        '"webhook-id": f"{event_id}-{now_us}",',
+        (f"{_DELIVERY}::test_what_fails_arrives_later_under_the_same_id",),
+    ),
+    Plant(
+        "an endpoint that fails is asked as often as one that does not",
+        "webhooks/deliver.py",
+        "return self.failing_since is not None or self._deliverer",
+        "return self._deliverer",
+        (f"{_DELIVERY}::test_whoever_answers_badly_is_asked_one_at_a_time",),
+    ),
+    Plant(
+        "endpoints that fail take the places of others",
+        "webhooks/deliver.py",
+        "        healthy = len(self._sessions) - failing\n",
+        "        healthy = len(self._sessions)\n",
+        (
+            "tests/webhooks/test_isolation.py"
+            "::test_endpoints_that_fail_leave_the_places_of_others_alone",
+        ),
+    ),
+    Plant(
+        "a success does not end the days of failure",
+        "webhooks/results.py",
+        'status="succeeded", failing_since=None, has_turned=has_turned',
+        'status="succeeded"',
+        ("tests/webhooks/test_disabling.py::test_a_success_ends_the_days_of_failure",),
     ),
 )

@@ -63,7 +63,7 @@ class Installation:
         version.migrate_postgres(
             self.env["SEALDESK_OWNER_DATABASE_URL"], runtime_url=self._url(), worker_url=""
         )
-        self.key = asyncio.run(_furnished(self.env))
+        self.key = asyncio.run(furnished(self.env))
         self._shared: list[Node] = []
 
     def _url(self, *others: Postgres) -> str:
@@ -147,7 +147,7 @@ def _end(nodes: Sequence[Node]) -> None:
         node.process.kill()
 
 
-async def _furnished(env: dict[str, str]) -> Key:
+async def furnished(env: dict[str, str]) -> Key:
     """Add a tenant and its administrator, as the owner; a key of the tenant."""
     now_us = Clock().now_us()
 
@@ -172,7 +172,7 @@ async def _furnished(env: dict[str, str]) -> Key:
         )
         return Key(created.id, created.api_key, created.api_secret)
 
-    url = env["SEALDESK_OWNER_DATABASE_URL"]
+    url = env.get("SEALDESK_OWNER_DATABASE_URL", "")  # none on SQLite
     database = open_database(from_env(env), name="proof", url=url)
     try:
         return await database.write(work)

@@ -3,7 +3,17 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from tests.proofs import crashes, crowd, ending, failover, limited, reading, rebinding, rolling
+from tests.proofs import (
+    crashes,
+    crowd,
+    ending,
+    failover,
+    killed,
+    limited,
+    reading,
+    rebinding,
+    rolling,
+)
 from tests.proofs.figures import Target, Tell
 from tests.proofs.nodes import Installation
 
@@ -87,5 +97,17 @@ PROOFS = (
         "no webhook goes to a forbidden address, whatever a name server says",
         lambda _, tell: rebinding.run(tell=tell),
         rebinding.TARGETS,
+    ),
+    Proof(
+        "worker",
+        "every event arrives: the worker is killed, the receiver refuses",
+        lambda installation, tell: killed.run(installation, tell=tell),
+        killed.TARGETS,
+    ),
+    Proof(
+        "server",
+        "the same on SQLite, where the server itself is killed",
+        lambda _, tell: killed.run(None, tell=tell),
+        killed.TARGETS,
     ),
 )

@@ -1,5 +1,6 @@
 """pytest's side of the servers: they are there before the tests, and what was not run is told."""
 
+import atexit
 import os
 import time
 from collections import Counter
@@ -30,6 +31,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         config.stash[_refusal] = _install(config, list(lacking)) or ""
     stack = config.stash[_stack] = ExitStack()
     stack.enter_context(servers_of_the_run())
+    # Should pytest itself fail before it comes to the end below.
+    atexit.register(stack.close)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -33,7 +33,9 @@ def servers_of_the_run() -> Iterator[None]:
         yield
         return
     with server_directory() as directory:
-        thread = threading.Thread(target=_serve, args=(directory, ended := threading.Event()))
+        ended = threading.Event()
+        # A daemon, or Python would wait for it before anything could tell it to end.
+        thread = threading.Thread(target=_serve, args=(directory, ended), daemon=True)
         thread.start()
         os.environ[DIRECTORY_ENV] = str(directory)
         try:

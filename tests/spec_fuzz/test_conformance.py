@@ -19,6 +19,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from sealdesk import watch
 from sealdesk.routes import ROUTES
 from sealdesk.web.route import Route
 from tests.support.client import Key, Person
@@ -54,7 +55,11 @@ class Fuzzed(NamedTuple):
 @pytest.fixture(scope="module")
 def fuzzed(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fuzzed]:
     """A service of the module's own: failing log-ins by the dozen would lock out other tests."""
-    with begin(tmp_path_factory.mktemp("fuzzed"), **LOOPBACK) as service:
+    with (
+        begin(tmp_path_factory.mktemp("fuzzed"), **LOOPBACK) as service,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(watch, "PLACES", 0)  # nobody waits for an event
         tenant = service.tenant()
         yield Fuzzed(service, _document(service), tenant, tenant.key(), tenant.admin())
 

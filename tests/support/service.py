@@ -143,6 +143,10 @@ class Service:
         shared = msgspec.structs.replace(self.shared, database=database)
         return shared, asyncio.ensure_future(worker.run(shared))
 
+    def settle(self) -> None:
+        """Wait until the background loop has placed what happened, and so has nothing to write."""
+        wait_until(lambda: not self.rows("SELECT 1 FROM events WHERE position IS NULL LIMIT 1"))
+
     def in_background(self, step: Callable[[Shared], Coroutine[Any, Any, T]]) -> T:
         """Do now what the background loop would do later."""
         return self._wait(step(self._background))
@@ -257,7 +261,7 @@ def random_key() -> str:
     return base64.b64encode(os.urandom(32)).decode()
 
 
-def wait_until(condition: Callable[[], bool], timeout_s: float = 5.0) -> None:
+def wait_until(condition: Callable[[], bool], timeout_s: float = 20.0) -> None:
     """Wait for something that another thread does."""
     deadline = time.monotonic() + timeout_s
     while not condition():

@@ -10,6 +10,7 @@ from sealdesk.webhooks import store
 from sealdesk.webhooks.rules import Attempt, Delivery, Replay
 from sealdesk.webhooks.shapes import SUBSCRIBABLE, NewWebhook, WebhookChange
 from tests.support.client import Key, Person
+from tests.support.feed import wait_until_placed
 from tests.support.service import Service, Tenant
 
 # Stands in every text of our tenant, so that an answer that shows any of them gives itself away.
@@ -69,6 +70,7 @@ def marked_tenant(service: Service) -> Ours:
     powerless = tenant.key(name=CANARY, permissions=[])
     customer_id = ticket["customer"]["id"]
     webhook = [_marked_webhook(tenant) for _ in range(2)][-1]
+    wait_until_placed(service)  # or events would change later
     return Ours(
         tenant, key, powerless, revoked, expired, admin, agent, ticket, customer_id, agent_id,
         *webhook,

@@ -1,12 +1,14 @@
 """What all pages have in common: headers, forms that only our pages can send, refusals."""
 
+from collections.abc import Callable
+
 import pytest
 
 from sealdesk.errors import Unavailable
 from sealdesk.routes import PAGES
 from sealdesk.web import pages
 from sealdesk.web.route import Route
-from tests.support.pages import FORM, Page, Visitor, logged_in
+from tests.support.pages import FORM, PASSWORD, Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
 from tests.web.test_reference import _Page as Inline
 
@@ -14,7 +16,7 @@ HOME = "/settings/webhooks"
 _ID = "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"
 _WITH_GUARD = [route for route in PAGES if route.guard.scheme == "session"]
 _FOR_PEOPLE = [route for route in _WITH_GUARD if route.guard.needs]
-_FOR_OFFICE = [route for route in _FOR_PEOPLE if "agent" not in route.guard.needs]
+_FOR_OFFICE = [route for route in PAGES if route.path.startswith("/settings/")]
 _FORMS = [route for route in _WITH_GUARD if route.method == "POST"]
 # How a browser tells where a form came from; no Sec-Fetch-Site where the page is not secure.
 _FOREIGN = [
@@ -206,6 +208,22 @@ def test_a_page_without_storage_says_so_and_tries_again(
     assert b"refresh" not in form.content
 
 
+def test_a_fault_of_ours_is_a_page_that_says_nothing_of_itself(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visitor = logged_in(own_service.tenant())
+
+    async def broken(*_: object) -> None:
+        raise RuntimeError("of no concern to anybody outside")
+
+    monkeypatch.setattr(own_service.shared.database, "read", broken)
+    page = visitor.get(HOME)
+    assert page.status == 500
+    assert "That was our fault" in page.text and "concern" not in page.text
+    assert page.answer.headers["x-request-id"] in page.text
+    assert_guarded(page)
+
+
 @pytest.mark.parametrize("path", ["/assets/desk.css", "/assets/desk.js"])
 def test_assets_are_kept_until_they_change(service: Service, path: str) -> None:
     visitor = Visitor(service)
@@ -219,6 +237,27 @@ def test_the_way_back_is_known_from_the_form_that_was_sent_too_late(visitor: Vis
     visitor.cookies.clear()
     page = visitor.post("/log-out", [])
     assert page.form("/log-in").value("next") == f"{HOME}/new"
+
+
+def test_behind_a_proxy_that_strips_a_prefix_every_address_begins_with_it(
+    start: Callable[..., Service],
+) -> None:
+    service = start(SEALDESK_EXTERNAL_PATH_PREFIX="/support")
+    visitor, email = Visitor(service), service.tenant().admin_email
+    told = visitor.once("GET", f"{HOME}/new").headers["location"]
+    assert told == f"/support/?next={HOME}/new"
+    form = f"next={HOME}/new&email={email}&password={PASSWORD}".replace(" ", "+").encode()
+    entered = visitor.once("POST", "/log-in", form, content_type=FORM)
+    assert entered.headers["location"] == f"/support{HOME}/new"
+    for path in ("/", "/reset", "/nowhere", HOME, f"{HOME}/new"):
+        answer = visitor.once("GET", path)
+        page = Page(answer)
+        addresses = Inline(answer.text).addresses + [form.action for form in page.forms]
+        assert all(address.startswith(("/support/", "#")) for address in addresses), path
+    visitor.cookies.clear()
+    sent = {"content_type": FORM, "referer": f"{service.url}/support{HOME}/new"}
+    late = visitor.once("POST", "/log-out", b"", **sent)
+    assert late.headers["location"] == told
 
 
 def test_the_first_page_is_light(service: Service) -> None:

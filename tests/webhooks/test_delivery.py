@@ -4,6 +4,7 @@ import itertools
 import json
 from typing import Any
 
+import httpx
 import pytest
 from standardwebhooks import Webhook
 
@@ -53,7 +54,7 @@ def test_only_what_an_endpoint_wants_arrives(key: Key, admin: Person, receiver: 
     key.patch(path, {"status": "resolved"})
     until_all_are("succeeded", admin, endpoint, 2)
     types = [json.loads(got.body)["type"] for got in receiver.got]
-    assert types == ["customer.created", "ticket.status_changed"]
+    assert sorted(types) == ["customer.created", "ticket.status_changed"]
 
 
 def test_every_endpoint_of_the_tenant_gets_it_and_none_of_another(
@@ -194,3 +195,19 @@ def test_a_replay_brings_a_range_of_time_once_more(
     assert replay["delivery_count"] == 3
     got = receiver.wait(3)
     assert sorted(one.webhook_id for one in got) == [event["id"] for event in feed[1:4]]
+
+
+def test_attempts_are_counted(timed_service: Service, receiver: Receiver) -> None:
+    tenant = timed_service.tenant()
+    endpoint = made(tenant.admin(), receiver)
+    before = _succeeded(timed_service)
+    tenant.key().ticket()
+    until_all_are("succeeded", tenant.admin(), endpoint)
+    assert _succeeded(timed_service) == before + 1
+
+
+def _succeeded(service: Service) -> float:
+    name = 'sealdesk_webhook_attempts_total{result="succeeded"} '
+    lines = httpx.get(f"{service.url}/metrics").text.splitlines()
+    assert any(line.startswith("sealdesk_events_unplaced_seconds ") for line in lines)
+    return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith(name))

@@ -155,7 +155,7 @@ def test_what_is_asked_for_again_while_it_is_under_way_is_not_sent_beside_itself
 ) -> None:
     admin = tenant.admin()
     path = f"{WEBHOOKS}/{made(admin, receiver)['id']}/deliveries"
-    receiver.answers(after_s=0.5)
+    receiver.answers(after_s=3.0)
     happens(tenant, 3)
     receiver.wait(3)
     receiver.answers()

@@ -51,6 +51,7 @@ async def _examined(settings: Settings) -> list[Finding]:
         _database(where, server),
         _durability(server),
         _connections(server, settings),
+        _worker(server),
         _way(trip_ms),
         _clock(skew_s, settings.max_skew_s),
     ]
@@ -83,6 +84,13 @@ def _connections(server: Record, settings: Settings) -> Finding:
         mend = "raise max_connections, or lower SEALDESK_DATABASE_CONNECTIONS"
         return Finding("bad", "connected", f"{text}: {mend}")
     return Finding("good", "connected", text)
+
+
+def _worker(server: Record) -> Finding:
+    if server["worked_by"]:
+        return Finding("good", "worker", "`sealdesk worker` runs")
+    text = "no `sealdesk worker` runs: the feed stands still, and webhooks are not sent; start one"
+    return Finding("bad" if server["served_by"] else "note", "worker", text)
 
 
 def _counted(count: int, what: str) -> str:

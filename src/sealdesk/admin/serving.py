@@ -121,8 +121,10 @@ def _greet(url: str, workers: int) -> None:
 def worker() -> None:
     """Do the background work on PostgreSQL, beside `serve`.
 
-    It deletes what is kept only for a time, until SIGTERM or Ctrl-C, as the role of
-    SEALDESK_WORKER_DATABASE_URL. One on one host is enough. On SQLite, `serve` does it itself.
+    It gives events their place in the feed, sends webhooks, and deletes what is kept only for a
+    time, until SIGTERM or Ctrl-C, as the role of SEALDESK_WORKER_DATABASE_URL. Several share the
+    work. On SQLite, `serve` does it itself.
+
     Logs are lines of JSON on stderr.
     """
     from sealdesk import logs  # isort: split

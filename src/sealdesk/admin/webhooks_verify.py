@@ -104,9 +104,14 @@ def _tell(mistake: Mistake | None, captured: Captured, now_s: int, json: bool) -
         meaning = MEANINGS[mistake] if mistake else None
         as_json({"valid": mistake is None, "mistake": mistake, "meaning": meaning})
         return
+    screen = console()
+    line = _line(mistake, captured, now_s)
+    screen.print(line, soft_wrap=not screen.is_terminal)
+
+
+def _line(mistake: Mistake | None, captured: Captured, now_s: int) -> str:
     if mistake:
-        console().print(f"[red]✗[/] not valid ({mistake}): {MEANINGS[mistake]}")
-        return
+        return f"[red]✗[/] not valid ({mistake}): {MEANINGS[mistake]}"
     age_s = now_s - int(captured.timestamp)
     when = f"{age_s} s ago" if age_s >= 0 else f"{-age_s} s from now"
-    console().print(f"[green]✓[/] valid: signed with this secret, {when}")
+    return f"[green]✓[/] valid: signed with this secret, {when}"

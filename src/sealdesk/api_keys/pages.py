@@ -171,7 +171,7 @@ async def change_key(call: Call) -> Answer:
         )
     except (Invalid, Clash) as refusal:
         return await _form(call, "edit.html", key_form.typed(form), refusal, key=key)
-    return pages.go(f"{_PATH}/{key.id}")
+    return pages.go(call, f"{_PATH}/{key.id}")
 
 
 @page
@@ -203,7 +203,7 @@ async def revoke_key(call: Call) -> Answer:
     """End a key for good."""
     (key_id,) = call.params
     await call.write(lambda tx: actions.revoke_key(tx, call.caller, key_id, now_us=call.now_us))
-    return pages.go(f"{_PATH}/{key_id}")
+    return pages.go(call, f"{_PATH}/{key_id}")
 
 
 async def _confirm(call: Call, template: str) -> Answer:

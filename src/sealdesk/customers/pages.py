@@ -60,7 +60,7 @@ async def change_customer(call: Call) -> Answer:
         )
     except (Invalid, Clash, Stale) as refusal:
         return await _form(call, await _get(call), typed, refusal, sent=form)
-    return pages.go(f"{_PATH}/{customer_id}")
+    return pages.go(call, f"{_PATH}/{customer_id}")
 
 
 def _wanted(typed: dict[str, str]) -> dict[str, Any]:

@@ -5,7 +5,9 @@ from typing import NamedTuple
 
 from sealdesk.db.engine import Row, Tx
 
-_LAST_POSITION = "SELECT last_position FROM feed_positions WHERE tenant_id = :tenant_id LIMIT 1"
+_LAST_POSITION = """
+SELECT tenant_id, last_position FROM feed_positions WHERE tenant_id = :tenant_id LIMIT :limit
+"""
 _SHOWN = "f.last_position, f.pruned_position, e.id, e.type, e.object, e.changes, e.created_at"
 
 
@@ -22,7 +24,7 @@ class Found(NamedTuple):
 
 
 async def last_position(tx: Tx, tenant_id: str) -> int:
-    row = await tx.first(_LAST_POSITION, {"tenant_id": tenant_id})
+    row = await tx.first(_LAST_POSITION, {"tenant_id": tenant_id, "limit": 1})
     return 0 if row is None else int(row["last_position"])
 
 

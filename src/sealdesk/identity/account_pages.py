@@ -39,7 +39,7 @@ async def change_password(call: Call) -> Answer:
         return await _account(call, refusal, {"current": retold(refusal.detail)})
     began_us = await entry.change_password(call, user, change.new)
     token = entry.access_token(call, user, began_us)
-    return pages.go(f"{pages.ACCOUNT}?changed=password", (session.begin(call, token),))
+    return pages.go(call, f"{pages.ACCOUNT}?changed=password", session.begin(call, token))
 
 
 @page
@@ -50,7 +50,7 @@ async def choose_language(call: Call) -> Answer:
     is_ours = pages.is_known(back) or back in ("/reset", pages.LOG_IN)
     if wanted not in words.LANGUAGES:
         raise Missing
-    return pages.go(back if is_ours else pages.LOG_IN, (pages.language_cookie(call, wanted),))
+    return pages.go(call, back if is_ours else pages.LOG_IN, pages.language_cookie(call, wanted))
 
 
 async def _account(

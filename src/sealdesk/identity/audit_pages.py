@@ -60,7 +60,7 @@ async def export_audit(call: Call) -> Answer:
     """The same as a file for spreadsheets; of more than it may hold, the newest."""
     asked = _asked(forms.asked(call), _MOST_EXPORTED + 1, None)
     if asked.faults:
-        return pages.go(f"/settings/audit?{urlencode(asked.typed)}")
+        return pages.go(call, f"/settings/audit?{urlencode(asked.typed)}")
     rows = await _read(call, asked.wanted, is_long=True)
     # Thousands of rows take a tenth of a second: beside the request loop.
     content = await asyncio.to_thread(_file, rows)

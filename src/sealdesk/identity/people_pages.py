@@ -88,7 +88,7 @@ async def change_role(call: Call) -> Answer:
         )
     except (Invalid, Clash, Forbidden) as refusal:
         return await _person(call, refusal)
-    return pages.go(f"{_PATH}/{user_id}")
+    return pages.go(call, f"{_PATH}/{user_id}")
 
 
 @page
@@ -106,7 +106,7 @@ async def deactivate(call: Call) -> Answer:
         await call.write(lambda tx: people.deactivate(tx, call.caller, user_id, now_us=now_us))
     except (Clash, Forbidden) as refusal:
         return await _person(call, refusal)
-    return pages.go(f"{_PATH}/{user_id}")
+    return pages.go(call, f"{_PATH}/{user_id}")
 
 
 @page
@@ -118,7 +118,7 @@ async def reactivate(call: Call) -> Answer:
         await call.write(lambda tx: people.reactivate(tx, call.caller, user_id, now_us=now_us))
     except Forbidden as refusal:
         return await _person(call, refusal)
-    return pages.go(f"{_PATH}/{user_id}")
+    return pages.go(call, f"{_PATH}/{user_id}")
 
 
 async def _person(

@@ -62,7 +62,7 @@ async def change_ticket(call: Call) -> Answer:
         )
     except (Invalid, Clash, Stale) as refusal:
         return await _show(call, _Sent("change", typed, refusal, form.text("seen_change")))
-    return pages.go(f"{_PATH}/{ticket_id}")
+    return pages.go(call, f"{_PATH}/{ticket_id}")
 
 
 @page
@@ -84,7 +84,7 @@ async def reply(call: Call) -> Answer:
         written = await call.write(work)
     except (Invalid, Clash, Stale) as refusal:
         return await _show(call, _Sent("reply", {**typed, "status": status}, refusal))
-    return pages.go(f"{_PATH}/{ticket_id}?sent={written.id}#reply-{written.id}")
+    return pages.go(call, f"{_PATH}/{ticket_id}?sent={written.id}#reply-{written.id}")
 
 
 @page

@@ -71,6 +71,9 @@ _TOLD = {
             " reload the page, and send it again."
         ),
     ),
+    "malformed_request": _Told(
+        noted("That cannot be read"), noted("Go back, reload the page, and send its form again.")
+    ),
     "not_found": _Told(
         noted("There is nothing here"),
         noted("The address may be mistyped, or what was here has been deleted."),
@@ -119,6 +122,7 @@ async def show(
     """
     nonce = secrets.token_urlsafe(16)
     frame = {
+        "root": _root(call),
         "visitor": call.visitor,
         "places": PLACES,
         "path": call.path,
@@ -140,9 +144,10 @@ def download(content: bytes, content_type: bytes, name: str) -> Answer:
     return Answer(200, content, headers, content_type)
 
 
-def go(path: str, headers: tuple[Header, ...] = ()) -> Answer:
+def go(call: Call, path: str, *headers: Header) -> Answer:
     """On to another page of ours, which is fetched with GET."""
-    return Answer(303, b"", [*_HEADERS, (b"location", path.encode()), *headers], _HTML)
+    location = f"{_root(call)}{path}".encode()
+    return Answer(303, b"", [*_HEADERS, (b"location", location), *headers], _HTML)
 
 
 def is_known(path: str) -> bool:
@@ -163,9 +168,10 @@ async def refused(call: Call, refusal: Refusal) -> Answer:
     await speak(call)
     if isinstance(refusal, Unproven):
         back = page_left(call)
-        return go(f"{LOG_IN}?next={quote(back, safe='/')}" if is_known(back) else LOG_IN)
+        asked = f"?next={quote(back, safe='/')}" if is_known(back) else ""
+        return go(call, f"{LOG_IN}{asked}")
     told = _TOLD.get(refusal.code) or _Told(CODES[refusal.code].title, retold(refusal.detail))
-    retries = refusal.code == "storage_unavailable" and call.method == "GET"
+    retries = refusal.status == 503 and call.method == "GET"
     answer = await show(
         call, "", "refused.html", refusal.status,
         told=told, request_id=call.request_id, retries=retries,
@@ -182,5 +188,11 @@ def page_left(call: Call) -> str:
         left = urlsplit(call.headers.get(b"referer", b"").decode("latin-1"))
     except ValueError:
         return LOG_IN
-    is_ours = left.netloc.encode("latin-1") == call.headers.get(b"host")
-    return left.path + (f"?{left.query}" if left.query else "") if is_ours else LOG_IN
+    if left.netloc.encode("latin-1") != call.headers.get(b"host"):
+        return LOG_IN
+    return left.path.removeprefix(_root(call)) + (f"?{left.query}" if left.query else "")
+
+
+def _root(call: Call) -> str:
+    """What a proxy has stripped from the path, and links must begin with."""
+    return call.shared.settings.path_prefix

@@ -13,6 +13,7 @@ import structlog
 
 from sealdesk import events
 from sealdesk.db.engine import Tx
+from sealdesk.errors import Unavailable
 from sealdesk.shared import Shared
 from sealdesk.webhooks import queue, sending
 from sealdesk.webhooks.queue import Due, Waiting
@@ -84,10 +85,13 @@ class Deliverer:
         task.add_done_callback(self._tasks.discard)
 
     async def _run(self, endpoint_id: str) -> None:
+        # Whatever goes wrong: the lease runs out, and then it is tried again.
         try:
             await self._sessions[endpoint_id].run()
+        except Unavailable as error:
+            cause = repr(error.__cause__)
+            log.warning("deliveries have to wait", endpoint_id=endpoint_id, cause=cause)
         except Exception:
-            # Its lease runs out, and then it is tried again.
             log.exception("deliveries failed", endpoint_id=endpoint_id)
         finally:
             del self._sessions[endpoint_id]
@@ -235,6 +239,8 @@ class _Session:
         outcome = judged(self._endpoint, self.failing_since, due, attempt, now_us)
         self.failing_since = outcome.failing_since
         self._is_over |= outcome.disables is not None
+        result = "succeeded" if outcome.failing_since is None else "failed"
+        self._shared.metrics.note_attempt("disabled" if outcome.disables else result)
         noted = self._deliverer.results.add(outcome)
         self._noting.add(noted)
         noted.add_done_callback(partial(self._noted, due.delivery_id))

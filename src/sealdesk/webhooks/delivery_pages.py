@@ -37,7 +37,7 @@ async def try_webhook(call: Call) -> Answer:
     """Send a test now, and show what came of it."""
     (endpoint_id,) = call.params
     tried = await entry.try_webhook(call, endpoint_id)
-    return pages.go(f"{_PATH}/{endpoint_id}/deliveries/{tried.id}")
+    return pages.go(call, f"{_PATH}/{endpoint_id}/deliveries/{tried.id}")
 
 
 @page
@@ -47,7 +47,7 @@ async def redeliver(call: Call) -> Answer:
     await call.write(
         lambda tx: actions.redeliver(tx, call.caller, endpoint_id, delivery_id, now_us=call.now_us)
     )
-    return pages.go(f"{_PATH}/{endpoint_id}/deliveries/{delivery_id}")
+    return pages.go(call, f"{_PATH}/{endpoint_id}/deliveries/{delivery_id}")
 
 
 @page
@@ -70,7 +70,7 @@ async def replay(call: Call) -> Answer:
         )
     except (Invalid, Clash) as refusal:
         return await _replay_form(call, typed, refusal)
-    return pages.go(f"{_PATH}/{endpoint_id}/replay")
+    return pages.go(call, f"{_PATH}/{endpoint_id}/replay")
 
 
 async def _replay_form(call: Call, typed: dict[str, str], refusal: Refusal | None = None) -> Answer:

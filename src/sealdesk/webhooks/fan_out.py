@@ -8,6 +8,7 @@ import msgspec
 from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.webhooks.rules import MAX_ENDPOINTS
+from sealdesk.webhooks.store import WAKE
 
 _SUBSCRIBERS = """
 SELECT id, events FROM endpoints
@@ -17,11 +18,6 @@ _ADD = """
 INSERT INTO deliveries (tenant_id, id, endpoint_id, event_id, event_type, status, attempt_count,
     retry_count, due_at, created_at)
 VALUES (:tenant_id, :id, :endpoint_id, :event_id, :event_type, 'pending', 0, 0, :now, :now)
-"""
-_WAKE = """
-UPDATE endpoints SET wakes = wakes + 1,
-    due_at = CASE WHEN due_at < :now THEN due_at ELSE :now END
-WHERE tenant_id = :tenant_id AND id = :id AND is_active AND deleted_at IS NULL
 """
 
 _CLAIM_REPLAYS = """
@@ -76,7 +72,7 @@ async def add(tx: Tx, deliveries: Collection[New], now_us: int) -> None:
     )
     endpoints = sorted({(new.tenant_id, new.endpoint_id) for new in deliveries})
     await tx.run_all(
-        _WAKE, [{"tenant_id": tenant, "id": one, "now": now_us} for tenant, one in endpoints]
+        WAKE, [{"tenant_id": tenant, "id": one, "now": now_us} for tenant, one in endpoints]
     )
 
 

@@ -35,18 +35,13 @@ async def list_webhooks(call: Call) -> Answer:
     """All endpoints, and how each fares."""
     tenant_id = call.caller.tenant_id
 
-    async def work(tx: Tx) -> list[tuple[Endpoint, list[DeliveryShown]]]:
-        endpoints = await store.list_endpoints(
-            tx, tenant_id, PageRequest(rules.MAX_ENDPOINTS, None)
-        )
-        last = PageRequest(1, None)
-        return [
-            (each, (await store.list_deliveries(tx, tenant_id, each.id, last))[:1])
-            for each in endpoints
-        ]
+    async def work(tx: Tx) -> tuple[list[Endpoint], dict[str, DeliveryShown]]:
+        most = PageRequest(rules.MAX_ENDPOINTS, None)
+        endpoints = await store.list_endpoints(tx, tenant_id, most)
+        return endpoints, await store.last_deliveries(tx, tenant_id, rules.MAX_ENDPOINTS)
 
-    found = await call.read(work)
-    rows = [(rules.shown(endpoint, call.now_us), last) for endpoint, last in found]
+    endpoints, last = await call.read(work)
+    rows = [(rules.shown(each, call.now_us), last.get(each.id)) for each in endpoints]
     return await pages.show(call, _ROOM, "webhooks.html", rows=rows, most=rules.MAX_ENDPOINTS)
 
 
@@ -115,7 +110,7 @@ async def change_webhook(call: Call) -> Answer:
         await entry.change_webhook(call, endpoint.id, change)
     except Invalid as refusal:
         return await _form(call, "edit.html", _wanted(form), refusal, webhook=endpoint)
-    return pages.go(f"{_PATH}/{endpoint.id}")
+    return pages.go(call, f"{_PATH}/{endpoint.id}")
 
 
 @page
@@ -133,7 +128,7 @@ async def activate_webhook(call: Call) -> Answer:
 async def _switch(call: Call, change: WebhookChange) -> Answer:
     (endpoint_id,) = call.params
     await entry.change_webhook(call, endpoint_id, change)
-    return pages.go(f"{_PATH}/{endpoint_id}")
+    return pages.go(call, f"{_PATH}/{endpoint_id}")
 
 
 @page
@@ -167,7 +162,7 @@ async def delete_webhook(call: Call) -> Answer:
     await call.write(
         lambda tx: actions.delete_webhook(tx, call.caller, endpoint_id, now_us=call.now_us)
     )
-    return pages.go(_PATH)
+    return pages.go(call, _PATH)
 
 
 async def _confirm(call: Call, template: str) -> Answer:

@@ -16,7 +16,7 @@ _FREE = """FROM endpoints
 WHERE due_at <= :now AND (leased_until IS NULL OR leased_until <= :now)
     AND is_active AND deleted_at IS NULL AND failing_since IS"""
 _LOOK = f"""
-SELECT EXISTS (SELECT 1 FROM events WHERE position IS NULL) AS events,
+SELECT (SELECT min(id) FROM events WHERE position IS NULL) AS event_id,
     EXISTS (SELECT 1 FROM replays WHERE finished_at IS NULL) AS replays,
     EXISTS (SELECT 1 {_FREE} NULL) AS healthy, EXISTS (SELECT 1 {_FREE} NOT NULL) AS failing
 """
@@ -94,9 +94,11 @@ _PRUNE_ENDPOINT = "DELETE FROM endpoints WHERE tenant_id = :tenant_id AND id = :
 
 
 class Waiting(NamedTuple):
-    """What there is to do: events without a position, open replays, endpoints that nobody holds."""
+    """What there is to do: the oldest event without a position, whether there are replays under
+    way, and endpoints that nobody holds to which something is due.
+    """
 
-    events: bool
+    event_id: str | None
     replays: bool
     healthy: bool
     failing: bool

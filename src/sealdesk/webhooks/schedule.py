@@ -7,7 +7,7 @@ from sealdesk.webhooks.shapes import DisabledReason
 
 _SECOND_US = 1_000_000
 _MINUTE_S, _HOUR_S = 60, 3600
-DELAYS_S = (  # decisions 11
+DELAYS_S: tuple[int, ...] = (  # decisions 11
     5,
     5 * _MINUTE_S,
     30 * _MINUTE_S,

@@ -52,7 +52,7 @@ UPDATE endpoints SET is_active = TRUE, disabled_reason = NULL, failing_since = N
     due_at = :now, wakes = wakes + 1
 WHERE tenant_id = :tenant_id AND id = :id AND deleted_at IS NULL
 """
-_WAKE = """
+WAKE = """
 UPDATE endpoints SET due_at = CASE WHEN due_at < :now THEN due_at ELSE :now END, wakes = wakes + 1
 WHERE tenant_id = :tenant_id AND id = :id AND is_active AND deleted_at IS NULL
 """
@@ -82,6 +82,14 @@ SELECT {_DELIVERY}, {_SUMMARY} FROM (SELECT {_DELIVERY} FROM deliveries d
     WHERE d.tenant_id = :tenant_id AND d.endpoint_id = :endpoint_id AND d.status = :status
         AND d.id < :before
     ORDER BY d.id DESC LIMIT :limit) {_WITH_LAST_ATTEMPT}
+"""
+_LAST_DELIVERIES = f"""
+SELECT {_DELIVERY}, {_SUMMARY} FROM endpoints e
+JOIN deliveries d ON d.tenant_id = e.tenant_id AND d.id = (SELECT x.id FROM deliveries x
+    WHERE x.tenant_id = e.tenant_id AND x.endpoint_id = e.id ORDER BY x.id DESC LIMIT 1)
+LEFT JOIN attempts a
+    ON a.tenant_id = d.tenant_id AND a.delivery_id = d.id AND a.number = d.attempt_count
+WHERE e.tenant_id = :tenant_id AND e.deleted_at IS NULL ORDER BY e.id DESC LIMIT :limit
 """
 _ADD_DELIVERY = """
 INSERT INTO deliveries (tenant_id, id, endpoint_id, event_id, event_type, status, attempt_count,
@@ -175,7 +183,7 @@ async def resume(tx: Tx, tenant_id: str, endpoint_id: str, now_us: int) -> None:
 
 async def wake(tx: Tx, tenant_id: str, endpoint_id: str, now_us: int) -> None:
     """Have the background loop look at an active one now."""
-    await tx.put(_WAKE, {"tenant_id": tenant_id, "id": endpoint_id, "now": now_us})
+    await tx.put(WAKE, {"tenant_id": tenant_id, "id": endpoint_id, "now": now_us})
 
 
 async def delete(tx: Tx, tenant_id: str, endpoint_id: str, now_us: int) -> None:
@@ -203,6 +211,12 @@ async def list_deliveries(
     params = {**_page_params(tenant_id, page), "endpoint_id": endpoint_id}
     wanted = params if status is None else {**params, "status": status}
     return [_delivery_shown(row) for row in await tx.all(sql, wanted)]
+
+
+async def last_deliveries(tx: Tx, tenant_id: str, limit: int) -> dict[str, DeliveryShown]:
+    """The newest delivery of each of the newest endpoints that have any: endpoint id → it."""
+    rows = await tx.all(_LAST_DELIVERIES, {"tenant_id": tenant_id, "limit": limit})
+    return {row["endpoint_id"]: _delivery_shown(row) for row in rows}
 
 
 async def add_delivery(tx: Tx, delivery: Delivery) -> None:

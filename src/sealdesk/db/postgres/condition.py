@@ -4,7 +4,7 @@ import time
 
 from asyncpg import Connection, Record
 
-from sealdesk.db.postgres.neighbours import SERVING
+from sealdesk.db.postgres.neighbours import SERVING, WORKING
 
 _SERVER = """
 SELECT current_setting('server_version') AS version, current_user AS role,
@@ -17,6 +17,8 @@ SELECT current_setting('server_version') AS version, current_user AS role,
         WHERE datname = current_database() AND application_name = $1) AS hosts,
     (SELECT count(*) FROM pg_stat_activity
         WHERE datname = current_database() AND application_name = $1) AS served_by,
+    (SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = $2) AS worked_by,
     (SELECT count(*) FROM pg_stat_replication) AS standbys,
     extract(epoch FROM clock_timestamp())::float8 AS now
 """
@@ -24,9 +26,10 @@ SELECT current_setting('server_version') AS version, current_user AS role,
 
 async def look(connection: Connection) -> Record:
     """version, role, fsync, full_page_writes, awaits_standby, standbys, max_connections,
-    connections (of all), served_by (connections) on hosts, now (seconds since the epoch).
+    connections (of all), served_by (connections) on hosts, worked_by (connections), now (seconds
+    since the epoch).
     """
-    (server,) = await connection.fetch(_SERVER, SERVING)
+    (server,) = await connection.fetch(_SERVER, SERVING, WORKING)
     return server
 
 

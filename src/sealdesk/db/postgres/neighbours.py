@@ -8,6 +8,7 @@ from sealdesk.db.postgres.fitness import connected, shown
 from sealdesk.db.version import Unusable
 
 SERVING = "sealdesk serve"
+WORKING = "sealdesk worker"
 _ASK_EVERY_S = 1.0
 _COUNT = """
 SELECT count(DISTINCT (client_addr, application_name)) FROM pg_stat_activity
