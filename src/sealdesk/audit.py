@@ -14,14 +14,14 @@ INSERT INTO audit (tenant_id, id, action, actor_kind, actor_id, actor_name, addr
 VALUES (:tenant_id, :id, :action, :actor_kind, :actor_id, :actor_name, :address, :object_id,
         :details, :created_at)
 """
-_FROM = """
+_LIST = """
 SELECT a.id, a.action, a.actor_kind, a.actor_id, a.actor_name, a.address, a.object_id, a.details,
     a.created_at
 FROM audit a WHERE a.tenant_id = :tenant_id AND a.id < :before AND a.id >= :since
+    AND (CAST(:actor_id AS TEXT) IS NULL OR a.actor_id = :actor_id)
+    AND (CAST(:action AS TEXT) IS NULL OR a.action = :action)
+ORDER BY a.id DESC LIMIT :limit
 """
-_BY_ACTOR = " AND a.actor_id = :actor_id"
-_OF_ACTION = " AND a.action = :action"
-_NEWEST_FIRST = " ORDER BY a.id DESC LIMIT :limit"
 
 
 class Deed(msgspec.Struct, frozen=True):
@@ -87,19 +87,8 @@ class Found(msgspec.Struct, frozen=True):
 
 async def list_deeds(tx: Tx, tenant_id: str, wanted: Wanted) -> list[Found]:
     """What was done in a tenant, newest first; what is not `is_served` is read slowly."""
-    rows = await tx.all(_query(wanted), {"tenant_id": tenant_id, **_values(wanted)})
-    return [_found(row) for row in rows]
-
-
-def _query(wanted: Wanted) -> str:
-    by_actor = "" if wanted.actor_id is None else _BY_ACTOR
-    of_action = "" if wanted.action is None else _OF_ACTION
-    return _FROM + by_actor + of_action + _NEWEST_FIRST
-
-
-def _values(wanted: Wanted) -> dict[str, Any]:
-    values = msgspec.structs.asdict(wanted)
-    return {name: value for name, value in values.items() if value is not None}
+    params = {"tenant_id": tenant_id, **msgspec.structs.asdict(wanted)}
+    return [_found(row) for row in await tx.all(_LIST, params)]
 
 
 def _found(row: Row) -> Found:

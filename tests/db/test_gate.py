@@ -33,7 +33,15 @@ SELECTS = [
     and not found.is_of_worker
     and not found.is_of_index
 ]
-_BOUNDS = {"limit": 100, "step": 1, "before": "~", "after": "", "kept_since": 0}
+_BOUNDS = {
+    "limit": 100,
+    "step": 1,
+    "before": "~",
+    "after": "",
+    "since": "",
+    "kept_since": 0,
+    "except_id": "",
+}
 Case = tuple[str, dict[str, Any]]
 
 

@@ -45,7 +45,17 @@ CHANGES = [
     and not found.is_of_worker
 ]
 _LAST = "~"  # sorts behind every id
-_OTHERS = {"limit": 100, "step": 1, "now": 2, "due": 10, "kept": 0, "kept_since": 0, "after": ""}
+_OTHERS = {
+    "limit": 100,
+    "step": 1,
+    "now": 2,
+    "due": 10,
+    "kept": 0,
+    "kept_since": 0,
+    "after": "",
+    "since": "",
+    "except_id": "",
+}
 
 
 @pytest.fixture(scope="module")

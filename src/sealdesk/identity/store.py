@@ -6,7 +6,7 @@ import msgspec
 
 from sealdesk import emails, ids
 from sealdesk.db.engine import Row, Tx
-from sealdesk.identity.rules import Bound, Role, User
+from sealdesk.identity.rules import ADMINISTRATORS, Bound, Role, User
 from sealdesk.paging import PageRequest
 
 _COLUMNS = """u.tenant_id, u.id, u.email, u.name, u.role, u.password_hash, u.is_active,
@@ -48,8 +48,8 @@ WHERE tenant_id = :tenant_id AND id = :id
 """
 # Whoever was invited and has set no password yet cannot get in.
 _FIND_OTHER_ADMINISTRATOR = """
-SELECT u.id FROM users u WHERE u.tenant_id = :tenant_id AND u.id <> :id AND u.is_active
-    AND u.password_hash IS NOT NULL AND u.role IN ('tenant_admin', 'super_admin') LIMIT 1
+SELECT u.id FROM users u WHERE u.tenant_id = :tenant_id AND u.id <> :except_id AND u.is_active
+    AND u.password_hash IS NOT NULL AND u.role = :role LIMIT 1
 """
 _ADD_TENANT = "INSERT INTO tenants (id, name, created_at) VALUES (:id, :name, :created_at)"
 _FIND_TENANT = "SELECT id, name, created_at FROM tenants WHERE id = :id LIMIT 1"
@@ -174,8 +174,11 @@ async def set_active(tx: Tx, user: User, is_active: bool, *, tokens_from: int) -
 
 async def has_other_administrator(tx: Tx, user: User) -> bool:
     """Whether somebody else can administer the tenant, too."""
-    params = {"tenant_id": user.tenant_id, "id": user.id}
-    return await tx.first(_FIND_OTHER_ADMINISTRATOR, params) is not None
+    params = {"tenant_id": user.tenant_id, "except_id": user.id}
+    for role in ADMINISTRATORS:
+        if await tx.first(_FIND_OTHER_ADMINISTRATOR, {**params, "role": role}) is not None:
+            return True
+    return False
 
 
 async def add_tenant(tx: Tx, tenant: Tenant) -> None:
