@@ -16,7 +16,7 @@ from sealdesk.identity.session_guard import SessionGuard, VisitorGuard
 from sealdesk.tickets import api as tickets
 from sealdesk.tickets import bulk_pages, customer_pages, ticket_pages
 from sealdesk.tickets import pages as inbox_pages
-from sealdesk.web import reference, status
+from sealdesk.web import assets, reference, status
 from sealdesk.web.route import Open, Route
 from sealdesk.webhooks import api as webhooks
 from sealdesk.webhooks import delivery_pages
@@ -201,6 +201,7 @@ PAGES: tuple[Route, ...] = (
         delivery_pages.redeliver,
     ),
     # What pages are made of.
-    Route("GET", "/assets/desk.css", _OPEN, reference.asset("desk.css")),
-    Route("GET", "/assets/desk.js", _OPEN, reference.asset("desk.js")),
+    Route("GET", "/assets/desk.css", _OPEN, assets.asset("desk.css")),
+    Route("GET", "/assets/desk.js", _OPEN, assets.asset("desk.js")),
+    Route("GET", "/assets/icon.svg", _OPEN, assets.asset("icon.svg")),
 )

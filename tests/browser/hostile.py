@@ -13,7 +13,10 @@ from tests.support.receiver import Receiver
 from tests.support.service import Tenant
 
 # Reads as a page, and is none: a line of one, a file to keep, and what pages are made of.
-PIECES = ("/tickets/arrived", "/settings/audit/export", "/assets/desk.css", "/assets/desk.js")
+PIECES = (
+    "/tickets/arrived", "/settings/audit/export",
+    "/assets/desk.css", "/assets/desk.js", "/assets/icon.svg",
+)  # fmt: skip
 # Short enough for a name; each ends what it may stand in, and none hides another.
 TEXTS = (
     "\"><script>alert(1)</script><img src=x onerror=alert(2)>' autofocus onfocus='alert(3)",

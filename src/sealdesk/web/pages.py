@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from sealdesk.errors import CODES, Refusal, Unproven
-from sealdesk.web import render, words
+from sealdesk.web import assets, render, words
 from sealdesk.web.call import Answer, Call, Header
 from sealdesk.web.retelling import retold
 from sealdesk.web.words import noted
@@ -123,6 +123,7 @@ async def show(
     nonce = secrets.token_urlsafe(16)
     frame = {
         "root": _root(call),
+        "assets": assets.ADDRESSES,
         "visitor": call.visitor,
         "places": PLACES,
         "path": call.path,
