@@ -172,7 +172,7 @@ async def refused(call: Call, refusal: Refusal) -> Answer:
         asked = f"?next={quote(back, safe='/')}" if is_known(back) else ""
         return go(call, f"{LOG_IN}{asked}")
     told = _TOLD.get(refusal.code) or _Told(CODES[refusal.code].title, retold(refusal.detail))
-    retries = refusal.status == 503 and call.method == "GET"
+    retries = refusal.code == "storage_unavailable" and call.method == "GET"
     answer = await show(
         call, "", "refused.html", refusal.status,
         told=told, request_id=call.request_id, retries=retries,
