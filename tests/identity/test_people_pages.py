@@ -85,11 +85,10 @@ def test_an_invited_agent_sets_a_password_and_works(visitor: Visitor, tenant: Te
     assert "Bo Agent" in agent.get("/account").text
     assert agent.get(HOME).status == 403
     assert _accept(tenant.service, found[2]).status == 401
-    assert [row[0] for row in _deeds(tenant, at.rpartition("/")[2])] == [
-        "user.created",
-        "user.invited",
-        "user.password_changed",
-    ]
+    deeds = _deeds(tenant, at.rpartition("/")[2])
+    assert [row[0] for row in deeds] == ["user.created", "user.invited", "user.password_changed"]
+    assert all(email in row[3] for row in deeds), "whom each of them is about"
+    assert visitor.get("/settings/audit").links.count(at) == 3
 
 
 def test_a_name_that_was_not_typed_is_the_start_of_the_address(visitor: Visitor) -> None:

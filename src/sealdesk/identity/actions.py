@@ -119,7 +119,7 @@ async def set_password(
         tx, user.tenant_id, user.id, password_hash=password_hash, tokens_from=now_us
     )
     await store.drop_resets_of(tx, user.tenant_id, user.id)
-    deed = Deed("user.password_changed", actor, address, user.id)
+    deed = Deed("user.password_changed", actor, address, user.id, {"email": user.email})
     await audit.record(tx, user.tenant_id, deed, now_us)
 
 
@@ -143,7 +143,8 @@ async def make_reset_token(
     await store.add_reset(
         tx, user.tenant_id, user.id, token_hash=_hash(token), expires_at=now_us + life_us
     )
-    await audit.record(tx, user.tenant_id, Deed(what, actor, address, user.id), now_us)
+    deed = Deed(what, actor, address, user.id, {"email": user.email})
+    await audit.record(tx, user.tenant_id, deed, now_us)
     return token
 
 

@@ -23,6 +23,12 @@ _HEADS = ("time", "action", "actor_kind", "actor", "actor_id", "address", "objec
 # How an address names who has no id.
 _SYSTEM = "system"
 _MOST_CHANGES = 20
+# Where what a deed was done to has its page, by the first word of the deed.
+_PLACES = {
+    "user": "/settings/people",
+    "api_key": "/settings/api-keys",
+    "webhook": "/settings/webhooks",
+}
 
 
 class Asked(NamedTuple):
@@ -43,7 +49,7 @@ async def show_audit(call: Call) -> Answer:
     shown = rows[:_PER_PAGE]
     return await pages.show(
         call, _ROOM, "audit.html", 400 if asked.faults else 200,
-        deeds=[(each, _object(each), _told(each)) for each in shown],
+        deeds=[(each, _object(each), _place(each), _told(each)) for each in shown],
         names=DEEDS,
         typed=asked.typed,
         faults=asked.faults,
@@ -107,6 +113,13 @@ def _object(deed: Found) -> str:
         if isinstance(deed.details.get(name), str):
             return str(deed.details[name])
     return ""
+
+
+def _place(deed: Found) -> str:
+    """The page of what it was done to, "" without one."""
+    place = _PLACES.get(deed.action.partition(".")[0])
+    is_there = place and deed.object_id and not deed.action.endswith(".deleted")
+    return f"{place}/{deed.object_id}" if is_there else ""
 
 
 def _told(deed: Found) -> list[tuple[str, str]]:

@@ -2,16 +2,19 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 
-# What makes a cell a formula, or hides that one follows.
-_DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n")
+# What makes a cell a formula, in wide letters as well. It is looked for behind whatever may begin a
+# cell: a spreadsheet whose lists are divided by semicolons or tabs cuts our cells at theirs.
+_FORMULA = re.compile(r"((?:^|[;|\t\r\n])[\s\"]*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")
+_HIDING = ("\t", "\r", "\n")
 # Without it some spreadsheets take UTF-8 for something else.
 _BOM = "\ufeff"
 
 
 def of(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
-    """The table as UTF-8; a cell that could be a formula begins with an apostrophe."""
+    """The table as UTF-8; an apostrophe stands before whatever could be a formula."""
     written = io.StringIO()
     writer = csv.writer(written, quoting=csv.QUOTE_ALL)
     writer.writerow(heads)
@@ -20,4 +23,5 @@ def of(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
 
 
 def _safe(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(_DANGEROUS) else cell
+    safe = _FORMULA.sub(r"\1'", cell)
+    return f"'{safe}" if safe.startswith(_HIDING) else safe

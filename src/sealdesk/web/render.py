@@ -43,6 +43,7 @@ def environment_of(room: str) -> "Environment":
     environment.filters["minute"] = _minute
     # For texts out of variables: unlike `_`, which takes what it says for HTML of ours.
     environment.filters["said"] = words.gettext
+    environment.filters["number"] = words.number
     environment.install_gettext_callables(  # type: ignore[attr-defined]
         words.gettext, words.ngettext, newstyle=True
     )

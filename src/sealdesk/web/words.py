@@ -11,6 +11,7 @@ from sealdesk.web.catalogue import Catalogue
 # What each calls itself. The texts of the source are English, so that it needs no catalogue.
 LANGUAGES = {"en": "English", "de": "Deutsch"}
 ENGLISH = "en"
+_BETWEEN_THOUSANDS = {"en": ",", "de": "."}
 _spoken: ContextVar[str] = ContextVar("spoken", default=ENGLISH)
 
 
@@ -38,6 +39,11 @@ def ngettext(one: str, many: str, count: int) -> str:
     if found:
         return found.many(one, many, count)
     return one if count == 1 else many
+
+
+def number(value: int) -> str:
+    """A number as people of this language write it, their thousands apart."""
+    return f"{value:,}".replace(",", _BETWEEN_THOUSANDS[_spoken.get()])
 
 
 def noted(message: str) -> str:
