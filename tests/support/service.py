@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import msgspec
 import uvloop
+from argon2 import PasswordHasher
 
 from sealdesk import server, worker
 from sealdesk.api_keys import actions as api_keys
@@ -22,7 +23,6 @@ from sealdesk.caller import SYSTEM, Caller
 from sealdesk.db.engine import Database, Tx
 from sealdesk.db.opening import open_database
 from sealdesk.identity import actions as identity
-from sealdesk.identity import passwords
 from sealdesk.identity.rules import Role
 from sealdesk.settings import Settings, from_env
 from sealdesk.shared import Shared
@@ -31,7 +31,8 @@ from tests.support.clock import SettableClock
 
 T = TypeVar("T")
 PASSWORD = "correct horse battery staple"
-_HASH = passwords.hash_now(PASSWORD)
+# Of the same kind as ours but next to free to check: most tests log in, few are about guessing.
+_QUICK_HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
 _names = iter(range(1_000_000))
 
 
@@ -56,8 +57,14 @@ class Tenant:
             lambda tx: api_keys.create_key(tx, caller, wanted, ring=ring, now_us=clock.now_us())
         )
 
-    def user(self, role: Role = "agent", email: str | None = None, name: str | None = None) -> str:
-        """A new user's id; the password is PASSWORD."""
+    def user(
+        self,
+        role: Role = "agent",
+        email: str | None = None,
+        name: str | None = None,
+        password_hash: str = _QUICK_HASH,
+    ) -> str:
+        """A new user's id; the password is PASSWORD unless the hash is of another."""
         address = email or f"user{next(_names)}@example.test"
         return self.service.write(
             lambda tx: identity.create_user(
@@ -66,7 +73,7 @@ class Tenant:
                 email=address,
                 name=name,
                 role=role,
-                password_hash=_HASH,
+                password_hash=password_hash,
                 actor=SYSTEM,
                 now_us=self.service.clock.now_us(),
             )
