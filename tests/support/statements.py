@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -53,12 +54,13 @@ class Statement(NamedTuple):
         return is_queue or "_PRUNE" in self.name or self.name in _OF_WORKER
 
 
-def statements() -> list[Statement]:
+@cache
+def statements() -> tuple[Statement, ...]:
     """All of them, those that are put together at run time with what is known of them here."""
     names = ("/store.py", "/lists.py", "/history.py", *_FILES_OF_WORKER)
     paths = [path for name in names for path in SOURCE.glob(f"*{name}")]
     paths += [SOURCE / f"{name}.py" for name in ("events", "audit", "idempotency")]
-    return [found for path in sorted(paths) for found in _statements_in(path)]
+    return tuple(found for path in sorted(paths) for found in _statements_in(path))
 
 
 def _statements_in(path: Path) -> Iterator[Statement]:
@@ -73,8 +75,9 @@ def _statements_in(path: Path) -> Iterator[Statement]:
                 sql = _text(inner, texts)
                 if _is_sql(sql):
                     yield Statement(f"{where} {node.name}", sql, ast.unparse(node))
+    parts = _parts(module)
     for name, sql in texts.items():
-        if _is_sql(sql) and name not in _parts(module):
+        if _is_sql(sql) and name not in parts:
             yield Statement(f"{where} {name}", sql, "")
 
 
