@@ -5,8 +5,9 @@ PORT ?= 8000
 
 BIN := .venv/bin
 
-# Settings of the caller's shell that would shadow the packages in .venv.
-unexport PYTHONPATH PYTHONHOME
+# Settings of the caller's shell that would shadow the packages in .venv, or have each of the
+# many processes of the tests compile everything anew.
+unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
 # The version that made the present locks; the tool is needed by nothing else.
 UV := uv==0.13.8
