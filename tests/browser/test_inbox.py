@@ -38,9 +38,20 @@ def test_tickets_are_walked_chosen_and_opened_by_keyboard(window: Window, tenant
     page.get_by_role("heading", name="Keys").wait_for()
     page.keyboard.press("Escape")
     page.get_by_role("heading", name="Keys").wait_for(state="hidden")
+    page.goto(f"{INBOX}?status=all")
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     page.wait_for_url(f"**{INBOX}/{tickets[2]['id']}")
+    # Styles, script and sign are kept: the page itself was all that was asked for.
+    asked = "performance.getEntriesByType('resource').filter((each) => each.transferSize)"
+    assert page.evaluate(f"{asked}.map((each) => each.name)") == []
+    page.locator("main").get_by_role("link", name="Tickets").click()
+    page.wait_for_url(f"**{INBOX}?status=all")
+    page.keyboard.press("j")
+    page.keyboard.press("r")
+    page.wait_for_url(f"**{INBOX}/{tickets[2]['id']}#reply")
+    page.keyboard.type("Hello")
+    assert page.get_by_label("Your answer").input_value() == "Hello"
 
 
 def test_new_tickets_are_told_without_a_reload(window: Window, tenant: Tenant) -> None:
@@ -52,10 +63,21 @@ def test_new_tickets_are_told_without_a_reload(window: Window, tenant: Tenant) -
     page.get_by_role("link", name="Your first ticket has arrived. Show it.").click()
     page.get_by_role("link", name="The very first").wait_for()
     key.ticket(subject="The second")
+    page.mouse.move(1, 1)
     page.evaluate(_LOOK_AGAIN)
-    page.get_by_role("link", name="1 new ticket. Show it.").click()
     page.get_by_role("link", name="The second").wait_for()
+    page.get_by_role("link", name="Open 2").wait_for()
+    assert page.locator(".fresh").count() == 1
     assert page.get_by_role("link", name="new ticket").count() == 0
+    # While somebody works in the list, nothing moves.
+    page.keyboard.press("j")
+    key.ticket(subject="The third")
+    page.evaluate(_LOOK_AGAIN)
+    page.get_by_role("link", name="1 new ticket. Show it.").wait_for()
+    assert page.get_by_role("link", name="The third").count() == 0
+    assert page.evaluate("document.activeElement.textContent") == "The second"
+    page.get_by_role("link", name="1 new ticket. Show it.").click()
+    page.get_by_role("link", name="The third").wait_for()
 
 
 def test_a_log_in_that_ended_is_not_told_as_news(window: Window, tenant: Tenant) -> None:

@@ -63,7 +63,7 @@ def test_a_colleague_sees_that_an_answer_is_begun(
     eve.log_in(email, PASSWORD)
     window.page.goto(at)
     eve.page.goto(at)
-    with eve.page.expect_response(f"**{at}/answering"):
+    with eve.page.expect_response(f"**{at}/answering?*"):
         eve.page.get_by_label("Your answer").fill("Hello")
     window.page.get_by_label("Your answer").fill("H")
     window.page.get_by_text("Eve\u2069 is writing an answer").wait_for()

@@ -323,7 +323,13 @@ def test_history_names_people_and_values(
 
 def _tell(visitor: Visitor, at: str) -> str:
     token = visitor.get(at).form(f"{at}/reply").value("form_token")
-    return visitor.post(f"{at}/answering", [("form_token", token)]).answer.text
+    return visitor.post(_news(visitor.get(at)), [("form_token", token)]).text
+
+
+def _news(page: Page) -> str:
+    """Where a page asks what is new since it was shown."""
+    (address,) = [value for _, name, value in page.attributes if name == "data-news"]
+    return address
 
 
 def test_who_else_is_answering_is_told(visitor: Visitor, at: str, tenant: Tenant) -> None:
@@ -334,6 +340,18 @@ def test_who_else_is_answering_is_told(visitor: Visitor, at: str, tenant: Tenant
     assert _tell(other, at) == "\u2068Ada\u2069 is writing an answer to this ticket."
     _answer(visitor, at, body="Done")
     assert "is writing an answer" not in other.get(at).text
+
+
+def test_what_is_new_is_told_to_who_has_the_ticket_open(
+    visitor: Visitor, key: Key, at: str, tenant: Tenant
+) -> None:
+    address = _news(visitor.get(at))
+    assert visitor.get(address).text == ""
+    key.post(f"{API}/{at.rpartition('/')[2]}/replies", {"body": "Any news?"})
+    page = visitor.get(address)
+    assert (page.text, page.links) == ("Something is new in this ticket. Show it", [at])
+    assert visitor.get(_news(visitor.get(at))).text == ""
+    assert "is writing an answer" not in colleague(tenant, "Eve")[0].get(at).text
 
 
 def test_who_has_not_been_heard_of_is_answering_no_more(own_service: Service) -> None:
@@ -347,7 +365,7 @@ def test_who_has_not_been_heard_of_is_answering_no_more(own_service: Service) ->
     assert "is writing an answer" not in other.get(at).text
 
 
-@pytest.mark.parametrize("behind", ["", "/history", "/reply"])
+@pytest.mark.parametrize("behind", ["", "/history", "/reply", "/answering"])
 def test_a_ticket_of_nobody_or_of_others_is_not_there(
     visitor: Visitor, service: Service, behind: str
 ) -> None:

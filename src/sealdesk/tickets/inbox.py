@@ -35,8 +35,8 @@ class Row(msgspec.Struct, frozen=True):
     status: Status
     priority: Priority
     assignee_id: str | None
-    reply_count: int
     tags: tuple[str, ...]
+    created_at: Iso
     updated_at: Iso
     customer: CustomerRef
 

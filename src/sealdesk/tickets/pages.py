@@ -146,19 +146,20 @@ async def _first_steps(call: Call) -> Answer:
     """What leads to the first ticket."""
     host = call.headers.get(b"host", b"").decode("latin-1")
     address = f"{'https' if call.is_https else 'http'}://{host}"
-    command = await asyncio.to_thread(_first_ticket, address)
+    target = f"{call.shared.settings.path_prefix}/api/v1/external/tickets"
+    command = await asyncio.to_thread(_first_ticket, address, target)
     poll = Asked(status=None).poll(ids.lowest(0))
     return await pages.show(
         call, ROOM, "first_steps.html", may_fetch=True, command=command, poll=poll
     )
 
 
-def _first_ticket(address: str) -> str:
+def _first_ticket(address: str, target: str) -> str:
     """A command that sends one, with dots where the key and its secret belong."""
     from sealdesk.web.reference_page import snippet  # late: it brings Jinja with it
 
     body = shlex.quote(msgspec.json.encode(_FIRST).decode())
-    request = snippet("curl", method="POST", target="/api/v1/external/tickets", body=body)
+    request = snippet("curl", method="POST", target=target, body=body)
     return (
         f"export SEALDESK_API_URL={shlex.quote(address)}\n"
         f"export SEALDESK_API_KEY='…'\nexport SEALDESK_API_SECRET='…'\n\n{request}"

@@ -28,7 +28,6 @@ _ROOM = "sealdesk.tickets"
 _PATH = "/tickets"
 _CHANGES = 50
 _PEOPLE = PageRequest(200, None)
-_TEXT = b"text/plain; charset=utf-8"
 
 
 class _Sent(NamedTuple):
@@ -88,21 +87,28 @@ async def reply(call: Call) -> Answer:
 
 
 @page
-async def note_answering(call: Call) -> Answer:
-    """Somebody is writing an answer; who else is, in a sentence, or nothing."""
+async def tell_news(call: Call) -> Answer:
+    """Lines that say who is answering, and whether something is new since a page was shown.
+
+    Sent as a form it says that one is writing an answer oneself.
+    """
     (ticket_id,) = call.params
     tenant_id, actor = call.caller.tenant_id, call.caller.actor
 
-    async def work(tx: Tx) -> str:
-        await actions.get_shown(tx, tenant_id, ticket_id)
+    async def work(tx: Tx) -> tuple[str, str]:
+        shown = await actions.get_shown(tx, tenant_id, ticket_id)
         others = await history.list_answering(
             tx, tenant_id, ticket_id, but_for=actor.id, now_us=call.now_us
         )
-        await history.note_answering(tx, tenant_id, ticket_id, actor, call.now_us)
-        return _told(others)
+        if call.method == "POST":
+            await history.note_answering(tx, tenant_id, ticket_id, actor, call.now_us)
+        return shown.etag, _told(others)
 
-    told = await call.write(work)
-    return Answer(200, told.encode(), [(b"cache-control", b"no-store")], _TEXT)
+    etag, told = await (call.write(work) if call.method == "POST" else call.read(work))
+    is_changed = etag != forms.asked(call).text("etag")
+    return await pages.show(
+        call, _ROOM, "news.html", ticket_id=ticket_id, told=told, is_changed=is_changed
+    )
 
 
 @page
@@ -142,7 +148,7 @@ async def _show(call: Call, sent: _Sent | None = None) -> Answer:
         call, _ROOM, "ticket.html", sent.refusal.status if sent else 200, may_fetch=True,
         view=view, ticket=ticket, names=view.names, linked=linked,
         before=before,
-        told=_told(view.answering),
+        told=_told(view.answering), is_changed=False, ticket_id=ticket.id,
         agents=_agents(view),
         statuses=STATUSES, priorities=PRIORITIES,
         allowed=(ticket.status, *rules.TRANSITIONS[ticket.status]),

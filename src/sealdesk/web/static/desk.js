@@ -1,12 +1,17 @@
 // What pages gain with scripts; without them everything works.
 
-// Instants in the reader's own zone and language.
-const written = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
-for (const time of document.querySelectorAll("time[datetime]")) {
-  const at = new Date(time.dateTime);
-  time.title = time.textContent.trim();
-  time.textContent = written.format(at);
-}
+// Instants in the reader's own zone, in the language of the page, as in the reader's region.
+const language = document.documentElement.lang;
+const region = navigator.languages.find((each) => each.startsWith(language)) ?? language;
+const written = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "medium" });
+const brief = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "short" });
+const localize = (part) => {
+  for (const time of part.querySelectorAll("time[datetime]")) {
+    time.title = time.textContent.trim();
+    time.textContent = (time.matches(".when") ? brief : written).format(new Date(time.dateTime));
+  }
+};
+localize(document);
 
 // Fields for instants speak the reader's zone, and are sent in UTC.
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -26,13 +31,19 @@ for (const input of document.querySelectorAll("input[data-utc]")) {
 const once = document.querySelector("[data-address]");
 if (once) history.replaceState(null, "", once.dataset.address);
 
-// Copy buttons; the clipboard is only there on https and on this machine.
+// Copy buttons. The clipboard is only there on https and on this machine; elsewhere the old way.
+async function copy(shown) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(shown.textContent);
+  getSelection().selectAllChildren(shown);
+  if (!document.execCommand("copy")) throw new Error("It stays selected.");
+}
 for (const button of document.querySelectorAll("button[data-copy]")) {
-  if (!navigator.clipboard) continue;
   const label = button.textContent;
   button.hidden = false;
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    try {
+      await copy(document.getElementById(button.dataset.copy));
+    } catch { return; }
     button.textContent = document.body.dataset.copied;
     setTimeout(() => (button.textContent = label), 2000);
   });
@@ -45,36 +56,38 @@ if (token && location.hash.length > 1) {
   history.replaceState(null, "", location.pathname);
 }
 
-// A list of tickets without a mouse.
-const tickets = [...document.querySelectorAll("[data-ticket]")];
-const picks = tickets.map((row) => row.querySelector("input"));
+// A list of tickets without a mouse; it is looked up each time, for it is renewed.
+const rows = () => [...document.querySelectorAll("[data-ticket]")];
+const pick = (row) => row.querySelector("input");
 const isTyping = (event) => event.ctrlKey || event.metaKey || event.altKey
   || event.target.closest("input:not([type=checkbox]), textarea, select, dialog");
 addEventListener("keydown", (event) => {
   if (isTyping(event)) return;
+  const tickets = rows();
   const at = tickets.findIndex((row) => row.contains(document.activeElement));
+  const link = tickets[at]?.querySelector("a");
   const go = (to) => tickets[Math.max(0, Math.min(to, tickets.length - 1))]?.querySelector("a").focus();
   const press = {
     j: () => go(at + 1),
     k: () => go(at - 1),
-    x: () => picks[at]?.click(),
+    x: link && (() => pick(tickets[at]).click()),
+    r: link && (() => location.assign(`${link.href}#reply`)),
     "/": () => document.querySelector("[data-find]")?.focus(),
     "?": () => document.getElementById("keys")?.showModal(),
   }[event.key];
   if (press) {
     event.preventDefault();
     press();
-  } else if (event.key === "Enter" && document.activeElement === picks[at]) {
+  } else if (link && event.key === "Enter" && document.activeElement === pick(tickets[at])) {
     event.preventDefault();
-    tickets[at].querySelector("a").click();
+    link.click();
   }
 });
-const all = document.querySelector("[data-all]");
-if (all) {
-  all.hidden = false;
-  const box = all.querySelector("input");
-  box.addEventListener("change", () => picks.forEach((pick) => (pick.checked = box.checked)));
-}
+const reveal = () => document.querySelector("[data-all]")?.removeAttribute("hidden");
+reveal();
+addEventListener("change", ({ target }) => {
+  if (target.closest("[data-all]")) rows().forEach((row) => (pick(row).checked = target.checked));
+});
 for (const button of document.querySelectorAll("[data-opens]")) {
   button.hidden = false;
   button.addEventListener("click", () => document.getElementById(button.dataset.opens).showModal());
@@ -83,19 +96,45 @@ for (const button of document.querySelectorAll("[data-closes]")) {
   button.addEventListener("click", () => button.closest("dialog").close());
 }
 
-// What is new is told while somebody looks.
+// The way back from a ticket leads to the view that it was opened from.
+try {
+  const back = document.querySelector("[data-inbox]");
+  if (document.getElementById("list")) sessionStorage.inbox = location.pathname + location.search;
+  else if (back && sessionStorage.inbox) back.href = sessionStorage.inbox;
+} catch { /* A browser that keeps nothing. */ }
+
+// What is new is told while somebody looks; it joins the list while nobody works in that.
 const arrivals = document.querySelector("[data-poll]");
 if (arrivals) {
+  const isBusy = () => document.activeElement.closest(".tabs, #list")
+    || document.querySelector("#list:hover, #list .pick:checked");
+  const page = async (address) => {
+    const told = await fetch(address, { redirect: "manual" });
+    return told.ok ? new DOMParser().parseFromString(await told.text(), "text/html") : null;
+  };
+  const renew = async () => {
+    const fresh = await page(location.href);
+    if (!fresh?.getElementById("list") || isBusy()) return false;
+    const known = new Set(rows().map((row) => pick(row).value));
+    for (const part of [".tabs", "#list"]) {
+      document.querySelector(part).replaceWith(fresh.querySelector(part));
+    }
+    for (const row of rows()) row.classList.toggle("fresh", !known.has(pick(row).value));
+    arrivals.dataset.poll = fresh.getElementById("arrivals").dataset.poll;
+    localize(document.getElementById("list"));
+    reveal();
+    return true;
+  };
   const ask = async () => {
     if (document.hidden) return;
     try {
-      const told = await fetch(arrivals.dataset.poll, { redirect: "manual" });
-      if (!told.ok) return;
-      const text = (await told.text()).trim();
-      if (text && text !== arrivals.dataset.told) {
-        arrivals.dataset.told = text;
-        arrivals.innerHTML = text;
-      }
+      const told = (await page(arrivals.dataset.poll))?.querySelector(".notice");
+      if (!told) return;
+      if ("renews" in arrivals.dataset && !isBusy() && await renew()) {
+        told.className = "unseen";
+        told.textContent = told.dataset.added;
+      } else if (arrivals.textContent === told.textContent) return;
+      arrivals.replaceChildren(told);
     } catch { /* No network: the next time. */ }
   };
   setInterval(ask, 10000);
@@ -103,12 +142,12 @@ if (arrivals) {
 }
 
 // A form goes out once, however often its button is pressed.
-for (const form of document.querySelectorAll("form[method=post]")) {
-  form.addEventListener("submit", (event) => {
-    if (form.dataset.sent) event.preventDefault();
-    form.dataset.sent = "yes";
-  });
-}
+addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.method !== "post") return;
+  if (form.dataset.sent) event.preventDefault();
+  form.dataset.sent = "yes";
+});
 addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
@@ -132,25 +171,9 @@ if (answer) {
       if (kept && !answer.value) [answer.value, note.checked] = [kept.body, kept.isNote];
     } catch { /* The same. */ }
   };
-  const shown = document.getElementById("answering");
-  let toldAt = -Infinity;
-  const tell = async () => {
-    if (!answer.value.trim() || document.hidden || performance.now() - toldAt < 20000) return;
-    toldAt = performance.now();
-    const token = answer.form.elements.form_token.value;
-    const body = new URLSearchParams({ form_token: token });
-    try {
-      const told = await fetch(answer.dataset.tell, { method: "POST", body, redirect: "manual" });
-      if (!told.ok) return;
-      shown.textContent = await told.text();
-      shown.hidden = !shown.textContent;
-    } catch { /* No network: the next time. */ }
-  };
   restore();
   keep();
-  tell();
-  answer.form.addEventListener("input", () => { keep(); tell(); });
-  setInterval(tell, 20500);
+  answer.form.addEventListener("input", keep);
   answer.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) answer.form.requestSubmit();
   });
@@ -161,4 +184,30 @@ if (answer) {
     answer.focus();
   });
   if (location.hash === "#reply") answer.focus();
+}
+
+// What is new in a ticket, and who else is answering; an answer that is begun is told to them.
+const news = document.querySelector("[data-news]");
+if (news) {
+  let isBegun = false;
+  let toldAt = performance.now(); // The page itself told it.
+  const tell = async () => {
+    const wasBegun = isBegun;
+    isBegun = Boolean(answer?.value.trim());
+    const isDue = performance.now() - toldAt >= 20000 || (isBegun && !wasBegun);
+    if (document.hidden || !isDue) return;
+    toldAt = performance.now();
+    const token = document.querySelector("[name=form_token]").value;
+    const post = { method: "POST", body: new URLSearchParams({ form_token: token }) };
+    try {
+      const told = await fetch(news.dataset.news, { ...(isBegun ? post : {}), redirect: "manual" });
+      if (!told.ok) return;
+      const text = (await told.text()).trim();
+      if (text !== news.innerHTML.trim()) news.innerHTML = text;
+    } catch { /* No network: the next time. */ }
+  };
+  tell();
+  answer?.form.addEventListener("input", tell);
+  setInterval(tell, 20500);
+  document.addEventListener("visibilitychange", tell);
 }
