@@ -143,6 +143,8 @@ def test_what_is_no_time_is_said_beside_the_field(visitor: Visitor) -> None:
     page = visitor.get(f"{HOME}?since=yesterday&until=2026-02-30T00:00")
     assert page.status == 400
     assert page.text.count("not a date and time") == 2
+    page = visitor.get(f"{HOME}?since=2026-02-02T00:00&until=2026-02-01T00:00")
+    assert (page.status, "before the beginning" in page.text) == (400, True)
     assert visitor.once("GET", f"{EXPORT}?since=yesterday").status_code == 303
     assert_guarded(page)
 

@@ -38,6 +38,9 @@ def test_a_translation_fills_in_what_its_text_fills_in(language: str) -> None:
         wanted = sorted({*_PLACEHOLDER.findall(entry.many or entry.one)})
         for said in entry.said[-1:]:
             assert sorted({*_PLACEHOLDER.findall(said)}) == wanted, entry.one
+        for said in entry.said if wanted else ():
+            assert {*_PLACEHOLDER.findall(said)} <= {*wanted}, entry.one
+            assert "%" not in _PLACEHOLDER.sub("", said), "what is filled in would break it"
         assert all(said.strip() == said for said in entry.said), entry.one
         tags = sorted(re.findall(r"<[^>]*>", entry.one))
         assert sorted(re.findall(r"<[^>]*>", entry.said[0])) == tags, entry.one
@@ -63,11 +66,18 @@ def test_a_catalogue_is_read_as_it_is_written() -> None:
         "# A comment\n#: a.html\n"
         'msgid "say \\"it\\" "\n"twice"\nmsgstr "sag\'s\\n"\n" zweimal \u00fc"\n\n'
         'msgid "one"\nmsgid_plural "%(n)s"\nmsgstr[0] "eins"\nmsgstr[1] "%(n)s St\u00fcck"\n\n'
-        'msgid "not yet"\nmsgstr ""\n'
+        'msgid "not yet"\nmsgstr ""\n\n'
+        '#, fuzzy, python-format\n#| msgid "before"\nmsgid "guessed"\nmsgstr "geraten"\n\n'
+        '#~ msgid "gone"\n#~ msgstr "weg"\n'
     )
     assert read.entries[0] == Entry('say "it" twice', None, ("sag's\n zweimal \u00fc",))
     assert [read.many("one", "%(n)s", count) for count in (1, 0)] == ["eins", "%(n)s St\u00fcck"]
-    assert [read.one("not yet"), read.one("unknown")] == ["not yet", "unknown"]
+    assert [read.one(each) for each in ("not yet", "unknown", "guessed", "gone")] == [
+        "not yet",
+        "unknown",
+        "guessed",
+        "gone",
+    ]
 
 
 @pytest.mark.parametrize(

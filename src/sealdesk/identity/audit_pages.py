@@ -91,6 +91,8 @@ def _asked(form: Form, limit: int, after: str | None) -> Asked:
             bounds[name] = ids.lowest(at_us if name == "since" else at_us + 1)
         elif typed[name]:
             faults[name] = gettext("This is not a date and time.")
+    if len(bounds) == 2 and bounds["until"] <= bounds["since"]:
+        faults["until"] = gettext("This is before the beginning.")
     ends = [end for end in (after, bounds.get("until")) if end]
     wanted = Wanted(
         limit=limit,

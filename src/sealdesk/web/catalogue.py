@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 _KEYWORDS = ("msgid", "msgid_plural", "msgstr", "msgstr[0]", "msgstr[1]")
+# How tools mark a translation that they guessed and nobody has looked at: it is none yet.
+_GUESSED = "fuzzy"
 
 
 class Entry(NamedTuple):
@@ -43,6 +45,8 @@ def parse(text: str) -> Catalogue:
 
 
 def _entry(fields: dict[str, str]) -> Entry:
+    if _GUESSED in fields:
+        fields |= {name: "" for name in fields if name.startswith("msgstr")}
     if "msgid_plural" in fields:
         said = (fields["msgstr[0]"], fields["msgstr[1]"])
         return Entry(fields["msgid"], fields["msgid_plural"], said)
@@ -50,7 +54,8 @@ def _entry(fields: dict[str, str]) -> Entry:
 
 
 def _fields(block: str) -> dict[str, str]:
-    fields: dict[str, str] = {}
+    is_guessed = any(line.startswith("#,") and _GUESSED in line for line in block.splitlines())
+    fields: dict[str, str] = {_GUESSED: ""} if is_guessed else {}
     keyword = ""
     for line in _lines(block):
         quoted = line

@@ -74,6 +74,13 @@ _TOLD = {
     "malformed_request": _Told(
         noted("That cannot be read"), noted("Go back, reload the page, and send its form again.")
     ),
+    "method_not_allowed": _Told(
+        noted("There is nothing to read here"),
+        noted("This address only takes a form. Go back to the page that the form is on."),
+    ),
+    "body_too_large": _Told(
+        noted("That is too long"), noted("Go back and send less of it. Nothing was changed.")
+    ),
     "not_found": _Told(
         noted("There is nothing here"),
         noted("The address may be mistyped, or what was here has been deleted."),
