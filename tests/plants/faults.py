@@ -851,6 +851,13 @@ PLANTS: tuple[Plant, ...] = (
         ("tests/tickets/test_plans.py::test_counting_statuses_reads_no_more_than_its_index",),
     ),
     Plant(
+        "whoever works on it leads where all are many",
+        "tickets/lists.py",
+        "_lead_of_many(wanted, list(counted))",
+        "None",
+        ("tests/tickets/test_plans.py::test_of_many_and_many_what_is_not_done_leads",),
+    ),
+    Plant(
         "newer leads to the first page",
         "tickets/pages.py",
         "trail=asked.trail[:-1]",

@@ -225,6 +225,25 @@ def test_a_rare_tag_leads_whatever_else_is_asked(template: Path, sort_by: Any) -
     assert THE_TICKET in steps and "LIST SUBQUERY 1" in " ".join(steps)
 
 
+@pytest.mark.parametrize("status", ["open", "pending", "on_hold"])
+@pytest.mark.parametrize("sort_by", ["created_at", "updated_at", "priority"])
+def test_of_many_and_many_what_is_not_done_leads(
+    template: Path, monkeypatch: pytest.MonkeyPatch, sort_by: Any, status: Any
+) -> None:
+    monkeypatch.setattr(lists, "_FEW", 0)
+    wanted = asked(status=(status,), assignee_id="a", priority=("low",), sort_by=sort_by)
+    steps = plan(
+        template, lambda tx: lists.list_tickets(tx, "tenant", wanted, PageRequest(25, None))
+    )
+    assert "SEARCH t USING INDEX tickets_status (tenant_id=? AND status=?)" in steps
+
+
+@pytest.mark.parametrize("filters", [{"status": ("closed",), "tag": "t"}, {"status": ("open",)}])
+def test_of_many_that_are_done_the_planner_chooses(filters: dict[str, Any]) -> None:
+    wanted = asked(**filters, sort_by="updated_at")
+    assert lists._lead_of_many(wanted, list(filters)) is None
+
+
 def test_what_is_rarest_is_counted_in_indexes_up_to_a_bound(template: Path) -> None:
     wanted = asked(**{name: value for name, value in VALUES.items() if name})
     steps = plan(
