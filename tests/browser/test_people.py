@@ -69,6 +69,22 @@ def test_a_filter_by_time_is_typed_in_ones_own_zone(window: Window) -> None:
     assert page.get_by_label("From").input_value() == "2026-01-01T01:00"
 
 
+def test_what_was_sent_into_an_ended_log_in_is_there_after_the_next(
+    window: Window, tenant: Tenant
+) -> None:
+    page = window.page
+    page.goto(f"{HOME}/invite")
+    page.get_by_label("E-mail address").fill("bo@example.test")
+    page.get_by_label("Administrator").check()
+    window.context.clear_cookies()
+    page.get_by_role("button", name="Make the link").click()
+    window.log_in_again(tenant.admin_email, PASSWORD)
+    assert page.get_by_label("E-mail address").input_value() == "bo@example.test"
+    assert page.get_by_label("Administrator").is_checked()
+    page.reload()
+    assert page.get_by_label("E-mail address").input_value() == ""
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_pages_of_people_fit_their_window_and_hinder_nobody(
     opened: Callable[..., Window], tenant: Tenant, theme: str

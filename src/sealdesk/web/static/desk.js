@@ -4,11 +4,16 @@
 const language = document.documentElement.lang;
 const region = navigator.languages.find((each) => each.startsWith(language)) ?? language;
 const written = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "medium" });
-const brief = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "short" });
+// In lists, the time of today, the day of this year, else the date.
+const brief = (at, now = new Date()) => at.toLocaleString(region,
+  at.toDateString() === now.toDateString() ? { timeStyle: "short" }
+    : at.getFullYear() === now.getFullYear() ? { day: "numeric", month: "short" }
+      : { dateStyle: "medium" });
 const localize = (part) => {
   for (const time of part.querySelectorAll("time[datetime]")) {
     time.title = time.textContent.trim();
-    time.textContent = (time.matches(".when") ? brief : written).format(new Date(time.dateTime));
+    const at = new Date(time.dateTime);
+    time.textContent = time.matches(".when") ? brief(at) : written.format(at);
   }
 };
 localize(document);
@@ -211,3 +216,30 @@ if (news) {
   setInterval(tell, 20500);
   document.addEventListener("visibilitychange", tell);
 }
+
+// What was sent into an ended log-in is typed again after the next one, by the same person.
+const who = document.querySelector(".who a")?.title;
+const isBox = (field) => ["checkbox", "radio"].includes(field.type);
+const typed = (form) => [...form.elements].filter((field) => field.name
+  && (isBox(field) || field.matches("textarea, select, input:not([type=hidden], [type=password])")));
+try {
+  const sent = JSON.parse(sessionStorage.sent ?? "null");
+  if (sent && !who) sessionStorage.sent = JSON.stringify({ ...sent, isLost: true });
+  if (sent && who) delete sessionStorage.sent;
+  const form = [...document.forms].find(({ action }) => action === sent?.action);
+  if (form && sent.isLost && sent.who === who) {
+    typed(form).forEach((field, at) => {
+      const [name, value, isOn] = sent.typed[at] ?? [];
+      if (field.name !== name) return;
+      if (!isBox(field)) field.value = value;
+      else if (field.value === value) field.checked = isOn;
+    });
+  }
+} catch { /* A browser that keeps nothing. */ }
+addEventListener("submit", ({ target }) => {
+  if (!who || target.method !== "post") return;
+  const fields = typed(target).map(({ name, value, checked }) => [name, value, checked]);
+  try {
+    sessionStorage.sent = JSON.stringify({ who, action: target.action, typed: fields });
+  } catch { /* The same. */ }
+});
