@@ -2,12 +2,14 @@
 
 import re
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
-from sealdesk.customers import actions
+from sealdesk.customers import actions, store
 from sealdesk.customers.rules import NewCustomer
 from sealdesk.db.engine import Tx
+from sealdesk.errors import Unavailable
 from tests.support.client import Key
 from tests.support.pages import Visitor, logged_in
 from tests.support.service import Service, Tenant
@@ -79,11 +81,48 @@ def test_the_list_is_turned_page_by_page(visitor: Visitor, tenant: Tenant) -> No
 
 def test_an_address_finds_its_customer(visitor: Visitor, key: Key, at: str) -> None:
     key.customer("other@example.test")
-    page = visitor.get(f"{HOME}?email=%20maria%40EXAMPLE.test")
+    key.customer("not.maria@example.test")
+    page = visitor.get(f"{HOME}?q=%20maria%40EXAMPLE.test")
     assert at in page.links and "other@example.test" not in page.text
-    nobody = visitor.get(f"{HOME}?email=%3Cscript%3E")
-    assert "Nobody has this e-mail address" in nobody.text
-    assert nobody.form(HOME).value("email") == "<script>"
+    assert "not.maria" not in page.text
+    nobody = visitor.get(f"{HOME}?q=%3Cscript%3E")
+    assert "No customer is found" in nobody.text
+    assert nobody.form(HOME).value("q") == "<script>"
+
+
+def test_parts_of_words_find_customers(visitor: Visitor, tenant: Tenant, key: Key, at: str) -> None:
+    key.customer("o@example.test", name="Østergård 100%_ \\o/")
+    tenant.service.tenant().key().customer("maria.of.others@example.test")
+    odd = f"{HOME}/{key.get(f'{API}?email=o@example.test').json()['data'][0]['id']}"
+    for q, found in {
+        "sant ceram": [at], "SANTOS maria": [at], "1234": [at], "ia@exa": [at],
+        "østerg": [odd], "ØSTERGÅRD": [odd], "0%_": [odd], "\\o/": [odd],
+        "santos nobody": [], "1_34": [], "of.others": [],
+    }.items():  # fmt: skip
+        page = visitor.get(f"{HOME}?{urlencode({'q': q})}")
+        assert [link for link in page.links if len(link) == len(at)] == found, q
+
+
+def test_what_was_found_is_turned_page_by_page(visitor: Visitor, tenant: Tenant) -> None:
+    made = _add(tenant, 120)
+    page = visitor.get(f"{HOME}?q=1%40ex+test")  # c1, c11, c21, … c111
+    assert len([link for link in page.links if link.removeprefix(f"{HOME}/") in made]) == 12
+    page = visitor.get(f"{HOME}?q=example+c")
+    (older,) = [link for link in page.links if "before=" in link]
+    assert older.startswith(f"{HOME}?q=example+c&before=") or "q=example%20c" in older
+    assert f"{HOME}/{made[69]}" in visitor.get(older).links
+
+
+def test_looking_for_too_long_is_said_in_words(
+    visitor: Visitor, at: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def cut_off(*_: Any) -> None:
+        raise Unavailable("query_too_slow", "It was cut off.")
+
+    monkeypatch.setattr(store, "list_customers", cut_off)
+    page = visitor.get(f"{HOME}?q=maria")
+    assert (page.status, page.form(HOME).value("q")) == (503, "maria")
+    assert "Type the whole e-mail address" in page.text
 
 
 def test_a_customer_is_shown_with_what_is_known(visitor: Visitor, key: Key, at: str) -> None:

@@ -1,11 +1,13 @@
 """Customers as pages: the list, and a form for what is known of them."""
 
+import unicodedata
 from typing import Any
 
 from sealdesk.customers import actions, rules, store
 from sealdesk.customers.rules import Customer, CustomerChange
 from sealdesk.customers.store import Filter
-from sealdesk.errors import Clash, Invalid, Refusal, Stale
+from sealdesk.db.engine import Tx
+from sealdesk.errors import Clash, Invalid, Refusal, Stale, Unavailable
 from sealdesk.paging import PageRequest
 from sealdesk.web import body, forms, pages, trail
 from sealdesk.web.call import Answer, Call
@@ -15,26 +17,44 @@ from sealdesk.web.route import page
 _ROOM = "sealdesk.customers"
 _PATH = "/customers"
 _PER_PAGE = 50
+_LONGEST, _MOST_WORDS = 320, 8
 _FIELDS = ("email", "name", "phone", "company", "external_id")
 
 
 @page
 async def list_customers(call: Call) -> Answer:
-    """All of them, newest first, or the one with an e-mail address."""
+    """All of them, newest first, or those whom words lead to."""
     asked = forms.asked(call)
-    way, email = trail.read(asked), asked.text("email").strip()
+    way, q = trail.read(asked), asked.text("q").strip()[:_LONGEST]
     wanted = PageRequest(_PER_PAGE, [way[-1]] if way else None)
-    only = Filter(email=email or None)
-    found = await call.read(
-        lambda tx: store.list_customers(tx, call.caller.tenant_id, only, wanted)
-    )
+    is_too_slow = False
+    try:
+        found = await _find(call, q, wanted)
+    except Unavailable as refusal:
+        if refusal.code != "query_too_slow":
+            raise
+        found, is_too_slow = [], True
     return await pages.show(
-        call, _ROOM, "customers.html",
+        call, _ROOM, "customers.html", 503 if is_too_slow else 200,
         customers=[rules.shown(each) for each in found[:_PER_PAGE]],
-        email=email,
+        q=q, is_too_slow=is_too_slow,
         older=trail.older(way, found[_PER_PAGE - 1].id) if len(found) > _PER_PAGE else None,
         newer=trail.newer(way),
     )  # fmt: skip
+
+
+async def _find(call: Call, q: str, wanted: PageRequest) -> list[Customer]:
+    """Whoever has this e-mail address, else all in whom its words stand."""
+    tenant_id = call.caller.tenant_id
+    of_words = Filter(words=tuple(unicodedata.normalize("NFC", q).split()[:_MOST_WORDS]))
+
+    async def look(tx: Tx) -> list[Customer]:
+        return await store.list_customers(tx, tenant_id, of_words, wanted)
+
+    if not q:
+        return await call.read(look)
+    one = await call.read(lambda tx: store.find_by_email(tx, tenant_id, q))
+    return [one] if one else await call.read_slowly(look)
 
 
 @page

@@ -1,5 +1,6 @@
 """What a customer is and which values it may have; no IO."""
 
+from string import ascii_lowercase, ascii_uppercase
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import msgspec
@@ -31,6 +32,7 @@ Text64 = Annotated[str, Meta(max_length=64)]
 Text255 = Annotated[str, Meta(max_length=255)]
 Object = Annotated[dict[str, Any], Meta(extra={"check": check_object})]
 
+_ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 _READ_ONLY = frozenset({"id", "created_at", "updated_at", "version"})
 
 
@@ -201,3 +203,9 @@ def is_same(one: Any, other: Any) -> bool:
 
 def etag(customer: Customer) -> str:
     return f'"{customer.version}"'
+
+
+def spellings(word: str) -> list[str]:
+    """How a word may stand in a text of which a database has lowered the ASCII letters alone."""
+    forms = (word.lower(), word.title(), word.upper())
+    return list(dict.fromkeys(form.translate(_ASCII_LOWER) for form in forms))

@@ -1,5 +1,7 @@
 """The SQL of customers."""
 
+import re
+
 import msgspec
 
 from sealdesk import emails
@@ -29,9 +31,19 @@ WHERE tenant_id = :tenant_id AND id = :id AND version = :before
 """
 
 
-class Filter(msgspec.Struct, frozen=True):
-    """Which customers a list is of."""
+# All that a person may know of somebody; lower() changes ASCII letters, on both databases at least.
+_KNOWN = " || ' ' || ".join(
+    ("email_identity", *(f"coalesce({name}, '')" for name in ("name", "company", "phone")))
+)
 
+
+_SIGN = re.compile(r"[\\%_]")  # what LIKE would take for more than itself
+
+
+class Filter(msgspec.Struct, frozen=True):
+    """Which customers a list is of. words: each stands somewhere in what is known of them."""
+
+    words: tuple[str, ...] = ()
     email: str | None = None
     external_id: str | None = None
     updated_after: int | None = None
@@ -39,7 +51,7 @@ class Filter(msgspec.Struct, frozen=True):
 
     def is_served(self) -> bool:
         """Whether an index leads straight to the page."""
-        return self.email is not None or self.updated_after is None
+        return self.email is not None or (self.updated_after is None and not self.words)
 
 
 async def find(tx: Tx, tenant_id: str, customer_id: str) -> Customer | None:
@@ -63,6 +75,8 @@ async def list_customers(
     if wanted.email is not None:
         conditions.append("email_identity = :email_identity")
         params["email_identity"] = emails.identity(wanted.email)
+    for place, word in enumerate(wanted.words):
+        conditions.append(_stands(word, f"word_{place}", params))
     if wanted.external_id is not None:
         conditions.append("external_id = :external_id")
         params["external_id"] = wanted.external_id
@@ -79,6 +93,16 @@ async def list_customers(
         params,
     )
     return [_customer(row) for row in rows]
+
+
+def _stands(word: str, name: str, params: dict[str, object]) -> str:
+    """A condition that a word stands in what is known, however it is written."""
+    keys = []
+    for place, spelling in enumerate(rules.spellings(word)):
+        keys.append(f"{name}_{place}")
+        params[keys[-1]] = "%" + _SIGN.sub(r"\\\g<0>", spelling) + "%"
+    likes = (f"lower({_KNOWN}) LIKE :{key} ESCAPE '\\'" for key in keys)
+    return f"({' OR '.join(likes)})"
 
 
 async def add(tx: Tx, customer: Customer) -> None:
