@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser
@@ -12,11 +13,17 @@ from tests.support.receiver import LOOPBACK, Receiver, receiving
 from tests.support.service import PASSWORD, Service, Tenant
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """Of a module only: while Playwright runs, nothing else in its thread can run a loop."""
+    """Of this package only: while Playwright runs, nothing else in its thread can run a loop."""
     with browsing() as browser:
         yield browser
+
+
+@pytest.fixture(scope="package")
+def kept(browser: Browser) -> dict[tuple[object, ...], list[Window]]:
+    """Windows that tests take in turn, by how they were opened: a new one takes half a second."""
+    return {}
 
 
 @pytest.fixture(scope="session")
@@ -39,23 +46,31 @@ def receiver() -> Iterator[Receiver]:
 
 
 @pytest.fixture
-def opened(browser: Browser, desk: Service) -> Iterator[Callable[..., Window]]:
+def opened(
+    browser: Browser, desk: Service, kept: dict[tuple[object, ...], list[Window]]
+) -> Iterator[Callable[..., Window]]:
     """Opens windows: opened(java_script_enabled=False). None of them may complain."""
-    windows: list[Window] = []
+    taken: list[tuple[tuple[object, ...], Window]] = []
 
-    def open_one(**how: object) -> Window:
-        windows.append(Window(browser, desk.url, **how))
-        return windows[-1]
+    def open_one(**how: Any) -> Window:
+        theme = how.pop("color_scheme", "light")
+        free = kept.setdefault(kind := tuple(sorted(how.items())), [])
+        window = free.pop() if free else Window(browser, desk.url, **how)
+        taken.append((kind, window))
+        window.page.emulate_media(color_scheme=theme)
+        return window
 
     yield open_one
-    for window in windows:
-        window.context.close()
-    assert [complaint for window in windows for complaint in window.complaints] == []
+    complaints = [complaint for _, window in taken for complaint in window.complaints]
+    for kind, window in taken:
+        window.renew()
+        kept[kind].append(window)
+    assert complaints == []
 
 
 @pytest.fixture
 def window(opened: Callable[..., Window], tenant: Tenant) -> Window:
     """A window in which the tenant's administrator is logged in."""
     window = opened()
-    window.log_in(tenant.admin_email, PASSWORD)
+    window.enter(tenant.admin_email, PASSWORD)
     return window
