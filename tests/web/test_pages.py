@@ -193,7 +193,9 @@ def test_what_is_not_there_is_a_page_for_people_and_json_for_programs(service: S
 def test_a_page_without_storage_says_so_and_tries_again(
     own_service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    visitor = logged_in(own_service.tenant())
+    tenant = own_service.tenant()
+    visitor, at = logged_in(tenant), f"/tickets/{tenant.key().ticket()['id']}"
+    answer, passwords = visitor.get(at).form(f"{at}/reply"), visitor.get("/account")
 
     async def away(*_: object) -> None:
         raise Unavailable
@@ -207,6 +209,13 @@ def test_a_page_without_storage_says_so_and_tries_again(
     form = visitor.once("POST", "/log-out", b"", content_type=FORM)
     assert form.status_code == 503
     assert b"refresh" not in form.content
+    kept = visitor.submit(answer, body='What is <"kept">\n& sent again')
+    # A password is not written into a page.
+    secret = visitor.submit(passwords.form("/account/password"), current="c" * 12, new="n" * 12)
+    assert (secret.status, "c" * 12 in secret.answer.text) == (503, False)
+    monkeypatch.undo()
+    page = visitor.submit(kept.form(f"{at}/reply"))
+    assert (page.status, 'What is <"kept"> & sent again' in page.text) == (200, True)
 
 
 def test_a_fault_of_ours_is_a_page_that_says_nothing_of_itself(

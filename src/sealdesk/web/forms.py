@@ -19,6 +19,11 @@ class Form:
     def __init__(self, fields: list[tuple[str, str]]) -> None:
         self._fields = fields
 
+    @property
+    def fields(self) -> list[tuple[str, str]]:
+        """All of them, as they were sent."""
+        return [*self._fields]
+
     def text(self, name: str) -> str:
         """What stands in a field, "" when it is not there."""
         return next((value for field, value in self._fields if field == name), "")

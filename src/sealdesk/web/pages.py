@@ -5,8 +5,8 @@ import secrets
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
-from sealdesk.errors import CODES, Refusal, Unproven
-from sealdesk.web import assets, render, words
+from sealdesk.errors import CODES, Malformed, Refusal, Unproven
+from sealdesk.web import assets, forms, render, words
 from sealdesk.web.call import Answer, Call, Header
 from sealdesk.web.retelling import retold
 from sealdesk.web.words import noted
@@ -14,6 +14,7 @@ from sealdesk.web.words import noted
 LOG_IN = "/"
 ACCOUNT = "/account"
 LANGUAGE_COOKIE = "sealdesk-language"
+_PASSWORDS = {"password", "current", "new"}  # the fields that hold one
 _HTML = b"text/html; charset=utf-8"
 # Letters that can lead nowhere else: in the path no dots, no backslash, no two slashes to begin.
 _LOCAL = re.compile(
@@ -179,13 +180,26 @@ async def refused(call: Call, refusal: Refusal) -> Answer:
         asked = f"?next={quote(back, safe='/')}" if is_known(back) else ""
         return go(call, f"{LOG_IN}{asked}")
     told = _TOLD.get(refusal.code) or _Told(CODES[refusal.code].title, retold(refusal.detail))
-    retries = refusal.code == "storage_unavailable" and call.method == "GET"
+    is_away = refusal.code == "storage_unavailable"
+    retries = is_away and call.method == "GET"
+    again = _sent_again(call) if is_away and call.method == "POST" else []
     answer = await show(
         call, "", "refused.html", refusal.status,
-        told=told, request_id=call.request_id, retries=retries,
+        told=told, request_id=call.request_id, retries=retries, again=again,
+        sent_to=call.path + (f"?{call.query.decode('latin-1')}" if call.query else ""),
     )  # fmt: skip
     answer.headers += [(name.encode(), value.encode()) for name, value in refusal.headers]
     return answer
+
+
+def _sent_again(call: Call) -> list[tuple[str, str]]:
+    """The fields of a form that could not be stored; of one that holds a password none."""
+    try:
+        fields = forms.read(call).fields
+    except Malformed:
+        return []
+    names = {name for name, _ in fields}
+    return fields if forms.TOKEN in names and not names & _PASSWORDS else []
 
 
 def page_left(call: Call) -> str:
