@@ -84,8 +84,8 @@ class Window:
         proof = {"email": email, "password": password}
         answer = httpx.post(f"{self._base_url}/api/v1/auth/login", json=proof, timeout=60)
         token = answer.raise_for_status().json()["data"]["access_token"]
-        cookie = {"name": _SESSION, "value": token, "url": self._base_url}
-        self.context.add_cookies([{**cookie, "httpOnly": True, "sameSite": "Lax"}])  # type: ignore[list-item]
+        session: Any = {"name": _SESSION, "value": token, "url": self._base_url}
+        self.context.add_cookies([{**session, "httpOnly": True, "sameSite": "Lax"}])
 
     def log_in_again(self, email: str, password: str) -> None:
         """At the log-in that a page led to, whose session has ended."""
