@@ -93,6 +93,34 @@ def test_body_written_again_is_named(sent: bytes, name: str) -> None:
     assert found(POST, message(POST._replace(body=sent))) == name
 
 
+def test_a_prefix_of_a_proxy_left_out_is_named() -> None:
+    below = GET._replace(target=b"/support" + GET.target)
+    for rest in (GET.target, b"/v1/external/tickets", b"/tickets"):
+        assert found(below, message(GET._replace(target=rest))) == "api_prefix_missing"
+    elsewhere = GET._replace(target=b"/api/v1/external/tickets?tag=/api/v1/")
+    assert found(elsewhere, message(GET._replace(target=b"/api/v1/"))) is None
+
+
+@pytest.mark.parametrize("body", [b"{}", b"null", b"[]", b'""'])
+def test_body_that_was_signed_and_not_sent_is_named(body: bytes) -> None:
+    assert found(GET, message(GET._replace(body=body))) == "body_not_sent"
+
+
+def test_line_end_behind_message_body_or_secret_is_named() -> None:
+    for parts in (GET, POST):
+        appended = parts._replace(body=parts.body + b"\n")
+        assert found(parts, message(parts) + b"\n") == "newline_appended"
+        assert found(parts, message(appended)) == "newline_appended"
+        with_secret = found(parts, message(parts), key=f"{API_SECRET}\n".encode())
+        assert with_secret == "newline_appended"
+
+
+def test_secret_in_place_of_a_signature_is_named() -> None:
+    sent = API_SECRET.encode()
+    name = diagnose(GET, sent, secret=API_SECRET, api_key=API_KEY, host=b"")
+    assert name == "secret_as_signature"
+
+
 def test_unknown_mistake_has_no_name() -> None:
     assert found(POST, message(POST._replace(timestamp=b"1767225601"))) is None
 

@@ -13,6 +13,7 @@ API_KEY = re.compile(rb"tk_live_[0-9a-f]{40}")
 SIGNATURE = re.compile(rb"[0-9a-f]{64}")
 DIAGNOSED_BODY_BYTES = 64 * 1024  # larger bodies are not diagnosed (decisions 3)
 _EMPTY_SHA256 = hashlib.sha256(b"").hexdigest().encode()
+_NOT_SENT = (b"{}", b"null", b'""', b"[]")  # what programs hash when there is no body
 _API_PREFIXES = (b"/api/v1/external", b"/api/v1", b"/api")
 
 
@@ -63,6 +64,8 @@ def diagnose(
     """
     if len(parts.body) > DIAGNOSED_BODY_BYTES:
         return None
+    if hmac.compare_digest(secret.encode(), signature):
+        return "secret_as_signature"
     for name, key, wrong in _known_mistakes(parts, secret, api_key, host):
         if hmac.compare_digest(hmac.digest(key, wrong, "sha256").hex().encode(), signature):
             return name
@@ -84,9 +87,8 @@ def _known_mistakes(
         yield "trailing_question_mark", key, start + target + b"?" + digest
     for scheme in (b"https://", b"http://"):
         yield "full_url_signed", key, start + scheme + host + target + digest
-    for prefix in _API_PREFIXES:
-        if target.startswith(prefix):
-            yield "api_prefix_missing", key, start + target[len(prefix) :] + digest
+    for rest in _without_beginning(target):
+        yield "api_prefix_missing", key, start + rest + digest
     decoded = unquote_to_bytes(target)
     if decoded != target:
         yield "target_percent_decoded", key, start + decoded + digest
@@ -102,6 +104,21 @@ def _known_mistakes(
             yield name, key, start + target + body_sha256(other)
     else:
         yield "body_not_hashed", key, start + target
+        for other in _NOT_SENT:
+            yield "body_not_sent", key, start + target + body_sha256(other)
+    yield "newline_appended", key, message(parts) + b"\n"
+    yield "newline_appended", key + b"\n", message(parts)
+    yield "newline_appended", key, start + target + body_sha256(body + b"\n")
+
+
+def _without_beginning(target: bytes) -> Iterator[bytes]:
+    """The target without what clients leave out of a path, a proxy's prefix first."""
+    at = max(target.partition(b"?")[0].find(b"/api/v1/"), 0)
+    if at:
+        yield target[at:]
+    for prefix in _API_PREFIXES:
+        if target.startswith(prefix, at):
+            yield target[at + len(prefix) :]
 
 
 def reserialised(body: bytes) -> Iterator[tuple[str, bytes]]:
