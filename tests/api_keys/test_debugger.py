@@ -5,14 +5,15 @@ import hashlib
 import hmac
 import re
 from collections.abc import Callable
+from importlib.resources import files
 from typing import Any
 
 import pytest
 
 from sealdesk import signing
 from sealdesk.signing import Signed
-from tests.support.client import Key
-from tests.support.pages import Page, Visitor, logged_in
+from tests.support.client import Key, send
+from tests.support.pages import PASSWORD, Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
 from tests.web.test_pages import assert_guarded
 from tests.webhooks.test_pages import HOSTILE
@@ -79,61 +80,204 @@ _MISTAKES: dict[str, Callable[[Key], str]] = {
     "signature_prefixed": lambda k: f"sha256={_right(k)}",
     "signature_base64": lambda k: base64.b64encode(bytes.fromhex(_right(k))).decode(),
     "signature_not_hex": lambda k: _right(k)[:-1],
+    "secret_as_signature": lambda k: k.api_secret,
+    "newline_appended": lambda k: _hmac(k.api_secret, f"{_TEXT}{_DIGEST}\n"),
+    "body_reserialised_default": lambda k: _hmac(
+        k.api_secret, _TEXT + _sha('{"subject": "\\u00e4", "b": 1}')
+    ),
 }
+# Mistakes that a request with a body or a query cannot show, or that stand in another field.
+_OTHERS: dict[str, tuple[dict[str, str], Callable[[Key], str]]] = {
+    "trailing_question_mark": (
+        {"target": "/api/v1/x", "body": ""},
+        lambda k: _hmac(k.api_secret, f"{AT}POST/api/v1/x?{_sha('')}"),
+    ),
+    "body_not_sent": ({"body": ""}, lambda k: _hmac(k.api_secret, _TEXT + _sha("{}"))),
+    "timestamp_milliseconds": (
+        {"timestamp": f"{AT}123"},
+        lambda k: _hmac(k.api_secret, f"{AT}123POST{TARGET}{_DIGEST}"),
+    ),
+    "timestamp_not_seconds": (
+        {"timestamp": f"{AT}.25"},
+        lambda k: _hmac(k.api_secret, f"{AT}.25POST{TARGET}{_DIGEST}"),
+    ),
+    "pasted_line_ends": ({"body": f"{BODY}\n\n"}, _right),
+}
+_NAMES = re.compile(r'^  "([a-z0-9_]+)": _\(', re.MULTILINE)
 
 
 def test_a_known_mistake_is_named(visitor: Visitor, key: Key) -> None:
     for name, mistake in _MISTAKES.items():
         signature = mistake(key)
         page = _look(visitor, key, signature=signature, api_key=key.api_key, host="desk.test")
-        told = page.text.partition("What is wrong")[2].partition("Part")[0]
-        assert name in told.split()
+        assert _told(page)[-1:] == [name]
         _assert_nothing_secret(page, key)
+    for name, (fields, mistake) in _OTHERS.items():
+        assert _told(_look(visitor, key, **fields, signature=mistake(key))) == [name]
+
+
+def test_every_mistake_that_has_words_is_tried_here() -> None:
+    templates = files("sealdesk.api_keys") / "templates"
+    worded = _NAMES.findall((templates / "mistakes.html").read_text())
+    assert sorted(worded) == sorted([*_MISTAKES, *_OTHERS])
+
+
+def _told(page: Page) -> list[str]:
+    """The names of mistakes that the page names, in its order."""
+    told = page.text.partition("What is wrong")[2].partition("Part To be signed")[0]
+    return [word for word in told.split() if word in _MISTAKES or word in _OTHERS]
+
+
+def test_the_interface_names_the_same_mistakes(visitor: Visitor, key: Key) -> None:
+    """Those that travel: sent for real, refused, and then picked from what was kept."""
+    body = BODY.encode()
+    for name, mistake in _MISTAKES.items():
+        at = key.signature_headers("POST", TARGET, body)["x-api-timestamp"]
+        signature = mistake(key) if name not in _SENT else _SENT[name](key, at)
+        sent = {
+            "x-api-key": key.api_key, "x-api-timestamp": at, "x-api-signature": signature,
+            "content-type": "application/json",
+        }  # fmt: skip
+        answer = send(key.service, "POST", TARGET, body, sent)
+        assert answer.status_code == 401, name
+        if name in _SENT:
+            assert answer.json()["diagnosis"] == name
+            link = next(at for at in visitor.get(f"{DEBUG}?key={key.id}").links if "refusal=" in at)
+            assert _told(visitor.get(link)) == [name]
+
+
+def _sent(change: Callable[[str], str]) -> Callable[[Key, str], str]:
+    """A mistake in the message of a request that is made now."""
+    return lambda key, at: _hmac(key.api_secret, change(f"{at}POST{TARGET}{_DIGEST}"))
+
+
+_SENT: dict[str, Callable[[Key, str], str]] = {
+    "method_lowercase": _sent(lambda text: text.replace("POST", "post")),
+    "query_string_not_signed": _sent(lambda text: text.replace("?tag=a%20b", "")),
+    "api_prefix_missing": _sent(lambda text: text.replace("/api/v1", "")),
+    "target_percent_decoded": _sent(lambda text: text.replace("%20", " ")),
+    "newline_appended": _sent(lambda text: f"{text}\n"),
+    "body_omitted": _sent(lambda text: text[:-64]),
+    "body_not_hashed": _sent(lambda text: text[:-64] + BODY),
+    "body_reserialised_compact": _sent(lambda text: text[:-64] + _sha(_COMPACT)),
+    "secret_as_signature": lambda key, at: key.api_secret,
+    "uppercase_hex": lambda key, at: "A" * 64,
+}
 
 
 def _assert_nothing_secret(page: Page, key: Key) -> None:
     """Neither the secret nor the signature that would be right, unless it was typed."""
     assert key.api_secret not in page.answer.text
+    assert "this signature is right" not in page.text.lower()
     typed = {value for tag, name, value in page.attributes if (tag, name) == ("input", "value")}
     shown = {*_HEX.findall(page.answer.text)} - {*_HEX.findall(" ".join(typed))}
     assert _right(key) not in shown
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"method": "post"},
-        {"target": f"https://desk.test{TARGET}"},
-        {"target": f"{TARGET}#part"},
-        {"timestamp": f" {AT} "},
-    ],
-    ids=["method", "url", "fragment", "spaces"],
+# What people paste, and which of it differs from what is to be signed.
+_PASTES: tuple[tuple[dict[str, str], int], ...] = (
+    ({"method": "post"}, 1),
+    ({"target": f"https://desk.test{TARGET}"}, 1),
+    ({"target": f"desk.test:8000{TARGET}"}, 1),
+    ({"target": f"POST {TARGET} HTTP/1.1"}, 1),
+    ({"target": f"{TARGET}#part"}, 1),
+    ({"target": TARGET.replace("%20", " ")}, 1),
+    ({"target": f'"{TARGET}"'}, 0),
+    ({"timestamp": f" {AT} "}, 0),
+    ({"timestamp": f"x-api-timestamp: {AT}"}, 0),
+    ({"api_key": "\ufeffx-api-key: {key}"}, 0),
+    ({"signature": "x-api-signature: {right}\ufeff"}, 0),
+    ({"signature": "{right}".replace("}", "} ")}, 0),
 )
-def test_what_was_pasted_differs_from_what_is_to_be_signed(
-    visitor: Visitor, key: Key, fields: dict[str, str]
+
+
+def test_a_right_signature_is_seen_through_how_it_was_pasted(visitor: Visitor, key: Key) -> None:
+    for fields, differing in _PASTES:
+        names = {"{right}": _right(key), "{key}": key.api_key}
+        given = {name: _put_in(value, names) for name, value in fields.items()}
+        page = _look(visitor, key, **{"signature": _right(key), **given})
+        assert "This signature is right." in page.text, fields
+        assert page.text.count("differs") == differing, fields
+        assert "is not the key that you chose" not in page.text
+        assert f"{_TEXT}{_DIGEST}" in page.text, fields
+        again = dict(page.form(DEBUG).fields)
+        assert {name: again[name] for name in given} == given
+
+
+def _put_in(text: str, names: dict[str, str]) -> str:
+    for name, value in names.items():
+        text = text.replace(name, value)
+    return text
+
+
+def test_a_timestamp_that_cannot_be_sent_is_named_though_the_right_one_was_signed(
+    visitor: Visitor, key: Key
 ) -> None:
-    page = _look(visitor, key, signature=_right(key), **fields)
+    for text in (f"{AT}123", f"{AT}.5", f"{AT}123456", "2026-03-02T09:15:41Z"):
+        page = _look(visitor, key, timestamp=text, signature=_right(key))
+        assert _told(page)[0].startswith("timestamp_"), text
+        assert "All else fits." in page.text and "differs" in page.text
+
+
+def test_two_mistakes_are_both_named(visitor: Visitor, key: Key) -> None:
+    signature = _MISTAKES["query_string_not_signed"](key).upper()
+    page = _look(visitor, key, signature=f"(stdin)= {signature}", timestamp=f"{AT}000")
+    named = ["timestamp_milliseconds", "signature_prefixed", "query_string_not_signed"]
+    assert _told(page) == named
+    _assert_nothing_secret(page, key)
+
+
+@pytest.mark.parametrize(
+    ("pasted", "sent"),
+    [
+        ("a\nb", "a\r\nb"), ("a\nb", "a\nb\n"), ("a\nb", "a\r\nb\r\n"), ("a\nb", "\ufeffa\nb"),
+        ("\ufeffa", "a"), (" a\t\n\n", "a"),
+    ],
+)  # fmt: skip
+def test_what_pasting_changed_around_a_body_is_seen_through(
+    visitor: Visitor, key: Key, pasted: str, sent: str
+) -> None:
+    page = _look(visitor, key, body=pasted, signature=_right(key, sent))
+    assert _told(page) == ["pasted_line_ends"]
+    assert _sha(sent) in page.text
+
+
+def test_a_secret_that_was_sent_is_not_shown_again(visitor: Visitor, key: Key) -> None:
+    page = _look(visitor, key, signature=key.api_secret)
+    assert "Rotate the key" in page.text
+    assert key.api_secret not in page.answer.text
+
+
+def test_behind_a_proxy_the_path_is_seen_with_its_prefix(start: Callable[..., Service]) -> None:
+    tenant = start(SEALDESK_EXTERNAL_PATH_PREFIX="/support").tenant()
+    key, visitor = tenant.key(), Visitor(tenant.service)
+    # There is no proxy here to take the prefix away: what leads on leads past the service.
+    visitor.post("/log-in", [("email", tenant.admin_email), ("password", PASSWORD)])
+    form = visitor.get(f"{DEBUG}?key={key.id}").form(f"/support{DEBUG}")._replace(action=DEBUG)
+    known = {"method": "GET", "timestamp": AT}
+    right = _hmac(key.api_secret, f"{AT}GET/support{TARGET}{_sha('')}")
+    for target in (TARGET, f"/support{TARGET}"):
+        page = visitor.submit(form, **known, target=target, signature=right)
+        assert "This signature is right." in page.text, target
+    wrong = _hmac(key.api_secret, f"{AT}GET{TARGET}{_sha('')}")
+    page = visitor.submit(form, **known, target=TARGET, signature=wrong)
+    assert _told(page) == ["api_prefix_missing"]
+
+
+def test_refusals_of_the_newest_key_and_of_a_very_old_one_are_offered(
+    visitor: Visitor, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sealdesk.api_keys.debug_pages._KEYS_OFFERED", 2)
+    keys = [tenant.key() for _ in range(4)]
+    for key in keys:
+        key.get(TARGET, x_api_signature="0" * 64)
+    page = visitor.get(DEBUG)
+    assert page.form(DEBUG).value("key") == keys[-1].id
+    assert keys[-1].id in next(link for link in page.links if "refusal=" in link)
+    form = visitor.get(f"{DEBUG}?key={keys[0].id}").form(f"{DEBUG}#kept")
+    assert form.value("key") == keys[0].id
+    page = _look(visitor, keys[0], signature=_right(keys[0]))
     assert "This signature is right." in page.text
-    ((name, value),) = fields.items()
-    assert page.text.count("differs") == (value.strip() != AT)
-    assert f"{_TEXT}{_DIGEST}" in page.text
-    assert dict(page.form(DEBUG).fields)[name] == value
-
-
-def test_a_timestamp_in_milliseconds_is_named(visitor: Visitor, key: Key) -> None:
-    signature = _hmac(key.api_secret, f"{AT}123POST{TARGET}{_DIGEST}")
-    page = _look(visitor, key, timestamp=f"{AT}123", signature=signature)
-    assert "timestamp_milliseconds" in page.text
-    assert "differs" in page.text
-
-
-@pytest.mark.parametrize("body", ["a\r\nb", "a\nb\n", "a\r\nb\r\n"])
-def test_ends_of_lines_that_pasting_changed_are_forgiven(
-    visitor: Visitor, key: Key, body: str
-) -> None:
-    page = _look(visitor, key, body="a\nb", signature=_right(key, body))
-    assert "pasted_line_ends" in page.text
-    assert _sha(body) in page.text
 
 
 def test_an_unknown_mistake_leads_to_where_to_look(visitor: Visitor, key: Key) -> None:

@@ -10,6 +10,7 @@ import pytest
 from sealdesk import clock
 from sealdesk.api_keys import rules, usage
 from sealdesk.errors import Unavailable
+from sealdesk.usage import KeyUse
 from tests.support.client import Key, Person
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
@@ -64,7 +65,7 @@ def test_a_new_key_shows_its_secret_once(visitor: Visitor, admin: Person) -> Non
     assert page.status == 201
     assert_guarded(page)
     (secret,) = _SECRET.findall(page.answer.text)
-    assert "it is shown this once" in page.text
+    assert "they are shown only this once" in page.text
     key = _only(admin)
     assert (key["name"], key["permissions"]) == ("Shop", list(rules.PERMISSIONS))
     assert (key["rate_limit"], key["replay_protection"]) == (1000, "off")
@@ -101,6 +102,26 @@ def test_no_host_gets_into_the_curl_that_a_shell_would_read(visitor: Visitor) ->
             taken += 1
             assert "SEALDESK_API_URL='http://desk.example.com'" in _pasted(page), host
     assert taken
+
+
+def test_who_may_not_use_the_new_key_from_here_is_told(visitor: Visitor) -> None:
+    words = "From here the answer will be 403."
+    assert words in _create(visitor, allowed_ips="192.0.2.0/24").text
+    assert words not in _create(visitor, name="Local", allowed_ips="127.0.0.0/8").text
+
+
+def test_a_form_that_is_sent_twice_makes_one_key(visitor: Visitor, admin: Person) -> None:
+    form = visitor.get(f"{HOME}/new").form(f"{HOME}/new")
+    assert visitor.submit(form, name="Shop").status == 201
+    page = visitor.submit(form, name=" Shop ", rate_limit="7")
+    key = _only(admin)
+    assert page.status == 409 and f"{HOME}/{key['id']}" in page.links
+    assert "created a moment ago" in page.text
+    again = page.form(f"{HOME}/new")
+    assert (again.value("name"), again.value("rate_limit")) == (" Shop ", "7")
+    assert visitor.submit(again).status == 201, "a second one of this name, on purpose"
+    assert visitor.submit(form, name="Another").status == 201
+    assert len(admin.get(API).json()["data"]) == 3
 
 
 @pytest.mark.parametrize(
@@ -165,6 +186,23 @@ def test_everything_of_a_key_is_edited(visitor: Visitor, admin: Person) -> None:
     assert again["replay_protection"] == "writes"
 
 
+def test_a_stale_form_gives_back_no_permission(visitor: Visitor, admin: Person) -> None:
+    _create(visitor)
+    key = _only(admin)
+    at = f"{HOME}/{key['id']}/edit"
+    opened = visitor.get(at).form(at)
+    admin.patch(f"{API}/{key['id']}", {"permissions": ["tickets:read"], "rate_limit": 7})
+    page = visitor.submit(opened, name="Renamed")
+    assert page.status == 412 and "has changed since you opened the form" in page.text
+    assert "It is now: Shop · tickets:read · 7 requests a minute" in page.text
+    assert _only(admin)["permissions"] == ["tickets:read"]
+    again = page.form(at)
+    assert (again.value("name"), again.value("grant")) == ("Renamed", "everything")
+    visitor.submit(again, grant="read")
+    saved = _only(admin)
+    assert (saved["name"], len(saved["permissions"])) == ("Renamed", 3)
+
+
 _WRONG: tuple[tuple[str, dict[str, Any]], ...] = (
     ("name", {"name": "  "}),
     ("name", {"name": "n" * 101}),
@@ -209,7 +247,7 @@ def test_the_list_shows_at_a_glance_what_needs_a_look(own_service: Service) -> N
     visitor.submit(visitor.get(f"{HOME}/{gone.id}/revoke").form(f"{HOME}/{gone.id}/revoke"))
     own_service.clock.advance(600)
     items = visitor.get(HOME).text.split("tk_live_")[1:]
-    states = ("Revoked", "Expired", "Expires in 13 days", "Active", "Never used")
+    states = ("Revoked", "Expired", "Expires in 13 days Never used", "Active", "Never used")
     assert len(items) == 5
     for item, state in zip(items, states, strict=True):
         assert state in item
@@ -270,6 +308,15 @@ def test_rotating_asks_first_and_shows_the_new_secret_once(visitor: Visitor, key
     assert key.get(WHOAMI).json()["code"] == "invalid_signature"
     key.api_secret = secret
     assert key.get(WHOAMI).status_code == 200
+    twice = visitor.submit(page.form(at))
+    assert twice.status == 412 and "has been rotated since" in twice.text
+    assert key.get(WHOAMI).status_code == 200, "whoever rotated first keeps the secret"
+    assert visitor.submit(twice.form(at)).status == 200
+    assert key.get(WHOAMI).json()["code"] == "invalid_signature"
+    events = key.service.rows(
+        "SELECT action FROM audit WHERE object_id = :id ORDER BY id LIMIT 9", id=key.id
+    )
+    assert [row[0] for row in events] == ["api_key.created", *["api_key.rotated"] * 2]
 
 
 def test_a_dead_key_is_neither_changed_nor_rotated(visitor: Visitor, key: Key) -> None:
@@ -300,8 +347,18 @@ def test_the_page_of_a_key_shows_how_it_is_used(visitor: Visitor, tenant: Tenant
         assert page.tags.count("svg") >= 1 and "caption" in page.tags
         for words in ("GET /tickets 3", "127.0.0.1 5", "200 3", "403 1", "429 1"):
             assert words in page.text, words
-        unused = page.text.partition("Permissions that were not used")[2].partition("If 30")[0]
+        unused = page.text.partition("Permissions not used in 30 days")[2].partition("What")[0]
         assert unused.split() == ["customers:read"]
+    _used_before(key, "customers:read", 2 * DAY_S)
+    assert "None: the key needs all that it may." in visitor.get(f"{HOME}/{key.id}").text
+
+
+def _used_before(key: Key, permission: str, ago_s: int) -> None:
+    at_us = key.service.clock.now_us() - ago_s * 1_000_000
+    (row,) = key.service.rows("SELECT tenant_id FROM api_keys WHERE id = :id LIMIT 2", id=key.id)
+    use = KeyUse(row[0], key.id, permission)
+    key.service.shared.usage.note(use, at_us, 200, f"GET {WHOAMI}", "192.0.2.1")
+    key.service.in_serving(usage.write_down)
 
 
 def test_a_key_is_revoked_even_when_there_is_no_time_to_count(

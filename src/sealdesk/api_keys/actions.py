@@ -18,8 +18,11 @@ from sealdesk.api_keys.rules import (
 from sealdesk.audit import Deed
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Clash, Fault, Missing, invalid
+from sealdesk.errors import Clash, Fault, Missing, Stale, invalid
+from sealdesk.paging import PageRequest
 from sealdesk.sealing import KeyRing
+
+_TWINS_AMONG = PageRequest(20, None)
 
 
 async def create_key(
@@ -50,12 +53,23 @@ async def create_key(
     return CreatedApiKey(**rules.shown(key, now_us), api_key=api_key, api_secret=api_secret)
 
 
+async def find_twin(tx: Tx, tenant_id: str, name: str, seen: str) -> ApiKey | None:
+    """A key of this name among the newest, made after the one that was the newest then."""
+    await tx.lock(f"api_keys of {tenant_id}")
+    newest = await store.list_keys(tx, tenant_id, _TWINS_AMONG)
+    return next((key for key in newest if key.id > seen and key.name == name.strip()), None)
+
+
 async def change_key(
-    tx: Tx, caller: Caller, key_id: str, change: ApiKeyChange, *, now_us: int
+    tx: Tx, caller: Caller, key_id: str, change: ApiKeyChange, *, now_us: int, seen: str = ""
 ) -> ApiKeyShown:
-    """Change what is named. Raises Missing, Clash for a dead key, Invalid."""
+    """Change what is named. seen: the state that who asks knows of, "" for whichever it is.
+
+    Raises Missing, Clash for a dead key, Stale, Invalid.
+    """
     await _hold(tx, key_id)
     key = await _get_live(tx, caller.tenant_id, key_id, now_us)
+    _check_seen(seen, rules.state_of(key))
     changed = msgspec.structs.replace(key, **_wanted(change, now_us))
     if changed != key:
         await store.replace(tx, changed)
@@ -75,11 +89,16 @@ async def revoke_key(tx: Tx, caller: Caller, key_id: str, *, now_us: int) -> Non
 
 
 async def rotate_key(
-    tx: Tx, caller: Caller, key_id: str, *, ring: KeyRing, now_us: int
+    tx: Tx, caller: Caller, key_id: str, *, ring: KeyRing, now_us: int, seen: str = ""
 ) -> RotatedApiKey:
-    """A new secret for the same key; the old one is dead. Raises Missing, Clash for a dead key."""
+    """A new secret for the same key; the old one is dead.
+
+    seen: the version of the secret that who asks knows of, "" for whichever it is.
+    Raises Missing, Clash for a dead key, Stale.
+    """
     await _hold(tx, key_id)
     key = await _get_live(tx, caller.tenant_id, key_id, now_us)
+    _check_seen(seen, str(key.secret_version))
     api_secret = rules.mint_secret()
     rotated = msgspec.structs.replace(key, secret_version=key.secret_version + 1)
     rotated = _with_secret(rotated, api_secret, ring)
@@ -119,6 +138,11 @@ async def _get_live(tx: Tx, tenant_id: str, key_id: str, now_us: int) -> ApiKey:
     if rules.is_expired(key, now_us):
         raise Clash("api_key_expired", "The key has expired. Create a new one.")
     return key
+
+
+def _check_seen(seen: str, now: str) -> None:
+    if seen and seen != now:
+        raise Stale("version_mismatch", "Somebody else has changed the key meanwhile.")
 
 
 def _with_secret(key: ApiKey, secret: str, ring: KeyRing) -> ApiKey:

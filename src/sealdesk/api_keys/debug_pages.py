@@ -1,10 +1,14 @@
 """Settings → API Keys → Debug: why a signature does not fit. Secrets stay on the server."""
 
+import asyncio
+
+import msgspec
 import structlog
 
 from sealdesk import clock
-from sealdesk.api_keys import parts, rules, store
-from sealdesk.api_keys.parts import Pasted, Verdict
+from sealdesk.api_keys import parts, pasting, rules, store
+from sealdesk.api_keys.parts import Verdict
+from sealdesk.api_keys.pasting import Pasted
 from sealdesk.api_keys.rules import ApiKey
 from sealdesk.api_keys.store import Refused
 from sealdesk.db.engine import Tx
@@ -60,8 +64,12 @@ async def debug(call: Call) -> Answer:
         missing.append("signature")
     if missing:
         return await _show(call, key_id, pasted, faults=tuple(missing))
-    is_other = await _is_other_key(call, key, pasted.api_key.strip())
-    verdict = parts.look(pasted, _secret_of(call, key))
+    is_other = await _is_other_key(call, key, pasting.bare(pasted.api_key))
+    prefix = call.shared.settings.path_prefix
+    # Of a long body this is a tenth of a second: beside the request loop.
+    verdict = await asyncio.to_thread(parts.look, pasted, _secret_of(call, key), prefix)
+    if parts.SECRET_SENT in verdict.mistakes:
+        pasted = msgspec.structs.replace(pasted, signature="")
     return await _show(call, key_id, pasted, verdict, is_other=is_other)
 
 
@@ -115,7 +123,8 @@ def _known_of(refused: Refused) -> Verdict:
     compared = parts.compared(
         refused.timestamp, refused.method, refused.target, refused.body_sha256 or "", mistake
     )
-    return Verdict(mistake, is_valid=False, is_known=True, parts=compared)
+    named = [mistake] if mistake else []
+    return Verdict(named, is_valid=False, is_known=True, parts=compared)
 
 
 async def _show(
@@ -130,15 +139,27 @@ async def _show(
 ) -> Answer:
     tenant_id = call.caller.tenant_id
 
-    async def work(tx: Tx) -> tuple[list[ApiKey], list[Refused]]:
-        keys = await store.list_keys(tx, tenant_id, PageRequest(_KEYS_OFFERED, None))
+    async def work(tx: Tx) -> tuple[list[ApiKey], str, list[Refused]]:
+        keys = await _offered(tx, tenant_id, key_id)
+        # Without a word the newest: the one that stands in the field.
+        shown_id = key_id or (keys[0].id if keys else "")
         last = PageRequest(rules.REFUSALS_KEPT, None)
-        return keys, (await store.list_refusals(tx, tenant_id, key_id, last) if key_id else [])
+        return keys, shown_id, await store.list_refusals(tx, tenant_id, shown_id, last)
 
-    keys, refusals = await call.read(work)
+    keys, shown_id, refusals = await call.read(work)
     return await pages.show(
         call, _ROOM, "debug.html", 422 if faults else 200,
-        keys=keys, key_id=key_id, pasted=pasted, verdict=verdict, refused=refused,
+        keys=keys, key_id=shown_id, pasted=pasted, verdict=verdict, refused=refused,
         refusals=refusals, missing=faults, is_other=is_other,
         skew_s=call.shared.settings.max_skew_s, iso=clock.iso,
     )  # fmt: skip
+
+
+async def _offered(tx: Tx, tenant_id: str, key_id: str) -> list[ApiKey]:
+    """The newest keys, and the chosen one however old it is."""
+    newest = PageRequest(_KEYS_OFFERED, None)
+    keys = (await store.list_keys(tx, tenant_id, newest))[:_KEYS_OFFERED]
+    if key_id and all(key.id != key_id for key in keys):
+        chosen = await store.find(tx, tenant_id, key_id)
+        keys += [chosen] if chosen is not None else []
+    return keys

@@ -10,13 +10,15 @@ from sealdesk.web.forms import Form
 READ_ONLY = tuple(name for name in rules.PERMISSIONS if name.endswith(":read"))
 DAYS = ("30", "90", "365")
 _DAY_US = 24 * 3600 * 1_000_000
-_FIELDS = ("name", "grant", "rate_limit", "expiry", "expires_at", "allowed_ips")
+_FIELDS = ("name", "grant", "rate_limit", "expiry", "expires_at", "allowed_ips", "seen")
+NONE_SEEN = "0"  # sorts before every id
 Typed = dict[str, Any]
 
 
-def blank() -> Typed:
-    """A new key that may everything for a year."""
+def blank(newest_id: str) -> Typed:
+    """A new key that may everything for a year. newest_id: of the keys that are there."""
     return {
+        "seen": newest_id,
         "name": "",
         "grant": "everything",
         "permissions": [],
@@ -31,6 +33,7 @@ def blank() -> Typed:
 def of_key(key: ApiKey) -> Typed:
     """The form of a key as it is."""
     return {
+        "seen": rules.state_of(key),
         "name": key.name,
         "grant": grant_of(key.permissions),
         "permissions": list(key.permissions),

@@ -1,18 +1,19 @@
 """Settings → API Keys: the keys of a tenant as pages."""
 
+import ipaddress
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
-from sealdesk import clock, ids
-from sealdesk.api_keys import actions, key_form, rules, store, usage_plots
-from sealdesk.api_keys.rules import ApiKey, ApiKeyChange, NewApiKey
+from sealdesk import clock
+from sealdesk.api_keys import actions, key_form, key_use, rules, store, usage_plots
+from sealdesk.api_keys.rules import ApiKey, ApiKeyChange, CreatedApiKey, NewApiKey
 from sealdesk.api_keys.store import Refused
-from sealdesk.api_keys.usage_plots import DAY, MONTH, Plot, Span
+from sealdesk.api_keys.usage_plots import DAY, MONTH
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Clash, Invalid, Refusal, Unavailable
+from sealdesk.errors import Clash, Invalid, Refusal, Stale
 from sealdesk.paging import PageRequest
-from sealdesk.web import body, forms, pages
-from sealdesk.web.call import Answer, Call
+from sealdesk.web import body, forms, pages, trail
+from sealdesk.web.call import Answer, Call, is_within
 from sealdesk.web.reference_page import snippet
 from sealdesk.web.retelling import retold
 from sealdesk.web.route import page
@@ -20,42 +21,25 @@ from sealdesk.web.route import page
 _ROOM = "sealdesk.api_keys"
 _PATH = "/settings/api-keys"
 _PER_PAGE = 50
-_TRAIL_LENGTH = 20  # an address has its bounds, and nobody turns back further
 _SOON_US = 14 * 24 * 3600 * 1_000_000
-_VALUES_SHOWN = 10
 _REFUSALS_SHOWN = 5
 _HOST = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:[0-9]{1,5})?")
-
-
-class Look(NamedTuple):
-    """How a key was used in a span."""
-
-    span: Span
-    plot: Plot
-    endpoints: list[tuple[str, int]]
-    addresses: list[tuple[str, int]]
-    permissions: list[tuple[str, int]]
 
 
 @page
 async def list_keys(call: Call) -> Answer:
     """All keys, and which of them need a look."""
-    trail = _trail(forms.asked(call).text("before"))
-    wanted = PageRequest(_PER_PAGE, [trail[-1]] if trail else None)
+    way = trail.read(forms.asked(call))
+    wanted = PageRequest(_PER_PAGE, [way[-1]] if way else None)
     tenant_id = call.caller.tenant_id
     keys = await call.read(lambda tx: store.list_keys(tx, tenant_id, wanted))
     shown = keys[:_PER_PAGE]
     return await pages.show(
         call, _ROOM, "api_keys.html",
         keys=[_told(key, call.now_us) for key in shown],
-        older=",".join([*trail, shown[-1].id]) if len(keys) > _PER_PAGE else None,
-        newer=",".join(trail[:-1]) if trail else None,
+        older=trail.older(way, shown[-1].id) if len(keys) > _PER_PAGE else None,
+        newer=trail.newer(way),
     )  # fmt: skip
-
-
-def _trail(text: str) -> list[str]:
-    parts = [part for part in text.split(",") if ids.is_canonical(part)]
-    return parts[-_TRAIL_LENGTH:]
 
 
 def _told(key: ApiKey, now_us: int) -> dict[str, Any]:
@@ -72,27 +56,48 @@ def _told(key: ApiKey, now_us: int) -> dict[str, Any]:
 @page
 async def new_key(call: Call) -> Answer:
     """The form of a new key."""
-    return await _form(call, "new.html", key_form.blank())
+    return await _form(call, "new.html", key_form.blank(await _newest_id(call)))
+
+
+async def _newest_id(call: Call) -> str:
+    one = PageRequest(1, None)
+    keys = await call.read(lambda tx: store.list_keys(tx, call.caller.tenant_id, one))
+    return keys[0].id if keys else key_form.NONE_SEEN
 
 
 @page
 async def create_key(call: Call) -> Answer:
     """The new key with its secret, which is shown this once."""
     form = forms.read(call)
+    typed = key_form.typed(form)
     try:
         new = body.convert(key_form.wanted(form, call.now_us), NewApiKey)
-        made = await call.write(
-            lambda tx: actions.create_key(
-                tx, call.caller, new, ring=call.shared.ring, now_us=call.now_us
-            )
-        )
+        made = await call.write(lambda tx: _create_once(tx, call, new, typed["seen"]))
     except Invalid as refusal:
-        return await _form(call, "new.html", key_form.typed(form), refusal)
-    target = f"{call.shared.settings.path_prefix}/api/v1/external/whoami"
-    curl = snippet("curl", method="GET", target=target, body="''")
-    return await pages.show(
-        call, _ROOM, "made.html", 201, key=made, curl=curl, address=_address(call)
+        return await _form(call, "new.html", typed, refusal)
+    if isinstance(made, ApiKey):
+        # Sent twice, perhaps; whoever wants a second one of this name sends it once more.
+        return await _form(call, "new.html", typed | {"seen": await _newest_id(call)}, twin=made)
+    return await _show_made(call, made)
+
+
+async def _create_once(tx: Tx, call: Call, new: NewApiKey, seen: str) -> CreatedApiKey | ApiKey:
+    """The new key, or the one of the same name that was made since the form was opened."""
+    twin = await actions.find_twin(tx, call.caller.tenant_id, new.name, seen) if seen else None
+    return twin or await actions.create_key(
+        tx, call.caller, new, ring=call.shared.ring, now_us=call.now_us
     )
+
+
+async def _show_made(call: Call, made: CreatedApiKey) -> Answer:
+    target = f"{call.shared.settings.path_prefix}/api/v1/external/whoami"
+    allowed = [ipaddress.ip_network(each) for each in made.allowed_ips or ()]
+    return await pages.show(
+        call, _ROOM, "made.html", 201,
+        key=made, curl=snippet("curl", method="GET", target=target, body="''"),
+        address=_address(call), ip=call.address,
+        is_from_here=not allowed or is_within(call.address, tuple(allowed)),
+    )  # fmt: skip
 
 
 def _address(call: Call) -> str:
@@ -107,50 +112,20 @@ async def show_key(call: Call) -> Answer:
     """One key: what it may, how it is used, and what was refused."""
     span = MONTH if forms.asked(call).text("span") == MONTH.name else DAY
     key = await _get(call)
-    look = await _find_look(call, key.id, span)
+    look = await key_use.find_look(call, key.id, span)
     wanted = PageRequest(_REFUSALS_SHOWN, None)
 
     async def work(tx: Tx) -> list[Refused]:
         return await store.list_refusals(tx, key.tenant_id, key.id, wanted)
 
     refusals = (await call.read(work))[:_REFUSALS_SHOWN]
-    used = {name for name, _ in look.permissions} if look else set()
+    used = {name for name, _ in look.permissions} if look else set(key.permissions)
     unused = [name for name in key.permissions if name not in used]
     return await pages.show(
         call, _ROOM, "api_key.html",
         key=_told(key, call.now_us), span=span.name, look=look, unused=unused,
-        refusals=refusals, iso=clock.iso,
+        refusals=refusals, iso=clock.iso, most=key_use.VALUES_SHOWN, kind_of=usage_plots.kind_of,
     )  # fmt: skip
-
-
-async def _find_look(call: Call, key_id: str, span: Span) -> Look | None:
-    """None when there is no time for it now: nobody should wait with revoking a key for that."""
-    try:
-        return await _look(call, key_id, span)
-    except Unavailable as refusal:
-        if refusal.code != "query_too_slow":
-            raise
-        return None
-
-
-async def _look(call: Call, key_id: str, span: Span) -> Look:
-    """Of a busy key this is much to add up, and nobody else should wait for it."""
-    tenant_id, since_us = call.caller.tenant_id, span.since_us(call.now_us)
-
-    async def values(tx: Tx, measure: str) -> list[tuple[str, int]]:
-        return await store.usage_in_all(
-            tx, tenant_id, key_id, measure, since_us=since_us, limit=_VALUES_SHOWN
-        )
-
-    async def work(tx: Tx) -> Look:
-        statuses = await store.usage_over_time(
-            tx, tenant_id, key_id, "status", since_us=since_us, step_us=span.step_us
-        )
-        plot = usage_plots.plot(statuses, span, call.now_us)
-        kinds = [await values(tx, kind) for kind in ("endpoint", "address", "permission")]
-        return Look(span, plot, *kinds)
-
-    return await call.read_slowly(work)
 
 
 @page
@@ -167,10 +142,16 @@ async def change_key(call: Call) -> Answer:
     try:
         change = body.convert(key_form.wanted(form, call.now_us), ApiKeyChange)
         await call.write(
-            lambda tx: actions.change_key(tx, call.caller, key.id, change, now_us=call.now_us)
+            lambda tx: actions.change_key(
+                tx, call.caller, key.id, change, now_us=call.now_us, seen=form.text("seen")
+            )
         )
     except (Invalid, Clash) as refusal:
         return await _form(call, "edit.html", key_form.typed(form), refusal, key=key)
+    except Stale as refusal:
+        key = await _get(call)
+        typed = key_form.typed(form) | {"seen": rules.state_of(key)}
+        return await _form(call, "edit.html", typed, refusal, key=key)
     return pages.go(call, f"{_PATH}/{key.id}")
 
 
@@ -183,12 +164,15 @@ async def confirm_rotation(call: Call) -> Answer:
 @page
 async def rotate_key(call: Call) -> Answer:
     """The new secret, which is shown this once."""
-    (key_id,) = call.params
-    rotated = await call.write(
-        lambda tx: actions.rotate_key(
-            tx, call.caller, key_id, ring=call.shared.ring, now_us=call.now_us
+    (key_id,), seen = call.params, forms.read(call).text("seen")
+    try:
+        rotated = await call.write(
+            lambda tx: actions.rotate_key(
+                tx, call.caller, key_id, ring=call.shared.ring, now_us=call.now_us, seen=seen
+            )
         )
-    )
+    except Stale as refusal:
+        return await _confirm(call, "rotate.html", refusal)
     return await pages.show(call, _ROOM, "made.html", key=rotated, curl="", address="")
 
 
@@ -206,11 +190,12 @@ async def revoke_key(call: Call) -> Answer:
     return pages.go(call, f"{_PATH}/{key_id}")
 
 
-async def _confirm(call: Call, template: str) -> Answer:
+async def _confirm(call: Call, template: str, refusal: Stale | None = None) -> Answer:
     key = await _get(call)
-    looks = [await _find_look(call, key.id, span) for span in (DAY, MONTH)]
+    looks = [await key_use.find_look(call, key.id, span) for span in (DAY, MONTH)]
     return await pages.show(
-        call, _ROOM, template,
+        call, _ROOM, template, refusal.status if refusal else 200,
+        is_stale=refusal is not None, version=key.secret_version,
         key=_told(key, call.now_us), day=looks[0], month=looks[1],
         is_busy=looks[0] is not None and looks[0].plot.totals["good"] > 0,
     )  # fmt: skip
@@ -226,14 +211,18 @@ async def _form(
     template: str,
     typed: dict[str, Any],
     refusal: Refusal | None = None,
+    *,
     key: ApiKey | None = None,
+    twin: ApiKey | None = None,
 ) -> Answer:
     """A form with what was typed, and beside each field what is wrong."""
+    status = 409 if twin is not None else 200
     return await pages.show(
-        call, _ROOM, template, refusal.status if refusal else 200,
-        typed=typed,
+        call, _ROOM, template, refusal.status if refusal else status,
+        typed=typed, twin=twin,
         faults=forms.faults_of(refusal) if isinstance(refusal, Invalid) else {},
         wrong=retold(refusal.detail) if isinstance(refusal, Clash) else "",
+        is_stale=isinstance(refusal, Stale),
         known=rules.PERMISSIONS,
         key=None if key is None else _told(key, call.now_us),
     )  # fmt: skip

@@ -235,6 +235,13 @@ def seal_context(key: ApiKey) -> str:
     return f"api_secret {key.tenant_id} {key.id} {key.secret_version}"
 
 
+def state_of(key: ApiKey) -> str:
+    """A short text that is another one whenever something of the key was edited."""
+    edited = (key.name, key.permissions, key.rate_limit, key.expires_at)
+    text = repr((*edited, key.allowed_ips, key.replay_protection))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
 def is_expired(key: ApiKey, now_us: int) -> bool:
     return key.expires_at is not None and key.expires_at <= now_us
 
