@@ -59,9 +59,10 @@ signed POSTs come at a fixed pace, and the delay is from reading a 201 to the ar
 endpoint is of the same tenant; it refuses connections, or takes requests and never answers."""
 _ON_PAGES = """\
 The inbox is asked for by an agent who has logged in, on one connection and as soon as the page
-before it is there; what is measured is the time from the request to the whole page. The first load
-is that page and everything that its HTML names, heads included, by a browser that has kept
-nothing."""
+before it is there; what is measured is the time from the request to the whole page. The views are
+by priority, by tag, of a customer, of an agent, of an agent's pending tickets, of what is nobody's,
+and from an old ticket on, in turn. The first load is the inbox and everything that its HTML names,
+heads included, by a browser that has kept nothing; opening a ticket is by that browser then."""
 _NOTES = (_NOTE, _ON_POSTGRES, _ON_WEBHOOKS, _ON_PAGES)
 
 Cells = tuple[str, ...]
