@@ -3,7 +3,9 @@
 // Instants in the reader's own zone, in the language of the page, as in the reader's region.
 const language = document.documentElement.lang;
 const region = navigator.languages.find((each) => each.startsWith(language)) ?? language;
-const written = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "medium" });
+const written = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "short" });
+// In logs to the second.
+const logged = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "medium" });
 // In lists, the time of today, the day of this year, else the date.
 const brief = (at, now = new Date()) => at.toLocaleString(region,
   at.toDateString() === now.toDateString() ? { timeStyle: "short" }
@@ -13,7 +15,8 @@ const localize = (part) => {
   for (const time of part.querySelectorAll("time[datetime]")) {
     time.title = time.textContent.trim();
     const at = new Date(time.dateTime);
-    time.textContent = time.matches(".when") ? brief(at) : written.format(at);
+    const style = time.closest(".dense") ? logged : written;
+    time.textContent = time.matches(".when") ? brief(at) : style.format(at);
   }
 };
 localize(document);
