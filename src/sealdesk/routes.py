@@ -133,6 +133,7 @@ PAGES: tuple[Route, ...] = (
     Route("POST", "/tickets/bulk", _PERSON, bulk_pages.change_tickets),
     # One's own account, and the language of the pages.
     Route("GET", "/account", _PERSON, account_pages.show_account),
+    Route("POST", "/account/name", _PERSON, account_pages.rename),
     Route("POST", "/account/password", _PERSON, account_pages.change_password),
     Route("POST", "/language", _EVERYBODY, account_pages.choose_language),
     # Settings → People.
@@ -141,6 +142,7 @@ PAGES: tuple[Route, ...] = (
     Route("POST", "/settings/people/invite", _OFFICE, people_pages.invite),
     Route("GET", "/settings/people/{id}", _OFFICE, people_pages.show_person),
     Route("POST", "/settings/people/{id}/link", _OFFICE, people_pages.make_link),
+    Route("POST", "/settings/people/{id}/name", _OFFICE, people_pages.rename),
     Route("POST", "/settings/people/{id}/role", _OFFICE, people_pages.change_role),
     Route("GET", "/settings/people/{id}/deactivate", _OFFICE, people_pages.confirm_deactivation),
     Route("POST", "/settings/people/{id}/deactivate", _OFFICE, people_pages.deactivate),

@@ -24,6 +24,17 @@ def test_everybody_sees_who_they_are(tenant: Tenant) -> None:
     assert_guarded(page)
 
 
+def test_everybody_names_themselves(tenant: Tenant) -> None:
+    tenant.user("agent", email := f"own.of.{tenant.id}@example.test", "Mai")
+    visitor = Visitor(tenant.service)
+    visitor.log_in(email)
+    page = visitor.submit(visitor.get(HOME).form("/account/name"), name="Mia")
+    assert (page.status, "Your name is changed" in page.text) == (200, True)
+    assert page.form("/account/name").value("name") == "Mia"
+    page = visitor.submit(page.form("/account/name"), name=" ")
+    assert (page.status, "1 to 100 characters" in page.text) == (422, True)
+
+
 def test_a_new_password_ends_every_other_log_in_and_keeps_this_one(tenant: Tenant) -> None:
     visitor, elsewhere, program = logged_in(tenant), logged_in(tenant), tenant.admin()
     (before,) = visitor.cookies.values()

@@ -160,13 +160,30 @@ def test_who_is_above_is_not_changed_from_below(visitor: Visitor, tenant: Tenant
     page = visitor.get(at)
     assert {form.action for form in page.forms} == {"/log-out", "/language"}
     token = page.form("/log-out").value("form_token")
-    for what in ("link", "role", "deactivate", "reactivate"):
-        answer = visitor.post(f"{at}/{what}", [("form_token", token), ("role", "agent")])
+    fields = [("form_token", token), ("role", "agent"), ("name", "Lower")]
+    for what in ("link", "name", "role", "deactivate", "reactivate"):
+        answer = visitor.post(f"{at}/{what}", fields)
         assert answer.status == 403, what
         assert "super_admin" in answer.text
     root = Visitor(tenant.service)
     assert root.log_in(email).status == 200
     assert _do(root, f"{HOME}/{tenant.user()}", "role", role="super_admin").status == 200
+
+
+def test_a_name_is_mended_and_the_person_works_on(visitor: Visitor, tenant: Tenant) -> None:
+    email = _of(tenant, "ivo")
+    at = f"{HOME}/{tenant.user('agent', email, 'Ivp')}"
+    program = tenant.service.log_in(email)
+    page = _do(visitor, at, "name", name=" Ivo <b> ")
+    assert (page.status, visitor.at) == (200, at)
+    assert program.get("/api/v1/auth/me").json()["data"]["name"] == "Ivo <b>"
+    assert "Ivo <b>" in visitor.get(HOME).text
+    for wrong in ("", "n" * 101):
+        page = _do(visitor, at, "name", name=wrong)
+        assert (page.status, page.form(f"{at}/name").value("name")) == (422, wrong)
+    assert _do(visitor, at, "name", name="Ivo <b>").status == 200
+    (_, deed) = _deeds(tenant, at.rpartition("/")[2])
+    assert (deed[0], '["Ivp","Ivo <b>"]' in deed[3]) == ("user.renamed", True)
 
 
 def test_a_role_is_changed_at_once_and_ends_the_log_ins(visitor: Visitor, tenant: Tenant) -> None:
@@ -250,8 +267,8 @@ def test_people_of_another_desk_are_not_there(visitor: Visitor, tenant: Tenant) 
     token = visitor.get("/").form("/log-out").value("form_token")
     for path in (at, f"{at}/deactivate"):
         assert "There is nothing here" in visitor.get(path).text
-    for what in ("link", "role", "deactivate", "reactivate"):
-        fields = [("form_token", token), ("role", "tenant_admin")]
+    fields = [("form_token", token), ("role", "tenant_admin"), ("name", "Near")]
+    for what in ("link", "name", "role", "deactivate", "reactivate"):
         assert visitor.post(f"{at}/{what}", fields).status == 404, what
     assert "Far Away" not in visitor.get(HOME).text
     assert Visitor(other.service).log_in(_of(other, "far")).status == 200

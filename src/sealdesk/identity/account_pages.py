@@ -3,8 +3,8 @@
 from sealdesk import clock
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Invalid, Missing, Refusal, TooMany, Unproven
-from sealdesk.identity import entry, rules, session, store
-from sealdesk.identity.rules import PasswordChange, User
+from sealdesk.identity import entry, people, rules, session, store
+from sealdesk.identity.rules import NameChange, PasswordChange, User
 from sealdesk.identity.store import Tenant
 from sealdesk.web import body, forms, pages, words
 from sealdesk.web.call import Answer, Call
@@ -19,6 +19,21 @@ _ROOM = "sealdesk.identity"
 async def show_account(call: Call) -> Answer:
     """Who is logged in, and for how long at most."""
     return await _account(call)
+
+
+@page
+async def rename(call: Call) -> Answer:
+    """Give oneself another name."""
+    typed = forms.read(call).text("name").strip()
+    own_id = call.caller.actor.id
+    try:
+        wanted = body.convert({"name": typed}, NameChange)
+    except Invalid as refusal:
+        return await _account(call, refusal, forms.faults_of(refusal), typed)
+    await call.write(
+        lambda tx: people.rename(tx, call.caller, own_id, wanted.name, now_us=call.now_us)
+    )
+    return pages.go(call, f"{pages.ACCOUNT}?changed=name")
 
 
 @page
@@ -54,7 +69,10 @@ async def choose_language(call: Call) -> Answer:
 
 
 async def _account(
-    call: Call, refusal: Refusal | None = None, faults: dict[str, str] | None = None
+    call: Call,
+    refusal: Refusal | None = None,
+    faults: dict[str, str] | None = None,
+    typed: str | None = None,
 ) -> Answer:
     token = session.get(call)
 
@@ -68,10 +86,11 @@ async def _account(
     answer = await pages.show(
         call, _ROOM, "account.html", refusal.status if refusal else 200,
         user=user,
+        typed=user.name if typed is None else typed,
         tenant=tenant,
         faults=faults or {},
         ends_at=clock.iso(rules.latest_us(token.issued_at)),
-        is_changed=forms.asked(call).text("changed") == "password",
+        changed=forms.asked(call).text("changed"),
     )  # fmt: skip
     if refusal is not None:
         answer.headers += [

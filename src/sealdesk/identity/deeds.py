@@ -8,6 +8,7 @@ DEEDS = {
     "user.invited": noted("Invitation made"),
     "user.reset_link_made": noted("Reset link made"),
     "user.password_changed": noted("Password changed"),
+    "user.renamed": noted("Name changed"),
     "user.role_changed": noted("Role changed"),
     "user.deactivated": noted("Person deactivated"),
     "user.reactivated": noted("Person reactivated"),

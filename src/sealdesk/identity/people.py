@@ -50,6 +50,19 @@ async def make_link(tx: Tx, caller: Caller, user_id: str, *, now_us: int) -> tup
     return user, await _make_link(tx, caller, user, now_us=now_us)
 
 
+async def rename(tx: Tx, caller: Caller, user_id: str, name: str, *, now_us: int) -> None:
+    """Give a user, or oneself, another name; what was written before keeps the old one.
+
+    Raises Missing, Forbidden for a user above the caller.
+    """
+    user = await _held(tx, caller, user_id)
+    if user.name == name:
+        return
+    await store.set_name(tx, user, name)
+    changes = {"email": user.email, "name": [user.name, name]}
+    await _note(tx, caller, "user.renamed", user, changes, now_us)
+
+
 async def change_role(tx: Tx, caller: Caller, user_id: str, role: Role, *, now_us: int) -> None:
     """Give a user another role; their tokens end.
 

@@ -3,7 +3,7 @@
 from sealdesk import clock
 from sealdesk.errors import Clash, Forbidden, Invalid, Refusal
 from sealdesk.identity import people, rules, store
-from sealdesk.identity.rules import Invitation, RoleChange, User
+from sealdesk.identity.rules import Invitation, NameChange, RoleChange, User
 from sealdesk.paging import PageRequest
 from sealdesk.web import body, forms, pages, trail
 from sealdesk.web.call import Answer, Call
@@ -77,6 +77,21 @@ async def make_link(call: Call) -> Answer:
 
 
 @page
+async def rename(call: Call) -> Answer:
+    """Give them another name."""
+    (user_id,) = call.params
+    typed = forms.read(call).text("name").strip()
+    try:
+        wanted = body.convert({"name": typed}, NameChange)
+        await call.write(
+            lambda tx: people.rename(tx, call.caller, user_id, wanted.name, now_us=call.now_us)
+        )
+    except (Invalid, Forbidden) as refusal:
+        return await _person(call, refusal, typed)
+    return pages.go(call, f"{_PATH}/{user_id}")
+
+
+@page
 async def change_role(call: Call) -> Answer:
     """Give them another role."""
     (user_id,) = call.params
@@ -122,7 +137,10 @@ async def reactivate(call: Call) -> Answer:
 
 
 async def _person(
-    call: Call, refusal: Refusal | None = None, template: str = "person.html"
+    call: Call,
+    refusal: Refusal | None = None,
+    typed: str | None = None,
+    template: str = "person.html",
 ) -> Answer:
     (user_id,) = call.params
     user = await call.read(lambda tx: people.get_person(tx, call.caller, user_id))
@@ -130,6 +148,7 @@ async def _person(
     return await pages.show(
         call, _ROOM, template, refusal.status if refusal else 200,
         person=user,
+        typed=user.name if typed is None else typed,
         created_at=clock.iso(user.created_at),
         is_self=user.id == call.caller.actor.id,
         is_below=user.role in givable,

@@ -96,6 +96,12 @@ class Invitation(msgspec.Struct, frozen=True):
     role: Role
 
 
+class NameChange(msgspec.Struct, frozen=True):
+    """What changing a name takes."""
+
+    name: Annotated[str, Meta(max_length=100, extra={"check": _a_name})]
+
+
 class RoleChange(msgspec.Struct, frozen=True):
     """What changing somebody's role takes."""
 

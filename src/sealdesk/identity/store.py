@@ -38,6 +38,7 @@ _SET_PASSWORD = """
 UPDATE users SET password_hash = :password_hash, tokens_from = :tokens_from
 WHERE tenant_id = :tenant_id AND id = :id
 """
+_SET_NAME = "UPDATE users SET name = :name WHERE tenant_id = :tenant_id AND id = :id"
 _SET_ROLE = """
 UPDATE users SET role = :role, tokens_from = :tokens_from
 WHERE tenant_id = :tenant_id AND id = :id
@@ -160,6 +161,10 @@ async def set_password(
             "tokens_from": tokens_from,
         },
     )
+
+
+async def set_name(tx: Tx, user: User, name: str) -> None:
+    await tx.put(_SET_NAME, {"tenant_id": user.tenant_id, "id": user.id, "name": name})
 
 
 async def set_role(tx: Tx, user: User, role: Role, *, tokens_from: int) -> None:
