@@ -232,13 +232,14 @@ def test_who_saves_what_others_changed_sees_what_they_changed(
     other, _ = colleague(tenant, "Eve")
     other.submit(other.get(at).form(at), new_tags="before")
     form = visitor.get(at).form(at)
-    other.submit(other.get(at).form(at), status="pending", priority="high")
-    page = visitor.submit(form, status="resolved", new_tags="mine")
+    theirs = {"status": "pending", "priority": "high", "new_tags": "theirs"}
+    other.submit(other.get(at).form(at), **theirs)
+    page = visitor.submit(form, status="resolved", tags=[], new_tags="mine")
     assert page.status == 412
     assert "nothing was saved" in page.text
     told = page.text[page.text.index("nothing was saved") : page.text.index("Conversation")]
     assert "Eve" in told and "Status: Open → Pending" in told and "Priority: Medium → High" in told
-    assert "before" not in told
+    assert "Tags: before → before , theirs" in told
     again = page.form(at)
     assert (again.value("status"), again.value("new_tags")) == ("resolved", "mine")
     assert _now(key, at)["status"] == "pending"
@@ -246,8 +247,8 @@ def test_who_saves_what_others_changed_sees_what_they_changed(
     now = _now(key, at)
     assert (now["status"], now["tags"], now["priority"]) == (
         "resolved",
-        ["before", "mine"],
-        "medium",
+        ["theirs", "mine"],
+        "high",
     )
 
 

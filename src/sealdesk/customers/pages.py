@@ -78,8 +78,11 @@ async def change_customer(call: Call) -> Answer:
                 tx, call.caller.tenant_id, customer_id, change, if_match=(etag,), now_us=call.now_us
             )
         )
-    except (Invalid, Clash, Stale) as refusal:
+    except (Invalid, Clash) as refusal:
         return await _form(call, await _get(call), typed, refusal, sent=form)
+    except Stale as refusal:
+        customer = await _get(call)
+        return await _form(call, customer, _merged(customer, typed, form), refusal, sent=form)
     return pages.go(call, f"{_PATH}/{customer_id}")
 
 
@@ -111,6 +114,15 @@ async def _form(
         is_stale=is_stale,
         news=_news(customer, sent) if is_stale and sent is not None else {},
     )  # fmt: skip
+
+
+def _merged(customer: Customer, typed: dict[str, str], sent: Form) -> dict[str, str]:
+    """What was typed, and where nothing was typed what others have made of it meanwhile."""
+    now = {name: getattr(customer, name) or "" for name in _FIELDS}
+    return {
+        name: value if value != sent.text(f"was_{name}") else now[name]
+        for name, value in typed.items()
+    }
 
 
 def _news(customer: Customer, sent: Form) -> dict[str, str]:

@@ -27,16 +27,21 @@ from sealdesk.web.route import page
 _ROOM = "sealdesk.tickets"
 _PATH = "/tickets"
 _CHANGES = 50
+_CHOSEN = ("status", "priority", "assignee_id")
 _PEOPLE = PageRequest(200, None)
 
 
 class _Sent(NamedTuple):
-    """A form that was refused. form: which of the two. seen_change: the newest that it showed."""
+    """A form that was refused. form: which of the two. seen_change: the newest that it showed.
+
+    was: what the fields held when it was shown.
+    """
 
     form: str
     typed: dict[str, Any]
     refusal: Refusal
     seen_change: str = ""
+    was: dict[str, Any] = {}  # noqa: RUF012 - never changed
 
 
 @page
@@ -60,7 +65,9 @@ async def change_ticket(call: Call) -> Answer:
             )
         )
     except (Invalid, Clash, Stale) as refusal:
-        return await _show(call, _Sent("change", typed, refusal, form.text("seen_change")))
+        was: dict[str, Any] = {name: form.text(f"was_{name}") for name in _CHOSEN}
+        was["tags"] = form.texts("was_tags")
+        return await _show(call, _Sent("change", typed, refusal, form.text("seen_change"), was))
     return pages.go(call, f"{_PATH}/{ticket_id}")
 
 
@@ -161,7 +168,7 @@ async def _show(call: Call, sent: _Sent | None = None) -> Answer:
 def _refused(view: View, sent: _Sent | None) -> dict[str, Any]:
     """What both forms hold, and what is to be said of the one that was refused."""
     ticket = view.ticket
-    change = {name: getattr(ticket, name) for name in ("status", "priority", "assignee_id")}
+    change = {name: getattr(ticket, name) or "" for name in _CHOSEN}
     change |= {"tags": list(ticket.tags), "new_tags": ""}
     shown: dict[str, Any] = {
         "change": change,
@@ -175,9 +182,22 @@ def _refused(view: View, sent: _Sent | None) -> dict[str, Any]:
         "since": [],
     }
     if sent is not None:
-        shown["change" if sent.form == "change" else "answer"] = sent.typed
+        if sent.form == "change":
+            shown["change"] = _merged(change, sent) if shown["is_stale"] else sent.typed
+        else:
+            shown["answer"] = sent.typed
         shown["since"] = [each for each in view.changes if each.id > sent.seen_change]
     return shown
+
+
+def _merged(now: dict[str, Any], sent: _Sent) -> dict[str, Any]:
+    """What was chosen, and where nothing was chosen what others have made of it meanwhile."""
+    typed, was = sent.typed, sent.was
+    merged = {name: typed[name] if typed[name] != was[name] else now[name] for name in _CHOSEN}
+    added = [tag for tag in typed["tags"] if tag not in was["tags"] and tag not in now["tags"]]
+    removed = {*was["tags"]} - {*typed["tags"]}
+    merged["tags"] = [tag for tag in now["tags"] if tag not in removed] + added
+    return {**merged, "new_tags": typed["new_tags"]}
 
 
 def _agents(view: View) -> list[tuple[str, str]]:
