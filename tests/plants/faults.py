@@ -859,6 +859,16 @@ PLANTS: tuple[Plant, ...] = (
         ("tests/tickets/test_plans.py::test_of_many_and_many_what_is_not_done_leads",),
     ),
     Plant(
+        "a text made of addresses becomes as many links",
+        "tickets/linking.py",
+        "islice(_ADDRESS.finditer(text), _LINKS)",
+        "islice(_ADDRESS.finditer(text), None)",
+        (
+            "tests/tickets/test_linking.py"
+            "::test_of_a_text_made_of_addresses_the_first_are_links_and_all_is_shown",
+        ),
+    ),
+    Plant(
         "newer leads to the first page",
         "tickets/pages.py",
         "trail=asked.trail[:-1]",

@@ -3,6 +3,7 @@ HTML."""
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from markupsafe import Markup, escape
 
@@ -12,7 +13,9 @@ _ADDRESS = re.compile(
     re.IGNORECASE,
 )
 _MOST = 2048  # longer ones lead nowhere, and a text may be one address of 64 KiB
+_LINKS = 200  # of a text that may be 8,000 addresses; what comes after them is text like all else
 _ENDS = ".,;:!?'*_~"
+_TAIL = 50  # of such signs; what ends with more of them is no address in a sentence
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 
 
@@ -23,11 +26,11 @@ def linked(text: str) -> Markup:
 
 def _parts(text: str) -> Iterator[str]:
     after = 0
-    for found in _ADDRESS.finditer(text):
+    for found in islice(_ADDRESS.finditer(text), _LINKS):
         if len(found[0]) > _MOST:
             continue
         address = _address(found[0])
-        if address.endswith("://"):
+        if not address or address.endswith("://"):
             continue
         yield escape(text[after : found.start()])
         shown = escape(address)
@@ -37,13 +40,13 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _address(found: str) -> str:
-    """Without the punctuation of the sentence around it."""
-    end = len(found)
-    while end:
+    """Without the punctuation of the sentence around it; "" when that is nearly all of it."""
+    # How many more of each pair are closed than opened: counted once, or many cost their square.
+    closed = {last: found.count(last) - found.count(first) for last, first in _PAIRS.items()}
+    for end in range(len(found), max(0, len(found) - _TAIL), -1):
         last = found[end - 1]
-        opens = _PAIRS.get(last)
-        is_closing = opens is not None and found.count(last, 0, end) > found.count(opens, 0, end)
-        if last not in _ENDS and not is_closing:
-            break
-        end -= 1
-    return found[:end]
+        if last not in _ENDS and closed.get(last, 0) <= 0:
+            return found[:end]
+        if last in closed:
+            closed[last] -= 1
+    return ""
