@@ -29,6 +29,7 @@ ACROSS_TENANTS = {
     "idempotency.py _PRUNE": ("idempotency.prune(", "pruning.py"),
     "search/queue.py _LOOK": ("queue.list_behind(", "indexing.py"),
     "search/queue.py _LAST_NUMBER": ("queue.put(", "indexing.py"),
+    "search/queue.py _MERGE": ("queue.merge(", "indexing.py"),
     "webhooks/fan_out.py _CLAIM_REPLAYS": ("fan_out.claim_replays(", "sequencing.py"),
     "webhooks/queue.py _LOOK": ("queue.look(", "worker.py"),
     "webhooks/queue.py _CLAIM_HEALTHY": ("queue.claim(", "webhooks/deliver.py"),

@@ -87,6 +87,11 @@ class Metrics(Collector):
         durations.counts[bisect_left(_BOUNDS_S, duration_s)] += 1
         durations.sum_s += duration_s
 
+    @property
+    def answered(self) -> int:
+        """How many requests this process has answered."""
+        return self._answers.total()
+
     def note_attempt(self, result: str) -> None:
         """Count one attempt to deliver an event: succeeded, failed, or failed and disabled."""
         self._attempts[result] += 1

@@ -14,7 +14,7 @@ from sealdesk import ids
 from sealdesk.clock import Clock
 from sealdesk.db.opening import open_database
 from sealdesk.errors import Unavailable
-from sealdesk.indexing import index
+from sealdesk.indexing import Indexer
 from sealdesk.pruning import prune
 from sealdesk.sequencing import replay, sequence
 from sealdesk.settings import Settings
@@ -25,8 +25,6 @@ from sealdesk.webhooks.deliver import Deliverer
 PRUNE_EVERY_S = 60.0
 LOOK_EVERY_S = 0.05
 INDEX_EVERY_S = 0.5
-# Of its time the indexer takes a fifth, for on SQLite it is the time of the requests.
-_INDEX_REST = 4
 AFTER_FAILURE_S = 0.5
 TELL_EVERY_S = 60.0
 END_WITHIN_S = 10
@@ -102,12 +100,12 @@ class _Delivering:
 
 
 async def _index_always(shared: Shared) -> None:
-    loop = asyncio.get_running_loop()
+    loop, indexer = asyncio.get_running_loop(), Indexer(shared)
     while True:
         began_at = loop.time()
-        is_behind = await _tried(index, shared)
+        is_behind = await _tried(indexer.turn, shared)
         took_s = loop.time() - began_at
-        await asyncio.sleep(_INDEX_REST * took_s if is_behind else INDEX_EVERY_S)
+        await asyncio.sleep(indexer.rest_s(took_s) if is_behind else INDEX_EVERY_S)
 
 
 async def _prune_always(shared: Shared) -> None:

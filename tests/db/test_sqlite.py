@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -92,6 +93,43 @@ def test_write_returns_only_after_its_commit_and_reads_do_not_wait(disk: Disk, p
             return was_done, meanwhile, await database.read(_names)
 
     assert _run(work()) == (False, [], ["a"])
+
+
+def test_reads_do_not_wait_for_work_aside_and_writes_wait_for_its_end(path: Path) -> None:
+    begun, goes_on = threading.Event(), threading.Event()
+
+    async def long(tx: Tx) -> None:
+        await _add("aside")(tx)
+        begun.set()
+        goes_on.wait(5)
+
+    async def work() -> tuple[list[str], bool, list[str]]:
+        async with _opened(path) as database:
+            aside = asyncio.ensure_future(database.write_aside(long))
+            await asyncio.to_thread(begun.wait, 10)
+            write = asyncio.ensure_future(database.write(_add("b")))
+            await asyncio.sleep(0.01)
+            meanwhile, was_done = await database.read(_names), write.done()
+            goes_on.set()
+            await asyncio.gather(aside, write)
+            return meanwhile, was_done, await database.read(_names)
+
+    assert _run(work()) == ([], False, ["aside", "b"])
+
+
+def test_work_aside_that_fails_leaves_nothing(disk: Disk, path: Path) -> None:
+    async def broken(tx: Tx) -> None:
+        await _add("broken")(tx)
+        raise ZeroDivisionError
+
+    async def work() -> list[str]:
+        async with _opened(path) as database:
+            with pytest.raises(ZeroDivisionError):
+                await database.write_aside(broken)
+            await database.write_aside(_add("a"))
+            return await database.read(_names)
+
+    assert _run(work()) == ["a"]
 
 
 def test_job_that_fails_leaves_the_others_of_its_group(disk: Disk, path: Path) -> None:

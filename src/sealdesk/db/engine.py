@@ -91,5 +91,8 @@ class Database(Protocol):
     async def write(self, work: Work[T], tenant_id: str | None = None) -> T:
         """Run work in one transaction; returns once it is durable."""
 
+    async def write_aside(self, work: Work[T]) -> T:
+        """The same for the background: on SQLite no read waits for it, writes wait for its end."""
+
     async def close(self) -> None:
         """Finish what has begun, then let go."""

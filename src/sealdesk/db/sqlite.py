@@ -85,6 +85,9 @@ class SqliteDatabase:
     async def write(self, work: Work[T], tenant_id: str | None = None) -> T:
         return await self._writer.submit(work)
 
+    async def write_aside(self, work: Work[T]) -> T:
+        return await self._writer.submit_aside(work)
+
     async def close(self) -> None:
         await asyncio.sleep(0)  # the last view ends
         self._slow_thread.shutdown()

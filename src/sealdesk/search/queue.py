@@ -1,7 +1,7 @@
 """The SQL of keeping the search up to date, which the background loop alone does."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -39,29 +39,36 @@ SELECT t.number, t.subject, substr(t.description, 1, 20000) AS description,
 FROM tickets t JOIN customers c ON c.tenant_id = t.tenant_id AND c.id = t.customer_id
 WHERE t.tenant_id = :tenant_id AND t.id = :ticket_id LIMIT 1
 """
-# The newest ones and not all of them: on SQLite requests wait meanwhile.
+# The newest ones and not all of them: it is a text to find a ticket by.
 _REPLIES = """
 SELECT substr(body, 1, 4000) AS body FROM replies
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id
 ORDER BY id DESC LIMIT :limit
 """
 _LAST_NUMBER = "SELECT number FROM search_documents ORDER BY number DESC LIMIT 1"
+_KEPT = """
+SELECT number, words FROM search_documents
+WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id LIMIT 1
+"""
+# Most changes of a ticket change no word of it.
 _PUT = """
 INSERT INTO search_documents (tenant_id, ticket_id, number, words)
 VALUES (:tenant_id, :ticket_id, :number, :words)
 ON CONFLICT (tenant_id, ticket_id) DO UPDATE SET words = excluded.words
+WHERE search_documents.words <> excluded.words
 """
-# FTS5 is told by hand what goes and what comes; to triggers it is not trusted.
+# FTS5 is told by hand what goes and what comes; to triggers it is not trusted. By values: where
+# they come from a SELECT it writes a part of the index for each row, not for the transaction.
 _TAKE_OUT = """
 INSERT INTO search_index (search_index, rowid, tenant_id, words)
-SELECT 'delete', number, tenant_id, words FROM search_documents
-WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id
+VALUES ('delete', :number, :tenant_id, :words)
 """
 _PUT_IN = """
-INSERT INTO search_index (rowid, tenant_id, words)
-SELECT number, tenant_id, words FROM search_documents
-WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id
+INSERT INTO search_index (rowid, tenant_id, words) VALUES (:number, :tenant_id, :words)
 """
+# Its words for: put parts of the index together, until this many pages are written.
+_MERGE = "INSERT INTO search_index (search_index, rank) VALUES ('merge', :pages)"
+_CHANGES = "SELECT total_changes() AS changes"
 _MOST_REPLIES = 100
 
 
@@ -74,6 +81,20 @@ class Behind(NamedTuple):
     tenant_id: str
     after_id: str | None
     position: int
+
+
+class Todo(NamedTuple):
+    """Tickets to look at, in this order. reached: how far one is after none of them, one, ..."""
+
+    ticket_ids: list[str]
+    reached: list[Behind]
+
+
+class Put(NamedTuple):
+    """How many tickets were looked at, and how many signs written: none where nothing changed."""
+
+    tickets: int
+    signs: int
 
 
 class About(msgspec.Struct, frozen=True):
@@ -103,49 +124,84 @@ async def note(tx: Tx, done: Behind) -> None:
     await tx.send(_NOTE, done._asdict())
 
 
-async def list_older(tx: Tx, behind: Behind, limit: int) -> list[str]:
+async def list_older(tx: Tx, behind: Behind, limit: int) -> Todo:
     """The next of the tickets that were there before."""
     rows = await tx.all(_OLDER, {**behind._asdict(), "limit": limit})
-    return [row["id"] for row in rows]
+    ticket_ids = [row["id"] for row in rows]
+    reached: list[str | None] = [behind.after_id, *ticket_ids]
+    if len(ticket_ids) < limit:
+        reached[-1] = None
+    return Todo(ticket_ids, [behind._replace(after_id=after_id) for after_id in reached])
 
 
-async def list_touched(
-    tx: Tx, behind: Behind, limit: int, of_customer: int
-) -> tuple[list[str], int]:
-    """The tickets that the next events are about, in order; and the position of the last one.
+async def list_touched(tx: Tx, behind: Behind, limit: int, of_customer: int) -> Todo:
+    """The tickets that the next events are about, in their order.
 
     of_customer: so many of a customer's newest tickets are told the customer's new name.
     """
-    touched: dict[str, None] = {}
-    position = behind.position
+    touched: dict[str, Behind] = {}
+    reached = behind
     for row in await tx.all(_EVENTS, {**behind._asdict(), "limit": limit}):
         if len(touched) >= limit:
             break
-        position, kind = row["position"], row["type"]
-        if kind == "customer.updated":
-            about = {"tenant_id": behind.tenant_id, "customer_id": _about(row["object"]).id}
-            found = await tx.all(_OF_CUSTOMER, {**about, "limit": of_customer})
-            touched.update((ticket["id"], None) for ticket in found)
-        elif kind == "reply.created":
-            touched[_about(row["object"]).ticket_id] = None
-        elif kind in ("ticket.created", "ticket.updated"):
-            touched[_about(row["object"]).id] = None
-    return sorted(touched), position
+        for ticket_id in await _touched_by(tx, row, behind.tenant_id, of_customer):
+            touched.setdefault(ticket_id, reached)
+        reached = behind._replace(position=row["position"])
+    return Todo([*touched], [*touched.values(), reached])
 
 
-async def put(tx: Tx, tenant_id: str, ticket_ids: Sequence[str], *, is_postgres: bool) -> None:
-    """Make the texts of tickets anew. Each of them is named once."""
+async def _touched_by(tx: Tx, event: Row, tenant_id: str, of_customer: int) -> list[str]:
+    kind, about = event["type"], _about(event["object"])
+    if kind == "customer.updated":
+        params = {"tenant_id": tenant_id, "customer_id": about.id, "limit": of_customer}
+        return [ticket["id"] for ticket in reversed(await tx.all(_OF_CUSTOMER, params))]
+    if kind == "reply.created":
+        return [about.ticket_id]
+    return [about.id] if kind in ("ticket.created", "ticket.updated") else []
+
+
+async def put(
+    tx: Tx, tenant_id: str, ticket_ids: Sequence[str], signs: int, *, is_postgres: bool
+) -> Put:
+    """Make the texts of tickets anew, each named once, until so many signs are written."""
     row = await tx.first(_LAST_NUMBER, {})
     next_number = 1 if row is None else row["number"] + 1
-    written = rules.vector_of if is_postgres else rules.text_of
-    made = []
+    made, written = [], 0
     for number, ticket_id in enumerate(ticket_ids, next_number):
+        if written >= signs:
+            break
         texts = await _texts(tx, tenant_id, ticket_id)
         new = {"tenant_id": tenant_id, "ticket_id": ticket_id, "number": number}
-        made.append({**new, "words": written(texts)})
-    steps = (_PUT,) if is_postgres else (_TAKE_OUT, _PUT, _PUT_IN)
-    for sql in steps:
-        await tx.run_all(sql, made)
+        if is_postgres:
+            made.append({**new, "words": rules.vector_of(texts)})
+        else:
+            made.append({**new, "words": rules.text_of(texts)})
+            written += await _replace(tx, made[-1])
+    if is_postgres:
+        await tx.run_all(_PUT, made)
+    return Put(len(made), written)
+
+
+async def _replace(tx: Tx, new: dict[str, Any]) -> int:
+    """Put a text in the place of an older one; how many signs were written."""
+    kept = await tx.first(_KEPT, new)
+    if kept is not None:
+        if kept["words"] == new["words"]:
+            return 0
+        new["number"] = kept["number"]
+        await tx.send(_TAKE_OUT, {**new, "words": kept["words"]})
+    await tx.send(_PUT, new)
+    await tx.send(_PUT_IN, new)
+    return len(new["words"])
+
+
+async def merge(tx: Tx, pages: int) -> bool:
+    """Put parts of SQLite's index together; whether there was anything to do."""
+    before = await tx.first(_CHANGES, {})
+    await tx.send(_MERGE, {"pages": pages})
+    after = await tx.first(_CHANGES, {})
+    # One change is the telling (sqlite.org/fts5.html, "The 'merge' Command").
+    return before is not None and after is not None and after["changes"] - before["changes"] > 1
 
 
 async def _texts(tx: Tx, tenant_id: str, ticket_id: str) -> list[str]:

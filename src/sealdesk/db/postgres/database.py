@@ -102,6 +102,9 @@ class PostgresDatabase:
     async def write(self, work: Work[T], tenant_id: str | None = None) -> T:
         return await self._run(work, tenant_id, self._opening, is_write=True)
 
+    async def write_aside(self, work: Work[T]) -> T:
+        return await self.write(work)
+
     async def close(self) -> None:
         await self._pool.close()
 
