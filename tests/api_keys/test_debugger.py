@@ -224,7 +224,10 @@ def test_two_mistakes_are_both_named(visitor: Visitor, key: Key) -> None:
     page = _look(visitor, key, signature=f"(stdin)= {signature}", timestamp=f"{AT}000")
     named = ["timestamp_milliseconds", "signature_prefixed", "query_string_not_signed"]
     assert _told(page) == named
+    assert "Even without that" not in page.text
     _assert_nothing_secret(page, key)
+    unknown = _look(visitor, key, timestamp=f"{AT}000")
+    assert "Even without that it does not fit" in unknown.text
 
 
 @pytest.mark.parametrize(

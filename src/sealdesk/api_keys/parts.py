@@ -32,13 +32,15 @@ class Verdict(msgspec.Struct, frozen=True):
     """What came of a look. mistakes: their names, none when none is known.
 
     is_valid: the signature fits, but for how it and the timestamp are written.
-    is_known: the key's secret could be opened to look.
+    is_known: the key's secret could be opened to look. is_open: even with the mistakes mended it
+    does not fit, and nobody knows why.
     """
 
     mistakes: list[str]
     is_valid: bool
     is_known: bool
     parts: list[Part]
+    is_open: bool = False
 
 
 def look(pasted: Pasted, secret: str | None, prefix: str = "") -> Verdict:
@@ -59,7 +61,8 @@ def look(pasted: Pasted, secret: str | None, prefix: str = "") -> Verdict:
             return Verdict(named, True, True, side_by_side(tried, "", pasted))
     mistake = _mistake(pasted, parts, signature, secret)
     named = [*shapes, mistake] if mistake and mistake not in shapes else shapes
-    return Verdict(named, False, True, side_by_side(parts, mistake, pasted))
+    is_open = not mistake and "signature_not_hex" not in shapes
+    return Verdict(named, False, True, side_by_side(parts, mistake, pasted), is_open)
 
 
 def _mistake(pasted: Pasted, parts: Signed, signature: bytes, secret: str) -> str:
