@@ -14,6 +14,7 @@ from tests.support.client import Key
 from tests.support.pages import Form, Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
 from tests.tickets.making import Made, make
+from tests.tickets.test_assignees import deactivate
 from tests.webhooks.test_pages import HOSTILE
 
 INBOX = "/tickets"
@@ -86,7 +87,10 @@ def test_filters_are_joined(visitor: Visitor, tenant: Tenant) -> None:
         "priority=high&sort=priority": [his, mine],
     }.items():
         assert shown(visitor.get(f"{INBOX}?{query}")) == found, query
-    assert "· Bo" in visitor.get(f"{INBOX}?assignee={bo}").text
+    deactivate(tenant, bo)
+    page = visitor.get(f"{INBOX}?assignee={bo}")
+    assert "Ann@example.test Bo" in page.text and "Bo (deactivated)" in page.text
+    assert [filters(page).value("assignee"), page.answer.text.count(f'value="{bo}"')] == [bo, 1]
 
 
 def visitor_id(tenant: Tenant) -> str:
@@ -255,7 +259,7 @@ def test_an_empty_desk_shows_the_first_steps_until_the_first_ticket(
     page = visitor.get(INBOX)
     assert "Your desk is ready" in page.text
     assert f"export SEALDESK_API_URL={visitor.service.url}" in page.text
-    assert "/settings/api-keys" in page.links
+    assert "/settings/api-keys/new" in page.links
     assert visitor.get(polled(page)).text == ""
     command = html.unescape(page.answer.text.partition('id="first-ticket"')[2])
     command = command.partition(">")[2].partition("</pre>")[0]
@@ -272,4 +276,4 @@ def test_an_agent_is_told_who_makes_keys(service: Service, tenant: Tenant) -> No
     visitor = Visitor(service)
     page = visitor.log_in(email)
     assert "An administrator of your desk makes it" in page.text
-    assert "/settings/api-keys" not in page.links
+    assert "/settings/api-keys/new" not in page.links

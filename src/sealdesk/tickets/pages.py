@@ -67,7 +67,7 @@ async def inbox(call: Call) -> Answer:
         rows=[_row(lists.show(row)) for row in shown],
         counts=found.counts, counted=lists.COUNTED,
         statuses=STATUSES, priorities=PRIORITIES,
-        people=sorted((u for u in found.people if u.is_active), key=lambda u: u.name.casefold()),
+        people=sorted(found.people, key=lambda u: (not u.is_active, u.name.casefold())),
         names={user.id: user.name for user in found.people},
         reader_id=call.caller.actor.id,
         customer=found.customer, has_more=found.has_more,
