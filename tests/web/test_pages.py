@@ -274,6 +274,10 @@ def test_behind_a_proxy_that_strips_a_prefix_every_address_begins_with_it(
         assert all(address.startswith(("/support/", "#")) for address in addresses), path
     first_ticket = visitor.once("GET", "/tickets").text
     assert "TARGET=&#39;/support/api/v1/external/tickets&#39;" in first_ticket
+    token = Page(visitor.once("GET", HOME)).form("/support/log-out").value("form_token")
+    bo = f"form_token={token}&role=agent&email=bo%40example.test".encode()
+    invited = visitor.once("POST", "/settings/people/invite", bo, content_type=FORM)
+    assert f"{service.url}/support/reset#" in invited.text
     visitor.cookies.clear()
     sent = {"content_type": FORM, "referer": f"{service.url}/support{HOME}/new"}
     late = visitor.once("POST", "/log-out", b"", **sent)

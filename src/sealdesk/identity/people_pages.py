@@ -175,7 +175,7 @@ async def _link(call: Call, user: User, token: str, status: int) -> Answer:
     """The link, and until when it holds. Behind the #, so that it stands in no log."""
     is_invited = user.password_hash is None
     life_us = rules.INVITATION_LIFE_US if is_invited else rules.RESET_LINK_LIFE_US
-    host = call.headers.get(b"host", b"").decode("latin-1")
+    host = call.headers.get(b"host", b"").decode("latin-1") + call.shared.settings.path_prefix
     scheme = "https" if call.is_https else "http"
     return await pages.show(
         call, _ROOM, "link.html", status,
