@@ -807,6 +807,41 @@ PLANTS: tuple[Plant, ...] = (
         (f"{_TICKET_PAGES}::test_who_saves_what_others_changed_sees_what_they_changed",),
     ),
     Plant(
+        "what a colleague changed is undone by saving again",
+        "tickets/ticket_pages.py",
+        "typed[name] if typed[name] != was[name] else now[name]",
+        "typed[name]",
+        (f"{_TICKET_PAGES}::test_who_saves_what_others_changed_sees_what_they_changed",),
+    ),
+    Plant(
+        "what is new in a ticket is not told",
+        "tickets/ticket_pages.py",
+        'etag != forms.asked(call).text("etag")',
+        "False",
+        (f"{_TICKET_PAGES}::test_what_is_new_is_told_to_who_has_the_ticket_open",),
+    ),
+    Plant(
+        "who looks for customers is taken at their word for a pattern",
+        "customers/store.py",
+        '_SIGN.sub(r"\\\\\\g<0>", spelling)',
+        "spelling",
+        ("tests/customers/test_pages.py::test_parts_of_words_find_customers",),
+    ),
+    Plant(
+        "styles are asked for again with every page",
+        "web/assets.py",
+        "_KEPT if call.query == version.encode() else ",
+        "",
+        (f"{_WEB_PAGES}::test_assets_are_kept_until_they_change",),
+    ),
+    Plant(
+        "what could not be stored is lost",
+        "web/pages.py",
+        "    return fields if forms.TOKEN in names and not names & _PASSWORDS else []\n",
+        "    return []\n",
+        (f"{_WEB_PAGES}::test_a_page_without_storage_says_so_and_tries_again",),
+    ),
+    Plant(
         "a customer is overwritten by an old form",
         "customers/pages.py",
         "if_match=(etag,)",
@@ -1181,8 +1216,8 @@ PLANTS: tuple[Plant, ...] = (
     Plant(
         "any path is a place to return to",
         "web/pages.py",
-        "    return below and _LOCAL.fullmatch(path) is not None\n",
-        '    return below or path.startswith("/")\n',
+        "(below or start == ACCOUNT) and _LOCAL.fullmatch(path) is not None",
+        'path.startswith("/")',
         (f"{_LOG_IN_PAGES}::test_a_log_in_leads_to_no_other_place",),
     ),
     Plant(
