@@ -21,10 +21,10 @@ define step
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run test prove bench format lock clean setup-run setup-dev
+.PHONY: help run test prove bench pictures format lock clean setup-run setup-dev
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
 
 run: export SEALDESK_DATA_DIR ?= $(CURDIR)/var
 run: setup-run ## fill var with demo data, then serve it at http://HOST:PORT
@@ -43,6 +43,9 @@ prove: setup-dev ## run the proofs whole, then plant faults and see the tests go
 
 bench: setup-dev ## measure the service
 	@$(BIN)/python -m bench
+
+pictures: setup-dev ## take the pictures of the pages in docs/screenshots anew, in a minute
+	@$(BIN)/python -m tests.browser
 
 format: setup-dev ## format the code and make the safe lint fixes
 	@$(BIN)/ruff check --fix-only --quiet

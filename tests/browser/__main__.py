@@ -1,5 +1,6 @@
 """`python -m tests.browser`: make the pictures of docs/screenshots anew."""
 
+import sys
 import tempfile
 from pathlib import Path
 
@@ -8,10 +9,10 @@ from playwright.sync_api import Browser
 from sealdesk.db import version
 from sealdesk.db.engine import Tx
 from tests.browser import pictures
-from tests.browser.chromium import Window, browsing
+from tests.browser.chromium import browsing
 from tests.support.databases import on_sqlite
 from tests.support.receiver import LOOPBACK, Receiver, receiving
-from tests.support.service import PASSWORD, Service, wait_until
+from tests.support.service import Service, wait_until
 
 _PLACE = Path(__file__).parents[2] / "docs" / "screenshots"
 _HOME = "/settings/webhooks"
@@ -27,11 +28,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory, receiving() as receiver:
         template = Path(directory) / "template.db"
         version.ensure_current(template)
-        with on_sqlite(template)(Path(directory) / "data", **LOOPBACK) as service:
-            endpoint = _fill(service, receiver)
-            with browsing() as browser:
-                pictures.take(browser, template, _PLACE)
-                _take_all(browser, service, f"{_HOME}/{endpoint}")
+        with browsing() as browser:
+            pictures.take(browser, template, _PLACE, _tell)
+            with on_sqlite(template)(Path(directory) / "data", **LOOPBACK) as service:
+                _take_all(browser, service, f"{_HOME}/{_fill(service, receiver)}")
+
+
+def _tell(what: str) -> None:
+    sys.stdout.write(f"{_PLACE.name}/{what}\n")
+    sys.stdout.flush()
 
 
 def _fill(service: Service, receiver: Receiver) -> str:
@@ -65,21 +70,18 @@ async def _rename(tx: Tx, endpoint_id: str, url: str) -> None:
 
 
 def _take_all(browser: Browser, service: Service, endpoint: str) -> None:
-    for name, path, theme, width, height in (
-        ("webhooks-light", _HOME, "light", 1100, 520),
-        ("endpoint-dark", endpoint, "dark", 1100, 720),
-        ("endpoint-phone", endpoint, "light", 390, 844),
+    for name, path, theme, size in (
+        ("webhooks", _HOME, "light", (1180, 440)),
+        ("endpoint", endpoint, "dark", (1180, 700)),
+        ("endpoint-phone", endpoint, "light", pictures.PHONE),
     ):
-        size = {"width": width, "height": height}
-        window = Window(browser, service.url, color_scheme=theme, viewport=size)
-        window.log_in(_ADA, PASSWORD)
-        window.page.goto(path)
-        window.page.screenshot(path=_PLACE / f"{name}.png")
-        if name == "endpoint-dark":
-            window.page.locator(".dense a").first.click()
-            window.page.get_by_text("What is sent").click()
-            window.page.screenshot(path=_PLACE / "delivery-dark.png")
-        window.context.close()
+        with pictures.opened(browser, service, _ADA, theme) as window:
+            window.page.goto(path)
+            _tell(pictures.keep(window.page, _PLACE, f"{name}-{theme}", size))
+            if name == "endpoint":
+                window.page.locator(".dense a").first.click()
+                window.page.get_by_text("What is sent").click()
+                _tell(pictures.keep(window.page, _PLACE, "delivery-dark", (1180, 760)))
 
 
 if __name__ == "__main__":
