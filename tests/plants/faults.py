@@ -918,6 +918,13 @@ PLANTS: tuple[Plant, ...] = (
         (f"{_INBOX}::test_new_tickets_are_those_of_the_view",),
     ),
     Plant(
+        "a long page keeps everybody waiting",
+        "web/render.py",
+        "            await asyncio.sleep(0)\n",
+        "            pass\n",
+        ("tests/web/test_render.py::test_a_long_page_lets_others_have_their_turn",),
+    ),
+    Plant(
         "every page may ask for more",
         "web/pages.py",
         """("; connect-src 'self'" if may_fetch else "")""",

@@ -8,7 +8,10 @@ from sealdesk import clock
 from sealdesk.web import words
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import Environment, Template
+
+# Some 0.4 ms of the loop's time: of a page of 50 tickets one part in twelve.
+_PARTS = 128
 
 
 async def page(room: str, template: str, values: dict[str, Any]) -> str:
@@ -18,7 +21,17 @@ async def page(room: str, template: str, values: dict[str, Any]) -> str:
         # Compiling all of a room's templates takes a tenth of a second: beside the request loop.
         environment = await asyncio.to_thread(environment_of, room)
         _made[room] = environment
-    return environment.get_template(template).render(values)
+    return await _rendered(environment.get_template(template), values)
+
+
+async def _rendered(template: "Template", values: dict[str, Any]) -> str:
+    """The page; whatever else waits for the request loop has its turn meanwhile."""
+    parts = []
+    for part in template.generate(values):
+        parts.append(part)
+        if len(parts) % _PARTS == 0:
+            await asyncio.sleep(0)
+    return "".join(parts)
 
 
 _made: dict[str, "Environment"] = {}
