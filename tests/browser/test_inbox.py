@@ -5,9 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.browser.chromium import Window
-from tests.browser.test_flows import _barriers as barriers
 from tests.support.service import PASSWORD, Tenant
-from tests.webhooks.test_pages import HOSTILE
 
 pytestmark = pytest.mark.xdist_group("browser")
 INBOX = "/tickets"
@@ -114,36 +112,3 @@ def test_many_tickets_are_changed_at_once(
     page.get_by_text("No tickets are in this status.").wait_for()
     page.get_by_role("link", name="Pending 3").click()
     page.get_by_role("link", name="Order 2").wait_for()
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_inbox_fits_its_window_and_hinders_nobody(
-    opened: Callable[..., Window], tenant: Tenant, theme: str
-) -> None:
-    window = opened(color_scheme=theme)
-    window.log_in(tenant.admin_email, PASSWORD)
-    page, key = window.page, tenant.key()
-    assert barriers(window) == []
-    assert not window.overflows()
-    for n, text in enumerate((*HOSTILE, "a" * 255)):
-        subject, status = text.replace("\0", "")[:255], ("open", "pending", "on_hold", "resolved")
-        customer = {"email": f"c{n}@example.test", "name": subject}
-        priority = ("low", "medium", "high", "urgent")[n % 4]
-        key.ticket(
-            subject=subject, status=status[n % 4], priority=priority,
-            customer=customer, tags=[subject[:64]],
-        )  # fmt: skip
-    for path in (f"{INBOX}?status=all", f"{INBOX}?customer=nobody@example.test"):
-        page.goto(path)
-        for width in (360, 1280):
-            page.set_viewport_size({"width": width, "height": 800})
-            assert not window.overflows(), (path, width)
-        assert barriers(window) == []
-    page.goto(f"{INBOX}?status=all")
-    page.get_by_label("Choose all").check()
-    page.locator(".bulk").get_by_label("Priority").select_option("low")
-    for press in ("Change the chosen", "Change "):
-        page.get_by_role("button", name=press).click()
-        page.get_by_role("link", name="Cancel" if "chosen" in press else "Back to").wait_for()
-        assert barriers(window) == []
-        assert not window.overflows()

@@ -5,9 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.browser.chromium import Window
-from tests.browser.test_flows import _barriers as barriers
 from tests.support.service import PASSWORD, Service, Tenant
-from tests.webhooks.test_pages import HOSTILE
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -69,32 +67,6 @@ def test_a_colleague_sees_that_an_answer_is_begun(
     window.page.get_by_text("Eve\u2069 is writing an answer").wait_for()
     window.page.reload()
     assert window.page.get_by_text("is writing an answer").is_visible()
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_ticket_fits_its_window_and_hinders_nobody(
-    opened: Callable[..., Window], tenant: Tenant, theme: str
-) -> None:
-    key, window = tenant.key(name="n" * 90), opened(color_scheme=theme)
-    half = len(HOSTILE) // 2
-    customer = {"email": "c@example.test", "name": "".join(HOSTILE[:half])}
-    ticket = key.ticket(
-        subject="".join(HOSTILE[half:]), description="".join(HOSTILE), tags=["t" * 64],
-        customer=customer,
-    )  # fmt: skip
-    path = f"/api/v1/external/tickets/{ticket['id']}"
-    key.post(f"{path}/replies", {"body": "b" * 400 + "".join(HOSTILE), "is_internal": True})
-    key.patch(path, {"status": "pending", "subject": "s" * 255})
-    window.log_in(tenant.admin_email, PASSWORD)
-    person = f"/customers/{ticket['customer']['id']}"
-    at = f"/tickets/{ticket['id']}"
-    others = (f"{at}/history", "/customers", person, f"{person}/edit")
-    for where in (at, *(others if theme == "light" else ())):
-        window.page.goto(where)
-        for width in (360, 1280):
-            window.page.set_viewport_size({"width": width, "height": 800})
-            assert not window.overflows(), (where, width)
-        assert barriers(window) == [], where
 
 
 def test_a_ticket_is_answered_without_scripts(

@@ -49,7 +49,7 @@ def test_the_first_page_shows_what_is_open_newest_first(visitor: Visitor, tenant
     old, new, _ = made(tenant, fields, {}, {"subject": "Done", "status": "resolved"})
     page = visitor.get(INBOX)
     assert (page.status, shown(page)) == (200, [new, old])
-    assert "#1 Ann nobody" in page.text and "Urgent Open" in page.text
+    assert "#1 Ann Assigned to nobody" in page.text and "Urgent Open" in page.text
     assert "Done" not in page.text
     assert "Open 2 Pending 0 On hold 0 Resolved 1 Closed 0 All" in page.text
 
@@ -89,7 +89,7 @@ def test_filters_are_joined(visitor: Visitor, tenant: Tenant) -> None:
         assert shown(visitor.get(f"{INBOX}?{query}")) == found, query
     deactivate(tenant, bo)
     page = visitor.get(f"{INBOX}?assignee={bo}")
-    assert "Ann@example.test Bo" in page.text and "Bo (deactivated)" in page.text
+    assert "Ann@example.test Assigned to Bo" in page.text and "Bo (deactivated)" in page.text
     assert [filters(page).value("assignee"), page.answer.text.count(f'value="{bo}"')] == [bo, 1]
 
 
@@ -268,7 +268,7 @@ def test_an_empty_desk_shows_the_first_steps_until_the_first_ticket(
     subprocess.run(["sh", "-eu", "-c", command], check=True, capture_output=True, timeout=60)
     answer = visitor.get(polled(page))
     assert answer.text == "Your first ticket has arrived. Show it."
-    assert "Hello #1 Ann nobody" in visitor.get(answer.links[0]).text
+    assert "Hello #1 Ann Assigned to nobody" in visitor.get(answer.links[0]).text
 
 
 def test_an_agent_is_told_who_makes_keys(service: Service, tenant: Tenant) -> None:

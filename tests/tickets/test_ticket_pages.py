@@ -308,7 +308,7 @@ def test_history_names_people_and_values(
     visitor.submit(visitor.get(at).form(at), assignee_id=eve)
     key.patch(f"/api/v1/external{at}", {"subject": "New words", "custom_fields": {"a": 1}})
     page = visitor.get(at)
-    assert "Assigned to: none → Eve" in page.text
+    assert "Assigned to: nobody → Eve" in page.text
     assert "Subject: Cracked bowls → New words" in page.text
     assert 'Further fields: none → {"a": 1}' in page.text
     assert "(API key)" in page.text
@@ -318,7 +318,7 @@ def test_history_names_people_and_values(
     assert "number-59" in first.text and "Eve" not in first.text
     (older,) = [link for link in first.links if "before=" in link]
     last = visitor.get(older)
-    assert "Assigned to: none → Eve" in last.text
+    assert "Assigned to: nobody → Eve" in last.text
     assert f"{at}/history?before=" in last.links
 
 
