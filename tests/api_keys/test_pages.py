@@ -332,7 +332,7 @@ def test_a_dead_key_is_neither_changed_nor_rotated(visitor: Visitor, key: Key) -
 def test_the_page_of_a_key_shows_how_it_is_used(visitor: Visitor, tenant: Tenant) -> None:
     key = tenant.key(rate_limit=4, permissions=["tickets:read", "customers:read"])
     page = visitor.get(f"{HOME}/{key.id}")
-    assert "No requests in the last 24 hours" in page.text
+    assert "This key was never used. How requests are signed" in page.text
     assert [key.get("/api/v1/external/tickets").status_code for _ in range(3)] == [200] * 3
     assert key.call("POST", "/api/v1/external/tickets", {}).status_code == 403
     assert key.get(WHOAMI).status_code == 429

@@ -1,7 +1,6 @@
 """Settings → API Keys: the keys of a tenant as pages."""
 
 import ipaddress
-import re
 from typing import Any
 
 from sealdesk import clock
@@ -23,7 +22,6 @@ _PATH = "/settings/api-keys"
 _PER_PAGE = 50
 _SOON_US = 14 * 24 * 3600 * 1_000_000
 _REFUSALS_SHOWN = 5
-_HOST = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:[0-9]{1,5})?")
 
 
 @page
@@ -95,16 +93,9 @@ async def _show_made(call: Call, made: CreatedApiKey) -> Answer:
     return await pages.show(
         call, _ROOM, "made.html", 201,
         key=made, curl=snippet("curl", method="GET", target=target, body="''"),
-        address=_address(call), ip=call.address,
+        address=pages.address(call), ip=call.address,
         is_from_here=not allowed or is_within(call.address, tuple(allowed)),
     )  # fmt: skip
-
-
-def _address(call: Call) -> str:
-    """Where this service is, as the browser names it; it goes into a program for a shell."""
-    host = call.headers.get(b"host", b"").decode("latin-1")
-    scheme = "https" if call.is_https else "http"
-    return f"{scheme}://{host if _HOST.fullmatch(host) else 'desk.example.com'}"
 
 
 @page
