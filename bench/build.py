@@ -9,6 +9,7 @@ from queue import Empty
 import msgspec
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from bench import texts
 from bench.plan import Plan
 from bench.rows import SPAN_US, Chunk, TenantToFill, chunks
 from sealdesk import ids
@@ -137,13 +138,11 @@ def _fill(connection: sqlite3.Connection, tenants: Sequence[TenantToFill], until
             "INSERT INTO ticket_numbers (tenant_id, last_number) VALUES (?, ?)",
             [(tenant.id, tenant.tickets) for tenant in tenants],
         )
-        connection.executemany(
-            "INSERT INTO search_progress (tenant_id, position) VALUES (?, 0)",
-            [(tenant.id,) for tenant in tenants],
-        )
         connection.execute("COMMIT")
         for statement in progress.track(indexes, description="indexes"):
             connection.execute(statement)
+        for _ in progress.track((None,), description="search"):
+            texts.fill(connection)
 
 
 def _drop_indexes(connection: sqlite3.Connection) -> list[str]:

@@ -30,6 +30,10 @@ SELECT id, customer_id FROM tickets WHERE tenant_id = :tenant_id ORDER BY id DES
 """
 # What a run writes is newer than the data, and an id carries its time.
 _WRITTEN_BY_RUNS = (
+    "INSERT INTO search_index (search_index, rowid, tenant_id, words)"
+    " SELECT 'delete', number, tenant_id, words FROM search_documents"
+    " WHERE tenant_id = ? AND ticket_id >= ?",
+    "DELETE FROM search_documents WHERE tenant_id = ? AND ticket_id >= ?",
     "DELETE FROM ticket_tags WHERE tenant_id = ? AND ticket_id >= ?",
     "DELETE FROM tickets WHERE tenant_id = ? AND id >= ?",
     "DELETE FROM customers WHERE tenant_id = ? AND id >= ?",
@@ -131,7 +135,12 @@ def _sources(plan: Plan) -> str:
     digest = hashlib.sha256(msgspec.json.encode(plan))
     migrations = Path(version.__file__).parent / "migrations" / "versions"
     here = Path(__file__).parent
-    for path in (*sorted(migrations.glob("*.py")), here / "rows.py", here / "prose.py"):
+    for path in (
+        *sorted(migrations.glob("*.py")),
+        here / "rows.py",
+        here / "prose.py",
+        here / "texts.py",
+    ):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

@@ -1,20 +1,22 @@
-"""How long the inbox takes, and how much a browser fetches for it."""
+"""How long the inbox and its search take, and how much a browser fetches for it."""
 
 from collections.abc import Mapping
 from html import unescape
 
-from bench import cluster, person, servers
+from bench import cluster, measure_search, measure_views, person, servers
 from bench.data import Data
 from bench.load import Expected, WrongAnswer
+from bench.measure_search import Beside
 from bench.person import Person
 from bench.plan import Plan
 from bench.postgres_data import PostgresData
 from bench.results import ON_POSTGRES, POSTGRES, Figure, Results
 from bench.rounds import Rounds, Say
 from bench.servers import Cores, Server
+from bench.work import Work
 
 _INBOX, _ALL = "/tickets", "/tickets?status=all"
-_ROW, _ROWS = b"<li data-ticket>", 50
+_ROW, _ROWS = b"<li data-ticket", 50
 _NAME = "GET the inbox, one connection"
 _KIB = 1024
 
@@ -27,8 +29,8 @@ def on_sqlite(plan: Plan, data: Data, say: Say) -> Results:
         with servers.sealdesk(data.settings, cores) as server:
             agent = Person(server.port, email, password)
             loads = _loads(agent)
-            _drive(agent, server, rounds, "")
-    return Results([*_figures(plan, rounds, "", ""), *loads], rounds.kept)
+            beside = _drive(Work(plan, data), agent, server, rounds, "")
+    return Results([*_figures(plan, rounds, "", "", beside), *loads], rounds.kept)
 
 
 def on_postgres(plan: Plan, data: Data, stored: PostgresData, say: Say) -> Results:
@@ -37,17 +39,18 @@ def on_postgres(plan: Plan, data: Data, stored: PostgresData, say: Say) -> Resul
         env, rounds = database.environment(data), Rounds(plan, say, database.cpu_s)
         email, password = person.let_in(data, env)
         with servers.sealdesk(data.settings, cores, env) as server:
-            _drive(Person(server.port, email, password), server, rounds, POSTGRES)
-    return Results(_figures(plan, rounds, POSTGRES, ON_POSTGRES), rounds.kept)
+            agent = Person(server.port, email, password)
+            beside = _drive(Work(plan, data), agent, server, rounds, POSTGRES)
+    return Results(_figures(plan, rounds, POSTGRES, ON_POSTGRES, beside), rounds.kept)
 
 
 def not_measured(plan: Plan, reason: str) -> Results:
     """The figures on PostgreSQL without values."""
-    return Results(_figures(plan, Rounds(plan, print), POSTGRES, ON_POSTGRES, reason), {})
+    return Results(_figures(plan, Rounds(plan, print), POSTGRES, ON_POSTGRES, [], reason), {})
 
 
 def _figures(
-    plan: Plan, rounds: Rounds, prefix: str, suffix: str, lacking: str = ""
+    plan: Plan, rounds: Rounds, prefix: str, suffix: str, beside: list[Beside], lacking: str = ""
 ) -> list[Figure]:
     kept = rounds.kept.get(prefix + _NAME, [])
     name = f"inbox page of {_ROWS} among {plan.big_tickets:,}"
@@ -56,6 +59,8 @@ def _figures(
     return [
         Figure(f"{name}, median{suffix}", "ms", False, 15, 15, medians, lacking),
         Figure(f"{name}, p99 ÷ p50{suffix}", "", False, 3, 3, tails, lacking),
+        *measure_views.figures(plan, rounds, prefix, suffix, lacking),
+        *measure_search.figures(plan, rounds, prefix, suffix, beside, lacking),
     ]
 
 
@@ -67,13 +72,14 @@ def _loads(agent: Person) -> list[Figure]:
         "requests of the first load": ("", 8, loaded.requests),
         "requests to other sites": ("", 0, len(loaded.foreign)),
     }
-    return [
+    figures = [
         Figure(name, unit, False, most, most, [value])
         for name, (unit, most, value) in values.items()
     ]
+    return [*figures, measure_views.opening(agent, loaded)]
 
 
-def _drive(agent: Person, server: Server, rounds: Rounds, prefix: str) -> None:
+def _drive(work: Work, agent: Person, server: Server, rounds: Rounds, prefix: str) -> list[Beside]:
     """The big tenant's newest tickets; for the record the page behind, and the open ones."""
     first = agent.read(_ALL)
     if first.encode().count(_ROW) != _ROWS:
@@ -86,6 +92,8 @@ def _drive(agent: Person, server: Server, rounds: Rounds, prefix: str) -> None:
         for name, target in targets.items()
     }
     rounds.take_turns(prefix + _NAME, players)
+    measure_views.drive_views(work, agent, server, rounds, prefix)
+    return measure_search.drive_search(work, agent, server, rounds, prefix)
 
 
 def _expected(agent: Person, target: str) -> Expected:

@@ -4,7 +4,7 @@ import asyncio
 import http.client
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from html.parser import HTMLParser
 from typing import NamedTuple
 from urllib.parse import urlencode, urljoin, urlsplit
@@ -26,11 +26,16 @@ _FETCHED = {"link": "href", "script": "src", "img": "src"}
 
 
 class Loaded(NamedTuple):
-    """What a page brought. size: of all heads and bodies, in bytes. foreign: other sites named."""
+    """What a page brought. size: of all heads and bodies, in bytes. foreign: other sites named.
+
+    text: the page itself. kept: what a browser asks for no more.
+    """
 
     requests: int
     size: int
     foreign: set[str]
+    text: str
+    kept: set[str]
 
 
 class Person:
@@ -46,11 +51,13 @@ class Person:
         if status != 303 or not self._cookie:
             raise WrongAnswer(f"the log-in was answered with {status}")
 
-    def gets(self, target: str) -> Make:
-        """Makes requests for a page."""
-        lines = [f"GET {target} HTTP/1.1", *(f"{n}: {v}" for n, v in self._headers.items())]
-        request = "\r\n".join([*lines, "", ""]).encode()
-        return lambda count: [request] * count
+    def gets(self, *targets: str) -> Make:
+        """Makes requests for pages in turn."""
+        head = [f"{name}: {value}" for name, value in self._headers.items()]
+        requests = [
+            "\r\n".join([f"GET {target} HTTP/1.1", *head, "", ""]).encode() for target in targets
+        ]
+        return lambda count: [requests[n % len(requests)] for n in range(count)]
 
     def read(self, target: str) -> str:
         """A page. Raises WrongAnswer."""
@@ -59,18 +66,20 @@ class Person:
             raise WrongAnswer(f"{target} was answered with {status}")
         return body.decode()
 
-    def load(self, target: str) -> Loaded:
-        """A page and everything that its HTML names, with nothing kept. Raises WrongAnswer."""
+    def load(self, target: str, kept: Set[str] = frozenset()) -> Loaded:
+        """A page and everything that its HTML names but for what was kept. Raises WrongAnswer."""
         status, head, body = self._ask("GET", target)
-        named = {urljoin(target, name) for name in _named(body.decode())}
+        text, size, lasting = body.decode(), len(head.as_bytes()) + len(body), set(kept)
+        named = {urljoin(target, name) for name in _named(text)}
         foreign = {name for name in named if urlsplit(name).netloc}
-        size = len(head.as_bytes()) + len(body)
-        for name in named - foreign:
+        for name in named - foreign - kept:
             found, head, body = self._ask("GET", name)
             status, size = max(status, found), size + len(head.as_bytes()) + len(body)
+            if "immutable" in (head["cache-control"] or ""):
+                lasting.add(name)
         if status != 200:
             raise WrongAnswer(f"{target}, or what it names, was answered with {status}")
-        return Loaded(1 + len(named), size, foreign)
+        return Loaded(1 + len(named - kept), size, foreign, text, lasting)
 
     @property
     def _headers(self) -> Mapping[str, str]:

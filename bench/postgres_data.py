@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 from tests.servers import NotHere, ServerFailed
 
-from bench import cluster, pgbench, transfer
+from bench import cluster, pgbench, texts, transfer
 from bench.cluster import CONVENTIONAL, DATABASE, PGBENCH, Cluster, Passwords
 from bench.conventional import fill, models
 from bench.data import HOME, Data
@@ -20,6 +20,7 @@ from sealdesk.db.postgres import roles
 _STAMP = "built.json"
 # What a run writes is newer than the data, and an id carries its time.
 _WRITTEN_BY_RUNS = (
+    ("search_documents", "ticket_id"),
     ("ticket_tags", "ticket_id"),
     ("tickets", "id"),
     ("customers", "id"),
@@ -70,7 +71,7 @@ def _reusable(directory: Path, data: Data) -> Stamp | None:
 def _sources(data: Data) -> str:
     """A fingerprint of what decides the rows: those of SQLite, and what copies them."""
     digest = hashlib.sha256(msgspec.json.encode((data.stamp, cluster.SETTINGS)))
-    for module in (transfer, fill, models, pgbench, roles, tables):
+    for module in (transfer, texts, fill, models, pgbench, roles, tables):
         digest.update(Path(module.__file__ or "").read_bytes())
     return digest.hexdigest()
 

@@ -9,6 +9,7 @@ import asyncpg
 from rich.progress import Progress
 from sqlalchemy import Boolean, Table
 
+from bench import texts
 from bench.build import bars
 from sealdesk.db.connection import connect
 from sealdesk.db.schema import metadata
@@ -31,7 +32,10 @@ async def transfer(path: Path, superuser_url: str) -> None:
         for index in indexes:
             await target.execute(f"DROP INDEX {index['indexname']}")
         for table in metadata.sorted_tables:
-            await _copy(source, target, table, progress)
+            if table.name != texts.TABLE:
+                await _copy(source, target, table, progress)
+        for _ in progress.track((None,), description="search into PostgreSQL"):
+            await texts.copy(source, target)
         for index in progress.track(indexes, description="indexes in PostgreSQL"):
             await target.execute(index["indexdef"])
     await target.close()
