@@ -28,6 +28,7 @@ def test_words_are_letters_and_digits_without_marks(text: str, words: list[str])
     [
         ("", []),
         ("parcel", [Term(("parcel",), True)]),
+        ("parcel l", [Term(("parcel",)), Term(("l",))]),
         ("parcel lost", [Term(("parcel",)), Term(("lost",), True)]),
         ('"was lost" refund', [Term(("was", "lost")), Term(("refund",), True)]),
         ('refund "was lost"', [Term(("refund",)), Term(("was", "lost"))]),
