@@ -175,12 +175,10 @@ async def _link(call: Call, user: User, token: str, status: int) -> Answer:
     """The link, and until when it holds. Behind the #, so that it stands in no log."""
     is_invited = user.password_hash is None
     life_us = rules.INVITATION_LIFE_US if is_invited else rules.RESET_LINK_LIFE_US
-    host = call.headers.get(b"host", b"").decode("latin-1") + call.shared.settings.path_prefix
-    scheme = "https" if call.is_https else "http"
     return await pages.show(
         call, _ROOM, "link.html", status,
         person=user,
-        link=f"{scheme}://{host}/reset#{token}",
+        link=f"{pages.address(call)}{call.shared.settings.path_prefix}/reset#{token}",
         is_invited=is_invited,
         expires_at=clock.iso(call.now_us + life_us),
     )  # fmt: skip

@@ -1,6 +1,7 @@
 """What the inbox is asked for: which tickets, in which order, from where on."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Literal, cast
 from urllib.parse import urlencode
 
@@ -12,6 +13,7 @@ from sealdesk.customers.rules import CustomerRef
 from sealdesk.paging import Position
 from sealdesk.tickets.lists import Filter, SortBy
 from sealdesk.tickets.shapes import PRIORITIES, STATUSES, Priority, Status
+from sealdesk.web import trail
 from sealdesk.web.forms import Form
 
 PATH = "/tickets"
@@ -22,7 +24,6 @@ _ORDERS: Mapping[Sort, SortBy] = {
     "changed": "updated_at",
     "priority": "priority",
 }
-_TRAIL_LENGTH = 20  # an address has its bounds, and nobody turns back further
 _MOST = 320  # of what is typed: an e-mail address
 
 
@@ -117,7 +118,7 @@ class Asked(msgspec.Struct, frozen=True):
 
     def further(self, last: Position) -> tuple[str, ...]:
         """The trail of the page behind this one."""
-        return (*self.trail, "_".join(str(part) for part in last))[-_TRAIL_LENGTH:]
+        return (*self.trail, "_".join(str(part) for part in last))
 
 
 def asked(form: Form) -> Asked:
@@ -135,7 +136,8 @@ def asked(form: Form) -> Asked:
         tag=form.text("tag").strip()[:_MOST],
         sort=cast(Sort, sort) if sort in _ORDERS else "newest",
     )
-    return msgspec.structs.replace(view, trail=_trail(form.text("before"), view.sort))
+    is_place = partial(_is_place, has_value=view.sort != "newest")
+    return msgspec.structs.replace(view, trail=tuple(trail.read(form, is_place)))
 
 
 def _address(path: str, said: list[tuple[str, str]]) -> str:
@@ -146,11 +148,6 @@ def _status(text: str) -> Status | None:
     if text == "all":
         return None
     return text if text in STATUSES else "open"
-
-
-def _trail(text: str, sort: Sort) -> tuple[str, ...]:
-    parts = [part for part in text.split(",") if _is_place(part, has_value=sort != "newest")]
-    return tuple(parts[-_TRAIL_LENGTH:])
 
 
 def _is_place(text: str, *, has_value: bool) -> bool:

@@ -18,7 +18,7 @@ from sealdesk.identity.rules import User
 from sealdesk.paging import PageRequest
 from sealdesk.search import actions as search
 from sealdesk.tickets import inbox as views
-from sealdesk.tickets import lists
+from sealdesk.tickets import lists, viewing
 from sealdesk.tickets.inbox import Asked, Row
 from sealdesk.tickets.lists import Filter
 from sealdesk.tickets.shapes import PRIORITIES, STATUSES, Status
@@ -29,7 +29,6 @@ from sealdesk.web.route import page
 ROOM = "sealdesk.tickets"
 PER_PAGE = 50
 _ARRIVED = 25  # as many new tickets are counted
-_PEOPLE = PageRequest(200, None)
 _FIRST = {
     "subject": "Hello",
     "description": "This is our first ticket.",
@@ -125,7 +124,7 @@ async def _around(
     tx: Tx, tenant_id: str, rows: Sequence[Stored], customer: Customer | None
 ) -> _Found:
     counts = await lists.count_statuses(tx, tenant_id)
-    return _Found(rows, counts, await people.list_users(tx, tenant_id, _PEOPLE), customer)
+    return _Found(rows, counts, await people.list_users(tx, tenant_id, viewing.PEOPLE), customer)
 
 
 async def _customer(tx: Tx, tenant_id: str, said: str) -> Customer | None:
@@ -144,10 +143,8 @@ def _since(call: Call, asked: Asked, shown: Sequence[Stored]) -> str:
 
 async def _first_steps(call: Call) -> Answer:
     """What leads to the first ticket."""
-    host = call.headers.get(b"host", b"").decode("latin-1")
-    address = f"{'https' if call.is_https else 'http'}://{host}"
     target = f"{call.shared.settings.path_prefix}/api/v1/external/tickets"
-    command = await asyncio.to_thread(_first_ticket, address, target)
+    command = await asyncio.to_thread(_first_ticket, pages.address(call), target)
     poll = Asked(status=None).poll(ids.lowest(0))
     return await pages.show(
         call, ROOM, "first_steps.html", may_fetch=True, command=command, poll=poll

@@ -28,7 +28,6 @@ _ROOM = "sealdesk.tickets"
 _PATH = "/tickets"
 _CHANGES = 50
 _CHOSEN = ("status", "priority", "assignee_id")
-_PEOPLE = PageRequest(200, None)
 
 
 class _Sent(NamedTuple):
@@ -128,7 +127,7 @@ async def show_history(call: Call) -> Answer:
     async def work(tx: Tx) -> tuple[TicketShown, list[Changed], dict[str, str]]:
         shown = await actions.get_shown(tx, tenant_id, ticket_id)
         changes = await history.list_changes(tx, tenant_id, ticket_id, wanted)
-        users = await people.list_users(tx, tenant_id, _PEOPLE)
+        users = await people.list_users(tx, tenant_id, viewing.PEOPLE)
         mentioned = viewing.assignees(changes)
         names = await viewing.name_people(tx, tenant_id, users, mentioned)
         return viewing.decode(shown.document), changes, names

@@ -21,7 +21,7 @@ from sealdesk.tickets.shapes import ReplyShown, TicketShown
 REPLIES = 50
 CHANGES = 10
 OTHERS = 5
-_PEOPLE = PageRequest(200, None)
+PEOPLE = PageRequest(200, None)  # as many as a choice of them shows
 decode = msgspec.json.Decoder(TicketShown).decode
 
 
@@ -62,7 +62,7 @@ async def view(tx: Tx, caller: Caller, ticket_id: str, *, before: str | None, no
     shown = await actions.get_shown(tx, tenant_id, ticket_id)
     ticket = decode(shown.document)
     changes = await history.list_changes(tx, tenant_id, ticket_id, PageRequest(CHANGES, None))
-    users = await people.list_users(tx, tenant_id, _PEOPLE)
+    users = await people.list_users(tx, tenant_id, PEOPLE)
     return View(
         ticket,
         shown.etag,

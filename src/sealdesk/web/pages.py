@@ -20,6 +20,7 @@ _HTML = b"text/html; charset=utf-8"
 _LOCAL = re.compile(
     r"/[A-Za-z0-9_-][A-Za-z0-9/_-]{0,500}(?:\?[A-Za-z0-9/_=&%:.+-]{0,1000})?", re.ASCII
 )
+_HOST = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:[0-9]{1,5})?")
 _HEADERS: tuple[Header, ...] = (
     # Nothing of a tenant stays in a browser for whoever sits there next.
     (b"cache-control", b"no-store"),
@@ -157,6 +158,13 @@ def go(call: Call, path: str, *headers: Header) -> Answer:
     """On to another page of ours, which is fetched with GET."""
     location = f"{_root(call)}{path}".encode()
     return Answer(303, b"", [*_HEADERS, (b"location", location), *headers], _HTML)
+
+
+def address(call: Call) -> str:
+    """Where this service is, as the browser names it; what is no host is not passed on."""
+    host = call.headers.get(b"host", b"").decode("latin-1")
+    scheme = "https" if call.is_https else "http"
+    return f"{scheme}://{host if _HOST.fullmatch(host) else 'desk.example.com'}"
 
 
 def is_known(path: str) -> bool:

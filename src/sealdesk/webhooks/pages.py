@@ -4,11 +4,10 @@ from typing import Any, get_args
 
 import msgspec
 
-from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Clash, Invalid, Refusal
 from sealdesk.paging import PageRequest
-from sealdesk.web import body, forms, pages
+from sealdesk.web import body, forms, pages, trail
 from sealdesk.web.call import Answer, Call
 from sealdesk.web.forms import Form
 from sealdesk.web.retelling import retold
@@ -27,7 +26,6 @@ _ROOM = "sealdesk.webhooks"
 _PATH = "/settings/webhooks"
 _PER_PAGE = 25
 _STATUSES: dict[str, DeliveryStatus] = {each: each for each in get_args(DeliveryStatus)}
-_TRAIL_LENGTH = 20  # an address has its bounds, and nobody turns back further
 
 
 @page
@@ -68,8 +66,8 @@ async def show_webhook(call: Call) -> Answer:
     """One endpoint, what can be done with it, and what was delivered."""
     asked = forms.asked(call)
     status = _STATUSES.get(asked.text("status"))
-    trail = _trail(asked)
-    wanted = PageRequest(_PER_PAGE, [trail[-1]] if trail else None)
+    way = trail.read(asked)
+    wanted = PageRequest(_PER_PAGE, [way[-1]] if way else None)
     tenant_id, (endpoint_id,) = call.caller.tenant_id, call.params
 
     async def work(tx: Tx) -> tuple[Endpoint, list[DeliveryShown]]:
@@ -83,15 +81,9 @@ async def show_webhook(call: Call) -> Answer:
         webhook=rules.shown(endpoint, call.now_us),
         deliveries=shown,
         filter=status,
-        older=",".join([*trail, shown[-1].id]) if len(rows) > _PER_PAGE else None,
-        newer=",".join(trail[:-1]) if trail else None,
+        older=trail.older(way, shown[-1].id) if len(rows) > _PER_PAGE else None,
+        newer=trail.newer(way),
     )  # fmt: skip
-
-
-def _trail(asked: Form) -> list[str]:
-    """The last delivery of each page before, so that "newer" leads back one page at a time."""
-    parts = [part for part in asked.text("before").split(",") if ids.is_canonical(part)]
-    return parts[-_TRAIL_LENGTH:]
 
 
 @page
