@@ -20,6 +20,12 @@ _QUIET = (
 )
 # In milliseconds; machines that build things are slow.
 _PATIENCE = 60_000
+# What browsers say of refused forms, which are an answer and no fault of the page.
+_REFUSED = (
+    "the server responded with a status of 4",
+    "does not conform to the required format",
+    "cannot be parsed, or is out of range",
+)
 _SIZE = {"width": 1280, "height": 720}
 _SESSION = "sealdesk"
 ZONE = "Europe/Berlin"
@@ -66,8 +72,7 @@ class Window:
         self.complaints.clear()
 
     def _note(self, kind: str, text: str) -> None:
-        # A refused form is an answer, and no fault of the page.
-        if kind in ("error", "warning") and "the server responded with a status of 4" not in text:
+        if kind in ("error", "warning") and not any(each in text for each in _REFUSED):
             self.complaints.append(text)
 
     def _refuse(self, dialog: Any) -> None:
@@ -84,8 +89,14 @@ class Window:
         proof = {"email": email, "password": password}
         answer = httpx.post(f"{self._base_url}/api/v1/auth/login", json=proof, timeout=60)
         token = answer.raise_for_status().json()["data"]["access_token"]
-        session: Any = {"name": _SESSION, "value": token, "url": self._base_url}
-        self.context.add_cookies([{**session, "httpOnly": True, "sameSite": "Lax"}])
+        self.context.add_cookies(
+            [
+                {
+                    "name": _SESSION, "value": token, "url": self._base_url,
+                    "httpOnly": True, "sameSite": "Lax",
+                }
+            ]
+        )  # fmt: skip
 
     def log_in_again(self, email: str, password: str) -> None:
         """At the log-in that a page led to, whose session has ended."""

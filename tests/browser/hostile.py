@@ -1,4 +1,4 @@
-"""A desk of which every text is hostile, and the addresses of all its pages."""
+"""Hostile texts, a desk of which every text is one, and the addresses of all its pages."""
 
 import json
 from typing import Any
@@ -13,83 +13,82 @@ from tests.support.receiver import Receiver
 from tests.support.service import Tenant
 
 # Reads as a page, and is none: a line of one, a file to keep, and what pages are made of.
-PIECES = (
-    "/tickets/arrived", "/tickets/{id}/answering", "/settings/audit/export",
-    "/assets/desk.css", "/assets/desk.js", "/assets/icon.svg",
+PIECES = frozenset(route.path for route in PAGES if "/assets/" in route.path) | {
+    "/tickets/arrived",
+    "/tickets/{id}/answering",
+    "/settings/audit/export",
+}
+# What a text says that a template engine has worked out: 7919 * 7907.
+SUM, WORKED_OUT = "7919*7907", "62615533"
+# Short enough for a tag. Ends what it may stand in, runs there, is a template, and turns text.
+BREAKOUT = f"x\"'></title></textarea><svg/onload=alert(1)>{{{{{SUM}}}}}%s\u202e"
+CORPUS = (
+    "<script>alert(1)</script>", "</script><script>alert(1)</script>",
+    "<<script>alert(1)//<</script>", "\" autofocus onfocus=alert(1) x=\"",
+    "' autofocus onfocus=alert(1) x='", "` onfocus=alert(1) `",
+    "</select></pre></code></bdi></dialog></noscript></template><img src=x onerror=alert(1)>",
+    "<iframe srcdoc=\"<script>alert(1)</script>\"></iframe>", "<iframe src=javascript:alert(1)>",
+    "<object data=javascript:alert(1)>", "<embed src=javascript:alert(1)>",
+    "<body onload=alert(1)>", "<details open ontoggle=alert(1)>",
+    "<video><source onerror=alert(1)></video>", "<svg><script>alert(1)</script></svg>",
+    "<svg><animate onbegin=alert(1) attributeName=x dur=1s>",
+    "<math><mtext><table><mglyph><style><!--</style><img title=\"--&gt;"
+    "&lt;img src=1 onerror=alert(1)&gt;\">",
+    "<form action=javascript:alert(1)><button autofocus>",
+    "<button formaction=javascript:alert(1)>", "<base href=//x.test/>",
+    "<meta http-equiv=refresh content='0;url=//x.test'>", "<link rel=stylesheet href=//x.test>",
+    "<style>@import '//x.test'</style>", "<p style=color:red>",
+    "<!--><img src=x onerror=alert(1)>-->", "<![CDATA[<img src=x onerror=alert(1)>]]>", "<!--",
+    "]]>", "<a href=javascript:alert(1)>x</a>", "[x](javascript:alert(1))", "javascript:alert(1)",
+    "java\tscript:alert(1)", "data:text/html,<script>alert(1)</script>", "//x.test/a.js",
+    "https://x.test/\"onmouseover=\"alert(1)", "https://x.test/'onmouseover='alert(1)",
+    "https://x.test/<img/src=x/onerror=alert(1)>", "https://x.test/&quot;onmouseover=alert(1)",
+    "http://javascript:alert(1)", "HTTPS://x.test/\u202ecod.exe", "https://x.test)<b>",
+    "&lt;script&gt;alert(1)&lt;/script&gt;", "&#60;script&#62;alert(1)", "&amp;lt;b&amp;gt;",
+    "%3Cscript%3Ealert(1)%3C/script%3E", "\\u003cscript\\u003ealert(1)", "\\x3cscript\\x3e",
+    "+ADw-script+AD4-alert(1)+ADw-/script+AD4-", "\uff1cscript\uff1ealert(1)", "\u2028alert(1)",
+    f"{{{{ {SUM} }}}}", "{% include 'frame.html' %}", "{{ ''.__class__.__mro__ }}",
+    f"<%= {SUM} %>", f"${{{SUM}}}", f"#{{{SUM}}}", "{0}{x!r}%n%(x)s", "=cmd|' /C calc'!A0",
+    "@SUM(1)", "';--", "\u202egnp.exe\u202c", "\u2066\u2028\u0085", "\x01\x08\x1b[31m\x7f",
+    "\U000e0041\ufffe", "\u0301" * 40,
 )  # fmt: skip
-# Short enough for a name; each ends what it may stand in, and none hides another.
-TEXTS = (
-    "\"><script>alert(1)</script><img src=x onerror=alert(2)>' autofocus onfocus='alert(3)",
-    "</title></textarea></pre></select><svg onload=alert(4)>javascript:alert(5){{7919*7907}}%s",
-    "=cmd|' /C calc'!A0 https://x.test/\"onclick=\"x \u202egnp \u2066\u2028\x1b[31m\x7f ]]> <!--",
-)  # fmt: skip
-_LONG = (
-    '<a href="javascript:alert(7)">x</a> [x](javascript:alert(8)) <iframe srcdoc="<script>'
-    'alert(9)</script>"></iframe> https://x.test/<img/src=x/onerror=alert(10)> @SUM(1) {0} &lt;'
-)
 _TICKETS = "/api/v1/external/tickets"
-# What rules refuse stands there all the same, as if a rule had failed.
+# What rules refuse, or the service writes itself, stands there all the same, as if a rule failed.
 _FORCED = {
-    ("customers", "id"): "email = :text || id",
-    ("users", "id"): "name = :text",
-    ("endpoints", "id"): "url = :text",
-    ("audit", "id"): "actor_name = :text, address = :text, details = :json",
-    ("refusals", "id"): "method = :text, target = :text, timestamp = :text",
-    ("attempts", "delivery_id"): "url = :text, answer_body = :text, request_headers = :json",
+    "tenants": "name = :text",
+    "customers": "email = :text || id",
+    "users": "name = :text, email = :text || id",
+    "endpoints": "url = :text",
+    "audit": "actor_name = :text, address = :text, details = :json",
+    "refusals": "method = :text, target = :text, timestamp = :text",
+    "attempts": "url = :text, answer_body = :text, error = :text, status = NULL,"
+    " request_headers = :json, answer_headers = :json",
 }
 
 
-def hostile_desk(tenant: Tenant, receiver: Receiver) -> list[list[str]]:
-    """Put every text into every field; the pages that show it, by text, each page once."""
+def hostile(most: int, turn: int = 0) -> str:
+    """The breakout and as many of the others as fit, beginning with another one at every turn."""
+    text = BREAKOUT
+    for each in CORPUS[turn:] + CORPUS[:turn]:
+        if len(text) + len(each) < most:
+            text += f" {each}"
+    return text
+
+
+def hostile_desk(tenant: Tenant, receiver: Receiver) -> dict[str, str]:
+    """Fill every field with hostile texts; where the pages of what was made stand."""
     service, admin = tenant.service, tenant.admin()
-    places = [_one(tenant, admin, receiver, text) for text in TEXTS]
+    key = tenant.key(name=hostile(100))
+    user = tenant.user("agent", name=hostile(100, 9))
+    ticket = _ticket(key, user)
+    _refuse(key)
+    receiver.answers(500, hostile(4000).encode(), {"content-type": "text/html"})
+    webhook, delivery = _webhook(admin, receiver)
+    service.settle()
+    service.write(lambda tx: _answering(tx, tenant, ticket["id"]))
     service.in_serving(usage.write_down)
     service.write(lambda tx: _force(tx, tenant.id))
-    seen = {"/"}
-    found = []
-    for place in places:
-        paths = [path for path in page_paths(place) if path not in seen]
-        seen |= {*paths}
-        found.append(paths)
-    return found
-
-
-def page_paths(place: dict[str, str]) -> list[str]:
-    """All pages of the table of routes that are fetched, of what is at this place."""
-    paths = [row.path for row in PAGES if row.method == "GET" and row.path not in PIECES]
-    for start, found in place.items():
-        paths = [path.replace(f"{start}/{{id}}", f"{start}/{found}") for path in paths]
-    paths = [path.replace("{delivery_id}", place["delivery"]) for path in paths]
-    assert not [path for path in paths if "{" in path], "a page without an id for it"
-    return [*paths, *(f"{path}{query}" for path, query in _asked(place))]
-
-
-def _asked(place: dict[str, str]) -> list[tuple[str, str]]:
-    text = quote(place["text"], safe="")
-    return [
-        ("/tickets", f"?status=all&tag={text[:64]}&customer={text}&q={text}"),
-        ("/tickets", "?status=all"),
-        ("/customers", f"?email={text}&q={text}"),
-        ("/settings/audit", f"?action={text}&actor={text}"),
-        ("/settings/api-keys/debug", f"?key={place['/settings/api-keys']}"),
-        ("/reset", f"?token={text}&next={text}"),
-    ]
-
-
-def _one(tenant: Tenant, admin: Person, receiver: Receiver, text: str) -> dict[str, str]:
-    """A thing of each kind with this text, and where it is."""
-    key = tenant.key(name=text[:100])
-    user = tenant.user("agent", name=text[:100])
-    ticket = _ticket(key, user, text)
-    _refuse(key, text)
-    receiver.answers(500, text.encode(), {"content-type": "text/html"})
-    new = {"url": receiver.url, "events": ["ticket.created"], "description": text}
-    webhook = admin.post("/api/v1/webhooks", new).json()["data"]["id"]
-    delivery = admin.post(f"/api/v1/webhooks/{webhook}/test").json()["data"]["id"]
-    admin.patch(f"/api/v1/webhooks/{webhook}", {"is_active": False})
-    tenant.service.write(lambda tx: _answering(tx, tenant, ticket["id"], text))
     return {
-        "text": text,
         "/tickets": ticket["id"],
         "/customers": ticket["customer"]["id"],
         "/settings/people": user,
@@ -99,37 +98,72 @@ def _one(tenant: Tenant, admin: Person, receiver: Receiver, text: str) -> dict[s
     }
 
 
-def _ticket(key: Key, user: str, text: str) -> dict[str, Any]:
-    """A ticket, its customer, replies and changes, all in these words."""
-    unique = f"c{ids.mint(0)}@example.test"
-    fields = {"phone": text[:64], "company": text, "external_id": text, "metadata": {text: text}}
-    key.customer(unique, name=text, **fields)
-    ticket = key.ticket(
-        subject=text, description=text + _LONG, tags=[text[:64]], external_id=text,
-        customer={"email": unique}, custom_fields={text: text}, assignee_id=user,
+def address(path: str, places: dict[str, str]) -> str:
+    """The address of a route, of what is at these places."""
+    for start, found in places.items():
+        path = path.replace(f"{start}/{{id}}", f"{start}/{found}")
+    path = path.replace("{delivery_id}", places["delivery"])
+    assert "{" not in path, "a page without an id for it"
+    return path
+
+
+def page_paths(places: dict[str, str]) -> list[str]:
+    """All pages of the table of routes that are fetched, and what they show when asked for more."""
+    routes = [route.path for route in PAGES if route.method == "GET"]
+    text, key = quote(hostile(200), safe=""), places["/settings/api-keys"]
+    asked = (
+        f"/tickets?status=all&tag={quote(BREAKOUT)}&customer={text}&priority={text}&sort={text}",
+        f"/tickets?q={text}", "/tickets?status=all", f"/customers?email={text}",
+        f"/settings/audit?action={text}&actor={text}&since={text}",
+        f"/settings/webhooks/{places['/settings/webhooks']}?status={text}",
+        f"/settings/api-keys/debug?key={key}", f"/settings/api-keys/{key}?span=month",
     )  # fmt: skip
-    at = f"{_TICKETS}/{ticket['id']}"
+    return [*(address(path, places) for path in routes if path not in PIECES), *asked]
+
+
+def _ticket(key: Key, user: str) -> dict[str, Any]:
+    """A ticket, its customer, replies and changes."""
+    unique = f"c{ids.mint(0)}@example.test"
+    fields = {"phone": hostile(64), "company": hostile(255, 5), "external_id": hostile(255, 10)}
+    metadata = {hostile(99, n): hostile(999, n) for n in range(0, len(CORPUS), 20)}
+    key.customer(unique, name=hostile(255, 15), metadata=metadata, **fields)
+    ticket = key.ticket(
+        subject=hostile(255, 20), description=hostile(65536), tags=[hostile(64)],
+        external_id=hostile(255, 25), customer={"email": unique}, assignee_id=user,
+        custom_fields={hostile(99): hostile(999)},
+    )  # fmt: skip
     for is_internal in (False, True):
-        reply = {"body": text + _LONG, "is_internal": is_internal}
-        assert key.post(f"{at}/replies", reply).status_code == 201
-    changed = {"subject": f"{text} ", "tags": [text[1:65]], "status": "pending"}
-    assert key.patch(at, changed).status_code == 200
+        reply = {"body": "\n".join((BREAKOUT, *CORPUS)), "is_internal": is_internal}
+        assert key.post(f"{_TICKETS}/{ticket['id']}/replies", reply).status_code == 201
+    changed = {
+        "subject": hostile(255, 30),
+        "tags": [hostile(64), hostile(63)[1:]],
+        "status": "pending",
+    }
+    assert key.patch(f"{_TICKETS}/{ticket['id']}", changed).status_code == 200
     return ticket
 
 
-def _refuse(key: Key, text: str) -> None:
+def _refuse(key: Key) -> None:
     """Requests whose signature is wrong, with a target as raw as HTTP takes it."""
-    raw = "".join(letter for letter in text if "!" <= letter <= "~" and letter != "#")
-    for target in (raw, quote(text)):
+    raw = "".join(letter for letter in hostile(999) if "!" <= letter <= "~" and letter != "#")
+    for target in (raw, quote(hostile(999))):
         key.get(f"{_TICKETS}?tag={target}", x_api_signature="0" * 64)
 
 
-async def _answering(tx: Tx, tenant: Tenant, ticket_id: str, text: str) -> None:
+def _webhook(admin: Person, receiver: Receiver) -> tuple[str, str]:
+    new = {"url": receiver.url, "events": ["ticket.created"], "description": hostile(255)}
+    webhook = admin.post("/api/v1/webhooks", new).json()["data"]["id"]
+    delivery = admin.post(f"/api/v1/webhooks/{webhook}/test").json()["data"]["id"]
+    return webhook, delivery
+
+
+async def _answering(tx: Tx, tenant: Tenant, ticket_id: str) -> None:
     columns = "tenant_id, ticket_id, user_id, user_name, seen_at"
     await tx.run(
         f"INSERT INTO answering ({columns}) VALUES (:tenant, :ticket, :user, :text, :now)",
         {
-            "tenant": tenant.id, "ticket": ticket_id, "user": ids.mint(0), "text": text,
+            "tenant": tenant.id, "ticket": ticket_id, "user": ids.mint(0), "text": hostile(100),
             "now": tenant.service.clock.now_us(),
         },
     )  # fmt: skip
@@ -137,9 +171,19 @@ async def _answering(tx: Tx, tenant: Tenant, ticket_id: str, text: str) -> None:
 
 async def _force(tx: Tx, tenant_id: str) -> None:
     """Texts where the rules let none."""
-    for (table, column), values in _FORCED.items():
-        sql = f"SELECT {column} FROM {table} WHERE tenant_id = :tenant LIMIT 1000"
-        for number, (found,) in enumerate(await tx.all(sql, {"tenant": tenant_id})):
-            text = TEXTS[number % len(TEXTS)]
-            params = {"id": found, "text": text, "json": json.dumps({text: text})}
-            await tx.run(f"UPDATE {table} SET {values} WHERE {column} = :id", params)
+    text = hostile(255, 3)
+    values = {"tenant": tenant_id, "text": text, "json": json.dumps({text: text})}
+    for table, what in _FORCED.items():
+        own = "id" if table == "tenants" else "tenant_id"
+        await tx.run(f"UPDATE {table} SET {what} WHERE {own} = :tenant", values)
+
+
+def with_hostile_texts(tenant: Tenant, columns: set[str]) -> set[str]:
+    """Those columns, as in tickets.subject, in which the tenant has one of these texts."""
+    found = set()
+    for table in {column.partition(".")[0] for column in columns}:
+        own = "id" if table == "tenants" else "tenant_id"
+        sql = f"SELECT * FROM {table} WHERE {own} = :tenant LIMIT 1000"
+        for row in tenant.service.rows(sql, tenant=tenant.id):
+            found |= {f"{table}.{name}" for name in row.keys() if SUM in str(row[name])}  # noqa: SIM118
+    return found & columns

@@ -9,6 +9,7 @@ from tests.browser.chromium import Window
 from tests.support.service import PASSWORD, Tenant
 
 pytestmark = pytest.mark.xdist_group("browser")
+_HERE = {"light and wide": ("light", 1280), "dark and narrow": ("dark", 390)}
 
 
 def _press(page: Page, name: str) -> None:
@@ -19,17 +20,25 @@ def _follow(page: Page, name: str) -> None:
     page.get_by_role("link", name=name, exact=True).click()
 
 
-@pytest.fixture
-def page(opened: Callable[..., Window], tenant: Tenant) -> Page:
-    window = opened(java_script_enabled=False)
-    window.log_in(tenant.admin_email, PASSWORD)
+@pytest.fixture(params=_HERE)
+def page(request: pytest.FixtureRequest, opened: Callable[..., Window], tenant: Tenant) -> Page:
+    """Where the administrator has logged in by the form."""
+    theme, width = _HERE[request.param]
+    window = opened(java_script_enabled=False, color_scheme=theme)
+    window.page.set_viewport_size({"width": width, "height": 800})
+    window.page.goto("/")
+    window.log_in_again(tenant.admin_email, PASSWORD)
     return window.page
 
 
-def test_a_ticket_is_found_and_moved_on(page: Page, tenant: Tenant) -> None:
+def test_a_ticket_is_found_answered_and_moved_on(page: Page, tenant: Tenant) -> None:
     tenant.key().ticket(subject="Where is my teapot?")
     page.goto("/tickets")
     _follow(page, "Where is my teapot?")
+    page.get_by_label("Your answer").fill("Under its cosy.")
+    page.get_by_label("Then").select_option("pending")
+    _press(page, "Send")
+    page.locator("article", has_text="Under its cosy.").wait_for()
     page.get_by_label("Status", exact=True).select_option("on_hold")
     _press(page, "Save")
     page.get_by_text("On hold").first.wait_for()
