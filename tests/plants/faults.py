@@ -38,6 +38,10 @@ _WEB_PAGES = "tests/web/test_pages.py"
 _LOG_IN_PAGES = "tests/identity/test_pages.py"
 _HOOK_PAGES = "tests/webhooks/test_pages.py"
 
+_EVERY_PAGE = (
+    "tests/browser/test_every_page.py::test_no_page_takes_a_text_for_html_or_hinders_anybody"
+)
+
 _LISTEN = "tests/admin/test_webhooks_listen.py"
 _LIBRARIES = "tests/webhooks/test_verifying_libraries.py::test_the_libraries_verify"
 
@@ -1271,11 +1275,63 @@ PLANTS: tuple[Plant, ...] = (
         ),
     ),
     Plant(
-        "a field has no label",
+        "a page in a browser: a field has no label",
         "web/templates/pages/fields.html",
         '<label for="{{ name }}">{{ label }}</label>',
         "<div>{{ label }}</div>",
-        ("tests/browser/test_flows.py::test_pages_fit_their_window_and_hinder_nobody",),
+        (_EVERY_PAGE,),
+    ),
+    Plant(
+        "a page in a browser: a subject is taken for HTML",
+        "tickets/templates/ticket.html",
+        "<h1><bdi>{{ ticket.subject }}</bdi></h1>",
+        "<h1><bdi>{{ ticket.subject | safe }}</bdi></h1>",
+        (_EVERY_PAGE,),
+    ),
+    Plant(
+        "a page in a browser: what was typed is taken for HTML",
+        "web/templates/pages/fields.html",
+        'value="{{ value }}"{{ described(',
+        'value="{{ value | safe }}"{{ described(',
+        (_EVERY_PAGE,),
+    ),
+    Plant(
+        "a page in a browser: its own script has no nonce",
+        "web/templates/pages/frame.html",
+        ' nonce="{{ nonce }}" defer',
+        " defer",
+        (_EVERY_PAGE,),
+    ),
+    Plant(
+        "a page in a browser: scripts need no nonce",
+        "web/pages.py",
+        "script-src 'nonce-{nonce}'",
+        "script-src 'self' 'unsafe-inline'",
+        (
+            "tests/browser/test_every_page.py::"
+            "test_a_text_runs_where_nothing_holds_it_back_and_is_seen",
+        ),
+    ),
+    Plant(
+        "a page in a browser: hard to read in the dark",
+        "web/static/desk.css",
+        "--soft: #9fadaf;",
+        "--soft: #4d585a;",
+        (_EVERY_PAGE,),
+    ),
+    Plant(
+        "a page in a browser: wider than a phone",
+        "web/static/desk.css",
+        "body { margin: 0; overflow-wrap: anywhere; }",
+        "body { margin: 0; }",
+        (_EVERY_PAGE,),
+    ),
+    Plant(
+        "a page in a browser: another site's may send forms",
+        "web/forms.py",
+        '_OURS = (b"same-origin", b"none")',
+        '_OURS = (b"same-origin", b"same-site", b"cross-site", b"none")',
+        ("tests/browser/test_other_sites.py::test_nothing_that_another_site_sends_is_done",),
     ),
     Plant(
         "an endpoint is not leased",
