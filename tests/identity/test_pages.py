@@ -167,7 +167,7 @@ def test_another_log_in_at_the_same_browser_ends_the_one_before(tenant: Tenant) 
     (before,) = visitor.cookies.values()
     fields = [("email", tenant.admin_email), ("password", PASSWORD)]
     visitor.post("/log-in", fields)
-    assert visitor.at == HOME
+    assert visitor.at == INBOX
     assert visitor.once("GET", HOME, cookie=f"sealdesk={before}").status_code == 303
 
 
