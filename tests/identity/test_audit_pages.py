@@ -62,8 +62,11 @@ def test_what_was_done_is_shown_with_who_and_from_where(visitor: Visitor, tenant
     changes = {"rate_limit": [1000, 50], "name": ["Shop", "The shop"]}
     details = {"name": "The shop", "changes": changes}
     _note(tenant, Deed("api_key.updated", ADA, "192.0.2.7", KEY_ID, details))
+    role = {"role": ["agent", "tenant_admin"]}
+    _note(tenant, Deed("user.role_changed", ADA, "192.0.2.7", ids.mint(4), role))
     page = visitor.get(HOME)
-    for words in ("API key changed", "The shop", "Ada", "192.0.2.7", "1000 → 50"):
+    shown = ("API key changed", "The shop", "by Ada", "192.0.2.7", "1000 → 50")
+    for words in (*shown, "Agent → Administrator"):
         assert words in page.text
     assert page.text.rindex("API key changed") < page.text.rindex("Person added"), "newest first"
     assert f"/settings/api-keys/{KEY_ID}" in page.links
@@ -188,7 +191,13 @@ def test_a_file_says_that_there_is_more(
 
 def test_hostile_text_is_shown_as_text(visitor: Visitor, tenant: Tenant) -> None:
     deeds = [
-        Deed("x.y", Actor("user", "<script>", text), text, None, {"name": text, text: [text]})
+        Deed(
+            "x.y",
+            Actor("user", "<script>", text),
+            text,
+            None,
+            {"name": text, text: [text], "role": [{}]},
+        )
         for text in HOSTILE
     ]
     _note(tenant, *deeds)

@@ -9,7 +9,7 @@ import msgspec
 from sealdesk import audit, clock, ids
 from sealdesk.audit import Found, Wanted
 from sealdesk.identity import csv_file, store
-from sealdesk.identity.deeds import DEEDS
+from sealdesk.identity.deeds import DEEDS, ROLE_NAMES
 from sealdesk.web import forms, pages, trail
 from sealdesk.web.call import Answer, Call
 from sealdesk.web.forms import Form
@@ -127,11 +127,21 @@ def _place(deed: Found) -> str:
 def _told(deed: Found) -> list[tuple[str, str]]:
     """What else was noted, a line for each."""
     details = {name: value for name, value in deed.details.items() if value not in ({}, [], None)}
+    if "role" in details:
+        details["role"] = _role(details["role"])
     changes = details.pop("changes", {})
     lines = [(name, _text(value)) for name, value in details.items() if value != _object(deed)]
     if isinstance(changes, dict):
         lines += [(name, _text(value)) for name, value in changes.items()]
     return lines[:_MOST_CHANGES]
+
+
+def _role(value: Any) -> Any:
+    """The role, or what it was and is, by its name."""
+    if isinstance(value, list):
+        return [_role(each) for each in value]
+    is_known = isinstance(value, str) and value in ROLE_NAMES
+    return gettext(ROLE_NAMES[value]) if is_known else value
 
 
 def _text(value: Any) -> str:

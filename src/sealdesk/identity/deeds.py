@@ -1,7 +1,12 @@
-"""What the deeds of the audit are called on its page; they are translated there."""
+"""What deeds and roles are called on the page of the audit; they are translated there."""
 
 from sealdesk.web.words import noted
 
+ROLE_NAMES = {
+    "agent": noted("Agent"),
+    "tenant_admin": noted("Administrator"),
+    "super_admin": noted("Administrator of all desks"),
+}
 DEEDS = {
     "tenant.created": noted("Desk made"),
     "user.created": noted("Person added"),
