@@ -262,10 +262,10 @@ PLANTS: tuple[Plant, ...] = (
     Plant(
         "a write is acknowledged before its commit",
         "db/group_commit.py",
-        '            await self._off_the_loop("COMMIT")\n',
+        '            await self._off_the_loop(self._connection.execute, "COMMIT")\n',
         "            for job in jobs:\n"
         "                job.settle()\n"
-        '            await self._off_the_loop("COMMIT")\n',
+        '            await self._off_the_loop(self._connection.execute, "COMMIT")\n',
         (
             "tests/db/test_sqlite.py::"
             "test_write_returns_only_after_its_commit_and_reads_do_not_wait",
@@ -796,12 +796,19 @@ PLANTS: tuple[Plant, ...] = (
     Plant(
         "an answer is sent over what is new",
         "tickets/actions.py",
-        '    if seen != (found[0].id if found else ""):\n',
+        '    if seen != (replies[0].id if replies else ""):\n',
         "    if False:\n",
         (
             f"{_TICKET_PAGES}::test_an_answer_waits_until_what_is_new_was_read",
             f"{_TICKET_PAGES}::test_an_answer_that_is_sent_twice_is_stored_once",
         ),
+    ),
+    Plant(
+        "an answer overtakes one that was sent while it was looked whether there is one",
+        "tickets/actions.py",
+        "    written = await _reply(tx, caller, found, new, now_us)\n",
+        "    written = await reply(tx, caller, ticket_id, new, now_us=now_us)\n",
+        (f"{_TICKET_PAGES}::test_an_answer_that_is_overtaken_waits_like_any_other",),
     ),
     Plant(
         "what others changed meanwhile is overwritten",
@@ -1188,6 +1195,13 @@ PLANTS: tuple[Plant, ...] = (
         ' or row["position"] < pruned:\n',
         ":\n",
         (f"{_SEARCH}::test_events_that_are_gone_before_they_were_looked_at_are_made_up_for",),
+    ),
+    Plant(
+        "the search ends at the newest 5,000 tickets",
+        "db/migrations/versions/0004_search.py",
+        "    IF found = at_most OR walked IS NULL THEN\n",
+        "    IF true THEN\n",
+        (f"{_SEARCH}::test_what_stands_behind_the_newest_tickets_is_found_too",),
     ),
     Plant(
         "the function searches for whichever tenant it is given",

@@ -1,5 +1,6 @@
 """A ticket as a person works on it, without scripts."""
 
+import asyncio
 import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -8,9 +9,10 @@ import pytest
 
 from sealdesk.caller import Actor, Caller
 from sealdesk.db.engine import Tx
-from sealdesk.tickets import actions
+from sealdesk.tickets import actions, store
 from sealdesk.tickets.shapes import NewReply, TicketChange
 from tests.support.client import Key
+from tests.support.databases import POSTGRESQL_ONLY
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
 from tests.web.test_pages import assert_guarded
@@ -183,6 +185,24 @@ def test_of_two_answers_at_once_one_waits_for_its_writer_to_read_the_other(
             ]
         assert sorted(each.result().status for each in sent) == [200, 412]
         assert len(_replies(key, at)) == turn
+
+
+@POSTGRESQL_ONLY
+def test_an_answer_that_is_overtaken_waits_like_any_other(
+    visitor: Visitor, key: Key, at: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    form, list_replies = visitor.get(at).form(f"{at}/reply"), store.list_replies
+    theirs = f"{API}/{at.rpartition('/')[2]}/replies"
+
+    async def overtaken(*wanted: Any, **how: Any) -> Any:
+        found = await list_replies(*wanted, **how)
+        monkeypatch.undo()
+        await asyncio.to_thread(key.post, theirs, {"body": "Theirs"})
+        return found
+
+    monkeypatch.setattr(store, "list_replies", overtaken)
+    assert visitor.submit(form, body="Mine").status == 412
+    assert [reply["body"] for reply in _replies(key, at)] == ["Theirs"]
 
 
 def test_a_closed_ticket_takes_no_answer_and_says_what_to_do(

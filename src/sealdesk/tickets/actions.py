@@ -109,11 +109,16 @@ async def change_ticket(
 
 async def reply(tx: Tx, caller: Caller, ticket_id: str, new: NewReply, *, now_us: int) -> Reply:
     """A new reply and what it does to its ticket. Raises Missing, Clash."""
-    found = await _get(tx, caller.tenant_id, ticket_id)
+    return await _reply(tx, caller, await _get(tx, caller.tenant_id, ticket_id), new, now_us)
+
+
+async def _reply(
+    tx: Tx, caller: Caller, found: TicketAndCustomer, new: NewReply, now_us: int
+) -> Reply:
     ticket = found.ticket
     written = Reply(
         tenant_id=caller.tenant_id,
-        ticket_id=ticket_id,
+        ticket_id=ticket.id,
         id=ids.mint(now_us),
         body=new.body,
         is_internal=new.is_internal,
@@ -147,13 +152,14 @@ async def answer(
 
     seen: the newest reply's id, "" for none. Raises Missing, Stale, Clash.
     """
-    newest = PageRequest(1, None)
-    found = await store.list_replies(
+    # The ticket first: whoever replies after it was read overtakes this change of it.
+    found, newest = await _get(tx, caller.tenant_id, ticket_id), PageRequest(1, None)
+    replies = await store.list_replies(
         tx, caller.tenant_id, ticket_id, newest, is_internal=None, newest_first=True
     )
-    if seen != (found[0].id if found else ""):
+    if seen != (replies[0].id if replies else ""):
         raise Stale("version_mismatch", "There is a newer reply than the one that was seen.")
-    written = await reply(tx, caller, ticket_id, new, now_us=now_us)
+    written = await _reply(tx, caller, found, new, now_us)
     if after != TicketChange():
         await change_ticket(tx, caller, ticket_id, after, if_match=None, now_us=now_us)
     await history.end_answering(tx, caller.tenant_id, ticket_id, caller.actor.id)
