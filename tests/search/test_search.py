@@ -224,6 +224,22 @@ def test_hostile_texts_are_indexed(tenant: Tenant, key: Key) -> None:
 
 
 @POSTGRESQL_ONLY
+def test_what_stands_behind_the_newest_tickets_is_found_too(tenant: Tenant, key: Key) -> None:
+    rare = word()
+    ticket = key.ticket(subject=rare)
+    until_found(tenant, rare, ticket["id"])
+    newer = f"'ffff' || lpad(n::text, 32, '0'), n, CASE n WHEN 9 THEN '{rare}' ELSE 'other' END"
+    tenant.service.run(
+        "INSERT INTO search_documents (tenant_id, ticket_id, number, words)"
+        f" SELECT '{tenant.id}', id, n, word::tsvector FROM ("
+        f" SELECT {newer} FROM generate_series(1, 5100) n) made (id, n, word)"
+    )
+    assert find(tenant, rare) == [f"ffff{9:032}", ticket["id"]]
+    assert find(tenant, f"{rare} -other") == [f"ffff{9:032}", ticket["id"]]
+    assert len(find(tenant, "other")) == rules.MOST_FOUND
+
+
+@POSTGRESQL_ONLY
 def test_the_function_refuses_another_tenant(service: Service, tenant: Tenant) -> None:
     other = service.tenant()
     sql = "SELECT ticket_id FROM search_tickets(:of, 'x', 9) LIMIT 9"

@@ -22,19 +22,35 @@ CREATE VIRTUAL TABLE search_index USING fts5(tenant_id, words, content = 'search
 _MERGES = {"automerge": 0, "usermerge": 8, "crisismerge": 64}
 # Row level security would keep the index from being used: the operator @@ may tell what it sees.
 # So this runs as the owner, who sees every row, and names the tenant itself: the one that the
-# transaction is of, and no other. EXECUTE plans with the words, which may be common or rare.
+# transaction is of, and no other. Common words stand in the newest tickets: 5,000 are walked
+# through in 12 ms. What is then still wanted is so rare that GIN finds all of it at once. The
+# planner knows the common words only, and walked through a million tickets for a rare one.
 _SEARCH = """
 CREATE FUNCTION search_tickets(of_tenant text, wanted tsquery, at_most integer)
 RETURNS TABLE (tenant_id text, ticket_id text) LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = {schema}, pg_temp AS $function$
+DECLARE
+    walked text;
+    found integer;
 BEGIN
     IF of_tenant IS DISTINCT FROM nullif(current_setting('sealdesk.tenant_id', true), '') THEN
         RAISE insufficient_privilege USING MESSAGE = 'the search is of another tenant';
     END IF;
-    RETURN QUERY EXECUTE 'SELECT d.tenant_id, d.ticket_id FROM search_documents d'
-        || ' WHERE d.tenant_id = $1 AND d.words @@ $2'
-        || ' ORDER BY d.ticket_id DESC LIMIT ' || at_most
-        USING of_tenant, wanted;
+    RETURN QUERY SELECT n.tenant_id, n.ticket_id FROM (
+            SELECT d.* FROM search_documents d WHERE d.tenant_id = of_tenant
+            ORDER BY d.ticket_id DESC LIMIT 5000
+        ) n WHERE n.words @@ wanted ORDER BY n.ticket_id DESC LIMIT at_most;
+    GET DIAGNOSTICS found = ROW_COUNT;
+    SELECT d.ticket_id INTO walked FROM search_documents d WHERE d.tenant_id = of_tenant
+        ORDER BY d.ticket_id DESC LIMIT 1 OFFSET 4999;
+    IF found = at_most OR walked IS NULL THEN
+        RETURN;
+    END IF;
+    RETURN QUERY EXECUTE 'WITH older AS MATERIALIZED ('
+        || ' SELECT d.tenant_id, d.ticket_id FROM search_documents d'
+        || ' WHERE d.tenant_id = $1 AND d.words @@ $2 AND d.ticket_id < $3)'
+        || ' SELECT o.tenant_id, o.ticket_id FROM older o ORDER BY o.ticket_id DESC LIMIT $4'
+        USING of_tenant, wanted, walked, at_most - found;
 END
 $function$
 """
