@@ -235,6 +235,8 @@ def test_a_form_keeps_what_was_typed_and_says_beside_the_field_what_is_wrong(
                 assert again[name].strip() == value.strip(), fields
         assert_guarded(page)
     assert admin.get(API).json()["data"] == []
+    told = _create(visitor, allowed_ips="192.0.2.7\nnowhere\n1.2.3", expiry="date").text
+    assert "(nowhere, 1.2.3)" in told and "Choose a date and a time." in told
 
 
 def test_the_list_shows_at_a_glance_what_needs_a_look(own_service: Service) -> None:

@@ -5,7 +5,10 @@ from typing import Any
 from sealdesk import clock
 from sealdesk.api_keys import rules
 from sealdesk.api_keys.rules import ApiKey
+from sealdesk.errors import Invalid
+from sealdesk.web import forms
 from sealdesk.web.forms import Form
+from sealdesk.web.words import gettext
 
 READ_ONLY = tuple(name for name in rules.PERMISSIONS if name.endswith(":read"))
 DAYS = ("30", "90", "365")
@@ -57,17 +60,34 @@ def typed(form: Form) -> Typed:
 def wanted(form: Form, now_us: int) -> Typed:
     """The body that the API would get; without `expires_at` when it stays as it is."""
     limit = form.text("rate_limit").strip()
-    lines = form.text("allowed_ips").replace(",", "\n").split("\n")
     body: Typed = {
         "name": form.text("name"),
         "permissions": _permissions(form),
         "rate_limit": int(limit) if limit.isascii() and limit.isdigit() and len(limit) < 9 else 0,
-        "allowed_ips": [line.strip() for line in lines if line.strip()] or None,
+        "allowed_ips": _lines(form.text("allowed_ips")) or None,
         "replay_protection": "writes" if form.text("replay_protection") else "off",
     }
     if form.text("expiry") != "keep":
         body["expires_at"] = _expiry(form, now_us)
     return body
+
+
+def faults(refusal: Invalid, typed: Typed) -> dict[str, str]:
+    """What is wrong beside each field, as people say it."""
+    found = forms.faults_of(refusal)
+    if "expires_at" in found:
+        is_instant = clock.parse_instant(typed["expires_at"]) is not None
+        past, missing = gettext("This must be in the future."), gettext("Choose a date and a time.")
+        found["expires_at"] = past if is_instant else missing
+    places = [fault["pointer"].removeprefix("/allowed_ips/") for fault in refusal.members["errors"]]
+    wrong = [_lines(typed["allowed_ips"])[int(place)] for place in places if place.isdigit()]
+    if wrong:
+        found["allowed_ips"] += f" ({', '.join(wrong)})"
+    return found
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.replace(",", "\n").split("\n") if line.strip()]
 
 
 def grant_of(permissions: tuple[str, ...]) -> str:

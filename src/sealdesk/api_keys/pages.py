@@ -211,7 +211,7 @@ async def _form(
     return await pages.show(
         call, _ROOM, template, refusal.status if refusal else status,
         typed=typed, twin=twin,
-        faults=forms.faults_of(refusal) if isinstance(refusal, Invalid) else {},
+        faults=key_form.faults(refusal, typed) if isinstance(refusal, Invalid) else {},
         wrong=retold(refusal.detail) if isinstance(refusal, Clash) else "",
         is_stale=isinstance(refusal, Stale),
         known=rules.PERMISSIONS,
