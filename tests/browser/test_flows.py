@@ -152,3 +152,6 @@ def test_a_reset_link_fills_in_its_token(opened: Callable[..., Window]) -> None:
     window.page.goto("/reset#the-token")
     assert window.page.get_by_label("Reset token").input_value() == "the-token"
     assert window.page.url.endswith("/reset")
+    window.page.goto("/reset#a-newer-one")
+    window.page.goto("/reset#content")  # As skipping to it does.
+    assert window.page.get_by_label("Reset token").input_value() == "a-newer-one"

@@ -57,12 +57,16 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
   });
 }
 
-// A reset link carries its token behind the #.
+// A reset link carries its token behind the #; one that is opened at this page loads nothing anew.
 const token = document.querySelector("input[data-fragment]");
-if (token && location.hash.length > 1) {
-  token.value = location.hash.slice(1);
+const takeToken = () => {
+  const carried = location.hash.slice(1);
+  if (!token || !carried || document.getElementById(carried)) return;
+  token.value = carried;
   history.replaceState(null, "", location.pathname);
-}
+};
+takeToken();
+addEventListener("hashchange", takeToken);
 
 // A list of tickets without a mouse; it is looked up each time, for it is renewed.
 const rows = () => [...document.querySelectorAll("[data-ticket]")];
