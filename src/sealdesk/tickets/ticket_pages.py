@@ -1,5 +1,6 @@
 """A ticket as a page: its conversation, an answer, its fields in one form, and who changed what."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from sealdesk import ids
@@ -231,7 +232,7 @@ def _split(text: str) -> list[str]:
     return [tag for part in text.split(",") if (tag := part.strip())]
 
 
-def _told(names: Any) -> str:
+def _told(names: Sequence[str]) -> str:
     """Who else is writing an answer; each name by itself, whatever direction it is read in."""
     if not names:
         return ""
