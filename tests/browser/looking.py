@@ -46,6 +46,10 @@ _SAID = """([sum, worked_out]) => {
   const said = [document.title, document.body.textContent, ...typed].join(" ");
   return [said.includes(sum), said.includes(worked_out)];
 }"""
+# In one breath, for each question takes its time on the way.
+_LOOK = f"""async ([said, asked]) => [
+  ({_FOREIGN})(), ({_SAID})(said), asked ? await ({_BARRIERS})(asked) : []
+]"""
 
 
 def foreign(page: Page) -> list[str]:
@@ -73,12 +77,14 @@ class Looker:
 
     def look(self, name: str, *, for_barriers: bool = True) -> list[str]:
         """What is wrong with the page as it stands, in light and dark, narrow and wide."""
-        found = foreign(self.page) + self._complaints()
-        self.says_it, is_worked_out = self.page.evaluate(_SAID, [SUM, WORKED_OUT])
+        asked = [self._stands[0], ""] if for_barriers else None
+        strange, (self.says_it, is_worked_out), barriers = self.page.evaluate(
+            _LOOK, [[SUM, WORKED_OUT], asked]
+        )
+        found = [*strange, *barriers, *self._complaints()]
         if is_worked_out:
             found.append("a text is worked out as a template")
         if for_barriers:
-            found += self.page.evaluate(_BARRIERS, [self._stands[0], ""])
             self._turn()
             # Only colours differ between the themes.
             found += self.page.evaluate(_BARRIERS, [self._stands[0], "color-contrast"])
