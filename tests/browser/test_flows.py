@@ -6,7 +6,6 @@ from collections.abc import Callable
 import pytest
 
 from tests.browser.chromium import Window
-from tests.interop import packages
 from tests.support.receiver import Receiver
 from tests.support.service import PASSWORD, Service, Tenant
 
@@ -121,18 +120,6 @@ def test_everything_is_done_without_scripts(
     page.goto(f"{at}/delete")
     page.get_by_role("button", name="Delete the endpoint").click()
     page.get_by_text("No endpoints yet").wait_for()
-
-
-def _barriers(window: Window) -> list[str]:
-    """What axe finds that hinders people, serious or critical."""
-    source = (packages() / "node_modules" / "axe-core" / "axe.min.js").read_text()
-    window.page.evaluate(f"{source}; 0")
-    found = window.page.evaluate("axe.run()")
-    return [
-        f"{each['id']}: {each['nodes'][0]['html'][:120]}"
-        for each in found["violations"]
-        if each["impact"] in ("serious", "critical")
-    ]
 
 
 def test_the_first_load_is_light_and_stays_here(
