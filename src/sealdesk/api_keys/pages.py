@@ -13,7 +13,6 @@ from sealdesk.errors import Clash, Invalid, Refusal, Stale
 from sealdesk.paging import PageRequest
 from sealdesk.web import body, forms, pages, trail
 from sealdesk.web.call import Answer, Call, is_within
-from sealdesk.web.reference_page import snippet
 from sealdesk.web.retelling import retold
 from sealdesk.web.route import page
 
@@ -88,6 +87,8 @@ async def _create_once(tx: Tx, call: Call, new: NewApiKey, seen: str) -> Created
 
 
 async def _show_made(call: Call, made: CreatedApiKey) -> Answer:
+    from sealdesk.web.reference_page import snippet  # late: it brings Jinja with it
+
     target = f"{call.shared.settings.path_prefix}/api/v1/external/whoami"
     allowed = [ipaddress.ip_network(each) for each in made.allowed_ips or ()]
     return await pages.show(
