@@ -19,6 +19,7 @@ from sealdesk.customers import store as customers
 from sealdesk.db import version
 from sealdesk.db.connection import SqliteTx, connect, drive
 from sealdesk.db.engine import Tx
+from sealdesk.search import rules as search_rules
 from sealdesk.settings import Settings, from_env, make_private_dir
 from sealdesk.tickets import rules as ticket_rules
 from sealdesk.tickets import store as tickets
@@ -140,6 +141,7 @@ def _sources(plan: Plan) -> str:
         here / "rows.py",
         here / "prose.py",
         here / "texts.py",
+        Path(search_rules.__file__),
     ):
         digest.update(path.read_bytes())
     return digest.hexdigest()
