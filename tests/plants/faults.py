@@ -1090,7 +1090,7 @@ PLANTS: tuple[Plant, ...] = (
     ),
     Plant(
         "the name of a host is put into a command for the shell",
-        "api_keys/pages.py",
+        "web/pages.py",
         "host if _HOST.fullmatch(host) else 'desk.example.com'",
         "host",
         (f"{_KEYS}/test_pages.py::test_no_host_gets_into_the_curl_that_a_shell_would_read",),
