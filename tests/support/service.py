@@ -7,7 +7,7 @@ import shutil
 import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,6 +28,7 @@ from sealdesk.settings import Settings, from_env
 from sealdesk.shared import Shared
 from tests.support.client import Key, Person
 from tests.support.clock import SettableClock
+from tests.support.ending import HurryingServer
 
 T = TypeVar("T")
 PASSWORD = "correct horse battery staple"
@@ -112,8 +113,20 @@ class Service:
             raise RuntimeError("the service did not start")
 
     def stop(self) -> None:
-        self._server.should_exit = True
-        self._thread.join(20)
+        """End as a process does that is asked to."""
+        self._end(hurries=False)
+
+    def drop(self) -> None:
+        """End without waiting for whoever may be about to ask."""
+        self._end(hurries=True)
+
+    def _end(self, *, hurries: bool) -> None:
+        if self._thread.is_alive():
+            self._server.hurries = hurries
+            self._server.should_exit = True
+            with suppress(RuntimeError):  # it has ended in between
+                self._loop.call_soon_threadsafe(self._server.told.set)
+            self._thread.join(20)
 
     def _run(self) -> None:
         sock = server.bind("127.0.0.1", 0)
@@ -123,7 +136,7 @@ class Service:
             app, self.shared = compose(self.settings, self.clock)
             self._doors = self._opened()
             self._background, working = self._begin_worker()
-            self._server = server.make_server(app, self.shared.lifetime)
+            self._server = HurryingServer(app, self.shared.lifetime)
             serving = asyncio.ensure_future(self._server.serve(sockets=[sock]))
             # uvicorn sets a flag, no event.
             while not self._server.started and not serving.done():  # noqa: ASYNC110
@@ -260,7 +273,7 @@ def running(data_dir: Path, template: Path | None = None, /, **env: str) -> Iter
     try:
         yield service
     finally:
-        service.stop()
+        service.drop()
 
 
 def random_key() -> str:
