@@ -164,7 +164,20 @@ def test_only_what_is_planned_above_is_said_to_be_served(
     first: str, second: str, sort_by: Any
 ) -> None:
     wanted = asked(**{first: VALUES[first], second: VALUES[second]}, sort_by=sort_by)
-    assert wanted.is_served() == (first == second and sort_by == "created_at")
+    is_somebodys = {first, second} == {"status", "assignee_id"}
+    assert wanted.is_served() == ((first == second or is_somebodys) and sort_by == "created_at")
+
+
+@NEWEST_FIRST
+@FURTHER
+def test_an_index_leads_to_what_is_open_and_somebodys(
+    template: Path, further: bool, newest_first: bool
+) -> None:
+    wanted = asked(status=("open",), assignee_id="a", newest_first=newest_first)
+    by = " AND status=? AND assignee_id=?" + on_ids({}, newest_first=newest_first, further=further)
+    assert searches(template, wanted, further=further) == [
+        f"SEARCH t USING INDEX tickets_status_assignee (tenant_id=?{by})"
+    ]
 
 
 @pytest.mark.parametrize("name", ["created_after", "created_before", "updated_after"])
@@ -231,11 +244,27 @@ def test_of_many_and_many_what_is_not_done_leads(
     template: Path, monkeypatch: pytest.MonkeyPatch, sort_by: Any, status: Any
 ) -> None:
     monkeypatch.setattr(lists, "_FEW", 0)
-    wanted = asked(status=(status,), assignee_id="a", priority=("low",), sort_by=sort_by)
+    wanted = asked(status=(status,), customer_id="c", priority=("low",), sort_by=sort_by)
     steps = plan(
         template, lambda tx: lists.list_tickets(tx, "tenant", wanted, PageRequest(25, None))
     )
     assert "SEARCH t USING INDEX tickets_status (tenant_id=? AND status=?)" in steps
+
+
+@pytest.mark.parametrize("statuses", [("open",), ("closed", "resolved")])
+@pytest.mark.parametrize("sort_by", ["updated_at", "priority"])
+def test_of_many_and_many_a_status_of_somebody_leads(
+    template: Path, monkeypatch: pytest.MonkeyPatch, sort_by: Any, statuses: Any
+) -> None:
+    monkeypatch.setattr(lists, "_FEW", 0)
+    wanted = asked(status=statuses, assignee_id="a", priority=("low",), sort_by=sort_by)
+    steps = plan(
+        template, lambda tx: lists.list_tickets(tx, "tenant", wanted, PageRequest(25, None))
+    )
+    led = (
+        "SEARCH t USING INDEX tickets_status_assignee (tenant_id=? AND status=? AND assignee_id=?)"
+    )
+    assert led in steps
 
 
 @pytest.mark.parametrize("filters", [{"status": ("closed",), "tag": "t"}, {"status": ("open",)}])
@@ -250,7 +279,7 @@ def test_what_is_rarest_is_counted_in_indexes_up_to_a_bound(template: Path) -> N
         template, lambda tx: lists.list_tickets(tx, "tenant", wanted, PageRequest(25, None))
     )
     read = [step for step in steps[: steps.index("CO-ROUTINE p")] if "SEARCH" in step]
-    assert len(read) == 6 and all("tenant_id=? AND" in step for step in read)
+    assert len(read) == 5 and all("tenant_id=? AND" in step for step in read)
 
 
 def test_chosen_tickets_are_looked_up_by_their_ids(template: Path) -> None:

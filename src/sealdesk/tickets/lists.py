@@ -26,6 +26,9 @@ _OF_CUSTOMER = "c.tenant_id = p.tenant_id AND c.id = p.customer_id"
 
 
 _FEW = 5_000  # rows that are read and sorted within 0.1 s
+# Who asks for what is open and their own finds it in an index of both.
+_SOMEBODYS = "somebodys"
+_LED_BY = {_SOMEBODYS: ("status", "assignee_id")}
 _DONE: tuple[Status, ...] = ("resolved", "closed")
 COUNTED = 1000
 # Up to a thousand index entries of each status, however many there are.
@@ -39,7 +42,7 @@ _COUNT = "SELECT " + ", ".join(
 class Filter(msgspec.Struct, frozen=True):
     """Which tickets a list is of, and in which order. Times are microseconds.
 
-    lead: of which of its filters the index has to lead, None for whichever the planner takes.
+    lead: which of its filters' indexes has to lead, None for whichever the planner takes.
     """
 
     status: tuple[Status, ...] = ()
@@ -71,8 +74,9 @@ class Filter(msgspec.Struct, frozen=True):
                 self.external_id,
             )
         )
+        is_somebodys = self.assignee_id is not None and len(self.status) == 1
         if self.sort_by == "created_at":
-            return equalities <= 1 and self.updated_after is None
+            return equalities <= (2 if is_somebodys else 1) and self.updated_after is None
         is_created_bound = self.created_after is not None or self.created_before is not None
         is_updated_bound = self.updated_after is not None and self.sort_by != "updated_at"
         return equalities == 0 and not is_created_bound and not is_updated_bound
@@ -108,29 +112,34 @@ async def _led(tx: Tx, tenant_id: str, wanted: Filter) -> Filter:
 
 
 def _lead_of_many(wanted: Filter, names: Sequence[str]) -> str | None:
-    """Where each filter has many tickets: the status of work that is not done, or the planner.
+    """Where each filter has many tickets: somebody's, or work that is not done, or the planner.
 
     Most tickets of a desk are done. What is not done and somebody's may be nothing at all, and an
     index of the person or the order would be read to its end before that is known.
     """
+    if _SOMEBODYS in names:
+        return _SOMEBODYS
     is_of_work = bool(wanted.status) and not {*wanted.status} & {*_DONE}
     return "status" if is_of_work and len(names) > 1 else None
 
 
 def _leads(wanted: Filter, params: dict[str, object]) -> list[tuple[str, str, str]]:
-    """(name, table, condition) of each filter that has an index."""
-    leads = []
+    """(name, table, condition) of each filter that has an index, or of two that share one."""
+    leads = {}
     for name, values in _choices(wanted):
         keys = ", ".join(f":{key}" for key in _bound(name, values, params))
-        leads.append((name, "tickets", f"t.{name} IN ({keys})"))
+        leads[name] = f"t.{name} IN ({keys})"
     for name in ("customer_id", "assignee_id", "external_id", "tag"):
         value = getattr(wanted, name)
         if value is not None:
             params[name] = value
-            leads.append(
-                (name, "ticket_tags" if name == "tag" else "tickets", f"t.{name} = :{name}")
-            )
-    return leads
+            leads[name] = f"t.{name} = :{name}"
+    if "status" in leads and "assignee_id" in leads:
+        leads[_SOMEBODYS] = " AND ".join(leads.pop(name) for name in _LED_BY[_SOMEBODYS])
+    return [
+        (name, "ticket_tags" if name == "tag" else "tickets", condition)
+        for name, condition in leads.items()
+    ]
 
 
 async def list_chosen(tx: Tx, tenant_id: str, chosen: Sequence[str]) -> Sequence[Row]:
@@ -190,7 +199,8 @@ def _order(wanted: Filter, table: str) -> str:
 
 def _column(wanted: Filter, table: str, name: str) -> str:
     """A column that is filtered or sorted by; what is not to lead is hidden from the planner."""
-    is_hidden = wanted.lead is not None and name != wanted.lead
+    lead = wanted.lead
+    is_hidden = lead is not None and name not in _LED_BY.get(lead, (lead,))
     return f"coalesce({table}.{name}, NULL)" if is_hidden else f"{table}.{name}"
 
 

@@ -40,9 +40,10 @@ def refers(column: str, table: str) -> ForeignKeyConstraint:
     return ForeignKeyConstraint(["tenant_id", column], [f"{table}.tenant_id", f"{table}.id"])
 
 
-def index_where_set(name: str, column: str) -> Index:
+def index_where_set(name: str, column: str, first: tuple[str, ...] = ()) -> Index:
+    """Of rows in which the column has a value. first: columns that come before it."""
     is_set = text(f"{column} IS NOT NULL")
-    columns = ("tenant_id", column, "id")
+    columns = ("tenant_id", *first, column, "id")
     return Index(name, *columns, sqlite_where=is_set, postgresql_where=is_set)
 
 

@@ -72,6 +72,7 @@ Table(
     Index("tickets_customer", "tenant_id", "customer_id", "id"),
     Index("tickets_updated_at", "tenant_id", "updated_at", "id"),
     index_where_set("tickets_assignee", "assignee_id"),
+    index_where_set("tickets_status_assignee", "assignee_id", ("status",)),
     index_where_set("tickets_external_id", "external_id"),
 )
 Table(

@@ -1,4 +1,4 @@
-"""The history of tickets, who is answering, and how keys are used."""
+"""The history of tickets, who is answering, how keys are used; whose work is open."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -41,9 +41,18 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_index("key_usage_hour_at", "key_usage", ["hour_at"])
+    is_set = sa.text("assignee_id IS NOT NULL")
+    op.create_index(
+        "tickets_status_assignee",
+        "tickets",
+        ["tenant_id", "status", "assignee_id", "id"],
+        sqlite_where=is_set,
+        postgresql_where=is_set,
+    )
 
 
 def downgrade() -> None:
+    op.drop_index("tickets_status_assignee", "tickets")
     for name in reversed(_TABLES):
         op.drop_table(name)
 
