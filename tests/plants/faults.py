@@ -1159,7 +1159,7 @@ PLANTS: tuple[Plant, ...] = (
         "search/queue.py",
         '        await tx.send(_TAKE_OUT, {**new, "words": kept["words"]})\n',
         "",
-        (f"{_SEARCH}::test_what_was_changed_is_found_by_the_new_words_alone[sqlite]",),
+        (f"{_SEARCH}::test_a_step_ends_when_enough_is_written_and_the_next_goes_on",),
     ),
     Plant(
         "work of the background runs on the loop, and reads wait for it",
@@ -1173,14 +1173,14 @@ PLANTS: tuple[Plant, ...] = (
         "search/queue.py",
         "        if written >= signs:\n",
         "        if not ticket_id:\n",
-        (f"{_SEARCH}::test_a_step_ends_when_enough_is_written_and_the_next_goes_on[sqlite]",),
+        (f"{_SEARCH}::test_a_step_ends_when_enough_is_written_and_the_next_goes_on",),
     ),
     Plant(
         "the parts of the search's index are never put together",
         "indexing.py",
         "        for _ in range(_MERGES):\n",
         "        for _ in range(0):\n",
-        (f"{_SEARCH}::test_the_index_is_put_together_after_what_was_written[sqlite]",),
+        (f"{_SEARCH}::test_the_index_is_put_together_after_what_was_written",),
     ),
     Plant(
         "a customer's new name is not heard of",

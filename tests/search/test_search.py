@@ -197,7 +197,7 @@ def test_a_step_ends_when_enough_is_written_and_the_next_goes_on(tenant: Tenant,
     steps = [service.write(step) for _ in range(4)]
     assert [put.tickets for put in steps] == [1, 2, 3, 3]
     assert steps[-1].signs == 0
-    assert find(tenant, new) == tickets[::-1]
+    assert (find(tenant, new), find(tenant, old)) == (tickets[::-1], [])
 
 
 @SQLITE_ONLY
