@@ -70,6 +70,7 @@ def test_a_key_lives_and_ends(page: Page) -> None:
     page.get_by_text("Revoked").first.wait_for()
 
 
+@pytest.mark.parametrize("page", ["light and wide"], indirect=True)
 def test_a_colleague_comes_and_goes(
     page: Page, opened: Callable[..., Window], tenant: Tenant
 ) -> None:

@@ -58,12 +58,16 @@ _LEAD = """([action, enctype, referrerPolicy, fields]) => {
   document.body.append(form);
   form.submit();
 }"""
+# What the background loop makes of the others, when it comes to it.
+_BY_ITSELF = {"search_documents", "search_progress"}
 _FORM = "application/x-www-form-urlencoded"
 _LEADING = (
     (_FORM, "unsafe-url"),
+    (_FORM, "unsafe-url"),
+    (_FORM, "no-referrer"),
     (_FORM, "no-referrer"),
     ("text/plain", "unsafe-url"),
-    ("multipart/form-data", "no-referrer"),
+    ("multipart/form-data", "unsafe-url"),
 )
 
 
@@ -101,13 +105,13 @@ def _evil() -> Iterator[int]:
 
 
 def _rows(tenant: Tenant) -> dict[str, list[str]]:
-    """All that is stored of a tenant."""
+    """All that is stored of a tenant because somebody sent it."""
     read = tenant.service.rows
     return {
         name: sorted(str(tuple(row)) for row in read(
             f"SELECT * FROM {name} WHERE tenant_id = :tenant LIMIT 9999", tenant=tenant.id
         ))
-        for name in (table.name for table in OF_TENANTS)
+        for name in {table.name for table in OF_TENANTS} - _BY_ITSELF
     }  # fmt: skip
 
 
@@ -137,12 +141,13 @@ def test_nothing_that_another_site_sends_is_done(
         page.goto(site)
         page.on("request", lambda sent: posted.append(sent.url) if sent.method == "POST" else None)
         page.evaluate(_SEND, [targets, fields])
-        for enctype, policy in _LEADING:
-            for action in (f"{desk.url}/log-out", f"{site}?{desk.url}/log-out"):
-                page.goto(site)
-                with page.expect_navigation() as led:
-                    page.evaluate(_LEAD, [action, enctype, policy, fields])
-                answers.append((led.value.status, action, enctype, policy))
+        for turn, (enctype, policy) in enumerate(_LEADING):
+            # In turn straight here, and to itself, from where it is sent on with all it holds.
+            action = f"{site}?{desk.url}/log-out" if turn % 2 else f"{desk.url}/log-out"
+            page.goto(site)
+            with page.expect_navigation() as led:
+                page.evaluate(_LEAD, [action, enctype, policy, fields])
+            answers.append((led.value.status, action, enctype, policy))
     window.complaints.clear()  # of what the other site was refused
     assert [answer for answer in answers if answer[0] not in (403, 415)] == []
     assert all(posted.count(target) >= 7 for target in targets)
