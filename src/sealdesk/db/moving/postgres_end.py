@@ -9,6 +9,7 @@ from asyncpg import Connection
 from sealdesk.db.moving.pace import Pace
 from sealdesk.db.moving.shape import Row, Table, describe, shown
 from sealdesk.db.postgres import errors, fitness
+from sealdesk.db.tables import REMADE
 from sealdesk.db.version import KNOWN, Unusable
 
 _NAME = "sealdesk move"
@@ -121,8 +122,10 @@ class PostgresTarget(PostgresSource):
             raise
 
     async def clear(self, wanted: tuple[Table, ...]) -> None:
+        # What is made again from the others refers to them.
+        names = (*(table.name for table in wanted), *REMADE)
         async with self._connection.transaction():
-            await self._connection.execute(f"TRUNCATE {', '.join(t.name for t in wanted)}")
+            await self._connection.execute(f"TRUNCATE {', '.join(names)}")
             await self._comment(None)
 
     async def finish(self) -> None:
