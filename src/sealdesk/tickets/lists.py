@@ -23,8 +23,6 @@ _PAGE = """SELECT t.tenant_id, t.id, t.updated_at, t.priority, t.document, t.cus
 FROM tickets t"""
 _SHOWN = "SELECT p.id, p.updated_at, p.priority, p.document, c.reference"
 _OF_CUSTOMER = "c.tenant_id = p.tenant_id AND c.id = p.customer_id"
-
-
 _FEW = 5_000  # rows that are read and sorted within 0.1 s
 # Who asks for what is open and their own finds it in an index of both.
 _SOMEBODYS = "somebodys"
@@ -99,9 +97,10 @@ async def _led(tx: Tx, tenant_id: str, wanted: Filter) -> Filter:
         return wanted
     params: dict[str, object] = {"tenant_id": tenant_id, "few": _FEW}
     counted = {
-        name: f"(SELECT count(*) FROM (SELECT 1 FROM {table} t WHERE t.tenant_id = :tenant_id"
+        name: "(SELECT count(*) FROM (SELECT 1 FROM"
+        f" {'ticket_tags' if name == 'tag' else 'tickets'} t WHERE t.tenant_id = :tenant_id"
         f" AND {condition} LIMIT :few) x) AS {name}"
-        for name, table, condition in _leads(wanted, params)
+        for name, condition in _leads(wanted, params).items()
     }
     if not counted:
         return wanted
@@ -123,8 +122,8 @@ def _lead_of_many(wanted: Filter, names: Sequence[str]) -> str | None:
     return "status" if is_of_work and len(names) > 1 else None
 
 
-def _leads(wanted: Filter, params: dict[str, object]) -> list[tuple[str, str, str]]:
-    """(name, table, condition) of each filter that has an index, or of two that share one."""
+def _leads(wanted: Filter, params: dict[str, object]) -> dict[str, str]:
+    """The condition of each filter that has an index, or of two that share one."""
     leads = {}
     for name, values in _choices(wanted):
         keys = ", ".join(f":{key}" for key in _bound(name, values, params))
@@ -136,10 +135,7 @@ def _leads(wanted: Filter, params: dict[str, object]) -> list[tuple[str, str, st
             leads[name] = f"t.{name} = :{name}"
     if "status" in leads and "assignee_id" in leads:
         leads[_SOMEBODYS] = " AND ".join(leads.pop(name) for name in _LED_BY[_SOMEBODYS])
-    return [
-        (name, "ticket_tags" if name == "tag" else "tickets", condition)
-        for name, condition in leads.items()
-    ]
+    return leads
 
 
 async def list_chosen(tx: Tx, tenant_id: str, chosen: Sequence[str]) -> Sequence[Row]:
