@@ -88,9 +88,10 @@ def _searching(agent: Person, targets: list[str]) -> Iterator[None]:
 
 
 def _targets(work: Work, server: Server) -> list[str]:
-    """Searches for what stands in some of the newest tickets, and in some old ones."""
-    deep = f"{TICKETS}?cursor={work.sample.cursor_after(work.plan.depth)}"
-    tickets = [*work.read(server, TICKETS)["data"], *work.read(server, deep)["data"]]
+    """Searches for what stands in some of the newest tickets of the data, and in some old ones."""
+    depths = [1, work.plan.depth]
+    pages = [f"{TICKETS}?cursor={work.sample.cursor_after(depth)}" for depth in depths]
+    tickets = [ticket for target in pages for ticket in work.read(server, target)["data"]]
     said = [words for ticket in tickets for words in _words(ticket)]
     return [f"/tickets?{urlencode({'q': words})}" for words in said]
 
