@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.plan import Plan
-from bench.results import BARE, POSTGRES, USUAL, Figure, Results, Round, median_round
+from bench.results import BARE, ON_POSTGRES, POSTGRES, USUAL, Figure, Results, Round, median_round
 
 _MARKS = {
     "aim": "✔ aim",
@@ -95,7 +95,7 @@ def write_json(path: Path, results: Results, plan: Plan, machine: dict[str, str]
 
 
 def publish(root: Path, results: Results, machine: dict[str, str]) -> None:
-    """Write docs/figures.md, and the table between its marks in the README."""
+    """Write docs/figures.md, and between its marks in the README what tells most of it."""
     where = ", ".join(f"{name} {text}" for name, text in machine.items())
     figures = _markdown(_FIGURES, *map(_figure_cells, results.figures))
     rates = [f"## {title}\n\n{_markdown(*table)}" for title, table in _rates(results).items()]
@@ -107,8 +107,15 @@ def publish(root: Path, results: Results, machine: dict[str, str]) -> None:
     before, _, rest = readme.read_text().partition(_BEGIN)
     _, mark, after = rest.partition(_END)
     if mark:
-        inner = f"{_BEGIN}\n{figures}\n\nMeasured on: {where}.\n{_END}"
+        chosen = _markdown(_FIGURES, *map(_figure_cells, filter(_tells_most, results.figures)))
+        more = "All of them, and how they are taken: [docs/figures.md](docs/figures.md)."
+        inner = f"{_BEGIN}\n{chosen}\n\nMeasured on: {where}. {more}\n{_END}"
         readme.write_text(before + inner + after)
+
+
+def _tells_most(figure: Figure) -> bool:
+    """Those with a bound; what is measured on both databases as it is on the embedded one."""
+    return figure.floor is not None and not figure.name.endswith(ON_POSTGRES)
 
 
 def _by_cpu(results: Results) -> str:
