@@ -136,6 +136,7 @@ def test_on_https_the_cookie_is_secure_and_bound_to_the_host(
     visitor = Visitor(service)
     inside = visitor.once("GET", HOME, cookie=f"__Host-sealdesk={token}", x_forwarded_proto="https")
     assert inside.status_code == 200
+    assert inside.headers["strict-transport-security"] == "max-age=31536000"
     # A neighbouring host can set a cookie without the prefix.
     outside = visitor.once("GET", HOME, cookie=f"sealdesk={token}", x_forwarded_proto="https")
     assert outside.status_code == 303
@@ -143,6 +144,8 @@ def test_on_https_the_cookie_is_secure_and_bound_to_the_host(
 
 def test_whoever_is_no_proxy_cannot_say_that_it_is_https(service: Service, tenant: Tenant) -> None:
     assert "Secure" not in _cookie(service, tenant.admin_email, x_forwarded_proto="https")
+    answer = Visitor(service).once("GET", "/", x_forwarded_proto="https")
+    assert "strict-transport-security" not in answer.headers
 
 
 def test_two_cookies_of_one_name_prove_nothing(tenant: Tenant) -> None:

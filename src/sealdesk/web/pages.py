@@ -29,6 +29,8 @@ _HEADERS: tuple[Header, ...] = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
+# From the first page over https on, browsers ask this host in no other way, for a year.
+_ONLY_HTTPS = (b"strict-transport-security", b"max-age=31536000")
 _POLICY = (
     "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self'; img-src 'self';"
     " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -142,7 +144,7 @@ async def show(
     }
     text = await render.page(room, template, {**frame, **values})
     policy = _POLICY.format(nonce=nonce) + ("; connect-src 'self'" if may_fetch else "")
-    headers = [*_HEADERS, (b"content-security-policy", policy.encode())]
+    headers = [*_headers(call), (b"content-security-policy", policy.encode())]
     return Answer(status, text.encode(), headers, _HTML)
 
 
@@ -157,7 +159,11 @@ def download(content: bytes, content_type: bytes, name: str) -> Answer:
 def go(call: Call, path: str, *headers: Header) -> Answer:
     """On to another page of ours, which is fetched with GET."""
     location = f"{_root(call)}{path}".encode()
-    return Answer(303, b"", [*_HEADERS, (b"location", location), *headers], _HTML)
+    return Answer(303, b"", [*_headers(call), (b"location", location), *headers], _HTML)
+
+
+def _headers(call: Call) -> list[Header]:
+    return [*_HEADERS, _ONLY_HTTPS] if call.is_https else [*_HEADERS]
 
 
 def address(call: Call) -> str:
