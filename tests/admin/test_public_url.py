@@ -14,8 +14,6 @@ from tests.servers import Haproxy, Nginx, free_port, server_directory
 from tests.support.client import Key
 from tests.support.service import Service, Tenant, running
 
-pytestmark = pytest.mark.xdist_group("public_url")
-
 _HAPROXY = """
 global
     expose-experimental-directives

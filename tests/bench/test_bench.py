@@ -23,7 +23,6 @@ from sealdesk.db.connection import SqliteTx, connect, drive
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets.shapes import PRIORITIES, NewTicket, TicketCustomer
 
-pytestmark = pytest.mark.xdist_group("bench")
 Values = dict[str, object]
 
 

@@ -35,7 +35,6 @@ from sealdesk.db.connection import connect
 from tests.servers import NotHere, not_run, server_directory
 from tests.servers.binaries import find_postgres
 
-pytestmark = pytest.mark.xdist_group("bench-postgres")
 _WRITTEN = ("tickets", "customers")  # by measuring
 _ALL = TINY.big_tickets + TINY.small_tickets + TINY.other_tickets
 

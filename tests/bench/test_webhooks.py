@@ -10,7 +10,6 @@ from bench.load import WrongAnswer
 
 from sealdesk import ids, webhook_signing
 
-pytestmark = pytest.mark.xdist_group("bench")
 _SECRET = webhook_signing.mint_secret()
 _OF = attrgetter("webhook_id")
 

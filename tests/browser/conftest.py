@@ -74,3 +74,9 @@ def window(opened: Callable[..., Window], tenant: Tenant) -> Window:
     window = opened()
     window.enter(tenant.admin_email, PASSWORD)
     return window
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One after the other, in whatever order, so that Chromium starts once."""
+    items.sort(key=lambda item: not item.nodeid.startswith("tests/browser/"))

@@ -8,7 +8,6 @@ from playwright.sync_api import Page
 from tests.browser.chromium import Window
 from tests.support.service import PASSWORD, Tenant
 
-pytestmark = pytest.mark.xdist_group("browser")
 _HERE = {"light and wide": ("light", 1280), "dark and narrow": ("dark", 390)}
 
 

@@ -23,7 +23,7 @@ from tests.support.receiver import Receiver
 from tests.support.service import PASSWORD, Service, Tenant
 from tests.test_schema import OF_TENANTS
 
-pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 _ANONYMOUS = ("/reset", "/?next=/tickets", "/nowhere")
 # What a new desk shows in their place.
 _EMPTY = (

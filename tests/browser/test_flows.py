@@ -3,13 +3,10 @@
 import re
 from collections.abc import Callable
 
-import pytest
-
 from tests.browser.chromium import Window
 from tests.support.receiver import Receiver
 from tests.support.service import PASSWORD, Service, Tenant
 
-pytestmark = pytest.mark.xdist_group("browser")
 HOME = "/settings/webhooks"
 
 

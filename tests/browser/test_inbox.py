@@ -7,7 +7,6 @@ import pytest
 from tests.browser.chromium import Window
 from tests.support.service import PASSWORD, Tenant
 
-pytestmark = pytest.mark.xdist_group("browser")
 INBOX = "/tickets"
 _LOOK_AGAIN = "document.dispatchEvent(new Event('visibilitychange'))"
 

@@ -2,13 +2,10 @@
 
 import re
 
-import pytest
-
 from sealdesk.api_keys import usage
 from tests.browser.chromium import Window
 from tests.support.service import Service, Tenant
 
-pytestmark = pytest.mark.xdist_group("browser")
 HOME = "/settings/api-keys"
 
 

@@ -16,7 +16,6 @@ from tests.support.receiver import Receiver
 from tests.support.service import PASSWORD, Tenant
 from tests.test_schema import OF_TENANTS
 
-pytestmark = pytest.mark.xdist_group("browser")
 _POSTS = [route.path for route in PAGES if route.method == "POST"]
 # With the token of the forms, as if that had leaked, and all that they might ask for.
 _FIELDS = {

@@ -2,13 +2,10 @@
 
 from collections.abc import Callable
 
-import pytest
-
 from tests.browser.chromium import Window
 from tests.support.service import PASSWORD, Tenant
 from tests.webhooks.test_pages import HOSTILE
 
-pytestmark = pytest.mark.xdist_group("browser")
 HOME = "/settings/people"
 NEW = "another long passphrase"
 

@@ -7,8 +7,6 @@ import pytest
 from tests.browser.chromium import Window
 from tests.support.service import PASSWORD, Service, Tenant
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 
 @pytest.fixture
 def at(tenant: Tenant) -> str:

@@ -24,7 +24,6 @@ from tests.servers.binaries import find_postgres
 from tests.servers.process import Process
 from tests.support.service import wait_until
 
-pytestmark = pytest.mark.xdist_group("compose")
 PROGRAM = Path(sys.executable).with_name("sealdesk")
 # Comes along with schemathesis, and has no types.
 COMPOSE = importlib.import_module("yaml").safe_load((DEPLOY / "compose.yaml").read_text())

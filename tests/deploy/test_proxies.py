@@ -20,7 +20,6 @@ from tests.servers import free_port
 from tests.support.client import Key
 from tests.support.service import PASSWORD, Service, Tenant, running
 
-pytestmark = pytest.mark.xdist_group("deploy")
 WHOAMI = "/api/v1/external/whoami"
 TICKETS = "/api/v1/external/tickets"
 TICKET = {"subject": "Hello", "description": "x", "customer": {"email": "bo@example.test"}}

@@ -7,7 +7,7 @@ from tests.proofs.figures import missed
 from tests.proofs.killed import Timing
 from tests.proofs.nodes import Installation
 
-pytestmark = [pytest.mark.xdist_group("proofs"), pytest.mark.timeout(180)]
+pytestmark = pytest.mark.timeout(180)
 SOON = Timing(kill_after_s=1.0, lease_s=2)
 
 

@@ -8,7 +8,7 @@ from tests.proofs.figures import missed
 from tests.proofs.nodes import Installation
 
 # One cluster and one set of nodes serve all of them, so one process runs them.
-pytestmark = [pytest.mark.xdist_group("proofs"), pytest.mark.timeout(180)]
+pytestmark = pytest.mark.timeout(180)
 
 
 def test_a_revoked_key_is_refused_by_all_nodes(installation: Installation) -> None:

@@ -6,7 +6,7 @@ from tests.proofs import rolling
 from tests.proofs.figures import missed
 from tests.proofs.nodes import Installation
 
-pytestmark = [pytest.mark.xdist_group("proofs"), pytest.mark.timeout(180)]
+pytestmark = pytest.mark.timeout(180)
 
 
 def test_nobody_behind_a_load_balancer_notices_a_restart(installation: Installation) -> None:

@@ -37,8 +37,6 @@ _CHECKS = [
 ]
 _EXAMPLES_COUNT = 12
 _DOCUMENTED = [row for row in ROUTES if not row.path.startswith(("/docs", "/openapi.json"))]
-
-pytestmark = pytest.mark.xdist_group("conformance")
 Authenticate = Callable[[Any], Any]
 
 
