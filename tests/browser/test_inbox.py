@@ -32,9 +32,9 @@ def test_tickets_are_walked_chosen_and_opened_by_keyboard(window: Window, tenant
     assert page.get_by_role("searchbox").input_value() == "j/?"
     page.locator("h1").click()
     page.keyboard.press("?")
-    page.get_by_role("heading", name="Keys").wait_for()
+    page.get_by_role("heading", name="Shortcuts").wait_for()
     page.keyboard.press("Escape")
-    page.get_by_role("heading", name="Keys").wait_for(state="hidden")
+    page.get_by_role("heading", name="Shortcuts").wait_for(state="hidden")
     page.goto(f"{INBOX}?status=all")
     page.keyboard.press("j")
     page.keyboard.press("Enter")
