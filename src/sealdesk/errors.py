@@ -197,6 +197,14 @@ class Unavailable(Refusal):
         super().__init__(code, detail, headers=(("retry-after", str(retry_after_s)),))
 
 
+class QueryTooSlow(Unavailable):
+    """503: a query took so long that it was ended. what: took too long, as a sentence."""
+
+    def __init__(self, what: str) -> None:
+        advice = "No index serves this combination: use one filter, or narrow the time range."
+        super().__init__("query_too_slow", f"{what} {advice}", retry_after_s=10)
+
+
 class Fault(NamedTuple):
     """One thing wrong with a body, as it stands in `errors` of a 422."""
 

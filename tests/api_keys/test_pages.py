@@ -10,7 +10,7 @@ import pytest
 
 from sealdesk import clock
 from sealdesk.api_keys import rules, usage
-from sealdesk.errors import Unavailable
+from sealdesk.errors import QueryTooSlow
 from sealdesk.usage import KeyUse
 from tests.support.client import Key, Person
 from tests.support.pages import Page, Visitor, logged_in
@@ -372,7 +372,7 @@ def test_a_key_is_revoked_even_when_there_is_no_time_to_count(
     key.get(WHOAMI)
 
     async def busy(*_: object) -> None:
-        raise Unavailable("query_too_slow", "Later.")
+        raise QueryTooSlow("Later.")
 
     monkeypatch.setattr(key.service.shared.database, "read_slowly", busy)
     at = f"{HOME}/{key.id}"

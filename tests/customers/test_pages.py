@@ -9,7 +9,7 @@ import pytest
 from sealdesk.customers import actions, store
 from sealdesk.customers.rules import NewCustomer
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Unavailable
+from sealdesk.errors import QueryTooSlow
 from tests.support.client import Key
 from tests.support.pages import Visitor, logged_in
 from tests.support.service import Service, Tenant
@@ -117,7 +117,7 @@ def test_looking_for_too_long_is_said_in_words(
     visitor: Visitor, at: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def cut_off(*_: Any) -> None:
-        raise Unavailable("query_too_slow", "It was cut off.")
+        raise QueryTooSlow("It was cut off.")
 
     monkeypatch.setattr(store, "list_customers", cut_off)
     page = visitor.get(f"{HOME}?q=maria")

@@ -12,7 +12,7 @@ from sealdesk import audit, clock, ids
 from sealdesk.audit import Deed
 from sealdesk.caller import Actor
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Unavailable
+from sealdesk.errors import QueryTooSlow
 from sealdesk.identity.deeds import DEEDS
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
@@ -226,7 +226,7 @@ def test_a_search_that_takes_too_long_says_what_to_do(
     visitor = logged_in(own_service.tenant())
 
     async def slow(*_: object) -> None:
-        raise Unavailable("query_too_slow", "Too slow.")
+        raise QueryTooSlow("Too slow.")
 
     monkeypatch.setattr(own_service.shared.database, "read_slowly", slow)
     assert visitor.get(HOME).status == 200, "the newest are found by the primary key"

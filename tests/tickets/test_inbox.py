@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sealdesk import ids
-from sealdesk.errors import Unavailable
+from sealdesk.errors import QueryTooSlow
 from sealdesk.tickets import lists
 from sealdesk.tickets import pages as inbox_pages
 from tests.support.client import Key
@@ -182,7 +182,7 @@ def test_what_takes_too_long_is_said_in_words(
     made(tenant, {})
 
     async def cut_off(*_: Any) -> None:
-        raise Unavailable("query_too_slow", "It was cut off.")
+        raise QueryTooSlow("It was cut off.")
 
     monkeypatch.setattr(lists, "list_tickets", cut_off)
     page = visitor.get(f"{INBOX}?tag=a&sort=changed")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sealdesk.errors import Unavailable
+from sealdesk.errors import QueryTooSlow
 from sealdesk.search import actions as search
 from tests.search.test_search import until_found
 from tests.support.client import Key
@@ -56,7 +56,7 @@ def test_words_that_stand_in_too_many_tickets_are_told_so(
     assert "The 50 newest tickets with “a”" in visitor.get(f"{INBOX}?q=a").text
 
     async def cut_off(*_: Any) -> None:
-        raise Unavailable("query_too_slow", "It was cut off.")
+        raise QueryTooSlow("It was cut off.")
 
     monkeypatch.setattr(search, "find_tickets", cut_off)
     page = visitor.get(f"{INBOX}?q=a")

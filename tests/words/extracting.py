@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -67,6 +68,9 @@ def variable_messages() -> list[str]:
     ]
 
 
+_environment_of = cache(render.environment_of)
+
+
 def _template_paths() -> Iterator[tuple[str, Path]]:
     """The rooms with templates, and the files of each."""
     for path in sorted(SOURCE.rglob("templates/**/*.html")):
@@ -76,13 +80,13 @@ def _template_paths() -> Iterator[tuple[str, Path]]:
 
 def _trees() -> Iterator[tuple[str, nodes.Template]]:
     for room, path in _template_paths():
-        environment = render.environment_of(room)
+        environment = _environment_of(room)
         yield str(path.relative_to(SOURCE)), environment.parse(path.read_text())
 
 
 def _of_templates() -> Iterator[tuple[str, str | None]]:
     for room, path in _template_paths():
-        environment = render.environment_of(room)
+        environment = _environment_of(room)
         extract = environment.extract_translations  # type: ignore[attr-defined]
         for _, _, said in extract(path.read_text()):
             one, many = (said, None) if isinstance(said, str) else (said[0], said[1])

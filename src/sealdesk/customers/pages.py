@@ -7,7 +7,7 @@ from sealdesk.customers import actions, rules, store
 from sealdesk.customers.rules import Customer, CustomerChange
 from sealdesk.customers.store import Filter
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Clash, Invalid, Refusal, Stale, Unavailable
+from sealdesk.errors import Clash, Invalid, QueryTooSlow, Refusal, Stale
 from sealdesk.paging import PageRequest
 from sealdesk.web import body, forms, pages, trail
 from sealdesk.web.call import Answer, Call
@@ -30,9 +30,7 @@ async def list_customers(call: Call) -> Answer:
     is_too_slow = False
     try:
         found = await _find(call, q, wanted)
-    except Unavailable as refusal:
-        if refusal.code != "query_too_slow":
-            raise
+    except QueryTooSlow:
         found, is_too_slow = [], True
     return await pages.show(
         call, _ROOM, "customers.html", 503 if is_too_slow else 200,
@@ -61,8 +59,7 @@ async def _find(call: Call, q: str, wanted: PageRequest) -> list[Customer]:
 async def edit_customer(call: Call) -> Answer:
     """The form of a customer as they are."""
     customer = await _get(call)
-    typed = {name: getattr(customer, name) or "" for name in _FIELDS}
-    return await _form(call, customer, typed)
+    return await _form(call, customer, _known(customer))
 
 
 @page
@@ -84,6 +81,10 @@ async def change_customer(call: Call) -> Answer:
         customer = await _get(call)
         return await _form(call, customer, _merged(customer, typed, form), refusal, sent=form)
     return pages.go(call, f"{_PATH}/{customer_id}")
+
+
+def _known(customer: Customer) -> dict[str, str]:
+    return {name: getattr(customer, name) or "" for name in _FIELDS}
 
 
 def _wanted(typed: dict[str, str]) -> dict[str, Any]:
@@ -118,7 +119,7 @@ async def _form(
 
 def _merged(customer: Customer, typed: dict[str, str], sent: Form) -> dict[str, str]:
     """What was typed, and where nothing was typed what others have made of it meanwhile."""
-    now = {name: getattr(customer, name) or "" for name in _FIELDS}
+    now = _known(customer)
     return {
         name: value if value != sent.text(f"was_{name}") else now[name]
         for name, value in typed.items()
@@ -127,5 +128,6 @@ def _merged(customer: Customer, typed: dict[str, str], sent: Form) -> dict[str, 
 
 def _news(customer: Customer, sent: Form) -> dict[str, str]:
     """What is known now and was not when the form was opened."""
-    now = {name: getattr(customer, name) or "" for name in _FIELDS}
-    return {name: value for name, value in now.items() if value != sent.text(f"was_{name}")}
+    return {
+        name: value for name, value in _known(customer).items() if value != sent.text(f"was_{name}")
+    }

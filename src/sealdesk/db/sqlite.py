@@ -15,7 +15,7 @@ from typing import TypeVar
 from sealdesk.db.connection import SqliteTx, connect, drive
 from sealdesk.db.engine import Work
 from sealdesk.db.group_commit import Writer
-from sealdesk.errors import Unavailable
+from sealdesk.errors import QueryTooSlow, Unavailable
 
 T = TypeVar("T")
 SLOW_READ_LIMIT_S = 2.0  # decisions 9
@@ -58,7 +58,7 @@ class SqliteDatabase:
 
     async def read_slowly(self, work: Work[T], tenant_id: str | None = None) -> T:
         if self._slow_reads >= _SLOW_READS_WAITING:
-            raise _too_slow("Too many queries that no index serves are waiting.")
+            raise QueryTooSlow("Too many queries that no index serves are waiting.")
         self._slow_reads += 1
         try:
             loop = asyncio.get_running_loop()
@@ -77,7 +77,7 @@ class SqliteDatabase:
             return drive(work(SqliteTx(self._slow_reader)))
         except sqlite3.OperationalError as error:
             if "interrupted" in str(error):
-                raise _too_slow(f"The query took more than {SLOW_READ_LIMIT_S:g} s.") from error
+                raise QueryTooSlow(f"The query took more than {SLOW_READ_LIMIT_S:g} s.") from error
             raise Unavailable from error
         except sqlite3.Error as error:
             raise Unavailable from error
@@ -95,8 +95,3 @@ class SqliteDatabase:
         self._reader.close()
         # Last, because the last one to close copies the log back.
         await self._writer.close()
-
-
-def _too_slow(what: str) -> Unavailable:
-    advice = "No index serves this combination: use one filter, or narrow the time range."
-    return Unavailable("query_too_slow", f"{what} {advice}", retry_after_s=10)

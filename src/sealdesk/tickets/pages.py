@@ -12,7 +12,7 @@ from sealdesk.customers import store as customers
 from sealdesk.customers.rules import Customer
 from sealdesk.db.engine import Row as Stored
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Unavailable
+from sealdesk.errors import QueryTooSlow
 from sealdesk.identity import store as people
 from sealdesk.identity.rules import User
 from sealdesk.paging import PageRequest
@@ -96,10 +96,8 @@ async def _find(call: Call, asked: Asked, wanted: Filter) -> tuple[_Found, bool]
         return await call.read(work), False
     try:
         return await call.read_slowly(work), False
-    except Unavailable as refusal:
-        if refusal.code != "query_too_slow":
-            raise
-    return await call.read(lambda tx: _around(tx, tenant_id, [], None)), True
+    except QueryTooSlow:
+        return await call.read(lambda tx: _around(tx, tenant_id, [], None)), True
 
 
 async def _search(call: Call, words: str) -> tuple[_Found, bool]:
@@ -108,9 +106,7 @@ async def _search(call: Call, words: str) -> tuple[_Found, bool]:
     is_too_slow = False
     try:
         found = await search.find_tickets(call.shared, tenant_id, words)
-    except Unavailable as refusal:
-        if refusal.code != "query_too_slow":
-            raise
+    except QueryTooSlow:
         is_too_slow = True
 
     async def work(tx: Tx) -> _Found:

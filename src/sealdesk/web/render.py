@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from sealdesk import clock
@@ -11,6 +10,7 @@ from sealdesk.web import words
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
+_made: dict[str, "Environment"] = {}
 _HELD_S = 0.002  # an inbox of 50 tickets is put together in 3 to 4 ms
 
 
@@ -36,10 +36,6 @@ async def _rendered(template: "Template", values: dict[str, Any]) -> str:
     return "".join(parts)
 
 
-_made: dict[str, "Environment"] = {}
-
-
-@cache
 def environment_of(room: str) -> "Environment":
     """The templates of a room's package, compiled."""
     # Late: only who serves pages pays for it, not every start.
@@ -59,7 +55,7 @@ def environment_of(room: str) -> "Environment":
     # For texts out of variables: unlike `_`, which takes what it says for HTML of ours.
     environment.filters["said"] = words.gettext
     environment.filters["number"] = words.number
-    environment.install_gettext_callables(  # type: ignore[attr-defined]
+    environment.install_gettext_callables(  # type: ignore[attr-defined] # added by the extension
         words.gettext, words.ngettext, newstyle=True
     )
     environment.policies["ext.i18n.trimmed"] = True

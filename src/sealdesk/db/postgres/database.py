@@ -16,7 +16,7 @@ from sealdesk.db.engine import Work
 from sealdesk.db.postgres import errors
 from sealdesk.db.postgres.pool import Pool
 from sealdesk.db.postgres.transaction import Opening, PostgresTx
-from sealdesk.errors import Unavailable
+from sealdesk.errors import QueryTooSlow, Unavailable
 
 T = TypeVar("T")
 CONNECT_S = 2.0
@@ -87,14 +87,14 @@ class PostgresDatabase:
 
     async def read_slowly(self, work: Work[T], tenant_id: str | None = None) -> T:
         if self._slow_reads >= _SLOW_READS:
-            raise _too_slow("Too many queries that no index serves are waiting.")
+            raise QueryTooSlow("Too many queries that no index serves are waiting.")
         self._slow_reads += 1
         try:
             async with self._slow_turn:
                 return await self._run(work, tenant_id, self._slow_opening, is_write=False)
         except Unavailable as error:
             if isinstance(error.__cause__, asyncpg.QueryCanceledError):
-                raise _too_slow(f"The query took more than {SLOW_READ_LIMIT_S:g} s.") from error
+                raise QueryTooSlow(f"The query took more than {SLOW_READ_LIMIT_S:g} s.") from error
             raise
         finally:
             self._slow_reads -= 1
@@ -204,8 +204,3 @@ async def connect(
         target_session_attrs=SessionAttribute.read_write,
         server_settings={"application_name": name, **_SETTINGS},
     )
-
-
-def _too_slow(what: str) -> Unavailable:
-    advice = "No index serves this combination: use one filter, or narrow the time range."
-    return Unavailable("query_too_slow", f"{what} {advice}", retry_after_s=10)
