@@ -42,5 +42,6 @@ def test_a_crowd_at_held_up_connections_is_refused_in_time(installation: Install
 
 
 def test_the_limit_of_a_key_holds_over_all_nodes(installation: Installation) -> None:
-    figures = limited.run(installation, limit=60, third_s=2.0)
+    # The three nodes may each let one request too many pass when Redis goes: 1.25 % of this limit.
+    figures = limited.run(installation, limit=240, third_s=2.0)
     assert missed(figures, limited.TARGETS) == [], figures
