@@ -28,6 +28,8 @@ _OPEN = Open()
 _EVERYBODY = VisitorGuard()
 _PERSON = SessionGuard(ROLES)
 _OFFICE = SessionGuard(ADMINISTRATORS)
+# For what outlasts the log-in: keys, endpoints, and who gets in.
+_CAREFUL = SessionGuard(ADMINISTRATORS, is_careful=True)
 
 _API: tuple[Route, ...] = (
     # The external API (interface section 4.2): a signature and a permission.
@@ -139,14 +141,14 @@ PAGES: tuple[Route, ...] = (
     # Settings → People.
     Route("GET", "/settings/people", _OFFICE, people_pages.list_people),
     Route("GET", "/settings/people/invite", _OFFICE, people_pages.invitation_form),
-    Route("POST", "/settings/people/invite", _OFFICE, people_pages.invite),
+    Route("POST", "/settings/people/invite", _CAREFUL, people_pages.invite),
     Route("GET", "/settings/people/{id}", _OFFICE, people_pages.show_person),
-    Route("POST", "/settings/people/{id}/link", _OFFICE, people_pages.make_link),
+    Route("POST", "/settings/people/{id}/link", _CAREFUL, people_pages.make_link),
     Route("POST", "/settings/people/{id}/name", _OFFICE, people_pages.rename),
-    Route("POST", "/settings/people/{id}/role", _OFFICE, people_pages.change_role),
+    Route("POST", "/settings/people/{id}/role", _CAREFUL, people_pages.change_role),
     Route("GET", "/settings/people/{id}/deactivate", _OFFICE, people_pages.confirm_deactivation),
-    Route("POST", "/settings/people/{id}/deactivate", _OFFICE, people_pages.deactivate),
-    Route("POST", "/settings/people/{id}/reactivate", _OFFICE, people_pages.reactivate),
+    Route("POST", "/settings/people/{id}/deactivate", _CAREFUL, people_pages.deactivate),
+    Route("POST", "/settings/people/{id}/reactivate", _CAREFUL, people_pages.reactivate),
     # A ticket, and customers.
     Route("GET", "/tickets/{id}", _PERSON, ticket_pages.show_ticket),
     Route("POST", "/tickets/{id}", _PERSON, ticket_pages.change_ticket),
@@ -165,29 +167,29 @@ PAGES: tuple[Route, ...] = (
     # Settings → API Keys.
     Route("GET", "/settings/api-keys", _OFFICE, key_pages.list_keys),
     Route("GET", "/settings/api-keys/new", _OFFICE, key_pages.new_key),
-    Route("POST", "/settings/api-keys/new", _OFFICE, key_pages.create_key),
+    Route("POST", "/settings/api-keys/new", _CAREFUL, key_pages.create_key),
     Route("GET", "/settings/api-keys/debug", _OFFICE, debug_pages.ask),
     Route("POST", "/settings/api-keys/debug", _OFFICE, debug_pages.debug),
     Route("GET", "/settings/api-keys/{id}", _OFFICE, key_pages.show_key),
     Route("GET", "/settings/api-keys/{id}/edit", _OFFICE, key_pages.edit_key),
-    Route("POST", "/settings/api-keys/{id}/edit", _OFFICE, key_pages.change_key),
+    Route("POST", "/settings/api-keys/{id}/edit", _CAREFUL, key_pages.change_key),
     Route("GET", "/settings/api-keys/{id}/rotate", _OFFICE, key_pages.confirm_rotation),
-    Route("POST", "/settings/api-keys/{id}/rotate", _OFFICE, key_pages.rotate_key),
+    Route("POST", "/settings/api-keys/{id}/rotate", _CAREFUL, key_pages.rotate_key),
     Route("GET", "/settings/api-keys/{id}/revoke", _OFFICE, key_pages.confirm_revocation),
-    Route("POST", "/settings/api-keys/{id}/revoke", _OFFICE, key_pages.revoke_key),
+    Route("POST", "/settings/api-keys/{id}/revoke", _CAREFUL, key_pages.revoke_key),
     # Settings → Webhooks.
     Route("GET", "/settings/webhooks", _OFFICE, webhook_pages.list_webhooks),
     Route("GET", "/settings/webhooks/new", _OFFICE, webhook_pages.new_webhook),
-    Route("POST", "/settings/webhooks/new", _OFFICE, webhook_pages.create_webhook),
+    Route("POST", "/settings/webhooks/new", _CAREFUL, webhook_pages.create_webhook),
     Route("GET", "/settings/webhooks/{id}", _OFFICE, webhook_pages.show_webhook),
     Route("GET", "/settings/webhooks/{id}/edit", _OFFICE, webhook_pages.edit_webhook),
-    Route("POST", "/settings/webhooks/{id}/edit", _OFFICE, webhook_pages.change_webhook),
+    Route("POST", "/settings/webhooks/{id}/edit", _CAREFUL, webhook_pages.change_webhook),
     Route("POST", "/settings/webhooks/{id}/pause", _OFFICE, webhook_pages.pause_webhook),
     Route("POST", "/settings/webhooks/{id}/activate", _OFFICE, webhook_pages.activate_webhook),
     Route("GET", "/settings/webhooks/{id}/rotate", _OFFICE, webhook_pages.confirm_rotation),
-    Route("POST", "/settings/webhooks/{id}/rotate", _OFFICE, webhook_pages.rotate_secret),
+    Route("POST", "/settings/webhooks/{id}/rotate", _CAREFUL, webhook_pages.rotate_secret),
     Route("GET", "/settings/webhooks/{id}/delete", _OFFICE, webhook_pages.confirm_deletion),
-    Route("POST", "/settings/webhooks/{id}/delete", _OFFICE, webhook_pages.delete_webhook),
+    Route("POST", "/settings/webhooks/{id}/delete", _CAREFUL, webhook_pages.delete_webhook),
     Route("POST", "/settings/webhooks/{id}/test", _OFFICE, delivery_pages.try_webhook),
     Route("GET", "/settings/webhooks/{id}/replay", _OFFICE, delivery_pages.replay_form),
     Route("POST", "/settings/webhooks/{id}/replay", _OFFICE, delivery_pages.replay),

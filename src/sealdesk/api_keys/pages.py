@@ -163,7 +163,7 @@ async def rotate_key(call: Call) -> Answer:
                 tx, call.caller, key_id, ring=call.shared.ring, now_us=call.now_us, seen=seen
             )
         )
-    except Stale as refusal:
+    except (Stale, Invalid) as refusal:
         return await _confirm(call, "rotate.html", refusal)
     return await pages.show(call, _ROOM, "made.html", key=rotated, curl="", address="")
 
@@ -178,16 +178,21 @@ async def confirm_revocation(call: Call) -> Answer:
 async def revoke_key(call: Call) -> Answer:
     """End a key for good."""
     (key_id,) = call.params
-    await call.write(lambda tx: actions.revoke_key(tx, call.caller, key_id, now_us=call.now_us))
+    try:
+        await call.write(lambda tx: actions.revoke_key(tx, call.caller, key_id, now_us=call.now_us))
+    except Invalid as refusal:
+        return await _confirm(call, "revoke.html", refusal)
     return pages.go(call, f"{_PATH}/{key_id}")
 
 
-async def _confirm(call: Call, template: str, refusal: Stale | None = None) -> Answer:
+async def _confirm(call: Call, template: str, refusal: Refusal | None = None) -> Answer:
     key = await _get(call)
+    is_asked_again = isinstance(refusal, Invalid)
     looks = [await key_use.find_look(call, key.id, span) for span in (DAY, MONTH)]
     return await pages.show(
         call, _ROOM, template, refusal.status if refusal else 200,
-        is_stale=refusal is not None, version=key.secret_version,
+        is_stale=isinstance(refusal, Stale),
+        seen=forms.read(call).text("seen") if is_asked_again else key.secret_version,
         key=_told(key, call.now_us), day=looks[0], month=looks[1],
         is_busy=looks[0] is not None and looks[0].plot.totals["good"] > 0,
     )  # fmt: skip

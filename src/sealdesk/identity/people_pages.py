@@ -71,7 +71,7 @@ async def make_link(call: Call) -> Answer:
         user, token = await call.write(
             lambda tx: people.make_link(tx, call.caller, user_id, now_us=call.now_us)
         )
-    except (Clash, Forbidden) as refusal:
+    except (Invalid, Clash, Forbidden) as refusal:
         return await _person(call, refusal)
     return await _link(call, user, token, 201)
 
@@ -119,6 +119,8 @@ async def deactivate(call: Call) -> Answer:
     now_us = call.shared.clock.now_us()
     try:
         await call.write(lambda tx: people.deactivate(tx, call.caller, user_id, now_us=now_us))
+    except Invalid as refusal:
+        return await _person(call, refusal, template="deactivate.html")
     except (Clash, Forbidden) as refusal:
         return await _person(call, refusal)
     return pages.go(call, f"{_PATH}/{user_id}")
@@ -131,7 +133,7 @@ async def reactivate(call: Call) -> Answer:
     now_us = call.shared.clock.now_us()
     try:
         await call.write(lambda tx: people.reactivate(tx, call.caller, user_id, now_us=now_us))
-    except Forbidden as refusal:
+    except (Invalid, Forbidden) as refusal:
         return await _person(call, refusal)
     return pages.go(call, f"{_PATH}/{user_id}")
 
@@ -149,6 +151,7 @@ async def _person(
         call, _ROOM, template, refusal.status if refusal else 200,
         person=user,
         typed=user.name if typed is None else typed,
+        role=forms.read(call).text("role") or user.role,
         created_at=clock.iso(user.created_at),
         is_self=user.id == call.caller.actor.id,
         is_below=user.role in givable,

@@ -3,11 +3,13 @@
 import hmac
 
 from sealdesk.identity import rules, tokens
+from sealdesk.identity.rules import User
 from sealdesk.identity.tokens import Token
-from sealdesk.web.call import Call, Header
+from sealdesk.web.call import Call, Header, Visitor
 
 _NAME = "sealdesk"
 _FLAGS = "Path=/; HttpOnly; SameSite=Lax"
+_FRESH_US = 15 * 60 * 1_000_000  # docs/decisions/0019
 
 
 def find(call: Call) -> str | None:
@@ -32,6 +34,21 @@ def is_due(call: Call, token: Token) -> bool:
     left_s = (token.expires_at - call.now_us) // 1_000_000
     is_longer = rules.expiry_s(token.issued_at, call.now_us) * 1_000_000 > token.expires_at
     return call.method == "GET" and is_visit and left_s < rules.TOKEN_LIFE_S // 2 and is_longer
+
+
+def visitor(call: Call, user: User, token: Token, wrong: str = "") -> Visitor:
+    """Who a session lets in. wrong: with the password that was asked for once more.
+
+    A renewed token still says when the log-in was, so being renewed makes nobody fresh.
+    """
+    return Visitor(
+        name=user.name,
+        email=user.email,
+        is_administrator=user.role in rules.ADMINISTRATORS,
+        form_token=form_token(call, token),
+        is_fresh=call.now_us - token.issued_at <= _FRESH_US,
+        wrong=wrong,
+    )
 
 
 def begin(call: Call, access_token: str) -> Header:

@@ -5,7 +5,7 @@ from typing import Literal
 
 from sealdesk.caller import Actor, Caller
 from sealdesk.errors import Forbidden, Unproven
-from sealdesk.identity import entry, rules, session
+from sealdesk.identity import entry, fresh, session
 from sealdesk.identity.rules import User
 from sealdesk.identity.tokens import Token
 from sealdesk.web import forms
@@ -13,22 +13,26 @@ from sealdesk.web.call import Call, Visitor
 
 
 class SessionGuard:
-    """The guard of people's pages: a session, and one of the roles in `needs`."""
+    """The guard of people's pages: a session, and one of the roles in `needs`.
+
+    is_careful: forms of an old log-in change nothing without the password.
+    """
 
     scheme: Literal["session"] = "session"
     fails: tuple[str, ...] = ()
 
-    def __init__(self, needs: tuple[str, ...]) -> None:
+    def __init__(self, needs: tuple[str, ...], *, is_careful: bool = False) -> None:
         self.needs = needs
+        self.is_careful = is_careful
 
     async def prove(self, call: Call) -> None:
         """Set the caller and the visitor. Raises Unproven, Forbidden, TooLarge, WrongType."""
         is_form = call.method == "POST"
         if is_form:
             forms.check_sender(call)
-        token = session.get(call)
-        if is_form:
+            # Before the session is looked at: the log-in carries along what was typed.
             await call.read_body()
+        token = session.get(call)
         user, visitor = await _met(call, token)
         if user.role not in self.needs:
             raise Forbidden("insufficient_role", f"This needs {' or '.join(self.needs)}.")
@@ -36,6 +40,8 @@ class SessionGuard:
             forms.check_token(call, visitor.form_token)
         actor = Actor("user", user.id, user.name)
         call.caller = Caller(user.tenant_id, actor, frozenset((user.role,)), call.address)
+        if is_form and self.is_careful and not visitor.is_fresh:
+            await fresh.confirm(call, user, token)
 
 
 class VisitorGuard:
@@ -58,6 +64,5 @@ async def _met(call: Call, token: Token) -> tuple[User, Visitor]:
     user = await entry.get_user(call, token)
     if session.is_due(call, token):
         call.answer_headers.append(session.begin(call, entry.renewed(call, user, token)))
-    is_administrator = user.role in rules.ADMINISTRATORS
-    call.visitor = Visitor(user.name, user.email, is_administrator, session.form_token(call, token))
+    call.visitor = session.visitor(call, user, token)
     return user, call.visitor

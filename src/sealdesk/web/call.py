@@ -10,7 +10,7 @@ import msgspec
 from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx, Work
-from sealdesk.errors import Malformed, TooLarge, WrongType
+from sealdesk.errors import Malformed, Refusal, TooLarge, WrongType
 from sealdesk.limits import RateState
 from sealdesk.settings import Network
 from sealdesk.shared import Shared
@@ -43,12 +43,16 @@ class Visitor(msgspec.Struct, frozen=True):
     """Who looks at a page, as far as the page shows it.
 
     form_token: what the forms of this log-in carry.
+    is_fresh: whether the log-in is young; else some forms ask for the password once more.
+    wrong: what is wrong with the one that was sent, or not sent.
     """
 
     name: str
     email: str
     is_administrator: bool
     form_token: str
+    is_fresh: bool
+    wrong: str = ""
 
 
 class Call:
@@ -62,6 +66,7 @@ class Call:
     rate, skew_s: what the guard of signed requests has seen of the key's budget and clock.
     answer_headers: what the guard adds to whatever the answer will be.
     visitor: who looks at a page, once proven.
+    withheld: why nothing may be changed, though it is proven who calls.
     key_use: the key that is counted with the answer.
     within_write: what must happen first in the transaction of the effect.
     """
@@ -89,6 +94,7 @@ class Call:
         "skew_s",
         "target",
         "visitor",
+        "withheld",
         "within_write",
     )
 
@@ -120,6 +126,7 @@ class Call:
         self.answer_headers: list[Header] = []
         self.within_write: list[Callable[[Tx], Awaitable[None]]] = []
         self.visitor: Visitor | None = None
+        self.withheld: Refusal | None = None
         self.key_use: KeyUse | None = None
 
     @property
@@ -137,7 +144,12 @@ class Call:
         return await self.shared.database.read_slowly(work, self.caller.tenant_id)
 
     async def write(self, work: Work[T]) -> T:
-        """Change what is the proven caller's tenant's, in one transaction. Raises Unavailable."""
+        """Change what is the proven caller's tenant's, in one transaction.
+
+        Raises Unavailable, and what the guard has withheld it with.
+        """
+        if self.withheld is not None:
+            raise self.withheld
         return await self.shared.database.write(work, self.caller.tenant_id)
 
     async def until_gone(self) -> None:

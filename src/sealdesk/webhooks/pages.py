@@ -133,11 +133,14 @@ async def confirm_rotation(call: Call) -> Answer:
 async def rotate_secret(call: Call) -> Answer:
     """The new secret, which is shown this once."""
     (endpoint_id,) = call.params
-    rotated = await call.write(
-        lambda tx: actions.rotate_secret(
-            tx, call.caller, endpoint_id, ring=call.shared.ring, now_us=call.now_us
+    try:
+        rotated = await call.write(
+            lambda tx: actions.rotate_secret(
+                tx, call.caller, endpoint_id, ring=call.shared.ring, now_us=call.now_us
+            )
         )
-    )
+    except Invalid as refusal:
+        return await _confirm(call, "rotate.html", refusal)
     return await pages.show(call, _ROOM, "secret.html", webhook=rotated, is_new=False)
 
 
@@ -151,15 +154,19 @@ async def confirm_deletion(call: Call) -> Answer:
 async def delete_webhook(call: Call) -> Answer:
     """End an endpoint for good."""
     (endpoint_id,) = call.params
-    await call.write(
-        lambda tx: actions.delete_webhook(tx, call.caller, endpoint_id, now_us=call.now_us)
-    )
+    try:
+        await call.write(
+            lambda tx: actions.delete_webhook(tx, call.caller, endpoint_id, now_us=call.now_us)
+        )
+    except Invalid as refusal:
+        return await _confirm(call, "delete.html", refusal)
     return pages.go(call, _PATH)
 
 
-async def _confirm(call: Call, template: str) -> Answer:
+async def _confirm(call: Call, template: str, refusal: Invalid | None = None) -> Answer:
     webhook = rules.shown(await _get(call), call.now_us)
-    return await pages.show(call, _ROOM, template, webhook=webhook)
+    status = refusal.status if refusal else 200
+    return await pages.show(call, _ROOM, template, status, webhook=webhook)
 
 
 async def _get(call: Call) -> Endpoint:
