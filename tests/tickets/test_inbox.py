@@ -167,6 +167,11 @@ def test_a_place_that_is_none_is_passed_over(visitor: Visitor, tenant: Tenant, b
         assert shown(visitor.get(f"{INBOX}?sort={sort}&before={before}")) == [one]
 
 
+def test_a_place_behind_no_priority_is_passed_over(visitor: Visitor, tenant: Tenant) -> None:
+    (one,) = made(tenant, {})
+    assert shown(visitor.get(f"{INBOX}?sort=priority&before=99999_{ids.NONE}")) == [one]
+
+
 def test_counting_stops_at_a_bound(
     visitor: Visitor, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -242,6 +247,16 @@ def test_new_tickets_are_those_of_the_view(visitor: Visitor, tenant: Tenant, key
     assert page.text == "1 new ticket. Show it."
     assert page.links == [f"{INBOX}?status=all&priority=urgent&sort=changed"]
     assert visitor.get(f"{INBOX}/arrived?since=nonsense").text == ""
+
+
+def test_a_ticket_that_was_under_way_while_nothing_was_shown_is_new(
+    visitor: Visitor, tenant: Tenant
+) -> None:
+    made(tenant, {})
+    address = polled(visitor.get(f"{INBOX}?status=pending"))
+    under_way = Made({"status": "pending"}, tenant.service.clock.now_us() - 5_000_000)
+    make(tenant, [under_way])
+    assert visitor.get(address).text == "1 new ticket. Show it."
 
 
 def test_many_new_tickets_are_counted_to_a_bound(visitor: Visitor, tenant: Tenant) -> None:

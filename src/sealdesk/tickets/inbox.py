@@ -25,6 +25,8 @@ _ORDERS: Mapping[Sort, SortBy] = {
     "priority": "priority",
 }
 _MOST = 320  # of what is typed: an e-mail address
+# Of the value that a page ended with: none, an instant in microseconds, a rank.
+_DIGITS: Mapping[Sort, int] = {"newest": 0, "changed": 18, "priority": 1}
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -136,7 +138,7 @@ def asked(form: Form) -> Asked:
         tag=form.text("tag").strip()[:_MOST],
         sort=cast(Sort, sort) if sort in _ORDERS else "newest",
     )
-    is_place = partial(_is_place, has_value=view.sort != "newest")
+    is_place = partial(_is_place, digits=_DIGITS[view.sort])
     return msgspec.structs.replace(view, trail=tuple(trail.read(form, is_place)))
 
 
@@ -150,7 +152,7 @@ def _status(text: str) -> Status | None:
     return text if text in STATUSES else "open"
 
 
-def _is_place(text: str, *, has_value: bool) -> bool:
+def _is_place(text: str, *, digits: int) -> bool:
     value, _, last_id = text.rpartition("_")
-    is_value = value.isascii() and value.isdigit() and len(value) <= 18
-    return ids.is_canonical(last_id) and (is_value if has_value else text == last_id)
+    is_value = value.isascii() and value.isdigit() and len(value) <= digits
+    return ids.is_canonical(last_id) and (is_value if digits else text == last_id)

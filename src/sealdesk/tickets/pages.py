@@ -29,6 +29,7 @@ from sealdesk.web.route import page
 ROOM = "sealdesk.tickets"
 PER_PAGE = 50
 _ARRIVED = 25  # as many new tickets are counted
+_LATE_US = 60 * 1_000_000  # by which a ticket's id may be older than its transaction's end
 _FIRST = {
     "subject": "Hello",
     "description": "This is our first ticket.",
@@ -40,6 +41,7 @@ _row = msgspec.json.Decoder(Row).decode
 class _Found(NamedTuple):
     """What the inbox shows, read at one instant. customer: whom the view is of.
 
+    counts: of each status, nothing where more than a status is asked for.
     has_more: whether words that were looked for stand in further tickets.
     """
 
@@ -88,38 +90,38 @@ async def _find(call: Call, asked: Asked, wanted: Filter) -> tuple[_Found, bool]
             one = msgspec.structs.replace(wanted, customer_id=customer and customer.id)
             place = PageRequest(PER_PAGE, asked.after())
             rows = await lists.list_tickets(tx, tenant_id, one, place)
-        return await _around(tx, tenant_id, rows, customer)
+        return await _around(tx, tenant_id, asked, rows, customer)
 
     if asked.q:
-        return await _search(call, asked.q)
+        return await _search(call, asked)
     if wanted.is_served():
         return await call.read(work), False
     try:
         return await call.read_slowly(work), False
     except QueryTooSlow:
-        return await call.read(lambda tx: _around(tx, tenant_id, [], None)), True
+        return await call.read(lambda tx: _around(tx, tenant_id, asked, [], None)), True
 
 
-async def _search(call: Call, words: str) -> tuple[_Found, bool]:
+async def _search(call: Call, asked: Asked) -> tuple[_Found, bool]:
     """The newest tickets in which words stand, and whether that took too long to find."""
     tenant_id, found = call.caller.tenant_id, search.Found([], has_more=False)
     is_too_slow = False
     try:
-        found = await search.find_tickets(call.shared, tenant_id, words)
+        found = await search.find_tickets(call.shared, tenant_id, asked.q)
     except QueryTooSlow:
         is_too_slow = True
 
     async def work(tx: Tx) -> _Found:
         rows = await lists.list_chosen(tx, tenant_id, found.ticket_ids)
-        return (await _around(tx, tenant_id, rows, None))._replace(has_more=found.has_more)
+        return (await _around(tx, tenant_id, asked, rows, None))._replace(has_more=found.has_more)
 
     return await call.read(work), is_too_slow
 
 
 async def _around(
-    tx: Tx, tenant_id: str, rows: Sequence[Stored], customer: Customer | None
+    tx: Tx, tenant_id: str, asked: Asked, rows: Sequence[Stored], customer: Customer | None
 ) -> _Found:
-    counts = await lists.count_statuses(tx, tenant_id)
+    counts = {} if asked.is_narrowed() else await lists.count_statuses(tx, tenant_id)
     return _Found(rows, counts, await people.list_users(tx, tenant_id, viewing.PEOPLE), customer)
 
 
@@ -133,8 +135,9 @@ async def _customer(tx: Tx, tenant_id: str, said: str) -> Customer | None:
 
 def _since(call: Call, asked: Asked, shown: Sequence[Stored]) -> str:
     """The newest ticket that is on the page; what comes after it is new."""
-    is_newest_shown = asked.sort == "newest" and not asked.trail and shown
-    return str(shown[0]["id"]) if is_newest_shown else ids.lowest(call.now_us)
+    if asked.sort != "newest" or asked.trail:
+        return ids.lowest(call.now_us)
+    return str(shown[0]["id"]) if shown else ids.lowest(call.now_us - _LATE_US)
 
 
 async def _first_steps(call: Call) -> Answer:
