@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
@@ -20,6 +19,7 @@ from tests.admin.terminal import Served
 from tests.support.service import wait_until
 
 _COMMAND = (sys.executable, "-m", "tests.support.forking")
+_LONG_S = 60  # longer than any end, on the slowest machine
 Begin = Callable[..., Served]
 
 
@@ -91,11 +91,10 @@ def _answering(served: Served) -> set[int]:
     return {Asked(served).pid() for _ in range(24)}
 
 
-def _end(served: Served, number: signal.Signals = signal.SIGTERM) -> tuple[int, float]:
-    """The exit code, and after how many seconds it came."""
-    asked_at = time.monotonic()
+def _end(served: Served, number: signal.Signals = signal.SIGTERM) -> int:
+    """The exit code, which must come long before what takes `_LONG_S` is over."""
     served.process.send_signal(number)
-    return served.process.wait(20), time.monotonic() - asked_at
+    return served.process.wait(_LONG_S / 3)
 
 
 def test_all_workers_serve_on_one_port_and_say_who_they_are(two: Served) -> None:
@@ -140,7 +139,7 @@ def test_service_that_cannot_begin_ends_after_one_try(begin: Begin) -> None:
 def test_whoever_has_asked_is_answered_by_every_worker(two: Served) -> None:
     workers = set(_children(two.process.pid))
     asked = [Asked(two, "/slow?0.5") for _ in range(6)]
-    assert _end(two)[0] == 0
+    assert _end(two) == 0
     assert {request.pid() for request in asked} <= workers
 
 
@@ -152,11 +151,13 @@ def test_ctrl_c_in_a_terminal_reaches_workers_too_and_cuts_nobody(begin: Begin) 
     assert (served.process.wait(20), asked.is_lost()) == (0, False)
 
 
-def test_port_closes_while_the_last_answers_are_given(two: Served) -> None:
-    asked = Asked(two, "/slow?1.5")
+def test_port_closes_while_the_last_answers_are_given(two: Served, tmp_path: Path) -> None:
+    goes_on = tmp_path / "goes-on"
+    asked = Asked(two, f"/held?{goes_on}")
     two.process.terminate()
     wait_until(lambda: _is_refused(two))
     assert two.process.poll() is None
+    goes_on.touch()
     assert not asked.is_lost()
 
 
@@ -171,29 +172,24 @@ def _is_refused(served: Served) -> bool:
 
 
 def test_exit_code_tells_of_requests_that_were_cut(begin: Begin) -> None:
-    served = begin("2", "--drain-s", "2")
-    asked = Asked(served, "/slow?30")
-    code, took_s = _end(served)
-    assert (code, served.next_log("requests were cut off")["count"]) == (1, 1)
-    assert took_s < 3
+    served = begin("2", "--cut-after-s", "0.5")
+    asked = Asked(served, f"/slow?{_LONG_S}")
+    assert (_end(served), served.next_log("requests were cut off")["count"]) == (1, 1)
     assert asked.is_lost()
 
 
 def test_worker_that_hangs_is_ended_in_time(begin: Begin) -> None:
     served = begin("1", "--drain-s", "1")
     asked = Asked(served, "/hang")
-    code, took_s = _end(served)
-    assert (code, asked.is_lost()) == (1, True)
-    assert took_s < 3
+    assert (_end(served), asked.is_lost()) == (1, True)
 
 
-def test_second_ctrl_c_waits_for_nobody(two: Served) -> None:
-    asked = Asked(two, "/slow?30")
-    two.process.send_signal(signal.SIGINT)
-    wait_until(lambda: _is_refused(two))
-    code, took_s = _end(two, signal.SIGINT)
-    assert (code, asked.is_lost()) == (1, True)
-    assert took_s < 3
+def test_second_ctrl_c_waits_for_nobody(begin: Begin) -> None:
+    served = begin("2", "--drain-s", f"{_LONG_S}", "--cut-after-s", f"{_LONG_S}")
+    asked = Asked(served, f"/slow?{_LONG_S}")
+    served.process.send_signal(signal.SIGINT)
+    wait_until(lambda: _is_refused(served))
+    assert (_end(served, signal.SIGINT), asked.is_lost()) == (1, True)
 
 
 def test_workers_end_with_a_parent_that_was_killed_and_answer_first(two: Served) -> None:

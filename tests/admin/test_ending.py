@@ -59,7 +59,7 @@ def _is_ready(served: Served) -> bool:
 
 
 def test_readiness_turns_false_while_the_port_still_takes_requests(installed: Terminal) -> None:
-    with _talking_to(installed.with_env(SEALDESK_DRAIN_NOTICE_S="1")) as (served, connect):
+    with _talking_to(installed.with_env(SEALDESK_DRAIN_NOTICE_S="3")) as (served, connect):
         kept = connect()
         kept.say(TIME)
         before = kept.answer()
@@ -74,8 +74,8 @@ def test_readiness_turns_false_while_the_port_still_takes_requests(installed: Te
             (200, "close"),
             (200, "close"),
         )
-        assert served.process.wait(15) == 0
-        assert 1 <= time.monotonic() - told_at < 10
+        assert served.process.wait(20) == 0
+        assert time.monotonic() - told_at > 2.9
 
 
 def test_readiness_turns_false_before_the_port_closes_without_any_notice(
@@ -122,11 +122,11 @@ def test_second_ctrl_c_waits_for_nobody(installed: Terminal) -> None:
             _until_refused(connect)
         assert served.process.poll() is None
         served.process.send_signal(signal.SIGINT)
-        assert served.process.wait(5) == -signal.SIGINT
+        assert served.process.wait(20) == -signal.SIGINT
 
 
 def _until_refused(connect: Connect) -> None:
-    until = time.monotonic() + 5
+    until = time.monotonic() + 20
     while time.monotonic() < until:
         connect().close()
         time.sleep(0.02)

@@ -457,7 +457,7 @@ PLANTS: tuple[Plant, ...] = (
         _SHARED,
         "        async with asyncio.timeout_at(until):\n",
         "        async with asyncio.timeout_at(until + 60):\n",
-        (f"{_SHARED_TESTS}::test_a_redis_that_does_not_serve_counts_as_away",),
+        (f"{_SHARED_TESTS}::test_a_redis_that_hangs_is_not_waited_for",),
     ),
     Plant(
         "the time on the way is added to a debt again and again",

@@ -10,6 +10,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import structlog
 
@@ -22,7 +23,8 @@ log = structlog.get_logger("test")
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answers with its process: at once, or at /slow?SECONDS; ends at /die, hangs at /hang."""
+    """Answers with its process: at once, at /slow?SECONDS, at /held?FILE once that file is there;
+    ends at /die, hangs at /hang."""
     if scope["type"] == "lifespan":
         await receive()
         await send({"type": "lifespan.startup.complete"})
@@ -36,6 +38,10 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
             time.sleep(60)  # noqa: ASYNC251 - the whole loop, as a mistake of ours might
         case "/slow":
             await asyncio.sleep(float(scope["query_string"]))
+        case "/held":
+            file = Path(scope["query_string"].decode())
+            while not file.exists():  # noqa: ASYNC110, ASYNC240 - another process makes it
+                await asyncio.sleep(0.02)
     body = json.dumps({"pid": os.getpid()}).encode()
     headers = [(b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
@@ -43,13 +49,14 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def main() -> int:
-    """--drain-s: instead of 10. --fails: no worker ever serves."""
+    """--drain-s: instead of 10. --cut-after-s: instead of 9.5. --fails: no worker ever serves."""
     parser = argparse.ArgumentParser()
     parser.add_argument("count", type=int)
     parser.add_argument("--drain-s", type=int, default=draining.DRAIN_S)
+    parser.add_argument("--cut-after-s", type=float, default=draining.CUT_AFTER_S)
     parser.add_argument("--fails", action="store_true")
     options = parser.parse_args()
-    draining.DRAIN_S, draining.CUT_AFTER_S = options.drain_s, options.drain_s - 0.5
+    draining.DRAIN_S, draining.CUT_AFTER_S = options.drain_s, options.cut_after_s
     logs.configure("info")
     sockets = server.bind_each("127.0.0.1", 0, options.count)
     url = f"http://127.0.0.1:{sockets[0].getsockname()[1]}"
