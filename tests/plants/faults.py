@@ -23,6 +23,7 @@ _TICKET_PAGES = "tests/tickets/test_ticket_pages.py"
 _NO_PACKET = "test_not_one_packet_goes_to_a_forbidden_address_whatever_a_name_server_says"
 _PEOPLE = "tests/identity/test_people_pages.py"
 _ACCOUNT = "tests/identity/test_account_pages.py"
+_FRESH = "tests/identity/test_fresh.py"
 _AUDIT = "tests/identity/test_audit_pages.py"
 _SHARED = "shared_limits.py"
 _LEASES = "tests/webhooks/test_leases.py"
@@ -1157,7 +1158,7 @@ PLANTS: tuple[Plant, ...] = (
     Plant(
         "a word that was taken out of a ticket still finds it",
         "search/queue.py",
-        '        await tx.send(_TAKE_OUT, {**new, "words": kept["words"]})\n',
+        '        await tx.send(kind.take_out, {**new, "words": kept["words"]})\n',
         "",
         (f"{_SEARCH}::test_a_step_ends_when_enough_is_written_and_the_next_goes_on",),
     ),
@@ -1172,7 +1173,7 @@ PLANTS: tuple[Plant, ...] = (
         "a step of the search's index goes on however much it has written",
         "search/queue.py",
         "        if written >= signs:\n",
-        "        if not ticket_id:\n",
+        "        if not about_id:\n",
         (f"{_SEARCH}::test_a_step_ends_when_enough_is_written_and_the_next_goes_on",),
     ),
     Plant(
@@ -1184,7 +1185,7 @@ PLANTS: tuple[Plant, ...] = (
     ),
     Plant(
         "a customer's new name is not heard of",
-        "search/queue.py",
+        "search/ticket_queue.py",
         '    if kind == "customer.updated":\n',
         '    if kind == "customer.renamed":\n',
         (f"{_SEARCH}::test_a_renamed_customer_is_found_by_the_new_name_alone",),
@@ -1440,5 +1441,43 @@ PLANTS: tuple[Plant, ...] = (
         'status="succeeded", failing_since=None, has_turned=has_turned',
         'status="succeeded"',
         ("tests/webhooks/test_disabling.py::test_a_success_ends_the_days_of_failure",),
+    ),
+    Plant(
+        "an old log-in changes keys",
+        "identity/session_guard.py",
+        "if is_form and self.is_careful and not visitor.is_fresh:",
+        "if False:",
+        (f"{_FRESH}::test_everything_that_outlasts_a_log_in_asks_and_else_changes_nothing",),
+    ),
+    Plant(
+        "what is withheld is done",
+        "web/call.py",
+        "            raise self.withheld\n",
+        "            pass\n",
+        (
+            f"{_FRESH}::test_everything_that_outlasts_a_log_in_asks_and_else_changes_nothing",
+            f"{_FRESH}::test_guesses_are_counted_with_those_at_the_log_in",
+        ),
+    ),
+    Plant(
+        "a renewed session is taken for a fresh log-in",
+        "identity/session.py",
+        "is_fresh=call.now_us - token.issued_at <= _FRESH_US",
+        "is_fresh=call.now_us + 3_600_000_000 - token.expires_at <= _FRESH_US",
+        (f"{_FRESH}::test_a_session_that_was_renewed_is_no_fresher",),
+    ),
+    Plant(
+        "the session of before outlives the password",
+        "identity/fresh.py",
+        "    await entry.end(call, token)\n",
+        "",
+        (f"{_FRESH}::test_the_right_password_begins_a_session_and_ends_the_one_before",),
+    ),
+    Plant(
+        "asking for the password makes an old form a young one",
+        "api_keys/pages.py",
+        'seen=forms.read(call).text("seen") if is_asked_again else key.secret_version',
+        "seen=key.secret_version",
+        (f"{_FRESH}::test_a_form_that_is_out_of_date_stays_so_while_the_password_is_asked_for",),
     ),
 )
