@@ -53,6 +53,7 @@ async def _live(shared: Shared, receive: Receive, send: Send) -> None:
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
+    await shared.afterwards.finish()
     await usage.write_last(shared)
     await shared.sender.close()
     await shared.limiter.stop()

@@ -1,6 +1,8 @@
 """What one process has once, handed to everything that serves."""
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any
 
 import msgspec
 
@@ -16,6 +18,7 @@ from sealdesk.watch import Watch
 
 FAILURES_PER_MINUTE = 300  # decisions 3: above it an address gets a bare 401
 LOG_INS_AT_ONCE = 4  # decisions 1: as many as hash at once
+_ENDS_WITHIN_S = 3.0
 
 
 class Lifetime:
@@ -25,6 +28,22 @@ class Lifetime:
         self.is_ending = False
 
 
+class Afterwards:
+    """Work that no answer waits for; the process waits for it when it ends."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def do(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def finish(self) -> None:
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=_ENDS_WITHIN_S)
+
+
 class Shared(msgspec.Struct, frozen=True):
     """The process's database, keys, clock and counters.
 
@@ -32,6 +51,7 @@ class Shared(msgspec.Struct, frozen=True):
     sender: reaches the addresses that tenants name.
     watch: calls that wait for what comes to a feed.
     usage: how keys are used, until it is written down.
+    afterwards: what is done when an answer is gone.
     """
 
     settings: Settings
@@ -46,6 +66,7 @@ class Shared(msgspec.Struct, frozen=True):
     sender: Sender
     watch: Watch
     usage: Usage
+    afterwards: Afterwards
 
 
 def share(settings: Settings, database: Database, clock: Clock) -> Shared:
@@ -65,6 +86,7 @@ def share(settings: Settings, database: Database, clock: Clock) -> Shared:
         Sender(settings.webhook_allowed_cidrs, allow_http=settings.webhook_allow_http),
         Watch(lambda: lifetime.is_ending),
         Usage(),
+        Afterwards(),
     )
 
 

@@ -15,6 +15,7 @@ from sealdesk.db.engine import Database, Work
 from sealdesk.db.opening import open_database
 from sealdesk.errors import Missing, Unfit
 from sealdesk.identity import store as identity
+from sealdesk.identity.store import Tenant
 from sealdesk.sealing import KeyRing
 from sealdesk.settings import Settings, from_env, make_private_dir
 
@@ -83,10 +84,12 @@ class Desk:
             yield from rows
             last = rows[-1]
 
-    def check_tenant(self, tenant_id: str) -> None:
+    def get_tenant(self, tenant_id: str) -> Tenant:
         """Raises Missing."""
-        if self.read(lambda tx: identity.find_tenant(tx, tenant_id)) is None:
+        tenant = self.read(lambda tx: identity.find_tenant(tx, tenant_id))
+        if tenant is None:
             raise Missing("There is no such tenant; sealdesk tenants list shows them.")
+        return tenant
 
 
 @contextmanager

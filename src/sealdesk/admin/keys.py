@@ -70,7 +70,7 @@ def create(
     }
     new = body.convert(wanted, NewApiKey)
     with database.opened() as desk:
-        desk.check_tenant(tenant)
+        desk.get_tenant(tenant)
         now_us = desk.clock.now_us()
         created = desk.write(
             lambda tx: actions.create_key(tx, _caller(tenant), new, ring=desk.ring, now_us=now_us),
@@ -88,7 +88,7 @@ def create(
 def list_keys(tenant: TenantId, json: AsJson = False) -> None:
     """List a tenant's keys, newest first, revoked and expired ones too."""
     with database.opened() as desk:
-        desk.check_tenant(tenant)
+        desk.get_tenant(tenant)
         now_us = desk.clock.now_us()
         found = desk.walk(lambda last: _page_after(tenant, last), tenant)
         keys = [ApiKeyShown(**rules.shown(key, now_us)) for key in found]

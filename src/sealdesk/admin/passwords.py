@@ -2,14 +2,15 @@
 
 import getpass
 import sys
+from collections.abc import Collection
 
 from sealdesk.errors import Unfit
-from sealdesk.identity.passwords import hash_now
+from sealdesk.identity.passwords import find_fault, hash_now
 from sealdesk.identity.rules import MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH
 
 
-def new_password_hash(from_stdin: bool, *, option: str) -> str:
-    """The hash of a new password that is long enough. Raises Unfit.
+def new_password_hash(from_stdin: bool, own_words: Collection[str], *, option: str) -> str:
+    """The hash of a new password that is long enough and not easily guessed. Raises Unfit.
 
     option: what makes the command read stdin, for the advice.
     """
@@ -26,6 +27,9 @@ def new_password_hash(from_stdin: bool, *, option: str) -> str:
             f"the password must have {MIN_PASSWORD_LENGTH} to {MAX_PASSWORD_LENGTH} characters;"
             " nothing was changed"
         )
+    fault = find_fault(password, own_words)
+    if fault is not None:
+        raise Unfit(f"{fault[1]} Nothing was changed.")
     return hash_now(password)
 
 

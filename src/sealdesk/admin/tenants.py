@@ -11,7 +11,7 @@ from sealdesk.admin.output import AsJson, as_json, table
 from sealdesk.admin.passwords import new_password_hash
 from sealdesk.caller import SYSTEM
 from sealdesk.db.engine import Tx, Work
-from sealdesk.identity import actions, store
+from sealdesk.identity import actions, rules, store
 from sealdesk.identity.store import Tenant
 
 _PAGE_ROWS = 500
@@ -42,7 +42,8 @@ def create(
     json: AsJson = False,
 ) -> None:
     """Make a tenant with its first administrator: both, or on any error neither."""
-    password_hash = new_password_hash(admin_password_stdin, option="--admin-password-stdin")
+    words = rules.own_words(admin_email, admin_name or "", name)
+    password_hash = new_password_hash(admin_password_stdin, words, option="--admin-password-stdin")
 
     async def work(tx: Tx) -> dict[str, str]:
         tenant = await actions.create_tenant(tx, name, actor=SYSTEM, now_us=now_us)

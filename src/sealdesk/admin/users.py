@@ -53,7 +53,6 @@ def create(
     json: AsJson = False,
 ) -> None:
     """Make a user."""
-    password_hash = new_password_hash(password_stdin, option="--password-stdin")
 
     async def work(tx: Tx) -> User:
         return await actions.create_user(
@@ -68,7 +67,8 @@ def create(
         )
 
     with database.opened() as desk:
-        desk.check_tenant(tenant)
+        words = rules.own_words(email, name or "", desk.get_tenant(tenant).name)
+        password_hash = new_password_hash(password_stdin, words, option="--password-stdin")
         now_us = desk.clock.now_us()
         user = desk.write(work, tenant)
     if json:
@@ -84,7 +84,7 @@ def list_users(
 ) -> None:
     """List a tenant's users, newest first."""
     with database.opened() as desk:
-        desk.check_tenant(tenant)
+        desk.get_tenant(tenant)
         users = list(desk.walk(lambda last: _page_after(tenant, last), tenant))
     if json:
         as_json([_shown(user) for user in users])
@@ -114,7 +114,8 @@ def set_password(email: Email, password_stdin: PasswordStdin = False) -> None:
     """Give a user a new password; wherever they are logged in, it ends."""
     with database.opened() as desk:
         user = desk.read(lambda tx: actions.get_user_by_email(tx, email))
-        password_hash = new_password_hash(password_stdin, option="--password-stdin")
+        words = rules.own_words(user.email, user.name, desk.get_tenant(user.tenant_id).name)
+        password_hash = new_password_hash(password_stdin, words, option="--password-stdin")
         now_us = desk.clock.now_us()
         desk.write(
             lambda tx: actions.set_password(

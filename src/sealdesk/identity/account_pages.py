@@ -45,6 +45,7 @@ async def change_password(call: Call) -> Answer:
     try:
         change = body.convert(typed, PasswordChange)
         await entry.prove_password(call, user.email, change.current)
+        began_us = await entry.change_password(call, user, change.new)
     except Invalid as refusal:
         return await _account(call, refusal, forms.faults_of(refusal))
     except Unproven as refusal:
@@ -52,7 +53,6 @@ async def change_password(call: Call) -> Answer:
         return await _account(call, refusal, {"current": wrong})
     except TooMany as refusal:
         return await _account(call, refusal, {"current": retold(refusal.detail)})
-    began_us = await entry.change_password(call, user, change.new)
     token = entry.access_token(call, user, began_us)
     return pages.go(call, f"{pages.ACCOUNT}?changed=password", session.begin(call, token))
 

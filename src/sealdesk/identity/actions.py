@@ -3,17 +3,19 @@
 import hashlib
 import math
 import secrets
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from sealdesk import audit, emails, ids
 from sealdesk.audit import Deed
-from sealdesk.caller import Actor
+from sealdesk.caller import SYSTEM, Actor, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Clash, Fault, Missing, TooMany, Unproven, invalid
 from sealdesk.identity import rules, store, tokens
 from sealdesk.identity.rules import Bound, Role, User
 from sealdesk.identity.store import Tenant
 from sealdesk.identity.tokens import Token
+
+Way = Literal["browser", "api"]
 
 
 class Attempt(NamedTuple):
@@ -95,9 +97,12 @@ async def begin_log_in(tx: Tx, email: str, address: str, *, now_us: int) -> Atte
     return Attempt(attempt_id, user, bounds)
 
 
-async def finish_log_in(tx: Tx, attempt: Attempt, user: User, address: str, *, now_us: int) -> None:
+async def finish_log_in(
+    tx: Tx, attempt: Attempt, user: User, address: str, *, now_us: int, how: Way | None = None
+) -> None:
     """Take the attempt out of the failures; the account starts anew from this address.
 
+    how: noted in the audit; None when who is logged in only proves themselves once more.
     Raises Unproven when the password was changed while it was tried.
     """
     await _hold(tx, user)
@@ -108,6 +113,38 @@ async def finish_log_in(tx: Tx, attempt: Attempt, user: User, address: str, *, n
         await store.forget_attempt(tx, bound.bucket, attempt.id)
     await store.forget_bucket(tx, attempt.bounds[0].bucket)
     await store.note_address(tx, user.tenant_id, user.id, address, now_us)
+    if how is not None:
+        actor, details = Actor("user", user.id, user.name), {"email": user.email, "how": how}
+        deed = Deed("user.logged_in", actor, address, user.id, details)
+        await audit.record(tx, user.tenant_id, deed, now_us)
+
+
+def log_in_failed(user: User, address: str, how: Way) -> Deed:
+    """Somebody did not know the password; who, nobody knows."""
+    details = {"email": user.email, "how": how}
+    return Deed("user.log_in_failed", SYSTEM, address, user.id, details)
+
+
+def confirmation_failed(user: User, address: str, how: Way) -> Deed:
+    """Who is logged in did not know the password when they were asked for it once more."""
+    actor, details = Actor("user", user.id, user.name), {"email": user.email, "how": how}
+    return Deed("user.confirmation_failed", actor, address, user.id, details)
+
+
+async def log_out(tx: Tx, token: Token, address: str, *, now_us: int) -> None:
+    """End a token, and those that renew it, because its user wants to."""
+    await store.end_token(tx, token.id, rules.latest_us(token.issued_at))
+    user = await store.find(tx, token.tenant_id, token.user_id)
+    if user is not None:
+        actor = Actor("user", user.id, user.name)
+        deed = Deed("user.logged_out", actor, address, user.id, {"email": user.email})
+        await audit.record(tx, user.tenant_id, deed, now_us)
+
+
+async def note_export(tx: Tx, caller: Caller, details: dict[str, Any], *, now_us: int) -> None:
+    """Remember that the audit was taken along, and how much of it."""
+    deed = Deed("audit.exported", caller.actor, caller.address, None, details)
+    await audit.record(tx, caller.tenant_id, deed, now_us)
 
 
 async def set_password(

@@ -33,7 +33,7 @@ async def log_in(call: Call) -> Answer:
     """An access token for an hour. Only failures count against the limits, and an address that
     the account has used before keeps its own count."""
     wanted = body.read(call, Login)
-    user = await entry.prove_password(call, wanted.email, wanted.password)
+    user = await entry.log_in(call, wanted.email, wanted.password)
     token = entry.access_token(call, user)
     answer = LoggedIn(token, "Bearer", rules.TOKEN_LIFE_S, rules.shown(user))
     return envelope.one(answer, 200, [(b"cache-control", b"no-store")])
@@ -42,7 +42,7 @@ async def log_in(call: Call) -> Answer:
 @operation("Log out", tag=_TAG, status=204)
 async def log_out(call: Call) -> Answer:
     """Ends the token that the request carries, for the very next request."""
-    await entry.end(call, tokens.read(call))
+    await entry.log_out(call, tokens.read(call))
     return envelope.nothing()
 
 

@@ -8,8 +8,8 @@ import msgspec
 
 from sealdesk import audit, clock, ids
 from sealdesk.audit import Found, Wanted
-from sealdesk.identity import csv_file, store
-from sealdesk.identity.deeds import DEEDS, ROLE_NAMES
+from sealdesk.identity import actions, csv_file, store
+from sealdesk.identity.deeds import DEEDS, ROLE_NAMES, WAYS
 from sealdesk.web import forms, pages, trail
 from sealdesk.web.call import Answer, Call
 from sealdesk.web.forms import Form
@@ -29,6 +29,8 @@ _PLACES = {
     "api_key": "/settings/api-keys",
     "webhook": "/settings/webhooks",
 }
+# Details whose values have a name.
+_NAMES = {"role": ROLE_NAMES, "how": WAYS}
 
 
 class Asked(NamedTuple):
@@ -63,11 +65,17 @@ async def show_audit(call: Call) -> Answer:
 
 @page
 async def export_audit(call: Call) -> Answer:
-    """The same as a file for spreadsheets; of more than it may hold, the newest."""
+    """The same as a file for spreadsheets; of more than it may hold, the newest.
+
+    Nobody gets it without the audit saying so.
+    """
     asked = _asked(forms.asked(call), _MOST_EXPORTED + 1, None)
     if asked.faults:
         return pages.go(call, f"/settings/audit?{urlencode(asked.typed)}")
     rows = await _read(call, asked.wanted, is_long=True)
+    details: dict[str, Any] = {name: value for name, value in asked.typed.items() if value}
+    details["rows"] = min(len(rows), _MOST_EXPORTED)
+    await call.write(lambda tx: actions.note_export(tx, call.caller, details, now_us=call.now_us))
     # Thousands of rows take a tenth of a second: beside the request loop.
     content = await asyncio.to_thread(_file, rows)
     name = f"audit-{clock.iso(call.now_us)[:10]}.csv"
@@ -127,8 +135,8 @@ def _place(deed: Found) -> str:
 def _told(deed: Found) -> list[tuple[str, str]]:
     """What else was noted, a line for each."""
     details = {name: value for name, value in deed.details.items() if value not in ({}, [], None)}
-    if "role" in details:
-        details["role"] = _role(details["role"])
+    for name in _NAMES.keys() & details.keys():
+        details[name] = _named(details[name], _NAMES[name])
     changes = details.pop("changes", {})
     lines = [(name, _text(value)) for name, value in details.items() if value != _object(deed)]
     if isinstance(changes, dict):
@@ -136,12 +144,12 @@ def _told(deed: Found) -> list[tuple[str, str]]:
     return lines[:_MOST_CHANGES]
 
 
-def _role(value: Any) -> Any:
-    """The role, or what it was and is, by its name."""
+def _named(value: Any, names: dict[str, str]) -> Any:
+    """A value, or what it was and is, by its name."""
     if isinstance(value, list):
-        return [_role(each) for each in value]
-    is_known = isinstance(value, str) and value in ROLE_NAMES
-    return gettext(ROLE_NAMES[value]) if is_known else value
+        return [_named(each, names) for each in value]
+    is_known = isinstance(value, str) and value in names
+    return gettext(names[value]) if is_known else value
 
 
 def _text(value: Any) -> str:

