@@ -36,6 +36,18 @@ def test_a_change_is_kept_with_who_did_it(service: Service, shop: Key) -> None:
     ]
 
 
+def test_of_long_texts_the_beginning_is_kept(service: Service, shop: Key) -> None:
+    ticket = shop.ticket(description="d" * 65_536)
+    long = {"description": "e" * 65_536, "custom_fields": {"a": "ü" * 400}, "subject": "s" * 255}
+    assert shop.patch(f"{TICKETS}/{ticket['id']}", long).status_code == 200
+    ((_, _, changes),) = history(service, ticket)
+    assert changes == {
+        "subject": ["A subject", "s" * 255],
+        "description": ["d" * 255 + "…", "e" * 255 + "…"],
+        "custom_fields": [{}, '{"a":"' + "ü" * 249 + "…"],
+    }
+
+
 def test_what_changes_nothing_is_not_kept(service: Service, shop: Key) -> None:
     ticket = shop.ticket()
     path = f"{TICKETS}/{ticket['id']}"

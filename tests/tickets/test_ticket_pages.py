@@ -9,7 +9,8 @@ import pytest
 
 from sealdesk.caller import Actor, Caller
 from sealdesk.db.engine import Tx
-from sealdesk.tickets import actions, store
+from sealdesk.paging import PageRequest
+from sealdesk.tickets import actions, store, viewing
 from sealdesk.tickets.shapes import NewReply, TicketChange
 from tests.support.client import Key
 from tests.support.databases import POSTGRESQL_ONLY
@@ -340,6 +341,26 @@ def test_history_names_people_and_values(
     last = visitor.get(older)
     assert "Assigned to: nobody → Eve" in last.text
     assert f"{at}/history?before=" in last.links
+
+
+def test_objects_are_told_as_people_write_them(visitor: Visitor, key: Key, at: str) -> None:
+    key.patch(f"/api/v1/external{at}", {"custom_fields": {"firm": ["Müller & Söhne <Ulm>"]}})
+    told = 'Further fields: none → {"firm": ["Müller & Söhne <Ulm>"]}'
+    assert told in visitor.get(at).text
+
+
+def test_among_many_colleagues_everybody_is_named_and_can_take_a_ticket(
+    visitor: Visitor, at: str, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, eve = colleague(tenant, "Eve")
+    tenant.user(name="Newest")
+    visitor.submit(visitor.get(at).form(at), assignee_id=eve)
+    monkeypatch.setattr(viewing, "PEOPLE", PageRequest(1, None))
+    page = visitor.get(at)
+    assert "Assigned to: nobody → Eve" in page.text
+    assert "Assigned to: nobody → Eve" in visitor.get(f"{at}/history").text
+    assert "Assigned to Nobody Ada Eve Newest" in page.text
+    assert page.form(at).value("assignee_id") == eve
 
 
 def _tell(visitor: Visitor, at: str) -> str:

@@ -1,6 +1,6 @@
 """The SQL of what people did to tickets: what was changed by whom, and who is answering."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -16,6 +16,7 @@ from sealdesk.tickets.shapes import Ticket
 # Whoever has not been heard of for so long is not answering any more: three missed heartbeats.
 ANSWERING_US = 60 * 1_000_000
 _MOST_ANSWERING = 10
+_MOST_OF_A_TEXT = 255  # characters: a subject whole, and of a description the beginning
 _LAST = "~"  # sorts behind every id
 
 _ADD = """
@@ -50,7 +51,7 @@ DELETE FROM answering WHERE (tenant_id, ticket_id, user_id) IN
 
 
 class Changed(NamedTuple):
-    """What somebody changed at once. changes: field → (old, new)."""
+    """What somebody changed at once. changes: field → (old, new), of long texts the beginning."""
 
     id: str
     actor: Actor
@@ -69,7 +70,7 @@ async def add(tx: Tx, ticket: Ticket, actor: Actor, changes: Changes, now_us: in
             "actor_kind": actor.kind,
             "actor_id": actor.id,
             "actor_name": actor.name,
-            "changes": msgspec.json.encode(changes).decode(),
+            "changes": msgspec.json.encode(_brief(changes)).decode(),
             "created_at": now_us,
         },
     )
@@ -81,6 +82,13 @@ async def list_changes(tx: Tx, tenant_id: str, ticket_id: str, page: PageRequest
     before = page.after[0] if page.after else _LAST
     rows = await tx.all(_LIST, {**params, "before": before, "limit": page.per_page + 1})
     return [_changed(row) for row in rows]
+
+
+def assignees(changes: Iterable[Changed]) -> set[str]:
+    """The ids of the people to whom a ticket was assigned and from whom it was taken."""
+    return {
+        user_id for each in changes for user_id in each.changes.get("assignee_id", ()) if user_id
+    }
 
 
 async def note_answering(tx: Tx, tenant_id: str, ticket_id: str, actor: Actor, now_us: int) -> None:
@@ -115,6 +123,16 @@ async def list_answering(
 async def prune_answering(tx: Tx, now_us: int, limit: int) -> int:
     """Delete some of who is not answering any more; how many rows."""
     return await tx.run(_PRUNE_ANSWERING, {"before": now_us - ANSWERING_US, "limit": limit})
+
+
+def _brief(changes: Changes) -> Changes:
+    return {field: (_cut(old), _cut(new)) for field, (old, new) in changes.items()}
+
+
+def _cut(value: Any) -> Any:
+    text = msgspec.json.encode(value).decode() if isinstance(value, dict) else value
+    is_long = isinstance(text, str) and len(text) > _MOST_OF_A_TEXT
+    return f"{text[:_MOST_OF_A_TEXT]}…" if is_long else value
 
 
 def _changed(row: Row) -> Changed:

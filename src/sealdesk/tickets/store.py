@@ -1,6 +1,6 @@
 """The SQL of single tickets and of replies; lists of tickets are in `lists`."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -147,6 +147,20 @@ async def replace(tx: Tx, before: Ticket, after: Ticket) -> bytes:
 async def _for_each_tag(tx: Tx, sql: str, ticket: Ticket, tags: Sequence[str]) -> None:
     for tag in tags:
         await tx.put(sql, {"tenant_id": ticket.tenant_id, "tag": tag, "ticket_id": ticket.id})
+
+
+async def list_names(tx: Tx, tenant_id: str, user_ids: Collection[str]) -> dict[str, str]:
+    """The names of people by their id; who is not there is left out."""
+    if not user_ids:
+        return {}
+    wanted = {f"id_{place}": user_id for place, user_id in enumerate(user_ids)}
+    keys = ", ".join(f":{key}" for key in wanted)
+    rows = await tx.all(
+        f"SELECT id, name FROM users WHERE tenant_id = :tenant_id AND id IN ({keys})"
+        " ORDER BY id LIMIT :limit",
+        {**wanted, "tenant_id": tenant_id, "limit": len(wanted)},
+    )
+    return {row["id"]: row["name"] for row in rows}
 
 
 async def add_reply(tx: Tx, reply: Reply) -> None:

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from sealdesk import ids
+from sealdesk.caller import Actor
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Clash, Invalid, Refusal, Stale
-from sealdesk.identity import store as people
 from sealdesk.paging import PageRequest
-from sealdesk.tickets import actions, history, rules, viewing
+from sealdesk.tickets import actions, history, rules, store, viewing
 from sealdesk.tickets.history import Changed
 from sealdesk.tickets.linking import linked
 from sealdesk.tickets.shapes import (
@@ -128,9 +128,7 @@ async def show_history(call: Call) -> Answer:
     async def work(tx: Tx) -> tuple[TicketShown, list[Changed], dict[str, str]]:
         shown = await actions.get_shown(tx, tenant_id, ticket_id)
         changes = await history.list_changes(tx, tenant_id, ticket_id, wanted)
-        users = await people.list_users(tx, tenant_id, viewing.PEOPLE)
-        mentioned = viewing.assignees(changes)
-        names = await viewing.name_people(tx, tenant_id, users, mentioned)
+        names = await store.list_names(tx, tenant_id, history.assignees(changes))
         return viewing.decode(shown.document), changes, names
 
     ticket, changes, names = await call.read(work)
@@ -156,7 +154,7 @@ async def _show(call: Call, sent: _Sent | None = None) -> Answer:
         view=view, ticket=ticket, names=view.names, linked=linked,
         before=before,
         told=_told(view.answering), is_changed=False, ticket_id=ticket.id,
-        agents=_agents(view),
+        agents=_agents(view, call.caller.actor),
         statuses=STATUSES, priorities=PRIORITIES,
         allowed=(ticket.status, *rules.TRANSITIONS[ticket.status]),
         most_changes=viewing.CHANGES,
@@ -200,9 +198,10 @@ def _merged(now: dict[str, Any], sent: _Sent) -> dict[str, Any]:
     return {**merged, "new_tags": typed["new_tags"]}
 
 
-def _agents(view: View) -> list[tuple[str, str]]:
+def _agents(view: View, reader: Actor) -> list[tuple[str, str]]:
     """Whom it can be assigned to, by name; and whom it is, even if that could not be done now."""
     agents = {user.id: user.name for user in view.people if user.is_active}
+    agents.setdefault(reader.id, reader.name)
     assignee_id = view.ticket.assignee_id
     if assignee_id is not None:
         agents.setdefault(assignee_id, view.names.get(assignee_id, assignee_id))

@@ -1,6 +1,6 @@
 """What somebody who opens a ticket sees, read at one instant."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -63,6 +63,10 @@ async def view(tx: Tx, caller: Caller, ticket_id: str, *, before: str | None, no
     ticket = decode(shown.document)
     changes = await history.list_changes(tx, tenant_id, ticket_id, PageRequest(CHANGES, None))
     users = await people.list_users(tx, tenant_id, PEOPLE)
+    names = {user.id: user.name for user in users}
+    mentioned = history.assignees(changes)
+    if ticket.assignee_id is not None:
+        mentioned.add(ticket.assignee_id)
     return View(
         ticket,
         shown.etag,
@@ -70,7 +74,7 @@ async def view(tx: Tx, caller: Caller, ticket_id: str, *, before: str | None, no
         await _conversation(tx, tenant_id, ticket_id, before),
         changes,
         users,
-        await name_people(tx, tenant_id, users, [ticket.assignee_id, *assignees(changes)]),
+        names | await store.list_names(tx, tenant_id, mentioned - names.keys()),
         await _others(tx, tenant_id, ticket),
         await history.list_answering(
             tx, tenant_id, ticket_id, but_for=caller.actor.id, now_us=now_us
@@ -100,20 +104,3 @@ async def list_of_customer(
     wanted = Filter(customer_id=customer_id)
     rows = await lists.list_tickets(tx, tenant_id, wanted, page)
     return [decode(lists.show(row)) for row in rows]
-
-
-def assignees(changes: Iterable[Changed]) -> list[str | None]:
-    """The ids of the people whom changes speak of."""
-    return [user_id for each in changes for user_id in each.changes.get("assignee_id", ())]
-
-
-async def name_people(
-    tx: Tx, tenant_id: str, known: Sequence[User], wanted: Iterable[str | None]
-) -> dict[str, str]:
-    """The names of these people; of those who are not known yet, each is looked up."""
-    names = {user.id: user.name for user in known}
-    for user_id in {each for each in wanted if each} - names.keys():
-        user = await people.find(tx, tenant_id, user_id)
-        if user is not None:
-            names[user_id] = user.name
-    return names

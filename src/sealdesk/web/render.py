@@ -4,6 +4,8 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from sealdesk import clock
 from sealdesk.web import words
 
@@ -55,6 +57,7 @@ def environment_of(room: str) -> "Environment":
     # For texts out of variables: unlike `_`, which takes what it says for HTML of ours.
     environment.filters["said"] = words.gettext
     environment.filters["number"] = words.number
+    environment.filters["json"] = _json
     environment.install_gettext_callables(  # type: ignore[attr-defined] # added by the extension
         words.gettext, words.ngettext, newstyle=True
     )
@@ -67,6 +70,11 @@ def environment_of(room: str) -> "Environment":
 def _instant(iso: str) -> str:
     """To the second in UTC, as people without scripts see it."""
     return iso[:19].replace("T", " ") + " UTC"
+
+
+def _json(value: object) -> str:
+    """As people read it; Jinja's `tojson` is for scripts, and writes \\u0026 for "&"."""
+    return msgspec.json.format(msgspec.json.encode(value), indent=0).decode()
 
 
 def _minute(text: str) -> str:
