@@ -16,7 +16,7 @@ def test_a_served_installation_is_sound(terminal: Terminal) -> None:
     found = findings(terminal)
     assert "is running" in found["server"]["text"]
     assert "s from the one at" in found["clock"]["text"]
-    assert "schema 0004, WAL, full sync" in found["database"]["text"]
+    assert "schema 0005, WAL, full sync" in found["database"]["text"]
 
 
 def test_without_an_installation_none_is_made(empty: Terminal) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from sealdesk.db import tables
 from sealdesk.routes import PAGES
 from tests.browser.chromium import Window
 from tests.browser.forms import forms_of
@@ -58,7 +59,7 @@ _LEAD = """([action, enctype, referrerPolicy, fields]) => {
   form.submit();
 }"""
 # What the background loop makes of the others, when it comes to it.
-_BY_ITSELF = {"search_documents", "search_progress"}
+_BY_ITSELF = {*tables.REMADE}
 _FORM = "application/x-www-form-urlencoded"
 _LEADING = (
     (_FORM, "unsafe-url"),

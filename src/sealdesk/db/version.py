@@ -16,6 +16,7 @@ KNOWN = (
     "0002",
     "0003",
     "0004",
+    "0005",
 )  # every schema version that this code can migrate from; the last is current
 _STORED = "SELECT version_num FROM alembic_version LIMIT 1"
 

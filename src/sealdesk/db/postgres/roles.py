@@ -63,7 +63,8 @@ def set_up(connection: Connection, runtime: Role | None, worker: Role | None) ->
     if worker is not None:
         _grant(connection, "SELECT", "tenants", worker)
     if runtime is not None:
-        _run(connection, f"GRANT EXECUTE ON FUNCTION {tables.SEARCH} TO {_quoted(runtime.name)}")
+        for search in tables.SEARCHES:
+            _run(connection, f"GRANT EXECUTE ON FUNCTION {search} TO {_quoted(runtime.name)}")
 
 
 def _isolate(connection: Connection, name: str, policies: set[tuple[str, str]]) -> None:
