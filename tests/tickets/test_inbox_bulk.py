@@ -127,7 +127,7 @@ def test_another_tenants_tickets_are_not_there(visitor: Visitor, tenant: Tenant,
     page = choose(visitor, mine, theirs, status="resolved")
     assert "It is no longer there." in page.text and "Not yours" not in page.text
     form = page.form(f"{BULK}?status=all")
-    fields = [*form.fields, ("seen", f'{theirs["id"]} "1.1"')]
+    fields = [*form.fields, ("confirmed", f'{theirs["id"]} "1.1"')]
     page = visitor.post(form.action, fields)
     assert "1 ticket was changed" in page.text and "It is no longer there." in page.text
     assert now(strange, theirs) == theirs
@@ -139,7 +139,7 @@ def test_nobody_can_be_assigned_who_is_of_another_tenant(visitor: Visitor, key: 
     page = choose(visitor, ticket, assignee=stranger)
     assert (page.status, "can no longer be chosen" in page.text) == (422, True)
     fields = [*visitor.get(INBOX).form(BULK).fields, ("assignee", stranger)]
-    fields.append(("seen", f'{ticket["id"]} "1.1"'))
+    fields.append(("confirmed", f'{ticket["id"]} "1.1"'))
     visitor.post(BULK, [field for field in fields if field != ("assignee", "")])
     assert now(key, ticket) == ticket
 
@@ -161,7 +161,7 @@ def test_without_tickets_or_a_change_it_is_said_what_to_do(visitor: Visitor, key
     form = visitor.get(INBOX).form(BULK)
     assert visitor.submit(form, ticket="nonsense", status="open").status == 422
     assert visitor.submit(form, ticket=ticket["id"], status="nonsense").status == 422
-    assert visitor.submit(form, seen=ticket["id"], status="open").status == 422
+    assert visitor.submit(form, confirmed=ticket["id"], status="open").status == 422
     assert now(key, ticket) == ticket
 
 

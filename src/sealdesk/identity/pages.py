@@ -1,12 +1,12 @@
 """Log-in, log-out and a forgotten password as pages."""
 
-from typing import Any
-
-from sealdesk.errors import Invalid, Refusal, TooMany, Unproven
-from sealdesk.identity import entry, session
+from sealdesk.errors import Invalid, Refusal, TooMany, Unavailable, Unproven
+from sealdesk.identity import entry, session, tokens
 from sealdesk.identity.rules import Login, PasswordReset
-from sealdesk.web import body, forms, pages
+from sealdesk.web import body, forms, kept, pages
 from sealdesk.web.call import Answer, Call
+from sealdesk.web.forms import Form
+from sealdesk.web.kept import Kept
 from sealdesk.web.retelling import retold
 from sealdesk.web.route import page
 from sealdesk.web.words import gettext
@@ -28,22 +28,28 @@ async def log_in(call: Call) -> Answer:
     """Begin a session. As the API does, it counts failures and tells nobody what was wrong."""
     form = forms.read(call)
     email, wanted = form.text("email").strip(), _wanted(form.text("next"))
+    typed = _carried(form)
     try:
         given = body.convert({"email": email, "password": form.text("password")}, Login)
-        user = await entry.prove_password(call, given.email, given.password)
-    except (Invalid, Unproven, TooMany) as refusal:
-        return await _ask(call, wanted, email=email, refusal=refusal)
-    if call.visitor is not None:
-        await entry.end(call, session.get(call))
-    return pages.go(
-        call, wanted or pages.LOG_IN, session.begin(call, entry.access_token(call, user))
-    )
+        user = await entry.log_in(call, given.email, given.password)
+        if call.visitor is not None:
+            await entry.end(call, session.get(call))
+    except (Invalid, Unproven, TooMany, Unavailable) as refusal:
+        return await _ask(call, wanted, typed=typed, email=email, refusal=refusal)
+    token = entry.access_token(call, user)
+    if typed is None:
+        return pages.go(call, wanted or pages.LOG_IN, session.begin(call, token))
+    begun = tokens.opened(token, call.shared.settings.jwt_secret, call.now_us)
+    call.visitor = session.visitor(call, user, begun)
+    answer = await pages.offer(call, typed, wanted)
+    answer.headers.append(session.begin(call, token))
+    return answer
 
 
 @page
 async def log_out(call: Call) -> Answer:
     """End the session, for the very next request and wherever its token may be."""
-    await entry.end(call, session.get(call))
+    await entry.log_out(call, session.get(call))
     return pages.go(call, pages.LOG_IN, session.end(call))
 
 
@@ -76,15 +82,15 @@ async def _ask(
     call: Call,
     wanted: str,
     *,
+    typed: Kept | None = None,
     email: str = "",
     refusal: Refusal | None = None,
     had_ended: bool = False,
 ) -> Answer:
     """The log-in form, with what was typed and what was wrong."""
-    told: dict[str, Any] = {"next": wanted, "email": email, "had_ended": had_ended}
-    told["wrong"] = "" if refusal is None else _words(refusal)
-    answer = await pages.show(
-        call, _ROOM, "log_in.html", refusal.status if refusal else 200, **told
+    status, wrong = (refusal.status, _words(refusal)) if refusal else (200, "")
+    answer = await pages.ask_log_in(
+        call, status, wanted=wanted, typed=typed, email=email, wrong=wrong, had_ended=had_ended
     )
     if refusal is not None:
         answer.headers += [(name.encode(), value.encode()) for name, value in refusal.headers]
@@ -94,8 +100,16 @@ async def _ask(
 
 
 def _words(refusal: Refusal) -> str:
+    if isinstance(refusal, Unavailable):
+        return gettext("The storage cannot be reached right now. Try again in a moment.")
     is_long = isinstance(refusal, Invalid)
     return gettext("That is too long.") if is_long else retold(refusal.detail)
+
+
+def _carried(form: Form) -> Kept | None:
+    """What was typed before the log-in had ended, if it goes to a page of ours."""
+    typed = kept.found(form)
+    return typed if typed is not None and pages.is_ours(typed.to) else None
 
 
 def _wanted(path: str) -> str:

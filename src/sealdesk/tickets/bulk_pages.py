@@ -47,7 +47,7 @@ async def change_tickets(call: Call) -> Answer:
     """First what will be done to which tickets; sent again from there, it is done."""
     form = forms.read(call)
     change = _change(form, call.caller.actor.id)
-    confirmed = dict(text.split(" ", 1) for text in form.texts("seen")[:_MOST] if " " in text)
+    confirmed = dict(text.split(" ", 1) for text in form.texts("confirmed")[:_MOST] if " " in text)
     chosen = [one for one in (confirmed or form.texts("ticket")) if ids.is_canonical(one)]
     seen = await _look(call, list(dict.fromkeys(chosen))[:_MOST], change)
     if not seen.found or change == TicketChange() or seen.assignee is None:

@@ -5,16 +5,16 @@ import secrets
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
-from sealdesk.errors import CODES, Malformed, Refusal, Unproven
-from sealdesk.web import assets, forms, render, words
+from sealdesk.errors import CODES, Refusal, Unproven
+from sealdesk.web import assets, kept, render, words
 from sealdesk.web.call import Answer, Call, Header
+from sealdesk.web.kept import Kept
 from sealdesk.web.retelling import retold
 from sealdesk.web.words import noted
 
 LOG_IN = "/"
 ACCOUNT = "/account"
 LANGUAGE_COOKIE = "sealdesk-language"
-_PASSWORDS = {"password", "current", "new"}  # the fields that hold one
 _HTML = b"text/html; charset=utf-8"
 # Letters that can lead nowhere else: in the path no dots, no backslash, no two slashes to begin.
 _LOCAL = re.compile(
@@ -91,9 +91,7 @@ _TOLD = {
     ),
     "storage_unavailable": _Told(
         noted("Back in a moment"),
-        noted(
-            "The storage cannot be reached right now. Nothing was changed. Try again in a moment."
-        ),
+        noted("The storage cannot be reached right now. Try again in a moment."),
     ),
     "query_too_slow": _Told(
         noted("That would take too long"),
@@ -103,6 +101,13 @@ _TOLD = {
         noted("Something went wrong"), noted("That was our fault, and it has been noted.")
     ),
 }
+_STALE = _Told(
+    noted("That form is out of date"),
+    noted("It was made for an earlier log-in, so nothing was changed."),
+)
+_WAITS = _Told(
+    noted("This was not sent yet"), noted("Your log-in had ended, so nothing was changed.")
+)
 
 
 async def speak(call: Call) -> None:
@@ -175,9 +180,15 @@ def address(call: Call) -> str:
 
 def is_known(path: str) -> bool:
     """Whether it leads to a page of ours: the only places to return to after logging in."""
+    return is_ours(path) and not path.startswith(f"{ACCOUNT}/")
+
+
+def is_ours(path: str) -> bool:
+    """Whether it leads to where pages of ours and their forms are."""
     start = path.partition("?")[0]
-    below = any(start == place.path or start.startswith(f"{place.path}/") for place in PLACES)
-    return (below or start == ACCOUNT) and _LOCAL.fullmatch(path) is not None
+    roots = [ACCOUNT, *(place.path for place in PLACES)]
+    below = any(start == root or start.startswith(f"{root}/") for root in roots)
+    return below and _LOCAL.fullmatch(path) is not None
 
 
 def is_wanted(call: Call) -> bool:
@@ -187,39 +198,74 @@ def is_wanted(call: Call) -> bool:
 
 
 async def refused(call: Call, refusal: Refusal) -> Answer:
-    """A page that says what is wrong, or the way to the log-in."""
+    """A page that says what is wrong and keeps what was typed, or the way to the log-in."""
     await speak(call)
+    typed = kept.of(call, _asked(call)) if call.method == "POST" else None
     if isinstance(refusal, Unproven):
-        back = page_left(call)
-        asked = f"?next={quote(back, safe='/')}" if is_known(back) else ""
-        return go(call, f"{LOG_IN}{asked}")
+        back = _way_back(call)
+        if typed is not None and typed.typed and is_ours(typed.to):
+            return await ask_log_in(call, refusal.status, wanted=back, typed=typed, had_ended=True)
+        return go(call, f"{LOG_IN}?next={quote(back, safe='/')}" if back else LOG_IN)
     told = _TOLD.get(refusal.code) or _Told(CODES[refusal.code].title, retold(refusal.detail))
     is_away = refusal.code == "storage_unavailable"
-    retries = is_away and call.method == "GET"
-    again = _sent_again(call) if is_away and call.method == "POST" else []
-    answer = await show(
-        call, "", "refused.html", refusal.status,
-        told=told, request_id=call.request_id, retries=retries, again=again,
-        sent_to=call.path + (f"?{call.query.decode('latin-1')}" if call.query else ""),
-    )  # fmt: skip
+    if refusal.code == "foreign_form" and call.visitor and typed and typed.typed:
+        told = _STALE
+    elif not is_away:
+        typed = None
+    answer = await _tell(
+        call, refusal.status, told, typed, _way_back(call), is_away and call.method == "GET"
+    )
     answer.headers += [(name.encode(), value.encode()) for name, value in refusal.headers]
     return answer
 
 
-def _sent_again(call: Call) -> list[tuple[str, str]]:
-    """The fields of a form that could not be stored; of one that holds a password none."""
-    try:
-        fields = forms.read(call).fields
-    except Malformed:
-        return []
-    names = {name for name, _ in fields}
-    return fields if forms.TOKEN in names and not names & _PASSWORDS else []
+async def ask_log_in(
+    call: Call,
+    status: int = 200,
+    *,
+    wanted: str,
+    typed: Kept | None = None,
+    email: str = "",
+    wrong: str = "",
+    had_ended: bool = False,
+) -> Answer:
+    """The log-in form. wanted: where it leads to; typed: what it carries along."""
+    return await show(
+        call, "", "log_in.html", status,
+        next=wanted, kept=typed, email=email, wrong=wrong, had_ended=had_ended,
+    )  # fmt: skip
+
+
+async def offer(call: Call, typed: Kept, back: str) -> Answer:
+    """What was sent into an ended log-in, for who has logged in now to look at and to send."""
+    return await _tell(call, 200, _WAITS, typed, back)
+
+
+async def _tell(
+    call: Call, status: int, told: _Told, typed: Kept | None, back: str, retries: bool = False
+) -> Answer:
+    if typed is not None and call.visitor is not None:
+        typed = typed._replace(token=call.visitor.form_token)
+    return await show(
+        call, "", "refused.html", status,
+        told=told, kept=typed, back=back, retries=retries,
+        request_id=call.request_id if status >= 400 else "",
+    )  # fmt: skip
+
+
+def _way_back(call: Call) -> str:
+    left = page_left(call)
+    return left if is_known(left) else ""
+
+
+def _asked(call: Call) -> str:
+    return call.path + (f"?{call.query.decode('latin-1')}" if call.query else "")
 
 
 def page_left(call: Call) -> str:
     """The page that was asked for, or on which the form stood; it may be none of ours."""
     if call.method == "GET":
-        return call.path + (f"?{call.query.decode('latin-1')}" if call.query else "")
+        return _asked(call)
     try:
         left = urlsplit(call.headers.get(b"referer", b"").decode("latin-1"))
     except ValueError:
