@@ -7,7 +7,7 @@ HOUR_US = 3600 * 1_000_000
 OTHER = "other"
 ADDRESSES_KEPT = 50  # per key and hour; all else that is counted has few values
 _USES_KEPT = 20_000
-_USES_AT_ONCE = 1_000  # some 5 ms of the loop's time
+_AT_ONCE = 1_000  # some 5 ms of the loop's time
 _ROWS_KEPT = 100_000
 _UNPROVEN = 401
 
@@ -52,15 +52,17 @@ class Usage:
     def take(self) -> Iterator[dict[Row, int]]:
         """All that was counted since the last time, in batches that keep nobody waiting."""
         uses, self._counts = list(self._counts.items()), {}
-        rows, self._late = self._late, {}
+        late, self._late = list(self._late.items()), {}
         self._forget_hours(max((hour for (_, hour, *_), _ in uses), default=0))
-        for start in range(0, max(len(uses), len(rows) and 1), _USES_AT_ONCE):
-            for use, count in uses[start : start + _USES_AT_ONCE]:
+        # Several processes add to the same rows: in one order, so that none waits for another.
+        for at in range(0, len(uses), _AT_ONCE):
+            rows: dict[Row, int] = {}
+            for use, count in uses[at : at + _AT_ONCE]:
                 for row in self._rows(*use):
                     rows[row] = rows.get(row, 0) + count
-            # Several processes add to the same rows: in one order, so that none waits for another.
             yield dict(sorted(rows.items()))
-            rows = {}
+        for at in range(0, len(late), _AT_ONCE):
+            yield dict(sorted(late[at : at + _AT_ONCE]))
 
     def give_back(self, rows: dict[Row, int]) -> None:
         """What could not be written is taken with the next; of too much, the rest is lost."""

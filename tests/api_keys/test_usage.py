@@ -9,7 +9,7 @@ import pytest
 from sealdesk import pruning
 from sealdesk.api_keys import usage
 from sealdesk.errors import Unavailable
-from sealdesk.usage import ADDRESSES_KEPT, HOUR_US, OTHER, KeyUse, Row, Usage
+from sealdesk.usage import _AT_ONCE, ADDRESSES_KEPT, HOUR_US, OTHER, KeyUse, Row, Usage
 from tests.support.client import Key
 from tests.support.service import Service, Tenant
 
@@ -35,6 +35,7 @@ def _taken(counted: Usage) -> dict[Row, int]:
     rows: dict[Row, int] = {}
     for batch in counted.take():
         assert list(batch) == sorted(batch)
+        assert len(batch) <= 4 * _AT_ONCE
         for row, count in batch.items():
             rows[row] = rows.get(row, 0) + count
     return rows
@@ -158,6 +159,17 @@ def test_a_flood_of_addresses_between_two_batches_takes_no_more_memory() -> None
     rows = _taken(counted)
     assert rows[Row("t", "k", 0, "status", "200")] == 25_000
     assert len(rows) <= ADDRESSES_KEPT + 3
+
+
+def test_what_had_to_wait_for_hours_is_taken_in_batches_too() -> None:
+    counted = Usage()
+    waiting = {Row("t", f"k{n}", 0, "status", "200"): n for n in range(10_000, 0, -1)}
+    counted.give_back(waiting)
+    counted.note(KeyUse("t", "k1", ""), 0, 200, "GET /", "a")
+    rows = _taken(counted)
+    assert rows[Row("t", "k1", 0, "status", "200")] == 2
+    assert len(rows) == 10_002
+    assert _taken(counted) == {}
 
 
 def test_what_cannot_be_written_is_written_with_the_next(
