@@ -168,11 +168,12 @@ addEventListener("pageshow", () => {
 const answer = document.querySelector("textarea[data-draft]");
 if (answer) {
   const place = `draft ${answer.dataset.draft}`;
-  const note = answer.form.elements.is_internal;
+  const { is_internal: note, status: then } = answer.form.elements;
   const keep = () => {
     try {
       if (answer.value.trim()) {
-        localStorage.setItem(place, JSON.stringify({ body: answer.value, isNote: note.checked }));
+        const draft = { body: answer.value, isNote: note.checked, then: then.value };
+        localStorage.setItem(place, JSON.stringify(draft));
       } else localStorage.removeItem(place);
     } catch { /* A browser that keeps nothing. */ }
   };
@@ -180,7 +181,10 @@ if (answer) {
     try {
       if ("done" in answer.dataset) localStorage.removeItem(place);
       const kept = JSON.parse(localStorage.getItem(place));
-      if (kept && !answer.value) [answer.value, note.checked] = [kept.body, kept.isNote];
+      if (!kept || answer.value) return;
+      [answer.value, note.checked] = [kept.body, kept.isNote];
+      // It may be that status by now.
+      if ([...then.options].some(({ value }) => value === kept.then)) then.value = kept.then;
     } catch { /* The same. */ }
   };
   restore();
@@ -223,30 +227,3 @@ if (news) {
   setInterval(tell, 20500);
   document.addEventListener("visibilitychange", tell);
 }
-
-// What was sent into an ended log-in is typed again after the next one, by the same person.
-const who = document.querySelector(".who a")?.title;
-const isBox = (field) => ["checkbox", "radio"].includes(field.type);
-const typed = (form) => [...form.elements].filter((field) => field.name
-  && (isBox(field) || field.matches("textarea, select, input:not([type=hidden], [type=password])")));
-try {
-  const sent = JSON.parse(sessionStorage.sent ?? "null");
-  if (sent && !who) sessionStorage.sent = JSON.stringify({ ...sent, isLost: true });
-  if (sent && who) delete sessionStorage.sent;
-  const form = [...document.forms].find(({ action }) => action === sent?.action);
-  if (form && sent.isLost && sent.who === who) {
-    typed(form).forEach((field, at) => {
-      const [name, value, isOn] = sent.typed[at] ?? [];
-      if (field.name !== name) return;
-      if (!isBox(field)) field.value = value;
-      else if (field.value === value) field.checked = isOn;
-    });
-  }
-} catch { /* A browser that keeps nothing. */ }
-addEventListener("submit", ({ target }) => {
-  if (!who || target.method !== "post") return;
-  const fields = typed(target).map(({ name, value, checked }) => [name, value, checked]);
-  try {
-    sessionStorage.sent = JSON.stringify({ who, action: target.action, typed: fields });
-  } catch { /* The same. */ }
-});
