@@ -1,14 +1,17 @@
 """Changing many tickets at once: what is announced, what is done, and what is not and why."""
 
+from collections.abc import Callable
 from typing import Any
 
+import httpx
 import pytest
 
 from sealdesk.errors import Unavailable
 from sealdesk.tickets import store
 from tests.support.client import Key
 from tests.support.pages import Page, Visitor, logged_in
-from tests.support.service import Service, Tenant
+from tests.support.service import PASSWORD, Service, Tenant
+from tests.tickets.making import Made, make
 from tests.tickets.test_inbox import INBOX, shown
 from tests.webhooks.test_pages import HOSTILE
 
@@ -174,6 +177,46 @@ def test_the_way_back_is_the_view_one_came_from(visitor: Visitor, key: Key) -> N
     page = visitor.submit(page.form(form.action))
     assert view in page.links and ("section", "data-address", view) in page.attributes
     assert shown(visitor.get(view)) == []
+
+
+class _Behind(Visitor):
+    """A browser before a proxy that strips a prefix."""
+
+    def once(self, method: str, path: str, body: bytes = b"", **headers: str) -> httpx.Response:
+        return super().once(method, path.removeprefix("/support"), body, **headers)
+
+
+def test_behind_a_prefix_a_reload_leads_to_the_view_one_came_from(
+    start: Callable[..., Service],
+) -> None:
+    tenant = start(SEALDESK_EXTERNAL_PATH_PREFIX="/support").tenant()
+    (ticket_id,) = make(tenant, [Made({}, tenant.service.clock.now_us())])
+    visitor = _Behind(tenant.service)
+    visitor.post("/log-in", [("email", tenant.admin_email), ("password", PASSWORD)])
+    bulk = f"/support{BULK}?status=all"
+    form = visitor.get(f"{INBOX}?status=all").form(bulk)
+    page = visitor.submit(form, ticket=ticket_id, status="pending")
+    page = visitor.submit(page.form(bulk))
+    assert "1 ticket was changed" in page.text
+    assert ("section", "data-address", f"/support{INBOX}?status=all") in page.attributes
+
+
+def test_many_are_looked_up_at_once(
+    visitor: Visitor, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tickets = [key.ticket() for _ in range(3)]
+    form, asked = visitor.get(INBOX).form(BULK), []
+    look = store.list_chosen
+
+    async def noted(tx: Any, tenant_id: str, chosen: Any) -> Any:
+        asked.append(sorted(chosen))
+        return await look(tx, tenant_id, chosen)
+
+    monkeypatch.setattr(store, "list_chosen", noted)
+    monkeypatch.setattr(store, "find", None)
+    ids = sorted(ticket["id"] for ticket in tickets)
+    assert visitor.submit(form, ticket=ids, status="pending").status == 200
+    assert asked == [ids]
 
 
 def test_hostile_subjects_are_shown_as_text(visitor: Visitor, key: Key) -> None:

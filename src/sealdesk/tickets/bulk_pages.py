@@ -78,7 +78,8 @@ async def _look(call: Call, chosen: Sequence[str], change: TicketChange) -> _See
     tenant_id = call.caller.tenant_id
 
     async def work(tx: Tx) -> _Seen:
-        found = {one: await store.find(tx, tenant_id, one) for one in chosen}
+        there = {each.ticket.id: each for each in await store.list_chosen(tx, tenant_id, chosen)}
+        found = {one: there.get(one) for one in chosen}
         if not isinstance(change.assignee_id, str):
             return _Seen(found, "")
         user = await people.find(tx, tenant_id, change.assignee_id)

@@ -17,11 +17,12 @@ _COLUMNS = """t.tenant_id, t.id, t.number, t.subject, t.description, t.status, t
     t.source, t.customer_id, t.assignee_id, t.tags, t.custom_fields, t.external_id,
     t.reply_count, t.created_at, t.updated_at, t.first_response_at, t.resolved_at, t.closed_at,
     t.version"""
-_FIND = f"""
+_WITH_CUSTOMER = f"""
 SELECT {_COLUMNS}, c.reference, c.version AS customer_version, c.name AS customer_name
 FROM tickets t JOIN customers c ON c.tenant_id = t.tenant_id AND c.id = t.customer_id
-WHERE t.tenant_id = :tenant_id AND t.id = :id LIMIT 1
+WHERE t.tenant_id = :tenant_id
 """
+_FIND = f"{_WITH_CUSTOMER} AND t.id = :id LIMIT 1"
 _FIND_SHOWN = """
 SELECT t.document, t.version, c.reference, c.version AS customer_version
 FROM tickets t JOIN customers c ON c.tenant_id = t.tenant_id AND c.id = t.customer_id
@@ -89,11 +90,17 @@ class Shown(NamedTuple):
 
 async def find(tx: Tx, tenant_id: str, ticket_id: str) -> TicketAndCustomer | None:
     row = await tx.first(_FIND, {"tenant_id": tenant_id, "id": ticket_id})
-    if row is None:
-        return None
-    return TicketAndCustomer(
-        _ticket(row), row["reference"], row["customer_version"], row["customer_name"]
-    )
+    return None if row is None else _with_customer(row)
+
+
+async def list_chosen(
+    tx: Tx, tenant_id: str, ticket_ids: Collection[str]
+) -> list[TicketAndCustomer]:
+    """These tickets; what is not there is left out."""
+    params: dict[str, object] = {"tenant_id": tenant_id, "limit": len(ticket_ids)}
+    keys = _bound(ticket_ids, params)
+    sql = f"{_WITH_CUSTOMER} AND t.id IN ({keys}) ORDER BY t.id LIMIT :limit"
+    return [_with_customer(row) for row in await tx.all(sql, params)] if keys else []
 
 
 async def find_shown(tx: Tx, tenant_id: str, ticket_id: str) -> Shown | None:
@@ -151,16 +158,13 @@ async def _for_each_tag(tx: Tx, sql: str, ticket: Ticket, tags: Sequence[str]) -
 
 async def list_names(tx: Tx, tenant_id: str, user_ids: Collection[str]) -> dict[str, str]:
     """The names of people by their id; who is not there is left out."""
-    if not user_ids:
-        return {}
-    wanted = {f"id_{place}": user_id for place, user_id in enumerate(user_ids)}
-    keys = ", ".join(f":{key}" for key in wanted)
-    rows = await tx.all(
+    params: dict[str, object] = {"tenant_id": tenant_id, "limit": len(user_ids)}
+    keys = _bound(user_ids, params)
+    sql = (
         f"SELECT id, name FROM users WHERE tenant_id = :tenant_id AND id IN ({keys})"
-        " ORDER BY id LIMIT :limit",
-        {**wanted, "tenant_id": tenant_id, "limit": len(wanted)},
+        " ORDER BY id LIMIT :limit"
     )
-    return {row["id"]: row["name"] for row in rows}
+    return {row["id"]: row["name"] for row in await tx.all(sql, params)} if keys else {}
 
 
 async def add_reply(tx: Tx, reply: Reply) -> None:
@@ -206,6 +210,19 @@ async def list_replies(
         params | {"limit": page.per_page + 1},
     )
     return [_reply(row) for row in rows]
+
+
+def _bound(ids: Collection[str], params: dict[str, object]) -> str:
+    """The names of these ids among the parameters, for IN."""
+    bound = {f"id_{place}": each for place, each in enumerate(ids)}
+    params.update(bound)
+    return ", ".join(f":{key}" for key in bound)
+
+
+def _with_customer(row: Row) -> TicketAndCustomer:
+    return TicketAndCustomer(
+        _ticket(row), row["reference"], row["customer_version"], row["customer_name"]
+    )
 
 
 def _ticket(row: Row) -> Ticket:
