@@ -11,6 +11,7 @@ FILES = {path.relative_to(SOURCE): path.read_text() for path in sorted(SOURCE.rg
 NAMELESS = {"utils", "util", "helpers", "common", "core", "base", "misc", "manager", "service"}
 SQL_FILES = {
     *("store.py", "queue.py", "fan_out.py", "lists.py", "history.py"),
+    *("ticket_queue.py", "customer_queue.py"),
     *("events.py", "audit.py", "idempotency.py"),
 }
 SQL = ("SELECT ", "INSERT INTO ", "UPDATE ", "DELETE FROM ", "WITH ")

@@ -4,11 +4,13 @@ from typing import NamedTuple
 
 from sealdesk.db.engine import Tx
 from sealdesk.search import queue
-from sealdesk.search.queue import Behind, Todo
+from sealdesk.search.customer_queue import CUSTOMERS
+from sealdesk.search.queue import Kind
+from sealdesk.search.ticket_queue import TICKETS
 from sealdesk.shared import Shared
 
+_KINDS = (TICKETS, CUSTOMERS)
 _STEP_TENANTS = 20
-_TICKETS_OF_CUSTOMER = 100
 _MERGES = 4
 _QUIET_S = 1.0
 # Of its time the indexer takes a fifth beside requests, for on SQLite it is their time. Another
@@ -18,12 +20,12 @@ _REST_OF_WORKER = 1
 
 
 class Step(NamedTuple):
-    """How much is done in one transaction, for which on SQLite other writes wait.
+    """How much of each kind is done in one transaction, for which on SQLite other writes wait.
 
-    signs: of the texts that are written. pages: of the index that are put together.
+    texts: are looked at. signs: of them are written. pages: of the index that are put together.
     """
 
-    tickets: int
+    texts: int
     signs: int
     pages: int
 
@@ -33,7 +35,7 @@ ALONE = Step(80, 50_000, 64)
 
 
 class Indexer:
-    """Looks at tickets in large steps while nobody asks for anything, otherwise in small ones."""
+    """Looks at them in large steps while nobody asks for anything, otherwise in small ones."""
 
     def __init__(self, shared: Shared) -> None:
         self._shared = shared
@@ -51,9 +53,7 @@ class Indexer:
         for _ in range(_MERGES):
             if not self._has_parts:
                 break
-            self._has_parts = await shared.database.write_aside(
-                lambda tx: queue.merge(tx, step.pages)
-            )
+            self._has_parts = await shared.database.write_aside(lambda tx: _merge(tx, step.pages))
             done += self._has_parts
         return done
 
@@ -72,30 +72,39 @@ class Indexer:
 
 
 async def index(shared: Shared, step: Step = BESIDE_REQUESTS) -> int:
-    """Look at some tickets of tenants who are behind; how many tenants."""
-    if not await shared.database.read_slowly(lambda tx: queue.list_behind(tx, 1)):
+    """Look at some tickets and customers of tenants who are behind; how many tenants."""
+    if not await shared.database.read_slowly(_is_behind):
         return 0
     is_postgres = bool(shared.settings.database_url)
     return await shared.database.write_aside(lambda tx: _step(tx, step, is_postgres=is_postgres))
+
+
+async def _is_behind(tx: Tx) -> bool:
+    for kind in _KINDS:
+        if await queue.list_behind(tx, kind, 1):
+            return True
+    return False
 
 
 async def _step(tx: Tx, step: Step, *, is_postgres: bool) -> int:
     # Of several workers one at a time, so that a newer text is never replaced by an older one.
     if not await tx.try_lock("indexer"):
         return 0
+    return sum([await _step_of(tx, kind, step, is_postgres=is_postgres) for kind in _KINDS])
+
+
+async def _step_of(tx: Tx, kind: Kind, step: Step, *, is_postgres: bool) -> int:
     tenants = 0
-    tickets, signs = step.tickets, step.signs
-    for behind in await queue.list_behind(tx, _STEP_TENANTS):
-        todo = await _todo(tx, behind, tickets)
-        put = await queue.put(tx, behind.tenant_id, todo.ticket_ids, signs, is_postgres=is_postgres)
-        await queue.note(tx, todo.reached[put.tickets])
-        tenants, tickets, signs = tenants + 1, tickets - put.tickets, signs - put.signs
-        if tickets <= 0 or signs <= 0:
+    texts, signs = step.texts, step.signs
+    for behind in await queue.list_behind(tx, kind, _STEP_TENANTS):
+        todo = await queue.list_todo(tx, kind, behind, texts)
+        put = await queue.put(tx, kind, behind.tenant_id, todo.ids, signs, is_postgres=is_postgres)
+        await queue.note(tx, kind, todo.reached[put.texts])
+        tenants, texts, signs = tenants + 1, texts - put.texts, signs - put.signs
+        if texts <= 0 or signs <= 0:
             break
     return tenants
 
 
-async def _todo(tx: Tx, behind: Behind, limit: int) -> Todo:
-    if behind.after_id is None:
-        return await queue.list_touched(tx, behind, limit, _TICKETS_OF_CUSTOMER)
-    return await queue.list_older(tx, behind, limit)
+async def _merge(tx: Tx, pages: int) -> bool:
+    return any([await queue.merge(tx, kind, pages) for kind in _KINDS])

@@ -10,6 +10,8 @@ from sealdesk.customers import actions, store
 from sealdesk.customers.rules import NewCustomer
 from sealdesk.db.engine import Tx
 from sealdesk.errors import QueryTooSlow
+from sealdesk.search import store as search
+from tests.search.test_customers import until_found
 from tests.support.client import Key
 from tests.support.pages import Visitor, logged_in
 from tests.support.service import Service, Tenant
@@ -105,12 +107,30 @@ def test_parts_of_words_find_customers(visitor: Visitor, tenant: Tenant, key: Ke
 
 def test_what_was_found_is_turned_page_by_page(visitor: Visitor, tenant: Tenant) -> None:
     made = _add(tenant, 120)
+    until_found(tenant, "c119", made[-1])  # the newest one comes last
     page = visitor.get(f"{HOME}?q=1%40ex+test")  # c1, c11, c21, … c111
     assert len([link for link in page.links if link.removeprefix(f"{HOME}/") in made]) == 12
     page = visitor.get(f"{HOME}?q=example+c")
     (older,) = [link for link in page.links if "before=" in link]
     assert older.startswith(f"{HOME}?q=example+c&before=") or "q=example%20c" in older
     assert f"{HOME}/{made[69]}" in visitor.get(older).links
+
+
+def test_parts_of_words_are_looked_for_among_the_newest_and_among_all_until_there_is_an_index(
+    visitor: Visitor, tenant: Tenant, at: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (newer,) = _add(tenant, 1)
+    until_found(tenant, "c0", newer)
+    monkeypatch.setattr(actions, "_LOOKED_THROUGH", 1)
+    page = visitor.get(f"{HOME}?q=xample")
+    assert f"{HOME}/{newer}" in page.links and at not in page.links
+
+    async def not_yet(*_: Any) -> bool:
+        return False
+
+    monkeypatch.setattr(search, "are_customers_done", not_yet)
+    page = visitor.get(f"{HOME}?q=xample")
+    assert f"{HOME}/{newer}" in page.links and at in page.links
 
 
 def test_looking_for_too_long_is_said_in_words(
@@ -120,8 +140,8 @@ def test_looking_for_too_long_is_said_in_words(
         raise QueryTooSlow("It was cut off.")
 
     monkeypatch.setattr(store, "list_customers", cut_off)
-    page = visitor.get(f"{HOME}?q=maria")
-    assert (page.status, page.form(HOME).value("q")) == (503, "maria")
+    page = visitor.get(f"{HOME}?q=aria")
+    assert (page.status, page.form(HOME).value("q")) == (503, "aria")
     assert "Type the whole e-mail address" in page.text
 
 

@@ -11,6 +11,7 @@ from sealdesk.errors import Unavailable
 from sealdesk.indexing import Indexer, index
 from sealdesk.search import actions as search
 from sealdesk.search import queue, rules
+from sealdesk.search.ticket_queue import TICKETS
 from tests.support.client import Key
 from tests.support.databases import POSTGRESQL_ONLY, SQLITE_ONLY
 from tests.support.pages import logged_in
@@ -192,10 +193,10 @@ def test_a_step_ends_when_enough_is_written_and_the_next_goes_on(tenant: Tenant,
     service.run(f"UPDATE tickets SET subject = '{new}' WHERE tenant_id = '{tenant.id}'")
 
     async def step(tx: Tx) -> queue.Put:
-        return await queue.put(tx, tenant.id, tickets, signs=1, is_postgres=False)
+        return await queue.put(tx, TICKETS, tenant.id, tickets, signs=1, is_postgres=False)
 
     steps = [service.write(step) for _ in range(4)]
-    assert [put.tickets for put in steps] == [1, 2, 3, 3]
+    assert [put.texts for put in steps] == [1, 2, 3, 3]
     assert steps[-1].signs == 0
     assert (find(tenant, new), find(tenant, old)) == (tickets[::-1], [])
 
@@ -207,7 +208,9 @@ def test_the_index_is_put_together_after_what_was_written(tenant: Tenant, key: K
     service = tenant.service
     for number in range(20):
         service.run(f"UPDATE tickets SET subject = 'now {number}' WHERE id = '{ticket['id']}'")
-        service.write(lambda tx: queue.put(tx, tenant.id, [ticket["id"]], 1, is_postgres=False))
+        service.write(
+            lambda tx: queue.put(tx, TICKETS, tenant.id, [ticket["id"]], 1, is_postgres=False)
+        )
 
     indexer = Indexer(service.shared)
     wait_until(lambda: not service.in_background(indexer.turn))
@@ -267,7 +270,7 @@ def test_who_names_no_tenant_may_not_search(service: Service, tenant: Tenant) ->
 def test_only_the_role_that_serves_may_search(service: Service) -> None:
     sql = """
     SELECT count(*) AS others FROM pg_proc p, aclexplode(p.proacl) a
-    WHERE p.proname = 'search_tickets' AND a.grantee <> p.proowner
+    WHERE p.proname IN ('search_tickets', 'search_customers') AND a.grantee <> p.proowner
         AND a.grantee <> (SELECT oid FROM pg_roles WHERE rolname = :runtime)
     """
     runtime = service.settings.database_url.partition("://")[2].partition(":")[0]

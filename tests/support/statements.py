@@ -13,7 +13,8 @@ from sealdesk.db import tables
 SOURCE = Path(sealdesk.__file__).parent
 _VERBS = ("SELECT ", "INSERT INTO ", "UPDATE ", "DELETE FROM ")
 # What only the background loop runs, on PostgreSQL in a role of its own.
-_FILES_OF_WORKER = ("/queue.py", "/fan_out.py")
+_FILES_OF_WORKER = ("/queue.py", "/ticket_queue.py", "/customer_queue.py", "/fan_out.py")
+_INDEXES = {"search_index", "search_tickets", "search_index_customers", "search_customers"}
 _OF_WORKER = ("events.py _PENDING", "events.py _DRAW_POSITIONS", "events.py _PLACE")
 _BEFORE_TABLE = ("FROM", "JOIN", "INTO", "UPDATE")
 
@@ -46,7 +47,7 @@ class Statement(NamedTuple):
     @property
     def is_of_index(self) -> bool:
         """Whether it asks what only one database has: an index of words, or the function to it."""
-        return not {"search_index", "search_tickets"}.isdisjoint(self.tables)
+        return not _INDEXES.isdisjoint(self.tables)
 
     @property
     def is_of_worker(self) -> bool:

@@ -1,10 +1,19 @@
 """What happens to customers; each is one transaction's worth of work."""
 
+import unicodedata
+
 from sealdesk import events, ids
 from sealdesk.customers import rules, store
 from sealdesk.customers.rules import Customer, CustomerChange, NewCustomer, Referred
+from sealdesk.customers.store import Filter
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Clash, Fault, Missing, Stale, invalid
+from sealdesk.paging import PageRequest
+from sealdesk.search import actions as search
+from sealdesk.shared import Shared
+
+_MOST_WORDS = 8
+_LOOKED_THROUGH = 10_000  # customers, within 0.05 s
 
 
 async def add_customer(tx: Tx, tenant_id: str, new: NewCustomer, *, now_us: int) -> Customer:
@@ -48,6 +57,30 @@ async def get_customer(tx: Tx, tenant_id: str, customer_id: str) -> Customer:
     if customer is None:
         raise Missing
     return customer
+
+
+async def find_customers(
+    shared: Shared, tenant_id: str, q: str, page: PageRequest
+) -> list[Customer]:
+    """Whoever has this e-mail address, else all whose words begin so, else of whom it is a part.
+
+    Newest first; one more than the page when there are more. Raises QueryTooSlow.
+    """
+    database = shared.database
+    one = await database.read(lambda tx: store.find_by_email(tx, tenant_id, q), tenant_id)
+    if one is not None:
+        return [one]
+    found = await search.find_customers(shared, tenant_id, q, page)
+    if found:
+        return await database.read(lambda tx: store.list_chosen(tx, tenant_id, found), tenant_id)
+    # Until the index is made all of them are looked through, for as long as that may take.
+    parts = Filter(
+        words=tuple(unicodedata.normalize("NFC", q).split()[:_MOST_WORDS]),
+        newest=None if found is None else _LOOKED_THROUGH,
+    )
+    return await database.read_slowly(
+        lambda tx: store.list_customers(tx, tenant_id, parts, page), tenant_id
+    )
 
 
 def check_match(if_match: tuple[str, ...] | None, etag: str) -> None:

@@ -1,12 +1,10 @@
 """Customers as pages: the list, and a form for what is known of them."""
 
-import unicodedata
 from typing import Any
 
 from sealdesk.customers import actions, rules, store
 from sealdesk.customers.rules import Customer, CustomerChange
 from sealdesk.customers.store import Filter
-from sealdesk.db.engine import Tx
 from sealdesk.errors import Clash, Invalid, QueryTooSlow, Refusal, Stale
 from sealdesk.paging import PageRequest
 from sealdesk.web import body, forms, pages, trail
@@ -17,7 +15,7 @@ from sealdesk.web.route import page
 _ROOM = "sealdesk.customers"
 _PATH = "/customers"
 _PER_PAGE = 50
-_LONGEST, _MOST_WORDS = 320, 8
+_LONGEST = 320
 _FIELDS = ("email", "name", "phone", "company", "external_id")
 
 
@@ -29,7 +27,12 @@ async def list_customers(call: Call) -> Answer:
     wanted = PageRequest(_PER_PAGE, [way[-1]] if way else None)
     is_too_slow = False
     try:
-        found = await _find(call, q, wanted)
+        if q:
+            found = await actions.find_customers(call.shared, call.caller.tenant_id, q, wanted)
+        else:
+            found = await call.read(
+                lambda tx: store.list_customers(tx, call.caller.tenant_id, Filter(), wanted)
+            )
     except QueryTooSlow:
         found, is_too_slow = [], True
     return await pages.show(
@@ -39,20 +42,6 @@ async def list_customers(call: Call) -> Answer:
         older=trail.older(way, found[_PER_PAGE - 1].id) if len(found) > _PER_PAGE else None,
         newer=trail.newer(way),
     )  # fmt: skip
-
-
-async def _find(call: Call, q: str, wanted: PageRequest) -> list[Customer]:
-    """Whoever has this e-mail address, else all in whom its words stand."""
-    tenant_id = call.caller.tenant_id
-    of_words = Filter(words=tuple(unicodedata.normalize("NFC", q).split()[:_MOST_WORDS]))
-
-    async def look(tx: Tx) -> list[Customer]:
-        return await store.list_customers(tx, tenant_id, of_words, wanted)
-
-    if not q:
-        return await call.read(look)
-    one = await call.read(lambda tx: store.find_by_email(tx, tenant_id, q))
-    return [one] if one else await call.read_slowly(look)
 
 
 @page

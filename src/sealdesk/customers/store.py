@@ -1,6 +1,7 @@
 """The SQL of customers."""
 
 import re
+from collections.abc import Sequence
 
 import msgspec
 
@@ -30,20 +31,26 @@ UPDATE customers SET email = :email, email_identity = :email_identity, name = :n
 WHERE tenant_id = :tenant_id AND id = :id AND version = :before
 """
 
-
 # All that a person may know of somebody; lower() changes ASCII letters, on both databases at least.
 _KNOWN = " || ' ' || ".join(
     ("email_identity", *(f"coalesce({name}, '')" for name in ("name", "company", "phone")))
 )
 
 
+_AMONG_NEWEST = """id > coalesce((
+    SELECT id FROM customers WHERE tenant_id = :tenant_id ORDER BY id DESC LIMIT 1 OFFSET :newest
+), '')"""
 _SIGN = re.compile(r"[\\%_]")  # what LIKE would take for more than itself
 
 
 class Filter(msgspec.Struct, frozen=True):
-    """Which customers a list is of. words: each stands somewhere in what is known of them."""
+    """Which customers a list is of.
+
+    words: each stands somewhere in what is known of them. newest: so many are looked through.
+    """
 
     words: tuple[str, ...] = ()
+    newest: int | None = None
     email: str | None = None
     external_id: str | None = None
     updated_after: int | None = None
@@ -83,6 +90,9 @@ async def list_customers(
     if wanted.updated_after is not None:
         conditions.append("updated_at >= :updated_after")
         params["updated_after"] = wanted.updated_after
+    if wanted.newest is not None:
+        conditions.append(_AMONG_NEWEST)
+        params["newest"] = wanted.newest
     if page.after is not None:
         conditions.append("id < :after" if wanted.newest_first else "id > :after")
         params["after"] = page.after[0]
@@ -91,6 +101,18 @@ async def list_customers(
         f"SELECT {_COLUMNS} FROM customers WHERE {' AND '.join(conditions)}"
         f" ORDER BY id {order} LIMIT :limit",
         params,
+    )
+    return [_customer(row) for row in rows]
+
+
+async def list_chosen(tx: Tx, tenant_id: str, chosen: Sequence[str]) -> list[Customer]:
+    """These customers, newest first; who is not there is left out."""
+    params: dict[str, object] = {f"id_{place}": each for place, each in enumerate(chosen)}
+    keys = ", ".join(f":{key}" for key in params)
+    rows = await tx.all(
+        f"SELECT {_COLUMNS} FROM customers WHERE tenant_id = :tenant_id AND id IN ({keys})"
+        " ORDER BY id DESC LIMIT :limit",
+        params | {"tenant_id": tenant_id, "limit": len(chosen)},
     )
     return [_customer(row) for row in rows]
 

@@ -1,8 +1,9 @@
-"""Finding the tickets in which words stand."""
+"""Finding the tickets in which words stand, and the customers in whom they begin."""
 
 from typing import NamedTuple
 
 from sealdesk.db.engine import Tx
+from sealdesk.paging import PageRequest
 from sealdesk.search import rules, store
 from sealdesk.shared import Shared
 
@@ -27,3 +28,25 @@ async def find_tickets(shared: Shared, tenant_id: str, question: str) -> Found:
 
     found = await shared.database.read_slowly(work, tenant_id)
     return Found(found[: rules.MOST_FOUND], len(found) > rules.MOST_FOUND)
+
+
+async def find_customers(
+    shared: Shared, tenant_id: str, question: str, page: PageRequest
+) -> list[str] | None:
+    """The ids of customers in whom words begin so, newest first; one more when there are more.
+
+    None while the customers of before are still being indexed. Raises Unavailable, QueryTooSlow.
+    """
+    terms = rules.beginnings_of(question)
+    before = str(page.after[0]) if page.after else store.LAST_ID
+    is_postgres = bool(shared.settings.database_url)
+
+    async def work(tx: Tx) -> list[str] | None:
+        if not await store.are_customers_done(tx, tenant_id):
+            return None
+        most = page.per_page + 1
+        return await store.find_customers(
+            tx, tenant_id, terms, before, most, is_postgres=is_postgres
+        )
+
+    return await shared.database.read_slowly(work, tenant_id) if terms else []

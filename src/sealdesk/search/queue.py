@@ -1,6 +1,6 @@
-"""The SQL of keeping the search up to date, which the background loop alone does."""
+"""What keeps the search up to date, whatever is searched; its SQL is each kind's own."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -8,72 +8,39 @@ import msgspec
 from sealdesk.db.engine import Row, Tx
 from sealdesk.search import rules
 
-# Tenants whose tickets of before are not all done, or to whom more has happened; these come first.
-_LOOK = """
-SELECT t.id AS tenant_id, p.after_id, p.position, f.last_position, f.pruned_position
-FROM tenants t
-LEFT JOIN search_progress p ON p.tenant_id = t.id
-LEFT JOIN feed_positions f ON f.tenant_id = t.id
-WHERE p.position IS NULL OR p.after_id IS NOT NULL OR p.position < f.last_position
-ORDER BY p.position IS NULL OR p.after_id IS NOT NULL, t.id LIMIT :limit
-"""
-_NOTE = """
-INSERT INTO search_progress (tenant_id, after_id, position)
-VALUES (:tenant_id, :after_id, :position)
-ON CONFLICT (tenant_id) DO UPDATE SET after_id = :after_id, position = :position
-"""
-_OLDER = """
-SELECT id FROM tickets WHERE tenant_id = :tenant_id AND id > :after_id ORDER BY id LIMIT :limit
-"""
 _EVENTS = """
 SELECT position, type, object FROM events
 WHERE tenant_id = :tenant_id AND position > :position ORDER BY position LIMIT :limit
 """
-_OF_CUSTOMER = """
-SELECT id FROM tickets WHERE tenant_id = :tenant_id AND customer_id = :customer_id
-ORDER BY id DESC LIMIT :limit
-"""
-_TICKET = """
-SELECT t.number, t.subject, substr(t.description, 1, 20000) AS description,
-    c.email, c.name, c.company
-FROM tickets t JOIN customers c ON c.tenant_id = t.tenant_id AND c.id = t.customer_id
-WHERE t.tenant_id = :tenant_id AND t.id = :ticket_id LIMIT 1
-"""
-# The newest ones and not all of them: it is a text to find a ticket by.
-_REPLIES = """
-SELECT substr(body, 1, 4000) AS body FROM replies
-WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id
-ORDER BY id DESC LIMIT :limit
-"""
-_LAST_NUMBER = "SELECT number FROM search_documents ORDER BY number DESC LIMIT 1"
-_KEPT = """
-SELECT number, words FROM search_documents
-WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id LIMIT 1
-"""
-# Most changes of a ticket change no word of it.
-_PUT = """
-INSERT INTO search_documents (tenant_id, ticket_id, number, words)
-VALUES (:tenant_id, :ticket_id, :number, :words)
-ON CONFLICT (tenant_id, ticket_id) DO UPDATE SET words = excluded.words
-WHERE search_documents.words <> excluded.words
-"""
-# FTS5 is told by hand what goes and what comes; to triggers it is not trusted. By values: where
-# they come from a SELECT it writes a part of the index for each row, not for the transaction.
-_TAKE_OUT = """
-INSERT INTO search_index (search_index, rowid, tenant_id, words)
-VALUES ('delete', :number, :tenant_id, :words)
-"""
-_PUT_IN = """
-INSERT INTO search_index (rowid, tenant_id, words) VALUES (:number, :tenant_id, :words)
-"""
-# Its words for: put parts of the index together, until this many pages are written.
-_MERGE = "INSERT INTO search_index (search_index, rank) VALUES ('merge', :pages)"
 _CHANGES = "SELECT total_changes() AS changes"
-_MOST_REPLIES = 100
+
+
+class Kind(NamedTuple):
+    """What is searched, as the statements that know its tables.
+
+    look: tenants who are behind. note: how far one is. older: what was there before, by id.
+    touched: whom an event is about. texts: what is said of one. put: most changes change no word.
+    take_out, put_in: FTS5 is told by hand what goes and what comes; to triggers it is not trusted.
+    By values: where they come from a SELECT it writes a part of the index for each row, not for
+    the transaction. merge: its words for: put parts of the index together, until this many pages
+    are written.
+    """
+
+    look: str
+    note: str
+    older: str
+    touched: Callable[[Tx, Row, str], Awaitable[list[str]]]
+    texts: Callable[[Tx, str, str], Awaitable[list[str | None]]]
+    last_number: str
+    kept: str
+    put: str
+    take_out: str
+    put_in: str
+    merge: str
 
 
 class Behind(NamedTuple):
-    """A tenant whose tickets are to be looked at.
+    """A tenant some of whose things are to be looked at.
 
     after_id: the last one of those that were there before, None when all of them are done.
     """
@@ -84,16 +51,16 @@ class Behind(NamedTuple):
 
 
 class Todo(NamedTuple):
-    """Tickets to look at, in this order. reached: how far one is after none of them, one, ..."""
+    """What to look at, in this order. reached: how far one is after none of them, one, ..."""
 
-    ticket_ids: list[str]
+    ids: list[str]
     reached: list[Behind]
 
 
 class Put(NamedTuple):
-    """How many tickets were looked at, and how many signs written: none where nothing changed."""
+    """How many texts were made, and how many signs written: none where nothing changed."""
 
-    tickets: int
+    texts: int
     signs: int
 
 
@@ -104,112 +71,92 @@ class About(msgspec.Struct, frozen=True):
     ticket_id: str = ""
 
 
-_about = msgspec.json.Decoder(About).decode
+about = msgspec.json.Decoder(About).decode
 
 
-async def list_behind(tx: Tx, limit: int) -> list[Behind]:
+async def list_behind(tx: Tx, kind: Kind, limit: int) -> list[Behind]:
     """The first tenants for whom there is something to do."""
-    return [_behind(row) for row in await tx.all(_LOOK, {"limit": limit})]
+    return [_behind(row) for row in await tx.all(kind.look, {"limit": limit})]
 
 
 def _behind(row: Row) -> Behind:
     last, pruned = row["last_position"] or 0, row["pruned_position"] or 0
-    # A new tenant, or events that nobody looked at are gone: all tickets, and what happens then.
+    # A new tenant, or events that nobody looked at are gone: all of them, and what happens then.
     if row["position"] is None or row["position"] < pruned:
         return Behind(row["tenant_id"], "", last)
     return Behind(row["tenant_id"], row["after_id"], row["position"])
 
 
-async def note(tx: Tx, done: Behind) -> None:
-    await tx.send(_NOTE, done._asdict())
+async def note(tx: Tx, kind: Kind, done: Behind) -> None:
+    await tx.send(kind.note, done._asdict())
 
 
-async def list_older(tx: Tx, behind: Behind, limit: int) -> Todo:
-    """The next of the tickets that were there before."""
-    rows = await tx.all(_OLDER, {**behind._asdict(), "limit": limit})
-    ticket_ids = [row["id"] for row in rows]
-    reached: list[str | None] = [behind.after_id, *ticket_ids]
-    if len(ticket_ids) < limit:
+async def list_todo(tx: Tx, kind: Kind, behind: Behind, limit: int) -> Todo:
+    """What comes next of what was there before; else what the next events are about."""
+    of = _list_touched if behind.after_id is None else _list_older
+    return await of(tx, kind, behind, limit)
+
+
+async def _list_older(tx: Tx, kind: Kind, behind: Behind, limit: int) -> Todo:
+    rows = await tx.all(kind.older, {**behind._asdict(), "limit": limit})
+    ids = [row["id"] for row in rows]
+    reached: list[str | None] = [behind.after_id, *ids]
+    if len(ids) < limit:
         reached[-1] = None
-    return Todo(ticket_ids, [behind._replace(after_id=after_id) for after_id in reached])
+    return Todo(ids, [behind._replace(after_id=after_id) for after_id in reached])
 
 
-async def list_touched(tx: Tx, behind: Behind, limit: int, of_customer: int) -> Todo:
-    """The tickets that the next events are about, in their order.
-
-    of_customer: so many of a customer's newest tickets are told the customer's new name.
-    """
+async def _list_touched(tx: Tx, kind: Kind, behind: Behind, limit: int) -> Todo:
     touched: dict[str, Behind] = {}
     reached = behind
     for row in await tx.all(_EVENTS, {**behind._asdict(), "limit": limit}):
         if len(touched) >= limit:
             break
-        for ticket_id in await _touched_by(tx, row, behind.tenant_id, of_customer):
-            touched.setdefault(ticket_id, reached)
+        for touched_id in await kind.touched(tx, row, behind.tenant_id):
+            touched.setdefault(touched_id, reached)
         reached = behind._replace(position=row["position"])
     return Todo([*touched], [*touched.values(), reached])
 
 
-async def _touched_by(tx: Tx, event: Row, tenant_id: str, of_customer: int) -> list[str]:
-    kind, about = event["type"], _about(event["object"])
-    if kind == "customer.updated":
-        params = {"tenant_id": tenant_id, "customer_id": about.id, "limit": of_customer}
-        return [ticket["id"] for ticket in reversed(await tx.all(_OF_CUSTOMER, params))]
-    if kind == "reply.created":
-        return [about.ticket_id]
-    return [about.id] if kind in ("ticket.created", "ticket.updated") else []
-
-
 async def put(
-    tx: Tx, tenant_id: str, ticket_ids: Sequence[str], signs: int, *, is_postgres: bool
+    tx: Tx, kind: Kind, tenant_id: str, ids: Sequence[str], signs: int, *, is_postgres: bool
 ) -> Put:
-    """Make the texts of tickets anew, each named once, until so many signs are written."""
-    row = await tx.first(_LAST_NUMBER, {})
+    """Make texts anew, each named once, until so many signs are written."""
+    row = await tx.first(kind.last_number, {})
     next_number = 1 if row is None else row["number"] + 1
     made, written = [], 0
-    for number, ticket_id in enumerate(ticket_ids, next_number):
+    for number, about_id in enumerate(ids, next_number):
         if written >= signs:
             break
-        texts = await _texts(tx, tenant_id, ticket_id)
-        new = {"tenant_id": tenant_id, "ticket_id": ticket_id, "number": number}
+        texts = [text for text in await kind.texts(tx, tenant_id, about_id) if text]
+        new = {"tenant_id": tenant_id, "about_id": about_id, "number": number}
         if is_postgres:
             made.append({**new, "words": rules.vector_of(texts)})
         else:
             made.append({**new, "words": rules.text_of(texts)})
-            written += await _replace(tx, made[-1])
+            written += await _replace(tx, kind, made[-1])
     if is_postgres:
-        await tx.run_all(_PUT, made)
+        await tx.run_all(kind.put, made)
     return Put(len(made), written)
 
 
-async def _replace(tx: Tx, new: dict[str, Any]) -> int:
+async def _replace(tx: Tx, kind: Kind, new: dict[str, Any]) -> int:
     """Put a text in the place of an older one; how many signs were written."""
-    kept = await tx.first(_KEPT, new)
+    kept = await tx.first(kind.kept, new)
     if kept is not None:
         if kept["words"] == new["words"]:
             return 0
         new["number"] = kept["number"]
-        await tx.send(_TAKE_OUT, {**new, "words": kept["words"]})
-    await tx.send(_PUT, new)
-    await tx.send(_PUT_IN, new)
+        await tx.send(kind.take_out, {**new, "words": kept["words"]})
+    await tx.send(kind.put, new)
+    await tx.send(kind.put_in, new)
     return len(new["words"])
 
 
-async def merge(tx: Tx, pages: int) -> bool:
+async def merge(tx: Tx, kind: Kind, pages: int) -> bool:
     """Put parts of SQLite's index together; whether there was anything to do."""
     before = await tx.first(_CHANGES, {})
-    await tx.send(_MERGE, {"pages": pages})
+    await tx.send(kind.merge, {"pages": pages})
     after = await tx.first(_CHANGES, {})
     # One change is the telling (sqlite.org/fts5.html, "The 'merge' Command").
     return before is not None and after is not None and after["changes"] - before["changes"] > 1
-
-
-async def _texts(tx: Tx, tenant_id: str, ticket_id: str) -> list[str]:
-    params = {"tenant_id": tenant_id, "ticket_id": ticket_id}
-    row = await tx.first(_TICKET, params)
-    if row is None:
-        return []
-    replies = await tx.all(_REPLIES, {**params, "limit": _MOST_REPLIES})
-    texts = [str(row["number"]), row["subject"], row["email"], row["name"], row["company"]]
-    texts += [row["description"], *(reply["body"] for reply in replies)]
-    return [text for text in texts if text]

@@ -14,6 +14,7 @@ from typing import NamedTuple
 MOST_FOUND = 50
 LONGEST_QUESTION = 200
 _LONGEST_WORD = 64
+_MOST_BEGINNINGS = 16
 _MOST_WORDS = 10_000  # of a ticket; a place in a tsvector ends at 16,383
 _GAP = 8  # between two texts, so that nothing follows from one to the other
 # Han and kana by themselves, everything else up to where it ends.
@@ -84,6 +85,17 @@ def terms_of(question: str) -> list[Term]:
             goes_on = part is parts[-1] and may_go_on
             terms.append(Term(words, goes_on, bool(minus)))
     return terms
+
+
+def beginnings_of(question: str) -> list[Term]:
+    """What somebody asks for: words that begin with each of these."""
+    words = dict.fromkeys(words_of(question[:LONGEST_QUESTION]))
+    return [Term((word,), is_prefix=True) for word in [*words][:_MOST_BEGINNINGS]]
+
+
+def digits_of(phone: str) -> str:
+    """A phone number as one word, for it is typed in groups or in none."""
+    return "".join(sign for sign in phone if sign.isdecimal())
 
 
 def match_of(terms: Iterable[Term], tenant_id: str) -> str:

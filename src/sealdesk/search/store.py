@@ -16,6 +16,20 @@ _FIND_BY_FUNCTION = """
 SELECT ticket_id FROM search_tickets(:tenant_id, :wanted, :at_most)
 WHERE tenant_id = :tenant_id LIMIT :limit
 """
+_FIND_CUSTOMERS_BY_FTS5 = """
+SELECT d.customer_id FROM search_index_customers s CROSS JOIN customer_documents d
+WHERE s.search_index_customers MATCH :wanted AND s.tenant_id = :tenant_id AND d.number = s.rowid
+    AND d.tenant_id = :tenant_id AND d.customer_id < :before
+ORDER BY s.rowid DESC LIMIT :limit
+"""
+_FIND_CUSTOMERS_BY_FUNCTION = """
+SELECT customer_id FROM search_customers(:tenant_id, :wanted, :before, :at_most)
+WHERE tenant_id = :tenant_id LIMIT :limit
+"""
+_CUSTOMERS_LEFT = """
+SELECT tenant_id, after_id FROM customer_progress WHERE tenant_id = :tenant_id LIMIT :limit
+"""
+LAST_ID = "g"  # sorts behind every id
 
 
 async def find(
@@ -30,3 +44,23 @@ async def find(
         params["wanted"] = rules.match_of(terms, tenant_id)
         rows = await tx.all(_FIND_BY_FTS5, params)
     return sorted((row["ticket_id"] for row in rows), reverse=True)
+
+
+async def find_customers(
+    tx: Tx, tenant_id: str, terms: list[Term], before: str, limit: int, *, is_postgres: bool
+) -> list[str]:
+    """The ids of the newest customers, of those before one, in whom all of it stands."""
+    params: dict[str, object] = {"tenant_id": tenant_id, "before": before, "limit": limit}
+    if is_postgres:
+        params |= {"wanted": rules.query_of(terms), "at_most": limit}
+        rows = await tx.all(_FIND_CUSTOMERS_BY_FUNCTION, params)
+    else:
+        params["wanted"] = rules.match_of(terms, tenant_id)
+        rows = await tx.all(_FIND_CUSTOMERS_BY_FTS5, params)
+    return sorted((row["customer_id"] for row in rows), reverse=True)
+
+
+async def are_customers_done(tx: Tx, tenant_id: str) -> bool:
+    """Whether all customers of before are in the index."""
+    row = await tx.first(_CUSTOMERS_LEFT, {"tenant_id": tenant_id, "limit": 1})
+    return row is not None and row["after_id"] is None

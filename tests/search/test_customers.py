@@ -1,0 +1,223 @@
+"""Customers are found by the beginnings of their words, as they are now, on both databases."""
+
+import re
+import unicodedata
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sealdesk.customers import actions as customers
+from sealdesk.customers.rules import Customer, NewCustomer
+from sealdesk.db.engine import Tx
+from sealdesk.errors import Unavailable
+from sealdesk.indexing import index
+from sealdesk.paging import PageRequest
+from sealdesk.search import actions as search
+from tests.search.test_search import HOSTILE
+from tests.support.client import Key
+from tests.support.databases import POSTGRESQL_ONLY
+from tests.support.service import Service, Tenant, wait_until
+
+_API = "/api/v1/external/customers/{}"
+_NAMES = (
+    "Maria", "Márta", "MARCO", "Lindgren", "Lind", "Linda", "Müller", "Straße", "O'Neil", "Ann-Lee",
+    "Zoë", "Björn", "Åse", "退款", "Иван",
+)  # fmt: skip
+_DOMAINS = ("example.com", "mail.example.net", "lind.example")
+
+
+def find(
+    tenant: Tenant, question: str, per_page: int = 50, after: str | None = None
+) -> list[str] | None:
+    """The ids of whom the index knows by this now; None where it is not made yet."""
+    page = PageRequest(per_page, [after] if after else None)
+    return tenant.service.in_serving(
+        lambda shared: search.find_customers(shared, tenant.id, question, page)
+    )
+
+
+def until_found(tenant: Tenant, question: str, *ids: str) -> None:
+    """Wait until just these are found."""
+
+    def is_found() -> bool:
+        tenant.service.in_background(index)
+        return find(tenant, question) == [*ids]
+
+    wait_until(is_found, 30)
+
+
+def add(tenant: Tenant, news: list[NewCustomer]) -> list[Customer]:
+    """All of them at once, the oldest first."""
+    now_us = tenant.service.clock.now_us()
+
+    async def work(tx: Tx) -> list[Customer]:
+        return [
+            await customers.add_customer(tx, tenant.id, new, now_us=now_us + place)
+            for place, new in enumerate(news)
+        ]
+
+    return tenant.service.write(work)
+
+
+def test_a_customer_is_found_by_the_beginnings_of_what_is_known(tenant: Tenant, key: Key) -> None:
+    maria = key.customer(
+        "m.berg@pottery.example",
+        name="María Lindgren",
+        company="Öztürk & Söhne",
+        phone="+46 (0)8-123 45",
+        external_id="C-1042",
+    )["id"]
+    key.customer("else@where.example", name="Marlene", company="Linden", phone="+46 9")
+    until_found(tenant, "pottery", maria)
+    for question in (
+        "maria lindgren", "mar lindg", "LINDG MAR", "maría", "oztu soh", "Özt", "m.be", "berg@pot",
+        "m.berg@pottery.example", "mar pott", "4608123", "+46 (0)8", "c-1042", "1042 mari",
+        "mar mar lindgren", "8 123",
+    ):  # fmt: skip
+        assert find(tenant, question) == [maria], question
+    for question in ("aria", "indgren", "ottery", "maria nobody", "lindgrens", "2345", "@", ""):
+        assert find(tenant, question) == [], question
+
+
+def test_who_was_changed_is_found_by_what_is_known_now_alone(tenant: Tenant, key: Key) -> None:
+    known = {"name": "Old Name", "phone": "4711", "company": "Oldest", "external_id": "o-1"}
+    one = key.customer("old@oldies.example", **known)["id"]
+    until_found(tenant, "old", one)
+    answer = key.patch(_API.format(one), {"email": "new@example.test", **dict.fromkeys(known)})
+    assert answer.status_code == 200, answer.text
+    until_found(tenant, "new", one)
+    for question in ("old", "name", "4711", "oldest", "o", "oldies"):
+        assert find(tenant, question) == [], question
+
+
+def test_another_tenants_customers_are_not_found(
+    service: Service, tenant: Tenant, key: Key
+) -> None:
+    other = service.tenant()
+    same = {"name": f"Same {tenant.id} {other.id}"}
+    ours = key.customer("ours@example.test", **same)["id"]
+    theirs = other.key().customer("theirs@example.test", **same)["id"]
+    until_found(tenant, "same", ours)
+    until_found(other, "same", theirs)
+    assert find(tenant, "theirs") == []
+    assert find(tenant, f"same {other.id}") == [ours]
+
+
+def _plain_words(text: str) -> set[str]:
+    """Another way to the words than the service's, for the letters of these names."""
+    decomposed = unicodedata.normalize("NFD", text.replace("ß", "ss").lower())
+    plain = re.sub("[\u0300-\u036f]", "", decomposed)
+    return {*re.findall(r"[a-z0-9\u0430-\u044f]+|[退款]", plain)}
+
+
+def _has(customer: Customer, question: str) -> bool:
+    known = (customer.name, customer.email, customer.company, customer.phone, customer.external_id)
+    words = _plain_words(" ".join(each for each in known if each))
+    words.add("".join(_plain_words(customer.phone or "")) if customer.phone else "")
+    return all(any(word.startswith(wanted) for word in words) for wanted in _plain_words(question))
+
+
+def _some_customers(random: Random) -> list[NewCustomer]:
+    def some(*texts: str) -> str | None:
+        return random.choice((None, *texts))
+
+    return [
+        NewCustomer(
+            email=f"c{number}.{random.choice(('maria', 'ann', 'lind'))}@{random.choice(_DOMAINS)}",
+            name=some(" ".join(random.sample(_NAMES, 2)), random.choice(_NAMES)),
+            company=some(*_NAMES[3:7]),
+            phone=some(str(random.randrange(1, 40)), "49"),
+            external_id=some(f"M-{number}"),
+        )
+        for number in range(40)
+    ]
+
+
+def test_whom_an_index_finds_a_look_at_everybody_would_find(tenant: Tenant) -> None:
+    made = add(tenant, _some_customers(Random(7)))
+    until_found(tenant, "c", *(customer.id for customer in reversed(made)))
+    beginnings = sorted({
+        word[:length]
+        for text in (*_NAMES, *_DOMAINS, "c1", "c39", "M-3", "49", "1", "x")
+        for word in text.split("@")
+        for length in (1, 2, 3, 9)
+    })  # fmt: skip
+
+    @settings(max_examples=30, deadline=None)
+    @given(st.lists(st.sampled_from(beginnings), min_size=1, max_size=3))
+    def check(words: list[str]) -> None:
+        question = " ".join(words)
+        expected = [one.id for one in reversed(made) if _has(one, question)]
+        assert find(tenant, question) == (expected if _plain_words(question) else []), question
+
+    check()
+
+
+def test_found_customers_are_turned_page_by_page(tenant: Tenant) -> None:
+    made = [one.id for one in add(tenant, [NewCustomer(f"c{n}@same.test") for n in range(12)])]
+    until_found(tenant, "same", *reversed(made))
+    first = find(tenant, "same", 5)
+    assert first == made[:5:-1]  # one more than the page
+    assert find(tenant, "same", 5, first[4]) == made[6:0:-1]
+    assert find(tenant, "same", 5, made[0]) == []
+
+
+def test_customers_of_before_are_indexed_in_steps_and_until_then_not_asked_for(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = [one.id for one in add(tenant, [NewCustomer(f"c{n}@before.test") for n in range(45)])]
+    until_found(tenant, "before", *reversed(made))
+    service = tenant.service
+    service.run(f"UPDATE customers SET name = 'Renamed' WHERE tenant_id = '{tenant.id}'")
+    service.run(f"DELETE FROM customer_progress WHERE tenant_id = '{tenant.id}'")
+    seen = []
+
+    def is_done() -> bool:
+        seen.append(find(tenant, "renamed"))
+        service.in_background(index)
+        return seen[-1] == made[::-1]
+
+    wait_until(is_done, 30)
+    assert all(each is None or each == made[::-1] for each in seen)
+
+
+def test_hostile_texts_are_indexed_and_asked_for(tenant: Tenant, key: Key) -> None:
+    kept = [text for text in HOSTILE if "\0" not in text and "\ud800" not in text]
+    made = [
+        key.customer(f"h{number}@hostile.test", name=text[:255], company=text[:255])["id"]
+        for number, text in enumerate(kept)
+    ]
+    until_found(tenant, "hostile", *reversed(made))
+    for question in HOSTILE:
+        assert {*(find(tenant, question) or [])} <= {*made}
+
+
+@POSTGRESQL_ONLY
+def test_who_stands_behind_the_newest_customers_is_found_too(tenant: Tenant, key: Key) -> None:
+    one = key.customer("rare@example.test")["id"]
+    until_found(tenant, "rare", one)
+    newer = "'ffff' || lpad(n::text, 32, '0'), n, CASE n WHEN 9 THEN 'rarest' ELSE 'other' END"
+    tenant.service.run(
+        "INSERT INTO customer_documents (tenant_id, customer_id, number, words)"
+        f" SELECT '{tenant.id}', id, n, word::tsvector FROM ("
+        f" SELECT {newer} FROM generate_series(1, 5100) n) made (id, n, word)"
+    )
+    assert find(tenant, "rar") == [f"ffff{9:032}", one]
+    assert find(tenant, "rar", after=f"ffff{9:032}") == [one]
+    assert len(find(tenant, "oth") or []) == 51
+
+
+@POSTGRESQL_ONLY
+def test_the_function_refuses_another_tenant(service: Service, tenant: Tenant) -> None:
+    sql = "SELECT customer_id FROM search_customers(:of, 'x', 'g', 9) LIMIT 9"
+    of = {"of": service.tenant().id}
+
+    async def ask(shared: Any) -> None:
+        await shared.database.read(lambda tx: tx.all(sql, of), tenant.id)
+
+    with pytest.raises(Unavailable) as refusal:
+        service.in_serving(ask)
+    assert "of another tenant" in str(refusal.value.__cause__)
