@@ -1,6 +1,7 @@
 """The inbox: which tickets it shows, where its links lead, and what is told when there are more."""
 
 import html
+import re
 import subprocess
 from typing import Any
 
@@ -10,6 +11,7 @@ from sealdesk import ids
 from sealdesk.errors import QueryTooSlow
 from sealdesk.tickets import lists
 from sealdesk.tickets import pages as inbox_pages
+from tests.search.test_customers import until_found
 from tests.support.client import Key
 from tests.support.pages import Form, Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
@@ -110,10 +112,34 @@ def test_a_form_shows_what_is_asked_for_and_says_whom_nobody_knows(
         assert form.value(name) == value
     page = visitor.get(f"{INBOX}?customer=who@example.test")
     assert filters(page).value("customer") == "who@example.test"
-    assert "No customer has this address." in page.text
+    assert "No customer is found" in page.text
     customer = tenant.key().get("/api/v1/external/customers").json()["data"][0]["id"]
     page = visitor.get(f"{INBOX}?customer={customer}")
     assert filters(page).value("customer") == "ann@example.test"
+
+
+def test_words_lead_to_the_customer_or_to_whom_they_may_mean(
+    visitor: Visitor, tenant: Tenant
+) -> None:
+    ann, lee, _ = made(
+        tenant,
+        {"customer": {"email": "ann@example.test", "name": "Ann Lindgren"}},
+        {"customer": {"email": "lee@example.test", "name": "Lee Linde"}},
+        {"customer": {"email": "bo@example.test", "name": "Bo"}},
+    )
+    listed = tenant.key().get("/api/v1/external/customers").json()["data"]
+    until_found(tenant, "exam", *(customer["id"] for customer in listed))
+    page = visitor.get(f"{INBOX}?status=all&priority=medium&customer=lin+ann")
+    assert shown(page) == [ann]
+    assert filters(page).value("customer") == "ann@example.test"
+    assert filters(page).value("priority") == "medium"
+    page = visitor.get(f"{INBOX}?status=all&customer=lind")
+    assert shown(page) == []
+    assert "Whose tickets?" in page.text and "Bo" not in page.text
+    to_lee, to_ann = [link for link in page.links if re.search("customer=[0-9a-f-]{36}", link)]
+    assert [shown(visitor.get(to_lee)), shown(visitor.get(to_ann))] == [[lee], [ann]]
+    page = visitor.get(f"{INBOX}?customer=nobody+lind")
+    assert "No customer is found" in page.text and "Whose tickets?" not in page.text
 
 
 def test_a_foreign_customer_and_person_are_nobody_here(visitor: Visitor, tenant: Tenant) -> None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from sealdesk import ids
+from sealdesk.customers import actions as customer_actions
 from sealdesk.customers import store as customers
 from sealdesk.customers.rules import Customer
 from sealdesk.db.engine import Row as Stored
@@ -29,6 +30,7 @@ from sealdesk.web.route import page
 ROOM = "sealdesk.tickets"
 PER_PAGE = 50
 _ARRIVED = 25  # as many new tickets are counted
+_MEANT = 10  # as many customers are offered
 _LATE_US = 60 * 1_000_000  # by which a ticket's id may be older than its transaction's end
 _FIRST = {
     "subject": "Hello",
@@ -60,6 +62,10 @@ async def inbox(call: Call) -> Answer:
     found, is_too_slow = await _find(call, asked, wanted)
     if not asked.is_narrowed() and not any(found.counts.values()):
         return await _first_steps(call)
+    is_unknown = bool(asked.customer) and found.customer is None and not is_too_slow
+    meant = await _meant(call, asked) if is_unknown else []
+    if len(meant) == 1:
+        return pages.go(call, asked.link(customer=meant[0].id))
     shown = found.rows[:PER_PAGE]
     is_more = len(found.rows) > PER_PAGE
     return await pages.show(
@@ -69,9 +75,10 @@ async def inbox(call: Call) -> Answer:
         counts=found.counts, counted=lists.COUNTED,
         statuses=STATUSES, priorities=PRIORITIES,
         people=sorted(found.people, key=lambda u: (not u.is_active, u.name.casefold())),
+        has_more_people=viewing.are_more(found.people),
         names={user.id: user.name for user in found.people},
         reader_id=call.caller.actor.id,
-        customer=found.customer, has_more=found.has_more,
+        customer=found.customer, meant=meant[:_MEANT], has_more=found.has_more,
         is_too_slow=is_too_slow,
         older=asked.link(trail=asked.further(lists.position(wanted, shown[-1]))) if is_more else "",
         newer=asked.link(trail=asked.trail[:-1]) if asked.trail else "",
@@ -100,6 +107,19 @@ async def _find(call: Call, asked: Asked, wanted: Filter) -> tuple[_Found, bool]
         return await call.read_slowly(work), False
     except QueryTooSlow:
         return await call.read(lambda tx: _around(tx, tenant_id, asked, [], None)), True
+
+
+async def _meant(call: Call, asked: Asked) -> list[Customer]:
+    """Whom the words in the filter may mean, when no customer has them for an address."""
+    if ids.is_canonical(asked.customer):
+        return []
+    wanted = PageRequest(_MEANT, None)
+    try:
+        return await customer_actions.find_customers(
+            call.shared, call.caller.tenant_id, asked.customer, wanted
+        )
+    except QueryTooSlow:
+        return []
 
 
 async def _search(call: Call, asked: Asked) -> tuple[_Found, bool]:

@@ -21,7 +21,7 @@ from sealdesk.tickets.shapes import ReplyShown, TicketShown
 REPLIES = 50
 CHANGES = 10
 OTHERS = 5
-PEOPLE = PageRequest(200, None)  # as many as a choice of them shows
+PEOPLE = PageRequest(1000, None)  # as many as a choice of them shows
 decode = msgspec.json.Decoder(TicketShown).decode
 
 
@@ -54,6 +54,15 @@ class View(NamedTuple):
     names: dict[str, str]
     others: list[TicketShown]
     answering: Sequence[str]
+
+    @property
+    def has_more_people(self) -> bool:
+        return are_more(self.people)
+
+
+def are_more(users: Sequence[User]) -> bool:
+    """Whether there are more people than a choice of them shows."""
+    return len(users) > PEOPLE.per_page
 
 
 async def view(tx: Tx, caller: Caller, ticket_id: str, *, before: str | None, now_us: int) -> View:
