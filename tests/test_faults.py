@@ -18,6 +18,7 @@ import pytest
 
 from sealdesk.clock import Clock
 from sealdesk.db.engine import Tx
+from sealdesk.db.sqlite import SqliteDatabase
 from tests.support.client import Key
 from tests.support.databases import SQLITE_ONLY
 from tests.support.disk import Disk, watched_disk
@@ -61,7 +62,7 @@ def test_no_write_is_answered_before_the_disk_has_it(
 ) -> None:
     disk.stand_still()
     (answer,) = _post(pool, used_key, 1)
-    assert disk.is_asked.wait(5)
+    assert disk.is_asked.wait(20)
     time.sleep(0.2)
     assert not answer.done()
     disk.goes_on.set()
@@ -74,7 +75,7 @@ def test_reads_do_not_wait_for_the_disk(
 ) -> None:
     disk.stand_still()
     (answer,) = _post(pool, used_key, 1)
-    assert disk.is_asked.wait(5)
+    assert disk.is_asked.wait(20)
     assert [used_key.get(TICKETS).json()["data"] for _ in range(5)] == [[]] * 5
     disk.goes_on.set()
     assert used_key.get(f"{TICKETS}/{answer.result().json()['data']['id']}").status_code == 200
@@ -87,9 +88,10 @@ def test_writers_that_wait_share_one_commit(
     used_key.service.settle()
     disk.stand_still()
     first = _post(pool, used_key, 1)
-    assert disk.is_asked.wait(5)
+    assert disk.is_asked.wait(20)
     others = _post(pool, used_key, 12)
-    time.sleep(0.3)
+    writer = cast(SqliteDatabase, used_key.service.shared.database)._writer
+    wait_until(lambda: len(writer._waiting) >= 12)
     disk.goes_on.set()
     assert [answer.result().status_code for answer in first + others] == [201] * 13
     # And one, it may be, of the background loop.

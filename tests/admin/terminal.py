@@ -149,7 +149,7 @@ class Served:
         """The next line of the log with this event."""
         while True:
             try:
-                line = self._lines.get(timeout=30)
+                line = self._lines.get(timeout=60)
             except Empty:
                 raise AssertionError(f"{event!r} is not logged, but {self.log}") from None
             self.log.append(json.loads(line))

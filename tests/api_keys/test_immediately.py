@@ -8,7 +8,7 @@ from threading import Barrier, Event
 from typing import Any
 
 from tests.support.client import Key, Person
-from tests.support.service import Tenant
+from tests.support.service import Tenant, wait_until
 from tests.support.wire import Wire
 
 KEYS = "/api/v1/api-keys"
@@ -60,22 +60,22 @@ def test_a_permission_taken_during_an_upload_is_missing(key: Key, admin: Person)
 def test_no_request_that_begins_after_the_revocation_is_accepted(tenant: Tenant) -> None:
     key, admin = tenant.key(), tenant.admin()
     is_revoked, is_over = Event(), Event()
+    seen: list[tuple[bool, int]] = []
 
-    def use() -> list[tuple[bool, int]]:
-        seen = []
+    def use() -> None:
         while not is_over.is_set():
             began_after = is_revoked.is_set()
             seen.append((began_after, key.get(WHOAMI).status_code))
-        return seen
 
     with ThreadPoolExecutor(3) as pool:
         users = [pool.submit(use) for _ in range(3)]
-        time.sleep(0.1)
+        wait_until(lambda: len(seen) > 10)
         admin.delete(f"{KEYS}/{key.id}")
         is_revoked.set()
-        time.sleep(0.1)
+        wait_until(lambda: sum(after for after, _ in seen) > 10)
         is_over.set()
-        seen = [one for user in users for one in user.result()]
+        for user in users:
+            user.result()
     assert {status for after, status in seen if after} == {401}
     assert (False, 200) in seen
 

@@ -35,6 +35,9 @@ from sealdesk.db.connection import connect
 from tests.servers import NotHere, not_run, server_directory
 from tests.servers.binaries import find_postgres
 
+# Its clusters and services take their time to start where much else runs.
+pytestmark = pytest.mark.timeout(300)
+
 _WRITTEN = ("tickets", "customers")  # by measuring
 _ALL = TINY.big_tickets + TINY.small_tickets + TINY.other_tickets
 

@@ -29,7 +29,7 @@ class Disk:
         if sql == "COMMIT":
             self.commits += 1
             self.is_asked.set()
-            self.goes_on.wait(10)
+            self.goes_on.wait(40)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ LOOPBACK = {
     "SEALDESK_WEBHOOK_ALLOWED_CIDRS": "127.0.0.0/8",
     "SEALDESK_WEBHOOK_ALLOW_HTTP": "accept",
 }
+_HELD_S = 30.0  # longer than any service waits for an answer
 
 
 class Got(NamedTuple):
@@ -72,7 +73,19 @@ class Receiver:
         reply = Reply(status, body, headers or {}, after_s)
         self.answer = lambda _: reply
 
-    def wait(self, count: int, timeout_s: float = 10.0) -> list[Got]:
+    def holds(self, count: int) -> threading.Event:
+        """Answer the next requests, so many, once the event is set, and further ones at once."""
+        goes_on, held = threading.Event(), iter(range(count))
+
+        def answer(_: Got) -> Reply:
+            if next(held, None) is not None:
+                goes_on.wait(_HELD_S)
+            return Reply()
+
+        self.answer = answer
+        return goes_on
+
+    def wait(self, count: int, timeout_s: float = 45.0) -> list[Got]:
         """The requests, once there are so many."""
         wait_until(lambda: len(self.got) >= count, timeout_s)
         return list(self.got)

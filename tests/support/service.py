@@ -109,7 +109,7 @@ class Service:
 
     def start(self) -> None:
         self._thread.start()
-        if not self._ready.wait(20):
+        if not self._ready.wait(45):
             raise RuntimeError("the service did not start")
 
     def stop(self) -> None:
@@ -281,7 +281,7 @@ def random_key() -> str:
     return base64.b64encode(os.urandom(32)).decode()
 
 
-def wait_until(condition: Callable[[], bool], timeout_s: float = 20.0) -> None:
+def wait_until(condition: Callable[[], bool], timeout_s: float = 45.0) -> None:
     """Wait for something that another thread does."""
     deadline = time.monotonic() + timeout_s
     while not condition():
