@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, cast
@@ -20,11 +20,13 @@ from sealdesk.clock import Clock
 from sealdesk.db.engine import Tx
 from sealdesk.db.sqlite import SqliteDatabase
 from tests.support.client import Key
-from tests.support.databases import SQLITE_ONLY
+from tests.support.databases import POSTGRESQL_ONLY, SQLITE_ONLY, Template
 from tests.support.disk import Disk, watched_disk
+from tests.support.pages import PASSWORD, Visitor, logged_in
 from tests.support.service import Service, running, wait_until
 
 TICKETS = "/api/v1/external/tickets"
+_ANY_SIZE = resource.RLIM_INFINITY
 SERVE = "from sealdesk.admin import main; raise SystemExit(main())"
 NEW = {"subject": "A subject", "description": "Text", "customer": {"email": "c@example.test"}}
 
@@ -174,11 +176,12 @@ def test_none_of_a_failed_group_is_kept_and_none_acknowledged_is_lost(
 
 
 class Process:
-    """`sealdesk serve` as a process, and one key of its only tenant."""
+    """`sealdesk serve` as a process, and one key and the administrator of its only tenant."""
 
-    def __init__(self, data_dir: Path, key: Key) -> None:
+    def __init__(self, data_dir: Path, key: Key, admin_email: str) -> None:
         self._data_dir = data_dir
         self._key = key
+        self.admin_email = admin_email
         self.clock = Clock()
         self.url = ""
 
@@ -207,22 +210,27 @@ class Process:
 @pytest.fixture
 def process(template: Path, tmp_path: Path) -> Iterator[Process]:
     with running(tmp_path / "data", template) as service:
-        key = service.tenant().key()
-    process = Process(tmp_path / "data", key)
+        tenant = service.tenant()
+        key = tenant.key()
+    process = Process(tmp_path / "data", key, tenant.admin_email)
     process.start()
     yield process
     if process.child.poll() is None:
         process.stop()
 
 
+def _let_files_grow(process: Process, most_bytes: int) -> None:
+    resource.prlimit(process.child.pid, resource.RLIMIT_FSIZE, (most_bytes, _ANY_SIZE))
+
+
 def test_file_that_cannot_grow_refuses_writes_until_it_can(process: Process) -> None:
-    pid, key = process.child.pid, process.key
+    key = process.key
     kept = key.ticket()
-    resource.prlimit(pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+    _let_files_grow(process, 4096)
     refused = [key.post(TICKETS, NEW) for _ in range(3)]
     assert [(a.status_code, a.headers["retry-after"]) for a in refused] == [(503, "1")] * 3
     assert key.walk(TICKETS) == [kept]
-    resource.prlimit(pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+    _let_files_grow(process, _ANY_SIZE)
     assert len(key.walk(TICKETS)) == 1
     assert key.post(TICKETS, NEW).status_code == 201
 
@@ -269,3 +277,85 @@ def _send_again(key: Key, names: list[str]) -> None:
         assert answer.status_code == 201
     found = [ticket["external_id"] for ticket in key.walk(TICKETS, per_page=100)]
     assert sorted(found) == sorted(names)
+
+
+# Pages
+
+
+def _lose_nothing(
+    service: Service, email: str, key: Key, fill: Callable[[], None], clear: Callable[[], None]
+) -> None:
+    """Answer, create a key and log in while the disk is full; then send what the pages kept."""
+    keys, ticket_id = "/settings/api-keys", key.ticket()["id"]
+    at = f"/tickets/{ticket_id}"
+    visitor, other = Visitor(service), Visitor(service)
+    visitor.log_in(email)
+    answer, new = (
+        visitor.get(at).form(f"{at}/reply"),
+        visitor.get(f"{keys}/new").form(f"{keys}/new"),
+    )
+    fill()
+    refused = [visitor.submit(answer, body="Lisbon"), visitor.submit(new, name="Lisbon")]
+    asked = other.log_in(email)
+    for page in (*refused, asked):
+        assert (page.status, page.answer.headers["retry-after"]) == (503, "1")
+    for path in (at, keys):
+        page = visitor.get(path)
+        assert (page.status, "Lisbon" in page.text) == (200, False)
+    clear()
+    for page, form in zip(refused, (answer, new), strict=True):
+        assert visitor.submit(page.form(form.action)).status in (200, 201)
+    assert [reply["body"] for reply in key.walk(f"{TICKETS}/{ticket_id}/replies")] == ["Lisbon"]
+    assert visitor.get(keys).text.count("Lisbon") == 1
+    assert other.submit(asked.form("/log-in"), password=PASSWORD).status == 200
+
+
+def test_pages_keep_what_a_full_disk_does_not_take(process: Process) -> None:
+    _lose_nothing(
+        cast(Any, process), process.admin_email, process.key,
+        fill=lambda: _let_files_grow(process, 4096),
+        clear=lambda: _let_files_grow(process, _ANY_SIZE),
+    )  # fmt: skip
+
+
+@POSTGRESQL_ONLY
+def test_pages_keep_what_a_full_disk_of_postgresql_does_not_take(own_service: Service) -> None:
+    tenant = own_service.tenant()
+
+    def fill() -> None:
+        # What a transaction of each of them writes last, or nearly.
+        own_service.run(
+            "CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS"
+            " 'BEGIN RAISE EXCEPTION USING ERRCODE = ''disk_full''; END'"
+        )
+        for table in ("events", "audit", "login_failures"):
+            each = f"BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION fill()"
+            own_service.run(f"CREATE TRIGGER fill {each}")
+
+    _lose_nothing(
+        own_service, tenant.admin_email, tenant.key(),
+        fill=fill,
+        clear=lambda: own_service.run("DROP FUNCTION fill() CASCADE"),
+    )  # fmt: skip
+
+
+@POSTGRESQL_ONLY
+def test_pages_of_a_database_that_is_away_go_on_when_it_is_back(
+    own_service: Service, postgres_template: Template
+) -> None:
+    tenant, access = own_service.tenant(), postgres_template.access
+    at = f"/tickets/{tenant.key().ticket()['id']}"
+    visitor = logged_in(tenant)
+    answer = visitor.get(at).form(f"{at}/reply")
+    name = str(own_service.settings.database_url).rpartition("/")[2]
+    role = postgres_template.runtime[0]
+    access.sql(f'REVOKE CONNECT ON DATABASE "{name}" FROM PUBLIC, "{role}"')
+    ends = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{role}'"
+    access.sql(f"{ends} AND datname = '{name}'")
+    kept = visitor.submit(answer, body="Lisbon")
+    away = visitor.get(at)
+    assert (kept.status, away.status) == (503, 503)
+    assert ("meta", "http-equiv", "refresh") in away.attributes
+    access.sql(f'GRANT CONNECT ON DATABASE "{name}" TO "{role}"')
+    assert "Lisbon" not in visitor.get(at).text
+    assert visitor.submit(kept.form(f"{at}/reply")).text.count("Lisbon") == 1
