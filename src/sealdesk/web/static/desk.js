@@ -115,14 +115,33 @@ try {
   else if (back && sessionStorage.inbox) back.href = sessionStorage.inbox;
 } catch { /* A browser that keeps nothing. */ }
 
+// What an open page asks for by itself. Once the log-in has ended a line in its place says so, or
+// news would be waited for in vain.
+const fetched = async (address, place, how) => {
+  const told = await fetch(address, { ...how, redirect: "manual" });
+  const ended = place.querySelector("[data-ended]");
+  if (told.type !== "opaqueredirect") ended?.remove();
+  else if (!ended) {
+    const line = document.createElement("p");
+    const link = document.createElement("a");
+    line.className = "notice wait";
+    line.dataset.ended = "";
+    link.href = location.pathname + location.search;
+    link.textContent = document.body.dataset.ended;
+    line.append(link);
+    place.replaceChildren(line);
+  }
+  return told.ok ? told.text() : null;
+};
+
 // What is new is told while somebody looks; it joins the list while nobody works in that.
 const arrivals = document.querySelector("[data-poll]");
 if (arrivals) {
   const isBusy = () => document.activeElement.closest(".tabs, #list")
     || document.querySelector("#list:hover, #list .pick:checked");
   const page = async (address) => {
-    const told = await fetch(address, { redirect: "manual" });
-    return told.ok ? new DOMParser().parseFromString(await told.text(), "text/html") : null;
+    const text = await fetched(address, arrivals);
+    return text === null ? null : new DOMParser().parseFromString(text, "text/html");
   };
   const renew = async () => {
     const fresh = await page(location.href);
@@ -159,6 +178,7 @@ addEventListener("submit", (event) => {
   if (form.method !== "post") return;
   if (form.dataset.sent) event.preventDefault();
   form.dataset.sent = "yes";
+  setTimeout(() => delete form.dataset.sent, 10000); // Nothing came of it, or it was stopped.
 });
 addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
@@ -216,10 +236,8 @@ if (news) {
     const token = document.querySelector("[name=form_token]").value;
     const post = { method: "POST", body: new URLSearchParams({ form_token: token }) };
     try {
-      const told = await fetch(news.dataset.news, { ...(isBegun ? post : {}), redirect: "manual" });
-      if (!told.ok) return;
-      const text = (await told.text()).trim();
-      if (text !== news.innerHTML.trim()) news.innerHTML = text;
+      const text = (await fetched(news.dataset.news, news, isBegun ? post : {}))?.trim();
+      if (text !== undefined && text !== news.innerHTML.trim()) news.innerHTML = text;
     } catch { /* No network: the next time. */ }
   };
   tell();

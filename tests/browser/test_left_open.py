@@ -1,0 +1,36 @@
+"""Pages that are left open until their log-in has ended, in a real browser."""
+
+from tests.browser.chromium import Window
+from tests.browser.test_inbox import INBOX
+from tests.support.service import PASSWORD, Tenant
+
+_LOOK_AGAIN = "document.dispatchEvent(new Event('visibilitychange'))"
+_ENDED = "Your log-in has ended. Log in again to go on."
+
+
+def test_an_open_page_says_that_its_log_in_has_ended(window: Window, tenant: Tenant) -> None:
+    page, ticket = window.page, tenant.key().ticket()
+    page.clock.install()
+    for path in (f"{INBOX}?status=all", f"{INBOX}/{ticket['id']}"):
+        page.goto(path)
+        page.context.clear_cookies()
+        page.clock.run_for(21_000)
+        page.get_by_role("link", name=_ENDED).click()
+        window.log_in_again(tenant.admin_email, PASSWORD)
+        page.wait_for_url(f"**{path}")
+        assert page.get_by_role("link", name=_ENDED).count() == 0
+
+
+def test_who_logs_in_elsewhere_is_told_news_again(window: Window, tenant: Tenant) -> None:
+    page, key = window.page, tenant.key()
+    key.ticket()
+    page.goto(INBOX)
+    page.context.clear_cookies()
+    page.evaluate(_LOOK_AGAIN)
+    page.get_by_role("link", name=_ENDED).wait_for()
+    window.enter(tenant.admin_email, PASSWORD)
+    key.ticket(subject="The second")
+    page.mouse.move(1, 1)
+    page.evaluate(_LOOK_AGAIN)
+    page.get_by_role("link", name="The second").wait_for()
+    assert page.get_by_role("link", name=_ENDED).count() == 0
