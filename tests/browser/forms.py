@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from playwright.sync_api import Page
 
-from tests.browser.hostile import hostile
+from tests.browser.texts import Texts
 
 Fields = list[tuple[str, str]]
 _TOKEN = "form_token"
@@ -35,11 +35,11 @@ class Form(NamedTuple):
     def is_typed(self) -> bool:
         return set(self.names) > {_TOKEN} or _TOKEN not in self.names
 
-    def hostile(self) -> Fields:
+    def hostile(self, texts: Texts) -> Fields:
         """Hostile texts in all of it, also where a page lets one only choose."""
         token = [(name, value) for name, value in self.stands if name == _TOKEN]
         names = [name for name in dict.fromkeys(self.names) if name != _TOKEN]
-        return [*token, *((name, hostile(300, 7 * n)) for n, name in enumerate(names))]
+        return [*token, *((name, texts.whole(n)) for n, name in enumerate(names))]
 
     def typed(self, **typed: str) -> Fields:
         """As it stands, but for these fields."""
