@@ -33,8 +33,10 @@ _WEBHOOKS = "tests/webhooks"
 _ENDPOINTS = f"{_WEBHOOKS}/test_endpoints.py"
 _ROTATION = f"{_WEBHOOKS}/test_rotation.py"
 _SEARCH = "tests/search/test_search.py"
+_CUSTOMER_SEARCH = "tests/search/test_customers.py"
 _SQLITE = "tests/db/test_sqlite.py"
 _SHARED_TESTS = "tests/test_shared_limits.py"
+_KEPT = "tests/web/test_kept.py"
 _WEB_PAGES = "tests/web/test_pages.py"
 _LOG_IN_PAGES = "tests/identity/test_pages.py"
 _HOOK_PAGES = "tests/webhooks/test_pages.py"
@@ -849,8 +851,8 @@ PLANTS: tuple[Plant, ...] = (
     Plant(
         "what could not be stored is lost",
         "web/pages.py",
-        "    return fields if forms.TOKEN in names and not names & _PASSWORDS else []\n",
-        "    return []\n",
+        'typed = kept.of(call, _asked(call)) if call.method == "POST" else None',
+        "typed = None",
         (f"{_WEB_PAGES}::test_a_page_without_storage_says_so_and_tries_again",),
     ),
     Plant(
@@ -1212,6 +1214,54 @@ PLANTS: tuple[Plant, ...] = (
         (f"{_SEARCH}::test_the_function_refuses_another_tenant",),
     ),
     Plant(
+        "the search of customers is of whichever tenant it is given",
+        "db/migrations/versions/0005_customer_search.py",
+        "    IF of_tenant IS DISTINCT FROM nullif(",
+        "    IF false AND of_tenant IS DISTINCT FROM nullif(",
+        (f"{_CUSTOMER_SEARCH}::test_the_function_refuses_another_tenant",),
+    ),
+    Plant(
+        "the search of customers ends at the newest 5,000",
+        "db/migrations/versions/0005_customer_search.py",
+        "    IF found = at_most OR walked IS NULL THEN\n",
+        "    IF true THEN\n",
+        (f"{_CUSTOMER_SEARCH}::test_who_stands_behind_the_newest_customers_is_found_too",),
+    ),
+    Plant(
+        "the search of customers hears of no changes",
+        "search/customer_queue.py",
+        'event["type"] in ("customer.created", "customer.updated")',
+        'event["type"] == "customer.created"',
+        (f"{_CUSTOMER_SEARCH}::test_who_was_changed_is_found_by_what_is_known_now_alone",),
+    ),
+    Plant(
+        "the search of customers is asked before it has been made",
+        "search/store.py",
+        'return row is not None and row["after_id"] is None',
+        "return row is not None or tenant_id != ''",
+        (
+            f"{_CUSTOMER_SEARCH}"
+            "::test_customers_of_before_are_indexed_in_steps_and_until_then_not_asked_for",
+        ),
+    ),
+    Plant(
+        "the search of customers takes whole words only",
+        "search/rules.py",
+        "Term((word,), is_prefix=True)",
+        "Term((word,))",
+        (f"{_CUSTOMER_SEARCH}::test_whom_an_index_finds_a_look_at_everybody_would_find",),
+    ),
+    Plant(
+        "the search of customers looks through all of them for parts of words",
+        "customers/actions.py",
+        "newest=None if found is None else _LOOKED_THROUGH",
+        "newest=None",
+        (
+            "tests/customers/test_pages.py::test_parts_of_words_are_looked_for_among_the_newest"
+            "_and_among_all_until_there_is_an_index",
+        ),
+    ),
+    Plant(
         "pages do not escape",
         "web/render.py",
         "autoescape=True,",
@@ -1242,8 +1292,8 @@ PLANTS: tuple[Plant, ...] = (
     Plant(
         "any path is a place to return to",
         "web/pages.py",
-        "(below or start == ACCOUNT) and _LOCAL.fullmatch(path) is not None",
-        'path.startswith("/")',
+        "is_ours(path) and not path",
+        'path.startswith("/") and not path',
         (f"{_LOG_IN_PAGES}::test_a_log_in_leads_to_no_other_place",),
     ),
     Plant(
@@ -1259,7 +1309,7 @@ PLANTS: tuple[Plant, ...] = (
     Plant(
         "logging out only forgets the cookie",
         "identity/pages.py",
-        'wherever its token may be."""\n    await entry.end(call, session.get(call))\n',
+        'wherever its token may be."""\n    await entry.log_out(call, session.get(call))\n',
         'wherever its token may be."""\n',
         (f"{_LOG_IN_PAGES}::test_after_logging_out_the_cookie_opens_nothing",),
     ),
@@ -1479,5 +1529,60 @@ PLANTS: tuple[Plant, ...] = (
         'seen=forms.read(call).text("seen") if is_asked_again else key.secret_version',
         "seen=key.secret_version",
         (f"{_FRESH}::test_a_form_that_is_out_of_date_stays_so_while_the_password_is_asked_for",),
+    ),
+    Plant(
+        "what is sent into an ended log-in is lost",
+        "web/pages.py",
+        "if typed is not None and typed.typed and is_ours(typed.to):",
+        "if typed is not None and not typed.typed and is_ours(typed.to):",
+        (
+            f"{_KEPT}::test_what_is_sent_into_an_ended_log_in_waits_for_the_next_one",
+            f"{_KEPT}::test_every_form_is_kept_and_no_password",
+        ),
+    ),
+    Plant(
+        "a wrong password loses what was typed before",
+        "identity/pages.py",
+        "return await _ask(call, wanted, typed=typed, email=email, refusal=refusal)",
+        "return await _ask(call, wanted, email=email, refusal=refusal)",
+        (f"{_KEPT}::test_what_is_sent_into_an_ended_log_in_waits_for_the_next_one",),
+    ),
+    Plant(
+        "a log-in sends what it carries anywhere",
+        "identity/pages.py",
+        "typed if typed is not None and pages.is_ours(typed.to) else None",
+        "typed",
+        (f"{_KEPT}::test_what_a_log_in_carries_goes_to_pages_of_ours_only",),
+    ),
+    Plant(
+        "passwords are written into pages that keep a form",
+        "web/kept.py",
+        "left_out = {*PASSWORDS, forms.TOKEN}",
+        "left_out = {forms.TOKEN}",
+        (f"{_KEPT}::test_every_form_is_kept_and_no_password",),
+    ),
+    Plant(
+        "a form of an earlier log-in is lost",
+        "web/pages.py",
+        "    elif not is_away:\n        typed = None\n",
+        "    if not is_away:\n        typed = None\n",
+        (f"{_KEPT}::test_a_form_of_an_earlier_log_in_is_kept",),
+    ),
+    Plant(
+        "a log-in cannot hold what a page let it carry",
+        "web/kept.py",
+        "_MOST_BYTES = MAX_BODY_BYTES - 8 * 1024",
+        "_MOST_BYTES = MAX_BODY_BYTES",
+        (f"{_KEPT}::test_a_form_that_a_log_in_could_not_carry_is_not_kept",),
+    ),
+    Plant(
+        "a log-in without storage loses what it carries",
+        "identity/pages.py",
+        "except (Invalid, Unproven, TooMany, Unavailable) as refusal:",
+        "except (Invalid, Unproven, TooMany) as refusal:",
+        (
+            f"{_KEPT}::test_a_log_in_without_storage_keeps_what_it_carries",
+            "tests/test_faults.py::test_pages_keep_what_a_full_disk_does_not_take",
+        ),
     ),
 )
