@@ -61,7 +61,7 @@ def variable_messages() -> list[str]:
     """Templates that hand something else than a constant to `_`, which takes it for safe HTML."""
     return [
         f"{file}:{call.lineno}"
-        for file, tree in _trees()
+        for file, tree in trees()
         for call in tree.find_all(nodes.Call)
         if isinstance(call.node, nodes.Name) and call.node.name in ("_", "gettext", "ngettext")
         if not isinstance(call.args[0], nodes.Const)
@@ -78,7 +78,8 @@ def _template_paths() -> Iterator[tuple[str, Path]]:
         yield ("" if room == "web" else f"sealdesk.{room}"), path
 
 
-def _trees() -> Iterator[tuple[str, nodes.Template]]:
+def trees() -> Iterator[tuple[str, nodes.Template]]:
+    """All templates of pages: their paths, and how Jinja reads them."""
     for room, path in _template_paths():
         environment = _environment_of(room)
         yield str(path.relative_to(SOURCE)), environment.parse(path.read_text())

@@ -6,6 +6,7 @@ from sealdesk.usage import HOUR_US
 
 DAY_US = 24 * HOUR_US
 WIDTH, HEIGHT = 720, 120
+KINDS = ("good", "refused", "slow", "failed")  # of answers, from the ground up
 _GAP = 2
 
 
@@ -62,12 +63,11 @@ def kind_of(status: str) -> str:
 def plot(counted: list[tuple[int, str, int]], span: Span, now_us: int) -> Plot:
     """The plot of (beginning of the step, status, count)."""
     since, pitch = span.since_us(now_us), WIDTH / span.steps
-    kinds = ("good", "refused", "slow", "failed")
     bars = [
-        Bar(since + n * span.step_us, n * pitch, pitch - _GAP, dict.fromkeys(kinds, 0), [])
+        Bar(since + n * span.step_us, n * pitch, pitch - _GAP, dict.fromkeys(KINDS, 0), [])
         for n in range(span.steps)
     ]
-    totals, statuses = dict.fromkeys(kinds, 0), dict[str, int]()
+    totals, statuses = dict.fromkeys(KINDS, 0), dict[str, int]()
     for at, status, count in counted:
         place = (at - since) // span.step_us
         if 0 <= place < span.steps:

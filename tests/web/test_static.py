@@ -1,0 +1,57 @@
+"""Styles, script and templates of pages: nothing stands in one that no other has a use for."""
+
+import re
+from pathlib import Path
+
+from jinja2 import nodes
+
+import sealdesk
+from sealdesk.api_keys import usage_plots
+from tests.words import extracting
+
+_SOURCE = Path(sealdesk.__file__).parent
+_STYLES = (_SOURCE / "web/static/desk.css").read_text()
+_SCRIPT = (_SOURCE / "web/static/desk.js").read_text()
+# The reference of the API has styles of its own.
+_PAGES = {
+    file: tree
+    for file, tree in extracting.trees()
+    if not file.startswith("web/") or file.startswith("web/templates/pages/")
+}
+_HTML = "\n".join((_SOURCE / file).read_text() for file in _PAGES)
+
+
+def test_every_class_of_the_styles_is_given_to_something() -> None:
+    selectors = re.sub(r"/\*.*?\*/|\{[^{}]*\}", "", _STYLES, flags=re.DOTALL)
+    styled = {*re.findall(r"\.([a-z][\w-]*)", selectors)}
+    given = " ".join(line for line in _HTML.splitlines() if "class=" in line)
+    given += " ".join(re.findall(r"class(?:Name|List).*", _SCRIPT))
+    known = {*re.findall(r"[\w-]+", given), *usage_plots.KINDS}
+    assert styled - known == set()
+    assert len(styled) > 50
+
+
+def test_every_mark_of_the_pages_is_one_that_script_or_styles_look_for() -> None:
+    marked = {*re.findall(r"\b(data-[a-z-]+)", _HTML)}
+    names = re.findall(r'dataset\.(\w+)|"(\w+)" in \w+\.dataset', _SCRIPT)
+    sought = {f"data-{one or other}" for one, other in names}
+    sought |= {*re.findall(r"\b(data-[a-z-]+)", _SCRIPT + _STYLES)}
+    assert marked - sought == set()
+    # What it marks itself: a form that is on its way.
+    assert sought - marked == {"data-sent"}
+
+
+def test_templates_import_what_they_use() -> None:
+    unused = [
+        f"{file}: {name}" for file, tree in _PAGES.items() for name in _imported(tree) - _used(tree)
+    ]
+    assert unused == []
+
+
+def _imported(tree: nodes.Template) -> set[str]:
+    named = [name for each in tree.find_all(nodes.FromImport) for name in each.names]
+    return {name if isinstance(name, str) else name[1] for name in named}
+
+
+def _used(tree: nodes.Template) -> set[str]:
+    return {name.name for name in tree.find_all(nodes.Name) if name.ctx == "load"}
