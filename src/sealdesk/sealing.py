@@ -17,21 +17,6 @@ class Unsealable(Exception):
     """It was not sealed here, not for this purpose, or it was changed."""
 
 
-class Secret:
-    """A text that must not be shown: its `repr` and `str` are stars."""
-
-    __slots__ = ("_text",)
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def reveal(self) -> str:
-        return self._text
-
-    def __repr__(self) -> str:
-        return "***"
-
-
 class KeyRing:
     """The master keys: the first seals, every one opens, so keys rotate without a pause."""
 

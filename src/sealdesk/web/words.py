@@ -2,7 +2,6 @@
 
 import asyncio
 from contextvars import ContextVar
-from functools import cache
 from importlib import resources
 
 from sealdesk.web import catalogue
@@ -76,7 +75,6 @@ def _wish(part: str) -> tuple[str, float]:
 _read: dict[str, Catalogue] = {}
 
 
-@cache
 def _catalogue(language: str) -> Catalogue:
     file = resources.files("sealdesk.web") / "locale" / language / "LC_MESSAGES" / "sealdesk.po"
     return catalogue.parse(file.read_text(encoding="utf-8"))
