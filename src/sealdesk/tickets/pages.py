@@ -81,7 +81,7 @@ async def inbox(call: Call) -> Answer:
         customer=found.customer, meant=meant[:_MEANT], has_more=found.has_more,
         is_too_slow=is_too_slow,
         older=asked.link(trail=asked.further(lists.position(wanted, shown[-1]))) if is_more else "",
-        newer=asked.link(trail=asked.trail[:-1]) if asked.trail else "",
+        newer=asked.link(trail=asked.trail[:-1]) if asked.trail else None,
         since=_since(call, asked, shown),
     )  # fmt: skip
 
