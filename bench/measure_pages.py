@@ -1,9 +1,9 @@
-"""How long the inbox and its search take, and how much a browser fetches for it."""
+"""How long the inbox and the searches take, and how much a browser fetches for it."""
 
 from collections.abc import Mapping
 from html import unescape
 
-from bench import cluster, measure_search, measure_views, person, servers
+from bench import cluster, measure_customers, measure_search, measure_views, person, servers
 from bench.data import Data
 from bench.load import Expected, WrongAnswer
 from bench.measure_search import Beside
@@ -61,6 +61,7 @@ def _figures(
         Figure(f"{name}, p99 ÷ p50{suffix}", "", False, 3, 3, tails, lacking),
         *measure_views.figures(plan, rounds, prefix, suffix, lacking),
         *measure_search.figures(plan, rounds, prefix, suffix, beside, lacking),
+        *measure_customers.figures(plan, rounds, prefix, suffix, lacking),
     ]
 
 
@@ -93,6 +94,7 @@ def _drive(work: Work, agent: Person, server: Server, rounds: Rounds, prefix: st
     }
     rounds.take_turns(prefix + _NAME, players)
     measure_views.drive_views(work, agent, server, rounds, prefix)
+    measure_customers.drive_customers(work, agent, server, rounds, prefix)
     return measure_search.drive_search(work, agent, server, rounds, prefix)
 
 

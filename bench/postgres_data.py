@@ -21,6 +21,7 @@ _STAMP = "built.json"
 # What a run writes is newer than the data, and an id carries its time.
 _WRITTEN_BY_RUNS = (
     ("search_documents", "ticket_id"),
+    ("customer_documents", "customer_id"),
     ("ticket_tags", "ticket_id"),
     ("tickets", "id"),
     ("customers", "id"),

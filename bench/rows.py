@@ -58,7 +58,8 @@ class Recorder:
 def chunks(tenants: Sequence[TenantToFill], until_us: int, seed: int) -> Iterator[Chunk]:
     """All tickets of two years up to `until_us`, oldest first, the tenants' mixed as in life.
 
-    Each ticket comes with its customer, who is new for every second one.
+    With each ticket there is a new customer: its own for every second one, else somebody who has
+    not written yet.
     """
     random = Random(seed)
     order = array("B", (place for place, t in enumerate(tenants) for _ in range(t.tickets)))
@@ -82,6 +83,7 @@ class _Desk:
         self._tenant = tenant
         self._random = random
         self._customers: list[str] = []
+        self._added = 0
         self._last_number = 0
 
     def write_ticket(self, recorder: Recorder, created_at: int, until_us: int) -> None:
@@ -108,10 +110,15 @@ class _Desk:
         drive(tickets.add(cast(Tx, recorder), ticket))
 
     def _customer(self, recorder: Recorder, created_at: int) -> str:
-        known = self._customers
+        known, new = self._customers, self._add(recorder, created_at)
         if known and self._random.random() < 0.5:
             return known[-1 - prose.recent(self._random, len(known))]
-        who = prose.person(self._random, len(known))
+        known.append(new)
+        return new
+
+    def _add(self, recorder: Recorder, created_at: int) -> str:
+        who = prose.person(self._random, self._added)
+        self._added += 1
         customer = Customer(
             tenant_id=self._tenant.id,
             id=ids.mint(created_at),
@@ -126,7 +133,6 @@ class _Desk:
             version=1,
         )
         drive(customers.add(cast(Tx, recorder), customer))
-        known.append(customer.id)
         return customer.id
 
     def _course(self, created_at: int, until_us: int) -> dict[str, Any]:

@@ -32,7 +32,7 @@ async def transfer(path: Path, superuser_url: str) -> None:
         for index in indexes:
             await target.execute(f"DROP INDEX {index['indexname']}")
         for table in metadata.sorted_tables:
-            if table.name != texts.TABLE:
+            if table.name not in texts.TABLES:
                 await _copy(source, target, table, progress)
         for _ in progress.track((None,), description="search into PostgreSQL"):
             await texts.copy(source, target)

@@ -69,11 +69,11 @@ def test_bench_measures_the_inbox_and_what_a_browser_fetches_for_it(data: Data) 
     results = measure_pages.on_sqlite(TINY, data, lambda _: None)
 
     *driven, size, requests, foreign, opening = results.figures
-    assert len(driven) == 7
+    assert len(driven) == 9
     assert all(min(figure.values) > 0 for figure in driven)
     assert 10 < (size.value or 0) < 120
     assert (requests.value, foreign.value, opening.value) == (4, 0, 1)
-    assert len(results.rates) == 6
+    assert len(results.rates) == 7
 
 
 def test_a_service_that_is_told_to_records_no_event(data: Data) -> None:

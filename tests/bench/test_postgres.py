@@ -118,7 +118,7 @@ def test_bench_measures_the_inbox_on_postgresql(
     found = postgres_data.ready(TINY, rows, _copy(home))
     results = measure_pages.on_postgres(TINY, rows, found, lambda _: None)
 
-    assert len(results.figures) == 7
+    assert len(results.figures) == 9
     assert all(min(figure.values) > 0 for figure in results.figures)
     assert all(round_.database_us is not None for kept in results.rates.values() for round_ in kept)
 
