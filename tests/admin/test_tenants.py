@@ -30,6 +30,19 @@ def test_a_password_of_a_bad_length_is_refused(terminal: Terminal, password: str
     assert "12 to 1024 characters" in refusal
 
 
+@pytest.mark.parametrize(
+    ("password", "why"),
+    [("Password1234", "common passwords"), ("Hillside 2026!", "little else than a name")],
+)
+def test_a_password_that_is_guessed_first_is_refused(
+    terminal: Terminal, password: str, why: str
+) -> None:
+    options = ("--name", "Hillside", "--admin-email", "h@hill.test", "--admin-password-stdin")
+    refusal = terminal.refused("tenants", "create", *options, stdin=password)
+    assert why in refusal
+    assert "Nothing was changed" in refusal
+
+
 def test_without_a_terminal_the_way_to_give_the_password_is_named(terminal: Terminal) -> None:
     options = ("--name", "Mute", "--admin-email", "m@mute.test")
     assert "--admin-password-stdin" in terminal.refused("tenants", "create", *options)

@@ -48,6 +48,18 @@ def test_a_new_password_replaces_the_old_one(home: Home, acme: str) -> None:
     assert log_in(home.served.url, "cy@acme.test") == 401
 
 
+def test_no_command_sets_a_users_own_name_as_their_password(home: Home, acme: str) -> None:
+    create(home.terminal, acme, "ludmila@acme.test")
+    near = ("users", "set-password", "ludmila@acme.test", "--password-stdin")
+    assert "little else" in home.terminal.refused(*near, stdin="Ludmila.acme!")
+    options = ("--tenant", acme, "--email", "vaclav@acme.test", "--role", "agent")
+    refusal = home.terminal.refused(
+        "users", "create", *options, "--password-stdin", stdin="vaclav-12345"
+    )
+    assert "little else" in refusal
+    assert log_in(home.served.url, "ludmila@acme.test") == 200
+
+
 def test_a_reset_link_sets_a_password_once(home: Home, acme: str) -> None:
     create(home.terminal, acme, "di@acme.test")
     made = home.terminal.json("users", "reset-link", "di@acme.test")

@@ -25,6 +25,9 @@ _PEOPLE = "tests/identity/test_people_pages.py"
 _ACCOUNT = "tests/identity/test_account_pages.py"
 _FRESH = "tests/identity/test_fresh.py"
 _AUDIT = "tests/identity/test_audit_pages.py"
+_NEW_PASSWORDS = "tests/identity/test_new_passwords.py"
+_CAME_IN = "tests/identity/test_log_in_audit.py"
+_BEHIND_THE_ANSWER = "test_a_failure_is_noted_behind_its_answer_and_before_the_process_ends"
 _SHARED = "shared_limits.py"
 _LEASES = "tests/webhooks/test_leases.py"
 _SCHEDULE = "tests/webhooks/test_schedule.py"
@@ -1020,6 +1023,34 @@ PLANTS: tuple[Plant, ...] = (
         '    deed = Deed(what, actor, address, user.id, {"email": user.email})\n',
         "    deed = Deed(what, actor, address, user.id)\n",
         (f"{_PEOPLE}::test_an_invited_agent_sets_a_password_and_works",),
+    ),
+    Plant(
+        "a common password is taken",
+        "identity/passwords.py",
+        '("common_password", _TOO_COMMON) if _is_common(password) else None',
+        "None",
+        (f"{_NEW_PASSWORDS}::test_a_common_password_is_refused_and_the_old_one_stays",),
+    ),
+    Plant(
+        "a failed log-in of a user takes as long as noting it",
+        "identity/entry.py",
+        "call.shared.afterwards.do(_note(call.shared, user.tenant_id, deed, now_us))",
+        "await _note(call.shared, user.tenant_id, deed, now_us)",
+        (f"{_CAME_IN}::{_BEHIND_THE_ANSWER}",),
+    ),
+    Plant(
+        "what no answer waits for is lost when the process ends",
+        "app.py",
+        "    await shared.afterwards.finish()\n",
+        "",
+        (f"{_CAME_IN}::{_BEHIND_THE_ANSWER}",),
+    ),
+    Plant(
+        "the password once more stands in the audit as a log-in",
+        "identity/entry.py",
+        "how=how if is_log_in else None",
+        "how=how",
+        (f"{_CAME_IN}::test_a_password_asked_for_again_is_no_log_in",),
     ),
     Plant(
         "a translation that a tool guessed is shown",
