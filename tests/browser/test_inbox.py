@@ -77,16 +77,6 @@ def test_new_tickets_are_told_without_a_reload(window: Window, tenant: Tenant) -
     page.get_by_role("link", name="The third").wait_for()
 
 
-def test_a_log_in_that_ended_is_not_told_as_news(window: Window, tenant: Tenant) -> None:
-    page = window.page
-    tenant.key().ticket()
-    page.goto(INBOX)
-    window.context.clear_cookies()
-    with page.expect_response("**/arrived*"):
-        page.evaluate(_LOOK_AGAIN)
-    assert page.locator("#arrivals").inner_html().strip() == ""
-
-
 @pytest.mark.parametrize("has_scripts", [True, False])
 def test_many_tickets_are_changed_at_once(
     opened: Callable[..., Window], tenant: Tenant, has_scripts: bool

@@ -68,13 +68,28 @@ const takeToken = () => {
 takeToken();
 addEventListener("hashchange", takeToken);
 
+// Who speaks to the machine does not press single keys, and can turn them off.
+const areKeysOff = () => {
+  try {
+    return localStorage.shortcuts === "off";
+  } catch { return false; }
+};
+for (const box of document.querySelectorAll("[data-shortcuts]")) {
+  box.checked = !areKeysOff();
+  box.addEventListener("change", () => {
+    try {
+      localStorage.shortcuts = box.checked ? "on" : "off";
+    } catch { /* A browser that keeps nothing. */ }
+  });
+}
+
 // A list of tickets without a mouse; it is looked up each time, for it is renewed.
 const rows = () => [...document.querySelectorAll("[data-ticket]")];
 const pick = (row) => row.querySelector("input");
-const isTyping = (event) => event.ctrlKey || event.metaKey || event.altKey
+const isNoShortcut = (event) => event.ctrlKey || event.metaKey || event.altKey || areKeysOff()
   || event.target.closest("input:not([type=checkbox]), textarea, select, dialog");
 addEventListener("keydown", (event) => {
-  if (isTyping(event)) return;
+  if (isNoShortcut(event)) return;
   const tickets = rows();
   const at = tickets.findIndex((row) => row.contains(document.activeElement));
   const link = tickets[at]?.querySelector("a");
@@ -214,8 +229,7 @@ if (answer) {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) answer.form.requestSubmit();
   });
   addEventListener("keydown", (event) => {
-    if (event.key !== "r" || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target.closest("input, textarea, select, dialog")) return;
+    if (event.key !== "r" || isNoShortcut(event)) return;
     event.preventDefault();
     answer.focus();
   });
