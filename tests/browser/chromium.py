@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import httpx
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_playwright
 
 from tests.servers.binaries import find
 
@@ -26,9 +26,38 @@ _REFUSED = (
     "does not conform to the required format",
     "cannot be parsed, or is out of range",
 )
-_SIZE = {"width": 1280, "height": 720}
 _SESSION = "sealdesk"
 ZONE = "Europe/Berlin"
+# How the pages are looked at: both themes, with a mouse and with a thumb.
+LOOKS: dict[str, dict[str, Any]] = {
+    "light and wide": {"color_scheme": "light", "viewport": {"width": 1280, "height": 720}},
+    "dark and narrow": {
+        "color_scheme": "dark",
+        "viewport": {"width": 390, "height": 700},
+        "has_touch": True,
+        "is_mobile": True,
+    },
+}
+# What nobody reaches, told as a complaint: phones widen the window itself, so it is asked for what
+# it should be; tabs and wide tables may be scrolled within themselves.
+_BEYOND = """() => {
+  const root = document.documentElement, width = root.clientWidth;
+  if (root.scrollWidth > width) return `is ${root.scrollWidth} wide at ${width}`;
+  const found = [...document.querySelectorAll("a, button, input, select, textarea, summary")].find(
+    (each) => {
+      const { left, right } = each.getBoundingClientRect();
+      return right > left && (left < 0 || right > width + 1)
+        && !each.closest(".skip, .tabs, .side, .scroll, pre");
+    });
+  return found ? `has outside of the window ${found.outerHTML.slice(0, 150)}` : "";
+}"""
+_WATCH = f"""for (const event of ["load", "click", "change", "pagehide"]) {{
+  addEventListener(event, () => {{
+    const beyond = ({_BEYOND})();
+    if (beyond) console.error(`${{location.pathname}} ${{beyond}}`);
+  }}, true);
+}}"""
+_http = httpx.Client(timeout=60)
 
 
 @contextmanager
@@ -49,24 +78,32 @@ class Window:
     """A browser's window of its own, with what it complained of."""
 
     def __init__(self, browser: Browser, base_url: str, **how: Any) -> None:
-        settings = {"locale": "en-GB", "timezone_id": ZONE, "base_url": base_url, **how}
+        settings = {"locale": "en-GB", "timezone_id": ZONE, "base_url": base_url}
+        self._how = {**settings, **LOOKS["light and wide"], **how}
         self._base_url = base_url
-        self.context: BrowserContext = browser.new_context(**settings)
+        self.context: BrowserContext = browser.new_context(**self._how)
         self.context.set_default_timeout(_PATIENCE)
+        self.context.add_init_script(_WATCH)
         self.page: Page = self.context.new_page()
         self.complaints: list[str] = []
         self.page.on("console", lambda message: self._note(message.type, message.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("dialog", self._refuse)
 
+    @property
+    def is_phone(self) -> bool:
+        return bool(self._how.get("has_touch"))
+
     def renew(self) -> None:
         """As good as new, for half a second less: nobody is logged in, nothing is kept."""
         if self.page.url.startswith(self._base_url):
-            self.page.evaluate("localStorage.clear()")
-        self.page.goto("about:blank")
+            self.page.evaluate("localStorage.clear(), sessionStorage.clear()")
+        else:
+            self.page.goto("about:blank")
         self.page.unroute_all()
-        self.page.set_viewport_size(_SIZE)  # type: ignore[arg-type]
-        self.page.emulate_media(color_scheme="light")
+        if self.page.viewport_size != self._how["viewport"]:
+            self.page.set_viewport_size(self._how["viewport"])
+        self.page.emulate_media(color_scheme=self._how["color_scheme"])
         self.context.clear_cookies()
         self.context.clear_permissions()
         self.complaints.clear()
@@ -87,7 +124,7 @@ class Window:
     def enter(self, email: str, password: str) -> None:
         """The cookie of a session, which is a token of the API."""
         proof = {"email": email, "password": password}
-        answer = httpx.post(f"{self._base_url}/api/v1/auth/login", json=proof, timeout=60)
+        answer = _http.post(f"{self._base_url}/api/v1/auth/login", json=proof)
         token = answer.raise_for_status().json()["data"]["access_token"]
         self.context.add_cookies(
             [
@@ -102,8 +139,38 @@ class Window:
         """At the log-in that a page led to, whose session has ended."""
         self.page.get_by_label("E-mail address").fill(email)
         self.page.get_by_label("Password").fill(password)
-        self.page.get_by_role("button", name="Log in").click()
+        self.press("Log in")
         self.page.get_by_role("button", name="Log out").wait_for()
+
+    def touch(self, what: Locator) -> None:
+        """With the thumb or the mouse: fails where it is covered."""
+        if self.is_phone:
+            what.tap()
+        else:
+            what.click()
+
+    def go_by(self, what: Locator) -> None:
+        """Touch what leads to another page, and come there."""
+        self.look()
+        with self.page.expect_navigation(wait_until="domcontentloaded"):
+            self.touch(what)
+
+    def press(self, name: str) -> None:
+        self.go_by(self.page.get_by_role("button", name=name, exact=True))
+
+    def follow(self, name: str) -> None:
+        self.go_by(self.page.get_by_role("link", name=name, exact=True))
+
+    def sees(self, text: str) -> None:
+        self.page.get_by_text(text).filter(visible=True).first.wait_for()
+
+    def sees_heading(self, name: str) -> None:
+        self.page.get_by_role("heading", name=name, exact=True).wait_for()
+
+    def look(self) -> None:
+        """Notice what cannot be reached, also where no script may."""
+        if beyond := self.page.evaluate(_BEYOND):
+            self.complaints.append(f"{self.page.url} {beyond}")
 
     def add_endpoint(self, url: str, description: str = "") -> str:
         """A new endpoint to which everything is sent; the path of its page."""
@@ -111,11 +178,7 @@ class Window:
         page.goto("/settings/webhooks/new")
         page.get_by_label("URL").fill(url)
         page.get_by_label("Description").fill(description)
-        page.get_by_role("button", name="Add the endpoint").click()
-        page.get_by_role("link", name="I have kept it").click()
-        page.get_by_role("heading", name="Deliveries").wait_for()
+        self.press("Add the endpoint")
+        self.follow("I have kept it")
+        self.sees_heading("Deliveries")
         return page.url.removeprefix(page.url.partition("/settings")[0])
-
-    def overflows(self) -> bool:
-        """Whether the page can be scrolled sideways."""
-        return bool(self.page.evaluate("document.documentElement.scrollWidth > window.innerWidth"))

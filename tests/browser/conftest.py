@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.chromium import Window, browsing
+from tests.browser.chromium import LOOKS, Window, browsing
 from tests.support.databases import on_sqlite
 from tests.support.receiver import LOOPBACK, Receiver, receiving
 from tests.support.service import PASSWORD, Service, Tenant
+
+# They turn their own windows, and are no flows.
+_LOOK_THEMSELVES = {"test_every_page", "test_once_more", "test_other_sites"}
 
 
 @pytest.fixture(scope="package")
@@ -46,21 +49,33 @@ def receiver() -> Iterator[Receiver]:
 
 
 @pytest.fixture
+def look(request: pytest.FixtureRequest) -> str:
+    """How the pages are looked at: what people do is tried in every look."""
+    return str(getattr(request, "param", "light and wide"))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    is_flow = metafunc.module.__name__.rpartition(".")[2] not in _LOOK_THEMSELVES
+    if is_flow and "look" in metafunc.fixturenames:
+        metafunc.parametrize("look", LOOKS, indirect=True)
+
+
+@pytest.fixture
 def opened(
-    browser: Browser, desk: Service, kept: dict[tuple[object, ...], list[Window]]
+    browser: Browser, desk: Service, kept: dict[tuple[object, ...], list[Window]], look: str
 ) -> Iterator[Callable[..., Window]]:
     """Opens windows: opened(java_script_enabled=False). None of them may complain."""
     taken: list[tuple[tuple[object, ...], Window]] = []
 
     def open_one(**how: Any) -> Window:
-        theme = how.pop("color_scheme", "light")
-        free = kept.setdefault(kind := tuple(sorted(how.items())), [])
-        window = free.pop() if free else Window(browser, desk.url, **how)
+        free = kept.setdefault(kind := (look, *sorted(how.items())), [])
+        window = free.pop() if free else Window(browser, desk.url, **LOOKS[look], **how)
         taken.append((kind, window))
-        window.page.emulate_media(color_scheme=theme)
         return window
 
     yield open_one
+    for _, window in taken:
+        window.look()
     complaints = [complaint for _, window in taken for complaint in window.complaints]
     for kind, window in taken:
         window.renew()

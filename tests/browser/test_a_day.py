@@ -3,89 +3,84 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page
 
 from tests.browser.chromium import Window
 from tests.support.service import PASSWORD, Tenant
 
-_HERE = {"light and wide": ("light", 1280), "dark and narrow": ("dark", 390)}
+
+@pytest.fixture
+def window(opened: Callable[..., Window], tenant: Tenant) -> Window:
+    """In which the administrator is logged in."""
+    window = opened(java_script_enabled=False)
+    window.enter(tenant.admin_email, PASSWORD)
+    return window
 
 
-def _press(page: Page, name: str) -> None:
-    page.get_by_role("button", name=name, exact=True).click()
-
-
-def _follow(page: Page, name: str) -> None:
-    page.get_by_role("link", name=name, exact=True).click()
-
-
-@pytest.fixture(params=_HERE)
-def page(request: pytest.FixtureRequest, opened: Callable[..., Window], tenant: Tenant) -> Page:
-    """Where the administrator has logged in by the form."""
-    theme, width = _HERE[request.param]
-    window = opened(java_script_enabled=False, color_scheme=theme)
-    window.page.set_viewport_size({"width": width, "height": 800})
-    window.page.goto("/")
-    window.log_in_again(tenant.admin_email, PASSWORD)
-    return window.page
-
-
-def test_a_ticket_is_found_answered_and_moved_on(page: Page, tenant: Tenant) -> None:
-    tenant.key().ticket(subject="Where is my teapot?")
+def test_a_ticket_is_found_answered_and_moved_on(window: Window, tenant: Tenant) -> None:
+    page, key = window.page, tenant.key()
+    key.ticket(subject="Where is my saucer?")
+    key.ticket(subject="Where is my teapot?")
     page.goto("/tickets")
-    _follow(page, "Where is my teapot?")
+    window.follow("Where is my teapot?")
     page.get_by_label("Your answer").fill("Under its cosy.")
     page.get_by_label("Then").select_option("pending")
-    _press(page, "Send")
+    window.press("Send")
     page.locator("article", has_text="Under its cosy.").wait_for()
     page.get_by_label("Status", exact=True).select_option("on_hold")
-    _press(page, "Save")
-    page.get_by_text("On hold").first.wait_for()
-    page.get_by_role("navigation", name="Main").get_by_role("link", name="Tickets").click()
+    window.press("Save")
+    window.sees("On hold")
+    page.goto("/tickets")
     assert page.get_by_role("link", name="Where is my teapot?").count() == 0
-    _follow(page, "On hold 1")
-    _follow(page, "Where is my teapot?")
-    _follow(page, "customer@example.test")
-    _follow(page, "Edit")
+    page.locator(".pick").check()
+    page.locator(".bulk").get_by_label("Status").select_option("on_hold")
+    window.press("Change the chosen …")
+    window.press("Change 1 ticket")
+    window.follow("Back to the tickets")
+    window.follow("On hold 2")
+    window.follow("Where is my teapot?")
+    window.follow("customer@example.test")
+    window.follow("Edit")
     page.get_by_label("Name", exact=True).fill("Vera Bakker")
-    _press(page, "Save")
-    page.get_by_role("heading", name="Vera Bakker").wait_for()
+    window.press("Save")
+    window.sees_heading("Vera Bakker")
 
 
-def test_a_key_lives_and_ends(page: Page) -> None:
+def test_a_key_lives_and_ends(window: Window, tenant: Tenant) -> None:
+    page = window.page
+    window.context.clear_cookies()
     page.goto("/settings/api-keys/new")
+    window.log_in_again(tenant.admin_email, PASSWORD)
     page.get_by_label("Name").fill("Shop")
-    _press(page, "Create the key")
+    window.press("Create the key")
     assert len(page.locator("#secret").inner_text()) == 64
     page.goto("/settings/api-keys")
-    _follow(page, "Shop")
-    _follow(page, "Rotate the secret")
-    _press(page, "Rotate the secret")
+    window.follow("Shop")
+    window.follow("Rotate the secret")
+    window.press("Rotate the secret")
     assert len(page.locator("#secret").inner_text()) == 64
     page.goto("/settings/api-keys")
-    _follow(page, "Shop")
-    _follow(page, "Revoke")
-    _press(page, "Revoke the key")
-    page.get_by_text("Revoked").first.wait_for()
+    window.follow("Shop")
+    window.follow("Revoke")
+    window.press("Revoke the key")
+    window.sees("Revoked")
 
 
-@pytest.mark.parametrize("page", ["light and wide"], indirect=True)
 def test_a_colleague_comes_and_goes(
-    page: Page, opened: Callable[..., Window], tenant: Tenant
+    window: Window, opened: Callable[..., Window], tenant: Tenant
 ) -> None:
     email = f"bo.of.{tenant.id}@example.test"
     tenant.user("agent", email, "Bo")
-    bo = opened(java_script_enabled=False)
+    bo, page = opened(java_script_enabled=False), window.page
     bo.log_in(email, PASSWORD)
     page.goto("/settings/people")
-    _follow(page, "Bo")
-    _follow(page, "Deactivate")
-    _press(page, "Deactivate")
-    page.get_by_text("Deactivated").first.wait_for()
+    window.follow("Bo")
+    window.follow("Deactivate")
+    window.press("Deactivate")
+    window.sees("Deactivated")
     bo.page.goto("/tickets")
-    bo.page.get_by_role("heading", name="Log in").wait_for()
+    bo.sees_heading("Log in")
     page.goto("/settings/audit?action=user.deactivated")
     page.locator(".list", has_text="Person deactivated").wait_for()
-    _press(page, "Deutsch")
-    page.get_by_role("button", name="Abmelden").click()
-    page.get_by_role("heading", name="Anmelden").wait_for()
+    window.press("Deutsch")
+    window.press("Abmelden")
+    window.sees_heading("Anmelden")

@@ -1,12 +1,16 @@
-"""Settings → API Keys in a real browser: what is copied, hidden and drawn."""
+"""Settings → API Keys in a real browser: a key's life, how it is used, and what was refused."""
 
 import re
+from datetime import UTC, datetime, timedelta
 
 from sealdesk.api_keys import usage
 from tests.browser.chromium import Window
+from tests.support.client import Key, send
 from tests.support.service import Service, Tenant
 
 HOME = "/settings/api-keys"
+WHOAMI = "/api/v1/external/whoami"
+TICKETS = "/api/v1/external/tickets"
 
 
 def test_a_new_key_is_copied_and_then_gone(window: Window) -> None:
@@ -14,47 +18,133 @@ def test_a_new_key_is_copied_and_then_gone(window: Window) -> None:
     page = window.page
     page.goto(f"{HOME}/new")
     page.get_by_label("Name").fill("Shop")
+    page.get_by_label("Allowed addresses").fill("everywhere")
+    window.press("Create the key")
+    # What is wrong stands beside its field, and the rest is as it was typed.
+    assert page.get_by_label("Allowed addresses").get_attribute("aria-invalid") == "true"
+    assert page.get_by_label("Name").input_value() == "Shop"
+    page.get_by_label("Allowed addresses").fill("")
     assert not page.get_by_label("tickets:read").is_visible()
-    page.get_by_label("Only what is ticked").check()
-    page.get_by_label("tickets:read").check()
+    window.touch(page.get_by_label("Only what is ticked"))
+    window.touch(page.get_by_label("tickets:read"))
     assert not page.get_by_label("Date").is_visible()
     page.get_by_label("Expires").select_option("date")
     page.get_by_label("Date").fill("2099-07-01T12:00")
-    page.get_by_role("button", name="Create the key").click()
+    window.press("Create the key")
     secret = page.locator("#secret").inner_text()
     assert re.fullmatch("[0-9a-f]{64}", secret)
     for name in ("key", "secret", "curl"):
-        page.locator(f"[data-copy={name}]").click()
+        window.touch(page.locator(f"[data-copy={name}]"))
         page.get_by_role("button", name="Copied").first.wait_for()
         shown = page.locator(f"#{name}").text_content()
         assert page.evaluate("navigator.clipboard.readText()") == shown
     # On plain http, elsewhere than on this machine, browsers have no such clipboard.
     page.evaluate("window.kept = navigator.clipboard")
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
-    page.locator("[data-copy=secret]").click()
+    window.touch(page.locator("[data-copy=secret]"))
     page.get_by_role("button", name="Copied").first.wait_for()
     assert page.evaluate("kept.readText()") == secret
     page.reload()
-    page.get_by_role("heading", name="Use", exact=True).wait_for()
+    window.sees_heading("Use")
     assert secret not in page.content()
     at = page.locator("time[datetime^='2099-']")
     assert at.get_attribute("datetime") == "2099-07-01T10:00:00.000000Z"
 
 
-def test_bars_are_seen_in_light_and_dark(window: Window, tenant: Tenant, desk: Service) -> None:
-    key = tenant.key()
-    for _ in range(5):
-        key.get("/api/v1/external/whoami")
+def test_a_key_is_used_edited_rotated_and_revoked(
+    window: Window, tenant: Tenant, desk: Service
+) -> None:
+    page, key = window.page, tenant.key(name="Shop")
+    soon = datetime.fromtimestamp(desk.clock.now_us() / 1e6, UTC) + timedelta(days=9, hours=12)
+    page.goto(HOME)
+    window.sees("Never used")
+    assert [key.get(WHOAMI).status_code for _ in range(5)] == [200] * 5
     desk.in_serving(usage.write_down)
-    page = window.page
-    colours = []
-    for theme in ("light", "dark"):
-        page.emulate_media(color_scheme=theme)
-        page.goto(f"{HOME}/{key.id}")
-        bar = page.locator(".plot rect.good")
-        box = bar.bounding_box()
-        assert box is not None and box["height"] > 20 and box["width"] > 5
-        colours.append(bar.evaluate("bar => getComputedStyle(bar).fill"))
-    assert len({*colours}) == 2
-    page.get_by_text("As a table").click()
-    assert page.get_by_role("rowheader").first.is_visible()
+    window.follow("Shop")
+    _sees_use(window)
+    window.follow("30 days")
+    _sees_use(window)
+    window.follow("Edit")
+    page.get_by_label("Name").fill("Shop of Vera")
+    window.touch(page.get_by_label("Read only"))
+    page.get_by_label("Expires").select_option("date")
+    page.get_by_label("Date").fill(soon.strftime("%Y-%m-%dT%H:%M"))
+    window.press("Save")
+    window.sees_heading("Shop of Vera")
+    assert key.post(TICKETS, {}).status_code == 403
+    window.go_by(page.locator(".trail").get_by_role("link", name="API Keys"))
+    window.sees("read only")
+    window.sees("Expires in 9 days")
+    window.follow("Shop of Vera")
+    window.follow("Rotate the secret")
+    _is_told_of_its_use(window)
+    window.press("Rotate the secret")
+    renewed = Key(desk, key.id, key.api_key, page.locator("#secret").inner_text())
+    assert (key.get(WHOAMI).status_code, renewed.get(WHOAMI).status_code) == (401, 200)
+    window.follow("I have kept it")
+    window.follow("Revoke")
+    _is_told_of_its_use(window)
+    window.press("Revoke the key")
+    window.sees("Revoked")
+    assert renewed.get(WHOAMI).status_code == 401
+
+
+def _sees_use(window: Window) -> None:
+    """As bars that can be told apart from what is behind them, and as a table."""
+    bar = window.page.locator(".plot rect.good")
+    box = bar.bounding_box()
+    assert box is not None and box["height"] > 20 and box["width"] > 2
+    colours = (
+        "(bar) => [bar, bar.previousElementSibling].map((each) => getComputedStyle(each).fill)"
+    )
+    assert len({*bar.evaluate(colours)}) == 2
+    window.touch(window.page.get_by_text("As a table"))
+    assert window.page.get_by_role("rowheader").first.is_visible()
+    window.sees("/whoami")
+
+
+def _is_told_of_its_use(window: Window) -> None:
+    window.sees("This key is in use.")
+    told = re.compile(r"^[5-9] requests in the last 24 hours, [5-9] in the last 30 days\.$")
+    window.page.get_by_text(told).wait_for()
+    window.sees("From 127.0.0.1.")
+
+
+def test_a_key_that_a_colleague_changed_meanwhile_is_not_written_over(
+    window: Window, tenant: Tenant
+) -> None:
+    page, key = window.page, tenant.key(name="Shop")
+    page.goto(f"{HOME}/{key.id}/edit")
+    page.get_by_label("Name").fill("Shop of Vera")
+    change = {"rate_limit": 7}
+    assert tenant.admin().patch(f"/api/v1/api-keys/{key.id}", change).status_code == 200
+    window.press("Save")
+    window.sees("This key has changed since you opened the form, so nothing was saved.")
+    assert page.get_by_label("Name").input_value() == "Shop of Vera"
+    window.press("Save")
+    window.sees_heading("Shop of Vera")
+
+
+def test_a_signature_is_debugged_from_a_refusal_and_from_a_paste(
+    window: Window, tenant: Tenant
+) -> None:
+    page, key, target = window.page, tenant.key(name="Shop"), f"{TICKETS}?status=open"
+    headers = key.signature_headers("GET", TICKETS)
+    assert send(tenant.service, "GET", target, b"", headers).status_code == 401
+    page.goto(f"{HOME}/{key.id}")
+    window.go_by(page.get_by_role("link", name=f"GET {target}"))
+    window.sees("The query was left out.")
+    page.get_by_role("row", name="Path and query").get_by_text("differs").wait_for()
+    # One mends it, and looks at what one's program makes of it now.
+    good = key.signature_headers("GET", target)
+    page.get_by_label("x-api-timestamp").fill(good["x-api-timestamp"])
+    page.get_by_label("x-api-signature").fill(f"sha256={good['x-api-signature']}")
+    window.press("Look")
+    window.sees("Something stands in front of the signature")
+    page.get_by_label("x-api-signature").fill("")
+    window.press("Look")
+    window.sees("This must not be empty.")
+    page.get_by_label("x-api-signature").fill(good["x-api-signature"])
+    window.press("Look")
+    window.sees("This signature is right.")
+    assert key.api_secret not in page.content()

@@ -1,0 +1,41 @@
+"""Customers in a real browser: found, looked at, mended."""
+
+from tests.browser.chromium import Window
+from tests.support.service import Tenant
+
+CUSTOMERS = "/api/v1/external/customers"
+
+
+def test_a_customer_is_found_and_mended(window: Window, tenant: Tenant) -> None:
+    page, key = window.page, tenant.key()
+    vera = key.customer("vera@example.test", name="Vera Bakker", company="Bakker & Zonen")
+    key.customer("noor@example.test", name="Noor Haddad")
+    key.ticket(subject="Where is my teapot?", customer={"email": "vera@example.test"})
+    page.goto("/tickets")
+    window.go_by(page.get_by_role("navigation", name="Main").get_by_text("Customers"))
+    assert page.locator(".list .url").all_inner_texts() == ["Noor Haddad", "Vera Bakker"]
+    page.get_by_role("searchbox").fill("zonen")
+    window.press("Search")
+    assert page.locator(".list .url").all_inner_texts() == ["Vera Bakker"]
+    page.get_by_role("searchbox").fill("nobody@example.test")
+    window.press("Search")
+    window.sees_heading("No customer is found")
+    window.follow("Show all")
+    window.follow("Vera Bakker")
+    page.get_by_role("link", name="Where is my teapot?").wait_for()
+    window.follow("Edit")
+    page.get_by_label("E-mail address").fill("noor@example.test")
+    page.get_by_label("Phone").fill("+31 20 123")
+    window.press("Save")
+    window.sees("Another customer has this e-mail address")
+    page.get_by_label("E-mail address").fill("vera@bakker.test")
+    # Meanwhile a program of ours writes something else down.
+    at = f"{CUSTOMERS}/{vera['id']}"
+    assert key.patch(at, {"company": "Bakker"}).status_code == 200
+    window.press("Save")
+    window.sees("This customer has changed since you opened the form, so nothing was saved.")
+    window.sees("Company: Bakker")
+    window.press("Save")
+    window.sees("+31 20 123")
+    found = key.get(at).json()["data"]
+    assert (found["email"], found["company"]) == ("vera@bakker.test", "Bakker")

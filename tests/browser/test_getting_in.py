@@ -1,0 +1,139 @@
+"""Getting in and out, and what keeps one from one's work, in a real browser."""
+
+from collections.abc import Callable
+
+import pytest
+
+from sealdesk.errors import Unavailable
+from sealdesk.identity import actions
+from tests.browser.chromium import Window
+from tests.support.service import PASSWORD, Service, Tenant
+
+HOME = "/settings/webhooks"
+NEW = "another long passphrase"
+
+
+def test_logging_in_and_out(opened: Callable[..., Window], tenant: Tenant) -> None:
+    window = opened()
+    page = window.page
+    page.goto(HOME)
+    page.get_by_label("E-mail address").fill(tenant.admin_email)
+    page.get_by_label("Password").fill("a wrong guess")
+    window.press("Log in")
+    window.sees("The e-mail address or the password is wrong.")
+    assert page.get_by_label("E-mail address").input_value() == tenant.admin_email
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**{HOME}")
+    (cookie,) = window.context.cookies()
+    assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Lax")
+    assert page.evaluate("document.cookie") == ""
+    window.go_by(page.locator(".who a"))
+    page.locator("dl", has_text=tenant.admin_email).get_by_text("Administrator").wait_for()
+    page.get_by_label("Name", exact=True).fill("Ada Lindqvist")
+    window.press("Change the name")
+    page.locator(".who", has_text="Ada Lindqvist").wait_for()
+    window.press("Log out")
+    window.sees_heading("Log in")
+    assert window.context.cookies() == []
+    page.go_back()
+    window.sees_heading("Log in")
+
+
+def test_a_new_password_ends_the_log_in_of_another_browser(
+    window: Window, opened: Callable[..., Window], tenant: Tenant
+) -> None:
+    other, page = opened(), window.page
+    other.enter(tenant.admin_email, PASSWORD)
+    other.page.goto("/customers")
+    page.goto("/account")
+    page.get_by_label("Present password").fill("not mine at all")
+    page.get_by_label("New password").fill(NEW)
+    window.press("Change the password")
+    assert page.locator(".fault").count() == 1
+    page.get_by_label("Present password").fill(PASSWORD)
+    page.get_by_label("New password").fill(NEW)
+    window.press("Change the password")
+    window.sees("Your password is changed.")
+    other.follow("People")
+    other.sees("Your log-in has ended.")
+    other.log_in_again(tenant.admin_email, NEW)
+    assert other.page.url.endswith("/settings/people")
+    page.goto("/tickets")
+    window.sees_heading("Your desk is ready")
+
+
+def test_whoever_guessed_too_often_is_told_how_long_to_wait(
+    opened: Callable[..., Window], tenant: Tenant, desk: Service
+) -> None:
+    window, email = opened(), tenant.admin_email
+    for _ in range(10):
+        now_us = desk.clock.now_us()
+        desk.write(lambda tx: actions.begin_log_in(tx, email, "127.0.0.1", now_us=now_us))  # noqa: B023
+    window.page.goto("/")
+    window.page.get_by_label("E-mail address").fill(email)
+    window.page.get_by_label("Password").fill(PASSWORD)
+    window.press("Log in")
+    window.sees("Too many log-ins failed. Try again in")
+
+
+def test_what_is_gone_or_foreign_is_said_kindly(window: Window, desk: Service) -> None:
+    foreign = desk.tenant().key().ticket()["id"]
+    gone = foreign[:-12] + "0" * 12
+    told = []
+    for path in (f"/tickets/{foreign}", f"/tickets/{gone}", "/nowhere"):
+        window.page.goto(path)
+        told.append(window.page.locator("main p").first.inner_text())
+        window.follow("To the start")
+        window.sees_heading("Your desk is ready")
+    assert told[0] == told[1]
+
+
+def test_while_the_storage_is_away_pages_wait_and_nothing_typed_is_lost(
+    window: Window,
+    opened: Callable[..., Window],
+    tenant: Tenant,
+    desk: Service,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    at, waiting, page = f"/tickets/{tenant.key().ticket()['id']}", opened(), window.page
+    waiting.enter(tenant.admin_email, PASSWORD)
+    page.goto(at)
+    page.get_by_label("Your answer").fill("On its way.")
+
+    async def away(*_: object) -> None:
+        raise Unavailable
+
+    with monkeypatch.context() as patch:
+        patch.setattr(desk.shared.database, "read", away)
+        waiting.page.goto("/customers")
+        waiting.sees("This page tries again by itself.")
+        window.press("Send")
+        window.sees("What you typed is kept here.")
+    window.press("Send it again")
+    page.locator("article", has_text="On its way.").wait_for()
+    waiting.sees("customer@example.test")
+    for each in (window, waiting):
+        each.complaints[:] = [told for told in each.complaints if "status of 503" not in told]
+
+
+def test_the_first_load_is_light_and_stays_here(
+    opened: Callable[..., Window], desk: Service
+) -> None:
+    window = opened()
+    asked: list[str] = []
+    window.page.on("request", note := lambda request: asked.append(request.url))
+    window.page.goto("/")
+    window.page.remove_listener("request", note)
+    assert len(set(asked)) <= 8
+    assert all(address.startswith(desk.url) for address in asked)
+
+
+def test_a_reset_link_fills_in_its_token(opened: Callable[..., Window]) -> None:
+    window = opened()
+    window.page.goto("/reset#the-token")
+    assert window.page.get_by_label("Reset token").input_value() == "the-token"
+    assert window.page.url.endswith("/reset")
+    window.page.goto("/reset#a-newer-one")
+    window.page.goto("/reset#content")  # As skipping to it does.
+    assert window.page.get_by_label("Reset token").input_value() == "a-newer-one"

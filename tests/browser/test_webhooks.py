@@ -1,0 +1,97 @@
+"""Settings → Webhooks, in a real browser."""
+
+import re
+from collections.abc import Callable
+
+from tests.browser.chromium import Window
+from tests.support.receiver import Receiver
+from tests.support.service import PASSWORD, Service, Tenant
+
+HOME = "/settings/webhooks"
+
+
+def test_a_secret_is_copied_and_then_gone(window: Window, receiver: Receiver) -> None:
+    window.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = window.page
+    page.goto(f"{HOME}/new")
+    page.get_by_label("URL").fill(receiver.url)
+    assert not page.get_by_label("ticket.created").is_visible()
+    page.get_by_label("Everything").uncheck()
+    page.get_by_label("reply.created").uncheck()
+    window.press("Add the endpoint")
+    secret = page.locator("#secret").inner_text()
+    window.touch(page.get_by_role("button", name="Copy"))
+    page.get_by_role("button", name="Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == secret
+    assert re.fullmatch(r"whsec_[A-Za-z0-9+/]{43}=", secret)
+    page.reload()
+    page.get_by_role("heading", name="Deliveries").wait_for()
+    assert secret not in page.content()
+    assert page.get_by_text("ticket.created").is_visible()
+    assert page.get_by_text("reply.created").count() == 0
+    page.goto(HOME)
+    assert page.locator(".list > li").count() == 1
+
+
+def test_a_delivery_is_seen_with_its_answer(
+    window: Window, tenant: Tenant, receiver: Receiver
+) -> None:
+    page, at = window.page, window.add_endpoint(receiver.url)
+    receiver.answers(200, b"thank you")
+    tenant.key()
+    receiver.wait(1, 30)
+    row = page.get_by_role("link", name="api_key.created")
+    for _ in range(100):
+        page.goto(at)
+        if row.count() and page.get_by_text("answered 200").count():
+            break
+        page.wait_for_timeout(100)
+    window.go_by(row)
+    window.sees("thank you")
+    window.touch(page.get_by_text("What is sent"))
+    window.sees('"type":"api_key.created"')
+    shown = page.locator("time").first
+    assert shown.get_attribute("title").endswith(" UTC")  # type: ignore[union-attr]
+    assert "UTC" not in shown.inner_text()
+
+
+def test_a_rotation_is_confirmed(window: Window, receiver: Receiver) -> None:
+    page, at = window.page, window.add_endpoint(receiver.url)
+    window.follow("Rotate it")
+    window.sees("two signatures")
+    window.follow("Cancel")
+    window.follow("Rotate it")
+    window.press("Rotate the secret")
+    window.sees("it is shown this once")
+    page.goto(at)
+    window.sees("carries both signatures")
+
+
+def test_a_range_is_typed_in_ones_own_zone(
+    window: Window, tenant: Tenant, receiver: Receiver, desk: Service
+) -> None:
+    page, at = window.page, window.add_endpoint(receiver.url)
+    page.goto(f"{at}/replay")
+    page.get_by_text("In Europe/Berlin, at most 30 days ago.").wait_for()
+    typed = page.get_by_label("From").input_value()
+    window.press("Replay")
+    window.sees("The last replays")
+    (row,) = desk.rows("SELECT since FROM replays WHERE tenant_id = :id LIMIT 2", id=tenant.id)
+    local = page.evaluate("text => new Date(text).getTime() * 1000", typed)
+    assert row[0] == local
+
+
+def test_everything_is_done_without_scripts(
+    opened: Callable[..., Window], tenant: Tenant, receiver: Receiver
+) -> None:
+    window = opened(java_script_enabled=False)
+    window.enter(tenant.admin_email, PASSWORD)
+    page, at = window.page, window.add_endpoint(receiver.url)
+    window.press("Send a test")
+    window.sees_heading("Attempt 1")
+    page.goto(f"{at}/replay")
+    window.press("Replay")
+    window.sees("The last replays")
+    page.goto(f"{at}/delete")
+    window.press("Delete the endpoint")
+    window.sees("No endpoints yet")
