@@ -39,9 +39,9 @@ async def force(tx: Tx, tenant_id: str, texts: Texts) -> None:
     """Texts where the rules let none, and all of them where the rules let few."""
     text = texts.fit(255, 3)
     values = {"tenant": tenant_id, "text": text, "json": json.dumps({text: text})}
-    for table, what in _FORCED.items():
-        own = _own(metadata.tables[table])
-        await tx.run(f"UPDATE {table} SET {what} WHERE {own} = :tenant", values)
+    for name, what in _FORCED.items():
+        own = _own(metadata.tables[name])
+        await tx.run(f"UPDATE {name} SET {what} WHERE {own} = :tenant", values)
     turns = count()
     for table in _tables():
         sql = f"SELECT * FROM {table.name} WHERE {_own(table)} = :tenant LIMIT 1000"

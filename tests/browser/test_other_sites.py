@@ -1,9 +1,6 @@
 """What pages of other sites send in the name of who is logged in here: nothing of it is done."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,97 +8,49 @@ import pytest
 from sealdesk.db import tables
 from sealdesk.routes import PAGES
 from tests.browser.chromium import Window
+from tests.browser.elsewhere import LEAD, SEND, elsewhere
 from tests.browser.forms import forms_of
 from tests.browser.hostile import address, hostile_desk
 from tests.support.receiver import Receiver
-from tests.support.service import PASSWORD, Tenant
+from tests.support.service import PASSWORD, Service, Tenant
 from tests.test_schema import OF_TENANTS
 
+_FEW = ("/log-out", "/account/name", "/tickets/bulk")
 _POSTS = [route.path for route in PAGES if route.method == "POST"]
 # With the token of the forms, as if that had leaked, and all that they might ask for.
 _FIELDS = {
     "email": "evil@example.test", "name": "evil", "status": "closed", "body": "evil", "url": "",
     "role": "tenant_admin", "language": "de", "subject": "evil", "rate_limit": "1", "new": "evil",
 }  # fmt: skip
-# Each shape of a request that a page may send elsewhere without being asked, to each target.
-_SEND = """async ([targets, fields]) => {
-  const form = () => new URLSearchParams(fields), parts = new FormData();
-  for (const [name, value] of Object.entries(fields)) parts.append(name, value);
-  const post = { method: "POST", credentials: "include", mode: "no-cors" };
-  const text = { "content-type": "text/plain" };
-  const shapes = [
-    (to) => fetch(to, { ...post, body: form() }),
-    (to) => fetch(to, { ...post, body: form(), referrerPolicy: "no-referrer" }),
-    (to) => fetch(to, { ...post, body: String(form()), headers: text }),
-    (to) => fetch(to, { ...post, body: parts }),
-    (to) => fetch(to, { ...post, body: form(), mode: "cors" }),
-    (to) => fetch(to, { ...post, body: form(), mode: "cors", headers: { "x-asked": "yes" } }),
-    (to) => fetch(to, { ...post, mode: "cors", method: "DELETE" }),
-    (to) => fetch(to, { credentials: "include", mode: "no-cors" }),
-    (to) => navigator.sendBeacon(to, form()),
-    (to) => new Promise((done) => {
-      const request = new XMLHttpRequest();
-      request.open("POST", to);
-      Object.assign(request, { withCredentials: true, onloadend: done }).send(form());
-    }),
-  ];
-  for (const to of targets) await Promise.allSettled(shapes.map((send) => send(to)));
-}"""
-# As a person who was led to press a button: the browser goes where the form leads.
-_LEAD = """([action, enctype, referrerPolicy, fields]) => {
-  const form = Object.assign(document.createElement("form"), { method: "post", action, enctype });
-  for (const [name, value] of Object.entries(fields)) {
-    form.append(Object.assign(document.createElement("input"), { name, value }));
-  }
-  const policy = { name: "referrer", content: referrerPolicy };
-  document.head.append(Object.assign(document.createElement("meta"), policy));
-  document.body.append(form);
-  form.submit();
-}"""
 # What the background loop makes of the others, when it comes to it.
 _BY_ITSELF = {*tables.REMADE}
 _FORM = "application/x-www-form-urlencoded"
-_LEADING = (
-    (_FORM, "unsafe-url"),
-    (_FORM, "unsafe-url"),
-    (_FORM, "no-referrer"),
-    (_FORM, "no-referrer"),
-    ("text/plain", "unsafe-url"),
-    ("multipart/form-data", "unsafe-url"),
-)
+# What a person may be led to do, as method, type, window and policy for referrers.
+_LEADING = {
+    "a form": ("post", _FORM, "", "unsafe-url"),
+    "a form that is sent on": ("post", _FORM, "", "unsafe-url"),
+    "a form without a referrer": ("post", _FORM, "", "no-referrer"),
+    "a form without a referrer that is sent on": ("post", _FORM, "", "no-referrer"),
+    "a form as plain text": ("post", "text/plain", "", "unsafe-url"),
+    "a form of parts": ("post", "multipart/form-data", "", "unsafe-url"),
+    "a form in a window of its own": ("post", _FORM, "_blank", "unsafe-url"),
+    "an address": ("get", _FORM, "", "unsafe-url"),
+}
+# The desk's name and theirs. To the browser another port of this address is another origin of the
+# same site, which is sent our cookies; another name of this machine is another site; and a
+# neighbour below one domain is the same site again.
+_NAMES = {
+    "same-site": ("127.0.0.1", "127.0.0.1"),
+    "cross-site": ("127.0.0.1", "localhost"),
+    "sibling": ("app.desk.localhost", "evil.desk.localhost"),
+}
 
-
-class _Evil(BaseHTTPRequestHandler):
-    """A page of somebody else; what is posted to it, it sends on to where its query says."""
-
-    def do_GET(self) -> None:
-        self._answer(200, b"<!doctype html><title>Win</title><link rel=icon href=data:,><body>")
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["content-length"]))
-        self._answer(307, b"")
-
-    def _answer(self, status: int, page: bytes) -> None:
-        self.send_response(status)
-        self.send_header("location", self.path.partition("?")[2])
-        self.send_header("content-type", "text/html")
-        self.send_header("content-length", str(len(page)))
-        self.end_headers()
-        self.wfile.write(page)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing."""
-
-
-@contextmanager
-def _evil() -> Iterator[int]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Evil)
-    Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    try:
-        yield server.server_port
-    finally:
-        server.shutdown()
-        server.server_close()
+_AS_IF_OURS = """async (fields) => {
+  const read = await fetch("/account");
+  const written = await fetch("/account/name", {
+    method: "POST", body: new URLSearchParams(fields) });
+  return [await read.text(), await written.text()];
+}"""
 
 
 def _rows(tenant: Tenant) -> dict[str, list[str]]:
@@ -115,42 +64,98 @@ def _rows(tenant: Tenant) -> dict[str, list[str]]:
     }  # fmt: skip
 
 
-# To the browser another port of this address is another origin of the same site, which is sent
-# our cookies; and another name of this machine is another site.
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"], ids=["same-site", "cross-site"])
+@pytest.mark.parametrize(("host", "other"), _NAMES.values(), ids=_NAMES)
 def test_nothing_that_another_site_sends_is_done(
-    opened: Callable[..., Window], tenant: Tenant, receiver: Receiver, host: str
+    opened: Callable[..., Window], tenant: Tenant, receiver: Receiver, host: str, other: str
 ) -> None:
     window, desk = opened(), tenant.service
     places = hostile_desk(tenant, receiver)
     # Or what waits to be delivered would go on by itself.
     webhook = f"/api/v1/webhooks/{places['/settings/webhooks']}"
     assert tenant.admin().patch(webhook, {"is_active": False}).status_code == 200
-    window.enter(tenant.admin_email, PASSWORD)
-    page = window.page
-    page.goto("/account")
+    here, page = _entered(window, tenant, host), window.page
+    page.goto(f"{here}/account")
     (token,) = {dict(form.stands).get("form_token") for form in forms_of(page).values()} - {None}
     fields: dict[str, Any] = {**_FIELDS, "form_token": token, "ticket": places["/tickets"]}
-    targets = [desk.url + address(path, places) for path in _POSTS]
+    targets = [here + address(path, places) for path in _POSTS]
+    few = [here + address(path, places) for path in _FEW]
     desk.settle()
     before = _rows(tenant)
     posted: list[str] = []
-    answers: list[tuple[object, ...]] = []
-    with _evil() as port:
-        site = f"http://{host}:{port}/"
+    with elsewhere() as port:
+        site = f"http://{other}:{port}/"
         page.goto(site)
         page.on("request", lambda sent: posted.append(sent.url) if sent.method == "POST" else None)
-        page.evaluate(_SEND, [targets, fields])
-        for turn, (enctype, policy) in enumerate(_LEADING):
-            # In turn straight here, and to itself, from where it is sent on with all it holds.
-            action = f"{site}?{desk.url}/log-out" if turn % 2 else f"{desk.url}/log-out"
-            page.goto(site)
-            with page.expect_navigation() as led:
-                page.evaluate(_LEAD, [action, enctype, policy, fields])
-            answers.append((led.value.status, action, enctype, policy))
+        counts = page.evaluate(SEND, [targets, few, fields])
+        answers = {
+            name: _led(window, site, here, name, *how, fields) for name, how in _LEADING.items()
+        }
     window.complaints.clear()  # of what the other site was refused
-    assert [answer for answer in answers if answer[0] not in (403, 415)] == []
-    assert all(posted.count(target) >= 7 for target in targets)
+    assert [*counts.values()] == [len(targets)] * 12 + [len(few)] * 11
+    assert {each for each in answers.items() if each[1] not in (403, 405, 415)} == set()
+    assert all(posted.count(target) >= 8 for target in targets), [*map(posted.count, targets)]
     assert _rows(tenant) == before
-    page.goto("/account")
+    page.goto(f"{here}/account")
     assert page.get_by_role("button", name="Log out").is_visible()
+
+
+def _entered(window: Window, tenant: Tenant, host: str) -> str:
+    """Where the desk is by a name, logged in there."""
+    window.enter(tenant.admin_email, PASSWORD)
+    here = tenant.service.url.replace("127.0.0.1", host)
+    (session,) = window.context.cookies()
+    window.context.add_cookies(
+        [{"name": session["name"], "value": session["value"], "url": here, "httpOnly": True}]
+    )
+    return here
+
+
+def _led(window: Window, site: str, here: str, name: str, *how: Any) -> int:
+    """How the desk answers who is led to log out."""
+    page, to = window.page, f"{here}/log-out"
+    page.goto(site)
+    lead = [f"{site}?{to}" if "sent on" in name else to, *how]
+    if "window of its own" not in name:
+        with page.expect_navigation() as led:
+            page.evaluate(LEAD, lead)
+        return int(led.value.status)
+    with page.context.expect_event("response", lambda answer: answer.url == to) as answered:
+        page.evaluate(LEAD, lead)
+    for each in page.context.pages:
+        if each != page:
+            each.close()
+    return int(answered.value.status)
+
+
+def test_a_neighbour_cannot_plant_a_session_of_its_own(
+    opened: Callable[..., Window], desk: Service, tenant: Tenant
+) -> None:
+    """Or one would work in a desk of theirs, and take it for one's own."""
+    window, evil = opened(), opened()
+    evil.enter(desk.tenant().admin_email, PASSWORD)
+    (theirs,) = evil.context.cookies()
+    here, page = _entered(window, tenant, "app.desk.localhost"), window.page
+    page.route("http://evil.desk.localhost/", lambda route: route.fulfill(body="<!doctype html>"))
+    page.goto("http://evil.desk.localhost/")
+    planted = f"{theirs['name']}={theirs['value']}; domain=desk.localhost; path=/"
+    page.evaluate("(planted) => { document.cookie = planted; }", planted)
+    page.goto(f"{here}/account")
+    assert page.get_by_role("button", name="Log in").is_visible()
+    assert page.get_by_role("button", name="Log out").count() == 0
+
+
+def test_a_name_that_suddenly_means_the_desk_has_no_session_there(
+    opened: Callable[..., Window], tenant: Tenant
+) -> None:
+    """A page of theirs, of which the name server says by now that it stands where the desk does."""
+    window, desk = opened(), tenant.service
+    window.enter(tenant.admin_email, PASSWORD)
+    site, page = desk.url.replace("127.0.0.1", "rebound.localhost"), window.page
+    page.route(f"{site}/win", lambda route: route.fulfill(body="<!doctype html>"))
+    before = _rows(tenant)
+    page.goto(f"{site}/win")
+    read, written = page.evaluate(_AS_IF_OURS, _FIELDS)
+    assert "Log in" in read
+    assert tenant.admin_email not in read
+    assert "Log in" in written
+    assert _rows(tenant) == before

@@ -34,9 +34,9 @@ class Visit:
         self._forms: dict[str, Form] = {}
         self._places: dict[str, str] = {}
 
-    def make(self, *, asked: Sequence[str], anonymous: Sequence[str] = _ANONYMOUS) -> "Visit":
-        """Go everywhere. asked: what is searched and filtered for."""
-        self._see(anonymous)
+    def make(self, *, asked: Iterable[str], besides: Sequence[str] = ()) -> "Visit":
+        """Go everywhere. asked: what is searched and filtered for. besides: further pages."""
+        self._see((*_ANONYMOUS, *besides))
         self._looker.window.enter(self._tenant.admin_email, PASSWORD)
         self._see(_EMPTY)
         self._places = hostile_desk(self._tenant, self._receiver, self._texts)
