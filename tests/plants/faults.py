@@ -1621,7 +1621,7 @@ PLANTS: tuple[Plant, ...] = (
         "tickets/inbox.py",
         '"changed": 18, "priority": 1',
         '"changed": 18, "priority": 18',
-        (f"{_INBOX}::test_a_place_behind_no_priority_is_passed_over[postgresql]",),
+        (f"{_INBOX}::test_a_place_behind_no_priority_is_passed_over",),
     ),
     Plant(
         "a ticket that was under way while nothing was shown is never told",
