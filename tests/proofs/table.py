@@ -10,6 +10,7 @@ from tests.proofs import (
     failover,
     killed,
     limited,
+    pages,
     reading,
     rebinding,
     rolling,
@@ -109,5 +110,17 @@ PROOFS = (
         "the same on SQLite, where the server itself is killed",
         lambda _, tell: killed.run(None, tell=tell),
         killed.TARGETS,
+    ),
+    Proof(
+        "texts",
+        "no page takes a hostile text for anything but text",
+        lambda _, tell: pages.hostile(tell=tell),
+        pages.HOSTILE,
+    ),
+    Proof(
+        "barriers",
+        "no page hinders anybody, in either theme and width",
+        lambda _, tell: pages.barriers(tell=tell),
+        pages.BARRIERS,
     ),
 )
