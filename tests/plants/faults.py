@@ -1430,6 +1430,13 @@ PLANTS: tuple[Plant, ...] = (
         ("tests/browser/test_other_sites.py::test_nothing_that_another_site_sends_is_done",),
     ),
     Plant(
+        "a page in a browser: of two sessions the last one counts",
+        "web/call.py",
+        "return found[0] if len(found) == 1 else None",
+        "return found[-1] if found else None",
+        ("tests/browser/test_other_sites.py::test_a_neighbour_cannot_plant_a_session_of_its_own",),
+    ),
+    Plant(
         "an endpoint is not leased",
         "webhooks/queue.py",
         "(leased_until IS NULL OR leased_until <= :now)",
