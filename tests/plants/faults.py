@@ -1679,4 +1679,11 @@ PLANTS: tuple[Plant, ...] = (
         " || event.altKey",
         ("tests/browser/test_shortcuts.py::test_single_keys_stay_off_for_who_turns_them_off",),
     ),
+    Plant(
+        "a ticket's box is too small for a thumb",
+        "web/static/desk.css",
+        ".tickets .pick { width: 1.6rem; height: 1.6rem; }",
+        ".tickets .pick { width: 1.1rem; height: 1.1rem; }",
+        ("tests/browser/test_inbox.py::test_many_tickets_are_changed_at_once",),
+    ),
 )
