@@ -87,7 +87,7 @@ for (const box of document.querySelectorAll("[data-shortcuts]")) {
 const rows = () => [...document.querySelectorAll("[data-ticket]")];
 const pick = (row) => row.querySelector("input");
 const isNoShortcut = (event) => event.ctrlKey || event.metaKey || event.altKey || areKeysOff()
-  || event.target.closest("input:not([type=checkbox]), textarea, select, dialog");
+  || event.target.closest("input:not([type=checkbox]), textarea, select, dialog[open]");
 addEventListener("keydown", (event) => {
   if (isNoShortcut(event)) return;
   const tickets = rows();
