@@ -69,6 +69,7 @@ def options(
 def main() -> int:
     """Run the command that the arguments name; its exit code."""
     os.umask(0o077)
+    # Both are text files, which have it; their declared type does not.
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:

@@ -106,6 +106,7 @@ def _serve(settings: Settings, sock: socket.socket, greet: Callable[[], None]) -
 
 def url_of(host: str, port: int) -> str:
     """The address for somebody on this machine."""
+    # Looked up, not bound to.
     reachable = {"0.0.0.0": HOST, "::": "[::1]"}.get(host, host)  # noqa: S104
     return f"http://{f'[{reachable}]' if ':' in reachable.strip('[]') else reachable}:{port}"
 

@@ -28,6 +28,7 @@ LINGER_S = 0.2
 class Protocol(HttpToolsProtocol):
     """One connection: bounds what it may send, and notes since when it owes us something."""
 
+    # The base class sets it to None first, and declares it as never None.
     cycle: RequestResponseCycle | None  # type: ignore[assignment]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -39,6 +40,7 @@ class Protocol(HttpToolsProtocol):
         self.owes_since: float | None = None
         self.owes_s = HEADER_TIMEOUT_S
 
+    # As the base class has it, against the declaration of asyncio.
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._quiet_since = self.loop.time()
