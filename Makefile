@@ -39,7 +39,7 @@ test: setup-dev ## format, lint, types, layers, tests: stops at the first failur
 	$(call step,pytest)
 
 prove: setup-dev ## run the proofs whole, then plant faults and see the tests go red
-	@$(BIN)/python -m tests.proofs; held=$$?; $(BIN)/python -m tests.plants && exit $$held
+	@$(BIN)/python -m tests.resilience; held=$$?; $(BIN)/python -m tests.mutants && exit $$held
 
 bench: setup-dev ## measure the service
 	@$(BIN)/python -m bench

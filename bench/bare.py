@@ -9,11 +9,11 @@ from pathlib import Path
 
 import msgspec
 
-from sealdesk import server
-from sealdesk.shared import Lifetime
-from sealdesk.signing import Signed, is_valid
-from sealdesk.tickets.shapes import NewTicket, TicketShown
-from sealdesk.web.call import Receive, Scope, Send
+from sealdesk.crypto.signing import Signed, is_valid
+from sealdesk.server import serve
+from sealdesk.state import Lifetime
+from sealdesk.tickets.types import NewTicket, TicketShown
+from sealdesk.web.request import Receive, Scope, Send
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(NewTicket).decode
@@ -89,4 +89,4 @@ async def _live(receive: Receive, send: Send) -> None:
 
 if __name__ == "__main__":
     known = msgspec.json.decode(Path(sys.argv[2]).read_bytes(), type=Memory)
-    server.serve(Bare(known), Lifetime(), server.bind("127.0.0.1", int(sys.argv[1])))
+    serve.serve(Bare(known), Lifetime(), serve.bind("127.0.0.1", int(sys.argv[1])))

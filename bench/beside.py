@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 import asyncpg
 
 from bench.build import LOADING
-from sealdesk.db.connection import connect
+from sealdesk.db.sqlite.connection import connect
 
 T = TypeVar("T")
 Row = Mapping[str, Any]

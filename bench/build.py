@@ -16,11 +16,11 @@ from sealdesk import ids
 from sealdesk.api_keys import actions as api_keys
 from sealdesk.api_keys.rules import NewApiKey
 from sealdesk.caller import SYSTEM, Caller
-from sealdesk.db import version
-from sealdesk.db.connection import connect, run_now
+from sealdesk.crypto.sealing import KeyRing
+from sealdesk.db import schema_version
 from sealdesk.db.engine import Tx
+from sealdesk.db.sqlite.connection import connect, run_now
 from sealdesk.identity import actions as identity
-from sealdesk.sealing import KeyRing
 from sealdesk.settings import Settings
 
 _SEED = 20_260_101
@@ -52,7 +52,7 @@ def build(settings: Settings, plan: Plan, until_us: int) -> tuple[list[str], lis
 
     Gives the tenants' ids, the big one first, then the small one; and all keys.
     """
-    version.ensure_current(settings.database_path)
+    schema_version.ensure_current(settings.database_path)
     connection = connect(settings.database_path)
     for pragma in LOADING:
         connection.execute(pragma)

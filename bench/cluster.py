@@ -11,7 +11,7 @@ from tests.servers import Access, Postgres, free_port
 
 from bench.data import Data
 from bench.servers import children, cpu_s
-from sealdesk.db import version
+from sealdesk.db import schema_version
 
 DATABASE = "sealdesk"
 PGBENCH = "pgbench"  # a database for pgbench's own tables
@@ -73,7 +73,7 @@ class Cluster:
 
     def migrate(self, database: str = DATABASE) -> None:
         """Give a database the tables, and what the roles need."""
-        version.migrate_postgres(
+        schema_version.migrate_postgres(
             self._server.owner_url(database),
             runtime_url=self._runtime_url(database),
             worker_url=self._worker_url(database),

@@ -16,13 +16,13 @@ from bench.plan import Plan
 from sealdesk import ids
 from sealdesk.customers import rules as customer_rules
 from sealdesk.customers import store as customers
-from sealdesk.db import version
-from sealdesk.db.connection import SqliteTx, connect, drive
+from sealdesk.db import schema_version
 from sealdesk.db.engine import Tx
+from sealdesk.db.sqlite.connection import SqliteTx, connect, drive
 from sealdesk.search import rules as search_rules
 from sealdesk.settings import Settings, from_env, make_private_dir
 from sealdesk.tickets import rules as ticket_rules
-from sealdesk.tickets import store as tickets
+from sealdesk.tickets.store import tickets
 
 HOME = Path(__file__).parent / "data"
 _CHECKED_TICKETS = 100
@@ -138,7 +138,7 @@ def _reusable(directory: Path, plan: Plan) -> Data | None:
 def _sources(plan: Plan) -> str:
     """A fingerprint of what decides the rows: the plan, the migrations, the makers of rows."""
     digest = hashlib.sha256(msgspec.json.encode(plan))
-    migrations = Path(version.__file__).parent / "migrations" / "versions"
+    migrations = Path(schema_version.__file__).parent / "migrations" / "versions"
     here = Path(__file__).parent
     for path in (
         *sorted(migrations.glob("*.py")),

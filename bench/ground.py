@@ -11,7 +11,7 @@ from bench.beside import Beside, BesidePostgres, BesideSqlite
 from bench.cluster import Cluster
 from bench.data import Data
 from bench.results import ON_POSTGRES, POSTGRES
-from sealdesk.db import version
+from sealdesk.db import schema_version
 from sealdesk.settings import from_env
 
 _SMALL = ("webhooks", "webhooks_burdened")
@@ -45,7 +45,7 @@ def on_sqlite(data: Data) -> Iterator[Ground]:
     with _directories(data) as directories:
         envs = [{"SEALDESK_DATA_DIR": str(directory)} for directory in directories]
         paths = [from_env(env).database_path for env in envs]
-        version.ensure_current(paths[0])
+        schema_version.ensure_current(paths[0])
         shutil.copy(*paths)
         small = [Place(env, BesideSqlite(path)) for env, path in zip(envs, paths, strict=True)]
         yield Ground("", "", tickets, small, None)

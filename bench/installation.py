@@ -16,15 +16,15 @@ from sealdesk import ids
 from sealdesk.api_keys import actions as api_keys
 from sealdesk.api_keys.rules import NewApiKey
 from sealdesk.caller import SYSTEM, Caller
+from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db.engine import Tx
-from sealdesk.db.opening import open_database
+from sealdesk.db.factory import open_database
 from sealdesk.identity import actions as identity
-from sealdesk.sealing import KeyRing
 from sealdesk.settings import from_env
 from sealdesk.tickets import actions as tickets
-from sealdesk.tickets.shapes import NewTicket
+from sealdesk.tickets.types import NewTicket
 from sealdesk.webhooks import actions as webhooks
-from sealdesk.webhooks.shapes import NewWebhook
+from sealdesk.webhooks.types import NewWebhook
 
 # What the deliveries of the dead endpoint are about; each is about one of so many events.
 _DEAD_EVENTS = 1_000

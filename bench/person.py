@@ -15,9 +15,9 @@ from bench.load import WrongAnswer
 from bench.signed import Make
 from sealdesk.caller import SYSTEM
 from sealdesk.db.engine import Tx
-from sealdesk.db.opening import open_database
+from sealdesk.db.factory import open_database
 from sealdesk.identity import actions as identity
-from sealdesk.identity import passwords
+from sealdesk.identity.auth import passwords
 from sealdesk.settings import Settings, from_env
 
 _TIMEOUT_S = 30.0

@@ -14,11 +14,11 @@ from bench.cluster import DATABASE, PGBENCH, Cluster
 from bench.plan import Plan
 from bench.results import Round
 from bench.rounds import Play
-from sealdesk.db.connection import drive
 from sealdesk.db.engine import Params, Row, Tx
+from sealdesk.db.sqlite.connection import drive
 from sealdesk.paging import DEFAULT_PER_PAGE, PageRequest
-from sealdesk.tickets import lists
-from sealdesk.tickets.lists import Filter
+from sealdesk.tickets.store import lists
+from sealdesk.tickets.store.lists import Filter
 
 CLIENTS = 8
 _RATE = re.compile(r"^tps = ([0-9.]+)", re.MULTILINE)

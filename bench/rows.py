@@ -11,10 +11,10 @@ from bench import prose
 from sealdesk import ids
 from sealdesk.customers import store as customers
 from sealdesk.customers.rules import Customer
-from sealdesk.db.connection import drive
 from sealdesk.db.engine import Params, Tx
-from sealdesk.tickets import store as tickets
-from sealdesk.tickets.shapes import PRIORITIES, Priority, Status, Ticket
+from sealdesk.db.sqlite.connection import drive
+from sealdesk.tickets.store import tickets
+from sealdesk.tickets.types import PRIORITIES, Priority, Status, Ticket
 
 HOUR_US = 3600 * 1_000_000
 SPAN_US = 2 * 365 * 24 * HOUR_US

@@ -13,12 +13,12 @@ from bench.data import Data
 from bench.plan import Plan
 from bench.signed import TICKETS
 from sealdesk import ids
-from sealdesk.db.connection import SqliteTx, connect, drive
+from sealdesk.crypto.sealing import KeyRing
+from sealdesk.db.sqlite.connection import SqliteTx, connect, drive
 from sealdesk.paging import DEFAULT_PER_PAGE as PER_PAGE
 from sealdesk.paging import Listing, seal_cursor
-from sealdesk.sealing import KeyRing
 from sealdesk.tickets import actions
-from sealdesk.tickets.shapes import TicketShown
+from sealdesk.tickets.types import TicketShown
 
 _BY_NUMBER = "SELECT id FROM tickets WHERE tenant_id = ? AND number = ?"
 _ADDRESSES = """

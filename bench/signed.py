@@ -8,8 +8,8 @@ import msgspec
 
 from bench import prose
 from bench.build import BenchKey
-from sealdesk.signing import Signed, sign
-from sealdesk.tickets.shapes import PRIORITIES
+from sealdesk.crypto.signing import Signed, sign
+from sealdesk.tickets.types import PRIORITIES
 
 TICKETS = "/api/v1/external/tickets"
 # Timestamps go this far to both sides, so that one key has many different requests for the same

@@ -11,8 +11,10 @@ import types
 from enum import IntEnum
 from typing import Any
 
-from sealdesk import admin, events, worker
-from sealdesk.shared import Shared
+from sealdesk import cli
+from sealdesk.event_log import events
+from sealdesk.state import Shared
+from sealdesk.worker import background_loop
 
 
 class Mode(IntEnum):
@@ -24,7 +26,7 @@ class Mode(IntEnum):
 
 
 _record = events.record
-_sequence = vars(worker)["sequence"]
+_sequence = vars(background_loop)["sequence"]
 
 
 def switch(pid: int, mode: Mode) -> None:
@@ -42,10 +44,10 @@ async def _sequence_nothing(_: Shared) -> int:
 
 def _become(number: int, _: types.FrameType | None) -> None:
     vars(events)["record"] = _record_nothing if number == Mode.UNRECORDED else _record
-    vars(worker)["sequence"] = _sequence if number == Mode.SEQUENCED else _sequence_nothing
+    vars(background_loop)["sequence"] = _sequence if number == Mode.SEQUENCED else _sequence_nothing
 
 
 if __name__ == "__main__":
     for mode in Mode:
         signal.signal(mode, _become)
-    sys.exit(admin.main())
+    sys.exit(cli.main())

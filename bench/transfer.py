@@ -11,8 +11,8 @@ from sqlalchemy import Boolean, Table
 
 from bench import texts
 from bench.build import bars
-from sealdesk.db.connection import connect
 from sealdesk.db.schema import metadata
+from sealdesk.db.sqlite.connection import connect
 
 # What is copied refers to the same rows as it did: checking that again would take longer.
 _LOADING = "SET session_replication_role = replica; SET maintenance_work_mem = '512MB'"

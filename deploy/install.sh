@@ -42,7 +42,7 @@ cat >"$release/bin/sealdesk" <<SCRIPT
 #!$release/bin/python -I
 import sys
 
-from sealdesk.admin import main
+from sealdesk.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -138,7 +138,7 @@ cat >.venv/bin/sealdesk <<'SCRIPT'
 '''
 import sys
 
-from sealdesk.admin import main
+from sealdesk.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from sealdesk.db import version
+from sealdesk.db import schema_version
 from tests.support.client import Key, Person
 from tests.support.databases import (
     KINDS,
@@ -27,7 +27,7 @@ pytest_plugins = ["tests.servers.plugin"]
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An empty database with the current schema, to copy."""
     path = tmp_path_factory.mktemp("template") / "sealdesk.db"
-    version.ensure_current(path)
+    schema_version.ensure_current(path)
     return path
 
 

@@ -9,11 +9,11 @@ import pytest
 from sealdesk.api_keys.rules import PERMISSIONS
 from sealdesk.db.schema import metadata
 from sealdesk.errors import CODES
-from sealdesk.events import EventType
+from sealdesk.event_log.events import EventType
 from sealdesk.identity.rules import ROLES
 from sealdesk.routes import ROUTES
+from sealdesk.web.openapi.html import snippet
 from sealdesk.web.problems import PROBLEMS
-from sealdesk.web.reference_page import snippet
 from tests.support.client import Person
 from tests.support.service import Service
 

@@ -18,7 +18,7 @@ import pytest
 
 from sealdesk.clock import Clock
 from sealdesk.db.engine import Tx
-from sealdesk.db.sqlite import SqliteDatabase
+from sealdesk.db.sqlite.database import SqliteDatabase
 from tests.support.client import Key
 from tests.support.databases import POSTGRESQL_ONLY, SQLITE_ONLY, Template
 from tests.support.disk import Disk, watched_disk
@@ -27,7 +27,7 @@ from tests.support.service import Service, running, wait_until
 
 TICKETS = "/api/v1/external/tickets"
 _ANY_SIZE = resource.RLIM_INFINITY
-SERVE = "from sealdesk.admin import main; raise SystemExit(main())"
+SERVE = "from sealdesk.cli import main; raise SystemExit(main())"
 NEW = {"subject": "A subject", "description": "Text", "customer": {"email": "c@example.test"}}
 
 

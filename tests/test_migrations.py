@@ -9,7 +9,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 
-from sealdesk.db import tables, version
+from sealdesk.db import schema_version, tables
 from sealdesk.db.migrate import config_for, migrate, one_transaction
 from sealdesk.db.schema import metadata
 
@@ -56,7 +56,7 @@ def test_migrations_make_what_the_schema_itself_would(template: Path, tmp_path: 
 def test_known_versions_are_the_migrations_in_order(template: Path) -> None:
     with one_transaction(template) as connection:
         scripts = ScriptDirectory.from_config(config_for(connection)).walk_revisions()
-    assert [script.revision for script in scripts] == [*reversed(version.KNOWN)]
+    assert [script.revision for script in scripts] == [*reversed(schema_version.KNOWN)]
 
 
 def test_migrations_can_be_taken_back_and_made_again(tmp_path: Path) -> None:

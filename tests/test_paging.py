@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sealdesk.crypto.sealing import KeyRing
 from sealdesk.errors import Malformed
 from sealdesk.paging import Listing, Position, open_cursor, seal_cursor
-from sealdesk.sealing import KeyRing
 from tests.support.client import Key
 from tests.support.service import Service, Tenant
-from tests.tickets.making import Made, make
+from tests.tickets.factories import Made, make
 
 TICKETS = "/api/v1/external/tickets"
 CUSTOMERS = "/api/v1/external/customers"

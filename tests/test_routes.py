@@ -8,7 +8,7 @@ import pytest
 
 from sealdesk import clock
 from sealdesk.routes import ROUTES
-from sealdesk.web.route import Route
+from sealdesk.web.router import Route
 from tests.support.client import Headers, Key, Person
 from tests.support.databases import Begin
 from tests.support.receiver import LOOPBACK

@@ -22,23 +22,38 @@ GLOBAL = {
 }
 # Time has passed for all alike: the statements of the worker, and the functions that run them.
 ACROSS_TENANTS = {
-    "events.py _PENDING": ("events.list_pending(", "sequencing.py"),
-    "api_keys/store.py _PRUNE_SIGNATURES": ("api_keys.prune_signatures(", "pruning.py"),
-    "api_keys/store.py _PRUNE_USAGE": ("api_keys.prune_usage(", "pruning.py"),
-    "tickets/history.py _PRUNE_ANSWERING": ("history.prune_answering(", "pruning.py"),
-    "idempotency.py _PRUNE": ("idempotency.prune(", "pruning.py"),
-    "search/ticket_queue.py _LOOK": ("queue.list_behind(", "indexing.py"),
-    "search/ticket_queue.py _LAST_NUMBER": ("queue.put(", "indexing.py"),
-    "search/ticket_queue.py _MERGE": ("queue.merge(", "indexing.py"),
-    "search/customer_queue.py _LOOK": ("queue.list_behind(", "indexing.py"),
-    "search/customer_queue.py _LAST_NUMBER": ("queue.put(", "indexing.py"),
-    "search/customer_queue.py _MERGE": ("queue.merge(", "indexing.py"),
-    "webhooks/fan_out.py _CLAIM_REPLAYS": ("fan_out.claim_replays(", "sequencing.py"),
-    "webhooks/queue.py _LOOK": ("queue.look(", "worker.py"),
-    "webhooks/queue.py _CLAIM_HEALTHY": ("queue.claim(", "webhooks/deliver.py"),
-    "webhooks/queue.py _CLAIM_FAILING": ("queue.claim(", "webhooks/deliver.py"),
-    "webhooks/queue.py _END_LEASES": ("queue.end_leases", "worker.py"),
-    "webhooks/queue.py _DELETED": ("queue.prune_deleted(", "pruning.py"),
+    "event_log/events.py _PENDING": ("events.list_pending(", "worker/sequencer.py"),
+    "api_keys/store.py _PRUNE_SIGNATURES": ("api_keys.prune_signatures(", "worker/retention.py"),
+    "api_keys/store.py _PRUNE_USAGE": ("api_keys.prune_usage(", "worker/retention.py"),
+    "tickets/store/history.py _PRUNE_ANSWERING": (
+        "history.prune_answering(",
+        "worker/retention.py",
+    ),
+    "records/idempotency.py _PRUNE": ("idempotency.prune(", "worker/retention.py"),
+    "search/store/tickets.py _LOOK": ("queue.list_behind(", "worker/indexer.py"),
+    "search/store/tickets.py _LAST_NUMBER": ("queue.put(", "worker/indexer.py"),
+    "search/store/tickets.py _MERGE": ("queue.merge(", "worker/indexer.py"),
+    "search/store/customers.py _LOOK": ("queue.list_behind(", "worker/indexer.py"),
+    "search/store/customers.py _LAST_NUMBER": ("queue.put(", "worker/indexer.py"),
+    "search/store/customers.py _MERGE": ("queue.merge(", "worker/indexer.py"),
+    "webhooks/store/fan_out.py _CLAIM_REPLAYS": ("fan_out.claim_replays(", "worker/sequencer.py"),
+    "webhooks/store/deliveries.py _LOOK": ("delivery_store.look(", "worker/background_loop.py"),
+    "webhooks/store/deliveries.py _CLAIM_HEALTHY": (
+        "delivery_store.claim(",
+        "webhooks/delivery/deliverer.py",
+    ),
+    "webhooks/store/deliveries.py _CLAIM_FAILING": (
+        "delivery_store.claim(",
+        "webhooks/delivery/deliverer.py",
+    ),
+    "webhooks/store/deliveries.py _END_LEASES": (
+        "delivery_store.end_leases",
+        "worker/background_loop.py",
+    ),
+    "webhooks/store/deliveries.py _DELETED": (
+        "delivery_store.prune_deleted(",
+        "worker/retention.py",
+    ),
 }
 STATEMENTS = statements()
 OF_ONE_TENANT = [

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import pytest
 import structlog
 
-from sealdesk import webhook_signing
 from sealdesk.api_keys import store as api_keys
 from sealdesk.caller import SYSTEM
+from sealdesk.crypto import webhook_signing
 from sealdesk.db.engine import Tx
 from sealdesk.identity import actions, store
 from sealdesk.identity.rules import LoggedIn, Login, PasswordChange, PasswordReset, UserShown

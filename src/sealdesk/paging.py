@@ -6,8 +6,8 @@ import re
 
 import msgspec
 
+from sealdesk.crypto.sealing import KeyRing, Unsealable
 from sealdesk.errors import Malformed
-from sealdesk.sealing import KeyRing, Unsealable
 
 DEFAULT_PER_PAGE = 25
 MAX_PER_PAGE = 100

@@ -1,26 +1,31 @@
 """THE table: method, path, who may, what happens. Read it to review access."""
 
 from sealdesk.api_keys import api as api_keys
-from sealdesk.api_keys import debug_pages
-from sealdesk.api_keys import pages as key_pages
-from sealdesk.api_keys.guard import signed
+from sealdesk.api_keys.debugger import pages as debug_pages
+from sealdesk.api_keys.guard.signed import signed
+from sealdesk.api_keys.pages import keys as key_pages
+from sealdesk.audit_log import pages as audit_pages
 from sealdesk.customers import api as customers
 from sealdesk.customers import pages as customers_pages
 from sealdesk.feed import api as feed
-from sealdesk.identity import account_pages, audit_pages, people_pages
 from sealdesk.identity import api as identity
-from sealdesk.identity import pages as identity_pages
-from sealdesk.identity.guard import administrator, logged_in
+from sealdesk.identity.auth.bearer_guard import administrator, logged_in
+from sealdesk.identity.auth.session_guard import SessionGuard, VisitorGuard
+from sealdesk.identity.pages import account as account_pages
+from sealdesk.identity.pages import login as identity_pages
+from sealdesk.identity.pages import people as people_pages
 from sealdesk.identity.rules import ADMINISTRATORS, ROLES
-from sealdesk.identity.session_guard import SessionGuard, VisitorGuard
 from sealdesk.tickets import api as tickets
-from sealdesk.tickets import bulk_pages, customer_pages, ticket_pages
-from sealdesk.tickets import pages as inbox_pages
-from sealdesk.web import assets, reference, status
-from sealdesk.web.route import Open, Route
+from sealdesk.tickets.pages import bulk as bulk_pages
+from sealdesk.tickets.pages import customer as customer_pages
+from sealdesk.tickets.pages import inbox as inbox_pages
+from sealdesk.tickets.pages import ticket as ticket_pages
+from sealdesk.web import assets, status
+from sealdesk.web.openapi import endpoints as reference
+from sealdesk.web.router import Open, Route
 from sealdesk.webhooks import api as webhooks
-from sealdesk.webhooks import delivery_pages
-from sealdesk.webhooks import pages as webhook_pages
+from sealdesk.webhooks.pages import deliveries as delivery_pages
+from sealdesk.webhooks.pages import endpoints as webhook_pages
 
 _ADMIN = administrator()
 _USER = logged_in()

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from sealdesk import key_files
+from sealdesk.crypto import key_files
+from sealdesk.crypto.sealing import KEY_BYTES
 from sealdesk.errors import Unfit
-from sealdesk.sealing import KEY_BYTES
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sealdesk import clock
-from tests.api_keys.making import KEYS, made
+from tests.api_keys.factories import KEYS, made
 from tests.support.client import Key, Person
 from tests.support.service import Service, Tenant
 

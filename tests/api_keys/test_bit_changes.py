@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from sealdesk.app import compose
-from sealdesk.web.call import Message, Scope
+from sealdesk.server.app import compose
+from sealdesk.web.request import Message, Scope
 from tests.support.client import Key
 from tests.support.service import Service, running
 from tests.support.wire import Wire

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from sealdesk import signing
-from sealdesk.signing import Signed
+from sealdesk.crypto import signing
+from sealdesk.crypto.signing import Signed
 from tests.support.client import Key, send
 from tests.support.pages import PASSWORD, Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
@@ -270,7 +270,7 @@ def test_behind_a_proxy_the_path_is_seen_with_its_prefix(start: Callable[..., Se
 def test_refusals_of_the_newest_key_and_of_a_very_old_one_are_offered(
     visitor: Visitor, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sealdesk.api_keys.debug_pages._KEYS_OFFERED", 2)
+    monkeypatch.setattr("sealdesk.api_keys.debugger.pages._KEYS_OFFERED", 2)
     keys = [tenant.key() for _ in range(4)]
     for key in keys:
         key.get(TARGET, x_api_signature="0" * 64)

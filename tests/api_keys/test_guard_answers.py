@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from sealdesk import clock
-from sealdesk.signing import Signed, sign
+from sealdesk.crypto.signing import Signed, sign
 from tests.support.client import Key, send
 from tests.support.service import Service, Tenant
 

@@ -4,7 +4,7 @@ import pytest
 
 from sealdesk import clock
 from sealdesk.api_keys.rules import PERMISSIONS
-from tests.api_keys.making import KEYS, create, faults, made
+from tests.api_keys.factories import KEYS, create, faults, made
 from tests.support.client import Key, Person
 from tests.support.service import Service, Tenant
 

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from sealdesk import clock
-from sealdesk.api_keys import rules, usage
+from sealdesk.api_keys import rules
+from sealdesk.api_keys.usage import recorder as usage
 from sealdesk.errors import QueryTooSlow
-from sealdesk.usage import KeyUse
+from sealdesk.telemetry.key_usage import KeyUse
 from tests.support.client import Key, Person
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
@@ -261,7 +262,7 @@ def test_the_list_shows_at_a_glance_what_needs_a_look(own_service: Service) -> N
 def test_keys_beyond_a_page_are_older(
     visitor: Visitor, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sealdesk.api_keys.pages._PER_PAGE", 2)
+    monkeypatch.setattr("sealdesk.api_keys.pages.keys._PER_PAGE", 2)
     made = [tenant.make_key().id for _ in range(5)]
     seen, path = [], HOME
     for _ in range(3):

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from sealdesk.api_keys import actions, store
+from sealdesk.crypto.sealing import KeyRing, Unsealable
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Unavailable
-from sealdesk.sealing import KeyRing, Unsealable
 from tests.support.client import Key, Person
 from tests.support.service import Service, Tenant
 

@@ -6,10 +6,18 @@ from collections.abc import Callable
 
 import pytest
 
-from sealdesk import pruning
-from sealdesk.api_keys import usage
+from sealdesk.api_keys.usage import recorder as usage
 from sealdesk.errors import Unavailable
-from sealdesk.usage import _AT_ONCE, ADDRESSES_KEPT, HOUR_US, OTHER, KeyUse, Row, Usage
+from sealdesk.telemetry.key_usage import (
+    _AT_ONCE,
+    ADDRESSES_KEPT,
+    HOUR_US,
+    OTHER,
+    KeyUse,
+    Row,
+    Usage,
+)
+from sealdesk.worker import retention
 from tests.support.client import Key
 from tests.support.service import Service, Tenant
 
@@ -225,14 +233,14 @@ def test_it_goes_after_thirty_days(own_service: Service) -> None:
     key.get(WHOAMI)
     assert written(own_service, key)
     own_service.clock.advance(30 * 24 * 3600 - 3600)
-    own_service.in_background(pruning.prune)
+    own_service.in_background(retention.prune)
     assert written(own_service, key)
     own_service.clock.advance(2 * 3600)
-    own_service.in_background(pruning.prune)
+    own_service.in_background(retention.prune)
     assert written(own_service, key) == {}
 
 
 def test_counting_knows_nothing_of_storage() -> None:
-    code = "import sealdesk.usage, sys; print('sealdesk.db' in sys.modules)"
+    code = "import sealdesk.telemetry.key_usage, sys; print('sealdesk.db' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -19,9 +19,9 @@ from bench.work import CREATED, Work
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.customers import actions as customers
 from sealdesk.customers.rules import NewCustomer
-from sealdesk.db.connection import SqliteTx, connect, drive
+from sealdesk.db.sqlite.connection import SqliteTx, connect, drive
 from sealdesk.tickets import actions as tickets
-from sealdesk.tickets.shapes import PRIORITIES, NewTicket, TicketCustomer
+from sealdesk.tickets.types import PRIORITIES, NewTicket, TicketCustomer
 
 Values = dict[str, object]
 

@@ -31,7 +31,7 @@ from bench.signed import TICKETS, Signer
 from bench.work import CREATED, Work
 
 from sealdesk import ids
-from sealdesk.db.connection import connect
+from sealdesk.db.sqlite.connection import connect
 from tests.servers import NotHere, not_run, server_directory
 from tests.servers.binaries import find_postgres
 

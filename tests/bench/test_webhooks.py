@@ -8,7 +8,8 @@ import pytest
 from bench.arrivals import Arrivals, received
 from bench.load import WrongAnswer
 
-from sealdesk import ids, webhook_signing
+from sealdesk import ids
+from sealdesk.crypto import webhook_signing
 
 _SECRET = webhook_signing.mint_secret()
 _OF = attrgetter("webhook_id")

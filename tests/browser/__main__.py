@@ -6,9 +6,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser
 
-from sealdesk.db import version
+from sealdesk.db import schema_version
 from sealdesk.db.engine import Tx
-from tests.browser import pictures
+from tests.browser import screenshots
 from tests.browser.chromium import browsing
 from tests.support.databases import on_sqlite
 from tests.support.receiver import LOOPBACK, Receiver, receiving
@@ -27,9 +27,9 @@ _ENDPOINTS = (
 def main() -> None:
     with tempfile.TemporaryDirectory() as directory, receiving() as receiver:
         template = Path(directory) / "template.db"
-        version.ensure_current(template)
+        schema_version.ensure_current(template)
         with browsing() as browser:
-            pictures.take(browser, template, _PLACE, _tell)
+            screenshots.take(browser, template, _PLACE, _tell)
             with on_sqlite(template)(Path(directory) / "data", **LOOPBACK) as service:
                 _take_all(browser, service, f"{_HOME}/{_fill(service, receiver)}")
 
@@ -73,15 +73,15 @@ def _take_all(browser: Browser, service: Service, endpoint: str) -> None:
     for name, path, theme, size in (
         ("webhooks", _HOME, "light", (1180, 440)),
         ("endpoint", endpoint, "dark", (1180, 700)),
-        ("endpoint-phone", endpoint, "light", pictures.PHONE),
+        ("endpoint-phone", endpoint, "light", screenshots.PHONE),
     ):
-        with pictures.opened(browser, service, _ADA, theme) as window:
+        with screenshots.opened(browser, service, _ADA, theme) as window:
             window.page.goto(path)
-            _tell(pictures.keep(window.page, _PLACE, f"{name}-{theme}", size))
+            _tell(screenshots.keep(window.page, _PLACE, f"{name}-{theme}", size))
             if name == "endpoint":
                 window.page.locator(".dense a").first.click()
                 window.page.get_by_text("What is sent").click()
-                _tell(pictures.keep(window.page, _PLACE, "delivery-dark", (1180, 760)))
+                _tell(screenshots.keep(window.page, _PLACE, "delivery-dark", (1180, 760)))
 
 
 if __name__ == "__main__":

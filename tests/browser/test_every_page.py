@@ -5,11 +5,11 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from tests.browser.alive import alive
 from tests.browser.chromium import Window
-from tests.browser.looking import Looker, foreign
-from tests.browser.texts import BREAKOUT, CHOSEN_LIVE, Texts
-from tests.browser.visiting import Visit
+from tests.browser.crawler import Visit
+from tests.browser.page_checks import Looker, foreign
+from tests.browser.xss_live import alive
+from tests.browser.xss_texts import BREAKOUT, CHOSEN_LIVE, Texts
 from tests.support.receiver import Receiver
 from tests.support.service import Service
 

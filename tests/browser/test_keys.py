@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 
-from sealdesk.api_keys import usage
+from sealdesk.api_keys.usage import recorder as usage
 from tests.browser.chromium import Window
 from tests.support.client import Key, send
 from tests.support.service import Service, Tenant

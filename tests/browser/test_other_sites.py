@@ -8,9 +8,9 @@ import pytest
 from sealdesk.db import tables
 from sealdesk.routes import PAGES
 from tests.browser.chromium import Window
-from tests.browser.elsewhere import LEAD, SEND, elsewhere
-from tests.browser.forms import forms_of
-from tests.browser.hostile import address, hostile_desk
+from tests.browser.cross_site import LEAD, SEND, elsewhere
+from tests.browser.form_sender import forms_of
+from tests.browser.xss_desk import address, hostile_desk
 from tests.support.receiver import Receiver
 from tests.support.service import PASSWORD, Service, Tenant
 from tests.test_schema import OF_TENANTS

@@ -10,7 +10,7 @@ from sealdesk.customers import actions, store
 from sealdesk.customers.rules import NewCustomer
 from sealdesk.db.engine import Tx
 from sealdesk.errors import QueryTooSlow
-from sealdesk.search import store as search
+from sealdesk.search.store import lookup as search
 from tests.search.test_customers import until_found
 from tests.support.client import Key
 from tests.support.pages import Visitor, logged_in

@@ -16,11 +16,11 @@ from sealdesk.db.postgres import statements as folding
 from sealdesk.db.postgres.statements import Change
 from sealdesk.db.schema import metadata
 from sealdesk.paging import PageRequest
-from sealdesk.tickets import lists
-from sealdesk.tickets.lists import Filter
-from tests.support.crowd import MARK, Crowd, crowded, row_of, run
+from sealdesk.tickets.store import lists
+from sealdesk.tickets.store.lists import Filter
 from tests.support.databases import Template
 from tests.support.statements import statements
+from tests.support.tenant_rows import MARK, Crowd, crowded, row_of, run
 
 METHODS = ("seqscan", "indexscan", "bitmapscan", "hashjoin", "mergejoin", "nestloop", "material")
 MODES = ("force_custom_plan", "force_generic_plan")

@@ -21,9 +21,9 @@ from sealdesk.db.postgres import statements as folding
 from sealdesk.db.postgres.database import PostgresDatabase
 from sealdesk.db.schema import metadata
 from sealdesk.errors import Unavailable
-from tests.support.crowd import MARK, Crowd, crowded, of_tenants, row_of, run
 from tests.support.databases import Template
 from tests.support.statements import Statement, statements
+from tests.support.tenant_rows import MARK, Crowd, crowded, of_tenants, row_of, run
 
 Way = Callable[..., Awaitable[Any]]  # of a Tx, sql and params
 _FILTER = re.compile(r"(\w+\.)?tenant_id = :tenant_id")

@@ -11,9 +11,9 @@ from sealdesk.db.engine import Row, Tx
 from sealdesk.db.postgres import transaction
 from sealdesk.db.postgres.database import PostgresDatabase
 from tests.servers import PgBouncer, server_directory
-from tests.support.crowd import Crowd, crowded, run
 from tests.support.databases import Template
 from tests.support.service import Service, running
+from tests.support.tenant_rows import Crowd, crowded, run
 
 TENANTS = 50
 ROUNDS = 1500

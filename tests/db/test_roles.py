@@ -9,14 +9,14 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection
 
-from sealdesk.db import tables, version
+from sealdesk.db import schema_version, tables
 from sealdesk.db.migrate import config_for, postgres_transaction
 from sealdesk.db.postgres import roles
 from sealdesk.db.schema import metadata
-from sealdesk.db.version import Unusable
-from tests.support.crowd import of_tenants, run
+from sealdesk.db.schema_version import Unusable
 from tests.support.databases import Template
 from tests.support.statements import statements
+from tests.support.tenant_rows import of_tenants, run
 
 Env = dict[str, str]
 _RELATIONS = "pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r'"
@@ -49,7 +49,7 @@ def _look(template: Template, env: Env, sql: str) -> list[list[str]]:
 
 
 def _migrate(env: Env) -> None:
-    version.migrate_postgres(
+    schema_version.migrate_postgres(
         env["SEALDESK_OWNER_DATABASE_URL"],
         runtime_url=env["SEALDESK_DATABASE_URL"],
         worker_url=env["SEALDESK_WORKER_DATABASE_URL"],
@@ -188,7 +188,7 @@ def test_two_migrations_at_once_end_in_one_schema(
 def test_an_owner_does_not_become_the_role_that_serves(env: Env) -> None:
     owner = env["SEALDESK_OWNER_DATABASE_URL"]
     with pytest.raises(Unusable, match="owner of the tables and must not serve"):
-        version.migrate_postgres(owner, runtime_url=owner, worker_url="")
+        schema_version.migrate_postgres(owner, runtime_url=owner, worker_url="")
 
 
 def test_a_role_does_not_show_its_password() -> None:

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 import pytest
 
-from sealdesk.db import group_commit, sqlite
-from sealdesk.db.connection import connect, run_now
 from sealdesk.db.engine import Tx
-from sealdesk.db.sqlite import SqliteDatabase
+from sealdesk.db.sqlite import database, group_commit
+from sealdesk.db.sqlite.connection import connect, run_now
+from sealdesk.db.sqlite.database import SqliteDatabase
 from sealdesk.errors import Malformed, Unavailable
 from tests.support.disk import Disk, watched_disk
 
@@ -244,7 +244,7 @@ def test_closing_finishes_what_was_asked_for(path: Path) -> None:
 def test_slow_read_is_ended_and_the_next_one_works(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "SLOW_READ_LIMIT_S", 0.05)
+    monkeypatch.setattr(database, "SLOW_READ_LIMIT_S", 0.05)
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
 
     async def work() -> tuple[str, list[str]]:
@@ -257,7 +257,7 @@ def test_slow_read_is_ended_and_the_next_one_works(
 
 
 def test_too_many_slow_reads_are_not_queued(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite, "SLOW_READ_LIMIT_S", 0.01)
+    monkeypatch.setattr(database, "SLOW_READ_LIMIT_S", 0.01)
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
 
     async def work() -> list[Any]:

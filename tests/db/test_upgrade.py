@@ -6,7 +6,7 @@ from collections.abc import Callable
 from alembic import command
 from sqlalchemy import Connection
 
-from sealdesk.db import version
+from sealdesk.db import schema_version
 from sealdesk.db.migrate import config_for, one_transaction, postgres_transaction
 from sealdesk.settings import Settings
 from tests.search.test_search import until_found
@@ -60,15 +60,15 @@ def _take_back(settings: Settings) -> None:
         return
     with one_transaction(settings.database_path) as connection:
         downgrade(connection)
-    assert version.schema_version(settings.database_path) == _BEFORE
+    assert schema_version.schema_version(settings.database_path) == _BEFORE
 
 
 def _upgrade(settings: Settings) -> None:
     if settings.database_url:
-        version.migrate_postgres(
+        schema_version.migrate_postgres(
             settings.owner_database_url,
             runtime_url=settings.database_url,
             worker_url=settings.worker_database_url,
         )
     else:
-        assert version.ensure_current(settings.database_path)
+        assert schema_version.ensure_current(settings.database_path)

@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from sealdesk import draining
-from sealdesk.admin import public_url
-from tests.admin.terminal import Terminal
+from sealdesk.cli.doctor import public_url
+from sealdesk.server import draining
+from tests.cli.terminal import Terminal
 from tests.deploy import files
 from tests.deploy.files import DEPLOY, Certificate, Ports
 from tests.servers import Haproxy, Postgres, Redis, free_port

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sealdesk.admin import public_url
+from sealdesk.cli.doctor import public_url
 from tests.deploy.conftest import Front, Kind, PutUp
 from tests.deploy.files import Certificate
 from tests.deploy.peers import Breaking, Way

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sealdesk import draining
+from sealdesk.server import draining
 from sealdesk.settings import NAMES, from_env
 from tests.deploy.files import DEPLOY
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from sealdesk import events
-from sealdesk.events import EventType
+from sealdesk.event_log import events
+from sealdesk.event_log.events import EventType
 from sealdesk.feed.rules import NEEDS
 from tests.support.client import Key, Person
 from tests.support.feed import EVENTS, Feed, record, unplaced, wait_until_placed

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from sealdesk import events
+from sealdesk.event_log import events
 from tests.support.client import Key, Person
 from tests.support.feed import EVENTS, Feed, record
 from tests.support.receiver import LOOPBACK, receiving

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from sealdesk import events, pruning
+from sealdesk.event_log import events
+from sealdesk.worker import retention
 from tests.support.client import Key
 from tests.support.databases import Begin
 from tests.support.feed import EVENTS, Feed, record, unplaced
@@ -37,7 +38,7 @@ def days_later(service: Service, feed: Feed) -> Callable[[float], None]:
     def later(days: float) -> None:
         feed.recorded()
         service.clock.advance(days * DAY_S)
-        service.in_background(pruning.prune)
+        service.in_background(retention.prune)
 
     return later
 
@@ -126,7 +127,7 @@ def test_what_has_no_position_yet_is_never_deleted(
     with unplaced():
         record(tenant, "ticket.created")
         service.clock.advance(31 * DAY_S)
-        service.in_background(pruning.prune)
+        service.in_background(retention.prune)
     assert [row["type"] for row in feed.recorded()] == ["ticket.created"]
     assert [event["type"] for event in key.get(EVENTS).json()["data"]] == ["ticket.created"]
 

@@ -11,9 +11,9 @@ from sealdesk.db.postgres.database import connect
 from sealdesk.db.postgres.statements import within_tenant
 from sealdesk.feed import store
 from sealdesk.feed.rules import TYPES
-from tests.support.crowd import run
 from tests.support.databases import Template
 from tests.support.plans import plan
+from tests.support.tenant_rows import run
 
 TENANT = "0199a110-0a1b-7c2d-8e3f-405162738495"
 LIMIT = 101

@@ -8,7 +8,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import httpx
 import pytest
 
-from sealdesk import clock, watch
+from sealdesk import clock
+from sealdesk.event_log import long_poll
 from tests.support.client import Key, Person
 from tests.support.databases import POSTGRESQL_ONLY
 from tests.support.feed import EVENTS, Feed, record
@@ -93,7 +94,7 @@ def test_what_the_key_does_not_see_ends_no_waiting(
     for kind in ("ticket.created", "api_key.created", "webhook.test"):
         record(tenant, kind)
     feed.recorded()
-    time.sleep(2 * watch.ASK_EVERY_S)
+    time.sleep(2 * long_poll.ASK_EVERY_S)
     assert not some.done() and not one.done()
     for kind in ("customer.created", "reply.created"):
         record(tenant, kind)
@@ -109,7 +110,7 @@ def test_another_tenants_events_end_no_waiting(
     feed.recorded()
     answer = ask(key)
     service.tenant().key().ticket()
-    time.sleep(2 * watch.ASK_EVERY_S)
+    time.sleep(2 * long_poll.ASK_EVERY_S)
     assert not answer.done()
     key.customer("c@example.test")
     assert types(answer) == ["customer.created"]
@@ -199,7 +200,7 @@ def test_a_client_that_goes_away_is_served_no_longer(key: Key, feed: Feed) -> No
 def test_of_many_waiting_calls_of_a_key_the_rest_is_answered_at_once(
     tenant: Tenant, key: Key, ask: Ask, feed: Feed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watch, "PLACES", 2)
+    monkeypatch.setattr(long_poll, "PLACES", 2)
     feed.recorded()
     others = [ask(key), ask(key)]
     began_at = time.monotonic()

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from sealdesk.caller import SYSTEM
-from sealdesk.identity import actions, passwords
+from sealdesk.identity import actions
+from sealdesk.identity.auth import passwords
 from tests.support.client import Person
 from tests.support.service import PASSWORD, Service, Tenant, wait_until
 

@@ -1,6 +1,6 @@
 """One's own account as pages, and sessions that last while somebody works."""
 
-from sealdesk import pruning
+from sealdesk.worker import retention
 from tests.support.client import Person
 from tests.support.pages import PASSWORD, Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
@@ -133,7 +133,7 @@ def test_a_log_out_is_remembered_as_long_as_a_copy_could_be_renewed(own_service:
     form = visitor.get(HOME).form("/log-out")
     visitor.cookies["sealdesk"] = old
     visitor.submit(form)
-    own_service.in_background(pruning.prune)
+    own_service.in_background(retention.prune)
     own_service.clock.advance(30 * 60)
-    own_service.in_background(pruning.prune)
+    own_service.in_background(retention.prune)
     assert visitor.once("GET", HOME, cookie=f"sealdesk={new}").status_code == 303

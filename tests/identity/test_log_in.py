@@ -6,7 +6,7 @@ from typing import Any
 import jwt
 import pytest
 
-from sealdesk.identity import passwords
+from sealdesk.identity.auth import passwords
 from tests.support.client import Person
 from tests.support.service import PASSWORD, Service, Tenant
 

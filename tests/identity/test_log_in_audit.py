@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from sealdesk import audit
 from sealdesk.errors import Unavailable
-from sealdesk.identity import actions, entry
-from sealdesk.shared import Shared
+from sealdesk.identity import actions
+from sealdesk.identity.auth import login
+from sealdesk.records import audit
+from sealdesk.state import Shared
 from tests.support.client import Person
 from tests.support.pages import Visitor, logged_in
 from tests.support.service import PASSWORD, Service, Tenant
@@ -98,7 +99,7 @@ def test_a_failure_is_noted_behind_its_answer_and_before_the_process_ends(
     start: Callable[..., Service], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service, goes_on, noted = start(), asyncio.Event(), list[str]()
-    note = entry._note
+    note = login._note
 
     async def late(*given: Any) -> None:
         await goes_on.wait()
@@ -108,7 +109,7 @@ def test_a_failure_is_noted_behind_its_answer_and_before_the_process_ends(
     async def go_on_soon(_: Shared) -> None:
         asyncio.get_running_loop().call_later(0.5, goes_on.set)
 
-    monkeypatch.setattr(entry, "_note", late)
+    monkeypatch.setattr(login, "_note", late)
     assert _try(service, service.tenant().admin_email) == 401, "its time tells of no user"
     service.in_serving(go_on_soon)
     service.drop()

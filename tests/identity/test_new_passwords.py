@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from sealdesk.caller import SYSTEM
-from sealdesk.identity import actions, passwords, rules
+from sealdesk.identity import actions, rules
+from sealdesk.identity.auth import passwords
 from tests.support.client import Person
 from tests.support.pages import Visitor, logged_in
 from tests.support.service import PASSWORD, Service, Tenant

@@ -14,10 +14,11 @@ from sealdesk.customers import actions as customers
 from sealdesk.customers.rules import Customer, NewCustomer
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Unavailable
-from sealdesk.indexing import index
 from sealdesk.paging import PageRequest
 from sealdesk.search import actions as search
-from sealdesk.search import rules, store
+from sealdesk.search import rules
+from sealdesk.search.store import lookup
+from sealdesk.worker.indexer import index
 from tests.search.test_search import HOSTILE
 from tests.support.client import Key
 from tests.support.databases import POSTGRESQL_ONLY
@@ -174,7 +175,7 @@ def test_each_hit_leads_to_its_customer_by_number(template: Path) -> None:
     terms = rules.beginnings_of("mar lind")
     steps = plan(
         template,
-        lambda tx: store.find_customers(tx, "tenant", terms, "g", 51, is_postgres=False),
+        lambda tx: lookup.find_customers(tx, "tenant", terms, "g", 51, is_postgres=False),
     )
     assert steps[1:] == ["SEARCH d USING INDEX customer_documents_number (number=?)"]
 

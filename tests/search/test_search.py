@@ -8,15 +8,16 @@ import pytest
 
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Unavailable
-from sealdesk.indexing import Indexer, index
 from sealdesk.search import actions as search
-from sealdesk.search import queue, rules
-from sealdesk.search.ticket_queue import TICKETS
+from sealdesk.search import rules
+from sealdesk.search.store import queue
+from sealdesk.search.store.tickets import TICKETS
+from sealdesk.worker.indexer import Indexer, index
 from tests.support.client import Key
 from tests.support.databases import POSTGRESQL_ONLY, SQLITE_ONLY
 from tests.support.pages import logged_in
 from tests.support.service import Service, Tenant, wait_until
-from tests.tickets.making import Made, make
+from tests.tickets.factories import Made, make
 
 _REPLIES = "/api/v1/external/tickets/{}/replies"
 HOSTILE = [

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from sealdesk.crypto.sealing import KeyRing
 from sealdesk.errors import Malformed
 from sealdesk.paging import Listing, open_cursor, seal_cursor
-from sealdesk.sealing import KeyRing
 from tests.support.client import Key, Person
 from tests.support.service import Tenant
 

@@ -19,9 +19,9 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from sealdesk import watch
+from sealdesk.event_log import long_poll
 from sealdesk.routes import ROUTES
-from sealdesk.web.route import Route
+from sealdesk.web.router import Route
 from tests.support.client import Key, Person
 from tests.support.databases import SQLITE_ONLY, Begin
 from tests.support.receiver import LOOPBACK
@@ -57,7 +57,7 @@ def fuzzed(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[F
         begin(tmp_path_factory.mktemp("fuzzed"), **LOOPBACK) as service,
         pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setattr(watch, "PLACES", 0)  # nobody waits for an event
+        patch.setattr(long_poll, "PLACES", 0)  # nobody waits for an event
         tenant = service.tenant()
         yield Fuzzed(service, _document(service), tenant, tenant.key(), tenant.admin())
 

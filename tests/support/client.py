@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from sealdesk.signing import Signed, sign
+from sealdesk.crypto.signing import Signed, sign
 
 if TYPE_CHECKING:
     from tests.support.service import Service

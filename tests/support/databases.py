@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, Protocol
 
 import pytest
 
-from sealdesk.db import version
+from sealdesk.db import schema_version
 from tests.servers import Access, run_postgres
 from tests.support.service import Service, random_key, running
 
@@ -61,7 +61,7 @@ def migrated_template() -> Iterator[Template]:
     template = Template(access, name, (f"{name}_runtime", "runtime"), (f"{name}_worker", "worker"))
     access.create_database(name)
     env = template.env(name)
-    version.migrate_postgres(
+    schema_version.migrate_postgres(
         env["SEALDESK_OWNER_DATABASE_URL"],
         runtime_url=env["SEALDESK_DATABASE_URL"],
         worker_url=env["SEALDESK_WORKER_DATABASE_URL"],

@@ -5,21 +5,20 @@ import socket
 from contextlib import suppress
 from typing import cast
 
-from sealdesk import server
-from sealdesk.app import Asgi
-from sealdesk.shared import Lifetime
-from sealdesk.web import http
+from sealdesk.server import http_protocol, serve
+from sealdesk.server.app import Asgi
+from sealdesk.state import Lifetime
 
 
-class HurryingServer(server.Server):
+class HurryingServer(serve.Server):
     """The server, but it looks at once when it is told to end, and it may be told to hurry.
 
     That nobody is lost takes an end half a second, and is proven in tests of its own.
     """
 
     def __init__(self, app: Asgi, lifetime: Lifetime) -> None:
-        config = server.make_server(app, lifetime).config
-        super().__init__(config, lifetime, lambda: None, server.ALONE)
+        config = serve.make_server(app, lifetime).config
+        super().__init__(config, lifetime, lambda: None, serve.ALONE)
         self.hurries = False
         self.told = asyncio.Event()
 
@@ -41,7 +40,7 @@ class HurryingServer(server.Server):
             listener.close()
         for sock in sockets or []:
             sock.close()
-        for connection in cast("set[http.Protocol]", {*self.server_state.connections}):
+        for connection in cast("set[http_protocol.Protocol]", {*self.server_state.connections}):
             connection.transport.abort()
         await asyncio.sleep(0)  # in which they learn it
         self._sweep.cancel()

@@ -7,11 +7,12 @@ from typing import Any, cast
 
 import pytest
 
-from sealdesk import events, worker
 from sealdesk.db.engine import Tx
-from sealdesk.events import EventType
+from sealdesk.event_log import events
+from sealdesk.event_log.events import EventType
 from sealdesk.paging import Listing, open_cursor
-from sealdesk.shared import Shared
+from sealdesk.state import Shared
+from sealdesk.worker import background_loop
 from tests.support.service import Service, Tenant, wait_until
 
 EVENTS = "/api/v1/external/events"
@@ -33,7 +34,7 @@ def unplaced() -> Iterator[None]:
         return 0
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(worker, "sequence", nothing)
+        patch.setattr(background_loop, "sequence", nothing)
         time.sleep(0.05)  # a step that has begun is over
         yield
 

@@ -14,10 +14,11 @@ from pathlib import Path
 
 import structlog
 
-from sealdesk import draining, logs, server
-from sealdesk.processes import Parent
-from sealdesk.shared import Lifetime
-from sealdesk.web.call import Receive, Scope, Send
+from sealdesk.server import draining, serve
+from sealdesk.server.supervisor import Parent
+from sealdesk.state import Lifetime
+from sealdesk.telemetry import logs
+from sealdesk.web.request import Receive, Scope, Send
 
 log = structlog.get_logger("test")
 
@@ -58,7 +59,7 @@ def main() -> int:
     options = parser.parse_args()
     draining.DRAIN_S, draining.CUT_AFTER_S = options.drain_s, options.cut_after_s
     logs.configure("info")
-    sockets = server.bind_each("127.0.0.1", 0, options.count)
+    sockets = serve.bind_each("127.0.0.1", 0, options.count)
     url = f"http://127.0.0.1:{sockets[0].getsockname()[1]}"
 
     def work(number: int, on_ready: Callable[[], None]) -> int:
@@ -66,12 +67,12 @@ def main() -> int:
         if options.fails:
             return 7
         sock = sockets[number - 1]
-        return 0 if server.serve(app, Lifetime(), sock, on_ready, _ONE_OF_SEVERAL) else 1
+        return 0 if serve.serve(app, Lifetime(), sock, on_ready, _ONE_OF_SEVERAL) else 1
 
     return Parent(sockets, work, lambda: log.info("serving", url=url)).run(notice_s=0)
 
 
-_ONE_OF_SEVERAL = server.Ending(is_alone=False)
+_ONE_OF_SEVERAL = serve.Ending(is_alone=False)
 
 if __name__ == "__main__":
     sys.exit(main())

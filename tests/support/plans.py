@@ -4,8 +4,8 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
-from sealdesk.db.connection import SqliteTx, connect, drive
 from sealdesk.db.engine import Params, Row, Work
+from sealdesk.db.sqlite.connection import SqliteTx, connect, drive
 
 
 class Explainer(SqliteTx):

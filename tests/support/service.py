@@ -15,17 +15,18 @@ import msgspec
 import uvloop
 from argon2 import PasswordHasher
 
-from sealdesk import server, worker
 from sealdesk.api_keys import actions as api_keys
 from sealdesk.api_keys.rules import CreatedApiKey, NewApiKey
-from sealdesk.app import compose
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.db.engine import Database, Tx
-from sealdesk.db.opening import open_database
+from sealdesk.db.factory import open_database
 from sealdesk.identity import actions as identity
 from sealdesk.identity.rules import Role
+from sealdesk.server import serve
+from sealdesk.server.app import compose
 from sealdesk.settings import Settings, from_env
-from sealdesk.shared import Shared
+from sealdesk.state import Shared
+from sealdesk.worker import background_loop
 from tests.support.client import Key, Person
 from tests.support.clock import SettableClock
 from tests.support.ending import HurryingServer
@@ -129,10 +130,10 @@ class Service:
             self._thread.join(20)
 
     def _run(self) -> None:
-        sock = server.bind("127.0.0.1", 0)
+        sock = serve.bind("127.0.0.1", 0)
         self.port = sock.getsockname()[1]
 
-        async def serve() -> None:
+        async def run() -> None:
             app, self.shared = compose(self.settings, self.clock)
             self._doors = self._opened()
             self._background, working = self._begin_worker()
@@ -151,7 +152,7 @@ class Service:
             await self._doors.close()
 
         asyncio.set_event_loop(self._loop)
-        self._loop.run_until_complete(serve())
+        self._loop.run_until_complete(run())
         self._loop.close()
 
     def _begin_worker(self) -> tuple[Shared, "asyncio.Task[None] | None"]:
@@ -161,7 +162,7 @@ class Service:
             return self.shared, None
         database = open_database(self.settings, name="sealdesk worker", url=url)
         shared = msgspec.structs.replace(self.shared, database=database)
-        return shared, asyncio.ensure_future(worker.run(shared))
+        return shared, asyncio.ensure_future(background_loop.run(shared))
 
     def settle(self) -> None:
         """Wait until the background loop has placed what happened, and so has nothing to write."""

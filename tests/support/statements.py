@@ -13,9 +13,19 @@ from sealdesk.db import tables
 SOURCE = Path(sealdesk.__file__).parent
 _VERBS = ("SELECT ", "INSERT INTO ", "UPDATE ", "DELETE FROM ")
 # What only the background loop runs, on PostgreSQL in a role of its own.
-_FILES_OF_WORKER = ("/queue.py", "/ticket_queue.py", "/customer_queue.py", "/fan_out.py")
+_FILES_OF_WORKER = (
+    "webhooks/store/deliveries.py",
+    "webhooks/store/fan_out.py",
+    "search/store/queue.py",
+    "search/store/tickets.py",
+    "search/store/customers.py",
+)
 _INDEXES = {"search_index", "search_tickets", "search_index_customers", "search_customers"}
-_OF_WORKER = ("events.py _PENDING", "events.py _DRAW_POSITIONS", "events.py _PLACE")
+_OF_WORKER = (
+    "event_log/events.py _PENDING",
+    "event_log/events.py _DRAW_POSITIONS",
+    "event_log/events.py _PLACE",
+)
 _BEFORE_TABLE = ("FROM", "JOIN", "INTO", "UPDATE")
 
 
@@ -58,9 +68,8 @@ class Statement(NamedTuple):
 @cache
 def statements() -> tuple[Statement, ...]:
     """All of them, those that are put together at run time with what is known of them here."""
-    names = ("/store.py", "/lists.py", "/history.py", *_FILES_OF_WORKER)
-    paths = [path for name in names for path in SOURCE.glob(f"*{name}")]
-    paths += [SOURCE / f"{name}.py" for name in ("events", "audit", "idempotency")]
+    patterns = ("*/store.py", "*/store/*.py", "event_log/*.py", "records/*.py")
+    paths = [path for pattern in patterns for path in SOURCE.glob(pattern)]
     return tuple(found for path in sorted(paths) for found in _statements_in(path))
 
 

@@ -6,9 +6,9 @@ from sealdesk import clock, ids
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.webhooks import actions as webhooks
-from sealdesk.webhooks import store
 from sealdesk.webhooks.rules import Attempt, Delivery, Replay
-from sealdesk.webhooks.shapes import SUBSCRIBABLE, NewWebhook, WebhookChange
+from sealdesk.webhooks.store import endpoints as endpoint_store
+from sealdesk.webhooks.types import SUBSCRIBABLE, NewWebhook, WebhookChange
 from tests.support.client import Key, Person
 from tests.support.feed import wait_until_placed
 from tests.support.service import Service, Tenant
@@ -111,12 +111,12 @@ def _marked_webhook(tenant: Tenant) -> tuple[str, str, str]:
             delivery = Delivery(
                 tenant.id, ids.mint(now_us), endpoint.id, CANARY, CANARY, "failed", 1, 1, None, 1
             )
-            await store.add_delivery(tx, delivery)
+            await endpoint_store.add_delivery(tx, delivery)
             headers = f'{{"{CANARY}":""}}'
             attempt = Attempt(1, 1, 1, new.url, headers, 500, headers, CANARY, CANARY)
-            await store.add_attempt(tx, tenant.id, delivery.id, attempt)
+            await endpoint_store.add_attempt(tx, tenant.id, delivery.id, attempt)
             replay = Replay(tenant.id, ids.mint(now_us), endpoint.id, 1, 2, CANARY, 0, 1, 1)
-            await store.add_replay(tx, replay)
+            await endpoint_store.add_replay(tx, replay)
         pause = WebhookChange(is_active=False)
         await webhooks.change_webhook(tx, caller, endpoint.id, pause, now_us=now_us)
         return endpoint.id, delivery.id, replay.id

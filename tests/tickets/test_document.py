@@ -8,7 +8,8 @@ import pytest
 from sealdesk.customers import rules as customer_rules
 from sealdesk.customers import store as customers
 from sealdesk.db.engine import Tx
-from sealdesk.tickets import rules, store
+from sealdesk.tickets import rules
+from sealdesk.tickets.store import tickets as ticket_store
 from tests.support.client import Key
 from tests.support.service import Tenant
 
@@ -32,7 +33,7 @@ def as_rebuilt(tenant: Tenant, ticket_id: str) -> tuple[Any, Any]:
     """The same two, made anew from the columns."""
 
     async def work(tx: Tx) -> tuple[Any, Any]:
-        found = await store.find(tx, tenant.id, ticket_id)
+        found = await ticket_store.find(tx, tenant.id, ticket_id)
         assert found is not None
         customer = await customers.find(tx, tenant.id, found.ticket.customer_id)
         assert customer is not None

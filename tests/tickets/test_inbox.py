@@ -9,13 +9,13 @@ import pytest
 
 from sealdesk import ids
 from sealdesk.errors import QueryTooSlow
-from sealdesk.tickets import lists
-from sealdesk.tickets import pages as inbox_pages
+from sealdesk.tickets.pages import inbox as inbox_pages
+from sealdesk.tickets.store import lists
 from tests.search.test_customers import until_found
 from tests.support.client import Key
 from tests.support.pages import Form, Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
-from tests.tickets.making import Made, make
+from tests.tickets.factories import Made, make
 from tests.tickets.test_assignees import deactivate
 from tests.webhooks.test_pages import HOSTILE
 

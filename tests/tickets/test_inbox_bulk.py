@@ -7,11 +7,11 @@ import httpx
 import pytest
 
 from sealdesk.errors import Unavailable
-from sealdesk.tickets import store
+from sealdesk.tickets.store import tickets as ticket_store
 from tests.support.client import Key
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import PASSWORD, Service, Tenant
-from tests.tickets.making import Made, make
+from tests.tickets.factories import Made, make
 from tests.tickets.test_inbox import INBOX, shown
 from tests.webhooks.test_pages import HOSTILE
 
@@ -108,14 +108,14 @@ def test_one_that_cannot_be_stored_does_not_hinder_the_others(
 ) -> None:
     tickets = [key.ticket(), key.ticket(subject="Unlucky"), key.ticket()]
     page = choose(visitor, *tickets, priority="high")
-    replace = store.replace
+    replace = ticket_store.replace
 
     async def fail(tx: Any, before: Any, after: Any) -> bytes:
         if before.subject == "Unlucky":
             raise Unavailable
         return await replace(tx, before, after)
 
-    monkeypatch.setattr(store, "replace", fail)
+    monkeypatch.setattr(ticket_store, "replace", fail)
     page = confirm(visitor, page)
     assert "2 tickets were changed" in page.text and "1 was not changed" in page.text
     assert "It could not be stored right now." in page.text
@@ -206,14 +206,14 @@ def test_many_are_looked_up_at_once(
 ) -> None:
     tickets = [key.ticket() for _ in range(3)]
     form, asked = visitor.get(INBOX).form(BULK), []
-    look = store.list_chosen
+    look = ticket_store.list_chosen
 
     async def noted(tx: Any, tenant_id: str, chosen: Any) -> Any:
         asked.append(sorted(chosen))
         return await look(tx, tenant_id, chosen)
 
-    monkeypatch.setattr(store, "list_chosen", noted)
-    monkeypatch.setattr(store, "find", None)
+    monkeypatch.setattr(ticket_store, "list_chosen", noted)
+    monkeypatch.setattr(ticket_store, "find", None)
     ids = sorted(ticket["id"] for ticket in tickets)
     assert visitor.submit(form, ticket=ids, status="pending").status == 200
     assert asked == [ids]

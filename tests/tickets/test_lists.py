@@ -10,7 +10,7 @@ import pytest
 from sealdesk import clock
 from tests.support.client import Key
 from tests.support.service import Service, Tenant
-from tests.tickets.making import Made, make
+from tests.tickets.factories import Made, make
 
 TICKETS = "/api/v1/external/tickets"
 STATUSES = ("open", "pending", "on_hold", "resolved")

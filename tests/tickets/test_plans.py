@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from sealdesk.paging import PageRequest, Position
-from sealdesk.tickets import lists, store
-from sealdesk.tickets.lists import Filter
+from sealdesk.tickets.store import lists
+from sealdesk.tickets.store import tickets as ticket_store
+from sealdesk.tickets.store.lists import Filter
 from tests.support.plans import plan
 
 # Which index must serve a filter of one value, and what it is searched by.
@@ -198,7 +199,7 @@ def test_replies_are_read_in_the_order_of_an_index(
     page = PageRequest(25, ["id"] if further else None)
     steps = plan(
         template,
-        lambda tx: store.list_replies(
+        lambda tx: ticket_store.list_replies(
             tx, "tenant", "ticket", page, is_internal=is_internal, newest_first=newest_first
         ),
     )

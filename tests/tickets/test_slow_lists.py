@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from sealdesk.db import sqlite
 from sealdesk.db.engine import Row, Tx
-from sealdesk.tickets import lists
-from sealdesk.tickets.lists import Filter
+from sealdesk.db.sqlite import database
+from sealdesk.tickets.store import lists
+from sealdesk.tickets.store.lists import Filter
 from tests.support.client import Key
 
 TICKETS = "/api/v1/external/tickets"
@@ -47,6 +47,6 @@ def test_a_query_that_takes_too_long_is_cut_off_while_others_go_on(slow_key: Key
     answer = slow.result()
     assert (answer.status_code, answer.json()["code"]) == (503, "query_too_slow")
     assert int(answer.headers["retry-after"]) > 0
-    assert sqlite.SLOW_READ_LIMIT_S == 2
+    assert database.SLOW_READ_LIMIT_S == 2
     assert time.monotonic() - began > 1.95
     assert served > 2  # one that had to wait would have been the only one

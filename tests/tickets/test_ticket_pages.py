@@ -10,8 +10,10 @@ import pytest
 from sealdesk.caller import Actor, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.paging import PageRequest
-from sealdesk.tickets import actions, store, viewing
-from sealdesk.tickets.shapes import NewReply, TicketChange
+from sealdesk.tickets import actions
+from sealdesk.tickets.pages import view_model
+from sealdesk.tickets.store import tickets as ticket_store
+from sealdesk.tickets.types import NewReply, TicketChange
 from tests.support.client import Key
 from tests.support.databases import POSTGRESQL_ONLY
 from tests.support.pages import Page, Visitor, logged_in
@@ -192,7 +194,7 @@ def test_of_two_answers_at_once_one_waits_for_its_writer_to_read_the_other(
 def test_an_answer_that_is_overtaken_waits_like_any_other(
     visitor: Visitor, key: Key, at: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    form, list_replies = visitor.get(at).form(f"{at}/reply"), store.list_replies
+    form, list_replies = visitor.get(at).form(f"{at}/reply"), ticket_store.list_replies
     theirs = f"{API}/{at.rpartition('/')[2]}/replies"
 
     async def overtaken(*wanted: Any, **how: Any) -> Any:
@@ -201,7 +203,7 @@ def test_an_answer_that_is_overtaken_waits_like_any_other(
         await asyncio.to_thread(key.post, theirs, {"body": "Theirs"})
         return found
 
-    monkeypatch.setattr(store, "list_replies", overtaken)
+    monkeypatch.setattr(ticket_store, "list_replies", overtaken)
     assert visitor.submit(form, body="Mine").status == 412
     assert [reply["body"] for reply in _replies(key, at)] == ["Theirs"]
 
@@ -355,7 +357,7 @@ def test_among_many_colleagues_everybody_is_named_and_can_take_a_ticket(
     _, eve = colleague(tenant, "Eve")
     tenant.user(name="Newest")
     visitor.submit(visitor.get(at).form(at), assignee_id=eve)
-    monkeypatch.setattr(viewing, "PEOPLE", PageRequest(1, None))
+    monkeypatch.setattr(view_model, "PEOPLE", PageRequest(1, None))
     page = visitor.get(at)
     assert "Assigned to: nobody → Eve" in page.text
     assert "Assigned to: nobody → Eve" in visitor.get(f"{at}/history").text

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sealdesk.signing import Signed
+from sealdesk.crypto.signing import Signed
 
 _FILE: dict[str, Any] = json.loads((Path(__file__).parent / "signatures.json").read_text())
 API_KEY: str = _FILE["api_key"]

@@ -7,11 +7,12 @@ from typing import Any
 import httpx
 import pytest
 
-from sealdesk import app, ids
+from sealdesk import ids
 from sealdesk.errors import Unavailable
 from sealdesk.routes import ROUTES
-from sealdesk.web.call import Answer, Call
-from sealdesk.web.route import Open, Route, operation
+from sealdesk.server import app
+from sealdesk.web.request import Answer, Call
+from sealdesk.web.router import Open, Route, operation
 from tests.support.client import Key, Person, send
 from tests.support.service import Service
 from tests.support.wire import Wire

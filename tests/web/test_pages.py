@@ -6,8 +6,8 @@ import pytest
 
 from sealdesk.errors import Unavailable
 from sealdesk.routes import PAGES
-from sealdesk.web import pages
-from sealdesk.web.route import Route
+from sealdesk.web.pages import render
+from sealdesk.web.router import Route
 from tests.support.pages import FORM, PASSWORD, Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
 from tests.web.test_reference import _Page as Inline
@@ -292,4 +292,4 @@ def test_the_first_page_is_light(service: Service) -> None:
 
 def test_places_of_the_navigation_are_pages() -> None:
     rows = {route.path for route in PAGES if route.method == "GET"}
-    assert {place.path for place in pages.PLACES} <= rows
+    assert {place.path for place in render.PLACES} <= rows

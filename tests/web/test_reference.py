@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from sealdesk import web
 from sealdesk.errors import CODES
 from sealdesk.routes import PAGES, ROUTES
-from sealdesk.web import reference_page
 from tests.interop import NODE
 from tests.support.client import Key, Person, send
 from tests.support.service import Service
@@ -190,14 +190,14 @@ def test_only_listed_files_are_served(service: Service, target: str) -> None:
 
 
 def test_all_static_files_are_listed() -> None:
-    static = Path(reference_page.__file__).parent / "static"
+    static = Path(web.__file__).parent / "static"
     served = (row.path for row in (*ROUTES, *PAGES) if "/assets/" in row.path)
     listed = {path.rpartition("/")[2] for path in served}
     assert listed == {file.name for file in static.iterdir()}
 
 
 def test_starting_does_not_load_the_template_engine() -> None:
-    program = "import sys, sealdesk.app; print('jinja2' in sys.modules)"
+    program = "import sys, sealdesk.server.app; print('jinja2' in sys.modules)"
     done = _completed([sys.executable, "-c", program])
     assert done.stdout == "False\n", done.stderr
 

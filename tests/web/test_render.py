@@ -5,15 +5,15 @@ import asyncio
 import pytest
 from jinja2 import DictLoader, Environment
 
-from sealdesk.web import render
+from sealdesk.web.pages import environment
 
 _LONG = "{% for n in range(1000) %}{{ n }} {% endfor %}"
 
 
 def test_a_long_page_lets_others_have_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    environment = Environment(loader=DictLoader({"long": _LONG}), autoescape=True)
-    monkeypatch.setitem(render._made, "room", environment)
-    monkeypatch.setattr(render, "_HELD_S", 0.0)
+    made = Environment(loader=DictLoader({"long": _LONG}), autoescape=True)
+    monkeypatch.setitem(environment._made, "room", made)
+    monkeypatch.setattr(environment, "_HELD_S", 0.0)
     turns = 0
 
     async def others() -> None:
@@ -24,7 +24,7 @@ def test_a_long_page_lets_others_have_their_turn(monkeypatch: pytest.MonkeyPatch
 
     async def both() -> str:
         beside = asyncio.create_task(others())
-        page = await render.page("room", "long", {})
+        page = await environment.page("room", "long", {})
         beside.cancel()
         return page
 

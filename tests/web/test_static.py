@@ -6,8 +6,8 @@ from pathlib import Path
 from jinja2 import nodes
 
 import sealdesk
-from sealdesk.api_keys import usage_plots
-from tests.words import extracting
+from sealdesk.api_keys.usage import plots
+from tests.i18n import extracting
 
 _SOURCE = Path(sealdesk.__file__).parent
 _STYLES = (_SOURCE / "web/static/desk.css").read_text()
@@ -26,7 +26,7 @@ def test_every_class_of_the_styles_is_given_to_something() -> None:
     styled = {*re.findall(r"\.([a-z][\w-]*)", selectors)}
     given = " ".join(line for line in _HTML.splitlines() if "class=" in line)
     given += " ".join(re.findall(r"class(?:Name|List).*", _SCRIPT))
-    known = {*re.findall(r"[\w-]+", given), *usage_plots.KINDS}
+    known = {*re.findall(r"[\w-]+", given), *plots.KINDS}
     assert styled - known == set()
     assert len(styled) > 50
 

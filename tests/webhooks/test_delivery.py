@@ -8,11 +8,11 @@ import httpx
 import pytest
 from standardwebhooks import Webhook
 
-from sealdesk import sequencing
+from sealdesk.worker import sequencer
 from tests.support.client import Key, Person
 from tests.support.receiver import Receiver, Reply
 from tests.support.service import Service, Tenant, wait_until
-from tests.webhooks.managing import WEBHOOKS, made
+from tests.webhooks.factories import WEBHOOKS, made
 
 _FEED = "/api/v1/external/events?type=ticket.created"
 
@@ -181,7 +181,7 @@ def test_an_event_that_is_no_longer_kept_is_told_as_such(
 def test_a_replay_brings_a_range_of_time_once_more(
     key: Key, admin: Person, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sequencing, "_STEP_EVENTS", 3)
+    monkeypatch.setattr(sequencer, "_STEP_EVENTS", 3)
     for _ in range(5):
         key.ticket()
     wait_until(lambda: len(key.get(_FEED).json()["data"]) == 5)

@@ -9,7 +9,7 @@ import pytest
 from tests.support.client import Person
 from tests.support.receiver import Receiver, receiving
 from tests.support.service import Service, Tenant, wait_until
-from tests.webhooks.managing import WEBHOOKS, made
+from tests.webhooks.factories import WEBHOOKS, made
 
 DAY_S = 24 * 3600
 

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from sealdesk import clock, webhook_signing
-from sealdesk.webhooks import store
-from sealdesk.webhooks.shapes import SUBSCRIBABLE
+from sealdesk import clock
+from sealdesk.crypto import webhook_signing
+from sealdesk.webhooks.store import endpoints as endpoint_store
+from sealdesk.webhooks.types import SUBSCRIBABLE
 from tests.support.client import Key, Person
 from tests.support.receiver import Receiver
 from tests.support.service import Service, Tenant
-from tests.webhooks.managing import UNKNOWN, WEBHOOKS, faults, made
+from tests.webhooks.factories import UNKNOWN, WEBHOOKS, faults, made
 
 _LATER = 9_000_000_000_000_000
 
@@ -255,15 +256,15 @@ def test_what_people_say_and_what_the_loop_finds_do_not_undo_each_other(
     admin: Person, office: Tenant, receiver: Receiver
 ) -> None:
     service, endpoint_id = office.service, made(admin, receiver)["id"]
-    before = service.read(lambda tx: store.find(tx, office.id, endpoint_id))
+    before = service.read(lambda tx: endpoint_store.find(tx, office.id, endpoint_id))
     assert before is not None
     service.run(
         "UPDATE endpoints SET is_active = FALSE, disabled_reason = 'gone', failing_since = 1"
         f" WHERE id = '{endpoint_id}'"
     )
     # As of a change that had read the endpoint before it was disabled.
-    service.write(lambda tx: store.describe(tx, before))
-    service.write(lambda tx: store.rekey(tx, before))
+    service.write(lambda tx: endpoint_store.describe(tx, before))
+    service.write(lambda tx: endpoint_store.rekey(tx, before))
     shown = admin.patch(f"{WEBHOOKS}/{endpoint_id}", {"description": "x"}).json()["data"]
     assert (shown["is_active"], shown["disabled_reason"]) == (False, "gone")
 

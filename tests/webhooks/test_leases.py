@@ -12,15 +12,19 @@ from typing import Any
 import msgspec
 import pytest
 
-from sealdesk import events, worker
 from sealdesk.db.engine import Tx
-from sealdesk.db.opening import open_database
-from sealdesk.webhooks import deliver, fan_out, queue, store
-from sealdesk.webhooks.fan_out import New
+from sealdesk.db.factory import open_database
+from sealdesk.event_log import events
+from sealdesk.webhooks.delivery import deliverer
+from sealdesk.webhooks.store import deliveries as delivery_store
+from sealdesk.webhooks.store import endpoints as endpoint_store
+from sealdesk.webhooks.store import fan_out
+from sealdesk.webhooks.store.fan_out import New
+from sealdesk.worker import background_loop
 from tests.support.databases import POSTGRESQL_ONLY, SQLITE_ONLY, Kind, Template
 from tests.support.receiver import LOOPBACK, Receiver
 from tests.support.service import Service, Tenant, running, wait_until
-from tests.webhooks.managing import WEBHOOKS, made
+from tests.webhooks.factories import WEBHOOKS, made
 
 FAR = 2**62
 Begin = Callable[[], AbstractContextManager[Service]]
@@ -68,7 +72,7 @@ def another_worker(service: Service) -> Iterator[None]:
         url = service.settings.worker_database_url
         database = open_database(service.settings, name="second", url=url)
         try:
-            await worker.run(msgspec.structs.replace(service.shared, database=database))
+            await background_loop.run(msgspec.structs.replace(service.shared, database=database))
         finally:
             await database.close()
 
@@ -114,7 +118,7 @@ def test_what_another_holds_is_left_alone_until_its_lease_has_run_out(
 def test_a_lease_is_kept_while_a_receiver_takes_its_time(
     timed_service: Service, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deliver, "RENEW_EVERY_S", 0.1)
+    monkeypatch.setattr(deliverer, "RENEW_EVERY_S", 0.1)
     tenant = timed_service.tenant()
     made(tenant.admin(), receiver)
     goes_on = receiver.holds(1)
@@ -122,7 +126,7 @@ def test_a_lease_is_kept_while_a_receiver_takes_its_time(
     receiver.wait(1)
     before = _lease(tenant)
     # Beyond its first end, which so need not be waited for.
-    wait_until(lambda: _lease(tenant) > before + deliver.LEASE_US / 10)
+    wait_until(lambda: _lease(tenant) > before + deliverer.LEASE_US / 10)
     goes_on.set()
     wait_until(lambda: are_all_done(tenant, 1))
     assert len(receiver.got) == 1
@@ -155,7 +159,7 @@ class Late:
 def test_what_is_asked_for_again_while_it_is_under_way_is_not_sent_beside_itself(
     service: Service, tenant: Tenant, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deliver, "RENEW_EVERY_S", 0.1)  # and looks for more then
+    monkeypatch.setattr(deliverer, "RENEW_EVERY_S", 0.1)  # and looks for more then
     admin = tenant.admin()
     path = f"{WEBHOOKS}/{made(admin, receiver)['id']}/deliveries"
     goes_on = receiver.holds(3)
@@ -179,7 +183,7 @@ def test_what_comes_while_an_endpoint_is_let_go_is_not_forgotten(
     leased_until(tenant, FAR)
     happens(tenant, 1)
     event_id = service.rows("SELECT id FROM events WHERE tenant_id = :id", id=tenant.id)[0]["id"]
-    endpoint = service.read(lambda tx: store.find(tx, tenant.id, endpoint_id))
+    endpoint = service.read(lambda tx: endpoint_store.find(tx, tenant.id, endpoint_id))
     assert endpoint is not None
     now_us = service.clock.now_us()
     times = iter([True])
@@ -191,7 +195,7 @@ def test_what_comes_while_an_endpoint_is_let_go_is_not_forgotten(
 
     async def let_go(tx: Tx) -> bool:
         late: Any = Late(tx, more_comes)
-        return await queue.release(late, endpoint, FAR, now_us, at_once=True)
+        return await delivery_store.release(late, endpoint, FAR, now_us, at_once=True)
 
     assert service.write(let_go)
     receiver.wait(1)
@@ -228,8 +232,8 @@ def test_what_is_under_way_at_the_end_is_waited_for_and_noted(
 def test_what_takes_too_long_at_the_end_is_sent_by_the_next_at_once(
     installation: Begin, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deliver, "END_S", 0.2)
-    monkeypatch.setattr(deliver, "LEASE_US", 600_000_000)
+    monkeypatch.setattr(deliverer, "END_S", 0.2)
+    monkeypatch.setattr(deliverer, "LEASE_US", 600_000_000)
     receiver.holds(1)
     with installation() as service:
         tenant = service.tenant()

@@ -12,7 +12,7 @@ from tests.support.client import Person
 from tests.support.databases import Begin, Kind, Template
 from tests.support.receiver import LOOPBACK, Receiver
 from tests.support.service import Service, running
-from tests.webhooks.managing import WEBHOOKS, made
+from tests.webhooks.factories import WEBHOOKS, made
 
 MOST = 50
 

@@ -6,21 +6,14 @@ from typing import Any
 
 import pytest
 
-from sealdesk import webhook_signing
+from sealdesk.crypto import webhook_signing
 from sealdesk.paging import PageRequest
-from sealdesk.webhooks import store
+from sealdesk.webhooks.store import endpoints as endpoint_store
 from tests.support.client import Person
 from tests.support.plans import plan
 from tests.support.receiver import Receiver, Reply
 from tests.support.service import Service, Tenant
-from tests.webhooks.managing import (
-    UNKNOWN,
-    WEBHOOKS,
-    log_delivery,
-    made,
-    refused,
-    unanswered,
-)
+from tests.webhooks.factories import UNKNOWN, WEBHOOKS, log_delivery, made, refused, unanswered
 
 
 @pytest.fixture(scope="module")
@@ -222,7 +215,7 @@ def test_a_delivery_is_found_under_its_own_endpoint_only(
 def test_a_page_of_the_log_reads_its_own_index(
     template: Path, page: PageRequest, status: Any, index: str
 ) -> None:
-    steps = plan(template, lambda tx: store.list_deliveries(tx, "t", "e", page, status))
+    steps = plan(template, lambda tx: endpoint_store.list_deliveries(tx, "t", "e", page, status))
     last = "(tenant_id=? AND delivery_id=? AND number=?) LEFT-JOIN"
     assert [step for step in steps if step.startswith("SEARCH")] == [
         f"SEARCH d USING INDEX {index}",
@@ -233,8 +226,8 @@ def test_a_page_of_the_log_reads_its_own_index(
 def test_endpoints_and_replays_are_read_in_the_order_of_their_ids(template: Path) -> None:
     page = PageRequest(25, ["id"])
     for listing, table in (
-        (lambda tx: store.list_endpoints(tx, "t", page), "endpoints"),
-        (lambda tx: store.list_replays(tx, "t", "e", page), "replays"),
+        (lambda tx: endpoint_store.list_endpoints(tx, "t", page), "endpoints"),
+        (lambda tx: endpoint_store.list_replays(tx, "t", "e", page), "replays"),
     ):
         index = f"sqlite_autoindex_{table}_1 (tenant_id=? AND id<?)"
         assert plan(template, listing) == [f"SEARCH {table} USING INDEX {index}"]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sealdesk.db.engine import Tx
-from sealdesk.webhooks.shapes import SUBSCRIBABLE
+from sealdesk.webhooks.types import SUBSCRIBABLE
 from tests.support.client import Person
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.receiver import Receiver

@@ -7,7 +7,7 @@ import pytest
 from tests.support.client import Person
 from tests.support.receiver import Receiver
 from tests.support.service import Service, Tenant, wait_until
-from tests.webhooks.managing import UNKNOWN, WEBHOOKS, log_delivery, made, refused
+from tests.webhooks.factories import UNKNOWN, WEBHOOKS, log_delivery, made, refused
 
 _FAR = 9_000_000_000_000_000
 

@@ -7,11 +7,11 @@ from sealdesk.caller import SYSTEM, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Clash
 from sealdesk.webhooks import actions
-from sealdesk.webhooks.shapes import NewReplay
+from sealdesk.webhooks.types import NewReplay
 from tests.support.client import Person
 from tests.support.receiver import Receiver
 from tests.support.service import Service, Tenant, wait_until
-from tests.webhooks.managing import WEBHOOKS, faults, made
+from tests.webhooks.factories import WEBHOOKS, faults, made
 
 DAY_S = 24 * 3600
 

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from sealdesk import webhook_signing
-from sealdesk.sealing import KeyRing, Unsealable
+from sealdesk.crypto import webhook_signing
+from sealdesk.crypto.sealing import KeyRing, Unsealable
 from sealdesk.webhooks import actions
 from sealdesk.webhooks.rules import seal_context
 from tests.support.client import Person
 from tests.support.receiver import Got, Receiver
 from tests.support.service import Service, Tenant
-from tests.webhooks.managing import WEBHOOKS, made
+from tests.webhooks.factories import WEBHOOKS, made
 
 
 def signed_by(got: Got, *secrets: str) -> list[bool]:

@@ -5,11 +5,11 @@ from email.utils import format_datetime
 
 import pytest
 
-from sealdesk.webhooks import schedule
-from sealdesk.webhooks.schedule import DELAYS_S, DRAWN_BITS, next_due
+from sealdesk.webhooks.delivery import schedule
+from sealdesk.webhooks.delivery.schedule import DELAYS_S, DRAWN_BITS, next_due
 from tests.support.receiver import Receiver
 from tests.support.service import Service, Tenant, wait_until
-from tests.webhooks.managing import made
+from tests.webhooks.factories import made
 
 NOW = 1_700_000_000_000_000
 DRAWN = (0, 1, 2 ** (DRAWN_BITS - 1), 2**DRAWN_BITS - 1)

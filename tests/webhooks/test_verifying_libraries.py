@@ -10,13 +10,13 @@ from typing import Any, Self
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError, webhooks
 
-from sealdesk import events
 from sealdesk.db.engine import Tx
+from sealdesk.event_log import events
 from tests.interop import run_node
 from tests.support.client import Person
 from tests.support.receiver import Got, Receiver
 from tests.support.service import Service, Tenant
-from tests.webhooks.managing import WEBHOOKS, made
+from tests.webhooks.factories import WEBHOOKS, made
 
 COUNT = 1000
 DAY_S = 24 * 3600

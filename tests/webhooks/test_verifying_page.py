@@ -16,7 +16,7 @@ from tests.servers import free_port
 from tests.support.client import Key, Person
 from tests.support.receiver import Got, Receiver
 from tests.support.service import wait_until
-from tests.webhooks.managing import WEBHOOKS, made
+from tests.webhooks.factories import WEBHOOKS, made
 
 # What a receiver does is the same whatever database the sender has.
 pytestmark = pytest.mark.parametrize("kind", ["sqlite"], indirect=True, scope="session")

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from sealdesk import audit, clock, events, ids
+from sealdesk import clock, ids
 from sealdesk.api_keys import rules, store
 from sealdesk.api_keys.rules import (
     ApiKey,
@@ -15,12 +15,14 @@ from sealdesk.api_keys.rules import (
     NewApiKey,
     RotatedApiKey,
 )
-from sealdesk.audit import Deed
 from sealdesk.caller import Caller
+from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Clash, Fault, Missing, Stale, invalid
+from sealdesk.event_log import events
 from sealdesk.paging import PageRequest
-from sealdesk.sealing import KeyRing
+from sealdesk.records import audit
+from sealdesk.records.audit import Deed
 
 _TWINS_AMONG = PageRequest(20, None)
 

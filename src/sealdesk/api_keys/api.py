@@ -13,10 +13,10 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import Missing
 from sealdesk.ids import Id
 from sealdesk.web import body, envelope
-from sealdesk.web.call import Answer, Call, Header
-from sealdesk.web.effect import effect
-from sealdesk.web.listing import PAGING, page, read_list
-from sealdesk.web.route import operation
+from sealdesk.web.idempotent import effect
+from sealdesk.web.pagination import PAGING, page, read_list
+from sealdesk.web.request import Answer, Call, Header
+from sealdesk.web.router import operation
 
 _TAG = "API keys"
 _NO_STORE: Header = (b"cache-control", b"no-store")

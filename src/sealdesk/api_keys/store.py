@@ -9,7 +9,7 @@ from sealdesk.api_keys import rules
 from sealdesk.api_keys.rules import ApiKey
 from sealdesk.db.engine import Row, Tx
 from sealdesk.paging import PageRequest
-from sealdesk.usage import Row as UsageRow
+from sealdesk.telemetry.key_usage import Row as UsageRow
 
 _COLUMNS = """k.tenant_id, k.id, k.name, k.key_prefix, k.permissions, k.rate_limit, k.allowed_ips,
     k.replay_protection, k.expires_at, k.revoked_at, k.last_used_at, k.sealed_secret,

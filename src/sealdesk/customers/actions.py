@@ -2,15 +2,16 @@
 
 import unicodedata
 
-from sealdesk import events, ids
+from sealdesk import ids
 from sealdesk.customers import rules, store
 from sealdesk.customers.rules import Customer, CustomerChange, NewCustomer, Referred
 from sealdesk.customers.store import Filter
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Clash, Fault, Missing, Stale, invalid
+from sealdesk.event_log import events
 from sealdesk.paging import PageRequest
 from sealdesk.search import actions as search
-from sealdesk.shared import Shared
+from sealdesk.state import Shared
 
 _MOST_WORDS = 8
 _LOOKED_THROUGH = 10_000  # customers, within 0.05 s

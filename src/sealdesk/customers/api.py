@@ -1,15 +1,15 @@
 """Customers as JSON (interface section 4.2)."""
 
-from sealdesk import emails
 from sealdesk.customers import actions, examples, rules, store
 from sealdesk.customers.rules import Customer, CustomerChange, NewCustomer
 from sealdesk.customers.store import Filter
 from sealdesk.db.engine import Tx
+from sealdesk.resources import emails
 from sealdesk.web import body, conditional, envelope, query
-from sealdesk.web.call import Answer, Call, Header
-from sealdesk.web.effect import effect
-from sealdesk.web.listing import PAGING, page, read_list
-from sealdesk.web.route import operation
+from sealdesk.web.idempotent import effect
+from sealdesk.web.pagination import PAGING, page, read_list
+from sealdesk.web.request import Answer, Call, Header
+from sealdesk.web.router import operation
 
 _TAG = "Customers"
 _FILTERS = (

@@ -7,10 +7,11 @@ from sealdesk.customers.rules import Customer, CustomerChange
 from sealdesk.customers.store import Filter
 from sealdesk.errors import Clash, Invalid, QueryTooSlow, Refusal, Stale
 from sealdesk.paging import PageRequest
-from sealdesk.web import body, forms, pages, trail
-from sealdesk.web.call import Answer, Call
-from sealdesk.web.forms import Form
-from sealdesk.web.route import page
+from sealdesk.web import body
+from sealdesk.web.pages import cursor_trail, forms, render
+from sealdesk.web.pages.forms import Form
+from sealdesk.web.request import Answer, Call
+from sealdesk.web.router import page
 
 _ROOM = "sealdesk.customers"
 _PATH = "/customers"
@@ -23,7 +24,7 @@ _FIELDS = ("email", "name", "phone", "company", "external_id")
 async def list_customers(call: Call) -> Answer:
     """All of them, newest first, or those whom words lead to."""
     asked = forms.asked(call)
-    way, q = trail.read(asked), asked.text("q").strip()[:_LONGEST]
+    way, q = cursor_trail.read(asked), asked.text("q").strip()[:_LONGEST]
     wanted = PageRequest(_PER_PAGE, [way[-1]] if way else None)
     is_too_slow = False
     try:
@@ -35,12 +36,12 @@ async def list_customers(call: Call) -> Answer:
             )
     except QueryTooSlow:
         found, is_too_slow = [], True
-    return await pages.show(
+    return await render.show(
         call, _ROOM, "customers.html", 503 if is_too_slow else 200,
         customers=[rules.shown(each) for each in found[:_PER_PAGE]],
         q=q, is_too_slow=is_too_slow,
-        older=trail.older(way, found[_PER_PAGE - 1].id) if len(found) > _PER_PAGE else None,
-        newer=trail.newer(way),
+        older=cursor_trail.older(way, found[_PER_PAGE - 1].id) if len(found) > _PER_PAGE else None,
+        newer=cursor_trail.newer(way),
     )  # fmt: skip
 
 
@@ -69,7 +70,7 @@ async def change_customer(call: Call) -> Answer:
     except Stale as refusal:
         customer = await _get(call)
         return await _form(call, customer, _merged(customer, typed, form), refusal, sent=form)
-    return pages.go(call, f"{_PATH}/{customer_id}")
+    return render.go(call, f"{_PATH}/{customer_id}")
 
 
 def _known(customer: Customer) -> dict[str, str]:
@@ -95,7 +96,7 @@ async def _form(
 ) -> Answer:
     """The form with what was typed, what is wrong, and what others have changed meanwhile."""
     is_stale = isinstance(refusal, Stale)
-    return await pages.show(
+    return await render.show(
         call, _ROOM, "edit_customer.html", refusal.status if refusal else 200,
         customer=rules.shown(customer), etag=rules.etag(customer), typed=typed,
         fields=_FIELDS,

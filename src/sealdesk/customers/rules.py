@@ -6,10 +6,11 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from sealdesk import clock, emails
+from sealdesk import clock
 from sealdesk.clock import Iso
-from sealdesk.events import Changes
+from sealdesk.event_log.events import Changes
 from sealdesk.ids import Id
+from sealdesk.resources import emails
 
 MAX_OBJECT_BYTES = 16 * 1024
 Found = list[tuple[str, str, str]]

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sealdesk import emails
 from sealdesk.customers import rules
 from sealdesk.customers.rules import Customer
 from sealdesk.db.engine import Row, Tx
 from sealdesk.paging import PageRequest
+from sealdesk.resources import emails
 
 _COLUMNS = """tenant_id, id, email, name, phone, company, external_id, metadata, created_at,
     updated_at, version"""

@@ -21,8 +21,8 @@ from sqlalchemy import Connection, create_engine, event, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
-from sealdesk.db.connection import connect
-from sealdesk.db.postgres import fitness, roles
+from sealdesk.db.postgres import preflight, roles
+from sealdesk.db.sqlite.connection import connect
 from sealdesk.errors import Unfit
 
 _LOCK = 0x5EA1DE5C  # of the migrations, among the advisory locks of the database
@@ -91,7 +91,7 @@ def config_for(connection: Connection) -> Config:
 def main(told: dict[str, Any]) -> None:
     """Migrate, or end with one line on stderr."""
     os.umask(0o077)
-    what = told.get("path") or fitness.shown(told["owner"])
+    what = told.get("path") or preflight.shown(told["owner"])
     try:
         if "path" in told:
             migrate(Path(told["path"]))

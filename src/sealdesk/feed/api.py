@@ -5,16 +5,16 @@ from functools import partial
 
 import msgspec
 
-from sealdesk import events
-from sealdesk.db import patience
+from sealdesk.db import deadline
+from sealdesk.event_log import events
 from sealdesk.feed import examples, rules, store
 from sealdesk.feed.store import Found
 from sealdesk.paging import seal_cursor
 from sealdesk.web import envelope, query
-from sealdesk.web.call import Answer, Call, Disconnected
 from sealdesk.web.envelope import FeedMeta
-from sealdesk.web.listing import PAGING, ListCall, read_list
-from sealdesk.web.route import operation
+from sealdesk.web.pagination import PAGING, ListCall, read_list
+from sealdesk.web.request import Answer, Call, Disconnected
+from sealdesk.web.router import operation
 
 _PROVE_EVERY_S = 1.0
 _BEHIND_ALL = 2**63 - 1
@@ -98,7 +98,7 @@ async def _wait(call: Call, asked: ListCall, found: Found, wait_s: int) -> Found
             )
             if gone.done():
                 raise Disconnected
-            patience.begin()
+            deadline.begin()
             await call.proof(call)
             if is_news:
                 found = await _look(call, asked, found.last_position)

@@ -7,7 +7,7 @@ import msgspec
 
 from sealdesk.clock import Iso
 from sealdesk.errors import Forbidden, Gone
-from sealdesk.events import EventType
+from sealdesk.event_log.events import EventType
 from sealdesk.ids import Id
 
 # Of the permissions of a type one is enough, as to list what it is about (decisions 4).

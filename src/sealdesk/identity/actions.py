@@ -5,15 +5,18 @@ import math
 import secrets
 from typing import Any, Literal, NamedTuple
 
-from sealdesk import audit, emails, ids
-from sealdesk.audit import Deed
+from sealdesk import ids
 from sealdesk.caller import SYSTEM, Actor, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Clash, Fault, Missing, TooMany, Unproven, invalid
-from sealdesk.identity import rules, store, tokens
+from sealdesk.identity import rules, store
+from sealdesk.identity.auth import tokens
+from sealdesk.identity.auth.tokens import Token
 from sealdesk.identity.rules import Bound, Role, User
 from sealdesk.identity.store import Tenant
-from sealdesk.identity.tokens import Token
+from sealdesk.records import audit
+from sealdesk.records.audit import Deed
+from sealdesk.resources import emails
 
 Way = Literal["browser", "api"]
 

@@ -3,19 +3,13 @@
 import msgspec
 
 from sealdesk.db.engine import Tx
-from sealdesk.identity import entry, examples, rules, store, tokens
-from sealdesk.identity.rules import (
-    AgentShown,
-    LoggedIn,
-    Login,
-    PasswordChange,
-    PasswordReset,
-    User,
-)
+from sealdesk.identity import examples, rules, store
+from sealdesk.identity.auth import login, tokens
+from sealdesk.identity.rules import AgentShown, LoggedIn, Login, PasswordChange, PasswordReset, User
 from sealdesk.web import body, envelope
-from sealdesk.web.call import Answer, Call
-from sealdesk.web.listing import PAGING, page, read_list
-from sealdesk.web.route import operation
+from sealdesk.web.pagination import PAGING, page, read_list
+from sealdesk.web.request import Answer, Call
+from sealdesk.web.router import operation
 
 _TAG = "Log-in"
 
@@ -33,8 +27,8 @@ async def log_in(call: Call) -> Answer:
     """An access token for an hour. Only failures count against the limits, and an address that
     the account has used before keeps its own count."""
     wanted = body.read(call, Login)
-    user = await entry.log_in(call, wanted.email, wanted.password)
-    token = entry.access_token(call, user)
+    user = await login.log_in(call, wanted.email, wanted.password)
+    token = login.access_token(call, user)
     answer = LoggedIn(token, "Bearer", rules.TOKEN_LIFE_S, rules.shown(user))
     return envelope.one(answer, 200, [(b"cache-control", b"no-store")])
 
@@ -42,7 +36,7 @@ async def log_in(call: Call) -> Answer:
 @operation("Log out", tag=_TAG, status=204)
 async def log_out(call: Call) -> Answer:
     """Ends the token that the request carries, for the very next request."""
-    await entry.log_out(call, tokens.read(call))
+    await login.log_out(call, tokens.read(call))
     return envelope.nothing()
 
 
@@ -64,8 +58,8 @@ async def change_password(call: Call) -> Answer:
     """Ends every token of the user, this one included."""
     change = body.read(call, PasswordChange)
     user = await _own_user(call)
-    await entry.prove_password(call, user.email, change.current)
-    await entry.change_password(call, user, change.new)
+    await login.prove_password(call, user.email, change.current)
+    await login.change_password(call, user, change.new)
     return envelope.nothing()
 
 
@@ -81,7 +75,7 @@ async def reset_password(call: Call) -> Answer:
     """With the one-time token that an administrator made (`sealdesk users reset-link`). Ends
     every token of the user."""
     reset = body.read(call, PasswordReset)
-    await entry.use_reset_token(call, reset)
+    await login.use_reset_token(call, reset)
     return envelope.nothing()
 
 

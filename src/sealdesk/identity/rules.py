@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 from msgspec import Meta
 
-from sealdesk import emails
 from sealdesk.ids import Id
+from sealdesk.resources import emails
 
 Role = Literal["agent", "tenant_admin", "super_admin"]
 ROLES: tuple[Role, ...] = get_args(Role)

@@ -4,10 +4,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from sealdesk import emails, ids
+from sealdesk import ids
 from sealdesk.db.engine import Row, Tx
 from sealdesk.identity.rules import ADMINISTRATORS, Bound, Role, User
 from sealdesk.paging import PageRequest
+from sealdesk.resources import emails
 
 _COLUMNS = """u.tenant_id, u.id, u.email, u.name, u.role, u.password_hash, u.is_active,
     u.tokens_from, u.created_at"""

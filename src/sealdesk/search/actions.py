@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 from sealdesk.db.engine import Tx
 from sealdesk.paging import PageRequest
-from sealdesk.search import rules, store
-from sealdesk.shared import Shared
+from sealdesk.search import rules
+from sealdesk.search.store import lookup
+from sealdesk.state import Shared
 
 
 class Found(NamedTuple):
@@ -24,7 +25,7 @@ async def find_tickets(shared: Shared, tenant_id: str, question: str) -> Found:
 
     async def work(tx: Tx) -> list[str]:
         most = rules.MOST_FOUND + 1
-        return await store.find(tx, tenant_id, terms, most, is_postgres=is_postgres)
+        return await lookup.find(tx, tenant_id, terms, most, is_postgres=is_postgres)
 
     found = await shared.database.read_slowly(work, tenant_id)
     return Found(found[: rules.MOST_FOUND], len(found) > rules.MOST_FOUND)
@@ -38,14 +39,14 @@ async def find_customers(
     None while the customers of before are still being indexed. Raises Unavailable, QueryTooSlow.
     """
     terms = rules.beginnings_of(question)
-    before = str(page.after[0]) if page.after else store.LAST_ID
+    before = str(page.after[0]) if page.after else lookup.LAST_ID
     is_postgres = bool(shared.settings.database_url)
 
     async def work(tx: Tx) -> list[str] | None:
-        if not await store.are_customers_done(tx, tenant_id):
+        if not await lookup.are_customers_done(tx, tenant_id):
             return None
         most = page.per_page + 1
-        return await store.find_customers(
+        return await lookup.find_customers(
             tx, tenant_id, terms, before, most, is_postgres=is_postgres
         )
 

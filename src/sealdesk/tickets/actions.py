@@ -2,15 +2,19 @@
 
 from typing import NamedTuple
 
-from sealdesk import events, ids
+from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.customers import actions as customers
 from sealdesk.customers import rules as customer_rules
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Fault, Missing, Stale, invalid
+from sealdesk.event_log import events
 from sealdesk.paging import PageRequest
-from sealdesk.tickets import history, rules, store
-from sealdesk.tickets.shapes import (
+from sealdesk.tickets import rules
+from sealdesk.tickets.store import history
+from sealdesk.tickets.store import tickets as ticket_store
+from sealdesk.tickets.store.tickets import Shown, TicketAndCustomer
+from sealdesk.tickets.types import (
     Author,
     AuthorType,
     NewReply,
@@ -20,7 +24,6 @@ from sealdesk.tickets.shapes import (
     Ticket,
     TicketChange,
 )
-from sealdesk.tickets.store import Shown, TicketAndCustomer
 
 
 class Opened(NamedTuple):
@@ -36,12 +39,12 @@ async def open_ticket(
     """A new ticket, with its customer found or added. Raises Invalid for an unknown assignee."""
     await _check_assignee(tx, caller.tenant_id, new.assignee_id)
     email, name = new.customer.email, new.customer.name
-    number, found = await store.draw_number(tx, caller.tenant_id, email)
+    number, found = await ticket_store.draw_number(tx, caller.tenant_id, email)
     customer = await customers.add_or_name(
         tx, caller.tenant_id, found, email=email, name=name, now_us=now_us
     )
     ticket = _ticket(new, caller.tenant_id, number, customer.id, source=source, now_us=now_us)
-    document = await store.add(tx, ticket)
+    document = await ticket_store.add(tx, ticket)
     shown = Shown(
         rules.with_customer(document, customer.reference),
         rules.etag(ticket.version, customer.version),
@@ -101,7 +104,7 @@ async def change_ticket(
         )
     if changed.assignee_id != ticket.assignee_id:
         await _check_assignee(tx, caller.tenant_id, changed.assignee_id)
-    document = await store.replace(tx, ticket, changed)
+    document = await ticket_store.replace(tx, ticket, changed)
     shown = _shown(found, changed, document)
     await _record_change(tx, caller, _Change(ticket, changed, shown), now_us)
     return shown
@@ -126,8 +129,8 @@ async def _reply(
         created_at=now_us,
     )
     replied = rules.replied(ticket, written, now_us)
-    await store.add_reply(tx, written)
-    document = await store.replace(tx, ticket, replied)
+    await ticket_store.add_reply(tx, written)
+    document = await ticket_store.replace(tx, ticket, replied)
     reply_document = rules.reply_document(written)
     await events.record(
         tx, ticket.tenant_id, "reply.created", reply_document, events.NO_CHANGES, now_us
@@ -154,7 +157,7 @@ async def answer(
     """
     # The ticket first: whoever replies after it was read overtakes this change of it.
     found, newest = await _get(tx, caller.tenant_id, ticket_id), PageRequest(1, None)
-    replies = await store.list_replies(
+    replies = await ticket_store.list_replies(
         tx, caller.tenant_id, ticket_id, newest, is_internal=None, newest_first=True
     )
     if seen != (replies[0].id if replies else ""):
@@ -168,21 +171,21 @@ async def answer(
 
 async def get_shown(tx: Tx, tenant_id: str, ticket_id: str) -> Shown:
     """A ticket as ready JSON. Raises Missing."""
-    shown = await store.find_shown(tx, tenant_id, ticket_id)
+    shown = await ticket_store.find_shown(tx, tenant_id, ticket_id)
     if shown is None:
         raise Missing
     return shown
 
 
 async def _get(tx: Tx, tenant_id: str, ticket_id: str) -> TicketAndCustomer:
-    found = await store.find(tx, tenant_id, ticket_id)
+    found = await ticket_store.find(tx, tenant_id, ticket_id)
     if found is None:
         raise Missing
     return found
 
 
 async def _check_assignee(tx: Tx, tenant_id: str, user_id: str | None) -> None:
-    if user_id is None or await store.is_assignable(tx, tenant_id, user_id):
+    if user_id is None or await ticket_store.is_assignable(tx, tenant_id, user_id):
         return
     words = "There is no such active agent; GET /api/v1/external/agents lists them."
     raise invalid([Fault("/assignee_id", "unknown_assignee", words)])

@@ -4,19 +4,21 @@ from collections.abc import Sequence
 
 from sealdesk.db.engine import Row, Tx
 from sealdesk.errors import Missing
-from sealdesk.tickets import actions, examples, lists, rules, shapes, store
-from sealdesk.tickets.lists import Filter
-from sealdesk.tickets.shapes import NewReply, NewTicket, Reply, TicketChange
+from sealdesk.tickets import actions, examples, rules, types
+from sealdesk.tickets.store import lists
+from sealdesk.tickets.store import tickets as ticket_store
+from sealdesk.tickets.store.lists import Filter
+from sealdesk.tickets.types import NewReply, NewTicket, Reply, TicketChange
 from sealdesk.web import body, conditional, envelope, query
-from sealdesk.web.call import Answer, Call, Header
-from sealdesk.web.effect import effect
-from sealdesk.web.listing import PAGING, page, read_list
-from sealdesk.web.route import operation
+from sealdesk.web.idempotent import effect
+from sealdesk.web.pagination import PAGING, page, read_list
+from sealdesk.web.request import Answer, Call, Header
+from sealdesk.web.router import operation
 
 _TAG = "Tickets"
 _FILTERS = (
-    query.any_of("status", shapes.STATUSES, "Tickets in one of these statuses."),
-    query.any_of("priority", shapes.PRIORITIES, "Tickets with one of these priorities."),
+    query.any_of("status", types.STATUSES, "Tickets in one of these statuses."),
+    query.any_of("priority", types.PRIORITIES, "Tickets with one of these priorities."),
     query.identifier("customer_id", "Tickets of this customer."),
     query.identifier("assignee_id", "Tickets assigned to this agent."),
     query.text("tag", "Tickets that carry this tag.", most=64, example="refund"),
@@ -146,9 +148,9 @@ async def list_replies(call: Call) -> Answer:
     tenant_id = call.caller.tenant_id
 
     async def work(tx: Tx) -> list[Reply]:
-        if not await store.has_ticket(tx, tenant_id, ticket_id):
+        if not await ticket_store.has_ticket(tx, tenant_id, ticket_id):
             raise Missing
-        return await store.list_replies(
+        return await ticket_store.list_replies(
             tx,
             tenant_id,
             ticket_id,
@@ -184,6 +186,6 @@ async def create_reply(call: Call) -> Answer:
     return await effect(call, work)
 
 
-def _answer(shown: store.Shown, status: int, *headers: Header) -> Answer:
+def _answer(shown: ticket_store.Shown, status: int, *headers: Header) -> Answer:
     etag = (b"etag", shown.etag.encode())
     return envelope.one_document(shown.document, status, [*headers, etag])

@@ -2,7 +2,7 @@
 
 from sealdesk.customers.examples import CUSTOMER
 from sealdesk.customers.rules import CustomerRef
-from sealdesk.tickets.shapes import Author, ReplyShown, TicketShown
+from sealdesk.tickets.types import Author, ReplyShown, TicketShown
 
 TICKET = TicketShown(
     id="0199c0df-7b10-7d52-9c11-2f6e5d4c3b2a",

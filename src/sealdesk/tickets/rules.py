@@ -8,8 +8,8 @@ from msgspec import UNSET
 from sealdesk import clock
 from sealdesk.customers.rules import is_same, merged
 from sealdesk.errors import Clash
-from sealdesk.events import Changes
-from sealdesk.tickets.shapes import (
+from sealdesk.event_log.events import Changes
+from sealdesk.tickets.types import (
     PRIORITIES,
     Priority,
     Reply,

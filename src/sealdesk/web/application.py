@@ -6,12 +6,13 @@ from collections.abc import Sequence
 import structlog
 
 from sealdesk import ids
-from sealdesk.db import patience
+from sealdesk.db import deadline
 from sealdesk.errors import Missing, Refusal
-from sealdesk.shared import Shared
-from sealdesk.web import envelope, pages
-from sealdesk.web.call import Answer, Call, Disconnected, Message, Receive, Scope, Send
-from sealdesk.web.route import Route, Router
+from sealdesk.state import Shared
+from sealdesk.web import envelope
+from sealdesk.web.pages import render
+from sealdesk.web.request import Answer, Call, Disconnected, Message, Receive, Scope, Send
+from sealdesk.web.router import Route, Router
 
 _COMMON = (b"x-content-type-options", b"nosniff")
 _CLOSE = (b"connection", b"close")
@@ -33,7 +34,7 @@ class Application:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
         started = time.perf_counter()
-        patience.begin()
+        deadline.begin()
         call = Call(scope, receive, self._shared)
         route: Route | None = None
         try:
@@ -55,7 +56,7 @@ class Application:
 
 async def _answered(route: Route, call: Call) -> Answer:
     if route.guard.scheme == "session":
-        await pages.speak(call)
+        await render.speak(call)
     await route.guard.prove(call)
     for identifier in call.params:
         if not ids.is_canonical(identifier):
@@ -66,8 +67,8 @@ async def _answered(route: Route, call: Call) -> Answer:
 async def _refused(call: Call, route: Route | None, refusal: Refusal) -> Answer:
     if refusal.status == 503:
         log.warning("unavailable", request_id=call.request_id, cause=repr(refusal.__cause__))
-    if route.guard.scheme == "session" if route else pages.is_wanted(call):
-        return await pages.refused(call, refusal)
+    if route.guard.scheme == "session" if route else render.is_wanted(call):
+        return await render.refused(call, refusal)
     return envelope.problem(refusal, call.path, call.request_id)
 
 

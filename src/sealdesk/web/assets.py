@@ -5,8 +5,8 @@ import hashlib
 from importlib import resources
 
 from sealdesk.web import conditional
-from sealdesk.web.call import Answer, Call
-from sealdesk.web.route import Operation, operation
+from sealdesk.web.request import Answer, Call
+from sealdesk.web.router import Operation, operation
 
 _KINDS = {
     "css": "text/css; charset=utf-8",

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import msgspec
 
 from sealdesk.errors import Fault, Invalid, invalid
-from sealdesk.web.call import Call
+from sealdesk.web.request import Call
 from sealdesk.web.strict_json import parse
 
 S = TypeVar("S", bound=msgspec.Struct)

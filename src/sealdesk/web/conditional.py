@@ -3,7 +3,7 @@
 import re
 
 from sealdesk.errors import Malformed
-from sealdesk.web.call import Answer, Call
+from sealdesk.web.request import Answer, Call
 
 _OPAQUE = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
 _TAGS = re.compile(rf"\*|{_OPAQUE}\s*(?:,\s*{_OPAQUE}\s*)*")

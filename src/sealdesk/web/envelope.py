@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from sealdesk.errors import CODES, Refusal
-from sealdesk.web.call import Answer, Header
+from sealdesk.web.request import Answer, Header
 
 _encode = msgspec.json.Encoder().encode
 

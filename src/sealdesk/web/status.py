@@ -8,13 +8,13 @@ import msgspec
 
 from sealdesk import clock
 from sealdesk.clock import Iso
-from sealdesk.db import version
+from sealdesk.db import schema_version
 from sealdesk.errors import Missing, Unavailable
-from sealdesk.limits import Mode
-from sealdesk.metrics import CONTENT_TYPE
+from sealdesk.rate_limits.limiter import Mode
+from sealdesk.telemetry.metrics import CONTENT_TYPE
 from sealdesk.web import envelope
-from sealdesk.web.call import Answer, Call, is_within
-from sealdesk.web.route import operation
+from sealdesk.web.request import Answer, Call, is_within
+from sealdesk.web.router import operation
 
 _TAG = "Basics"
 _LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128"))
@@ -76,7 +76,7 @@ async def is_ready(call: Call) -> Answer:
     """200 when requests can be served; 503 while it starts, stops, or cannot reach its storage."""
     if call.shared.lifetime.is_ending:
         raise Unavailable(detail="The server is stopping. Another one may answer.")
-    await call.shared.database.read(version.stored)
+    await call.shared.database.read(schema_version.stored)
     return envelope.one(Readiness("ok", call.shared.limiter.mode))
 
 

@@ -4,16 +4,20 @@ from typing import Any
 
 import msgspec
 
-from sealdesk import audit, clock, events, ids, webhook_signing
-from sealdesk.audit import Deed
+from sealdesk import clock, ids
 from sealdesk.caller import Caller
+from sealdesk.crypto import webhook_signing
+from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Clash, Missing, invalid
+from sealdesk.event_log import events
 from sealdesk.paging import PageRequest
-from sealdesk.sealing import KeyRing
-from sealdesk.webhooks import rules, store
+from sealdesk.records import audit
+from sealdesk.records.audit import Deed
+from sealdesk.webhooks import rules
 from sealdesk.webhooks.rules import Attempt, Delivery, Endpoint, Replay
-from sealdesk.webhooks.shapes import (
+from sealdesk.webhooks.store import endpoints as endpoint_store
+from sealdesk.webhooks.types import (
     DeliveryShown,
     DeliveryWithAttempts,
     NewReplay,
@@ -52,7 +56,7 @@ async def create_webhook(
         secret,
         ring,
     )
-    await store.add(tx, endpoint)
+    await endpoint_store.add(tx, endpoint)
     await _note(tx, caller, "webhook.created", endpoint, now_us)
     return WebhookWithSecret(**rules.members(endpoint, now_us), secret=secret)
 
@@ -66,11 +70,11 @@ async def change_webhook(
     changed = rules.changed(endpoint, change)
     if changed == endpoint:
         return rules.shown(endpoint, now_us)
-    await store.describe(tx, changed)
+    await endpoint_store.describe(tx, changed)
     if changed.is_active and not endpoint.is_active:
-        await store.resume(tx, caller.tenant_id, endpoint_id, now_us)
+        await endpoint_store.resume(tx, caller.tenant_id, endpoint_id, now_us)
     elif endpoint.is_active and not changed.is_active:
-        await store.pause(tx, caller.tenant_id, endpoint_id)
+        await endpoint_store.pause(tx, caller.tenant_id, endpoint_id)
     differences = rules.differences(endpoint, changed)
     await _note(tx, caller, "webhook.updated", changed, now_us, changes=differences)
     return rules.shown(changed, now_us)
@@ -80,7 +84,7 @@ async def delete_webhook(tx: Tx, caller: Caller, endpoint_id: str, *, now_us: in
     """End an endpoint for good and destroy its secrets. Raises Missing, also the second time."""
     await _hold(tx, endpoint_id)
     endpoint = await get_webhook(tx, caller.tenant_id, endpoint_id)
-    await store.delete(tx, caller.tenant_id, endpoint_id, now_us)
+    await endpoint_store.delete(tx, caller.tenant_id, endpoint_id, now_us)
     await _note(tx, caller, "webhook.deleted", endpoint, now_us)
 
 
@@ -98,14 +102,14 @@ async def rotate_secret(
         old_secret_until=now_us + rules.OLD_SECRET_US,
     )
     rotated = _with_secret(rotated, secret, ring)
-    await store.rekey(tx, rotated)
+    await endpoint_store.rekey(tx, rotated)
     await _note(tx, caller, "webhook.rotated", rotated, now_us)
     return WebhookWithSecret(**rules.members(rotated, now_us), secret=secret)
 
 
 async def get_webhook(tx: Tx, tenant_id: str, endpoint_id: str) -> Endpoint:
     """Raises Missing."""
-    endpoint = await store.find(tx, tenant_id, endpoint_id)
+    endpoint = await endpoint_store.find(tx, tenant_id, endpoint_id)
     if endpoint is None:
         raise Missing
     return endpoint
@@ -116,8 +120,8 @@ async def get_delivery(
 ) -> DeliveryWithAttempts:
     """A delivery with what was sent and answered. Raises Missing."""
     delivery = await _get_delivery(tx, tenant_id, endpoint_id, delivery_id)
-    attempts = await store.list_attempts(tx, tenant_id, delivery_id, rules.SHOWN_ATTEMPTS)
-    event = await store.find_event(tx, tenant_id, delivery.event_id)
+    attempts = await endpoint_store.list_attempts(tx, tenant_id, delivery_id, rules.SHOWN_ATTEMPTS)
+    event = await endpoint_store.find_event(tx, tenant_id, delivery.event_id)
     payload = None if event is None else events.payload(event)
     return rules.delivery_with_attempts(delivery, attempts, payload)
 
@@ -128,11 +132,11 @@ async def redeliver(
     """Send an event again, with a schedule of its own. Raises Missing, Clash."""
     endpoint = await _get_active(tx, caller.tenant_id, endpoint_id)
     delivery = await _get_delivery(tx, caller.tenant_id, endpoint_id, delivery_id)
-    if await store.find_event(tx, caller.tenant_id, delivery.event_id) is None:
+    if await endpoint_store.find_event(tx, caller.tenant_id, delivery.event_id) is None:
         raise Missing("The event of this delivery was deleted after 30 days.")
-    last = await store.list_attempts(tx, caller.tenant_id, delivery_id, 1)
-    await store.ask_again(tx, caller.tenant_id, delivery_id, now_us)
-    await store.wake(tx, caller.tenant_id, endpoint_id, now_us)
+    last = await endpoint_store.list_attempts(tx, caller.tenant_id, delivery_id, 1)
+    await endpoint_store.ask_again(tx, caller.tenant_id, delivery_id, now_us)
+    await endpoint_store.wake(tx, caller.tenant_id, endpoint_id, now_us)
     details = {"delivery_id": delivery_id, "event_type": delivery.event_type}
     await _note(tx, caller, "webhook.redelivered", endpoint, now_us, **details)
     asked = msgspec.structs.replace(delivery, status="pending", retry_count=0, due_at=now_us)
@@ -146,7 +150,7 @@ async def replay(
     since, until = _range(new, now_us)
     await _hold(tx, endpoint_id)
     endpoint = await _get_active(tx, caller.tenant_id, endpoint_id)
-    if await store.find_open_replay(tx, caller.tenant_id, endpoint_id) is not None:
+    if await endpoint_store.find_open_replay(tx, caller.tenant_id, endpoint_id) is not None:
         raise Clash(
             "replay_in_progress",
             "A replay to this endpoint is under way. Wait until it has its finished_at.",
@@ -162,7 +166,7 @@ async def replay(
         created_at=now_us,
         finished_at=None,
     )
-    await store.add_replay(tx, asked)
+    await endpoint_store.add_replay(tx, asked)
     shown = rules.replay_shown(asked)
     details = {"since": shown.since, "until": shown.until}
     await _note(tx, caller, "webhook.replayed", endpoint, now_us, **details)
@@ -182,7 +186,7 @@ async def begin_test(
         tx, caller.tenant_id, "webhook.test", document, events.NO_CHANGES, now_us
     )
     await _note(tx, caller, "webhook.tested", endpoint, now_us)
-    event = await store.find_event(tx, caller.tenant_id, event_id)
+    event = await endpoint_store.find_event(tx, caller.tenant_id, event_id)
     return endpoint, event_id, events.payload(event)
 
 
@@ -203,8 +207,8 @@ async def end_test(
         created_at=now_us,
     )
     await get_webhook(tx, endpoint.tenant_id, endpoint.id)
-    await store.add_delivery(tx, delivery)
-    await store.add_attempt(tx, endpoint.tenant_id, delivery.id, attempt)
+    await endpoint_store.add_delivery(tx, delivery)
+    await endpoint_store.add_attempt(tx, endpoint.tenant_id, delivery.id, attempt)
     return await get_delivery(tx, endpoint.tenant_id, endpoint.id, delivery.id)
 
 
@@ -212,7 +216,7 @@ async def reseal_webhook(tx: Tx, tenant_id: str, endpoint_id: str, *, ring: KeyR
     """Seal an endpoint's secrets under the ring's first master key; False when they were, or are
     there no longer."""
     await _hold(tx, endpoint_id)
-    endpoint = await store.find(tx, tenant_id, endpoint_id)
+    endpoint = await endpoint_store.find(tx, tenant_id, endpoint_id)
     if endpoint is None:
         return False
     version, old = endpoint.secret_version, endpoint.sealed_old_secret
@@ -223,7 +227,7 @@ async def reseal_webhook(tx: Tx, tenant_id: str, endpoint_id: str, *, ring: KeyR
     )
     if resealed == endpoint:
         return False
-    await store.rekey(tx, resealed)
+    await endpoint_store.rekey(tx, resealed)
     return True
 
 
@@ -234,7 +238,7 @@ async def _hold(tx: Tx, endpoint_id: str) -> None:
 
 async def _check_room(tx: Tx, tenant_id: str) -> None:
     most = rules.MAX_ENDPOINTS
-    if len(await store.list_endpoints(tx, tenant_id, PageRequest(most - 1, None))) >= most:
+    if len(await endpoint_store.list_endpoints(tx, tenant_id, PageRequest(most - 1, None))) >= most:
         raise Clash(
             "too_many_webhooks",
             f"There are {most} webhook endpoints, as many as there may be. Delete one first.",
@@ -252,7 +256,7 @@ async def _get_active(tx: Tx, tenant_id: str, endpoint_id: str) -> Endpoint:
 
 async def _get_delivery(tx: Tx, tenant_id: str, endpoint_id: str, delivery_id: str) -> Delivery:
     await get_webhook(tx, tenant_id, endpoint_id)
-    delivery = await store.find_delivery(tx, tenant_id, endpoint_id, delivery_id)
+    delivery = await endpoint_store.find_delivery(tx, tenant_id, endpoint_id, delivery_id)
     if delivery is None:
         raise Missing
     return delivery

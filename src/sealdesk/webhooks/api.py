@@ -7,13 +7,14 @@ import msgspec
 
 from sealdesk.db.engine import Tx
 from sealdesk.web import body, envelope, query
-from sealdesk.web.call import Answer, Call, Header
-from sealdesk.web.effect import effect
-from sealdesk.web.listing import PAGING, ListCall, page, read_list
-from sealdesk.web.route import operation
-from sealdesk.webhooks import actions, entry, examples, rules, store
+from sealdesk.web.idempotent import effect
+from sealdesk.web.pagination import PAGING, ListCall, page, read_list
+from sealdesk.web.request import Answer, Call, Header
+from sealdesk.web.router import operation
+from sealdesk.webhooks import actions, endpoint_service, examples, rules
 from sealdesk.webhooks.rules import Endpoint
-from sealdesk.webhooks.shapes import (
+from sealdesk.webhooks.store import endpoints as endpoint_store
+from sealdesk.webhooks.types import (
     DELIVERY_STATUSES,
     DeliveryShown,
     NewReplay,
@@ -35,7 +36,7 @@ async def list_webhooks(call: Call) -> Answer:
     """Newest first. Never shows a secret."""
     asked = read_list(call, ())
     tenant_id = call.caller.tenant_id
-    endpoints = await call.read(lambda tx: store.list_endpoints(tx, tenant_id, asked.page))
+    endpoints = await call.read(lambda tx: endpoint_store.list_endpoints(tx, tenant_id, asked.page))
 
     def show(endpoint: Endpoint) -> bytes:
         return _encode(rules.shown(endpoint, call.now_us))
@@ -56,7 +57,7 @@ async def list_webhooks(call: Call) -> Answer:
 async def create_webhook(call: Call) -> Answer:
     """The URL must be reachable now; nothing is sent to it yet. The answer holds `secret`, with
     which deliveries are signed and which is never shown again."""
-    made = await entry.create_webhook(call, body.read(call, NewWebhook))
+    made = await endpoint_service.create_webhook(call, body.read(call, NewWebhook))
     return envelope.one(made, 201, [(b"location", f"{_PATH}/{made.id}".encode()), _NO_STORE])
 
 
@@ -81,7 +82,7 @@ async def change_webhook(call: Call) -> Answer:
     while it is paused. `is_active: true` goes on, also after Sealdesk has disabled it."""
     (endpoint_id,) = call.params
     change = body.read(call, WebhookChange)
-    return envelope.one(await entry.change_webhook(call, endpoint_id, change))
+    return envelope.one(await endpoint_service.change_webhook(call, endpoint_id, change))
 
 
 @operation("Delete a webhook endpoint", tag=_TAG, status=204)
@@ -121,7 +122,7 @@ async def test_webhook(call: Call) -> Answer:
     """Sends a signed `webhook.test` now, once, also to a paused endpoint, and answers with what
     came of it: 200 whatever the receiver said; `status` tells."""
     (endpoint_id,) = call.params
-    return envelope.one(await entry.try_webhook(call, endpoint_id))
+    return envelope.one(await endpoint_service.try_webhook(call, endpoint_id))
 
 
 @operation(
@@ -137,7 +138,7 @@ async def list_deliveries(call: Call) -> Answer:
     status = asked.values.get("status")
 
     async def work(tx: Tx, tenant_id: str, endpoint_id: str) -> list[DeliveryShown]:
-        return await store.list_deliveries(tx, tenant_id, endpoint_id, asked.page, status)
+        return await endpoint_store.list_deliveries(tx, tenant_id, endpoint_id, asked.page, status)
 
     return await _list_of_endpoint(call, asked, work)
 
@@ -207,7 +208,7 @@ async def list_replays(call: Call) -> Answer:
     asked = read_list(call, ())
 
     async def work(tx: Tx, tenant_id: str, endpoint_id: str) -> list[ReplayShown]:
-        replays = await store.list_replays(tx, tenant_id, endpoint_id, asked.page)
+        replays = await endpoint_store.list_replays(tx, tenant_id, endpoint_id, asked.page)
         return [rules.replay_shown(replay) for replay in replays]
 
     return await _list_of_endpoint(call, asked, work)

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from sealdesk.webhooks.shapes import (
+from sealdesk.webhooks.types import (
     AttemptShown,
     AttemptSummary,
     DeliveryShown,

@@ -6,9 +6,10 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import UNSET
 
-from sealdesk import clock, events
+from sealdesk import clock
 from sealdesk.errors import Fault
-from sealdesk.webhooks.shapes import (
+from sealdesk.event_log import events
+from sealdesk.webhooks.types import (
     SUBSCRIBABLE,
     AttemptShown,
     AttemptSummary,

@@ -11,7 +11,7 @@ from asyncpg import Connection
 from asyncpg.connect_utils import SessionAttribute
 
 from sealdesk import ids
-from sealdesk.db import patience
+from sealdesk.db import deadline
 from sealdesk.db.engine import Work
 from sealdesk.db.postgres import errors
 from sealdesk.db.postgres.pool import Pool
@@ -73,7 +73,7 @@ class PostgresDatabase:
 
     async def _connect(self) -> Connection:
         try:
-            timeout_s = min(CONNECT_S, patience.current().in_all_s)
+            timeout_s = min(CONNECT_S, deadline.current().in_all_s)
             return await connect(
                 self._url, name=self._name, is_pooled=self._is_pooled, timeout_s=timeout_s
             )
@@ -127,7 +127,7 @@ class PostgresDatabase:
     async def _run_once(
         self, work: Work[T], tenant_id: str | None, opening: Opening, *, is_write: bool
     ) -> T:
-        left, began_at = patience.current(), time.monotonic()
+        left, began_at = deadline.current(), time.monotonic()
         if left.in_all_s <= 0:
             raise Unavailable
         try:

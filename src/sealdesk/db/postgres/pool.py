@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 
 from asyncpg import Connection, PostgresError
 
-from sealdesk.db import patience
+from sealdesk.db import deadline
 from sealdesk.errors import Unavailable
 
 _CLOSE_S = 2.0
@@ -75,7 +75,7 @@ class Pool:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Connection | None] = loop.create_future()
         self._waiting.append(future)
-        left, began_at = patience.current(), loop.time()
+        left, began_at = deadline.current(), loop.time()
         timer = loop.call_later(max(0.0, left.for_connections_s), _give_up, future)
         try:
             return await future

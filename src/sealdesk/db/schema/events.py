@@ -6,16 +6,7 @@ that those which do not wait cost it nothing.
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, LargeBinary, SmallInteger, Table, text
 
-from sealdesk.db.schema.columns import (
-    id_,
-    metadata,
-    of_tenant,
-    refers,
-    tenant,
-    text_,
-    texts,
-    time_,
-)
+from sealdesk.db.schema.columns import id_, metadata, of_tenant, refers, tenant, text_, texts, time_
 
 
 def _index_where(name: str, condition: str, *columns: str, unique: bool = False) -> Index:

@@ -1,0 +1,1 @@
+"""The signature debugger: compares a pasted request with what was signed."""

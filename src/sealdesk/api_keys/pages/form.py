@@ -1,0 +1,109 @@
+"""The form of a key: what was typed, as the API takes it."""
+
+from typing import Any
+
+from sealdesk import clock
+from sealdesk.api_keys import rules
+from sealdesk.api_keys.rules import ApiKey
+from sealdesk.errors import Invalid
+from sealdesk.web.pages import forms
+from sealdesk.web.pages.forms import Form
+from sealdesk.web.pages.i18n import gettext
+
+READ_ONLY = tuple(name for name in rules.PERMISSIONS if name.endswith(":read"))
+DAYS = ("30", "90", "365")
+_DAY_US = 24 * 3600 * 1_000_000
+_FIELDS = ("name", "grant", "rate_limit", "expiry", "expires_at", "allowed_ips", "seen")
+NONE_SEEN = "0"  # sorts before every id
+Typed = dict[str, Any]
+
+
+def blank(newest_id: str) -> Typed:
+    """A new key that may everything for a year. newest_id: of the keys that are there."""
+    return {
+        "seen": newest_id,
+        "name": "",
+        "grant": "everything",
+        "permissions": [],
+        "rate_limit": str(rules.DEFAULT_RATE_LIMIT),
+        "expiry": "365",
+        "expires_at": "",
+        "allowed_ips": "",
+        "replay_protection": "",
+    }
+
+
+def of_key(key: ApiKey) -> Typed:
+    """The form of a key as it is."""
+    return {
+        "seen": rules.state_of(key),
+        "name": key.name,
+        "grant": grant_of(key.permissions),
+        "permissions": list(key.permissions),
+        "rate_limit": str(key.rate_limit),
+        "expiry": "never" if key.expires_at is None else "keep",
+        "expires_at": "" if key.expires_at is None else clock.iso(key.expires_at)[:16],
+        "allowed_ips": "\n".join(key.allowed_ips or ()),
+        "replay_protection": "writes" if key.replay_protection == "writes" else "",
+    }
+
+
+def typed(form: Form) -> Typed:
+    """What stands in the fields, to show it again."""
+    return {
+        **{name: form.text(name) for name in _FIELDS},
+        "permissions": form.texts("permissions"),
+        "replay_protection": form.text("replay_protection"),
+    }
+
+
+def wanted(form: Form, now_us: int) -> Typed:
+    """The body that the API would get; without `expires_at` when it stays as it is."""
+    limit = form.text("rate_limit").strip()
+    body: Typed = {
+        "name": form.text("name"),
+        "permissions": _permissions(form),
+        "rate_limit": int(limit) if limit.isascii() and limit.isdigit() and len(limit) < 9 else 0,
+        "allowed_ips": _lines(form.text("allowed_ips")) or None,
+        "replay_protection": "writes" if form.text("replay_protection") else "off",
+    }
+    if form.text("expiry") != "keep":
+        body["expires_at"] = _expiry(form, now_us)
+    return body
+
+
+def faults(refusal: Invalid, typed: Typed) -> dict[str, str]:
+    """What is wrong beside each field, as people say it."""
+    found = forms.faults_of(refusal)
+    if "expires_at" in found:
+        is_instant = clock.parse_instant(typed["expires_at"]) is not None
+        past, missing = gettext("This must be in the future."), gettext("Choose a date and a time.")
+        found["expires_at"] = past if is_instant else missing
+    places = [fault["pointer"].removeprefix("/allowed_ips/") for fault in refusal.members["errors"]]
+    wrong = [_lines(typed["allowed_ips"])[int(place)] for place in places if place.isdigit()]
+    if wrong:
+        found["allowed_ips"] += f" ({', '.join(wrong)})"
+    return found
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.replace(",", "\n").split("\n") if line.strip()]
+
+
+def grant_of(permissions: tuple[str, ...]) -> str:
+    """Which preset these are: everything, read or chosen."""
+    if permissions == rules.PERMISSIONS:
+        return "everything"
+    return "read" if permissions == READ_ONLY else "chosen"
+
+
+def _permissions(form: Form) -> list[str]:
+    presets = {"everything": rules.PERMISSIONS, "read": READ_ONLY}
+    return list(presets.get(form.text("grant"), form.texts("permissions")))
+
+
+def _expiry(form: Form, now_us: int) -> str | None:
+    expiry = form.text("expiry")
+    if expiry in DAYS:
+        return clock.iso(now_us + int(expiry) * _DAY_US)
+    return None if expiry == "never" else form.text("expires_at")

@@ -1,0 +1,1 @@
+"""How API keys are used: recorded in batches, shown as charts."""

@@ -1,0 +1,1 @@
+"""`sealdesk demo`: an example tenant, and the command that creates it."""

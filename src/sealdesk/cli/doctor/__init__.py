@@ -1,0 +1,1 @@
+"""`sealdesk doctor`: checks of the installation, its database and its proxies."""

@@ -1,0 +1,39 @@
+"""Key files: 32 random bytes in base64, made once and readable by their owner only."""
+
+import base64
+import binascii
+import contextlib
+import os
+import secrets
+from pathlib import Path
+
+from sealdesk.crypto.sealing import KEY_BYTES
+
+
+def decoded(text: str) -> bytes | None:
+    """32 bytes that could be random; None for anything else, such as 32 equal bytes."""
+    try:
+        key = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    is_varied = len(set(key)) >= KEY_BYTES // 4
+    is_text = key.isascii() and key.decode().isprintable()
+    return key if len(key) == KEY_BYTES and is_varied and not is_text else None
+
+
+def read_or_create(path: Path) -> str:
+    """The text of a key file; a new one appears whole or not at all, readable by its owner."""
+    with contextlib.suppress(FileNotFoundError):
+        return path.read_text("ascii", "replace").strip()
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    descriptor = os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode() + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(FileExistsError):
+            os.link(fresh, path)
+    finally:
+        fresh.unlink()
+    return path.read_text("ascii").strip()

@@ -1,0 +1,176 @@
+"""SQLite as one end of a move: a file that is read, or a new one that is written."""
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from sealdesk.db import schema_version, tables
+from sealdesk.db.moving.batch_size import Pace
+from sealdesk.db.moving.tables import Row, Table
+from sealdesk.db.schema_version import KNOWN, Unusable
+from sealdesk.db.sqlite.connection import connect
+
+_MARK = "sealdesk_move"  # a table of the file that is written, until the end
+_FIND_MARK = "SELECT name FROM sqlite_master WHERE name = ? LIMIT 1"
+
+
+class SqliteSource:
+    """A file that is read."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def check(self, wanted: tuple[Table, ...]) -> None:
+        """Raises Unusable unless it has these tables and no other."""
+        names = self._connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+            " LIMIT 1000"
+        )
+        ours = {n: self._columns(n) for (n,) in names if not _is_left_out(n)}
+        theirs = {table.name: set(table.columns) for table in wanted}
+        odd = sorted(n for n in ours.keys() | theirs.keys() if ours.get(n) != theirs.get(n))
+        if odd:
+            raise Unusable(
+                f"the two databases do not have the same tables: {', '.join(odd)}; the one on"
+                " PostgreSQL must hold nothing but Sealdesk"
+            )
+
+    def _columns(self, name: str) -> set[str]:
+        return {row[1] for row in self._connection.execute(f"PRAGMA table_info({name})")}
+
+    async def count(self, table: Table) -> int:
+        return int(self._connection.execute(f"SELECT count(*) FROM {table.name}").fetchone()[0])
+
+    async def pages(
+        self, table: Table, after: Row | None = None
+    ) -> AsyncGenerator[list[Row], None]:
+        key = ", ".join(table.key)
+        marks = ", ".join("?" * len(table.key))
+        behind = "" if after is None else f"WHERE ({key}) > ({marks})"
+        cursor = self._connection.execute(
+            f"SELECT {', '.join(table.columns)} FROM {table.name} {behind} ORDER BY {key}",
+            after or (),
+        )
+        with closing(cursor):
+            pace = Pace()
+            while rows := cursor.fetchmany(pace.rows):
+                pace.heed(rows)
+                yield rows
+
+
+class SqliteTarget(SqliteSource):
+    """A new file that is written."""
+
+    async def last_key(self, table: Table) -> Row | None:
+        order = ", ".join(f"{name} DESC" for name in table.key)
+        row: Row | None = self._connection.execute(
+            f"SELECT {', '.join(table.key)} FROM {table.name} ORDER BY {order} LIMIT 1"
+        ).fetchone()
+        return row
+
+    async def add(self, table: Table, rows: list[Row]) -> None:
+        marks = ", ".join("?" * len(table.columns))
+        sql = f"INSERT INTO {table.name} ({', '.join(table.columns)}) VALUES ({marks})"
+        with self._transaction():
+            self._connection.executemany(sql, rows)
+
+    async def mark(self) -> str | None:
+        self._connection.execute(f"CREATE TABLE IF NOT EXISTS {_MARK} (fingerprint)")
+        row = self._connection.execute(f"SELECT fingerprint FROM {_MARK} LIMIT 1").fetchone()
+        return None if row is None else str(row[0])
+
+    async def set_mark(self, fingerprint: str) -> None:
+        self._connection.execute(f"INSERT INTO {_MARK} VALUES (?)", (fingerprint,))
+
+    async def clear(self, wanted: tuple[Table, ...]) -> None:
+        with self._transaction():
+            for table in reversed(wanted):
+                self._connection.execute(f"DELETE FROM {table.name}")
+            self._connection.execute(f"DELETE FROM {_MARK}")
+
+    async def finish(self) -> None:
+        self._connection.execute("PRAGMA synchronous = FULL")
+        self._connection.execute(f"DROP TABLE IF EXISTS {_MARK}")
+        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+
+def _is_left_out(name: str) -> bool:
+    left_out = (tables.VERSION, _MARK, *tables.REMADE)
+    return name in left_out or name.startswith(tables.SQLITE_INDEX)
+
+
+def check_source(path: Path) -> None:
+    """Raises Unusable unless the file can be moved."""
+    found = schema_version.schema_version(path)
+    if found is None:
+        raise Unusable(f"there is no installation in {path}; name one with --from")
+    if found != KNOWN[-1]:
+        raise Unusable(f"{path} has schema {found} and not {KNOWN[-1]}; run `sealdesk migrate`")
+
+
+@contextmanager
+def opened_source(path: Path) -> Iterator[SqliteSource]:
+    """A file that nobody changes meanwhile, this least. Raises Unusable, sqlite3.Error."""
+    found = schema_version.schema_version(path)
+    if found is None:
+        raise Unusable(
+            f"{path} holds no Sealdesk; name what to move with --from or SEALDESK_DATA_DIR"
+        )
+    if found != KNOWN[-1]:
+        raise Unusable(f"{path} has schema {found} and not {KNOWN[-1]}; run `sealdesk migrate`")
+    with closing(connect(path)) as connection:
+        connection.row_factory = None
+        # Whoever else would write waits, and is refused: a key revoked now would live on there.
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("PRAGMA query_only = ON")
+        if connection.execute(_FIND_MARK, (_MARK,)).fetchone():
+            raise Unusable(f"{path} holds an unfinished move, which is not a source")
+        yield SqliteSource(connection)
+        connection.execute("ROLLBACK")
+
+
+@contextmanager
+def opened_target(path: Path) -> Iterator[SqliteTarget]:
+    """A new file, which is written under another name until the end. Raises Unusable."""
+    if path.exists():
+        raise Unusable(f"{path} is there already, and nothing was changed; name a new file")
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.moving")
+    lock_path = path.with_name(f"{path.name}.moving.lock")
+    with lock_path.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise Unusable(f"another `sealdesk move` writes {path}; let it end") from error
+        schema_version.ensure_current(part)
+        with closing(connect(part, is_checkpointer=True)) as connection:
+            connection.row_factory = None
+            # Of a page that a power cut takes back, the next attempt sees that it is missing.
+            connection.execute("PRAGMA synchronous = NORMAL")
+            yield SqliteTarget(connection)
+        _put_in_place(part, path)
+        lock_path.unlink()
+
+
+def _put_in_place(part: Path, path: Path) -> None:
+    os.link(part, path)  # unlike a rename it never replaces a file
+    part.unlink()
+    part.with_name(f"{part.name}.migrate-lock").unlink(missing_ok=True)
+    directory = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)

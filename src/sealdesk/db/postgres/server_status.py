@@ -1,0 +1,43 @@
+"""What a PostgreSQL server says of its settings, its connections and its clock."""
+
+import time
+
+from asyncpg import Connection, Record
+
+from sealdesk.db.postgres.peers import SERVING, WORKING
+
+_SERVER = """
+SELECT current_setting('server_version') AS version, current_user AS role,
+    current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes,
+    current_setting('synchronous_standby_names') <> '' AS awaits_standby,
+    current_setting('max_connections')::int
+        - current_setting('superuser_reserved_connections')::int AS max_connections,
+    (SELECT sum(numbackends)::int FROM pg_stat_database) AS connections,
+    (SELECT count(DISTINCT client_addr) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = $1) AS hosts,
+    (SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = $1) AS served_by,
+    (SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = $2) AS worked_by,
+    (SELECT count(*) FROM pg_stat_replication) AS standbys,
+    extract(epoch FROM clock_timestamp())::float8 AS now
+"""
+
+
+async def look(connection: Connection) -> Record:
+    """version, role, fsync, full_page_writes, awaits_standby, standbys, max_connections,
+    connections (of all), served_by (connections) on hosts, worked_by (connections), now (seconds
+    since the epoch).
+    """
+    (server,) = await connection.fetch(_SERVER, SERVING, WORKING)
+    return server
+
+
+async def trip_ms(connection: Connection) -> float:
+    """The shortest of some round trips."""
+    took = []
+    for _ in range(10):
+        begun = time.perf_counter()
+        await connection.fetchval("SELECT 1")
+        took.append(time.perf_counter() - begun)
+    return min(took) * 1000

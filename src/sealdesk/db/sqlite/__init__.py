@@ -1,0 +1,1 @@
+"""The embedded database: SQLite with group commit."""

@@ -1,0 +1,1 @@
+"""Log-in, access tokens, sessions, and the guards that check them."""

@@ -1,0 +1,1 @@
+"""Pages for logging in, for the own account, and Settings → People."""

@@ -1,0 +1,150 @@
+"""What administrators do with the people of their desk; each is one transaction's worth of work."""
+
+from typing import Any
+
+from sealdesk.caller import Caller
+from sealdesk.db.engine import Tx
+from sealdesk.errors import Clash, Forbidden, Missing
+from sealdesk.identity import actions, rules, store
+from sealdesk.identity.rules import ADMINISTRATORS, Invitation, Role, User
+from sealdesk.records import audit
+from sealdesk.records.audit import Deed
+
+
+async def get_person(tx: Tx, caller: Caller, user_id: str) -> User:
+    """Raises Missing."""
+    user = await store.find(tx, caller.tenant_id, user_id)
+    if user is None:
+        raise Missing
+    return user
+
+
+async def invite(tx: Tx, caller: Caller, wanted: Invitation, *, now_us: int) -> tuple[User, str]:
+    """A new user without a password, and the one-time token with which they set one.
+
+    Raises Invalid, Forbidden for a role above the caller's, Clash when the address is taken.
+    """
+    _check_role(caller, wanted.role)
+    user = await actions.create_user(
+        tx,
+        caller.tenant_id,
+        email=wanted.email,
+        name=wanted.name.strip(),
+        role=wanted.role,
+        password_hash=None,
+        actor=caller.actor,
+        address=caller.address,
+        now_us=now_us,
+    )
+    return user, await _make_link(tx, caller, user, now_us=now_us)
+
+
+async def make_link(tx: Tx, caller: Caller, user_id: str, *, now_us: int) -> tuple[User, str]:
+    """A new one-time token for a user's password: an invitation as long as they have set none.
+
+    Raises Missing, Forbidden for a user above the caller, Clash for one who is deactivated.
+    """
+    user = await _held(tx, caller, user_id)
+    if not user.is_active:
+        raise Clash("user_inactive", "Reactivate them first: a link would let nobody in.")
+    return user, await _make_link(tx, caller, user, now_us=now_us)
+
+
+async def rename(tx: Tx, caller: Caller, user_id: str, name: str, *, now_us: int) -> None:
+    """Give a user, or oneself, another name; what was written before keeps the old one.
+
+    Raises Missing, Forbidden for a user above the caller.
+    """
+    user = await _held(tx, caller, user_id)
+    if user.name == name:
+        return
+    await store.set_name(tx, user, name)
+    changes = {"email": user.email, "name": [user.name, name]}
+    await _note(tx, caller, "user.renamed", user, changes, now_us)
+
+
+async def change_role(tx: Tx, caller: Caller, user_id: str, role: Role, *, now_us: int) -> None:
+    """Give a user another role; their tokens end.
+
+    Raises Missing, Forbidden for a user or a role above the caller, Clash for the last
+    administrator.
+    """
+    _check_role(caller, role)
+    user = await _held(tx, caller, user_id)
+    if user.role == role:
+        return
+    if role not in ADMINISTRATORS:
+        await _check_not_last(tx, user)
+    await store.set_role(tx, user, role, tokens_from=now_us)
+    changes = {"email": user.email, "role": [user.role, role]}
+    await _note(tx, caller, "user.role_changed", user, changes, now_us)
+
+
+async def deactivate(tx: Tx, caller: Caller, user_id: str, *, now_us: int) -> None:
+    """Shut a user out at once; all that is theirs stays.
+
+    Raises Missing, Forbidden for a user above the caller, Clash for the last administrator.
+    """
+    user = await _held(tx, caller, user_id)
+    if not user.is_active:
+        return
+    await _check_not_last(tx, user)
+    await store.set_active(tx, user, False, tokens_from=now_us)
+    await store.drop_resets_of(tx, user.tenant_id, user.id)
+    await _note(tx, caller, "user.deactivated", user, {"email": user.email}, now_us)
+
+
+async def reactivate(tx: Tx, caller: Caller, user_id: str, *, now_us: int) -> None:
+    """Let a user log in again. Raises Missing, Forbidden for a user above the caller."""
+    user = await _held(tx, caller, user_id)
+    if user.is_active:
+        return
+    # Tokens of before stay ended.
+    await store.set_active(tx, user, True, tokens_from=now_us)
+    await _note(tx, caller, "user.reactivated", user, {"email": user.email}, now_us)
+
+
+async def _held(tx: Tx, caller: Caller, user_id: str) -> User:
+    """The user, whom nobody else changes before this is done; nor any other of the tenant.
+
+    Two administrators who shut each other out at once would both find the other one still there.
+    """
+    await tx.lock(f"people {caller.tenant_id}")
+    user = await get_person(tx, caller, user_id)
+    if user.role not in rules.givable(caller.may):
+        raise Forbidden("insufficient_role", "Only a super_admin can change a super_admin.")
+    return user
+
+
+def _check_role(caller: Caller, role: Role) -> None:
+    if role not in rules.givable(caller.may):
+        raise Forbidden("insufficient_role", "You cannot give a role above your own.")
+
+
+async def _check_not_last(tx: Tx, user: User) -> None:
+    """Raises Clash when nobody else can administer the tenant."""
+    if user.role in ADMINISTRATORS and not await store.has_other_administrator(tx, user):
+        raise Clash(
+            "last_administrator",
+            "Nobody else can administer this desk. Make somebody else an administrator first.",
+        )
+
+
+async def _make_link(tx: Tx, caller: Caller, user: User, *, now_us: int) -> str:
+    is_invited = user.password_hash is None
+    return await actions.make_reset_token(
+        tx,
+        user,
+        actor=caller.actor,
+        address=caller.address,
+        now_us=now_us,
+        life_us=rules.INVITATION_LIFE_US if is_invited else rules.RESET_LINK_LIFE_US,
+        what="user.invited" if is_invited else "user.reset_link_made",
+    )
+
+
+async def _note(
+    tx: Tx, caller: Caller, what: str, user: User, details: dict[str, Any], now_us: int
+) -> None:
+    deed = Deed(what, caller.actor, caller.address, user.id, details)
+    await audit.record(tx, user.tenant_id, deed, now_us)

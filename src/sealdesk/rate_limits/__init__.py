@@ -1,0 +1,1 @@
+"""Rate limits: in the memory of one process, or shared through Redis."""

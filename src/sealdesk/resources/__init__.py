@@ -1,0 +1,1 @@
+"""What resources of the API share."""

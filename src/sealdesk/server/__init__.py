@@ -1,0 +1,1 @@
+"""The serving process: sockets, the HTTP protocol, and the ASGI application."""

@@ -1,0 +1,61 @@
+"""One ASGI application, composed from what the process shares."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+
+from sealdesk.api_keys.usage import recorder as usage
+from sealdesk.clock import Clock
+from sealdesk.db import schema_version
+from sealdesk.db.factory import open_database
+from sealdesk.errors import Unavailable
+from sealdesk.routes import PAGES, ROUTES
+from sealdesk.settings import Settings
+from sealdesk.state import Shared, share
+from sealdesk.web.application import Application
+from sealdesk.web.request import Receive, Scope, Send
+from sealdesk.worker import background_loop
+
+Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+def compose(settings: Settings, clock: Clock | None = None) -> tuple[Asgi, Shared]:
+    """The application, and what it shares. The database must have the current schema.
+
+    Raises sqlite3.Error.
+    """
+    shared = share(settings, open_database(settings, name="sealdesk serve"), clock or Clock())
+    application = Application((*ROUTES, *PAGES), shared)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await application(scope, receive, send)
+        elif scope["type"] == "lifespan":
+            await _live(shared, receive, send)
+
+    return app, shared
+
+
+async def _live(shared: Shared, receive: Receive, send: Send) -> None:
+    """Start the background loop with the server, and end everything with it."""
+    await receive()
+    await shared.limiter.start()
+    with contextlib.suppress(Unavailable):
+        # Opens the first connection, by which other processes of the database see this one.
+        await shared.database.read(schema_version.stored)
+    # On PostgreSQL `sealdesk worker` runs the loop: once, and in a role of its own.
+    is_worker = not shared.settings.database_url
+    background = [asyncio.create_task(background_loop.run(shared))] if is_worker else []
+    background.append(asyncio.create_task(usage.keep_written(shared)))
+    await send({"type": "lifespan.startup.complete"})
+    await receive()
+    for task in background:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+    await shared.afterwards.finish()
+    await usage.write_last(shared)
+    await shared.sender.close()
+    await shared.limiter.stop()
+    await shared.database.close()
+    await send({"type": "lifespan.shutdown.complete"})

@@ -1,0 +1,153 @@
+"""Changing many tickets of the inbox: what will be done, and then what was done and what not."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from msgspec import UNSET
+
+from sealdesk import ids
+from sealdesk.db.engine import Tx
+from sealdesk.errors import Clash, Invalid, Missing, Refusal, Stale
+from sealdesk.identity import store as people
+from sealdesk.tickets import actions, rules
+from sealdesk.tickets.pages import inbox_query as views
+from sealdesk.tickets.store import tickets as ticket_store
+from sealdesk.tickets.store.tickets import TicketAndCustomer
+from sealdesk.tickets.types import TicketChange
+from sealdesk.web import body
+from sealdesk.web.pages import forms, render
+from sealdesk.web.pages.forms import Form
+from sealdesk.web.pages.i18n import gettext
+from sealdesk.web.request import Answer, Call
+from sealdesk.web.router import page
+
+_ROOM = "sealdesk.tickets"
+_MOST = 100  # as many as any page could show
+
+
+class Line(NamedTuple):
+    """A chosen ticket. found: None when it is not there. etag: which version was looked at.
+
+    why: what hinders the change, "" when nothing does.
+    """
+
+    id: str
+    found: TicketAndCustomer | None
+    etag: str
+    why: str
+
+
+class _Seen(NamedTuple):
+    """What is there of the tickets that were chosen, and who they are to be assigned to."""
+
+    found: dict[str, TicketAndCustomer | None]
+    assignee: str | None
+
+
+@page
+async def change_tickets(call: Call) -> Answer:
+    """First what will be done to which tickets; sent again from there, it is done."""
+    form = forms.read(call)
+    change = _change(form, call.caller.actor.id)
+    confirmed = dict(text.split(" ", 1) for text in form.texts("confirmed")[:_MOST] if " " in text)
+    chosen = [one for one in (confirmed or form.texts("ticket")) if ids.is_canonical(one)]
+    seen = await _look(call, list(dict.fromkeys(chosen))[:_MOST], change)
+    if not seen.found or change == TicketChange() or seen.assignee is None:
+        return await _show(call, form, 422, seen, [], change, is_done=False)
+    if not confirmed:
+        lines = [_planned(call, one, found, change) for one, found in seen.found.items()]
+        return await _show(call, form, 200, seen, lines, change, is_done=False)
+    lines = [
+        await _changed(call, Line(one, found, confirmed[one], ""), change)
+        for one, found in seen.found.items()
+    ]
+    return await _show(call, form, 200, seen, lines, change, is_done=True)
+
+
+def _change(form: Form, reader_id: str) -> TicketChange:
+    """What was chosen in the form; what is left as it is is left out. Raises Invalid."""
+    wanted: dict[str, Any] = {
+        name: form.text(name) for name in ("status", "priority") if form.text(name)
+    }
+    assignee = form.text("assignee")
+    if assignee:
+        special = {views.ME: reader_id, views.NOBODY: None}
+        wanted["assignee_id"] = special.get(assignee, assignee)
+    return body.convert(wanted, TicketChange)
+
+
+async def _look(call: Call, chosen: Sequence[str], change: TicketChange) -> _Seen:
+    tenant_id = call.caller.tenant_id
+
+    async def work(tx: Tx) -> _Seen:
+        there = {
+            each.ticket.id: each for each in await ticket_store.list_chosen(tx, tenant_id, chosen)
+        }
+        found = {one: there.get(one) for one in chosen}
+        if not isinstance(change.assignee_id, str):
+            return _Seen(found, "")
+        user = await people.find(tx, tenant_id, change.assignee_id)
+        return _Seen(found, user.name if user is not None and user.is_active else None)
+
+    return await call.read(work)
+
+
+def _planned(
+    call: Call, ticket_id: str, found: TicketAndCustomer | None, change: TicketChange
+) -> Line:
+    """What will become of a ticket, as it is now."""
+    if found is None:
+        return Line(ticket_id, None, "", _why(Missing()))
+    etag = rules.etag(found.ticket.version, found.customer_version)
+    try:
+        is_so = rules.changed(found.ticket, change, call.now_us) is found.ticket
+    except Clash as refusal:
+        return Line(ticket_id, found, etag, _why(refusal))
+    return Line(ticket_id, found, etag, gettext("It is like that already.") if is_so else "")
+
+
+async def _changed(call: Call, line: Line, change: TicketChange) -> Line:
+    """Change one ticket in a transaction of its own; what hinders one does not hinder others."""
+    try:
+        shown = await call.write(
+            lambda tx: actions.change_ticket(
+                tx, call.caller, line.id, change, if_match=(line.etag,), now_us=call.now_us
+            )
+        )
+    except Refusal as refusal:
+        return line._replace(why=_why(refusal))
+    is_so = shown.etag == line.etag
+    return line._replace(why=gettext("It is like that already.") if is_so else "")
+
+
+def _why(refusal: Refusal) -> str:
+    if isinstance(refusal, Missing):
+        return gettext("It is no longer there.")
+    if isinstance(refusal, Stale):
+        return gettext("It has changed since you looked at it. Look at it again.")
+    if isinstance(refusal, Clash):
+        return gettext("It is closed. Open it first.")
+    if isinstance(refusal, Invalid):
+        return gettext("Whom it was to be assigned to can no longer be chosen.")
+    return gettext("It could not be stored right now. Try again in a moment.")
+
+
+async def _show(
+    call: Call,
+    form: Form,
+    status: int,
+    seen: _Seen,
+    lines: Sequence[Line],
+    change: TicketChange,
+    *,
+    is_done: bool,
+) -> Answer:
+    asked = views.asked(forms.asked(call))
+    return await render.show(
+        call, _ROOM, "bulk_done.html" if is_done else "bulk.html", status,
+        back=asked.link(), action=asked.bulk(),
+        changed=[line for line in lines if not line.why],
+        kept=[line for line in lines if line.why],
+        typed={name: form.text(name) for name in ("status", "priority", "assignee")},
+        change=change, unset=UNSET, assignee=seen.assignee, is_chosen=bool(seen.found),
+    )  # fmt: skip

@@ -1,0 +1,233 @@
+"""The OpenAPI document, derived from the table of routes and the structs."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+import sealdesk
+from sealdesk.web.openapi import problems as openapi_problems
+from sealdesk.web.openapi.headers import OF_ANSWERS, RATE_LIMIT, answer_headers, parameter
+from sealdesk.web.openapi.schemas import Schema, components, ref
+from sealdesk.web.query import Param
+from sealdesk.web.router import Operation, Route
+
+_ID = "0199c0df-7b10-7d52-9c11-2f6e5d4c3b2a"
+_ABOUT = """\
+Sealdesk is a multi-tenant customer-support ticketing service. Integrations call
+`/api/v1/external` with an API key and sign each request with HMAC-SHA256; people log in and manage
+the keys of their tenant.
+
+Every body is JSON in UTF-8. One resource comes as `{"data": {…}}`, a list as
+`{"data": […], "meta": {…}}`, and whatever is refused as a problem document (RFC 9457) with a stable
+`code`. Times are `YYYY-MM-DDTHH:MM:SS.ffffffZ`. HEAD is answered like GET.
+
+Within `/api/v1` members may be added to answers; what will go is announced by `Deprecation` and
+`Sunset` headers.
+"""
+_TAGS = {
+    "Tickets": "What customers ask for, from open to closed.",
+    "Replies": "What is said on a ticket: public replies and internal notes.",
+    "Customers": "Who asks. Each is known by an e-mail address, unique within the tenant.",
+    "Events": "What has happened, in order, for integrations that follow it.",
+    "API keys": "For administrators: who may call the external API, how much, and until when.",
+    "Webhooks": "For administrators: where Sealdesk sends what has happened, and what came of it.",
+    "Log-in": "Access tokens for people, and their own password.",
+    "Basics": "The first calls to make, and what operators watch.",
+}
+_SCHEMES = {
+    "apiKey": ("x-api-key", "The API key: `tk_live_` and 40 hex characters."),
+    "apiTimestamp": ("x-api-timestamp", "The Unix time in whole seconds, within 300 s of ours."),
+    "apiSignature": (
+        "x-api-signature",
+        "Lower-case hex HMAC-SHA256, keyed with the secret as text, of timestamp + METHOD + path"
+        " with query + lower-case hex SHA-256 of the body, with nothing between them.",
+    ),
+}
+_SECURITY: dict[str, list[dict[str, list[str]]]] = {
+    "hmac": [{name: [] for name in _SCHEMES}],
+    "jwt": [{"accessToken": []}],
+    "none": [],
+}
+
+
+def document(routes: Sequence[Route]) -> dict[str, Any]:
+    """The whole document as JSON values."""
+    paths: dict[str, dict[str, Any]] = {}
+    for route in routes:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Sealdesk",
+            "version": sealdesk.__version__,
+            "summary": "Tickets, replies and customers over signed requests.",
+            "description": _ABOUT,
+        },
+        "servers": [{"url": "/"}],
+        "tags": [{"name": name, "description": about} for name, about in _TAGS.items()],
+        "paths": paths,
+        "components": {
+            "schemas": _schemas([route.operation for route in routes]),
+            "headers": OF_ANSWERS,
+            "securitySchemes": _security_schemes(),
+        },
+    }
+
+
+def _security_schemes() -> dict[str, Any]:
+    signed = {
+        scheme: {"type": "apiKey", "in": "header", "name": header, "description": about}
+        for scheme, (header, about) in _SCHEMES.items()
+    }
+    about = "The access token of POST /api/v1/auth/login; it holds for an hour."
+    bearer = {"type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": about}
+    return {**signed, "accessToken": bearer}
+
+
+def _schemas(operations: Sequence[Operation]) -> dict[str, Schema]:
+    taken = {operation.takes: operation for operation in operations if operation.takes}
+    given = dict.fromkeys(type(operation.gives) for operation in operations if operation.gives)
+    metas = dict.fromkeys(type(operation.meta) for operation in operations if operation.is_list)
+    schemas = components(taken, [*given, *metas])
+    # A field that a request does not describe is the one that the answer describes.
+    for shape, operation in taken.items():
+        if operation.gives is not None:
+            told = schemas[_name(ref(type(operation.gives)))]["properties"]
+            for name, field in schemas[_name(ref(shape))]["properties"].items():
+                if "description" in told.get(name, {}):
+                    field.setdefault("description", told[name]["description"])
+    return schemas | openapi_problems.schemas()
+
+
+def _name(reference: Schema) -> str:
+    return str(reference["$ref"]).rpartition("/")[2]
+
+
+def _operation(route: Route) -> dict[str, Any]:
+    operation = route.operation
+    found: dict[str, Any] = {
+        "operationId": operation.name,
+        "tags": [operation.tag],
+        "summary": operation.summary,
+        "description": _description(route),
+        "security": _SECURITY[route.guard.scheme],
+        "parameters": list(_parameters(route)),
+        "responses": _success(route) | openapi_problems.responses(route, example_path(route)),
+    }
+    if route.guard.needs:
+        found["x-required-permissions"] = list(route.guard.needs)
+    if operation.takes is not None:
+        content = {"schema": ref(operation.takes), "example": operation.example}
+        is_patch = route.method == "PATCH"
+        types = ("application/json", *(("application/merge-patch+json",) if is_patch else ()))
+        found["requestBody"] = {"required": True, "content": dict.fromkeys(types, content)}
+    return found
+
+
+def _description(route: Route) -> str:
+    needs = " or ".join(f"`{need}`" for need in route.guard.needs)
+    proof = {
+        "hmac": f"Needs the permission {needs}." if needs else "Any valid key may call it.",
+        "jwt": f"Needs a log-in with the role {needs}.",
+        "none": "",
+    }[route.guard.scheme]
+    return f"{route.operation.about}\n\n{proof}".strip()
+
+
+def _parameters(route: Route) -> Iterator[dict[str, Any]]:
+    for name in re.findall(r"\{(\w+)\}", route.path):
+        yield {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "description": "The id, as the API gave it.",
+            "schema": {"type": "string", "format": "uuid"},
+            "example": _ID,
+        }
+    for param in route.operation.params:
+        yield _query_parameter(param)
+    heeded = [*route.operation.headers]
+    if route.operation.takes is not None:
+        heeded.append("prefer")
+    if route.guard.scheme == "jwt":
+        heeded.append("x-tenant-id")
+    for name in heeded:
+        yield parameter(name)
+
+
+def _query_parameter(param: Param) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "name": param.name,
+        "in": "query",
+        "required": False,
+        "description": param.about,
+        "schema": param.schema,
+    }
+    if param.schema["type"] == "array":
+        return found | {"style": "form", "explode": False, "example": [param.example]}
+    return found | {"example": _value(param)}
+
+
+def _value(param: Param) -> Any:
+    """The example of a parameter in the type of its schema; texts stay as they are."""
+    is_text = param.schema["type"] == "string"
+    return param.example if is_text else msgspec.json.decode(param.example)
+
+
+def _success(route: Route) -> dict[str, Any]:
+    operation = route.operation
+    found: dict[str, Any] = {
+        "description": "Done." if operation.status == 204 else f"{operation.summary}: done.",
+        "headers": answer_headers(*_success_headers(route)),
+    }
+    if operation.gives is not None:
+        found["content"] = {operation.produces: _answer(operation, operation.gives)}
+    elif operation.status != 204:
+        found["content"] = {operation.produces: {"schema": {"type": "string"}}}
+    responses = {str(operation.status): found}
+    if "if-none-match" in operation.headers:
+        kept = answer_headers(("x-request-id", "etag", *_budget(route)))
+        responses["304"] = {
+            "description": "It is still the version that you know.",
+            "headers": kept,
+        }
+    return responses
+
+
+def _success_headers(route: Route) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The headers that every success has, and those that some have."""
+    operation = route.operation
+    optional = () if operation.takes is None else ("x-warnings",)
+    if "idempotency-key" in operation.headers:
+        optional = (*optional, "idempotent-replayed")
+    return ("x-request-id", *operation.answer_headers, *_budget(route)), optional
+
+
+def _budget(route: Route) -> tuple[str, ...]:
+    return RATE_LIMIT if route.guard.scheme == "hmac" else ()
+
+
+def _answer(operation: Operation, gives: msgspec.Struct) -> dict[str, Any]:
+    """The media type object of `data` in its closed envelope."""
+    shape, value = ref(type(gives)), msgspec.to_builtins(gives)
+    if operation.is_list:
+        meta = operation.meta
+        properties = {"data": {"type": "array", "items": shape}, "meta": ref(type(meta))}
+        example = {"data": [value], "meta": msgspec.to_builtins(meta)}
+    else:
+        properties = {"data": shape}
+        example = {"data": value}
+    envelope = {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+    return {"schema": envelope, "example": example}
+
+
+def example_path(route: Route) -> str:
+    """The path of a row with an id in it."""
+    return re.sub(r"\{\w+\}", _ID, route.path)

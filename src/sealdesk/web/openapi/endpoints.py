@@ -1,0 +1,97 @@
+"""The documentation that the service serves of itself: OpenAPI, pages, and their assets."""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import resources
+
+import msgspec
+
+from sealdesk.web import conditional
+from sealdesk.web.request import Answer, Call, Header
+from sealdesk.web.router import Operation, Route, operation
+
+_TAG = "Documentation"
+_PAGE = "text/html; charset=utf-8"
+_ASSETS = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+# Nothing but our own files: no inline style or script, no frame around us, no form.
+_POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:;"
+    " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_PAGE_HEADERS: list[Header] = [
+    (b"content-security-policy", _POLICY.encode()),
+    (b"referrer-policy", b"no-referrer"),
+]
+
+
+class Reference:
+    """The documentation of these rows; each part is made when it is first asked for.
+
+    Making one takes tens of milliseconds, so it happens beside the request loop. What it takes is
+    imported then: only readers of the documentation pay for it, not every start.
+    """
+
+    def __init__(self, routes: Sequence[Route]) -> None:
+        self._routes = routes
+        self._openapi = cache(self._make_openapi)
+        self._page = cache(self._make_page)
+        self._errors = cache(self._make_errors)
+
+    def openapi(self) -> Operation:
+        """The operation of `/openapi.json`."""
+        return _served("The OpenAPI document", "application/json", self._openapi)
+
+    def page(self) -> Operation:
+        """The operation of `/docs`."""
+        return _served("The reference", _PAGE, self._page, _PAGE_HEADERS)
+
+    def errors(self) -> Operation:
+        """The operation of `/docs/errors`: a section for each code."""
+        return _served("The error codes", _PAGE, self._errors, _PAGE_HEADERS)
+
+    def _make_openapi(self) -> bytes:
+        from sealdesk.web.openapi import document as openapi
+
+        return msgspec.json.encode(openapi.document(self._routes))
+
+    def _make_page(self) -> bytes:
+        from sealdesk.web.openapi import html as reference_page
+
+        return reference_page.reference(msgspec.json.decode(self._openapi()))
+
+    def _make_errors(self) -> bytes:
+        from sealdesk.web.openapi import html as reference_page
+
+        return reference_page.errors()
+
+
+def asset(name: str) -> Operation:
+    """The operation of a file in static/, by its name."""
+    content_type = _ASSETS[name.rpartition(".")[2]]
+    file = resources.files("sealdesk.web") / "static" / name
+    return _served(name, content_type, cache(file.read_bytes))
+
+
+def _served(
+    summary: str,
+    content_type: str,
+    make: Callable[[], bytes],
+    headers: Sequence[Header] = (),
+) -> Operation:
+    """An operation that answers with what `make` gives, and its ETag."""
+
+    @operation(summary, tag=_TAG, headers=("if-none-match",), produces=content_type)
+    async def serve(call: Call) -> Answer:
+        content = await asyncio.to_thread(make)
+        etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+        kept = [*headers, (b"cache-control", b"no-cache")]
+        answer = Answer(200, content, kept, content_type.encode())
+        return conditional.unless_unchanged(call, etag, answer)
+
+    return serve

@@ -1,0 +1,189 @@
+"""The pages at /docs, rendered from the OpenAPI document."""
+
+import html
+import json
+import re
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
+
+from sealdesk.errors import CODES
+from sealdesk.web.openapi.fields import Field, fields_of, kind_of, rules_of
+from sealdesk.web.openapi.headers import RATE_LIMIT
+from sealdesk.web.openapi.problems import example
+from sealdesk.web.problems import PROBLEMS
+
+Json = dict[str, Any]
+_METHODS = ("get", "post", "patch", "put", "delete")
+_EVERYWHERE = ("x-request-id", *RATE_LIMIT)
+_TOKEN = re.compile(
+    r'(?P<name>"(?:[^"\\]|\\.)*")(?=:)|(?P<text>"(?:[^"\\]|\\.)*")'
+    r"|(?P<word>\b(?:true|false|null)\b|-?\b\d+(?:\.\d+)?\b)"
+)
+
+
+def reference(document: Json) -> bytes:
+    """The reference of a whole document."""
+    tags = [_tag(document, tag) for tag in document["tags"]]
+    page = _environment().get_template("reference.html")
+    return page.render(document=document, tags=tags, permissions=_permissions(tags)).encode()
+
+
+def errors() -> bytes:
+    """All error codes by status, each in a section of its own."""
+    by_status: dict[int, list[Json]] = {}
+    for code, (status, title) in CODES.items():
+        shown = {
+            "code": code,
+            "title": title,
+            "problem": PROBLEMS[code],
+            "example": example(code, status, None, "/api/v1/external/tickets"),
+        }
+        by_status.setdefault(status, []).append(shown)
+    page = _environment().get_template("errors.html")
+    return page.render(by_status=dict(sorted(by_status.items()))).encode()
+
+
+def snippet(name: str, **values: Any) -> str:
+    """A program in signing/ that sends one request; curl takes method, target and body."""
+    return _environment().get_template(f"signing/{name}.txt").render(values)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("sealdesk.web"),
+        autoescape=select_autoescape(("html",)),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"prose": _prose, "json": _json, "shell": shell}
+    environment.globals["snippet"] = snippet
+    return environment
+
+
+def _tag(document: Json, tag: Json) -> Json:
+    """What the page shows of a tag: its operations, and the objects that they answer with."""
+    operations = [
+        _operation(document, path, method, item[method])
+        for path, item in document["paths"].items()
+        for method in _METHODS
+        if method in item and tag["name"] in item[method]["tags"]
+    ]
+    objects = dict.fromkeys(o["object"] for o in operations if o["object"])
+    return {
+        **tag,
+        "id": tag["name"].lower().replace(" ", "-"),
+        "operations": operations,
+        "objects": [_object(document, name) for name in objects],
+    }
+
+
+def _object(document: Json, name: str) -> Json:
+    schema = document["components"]["schemas"][name]
+    return {"name": name, "about": schema["description"], "fields": fields_of(document, schema)}
+
+
+def _operation(document: Json, path: str, method: str, told: Json) -> Json:
+    status, success = next(iter(told["responses"].items()))
+    content: Json = next(iter(success.get("content", {}).values()), {})
+    data = content.get("schema", {}).get("properties", {}).get("data", {})
+    reference = data.get("items", data).get("$ref", "")
+    body = next(iter(told.get("requestBody", {"content": {}})["content"].values()), None)
+    return {
+        **told,
+        "id": told["operationId"],
+        "path": path,
+        "method": method.upper(),
+        "scheme": _scheme(told),
+        "about": told["description"].split("\n\n")[0],
+        "needs": told.get("x-required-permissions", []),
+        "groups": _parameter_groups(told["parameters"]),
+        "fields": [] if body is None else fields_of(document, _resolved(document, body["schema"])),
+        "body": None if body is None else body["example"],
+        "target": _example_target(path, told["parameters"]),
+        "status": status,
+        "answer": content.get("example"),
+        "answer_headers": [name for name in success["headers"] if name not in _EVERYWHERE],
+        "object": reference.rpartition("/")[2],
+        "is_list": "items" in data,
+        "refusals": _refusals(told["responses"]),
+    }
+
+
+def _scheme(told: Json) -> str:
+    """How a caller is proven: hmac, jwt or none."""
+    schemes = [name for option in told["security"] for name in option]
+    return "none" if not schemes else "jwt" if schemes == ["accessToken"] else "hmac"
+
+
+def _resolved(document: Json, schema: Json) -> Json:
+    found: Json = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    return found
+
+
+def _parameter_groups(parameters: list[Json]) -> list[tuple[str, list[Field]]]:
+    """(title, rows) of the parameters in the path, in the query and in headers."""
+    titles = {"path": "In the path", "query": "In the query", "header": "In headers"}
+    return [
+        (title, [_parameter(told) for told in parameters if told["in"] == place])
+        for place, title in titles.items()
+        if any(told["in"] == place for told in parameters)
+    ]
+
+
+def _parameter(told: Json) -> Field:
+    schema, kind = told["schema"], kind_of(told["schema"])
+    if schema["type"] == "array":
+        kind = "one or more, comma-separated"
+    return Field(told["name"], kind, rules_of(schema), told["description"], told["required"])
+
+
+def _example_target(path: str, parameters: list[Json]) -> str:
+    for told in parameters:
+        if told["in"] == "path":
+            path = path.replace("{" + told["name"] + "}", told["example"])
+    first = next((told for told in parameters if told["name"] == "status"), None)
+    return path if first is None else f"{path}?status=open&per_page=5"
+
+
+def _refusals(responses: Json) -> list[tuple[str, list[str]]]:
+    """(status, codes) of what can go wrong."""
+    return [
+        (status, list(response["content"]["application/problem+json"]["examples"]))
+        for status, response in responses.items()
+        if "application/problem+json" in response.get("content", {})
+    ]
+
+
+def _permissions(tags: list[Json]) -> list[Json]:
+    """The signed operations, for the table of who needs what."""
+    return [o for tag in tags for o in tag["operations"] if o["scheme"] == "hmac"]
+
+
+def _prose(text: str) -> Markup:
+    """Plain words with `code` in them as HTML."""
+    escaped = html.escape(text, quote=False)
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped))  # noqa: S704, escaped above
+
+
+def _json(value: Any) -> Markup:
+    """A JSON value, indented and coloured."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    parts, end = [], 0
+    for found in _TOKEN.finditer(text):
+        parts.append(html.escape(text[end : found.start()], quote=False))
+        token = html.escape(found.group(), quote=False)
+        parts.append(f'<span class="{found.lastgroup}">{token}</span>')
+        end = found.end()
+    parts.append(html.escape(text[end:], quote=False))
+    return Markup("".join(parts))  # noqa: S704, every part is escaped
+
+
+def shell(value: Any) -> str:
+    """A JSON value between single quotes for a shell, exactly as it will be sent."""
+    text = "" if value is None else json.dumps(value, indent=2, ensure_ascii=False)
+    return "'" + text.replace("'", "'\\''") + "'"

@@ -1,0 +1,1 @@
+"""What all HTML pages share: rendering, forms, translations."""

@@ -1,0 +1,108 @@
+"""Forms: what was typed, that a page of ours sent it, and what is wrong beside each field."""
+
+import hmac
+from urllib.parse import parse_qsl, urlsplit
+
+from sealdesk.errors import Forbidden, Invalid, Malformed, WrongType
+from sealdesk.web.pages.messages import retold
+from sealdesk.web.request import Call
+
+TOKEN = "form_token"  # noqa: S105 - the name of a field
+_TYPE = b"application/x-www-form-urlencoded"
+_MAX_FIELDS = 200
+_OURS = (b"same-origin", b"none")
+
+
+class Form:
+    """The fields of a form by name, in the order in which they came."""
+
+    def __init__(self, fields: list[tuple[str, str]]) -> None:
+        self._fields = fields
+
+    @property
+    def fields(self) -> list[tuple[str, str]]:
+        """All of them, as they were sent."""
+        return [*self._fields]
+
+    def text(self, name: str) -> str:
+        """What stands in a field, "" when it is not there."""
+        return next((value for field, value in self._fields if field == name), "")
+
+    def texts(self, name: str) -> list[str]:
+        """All that was chosen under one name."""
+        return [value for field, value in self._fields if field == name]
+
+
+def read(call: Call) -> Form:
+    """The form that was sent. Raises Malformed."""
+    return _parsed(call.body)
+
+
+def asked(call: Call) -> Form:
+    """What the address says behind its `?`; what no page knows is passed over. Raises Malformed."""
+    return _parsed(call.query)
+
+
+def _parsed(encoded: bytes) -> Form:
+    try:
+        fields = parse_qsl(
+            encoded.decode("ascii"),
+            keep_blank_values=True,
+            errors="strict",
+            max_num_fields=_MAX_FIELDS,
+        )
+    except ValueError:
+        raise Malformed("malformed_request", "The form or the address cannot be read.") from None
+    if any("\0" in part for field in fields for part in field):
+        raise Malformed("malformed_request", "The form or the address holds U+0000.")
+    # Browsers send the ends of lines as CR LF.
+    return Form([(name, value.replace("\r\n", "\n")) for name, value in fields])
+
+
+def check_sender(call: Call) -> None:
+    """Raises Forbidden when a browser says that another site sent the form, WrongType when it is
+    none of ours.
+
+    Browsers that do not say it are left to the form's token and the cookie's SameSite.
+    """
+    site = call.headers.get(b"sec-fetch-site")
+    if site is not None:
+        is_ours = site in _OURS and not call.is_repeated(b"sec-fetch-site")
+    else:
+        origin = call.headers.get(b"origin")
+        is_ours = origin is None or _host_of(origin) == call.headers.get(b"host", b"").lower()
+    if not is_ours:
+        raise _foreign()
+    declared = call.headers.get(b"content-type", b"")
+    if declared.partition(b";")[0].strip().lower() != _TYPE:
+        raise WrongType("unsupported_media_type", f"Forms are sent as {_TYPE.decode()}.")
+
+
+def check_token(call: Call, token: str) -> None:
+    """Raises Forbidden unless the form carries this token."""
+    sent = read(call).text(TOKEN)
+    if not hmac.compare_digest(sent.encode(), token.encode()):
+        raise _foreign()
+
+
+def faults_of(refusal: Invalid) -> dict[str, str]:
+    """What is wrong, by the name of the field; of several faults the first."""
+    faults: dict[str, str] = {}
+    for fault in refusal.members["errors"]:
+        field = fault["pointer"].split("/")[1] if fault["pointer"] else ""
+        faults.setdefault(field, retold(fault["message"]))
+    return faults
+
+
+def _host_of(origin: bytes) -> bytes:
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return b""
+
+
+def _foreign() -> Forbidden:
+    return Forbidden(
+        "foreign_form",
+        "This form was not sent from a page of your present log-in. Nothing was changed.",
+    )

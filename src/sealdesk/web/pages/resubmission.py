@@ -1,0 +1,119 @@
+"""What was typed into a form that could not be taken: kept in pages, until it is sent again."""
+
+from typing import NamedTuple
+
+from sealdesk.errors import Malformed
+from sealdesk.web.pages import forms
+from sealdesk.web.pages.forms import Form
+from sealdesk.web.pages.i18n import gettext, noted
+from sealdesk.web.request import MAX_BODY_BYTES, Call
+
+_TO = "kept_to"
+_PREFIX = "kept."
+# Never written into a page.
+PASSWORDS = frozenset({"password", "current", "new"})
+# What pages put into their forms for themselves, beside was_*.
+_NOT_TYPED = frozenset({"etag", "seen", "seen_change"})
+_CHOICES = frozenset({"status", "priority"})
+_TICKETS = frozenset({"ticket", "confirmed"})
+# The log-in's own fields, and where it leads to, come on top of what it carries.
+_MOST_BYTES = MAX_BODY_BYTES - 8 * 1024
+_LABELS = {
+    "allowed_ips": noted("Allowed addresses"),
+    "assignee": noted("Assigned to"),
+    "assignee_id": noted("Assigned to"),
+    "body": noted("Text"),
+    "company": noted("Company"),
+    "description": noted("Description"),
+    "email": noted("E-mail address"),
+    "events": noted("Events"),
+    "everything": noted("Everything"),
+    "expires_at": noted("Date"),
+    "expiry": noted("Expires"),
+    "external_id": noted("External id"),
+    "grant": noted("Permissions"),
+    "host": noted("Host"),
+    "is_internal": noted("Internal note"),
+    "key": noted("Key"),
+    "method": noted("Method"),
+    "name": noted("Name"),
+    "new_tags": noted("Tags"),
+    "permissions": noted("Permissions"),
+    "phone": noted("Phone"),
+    "priority": noted("Priority"),
+    "rate_limit": noted("Requests a minute"),
+    "replay_protection": noted("Replay protection"),
+    "role": noted("Role"),
+    "since": noted("From"),
+    "status": noted("Status"),
+    "tags": noted("Tags"),
+    "target": noted("Path and query"),
+    "until": noted("Until"),
+    "url": "URL",
+}
+
+
+class Kept(NamedTuple):
+    """A form that was sent. to: its address; fields: without passwords and the form's token."""
+
+    to: str
+    fields: list[tuple[str, str]]
+    token: str = ""
+
+    @property
+    def typed(self) -> list[tuple[str, str]]:
+        """What people typed or chose, without what their page put there."""
+        return [
+            (name, value)
+            for name, value in self.fields
+            if name not in _NOT_TYPED and not name.startswith("was_")
+        ]
+
+    @property
+    def shown(self) -> list[tuple[str, str]]:
+        """The same for people's eyes, by label; what was left as it was is left out."""
+        before = {name for name, _ in self.fields if name.startswith("was_")}
+        lines = [
+            (gettext(_LABELS.get(name, name)), _said(name, value))
+            for name, value in self.typed
+            if name not in _TICKETS
+            and (value or f"was_{name}" in before)
+            and (f"was_{name}", value) not in self.fields
+        ]
+        tickets = sum(name in _TICKETS for name, _ in self.fields)
+        return [*([(gettext("Tickets"), str(tickets))] if tickets else []), *lines]
+
+    @property
+    def carried(self) -> list[tuple[str, str]]:
+        """The fields by which the log-in carries it along; `found` reads them."""
+        return [(_TO, self.to), *((f"{_PREFIX}{name}", value) for name, value in self.fields)]
+
+
+def of(call: Call, to: str) -> Kept | None:
+    """The form of ours that was sent there; None where there is none, or nothing but passwords."""
+    try:
+        sent = forms.read(call)
+    except Malformed:
+        return None
+    names = {name for name, _ in sent.fields}
+    left_out = {*PASSWORDS, forms.TOKEN}
+    fields = [(name, value) for name, value in sent.fields if name not in left_out]
+    kept = Kept(to, fields, sent.text(forms.TOKEN))
+    is_ours = forms.TOKEN in names and len(call.body) <= _MOST_BYTES
+    return kept if is_ours and (kept.typed or not names & PASSWORDS) else None
+
+
+def found(form: Form) -> Kept | None:
+    """What a log-in carries along. Where it goes to is to be looked at by who sends it there."""
+    fields = [
+        (name.removeprefix(_PREFIX), value)
+        for name, value in form.fields
+        if name.startswith(_PREFIX)
+    ]
+    return Kept(form.text(_TO), fields) if fields else None
+
+
+def _said(name: str, value: str) -> str:
+    if name in _CHOICES:
+        return gettext(value.replace("_", " ").capitalize())
+    return "✓" if value == "yes" else value or "-"

@@ -1,0 +1,79 @@
+"""Lists: from the query string to a page request, and from rows to the list envelope."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from sealdesk.paging import (
+    DEFAULT_PER_PAGE,
+    MAX_PER_PAGE,
+    Listing,
+    PageRequest,
+    Position,
+    open_cursor,
+    seal_cursor,
+)
+from sealdesk.web import envelope, query
+from sealdesk.web.query import Param
+from sealdesk.web.request import Answer, Call
+
+R = TypeVar("R")
+
+PAGING = (
+    query.count(
+        "per_page",
+        "How many items a page has; more than 100 becomes 100.",
+        default=DEFAULT_PER_PAGE,
+        most=MAX_PER_PAGE,
+    ),
+    Param(
+        "cursor",
+        "`meta.next_cursor` of the previous page, with otherwise the same query.",
+        str,
+        {"type": "string"},
+        lambda _: None,
+        "5Jk0b2dWxq3n…",
+    ),
+)
+
+
+class ListCall(NamedTuple):
+    """A list that is asked for: the values of its parameters, the page, and its identity."""
+
+    values: dict[str, Any]
+    page: PageRequest
+    listing: Listing
+
+
+def read_list(call: Call, params: Sequence[Param]) -> ListCall:
+    """What part of which list the call wants. Raises Malformed."""
+    declared = (*params, *PAGING)
+    values = query.parse(call.query, declared)
+    normal = {p.name: p.normal(values[p.name]) for p in params if p.name in values}
+    path = call.path
+    listing = Listing(
+        call.caller.tenant_id, path, {n: text for n, text in normal.items() if text is not None}
+    )
+    cursor = values.get("cursor")
+    after = None if cursor is None else open_cursor(call.shared.ring, listing, cursor)
+    return ListCall(values, PageRequest(values.get("per_page", DEFAULT_PER_PAGE), after), listing)
+
+
+def page(
+    call: Call,
+    asked: ListCall,
+    rows: Sequence[R],
+    *,
+    show: Callable[[R], bytes],
+    position: Callable[[R], Position],
+) -> Answer:
+    """The envelope of a page. `rows` holds one more than the page when there are more.
+
+    show: a row as JSON. position: where a row stands in the order.
+    """
+    per_page = asked.page.per_page
+    shown = rows[:per_page]
+    has_more = len(rows) > per_page
+    cursor = seal_cursor(call.shared.ring, asked.listing, position(shown[-1])) if has_more else None
+    return envelope.many(
+        [show(row) for row in shown], envelope.PageMeta(per_page, has_more, cursor)
+    )

@@ -1,0 +1,1 @@
+"""The SQL of webhook endpoints and their deliveries."""

@@ -1,0 +1,287 @@
+"""The SQL of delivering: leases of endpoints, what is due to them, what came of it."""
+
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import NamedTuple
+
+import msgspec
+
+from sealdesk import ids
+from sealdesk.db.engine import Params, Row, Tx
+from sealdesk.webhooks.rules import Attempt, Endpoint
+from sealdesk.webhooks.store.endpoints import COLUMNS, endpoint_of
+from sealdesk.webhooks.types import DeliveryStatus
+
+_FREE = """FROM endpoints
+WHERE due_at <= :now AND (leased_until IS NULL OR leased_until <= :now)
+    AND is_active AND deleted_at IS NULL AND failing_since IS"""
+_LOOK = f"""
+SELECT (SELECT min(id) FROM events WHERE position IS NULL) AS event_id,
+    EXISTS (SELECT 1 FROM replays WHERE finished_at IS NULL) AS replays,
+    EXISTS (SELECT 1 {_FREE} NULL) AS healthy, EXISTS (SELECT 1 {_FREE} NOT NULL) AS failing
+"""
+_CLAIM_HEALTHY = f"SELECT {COLUMNS} {_FREE} NULL ORDER BY due_at, id LIMIT :limit"
+_CLAIM_FAILING = f"SELECT {COLUMNS} {_FREE} NOT NULL ORDER BY due_at, id LIMIT :limit"
+_LEASE = "UPDATE endpoints SET leased_until = :until WHERE tenant_id = :tenant_id AND id = :id"
+_RENEW = f"{_LEASE} AND leased_until = :lease"
+_STATE = """
+SELECT e.wakes, e.leased_until, e.is_active, (SELECT min(d.due_at) FROM deliveries d
+    WHERE d.tenant_id = :tenant_id AND d.endpoint_id = :id AND d.due_at IS NOT NULL) AS due_at
+FROM endpoints e WHERE e.tenant_id = :tenant_id AND e.id = :id LIMIT 1
+"""
+_RELEASE = """
+UPDATE endpoints SET leased_until = NULL, due_at = :due_at
+WHERE tenant_id = :tenant_id AND id = :id AND leased_until = :lease AND wakes = :wakes
+"""
+_END_LEASES = "UPDATE endpoints SET leased_until = NULL WHERE leased_until IS NOT NULL"
+
+_ENDPOINT = f"SELECT {COLUMNS} FROM endpoints WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
+_DUE = """
+SELECT d.id AS delivery_id, d.event_id, d.attempt_count, d.retry_count, d.due_at,
+    e.id, e.type, e.object, e.changes, e.created_at
+FROM (SELECT id, event_id, attempt_count, retry_count, due_at FROM deliveries
+    WHERE tenant_id = :tenant_id AND endpoint_id = :id AND due_at <= :now
+        AND (due_at, id) > (:after_due_at, :after_id)
+    ORDER BY due_at, id LIMIT :limit) d
+LEFT JOIN events e ON e.tenant_id = :tenant_id AND e.id = d.event_id
+ORDER BY d.due_at, d.id
+"""
+
+# A delivery that was deleted meanwhile takes no attempt; one that two workers made stays.
+_ADD_ATTEMPT = """
+INSERT INTO attempts (tenant_id, delivery_id, number, sent_at, duration_ms, url, request_headers,
+    status, answer_headers, answer_body, error)
+SELECT tenant_id, id, :number, :sent_at, :duration_ms, :url, :request_headers, :status,
+    :answer_headers, :answer_body, :error
+FROM deliveries WHERE tenant_id = :tenant_id AND id = :delivery_id
+ON CONFLICT (tenant_id, delivery_id, number) DO NOTHING
+"""
+_NOTE = """
+UPDATE deliveries SET status = :status, due_at = :due_at, attempt_count = :attempt_count,
+    retry_count = :retry_count
+WHERE tenant_id = :tenant_id AND id = :id
+"""
+_TURN = """
+UPDATE endpoints SET failing_since = :failing_since WHERE tenant_id = :tenant_id AND id = :id
+"""
+_DISABLE = """
+UPDATE endpoints SET is_active = FALSE, disabled_reason = :reason, due_at = NULL,
+    wakes = wakes + 1
+WHERE tenant_id = :tenant_id AND id = :id AND is_active AND deleted_at IS NULL
+"""
+
+_OLD = """
+SELECT id FROM deliveries WHERE tenant_id = :tenant_id AND id < :before ORDER BY id LIMIT :limit
+"""
+_OF_DELETED = """
+SELECT id FROM deliveries WHERE tenant_id = :tenant_id AND endpoint_id = :endpoint_id
+ORDER BY id LIMIT :limit
+"""
+_PRUNE_ATTEMPTS = "DELETE FROM attempts WHERE tenant_id = :tenant_id AND delivery_id = :id"
+_PRUNE_DELIVERY = "DELETE FROM deliveries WHERE tenant_id = :tenant_id AND id = :id"
+_PRUNE_REPLAYS = """
+DELETE FROM replays WHERE tenant_id = :tenant_id AND id IN
+    (SELECT id FROM replays WHERE tenant_id = :tenant_id AND id < :before
+        AND finished_at IS NOT NULL ORDER BY id LIMIT :limit)
+"""
+_DELETED = """
+SELECT tenant_id, id FROM endpoints WHERE deleted_at < :before ORDER BY deleted_at, id LIMIT 1
+"""
+_PRUNE_REPLAYS_OF = """
+DELETE FROM replays WHERE tenant_id = :tenant_id AND endpoint_id = :endpoint_id
+"""
+_PRUNE_ENDPOINT = "DELETE FROM endpoints WHERE tenant_id = :tenant_id AND id = :endpoint_id"
+
+
+class Waiting(NamedTuple):
+    """What there is to do: the oldest event without a position, whether there are replays under
+    way, and endpoints that nobody holds to which something is due.
+    """
+
+    event_id: str | None
+    replays: bool
+    healthy: bool
+    failing: bool
+
+
+class Place(NamedTuple):
+    """How far an endpoint's due deliveries have been read."""
+
+    due_at: int
+    delivery_id: str
+
+
+class Due(NamedTuple):
+    """A delivery whose time has come. event: what `events.payload` takes; None, it is deleted."""
+
+    delivery_id: str
+    event_id: str
+    attempt_count: int
+    retry_count: int
+    place: Place
+    event: Row | None
+
+
+class Outcome(NamedTuple):
+    """What came of an attempt: how its delivery and its endpoint stand after it.
+
+    has_turned: whether failing_since is another than before. disables: why, if it does.
+    """
+
+    endpoint: Endpoint
+    delivery_id: str
+    attempt: Attempt
+    status: DeliveryStatus
+    retry_count: int
+    due_at: int | None
+    failing_since: int | None
+    has_turned: bool
+    disables: str | None
+
+
+START = Place(-1, "")
+
+
+async def look(tx: Tx, now_us: int) -> Waiting:
+    """What there is to do."""
+    (row,) = await tx.all(_LOOK, {"now": now_us})
+    return Waiting(*row)
+
+
+async def claim(
+    tx: Tx, now_us: int, until_us: int, *, healthy: int, failing: int
+) -> list[Endpoint]:
+    """Lease endpoints to which something is due, so many at the most."""
+    rows: list[Row] = []
+    for sql, limit in ((_CLAIM_HEALTHY, healthy), (_CLAIM_FAILING, failing)):
+        if limit:
+            rows += await tx.claim(sql, {"now": now_us, "limit": limit})
+    await tx.run_all(_LEASE, [{**_key_of(row), "until": until_us} for row in rows])
+    return [endpoint_of(row) for row in rows]
+
+
+async def renew(tx: Tx, endpoint: Endpoint, lease: int, until_us: int) -> Endpoint | None:
+    """Keep a lease for longer, of the endpoint as it is now; None when another has it."""
+    is_ours = await tx.run(_RENEW, {**_key(endpoint), "lease": lease, "until": until_us})
+    return await find(tx, endpoint) if is_ours else None
+
+
+async def release(tx: Tx, endpoint: Endpoint, lease: int, now_us: int, *, at_once: bool) -> bool:
+    """Let go of an endpoint. False when more is due to it, unless it has to be at once."""
+    state = await tx.first(_STATE, _key(endpoint))
+    if state is None or state["leased_until"] != lease:
+        return True
+    due_at = state["due_at"] if state["is_active"] else None
+    if due_at is not None and due_at <= now_us:
+        if not at_once:
+            return False
+        due_at = now_us  # behind all that have waited for longer
+    params = {**_key(endpoint), "lease": lease, "wakes": state["wakes"], "due_at": due_at}
+    await tx.put(_RELEASE, params)
+    return True
+
+
+async def end_leases(tx: Tx) -> None:
+    """Take back what an ended process held; only where there can be no other."""
+    await tx.run(_END_LEASES, {})
+
+
+async def find(tx: Tx, endpoint: Endpoint) -> Endpoint | None:
+    """An endpoint as it is now, whether deleted or not."""
+    row = await tx.first(_ENDPOINT, _key(endpoint))
+    return None if row is None else endpoint_of(row)
+
+
+async def list_due(tx: Tx, endpoint: Endpoint, after: Place, now_us: int, limit: int) -> list[Due]:
+    """What is due to an endpoint, behind a place, the longest due first."""
+    params = {
+        **_key(endpoint),
+        "now": now_us,
+        "after_due_at": after.due_at,
+        "after_id": after.delivery_id,
+        "limit": limit,
+    }
+    return [_due(row) for row in await tx.all(_DUE, params)]
+
+
+async def note(tx: Tx, outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Store what came of attempts; those by which an endpoint is disabled now."""
+    await tx.run_all(_ADD_ATTEMPT, [_attempt_params(outcome) for outcome in outcomes])
+    await tx.run_all(_NOTE, [_delivery_params(outcome) for outcome in outcomes])
+    turned = {
+        (outcome.endpoint.tenant_id, outcome.endpoint.id): outcome.failing_since
+        for outcome in outcomes
+        if outcome.has_turned
+    }
+    # In the order in which others change several, too, so that nobody waits in a circle.
+    for (tenant_id, endpoint_id), since in sorted(turned.items(), key=itemgetter(0)):
+        await tx.run(_TURN, {"tenant_id": tenant_id, "id": endpoint_id, "failing_since": since})
+    return [outcome for outcome in outcomes if outcome.disables and await _disable(tx, outcome)]
+
+
+async def prune(tx: Tx, tenant_id: str, before_us: int, limit: int) -> int:
+    """Delete some of a tenant's deliveries and replays from before an instant; how many."""
+    params = {"tenant_id": tenant_id, "before": ids.lowest(before_us), "limit": limit}
+    deleted = await _prune_deliveries(tx, _OLD, params)
+    return deleted + await tx.run(_PRUNE_REPLAYS, params)
+
+
+async def prune_deleted(tx: Tx, before_us: int, limit: int) -> int:
+    """Delete some of what is left of an endpoint that was deleted before an instant; how many."""
+    row = await tx.first(_DELETED, {"before": before_us})
+    if row is None:
+        return 0
+    params = {"tenant_id": row["tenant_id"], "endpoint_id": row["id"], "limit": limit}
+    if deleted := await _prune_deliveries(tx, _OF_DELETED, params):
+        return deleted
+    return await tx.run(_PRUNE_REPLAYS_OF, params) + await tx.run(_PRUNE_ENDPOINT, params)
+
+
+async def _prune_deliveries(tx: Tx, sql: str, params: Params) -> int:
+    # Claimed, so that no attempt is added between the two deletions.
+    rows = await tx.claim(sql, params)
+    keys = [{"tenant_id": params["tenant_id"], "id": row["id"]} for row in rows]
+    if keys:
+        await tx.run_all(_PRUNE_ATTEMPTS, keys)
+        await tx.run_all(_PRUNE_DELIVERY, keys)
+    return len(keys)
+
+
+async def _disable(tx: Tx, outcome: Outcome) -> bool:
+    params = {**_key(outcome.endpoint), "reason": outcome.disables}
+    return await tx.run(_DISABLE, params) == 1
+
+
+def _attempt_params(outcome: Outcome) -> Params:
+    of = {"tenant_id": outcome.endpoint.tenant_id, "delivery_id": outcome.delivery_id}
+    return {**of, **msgspec.structs.asdict(outcome.attempt)}
+
+
+def _delivery_params(outcome: Outcome) -> Params:
+    return {
+        "tenant_id": outcome.endpoint.tenant_id,
+        "id": outcome.delivery_id,
+        "status": outcome.status,
+        "due_at": outcome.due_at,
+        "attempt_count": outcome.attempt.number,
+        "retry_count": outcome.retry_count,
+    }
+
+
+def _due(row: Row) -> Due:
+    return Due(
+        row["delivery_id"],
+        row["event_id"],
+        row["attempt_count"],
+        row["retry_count"],
+        Place(row["due_at"], row["delivery_id"]),
+        None if row["id"] is None else row,
+    )
+
+
+def _key(endpoint: Endpoint) -> dict[str, object]:
+    return {"tenant_id": endpoint.tenant_id, "id": endpoint.id}
+
+
+def _key_of(row: Row) -> dict[str, object]:
+    return {"tenant_id": row["tenant_id"], "id": row["id"]}

@@ -1,0 +1,297 @@
+"""The SQL of managing webhook endpoints, their deliveries and replays."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from sealdesk import clock
+from sealdesk.db.engine import Overtaken, Params, Row, Tx
+from sealdesk.paging import PageRequest
+from sealdesk.webhooks import rules
+from sealdesk.webhooks.rules import Attempt, Delivery, Endpoint, Replay
+from sealdesk.webhooks.types import AttemptSummary, DeliveryShown, DeliveryStatus
+
+COLUMNS = """tenant_id, id, url, events, description, is_active, disabled_reason, sealed_secret,
+    secret_version, sealed_old_secret, old_secret_until, failing_since, created_at"""
+_FIND = f"""
+SELECT {COLUMNS} FROM endpoints
+WHERE tenant_id = :tenant_id AND id = :id AND deleted_at IS NULL LIMIT 1
+"""
+_LIST = f"""
+SELECT {COLUMNS} FROM endpoints
+WHERE tenant_id = :tenant_id AND id < :before AND deleted_at IS NULL ORDER BY id DESC LIMIT :limit
+"""
+_LIST_SEALED = """
+SELECT id FROM endpoints
+WHERE tenant_id = :tenant_id AND id > :after AND sealed_secret IS NOT NULL ORDER BY id LIMIT :limit
+"""
+_ADD = """
+INSERT INTO endpoints (tenant_id, id, url, events, description, is_active, disabled_reason,
+    sealed_secret, secret_version, sealed_old_secret, old_secret_until, failing_since, due_at,
+    leased_until, wakes, created_at, deleted_at)
+VALUES (:tenant_id, :id, :url, :events, :description, :is_active, :disabled_reason,
+    :sealed_secret, :secret_version, :sealed_old_secret, :old_secret_until, :failing_since, NULL,
+    NULL, 0, :created_at, NULL)
+"""
+# What the background loop changes too is named by none but the statements that are about it.
+_DESCRIBE = """
+UPDATE endpoints SET url = :url, events = :events, description = :description
+WHERE tenant_id = :tenant_id AND id = :id AND deleted_at IS NULL
+"""
+_REKEY = """
+UPDATE endpoints SET sealed_secret = :sealed_secret, secret_version = :secret_version,
+    sealed_old_secret = :sealed_old_secret, old_secret_until = :old_secret_until
+WHERE tenant_id = :tenant_id AND id = :id AND deleted_at IS NULL
+"""
+_PAUSE = """
+UPDATE endpoints SET is_active = FALSE, due_at = NULL, wakes = wakes + 1
+WHERE tenant_id = :tenant_id AND id = :id AND is_active AND deleted_at IS NULL
+"""
+_RESUME = """
+UPDATE endpoints SET is_active = TRUE, disabled_reason = NULL, failing_since = NULL,
+    due_at = :now, wakes = wakes + 1
+WHERE tenant_id = :tenant_id AND id = :id AND deleted_at IS NULL
+"""
+WAKE = """
+UPDATE endpoints SET due_at = CASE WHEN due_at < :now THEN due_at ELSE :now END, wakes = wakes + 1
+WHERE tenant_id = :tenant_id AND id = :id AND is_active AND deleted_at IS NULL
+"""
+_DELETE = """
+UPDATE endpoints SET deleted_at = :now, is_active = FALSE, sealed_secret = NULL,
+    sealed_old_secret = NULL, old_secret_until = NULL, due_at = NULL, wakes = wakes + 1
+WHERE tenant_id = :tenant_id AND id = :id AND deleted_at IS NULL
+"""
+
+_DELIVERY = """d.tenant_id, d.id, d.endpoint_id, d.event_id, d.event_type, d.status,
+    d.attempt_count, d.retry_count, d.due_at, d.created_at"""
+_SUMMARY = "a.number, a.sent_at, a.duration_ms, a.status AS answer_status, a.error"
+_WITH_LAST_ATTEMPT = """d LEFT JOIN attempts a
+    ON a.tenant_id = d.tenant_id AND a.delivery_id = d.id AND a.number = d.attempt_count
+ORDER BY d.id DESC"""
+_FIND_DELIVERY = f"""
+SELECT {_DELIVERY} FROM deliveries d
+WHERE d.tenant_id = :tenant_id AND d.id = :id AND d.endpoint_id = :endpoint_id LIMIT 1
+"""
+_LIST_DELIVERIES = f"""
+SELECT {_DELIVERY}, {_SUMMARY} FROM (SELECT {_DELIVERY} FROM deliveries d
+    WHERE d.tenant_id = :tenant_id AND d.endpoint_id = :endpoint_id AND d.id < :before
+    ORDER BY d.id DESC LIMIT :limit) {_WITH_LAST_ATTEMPT}
+"""
+_LIST_DELIVERIES_IN = f"""
+SELECT {_DELIVERY}, {_SUMMARY} FROM (SELECT {_DELIVERY} FROM deliveries d
+    WHERE d.tenant_id = :tenant_id AND d.endpoint_id = :endpoint_id AND d.status = :status
+        AND d.id < :before
+    ORDER BY d.id DESC LIMIT :limit) {_WITH_LAST_ATTEMPT}
+"""
+_LAST_DELIVERIES = f"""
+SELECT {_DELIVERY}, {_SUMMARY} FROM endpoints e
+JOIN deliveries d ON d.tenant_id = e.tenant_id AND d.id = (SELECT x.id FROM deliveries x
+    WHERE x.tenant_id = e.tenant_id AND x.endpoint_id = e.id ORDER BY x.id DESC LIMIT 1)
+LEFT JOIN attempts a
+    ON a.tenant_id = d.tenant_id AND a.delivery_id = d.id AND a.number = d.attempt_count
+WHERE e.tenant_id = :tenant_id AND e.deleted_at IS NULL ORDER BY e.id DESC LIMIT :limit
+"""
+_ADD_DELIVERY = """
+INSERT INTO deliveries (tenant_id, id, endpoint_id, event_id, event_type, status, attempt_count,
+    retry_count, due_at, created_at)
+VALUES (:tenant_id, :id, :endpoint_id, :event_id, :event_type, :status, :attempt_count,
+    :retry_count, :due_at, :created_at)
+"""
+_ASK_AGAIN = """
+UPDATE deliveries SET status = 'pending', due_at = :now, retry_count = 0
+WHERE tenant_id = :tenant_id AND id = :id
+"""
+_ADD_ATTEMPT = """
+INSERT INTO attempts (tenant_id, delivery_id, number, sent_at, duration_ms, url, request_headers,
+    status, answer_headers, answer_body, error)
+VALUES (:tenant_id, :delivery_id, :number, :sent_at, :duration_ms, :url, :request_headers,
+    :status, :answer_headers, :answer_body, :error)
+"""
+_LIST_ATTEMPTS = """
+SELECT number, sent_at, duration_ms, url, request_headers, status, answer_headers, answer_body,
+    error
+FROM attempts
+WHERE tenant_id = :tenant_id AND delivery_id = :delivery_id ORDER BY number DESC LIMIT :limit
+"""
+_FIND_EVENT = """
+SELECT id, type, object, changes, created_at FROM events
+WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
+"""
+
+_ADD_REPLAY = """
+INSERT INTO replays (tenant_id, id, endpoint_id, since, until, after_id, delivery_count,
+    created_at, finished_at)
+VALUES (:tenant_id, :id, :endpoint_id, :since, :until, :after_id, :delivery_count,
+    :created_at, :finished_at)
+"""
+_REPLAY = """tenant_id, id, endpoint_id, since, until, after_id, delivery_count, created_at,
+    finished_at"""
+_FIND_OPEN_REPLAY = f"""
+SELECT {_REPLAY} FROM replays
+WHERE tenant_id = :tenant_id AND endpoint_id = :endpoint_id AND finished_at IS NULL LIMIT 1
+"""
+_LIST_REPLAYS = f"""
+SELECT {_REPLAY} FROM replays
+WHERE tenant_id = :tenant_id AND endpoint_id = :endpoint_id AND id < :before
+ORDER BY id DESC LIMIT :limit
+"""
+
+_LAST_ID = "g"  # sorts behind every id
+
+
+async def find(tx: Tx, tenant_id: str, endpoint_id: str) -> Endpoint | None:
+    """One that is not deleted."""
+    row = await tx.first(_FIND, {"tenant_id": tenant_id, "id": endpoint_id})
+    return None if row is None else endpoint_of(row)
+
+
+async def list_endpoints(tx: Tx, tenant_id: str, page: PageRequest) -> list[Endpoint]:
+    """Newest first; one more than the page when there are more."""
+    return [endpoint_of(row) for row in await tx.all(_LIST, _page_params(tenant_id, page))]
+
+
+async def list_sealed(tx: Tx, tenant_id: str, after: str, limit: int) -> Sequence[str]:
+    """The ids of a tenant's endpoints that have a secret, for resealing."""
+    params = {"tenant_id": tenant_id, "after": after, "limit": limit}
+    return [row["id"] for row in await tx.all(_LIST_SEALED, params)]
+
+
+async def add(tx: Tx, endpoint: Endpoint) -> None:
+    await tx.put(_ADD, _params(endpoint))
+
+
+async def describe(tx: Tx, endpoint: Endpoint) -> None:
+    """Store what people say of it: URL, event types, description."""
+    await tx.put(_DESCRIBE, _params(endpoint))
+
+
+async def rekey(tx: Tx, endpoint: Endpoint) -> None:
+    """Store its secrets."""
+    await tx.put(_REKEY, _params(endpoint))
+
+
+async def pause(tx: Tx, tenant_id: str, endpoint_id: str) -> None:
+    """Stop sending to an active one."""
+    await _change_one(tx, _PAUSE, {"tenant_id": tenant_id, "id": endpoint_id})
+
+
+async def resume(tx: Tx, tenant_id: str, endpoint_id: str, now_us: int) -> None:
+    """Send again to one that is not active, as if it had never failed."""
+    params = {"tenant_id": tenant_id, "id": endpoint_id, "now": now_us}
+    await _change_one(tx, _RESUME, params)
+
+
+async def wake(tx: Tx, tenant_id: str, endpoint_id: str, now_us: int) -> None:
+    """Have the background loop look at an active one now."""
+    await tx.put(WAKE, {"tenant_id": tenant_id, "id": endpoint_id, "now": now_us})
+
+
+async def delete(tx: Tx, tenant_id: str, endpoint_id: str, now_us: int) -> None:
+    """Make it invisible and destroy its secrets."""
+    await tx.put(_DELETE, {"tenant_id": tenant_id, "id": endpoint_id, "now": now_us})
+
+
+async def find_delivery(
+    tx: Tx, tenant_id: str, endpoint_id: str, delivery_id: str
+) -> Delivery | None:
+    params = {"tenant_id": tenant_id, "endpoint_id": endpoint_id, "id": delivery_id}
+    row = await tx.first(_FIND_DELIVERY, params)
+    return None if row is None else Delivery(*row)
+
+
+async def list_deliveries(
+    tx: Tx,
+    tenant_id: str,
+    endpoint_id: str,
+    page: PageRequest,
+    status: DeliveryStatus | None = None,
+) -> list[DeliveryShown]:
+    """Newest first; one more than the page when there are more."""
+    sql = _LIST_DELIVERIES if status is None else _LIST_DELIVERIES_IN
+    params = {**_page_params(tenant_id, page), "endpoint_id": endpoint_id}
+    wanted = params if status is None else {**params, "status": status}
+    return [_delivery_shown(row) for row in await tx.all(sql, wanted)]
+
+
+async def last_deliveries(tx: Tx, tenant_id: str, limit: int) -> dict[str, DeliveryShown]:
+    """The newest delivery of each of the newest endpoints that have any: endpoint id → it."""
+    rows = await tx.all(_LAST_DELIVERIES, {"tenant_id": tenant_id, "limit": limit})
+    return {row["endpoint_id"]: _delivery_shown(row) for row in rows}
+
+
+async def add_delivery(tx: Tx, delivery: Delivery) -> None:
+    await tx.put(_ADD_DELIVERY, msgspec.structs.asdict(delivery))
+
+
+async def ask_again(tx: Tx, tenant_id: str, delivery_id: str, now_us: int) -> None:
+    """Begin a delivery's schedule anew, now."""
+    await tx.put(_ASK_AGAIN, {"tenant_id": tenant_id, "id": delivery_id, "now": now_us})
+
+
+async def add_attempt(tx: Tx, tenant_id: str, delivery_id: str, attempt: Attempt) -> None:
+    of = {"tenant_id": tenant_id, "delivery_id": delivery_id}
+    await tx.put(_ADD_ATTEMPT, {**of, **msgspec.structs.asdict(attempt)})
+
+
+async def list_attempts(tx: Tx, tenant_id: str, delivery_id: str, limit: int) -> list[Attempt]:
+    """The last ones, oldest first."""
+    params = {"tenant_id": tenant_id, "delivery_id": delivery_id, "limit": limit}
+    return [Attempt(*row) for row in reversed(await tx.all(_LIST_ATTEMPTS, params))]
+
+
+async def find_event(tx: Tx, tenant_id: str, event_id: str) -> Row | None:
+    """What `events.payload` takes; None once it is deleted."""
+    return await tx.first(_FIND_EVENT, {"tenant_id": tenant_id, "id": event_id})
+
+
+async def add_replay(tx: Tx, replay: Replay) -> None:
+    await tx.put(_ADD_REPLAY, msgspec.structs.asdict(replay))
+
+
+async def find_open_replay(tx: Tx, tenant_id: str, endpoint_id: str) -> Replay | None:
+    """The one that is under way."""
+    params = {"tenant_id": tenant_id, "endpoint_id": endpoint_id}
+    row = await tx.first(_FIND_OPEN_REPLAY, params)
+    return None if row is None else Replay(*row)
+
+
+async def list_replays(tx: Tx, tenant_id: str, endpoint_id: str, page: PageRequest) -> list[Replay]:
+    """Newest first; one more than the page when there are more."""
+    params = {**_page_params(tenant_id, page), "endpoint_id": endpoint_id}
+    return [Replay(*row) for row in await tx.all(_LIST_REPLAYS, params)]
+
+
+def endpoint_of(row: Row) -> Endpoint:
+    """The endpoint in a row of COLUMNS."""
+    values = dict(row)
+    values["events"] = tuple(msgspec.json.decode(values["events"]))
+    values["is_active"] = bool(values["is_active"])
+    return Endpoint(**values)
+
+
+async def _change_one(tx: Tx, sql: str, params: Params) -> None:
+    # At once, for a later statement of the same transaction may change the same row.
+    if await tx.run(sql, params) != 1:
+        raise Overtaken
+
+
+def _page_params(tenant_id: str, page: PageRequest) -> dict[str, object]:
+    before = _LAST_ID if page.after is None else page.after[0]
+    return {"tenant_id": tenant_id, "before": before, "limit": page.per_page + 1}
+
+
+def _params(endpoint: Endpoint) -> dict[str, object]:
+    names = msgspec.json.encode(endpoint.events).decode()
+    return msgspec.structs.asdict(endpoint) | {"events": names}
+
+
+def _delivery_shown(row: Row) -> DeliveryShown:
+    return rules.delivery_shown(Delivery(*tuple(row)[:10]), _summary(row))
+
+
+def _summary(row: Row) -> AttemptSummary | None:
+    if row["number"] is None:
+        return None
+    sent_at = clock.iso(row["sent_at"])
+    answer = (row["answer_status"], row["error"])
+    return AttemptSummary(row["number"], sent_at, row["duration_ms"], *answer)

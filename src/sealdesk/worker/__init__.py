@@ -1,0 +1,1 @@
+"""The background loop and its steps."""

@@ -1,0 +1,73 @@
+"""Pruning: deletes, in small steps, what is kept only for a time."""
+
+import asyncio
+
+from sealdesk.api_keys import store as api_keys
+from sealdesk.db.engine import Tx, Work
+from sealdesk.event_log import events
+from sealdesk.identity import rules as identity_rules
+from sealdesk.identity import store as identity
+from sealdesk.identity.store import Tenant
+from sealdesk.records import idempotency
+from sealdesk.state import Shared
+from sealdesk.telemetry.key_usage import HOUR_US
+from sealdesk.tickets.store import history
+from sealdesk.webhooks.store import deliveries as delivery_store
+
+_STEP_ROWS = 200
+_STEP_PAUSE_S = 0.05
+_TENANTS_AT_ONCE = 100
+_USAGE_US = 30 * 24 * HOUR_US
+# Whoever delivered to an endpoint, or was about to, when it was deleted, is done with it by then.
+_DELETED_US = 60 * 1_000_000
+
+
+async def prune(shared: Shared) -> int:
+    """Delete everything whose time has passed; how many rows."""
+    now_us = shared.clock.now_us()
+    total = await _in_steps(shared, lambda tx: _prune_directories(tx, now_us))
+    deleted_before = now_us - _DELETED_US
+    total += await _in_steps(
+        shared, lambda tx: delivery_store.prune_deleted(tx, deleted_before, _STEP_ROWS)
+    )
+    after = ""
+    while True:
+        tenants = await shared.database.read(_tenants_after(after))
+        for tenant in tenants:
+            total += await _prune_tenant(shared, tenant.id, now_us - events.KEPT_US)
+        if len(tenants) < _TENANTS_AT_ONCE:
+            return total
+        after = tenants[-1].id
+
+
+def _tenants_after(after: str) -> Work[list[Tenant]]:
+    return lambda tx: identity.list_tenants(tx, after, _TENANTS_AT_ONCE)
+
+
+async def _prune_tenant(shared: Shared, tenant_id: str, before_us: int) -> int:
+    async def step(tx: Tx) -> int:
+        # Deliveries first: they say which event they are about.
+        deleted = await delivery_store.prune(tx, tenant_id, before_us, _STEP_ROWS)
+        return deleted + await events.prune(tx, tenant_id, before_us, _STEP_ROWS)
+
+    return await _in_steps(shared, step)
+
+
+async def _prune_directories(tx: Tx, now_us: int) -> int:
+    attempts_before = now_us - identity_rules.LONGEST_BOUND_US
+    return (
+        await idempotency.prune(tx, now_us, _STEP_ROWS)
+        + await api_keys.prune_signatures(tx, now_us, _STEP_ROWS)
+        + await api_keys.prune_usage(tx, now_us - _USAGE_US, _STEP_ROWS)
+        + await identity.prune(tx, now_us, attempts_before, _STEP_ROWS)
+        + await history.prune_answering(tx, now_us, _STEP_ROWS)
+    )
+
+
+async def _in_steps(shared: Shared, step: Work[int]) -> int:
+    """Repeat a step until it finds nothing; others write in between."""
+    total = 0
+    while deleted := await shared.database.write(step):
+        total += deleted
+        await asyncio.sleep(_STEP_PAUSE_S)
+    return total

@@ -1,0 +1,236 @@
+"""Settings → Audit: what was done and by whom, read, filtered, and taken along as a file."""
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+import sealdesk
+from sealdesk import clock, ids
+from sealdesk.audit_log.action_names import DEEDS
+from sealdesk.caller import Actor
+from sealdesk.db.engine import Tx
+from sealdesk.errors import QueryTooSlow
+from sealdesk.records import audit
+from sealdesk.records.audit import Deed
+from tests.support.pages import Page, Visitor, logged_in
+from tests.support.service import Service, Tenant
+from tests.web.test_pages import assert_guarded
+from tests.webhooks.test_pages import HOSTILE
+
+HOME = "/settings/audit"
+EXPORT = f"{HOME}/export"
+ADA = Actor("user", ids.mint(1), "Ada")
+BO = Actor("api_key", ids.mint(2), "Bo's key")
+KEY_ID = ids.mint(3)
+_DEED = re.compile(r"\"((?:[a-z]+_)?[a-z]+\.[a-z_]+)\"")
+
+
+@pytest.fixture
+def visitor(tenant: Tenant) -> Visitor:
+    return logged_in(tenant)
+
+
+def _note(tenant: Tenant, *deeds: Deed, at_us: int | None = None) -> int:
+    """Note deeds a microsecond apart; when the first was done."""
+    start_us = at_us or tenant.service.clock.now_us()
+
+    async def work(tx: Tx) -> None:
+        for number, deed in enumerate(deeds):
+            await audit.record(tx, tenant.id, deed, start_us + number)
+
+    tenant.service.write(work)
+    return start_us
+
+
+def _named(name: str, action: str = "api_key.created", actor: Actor = ADA) -> Deed:
+    return Deed(action, actor, "192.0.2.7", ids.mint(3), {"name": name})
+
+
+def _numbers(page: Page) -> list[int]:
+    return [int(number) for number in re.findall(r"deed-(\d+)", page.text)]
+
+
+def _table(visitor: Visitor, query: str = "") -> list[list[str]]:
+    answer = visitor.once("GET", f"{EXPORT}?{query}")
+    assert answer.status_code == 200
+    return list(csv.reader(io.StringIO(answer.content.decode("utf-8-sig"), newline="")))
+
+
+def test_what_was_done_is_shown_with_who_and_from_where(visitor: Visitor, tenant: Tenant) -> None:
+    changes = {"rate_limit": [1000, 50], "name": ["Shop", "The shop"]}
+    details = {"name": "The shop", "changes": changes}
+    _note(tenant, Deed("api_key.updated", ADA, "192.0.2.7", KEY_ID, details))
+    role = {"role": ["agent", "tenant_admin"]}
+    _note(tenant, Deed("user.role_changed", ADA, "192.0.2.7", ids.mint(4), role))
+    page = visitor.get(HOME)
+    shown = ("API key changed", "The shop", "by Ada", "192.0.2.7", "1000 → 50")
+    for words in (*shown, "Agent → Administrator"):
+        assert words in page.text
+    assert page.text.rindex("API key changed") < page.text.rindex("Person added"), "newest first"
+    assert f"/settings/api-keys/{KEY_ID}" in page.links
+    assert_guarded(page)
+
+
+def test_every_deed_of_the_source_has_a_name() -> None:
+    source = Path(sealdesk.__file__).parent
+    calls = re.compile(r"(?:Deed|_note)\((?:[^()]|\([^()]*\))*?\)|what=[^)]*\)")
+    found = {
+        name
+        for path in source.rglob("actions.py")
+        for call in calls.findall(path.read_text())
+        for name in _DEED.findall(call)
+    }
+    found |= set(_DEED.findall((source / "identity" / "people_actions.py").read_text()))
+    found |= {"super_admin.acted"}
+    assert found == set(DEEDS)
+
+
+def test_a_long_audit_is_walked_page_by_page(visitor: Visitor, tenant: Tenant) -> None:
+    _note(tenant, *(_named(f"deed-{number}") for number in range(120)))
+    first = visitor.get(HOME)
+    seen, page = [_numbers(first)], first
+    for _ in range(2):
+        page = visitor.get(max((link for link in page.links if "before=" in link), key=len))
+        seen.append(_numbers(page))
+    assert [len(each) for each in seen] == [50, 50, 20]
+    assert [number for each in seen for number in each] == [*reversed(range(120))]
+    newer = [link for link in page.links if "before=" in link]
+    assert _numbers(visitor.get(newer[0])) == seen[1]
+
+
+def test_the_audit_is_filtered_by_who_and_what_and_when(visitor: Visitor, tenant: Tenant) -> None:
+    hour_us = 3600 * 1_000_000
+    long_ago = _note(
+        tenant,
+        _named("deed-1"),
+        _named("deed-2", "api_key.revoked"),
+        _named("deed-3", "api_key.revoked", BO),
+        at_us=tenant.service.clock.now_us() - 48 * hour_us,
+    )
+    _note(tenant, _named("deed-4"))
+    since, until = clock.iso(long_ago + 1), clock.iso(long_ago + 2)
+    for query, numbers in {
+        "": [4, 3, 2, 1],
+        f"actor={ADA.id}": [4, 2, 1],
+        f"actor={BO.id}&action=api_key.revoked": [3],
+        "action=api_key.revoked": [3, 2],
+        "action=no.such": [],
+        "actor=nobody": [],
+        "actor=system": [],
+        f"since={since}": [4, 3, 2],
+        f"until={until}": [3, 2, 1],
+        f"since={since}&until={since}": [2],
+        f"until={clock.iso(long_ago)[:16]}": [],
+        f"actor={ADA.id}&since={since}&until={until}": [2],
+    }.items():
+        assert _numbers(visitor.get(f"{HOME}?{query}")) == numbers, query
+        rows = [row for row in _table(visitor, query)[1:] if "deed-" in row[7]]
+        assert [int(re.findall(r"deed-(\d+)", row[7])[0]) for row in rows] == numbers, query
+    assert "Person added" in visitor.get(f"{HOME}?actor=system").text
+
+
+def test_filters_are_kept_while_one_walks_and_in_the_file(visitor: Visitor, tenant: Tenant) -> None:
+    _note(tenant, *(_named(f"deed-{n}", "api_key.revoked", (ADA, BO)[n % 2]) for n in range(110)))
+    page = visitor.get(f"{HOME}?actor={ADA.id}&action=api_key.revoked")
+    assert page.form(HOME).value("actor") == ADA.id
+    assert page.form(HOME).value("action") == "api_key.revoked"
+    (older,) = [link for link in page.links if "before=" in link]
+    assert _numbers(visitor.get(older)) == [8, 6, 4, 2, 0]
+    (export,) = [link for link in page.links if link.startswith(EXPORT)]
+    assert len(_table(visitor, export.partition("?")[2])) == 56
+
+
+def test_what_is_no_time_is_said_beside_the_field(visitor: Visitor) -> None:
+    page = visitor.get(f"{HOME}?since=yesterday&until=2026-02-30T00:00")
+    assert page.status == 400
+    assert page.text.count("not a date and time") == 2
+    page = visitor.get(f"{HOME}?since=2026-02-02T00:00&until=2026-02-01T00:00")
+    assert (page.status, "before the beginning" in page.text) == (400, True)
+    assert visitor.once("GET", f"{EXPORT}?since=yesterday").status_code == 303
+    assert_guarded(page)
+
+
+def test_the_file_is_safe_for_spreadsheets(visitor: Visitor, tenant: Tenant) -> None:
+    dangerous = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "\uff1d1"]
+    # To a spreadsheet whose lists are divided otherwise, a formula may begin within a cell of ours.
+    within = {'"; =1': "\"; '=1", 'a;"=1': "a;\"'=1", "a\n=1": "a\n'=1", "a\t+1|-1": "a\t'+1|'-1"}
+    names = [*dangerous, *within, "'", "Ünï", "a;b - c", "a=b", *HOSTILE]
+    _note(tenant, *(Deed("x.y", Actor("user", ids.mint(1), name), "", None) for name in names))
+    answer = visitor.once("GET", EXPORT)
+    assert answer.content.startswith(b"\xef\xbb\xbf")
+    headers = answer.headers
+    assert headers["content-type"] == "text/csv; charset=utf-8"
+    assert re.fullmatch(
+        r'attachment; filename="audit-[0-9-]{10}\.csv"', headers["content-disposition"]
+    )
+    assert (headers["cache-control"], headers["x-content-type-options"]) == ("no-store", "nosniff")
+    rows = _table(visitor)
+    assert rows[0][:4] == ["time", "action", "actor_kind", "actor"]
+    assert {len(row) for row in rows} == {8}
+    shown = [row[3] for row in reversed(rows[1:]) if row[1] == "x.y"]
+    for name, safe in zip(names, shown, strict=True):
+        if name in dangerous:
+            assert safe.lstrip().startswith("'") and safe.replace("'", "") == name
+        else:
+            assert safe == within.get(name, name)
+
+
+def test_a_file_says_that_there_is_more(
+    visitor: Visitor, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sealdesk.audit_log.pages._MOST_EXPORTED", 5)
+    _note(tenant, *(_named(f"deed-{number}") for number in range(8)))
+    rows = _table(visitor)
+    assert len(rows) == 7
+    assert rows[-1][0] == f"More than 5 rows; go on with those until {rows[-2][0]}"
+    rest = _table(visitor, f"until={rows[-2][0]}")
+    assert rest[1] == rows[-2], "no deed of that instant is lost"
+
+
+def test_hostile_text_is_shown_as_text(visitor: Visitor, tenant: Tenant) -> None:
+    deeds = [
+        Deed(
+            "x.y",
+            Actor("user", "<script>", text),
+            text,
+            None,
+            {"name": text, text: [text], "role": [{}]},
+        )
+        for text in HOSTILE
+    ]
+    _note(tenant, *deeds)
+    page = visitor.get(HOME)
+    assert "<script>alert(1)</script>" in page.text
+    assert_guarded(page)
+    for text in HOSTILE[:5]:
+        assert_guarded(visitor.get(f"{HOME}?actor={_quoted(text)}&action={_quoted(text)}"))
+
+
+def _quoted(text: str) -> str:
+    return "".join(f"%{byte:02x}" for byte in text.encode())
+
+
+def test_another_desk_is_not_in_it(visitor: Visitor, tenant: Tenant) -> None:
+    other = tenant.service.tenant()
+    _note(other, _named("deed-7"))
+    assert "deed-7" not in visitor.get(HOME).text
+    assert "deed-7" not in visitor.get(f"{HOME}?actor={ADA.id}").text
+    assert "deed-7" not in str(_table(visitor))
+
+
+def test_a_search_that_takes_too_long_says_what_to_do(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visitor = logged_in(own_service.tenant())
+
+    async def slow(*_: object) -> None:
+        raise QueryTooSlow("Too slow.")
+
+    monkeypatch.setattr(own_service.shared.database, "read_slowly", slow)
+    assert visitor.get(HOME).status == 200, "the newest are found by the primary key"
+    page = visitor.get(f"{HOME}?actor={ADA.id}")
+    assert (page.status, "a shorter time" in page.text) == (503, True)
+    assert ("meta", "http-equiv", "refresh") not in page.attributes

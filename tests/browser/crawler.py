@@ -1,0 +1,92 @@
+"""A visit of every page and every form of a desk in which every text is hostile."""
+
+from collections.abc import Iterable, Sequence
+
+from sealdesk.routes import PAGES
+from tests.browser.form_sender import Form, forms_of, send
+from tests.browser.page_checks import Looker
+from tests.browser.xss_desk import address, hostile_desk, page_paths
+from tests.browser.xss_stored import lacking
+from tests.browser.xss_texts import BREAKOUT, Texts
+from tests.support.receiver import Receiver
+from tests.support.service import PASSWORD, Service
+
+_ANONYMOUS = ("/reset", "/?next=/tickets", "/nowhere", "/docs/errors")
+# What a new desk shows in their place.
+_EMPTY = (
+    "/tickets", "/customers", "/settings/api-keys", "/settings/api-keys/debug",
+    "/settings/webhooks",
+)  # fmt: skip
+_TEXTLESS = {"/reset", "/account/password", "/settings/people/invite"}
+_POSTS = [route.path for route in PAGES if route.method == "POST"]
+
+
+class Visit:
+    """Of one desk, with these texts. found: what is wrong with its pages."""
+
+    def __init__(self, looker: Looker, desk: Service, receiver: Receiver, texts: Texts) -> None:
+        self.found: list[str] = []
+        self.lacking: list[str] = []  # what could be shown, and has not all of the texts
+        self.unseen: set[str] = set()  # forms that no page had
+        self.fields: set[str] = set()  # what was typed in
+        self._looker, self._receiver, self._texts = looker, receiver, texts
+        self._tenant = desk.tenant(texts.fit(100))
+        self._forms: dict[str, Form] = {}
+        self._places: dict[str, str] = {}
+
+    def make(self, *, asked: Iterable[str], besides: Sequence[str] = ()) -> "Visit":
+        """Go everywhere. asked: what is searched and filtered for. besides: further pages."""
+        self._see((*_ANONYMOUS, *besides))
+        self._looker.window.enter(self._tenant.admin_email, PASSWORD)
+        self._see(_EMPTY)
+        self._places = hostile_desk(self._tenant, self._receiver, self._texts)
+        self.lacking = lacking(self._tenant, self._texts)
+        self._see(page_paths(self._places, asked), is_hostile=True)
+        self.unseen = {path for path in _POSTS if self._at(path) not in self._forms}
+        self._refused()
+        self._taken()
+        return self
+
+    def _see(self, paths: Iterable[str], *, is_hostile: bool = False) -> None:
+        for path in paths:
+            self.found += self._looker.go(path)
+            self._forms |= forms_of(self._looker.page)
+            if is_hostile and path not in _TEXTLESS and not self._looker.says_it:
+                self.found.append(f"{path[:200]}: shows no text")
+
+    def _refused(self) -> None:
+        """Every form as nobody would fill it in."""
+        for path in _POSTS:
+            form = self._forms.get(self._at(path))
+            if form is not None and form.is_typed:
+                is_shown = send(self._looker.page, form, form.hostile(self._texts))
+                self.fields |= {f"{path} {name}" for name in form.names}
+                self.found += self._looker.look(f"{path} refused", for_barriers=is_shown)
+
+    def _taken(self) -> None:
+        """The pages that answer a form which is taken."""
+        page, fit = self._looker.page, self._texts.fit
+        new = f"new.of.{self._tenant.id}@example.test"
+        self._take("/tickets/bulk", ticket=self._places["/tickets"], status="on_hold",
+                   priority="urgent")  # fmt: skip
+        self._forms |= forms_of(page)
+        self._take("/tickets/bulk")
+        self._take("/settings/people/invite", email=new, name=fit(100))
+        self._take("/settings/people/{id}/link")
+        token = page.locator("#secret").inner_text().partition("#")[2]
+        self._take("/reset", token=token, new=PASSWORD)
+        self._take("/settings/api-keys/new", name=fit(100))
+        self._take("/settings/api-keys/{id}/rotate")
+        self._take("/settings/api-keys/debug", method=BREAKOUT, target=fit(999),
+                   signature=fit(99), timestamp=BREAKOUT, body=fit(9999), api_key=BREAKOUT,
+                   host=BREAKOUT)  # fmt: skip
+        self._take("/settings/webhooks/new", url=self._receiver.url, description=fit(255))
+        self._take("/settings/webhooks/{id}/rotate")
+
+    def _take(self, path: str, **typed: str) -> None:
+        form = self._forms[self._at(path)]
+        assert send(self._looker.page, form, form.typed(**typed)), path
+        self.found += self._looker.look(f"{path} taken")
+
+    def _at(self, path: str) -> str:
+        return address(path, self._places)

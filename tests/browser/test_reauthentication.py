@@ -1,0 +1,54 @@
+"""The password that an old log-in is asked for, as it stands in a browser."""
+
+from collections.abc import Callable
+
+from sealdesk import ids
+from sealdesk.db.engine import Tx
+from sealdesk.identity import store
+from sealdesk.identity.auth import tokens
+from sealdesk.identity.rules import User
+from tests.browser.chromium import Window
+from tests.browser.page_checks import Looker
+from tests.support.service import PASSWORD, Service, Tenant
+
+KEYS, PEOPLE = "/settings/api-keys", "/settings/people"
+_HALF_AN_HOUR_US = 30 * 60 * 1_000_000
+
+
+def test_the_field_stands_in_its_form_and_hinders_nobody(
+    opened: Callable[..., Window], desk: Service, tenant: Tenant
+) -> None:
+    looker = Looker(opened(reduced_motion="reduce"))
+    _enter_long_ago(looker.window, desk, tenant)
+    page, password = looker.page, looker.page.get_by_label("Your password")
+    page.goto(f"{PEOPLE}/{tenant.user()}")
+    page.get_by_role("button", name="Make a reset link").click()
+    page.get_by_text("Nothing is changed yet").wait_for()
+    assert password.evaluate("at => at === document.activeElement")
+    found = looker.look("a link that was asked for")
+    page.goto(f"{KEYS}/new")
+    page.get_by_label("Name", exact=True).fill("Shop")
+    password.fill("not the one that it is")
+    page.get_by_role("button", name="Create the key").click()
+    page.get_by_text("That is not your password.").wait_for()
+    found += looker.look("a wrong password")
+    assert page.get_by_label("Name", exact=True).input_value() == "Shop"
+    password.fill(PASSWORD)
+    page.get_by_role("button", name="Create the key").click()
+    page.locator("#secret").wait_for()
+    assert not found, "\n".join(found)
+
+
+def _enter_long_ago(window: Window, desk: Service, tenant: Tenant) -> None:
+    """With a session that is half an hour old; the clock is everybody's."""
+
+    async def work(tx: Tx) -> User | None:
+        return await store.find_by_email(tx, tenant.admin_email)
+
+    user, now_us = desk.write(work), desk.clock.now_us()
+    assert user is not None
+    secret, began_us = desk.shared.settings.jwt_secret, now_us - _HALF_AN_HOUR_US
+    token = tokens.issue(
+        user, secret, token_id=ids.mint(began_us), began_us=began_us, now_us=now_us
+    )
+    window.context.add_cookies([{"name": "sealdesk", "value": token, "url": desk.url}])

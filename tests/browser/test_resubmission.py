@@ -1,0 +1,64 @@
+"""What was typed outlives the log-in that it was typed in, without scripts as well."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.browser.chromium import Window
+from tests.browser.page_checks import Looker
+from tests.support.service import PASSWORD, Service, Tenant
+from tests.webhooks.test_pages import HOSTILE
+
+TEXT = "\n".join(HOSTILE)
+
+
+@pytest.fixture
+def at(tenant: Tenant) -> str:
+    return f"/tickets/{tenant.key().ticket()['id']}"
+
+
+def test_an_answer_without_scripts_is_sent_after_the_next_log_in(
+    opened: Callable[..., Window], tenant: Tenant, desk: Service, at: str
+) -> None:
+    window = opened(java_script_enabled=False)
+    window.enter(tenant.admin_email, PASSWORD)
+    page = window.page
+    page.goto(at)
+    page.get_by_label("Your answer").fill("Typed by hand")
+    window.context.clear_cookies()
+    page.get_by_role("button", name="Send").click()
+    page.get_by_text("What you typed is kept").wait_for()
+    window.log_in_again(tenant.admin_email, PASSWORD)
+    page.get_by_text("Typed by hand").wait_for()
+    page.get_by_role("button", name="Send it again").click()
+    page.locator("article", has_text="Typed by hand").wait_for()
+    sql = "SELECT body FROM replies WHERE ticket_id = :id LIMIT 9"
+    assert [row[0] for row in desk.rows(sql, id=at.rpartition("/")[2])] == ["Typed by hand"]
+
+
+def test_pages_that_keep_what_was_typed_hinder_nobody(
+    opened: Callable[..., Window], tenant: Tenant, at: str
+) -> None:
+    window = opened(reduced_motion="reduce")
+    looker, page = Looker(window), window.page
+    window.enter(tenant.admin_email, PASSWORD)
+    page.goto(at)
+    page.get_by_label("Your answer").fill(TEXT)
+    window.context.clear_cookies()
+    page.get_by_role("button", name="Send").click()
+    page.get_by_text("What you typed is kept").wait_for()
+    found = looker.look("the log-in")
+    window.log_in_again(tenant.admin_email, PASSWORD)
+    assert TEXT in page.locator("dl").inner_text()
+    found += looker.look("what waits")
+    assert found == []
+
+
+def test_shortcuts_are_offered_where_there_may_be_keys(
+    opened: Callable[..., Window], tenant: Tenant, at: str
+) -> None:
+    window = opened()
+    window.enter(tenant.admin_email, PASSWORD)
+    window.page.goto(at)
+    is_touched = window.page.evaluate("matchMedia('(hover: none) and (pointer: coarse)').matches")
+    assert window.page.get_by_role("button", name="Shortcuts").is_visible() != is_touched

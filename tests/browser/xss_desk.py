@@ -1,0 +1,124 @@
+"""A desk of which every text is hostile, and the addresses of all its pages."""
+
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import quote
+
+from sealdesk import ids
+from sealdesk.api_keys.usage import recorder as usage
+from sealdesk.db.engine import Tx
+from sealdesk.routes import PAGES
+from tests.browser.xss_stored import force
+from tests.browser.xss_texts import BREAKOUT, Texts
+from tests.support.client import Key, Person
+from tests.support.receiver import Receiver
+from tests.support.service import Tenant
+
+# Reads as a page, and is none: a line of one, a file to keep, and what pages are made of.
+PIECES = frozenset(route.path for route in PAGES if "/assets/" in route.path) | {
+    "/tickets/arrived",
+    "/tickets/{id}/answering",
+    "/settings/audit/export",
+}
+_TICKETS = "/api/v1/external/tickets"
+
+
+def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None) -> dict[str, str]:
+    """Fill every field with hostile texts; where the pages of what was made stand.
+
+    First as people and programs may, as many as a field holds; then in storage, past the rules,
+    all of them wherever one stands.
+    """
+    texts = texts or Texts()
+    service, admin = tenant.service, tenant.admin()
+    key = tenant.key(name=texts.fit(100))
+    user = tenant.user("agent", name=texts.fit(100, 9))
+    ticket = _ticket(key, user, texts)
+    _refuse(key, texts)
+    receiver.answers(500, texts.fit(4000).encode(), {"content-type": "text/html"})
+    webhook, delivery = _webhook(admin, receiver, texts)
+    service.settle()
+    service.write(lambda tx: _answering(tx, tenant, ticket["id"], texts))
+    service.in_serving(usage.write_down)
+    service.write(lambda tx: force(tx, tenant.id, texts))
+    return {
+        "/tickets": ticket["id"],
+        "/customers": ticket["customer"]["id"],
+        "/settings/people": user,
+        "/settings/api-keys": key.id,
+        "/settings/webhooks": webhook,
+        "delivery": delivery,
+    }
+
+
+def address(path: str, places: dict[str, str]) -> str:
+    """The address of a route, of what is at these places."""
+    for start, found in places.items():
+        path = path.replace(f"{start}/{{id}}", f"{start}/{found}")
+    path = path.replace("{delivery_id}", places["delivery"])
+    assert "{" not in path, "a page without an id for it"
+    return path
+
+
+def page_paths(places: dict[str, str], asked: Iterable[str]) -> list[str]:
+    """All pages of the table of routes that are fetched, and what they show when asked for more."""
+    routes = [route.path for route in PAGES if route.method == "GET"]
+    key, webhook = places["/settings/api-keys"], places["/settings/webhooks"]
+    paths = [address(path, places) for path in routes if path not in PIECES]
+    paths += [
+        "/tickets?status=all", f"/settings/api-keys/{key}?span=month",
+        f"/settings/api-keys/debug?key={key}",
+    ]  # fmt: skip
+    for text in (quote(each, safe="") for each in asked):
+        paths += [
+            f"/tickets?status=all&tag={text}&customer={text}&priority={text}&sort={text}",
+            f"/tickets?q={text}", f"/customers?email={text}",
+            f"/settings/audit?action={text}&actor={text}&since={text}",
+            f"/settings/webhooks/{webhook}?status={text}",
+        ]  # fmt: skip
+    return paths
+
+
+def _ticket(key: Key, user: str, texts: Texts) -> dict[str, Any]:
+    """A ticket, its customer, replies and changes."""
+    fit, unique = texts.fit, f"c{ids.mint(0)}@example.test"
+    fields = {"phone": fit(64), "company": fit(255, 5), "external_id": fit(255, 10)}
+    metadata = {fit(99, n): fit(999, n) for n in range(0, len(texts.payloads), 20)}
+    key.customer(unique, name=fit(255, 15), metadata=metadata, **fields)
+    ticket = key.ticket(
+        subject=fit(255, 20), description=texts.whole(), tags=[fit(64)],
+        external_id=fit(255, 25), customer={"email": unique}, assignee_id=user,
+        custom_fields={fit(99): fit(999)},
+    )  # fmt: skip
+    for is_internal in (False, True):
+        reply = {"body": "\n".join((BREAKOUT, *texts.payloads)), "is_internal": is_internal}
+        assert key.post(f"{_TICKETS}/{ticket['id']}/replies", reply).status_code == 201
+    changed = {"subject": fit(255, 30), "tags": [fit(64), fit(63)[1:]], "status": "pending"}
+    assert key.patch(f"{_TICKETS}/{ticket['id']}", changed).status_code == 200
+    return ticket
+
+
+def _refuse(key: Key, texts: Texts) -> None:
+    """Requests whose signature is wrong, with a target as raw as HTTP takes it."""
+    text = texts.fit(999)
+    raw = "".join(letter for letter in text if "!" <= letter <= "~" and letter != "#")
+    for target in (raw, quote(text)):
+        key.get(f"{_TICKETS}?tag={target}", x_api_signature="0" * 64)
+
+
+def _webhook(admin: Person, receiver: Receiver, texts: Texts) -> tuple[str, str]:
+    new = {"url": receiver.url, "events": ["ticket.created"], "description": texts.fit(255)}
+    webhook = admin.post("/api/v1/webhooks", new).json()["data"]["id"]
+    delivery = admin.post(f"/api/v1/webhooks/{webhook}/test").json()["data"]["id"]
+    return webhook, delivery
+
+
+async def _answering(tx: Tx, tenant: Tenant, ticket_id: str, texts: Texts) -> None:
+    columns = "tenant_id, ticket_id, user_id, user_name, seen_at"
+    await tx.run(
+        f"INSERT INTO answering ({columns}) VALUES (:tenant, :ticket, :user, :text, :now)",
+        {
+            "tenant": tenant.id, "ticket": ticket_id, "user": ids.mint(0), "text": texts.fit(100),
+            "now": tenant.service.clock.now_us(),
+        },
+    )  # fmt: skip

@@ -1,0 +1,60 @@
+"""Which texts run, or leave something behind, where nothing holds them back."""
+
+import re
+from collections.abc import Iterable
+from typing import Literal
+
+from playwright.sync_api import Error, Route
+
+from tests.browser.chromium import Window
+from tests.browser.page_checks import FOREIGN
+
+# What a text is put into, as it stands; the last one holds even what ends nothing.
+_AROUND = (
+    "<svg onload=\"f('{}')\"></svg>", "<script>x='{}'</script>", '<script>x="{}"</script>',
+    "<script>x=`{}`</script>", "<script>f('{}')</script>",
+    "<script>if(1){x='{}'}</script>", '<a href="{}">x</a>', '<input value="{}">',
+    "<input value='{}'>", "<p title={}>", "<textarea>{}</textarea>", "<title>{}</title>",
+    "<dialog open>{}</dialog>", "{}",
+)  # fmt: skip
+# Whoever runs says so to the page, in place of a dialog.
+_SAY = "window.alert = () => { try { top.isRun = true; } catch { /* Of elsewhere. */ } }"
+_SEEN = f"""async () => {{
+  for (let turn = 0; turn < 10 && !window.isRun; turn++) {{
+    await new Promise((done) => setTimeout(done, 10));
+  }}
+  return [Boolean(window.isRun), ({FOREIGN})().length];
+}}"""
+How = Literal["runs", "is left"]
+
+
+def alive(window: Window, texts: Iterable[str]) -> dict[str, How]:
+    """Those that run by themselves, and those that leave behind what is not ours."""
+    page, found, shown = window.page, dict[str, How](), [""]
+
+    def answer(route: Route) -> None:
+        if route.request.url.endswith("/shown"):
+            route.fulfill(body=shown[0], content_type="text/html; charset=utf-8")
+        else:
+            route.fulfill(status=204)  # nothing of what texts ask for, and they lead nowhere
+
+    page.add_init_script(_SAY)
+    page.route(re.compile(""), answer)
+
+    def see(text: str) -> tuple[bool, int]:
+        around = "".join(each.replace("{}", text) for each in _AROUND)
+        shown[0] = f"<!doctype html><body><script>f = () => 0</script>{around}"
+        try:
+            page.goto("/shown")
+            is_run, foreign = page.evaluate(_SEEN)
+        except Error:  # it led the page elsewhere
+            return False, 1
+        return is_run, foreign
+
+    _, nothing = see("")
+    for text in texts:
+        is_run, foreign = see(text)
+        if is_run or foreign > nothing:
+            found[text] = "runs" if is_run else "is left"
+    window.complaints.clear()
+    return found

@@ -1,0 +1,83 @@
+"""One installation with the demo and a running server for all tests of commands, as each start
+takes most of a second.
+"""
+
+import shutil
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.cli.terminal import Served, Terminal, serving
+from tests.support.databases import Kind, Template
+
+
+class Home(NamedTuple):
+    """A served installation. told: what `sealdesk demo` printed when it made the demo."""
+
+    terminal: Terminal
+    told: str
+    served: Served
+
+
+# For tests of what only an SQLite installation has.
+on_a_file = pytest.mark.parametrize("kind", ["sqlite"], indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
+def home(
+    kind: Kind, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Home]:
+    """On either database."""
+    port = _free_port()
+    bare = Terminal(tmp_path_factory.mktemp("home") / "data")
+    with ExitStack() as stack:
+        if kind == "postgresql":
+            template: Template = request.getfixturevalue("postgres_template")
+            bare = bare.with_env(**stack.enter_context(template.copied()))
+        told = bare.out("demo", "--port", str(port))
+        terminal = bare.with_env(SEALDESK_API_URL=f"http://127.0.0.1:{port}")
+        served = stack.enter_context(serving(terminal, port=port))
+        yield Home(terminal, told, served)
+
+
+@pytest.fixture
+def terminal(home: Home) -> Terminal:
+    """A shell beside the running server; tests share its installation."""
+    return home.terminal
+
+
+@pytest.fixture(scope="session")
+def acme(home: Home) -> str:
+    """The id of a tenant for whoever needs just any; its administrator is ada@acme.test."""
+    return home.terminal.tenant("ada@acme.test")
+
+
+@pytest.fixture(scope="session")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data directory of a new installation, to copy: making one takes two seconds."""
+    path = tmp_path_factory.mktemp("migrated") / "data"
+    Terminal(path).out("migrate")
+    return path
+
+
+@pytest.fixture
+def installed(migrated: Path, empty: Terminal) -> Terminal:
+    """A shell with a new installation of its own."""
+    shutil.copytree(migrated, empty.data_dir)
+    return empty
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Terminal:
+    """A shell without an installation yet."""
+    return Terminal(tmp_path / "data")
+
+
+def _free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])

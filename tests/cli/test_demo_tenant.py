@@ -1,0 +1,104 @@
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from sealdesk.cli.demo import example_tenant
+from sealdesk.cli.demo.example_tenant import Made
+from sealdesk.errors import Clash
+from sealdesk.identity.auth import passwords
+from tests.support.client import Key
+from tests.support.databases import Begin
+from tests.support.service import PASSWORD, Service
+
+TICKETS = "/api/v1/external/tickets"
+
+
+class Shop:
+    """A service with the demo, and the key that came with it."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.made = self.fill()
+        key = self.made.key
+        self.key = Key(service, key.id, key.api_key, key.api_secret)
+        self.tickets = self.key.walk(TICKETS, per_page=100)
+
+    def fill(self) -> Made:
+        now_us, password_hash = self.service.clock.now_us(), passwords.hash_now(PASSWORD)
+        return self.service.write(
+            lambda tx: example_tenant.fill(
+                tx,
+                admin_hash=password_hash,
+                agent_hash=password_hash,
+                ring=self.service.shared.ring,
+                now_us=now_us,
+            )
+        )
+
+
+@pytest.fixture(scope="module")
+def shop(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    with begin(tmp_path_factory.mktemp("shop")) as service:
+        yield Shop(service)
+
+
+def test_the_key_sees_a_few_hundred_tickets(shop: Shop) -> None:
+    assert len(shop.tickets) == shop.made.ticket_count
+    assert 200 <= len(shop.tickets) <= 500
+
+
+def test_replies_and_customers_are_as_many_as_told(shop: Shop) -> None:
+    (replies,) = shop.service.rows("SELECT count(*) AS count FROM replies LIMIT 1")
+    customers = shop.key.walk("/api/v1/external/customers", per_page=100)
+    assert replies["count"] == shop.made.reply_count
+    assert len(customers) == shop.made.customer_count
+
+
+def test_tickets_are_spread_over_the_last_weeks(shop: Shop) -> None:
+    ages = [
+        datetime.now(UTC) - datetime.fromisoformat(ticket["created_at"]) for ticket in shop.tickets
+    ]
+    assert timedelta(0) < min(ages) < timedelta(days=1)
+    assert timedelta(days=25) < max(ages) < timedelta(days=30)
+    assert max(Counter(age.days for age in ages).values()) < len(ages) / 5
+
+
+def test_tickets_are_numbered_as_they_came(shop: Shop) -> None:
+    numbers = [ticket["number"] for ticket in shop.tickets]
+    assert numbers == list(range(len(numbers), 0, -1))
+
+
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        ("status", {"open", "pending", "on_hold", "resolved", "closed"}),
+        ("priority", {"low", "medium", "high", "urgent"}),
+        ("source", {"api", "email", "dashboard"}),
+    ],
+)
+def test_there_is_a_ticket_for_every_filter(shop: Shop, field: str, values: set[str]) -> None:
+    assert {ticket[field] for ticket in shop.tickets} == values
+
+
+def test_no_text_shows_a_placeholder(shop: Shop) -> None:
+    bodies = [row["body"] for row in shop.service.rows("SELECT body FROM replies LIMIT 5000")]
+    texts = [f"{ticket['subject']} {ticket['description']}" for ticket in shop.tickets]
+    assert not [text for text in texts + bodies if "{" in text or "}" in text]
+
+
+def test_subjects_vary(shop: Shop) -> None:
+    subjects = Counter(ticket["subject"] for ticket in shop.tickets)
+    assert len(subjects) > len(shop.tickets) / 2
+
+
+def test_the_administrator_may_manage_the_key(shop: Shop) -> None:
+    keys = shop.service.log_in(example_tenant.ADMIN[1]).get("/api/v1/api-keys").json()["data"]
+    assert [key["id"] for key in keys] == [shop.made.key.id]
+
+
+def test_there_is_one_demo_only(shop: Shop) -> None:
+    with pytest.raises(Clash):
+        shop.fill()
+    assert shop.key.walk(TICKETS, per_page=100) == shop.tickets

@@ -1,0 +1,45 @@
+"""docs/commands.md and `--help` tell of the same commands."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from sealdesk.cli import cli
+from tests.cli.terminal import Terminal
+
+DOCS = Path("docs/commands.md").read_text()
+SECTIONS = dict(re.findall(r"^### `sealdesk ([\w -]+)`\n(.*?)(?=^##|\Z)", DOCS, re.M | re.S))
+
+
+def commands(group: object, path: str = "") -> Iterator[tuple[str, set[str]]]:
+    """Every command with its long options."""
+    for name, command in getattr(group, "commands", {}).items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{path}{name} ")
+        else:
+            options = {option for param in command.params for option in param.opts}
+            yield f"{path}{name}", {option for option in options if option.startswith("--")}
+
+
+COMMANDS = dict(commands(typer.main.get_command(cli)))
+
+
+def test_every_command_is_documented_and_no_other() -> None:
+    assert SECTIONS.keys() == COMMANDS.keys()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_its_options_are_documented_and_no_other(command: str) -> None:
+    assert set(re.findall(r"--[a-z-]+", SECTIONS[command])) == COMMANDS[command] - {"--help"}
+
+
+def test_help_shows_examples(empty: Terminal) -> None:
+    assert "sealdesk tenants create --name Acme" in empty.out("--help")
+    assert "--permission tickets:read" in empty.out("keys", "create", "--help")
+
+
+def test_a_command_that_does_not_exist_is_one_line(empty: Terminal) -> None:
+    assert "No such command 'sreve'" in empty.refused("sreve", code=2)

@@ -1,0 +1,116 @@
+import os
+import resource
+import shutil
+import sqlite3
+import stat
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.cli.conftest import Home, on_a_file
+from tests.cli.terminal import PASSWORD, Terminal, log_in, serving
+
+
+@on_a_file
+def test_everything_in_the_data_directory_is_its_owners_alone(home: Home) -> None:
+    directory = home.terminal.data_dir
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in directory.iterdir()}
+    assert {"master.key", "jwt.key", "sealdesk.db", "sealdesk.db-wal"} <= modes.keys()
+    assert set(modes.values()) == {0o600}
+    assert stat.S_IMODE(directory.stat().st_mode) == 0o700
+
+
+def test_a_new_installation_is_set_up_served_and_ended_by_sigterm(empty: Terminal) -> None:
+    with serving(empty) as served:
+        assert httpx.get(f"{served.url}/readyz").status_code == 200
+    assert served.process.returncode == 0
+
+
+def test_the_log_tells_of_a_refused_storage_and_no_secrets(installed: Terminal) -> None:
+    tenant_id = installed.tenant("ada@acme.test")
+    key = installed.json("keys", "create", "--tenant", tenant_id, "--name", "Shop")
+    with serving(installed) as served:
+        holder = installed.with_env(
+            SEALDESK_API_URL=served.url,
+            SEALDESK_API_KEY=key["api_key"],
+            SEALDESK_API_SECRET=key["api_secret"],
+        )
+        assert log_in(served.url, "ada@acme.test") == 200
+        with sqlite3.connect(installed.data_dir / "sealdesk.db") as connection:
+            connection.execute("DROP TABLE customers")
+        assert "503" in holder.run("call", "GET", "/api/v1/external/customers").stderr
+        line = served.next_log("unavailable")
+    assert line["level"] == "warning"
+    log = str(served.log)
+    assert not any(secret in log for secret in (key["api_key"], key["api_secret"], PASSWORD))
+
+
+def test_what_is_written_after_a_command_survives_a_restart(installed: Terminal) -> None:
+    with serving(installed) as served:
+        installed.tenant("ada@acme.test")
+        assert log_in(served.url, "ada@acme.test", "the wrong passphrase") == 401
+        served.process.kill()
+    with sqlite3.connect(installed.data_dir / "sealdesk.db") as connection:
+        found = connection.execute("SELECT count(*) > 0 FROM login_failures").fetchone()
+    assert found == (1,)
+
+
+def test_a_port_in_use_is_named(installed: Terminal, home: Home) -> None:
+    port = home.served.url.rpartition(":")[2]
+    refusal = installed.refused("serve", "--port", port)
+    assert f"cannot listen on 127.0.0.1:{port}: Address already in use" in refusal
+
+
+@on_a_file
+def test_one_database_is_served_once_whatever_leads_to_it(
+    terminal: Terminal, installed: Terminal
+) -> None:
+    shutil.copy(terminal.data_dir / "master.key", installed.data_dir)
+    (installed.data_dir / "sealdesk.db").unlink()
+    (installed.data_dir / "sealdesk.db").symlink_to(terminal.data_dir / "sealdesk.db")
+    assert "another `sealdesk serve` uses" in installed.refused("serve", "--port", "0")
+
+
+def test_a_file_that_is_no_database_is_left_alone(installed: Terminal) -> None:
+    file = installed.data_dir / "sealdesk.db"
+    content = os.urandom(8192)
+    file.write_bytes(content)
+    assert "cannot be read as a Sealdesk database" in installed.refused("serve", "--port", "0")
+    assert file.read_bytes() == content
+
+
+def test_a_database_of_a_newer_sealdesk_is_left_alone(installed: Terminal) -> None:
+    with sqlite3.connect(installed.data_dir / "sealdesk.db") as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    assert "schema 9999, which is newer" in installed.refused("serve", "--port", "0")
+
+
+@pytest.mark.parametrize("room_bytes", [0, 8192], ids=["no key", "no database"])
+def test_a_full_disk_is_named(empty: Terminal, room_bytes: int) -> None:
+    def fill() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room_bytes, room_bytes))
+
+    refusal = empty.refused("serve", "--port", "0", preexec_fn=fill)
+    assert str(empty.data_dir) in refusal
+
+
+def test_a_data_directory_that_cannot_be_is_named() -> None:
+    refusal = Terminal(Path("/dev/null/data")).refused("serve", "--port", "0")
+    assert "SEALDESK_DATA_DIR: /dev/null/data/" in refusal
+
+
+def test_sqlite_takes_one_process_and_says_what_takes_more(installed: Terminal) -> None:
+    assert installed.refused("serve", "--port", "0", "--workers", "2") == (
+        "sealdesk: --workers 2 needs PostgreSQL: an SQLite database is served by one process."
+        " Leave --workers away, or set SEALDESK_DATABASE_URL to postgresql://…"
+    )
+
+
+def test_background_work_of_sqlite_is_the_servers_own(empty: Terminal) -> None:
+    assert "on SQLite `sealdesk serve` does the background work itself" in empty.refused("worker")
+    assert not empty.data_dir.exists()
+
+
+def test_a_wrong_option_is_one_line(empty: Terminal) -> None:
+    assert "see sealdesk serve --help" in empty.refused("serve", "--port", "99999", code=2)

@@ -1,0 +1,48 @@
+import pytest
+
+from tests.cli.conftest import Home
+from tests.cli.terminal import PASSWORD, Terminal, log_in
+
+
+def test_a_new_tenants_administrator_can_log_in_at_once(home: Home) -> None:
+    home.terminal.tenant("first@new.test", "New")
+    assert log_in(home.served.url, "first@new.test") == 200
+
+
+def test_a_new_tenant_is_listed(terminal: Terminal) -> None:
+    tenant_id = terminal.tenant("admin@listed.test", "Listed")
+    listed = {tenant["id"]: tenant["name"] for tenant in terminal.json("tenants", "list")}
+    assert listed[tenant_id] == "Listed"
+
+
+def test_without_its_administrator_no_tenant_is_made(terminal: Terminal, acme: str) -> None:
+    before = terminal.json("tenants", "list")
+    options = ("--name", "Half", "--admin-email", "ADA@acme.test", "--admin-password-stdin")
+    refusal = terminal.refused("tenants", "create", *options, stdin=PASSWORD)
+    assert "ADA@acme.test is the address of another user" in refusal
+    assert terminal.json("tenants", "list") == before
+
+
+@pytest.mark.parametrize("password", ["eleven char", "x" * 1025])
+def test_a_password_of_a_bad_length_is_refused(terminal: Terminal, password: str) -> None:
+    options = ("--name", "Short", "--admin-email", "s@short.test", "--admin-password-stdin")
+    refusal = terminal.refused("tenants", "create", *options, stdin=f"{password}\n")
+    assert "12 to 1024 characters" in refusal
+
+
+@pytest.mark.parametrize(
+    ("password", "why"),
+    [("Password1234", "common passwords"), ("Hillside 2026!", "little else than a name")],
+)
+def test_a_password_that_is_guessed_first_is_refused(
+    terminal: Terminal, password: str, why: str
+) -> None:
+    options = ("--name", "Hillside", "--admin-email", "h@hill.test", "--admin-password-stdin")
+    refusal = terminal.refused("tenants", "create", *options, stdin=password)
+    assert why in refusal
+    assert "Nothing was changed" in refusal
+
+
+def test_without_a_terminal_the_way_to_give_the_password_is_named(terminal: Terminal) -> None:
+    options = ("--name", "Mute", "--admin-email", "m@mute.test")
+    assert "--admin-password-stdin" in terminal.refused("tenants", "create", *options)

@@ -1,0 +1,86 @@
+"""Sealing: what can be opened, by which key, and for what."""
+
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sealdesk.crypto.sealing import KeyRing, Unsealable
+
+OLD, NEW = bytes(range(32)), bytes(range(32, 64))
+RING = KeyRing([NEW])
+
+
+@given(st.text(), st.text())
+def test_what_was_sealed_opens_for_the_same_purpose(plain: str, about: str) -> None:
+    assert RING.open(RING.seal(plain, about), about) == plain
+
+
+def test_a_secret_opens_for_no_other_purpose() -> None:
+    sealed = RING.seal("secret", "tenant 1 key 1 version 1")
+    with pytest.raises(Unsealable):
+        RING.open(sealed, "tenant 1 key 1 version 2")
+
+
+def test_the_same_secret_is_never_sealed_twice_alike() -> None:
+    assert RING.seal("secret", "a") != RING.seal("secret", "a")
+
+
+def test_a_sealed_secret_does_not_show_it() -> None:
+    assert b"secret" not in RING.seal("secret", "a")
+
+
+def test_no_sealed_secret_with_one_bit_changed_opens() -> None:
+    sealed = RING.seal("secret", "a")
+    for bit in range(len(sealed) * 8):
+        changed = bytearray(sealed)
+        changed[bit // 8] ^= 1 << bit % 8
+        with pytest.raises(Unsealable):
+            RING.open(bytes(changed), "a")
+
+
+@pytest.mark.parametrize("length", [0, 3, 4, 15, 16, 31])
+def test_a_piece_of_a_sealed_secret_does_not_open(length: int) -> None:
+    with pytest.raises(Unsealable):
+        RING.open(RING.seal("secret", "a")[:length], "a")
+
+
+def test_a_ring_opens_what_an_older_key_sealed_and_seals_with_the_first() -> None:
+    sealed, ring = KeyRing([OLD]).seal("secret", "a"), KeyRing([NEW, OLD])
+    assert ring.open(sealed, "a") == "secret"
+    assert not ring.is_current(sealed)
+    assert RING.open(ring.seal("secret", "a"), "a") == "secret"
+
+
+def test_a_key_that_left_the_ring_opens_nothing() -> None:
+    with pytest.raises(Unsealable):
+        RING.open(KeyRing([OLD]).seal("secret", "a"), "a")
+
+
+def test_a_token_is_the_same_each_time() -> None:
+    assert RING.seal_token(b"page 2", b"list") == RING.seal_token(b"page 2", b"list")
+
+
+@given(st.binary(max_size=80))
+def test_no_made_up_token_opens(token: bytes) -> None:
+    with pytest.raises(Unsealable):
+        RING.open_token(token, b"list")
+
+
+@given(st.binary(max_size=80))
+def test_no_made_up_token_behind_the_right_fingerprint_opens(rest: bytes) -> None:
+    with pytest.raises(Unsealable):
+        RING.open_token(RING.seal_token(b"page 2", b"list")[:4] + rest, b"list")
+
+
+def test_a_token_opens_for_its_own_list_only() -> None:
+    token = RING.seal_token(b"page 2", b"list")
+    assert RING.open_token(token, b"list") == b"page 2"
+    with pytest.raises(Unsealable):
+        RING.open_token(token, b"other list")
+
+
+def test_a_ring_does_not_show_its_keys() -> None:
+    key = os.urandom(32)
+    assert key.hex() not in repr(KeyRing([key])) and repr(key) not in repr(KeyRing([key]))

@@ -1,0 +1,168 @@
+"""The signature: its vectors, that no message fits two requests, and naming mistakes."""
+
+import hashlib
+import hmac
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sealdesk.crypto import signing
+from sealdesk.crypto.signing import Signed, diagnose, is_valid, message, sign
+from tests.vectors import API_KEY, API_SECRET, BY_SHAPE, VALID, WRONG, Vector
+
+GET = Signed(b"1767225600", b"GET", b"/api/v1/external/tickets", b"")
+POST = Signed(b"1767225600", b"POST", b"/api/v1/external/tickets", b'{"b": 1, "a": "\xc3\x9c"}')
+
+accepted = st.builds(
+    Signed,
+    timestamp=st.from_regex(signing.TIMESTAMP, fullmatch=True),
+    method=st.sampled_from([b"GET", b"HEAD", b"POST", b"PATCH", b"DELETE"]),
+    target=st.binary(max_size=40).map(lambda rest: b"/" + rest),
+    body=st.binary(max_size=40),
+)
+
+
+def named(vector: Vector) -> str:
+    return vector.name
+
+
+def found(parts: Signed, wrong: bytes, *, key: bytes = b"", host: bytes = b"") -> str | None:
+    """What is found when `wrong` was signed instead of the message of these parts."""
+    signature = hmac.new(key or API_SECRET.encode(), wrong, hashlib.sha256).hexdigest().encode()
+    return diagnose(parts, signature, secret=API_SECRET, api_key=API_KEY, host=host)
+
+
+@pytest.mark.parametrize("vector", VALID, ids=named)
+def test_message_of_a_vector(vector: Vector) -> None:
+    assert message(vector.parts()).decode() == vector.message
+
+
+@pytest.mark.parametrize("vector", VALID, ids=named)
+def test_signature_of_a_vector(vector: Vector) -> None:
+    assert sign(API_SECRET, vector.parts()) == vector.signature
+    assert is_valid(API_SECRET, vector.parts(), vector.signature.encode())
+
+
+@pytest.mark.parametrize("vector", WRONG, ids=named)
+def test_wrong_vector_is_refused(vector: Vector) -> None:
+    assert not is_valid(API_SECRET, vector.parts(), vector.signature.encode())
+
+
+@pytest.mark.parametrize("vector", [one for one in WRONG if one.name not in BY_SHAPE], ids=named)
+def test_mistake_of_a_wrong_vector_is_named(vector: Vector) -> None:
+    signature, host = vector.signature.encode(), vector.host.encode()
+    name = diagnose(vector.parts(), signature, secret=API_SECRET, api_key=API_KEY, host=host)
+    assert name == vector.name
+
+
+def test_trailing_question_mark_is_named() -> None:
+    wrong = message(GET._replace(target=GET.target + b"?"))
+    assert found(GET, wrong) == "trailing_question_mark"
+
+
+@pytest.mark.parametrize("prefix", [b"/api", b"/api/v1", b"/api/v1/external"])
+def test_every_length_of_a_missing_prefix_is_named(prefix: bytes) -> None:
+    wrong = message(GET._replace(target=GET.target.removeprefix(prefix)))
+    assert found(GET, wrong) == "api_prefix_missing"
+
+
+def test_address_signed_with_plain_http_is_named() -> None:
+    wrong = message(GET._replace(target=b"http://desk.test:8000" + GET.target))
+    assert found(GET, wrong, host=b"desk.test:8000") == "full_url_signed"
+
+
+def test_empty_body_left_unhashed_is_named() -> None:
+    assert found(GET, b"1767225600GET/api/v1/external/tickets") == "body_not_hashed"
+
+
+def test_body_left_out_with_its_hash_is_named() -> None:
+    assert found(POST, b"1767225600POST/api/v1/external/tickets") == "body_omitted"
+
+
+@pytest.mark.parametrize(
+    ("sent", "name"),
+    [
+        (b'{"b":1,"a":"\\u00dc"}', "body_reserialised_compact"),
+        (b'{"b": 1, "a": "\\u00dc"}', "body_reserialised_default"),
+        (b'{"a":"\xc3\x9c","b":1}', "body_reserialised_compact"),
+    ],
+)
+def test_body_written_again_is_named(sent: bytes, name: str) -> None:
+    assert found(POST, message(POST._replace(body=sent))) == name
+
+
+def test_a_prefix_of_a_proxy_left_out_is_named() -> None:
+    below = GET._replace(target=b"/support" + GET.target)
+    for rest in (GET.target, b"/v1/external/tickets", b"/tickets"):
+        assert found(below, message(GET._replace(target=rest))) == "api_prefix_missing"
+    elsewhere = GET._replace(target=b"/api/v1/external/tickets?tag=/api/v1/")
+    assert found(elsewhere, message(GET._replace(target=b"/api/v1/"))) is None
+
+
+@pytest.mark.parametrize("body", [b"{}", b"null", b"[]", b'""'])
+def test_body_that_was_signed_and_not_sent_is_named(body: bytes) -> None:
+    assert found(GET, message(GET._replace(body=body))) == "body_not_sent"
+
+
+def test_line_end_behind_message_body_or_secret_is_named() -> None:
+    for parts in (GET, POST):
+        appended = parts._replace(body=parts.body + b"\n")
+        assert found(parts, message(parts) + b"\n") == "newline_appended"
+        assert found(parts, message(appended)) == "newline_appended"
+        with_secret = found(parts, message(parts), key=f"{API_SECRET}\n".encode())
+        assert with_secret == "newline_appended"
+
+
+def test_secret_in_place_of_a_signature_is_named() -> None:
+    sent = API_SECRET.encode()
+    name = diagnose(GET, sent, secret=API_SECRET, api_key=API_KEY, host=b"")
+    assert name == "secret_as_signature"
+
+
+def test_unknown_mistake_has_no_name() -> None:
+    assert found(POST, message(POST._replace(timestamp=b"1767225601"))) is None
+
+
+def test_body_that_is_not_json_has_no_reserialised_form() -> None:
+    broken = POST._replace(body=b"{")
+    assert found(broken, message(broken._replace(body=b"{}"))) is None
+
+
+def test_body_over_64_kib_is_not_diagnosed() -> None:
+    small, large = POST._replace(body=b" " * 65536), POST._replace(body=b" " * 65537)
+    assert found(small, message(small._replace(body=b""))) == "body_omitted"
+    assert found(large, message(large._replace(body=b""))) is None
+
+
+def test_signature_is_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = []
+
+    def compare(one: bytes, other: bytes) -> bool:
+        compared.append(other)
+        return one == other
+
+    monkeypatch.setattr(hmac, "compare_digest", compare)
+    is_valid(API_SECRET, GET, b"0" * 64)
+    assert compared == [b"0" * 64]
+
+
+@given(accepted)
+def test_message_tells_all_parts_of_the_request_apart(parts: Signed) -> None:
+    """The parts can be read back from the message, so no two requests share one."""
+    found = re.fullmatch(rb"(\d{10})([A-Z]+)(/.*)([0-9a-f]{64})", message(parts), re.DOTALL)
+    assert found is not None
+    assert found.groups() == (*parts[:3], hashlib.sha256(parts.body).hexdigest().encode())
+
+
+@given(accepted, accepted)
+def test_signature_of_one_request_fits_no_other(one: Signed, other: Signed) -> None:
+    signature = sign(API_SECRET, one).encode()
+    assert is_valid(API_SECRET, other, signature) == (one == other)
+
+
+@given(accepted, st.binary(min_size=1, max_size=8))
+def test_nothing_can_be_moved_between_target_and_body(parts: Signed, moved: bytes) -> None:
+    signature = sign(API_SECRET, parts._replace(target=parts.target + moved)).encode()
+    assert not is_valid(API_SECRET, parts._replace(body=moved + parts.body), signature)

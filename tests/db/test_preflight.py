@@ -1,0 +1,163 @@
+"""A database that cannot be served, or not safely, is refused in one line that says the mend."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from sealdesk.db.postgres import preflight
+from sealdesk.db.schema_version import KNOWN, Unusable
+from tests.support.databases import Template
+from tests.support.tenant_rows import run
+
+Env = dict[str, str]
+RUNTIME = "SEALDESK_DATABASE_URL"
+PASSWORD = "runtime"  # of the role that serves, in every template
+
+
+@pytest.fixture
+def env(postgres_template: Template) -> Iterator[Env]:
+    with postgres_template.copied() as env:
+        yield env
+
+
+def _refusal(url: str, **options: Any) -> str:
+    with pytest.raises(Unusable) as refused:
+        run(preflight.check(url, **options))
+    line = str(refused.value)
+    assert "\n" not in line
+    assert f":{PASSWORD}@" not in line
+    return line
+
+
+def _sql(template: Template, env: Env, *statements: str) -> None:
+    for statement in statements:
+        template.access.sql(statement, env[RUNTIME].rpartition("/")[2])
+
+
+def test_a_migrated_database_is_fit(env: Env) -> None:
+    run(preflight.check(env[RUNTIME]))
+    run(preflight.check(env[RUNTIME], is_pooled=True))
+    run(preflight.check(env["SEALDESK_WORKER_DATABASE_URL"], is_worker=True))
+
+
+@pytest.mark.parametrize("power", ["SUPERUSER", "BYPASSRLS"])
+def test_a_role_with_power_over_the_policies_is_refused(
+    postgres_template: Template, env: Env, power: str
+) -> None:
+    access, name = postgres_template.access, f"{postgres_template.name}_{power.lower()}"
+    access.sql(f"CREATE ROLE {name} LOGIN PASSWORD '{PASSWORD}' {power}")
+    _grant_all(postgres_template, env, name)
+    line = _refusal(access.url(name, PASSWORD, _database(env)))
+    what = "is a superuser" if power == "SUPERUSER" else "bypasses row level security"
+    assert f"{name}, which {what}" in line
+    assert "sealdesk migrate makes the one" in line
+
+
+@pytest.mark.parametrize(
+    ("group", "words"),
+    [("owner", "owns the tables"), ("worker", "policies"), ("super", "is a superuser")],
+)
+@pytest.mark.parametrize("inherits", ["INHERIT", "NOINHERIT"])
+def test_a_role_that_may_become_a_mightier_one_is_refused(
+    postgres_template: Template, env: Env, group: str, words: str, inherits: str
+) -> None:
+    access, name = postgres_template.access, f"{postgres_template.name}_{group}_{inherits.lower()}"
+    of = {"owner": "owner", "worker": postgres_template.worker[0], "super": f"{name}_top"}[group]
+    access.sql(f"CREATE ROLE {name} LOGIN PASSWORD '{PASSWORD}' {inherits}")
+    if group == "super":
+        access.sql(f"CREATE ROLE {of} SUPERUSER")
+    access.sql(f"GRANT {of} TO {name}")
+    _grant_all(postgres_template, env, name)
+    assert words in _refusal(access.url(name, PASSWORD, _database(env)))
+
+
+def _grant_all(template: Template, env: Env, name: str) -> None:
+    _sql(template, env, f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {name}")
+
+
+def _database(env: Env) -> str:
+    return env[RUNTIME].rpartition("/")[2]
+
+
+def test_the_owner_and_the_worker_may_not_serve(env: Env) -> None:
+    assert "owns the tables" in _refusal(env["SEALDESK_OWNER_DATABASE_URL"])
+    assert "policies" in _refusal(env["SEALDESK_WORKER_DATABASE_URL"])
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("CREATE TABLE added (tenant_id text)", "no row level security on added;"),
+        ("ALTER TABLE tickets NO FORCE ROW LEVEL SECURITY", "no row level security on tickets;"),
+        ("ALTER TABLE tickets DISABLE ROW LEVEL SECURITY", "no row level security on tickets;"),
+        ("CREATE POLICY more ON tickets USING (true)", "show tickets of all tenants"),
+        ("ALTER POLICY tenant ON users USING (true)", "show users of all tenants"),
+        ("UPDATE alembic_version SET version_num = '9999'", "schema 9999, which is newer"),
+        ("DELETE FROM alembic_version", "run `sealdesk migrate`"),
+        ("DROP TABLE alembic_version", "has no tables yet; run `sealdesk migrate`"),
+        ("REVOKE ALL ON alembic_version FROM {role}", "read the tables; run `sealdesk migrate`"),
+        ("ALTER DATABASE {database} SET synchronous_commit = off", "synchronous_commit = off"),
+    ],
+)
+def test_a_fault_of_the_database_is_named(
+    postgres_template: Template, env: Env, fault: str, words: str
+) -> None:
+    role = postgres_template.runtime[0]
+    _sql(postgres_template, env, fault.format(role=role, database=_database(env)))
+    assert words in _refusal(env[RUNTIME])
+
+
+def test_an_older_schema_is_told_to_be_migrated(monkeypatch: pytest.MonkeyPatch, env: Env) -> None:
+    monkeypatch.setattr(preflight, "KNOWN", (*KNOWN, "9999"))
+    assert f"has schema {KNOWN[-1]}, and this Sealdesk needs 9999" in _refusal(env[RUNTIME])
+
+
+def test_an_old_server_is_named() -> None:
+    server: Any = {"version": 14, "version_text": "14.9", "encoding": "UTF8"}
+    assert preflight._server_faults(server) == ["is PostgreSQL 14.9; Sealdesk needs 15 or newer"]
+
+
+def test_an_encoding_that_cannot_hold_every_text_is_named(postgres_template: Template) -> None:
+    access, name = postgres_template.access, f"{postgres_template.name}_latin"
+    sql = f"CREATE DATABASE {name} ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
+    access.sql(f"{sql} LOCALE_PROVIDER libc")
+    line = _refusal(access.url(*postgres_template.runtime, name))
+    assert "encoded in LATIN1; create one with ENCODING 'UTF8'" in line
+
+
+def test_a_wrong_password_a_missing_role_and_a_missing_database_are_named(
+    postgres_template: Template, env: Env
+) -> None:
+    access, (role, _) = postgres_template.access, postgres_template.runtime
+    assert "does not let the role in" in _refusal(access.url(role, "wrong", _database(env)))
+    assert "does not let the role in" in _refusal(access.url("nobody", "wrong", _database(env)))
+    line = _refusal(access.url(role, PASSWORD, "nowhere"))
+    assert "create it with createdb" in line
+
+
+def test_a_server_that_is_away_or_mute_is_named_within_five_seconds() -> None:
+    with closing(socket.socket()) as mute:
+        mute.bind(("127.0.0.1", 0))
+        port = mute.getsockname()[1]
+        url = f"postgresql://desk:{PASSWORD}@127.0.0.1:{port}/desk"
+        assert "cannot be reached" in _refusal(url)
+        mute.listen()
+        assert "cannot be reached (no answer in time)" in _refusal(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"postgresql://desk:{PASSWORD}@127.0.0.1:notaport/desk",
+        f"postgresql://desk:{PASSWORD}@127.0.0.1:99999/desk",
+        f"postgresql://desk:{PASSWORD}@[::1/desk",
+        f"postgresql://desk:{PASSWORD}@127.0.0.1/desk?sslmode=sometimes",
+        f"postgresql://desk:{PASSWORD}@no-such-host.invalid/desk",
+    ],
+)
+def test_a_wrong_url_is_named_without_its_password(url: str) -> None:
+    line = _refusal(url)
+    assert line.startswith(("postgresql://desk@", "the database's URL is not"))

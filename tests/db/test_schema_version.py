@@ -1,0 +1,163 @@
+"""Opening a database: only one that is ours and of a version that we know."""
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sealdesk
+from sealdesk.db import schema_version
+from sealdesk.db.schema_version import KNOWN, Unusable
+
+NEXT = """
+import sqlalchemy as sa
+from alembic import op
+
+revision, down_revision, branch_labels, depends_on = "9999", "{last}", None, None
+
+def upgrade():
+    op.add_column("tenants", sa.Column("colour", sa.Text))
+    {then}
+
+def downgrade():
+    op.drop_column("tenants", "colour")
+"""
+OPEN = "import sys, pathlib; from sealdesk.db import version as v;"
+ENSURE = OPEN + "print(v.ensure_current(pathlib.Path(sys.argv[1])))"
+
+
+@pytest.fixture
+def path(template: Path, tmp_path: Path) -> Path:
+    """A database of the current schema that holds one tenant."""
+    path = tmp_path / "sealdesk.db"
+    shutil.copy(template, path)
+    connection = sqlite3.connect(path)
+    connection.execute("INSERT INTO tenants VALUES ('t', 'Acme', 1)")
+    connection.commit()
+    connection.close()
+    return path
+
+
+def _newer_sealdesk(tmp_path: Path, then: str = "") -> dict[str, str]:
+    """The environment of a Sealdesk that has one migration more."""
+    package = tmp_path / "newer" / "sealdesk"
+    shutil.copytree(Path(sealdesk.__file__).parent, package)
+    step = package / "db" / "migrations" / "versions" / "9999_next.py"
+    step.write_text(NEXT.format(last=KNOWN[-1], then=then))
+    source = package / "db" / "version.py"
+    source.write_text(source.read_text() + '\nKNOWN = (*KNOWN, "9999")\n')
+    return {**os.environ, "PYTHONPATH": str(package.parent)}
+
+
+def _run(code: str, path: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code, str(path)],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def _columns(path: Path) -> list[str]:
+    connection = sqlite3.connect(path)
+    names = [row[1] for row in connection.execute("PRAGMA table_info(tenants)")]
+    connection.close()
+    return names
+
+
+def test_new_database_is_made_and_readable_by_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "sealdesk.db"
+    assert schema_version.ensure_current(path)
+    assert schema_version.schema_version(path) == KNOWN[-1]
+    assert [file.name for file in tmp_path.iterdir() if file.stat().st_mode & 0o077] == []
+
+
+def test_current_database_is_left_alone(path: Path) -> None:
+    before = path.read_bytes()
+    assert not schema_version.ensure_current(path)
+    assert path.read_bytes() == before
+
+
+def test_path_may_have_any_characters(template: Path, tmp_path: Path) -> None:
+    path = tmp_path / "what? 100%#1.db"
+    shutil.copy(template, path)
+    assert schema_version.schema_version(path) == KNOWN[-1]
+
+
+def test_version_is_read_behind_a_log_that_a_crash_left(path: Path, tmp_path: Path) -> None:
+    crash = "import os, sqlite3, sys; c = sqlite3.connect(sys.argv[1]);"
+    crash += "c.execute('PRAGMA journal_mode = WAL'); c.execute('CREATE TABLE x (y)'); os._exit(9)"
+    _run(crash, path, dict(os.environ))
+    assert path.with_name("sealdesk.db-wal").stat().st_size > 0
+    assert schema_version.schema_version(path) == KNOWN[-1]
+
+
+def test_newer_code_migrates_an_old_database_and_keeps_what_it_holds(
+    path: Path, tmp_path: Path
+) -> None:
+    done = _run(ENSURE, path, _newer_sealdesk(tmp_path))
+    assert done.stdout == "True\n", done.stderr
+    connection = sqlite3.connect(path)
+    assert connection.execute("SELECT * FROM tenants").fetchall() == [("t", "Acme", 1, None)]
+    connection.close()
+
+
+def test_newer_database_is_refused_and_not_changed(path: Path, tmp_path: Path) -> None:
+    _run(ENSURE, path, _newer_sealdesk(tmp_path))
+    before = path.read_bytes()
+    with pytest.raises(Unusable, match=r"9999, which is newer .* run the newer Sealdesk"):
+        schema_version.ensure_current(path)
+    assert path.read_bytes() == before
+
+
+def test_migration_that_fails_halfway_changes_nothing(path: Path, tmp_path: Path) -> None:
+    broken = _newer_sealdesk(tmp_path, then='op.execute("INSERT INTO nowhere VALUES (1)")')
+    done = _run(ENSURE, path, broken)
+    assert "nothing was changed: no such table: nowhere" in done.stderr
+    assert _columns(path) == ["id", "name", "created_at"]
+    assert schema_version.schema_version(path) == KNOWN[-1]
+
+
+def test_two_migrations_at_once_end_in_one_schema(tmp_path: Path) -> None:
+    path = tmp_path / "sealdesk.db"
+    command = [sys.executable, "-m", "sealdesk.db.migrate"]
+    pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
+    both = [subprocess.Popen(command, **pipes) for _ in range(2)]  # type: ignore[call-overload]
+    told = json.dumps({"path": str(path)}).encode()
+    assert [(c.communicate(told)[1], c.returncode) for c in both] == [(b"", 0)] * 2
+    assert schema_version.schema_version(path) == KNOWN[-1]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"not a database at all, but long enough to have a header\n" * 99, b"SQLite", b"\0" * 4096],
+    ids=["text", "short", "zeroes"],
+)
+def test_file_that_is_no_database_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "sealdesk.db"
+    path.write_bytes(content)
+    with pytest.raises(Unusable) as refused:
+        schema_version.ensure_current(path)
+    assert str(path) in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert path.read_bytes() == content
+
+
+def test_database_of_something_else_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "sealdesk.db"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE songs (title)")
+    connection.close()
+    with pytest.raises(Unusable, match="tables of something else"):
+        schema_version.ensure_current(path)
+
+
+def test_directory_in_place_of_a_database_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Unusable, match="cannot be read"):
+        schema_version.ensure_current(tmp_path)

@@ -1,0 +1,54 @@
+"""`python -m tests.http_client.posting COUNT`: the service's part of `world`, in its own process.
+
+Half of the posts name a host that was never asked for; the others go round a few names, each of
+which is looked up again and again while its connections are kept.
+"""
+
+import asyncio
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+
+import uvloop
+
+from sealdesk.http_client import Sender, Unsent, resolver
+from tests.http_client.urls import CORPUS
+
+_KINDS = ("flip", "flop", "mixed", "cname", "six")
+_PATHS = ("/", "/moved", "/last")
+_AT_ONCE = 8
+
+
+async def main(count: int) -> None:
+    resolver.KEPT_S = 0.0  # every post asks the name server anew
+    new = [f"http://{_KINDS[n % 5]}-{n}.test{_PATHS[n % 3]}" for n in range(count // 2)]
+    again = [
+        f"http://{_KINDS[n % 5]}-{100_000 + n % 15}.test{_PATHS[n % 3]}" for n in range(count // 2)
+    ]
+    forbidden = [
+        url.replace("https:", "http:") if verdict == "url_forbidden" else url
+        for url, verdict in CORPUS
+        if verdict != "sent" and not url.startswith("http:")
+    ]
+    counted: Counter[str] = Counter()
+    urls = iter([*new, *again, *forbidden])
+    sender = Sender((), allow_http=True)
+    await asyncio.gather(*(_post_each(sender, urls, counted) for _ in range(_AT_ONCE)))
+    await sender.close()
+    print(json.dumps(counted))  # noqa: T201
+
+
+async def _post_each(sender: Sender, urls: Iterator[str], counted: Counter[str]) -> None:
+    for url in urls:
+        try:
+            await sender.post(url, {"webhook-id": "evt"}, b"{}")
+        except Unsent as unsent:
+            is_guard = unsent.cause in ("url_forbidden", "url_invalid")
+            counted["refused" if is_guard else f"{url}: {unsent.text}"] += 1
+        else:
+            counted["sent"] += 1
+
+
+if __name__ == "__main__":
+    uvloop.run(main(int(sys.argv[1])))

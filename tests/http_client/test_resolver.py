@@ -1,0 +1,136 @@
+"""Looking names up: once at a time, not for ever, and never all threads for one's names."""
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Coroutine, Iterator
+from typing import Any
+
+import pytest
+import uvloop
+
+from sealdesk.http_client import Unsent, resolver
+from sealdesk.http_client.resolver import Resolver
+
+
+class NameServer:
+    """Stands in for those of the network. hanging: how names begin that get no answer."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.addresses = ["8.8.8.8"]
+        self.takes_s = 0.0
+        self.hanging = "hanging"
+        self.ended = threading.Event()
+
+    def look_up(self, host: bytes, *_: Any, **__: Any) -> list[Any]:
+        name = host.decode()
+        self.asked.append(name)
+        time.sleep(self.takes_s)
+        if name.startswith(self.hanging):
+            self.ended.wait(10)
+        if name.startswith("away"):
+            raise socket.gaierror(socket.EAI_AGAIN, "later")
+        return [(0, 0, 0, "", (address, 0)) for address in self.addresses]
+
+
+@pytest.fixture
+def names(monkeypatch: pytest.MonkeyPatch) -> Iterator[NameServer]:
+    names = NameServer()
+    monkeypatch.setattr(socket, "getaddrinfo", names.look_up)
+    yield names
+    names.ended.set()
+
+
+def run(work: Coroutine[Any, Any, Any]) -> Any:
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(work)
+
+
+async def found(resolver: Resolver, name: str, within_s: float = 5.0) -> str:
+    """The first address, or the cause."""
+    try:
+        addresses = await resolver.find(name, asyncio.get_running_loop().time() + within_s)
+    except Unsent as unsent:
+        return unsent.cause
+    return str(addresses[0])
+
+
+async def all_found(resolver: Resolver, names: list[str], within_s: float = 5.0) -> set[str]:
+    return set(await asyncio.gather(*(found(resolver, name, within_s) for name in names)))
+
+
+def test_one_look_up_serves_all_who_wait_and_those_who_come_soon(names: NameServer) -> None:
+    async def ask() -> list[set[str]]:
+        resolver = Resolver(())
+        return [await all_found(resolver, ["one.example"] * 50) for _ in range(3)]
+
+    names.takes_s = 0.05
+    assert run(ask()) == [{"8.8.8.8"}] * 3
+    assert names.asked == ["one.example"]
+
+
+def test_a_name_is_asked_for_again_and_judged_anew(
+    names: NameServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def ask() -> list[str]:
+        resolver = Resolver(())
+        first = await found(resolver, "one.example")
+        names.addresses = ["8.8.8.8", "10.0.0.1"]
+        kept = await found(resolver, "one.example")
+        monkeypatch.setattr(resolver, "KEPT_S", 0.0)
+        return [first, kept, await found(resolver, "one.example")]
+
+    assert run(ask()) == ["8.8.8.8", "8.8.8.8", "url_forbidden"]
+
+
+def test_a_name_that_hangs_is_given_up_and_holds_one_thread(names: NameServer) -> None:
+    async def ask() -> list[set[str]]:
+        resolver = Resolver(())
+        return [await all_found(resolver, ["hanging.example"] * 9, 0.05) for _ in range(3)]
+
+    assert run(ask()) == [{"url_unresolvable"}] * 3
+    assert names.asked == ["hanging.example"]
+
+
+def test_names_that_were_slow_leave_room_for_the_others(
+    names: NameServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resolver, "SLOW_S", 0.04)
+    monkeypatch.setattr(resolver, "KEPT_S", 0.0)
+    slow = [f"slow-{number}.example" for number in range(resolver.AT_ONCE)]
+
+    async def ask() -> str:
+        resolver = Resolver(())
+        names.takes_s = 0.05
+        await all_found(resolver, slow)
+        names.hanging = "slow"
+        again = asyncio.create_task(all_found(resolver, slow))
+        await asyncio.sleep(0.1)
+        # The others hold their threads for 10 s.
+        other = await found(resolver, "other.example", 8.0)
+        names.ended.set()
+        await again
+        return other
+
+    assert run(ask()) == "8.8.8.8"
+
+
+@pytest.mark.parametrize(
+    ("name", "addresses", "cause"),
+    [
+        ("away.example", [], "url_unresolvable"),
+        ("none.example", [], "url_unresolvable"),
+        ("mapped.example", ["::ffff:10.0.0.1"], "url_forbidden"),
+        ("linked.example", ["fe80::1%3"], "url_forbidden"),
+    ],
+)
+def test_an_answer_that_leads_nowhere_is_told(
+    names: NameServer, name: str, addresses: list[str], cause: str
+) -> None:
+    async def ask() -> str:
+        return await found(Resolver(()), name)
+
+    names.addresses = addresses
+    assert run(ask()) == cause

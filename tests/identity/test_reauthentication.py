@@ -1,0 +1,229 @@
+"""What outlasts a log-in asks for the password once more when the log-in is not fresh."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from sealdesk.caller import SYSTEM, Caller
+from sealdesk.identity import actions
+from sealdesk.routes import PAGES
+from sealdesk.webhooks import actions as webhooks
+from sealdesk.webhooks.types import NewWebhook
+from tests.support.client import Person
+from tests.support.databases import Begin
+from tests.support.pages import PASSWORD, Form, Page, Visitor, logged_in
+from tests.support.service import Service, Tenant
+from tests.web.test_pages import assert_guarded
+
+KEYS, PEOPLE, HOOKS = "/settings/api-keys", "/settings/people", "/settings/webhooks"
+NEW_KEY = f"{KEYS}/new"
+_FRESH_S = 15 * 60
+# What is done without asking: it ends with the log-in, or opens nothing.
+_UNASKED = {
+    f"{KEYS}/debug", f"{PEOPLE}/{{id}}/name", f"{HOOKS}/{{id}}/pause", f"{HOOKS}/{{id}}/activate",
+    f"{HOOKS}/{{id}}/test", f"{HOOKS}/{{id}}/replay",
+    f"{HOOKS}/{{id}}/deliveries/{{delivery_id}}/redeliver",
+}  # fmt: skip
+_ASKED = [
+    route.path
+    for route in PAGES
+    if route.method == "POST" and route.path.startswith("/settings/") and route.path not in _UNASKED
+]
+_ON_PERSON = {f"{PEOPLE}/{{id}}/{what}" for what in ("link", "role", "reactivate")}
+
+
+@pytest.fixture(scope="module")
+def service(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service whose clock these tests move on, each with a tenant of its own."""
+    with begin(tmp_path_factory.mktemp("fresh")) as service:
+        service.clock.stop()
+        yield service
+
+
+@pytest.fixture
+def visitor(tenant: Tenant) -> Visitor:
+    return logged_in(tenant)
+
+
+def _create(visitor: Visitor, **fields: str) -> Page:
+    form = visitor.get(NEW_KEY).form(NEW_KEY)
+    return visitor.submit(form, **{"name": "Shop", **fields})
+
+
+def _asks(page: Page, action: str) -> bool:
+    """Whether a form asks for the password, of which no page shows any."""
+    names = [name for name, _ in page.form(action).fields]
+    assert_guarded(page)
+    return "password" in names and page.form(action).value("password") == ""
+
+
+def _rows(tenant: Tenant, table: str) -> list[Any]:
+    sql = f"SELECT * FROM {table} WHERE tenant_id = :id ORDER BY id LIMIT 99"
+    return tenant.service.rows(sql, id=tenant.id)
+
+
+def test_a_fresh_log_in_is_not_asked_and_an_older_one_is(visitor: Visitor) -> None:
+    visitor.service.clock.advance(_FRESH_S)
+    assert not _asks(visitor.get(NEW_KEY), NEW_KEY)
+    assert _create(visitor).status == 201
+    visitor.service.clock.advance(0.000001)
+    page = visitor.get(NEW_KEY)
+    assert _asks(page, NEW_KEY)
+    assert f"more than {_FRESH_S // 60} minutes ago" in page.text
+
+
+def test_the_right_password_begins_a_session_and_ends_the_one_before(visitor: Visitor) -> None:
+    visitor.service.clock.advance(_FRESH_S + 1)
+    (before,) = visitor.cookies.values()
+    assert _create(visitor, password=PASSWORD).status == 201
+    assert visitor.once("GET", KEYS, cookie=f"sealdesk={before}").status_code == 303
+    assert Person(visitor.service, before).get("/api/v1/auth/me").status_code == 401
+    assert visitor.get(KEYS).status == 200
+    visitor.service.clock.advance(_FRESH_S)
+    assert _create(visitor, name="Second").status == 201
+    visitor.service.clock.advance(1)
+    assert _asks(visitor.get(NEW_KEY), NEW_KEY)
+
+
+def test_a_missing_or_wrong_password_changes_nothing_and_keeps_what_was_typed(
+    visitor: Visitor, tenant: Tenant
+) -> None:
+    opened = visitor.get(NEW_KEY).form(NEW_KEY)
+    visitor.service.clock.advance(_FRESH_S + 1)
+    told = {"": "Type your password", "wrong": "not your password", "w" * 1025: "not your password"}
+    for password, words in told.items():
+        page = visitor.submit(opened, name="Shop <b>", rate_limit="7", password=password)
+        assert page.status == (401 if password == "wrong" else 422)
+        assert words in page.text and ("p", "id", "password-fault") in page.attributes
+        assert _asks(page, NEW_KEY)
+        form = page.form(NEW_KEY)
+        assert (form.value("name"), form.value("rate_limit")) == ("Shop <b>", "7")
+    assert _rows(tenant, "api_keys") == []
+    assert visitor.submit(form, password=PASSWORD).status == 201
+    assert len(_rows(tenant, "api_keys")) == 1
+
+
+def test_a_form_that_is_wrong_elsewhere_asks_for_the_password_once(visitor: Visitor) -> None:
+    visitor.service.clock.advance(_FRESH_S + 1)
+    page = _create(visitor, rate_limit="0", password="wrong")
+    assert ("p", "id", "password-fault") in page.attributes
+    assert ("p", "id", "rate_limit-fault") in page.attributes
+    page = visitor.submit(page.form(NEW_KEY), password=PASSWORD)
+    assert page.status == 422 and not _asks(page, NEW_KEY)
+    assert visitor.submit(page.form(NEW_KEY), rate_limit="7").status == 201
+
+
+def test_guesses_are_counted_with_those_at_the_log_in(visitor: Visitor, tenant: Tenant) -> None:
+    service = visitor.service
+    service.clock.advance(_FRESH_S + 1)
+    for _ in range(9):
+        service.write(
+            lambda tx: actions.begin_log_in(
+                tx, tenant.admin_email, "127.0.0.1", now_us=service.clock.now_us()
+            )
+        )
+    assert _create(visitor, password="wrong").status == 401
+    page = _create(visitor, password=PASSWORD)
+    assert page.status == 429
+    assert int(page.answer.headers["retry-after"]) > 0
+    assert "Try again in" in page.text and ("p", "id", "password-fault") in page.attributes
+    assert _rows(tenant, "api_keys") == []
+    assert Visitor(service).log_in(tenant.admin_email).status == 429
+
+
+def test_a_session_that_was_renewed_is_no_fresher(visitor: Visitor, tenant: Tenant) -> None:
+    (before,) = visitor.cookies.values()
+    visitor.service.clock.advance(45 * 60)
+    assert _asks(visitor.get(NEW_KEY), NEW_KEY)
+    assert visitor.cookies["sealdesk"] != before
+    page = _create(visitor)
+    assert (page.status, _rows(tenant, "api_keys")) == (422, [])
+
+
+def test_a_program_is_not_asked(visitor: Visitor) -> None:
+    visitor.service.clock.advance(_FRESH_S + 1)
+    program = Person(visitor.service, visitor.cookies["sealdesk"])
+    assert program.post("/api/v1/api-keys", {"name": "By a program"}).status_code == 201
+
+
+def test_everything_that_outlasts_a_log_in_asks_and_else_changes_nothing(
+    visitor: Visitor, tenant: Tenant
+) -> None:
+    opened = _opened(visitor, tenant)
+    visitor.service.clock.advance(_FRESH_S + 1)
+    before = _everything(tenant)
+    for form in opened:
+        page = visitor.submit(form)
+        assert page.status == 422, form.action
+        assert _asks(page, form.action), form.action
+        assert "Nothing is changed yet" in page.text, form.action
+        again = page.form(form.action).fields
+        assert [field for field in form.fields if field not in again] == [], form.action
+    assert _everything(tenant) == before
+    assert len(opened) == 13
+
+
+def _opened(visitor: Visitor, tenant: Tenant) -> list[Form]:
+    """The forms of all that asks, opened while the log-in is fresh."""
+    gone = tenant.user()
+    deactivate = f"{PEOPLE}/{gone}/deactivate"
+    visitor.submit(visitor.get(deactivate).form(deactivate))
+    ids = {KEYS: tenant.key().id, PEOPLE: tenant.user(), HOOKS: _endpoint(tenant)}
+    found = []
+    for path in _ASKED:
+        home = path.partition("/{id}")[0]
+        action = path.replace("{id}", gone if "reactivate" in path else ids.get(home, ""))
+        stands_at = action.rpartition("/")[0] if path in _ON_PERSON else action
+        found.append(visitor.get(stands_at).form(action))
+    return found
+
+
+def _endpoint(tenant: Tenant) -> str:
+    service, caller = tenant.service, Caller(tenant.id, SYSTEM, frozenset(), "")
+    new = NewWebhook(url="https://example.com/hook", events=["ticket.created"])
+    ring, now_us = service.shared.ring, service.clock.now_us()
+    return service.write(
+        lambda tx: webhooks.create_webhook(tx, caller, new, ring=ring, now_us=now_us)
+    ).id
+
+
+def _everything(tenant: Tenant) -> list[Any]:
+    """All that could have been changed. Whatever is done to it stands in the audit, too."""
+    return [_rows(tenant, table) for table in ("api_keys", "endpoints", "users", "audit")]
+
+
+def test_who_gives_the_password_on_a_persons_page_does_what_was_chosen(
+    visitor: Visitor, tenant: Tenant
+) -> None:
+    at = f"{PEOPLE}/{tenant.user()}"
+    visitor.service.clock.advance(_FRESH_S + 1)
+    page = visitor.get(at)
+    assert "Your password" not in page.text, "before anything was chosen"
+    page = visitor.submit(page.form(f"{at}/role"), role="tenant_admin")
+    assert [form.action for form in page.forms if "password" in dict(form.fields)] == [f"{at}/role"]
+    page = visitor.submit(page.form(f"{at}/role"), password=PASSWORD)
+    assert (visitor.at, page.form(f"{at}/role").value("role")) == (at, "tenant_admin")
+    assert visitor.submit(page.form(f"{at}/link")).status == 201, "fresh by now"
+
+
+def test_a_form_that_is_out_of_date_stays_so_while_the_password_is_asked_for(
+    visitor: Visitor, tenant: Tenant
+) -> None:
+    key = tenant.key()
+    at = f"{KEYS}/{key.id}/rotate"
+    opened, other = (visitor.get(at).form(at) for _ in range(2))
+    assert visitor.submit(other).status == 200
+    visitor.service.clock.advance(_FRESH_S + 1)
+    page = visitor.submit(opened)
+    assert page.status == 422
+    page = visitor.submit(page.form(at), password=PASSWORD)
+    assert page.status == 412 and "has been rotated since" in page.text
+
+
+def test_a_password_in_a_form_that_is_not_ours_is_not_looked_at(visitor: Visitor) -> None:
+    visitor.service.clock.advance(_FRESH_S + 1)
+    before = {**visitor.cookies}
+    assert _create(visitor, form_token="0" * 64, password=PASSWORD).status == 403
+    assert visitor.cookies == before
+    assert _asks(visitor.get(NEW_KEY), NEW_KEY)

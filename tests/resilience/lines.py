@@ -1,0 +1,111 @@
+"""Requests as bytes, and connections that send them: many, fast, with the times of each."""
+
+import asyncio
+import json
+import time
+from typing import Any, NamedTuple
+
+from sealdesk.crypto.signing import Signed, sign
+
+HANG_S = 20.0  # far above anything that is claimed, so that a hang is measured
+_LENGTH = b"\r\ncontent-length: "
+
+
+class Answer(NamedTuple):
+    """An answer, and when its request began and it was received: of the machine's one clock.
+
+    status: 0 when the connection broke or nothing came.
+    """
+
+    began_at: float
+    ended_at: float
+    status: int
+    head: bytes
+    body: bytes
+
+    @property
+    def is_good(self) -> bool:
+        return 200 <= self.status < 300
+
+    @property
+    def took_s(self) -> float:
+        return self.ended_at - self.began_at
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Key(NamedTuple):
+    """An API key as its holder has it."""
+
+    id: str
+    api_key: str
+    api_secret: str
+
+    def request(self, method: str, target: str, body: Any = None, **headers: str) -> bytes:
+        """A signed request, good for now."""
+        content = b"" if body is None else json.dumps(body).encode()
+        at = str(int(time.time()))
+        parts = Signed(at.encode(), method.encode(), target.encode(), content)
+        return written(
+            method,
+            target,
+            content,
+            {
+                "x-api-key": self.api_key,
+                "x-api-timestamp": at,
+                "x-api-signature": sign(self.api_secret, parts),
+                **{name.replace("_", "-"): value for name, value in headers.items()},
+            },
+        )
+
+
+def written(method: str, target: str, content: bytes, headers: dict[str, str]) -> bytes:
+    """A request as it travels; content, if any, is JSON."""
+    lines = [f"{method} {target} HTTP/1.1", "host: sealdesk.test"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    if content:
+        lines += ["content-type: application/json", f"content-length: {len(content)}"]
+    return "\r\n".join([*lines, "", ""]).encode() + content
+
+
+class Line:
+    """One connection to a port of loopback, opened anew after it broke."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._reader: asyncio.StreamReader | None = None
+        self._writer: asyncio.StreamWriter | None = None
+
+    async def ask(self, request: bytes) -> Answer:
+        """Send it and wait for the answer."""
+        if self._writer is None:
+            # Before the time is taken: what begins is the request.
+            try:
+                self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
+            except OSError as error:
+                return self._broken(time.monotonic(), error)
+        began_at = time.monotonic()
+        try:
+            async with asyncio.timeout(HANG_S):
+                self._writer.write(request)
+                head, body = await self._receive()
+        except (OSError, TimeoutError, asyncio.IncompleteReadError) as error:
+            return self._broken(began_at, error)
+        return Answer(began_at, time.monotonic(), int(head[9:12]), head, body)
+
+    async def _receive(self) -> tuple[bytes, bytes]:
+        assert self._reader is not None
+        head = await self._reader.readuntil(b"\r\n\r\n")
+        at = head.lower().find(_LENGTH)
+        length = 0 if at < 0 else int(head[at + len(_LENGTH) :].split(b"\r", 1)[0])
+        return head, await self._reader.readexactly(length) if length else b""
+
+    def _broken(self, began_at: float, error: BaseException) -> Answer:
+        self.close()
+        return Answer(began_at, time.monotonic(), 0, b"", repr(error).encode())
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+        self._reader = self._writer = None

@@ -1,0 +1,180 @@
+"""An installation of several nodes: `sealdesk serve` processes on one PostgreSQL database."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from sealdesk.api_keys import actions as api_keys
+from sealdesk.api_keys.rules import NewApiKey
+from sealdesk.caller import SYSTEM, Caller
+from sealdesk.clock import Clock
+from sealdesk.crypto.sealing import KeyRing
+from sealdesk.db import schema_version
+from sealdesk.db.engine import Tx
+from sealdesk.db.factory import open_database
+from sealdesk.identity import actions as identity
+from sealdesk.identity.auth import passwords
+from sealdesk.settings import from_env
+from tests.resilience.lines import Key, Line, written
+from tests.servers import Postgres, free_port, server_directory
+from tests.servers.process import Process, accepts, environment
+from tests.support.service import PASSWORD, random_key
+
+_PROGRAM = "import sys; from sealdesk.cli import main; sys.exit(main())"
+RUNTIME = "sealdesk_runtime"
+_ADMIN = "admin@example.test"
+RATE = 100_000  # requests a minute: no proof but that of the limit shall meet one
+
+
+class Node(NamedTuple):
+    """One serving process."""
+
+    port: int
+    process: Process
+
+    def line(self) -> Line:
+        return Line(self.port)
+
+
+class Installation:
+    """A cluster of its own with a migrated database and one tenant, and nodes that serve it.
+
+    primary: who takes writes now. key: one that may everything.
+    """
+
+    def __init__(self, directory: Path, primary: Postgres) -> None:
+        self.directory = directory
+        self.primary = primary
+        self.database = "sealdesk"
+        primary.create_database(self.database)
+        self.env = {
+            "SEALDESK_DATABASE_URL": self._url(),
+            "SEALDESK_OWNER_DATABASE_URL": primary.owner_url(self.database),
+            "SEALDESK_MASTER_KEY": random_key(),
+            "SEALDESK_JWT_SECRET": random_key(),
+            "SEALDESK_PER_PROCESS_LIMITS": "accept",
+            "SEALDESK_LOG_LEVEL": "warning",
+        }
+        schema_version.migrate_postgres(
+            self.env["SEALDESK_OWNER_DATABASE_URL"], runtime_url=self._url(), worker_url=""
+        )
+        self.key = asyncio.run(furnished(self.env))
+        self._shared: list[Node] = []
+
+    def _url(self, *others: Postgres) -> str:
+        """Of the runtime role, with the primary and others as hosts."""
+        hosts = ",".join(f"127.0.0.1:{cluster.port}" for cluster in (self.primary, *others))
+        return f"postgresql://{RUNTIME}:runtime@{hosts}/{self.database}"
+
+    @contextmanager
+    def nodes(self, count: int, *standbys: Postgres, **env: str) -> Iterator[list[Node]]:
+        """Running nodes, ended in the end. standbys: further hosts of their database's URL."""
+        nodes = self._started(count, {"SEALDESK_DATABASE_URL": self._url(*standbys), **env})
+        try:
+            yield nodes
+        finally:
+            _end(nodes)
+
+    def three(self) -> list[Node]:
+        """Three nodes that proofs share, one after the other."""
+        if not self._shared:
+            self._shared = self._started(3, {"SEALDESK_DATABASE_URL": self._url()})
+        return self._shared
+
+    def _started(self, count: int, env: dict[str, str]) -> list[Node]:
+        nodes = [_start(self.directory, {**self.env, **env}) for _ in range(count)]
+        for node in nodes:
+            node.process.wait_until(partial(accepts, node.port))
+        return nodes
+
+    def move_to(self, primary: Postgres) -> None:
+        """Another cluster is the primary now."""
+        self.close()
+        self.primary = primary
+        self.env["SEALDESK_DATABASE_URL"] = self._url()
+        self.env["SEALDESK_OWNER_DATABASE_URL"] = primary.owner_url(self.database)
+
+    def close(self) -> None:
+        """End the shared nodes."""
+        _end(self._shared)
+        self._shared = []
+
+
+@contextmanager
+def installed() -> Iterator[Installation]:
+    """An installation on a new cluster that waits for its disk."""
+    with server_directory() as directory:
+        # What is not waited for stays in memory, so that a crash shows it.
+        settings = {"wal_writer_delay": "10s"}
+        primary = Postgres.start(directory / "postgres0", settings=settings)
+        installation = Installation(directory, primary)
+        try:
+            yield installation
+        finally:
+            installation.close()
+
+
+async def log_in(line: Line) -> str:
+    """The administrator's token."""
+    body = f'{{"email": "{_ADMIN}", "password": "{PASSWORD}"}}'.encode()
+    answer = await line.ask(written("POST", "/api/v1/auth/login", body, {}))
+    assert answer.status == 200, answer
+    return str(answer.json()["data"]["access_token"])
+
+
+def by_admin(token: str, method: str, target: str, content: bytes = b"") -> bytes:
+    """A request of the administrator."""
+    return written(method, target, content, {"authorization": f"Bearer {token}"})
+
+
+def _start(directory: Path, env: dict[str, str]) -> Node:
+    port = free_port()
+    # A copy of the sources is named by the path; nothing else of the caller's is passed on.
+    path = os.environ.get("PYTHONPATH")
+    everything = environment(**env, **({"PYTHONPATH": path} if path else {}))
+    command = [sys.executable, "-c", _PROGRAM, "serve", "--port", str(port)]
+    log = directory / f"node{port}.log"
+    return Node(port, Process("sealdesk serve", command, log, env=everything))
+
+
+def _end(nodes: Sequence[Node]) -> None:
+    for node in nodes:
+        node.process.kill()
+
+
+async def furnished(env: dict[str, str]) -> Key:
+    """Add a tenant and its administrator, as the owner; a key of the tenant."""
+    now_us = Clock().now_us()
+
+    async def work(tx: Tx) -> Key:
+        tenant = await identity.create_tenant(tx, "Acme", actor=SYSTEM, now_us=now_us)
+        await identity.create_user(
+            tx,
+            tenant.id,
+            email=_ADMIN,
+            name=None,
+            role="tenant_admin",
+            password_hash=passwords.hash_now(PASSWORD),
+            actor=SYSTEM,
+            now_us=now_us,
+        )
+        created = await api_keys.create_key(
+            tx,
+            Caller(tenant.id, SYSTEM, frozenset(), ""),
+            NewApiKey(name="proof", rate_limit=RATE),
+            ring=KeyRing(from_env(env).master_keys),
+            now_us=now_us,
+        )
+        return Key(created.id, created.api_key, created.api_secret)
+
+    url = env.get("SEALDESK_OWNER_DATABASE_URL", "")  # none on SQLite
+    database = open_database(from_env(env), name="proof", url=url)
+    try:
+        return await database.write(work)
+    finally:
+        await database.close()

@@ -1,0 +1,192 @@
+"""Restarts of two nodes behind HAProxy, one after the other, while clients read and write."""
+
+import asyncio
+import csv
+import os
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import uvloop
+
+from tests.deploy import files
+from tests.deploy.files import Certificate, Ports
+from tests.resilience.figures import Target, Tell, quiet
+from tests.resilience.lines import Answer, Key, Line
+from tests.resilience.nodes import Installation
+from tests.resilience.reading import TICKETS, new_ticket
+from tests.servers import Haproxy, free_port
+from tests.servers.process import START_S, Process, accepts, environment
+
+TARGETS = (
+    Target("failed", "=", 0),
+    Target("lost_or_doubled", "=", 0),
+    Target("not_drained", "=", 0),
+    Target("slowest_end_s", "≤", 10.0),
+)
+_PROGRAM = "import sys; from sealdesk.cli import main; sys.exit(main())"
+_CLIENTS = 12
+_PAUSE_S = 0.01
+_LOOK_S = 0.05
+
+
+class Node:
+    """One serving process, always at the same port."""
+
+    def __init__(self, directory: Path, env: dict[str, str]) -> None:
+        self.port = free_port()
+        self._log = directory / f"node{self.port}.log"
+        path = os.environ.get("PYTHONPATH")
+        self._env = environment(**env, **({"PYTHONPATH": path} if path else {}))
+        self.start()
+
+    def start(self) -> None:
+        command = [sys.executable, "-c", _PROGRAM, "serve", "--port", str(self.port)]
+        self.process = Process("sealdesk serve", command, self._log, env=self._env)
+
+    def is_serving(self) -> bool:
+        return accepts(self.port)
+
+
+class _Load:
+    """Clients that go on until they are told to stop, and what they saw."""
+
+    def __init__(self, port: int, key: Key) -> None:
+        self._port = port
+        self._key = key
+        self.is_over = False
+        self.requests = self.written = 0
+        self.failed: list[str] = []
+        self.slowest_s = 0.0
+
+    async def go_on(self, number: int) -> None:
+        """Odd clients write; every second pair has a new connection for each request."""
+        line = Line(self._port)
+        while not self.is_over:
+            if number % 2:
+                body = new_ticket(f"{number} {self.requests}")
+                answer = await line.ask(self._key.request("POST", TICKETS, body))
+                self.written += answer.status == 201
+            else:
+                answer = await line.ask(self._key.request("GET", f"{TICKETS}?per_page=5"))
+            self._note(answer)
+            if number // 2 % 2:
+                line.close()
+            await asyncio.sleep(_PAUSE_S)
+        line.close()
+
+    def _note(self, answer: Answer) -> None:
+        self.requests += 1
+        self.slowest_s = max(self.slowest_s, answer.took_s)
+        if not answer.is_good:
+            self.failed.append(f"{answer.status} {answer.body[:200]!r}")
+
+
+def run(
+    installation: Installation,
+    *,
+    restarts: int = 10,
+    notice_s: int = 3,
+    tell: Tell = quiet,
+) -> dict[str, Any]:
+    """Restart both nodes so many times, with the configuration that is shipped; the figures.
+
+    notice_s: SEALDESK_DRAIN_NOTICE_S. HAProxy needs 1.5 s to turn away from a node.
+    """
+    directory = installation.directory
+    env = {**installation.env, "SEALDESK_DRAIN_NOTICE_S": str(notice_s)}
+    before = _stored(installation)
+    nodes = [Node(directory, env) for _ in range(2)]
+    try:
+        for node in nodes:
+            node.process.wait_until(node.is_serving)
+        with (
+            _balanced(directory, nodes) as port,
+            asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
+        ):
+            load = _Load(port, installation.key)
+            figures = runner.run(_proven(directory, nodes, load, restarts, tell))
+    finally:
+        for node in nodes:
+            node.process.kill()
+    return {**figures, "lost_or_doubled": abs(_stored(installation) - before - load.written)}
+
+
+def _stored(installation: Installation) -> int:
+    (count,) = installation.primary.sql("SELECT count(*) FROM tickets", installation.database)
+    return int(count)
+
+
+@contextmanager
+def _balanced(directory: Path, nodes: list[Node]) -> Iterator[int]:
+    """HAProxy before both nodes; its port."""
+    ports = Ports(free_port(), free_port(), (nodes[0].port, nodes[1].port))
+    more = {
+        " ssl crt ": " # ssl crt ",  # what TLS costs is not asked here
+        "\nglobal\n": f"\nglobal\n    stats socket {directory}/admin\n",
+    }
+    haproxy = Haproxy.start(
+        directory / "haproxy", files.haproxy(Certificate(directory), ports, more)
+    )
+    try:
+        yield ports.tls
+    finally:
+        haproxy.kill()
+
+
+async def _proven(
+    directory: Path, nodes: list[Node], load: _Load, restarts: int, tell: Tell
+) -> dict[str, Any]:
+    began_at = time.monotonic()
+    clients = [asyncio.create_task(load.go_on(number)) for number in range(_CLIENTS)]
+    ends = []
+    for number in range(restarts):
+        for node in nodes:
+            ends.append(await asyncio.to_thread(_end, node))
+            node.start()
+            await asyncio.to_thread(node.process.wait_until, node.is_serving)
+            await asyncio.to_thread(_wait_until_both_are_up, directory)
+        tell(number + 1, restarts)
+    load.is_over = True
+    await asyncio.gather(*clients)
+    return {
+        "restarts": restarts,
+        "processes_ended": len(ends),
+        "requests": load.requests,
+        "written": load.written,
+        "failed": len(load.failed),
+        "first_failed": load.failed[:3],
+        "not_drained": sum(code != 0 for code, _ in ends),
+        "slowest_end_s": round(max(took_s for _, took_s in ends), 2),
+        "slowest_answer_s": round(load.slowest_s, 3),
+        "seconds": round(time.monotonic() - began_at, 1),
+    }
+
+
+def _end(node: Node) -> tuple[int | None, float]:
+    """Its exit code, and after how many seconds it ended."""
+    asked_at = time.monotonic()
+    node.process.stop()
+    return node.process.exit_code(), time.monotonic() - asked_at
+
+
+def _wait_until_both_are_up(directory: Path) -> None:
+    """As HAProxy sees it."""
+    until = time.monotonic() + START_S
+    while _up(directory) < 2:
+        assert time.monotonic() < until, "HAProxy does not see both nodes"
+        time.sleep(_LOOK_S)
+
+
+def _up(directory: Path) -> int:
+    with socket.socket(socket.AF_UNIX) as admin:
+        admin.connect(f"{directory}/admin")
+        admin.sendall(b"show stat\n")
+        text = b"".join(iter(lambda: admin.recv(65536), b"")).decode()
+    rows = csv.DictReader(text.removeprefix("# ").splitlines())
+    servers = [row for row in rows if row["svname"] in ("one", "two")]
+    return sum(row["status"].startswith("UP") for row in servers)

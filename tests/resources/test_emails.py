@@ -1,0 +1,97 @@
+"""E-mail addresses: which are well formed, and when two are the same (decisions 1)."""
+
+import string
+import unicodedata
+
+import pytest
+from email_validator import EmailNotValidError, validate_email
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sealdesk.resources import emails
+
+WELL_FORMED = [
+    "a@example.test",
+    "A.b+c_d-e@Sub.Example.TEST",
+    "x@xn--bcher-kva.example",
+    "jos\u00e9@b\u00fccher.example",
+    "jose\u0301@example.test",
+    "o'brien@example.com",
+    "1@1.de",
+    f"{'a' * 64}@example.test",
+    f"a@{'b' * 63}.test",
+]
+NOT_WELL_FORMED = [
+    "",
+    "a",
+    "@",
+    "a@",
+    "@example.test",
+    "a@@example.test",
+    "a b@example.test",
+    " a@example.test",
+    "a@example.test\n",
+    ".a@example.test",
+    "a.@example.test",
+    "a..b@example.test",
+    "a@-example.test",
+    "a@example-.test",
+    "a@example..test",
+    "a@.test",
+    "a@example",
+    "a@localhost",
+    "a@example.invalid",
+    "a@x.local",
+    "a@127.0.0.1",
+    "a@[127.0.0.1]",
+    "Ada <a@example.test>",
+    "a@example.test,b@example.test",
+    f"a@{'b' * 64}.test",
+    f"a@{'example.' * 32}test",
+    "a\u0000@example.test",
+    "a\u200b@ex\u200bample.test",
+]
+
+
+@pytest.mark.parametrize("address", WELL_FORMED)
+def test_these_are_addresses(address: str) -> None:
+    assert emails.fault(address) is None
+
+
+@pytest.mark.parametrize("address", NOT_WELL_FORMED)
+def test_these_are_none_and_the_answer_says_why(address: str) -> None:
+    fault = emails.fault(address)
+    assert fault is not None
+    assert fault.startswith(("is not an e-mail address: ", "must be at most 254 characters"))
+
+
+NEARLY = st.text(st.sampled_from(string.ascii_letters + string.digits + "_+-.@'"), max_size=80)
+LABEL = st.text(st.sampled_from("ab1-"), min_size=1, max_size=66)
+ADDRESS = st.builds(
+    "{}@{}.{}".format,
+    st.text(st.sampled_from("aB0_+-."), min_size=1, max_size=70),
+    st.lists(LABEL, min_size=1, max_size=5).map(".".join),
+    st.sampled_from(["test", "com", "local", "arpa", "localhost", "invalid", "onion", "x", "c0m"]),
+)
+
+
+@settings(max_examples=200)
+@given(address=NEARLY | ADDRESS)
+def test_the_short_way_takes_nothing_that_the_library_refuses(address: str) -> None:
+    if emails.fault(address) is None:
+        validate_email(address, check_deliverability=False, test_environment=True)
+    else:
+        with pytest.raises(EmailNotValidError):
+            validate_email(address, check_deliverability=False, test_environment=True)
+
+
+@given(address=st.text())
+def test_identity_is_nfc_and_lower_case(address: str) -> None:
+    expected = unicodedata.normalize("NFC", address).lower()
+    assert emails.identity(address) == expected
+    assert emails.identity(unicodedata.normalize("NFD", address)) == expected
+
+
+@given(address=st.text(string.ascii_letters + "@.éÉ"))
+def test_case_makes_no_difference(address: str) -> None:
+    assert emails.identity(address.upper()) == emails.identity(address.lower())

@@ -1,0 +1,152 @@
+"""The moments at which a request could be lost, each of them held still."""
+
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+
+import pytest
+
+from sealdesk.server import draining, http_protocol, serve
+from tests.server.test_http_protocol import Connection
+from tests.support.databases import SQLITE_ONLY
+from tests.support.service import Service, wait_until
+
+GET = b"GET /healthz HTTP/1.1\r\nhost: t\r\n\r\n"
+HALF = b"POST /api/v1/auth/login HTTP/1.1\r\nhost: t\r\ncontent-length: 10\r\n\r\n"
+Connect = Callable[[], Connection]
+
+
+@pytest.fixture
+def connect(own_service: Service) -> Iterator[Connect]:
+    with ExitStack() as stack:
+        yield lambda: stack.enter_context(closing(Connection(own_service)))
+
+
+def _answered(connection: Connection) -> tuple[int, str | None]:
+    reply = connection.reply()
+    return reply.status, reply.headers.get("connection")
+
+
+@SQLITE_ONLY
+def test_request_that_comes_in_with_the_signal_is_answered(
+    own_service: Service, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh, kept = connect(), connect()
+    kept.send(GET)
+    assert _answered(kept) == (200, None)
+    came_in: list[Connection] = []
+
+    async def last_look(counter: int) -> bool:
+        """What uvicorn does last before it shuts down, without a turn of the loop in between."""
+        if not came_in:
+            came_in.extend((fresh, kept, connect()))
+            for connection in came_in:
+                connection.send(GET)
+            _tell_to_end(own_service)
+        return True
+
+    monkeypatch.setattr(own_service._server, "on_tick", last_look)
+    wait_until(lambda: len(came_in) == 3)
+    assert [_answered(connection) for connection in came_in] == [(200, "close")] * 3
+
+
+@SQLITE_ONLY
+def test_whoever_may_be_about_to_ask_is_waited_for(
+    own_service: Service, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(draining, "QUIET_S", 5.0)
+    fresh, kept = connect(), connect()
+    kept.send(GET)
+    kept.reply()
+    _tell_to_end(own_service)
+    wait_until(lambda: _is_refused(own_service))
+    time.sleep(0.1)
+    for connection in (fresh, kept):
+        connection.send(GET)
+    assert [_answered(c) for c in (fresh, kept)] == [(200, "close")] * 2
+
+
+@SQLITE_ONLY
+def test_request_that_comes_in_as_the_connection_falls_quiet_is_answered(
+    own_service: Service, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = connect()
+    kept.send(GET)
+    kept.reply()
+    sent: list[bytes] = []
+    is_quiet = http_protocol.Protocol.is_quiet
+
+    def last_look(protocol: http_protocol.Protocol, for_s: float) -> bool:
+        was_quiet = is_quiet(protocol, for_s)
+        if was_quiet and not sent:
+            sent.append(GET)
+            kept.send(GET)
+        return was_quiet
+
+    monkeypatch.setattr(http_protocol.Protocol, "is_quiet", last_look)
+    _tell_to_end(own_service)
+    assert (_answered(kept), sent) == ((200, "close"), [GET])
+
+
+def _tell_to_end(service: Service) -> None:
+    service._server.handle_exit(signal.SIGTERM, None)
+
+
+def _is_refused(service: Service) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", service.port), timeout=0.05).close()
+    except ConnectionRefusedError:
+        return True
+    except TimeoutError:
+        return False  # at the door, which is about to close
+    return False
+
+
+@SQLITE_ONLY
+def test_half_a_request_is_waited_for(own_service: Service, connect: Connect) -> None:
+    half, further = connect(), connect()
+    half.send(GET[:20])
+    further.send(GET)
+    further.reply()  # by now the half is there too
+    _tell_to_end(own_service)
+    time.sleep(0.8)
+    half.send(GET[20:])
+    assert _answered(half) == (200, "close")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other kernels have no such filter")
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_who_has_come_in_is_served_and_nobody_new_comes_in(host: str) -> None:
+    if host == "::1" and not socket.has_ipv6:
+        pytest.skip("this machine has no IPv6")
+    with serve.bind(host, 0) as sock:
+        address = sock.getsockname()[:2]
+        with socket.create_connection(address, timeout=5) as early:
+            draining.turn_away(sock)
+            with pytest.raises(TimeoutError):
+                socket.create_connection(address, timeout=0.3)
+            early.sendall(b"question")
+            accepted, _ = sock.accept()
+            with accepted:
+                assert accepted.recv(100) == b"question"
+                accepted.sendall(b"answer")
+                assert early.recv(100) == b"answer"
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(address, timeout=5)
+
+
+@SQLITE_ONLY
+def test_what_does_not_end_is_cut_and_counted(
+    own_service: Service, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(draining, "CUT_AFTER_S", 0.5)
+    half, idle = connect(), connect()
+    half.send(HALF)
+    idle.send(GET)
+    idle.reply()
+    own_service.stop()
+    assert own_service._server.cut_count == 1
+    assert (idle.is_closed(), half.is_closed()) == (True, True)

@@ -1,0 +1,418 @@
+"""The caps of decisions 3 on the socket, and what is not HTTP: an answer, and the next request."""
+
+import json
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from http.client import parse_headers
+from typing import Any, NamedTuple
+
+import pytest
+
+from sealdesk.server import http_protocol
+from tests.support.client import Person
+from tests.support.service import Service
+
+LOG_IN = "/api/v1/auth/login"
+GET = b"GET /healthz HTTP/1.1\r\nhost: t\r\n\r\n"
+MIB = 1024 * 1024
+
+
+class Reply(NamedTuple):
+    """One answer as it came."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def code(self) -> str:
+        assert self.headers["content-type"] == "application/problem+json"
+        document = json.loads(self.body)
+        assert document["status"] == self.status
+        assert document["request_id"] == self.headers["x-request-id"]
+        return str(document["code"])
+
+
+class Connection:
+    """A connection on which bytes go out as they are, and answers are read one by one."""
+
+    def __init__(self, service: Service) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", service.port), timeout=10)
+        self._file = self.socket.makefile("rb")
+
+    def send(self, data: bytes) -> None:
+        self.socket.sendall(data)
+
+    def send_what_is_taken(self, data: bytes) -> None:
+        """Send, though the server may stop listening before the end."""
+        with suppress(ConnectionError):
+            self.socket.sendall(data)
+
+    def reply(self) -> Reply:
+        status = int(self._file.readline().split()[1])
+        headers = {name.lower(): value for name, value in parse_headers(self._file).items()}
+        return Reply(status, headers, self._file.read(int(headers.get("content-length", "0"))))
+
+    def is_closed(self) -> bool:
+        """Wait for the server to close; False when it sends something instead."""
+        return self._file.read(1) == b""
+
+    def close(self) -> None:
+        self._file.close()
+        self.socket.close()
+
+
+@pytest.fixture(autouse=True)
+def no_lingering(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The moment that a refused client gets to read its answer would only be waited for here."""
+    monkeypatch.setattr(http_protocol, "LINGER_S", 0.05)
+
+
+@pytest.fixture
+def connect(service: Service) -> Iterator[Callable[[], Connection]]:
+    """Opens connections to the service, which must still answer when the test is over."""
+    opened = []
+
+    def open_one() -> Connection:
+        opened.append(Connection(service))
+        return opened[-1]
+
+    yield open_one
+    for connection in opened:
+        connection.close()
+    assert Person(service, "").get("/healthz").status_code == 200
+
+
+class Hasty(Connection):
+    """A connection to a service that has little time once `hurry` was called, and not before."""
+
+    def __init__(self, service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__(service)
+        self._service = service
+        self._monkeypatch = monkeypatch
+
+    def hurry(self) -> None:
+        """What was sent has come in; from now on the service waits 0.2 s for what is owed."""
+        assert Person(self._service, "").get("/healthz").status_code == 200
+        self._monkeypatch.setattr(http_protocol, "HEADER_TIMEOUT_S", 0.2)
+        self._monkeypatch.setattr(http_protocol, "BODY_TIMEOUT_S", 0.2)
+        for connection in self._service._server.server_state.connections:
+            protocol: Any = connection
+            protocol.owes_s = min(protocol.owes_s, 0.2)
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch, start: Callable[..., Service]) -> Iterator[Hasty]:
+    monkeypatch.setattr(http_protocol, "SWEEP_S", 0.02)
+    connection = Hasty(start(), monkeypatch)
+    yield connection
+    connection.close()
+
+
+def _post(length: int, *lines: str) -> bytes:
+    """The head of a log-in whose body has this length."""
+    return _head(f"content-length: {length}", *lines)
+
+
+def _chunked() -> bytes:
+    return _head("transfer-encoding: chunked")
+
+
+def _head(*lines: str) -> bytes:
+    typed = (f"POST {LOG_IN} HTTP/1.1", "host: t", "content-type: application/json", *lines)
+    return "\r\n".join(typed).encode() + b"\r\n\r\n"
+
+
+def _chunk(data: bytes) -> bytes:
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+Connect = Callable[[], Connection]
+
+
+# Headers
+
+
+def test_header_over_16_kib_gets_431(connect: Connect) -> None:
+    connection = connect()
+    connection.send(b"GET /healthz HTTP/1.1\r\nx-long: " + b"a" * 16_384 + b"\r\n\r\n")
+    assert (connection.reply().code, connection.is_closed()) == ("headers_too_large", True)
+
+
+def test_headers_over_16_kib_together_get_431(connect: Connect) -> None:
+    connection = connect()
+    lines = b"".join(b"x-%d: %s\r\n" % (number, b"a" * 400) for number in range(42))
+    connection.send(b"GET /healthz HTTP/1.1\r\n" + lines + b"\r\n")
+    assert connection.reply().code == "headers_too_large"
+
+
+def test_target_over_16_kib_gets_431(connect: Connect) -> None:
+    connection = connect()
+    connection.send(b"GET /healthz?" + b"a" * 17_000 + b" HTTP/1.1\r\n\r\n")
+    assert connection.reply().code == "headers_too_large"
+
+
+def test_a_hundred_headers_are_taken(connect: Connect) -> None:
+    connection = connect()
+    lines = b"".join(b"x-%d: 1\r\n" % number for number in range(99))
+    connection.send(b"GET /healthz HTTP/1.1\r\nhost: t\r\n" + lines + b"\r\n")
+    assert connection.reply().status == 200
+
+
+def test_a_hundred_and_one_headers_get_431(connect: Connect) -> None:
+    connection = connect()
+    lines = b"".join(b"x-%d: 1\r\n" % number for number in range(100))
+    connection.send(b"GET /healthz HTTP/1.1\r\nhost: t\r\n" + lines + b"\r\n")
+    assert connection.reply().code == "headers_too_large"
+
+
+def test_endless_header_line_gets_431_before_it_ends(connect: Connect) -> None:
+    connection = connect()
+    connection.send(b"GET /healthz HTTP/1.1\r\nx-endless: ")
+    for _ in range(5):
+        connection.send(b"a" * 4096)
+    assert connection.reply().code == "headers_too_large"
+
+
+def test_endless_header_on_a_used_connection_gets_431(connect: Connect) -> None:
+    connection = connect()
+    connection.send(GET)
+    assert connection.reply().status == 200
+    connection.send(b"GET /healthz HTTP/1.1\r\nx-endless: " + b"a" * 20_000)
+    assert connection.reply().code == "headers_too_large"
+
+
+def test_endless_trailers_end_in_431(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_protocol, "LINGER_S", 1.0)
+    connection = connect()
+    connection.send(_chunked() + _chunk(b"{}") + b"0\r\n")
+    for number in range(640):
+        connection.send_what_is_taken(b"x-%d: %s\r\n" % (number, b"a" * 1024))
+    assert connection.reply().code == "headers_too_large"
+
+
+def test_trailers_are_not_headers(connect: Connect, admin: Person) -> None:
+    connection = connect()
+    connection.send(
+        b"GET /api/v1/auth/me HTTP/1.1\r\nhost: t\r\ntransfer-encoding: chunked\r\n\r\n"
+    )
+    connection.send(b"0\r\nauthorization: Bearer " + admin.token.encode() + b"\r\n\r\n")
+    assert connection.reply().code == "jwt_required"
+
+
+# Time
+
+
+def test_half_a_header_gets_408_and_the_connection_closes(hasty: Hasty) -> None:
+    hasty.send(b"GET /healthz HTTP/1.1\r\nhost: ")
+    hasty.hurry()
+    assert (hasty.reply().code, hasty.is_closed()) == ("request_timeout", True)
+
+
+def test_header_that_trickles_in_gets_408(hasty: Hasty) -> None:
+    hasty.send(GET[:1])
+    hasty.hurry()
+    for byte in GET[1:]:
+        hasty.send_what_is_taken(bytes([byte]))
+        time.sleep(0.02)
+    assert hasty.reply().code == "request_timeout"
+
+
+def test_slow_body_gets_408(hasty: Hasty) -> None:
+    hasty.send(_post(100) + b"{")
+    hasty.hurry()
+    assert (hasty.reply().code, hasty.is_closed()) == ("request_timeout", True)
+
+
+def test_body_has_its_own_time(hasty: Hasty, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_protocol, "HEADER_TIMEOUT_S", 0.2)
+    hasty.send(_post(2, "expect: 100-continue"))
+    assert hasty.reply().status == 100  # whose headers came in time, however busy the machine is
+    time.sleep(0.5)
+    hasty.send(b"{}")
+    assert hasty.reply().code == "validation_failed"
+
+
+def test_silent_connection_is_closed_without_a_word(hasty: Hasty) -> None:
+    hasty.hurry()
+    assert hasty.is_closed()
+
+
+def test_empty_lines_do_not_hold_a_used_connection(hasty: Hasty) -> None:
+    hasty.send(GET)
+    assert hasty.reply().status == 200
+    hasty.send(b"\r\n")
+    hasty.hurry()
+    assert hasty.is_closed()  # the socket is listened to for no longer than 10 s
+
+
+# Bodies
+
+
+def test_declared_body_over_a_mib_gets_413_before_it_is_sent(connect: Connect) -> None:
+    connection = connect()
+    connection.send(_post(MIB + 1))
+    assert connection.reply().code == "body_too_large"
+
+
+def test_client_that_sends_it_all_sees_the_413(connect: Connect) -> None:
+    connection = connect()
+    connection.send_what_is_taken(_post(3 * MIB) + b" " * 3 * MIB)
+    assert (connection.reply().code, connection.is_closed()) == ("body_too_large", True)
+
+
+def test_chunked_body_over_a_mib_gets_413(connect: Connect) -> None:
+    connection = connect()
+    connection.send_what_is_taken(_chunked() + _chunk(b" " * 65_536) * 17)
+    assert connection.reply().code == "body_too_large"
+
+
+def test_body_of_a_mib_is_read(connect: Connect) -> None:
+    connection = connect()
+    connection.send(_post(MIB) + b"{}".ljust(MIB))
+    assert connection.reply().code == "validation_failed"
+
+
+def test_chunked_body_is_read(connect: Connect) -> None:
+    connection = connect()
+    connection.send(_chunked() + _chunk(b"{") + _chunk(b"}") + b"0\r\n\r\n")
+    assert connection.reply().code == "validation_failed"
+
+
+def test_100_continue_precedes_the_answer(connect: Connect) -> None:
+    connection = connect()
+    connection.send(_post(2, "expect: 100-continue"))
+    assert connection.reply().status == 100
+    connection.send(b"{}")
+    assert connection.reply().code == "validation_failed"
+
+
+def test_body_that_will_be_refused_is_not_asked_for(connect: Connect) -> None:
+    connection = connect()
+    connection.send(_post(MIB + 1, "expect: 100-continue"))
+    assert connection.reply().code == "body_too_large"
+
+
+@pytest.mark.parametrize("body", [b"zz\r\n", b"-1\r\n", b"2\r\n{}zz", b"ffffffffffffffffff\r\n"])
+def test_broken_chunk_gets_400_and_the_connection_closes(connect: Connect, body: bytes) -> None:
+    connection = connect()
+    connection.send(_chunked() + body)
+    assert (connection.reply().code, connection.is_closed()) == ("malformed_request", True)
+
+
+def test_broken_chunk_after_the_answer_closes_without_a_second_one(connect: Connect) -> None:
+    connection = connect()
+    connection.send(b"POST /api/v1/api-keys HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n")
+    assert connection.reply().code == "jwt_required"
+    connection.send(b"zz\r\n")
+    assert connection.is_closed()
+
+
+@pytest.mark.parametrize("part", [b"GET /hea", GET[:-2], _post(10), _post(10) + b"{", _chunked()])
+def test_truncated_request_leaves_nothing_behind(connect: Connect, part: bytes) -> None:
+    connection = connect()
+    connection.send(part)
+    connection.socket.shutdown(socket.SHUT_WR)
+    assert connection.is_closed()
+
+
+# What is not HTTP/1.1
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"hello\r\n\r\n",
+        b"get /healthz HTTP/1.1\r\nhost: t\r\n\r\n",
+        b"FROB /healthz HTTP/1.1\r\nhost: t\r\n\r\n",
+        b"GET /healthz HTTP/9.9\r\nhost: t\r\n\r\n",
+        b"GET healthz HTTP/1.1\r\nhost: t\r\n\r\n",
+        b"GET /caf\xc3\xa9 HTTP/1.1\r\nhost: t\r\n\r\n",
+        b"GET /a b HTTP/1.1\r\nhost: t\r\n\r\n",
+        b"GET /a\x00b HTTP/1.1\r\nhost: t\r\n\r\n",
+        b"GET http://t HTTP/1.1\r\nhost: t\r\n\r\n",
+        b"CONNECT t:443 HTTP/1.1\r\nhost: t\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nno colon\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\n: empty\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nspace : 1\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\na: 1\r\n folded\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\na: nul\x00\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\na: bare\rcr\r\n\r\n",
+        b"POST /x HTTP/1.1\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"POST /x HTTP/1.1\r\ntransfer-encoding: chunked\r\ncontent-length: 2\r\n\r\n0\r\n\r\n",
+        b"POST /x HTTP/1.1\r\ntransfer-encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+        b"POST /x HTTP/1.1\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}",
+        b"POST /x HTTP/1.1\r\ncontent-length: +2\r\n\r\n{}",
+        b"POST /x HTTP/1.1\r\ncontent-length: 2, 2\r\n\r\n{}",
+        b"POST /x HTTP/1.1\r\ncontent-length: 99999999999999999999999\r\n\r\n",
+    ],
+)
+def test_what_cannot_be_read_gets_400_and_the_connection_closes(
+    connect: Connect, data: bytes
+) -> None:
+    connection = connect()
+    connection.send(data)
+    assert (connection.reply().code, connection.is_closed()) == ("malformed_request", True)
+
+
+@pytest.mark.parametrize("upgrade", [b"websocket", b"h2c"])
+def test_upgrade_is_not_taken_up(connect: Connect, upgrade: bytes) -> None:
+    connection = connect()
+    asked = b"connection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: AA==\r\n"
+    connection.send(b"GET /healthz HTTP/1.1\r\nupgrade: " + upgrade + b"\r\n" + asked + b"\r\n")
+    assert (connection.reply().status, connection.is_closed()) == (200, True)
+
+
+def test_http_1_0_is_answered_and_closed(connect: Connect) -> None:
+    connection = connect()
+    connection.send(b"GET /healthz HTTP/1.0\r\n\r\n")
+    assert (connection.reply().status, connection.is_closed()) == (200, True)
+
+
+# Several requests on one connection
+
+
+def test_pipelined_requests_are_answered_in_order(connect: Connect) -> None:
+    connection = connect()
+    connection.send(GET + b"GET /nowhere HTTP/1.1\r\nhost: t\r\n\r\n" + GET)
+    assert [connection.reply().status for _ in range(3)] == [200, 404, 200]
+
+
+@pytest.mark.parametrize(
+    ("bad", "status"),
+    [
+        (b"nonsense\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nx: " + b"a" * 20_000 + b"\r\n\r\n", 431),
+        (_chunked() + b"zz\r\n", 400),
+    ],
+)
+def test_what_cannot_be_read_waits_for_the_answers_before_it(
+    connect: Connect, bad: bytes, status: int
+) -> None:
+    connection = connect()
+    connection.send(GET + GET + bad)
+    assert [connection.reply().status for _ in range(3)] == [200, 200, status]
+    assert connection.is_closed()
+
+
+def test_refused_upload_does_not_spoil_the_next_request(connect: Connect) -> None:
+    connection = connect()
+    connection.send(b"POST /api/v1/api-keys HTTP/1.1\r\nhost: t\r\ncontent-length: 5\r\n\r\n")
+    assert connection.reply().code == "jwt_required"
+    connection.send(b"GET /" + GET)
+    assert connection.reply().status == 200
+
+
+def test_many_hostile_connections_leave_the_service_answering(service: Service) -> None:
+    opened: list[Any] = []
+    for number in range(50):
+        connection = Connection(service)
+        connection.send_what_is_taken((GET[:-2], _post(9), b"\x00" * 99, _chunked())[number % 4])
+        opened.append(connection)
+    assert Person(service, "").get("/healthz").status_code == 200
+    for connection in opened:
+        connection.close()

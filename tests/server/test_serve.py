@@ -1,0 +1,109 @@
+"""Beginning and ending to serve: one process, one port, and no answer cut off."""
+
+import socket
+import threading
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from sealdesk.server import serve
+from sealdesk.server.serve import Refused
+from tests.support.disk import watched_disk
+from tests.support.service import Service, running, settings_in, wait_until
+
+
+def test_second_server_of_a_database_is_refused_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "sealdesk.db"
+    with serve.lock(path), pytest.raises(Refused) as refused:
+        serve.lock(path)
+    assert str(path) in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_lock_ends_with_its_holder(tmp_path: Path) -> None:
+    serve.lock(tmp_path / "sealdesk.db").close()
+    serve.lock(tmp_path / "sealdesk.db").close()
+
+
+def test_servers_of_two_databases_are_strangers(tmp_path: Path) -> None:
+    with serve.lock(tmp_path / "one.db"), serve.lock(tmp_path / "two.db") as second:
+        assert not second.closed
+
+
+def test_whether_somebody_serves_can_be_asked(tmp_path: Path) -> None:
+    path = tmp_path / "sealdesk.db"
+    before = serve.is_serving(path)
+    with serve.lock(path):
+        meanwhile = serve.is_serving(path)
+    assert (before, meanwhile, serve.is_serving(path)) == (False, True, False)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_port_in_use_is_refused_in_one_line(host: str) -> None:
+    with serve.bind("127.0.0.1", 0) as first, pytest.raises(Refused) as refused:
+        port = first.getsockname()[1]
+        serve.bind(host, port)
+    assert str(refused.value).startswith(f"cannot listen on {host}:{port}: Address already in use")
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("host", ["no such host", "192.0.2.1", "nowhere.invalid"])
+def test_address_that_is_not_ours_is_refused_in_one_line(host: str) -> None:
+    with pytest.raises(Refused) as refused:
+        serve.bind(host, 0)
+    assert str(refused.value).startswith(f"cannot listen on {host}:0: ")
+
+
+@pytest.mark.parametrize(("named", "workers", "expected"), [(1, 4, 4), (8, 4, 8), (1, 1, 1)])
+def test_no_fewer_processes_are_expected_than_there_are_workers(
+    tmp_path: Path, named: int, workers: int, expected: int
+) -> None:
+    settings = msgspec.structs.replace(
+        settings_in(tmp_path),
+        database_url="postgresql://there/desk",
+        redis_url="redis://there/0",
+        expected_processes=named,
+    )
+    assert serve.checked(settings, workers).expected_processes == expected
+
+
+def test_ipv6_can_be_listened_on() -> None:
+    if not socket.has_ipv6:
+        pytest.skip("this machine has no IPv6")
+    with serve.bind("::1", 0) as sock:
+        assert sock.family == socket.AF_INET6
+
+
+def test_request_that_has_begun_is_answered_before_the_end(
+    template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers: list[Any] = []
+    with watched_disk(monkeypatch) as disk, running(tmp_path, template) as service:
+        key = service.tenant().key()
+        key.ticket()
+        service.settle()
+        disk.stand_still()
+        new = {"subject": "S", "description": "D", "customer": {"email": "c@example.test"}}
+        write = threading.Thread(
+            target=lambda: answers.append(key.post("/api/v1/external/tickets", new))
+        )
+        write.start()
+        assert disk.is_asked.wait(5)
+        end = threading.Thread(target=service.stop)
+        end.start()
+        wait_until(lambda: service.shared.lifetime.is_ending)
+        disk.goes_on.set()
+        write.join(10)
+        end.join(10)
+    assert [answer.status_code for answer in answers] == [201]
+    assert isinstance(service, Service)
+
+
+def test_ending_leaves_a_database_without_a_log(template: Path, tmp_path: Path) -> None:
+    with running(tmp_path, template) as service:
+        service.tenant()
+        log = service.settings.database_path.with_name("sealdesk.db-wal")
+        assert log.exists()
+    assert not log.exists()

@@ -1,0 +1,67 @@
+"""Text is shown as text: only addresses become links."""
+
+import re
+
+import pytest
+
+from sealdesk.tickets.pages.links import linked
+from tests.webhooks.test_pages import HOSTILE
+
+
+def _link(address: str) -> str:
+    return f'<a href="{address}" rel="noopener noreferrer" target="_blank">{address}</a>'
+
+
+@pytest.mark.parametrize(
+    ("text", "address", "after"),
+    [
+        ("https://example.test", "https://example.test", ""),
+        ("HTTP://EXAMPLE.test/A", "HTTP://EXAMPLE.test/A", ""),
+        ("https://example.test/a.", "https://example.test/a", "."),
+        ("https://example.test/a?b=c!?", "https://example.test/a?b=c", "!?"),
+        ("https://example.test/a).", "https://example.test/a", ")."),
+        ("https://example.test/a_(b)", "https://example.test/a_(b)", ""),
+        ("https://example.test/a_(b))", "https://example.test/a_(b)", ")"),
+        ("https://example.test/a,\nnext", "https://example.test/a", ",\nnext"),
+        ("https://example.test/ö", "https://example.test/ö", ""),
+        ("https://example.test/a\u202egnp", "https://example.test/a", "\u202egnp"),
+    ],
+)
+def test_an_address_is_a_link_without_the_sentence_around_it(
+    text: str, address: str, after: str
+) -> None:
+    assert linked(f"See {text}") == f"See {_link(address)}{after}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "javascript:alert(1)", "data:text/html,x", "ftp://example.test", "www.example.test",
+        "https://", "https://.", "//example.test", "mailto:a@example.test", "",
+        "https://" + "a" * 3000,
+    ],
+)  # fmt: skip
+def test_nothing_else_is_a_link(text: str) -> None:
+    assert linked(text) == text
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_stays_text(text: str) -> None:
+    for whole in (text, f"https://example.test/{text}", f"{text}https://example.test"):
+        shown = str(linked(whole))
+        assert "<script" not in shown and "<img" not in shown and "<svg" not in shown
+        assert shown.count("<") == shown.count(">") == 2 * shown.count("<a href=")
+        assert shown.count('"') == 6 * shown.count("<a href=")
+
+
+def test_of_a_text_made_of_addresses_the_first_are_links_and_all_is_shown() -> None:
+    text = "https://a.test/((( " * 3400
+    shown = str(linked(text))
+    assert shown.count("<a ") == 200
+    assert re.sub("<[^>]+>", "", shown) == text
+
+
+def test_what_ends_like_no_sentence_is_no_link() -> None:
+    for tail in (")" * 60, "." * 2000, "?!" * 30, ")" * 65_000):
+        assert linked(f"https://a.test{tail}") == f"https://a.test{tail}"
+    assert "<a " in linked(f"https://a.test{')' * 40}")

@@ -1,0 +1,183 @@
+"""Nothing typed is lost: what came too late is kept, and goes where its person sends it."""
+
+import re
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+import sealdesk
+from sealdesk.errors import Unavailable
+from sealdesk.web.pages import resubmission
+from tests.identity.test_pages import _ELSEWHERE
+from tests.support.databases import SQLITE_ONLY
+from tests.support.pages import FORM, PASSWORD, Form, Page, Visitor, logged_in
+from tests.support.service import Service, Tenant
+from tests.web.test_pages import _FOREIGN, _FORMS, assert_guarded, target
+
+TYPED = 'Fünf <b>"Stück"</b>\n&amp; mehr'
+
+
+@pytest.fixture
+def at(tenant: Tenant) -> str:
+    return f"/tickets/{tenant.key().ticket()['id']}"
+
+
+@pytest.fixture
+def visitor(tenant: Tenant) -> Visitor:
+    return logged_in(tenant)
+
+
+def _typed(visitor: Visitor, at: str) -> Form:
+    """An answer, as it stands in its form."""
+    form = visitor.get(at).form(f"{at}/reply")
+    return form._replace(
+        fields=[(name, TYPED if name == "body" else value) for name, value in form.fields]
+        + [("is_internal", "yes")]
+    )
+
+
+def _replies(service: Service, at: str) -> list[tuple[str, str]]:
+    sql = "SELECT body, author_name FROM replies WHERE ticket_id = :id ORDER BY id LIMIT 9"
+    return [(row[0], row[1]) for row in service.rows(sql, id=at.rpartition("/")[2])]
+
+
+def test_what_is_sent_into_an_ended_log_in_waits_for_the_next_one(
+    visitor: Visitor, tenant: Tenant, at: str
+) -> None:
+    form = _typed(visitor, at)
+    visitor.cookies.clear()
+    asked = visitor.submit(form, status="pending")
+    assert (asked.status, visitor.at) == (401, f"{at}/reply")
+    assert "What you typed is kept" in asked.text
+    assert form.value("form_token") not in asked.answer.text
+    assert_guarded(asked)
+    wrong = visitor.submit(asked.form("/log-in"), email=tenant.admin_email, password="wrong")
+    assert wrong.status == 401
+    waiting = visitor.submit(wrong.form("/log-in"), password=PASSWORD)
+    assert (waiting.status, "This was not sent yet" in waiting.text) == (200, True)
+    assert all(part in waiting.text for part in (" ".join(TYPED.split()), "Internal note ✓"))
+    assert "Status Pending" in waiting.text and f"Goes to {at}/reply" in waiting.text
+    assert at in waiting.links
+    assert_guarded(waiting)
+    assert _replies(tenant.service, at) == []
+    sent = visitor.submit(waiting.form(f"{at}/reply"))
+    assert (sent.status, visitor.at.partition("?")[0]) == (200, at)
+    assert [body for body, _ in _replies(tenant.service, at)] == [TYPED]
+
+
+def test_somebody_else_sees_what_it_is_and_sends_it_in_their_own_name(
+    visitor: Visitor, tenant: Tenant, at: str
+) -> None:
+    tenant.user("agent", email := f"bo.of.{tenant.id}@example.test", "Bo")
+    form = _typed(visitor, at)
+    visitor.submit(visitor.get("/").form("/log-out"))
+    asked = visitor.submit(form).form("/log-in")
+    waiting = visitor.submit(asked, email=email, password=PASSWORD)
+    assert "In the name of Bo" in waiting.text
+    assert _replies(tenant.service, at) == []
+    visitor.submit(waiting.form(f"{at}/reply"))
+    assert _replies(tenant.service, at) == [(TYPED, "Bo")]
+
+
+@SQLITE_ONLY
+def test_what_another_site_sends_is_kept_by_nobody(service: Service) -> None:
+    for told in _FOREIGN:
+        answer = Visitor(service).once(
+            "POST", "/account/name", b"form_token=a&name=evil", content_type=FORM, **told
+        )
+        assert (answer.status_code, "evil" in answer.text) == (403, False), told
+
+
+@SQLITE_ONLY
+def test_what_a_log_in_carries_goes_to_pages_of_ours_only(service: Service, tenant: Tenant) -> None:
+    for place in _ELSEWHERE:
+        fields = {"email": tenant.admin_email, "password": PASSWORD, "kept_to": place}
+        body = urlencode({**fields, "kept.body": "evil"}).encode()
+        answer = Visitor(service).once("POST", "/log-in", body, content_type=FORM)
+        assert (answer.status_code, "evil" in answer.text) == (303, False), place
+
+
+@SQLITE_ONLY
+def test_every_form_is_kept_and_no_password(service: Service) -> None:
+    sent = {"form_token": "none", "name": "typed", "password": "p" * 12, "new": "n" * 12}
+    for path in (target(route) for route in _FORMS if route.guard.needs):
+        page = Visitor(service).post(path, list(sent.items()))
+        carried = [field for field in page.form("/log-in").fields if field[0].startswith("kept")]
+        if path == "/log-out":
+            assert (page.status, carried) == (200, [])
+        else:
+            assert (page.status, carried) == (401, [("kept_to", path), ("kept.name", "typed")])
+
+
+@SQLITE_ONLY
+@pytest.mark.parametrize(
+    "sent", ["form_token=none", "form_token=none&current=c&new=n", "name=typed", "a=%ff"]
+)
+def test_where_nothing_was_typed_one_comes_back_to_the_page(service: Service, sent: str) -> None:
+    visitor = Visitor(service)
+    visitor.at = "/account"
+    answer = visitor.once("POST", "/account/password", sent.encode(), content_type=FORM)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/?next=/account")
+
+
+def test_all_fields_for_passwords_are_known() -> None:
+    field = re.compile(r'field\("(\w+)"[^\n]*?(?:kind=)?"password"\)')
+    templates = Path(sealdesk.__file__).parent.rglob("*.html")
+    texts = [path.read_text() for path in templates]
+    assert {name for text in texts for name in field.findall(text)} == resubmission.PASSWORDS
+    assert not any('type="password"' in text for text in texts)
+
+
+def test_a_form_of_an_earlier_log_in_is_kept(visitor: Visitor, tenant: Tenant, at: str) -> None:
+    form = _typed(visitor, at)
+    visitor.cookies.clear()
+    visitor.log_in(tenant.admin_email)
+    late = visitor.submit(form)
+    assert (late.status, "out of date" in late.text) == (403, True)
+    assert_guarded(late)
+    assert _replies(tenant.service, at) == []
+    visitor.submit(late.form(f"{at}/reply"))
+    assert [body for body, _ in _replies(tenant.service, at)] == [TYPED]
+
+
+def test_only_what_was_changed_is_shown(visitor: Visitor, tenant: Tenant, at: str) -> None:
+    form = visitor.get(at).form(at)
+    visitor.cookies.clear()
+    asked = visitor.submit(form, priority="urgent").form("/log-in")
+    waiting = visitor.submit(asked, email=tenant.admin_email, password=PASSWORD)
+    assert "Priority Urgent Goes to" in waiting.text and "Status" not in waiting.text
+
+
+@SQLITE_ONLY
+def test_a_form_that_a_log_in_could_not_carry_is_not_kept(service: Service) -> None:
+    for size, status in ((1_030_000, 401), (1_045_000, 303), (1_048_577, 413)):
+        body = b"form_token=a&name=".ljust(size, b"n")
+        answer = Visitor(service).once("POST", "/account/name", body, content_type=FORM)
+        assert answer.status_code == status, size
+        if status == 401:
+            asked = Page(answer).form("/log-in")
+            fields = [*asked.fields, ("email", "e" * 320), ("password", "p" * 1000)]
+            again = Visitor(service).post("/log-in", fields)
+            assert len(again.form("/log-in").value("kept.name")) > 1_000_000
+
+
+def test_a_log_in_without_storage_keeps_what_it_carries(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tenant = own_service.tenant()
+    visitor, at = logged_in(tenant), f"/tickets/{tenant.key().ticket()['id']}"
+    form = _typed(visitor, at)
+    visitor.cookies.clear()
+    asked = visitor.submit(form).form("/log-in")
+
+    async def away(*_: object) -> None:
+        raise Unavailable
+
+    monkeypatch.setattr(own_service.shared.database, "write", away)
+    page = visitor.submit(asked, email=tenant.admin_email, password=PASSWORD)
+    assert (page.status, page.answer.headers["retry-after"]) == (503, "1")
+    monkeypatch.undo()
+    waiting = visitor.submit(page.form("/log-in"), password=PASSWORD)
+    visitor.submit(waiting.form(f"{at}/reply"))
+    assert [body for body, _ in _replies(own_service, at)] == [TYPED]

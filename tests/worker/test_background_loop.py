@@ -1,0 +1,58 @@
+"""The background loop: it goes on whatever goes wrong, and ends when it is told."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from sealdesk.errors import Unavailable
+from sealdesk.worker import background_loop
+from tests.support.databases import POSTGRESQL_ONLY
+from tests.support.service import Service, wait_until
+
+
+@pytest.fixture
+def failures(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Exception]]:
+    """What goes wrong in the next turns of the loop, one after the other."""
+    failures: list[Exception] = []
+    monkeypatch.setattr(background_loop, "PRUNE_EVERY_S", 0.01)
+
+    async def fails(shared: object) -> int:
+        if failures:
+            raise failures.pop()
+        return 0
+
+    monkeypatch.setattr(background_loop, "prune", fails)
+    yield failures
+
+
+@pytest.mark.parametrize("failure", [Unavailable(), ValueError("a mistake of ours")])
+def test_loop_goes_on_whatever_goes_wrong(
+    failures: list[Exception], start: Any, failure: Exception
+) -> None:
+    failures += [failure, failure]
+    start()
+    wait_until(lambda: not failures)
+
+
+def test_loop_ends_when_it_is_cancelled(own_service: Service) -> None:
+    async def begin_and_cancel() -> bool:
+        task = asyncio.ensure_future(background_loop.run(own_service.shared))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.wait([task])
+        return task.cancelled()
+
+    assert own_service._wait(begin_and_cancel())
+
+
+@POSTGRESQL_ONLY
+def test_worker_tells_its_log_what_it_has_done(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background_loop, "TELL_EVERY_S", 0.01)
+    with capture_logs() as lines:
+        start()
+        wait_until(lambda: any(line["event"] == "background work" for line in lines))
+    told = next(line for line in lines if line["event"] == "background work")
+    assert (told["attempts"], told["unplaced_s"]) == ({}, 0.0)
