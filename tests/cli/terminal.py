@@ -40,7 +40,7 @@ class Terminal:
     def run(self, *args: str, stdin: str = "", **options: Any) -> subprocess.CompletedProcess[str]:
         """Run `sealdesk` with these arguments to its end."""
         if not options and _at_start(self.env) == _at_start(os.environ):
-            return _stem().run(args, stdin, self.env)
+            return _fork_server().run(args, stdin, self.env)
         return subprocess.run(
             [PROGRAM, *args],
             input=stdin,
@@ -76,8 +76,8 @@ class Terminal:
         return str(made["tenant_id"])
 
 
-class Stem:
-    """Runs commands as forks of a process that has loaded them; see `stem`."""
+class ForkServer:
+    """Runs commands as forks of a process that has loaded them; see `fork_server`."""
 
     def __init__(self) -> None:
         self._messages, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -85,7 +85,12 @@ class Stem:
         self._one_at_a_time = threading.Lock()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", Path(__file__).with_name("stem.py"), str(theirs.fileno())],
+                [
+                    sys.executable,
+                    "-P",
+                    Path(__file__).with_name("fork_server.py"),
+                    str(theirs.fileno()),
+                ],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
             )
@@ -122,7 +127,7 @@ class Stem:
         self._process.wait()
 
 
-_stem = cache(Stem)
+_fork_server = cache(ForkServer)
 
 
 def _at_start(env: Mapping[str, str]) -> dict[str, str]:

@@ -15,6 +15,7 @@ import pytest
 from sealdesk import web
 from sealdesk.errors import CODES
 from sealdesk.routes import PAGES, ROUTES
+from sealdesk.web.openapi import html as reference_page
 from tests.interop import NODE
 from tests.support.client import Key, Person, send
 from tests.support.service import Service
