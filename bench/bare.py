@@ -12,7 +12,7 @@ import msgspec
 from sealdesk.crypto.signing import Signed, is_valid
 from sealdesk.server import serve
 from sealdesk.state import Lifetime
-from sealdesk.tickets.types import NewTicket, TicketShown
+from sealdesk.tickets.types import NewTicket, TicketResponse
 from sealdesk.web.request import Receive, Scope, Send
 
 _encode = msgspec.json.Encoder().encode
@@ -23,13 +23,13 @@ class Memory(msgspec.Struct, frozen=True):
     """What the handler knows: key → secret, and its records."""
 
     secrets: dict[str, str]
-    records: list[TicketShown]
+    records: list[TicketResponse]
 
 
 class Page(msgspec.Struct, frozen=True):
     """The list envelope."""
 
-    data: list[TicketShown]
+    data: list[TicketResponse]
     meta: dict[str, object]
 
 

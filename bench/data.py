@@ -153,7 +153,7 @@ def _sources(plan: Plan) -> str:
 
 async def _is_as_written(tx: Tx, tenant_id: str) -> bool:
     """Whether the ready JSON in the newest rows is what the service would write today."""
-    sample = await tx.all(_NEWEST, {"tenant_id": tenant_id, "limit": _CHECKED_TICKETS})
+    sample = await tx.fetch_all(_NEWEST, {"tenant_id": tenant_id, "limit": _CHECKED_TICKETS})
     for row in sample:
         found = await tickets.find(tx, tenant_id, row["id"])
         shown = await tickets.find_shown(tx, tenant_id, row["id"])

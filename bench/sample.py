@@ -18,7 +18,7 @@ from sealdesk.db.sqlite.connection import SqliteTx, connect, drive
 from sealdesk.paging import DEFAULT_PER_PAGE as PER_PAGE
 from sealdesk.paging import Listing, seal_cursor
 from sealdesk.tickets import actions
-from sealdesk.tickets.types import TicketShown
+from sealdesk.tickets.types import TicketResponse
 
 _BY_NUMBER = "SELECT id FROM tickets WHERE tenant_id = ? AND number = ?"
 _ADDRESSES = """
@@ -72,11 +72,11 @@ class Sample:
         numbers = range(lowest, self._plan.big_tickets + 1)
         return self._ticket_ids(self._random.sample(numbers, min(_COUNT, len(numbers))))
 
-    def _ticket(self, ticket_id: str) -> TicketShown:
+    def _ticket(self, ticket_id: str) -> TicketResponse:
         with closing(self._connect()) as connection:
             tx = SqliteTx(connection)
             shown = drive(actions.get_shown(tx, self._data.big, ticket_id))
-        return msgspec.json.decode(shown.document, type=TicketShown)
+        return msgspec.json.decode(shown.document, type=TicketResponse)
 
     def _cursor(self, ticket_id: str) -> str:
         return seal_cursor(self._ring, Listing(self._data.big, TICKETS, {}), [ticket_id])

@@ -13,7 +13,7 @@ from typing import Any
 
 from sealdesk import cli
 from sealdesk.event_log import events
-from sealdesk.state import Shared
+from sealdesk.state import AppState
 from sealdesk.worker import background_loop
 
 
@@ -38,7 +38,7 @@ async def _record_nothing(*_: Any) -> str:
     return ""
 
 
-async def _sequence_nothing(_: Shared) -> int:
+async def _sequence_nothing(_: AppState) -> int:
     return 0
 
 

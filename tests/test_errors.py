@@ -27,7 +27,7 @@ def closed(key: Key) -> str:
 def without_storage(key: Key) -> httpx.Response:
     """The answer to a key whose secret this server cannot open."""
     spoil = "UPDATE api_keys SET sealed_secret = :spoiled WHERE id = :id"
-    key.service.write(lambda tx: tx.run(spoil, {"id": key.id, "spoiled": b"0"}))
+    key.service.write(lambda tx: tx.execute(spoil, {"id": key.id, "spoiled": b"0"}))
     return key.get(TICKETS)
 
 

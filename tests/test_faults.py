@@ -92,7 +92,7 @@ def test_writers_that_wait_share_one_commit(
     first = _post(pool, used_key, 1)
     assert disk.is_asked.wait(20)
     others = _post(pool, used_key, 12)
-    writer = cast(SqliteDatabase, used_key.service.shared.database)._writer
+    writer = cast(SqliteDatabase, used_key.service.state.database)._writer
     wait_until(lambda: len(writer._waiting) >= 12)
     disk.goes_on.set()
     assert [answer.result().status_code for answer in first + others] == [201] * 13
@@ -107,7 +107,7 @@ def _fill(service: Service, pages: int) -> None:
     """Let the database have this many pages; beyond it the disk is full."""
 
     async def limit(tx: Tx) -> None:
-        await tx.first(f"PRAGMA max_page_count = {pages}", {})
+        await tx.fetch_one(f"PRAGMA max_page_count = {pages}", {})
 
     service.write(limit)
 
@@ -136,7 +136,7 @@ def test_key_that_was_never_used_reads_from_a_full_disk(own_service: Service) ->
     key = own_service.tenant().key()
 
     async def make_full(tx: Tx) -> None:
-        await tx.first("PRAGMA query_only = ON", {})
+        await tx.fetch_one("PRAGMA query_only = ON", {})
 
     own_service.write(make_full)
     assert key.get(TICKETS).status_code == 200

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sealdesk.crypto.sealing import KeyRing
-from sealdesk.errors import Malformed
+from sealdesk.errors import BadRequest
 from sealdesk.paging import Listing, Position, open_cursor, seal_cursor
 from tests.support.client import Key
 from tests.support.service import Service, Tenant
@@ -51,7 +51,7 @@ def test_a_cursor_opens_for_its_own_listing_only(
     if made_by == used_by:
         assert open_cursor(RING, used_by, cursor) == position
         return
-    with pytest.raises(Malformed) as refusal:
+    with pytest.raises(BadRequest) as refusal:
         open_cursor(RING, used_by, cursor)
     is_same_list = (made_by.tenant_id, made_by.path) == (used_by.tenant_id, used_by.path)
     assert refusal.value.members["reason"] == ("query_changed" if is_same_list else "malformed")
@@ -63,7 +63,7 @@ def test_no_changed_cursor_opens(listing: Listing, position: Position, data: st.
     cursor = seal_cursor(RING, listing, position)
     place = data.draw(st.integers(0, len(cursor) - 1))
     letter = data.draw(st.characters(codec="ascii").filter(lambda new: new != cursor[place]))
-    with pytest.raises(Malformed) as refusal:
+    with pytest.raises(BadRequest) as refusal:
         open_cursor(RING, listing, cursor[:place] + letter + cursor[place + 1 :])
     assert refusal.value.members["reason"] == "malformed"
 
@@ -74,14 +74,14 @@ def test_a_cursor_has_one_spelling(position: Position) -> None:
     listing = Listing("t", TICKETS, {})
     cursor = seal_cursor(RING, listing, position)
     for letter in set(string.ascii_letters + string.digits + "-_") - {cursor[-1]}:
-        with pytest.raises(Malformed):
+        with pytest.raises(BadRequest):
             open_cursor(RING, listing, cursor[:-1] + letter)
 
 
 @settings(max_examples=200)
 @given(cursor=st.text() | st.text(st.characters(codec="ascii", categories=["L", "N"])))
 def test_no_invented_cursor_opens(cursor: str) -> None:
-    with pytest.raises(Malformed, match="not a cursor of this list"):
+    with pytest.raises(BadRequest, match="not a cursor of this list"):
         open_cursor(RING, Listing("t", TICKETS, {}), cursor)
 
 
@@ -89,7 +89,7 @@ def test_a_cursor_outlives_the_rotation_of_the_master_key() -> None:
     listing = Listing("t", TICKETS, {})
     cursor = seal_cursor(RING, listing, ["id"])
     assert open_cursor(KeyRing([os.urandom(32), b"k" * 32]), listing, cursor) == ["id"]
-    with pytest.raises(Malformed):
+    with pytest.raises(BadRequest):
         open_cursor(KeyRing([os.urandom(32)]), listing, cursor)
 
 

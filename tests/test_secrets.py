@@ -11,7 +11,7 @@ from sealdesk.caller import SYSTEM
 from sealdesk.crypto import webhook_signing
 from sealdesk.db.engine import Tx
 from sealdesk.identity import actions, store
-from sealdesk.identity.rules import LoggedIn, Login, PasswordChange, PasswordReset, UserShown
+from sealdesk.identity.rules import LoggedIn, Login, PasswordChange, PasswordReset, UserResponse
 from sealdesk.webhooks.examples import CREATED_WEBHOOK
 from sealdesk.webhooks.rules import Endpoint
 from tests.support.client import Key, Person, send
@@ -169,13 +169,13 @@ def test_secrets_are_not_in_the_repr_of_what_holds_them(service: Service) -> Non
     user = service.read(lambda tx: store.find_by_email(tx, tenant.admin_email))
     key = service.read(lambda tx: api_keys.find(tx, tenant.id, made.id))
     assert user is not None and user.password_hash and key is not None
-    shown = UserShown("", "", "", "agent", "")
+    shown = UserResponse("", "", "", "agent", "")
     sealed = b"canary"
     endpoint = Endpoint("", "", "", (), None, True, None, sealed, 2, sealed, 0, None, 0)
     holders = {
         "settings": (service.settings, service.settings.jwt_secret),
-        "shared": (service.shared, service.settings.master_keys[0]),
-        "key ring": (service.shared.ring, service.settings.master_keys[0]),
+        "shared": (service.state, service.settings.master_keys[0]),
+        "key ring": (service.state.ring, service.settings.master_keys[0]),
         "user": (user, user.password_hash),
         "key": (key, key.sealed_secret),
         "new key": (made, made.api_secret),

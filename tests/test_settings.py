@@ -153,12 +153,12 @@ def test_settings_do_not_show_their_secrets(tmp_path: Path) -> None:
 
 
 def test_a_directory_shared_by_all_users_is_refused(tmp_path: Path) -> None:
-    shared = tmp_path / "shared"
-    shared.mkdir()
-    shared.chmod(0o1777)
+    state = tmp_path / "shared"
+    state.mkdir()
+    state.chmod(0o1777)
     with pytest.raises(BadSettings, match="shared by all users"):
-        make_private_dir(shared)
-    assert stat.S_IMODE(shared.stat().st_mode) == 0o1777
+        make_private_dir(state)
+    assert stat.S_IMODE(state.stat().st_mode) == 0o1777
 
 
 def test_a_server_may_have_several_hosts_and_its_password_is_not_shown(tmp_path: Path) -> None:

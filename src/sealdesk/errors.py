@@ -66,11 +66,11 @@ CODES: dict[str, Code] = {
 }
 
 
-class Unfit(Exception):
+class ConfigurationError(Exception):
     """The installation cannot be worked on as it is; the text, one line, says what to do."""
 
 
-class Refusal(Exception):
+class ApiError(Exception):
     """A request that is answered with a problem document.
 
     members: further members of the document. headers: further headers of the answer.
@@ -93,25 +93,25 @@ class Refusal(Exception):
         self.members = members
 
 
-class Malformed(Refusal):
+class BadRequest(ApiError):
     """400: it cannot be read."""
 
     status = 400
 
 
-class Unproven(Refusal):
+class Unauthorized(ApiError):
     """401: it is not proven who asks."""
 
     status = 401
 
 
-class Forbidden(Refusal):
+class Forbidden(ApiError):
     """403: it is known who asks, and they may not."""
 
     status = 403
 
 
-class Missing(Refusal):
+class NotFound(ApiError):
     """404: absent, or another tenant's: the same answer."""
 
     status = 404
@@ -122,67 +122,67 @@ class Missing(Refusal):
         super().__init__("not_found", detail)
 
 
-class WrongMethod(Refusal):
+class MethodNotAllowed(ApiError):
     """405: the path exists with other methods."""
 
     status = 405
 
 
-class TooSlow(Refusal):
+class RequestTimeout(ApiError):
     """408: the rest of the request did not come in time."""
 
     status = 408
 
 
-class Clash(Refusal):
+class Conflict(ApiError):
     """409: it contradicts what is stored."""
 
     status = 409
 
 
-class Gone(Refusal):
+class Gone(ApiError):
     """410: it was there, and is kept no longer."""
 
     status = 410
 
 
-class Stale(Refusal):
+class PreconditionFailed(ApiError):
     """412: the caller acted on an older version."""
 
     status = 412
 
 
-class TooLarge(Refusal):
+class ContentTooLarge(ApiError):
     """413: the body is over the cap."""
 
     status = 413
 
 
-class WrongType(Refusal):
+class UnsupportedMediaType(ApiError):
     """415: the body's type or encoding is not taken."""
 
     status = 415
 
 
-class Invalid(Refusal):
+class ValidationFailed(ApiError):
     """422: it can be read and breaks a rule."""
 
     status = 422
 
 
-class TooMany(Refusal):
+class TooManyRequests(ApiError):
     """429: a limit is used up."""
 
     status = 429
 
 
-class TooLargeHeaders(Refusal):
+class HeadersTooLarge(ApiError):
     """431: the headers are over the cap."""
 
     status = 431
 
 
-class Unavailable(Refusal):
+class ServiceUnavailable(ApiError):
     """503: nothing is wrong with the request; try again later."""
 
     status = 503
@@ -197,7 +197,7 @@ class Unavailable(Refusal):
         super().__init__(code, detail, headers=(("retry-after", str(retry_after_s)),))
 
 
-class QueryTooSlow(Unavailable):
+class QueryTooSlow(ServiceUnavailable):
     """503: a query took so long that it was ended. what: took too long, as a sentence."""
 
     def __init__(self, what: str) -> None:
@@ -213,11 +213,11 @@ class Fault(NamedTuple):
     message: str
 
 
-def invalid(faults: list[Fault]) -> Invalid:
+def invalid(faults: list[Fault]) -> ValidationFailed:
     """The one 422 that names every fault of a body."""
     count = len(faults)
     what = "One field breaks" if count == 1 else f"{count} fields break"
-    return Invalid(
+    return ValidationFailed(
         "validation_failed",
         f"{what} a rule; see `errors`. Nothing was stored.",
         errors=[

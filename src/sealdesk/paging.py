@@ -6,8 +6,8 @@ import re
 
 import msgspec
 
-from sealdesk.crypto.sealing import KeyRing, Unsealable
-from sealdesk.errors import Malformed
+from sealdesk.crypto.sealing import KeyRing, UnsealError
+from sealdesk.errors import BadRequest
 
 DEFAULT_PER_PAGE = 25
 MAX_PER_PAGE = 100
@@ -54,8 +54,8 @@ def open_cursor(ring: KeyRing, listing: Listing, cursor: str) -> Position:
     """The position that a cursor stands for. Raises Malformed when it is not of this query."""
     try:
         contents = _decode(ring.open_token(_from_base64url(cursor), _about(listing)))
-    except (Unsealable, ValueError) as error:
-        raise Malformed(
+    except (UnsealError, ValueError) as error:
+        raise BadRequest(
             "invalid_cursor",
             "This is not a cursor of this list. Send `meta.next_cursor` of the previous page"
             " unchanged, to the same path, or leave `cursor` out to begin again.",
@@ -63,7 +63,7 @@ def open_cursor(ring: KeyRing, listing: Listing, cursor: str) -> Position:
         ) from error
     changed = _changed_parameters(contents.query, listing.query)
     if changed:
-        raise Malformed(
+        raise BadRequest(
             "invalid_cursor",
             f"The cursor was made by a query with another {' and '.join(changed)}. Go on with"
             " the filters and order of the first page, or leave `cursor` out to begin again.",

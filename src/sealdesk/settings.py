@@ -11,7 +11,7 @@ import msgspec
 
 from sealdesk.crypto import key_files
 from sealdesk.crypto.sealing import KEY_BYTES
-from sealdesk.errors import Unfit
+from sealdesk.errors import ConfigurationError
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -60,7 +60,7 @@ _WANTED_URLS = {
 _NO_KEY = bytes(KEY_BYTES)  # stands in for one that is at fault, so that all faults are named
 
 
-class BadSettings(Unfit):
+class BadSettings(ConfigurationError):
     """The environment does not make a safe configuration; the text names every fault."""
 
 

@@ -9,8 +9,8 @@ import msgspec
 from sealdesk.clock import Clock
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db.engine import Database
-from sealdesk.event_log.long_poll import Watch
-from sealdesk.http_client import Sender
+from sealdesk.event_log.long_poll import LongPoll
+from sealdesk.http_client import HttpClient
 from sealdesk.rate_limits.limiter import FailureCounter, Limiter, RateLimiter
 from sealdesk.settings import Settings
 from sealdesk.telemetry.key_usage import Usage
@@ -28,7 +28,7 @@ class Lifetime:
         self.is_ending = False
 
 
-class Afterwards:
+class BackgroundTasks:
     """Work that no answer waits for; the process waits for it when it ends."""
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Afterwards:
             await asyncio.wait(self._tasks, timeout=_ENDS_WITHIN_S)
 
 
-class Shared(msgspec.Struct, frozen=True):
+class AppState(msgspec.Struct, frozen=True):
     """The process's database, keys, clock and counters.
 
     log_ins: entered while a password is tried.
@@ -63,17 +63,17 @@ class Shared(msgspec.Struct, frozen=True):
     lifetime: Lifetime
     metrics: Metrics
     log_ins: asyncio.Semaphore
-    sender: Sender
-    watch: Watch
+    sender: HttpClient
+    watch: LongPoll
     usage: Usage
-    afterwards: Afterwards
+    background_tasks: BackgroundTasks
 
 
-def share(settings: Settings, database: Database, clock: Clock) -> Shared:
+def share(settings: Settings, database: Database, clock: Clock) -> AppState:
     """Raises Unfit when the address of Redis cannot be read."""
     limiter = _limiter(settings, clock)
     lifetime = Lifetime()
-    return Shared(
+    return AppState(
         settings,
         database,
         KeyRing(settings.master_keys),
@@ -83,10 +83,10 @@ def share(settings: Settings, database: Database, clock: Clock) -> Shared:
         lifetime,
         Metrics(limiter),
         asyncio.Semaphore(LOG_INS_AT_ONCE),
-        Sender(settings.webhook_allowed_cidrs, allow_http=settings.webhook_allow_http),
-        Watch(lambda: lifetime.is_ending),
+        HttpClient(settings.webhook_allowed_cidrs, allow_http=settings.webhook_allow_http),
+        LongPoll(lambda: lifetime.is_ending),
         Usage(),
-        Afterwards(),
+        BackgroundTasks(),
     )
 
 

@@ -52,7 +52,7 @@ def changes(parts: Parts) -> Iterator[Parts]:
 
 async def answers(stopped: Service, requests: list[Parts]) -> list[Message]:
     """The heads of the answers to requests handed straight to the application."""
-    app, shared = compose(stopped.settings, stopped.clock)
+    app, state = compose(stopped.settings, stopped.clock)
     heads: list[Message] = []
 
     async def send(message: Message) -> None:
@@ -66,7 +66,7 @@ async def answers(stopped: Service, requests: list[Parts]) -> list[Message]:
             return body
 
         await app(scope_of(parts), receive, send)
-    await shared.database.close()
+    await state.database.close()
     return heads
 
 

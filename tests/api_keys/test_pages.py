@@ -363,7 +363,7 @@ def _used_before(key: Key, permission: str, ago_s: int) -> None:
     at_us = key.service.clock.now_us() - ago_s * 1_000_000
     (row,) = key.service.rows("SELECT tenant_id FROM api_keys WHERE id = :id LIMIT 2", id=key.id)
     use = KeyUse(row[0], key.id, permission)
-    key.service.shared.usage.note(use, at_us, 200, f"GET {WHOAMI}", "192.0.2.1")
+    key.service.state.usage.note(use, at_us, 200, f"GET {WHOAMI}", "192.0.2.1")
     key.service.in_serving(usage.write_down)
 
 
@@ -375,7 +375,7 @@ def test_a_key_is_revoked_even_when_there_is_no_time_to_count(
     async def busy(*_: object) -> None:
         raise QueryTooSlow("Later.")
 
-    monkeypatch.setattr(key.service.shared.database, "read_slowly", busy)
+    monkeypatch.setattr(key.service.state.database, "read_slowly", busy)
     at = f"{HOME}/{key.id}"
     assert "cannot be told right now" in visitor.get(at).text
     page = visitor.get(f"{at}/revoke")

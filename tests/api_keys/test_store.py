@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from sealdesk.api_keys import actions, store
-from sealdesk.crypto.sealing import KeyRing, Unsealable
+from sealdesk.crypto.sealing import KeyRing, UnsealError
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Unavailable
+from sealdesk.errors import ServiceUnavailable
 from tests.support.client import Key, Person
 from tests.support.service import Service, Tenant
 
@@ -36,7 +36,7 @@ def test_a_key_is_found_by_its_sha_256(key: Key) -> None:
 def test_a_hash_belongs_to_one_key(key: Key) -> None:
     insert = "INSERT INTO api_key_directory SELECT key_hash, tenant_id, 'x' FROM api_key_directory"
     with pytest.raises(Exception, match=r"(?i)unique constraint"):
-        key.service.write(lambda tx: tx.run(insert, {}))
+        key.service.write(lambda tx: tx.execute(insert, {}))
 
 
 def test_the_ciphertext_is_destroyed_by_revocation(key: Key, admin: Person) -> None:
@@ -80,7 +80,7 @@ def test_a_new_master_key_takes_over_without_a_pause(key: Key) -> None:
     assert sealed is not None
     about = f"api_secret {tenant_id} {key.id} 1"
     assert KeyRing([new]).open(sealed, about) == key.api_secret
-    with pytest.raises(Unsealable):
+    with pytest.raises(UnsealError):
         KeyRing([old]).open(sealed, about)
 
 
@@ -114,7 +114,7 @@ def test_a_read_succeeds_when_last_used_at_cannot_be_written(
     key: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def no_room(*_: object) -> None:
-        raise Unavailable
+        raise ServiceUnavailable
 
     monkeypatch.setattr(store, "note_use", no_room)
     assert key.get(WHOAMI).status_code == 200

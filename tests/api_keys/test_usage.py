@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from sealdesk.api_keys.usage import recorder as usage
-from sealdesk.errors import Unavailable
+from sealdesk.errors import ServiceUnavailable
 from sealdesk.telemetry.key_usage import (
     _AT_ONCE,
     ADDRESSES_KEPT,
@@ -92,13 +92,13 @@ def test_nothing_is_written_for_a_single_request(
     own_service.in_serving(usage.write_down)
     before = own_service.rows(_SQL, key_id=key.id)
     writes: list[tuple[object, ...]] = []
-    write = own_service.shared.database.write
+    write = own_service.state.database.write
 
     async def noted(*given: object) -> object:
         writes.append(given)
         return await write(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(own_service.shared.database, "write", noted)
+    monkeypatch.setattr(own_service.state.database, "write", noted)
     for _ in range(20):
         assert key.get(WHOAMI).status_code == 200
     assert _of_a_tenant(writes) == []
@@ -120,7 +120,7 @@ def test_batches_and_processes_add_up(service: Service, key: Key) -> None:
     other = Usage()
     for _ in range(5):
         other.note(_use(key), at, 200, f"GET {WHOAMI}", "127.0.0.1")
-    service.shared.usage.give_back(_taken(other))
+    service.state.usage.give_back(_taken(other))
     assert written(service, key)["status", "200"] == 8
 
 
@@ -187,10 +187,10 @@ def test_what_cannot_be_written_is_written_with_the_next(
     key.get(WHOAMI)
 
     async def away(*_: object) -> None:
-        raise Unavailable
+        raise ServiceUnavailable
 
     with monkeypatch.context() as patched:
-        patched.setattr(own_service.shared.database, "write", away)
+        patched.setattr(own_service.state.database, "write", away)
         assert own_service.in_serving(usage.write_down) == 0
     key.get(WHOAMI)
     assert written(own_service, key)["status", "200"] == 2
@@ -216,16 +216,16 @@ def test_the_end_of_the_process_writes_the_rest(
     key = own_service.tenant().key()
     key.get(WHOAMI)
     written_for = []
-    write = own_service.shared.database.write
+    write = own_service.state.database.write
 
     async def noted(work: object, tenant_id: str | None = None) -> object:
         written_for.append(tenant_id)
         return await write(work, tenant_id)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(own_service.shared.database, "write", noted)
+    monkeypatch.setattr(own_service.state.database, "write", noted)
     own_service.stop()
     assert any(tenant is not None for tenant in written_for)
-    assert _taken(own_service.shared.usage) == {}
+    assert _taken(own_service.state.usage) == {}
 
 
 def test_it_goes_after_thirty_days(own_service: Service) -> None:

@@ -9,12 +9,12 @@ import pytest
 
 import sealdesk
 from sealdesk import clock, ids
-from sealdesk.audit_log.action_names import DEEDS
+from sealdesk.audit_log.action_names import ACTION_NAMES
 from sealdesk.caller import Actor
 from sealdesk.db.engine import Tx
 from sealdesk.errors import QueryTooSlow
 from sealdesk.records import audit
-from sealdesk.records.audit import Deed
+from sealdesk.records.audit import AuditEntry
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
 from tests.web.test_pages import assert_guarded
@@ -33,7 +33,7 @@ def visitor(tenant: Tenant) -> Visitor:
     return logged_in(tenant)
 
 
-def _note(tenant: Tenant, *deeds: Deed, at_us: int | None = None) -> int:
+def _note(tenant: Tenant, *deeds: AuditEntry, at_us: int | None = None) -> int:
     """Note deeds a microsecond apart; when the first was done."""
     start_us = at_us or tenant.service.clock.now_us()
 
@@ -45,8 +45,8 @@ def _note(tenant: Tenant, *deeds: Deed, at_us: int | None = None) -> int:
     return start_us
 
 
-def _named(name: str, action: str = "api_key.created", actor: Actor = ADA) -> Deed:
-    return Deed(action, actor, "192.0.2.7", ids.mint(3), {"name": name})
+def _named(name: str, action: str = "api_key.created", actor: Actor = ADA) -> AuditEntry:
+    return AuditEntry(action, actor, "192.0.2.7", ids.mint(3), {"name": name})
 
 
 def _numbers(page: Page) -> list[int]:
@@ -62,9 +62,9 @@ def _table(visitor: Visitor, query: str = "") -> list[list[str]]:
 def test_what_was_done_is_shown_with_who_and_from_where(visitor: Visitor, tenant: Tenant) -> None:
     changes = {"rate_limit": [1000, 50], "name": ["Shop", "The shop"]}
     details = {"name": "The shop", "changes": changes}
-    _note(tenant, Deed("api_key.updated", ADA, "192.0.2.7", KEY_ID, details))
+    _note(tenant, AuditEntry("api_key.updated", ADA, "192.0.2.7", KEY_ID, details))
     role = {"role": ["agent", "tenant_admin"]}
-    _note(tenant, Deed("user.role_changed", ADA, "192.0.2.7", ids.mint(4), role))
+    _note(tenant, AuditEntry("user.role_changed", ADA, "192.0.2.7", ids.mint(4), role))
     page = visitor.get(HOME)
     shown = ("API key changed", "The shop", "by Ada", "192.0.2.7", "1000 → 50")
     for words in (*shown, "Agent → Administrator"):
@@ -85,7 +85,7 @@ def test_every_deed_of_the_source_has_a_name() -> None:
     }
     found |= set(_DEED.findall((source / "identity" / "people_actions.py").read_text()))
     found |= {"super_admin.acted"}
-    assert found == set(DEEDS)
+    assert found == set(ACTION_NAMES)
 
 
 def test_a_long_audit_is_walked_page_by_page(visitor: Visitor, tenant: Tenant) -> None:
@@ -158,7 +158,9 @@ def test_the_file_is_safe_for_spreadsheets(visitor: Visitor, tenant: Tenant) -> 
     # To a spreadsheet whose lists are divided otherwise, a formula may begin within a cell of ours.
     within = {'"; =1': "\"; '=1", 'a;"=1': "a;\"'=1", "a\n=1": "a\n'=1", "a\t+1|-1": "a\t'+1|'-1"}
     names = [*dangerous, *within, "'", "Ünï", "a;b - c", "a=b", *HOSTILE]
-    _note(tenant, *(Deed("x.y", Actor("user", ids.mint(1), name), "", None) for name in names))
+    _note(
+        tenant, *(AuditEntry("x.y", Actor("user", ids.mint(1), name), "", None) for name in names)
+    )
     answer = visitor.once("GET", EXPORT)
     assert answer.content.startswith(b"\xef\xbb\xbf")
     headers = answer.headers
@@ -192,7 +194,7 @@ def test_a_file_says_that_there_is_more(
 
 def test_hostile_text_is_shown_as_text(visitor: Visitor, tenant: Tenant) -> None:
     deeds = [
-        Deed(
+        AuditEntry(
             "x.y",
             Actor("user", "<script>", text),
             text,
@@ -229,7 +231,7 @@ def test_a_search_that_takes_too_long_says_what_to_do(
     async def slow(*_: object) -> None:
         raise QueryTooSlow("Too slow.")
 
-    monkeypatch.setattr(own_service.shared.database, "read_slowly", slow)
+    monkeypatch.setattr(own_service.state.database, "read_slowly", slow)
     assert visitor.get(HOME).status == 200, "the newest are found by the primary key"
     page = visitor.get(f"{HOME}?actor={ADA.id}")
     assert (page.status, "a shorter time" in page.text) == (503, True)

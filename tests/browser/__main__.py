@@ -64,9 +64,9 @@ def _fill(service: Service, receiver: Receiver) -> str:
 async def _rename(tx: Tx, endpoint_id: str, url: str) -> None:
     """Names in place of loopback's addresses."""
     params = {"id": endpoint_id, "url": url}
-    await tx.run("UPDATE endpoints SET url = :url WHERE id = :id", params)
+    await tx.execute("UPDATE endpoints SET url = :url WHERE id = :id", params)
     of_endpoint = "SELECT id FROM deliveries WHERE endpoint_id = :id"
-    await tx.run(f"UPDATE attempts SET url = :url WHERE delivery_id IN ({of_endpoint})", params)
+    await tx.execute(f"UPDATE attempts SET url = :url WHERE delivery_id IN ({of_endpoint})", params)
 
 
 def _take_all(browser: Browser, service: Service, endpoint: str) -> None:

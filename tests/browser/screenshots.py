@@ -18,7 +18,7 @@ from sealdesk.cli.demo import example_tenant
 from sealdesk.cli.demo.example_tenant import ADMIN, Made
 from sealdesk.db.engine import Tx
 from sealdesk.identity.auth import passwords
-from sealdesk.state import Shared
+from sealdesk.state import AppState
 from sealdesk.telemetry.key_usage import HOUR_US, KeyUse
 from tests.browser.chromium import Window
 from tests.support.client import Key, send
@@ -105,12 +105,12 @@ def _fill(service: Service, browser: Browser) -> dict[str, str]:
         lambda tx: example_tenant.fill(
             tx,
             admin_hash=password, agent_hash=password,
-            ring=service.shared.ring, now_us=now_us,
+            ring=service.state.ring, now_us=now_us,
         )
     )  # fmt: skip
     _refuse(service, made)
     (row,) = service.rows("SELECT tenant_id FROM api_keys WHERE id = :id LIMIT 2", id=made.key.id)
-    service.in_serving(lambda shared: _use(shared, row[0], made.key.id))
+    service.in_serving(lambda state: _use(state, row[0], made.key.id))
     _administer(service, browser)
     service.write(lambda tx: _rename(tx, made.key.id))
     (refusal,) = service.rows("SELECT id FROM refusals ORDER BY id DESC LIMIT 1")
@@ -153,12 +153,12 @@ def _administer(service: Service, browser: Browser) -> None:
 
 async def _rename(tx: Tx, key_id: str) -> None:
     params = {"id": key_id, "prefix": "tk_live_4f9a31c7"}
-    await tx.run("UPDATE api_keys SET key_prefix = :prefix WHERE id = :id", params)
+    await tx.execute("UPDATE api_keys SET key_prefix = :prefix WHERE id = :id", params)
 
 
-async def _use(shared: Shared, tenant_id: str, key_id: str) -> None:
+async def _use(state: AppState, tenant_id: str, key_id: str) -> None:
     """A day of a program, quiet at night."""
-    chance, now_us = Random(7), shared.clock.now_us()
+    chance, now_us = Random(7), state.clock.now_us()
     for hours_ago in range(24):
         at_us = now_us - hours_ago * HOUR_US
         share = 0.15 + 0.85 * max(0.0, 1 - abs((at_us // HOUR_US) % 24 - 13) / 8)
@@ -166,5 +166,5 @@ async def _use(shared: Shared, tenant_id: str, key_id: str) -> None:
             use = KeyUse(tenant_id, key_id, permission)
             for _ in range(int(most * share * chance.uniform(0.6, 1))):
                 address = chance.choices(_ADDRESSES, (6, 3, 1))[0]
-                shared.usage.note(use, at_us, status, endpoint, address)
-    await usage.write_down(shared)
+                state.usage.note(use, at_us, status, endpoint, address)
+    await usage.write_down(state)

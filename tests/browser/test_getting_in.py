@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sealdesk.errors import Unavailable
+from sealdesk.errors import ServiceUnavailable
 from sealdesk.identity import actions
 from tests.browser.chromium import Window
 from tests.support.service import PASSWORD, Service, Tenant
@@ -102,10 +102,10 @@ def test_while_the_storage_is_away_pages_wait_and_nothing_typed_is_lost(
     page.get_by_label("Your answer").fill("On its way.")
 
     async def away(*_: object) -> None:
-        raise Unavailable
+        raise ServiceUnavailable
 
     with monkeypatch.context() as patch:
-        patch.setattr(desk.shared.database, "read", away)
+        patch.setattr(desk.state.database, "read", away)
         waiting.page.goto("/customers")
         waiting.sees("This page tries again by itself.")
         window.press("Send")

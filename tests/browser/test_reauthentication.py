@@ -47,7 +47,7 @@ def _enter_long_ago(window: Window, desk: Service, tenant: Tenant) -> None:
 
     user, now_us = desk.write(work), desk.clock.now_us()
     assert user is not None
-    secret, began_us = desk.shared.settings.jwt_secret, now_us - _HALF_AN_HOUR_US
+    secret, began_us = desk.state.settings.jwt_secret, now_us - _HALF_AN_HOUR_US
     token = tokens.issue(
         user, secret, token_id=ids.mint(began_us), began_us=began_us, now_us=now_us
     )

@@ -115,7 +115,7 @@ def _webhook(admin: Person, receiver: Receiver, texts: Texts) -> tuple[str, str]
 
 async def _answering(tx: Tx, tenant: Tenant, ticket_id: str, texts: Texts) -> None:
     columns = "tenant_id, ticket_id, user_id, user_name, seen_at"
-    await tx.run(
+    await tx.execute(
         f"INSERT INTO answering ({columns}) VALUES (:tenant, :ticket, :user, :text, :now)",
         {
             "tenant": tenant.id, "ticket": ticket_id, "user": ids.mint(0), "text": texts.fit(100),

@@ -41,11 +41,11 @@ async def force(tx: Tx, tenant_id: str, texts: Texts) -> None:
     values = {"tenant": tenant_id, "text": text, "json": json.dumps({text: text})}
     for name, what in _FORCED.items():
         own = _own(metadata.tables[name])
-        await tx.run(f"UPDATE {name} SET {what} WHERE {own} = :tenant", values)
+        await tx.execute(f"UPDATE {name} SET {what} WHERE {own} = :tenant", values)
     turns = count()
     for table in _tables():
         sql = f"SELECT * FROM {table.name} WHERE {_own(table)} = :tenant LIMIT 1000"
-        for row in await tx.all(sql, {"tenant": tenant_id}):
+        for row in await tx.fetch_all(sql, {"tenant": tenant_id}):
             await _fill(tx, table, dict(zip(row.keys(), row, strict=True)), texts, turns)
 
 
@@ -59,7 +59,7 @@ async def _fill(
         to = ", ".join(f"{name} = :new_{name}" for name in filled)
         same = " AND ".join(f"{column.name} = :{column.name}" for column in table.primary_key)
         new = {f"new_{name}": value for name, value in filled.items()}
-        await tx.run(f"UPDATE {table.name} SET {to} WHERE {same}", {**row, **new})
+        await tx.execute(f"UPDATE {table.name} SET {to} WHERE {same}", {**row, **new})
 
 
 def _filled(value: Any, texts: Texts, turns: Iterator[int]) -> Any:

@@ -19,6 +19,7 @@ from typing import IO, Any
 import httpx
 
 PROGRAM = Path(sys.executable).with_name("sealdesk")
+_FORK_SERVER_PROGRAM = Path(__file__).with_name("fork_server.py")
 PASSWORD = "correct horse battery staple"
 _AT_START = ("PYTHON", "LANG", "LC_", "TZ")
 
@@ -88,7 +89,7 @@ class ForkServer:
                 [
                     sys.executable,
                     "-P",
-                    Path(__file__).with_name("fork_server.py"),
+                    _FORK_SERVER_PROGRAM,
                     str(theirs.fileno()),
                 ],
                 pass_fds=[theirs.fileno()],

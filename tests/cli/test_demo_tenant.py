@@ -6,7 +6,7 @@ import pytest
 
 from sealdesk.cli.demo import example_tenant
 from sealdesk.cli.demo.example_tenant import Made
-from sealdesk.errors import Clash
+from sealdesk.errors import Conflict
 from sealdesk.identity.auth import passwords
 from tests.support.client import Key
 from tests.support.databases import Begin
@@ -32,7 +32,7 @@ class Shop:
                 tx,
                 admin_hash=password_hash,
                 agent_hash=password_hash,
-                ring=self.service.shared.ring,
+                ring=self.service.state.ring,
                 now_us=now_us,
             )
         )
@@ -99,6 +99,6 @@ def test_the_administrator_may_manage_the_key(shop: Shop) -> None:
 
 
 def test_there_is_one_demo_only(shop: Shop) -> None:
-    with pytest.raises(Clash):
+    with pytest.raises(Conflict):
         shop.fill()
     assert shop.key.walk(TICKETS, per_page=100) == shop.tickets

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sealdesk.crypto.sealing import KeyRing, Unsealable
+from sealdesk.crypto.sealing import KeyRing, UnsealError
 
 OLD, NEW = bytes(range(32)), bytes(range(32, 64))
 RING = KeyRing([NEW])
@@ -19,7 +19,7 @@ def test_what_was_sealed_opens_for_the_same_purpose(plain: str, about: str) -> N
 
 def test_a_secret_opens_for_no_other_purpose() -> None:
     sealed = RING.seal("secret", "tenant 1 key 1 version 1")
-    with pytest.raises(Unsealable):
+    with pytest.raises(UnsealError):
         RING.open(sealed, "tenant 1 key 1 version 2")
 
 
@@ -36,13 +36,13 @@ def test_no_sealed_secret_with_one_bit_changed_opens() -> None:
     for bit in range(len(sealed) * 8):
         changed = bytearray(sealed)
         changed[bit // 8] ^= 1 << bit % 8
-        with pytest.raises(Unsealable):
+        with pytest.raises(UnsealError):
             RING.open(bytes(changed), "a")
 
 
 @pytest.mark.parametrize("length", [0, 3, 4, 15, 16, 31])
 def test_a_piece_of_a_sealed_secret_does_not_open(length: int) -> None:
-    with pytest.raises(Unsealable):
+    with pytest.raises(UnsealError):
         RING.open(RING.seal("secret", "a")[:length], "a")
 
 
@@ -54,7 +54,7 @@ def test_a_ring_opens_what_an_older_key_sealed_and_seals_with_the_first() -> Non
 
 
 def test_a_key_that_left_the_ring_opens_nothing() -> None:
-    with pytest.raises(Unsealable):
+    with pytest.raises(UnsealError):
         RING.open(KeyRing([OLD]).seal("secret", "a"), "a")
 
 
@@ -64,20 +64,20 @@ def test_a_token_is_the_same_each_time() -> None:
 
 @given(st.binary(max_size=80))
 def test_no_made_up_token_opens(token: bytes) -> None:
-    with pytest.raises(Unsealable):
+    with pytest.raises(UnsealError):
         RING.open_token(token, b"list")
 
 
 @given(st.binary(max_size=80))
 def test_no_made_up_token_behind_the_right_fingerprint_opens(rest: bytes) -> None:
-    with pytest.raises(Unsealable):
+    with pytest.raises(UnsealError):
         RING.open_token(RING.seal_token(b"page 2", b"list")[:4] + rest, b"list")
 
 
 def test_a_token_opens_for_its_own_list_only() -> None:
     token = RING.seal_token(b"page 2", b"list")
     assert RING.open_token(token, b"list") == b"page 2"
-    with pytest.raises(Unsealable):
+    with pytest.raises(UnsealError):
         RING.open_token(token, b"other list")
 
 

@@ -13,8 +13,8 @@ from typing import NamedTuple, TypeVar
 
 import pytest
 
-from sealdesk.db.engine import Overtaken, Tx
-from sealdesk.errors import Missing
+from sealdesk.db.engine import SerializationConflict, Tx
+from sealdesk.errors import NotFound
 from tests.support.client import Key, Person
 from tests.support.databases import Kind, Template
 from tests.support.service import PASSWORD, Service, Tenant, running
@@ -190,11 +190,11 @@ def test_work_that_is_overtaken_is_run_again(nodes: Nodes, tenant: Tenant) -> No
         name = "other" if runs > 1 else "gone"
         sql = "UPDATE tenants SET name = :new WHERE id = :id AND name = :old"
         old = "Acme" if name == "other" else "nobody's"
-        await tx.put(sql, {"new": "Other", "id": tenant.id, "old": old})
+        await tx.execute_one(sql, {"new": "Other", "id": tenant.id, "old": old})
         return runs
 
     if nodes.first is nodes.second:
-        with pytest.raises(Overtaken):
+        with pytest.raises(SerializationConflict):
             nodes.first.write(work)
     else:
         assert nodes.first.write(work) == 2
@@ -206,7 +206,7 @@ def test_what_one_transaction_has_claimed_the_other_passes_by(nodes: Nodes, tena
     has_claimed = Barrier(1 if nodes.first is nodes.second else 2)
 
     async def work(tx: Tx) -> list[str]:
-        rows = await tx.claim(sql, {"tenant_id": tenant.id, "limit": 2})
+        rows = await tx.select_for_update(sql, {"tenant_id": tenant.id, "limit": 2})
         if has_claimed.parties > 1:
             await asyncio.to_thread(has_claimed.wait, 10)
         return [row["id"] for row in rows]
@@ -224,13 +224,13 @@ def test_much_is_run_at_once_or_not_at_all(nodes: Nodes, tenant: Tenant) -> None
     many = [{"tenant_id": tenant.id, "id": ticket, "subject": ticket} for ticket in made]
 
     async def work(tx: Tx) -> None:
-        await tx.run_all(sql, many)
+        await tx.execute_many(sql, many)
 
     async def fails(tx: Tx) -> None:
-        await tx.run_all(sql, [{**one, "subject": "lost"} for one in many])
-        raise Missing
+        await tx.execute_many(sql, [{**one, "subject": "lost"} for one in many])
+        raise NotFound
 
-    with pytest.raises(Missing):
+    with pytest.raises(NotFound):
         nodes.first.write(fails)
     nodes.first.write(work)
     stored = nodes.first.rows("SELECT id, subject FROM tickets WHERE tenant_id = :t", t=tenant.id)

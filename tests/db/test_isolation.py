@@ -20,7 +20,7 @@ from sealdesk.db.engine import Params, Tx
 from sealdesk.db.postgres import statements as folding
 from sealdesk.db.postgres.database import PostgresDatabase
 from sealdesk.db.schema import metadata
-from sealdesk.errors import Unavailable
+from sealdesk.errors import ServiceUnavailable
 from tests.support.databases import Template
 from tests.support.statements import Statement, statements
 from tests.support.tenant_rows import MARK, Crowd, crowded, of_tenants, row_of, run
@@ -89,11 +89,11 @@ def _aimed(statement: Statement, own: str, foreign: str) -> dict[str, object]:
 
 async def _open_first(tx: Tx, sql: str, params: Params) -> Any:
     await tx.lock("opened")
-    return await tx.all(sql, params)
+    return await tx.fetch_all(sql, params)
 
 
 async def _plainly(tx: Tx, sql: str, params: Params) -> Any:
-    return await tx.all(sql, params)
+    return await tx.fetch_all(sql, params)
 
 
 READINGS: tuple[tuple[Way, bool], ...] = ((_plainly, False), (_open_first, False), (_plainly, True))
@@ -122,20 +122,20 @@ def _is_of(tenant: str, row: tuple[object, ...]) -> bool:
 
 
 async def _run(tx: Tx, sql: str, params: Params) -> Any:
-    return await tx.run(sql, params)
+    return await tx.execute(sql, params)
 
 
 async def _send(tx: Tx, sql: str, params: Params) -> Any:
-    await tx.send(sql, params)
+    await tx.enqueue(sql, params)
 
 
 async def _put(tx: Tx, sql: str, params: Params) -> Any:
-    await tx.put(sql, params)
+    await tx.execute_one(sql, params)
 
 
 async def _send_two(tx: Tx, sql: str, params: Params) -> Any:
-    await tx.send("UPDATE customers SET name = name WHERE tenant_id = :tenant_id", params)
-    await tx.send(sql, params)
+    await tx.enqueue("UPDATE customers SET name = name WHERE tenant_id = :tenant_id", params)
+    await tx.enqueue(sql, params)
 
 
 WRITINGS: dict[str, tuple[Way, bool]] = {
@@ -159,7 +159,7 @@ def test_a_change_without_its_filter_reaches_no_foreign_row(
     async def change() -> None:
         async with _doors(crowd.runtime, is_pooled=is_pooled) as doors:
             # A row that must be there and is not seen has gone: the work is run again, in vain.
-            with pytest.raises(Unavailable) if way == "put" else nullcontext():
+            with pytest.raises(ServiceUnavailable) if way == "put" else nullcontext():
                 await doors.write(lambda tx: write(tx, sql, params), own)
 
     before = crowd.contents(foreign)
@@ -177,7 +177,7 @@ async def _changed_by_owner(crowd: Crowd, sql: str, params: Params) -> int:
     found = []
 
     async def work(tx: Tx) -> None:
-        found.append(await tx.run(sql, params))
+        found.append(await tx.execute(sql, params))
         raise _TakenBack
 
     async with _doors(crowd.owner) as doors:
@@ -195,7 +195,7 @@ def test_a_row_cannot_be_added_for_another_tenant(crowd: Crowd, way: str) -> Non
         async with _doors(crowd.runtime, is_pooled=is_pooled) as doors:
             for name in of_tenants():
                 sql, new = _addition(metadata.tables[name], foreign)
-                with pytest.raises(Unavailable) as refusal:
+                with pytest.raises(ServiceUnavailable) as refusal:
                     await doors.write(partial(write, sql=sql, params=new), own)
                 assert "violates row-level security" in str(refusal.value.__cause__), name
 
@@ -219,9 +219,9 @@ def test_a_row_cannot_be_handed_to_another_tenant(crowd: Crowd) -> None:
     async def hand_over() -> None:
         async with _doors(crowd.runtime) as doors:
             sql = "UPDATE tickets SET tenant_id = :foreign, id = id || '2'"
-            await doors.write(lambda tx: tx.run(sql, {"foreign": foreign}), own)
+            await doors.write(lambda tx: tx.execute(sql, {"foreign": foreign}), own)
 
-    with pytest.raises(Unavailable) as refusal:
+    with pytest.raises(ServiceUnavailable) as refusal:
         run(hand_over())
     assert "violates row-level security policy" in str(refusal.value.__cause__)
 
@@ -234,7 +234,7 @@ def test_what_a_drawing_returns_is_the_tenants_own(crowd: Crowd, is_open: bool) 
     async def work(tx: Tx) -> object:
         if is_open:
             await tx.lock("opened")
-        return (await tx.draw(sql, {}))["tenant_id"]
+        return (await tx.execute_returning(sql, {}))["tenant_id"]
 
     async def draw() -> object:
         async with _doors(crowd.runtime) as doors:
@@ -254,7 +254,7 @@ def test_a_home_that_names_a_foreign_row_leads_nowhere(crowd: Crowd, is_pooled: 
     async def find(of: str) -> object:
         async with _doors(crowd.runtime, is_pooled=is_pooled) as doors:
             params = {"own": own, "foreign": f"{MARK}{of}"}
-            return await doors.read(lambda tx: tx.find_home(directory, sql, params))
+            return await doors.read(lambda tx: tx.find_across_tenants(directory, sql, params))
 
     assert run(find(foreign)) is None
     assert run(find(own)) is not None
@@ -283,9 +283,9 @@ async def _counts(connection: asyncpg.Connection) -> set[int]:
 
 async def _left_over(doors: PostgresDatabase, own: str) -> object:
     """What a connection that a tenant has used shows to who names none."""
-    await doors.read(lambda tx: tx.all("SELECT 1 AS one FROM tickets LIMIT 1", {}), own)
-    await doors.write(lambda tx: tx.send("UPDATE tickets SET version = version", {}), own)
-    rows = await doors.read(lambda tx: tx.all("SELECT id FROM tickets LIMIT 9", {}))
+    await doors.read(lambda tx: tx.fetch_all("SELECT 1 AS one FROM tickets LIMIT 1", {}), own)
+    await doors.write(lambda tx: tx.enqueue("UPDATE tickets SET version = version", {}), own)
+    rows = await doors.read(lambda tx: tx.fetch_all("SELECT id FROM tickets LIMIT 9", {}))
     return len(rows)
 
 

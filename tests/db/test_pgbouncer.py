@@ -49,11 +49,11 @@ async def _interleave(url: str, crowd: Crowd, rounds: int = ROUNDS) -> tuple[int
         nonlocal foreign, done
 
         async def read(tx: Tx) -> list[str]:
-            return [row["tenant_id"] for row in await tx.all(_ROWS, {})]
+            return [row["tenant_id"] for row in await tx.fetch_all(_ROWS, {})]
 
         async def read_and_change(tx: Tx) -> list[str]:
             seen = await read(tx)
-            await tx.send(_COUNT, {"tenant_id": tenant})
+            await tx.enqueue(_COUNT, {"tenant_id": tenant})
             return seen
 
         is_writing = random.random() < 0.3
@@ -82,7 +82,7 @@ async def _misplaced(crowd: Crowd) -> list[Row]:
     """The tickets that somebody else has changed: who changes one leaves his name."""
     sql = "SELECT tenant_id FROM tickets WHERE position(tenant_id IN subject) = 0 LIMIT 9"
     doors = PostgresDatabase(crowd.owner, 1, name="test", is_pooled=False)
-    rows = await doors.read(lambda tx: tx.all(sql, {}))
+    rows = await doors.read(lambda tx: tx.fetch_all(sql, {}))
     await doors.close()
     return [*rows]
 

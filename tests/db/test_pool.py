@@ -10,14 +10,14 @@ from sealdesk.db import deadline
 from sealdesk.db.deadline import FOR_CONNECTIONS_S as WAIT_S
 from sealdesk.db.engine import Tx
 from sealdesk.db.postgres.database import PostgresDatabase
-from sealdesk.errors import Unavailable
+from sealdesk.errors import ServiceUnavailable
 from tests.support.databases import Template
 
 
 def test_a_request_waits_once_for_all_its_connections(postgres_template: Template) -> None:
     async def hold(database: PostgresDatabase, for_s: float) -> None:
         async def sleep(tx: Tx) -> None:
-            await tx.first("SELECT pg_sleep(:for_s)", {"for_s": for_s})
+            await tx.fetch_one("SELECT pg_sleep(:for_s)", {"for_s": for_s})
 
         await database.read(sleep)
 
@@ -37,7 +37,7 @@ def test_a_request_waits_once_for_all_its_connections(postgres_template: Templat
             asked = asyncio.create_task(request(database))
             await asyncio.sleep(0)
             second = asyncio.create_task(hold(database, 0.8 * WAIT_S))
-            with pytest.raises(Unavailable, match="All connections"):
+            with pytest.raises(ServiceUnavailable, match="All connections"):
                 await asked
             took_s = time.monotonic() - began_at
             await asyncio.gather(first, second)
@@ -60,7 +60,7 @@ def test_a_request_waits_once_for_all_its_statements(
     in_all_s = 3.0
 
     async def sleep(tx: Tx) -> None:
-        await tx.first("SELECT pg_sleep(:for_s)", {"for_s": next(for_s)})
+        await tx.fetch_one("SELECT pg_sleep(:for_s)", {"for_s": next(for_s)})
 
     async def waited_s(url: str) -> float:
         database = PostgresDatabase(url, 2, name="test", is_pooled=False)
@@ -69,7 +69,7 @@ def test_a_request_waits_once_for_all_its_statements(
         try:
             await database.read(sleep)
             for _ in range(4):
-                with pytest.raises(Unavailable):
+                with pytest.raises(ServiceUnavailable):
                     await database.read(sleep)
         finally:
             await database.close()

@@ -14,7 +14,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.db.sqlite import database, group_commit
 from sealdesk.db.sqlite.connection import connect, run_now
 from sealdesk.db.sqlite.database import SqliteDatabase
-from sealdesk.errors import Malformed, Unavailable
+from sealdesk.errors import BadRequest, ServiceUnavailable
 from tests.support.disk import Disk, watched_disk
 
 T = TypeVar("T")
@@ -52,11 +52,11 @@ async def _opened(path: Path) -> AsyncIterator[SqliteDatabase]:
 
 
 def _add(name: str) -> Job:
-    return lambda tx: tx.run("INSERT INTO names VALUES (:name)", {"name": name})
+    return lambda tx: tx.execute("INSERT INTO names VALUES (:name)", {"name": name})
 
 
 async def _names(tx: Tx) -> list[str]:
-    return [row["name"] for row in await tx.all("SELECT name FROM names ORDER BY name", {})]
+    return [row["name"] for row in await tx.fetch_all("SELECT name FROM names ORDER BY name", {})]
 
 
 async def _as_one_group(disk: Disk, database: SqliteDatabase, jobs: list[Job]) -> list[Any]:
@@ -105,7 +105,7 @@ def test_reads_do_not_wait_for_work_aside_and_writes_wait_for_its_end(path: Path
 
     async def work() -> tuple[list[str], bool, list[str]]:
         async with _opened(path) as database:
-            aside = asyncio.ensure_future(database.write_aside(long))
+            aside = asyncio.ensure_future(database.write_in_background(long))
             await asyncio.to_thread(begun.wait, 10)
             write = asyncio.ensure_future(database.write(_add("b")))
             await asyncio.sleep(0.01)
@@ -125,8 +125,8 @@ def test_work_aside_that_fails_leaves_nothing(disk: Disk, path: Path) -> None:
     async def work() -> list[str]:
         async with _opened(path) as database:
             with pytest.raises(ZeroDivisionError):
-                await database.write_aside(broken)
-            await database.write_aside(_add("a"))
+                await database.write_in_background(broken)
+            await database.write_in_background(_add("a"))
             return await database.read(_names)
 
     assert _run(work()) == ["a"]
@@ -135,7 +135,7 @@ def test_work_aside_that_fails_leaves_nothing(disk: Disk, path: Path) -> None:
 def test_job_that_fails_leaves_the_others_of_its_group(disk: Disk, path: Path) -> None:
     async def refused(tx: Tx) -> None:
         await _add("refused")(tx)
-        raise Malformed("malformed_json", "")
+        raise BadRequest("malformed_json", "")
 
     async def broken(tx: Tx) -> None:
         await _add("broken")(tx)
@@ -148,13 +148,13 @@ def test_job_that_fails_leaves_the_others_of_its_group(disk: Disk, path: Path) -
 
     results, names = _run(work())
     kinds = [type(result) for result in results]
-    assert kinds == [int, Malformed, sqlite3.IntegrityError, ZeroDivisionError, int]
+    assert kinds == [int, BadRequest, sqlite3.IntegrityError, ZeroDivisionError, int]
     assert (names, disk.commits) == (["a", "ahead", "b"], 2)
 
 
 def test_full_disk_in_one_job_fails_its_whole_group(disk: Disk, path: Path) -> None:
     async def fill(tx: Tx) -> None:
-        await tx.first("PRAGMA max_page_count = 1", {})
+        await tx.fetch_one("PRAGMA max_page_count = 1", {})
         for number in range(1000):
             await _add(f"{number} {'x' * 1000}")(tx)
 
@@ -162,19 +162,19 @@ def test_full_disk_in_one_job_fails_its_whole_group(disk: Disk, path: Path) -> N
         async with _opened(path) as database:
             results = await _as_one_group(disk, database, [_add("before"), fill, _add("after")])
             kept = await database.read(_names)
-            await database.write(lambda tx: tx.first("PRAGMA max_page_count = 9999", {}))
+            await database.write(lambda tx: tx.fetch_one("PRAGMA max_page_count = 9999", {}))
             await database.write(_add("later"))
             return results, kept, await database.read(_names)
 
     results, kept, names = _run(work())
-    assert [type(result) for result in results] == [Unavailable] * 3
+    assert [type(result) for result in results] == [ServiceUnavailable] * 3
     assert (kept, names) == (["ahead"], ["ahead", "later"])
 
 
 def test_commit_that_fails_fails_its_whole_group(disk: Disk, path: Path) -> None:
     async def orphan(tx: Tx) -> None:
-        await tx.run("PRAGMA defer_foreign_keys = ON", {})
-        await tx.run("INSERT INTO children VALUES ('nobody')", {})
+        await tx.execute("PRAGMA defer_foreign_keys = ON", {})
+        await tx.execute("INSERT INTO children VALUES ('nobody')", {})
 
     async def work() -> tuple[list[Any], list[str]]:
         async with _opened(path) as database:
@@ -183,7 +183,7 @@ def test_commit_that_fails_fails_its_whole_group(disk: Disk, path: Path) -> None
             return results, await database.read(_names)
 
     results, names = _run(work())
-    assert [type(result) for result in results] == [Unavailable] * 3
+    assert [type(result) for result in results] == [ServiceUnavailable] * 3
     assert names == ["ahead", "later"]
 
 
@@ -196,7 +196,7 @@ def test_another_process_that_holds_the_lock_makes_writes_unavailable(
         other = connect(path)
         async with _opened(path) as database:
             other.execute("BEGIN IMMEDIATE")
-            with pytest.raises(Unavailable):
+            with pytest.raises(ServiceUnavailable):
                 await database.write(_add("a"))
             other.execute("ROLLBACK")
             await database.write(_add("b"))
@@ -249,9 +249,9 @@ def test_slow_read_is_ended_and_the_next_one_works(
 
     async def work() -> tuple[str, list[str]]:
         async with _opened(path) as database:
-            with pytest.raises(Unavailable) as refused:
-                await database.read_slowly(lambda tx: tx.first(endless, {}))
-            return refused.value.code, await database.read_slowly(_names)
+            with pytest.raises(ServiceUnavailable) as refused:
+                await database.read_unindexed(lambda tx: tx.fetch_one(endless, {}))
+            return refused.value.code, await database.read_unindexed(_names)
 
     assert _run(work()) == ("query_too_slow", [])
 
@@ -262,7 +262,9 @@ def test_too_many_slow_reads_are_not_queued(path: Path, monkeypatch: pytest.Monk
 
     async def work() -> list[Any]:
         async with _opened(path) as database:
-            reads = [database.read_slowly(lambda tx: tx.first(endless, {})) for _ in range(9)]
+            reads = [
+                database.read_unindexed(lambda tx: tx.fetch_one(endless, {})) for _ in range(9)
+            ]
             return await asyncio.gather(*reads, return_exceptions=True)
 
     assert ["waiting" in str(error.detail) for error in _run(work())].count(True) == 1
@@ -272,16 +274,16 @@ def test_every_connection_is_set_up_for_safety(path: Path) -> None:
     names = ("journal_mode", "synchronous", "foreign_keys", "trusted_schema", "wal_autocheckpoint")
 
     async def settings(tx: Tx) -> list[Any]:
-        return [(await tx.all(f"PRAGMA {name}", {}))[0][0] for name in names]
+        return [(await tx.fetch_all(f"PRAGMA {name}", {}))[0][0] for name in names]
 
     async def work() -> tuple[list[Any], ...]:
         async with _opened(path) as database:
-            doors = (database.read, database.read_slowly, database.write)
+            doors = (database.read, database.read_unindexed, database.write)
             return tuple([await door(settings) for door in doors])
 
-    read, read_slowly, write = _run(work())
+    read, read_unindexed, write = _run(work())
     # FULL is 2: at NORMAL, 12 of 40 power cuts lost acknowledged writes (docs/decisions/0005).
-    assert read == read_slowly == ["wal", 2, 1, 0, 0]
+    assert read == read_unindexed == ["wal", 2, 1, 0, 0]
     # Only the writer copies the log back into the database.
     assert write == ["wal", 2, 1, 0, 16_384]
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from sealdesk.db import deadline
-from sealdesk.errors import Unavailable
+from sealdesk.errors import ServiceUnavailable
 from sealdesk.event_log import long_poll
-from sealdesk.event_log.long_poll import Watch
+from sealdesk.event_log.long_poll import LongPoll
 
 SOON_S, LONG_S = 0.01, 5.0
 
@@ -31,7 +31,7 @@ class Number:
         self.asked += 1
         if self.fails:
             self.fails -= 1
-            raise Unavailable
+            raise ServiceUnavailable
         return self.value
 
 
@@ -40,7 +40,7 @@ def run(work: Coroutine[Any, Any, None]) -> None:
 
 
 async def wait(
-    room: Watch, number: Number, name: str = "a", seen: int = 0, within_s: float = LONG_S
+    room: LongPoll, number: Number, name: str = "a", seen: int = 0, within_s: float = LONG_S
 ) -> bool:
     never: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     return await room.wait(name, seen, number.ask, unless=never, within_s=within_s)
@@ -52,7 +52,7 @@ def never_over() -> bool:
 
 def test_many_who_wait_for_a_number_ask_for_it_once() -> None:
     async def work() -> None:
-        room, number = Watch(never_over), Number()
+        room, number = LongPoll(never_over), Number()
         calls = [asyncio.create_task(wait(room, number)) for _ in range(100)]
         await asyncio.sleep(0.1)
         assert 0 < number.asked < 100  # not once for each, however long it took
@@ -64,7 +64,7 @@ def test_many_who_wait_for_a_number_ask_for_it_once() -> None:
 
 def test_who_has_seen_more_waits_on() -> None:
     async def work() -> None:
-        room, number = Watch(never_over), Number(1)
+        room, number = LongPoll(never_over), Number(1)
         behind = asyncio.create_task(wait(room, number, seen=0))
         ahead = asyncio.create_task(wait(room, number, seen=1, within_s=0.2))
         assert await behind is True
@@ -75,7 +75,7 @@ def test_who_has_seen_more_waits_on() -> None:
 
 def test_each_name_has_its_own_number() -> None:
     async def work() -> None:
-        room, one, other = Watch(never_over), Number(1), Number()
+        room, one, other = LongPoll(never_over), Number(1), Number()
         calls = [wait(room, one, "one"), wait(room, other, "other", within_s=0.1)]
         assert await asyncio.gather(*calls) == [True, False]
 
@@ -84,7 +84,7 @@ def test_each_name_has_its_own_number() -> None:
 
 def test_nothing_is_asked_when_nobody_waits() -> None:
     async def work() -> None:
-        room, number = Watch(never_over), Number(1)
+        room, number = LongPoll(never_over), Number(1)
         assert await wait(room, number)
         asked = number.asked
         await asyncio.sleep(0.05)
@@ -96,7 +96,7 @@ def test_nothing_is_asked_when_nobody_waits() -> None:
 
 def test_a_storage_that_is_away_is_asked_again() -> None:
     async def work() -> None:
-        room, number = Watch(never_over), Number(1)
+        room, number = LongPoll(never_over), Number(1)
         number.fails = 3
         assert await wait(room, number)
         assert number.asked == 4
@@ -107,7 +107,7 @@ def test_a_storage_that_is_away_is_asked_again() -> None:
 def test_nobody_waits_any_longer_when_it_is_over() -> None:
     async def work() -> None:
         is_over = False
-        room, number = Watch(lambda: is_over), Number()
+        room, number = LongPoll(lambda: is_over), Number()
         calls = [asyncio.create_task(wait(room, number, name)) for name in "abc"]
         await asyncio.sleep(SOON_S)
         is_over = True
@@ -118,7 +118,7 @@ def test_nobody_waits_any_longer_when_it_is_over() -> None:
 
 def test_who_is_no_longer_wanted_stops_waiting() -> None:
     async def work() -> None:
-        room, number = Watch(never_over), Number()
+        room, number = LongPoll(never_over), Number()
         gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         call = room.wait("a", 0, number.ask, unless=gone, within_s=LONG_S)
         asyncio.get_running_loop().call_later(SOON_S, gone.set_result, None)
@@ -129,7 +129,7 @@ def test_who_is_no_longer_wanted_stops_waiting() -> None:
 
 def test_the_asking_is_no_part_of_the_request_that_began_it() -> None:
     async def work() -> None:
-        room, left = Watch(never_over), []
+        room, left = LongPoll(never_over), []
 
         async def ask() -> int:
             left.append(deadline.current().in_all_s)
@@ -146,7 +146,7 @@ def test_the_asking_is_no_part_of_the_request_that_began_it() -> None:
 
 def test_places_are_the_holders_own_and_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(long_poll, "PLACES", 1)
-    room = Watch(never_over)
+    room = LongPoll(never_over)
     for _ in range(2):
         with room.place("a") as first, room.place("a") as second, room.place("b") as other:
             assert (first, second, other) == (True, False, True)

@@ -102,7 +102,7 @@ def test_a_feed_in_which_nothing_ever_happened_has_a_cursor_too(tenant: Tenant, 
 def _forget(tenant: Tenant) -> Any:
     async def work(tx: Any) -> None:
         for table in ("events", "feed_positions"):
-            await tx.run(
+            await tx.execute(
                 f"DELETE FROM {table} WHERE tenant_id = :tenant_id", {"tenant_id": tenant.id}
             )
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from sealdesk.http_client import Answered, Sender, Unsent
+from sealdesk.http_client import HttpClient, HttpResponse, RequestFailed
 
 HEADERS = {"content-type": "application/json", "user-agent": "Sealdesk/test", "webhook-id": "evt"}
 LOOPBACK = ipaddress.ip_network("127.0.0.0/8")
@@ -19,7 +19,7 @@ class Sending:
 
     def __init__(self, runner: asyncio.Runner) -> None:
         self._runner = runner
-        self.sender = Sender((LOOPBACK,), allow_http=True)
+        self.sender = HttpClient((LOOPBACK,), allow_http=True)
 
     def run(self, work: Awaitable[Any]) -> Any:
         async def waited() -> Any:
@@ -27,15 +27,15 @@ class Sending:
 
         return self._runner.run(waited())
 
-    def post(self, url: str, body: bytes = b"{}") -> Answered:
+    def post(self, url: str, body: bytes = b"{}") -> HttpResponse:
         answered = self.run(self.sender.post(url, HEADERS, body))
-        assert isinstance(answered, Answered)
+        assert isinstance(answered, HttpResponse)
         return answered
 
     def fails(self, url: str, do: Callable[[str], Awaitable[Any]] | None = None) -> tuple[str, str]:
         """Cause and text of why there is no answer. do: `post`, or the sender's check."""
         work = self.sender.post(url, HEADERS, b"{}") if do is None else do(url)
-        with pytest.raises(Unsent) as refused:
+        with pytest.raises(RequestFailed) as refused:
             self.run(work)
         return refused.value.cause, refused.value.text
 

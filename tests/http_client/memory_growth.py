@@ -11,7 +11,7 @@ from pathlib import Path
 
 import uvloop
 
-from sealdesk.http_client import Sender, Unsent, client
+from sealdesk.http_client import HttpClient, RequestFailed, client
 from sealdesk.settings import Network
 from tests.http_client.conftest import HEADERS, LOOPBACK
 
@@ -23,7 +23,7 @@ _BODY = b"x" * 2000
 async def main(good: str, *hostile: str) -> None:
     client.IN_ALL_S = 2.0
     allowed: tuple[Network, ...] = (LOOPBACK,)
-    sending = Sender(allowed, allow_http=True)
+    sending = HttpClient(allowed, allow_http=True)
     for _ in range(200):
         await sending.post(good, HEADERS, _BODY)
     before = _peak_kib()
@@ -39,10 +39,10 @@ async def main(good: str, *hostile: str) -> None:
     print(json.dumps(result))  # noqa: T201
 
 
-async def _try(sending: Sender, url: str) -> None:
+async def _try(sending: HttpClient, url: str) -> None:
     try:
         await sending.post(url, HEADERS, _BODY)
-    except Unsent:
+    except RequestFailed:
         return
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import uvloop
 
-from sealdesk.http_client import Sender, Unsent, resolver
+from sealdesk.http_client import HttpClient, RequestFailed, resolver
 from tests.http_client.urls import CORPUS
 
 _KINDS = ("flip", "flop", "mixed", "cname", "six")
@@ -33,17 +33,17 @@ async def main(count: int) -> None:
     ]
     counted: Counter[str] = Counter()
     urls = iter([*new, *again, *forbidden])
-    sender = Sender((), allow_http=True)
+    sender = HttpClient((), allow_http=True)
     await asyncio.gather(*(_post_each(sender, urls, counted) for _ in range(_AT_ONCE)))
     await sender.close()
     print(json.dumps(counted))  # noqa: T201
 
 
-async def _post_each(sender: Sender, urls: Iterator[str], counted: Counter[str]) -> None:
+async def _post_each(sender: HttpClient, urls: Iterator[str], counted: Counter[str]) -> None:
     for url in urls:
         try:
             await sender.post(url, {"webhook-id": "evt"}, b"{}")
-        except Unsent as unsent:
+        except RequestFailed as unsent:
             is_guard = unsent.cause in ("url_forbidden", "url_invalid")
             counted["refused" if is_guard else f"{url}: {unsent.text}"] += 1
         else:

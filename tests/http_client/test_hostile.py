@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sealdesk.http_client import Unsent, client
+from sealdesk.http_client import RequestFailed, client
 from sealdesk.http_client.connection import MAX_BODY_BYTES
 from tests.http_client.conftest import Sending
 from tests.http_client.hostile import HOSTILE, LAST_S, answering_with
@@ -24,7 +24,7 @@ def test_a_hostile_answer_is_bounded(
         came: int | str
         try:
             answered = sending.post(f"http://127.0.0.1:{port}/")
-        except Unsent as unsent:
+        except RequestFailed as unsent:
             came = unsent.cause
         else:
             came = answered.status

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sealdesk.http_client import Sender, client
+from sealdesk.http_client import HttpClient, client
 from tests.http_client.conftest import Sending
 from tests.http_client.receivers import OK, Authority, answering, receiver, request_from
 
@@ -170,7 +170,7 @@ def test_a_refusal_names_the_cause(
     sending: Sending, url: str, cause: str, text: str | None
 ) -> None:
     if url == "http://localhost":
-        sending.sender = Sender((), allow_http=True)
+        sending.sender = HttpClient((), allow_http=True)
     for do in (None, sending.sender.check):
         told = sending.fails(url, do)
         assert told[0] == cause

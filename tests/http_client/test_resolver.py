@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from sealdesk.http_client import Unsent, resolver
+from sealdesk.http_client import RequestFailed, resolver
 from sealdesk.http_client.resolver import Resolver
 
 
@@ -52,7 +52,7 @@ async def found(resolver: Resolver, name: str, within_s: float = 5.0) -> str:
     """The first address, or the cause."""
     try:
         addresses = await resolver.find(name, asyncio.get_running_loop().time() + within_s)
-    except Unsent as unsent:
+    except RequestFailed as unsent:
         return unsent.cause
     return str(addresses[0])
 

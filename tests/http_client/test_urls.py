@@ -4,7 +4,7 @@ import ipaddress
 
 import pytest
 
-from sealdesk.http_client import Unsent
+from sealdesk.http_client import RequestFailed
 from sealdesk.http_client.addresses import is_permitted
 from sealdesk.http_client.urls import read
 from sealdesk.settings import Network
@@ -36,7 +36,7 @@ _METADATA = (
 def verdict(url: str, *allowed: str) -> str:
     try:
         host = read(url, allow_http=False).host
-    except Unsent as unsent:
+    except RequestFailed as unsent:
         return unsent.cause
     networks = tuple(map(ipaddress.ip_network, allowed))
     return "sent" if isinstance(host, str) or is_permitted(host, networks) else "url_forbidden"
@@ -72,7 +72,7 @@ def test_what_a_gateway_takes_out_of_an_address_must_be_permitted_too() -> None:
 
 def test_http_takes_a_setting() -> None:
     assert read("http://example.com/", allow_http=True).port == 80
-    with pytest.raises(Unsent, match="begins with https://"):
+    with pytest.raises(RequestFailed, match="begins with https://"):
         read("http://example.com/", allow_http=False)
 
 

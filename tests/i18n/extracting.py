@@ -17,7 +17,7 @@ LOCALE = SOURCE / "web" / "locale"
 POT = LOCALE / "sealdesk.pot"
 OTHERS = [language for language in i18n.LANGUAGES if language != i18n.ENGLISH]
 # Functions of `words` by what they take.
-_CALLS = {"gettext": 1, "noted": 1, "ngettext": 2}
+_CALLS = {"gettext": 1, "gettext_noop": 1, "ngettext": 2}
 
 
 class Message(NamedTuple):

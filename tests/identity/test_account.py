@@ -19,7 +19,7 @@ NEW = "another long passphrase"
 
 def _set(tenant: Tenant, user_id: str, column: str, value: object) -> None:
     tenant.service.write(
-        lambda tx: tx.run(
+        lambda tx: tx.execute(
             f"UPDATE users SET {column} = :value WHERE tenant_id = :tenant_id AND id = :id",
             {"value": value, "tenant_id": tenant.id, "id": user_id},
         )

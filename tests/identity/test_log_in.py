@@ -96,7 +96,7 @@ def test_user_who_was_shut_out_cannot_log_in(nobody: Person, tenant: Tenant) -> 
     email = "out@example.test"
     user_id = tenant.user(email=email)
     tenant.service.write(
-        lambda tx: tx.run(
+        lambda tx: tx.execute(
             "UPDATE users SET is_active = false WHERE tenant_id = :tenant_id AND id = :id",
             {"tenant_id": tenant.id, "id": user_id},
         )

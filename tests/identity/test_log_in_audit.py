@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from sealdesk.errors import Unavailable
+from sealdesk.errors import ServiceUnavailable
 from sealdesk.identity import actions
 from sealdesk.identity.auth import login
 from sealdesk.records import audit
-from sealdesk.state import Shared
+from sealdesk.state import AppState
 from tests.support.client import Person
 from tests.support.pages import Visitor, logged_in
 from tests.support.service import PASSWORD, Service, Tenant
@@ -22,7 +22,7 @@ HERE = "127.0.0.1"
 
 def _rows(tenant: Tenant, action: str) -> list[tuple[str, str, str | None, dict[str, Any]]]:
     """(actor's name, address, whom it is about, details) of each, once all is noted."""
-    tenant.service.in_serving(lambda shared: shared.afterwards.finish())
+    tenant.service.in_serving(lambda state: state.background_tasks.finish())
     rows = tenant.service.rows(
         "SELECT actor_name, address, object_id, details FROM audit"
         " WHERE tenant_id = :tenant AND action = :action ORDER BY id LIMIT 200",
@@ -88,7 +88,7 @@ def test_a_failure_that_cannot_be_noted_is_answered_alike(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def away(*_: Any) -> None:
-        raise Unavailable
+        raise ServiceUnavailable
 
     monkeypatch.setattr(audit, "record", away)
     assert _try(tenant.service, tenant.admin_email) == 401
@@ -106,7 +106,7 @@ def test_a_failure_is_noted_behind_its_answer_and_before_the_process_ends(
         await note(*given)
         noted.append(given[2].action)
 
-    async def go_on_soon(_: Shared) -> None:
+    async def go_on_soon(_: AppState) -> None:
         asyncio.get_running_loop().call_later(0.5, goes_on.set)
 
     monkeypatch.setattr(login, "_note", late)
@@ -139,7 +139,7 @@ def test_taking_the_audit_along_is_audited(tenant: Tenant) -> None:
 
 def test_nobody_takes_it_along_unnoticed(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
     async def away(*_: Any, **__: Any) -> None:
-        raise Unavailable
+        raise ServiceUnavailable
 
     visitor = logged_in(tenant)
     monkeypatch.setattr(actions, "note_export", away)

@@ -8,14 +8,14 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.mutants.catalogue import PLANTS
+from tests.mutants.catalogue import MUTANTS
 from tests.mutants.sandbox import Outcome, lay_out, plant, run
 from tests.servers import servers_of_the_run
 
 
 def main(words: str) -> int:
     """How many faults were not seen."""
-    plants = [fault for fault in PLANTS if words in fault.name]
+    plants = [fault for fault in MUTANTS if words in fault.name]
     tests = sorted({test for fault in plants for test in fault.tests})
     with tempfile.TemporaryDirectory() as directory:
         lay_out(Path(directory))

@@ -52,7 +52,7 @@ _LISTEN = "tests/cli/test_webhooks_listen.py"
 _LIBRARIES = "tests/webhooks/test_verifying_libraries.py::test_the_libraries_verify"
 
 
-class Plant(NamedTuple):
+class Mutant(NamedTuple):
     """One fault. file: below src/sealdesk. tests: node ids, each of which must fail."""
 
     name: str
@@ -62,17 +62,17 @@ class Plant(NamedTuple):
     tests: tuple[str, ...]
 
 
-PLANTS: tuple[Plant, ...] = (
-    Plant(
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
         "a key is remembered for a second",
         "api_keys/store.py",
-        '    row = await tx.find_home(_FIND_HOME, _FIND, {"key_hash": key_hash})\n'
+        '    row = await tx.find_across_tenants(_FIND_HOME, _FIND, {"key_hash": key_hash})\n'
         "    return None if row is None else _key(row)\n",
         "    from time import monotonic\n"
         "    kept = find_by_hash.__dict__\n"
         "    at, key = kept.get(key_hash.hex(), (0.0, None))\n"
         "    if monotonic() - at > 1.0:\n"
-        '        row = await tx.find_home(_FIND_HOME, _FIND, {"key_hash": key_hash})\n'
+        '        row = await tx.find_across_tenants(_FIND_HOME, _FIND, {"key_hash": key_hash})\n'
         "        key = None if row is None else _key(row)\n"
         "        kept[key_hash.hex()] = (monotonic(), key)\n"
         "    return key\n",
@@ -83,7 +83,7 @@ PLANTS: tuple[Plant, ...] = (
             f"{_PROOFS}::test_a_rotated_secret_is_refused_by_all_nodes",
         ),
     ),
-    Plant(
+    Mutant(
         "a view of the database outlives its turn of the loop",
         "db/sqlite/database.py",
         "            asyncio.get_running_loop().call_soon(self._end_view)\n",
@@ -93,32 +93,32 @@ PLANTS: tuple[Plant, ...] = (
             "test_no_request_that_begins_after_the_revocation_is_accepted",
         ),
     ),
-    Plant(
+    Mutant(
         "the key is not read again after an upload",
         _GUARD,
-        "    if call.body_waited:\n",
+        "    if request.body_waited:\n",
         "    if False:\n",
         (f"{_KEYS}/test_immediately.py::test_a_key_revoked_during_an_upload_is_refused",),
     ),
-    Plant(
+    Mutant(
         "the signature covers the decoded path",
         _GUARD,
-        "call.method.encode(), call.target, call.body)\n    secret",
-        'call.method.encode(), __import__("urllib.parse").parse.unquote_to_bytes(call.target),'
-        " call.body)\n    secret",
+        "request.method.encode(), request.target, request.body)\n    secret",
+        'request.method.encode(), __import__("urllib.parse").parse'
+        ".unquote_to_bytes(request.target), request.body)\n    secret",
         (
             f"{_KEYS}/test_guard_vectors.py::test_vector_is_accepted",
             f"{_KEYS}/test_guard_routing.py::test_a_query_is_signed_as_it_was_sent",
         ),
     ),
-    Plant(
+    Mutant(
         "the query is sorted before it is signed",
         "web/request.py",
         'self.query: bytes = scope["query_string"]',
         'self.query: bytes = b"&".join(sorted(scope["query_string"].split(b"&")))',
         (f"{_KEYS}/test_guard_vectors.py::test_vector_is_accepted",),
     ),
-    Plant(
+    Mutant(
         "the first characters of a signature are enough",
         "crypto/signing.py",
         "    return hmac.compare_digest(sign(secret, parts).encode(), signature)\n",
@@ -128,28 +128,28 @@ PLANTS: tuple[Plant, ...] = (
             "tests/crypto/test_signing.py::test_signature_is_compared_in_constant_time",
         ),
     ),
-    Plant(
+    Mutant(
         "signatures are compared with ==",
         "crypto/signing.py",
         "    return hmac.compare_digest(sign(secret, parts).encode(), signature)\n",
         "    return sign(secret, parts).encode() == signature\n",
         ("tests/crypto/test_signing.py::test_signature_is_compared_in_constant_time",),
     ),
-    Plant(
+    Mutant(
         "the body is left out of the message",
         "crypto/signing.py",
         "parts.target + body_sha256(parts.body)\n",
         "parts.target + _EMPTY_SHA256\n",
         ("tests/crypto/test_signing.py::test_signature_of_a_vector",),
     ),
-    Plant(
+    Mutant(
         "the allowed skew does not include its end",
         "api_keys/guard/headers.py",
-        "if abs(call.skew_s) > max_skew_s:",
-        "if abs(call.skew_s) >= max_skew_s:",
+        "if abs(request.skew_s) > max_skew_s:",
+        "if abs(request.skew_s) >= max_skew_s:",
         (f"{_KEYS}/test_guard_shapes.py::test_the_clocks_may_be_300_s_apart",),
     ),
-    Plant(
+    Mutant(
         "the answer reveals the right signature",
         _GUARD,
         "raise _wrong_signature(parts)",
@@ -158,114 +158,114 @@ PLANTS: tuple[Plant, ...] = (
         "        raise wrong",
         (f"{_KEYS}/test_guard_answers.py::test_the_right_signature_is_never_revealed",),
     ),
-    Plant(
+    Mutant(
         "all of the permissions are needed, not any",
         _GUARD,
         "if self.needs and not used:",
         "if not all(need in key.permissions for need in self.needs):",
         (f"{_KEYS}/test_permissions.py::test_exactly_the_keys_with_a_needed_permission_pass",),
     ),
-    Plant(
+    Mutant(
         "one request more than the limit passes",
         "rate_limits/limiter.py",
         "return debt_s + step_s > PERIOD_S + _SLACK_S",
         "return debt_s > PERIOD_S + _SLACK_S",
         (f"{_KEYS}/test_rate_limit.py::test_the_whole_limit_may_be_used_at_once_and_not_one_more",),
     ),
-    Plant(
+    Mutant(
         "the secret survives the revocation",
         "api_keys/actions.py",
         "revoked_at=now_us, sealed_secret=None)",
         "revoked_at=now_us)",
         (f"{_KEYS}/test_store.py::test_the_ciphertext_is_destroyed_by_revocation",),
     ),
-    Plant(
+    Mutant(
         "a used signature is not looked for in the transaction",
         _GUARD,
-        "    call.within_write.append(use)\n",
-        "    await call.shared.database.write(use)\n",
+        "    request.in_transaction.append(use)\n",
+        "    await request.state.database.write(use)\n",
         (f"{_KEYS}/test_replay.py::test_a_write_that_was_refused_has_not_used_its_signature",),
     ),
-    Plant(
+    Mutant(
         "a cursor is not bound to the filters",
         "paging.py",
         "changed = _changed_parameters(contents.query, listing.query)",
         "changed: list[str] = []",
         ("tests/spec/test_4_3_pagination.py::test_4_3_4_a_cursor_is_refused_with_another_query",),
     ),
-    Plant(
+    Mutant(
         "a cursor is not bound to the tenant",
         "paging.py",
         'return f"{listing.tenant_id} {listing.path}".encode()',
         "return listing.path.encode()",
         ("tests/test_routes.py::test_a_cursor_of_another_tenant_is_refused",),
     ),
-    Plant(
+    Mutant(
         "a ticket is found without its tenant",
         "tickets/store/tickets.py",
         "WHERE tenant_id = :tenant_id AND id = :id LIMIT 1",
         "WHERE :tenant_id <> '' AND id = :id LIMIT 1",
         ("tests/test_routes.py::test_a_key_of_another_tenant_finds_nothing_of_ours",),
     ),
-    Plant(
+    Mutant(
         "customers are listed without their tenant",
         "customers/store.py",
         'conditions = ["tenant_id = :tenant_id"]',
         "conditions = [\":tenant_id <> ''\"]",
         ("tests/test_routes.py::test_a_key_of_another_tenant_finds_nothing_of_ours",),
     ),
-    Plant(
+    Mutant(
         "a key is found without its tenant",
         "api_keys/store.py",
         "FROM api_keys k WHERE k.tenant_id = :tenant_id AND k.id = :id",
         "FROM api_keys k WHERE :tenant_id <> '' AND k.id = :id",
         ("tests/test_routes.py::test_an_administrator_of_another_tenant_finds_nothing_of_ours",),
     ),
-    Plant(
+    Mutant(
         "a ticket can be assigned to anybody",
         "tickets/store/tickets.py",
         "FROM users WHERE tenant_id = :tenant_id AND id = :id",
         "FROM users WHERE :tenant_id <> '' AND id = :id",
         ("tests/test_routes.py::test_a_ticket_cannot_be_assigned_to_a_foreign_agent",),
     ),
-    Plant(
+    Mutant(
         "an agent may manage keys",
         "identity/auth/bearer_guard.py",
         "if user.role not in self.needs:",
         "if user.role not in rules.ROLES:",
         ("tests/test_routes.py::test_an_agent_is_no_administrator",),
     ),
-    Plant(
+    Mutant(
         "every administrator may name another tenant",
         "identity/auth/bearer_guard.py",
         'if user.role != "super_admin":',
         'if user.role == "agent":',
         ("tests/test_routes.py::test_an_administrator_cannot_name_another_tenant",),
     ),
-    Plant(
+    Mutant(
         "the idempotency record is written outside the transaction",
         "web/idempotent.py",
-        "    return await call.write(all_of_it)\n",
+        "    return await request.write(all_of_it)\n",
         "    if once is None:\n"
-        "        return await call.write(all_of_it)\n"
-        "    found = await call.read(\n"
-        "        lambda tx: idempotency.find(tx, once, call.now_us)\n"
+        "        return await request.write(all_of_it)\n"
+        "    found = await request.read(\n"
+        "        lambda tx: idempotency.find(tx, once, request.now_us)\n"
         "    )\n"
         "    if found is not None:\n"
-        "        return await call.write(all_of_it)\n"
-        "    answer = await call.write(work)\n"
-        "    kept = [(n.decode(), v.decode()) for n, v in answer.headers if n in _KEPT_HEADERS]\n"
-        "    record = Stored(answer.status, answer.body, kept)\n"
-        "    await call.write(\n"
-        "        lambda tx: idempotency.store(tx, once, record, call.now_us)\n"
+        "        return await request.write(all_of_it)\n"
+        "    response = await request.write(work)\n"
+        "    kept = [(n.decode(), v.decode()) for n, v in response.headers if n in _KEPT_HEADERS]\n"
+        "    record = Stored(response.status, response.body, kept)\n"
+        "    await request.write(\n"
+        "        lambda tx: idempotency.store(tx, once, record, request.now_us)\n"
         "    )\n"
-        "    return answer\n",
+        "    return response\n",
         (
             "tests/records/test_idempotency.py::test_eight_copies_at_once_have_one_effect_and_one_answer",
             "tests/records/test_idempotency.py::test_an_effect_is_undone_when_its_record_cannot_be_kept",
         ),
     ),
-    Plant(
+    Mutant(
         "a write is acknowledged before its commit",
         "db/sqlite/group_commit.py",
         '            await self._off_the_loop(self._connection.execute, "COMMIT")\n',
@@ -277,14 +277,14 @@ PLANTS: tuple[Plant, ...] = (
             "test_write_returns_only_after_its_commit_and_reads_do_not_wait",
         ),
     ),
-    Plant(
+    Mutant(
         "the disk is not waited for",
         "db/sqlite/connection.py",
         '"PRAGMA synchronous = FULL"',
         '"PRAGMA synchronous = NORMAL"',
         ("tests/db/test_sqlite.py::test_every_connection_is_set_up_for_safety",),
     ),
-    Plant(
+    Mutant(
         "a write is acknowledged while PostgreSQL commits it",
         "db/postgres/database.py",
         "        return await self._run(work, tenant_id, self._opening, is_write=True)\n",
@@ -302,7 +302,7 @@ PLANTS: tuple[Plant, ...] = (
         "        return done.result() if done.done() else await running\n",
         (f"{_PROOFS}::test_what_one_node_acknowledged_the_others_show",),
     ),
-    Plant(
+    Mutant(
         "no change waits for the disk, or for the standby",
         "db/postgres/statements.py",
         "    shown: list[str] = []\n",
@@ -312,7 +312,7 @@ PLANTS: tuple[Plant, ...] = (
             f"{_PROOFS}::test_a_failover_loses_and_doubles_nothing",
         ),
     ),
-    Plant(
+    Mutant(
         "a connection is not given back after an error",
         "db/postgres/database.py",
         "            self._pool.release(connection)\n",
@@ -320,28 +320,28 @@ PLANTS: tuple[Plant, ...] = (
         "                self._pool.release(connection)\n",
         (f"{_PROOFS}::test_a_crowd_at_held_up_connections_is_refused_in_time",),
     ),
-    Plant(
+    Mutant(
         "each connection of a request is waited for anew",
         "db/postgres/pool.py",
         "            left.for_connections_s -= loop.time() - began_at\n",
         "",
         ("tests/db/test_pool.py::test_a_request_waits_once_for_all_its_connections",),
     ),
-    Plant(
+    Mutant(
         "each statement of a request is waited for anew",
         "db/postgres/database.py",
         "            left.in_all_s -= time.monotonic() - began_at\n",
         "            pass\n",
         ("tests/db/test_pool.py::test_a_request_waits_once_for_all_its_statements",),
     ),
-    Plant(
+    Mutant(
         "the tenant is set for the session",
         "db/postgres/statements.py",
         """_SET_TENANT = f"set_config('{TENANT}', %s, true)\"""",
         """_SET_TENANT = f"set_config('{TENANT}', %s, false)\"""",
         ("tests/db/test_isolation.py::test_a_used_connection_remembers_no_tenant",),
     ),
-    Plant(
+    Mutant(
         "a policy shows every row",
         "db/postgres/roles.py",
         "USING ({_OF_TENANT})",
@@ -351,7 +351,7 @@ PLANTS: tuple[Plant, ...] = (
             "tests/db/test_isolation.py::test_a_reading_without_its_filter_shows_no_foreign_row",
         ),
     ),
-    Plant(
+    Mutant(
         "a node that is told to stop ends at once",
         "server/serve.py",
         "        server.handle_exit(number, frame)\n",
@@ -361,24 +361,24 @@ PLANTS: tuple[Plant, ...] = (
             f"{_ENDING}::test_nobody_who_is_on_the_way_in_is_lost",
         ),
     ),
-    Plant(
+    Mutant(
         "a node that ends says that it is ready",
         "web/status.py",
-        "    if call.shared.lifetime.is_ending:\n",
+        "    if request.state.lifetime.is_ending:\n",
         "    if False:\n",
         (
             f"{_ENDING}::test_readiness_turns_false_while_the_port_still_takes_requests",
             f"{_ENDING}::test_readiness_turns_false_before_the_port_closes_without_any_notice",
         ),
     ),
-    Plant(
+    Mutant(
         "answers of a node that ends do not let go of the connection",
         "web/application.py",
-        "    if call.shared.lifetime.is_ending and not closes:\n",
+        "    if request.state.lifetime.is_ending and not closes:\n",
         "    if False:\n",
         (f"{_ENDING}::test_readiness_turns_false_while_the_port_still_takes_requests",),
     ),
-    Plant(
+    Mutant(
         "uvicorn closes what it has not read",
         "server/serve.py",
         "        connections = cast(",
@@ -389,14 +389,14 @@ PLANTS: tuple[Plant, ...] = (
             f"{_DRAINING}::test_what_does_not_end_is_cut_and_counted",
         ),
     ),
-    Plant(
+    Mutant(
         "a connection is closed without a look at what came in",
         "server/draining.py",
         "        del by_descriptor[descriptor]\n",
         "        pass\n",
         (f"{_DRAINING}::test_request_that_comes_in_as_the_connection_falls_quiet_is_answered",),
     ),
-    Plant(
+    Mutant(
         "a worker that is told to stop shuts the door for all",
         "server/serve.py",
         "                if self._ending.is_alone:\n",
@@ -406,7 +406,7 @@ PLANTS: tuple[Plant, ...] = (
             "test_one_worker_that_is_told_to_stop_leaves_the_port_to_the_others",
         ),
     ),
-    Plant(
+    Mutant(
         "workers outlive their parent",
         "server/supervisor.py",
         "                _end_with(parent)\n",
@@ -416,38 +416,38 @@ PLANTS: tuple[Plant, ...] = (
             "test_workers_end_with_a_parent_that_was_killed_and_answer_first",
         ),
     ),
-    Plant(
+    Mutant(
         "each process counts in a place of its own in Redis",
         "rate_limits/redis_connection.py",
         '_KEY = "sealdesk:rate:%s"\n',
         "_KEY = f\"sealdesk:rate:{__import__('os').getpid()}:%s\"\n",
         (_LIMIT_PROOF,),
     ),
-    Plant(
+    Mutant(
         "what Redis told of a debt is not remembered",
         _SHARED,
-        "            self._own.raise_debt(key_id, now + answer.debt_s)\n",
+        "            self._own.raise_debt(key_id, now + response.debt_s)\n",
         "",
         (
             _LIMIT_PROOF,
             f"{_SHARED_TESTS}::test_a_killed_redis_leaves_each_process_its_part_of_what_is_left",
         ),
     ),
-    Plant(
+    Mutant(
         "Redis is asked without what is known of the debt",
         _SHARED,
         "len(answers), _floor_s(self._own.debt_s(key_id)))",
         "len(answers), 0.0)",
         (f"{_SHARED_TESTS}::test_a_redis_that_lost_everything_unnoticed_grants_nothing_twice",),
     ),
-    Plant(
+    Mutant(
         "debts are not told to a Redis that came back",
         _SHARED,
         "            await self._tell_debts(link)\n",
         "",
         (f"{_SHARED_TESTS}::test_what_one_process_knows_is_told_to_a_redis_that_came_back_empty",),
     ),
-    Plant(
+    Mutant(
         "without Redis each process allows the whole limit",
         _SHARED,
         '        if self.mode == "local":\n'
@@ -458,28 +458,28 @@ PLANTS: tuple[Plant, ...] = (
             f"{_KEYS}/test_rate_limit.py::test_without_its_redis_each_process_allows_its_part",
         ),
     ),
-    Plant(
+    Mutant(
         "requests wait for Redis however long it takes",
         _SHARED,
         "        async with asyncio.timeout_at(until):\n",
         "        async with asyncio.timeout_at(until + 60):\n",
         (f"{_SHARED_TESTS}::test_a_redis_that_hangs_is_not_waited_for",),
     ),
-    Plant(
+    Mutant(
         "the time on the way is added to a debt again and again",
         _SHARED,
         "    return max(0.0, debt_s - WAIT_S)\n",
         "    return debt_s\n",
         (f"{_SHARED_TESTS}::test_the_budget_comes_back_as_fast_as_it_is_promised",),
     ),
-    Plant(
+    Mutant(
         "endpoints that are made at once do not count each other",
         "webhooks/actions.py",
         '    await tx.lock(f"webhooks {caller.tenant_id}")\n',
         "",
         (f"{_WEBHOOKS}/test_limits.py::test_of_60_endpoints_made_at_once_50_are_there",),
     ),
-    Plant(
+    Mutant(
         "the URL of an endpoint is not tried when it is changed",
         "webhooks/endpoint_service.py",
         "change.url != endpoint.url:",
@@ -489,7 +489,7 @@ PLANTS: tuple[Plant, ...] = (
             f"{_ENDPOINTS}::test_a_url_is_reached_before_it_is_taken_and_nothing_is_sent",
         ),
     ),
-    Plant(
+    Mutant(
         "the old webhook secret ends with its rotation",
         "webhooks/actions.py",
         "        sealed_old_secret=endpoint.sealed_secret,\n",
@@ -499,42 +499,42 @@ PLANTS: tuple[Plant, ...] = (
             f"{_ROTATION}::test_a_second_rotation_within_the_day_ends_the_first_secret",
         ),
     ),
-    Plant(
+    Mutant(
         "a new master key leaves the old webhook secret behind",
         "webhooks/actions.py",
         "_resealed(endpoint, old, version - 1, ring)",
         "old",
         (f"{_ROTATION}::test_a_new_master_key_takes_over_both_secrets",),
     ),
-    Plant(
+    Mutant(
         "the secrets survive the deletion of their endpoint",
         "webhooks/store/endpoints.py",
         "is_active = FALSE, sealed_secret = NULL,\n    sealed_old_secret = NULL,",
         "is_active = FALSE,",
         (f"{_ENDPOINTS}::test_a_deleted_endpoints_secrets_are_destroyed",),
     ),
-    Plant(
+    Mutant(
         "the audit shows the query of a URL",
         "webhooks/rules.py",
         '    return urlsplit(url)._replace(query="", fragment="").geturl()\n',
         "    return url\n",
         (f"{_ENDPOINTS}::test_every_deed_is_audited_with_who_and_where_and_no_secret",),
     ),
-    Plant(
+    Mutant(
         "a change of an endpoint undoes what the loop found",
         "webhooks/store/endpoints.py",
         "UPDATE endpoints SET url = :url,",
         "UPDATE endpoints SET is_active = :is_active, url = :url,",
         (f"{_ENDPOINTS}::test_what_people_say_and_what_the_loop_finds_do_not_undo_each_other",),
     ),
-    Plant(
+    Mutant(
         "a delivery is found under any endpoint",
         "webhooks/store/endpoints.py",
         "d.id = :id AND d.endpoint_id = :endpoint_id LIMIT 1",
         "d.id = :id LIMIT 1",
         (f"{_WEBHOOKS}/test_log.py::test_a_delivery_is_found_under_its_own_endpoint_only",),
     ),
-    Plant(
+    Mutant(
         "a redelivery goes on with the schedule that has ended",
         "webhooks/store/endpoints.py",
         "due_at = :now, retry_count = 0\n",
@@ -544,7 +544,7 @@ PLANTS: tuple[Plant, ...] = (
             "test_a_redelivery_that_fails_has_its_whole_schedule_again",
         ),
     ),
-    Plant(
+    Mutant(
         "a redelivery wakes nobody",
         "webhooks/actions.py",
         "    await endpoint_store.wake(tx, caller.tenant_id, endpoint_id, now_us)\n",
@@ -554,14 +554,14 @@ PLANTS: tuple[Plant, ...] = (
             "test_a_redelivery_arrives_under_the_same_id_until_it_is_taken",
         ),
     ),
-    Plant(
+    Mutant(
         "two changes of an endpoint at once undo each other",
         "webhooks/actions.py",
         '    await tx.lock(f"webhook {endpoint_id}")\n',
         "    await tx.try_lock(endpoint_id)\n",
         (f"{_ENDPOINTS}::test_two_changes_at_once_do_not_undo_each_other",),
     ),
-    Plant(
+    Mutant(
         "doctor takes a path that leads nowhere for one that arrived",
         "cli/doctor/diagnosis.py",
         '    if code == "not_found":\n        return _elsewhere(',
@@ -569,7 +569,7 @@ PLANTS: tuple[Plant, ...] = (
         "        return _elsewhere(",
         ("tests/cli/test_public_url.py::test_what_a_proxy_decodes_is_named",),
     ),
-    Plant(
+    Mutant(
         "doctor compares what is meant, and not the bytes",
         "cli/doctor/diagnosis.py",
         "    if target != arrived:\n",
@@ -577,14 +577,14 @@ PLANTS: tuple[Plant, ...] = (
         "    if unquote(target) != unquote(arrived):\n",
         ("tests/cli/test_public_url.py::test_nginx_with_a_path_of_its_own_is_found_out",),
     ),
-    Plant(
+    Mutant(
         "a name is checked, and then connected to by name",
         "http_client/connector.py",
         "        str(address),\n",
         "        destination.name,\n",
         (f"{_OUTBOUND}/test_rebinding.py::{_NO_PACKET}",),
     ),
-    Plant(
+    Mutant(
         "one public address of a name is enough",
         "http_client/resolver.py",
         "        if not all(is_permitted(",
@@ -594,7 +594,7 @@ PLANTS: tuple[Plant, ...] = (
             f"{_OUTBOUND}/test_rebinding.py::{_NO_PACKET}",
         ),
     ),
-    Plant(
+    Mutant(
         "an address is public when Python says so",
         "http_client/addresses.py",
         "    if not any(address in network for network in _DENIED):\n",
@@ -604,14 +604,14 @@ PLANTS: tuple[Plant, ...] = (
             f"{_OUTBOUND}/test_rebinding.py::{_NO_PACKET}",
         ),
     ),
-    Plant(
+    Mutant(
         "a setting opens metadata services",
         "http_client/addresses.py",
         "    if any(address in network for network in _NEVER):\n",
         "    if any(address in network for network in _NEVER if not allowed):\n",
         (f"{_OUTBOUND}/test_urls.py::test_no_setting_opens_a_metadata_service",),
     ),
-    Plant(
+    Mutant(
         "bodies of answers are read to their end",
         "http_client/connection.py",
         "        self._room = MAX_BODY_BYTES\n",
@@ -622,70 +622,70 @@ PLANTS: tuple[Plant, ...] = (
             f"{_OUTBOUND}/test_hostile.py::test_a_hostile_answer_is_bounded",
         ),
     ),
-    Plant(
+    Mutant(
         "heads of answers have no end",
         "http_client/connection.py",
         "        self._room = MAX_HEAD_BYTES\n",
         "        self._room = 2**40\n",
         (f"{_OUTBOUND}/test_hostile.py::test_a_hostile_answer_is_bounded",),
     ),
-    Plant(
+    Mutant(
         "certificates may be for another name",
         "http_client/connector.py",
         "    context = ssl.create_default_context()\n",
         "    context = ssl.create_default_context()\n    context.check_hostname = False\n",
         (f"{_OUTBOUND}/test_requests.py::test_a_certificate_that_does_not_hold_gets_nothing",),
     ),
-    Plant(
+    Mutant(
         "an answer is waited for however long it takes",
         "http_client/client.py",
         "            async with asyncio.timeout_at(until):\n",
         "            async with asyncio.timeout_at(until + 600):\n",
         (f"{_OUTBOUND}/test_requests.py::test_an_answer_that_does_not_come_is_not_waited_for",),
     ),
-    Plant(
+    Mutant(
         "what was answered in part is sent again",
         "http_client/client.py",
         '                if unsent.cause != "bad_answer" or kept[1].has_heard:\n',
         '                if unsent.cause != "bad_answer":\n',
         (f"{_OUTBOUND}/test_requests.py::test_what_was_answered_in_part_is_not_sent_again",),
     ),
-    Plant(
+    Mutant(
         "headers are sent as they were given",
         "http_client/client.py",
         "        if not is_sound or name.lower() in _OURS:\n",
         "        if not is_sound and name.lower() in _OURS:\n",
         (f"{_OUTBOUND}/test_requests.py::test_a_header_cannot_bring_another",),
     ),
-    Plant(
+    Mutant(
         "names that hang take the threads of all",
         "http_client/resolver.py",
         "self._slow_turn if host in self._slow else self._turn:",
         "self._turn:",
         (f"{_OUTBOUND}/test_resolver.py::test_names_that_were_slow_leave_room_for_the_others",),
     ),
-    Plant(
+    Mutant(
         "the secret before the last signs no more",
         "webhooks/delivery/signed_post.py",
         "now_us < (endpoint.old_secret_until or 0)",
         "now_us < 0",
         (f"{_LIBRARIES}_with_both_secrets_for_a_day_after_a_rotation",),
     ),
-    Plant(
+    Mutant(
         "the secret before the last signs for ever",
         "webhooks/delivery/signed_post.py",
         "now_us < (endpoint.old_secret_until or 0)",
         "now_us",
         (f"{_LIBRARIES}_with_both_secrets_for_a_day_after_a_rotation",),
     ),
-    Plant(
+    Mutant(
         "a comma stands between two signatures",
         "webhooks/delivery/signed_post.py",
         '" ".join(signatures)',
         '",".join(signatures)',
         (f"{_LIBRARIES}_with_both_secrets_for_a_day_after_a_rotation",),
     ),
-    Plant(
+    Mutant(
         "the time is not signed",
         "crypto/webhook_signing.py",
         'f"{webhook_id}.{timestamp}.".encode()',
@@ -696,28 +696,28 @@ PLANTS: tuple[Plant, ...] = (
             "tests/crypto/test_webhook_signing.py::test_the_official_library_is_of_the_same_opinion",
         ),
     ),
-    Plant(
+    Mutant(
         "the age of a webhook is not looked at",
         "crypto/webhook_signing.py",
         "    if age_s > TOLERANCE_S:\n",
         "    if age_s > TOLERANCE_S * 100:\n",
         ("tests/crypto/test_webhook_signing.py::test_the_mistake_is_named",),
     ),
-    Plant(
+    Mutant(
         "events are written anew for the developer's program",
         "cli/webhooks/feed.py",
         "yield [bytes(event) for event in page.data]",
         "yield [json_text.dumps(json_text.loads(event)).encode() for event in page.data]",
         (f"{_LISTEN}::test_new_events_arrive_byte_for_byte_with_valid_signatures",),
     ),
-    Plant(
+    Mutant(
         "listening goes on at the end after an absence",
         "cli/webhooks/feed.py",
         'page = self._page({"cursor": self.cursor}, wait_s',
         'page = self._page({"start": "latest"} if failures else {"cursor": self.cursor}, wait_s',
         (f"{_LISTEN}::test_while_the_service_is_away_nothing_is_missed",),
     ),
-    Plant(
+    Mutant(
         "an event's position is of the time at which it was recorded",
         "event_log/events.py",
         '    first = drawn["last_position"] - len(event_ids) + 1\n',
@@ -725,48 +725,48 @@ PLANTS: tuple[Plant, ...] = (
         "    first = ids.instant_of(event_ids[0]) * 100\n"
         "    if first > last:\n"
         '        params = {"tenant_id": tenant_id, "count": first - last - 1}\n'
-        "        await tx.first(_DRAW_POSITIONS, params)\n",
+        "        await tx.fetch_one(_DRAW_POSITIONS, params)\n",
         (
             f"{_FEED}/test_order.py::test_a_late_commit_is_not_skipped",
             f"{_FEED}/test_order.py::test_what_is_older_than_what_was_read_comes_behind_it",
             f"{_FEED}/test_order.py::test_concurrent_writers_are_read_whole_and_in_order",
         ),
     ),
-    Plant(
+    Mutant(
         "several sequencers give positions at once",
         "worker/sequencer.py",
         '    if not await tx.try_lock("sequencer"):\n',
         "    if False:\n",
         (f"{_FEED}/test_order.py::test_concurrent_writers_are_read_whole_and_in_order",),
     ),
-    Plant(
+    Mutant(
         "the feed does not learn what was deleted of it",
         "event_log/events.py",
-        "    await tx.send(_PRUNE_NOTED, params)\n",
+        "    await tx.enqueue(_PRUNE_NOTED, params)\n",
         "",
         (
             f"{_FEED}/test_keeping.py::test_who_missed_what_was_deleted_is_told",
             f"{_FEED}/test_keeping.py::test_each_step_of_deleting_is_noted",
         ),
     ),
-    Plant(
+    Mutant(
         "events are deleted by their age alone",
         "event_log/events.py",
         '        old = list(takewhile(lambda row: row["id"] < before, rows))\n',
         '        old = [row for row in rows if row["id"] < before]\n',
         (f"{_FEED}/test_keeping.py::test_what_is_left_of_the_feed_has_no_gaps",),
     ),
-    Plant(
+    Mutant(
         "the feed shows every type to every key",
         "feed/rules.py",
         "        return [kind for kind, needs in NEEDS.items() if not may.isdisjoint(needs)]\n",
         "        return list(NEEDS)\n",
         (f"{_FEED}/test_feed.py::test_each_type_is_shown_only_with_its_permission",),
     ),
-    Plant(
+    Mutant(
         "a call that waits is not proven again",
         "feed/api.py",
-        "            await call.proof(call)\n",
+        "            await request.proof(request)\n",
         "",
         (
             f"{_FEED}/test_waiting.py::test_a_revoked_key_waits_no_longer",
@@ -775,21 +775,21 @@ PLANTS: tuple[Plant, ...] = (
             f"{_FEED}/test_waiting.py::test_an_expired_key_waits_no_longer",
         ),
     ),
-    Plant(
+    Mutant(
         "a service that ends lets them wait",
         "feed/api.py",
-        " and not shared.lifetime.is_ending",
+        " and not state.lifetime.is_ending",
         "",
         (f"{_FEED}/test_waiting.py::test_a_service_that_ends_answers_who_waits",),
     ),
-    Plant(
+    Mutant(
         "who has gone is served on",
         "feed/api.py",
-        "    gone = asyncio.ensure_future(call.until_gone())\n",
+        "    gone = asyncio.ensure_future(request.until_gone())\n",
         "    gone = clock.create_future()\n",
         (f"{_FEED}/test_waiting.py::test_a_client_that_goes_away_is_served_no_longer",),
     ),
-    Plant(
+    Mutant(
         "a change of a ticket is kept nowhere",
         "tickets/actions.py",
         "    await history.add(tx, change.after, caller.actor, changes, now_us)\n",
@@ -799,7 +799,7 @@ PLANTS: tuple[Plant, ...] = (
             "tests/tickets/test_history.py::test_a_customer_who_reopens_a_ticket_is_seen",
         ),
     ),
-    Plant(
+    Mutant(
         "an answer is sent over what is new",
         "tickets/actions.py",
         '    if seen != (replies[0].id if replies else ""):\n',
@@ -809,56 +809,56 @@ PLANTS: tuple[Plant, ...] = (
             f"{_TICKET_PAGES}::test_an_answer_that_is_sent_twice_is_stored_once",
         ),
     ),
-    Plant(
+    Mutant(
         "an answer overtakes one that was sent while it was looked whether there is one",
         "tickets/actions.py",
         "    written = await _reply(tx, caller, found, new, now_us)\n",
         "    written = await reply(tx, caller, ticket_id, new, now_us=now_us)\n",
         (f"{_TICKET_PAGES}::test_an_answer_that_is_overtaken_waits_like_any_other",),
     ),
-    Plant(
+    Mutant(
         "what others changed meanwhile is overwritten",
         "tickets/pages/ticket.py",
         "if_match=(etag,)",
         "if_match=None",
         (f"{_TICKET_PAGES}::test_who_saves_what_others_changed_sees_what_they_changed",),
     ),
-    Plant(
+    Mutant(
         "what a colleague changed is undone by saving again",
         "tickets/pages/ticket.py",
         "typed[name] if typed[name] != was[name] else now[name]",
         "typed[name]",
         (f"{_TICKET_PAGES}::test_who_saves_what_others_changed_sees_what_they_changed",),
     ),
-    Plant(
+    Mutant(
         "what is new in a ticket is not told",
         "tickets/pages/ticket.py",
-        'etag != forms.asked(call).text("etag")',
+        'etag != forms.asked(request).text("etag")',
         "False",
         (f"{_TICKET_PAGES}::test_what_is_new_is_told_to_who_has_the_ticket_open",),
     ),
-    Plant(
+    Mutant(
         "who looks for customers is taken at their word for a pattern",
         "customers/store.py",
         '_SIGN.sub(r"\\\\\\g<0>", spelling)',
         "spelling",
         ("tests/customers/test_pages.py::test_parts_of_words_find_customers",),
     ),
-    Plant(
+    Mutant(
         "styles are asked for again with every page",
         "web/assets.py",
-        "_KEPT if call.query == version.encode() else ",
+        "_KEPT if request.query == version.encode() else ",
         "",
         (f"{_WEB_PAGES}::test_assets_are_kept_until_they_change",),
     ),
-    Plant(
+    Mutant(
         "what could not be stored is lost",
         "web/pages/render.py",
-        'typed = resubmission.of(call, _asked(call)) if call.method == "POST" else None',
+        'typed = resubmission.of(request, _asked(request)) if request.method == "POST" else None',
         "typed = None",
         (f"{_WEB_PAGES}::test_a_page_without_storage_says_so_and_tries_again",),
     ),
-    Plant(
+    Mutant(
         "a customer is overwritten by an old form",
         "customers/pages.py",
         "if_match=(etag,)",
@@ -868,49 +868,49 @@ PLANTS: tuple[Plant, ...] = (
             "::test_who_saves_what_others_changed_sees_what_they_changed",
         ),
     ),
-    Plant(
+    Mutant(
         "text is taken for HTML",
         "tickets/pages/links.py",
         "        yield escape(text[after : found.start()])\n",
         "        yield text[after : found.start()]\n",
         ("tests/tickets/test_links.py::test_hostile_text_stays_text",),
     ),
-    Plant(
+    Mutant(
         "who is answering is never forgotten",
         "tickets/store/history.py",
         '"kept_since": now_us - ANSWERING_US',
         '"kept_since": 0',
         (f"{_TICKET_PAGES}::test_who_has_not_been_heard_of_is_answering_no_more",),
     ),
-    Plant(
+    Mutant(
         "chosen tickets are changed whatever happened meanwhile",
         "tickets/pages/bulk.py",
         "if_match=(line.etag,)",
         "if_match=None",
         (f"{_BULK}::test_what_changed_meanwhile_is_left_and_said",),
     ),
-    Plant(
+    Mutant(
         "of chosen tickets one hinders the others",
         "tickets/pages/bulk.py",
         "        return line._replace(why=_why(refusal))\n",
         "        raise refusal\n",
         (f"{_BULK}::test_one_that_cannot_be_stored_does_not_hinder_the_others",),
     ),
-    Plant(
+    Mutant(
         "tickets are counted to the last",
         "tickets/store/lists.py",
         " LIMIT {COUNTED + 1}) x)",
         ") x)",
         ("tests/tickets/test_plans.py::test_counting_statuses_reads_no_more_than_its_index",),
     ),
-    Plant(
+    Mutant(
         "whoever works on it leads where all are many",
         "tickets/store/lists.py",
         "_lead_of_many(wanted, list(counted))",
         "None",
         ("tests/tickets/test_plans.py::test_of_many_and_many_what_is_not_done_leads",),
     ),
-    Plant(
+    Mutant(
         "a text made of addresses becomes as many links",
         "tickets/pages/links.py",
         "islice(_ADDRESS.finditer(text), _LINKS)",
@@ -920,49 +920,49 @@ PLANTS: tuple[Plant, ...] = (
             "::test_of_a_text_made_of_addresses_the_first_are_links_and_all_is_shown",
         ),
     ),
-    Plant(
+    Mutant(
         "newer leads to the first page",
         "tickets/pages/inbox.py",
         "trail=asked.trail[:-1]",
         "trail=()",
         (f"{_INBOX}::test_older_and_newer_lead_through_all_tickets_and_back",),
     ),
-    Plant(
+    Mutant(
         "what is new is told of all tickets",
         "tickets/pages/inbox.py",
         "        if not one.is_served():\n",
         "        one = Filter(newest_first=False)\n        if not one.is_served():\n",
         (f"{_INBOX}::test_new_tickets_are_those_of_the_view",),
     ),
-    Plant(
+    Mutant(
         "a long page keeps everybody waiting",
         "web/pages/environment.py",
         "            await asyncio.sleep(0)\n",
         "            pass\n",
         ("tests/web/test_render.py::test_a_long_page_lets_others_have_their_turn",),
     ),
-    Plant(
+    Mutant(
         "every page may ask for more",
         "web/pages/render.py",
         """("; connect-src 'self'" if may_fetch else "")""",
         """"; connect-src 'self'\"""",
         ("tests/web/test_pages.py::test_every_page_forbids_what_it_does_not_need",),
     ),
-    Plant(
+    Mutant(
         "who is deactivated logs in again",
         "identity/auth/login.py",
         "    if user is None or not user.is_active or not is_right:\n",
         "    if user is None or not is_right:\n",
         (f"{_PEOPLE}::test_who_is_deactivated_is_out_at_once_and_their_work_stays",),
     ),
-    Plant(
+    Mutant(
         "the last administrator may go",
         "identity/store.py",
         "    AND u.password_hash IS NOT NULL AND u.role =",
         "    AND u.role =",
         (f"{_PEOPLE}::test_the_last_administrator_cannot_lock_everybody_out",),
     ),
-    Plant(
+    Mutant(
         "a tenant_admin makes a super_admin",
         "identity/rules.py",
         'for role in ROLES if "super_admin" in may or role != "super_admin")',
@@ -972,178 +972,178 @@ PLANTS: tuple[Plant, ...] = (
             f"{_PEOPLE}::test_who_is_above_is_not_changed_from_below",
         ),
     ),
-    Plant(
+    Mutant(
         "an invitation never ends",
         "identity/actions.py",
         "expires_at=now_us + life_us",
         "expires_at=now_us + 1000 * life_us",
         (f"{_PEOPLE}::test_an_invitation_holds_for_a_week_and_a_reset_link_for_an_hour",),
     ),
-    Plant(
+    Mutant(
         "a session is renewed for ever",
         "identity/rules.py",
         "began_us // 1_000_000 + SESSION_LIFE_S)",
         "now_us // 1_000_000 + SESSION_LIFE_S)",
         (f"{_ACCOUNT}::test_a_session_lasts_while_somebody_works_and_no_longer",),
     ),
-    Plant(
+    Mutant(
         "a log-out is forgotten before a renewed token ends",
         "identity/auth/login.py",
         "    latest_us = rules.latest_us(token.issued_at)\n",
         "    latest_us = token.expires_at\n",
         (f"{_ACCOUNT}::test_a_log_out_is_remembered_as_long_as_a_copy_could_be_renewed",),
     ),
-    Plant(
+    Mutant(
         "a renewed token is a log-in of its own",
         "identity/auth/login.py",
         "        user, secret, token_id=token.id, began_us",
-        "        user, secret, token_id=ids.mint(call.now_us), began_us",
+        "        user, secret, token_id=ids.mint(request.now_us), began_us",
         (
             f"{_ACCOUNT}::test_a_page_of_before_can_still_send_its_form",
             f"{_ACCOUNT}::test_logging_out_ends_the_tokens_of_before_and_those_that_renewed_them",
         ),
     ),
-    Plant(
+    Mutant(
         "a spreadsheet takes a name for a formula",
         "audit_log/csv_file.py",
         """    safe = _FORMULA.sub(r"\\1'", cell)\n""",
         "    safe = cell\n",
         (f"{_AUDIT}::test_the_file_is_safe_for_spreadsheets",),
     ),
-    Plant(
+    Mutant(
         "a spreadsheet finds a formula behind a semicolon",
         "audit_log/csv_file.py",
         "(?:^|[;|",
         "(?:^|[|",
         (f"{_AUDIT}::test_the_file_is_safe_for_spreadsheets",),
     ),
-    Plant(
+    Mutant(
         "the audit does not say who got a link",
         "identity/actions.py",
-        '    deed = Deed(what, actor, address, user.id, {"email": user.email})\n',
-        "    deed = Deed(what, actor, address, user.id)\n",
+        '    deed = AuditEntry(what, actor, address, user.id, {"email": user.email})\n',
+        "    deed = AuditEntry(what, actor, address, user.id)\n",
         (f"{_PEOPLE}::test_an_invited_agent_sets_a_password_and_works",),
     ),
-    Plant(
+    Mutant(
         "a common password is taken",
         "identity/auth/passwords.py",
         '("common_password", _TOO_COMMON) if _is_common(password) else None',
         "None",
         (f"{_NEW_PASSWORDS}::test_a_common_password_is_refused_and_the_old_one_stays",),
     ),
-    Plant(
+    Mutant(
         "a failed log-in of a user takes as long as noting it",
         "identity/auth/login.py",
-        "call.shared.afterwards.do(_note(call.shared, user.tenant_id, deed, now_us))",
-        "await _note(call.shared, user.tenant_id, deed, now_us)",
+        "request.state.background_tasks.do(_note(request.state, user.tenant_id, deed, now_us))",
+        "await _note(request.state, user.tenant_id, deed, now_us)",
         (f"{_CAME_IN}::{_BEHIND_THE_ANSWER}",),
     ),
-    Plant(
+    Mutant(
         "what no answer waits for is lost when the process ends",
         "server/app.py",
-        "    await shared.afterwards.finish()\n",
+        "    await state.background_tasks.finish()\n",
         "",
         (f"{_CAME_IN}::{_BEHIND_THE_ANSWER}",),
     ),
-    Plant(
+    Mutant(
         "the password once more stands in the audit as a log-in",
         "identity/auth/login.py",
         "how=how if is_log_in else None",
         "how=how",
         (f"{_CAME_IN}::test_a_password_asked_for_again_is_no_log_in",),
     ),
-    Plant(
+    Mutant(
         "a translation that a tool guessed is shown",
         "web/pages/po_file.py",
         "    if _GUESSED in fields:\n",
         "    if False:\n",
         ("tests/web/test_i18n.py::test_a_catalogue_is_read_as_it_is_written",),
     ),
-    Plant(
+    Mutant(
         "who is above is renamed from below",
         "identity/people_actions.py",
         "    user = await _held(tx, caller, user_id)\n    if user.name == name:\n",
         "    user = await get_person(tx, caller, user_id)\n    if user.name == name:\n",
         (f"{_PEOPLE}::test_who_is_above_is_not_changed_from_below",),
     ),
-    Plant(
+    Mutant(
         "an export leaves out what was done in the instant where it ended",
         "audit_log/pages.py",
         'at_us if name == "since" else at_us + 1',
         "at_us",
         (f"{_AUDIT}::test_a_file_says_that_there_is_more",),
     ),
-    Plant(
+    Mutant(
         "a browser's weights of languages are passed over",
         "web/pages/i18n.py",
         "sorted(wishes, key=lambda wish: -wish[1])",
         "wishes",
         ("tests/web/test_i18n.py::test_a_browser_is_answered_in_what_it_prefers",),
     ),
-    Plant(
+    Mutant(
         "counts of how keys are used that could not be written are forgotten",
         "api_keys/usage/recorder.py",
-        "        shared.usage.give_back(dict(rows))\n",
+        "        state.usage.give_back(dict(rows))\n",
         "",
         (f"{_USAGE}::test_what_cannot_be_written_is_written_with_the_next",),
     ),
-    Plant(
+    Mutant(
         "who writes last says how often a key was used",
         "api_keys/store.py",
         "key_usage.count + excluded.count",
         "excluded.count",
         (f"{_USAGE}::test_batches_and_processes_add_up",),
     ),
-    Plant(
+    Mutant(
         "a key has as many addresses as its clients like",
         "telemetry/key_usage.py",
         "if address not in kept and len(kept) >= ADDRESSES_KEPT:",
         "if not address:",
         (f"{_USAGE}::test_addresses_are_bounded_within_an_hour_and_over_batches",),
     ),
-    Plant(
+    Mutant(
         "whoever cannot sign is counted as a user of the key",
         "telemetry/key_usage.py",
         "if status != _UNPROVEN:",
         "if status:",
         (f"{_USAGE}::test_of_a_wrong_signature_only_that_it_was_refused_is_counted",),
     ),
-    Plant(
+    Mutant(
         "what was counted last ends with the process",
         "server/app.py",
-        "    await usage.write_last(shared)\n",
+        "    await usage.write_last(state)\n",
         "",
         (f"{_USAGE}::test_the_end_of_the_process_writes_the_rest",),
     ),
-    Plant(
+    Mutant(
         "how keys were used is kept for ever",
         "worker/retention.py",
         "        + await api_keys.prune_usage(tx, now_us - _USAGE_US, _STEP_ROWS)\n",
         "",
         (f"{_USAGE}::test_it_goes_after_thirty_days",),
     ),
-    Plant(
+    Mutant(
         "the name of a host is put into a command for the shell",
         "web/pages/render.py",
         "host if _HOST.fullmatch(host) else 'desk.example.com'",
         "host",
         (f"{_KEYS}/test_pages.py::test_no_host_gets_into_the_curl_that_a_shell_would_read",),
     ),
-    Plant(
+    Mutant(
         "the debugger shows the right signature",
         "api_keys/debugger/comparison.py",
         "    mistake = _mistake(pasted, parts, signature, secret)\n",
         "    mistake = _mistake(pasted, parts, signature, secret) or signing.sign(secret, parts)\n",
         (f"{_KEYS}/test_debugger.py::test_an_unknown_mistake_leads_to_where_to_look",),
     ),
-    Plant(
+    Mutant(
         "the debugger shows a secret that was pasted as a signature",
         "api_keys/debugger/pages.py",
         "    if comparison.SECRET_SENT in verdict.mistakes:\n",
         "    if not comparison.SECRET_SENT:\n",
         (f"{_KEYS}/test_debugger.py::test_a_secret_that_was_sent_is_not_shown_again",),
     ),
-    Plant(
+    Mutant(
         "the debugger calls a timestamp right that no server takes",
         "api_keys/debugger/comparison.py",
         "    shapes = [each.mistake for each in written if each.mistake]\n",
@@ -1153,119 +1153,119 @@ PLANTS: tuple[Plant, ...] = (
             "test_a_timestamp_that_cannot_be_sent_is_named_though_the_right_one_was_signed",
         ),
     ),
-    Plant(
+    Mutant(
         "a form that is sent twice makes two keys",
         "api_keys/pages/keys.py",
         "new.name, seen) if seen else None\n",
         "new.name, seen) if not seen else None\n",
         (f"{_KEYS}/test_pages.py::test_a_form_that_is_sent_twice_makes_one_key",),
     ),
-    Plant(
+    Mutant(
         "a stale form gives a key its permissions back",
         "api_keys/actions.py",
         "    _check_seen(seen, rules.state_of(key))\n",
         "",
         (f"{_KEYS}/test_pages.py::test_a_stale_form_gives_back_no_permission",),
     ),
-    Plant(
+    Mutant(
         "who rotates second ends the secret of who rotated first",
         "api_keys/actions.py",
         "    _check_seen(seen, str(key.secret_version))\n",
         "",
         (f"{_KEYS}/test_pages.py::test_rotating_asks_first_and_shows_the_new_secret_once",),
     ),
-    Plant(
+    Mutant(
         "a permission that rests for a day is told as not needed",
         "api_keys/usage/report.py",
         '("permission", MONTH)',
         '("permission", span)',
         (f"{_KEYS}/test_pages.py::test_the_page_of_a_key_shows_how_it_is_used",),
     ),
-    Plant(
+    Mutant(
         "a key that was mixed up goes unnoticed",
         "api_keys/debugger/pages.py",
         "    return found is None or found.id != key.id\n",
         "    return found is None\n",
         (f"{_KEYS}/test_debugger.py::test_a_key_that_was_mixed_up_is_told_and_not_whose_it_is",),
     ),
-    Plant(
+    Mutant(
         "a word that was taken out of a ticket still finds it",
         "search/store/queue.py",
-        '        await tx.send(kind.take_out, {**new, "words": kept["words"]})\n',
+        '        await tx.enqueue(kind.take_out, {**new, "words": kept["words"]})\n',
         "",
         (f"{_SEARCH}::test_a_step_ends_when_enough_is_written_and_the_next_goes_on",),
     ),
-    Plant(
+    Mutant(
         "work of the background runs on the loop, and reads wait for it",
         "db/sqlite/group_commit.py",
         "            await self._off_the_loop(self._run_and_commit, job)\n",
         "            self._run_and_commit(job)\n",
         (f"{_SQLITE}::test_reads_do_not_wait_for_work_aside_and_writes_wait_for_its_end",),
     ),
-    Plant(
+    Mutant(
         "a step of the search's index goes on however much it has written",
         "search/store/queue.py",
         "        if written >= signs:\n",
         "        if not about_id:\n",
         (f"{_SEARCH}::test_a_step_ends_when_enough_is_written_and_the_next_goes_on",),
     ),
-    Plant(
+    Mutant(
         "the parts of the search's index are never put together",
         "worker/indexer.py",
         "        for _ in range(_MERGES):\n",
         "        for _ in range(0):\n",
         (f"{_SEARCH}::test_the_index_is_put_together_after_what_was_written",),
     ),
-    Plant(
+    Mutant(
         "a customer's new name is not heard of",
         "search/store/tickets.py",
         '    if kind == "customer.updated":\n',
         '    if kind == "customer.renamed":\n',
         (f"{_SEARCH}::test_a_renamed_customer_is_found_by_the_new_name_alone",),
     ),
-    Plant(
+    Mutant(
         "events that were pruned too early are forgotten",
         "search/store/queue.py",
         ' or row["position"] < pruned:\n',
         ":\n",
         (f"{_SEARCH}::test_events_that_are_gone_before_they_were_looked_at_are_made_up_for",),
     ),
-    Plant(
+    Mutant(
         "the search ends at the newest 5,000 tickets",
         "db/migrations/versions/0004_search.py",
         "    IF found = at_most OR walked IS NULL THEN\n",
         "    IF true THEN\n",
         (f"{_SEARCH}::test_what_stands_behind_the_newest_tickets_is_found_too",),
     ),
-    Plant(
+    Mutant(
         "the function searches for whichever tenant it is given",
         "db/migrations/versions/0004_search.py",
         "    IF of_tenant IS DISTINCT FROM nullif(",
         "    IF false AND of_tenant IS DISTINCT FROM nullif(",
         (f"{_SEARCH}::test_the_function_refuses_another_tenant",),
     ),
-    Plant(
+    Mutant(
         "the search of customers is of whichever tenant it is given",
         "db/migrations/versions/0005_customer_search.py",
         "    IF of_tenant IS DISTINCT FROM nullif(",
         "    IF false AND of_tenant IS DISTINCT FROM nullif(",
         (f"{_CUSTOMER_SEARCH}::test_the_function_refuses_another_tenant",),
     ),
-    Plant(
+    Mutant(
         "the search of customers ends at the newest 5,000",
         "db/migrations/versions/0005_customer_search.py",
         "    IF found = at_most OR walked IS NULL THEN\n",
         "    IF true THEN\n",
         (f"{_CUSTOMER_SEARCH}::test_who_stands_behind_the_newest_customers_is_found_too",),
     ),
-    Plant(
+    Mutant(
         "the search of customers hears of no changes",
         "search/store/customers.py",
         'event["type"] in ("customer.created", "customer.updated")',
         'event["type"] == "customer.created"',
         (f"{_CUSTOMER_SEARCH}::test_who_was_changed_is_found_by_what_is_known_now_alone",),
     ),
-    Plant(
+    Mutant(
         "the search of customers is asked before it has been made",
         "search/store/lookup.py",
         'return row is not None and row["after_id"] is None',
@@ -1275,14 +1275,14 @@ PLANTS: tuple[Plant, ...] = (
             "::test_customers_of_before_are_indexed_in_steps_and_until_then_not_asked_for",
         ),
     ),
-    Plant(
+    Mutant(
         "the search of customers takes whole words only",
         "search/rules.py",
         "Term((word,), is_prefix=True)",
         "Term((word,))",
         (f"{_CUSTOMER_SEARCH}::test_whom_an_index_finds_a_look_at_everybody_would_find",),
     ),
-    Plant(
+    Mutant(
         "the search of customers looks through all of them for parts of words",
         "customers/actions.py",
         "newest=None if found is None else _LOOKED_THROUGH",
@@ -1292,42 +1292,42 @@ PLANTS: tuple[Plant, ...] = (
             "_and_among_all_until_there_is_an_index",
         ),
     ),
-    Plant(
+    Mutant(
         "pages do not escape",
         "web/pages/environment.py",
         "autoescape=True,",
         "autoescape=False,",
         (f"{_HOOK_PAGES}::test_hostile_text_is_shown_as_text",),
     ),
-    Plant(
+    Mutant(
         "what a receiver answers is taken for HTML",
         "webhooks/templates/delivery.html",
         "{{ attempt.response.body }}",
         "{{ attempt.response.body | safe }}",
         (f"{_HOOK_PAGES}::test_hostile_text_is_shown_as_text",),
     ),
-    Plant(
+    Mutant(
         "a form's token is only asked for, not compared",
         "web/pages/forms.py",
         "    if not hmac.compare_digest(sent.encode(), token.encode()):\n",
         "    if not sent:\n",
         (f"{_WEB_PAGES}::test_no_form_is_taken_without_its_token",),
     ),
-    Plant(
+    Mutant(
         "a neighbouring site may send forms",
         "web/pages/forms.py",
         '_OURS = (b"same-origin", b"none")',
         '_OURS = (b"same-origin", b"same-site", b"none")',
         (f"{_WEB_PAGES}::test_no_form_of_another_site_is_taken",),
     ),
-    Plant(
+    Mutant(
         "any path is a place to return to",
         "web/pages/render.py",
         "is_ours(path) and not path",
         'path.startswith("/") and not path',
         (f"{_LOG_IN_PAGES}::test_a_log_in_leads_to_no_other_place",),
     ),
-    Plant(
+    Mutant(
         "scripts may read the session",
         "identity/auth/session.py",
         '"Path=/; HttpOnly; SameSite=Lax"',
@@ -1337,21 +1337,21 @@ PLANTS: tuple[Plant, ...] = (
             f"{_LOG_IN_PAGES}::test_on_https_the_cookie_is_secure_and_bound_to_the_host",
         ),
     ),
-    Plant(
+    Mutant(
         "logging out only forgets the cookie",
         "identity/pages/login.py",
-        'wherever its token may be."""\n    await login.log_out(call, session.get(call))\n',
+        'wherever its token may be."""\n    await login.log_out(request, session.get(request))\n',
         'wherever its token may be."""\n',
         (f"{_LOG_IN_PAGES}::test_after_logging_out_the_cookie_opens_nothing",),
     ),
-    Plant(
+    Mutant(
         "pages for administrators are for everybody with a log-in",
         "routes.py",
         "_OFFICE = SessionGuard(ADMINISTRATORS)",
         "_OFFICE = SessionGuard(ROLES)",
         (f"{_WEB_PAGES}::test_an_agent_is_told_in_words_whom_to_ask",),
     ),
-    Plant(
+    Mutant(
         "a page of a deleted or foreign endpoint says more than that there is none",
         "webhooks/pages/endpoints.py",
         "        endpoint = await actions.get_webhook(tx, tenant_id, endpoint_id)\n"
@@ -1360,45 +1360,45 @@ PLANTS: tuple[Plant, ...] = (
         "        return endpoint,",
         (f"{_HOOK_PAGES}::test_deleting_says_what_it_means_before",),
     ),
-    Plant(
+    Mutant(
         "a form forgets what was typed",
         "webhooks/pages/endpoints.py",
-        'return await _form(call, "new.html", _wanted(form), refusal)',
-        'return await _form(call, "new.html", {**_wanted(form), "url": ""}, refusal)',
+        'return await _form(request, "new.html", _wanted(form), refusal)',
+        'return await _form(request, "new.html", {**_wanted(form), "url": ""}, refusal)',
         (
             f"{_HOOK_PAGES}"
             "::test_a_form_keeps_what_was_typed_and_says_beside_the_field_what_is_wrong",
         ),
     ),
-    Plant(
+    Mutant(
         "a page in a browser: a field has no label",
         "web/templates/pages/fields.html",
         '<label for="{{ name }}">{{ label }}</label>',
         "<div>{{ label }}</div>",
         (_EVERY_PAGE,),
     ),
-    Plant(
+    Mutant(
         "a page in a browser: a subject is taken for HTML",
         "tickets/templates/ticket.html",
         "<h1><bdi>{{ ticket.subject }}</bdi></h1>",
         "<h1><bdi>{{ ticket.subject | safe }}</bdi></h1>",
         (_EVERY_PAGE,),
     ),
-    Plant(
+    Mutant(
         "a page in a browser: what was typed is taken for HTML",
         "web/templates/pages/fields.html",
         'value="{{ value }}"{{ described(',
         'value="{{ value | safe }}"{{ described(',
         (_EVERY_PAGE,),
     ),
-    Plant(
+    Mutant(
         "a page in a browser: its own script has no nonce",
         "web/templates/pages/frame.html",
         ' nonce="{{ nonce }}" defer',
         " defer",
         (_EVERY_PAGE,),
     ),
-    Plant(
+    Mutant(
         "a page in a browser: scripts need no nonce",
         "web/pages/render.py",
         "script-src 'nonce-{nonce}'",
@@ -1408,35 +1408,35 @@ PLANTS: tuple[Plant, ...] = (
             "test_a_text_runs_where_nothing_holds_it_back_and_is_seen",
         ),
     ),
-    Plant(
+    Mutant(
         "a page in a browser: hard to read in the dark",
         "web/static/desk.css",
         "--soft: #9fadaf;",
         "--soft: #4d585a;",
         (_EVERY_PAGE,),
     ),
-    Plant(
+    Mutant(
         "a page in a browser: wider than a phone",
         "web/static/desk.css",
         "body { margin: 0; overflow-wrap: anywhere; }",
         "body { margin: 0; }",
         (_EVERY_PAGE,),
     ),
-    Plant(
+    Mutant(
         "a page in a browser: another site's may send forms",
         "web/pages/forms.py",
         '_OURS = (b"same-origin", b"none")',
         '_OURS = (b"same-origin", b"same-site", b"cross-site", b"none")',
         ("tests/browser/test_other_sites.py::test_nothing_that_another_site_sends_is_done",),
     ),
-    Plant(
+    Mutant(
         "a page in a browser: of two sessions the last one counts",
         "web/request.py",
         "return found[0] if len(found) == 1 else None",
         "return found[-1] if found else None",
         ("tests/browser/test_other_sites.py::test_a_neighbour_cannot_plant_a_session_of_its_own",),
     ),
-    Plant(
+    Mutant(
         "an endpoint is not leased",
         "webhooks/store/deliveries.py",
         "(leased_until IS NULL OR leased_until <= :now)",
@@ -1446,7 +1446,7 @@ PLANTS: tuple[Plant, ...] = (
             f"{_LEASES}::test_what_another_holds_is_left_alone_until_its_lease_has_run_out",
         ),
     ),
-    Plant(
+    Mutant(
         "a lease never runs out",
         "webhooks/store/deliveries.py",
         "(leased_until IS NULL OR leased_until <= :now)",
@@ -1456,28 +1456,28 @@ PLANTS: tuple[Plant, ...] = (
             "tests/resilience/test_killed.py::test_every_event_arrives_though_the_worker_is_killed",
         ),
     ),
-    Plant(
+    Mutant(
         "what comes while an endpoint is let go is overlooked",
         "webhooks/store/deliveries.py",
         " AND leased_until = :lease AND wakes = :wakes\n",
         " AND leased_until = :lease\n",
         (f"{_LEASES}::test_what_comes_while_an_endpoint_is_let_go_is_not_forgotten",),
     ),
-    Plant(
+    Mutant(
         "the leases of a killed server are kept",
         "worker/background_loop.py",
-        "self._has_old_leases = not shared.settings.database_url",
+        "self._has_old_leases = not state.settings.database_url",
         "self._has_old_leases = False",
         (f"{_LEASES}::test_what_a_killed_server_held_is_delivered_by_the_next",),
     ),
-    Plant(
+    Mutant(
         "endpoints are not let go at the end of the process",
         "webhooks/delivery/deliverer.py",
         "        if self._is_broken:\n",
         "        if self._is_broken or self._deliverer.is_ending:\n",
         (f"{_LEASES}::test_what_takes_too_long_at_the_end_is_sent_by_the_next_at_once",),
     ),
-    Plant(
+    Mutant(
         "an event is placed though its deliveries could not be made",
         "worker/sequencer.py",
         "        await fan_out.add(tx, deliveries, now_us)\n",
@@ -1485,35 +1485,35 @@ PLANTS: tuple[Plant, ...] = (
         "            await fan_out.add(tx, deliveries, now_us)\n",
         ("tests/event_log/test_sequencer.py::test_no_event_has_a_place_without_its_deliveries",),
     ),
-    Plant(
+    Mutant(
         "retries are spread too far",
         "webhooks/delivery/schedule.py",
         "_SPREAD_PERCENT = 18",
         "_SPREAD_PERCENT = 40",
         (f"{_SCHEDULE}::test_each_delay_is_near_its_place_in_the_schedule",),
     ),
-    Plant(
+    Mutant(
         "a receiver may put its retries off for ever",
         "webhooks/delivery/schedule.py",
         "min(max(wish_us, base_us), 2 * base_us)",
         "max(wish_us, base_us)",
         (f"{_SCHEDULE}::test_a_wish_is_granted_from_once_to_twice_the_delay",),
     ),
-    Plant(
+    Mutant(
         "each attempt has an id of its own",
         "webhooks/delivery/signed_post.py",
         '"webhook-id": event_id,',
         '"webhook-id": f"{event_id}-{now_us}",',
         (f"{_DELIVERY}::test_what_fails_arrives_later_under_the_same_id",),
     ),
-    Plant(
+    Mutant(
         "an endpoint that fails is asked as often as one that does not",
         "webhooks/delivery/deliverer.py",
         "return self.failing_since is not None or self._deliverer",
         "return self._deliverer",
         (f"{_DELIVERY}::test_whoever_answers_badly_is_asked_one_at_a_time",),
     ),
-    Plant(
+    Mutant(
         "endpoints that fail take the places of others",
         "webhooks/delivery/deliverer.py",
         "        healthy = len(self._sessions) - failing\n",
@@ -1523,52 +1523,52 @@ PLANTS: tuple[Plant, ...] = (
             "::test_endpoints_that_fail_leave_the_places_of_others_alone",
         ),
     ),
-    Plant(
+    Mutant(
         "a success does not end the days of failure",
         "webhooks/delivery/results.py",
         'status="succeeded", failing_since=None, has_turned=has_turned',
         'status="succeeded"',
         ("tests/webhooks/test_disabling.py::test_a_success_ends_the_days_of_failure",),
     ),
-    Plant(
+    Mutant(
         "an old log-in changes keys",
         "identity/auth/session_guard.py",
         "if is_form and self.is_careful and not visitor.is_fresh:",
         "if False:",
         (f"{_FRESH}::test_everything_that_outlasts_a_log_in_asks_and_else_changes_nothing",),
     ),
-    Plant(
+    Mutant(
         "what is withheld is done",
         "web/request.py",
-        "            raise self.withheld\n",
+        "            raise self.pending_refusal\n",
         "            pass\n",
         (
             f"{_FRESH}::test_everything_that_outlasts_a_log_in_asks_and_else_changes_nothing",
             f"{_FRESH}::test_guesses_are_counted_with_those_at_the_log_in",
         ),
     ),
-    Plant(
+    Mutant(
         "a renewed session is taken for a fresh log-in",
         "identity/auth/session.py",
-        "is_fresh=call.now_us - token.issued_at <= _FRESH_US",
-        "is_fresh=call.now_us + 3_600_000_000 - token.expires_at <= _FRESH_US",
+        "is_fresh=request.now_us - token.issued_at <= _FRESH_US",
+        "is_fresh=request.now_us + 3_600_000_000 - token.expires_at <= _FRESH_US",
         (f"{_FRESH}::test_a_session_that_was_renewed_is_no_fresher",),
     ),
-    Plant(
+    Mutant(
         "the session of before outlives the password",
         "identity/auth/reauthentication.py",
-        "    await login.end(call, token)\n",
+        "    await login.end(request, token)\n",
         "",
         (f"{_FRESH}::test_the_right_password_begins_a_session_and_ends_the_one_before",),
     ),
-    Plant(
+    Mutant(
         "asking for the password makes an old form a young one",
         "api_keys/pages/keys.py",
-        'seen=forms.read(call).text("seen") if is_asked_again else key.secret_version',
+        'seen=forms.read(request).text("seen") if is_asked_again else key.secret_version',
         "seen=key.secret_version",
         (f"{_FRESH}::test_a_form_that_is_out_of_date_stays_so_while_the_password_is_asked_for",),
     ),
-    Plant(
+    Mutant(
         "what is sent into an ended log-in is lost",
         "web/pages/render.py",
         "if typed is not None and typed.typed and is_ours(typed.to):",
@@ -1578,108 +1578,108 @@ PLANTS: tuple[Plant, ...] = (
             f"{_KEPT}::test_every_form_is_kept_and_no_password",
         ),
     ),
-    Plant(
+    Mutant(
         "a wrong password loses what was typed before",
         "identity/pages/login.py",
-        "return await _ask(call, wanted, typed=typed, email=email, refusal=refusal)",
-        "return await _ask(call, wanted, email=email, refusal=refusal)",
+        "return await _ask(request, wanted, typed=typed, email=email, refusal=refusal)",
+        "return await _ask(request, wanted, email=email, refusal=refusal)",
         (f"{_KEPT}::test_what_is_sent_into_an_ended_log_in_waits_for_the_next_one",),
     ),
-    Plant(
+    Mutant(
         "a log-in sends what it carries anywhere",
         "identity/pages/login.py",
         "typed if typed is not None and render.is_ours(typed.to) else None",
         "typed",
         (f"{_KEPT}::test_what_a_log_in_carries_goes_to_pages_of_ours_only",),
     ),
-    Plant(
+    Mutant(
         "passwords are written into pages that keep a form",
         "web/pages/resubmission.py",
         "left_out = {*PASSWORDS, forms.TOKEN}",
         "left_out = {forms.TOKEN}",
         (f"{_KEPT}::test_every_form_is_kept_and_no_password",),
     ),
-    Plant(
+    Mutant(
         "a form of an earlier log-in is lost",
         "web/pages/render.py",
         "    elif not is_away:\n        typed = None\n",
         "    if not is_away:\n        typed = None\n",
         (f"{_KEPT}::test_a_form_of_an_earlier_log_in_is_kept",),
     ),
-    Plant(
+    Mutant(
         "a log-in cannot hold what a page let it carry",
         "web/pages/resubmission.py",
         "_MOST_BYTES = MAX_BODY_BYTES - 8 * 1024",
         "_MOST_BYTES = MAX_BODY_BYTES",
         (f"{_KEPT}::test_a_form_that_a_log_in_could_not_carry_is_not_kept",),
     ),
-    Plant(
+    Mutant(
         "a log-in without storage loses what it carries",
         "identity/pages/login.py",
-        "except (Invalid, Unproven, TooMany, Unavailable) as refusal:",
-        "except (Invalid, Unproven, TooMany) as refusal:",
+        "except (ValidationFailed, Unauthorized, TooManyRequests, ServiceUnavailable) as refusal:",
+        "except (ValidationFailed, Unauthorized, TooManyRequests) as refusal:",
         (
             f"{_KEPT}::test_a_log_in_without_storage_keeps_what_it_carries",
             "tests/test_faults.py::test_pages_keep_what_a_full_disk_does_not_take",
         ),
     ),
-    Plant(
+    Mutant(
         "an address can ask for a priority that PostgreSQL has no room for",
         "tickets/pages/inbox_query.py",
         '"changed": 18, "priority": 1',
         '"changed": 18, "priority": 18',
         (f"{_INBOX}::test_a_place_behind_no_priority_is_passed_over",),
     ),
-    Plant(
+    Mutant(
         "a ticket that was under way while nothing was shown is never told",
         "tickets/pages/inbox.py",
-        "ids.lowest(call.now_us - _LATE_US)",
-        "ids.lowest(call.now_us)",
+        "ids.lowest(request.now_us - _LATE_US)",
+        "ids.lowest(request.now_us)",
         (f"{_INBOX}::test_a_ticket_that_was_under_way_while_nothing_was_shown_is_new",),
     ),
-    Plant(
+    Mutant(
         "a history keeps every description whole",
         "tickets/store/history.py",
         "is_long = isinstance(text, str) and len(text) > _MOST_OF_A_TEXT",
         "is_long = False",
         ("tests/tickets/test_history.py::test_of_long_texts_the_beginning_is_kept",),
     ),
-    Plant(
+    Mutant(
         "who is not among the newest people cannot take a ticket",
         "tickets/pages/ticket.py",
         "    agents.setdefault(reader.id, reader.name)\n",
         "",
         (f"{_TICKET_PAGES}::test_among_many_colleagues_everybody_is_named_and_can_take_a_ticket",),
     ),
-    Plant(
+    Mutant(
         "behind a prefix a reload leads out of the service",
         "tickets/templates/bulk_done.html",
         'data-address="{{ root }}{{ back }}"',
         'data-address="{{ back }}"',
         (f"{_BULK}::test_behind_a_prefix_a_reload_leads_to_the_view_one_came_from",),
     ),
-    Plant(
+    Mutant(
         "what had to wait for hours is taken at once",
         "telemetry/key_usage.py",
         "yield dict(sorted(late[at : at + _AT_ONCE]))",
         "yield dict(sorted(late))",
         (f"{_USAGE}::test_what_had_to_wait_for_hours_is_taken_in_batches_too",),
     ),
-    Plant(
+    Mutant(
         "a page that is left open says nothing of an ended log-in",
         "web/static/desk.js",
         'if (told.type !== "opaqueredirect") ended',
         "if (told.type) ended",
         ("tests/browser/test_left_open.py::test_an_open_page_says_that_its_log_in_has_ended",),
     ),
-    Plant(
+    Mutant(
         "single keys cannot be turned off",
         "web/static/desk.js",
         " || event.altKey || areKeysOff()",
         " || event.altKey",
         ("tests/browser/test_shortcuts.py::test_single_keys_stay_off_for_who_turns_them_off",),
     ),
-    Plant(
+    Mutant(
         "a ticket's box is too small for a thumb",
         "web/static/desk.css",
         ".tickets .pick { width: 1.6rem; height: 1.6rem; }",

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.mutants.catalogue import Plant
+from tests.mutants.catalogue import Mutant
 
 ROOT = Path(__file__).parents[2]
 # Few plug-ins and no options of the tree's own: starting is most of what a run takes.
@@ -35,7 +35,7 @@ def lay_out(directory: Path) -> None:
     (directory / "pytest.ini").write_text(_SETTINGS)
 
 
-def plant(directory: Path, fault: Plant) -> None:
+def plant(directory: Path, fault: Mutant) -> None:
     """Apply one fault to the copy. Raises ValueError unless its text stands there once."""
     file = directory / "src" / "sealdesk" / fault.file
     text = file.read_text()

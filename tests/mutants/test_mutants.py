@@ -4,19 +4,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants.catalogue import PLANTS, Plant
+from tests.mutants.catalogue import MUTANTS, Mutant
 from tests.mutants.sandbox import ROOT, lay_out, plant, run
 
 # Those whose tests start no service.
-QUICK = [fault for fault in PLANTS if fault.file == "crypto/signing.py"]
+QUICK = [fault for fault in MUTANTS if fault.file == "crypto/signing.py"]
 
 
-def named(fault: Plant) -> str:
+def named(fault: Mutant) -> str:
     return fault.name
 
 
-@pytest.mark.parametrize("fault", PLANTS, ids=named)
-def test_a_fault_fits_the_sources_and_its_tests_exist(fault: Plant) -> None:
+@pytest.mark.parametrize("fault", MUTANTS, ids=named)
+def test_a_fault_fits_the_sources_and_its_tests_exist(fault: Mutant) -> None:
     source = (ROOT / "src" / "sealdesk" / fault.file).read_text()
     assert source.count(fault.old) == 1
     for test in fault.tests:
@@ -25,7 +25,7 @@ def test_a_fault_fits_the_sources_and_its_tests_exist(fault: Plant) -> None:
 
 
 def test_names_are_distinct() -> None:
-    assert len({fault.name for fault in PLANTS}) == len(PLANTS)
+    assert len({fault.name for fault in MUTANTS}) == len(MUTANTS)
 
 
 def test_without_a_fault_the_tests_are_green(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_without_a_fault_the_tests_are_green(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fault", QUICK[-2:], ids=named)
-def test_a_planted_fault_is_seen(tmp_path: Path, fault: Plant) -> None:
+def test_a_planted_fault_is_seen(tmp_path: Path, fault: Mutant) -> None:
     lay_out(tmp_path)
     plant(tmp_path, fault)
     outcome = run(tmp_path, fault.tests)

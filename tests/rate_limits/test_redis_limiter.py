@@ -15,7 +15,7 @@ import uvloop
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sealdesk.errors import Unfit
+from sealdesk.errors import ConfigurationError
 from sealdesk.rate_limits import redis_connection, redis_limiter
 from sealdesk.rate_limits.limiter import PERIOD_S, RateLimiter, RateState
 from sealdesk.rate_limits.redis_connection import Link, Spend, Told
@@ -450,7 +450,7 @@ def test_a_wrong_password_is_named_and_not_shown(
     ],
 )
 def test_a_url_that_cannot_be_read_is_refused_without_being_shown(url: str) -> None:
-    with pytest.raises(Unfit) as refused:
+    with pytest.raises(ConfigurationError) as refused:
         SharedLimiter(url, 1, time.monotonic)
     assert "SEALDESK_REDIS_URL" in str(refused.value)
     assert PASSWORD not in str(refused.value)

@@ -190,7 +190,7 @@ def test_an_effect_is_undone_when_its_record_cannot_be_kept(own_service: Service
     key = own_service.tenant().key()
 
     async def count_events(tx: Tx) -> int:
-        return len(await tx.all("SELECT 1 FROM events WHERE type LIKE 't%' LIMIT 9", {}))
+        return len(await tx.fetch_all("SELECT 1 FROM events WHERE type LIKE 't%' LIMIT 9", {}))
 
     own_service.refuse_rows("idempotency")
     assert send(key, "once").status_code >= 500

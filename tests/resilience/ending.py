@@ -13,7 +13,7 @@ from tests.resilience.figures import Target, Tell, quiet
 from tests.resilience.lines import Answer, Key, Line
 from tests.resilience.nodes import Installation, Node, by_admin, log_in
 
-Deed = Literal["revoke", "rotate"]
+AuditEntry = Literal["revoke", "rotate"]
 TARGETS = (
     Target("trials", "≥", 2000, within=1),
     Target("accepted_after", "=", 0),
@@ -92,7 +92,7 @@ class _Proof:
 
 def run(
     installation: Installation,
-    deed: Deed,
+    deed: AuditEntry,
     *,
     trials: int = 2000,
     tell: Tell = quiet,
@@ -102,7 +102,7 @@ def run(
         return runner.run(_proven(installation.three(), deed, trials, tell))
 
 
-async def _proven(nodes: list[Node], deed: Deed, trials: int, tell: Tell) -> dict[str, Any]:
+async def _proven(nodes: list[Node], deed: AuditEntry, trials: int, tell: Tell) -> dict[str, Any]:
     proof = _Proof(nodes[1:])
     admin = nodes[0].line()
     token = await log_in(admin)

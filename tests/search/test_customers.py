@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sealdesk.customers import actions as customers
 from sealdesk.customers.rules import Customer, NewCustomer
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Unavailable
+from sealdesk.errors import ServiceUnavailable
 from sealdesk.paging import PageRequest
 from sealdesk.search import actions as search
 from sealdesk.search import rules
@@ -39,7 +39,7 @@ def find(
     """The ids of whom the index knows by this now; None where it is not made yet."""
     page = PageRequest(per_page, [after] if after else None)
     return tenant.service.in_serving(
-        lambda shared: search.find_customers(shared, tenant.id, question, page)
+        lambda state: search.find_customers(state, tenant.id, question, page)
     )
 
 
@@ -230,9 +230,9 @@ def test_the_function_refuses_another_tenant(service: Service, tenant: Tenant) -
     sql = "SELECT customer_id FROM search_customers(:of, 'x', 'g', 9) LIMIT 9"
     of = {"of": service.tenant().id}
 
-    async def ask(shared: Any) -> None:
-        await shared.database.read(lambda tx: tx.all(sql, of), tenant.id)
+    async def ask(state: Any) -> None:
+        await state.database.read(lambda tx: tx.fetch_all(sql, of), tenant.id)
 
-    with pytest.raises(Unavailable) as refusal:
+    with pytest.raises(ServiceUnavailable) as refusal:
         service.in_serving(ask)
     assert "of another tenant" in str(refusal.value.__cause__)

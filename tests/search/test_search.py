@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Unavailable
+from sealdesk.errors import ServiceUnavailable
 from sealdesk.search import actions as search
 from sealdesk.search import rules
 from sealdesk.search.store import queue
@@ -52,7 +52,7 @@ HOSTILE = [
 def find(tenant: Tenant, question: str) -> list[str]:
     """The ids of what is found, as it is now."""
     service = tenant.service
-    found = service.in_serving(lambda shared: search.find_tickets(shared, tenant.id, question))
+    found = service.in_serving(lambda state: search.find_tickets(state, tenant.id, question))
     return found.ticket_ids
 
 
@@ -130,7 +130,7 @@ def test_the_newest_fifty_are_found_and_that_there_are_more(tenant: Tenant) -> N
     made = make(tenant, [Made({"subject": same}, 1_790_000_000_000_000 + n) for n in range(52)])
     until_found(tenant, same, *made[:1:-1])
     service = tenant.service
-    found = service.in_serving(lambda shared: search.find_tickets(shared, tenant.id, same))
+    found = service.in_serving(lambda state: search.find_tickets(state, tenant.id, same))
     assert found.has_more
     assert len(found.ticket_ids) == rules.MOST_FOUND
 
@@ -213,7 +213,7 @@ def test_the_index_is_put_together_after_what_was_written(tenant: Tenant, key: K
             lambda tx: queue.put(tx, TICKETS, tenant.id, [ticket["id"]], 1, is_postgres=False)
         )
 
-    indexer = Indexer(service.shared)
+    indexer = Indexer(service.state)
     wait_until(lambda: not service.in_background(indexer.turn))
     parts = "SELECT count(DISTINCT segid) AS parts FROM search_index_idx"
     assert service.rows(parts)[0]["parts"] < 16
@@ -248,10 +248,10 @@ def test_the_function_refuses_another_tenant(service: Service, tenant: Tenant) -
     other = service.tenant()
     sql = "SELECT ticket_id FROM search_tickets(:of, 'x', 9) LIMIT 9"
 
-    async def ask(shared: Any) -> None:
-        await shared.database.read(lambda tx: tx.all(sql, {"of": other.id}), tenant.id)
+    async def ask(state: Any) -> None:
+        await state.database.read(lambda tx: tx.fetch_all(sql, {"of": other.id}), tenant.id)
 
-    with pytest.raises(Unavailable) as refusal:
+    with pytest.raises(ServiceUnavailable) as refusal:
         service.in_serving(ask)
     assert "of another tenant" in str(refusal.value.__cause__)
 
@@ -260,10 +260,10 @@ def test_the_function_refuses_another_tenant(service: Service, tenant: Tenant) -
 def test_who_names_no_tenant_may_not_search(service: Service, tenant: Tenant) -> None:
     sql = "SELECT ticket_id FROM search_tickets(:of, 'x', 9) LIMIT 9"
 
-    async def ask(shared: Any) -> None:
-        await shared.database.read(lambda tx: tx.all(sql, {"of": tenant.id}))
+    async def ask(state: Any) -> None:
+        await state.database.read(lambda tx: tx.fetch_all(sql, {"of": tenant.id}))
 
-    with pytest.raises(Unavailable):
+    with pytest.raises(ServiceUnavailable):
         service.in_serving(ask)
 
 

@@ -62,7 +62,7 @@ def _children(pid: int) -> list[int]:
         return []
 
 
-class Asked:
+class InboxQuery:
     """A request that has been sent, on a connection of its own."""
 
     def __init__(self, served: Served, path: str = "/") -> None:
@@ -88,7 +88,7 @@ def _port(served: Served) -> int:
 
 
 def _answering(served: Served) -> set[int]:
-    return {Asked(served).pid() for _ in range(24)}
+    return {InboxQuery(served).pid() for _ in range(24)}
 
 
 def _end(served: Served, number: signal.Signals = signal.SIGTERM) -> int:
@@ -115,7 +115,7 @@ def test_worker_that_dies_is_replaced_and_the_log_says_so(two: Served) -> None:
 
 
 def test_connections_that_come_together_are_spread_over_the_workers(two: Served) -> None:
-    together = [Asked(two) for _ in range(48)]
+    together = [InboxQuery(two) for _ in range(48)]
     counts = Counter(asked.pid() for asked in together)
     assert len(counts) == 2
     assert min(counts.values()) >= 8
@@ -138,14 +138,14 @@ def test_service_that_cannot_begin_ends_after_one_try(begin: Begin) -> None:
 
 def test_whoever_has_asked_is_answered_by_every_worker(two: Served) -> None:
     workers = set(_children(two.process.pid))
-    asked = [Asked(two, "/slow?0.5") for _ in range(6)]
+    asked = [InboxQuery(two, "/slow?0.5") for _ in range(6)]
     assert _end(two) == 0
     assert {request.pid() for request in asked} <= workers
 
 
 def test_ctrl_c_in_a_terminal_reaches_workers_too_and_cuts_nobody(begin: Begin) -> None:
     served = begin("2")
-    asked = Asked(served, "/slow?0.5")
+    asked = InboxQuery(served, "/slow?0.5")
     for pid in (*_children(served.process.pid), served.process.pid):
         os.kill(pid, signal.SIGINT)
     assert (served.process.wait(20), asked.is_lost()) == (0, False)
@@ -153,7 +153,7 @@ def test_ctrl_c_in_a_terminal_reaches_workers_too_and_cuts_nobody(begin: Begin) 
 
 def test_port_closes_while_the_last_answers_are_given(two: Served, tmp_path: Path) -> None:
     goes_on = tmp_path / "goes-on"
-    asked = Asked(two, f"/held?{goes_on}")
+    asked = InboxQuery(two, f"/held?{goes_on}")
     two.process.terminate()
     wait_until(lambda: _is_refused(two))
     assert two.process.poll() is None
@@ -173,27 +173,27 @@ def _is_refused(served: Served) -> bool:
 
 def test_exit_code_tells_of_requests_that_were_cut(begin: Begin) -> None:
     served = begin("2", "--cut-after-s", "0.5")
-    asked = Asked(served, f"/slow?{_LONG_S}")
+    asked = InboxQuery(served, f"/slow?{_LONG_S}")
     assert (_end(served), served.next_log("requests were cut off")["count"]) == (1, 1)
     assert asked.is_lost()
 
 
 def test_worker_that_hangs_is_ended_in_time(begin: Begin) -> None:
     served = begin("1", "--drain-s", "1")
-    asked = Asked(served, "/hang")
+    asked = InboxQuery(served, "/hang")
     assert (_end(served), asked.is_lost()) == (1, True)
 
 
 def test_second_ctrl_c_waits_for_nobody(begin: Begin) -> None:
     served = begin("2", "--drain-s", f"{_LONG_S}", "--cut-after-s", f"{_LONG_S}")
-    asked = Asked(served, f"/slow?{_LONG_S}")
+    asked = InboxQuery(served, f"/slow?{_LONG_S}")
     served.process.send_signal(signal.SIGINT)
     wait_until(lambda: _is_refused(served))
     assert (_end(served, signal.SIGINT), asked.is_lost()) == (1, True)
 
 
 def test_workers_end_with_a_parent_that_was_killed_and_answer_first(two: Served) -> None:
-    asked = Asked(two, "/slow?0.5")
+    asked = InboxQuery(two, "/slow?0.5")
     workers = _children(two.process.pid)
     two.process.kill()
     assert asked.pid() in workers

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sealdesk.crypto.sealing import KeyRing
-from sealdesk.errors import Malformed
+from sealdesk.errors import BadRequest
 from sealdesk.paging import Listing, open_cursor, seal_cursor
 from tests.support.client import Key, Person
 from tests.support.service import Tenant
@@ -155,14 +155,14 @@ def test_4_3_5_no_modified_cursor_is_accepted(data: st.DataObject) -> None:
     put = data.draw(st.text(LETTERS, max_size=3))
     modified = CURSOR[:place] + put + CURSOR[place + length :]
     assume(modified != CURSOR)
-    with pytest.raises(Malformed):
+    with pytest.raises(BadRequest):
         open_cursor(RING, LISTING, modified)
 
 
 @given(cursor=st.text(max_size=200) | st.text(LETTERS, max_size=200))
 @settings(max_examples=200)
 def test_4_3_5_no_constructed_cursor_is_accepted(cursor: str) -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(BadRequest):
         open_cursor(RING, LISTING, cursor)
 
 
@@ -170,7 +170,7 @@ def test_4_3_5_no_cursor_with_one_bit_changed_is_accepted() -> None:
     for place, letter in enumerate(CURSOR):
         for bit in range(7):
             changed = CURSOR[:place] + chr(ord(letter) ^ 1 << bit) + CURSOR[place + 1 :]
-            with pytest.raises(Malformed):
+            with pytest.raises(BadRequest):
                 open_cursor(RING, LISTING, changed)
 
 

@@ -11,7 +11,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.event_log import events
 from sealdesk.event_log.events import EventType
 from sealdesk.paging import Listing, open_cursor
-from sealdesk.state import Shared
+from sealdesk.state import AppState
 from sealdesk.worker import background_loop
 from tests.support.service import Service, Tenant, wait_until
 
@@ -30,7 +30,7 @@ def wait_until_placed(service: Service) -> None:
 def unplaced() -> Iterator[None]:
     """Meanwhile no event gets a position."""
 
-    async def nothing(shared: Shared) -> int:
+    async def nothing(state: AppState) -> int:
         return 0
 
     with pytest.MonkeyPatch.context() as patch:
@@ -81,5 +81,5 @@ class Feed:
     def position_of(self, cursor: str, **query: str) -> object:
         """Where in the feed a cursor stands."""
         listing = Listing(self._tenant.id, EVENTS, query)
-        (position,) = open_cursor(self._service.shared.ring, listing, cursor)
+        (position,) = open_cursor(self._service.state.ring, listing, cursor)
         return position

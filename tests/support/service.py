@@ -25,7 +25,7 @@ from sealdesk.identity.rules import Role
 from sealdesk.server import serve
 from sealdesk.server.app import compose
 from sealdesk.settings import Settings, from_env
-from sealdesk.state import Shared
+from sealdesk.state import AppState
 from sealdesk.worker import background_loop
 from tests.support.client import Key, Person
 from tests.support.clock import SettableClock
@@ -54,7 +54,7 @@ class Tenant:
     def make_key(self, **new: Any) -> CreatedApiKey:
         wanted = NewApiKey(**{"name": "test", "rate_limit": 100_000, **new})
         caller = Caller(self.id, SYSTEM, frozenset(), "")
-        ring, clock = self.service.shared.ring, self.service.clock
+        ring, clock = self.service.state.ring, self.service.clock
         return self.service.write(
             lambda tx: api_keys.create_key(tx, caller, wanted, ring=ring, now_us=clock.now_us())
         )
@@ -98,7 +98,7 @@ class Service:
     def __init__(self, settings: Settings, clock: SettableClock) -> None:
         self.settings = settings
         self.clock = clock
-        self.shared: Shared
+        self.state: AppState
         self.port = 0
         self._loop = uvloop.new_event_loop()
         self._ready = threading.Event()
@@ -134,10 +134,10 @@ class Service:
         self.port = sock.getsockname()[1]
 
         async def run() -> None:
-            app, self.shared = compose(self.settings, self.clock)
+            app, self.state = compose(self.settings, self.clock)
             self._doors = self._opened()
             self._background, working = self._begin_worker()
-            self._server = HurryingServer(app, self.shared.lifetime)
+            self._server = HurryingServer(app, self.state.lifetime)
             serving = asyncio.ensure_future(self._server.serve(sockets=[sock]))
             # uvicorn sets a flag, no event.
             while not self._server.started and not serving.done():  # noqa: ASYNC110
@@ -155,31 +155,31 @@ class Service:
         self._loop.run_until_complete(run())
         self._loop.close()
 
-    def _begin_worker(self) -> tuple[Shared, "asyncio.Task[None] | None"]:
+    def _begin_worker(self) -> tuple[AppState, "asyncio.Task[None] | None"]:
         """What the background loop sees. On PostgreSQL `sealdesk worker` runs it, in its role."""
         url = self.settings.worker_database_url
         if not url:
-            return self.shared, None
+            return self.state, None
         database = open_database(self.settings, name="sealdesk worker", url=url)
-        shared = msgspec.structs.replace(self.shared, database=database)
-        return shared, asyncio.ensure_future(background_loop.run(shared))
+        state = msgspec.structs.replace(self.state, database=database)
+        return state, asyncio.ensure_future(background_loop.run(state))
 
     def settle(self) -> None:
         """Wait until the background loop has placed what happened, and so has nothing to write."""
         wait_until(lambda: not self.rows("SELECT 1 FROM events WHERE position IS NULL LIMIT 1"))
 
-    def in_background(self, step: Callable[[Shared], Coroutine[Any, Any, T]]) -> T:
+    def in_background(self, step: Callable[[AppState], Coroutine[Any, Any, T]]) -> T:
         """Do now what the background loop would do later."""
         return self._wait(step(self._background))
 
-    def in_serving(self, step: Callable[[Shared], Coroutine[Any, Any, T]]) -> T:
+    def in_serving(self, step: Callable[[AppState], Coroutine[Any, Any, T]]) -> T:
         """Do now what the serving process would do later."""
-        return self._wait(step(self.shared))
+        return self._wait(step(self.state))
 
     def _opened(self) -> Database:
         """Doors through which tests see every tenant: on PostgreSQL, those of the owner."""
         if not self.settings.database_url:
-            return self.shared.database
+            return self.state.database
         url = self.settings.owner_database_url
         return open_database(self.settings, name="test", url=url, has_time=True)
 
@@ -194,7 +194,7 @@ class Service:
         """The rows of a query, for looking at what was stored."""
 
         async def work(tx: Tx) -> list[Any]:
-            return list(await tx.all(sql, params))
+            return list(await tx.fetch_all(sql, params))
 
         return self.read(work)
 
@@ -227,7 +227,7 @@ class Service:
         """Run a statement that changes what the database is made of."""
 
         async def work(tx: Tx) -> None:
-            await tx.all(sql, {})
+            await tx.fetch_all(sql, {})
 
         self.write(work)
 

@@ -101,7 +101,7 @@ def _marked_ticket(key: Key, agent_id: str) -> dict[str, Any]:
 
 def _marked_webhook(tenant: Tenant) -> tuple[str, str, str]:
     """The ids of a paused endpoint, and of the last of its deliveries and of its replays."""
-    now_us, ring = tenant.service.clock.now_us(), tenant.service.shared.ring
+    now_us, ring = tenant.service.clock.now_us(), tenant.service.state.ring
     caller = Caller(tenant.id, SYSTEM, frozenset(), "")
     new = NewWebhook(f"https://{CANARY}.test/", list(SUBSCRIBABLE), CANARY)
 

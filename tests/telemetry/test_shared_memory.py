@@ -11,7 +11,7 @@ import pytest
 
 from sealdesk.rate_limits.limiter import RateLimiter
 from sealdesk.telemetry.metrics import Metrics
-from sealdesk.telemetry.shared_memory import Tally
+from sealdesk.telemetry.shared_memory import SharedMemory
 from tests.cli.terminal import Terminal, serving
 from tests.support.databases import Template
 from tests.support.service import wait_until
@@ -19,7 +19,7 @@ from tests.support.service import wait_until
 _ROUTE = "GET /healthz"
 
 
-def _joined(tally: Tally, worker: int) -> Metrics:
+def _joined(tally: SharedMemory, worker: int) -> Metrics:
     metrics = Metrics(RateLimiter(lambda: 0.0))
     metrics.join(tally, worker)
     return metrics
@@ -39,14 +39,14 @@ def _value(exposition: str, name: str) -> float:
 
 
 def test_each_part_is_its_own() -> None:
-    tally = Tally(3)
+    tally = SharedMemory(3)
     for worker in (1, 2, 3, 2):
         tally.write(worker, b"%d" % worker * worker)
     assert [tally.read(worker) for worker in (1, 2, 3)] == [b"1", b"22", b"333"]
 
 
 def test_a_part_is_read_whole_while_it_is_written() -> None:
-    tally = Tally(1)
+    tally = SharedMemory(1)
     pid = os.fork()
     if pid == 0:
         number = 0
@@ -67,11 +67,11 @@ def test_a_part_is_read_whole_while_it_is_written() -> None:
 
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="do not fit"):
-        Tally(1).write(1, bytes(64 * 1024))
+        SharedMemory(1).write(1, bytes(64 * 1024))
 
 
 def test_every_worker_tells_what_all_have_counted() -> None:
-    tally = Tally(2)
+    tally = SharedMemory(2)
     one, two = _joined(tally, 1), _joined(tally, 2)
     one.note(_ROUTE, 200, 0.5)
     two.note(_ROUTE, 200, 0.25)
@@ -81,7 +81,7 @@ def test_every_worker_tells_what_all_have_counted() -> None:
 
 
 def test_a_worker_that_is_replaced_takes_nothing_back() -> None:
-    tally = Tally(2)
+    tally = SharedMemory(2)
     dead, other = _joined(tally, 1), _joined(tally, 2)
     dead.note(_ROUTE, 200, 0.5)
     dead.write_down()

@@ -22,7 +22,7 @@ def inactive(tenant: Tenant) -> str:
 
 def deactivate(tenant: Tenant, user_id: str) -> None:
     sql = "UPDATE users SET is_active = false WHERE tenant_id = :tenant_id AND id = :id"
-    tenant.service.write(lambda tx: tx.run(sql, {"tenant_id": tenant.id, "id": user_id}))
+    tenant.service.write(lambda tx: tx.execute(sql, {"tenant_id": tenant.id, "id": user_id}))
 
 
 @pytest.mark.parametrize(

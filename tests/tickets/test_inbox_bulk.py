@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from sealdesk.errors import Unavailable
+from sealdesk.errors import ServiceUnavailable
 from sealdesk.tickets.store import tickets as ticket_store
 from tests.support.client import Key
 from tests.support.pages import Page, Visitor, logged_in
@@ -112,7 +112,7 @@ def test_one_that_cannot_be_stored_does_not_hinder_the_others(
 
     async def fail(tx: Any, before: Any, after: Any) -> bytes:
         if before.subject == "Unlucky":
-            raise Unavailable
+            raise ServiceUnavailable
         return await replace(tx, before, after)
 
     monkeypatch.setattr(ticket_store, "replace", fail)

@@ -29,7 +29,7 @@ def slow_key(key: Key, monkeypatch: pytest.MonkeyPatch) -> Key:
     async def list_slowly(tx: Tx, tenant_id: str, wanted: Filter, page: Any) -> Sequence[Row]:
         if wanted.is_served():
             return await list_tickets(tx, tenant_id, wanted, page)
-        return await tx.all(ENDLESS, {})
+        return await tx.fetch_all(ENDLESS, {})
 
     monkeypatch.setattr(lists, "list_tickets", list_slowly)
     return key

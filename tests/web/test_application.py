@@ -8,10 +8,10 @@ import httpx
 import pytest
 
 from sealdesk import ids
-from sealdesk.errors import Unavailable
+from sealdesk.errors import ServiceUnavailable
 from sealdesk.routes import ROUTES
 from sealdesk.server import app
-from sealdesk.web.request import Answer, Call
+from sealdesk.web.request import Request, Response
 from sealdesk.web.router import Open, Route, operation
 from tests.support.client import Key, Person, send
 from tests.support.service import Service
@@ -181,18 +181,18 @@ def test_no_answer_may_be_taken_for_another_type(service: Service) -> None:
 
 
 @operation("Break", tag="Test")
-async def _break(call: Call) -> Answer:
+async def _break(call: Request) -> Response:
     raise ValueError(SECRET)
 
 
 @operation("Be away", tag="Test")
-async def _be_away(call: Call) -> Answer:
-    raise Unavailable(retry_after_s=7) from OSError(SECRET)
+async def _be_away(call: Request) -> Response:
+    raise ServiceUnavailable(retry_after_s=7) from OSError(SECRET)
 
 
-@operation("Answer nonsense", tag="Test")
-async def _nonsense(call: Call) -> Answer:
-    return Answer(200, json.dumps({}).encode())
+@operation("Response nonsense", tag="Test")
+async def _nonsense(call: Request) -> Response:
+    return Response(200, json.dumps({}).encode())
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sealdesk.errors import Unavailable
+from sealdesk.errors import ServiceUnavailable
 from sealdesk.routes import PAGES
 from sealdesk.web.pages import render
 from sealdesk.web.router import Route
@@ -198,9 +198,9 @@ def test_a_page_without_storage_says_so_and_tries_again(
     answer, passwords = visitor.get(at).form(f"{at}/reply"), visitor.get("/account")
 
     async def away(*_: object) -> None:
-        raise Unavailable
+        raise ServiceUnavailable
 
-    monkeypatch.setattr(own_service.shared.database, "read", away)
+    monkeypatch.setattr(own_service.state.database, "read", away)
     page = visitor.get(HOME)
     assert page.status == 503
     assert page.answer.headers["retry-after"] == "1"
@@ -226,7 +226,7 @@ def test_a_fault_of_ours_is_a_page_that_says_nothing_of_itself(
     async def broken(*_: object) -> None:
         raise RuntimeError("of no concern to anybody outside")
 
-    monkeypatch.setattr(own_service.shared.database, "read", broken)
+    monkeypatch.setattr(own_service.state.database, "read", broken)
     page = visitor.get(HOME)
     assert page.status == 500
     assert "That was our fault" in page.text and "concern" not in page.text

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 
 import sealdesk
-from sealdesk.errors import Unavailable
+from sealdesk.errors import ServiceUnavailable
 from sealdesk.web.pages import resubmission
 from tests.identity.test_pages import _ELSEWHERE
 from tests.support.databases import SQLITE_ONLY
@@ -172,9 +172,9 @@ def test_a_log_in_without_storage_keeps_what_it_carries(
     asked = visitor.submit(form).form("/log-in")
 
     async def away(*_: object) -> None:
-        raise Unavailable
+        raise ServiceUnavailable
 
-    monkeypatch.setattr(own_service.shared.database, "write", away)
+    monkeypatch.setattr(own_service.state.database, "write", away)
     page = visitor.submit(asked, email=tenant.admin_email, password=PASSWORD)
     assert (page.status, page.answer.headers["retry-after"]) == (503, "1")
     monkeypatch.undo()

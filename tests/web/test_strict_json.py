@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sealdesk.errors import Malformed
+from sealdesk.errors import BadRequest
 from sealdesk.web.strict_json import MAX_DEPTH, parse
 
 JSON = st.recursive(
@@ -28,7 +28,7 @@ LOOKS_LIKE_JSON = st.text(st.sampled_from('{}[]",:0123456789.eE+-truefalsn \\u\0
 def test_whatever_is_read_is_what_the_standard_parser_reads(content: bytes) -> None:
     try:
         value = parse(content)
-    except Malformed:
+    except BadRequest:
         return
     assert repr(value) == repr(json.loads(content.decode()))
 
@@ -40,7 +40,7 @@ def test_values_within_the_limits_are_read_and_others_refused(value: Any) -> Non
     if fits(value, MAX_DEPTH):
         assert repr(parse(content)) == repr(value)
     else:
-        with pytest.raises(Malformed):
+        with pytest.raises(BadRequest):
             parse(content)
 
 
@@ -63,5 +63,5 @@ def test_a_repeated_name_among_many_is_found_in_one_pass() -> None:
     names = [f'"{n}":0' for n in range(60_000)]
     body = ",".join([*names, '"59999":0'])
     # Quadratic work would take minutes: the time limit of tests ends it.
-    with pytest.raises(Malformed, match="'59999' stands twice"):
+    with pytest.raises(BadRequest, match="'59999' stands twice"):
         parse(f"{{{body}}}".encode())

@@ -14,7 +14,7 @@ ENDPOINT = Endpoint("t", "e", "", (), None, True, None, b"", 1, None, None, None
 
 async def claim(tx: Tx) -> None:
     for sql in (delivery_store._CLAIM_HEALTHY, delivery_store._CLAIM_FAILING):
-        await tx.claim(sql, {"now": 1, "limit": 8})
+        await tx.select_for_update(sql, {"now": 1, "limit": 8})
 
 
 @pytest.mark.parametrize(
@@ -25,11 +25,11 @@ async def claim(tx: Tx) -> None:
             {"deliveries_due"},
         ),
         (
-            lambda tx: tx.all(delivery_store._STATE, {"tenant_id": "t", "id": "e"}),
+            lambda tx: tx.fetch_all(delivery_store._STATE, {"tenant_id": "t", "id": "e"}),
             {"deliveries_due"},
         ),
         (
-            lambda tx: tx.all(delivery_store._LOOK, {"now": 1}),
+            lambda tx: tx.fetch_all(delivery_store._LOOK, {"now": 1}),
             {"events_pending", "replays_open", "endpoints_due"},
         ),
         (claim, {"endpoints_due"}),

@@ -72,7 +72,7 @@ def another_worker(service: Service) -> Iterator[None]:
         url = service.settings.worker_database_url
         database = open_database(service.settings, name="second", url=url)
         try:
-            await background_loop.run(msgspec.structs.replace(service.shared, database=database))
+            await background_loop.run(msgspec.structs.replace(service.state, database=database))
         finally:
             await database.close()
 
@@ -151,7 +151,7 @@ class Late:
         return getattr(self._tx, name)
 
     async def first(self, sql: str, params: Any) -> Any:
-        row = await self._tx.first(sql, params)
+        row = await self._tx.fetch_one(sql, params)
         await self._then()
         return row
 

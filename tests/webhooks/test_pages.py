@@ -53,7 +53,7 @@ def _set(service: Service, at: str, change: str, **values: object) -> None:
     params = {"id": at.rpartition("/")[2], **values}
 
     async def work(tx: Tx) -> None:
-        await tx.run(sql, params)
+        await tx.execute(sql, params)
 
     service.write(work)
 
@@ -63,7 +63,7 @@ def _copy(service: Service, at: str, sql: str, count: int) -> None:
     ids = [f"0199c0de-1a2b-7c3d-8e4f-{number:012d}" for number in range(count)]
 
     async def work(tx: Tx) -> None:
-        await tx.run_all(sql, [{"id": each, "of": at.rpartition("/")[2]} for each in ids])
+        await tx.execute_many(sql, [{"id": each, "of": at.rpartition("/")[2]} for each in ids])
 
     service.write(work)
 

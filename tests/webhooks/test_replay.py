@@ -5,7 +5,7 @@ import pytest
 from sealdesk import clock
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Clash
+from sealdesk.errors import Conflict
 from sealdesk.webhooks import actions
 from sealdesk.webhooks.types import NewReplay
 from tests.support.client import Person
@@ -62,7 +62,7 @@ def test_one_replay_is_under_way_at_a_time(
         for _ in "12":
             await actions.replay(tx, caller, endpoint_id, asked, now_us=service.clock.now_us())
 
-    with pytest.raises(Clash) as clash:
+    with pytest.raises(Conflict) as clash:
         service.write(twice)
     assert clash.value.code == "replay_in_progress"
     again = {"since": asked.since, "until": asked.until}

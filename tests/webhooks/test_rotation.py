@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sealdesk.crypto import webhook_signing
-from sealdesk.crypto.sealing import KeyRing, Unsealable
+from sealdesk.crypto.sealing import KeyRing, UnsealError
 from sealdesk.webhooks import actions
 from sealdesk.webhooks.rules import seal_context
 from tests.support.client import Person
@@ -105,7 +105,7 @@ def test_a_new_master_key_takes_over_both_secrets(tenant: Tenant, receiver: Rece
     assert KeyRing([new]).open(found.sealed_old_secret or b"", about[0]) == first
     assert KeyRing([new]).open(found.sealed_secret, about[1]) == second
     for sealed, context in ((found.sealed_old_secret, about[0]), (found.sealed_secret, about[1])):
-        with pytest.raises(Unsealable):
+        with pytest.raises(UnsealError):
             KeyRing([old]).open(sealed or b"", context)
     assert reseal(old, new)
     assert signed_by(tried(admin, path, receiver), first, second) == [True, True]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from sealdesk.errors import Unavailable
+from sealdesk.errors import ServiceUnavailable
 from sealdesk.worker import background_loop
 from tests.support.databases import POSTGRESQL_ONLY
 from tests.support.service import Service, wait_until
@@ -19,7 +19,7 @@ def failures(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Exception]]:
     failures: list[Exception] = []
     monkeypatch.setattr(background_loop, "PRUNE_EVERY_S", 0.01)
 
-    async def fails(shared: object) -> int:
+    async def fails(state: object) -> int:
         if failures:
             raise failures.pop()
         return 0
@@ -28,7 +28,7 @@ def failures(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Exception]]:
     yield failures
 
 
-@pytest.mark.parametrize("failure", [Unavailable(), ValueError("a mistake of ours")])
+@pytest.mark.parametrize("failure", [ServiceUnavailable(), ValueError("a mistake of ours")])
 def test_loop_goes_on_whatever_goes_wrong(
     failures: list[Exception], start: Any, failure: Exception
 ) -> None:
@@ -39,7 +39,7 @@ def test_loop_goes_on_whatever_goes_wrong(
 
 def test_loop_ends_when_it_is_cancelled(own_service: Service) -> None:
     async def begin_and_cancel() -> bool:
-        task = asyncio.ensure_future(background_loop.run(own_service.shared))
+        task = asyncio.ensure_future(background_loop.run(own_service.state))
         await asyncio.sleep(0.01)
         task.cancel()
         await asyncio.wait([task])

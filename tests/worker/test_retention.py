@@ -173,7 +173,7 @@ def test_much_is_deleted_in_small_steps(
     monkeypatch.setattr(retention, "_STEP_ROWS", 5)
     monkeypatch.setattr(retention, "_STEP_PAUSE_S", 0.0)
     steps: list[Any] = []
-    database = type(own_service.shared.database)
+    database = type(own_service.state.database)
     write = database.write
 
     def counted(self: Any, work: Any, tenant_id: str | None = None) -> Any:

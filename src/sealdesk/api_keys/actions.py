@@ -18,11 +18,11 @@ from sealdesk.api_keys.rules import (
 from sealdesk.caller import Caller
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Clash, Fault, Missing, Stale, invalid
+from sealdesk.errors import Conflict, Fault, NotFound, PreconditionFailed, invalid
 from sealdesk.event_log import events
 from sealdesk.paging import PageRequest
 from sealdesk.records import audit
-from sealdesk.records.audit import Deed
+from sealdesk.records.audit import AuditEntry
 
 _TWINS_AMONG = PageRequest(20, None)
 
@@ -113,7 +113,7 @@ async def get_key(tx: Tx, tenant_id: str, key_id: str) -> ApiKey:
     """Raises Missing."""
     key = await store.find(tx, tenant_id, key_id)
     if key is None:
-        raise Missing
+        raise NotFound
     return key
 
 
@@ -136,15 +136,15 @@ async def _hold(tx: Tx, key_id: str) -> None:
 async def _get_live(tx: Tx, tenant_id: str, key_id: str, now_us: int) -> ApiKey:
     key = await get_key(tx, tenant_id, key_id)
     if key.revoked_at is not None:
-        raise Clash("api_key_revoked", "The key is revoked for good. Create a new one.")
+        raise Conflict("api_key_revoked", "The key is revoked for good. Create a new one.")
     if rules.is_expired(key, now_us):
-        raise Clash("api_key_expired", "The key has expired. Create a new one.")
+        raise Conflict("api_key_expired", "The key has expired. Create a new one.")
     return key
 
 
 def _check_seen(seen: str, now: str) -> None:
     if seen and seen != now:
-        raise Stale("version_mismatch", "Somebody else has changed the key meanwhile.")
+        raise PreconditionFailed("version_mismatch", "Somebody else has changed the key meanwhile.")
 
 
 def _with_secret(key: ApiKey, secret: str, ring: KeyRing) -> ApiKey:
@@ -196,5 +196,7 @@ async def _note(
         changes = {n: (old[n], now_shown[n]) for n in now_shown if old[n] != now_shown[n]}
     document = msgspec.json.encode(ApiKeyShown(**now_shown))
     await events.record(tx, caller.tenant_id, what, document, changes, now_us)
-    deed = Deed(what, caller.actor, caller.address, key.id, {"name": key.name, "changes": changes})
+    deed = AuditEntry(
+        what, caller.actor, caller.address, key.id, {"name": key.name, "changes": changes}
+    )
     await audit.record(tx, caller.tenant_id, deed, now_us)

@@ -10,12 +10,12 @@ from sealdesk.api_keys.rules import ApiKey, ApiKeyChange, NewApiKey
 from sealdesk.api_keys.store import Refused
 from sealdesk.clock import Iso
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Missing
+from sealdesk.errors import NotFound
 from sealdesk.ids import Id
 from sealdesk.web import body, envelope
 from sealdesk.web.idempotent import effect
 from sealdesk.web.pagination import PAGING, page, read_list
-from sealdesk.web.request import Answer, Call, Header
+from sealdesk.web.request import Header, Request, Response
 from sealdesk.web.router import operation
 
 _TAG = "API keys"
@@ -59,16 +59,16 @@ class WhoAmI(msgspec.Struct, frozen=True):
 
 
 @operation("List API keys", tag=_TAG, gives=examples.KEY, is_list=True, params=PAGING)
-async def list_keys(call: Call) -> Answer:
+async def list_keys(request: Request) -> Response:
     """Newest first, revoked and expired ones included. Never shows a key or a secret."""
-    asked = read_list(call, ())
-    tenant_id = call.caller.tenant_id
-    keys = await call.read(lambda tx: store.list_keys(tx, tenant_id, asked.page))
+    asked = read_list(request, ())
+    tenant_id = request.caller.tenant_id
+    keys = await request.read(lambda tx: store.list_keys(tx, tenant_id, asked.page))
 
     def show(key: ApiKey) -> bytes:
-        return msgspec.json.encode(rules.shown(key, call.now_us))
+        return msgspec.json.encode(rules.shown(key, request.now_us))
 
-    return page(call, asked, keys, show=show, position=lambda key: [key.id])
+    return page(request, asked, keys, show=show, position=lambda key: [key.id])
 
 
 @operation(
@@ -77,29 +77,29 @@ async def list_keys(call: Call) -> Answer:
     takes=NewApiKey,
     gives=examples.CREATED_KEY,
     status=201,
-    answer_headers=("location", "cache-control"),
+    response_headers=("location", "cache-control"),
     example=examples.NEW_KEY,
 )
-async def create_key(call: Call) -> Answer:
+async def create_key(request: Request) -> Response:
     """The answer holds `api_key` and `api_secret`, which are never shown again. Without
     `permissions` the key gets all of them; with `[]` none."""
-    new = body.read(call, NewApiKey)
+    new = body.read(request, NewApiKey)
 
-    async def work(tx: Tx) -> Answer:
+    async def work(tx: Tx) -> Response:
         key = await actions.create_key(
-            tx, call.caller, new, ring=call.shared.ring, now_us=call.now_us
+            tx, request.caller, new, ring=request.state.ring, now_us=request.now_us
         )
         return envelope.one(key, 201, [_location(key.id), _NO_STORE])
 
-    return await effect(call, work)
+    return await effect(request, work)
 
 
 @operation("Get an API key", tag=_TAG, gives=examples.KEY)
-async def get_key(call: Call) -> Answer:
+async def get_key(request: Request) -> Response:
     """One key, without its secret."""
-    (key_id,) = call.params
-    key = await call.read(lambda tx: actions.get_key(tx, call.caller.tenant_id, key_id))
-    return envelope.one(rules.shown(key, call.now_us))
+    (key_id,) = request.params
+    key = await request.read(lambda tx: actions.get_key(tx, request.caller.tenant_id, key_id))
+    return envelope.one(rules.shown(key, request.now_us))
 
 
 @operation(
@@ -110,67 +110,67 @@ async def get_key(call: Call) -> Answer:
     fails=_DEAD,
     example=examples.KEY_CHANGE,
 )
-async def change_key(call: Call) -> Answer:
+async def change_key(request: Request) -> Response:
     """A JSON Merge Patch; it holds from the next request on. A revoked or expired key cannot be
     changed."""
-    (key_id,) = call.params
-    change = body.read(call, ApiKeyChange)
+    (key_id,) = request.params
+    change = body.read(request, ApiKeyChange)
 
-    async def work(tx: Tx) -> Answer:
-        shown = await actions.change_key(tx, call.caller, key_id, change, now_us=call.now_us)
+    async def work(tx: Tx) -> Response:
+        shown = await actions.change_key(tx, request.caller, key_id, change, now_us=request.now_us)
         return envelope.one(shown)
 
-    return await effect(call, work)
+    return await effect(request, work)
 
 
 @operation("Revoke an API key", tag=_TAG, status=204)
-async def revoke_key(call: Call) -> Answer:
+async def revoke_key(request: Request) -> Response:
     """Ends the key for good, for the very next request. Revoking again is no error."""
-    (key_id,) = call.params
+    (key_id,) = request.params
 
-    async def work(tx: Tx) -> Answer:
-        await actions.revoke_key(tx, call.caller, key_id, now_us=call.now_us)
+    async def work(tx: Tx) -> Response:
+        await actions.revoke_key(tx, request.caller, key_id, now_us=request.now_us)
         return envelope.nothing()
 
-    return await effect(call, work)
+    return await effect(request, work)
 
 
 @operation(
     "Rotate an API key's secret",
     tag=_TAG,
     gives=examples.ROTATED_KEY,
-    answer_headers=("cache-control",),
+    response_headers=("cache-control",),
     fails=_DEAD,
 )
-async def rotate_key(call: Call) -> Answer:
+async def rotate_key(request: Request) -> Response:
     """A new `api_secret`, shown this once; the old one stops working for the very next request.
     To change over without a pause, create a second key instead and revoke the first later."""
-    (key_id,) = call.params
+    (key_id,) = request.params
 
-    async def work(tx: Tx) -> Answer:
+    async def work(tx: Tx) -> Response:
         key = await actions.rotate_key(
-            tx, call.caller, key_id, ring=call.shared.ring, now_us=call.now_us
+            tx, request.caller, key_id, ring=request.state.ring, now_us=request.now_us
         )
         return envelope.one(key, 200, [_NO_STORE])
 
-    return await effect(call, work)
+    return await effect(request, work)
 
 
 @operation("List a key's refusals", tag=_TAG, gives=examples.REFUSAL, is_list=True, params=PAGING)
-async def list_refusals(call: Call) -> Answer:
+async def list_refusals(request: Request) -> Response:
     """The last 50 requests that named this key and were refused, for finding out why; bodies are
     never kept."""
-    (key_id,) = call.params
-    asked = read_list(call, ())
-    tenant_id = call.caller.tenant_id
+    (key_id,) = request.params
+    asked = read_list(request, ())
+    tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> list[Refused]:
         if await store.find(tx, tenant_id, key_id) is None:
-            raise Missing
+            raise NotFound
         return await store.list_refusals(tx, tenant_id, key_id, asked.page)
 
-    refusals = await call.read(work)
-    return page(call, asked, refusals, show=_refusal, position=lambda refused: [refused.id])
+    refusals = await request.read(work)
+    return page(request, asked, refusals, show=_refusal, position=lambda refused: [refused.id])
 
 
 def _refusal(refused: Refused) -> bytes:
@@ -191,13 +191,13 @@ _WHO = WhoAmI(
 
 
 @operation("Who am I", tag="Basics", gives=_WHO)
-async def whoami(call: Call) -> Answer:
+async def whoami(request: Request) -> Response:
     """The first call of an integration: which key this is, what it may, how much is left of its
     budget, and how far the clocks are apart. Any valid key may ask."""
-    tenant_id, key_id = call.caller.tenant_id, call.caller.actor.id
-    key = await call.read(lambda tx: actions.get_key(tx, tenant_id, key_id))
-    tenant_name = await call.read(lambda tx: store.tenant_name(tx, tenant_id))
-    if call.rate is None:
+    tenant_id, key_id = request.caller.tenant_id, request.caller.actor.id
+    key = await request.read(lambda tx: actions.get_key(tx, tenant_id, key_id))
+    tenant_name = await request.read(lambda tx: store.tenant_name(tx, tenant_id))
+    if request.rate is None:
         raise RuntimeError("whoami stands behind the guard of signed requests")
     return envelope.one(
         WhoAmI(
@@ -206,9 +206,11 @@ async def whoami(call: Call) -> Answer:
             key_prefix=key.key_prefix,
             tenant=Tenant(tenant_id, tenant_name),
             permissions=key.permissions,
-            rate_limit=Limit(key.rate_limit, call.rate.remaining, round(call.rate.full_in_s, 3)),
+            rate_limit=Limit(
+                key.rate_limit, request.rate.remaining, round(request.rate.full_in_s, 3)
+            ),
             expires_at=clock.iso_or_none(key.expires_at),
-            skew_s=call.skew_s,
+            skew_s=request.skew_s,
         )
     )
 

@@ -124,44 +124,44 @@ class Refused(msgspec.Struct, frozen=True):
 
 async def find_by_hash(tx: Tx, key_hash: bytes) -> ApiKey | None:
     """The key with this hash, whosever it is: the one look-up before the tenant is known."""
-    row = await tx.find_home(_FIND_HOME, _FIND, {"key_hash": key_hash})
+    row = await tx.find_across_tenants(_FIND_HOME, _FIND, {"key_hash": key_hash})
     return None if row is None else _key(row)
 
 
 async def find(tx: Tx, tenant_id: str, key_id: str) -> ApiKey | None:
-    row = await tx.first(_FIND, {"tenant_id": tenant_id, "id": key_id})
+    row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": key_id})
     return None if row is None else _key(row)
 
 
 async def list_keys(tx: Tx, tenant_id: str, page: PageRequest) -> list[ApiKey]:
     """Newest first; one more than the page when there are more."""
-    rows = await tx.all(_LIST, _page_params(tenant_id, page))
+    rows = await tx.fetch_all(_LIST, _page_params(tenant_id, page))
     return [_key(row) for row in rows]
 
 
 async def add(tx: Tx, key: ApiKey, key_hash: bytes) -> None:
-    await tx.put(_ADD, _params(key))
-    await tx.put(
+    await tx.execute_one(_ADD, _params(key))
+    await tx.execute_one(
         _ADD_TO_DIRECTORY, {"key_hash": key_hash, "tenant_id": key.tenant_id, "key_id": key.id}
     )
 
 
 async def replace(tx: Tx, key: ApiKey) -> None:
     """Store everything that can change, but for `last_used_at`."""
-    await tx.put(_REPLACE, _params(key))
+    await tx.execute_one(_REPLACE, _params(key))
 
 
 async def note_use(tx: Tx, tenant_id: str, key_id: str, now_us: int) -> None:
     """Move `last_used_at` forward if a minute has gone by."""
     due = now_us - rules.LAST_USED_STEP_US
-    await tx.send(_NOTE_USE, {"tenant_id": tenant_id, "id": key_id, "now": now_us, "due": due})
+    await tx.enqueue(_NOTE_USE, {"tenant_id": tenant_id, "id": key_id, "now": now_us, "due": due})
 
 
 async def use_signature(
     tx: Tx, tenant_id: str, key_id: str, signature: str, expires_at: int
 ) -> bool:
     """Remember a signature; False when it was used before."""
-    added = await tx.run(
+    added = await tx.execute(
         _USE_SIGNATURE,
         {
             "tenant_id": tenant_id,
@@ -175,35 +175,35 @@ async def use_signature(
 
 async def is_signature_used(tx: Tx, tenant_id: str, key_id: str, signature: str) -> bool:
     params = {"tenant_id": tenant_id, "key_id": key_id, "signature": signature}
-    return await tx.first(_IS_SIGNATURE_USED, params) is not None
+    return await tx.fetch_one(_IS_SIGNATURE_USED, params) is not None
 
 
 async def prune_signatures(tx: Tx, now_us: int, limit: int) -> int:
-    return await tx.run(_PRUNE_SIGNATURES, {"now": now_us, "limit": limit})
+    return await tx.execute(_PRUNE_SIGNATURES, {"now": now_us, "limit": limit})
 
 
 async def add_refusal(tx: Tx, tenant_id: str, key_id: str, refused: Refused) -> None:
     """Keep a refusal, and of the key's older ones the newest."""
     owner = {"tenant_id": tenant_id, "key_id": key_id}
-    await tx.send(_DROP_OLD_REFUSALS, {**owner, "kept": rules.REFUSALS_KEPT - 1})
-    await tx.put(_ADD_REFUSAL, {**owner, **msgspec.structs.asdict(refused)})
+    await tx.enqueue(_DROP_OLD_REFUSALS, {**owner, "kept": rules.REFUSALS_KEPT - 1})
+    await tx.execute_one(_ADD_REFUSAL, {**owner, **msgspec.structs.asdict(refused)})
 
 
 async def list_refusals(tx: Tx, tenant_id: str, key_id: str, page: PageRequest) -> list[Refused]:
     """Newest first; one more than the page when there are more."""
-    rows = await tx.all(_LIST_REFUSALS, {**_page_params(tenant_id, page), "key_id": key_id})
+    rows = await tx.fetch_all(_LIST_REFUSALS, {**_page_params(tenant_id, page), "key_id": key_id})
     return [Refused(*row) for row in rows]
 
 
 async def find_refusal(tx: Tx, tenant_id: str, key_id: str, refusal_id: str) -> Refused | None:
     params = {"tenant_id": tenant_id, "key_id": key_id, "id": refusal_id}
-    row = await tx.first(_FIND_REFUSAL, params)
+    row = await tx.fetch_one(_FIND_REFUSAL, params)
     return None if row is None else Refused(*row)
 
 
 async def add_usage(tx: Tx, rows: Iterable[tuple[UsageRow, int]]) -> None:
     """Add to what was counted; the rows are of one tenant, and in their order."""
-    await tx.run_all(_ADD_USAGE, [{**row._asdict(), "count": count} for row, count in rows])
+    await tx.execute_many(_ADD_USAGE, [{**row._asdict(), "count": count} for row, count in rows])
 
 
 async def usage_over_time(
@@ -211,7 +211,7 @@ async def usage_over_time(
 ) -> list[tuple[int, str, int]]:
     """(beginning of the step, value, count), oldest first."""
     params = _usage_params(tenant_id, key_id, measure, since_us)
-    rows = await tx.all(_USAGE_OVER_TIME, {**params, "step": step_us, "limit": 2000})
+    rows = await tx.fetch_all(_USAGE_OVER_TIME, {**params, "step": step_us, "limit": 2000})
     return [(row["at"], row["value"], row["count"]) for row in rows]
 
 
@@ -220,22 +220,22 @@ async def usage_in_all(
 ) -> list[tuple[str, int]]:
     """(value, count), the most frequent first."""
     params = _usage_params(tenant_id, key_id, measure, since_us)
-    rows = await tx.all(_USAGE_IN_ALL, {**params, "limit": limit})
+    rows = await tx.fetch_all(_USAGE_IN_ALL, {**params, "limit": limit})
     return [(row["value"], row["count"]) for row in rows]
 
 
 async def prune_usage(tx: Tx, before_us: int, limit: int) -> int:
-    return await tx.run(_PRUNE_USAGE, {"before_us": before_us, "limit": limit})
+    return await tx.execute(_PRUNE_USAGE, {"before_us": before_us, "limit": limit})
 
 
 async def list_sealed(tx: Tx, tenant_id: str, after: str, limit: int) -> Sequence[str]:
     """The ids of a tenant's keys that have a secret, for resealing."""
     params = {"tenant_id": tenant_id, "after": after, "limit": limit}
-    return [row["id"] for row in await tx.all(_LIST_SEALED, params)]
+    return [row["id"] for row in await tx.fetch_all(_LIST_SEALED, params)]
 
 
 async def tenant_name(tx: Tx, tenant_id: str) -> str:
-    row = await tx.first(_TENANT_NAME, {"tenant_id": tenant_id})
+    row = await tx.fetch_one(_TENANT_NAME, {"tenant_id": tenant_id})
     return "" if row is None else str(row["name"])
 
 

@@ -8,14 +8,14 @@ import msgspec
 
 from sealdesk import clock, ids
 from sealdesk.audit_log import csv_file
-from sealdesk.audit_log.action_names import DEEDS, ROLE_NAMES, WAYS
+from sealdesk.audit_log.action_names import ACTION_NAMES, ROLE_NAMES, WAYS
 from sealdesk.identity import actions, store
 from sealdesk.records import audit
 from sealdesk.records.audit import Found, Wanted
 from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.pages.forms import Form
 from sealdesk.web.pages.i18n import gettext
-from sealdesk.web.request import Answer, Call
+from sealdesk.web.request import Request, Response
 from sealdesk.web.router import page
 
 _ROOM = "sealdesk.audit_log"
@@ -35,7 +35,7 @@ _PLACES = {
 _NAMES = {"role": ROLE_NAMES, "how": WAYS}
 
 
-class Asked(NamedTuple):
+class InboxQuery(NamedTuple):
     """The filters of the page as they were typed, and what is wrong with them."""
 
     typed: dict[str, str]
@@ -44,17 +44,17 @@ class Asked(NamedTuple):
 
 
 @page
-async def show_audit(call: Call) -> Answer:
+async def show_audit(request: Request) -> Response:
     """A page of it, newest first, by actor, action and time."""
-    form = forms.asked(call)
+    form = forms.asked(request)
     behind = cursor_trail.read(form)
     asked = _asked(form, _PER_PAGE + 1, behind[-1] if behind else None)
-    rows = [] if asked.faults else await _read(call, asked.wanted)
+    rows = [] if asked.faults else await _read(request, asked.wanted)
     shown = rows[:_PER_PAGE]
     return await render.show(
-        call, _ROOM, "audit.html", 400 if asked.faults else 200,
+        request, _ROOM, "audit.html", 400 if asked.faults else 200,
         deeds=[(each, _object(each), _place(each), _told(each)) for each in shown],
-        names=DEEDS,
+        names=ACTION_NAMES,
         typed=asked.typed,
         faults=asked.faults,
         by=_name_of(asked, shown),
@@ -66,31 +66,33 @@ async def show_audit(call: Call) -> Answer:
 
 
 @page
-async def export_audit(call: Call) -> Answer:
+async def export_audit(request: Request) -> Response:
     """The same as a file for spreadsheets; of more than it may hold, the newest.
 
     Nobody gets it without the audit saying so.
     """
-    asked = _asked(forms.asked(call), _MOST_EXPORTED + 1, None)
+    asked = _asked(forms.asked(request), _MOST_EXPORTED + 1, None)
     if asked.faults:
-        return render.go(call, f"/settings/audit?{urlencode(asked.typed)}")
-    rows = await _read(call, asked.wanted, is_long=True)
+        return render.go(request, f"/settings/audit?{urlencode(asked.typed)}")
+    rows = await _read(request, asked.wanted, is_long=True)
     details: dict[str, Any] = {name: value for name, value in asked.typed.items() if value}
     details["rows"] = min(len(rows), _MOST_EXPORTED)
-    await call.write(lambda tx: actions.note_export(tx, call.caller, details, now_us=call.now_us))
+    await request.write(
+        lambda tx: actions.note_export(tx, request.caller, details, now_us=request.now_us)
+    )
     # Thousands of rows take a tenth of a second: beside the request loop.
     content = await asyncio.to_thread(_file, rows)
-    name = f"audit-{clock.iso(call.now_us)[:10]}.csv"
+    name = f"audit-{clock.iso(request.now_us)[:10]}.csv"
     return render.download(content, b"text/csv; charset=utf-8", name)
 
 
-async def _read(call: Call, wanted: Wanted, *, is_long: bool = False) -> list[Found]:
-    tenant_id = call.caller.tenant_id
-    read = call.read if wanted.is_served() and not is_long else call.read_slowly
+async def _read(request: Request, wanted: Wanted, *, is_long: bool = False) -> list[Found]:
+    tenant_id = request.caller.tenant_id
+    read = request.read if wanted.is_served() and not is_long else request.read_unindexed
     return await read(lambda tx: audit.list_deeds(tx, tenant_id, wanted))
 
 
-def _asked(form: Form, limit: int, after: str | None) -> Asked:
+def _asked(form: Form, limit: int, after: str | None) -> InboxQuery:
     typed = {name: form.text(name).strip() for name in ("actor", "action", "since", "until")}
     faults = {}
     bounds: dict[str, str] = {}
@@ -111,10 +113,10 @@ def _asked(form: Form, limit: int, after: str | None) -> Asked:
         actor_id="" if typed["actor"] == _SYSTEM else typed["actor"] or None,
         action=typed["action"] or None,
     )
-    return Asked(typed, faults, wanted)
+    return InboxQuery(typed, faults, wanted)
 
 
-def _name_of(asked: Asked, shown: list[Found]) -> str:
+def _name_of(asked: InboxQuery, shown: list[Found]) -> str:
     """Whose deeds are asked for; by their id when none is there to tell the name."""
     return shown[0].actor.name if asked.typed["actor"] and shown else asked.typed["actor"]
 

@@ -10,7 +10,7 @@ from sealdesk import __version__
 from sealdesk.cli import installation, keys, move, requests, serving, tenants, users, webhooks
 from sealdesk.cli.demo import command as demo
 from sealdesk.cli.doctor import command as doctor
-from sealdesk.errors import Refusal, Unfit
+from sealdesk.errors import ApiError, ConfigurationError
 
 INTERRUPTED = 130  # as a shell says it of a program that SIGINT ended
 
@@ -96,9 +96,9 @@ def _usage(error: typer.TyperException) -> int:
 def _explained(error: Exception) -> str:
     """What went wrong, for somebody who does not read tracebacks."""
     match error:
-        case Unfit():
+        case ConfigurationError():
             return str(error)
-        case Refusal():
+        case ApiError():
             return _refusal(error)
         case sqlite3.Error():
             return f"the database cannot be used: {error}"
@@ -109,7 +109,7 @@ def _explained(error: Exception) -> str:
     return f"this is a fault in Sealdesk, please report it: {error!r}"
 
 
-def _refusal(refusal: Refusal) -> str:
+def _refusal(refusal: ApiError) -> str:
     faults = refusal.members.get("errors", ())
     return " ".join(f"{f['pointer'].strip('/')}: {f['message']}" for f in faults) or refusal.detail
 

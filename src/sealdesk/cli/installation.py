@@ -14,7 +14,7 @@ from sealdesk.db import schema_version
 from sealdesk.db.engine import Database, Work
 from sealdesk.db.factory import open_database
 from sealdesk.db.sqlite.connection import SqliteTx, connect, drive, run_now
-from sealdesk.errors import Missing, Unfit
+from sealdesk.errors import ConfigurationError, NotFound
 from sealdesk.identity import store as identity
 from sealdesk.identity.store import Tenant
 from sealdesk.settings import Settings, from_env, make_private_dir
@@ -88,7 +88,7 @@ class Desk:
         """Raises Missing."""
         tenant = self.read(lambda tx: identity.find_tenant(tx, tenant_id))
         if tenant is None:
-            raise Missing("There is no such tenant; sealdesk tenants list shows them.")
+            raise NotFound("There is no such tenant; sealdesk tenants list shows them.")
         return tenant
 
 
@@ -177,7 +177,7 @@ def _migrate_server(settings: Settings) -> None:
     from sealdesk.db.postgres import preflight
 
     if not settings.owner_database_url:
-        raise Unfit(
+        raise ConfigurationError(
             "SEALDESK_OWNER_DATABASE_URL is missing: the role that serves may not migrate. Set it"
             " to the same database as the role that owns the tables"
         )

@@ -13,9 +13,9 @@ from sealdesk.caller import SYSTEM, Caller
 from sealdesk.cli import installation
 from sealdesk.cli.installation import Desk
 from sealdesk.cli.output import AsJson, as_json, table
-from sealdesk.crypto.sealing import Unsealable
+from sealdesk.crypto.sealing import UnsealError
 from sealdesk.db.engine import Tx, Work
-from sealdesk.errors import Missing, Unfit
+from sealdesk.errors import ConfigurationError, NotFound
 from sealdesk.identity import store as identity
 from sealdesk.identity.store import Tenant
 from sealdesk.paging import PageRequest
@@ -184,8 +184,8 @@ def _reseal(desk: Desk, holder: _Holder, tenant_id: str, holder_id: str) -> Work
     async def work(tx: Tx) -> bool:
         try:
             return await holder.reseal(tx, tenant_id, holder_id, ring=desk.ring)
-        except Unsealable as error:
-            raise Unfit(
+        except UnsealError as error:
+            raise ConfigurationError(
                 f"the secret of {holder.name} {holder_id} cannot be opened: {error};"
                 " add the master key that sealed it to SEALDESK_MASTER_KEY"
             ) from error
@@ -203,7 +203,7 @@ def _caller_for(desk: Desk, key_id: str) -> Caller:
     for tenant in desk.walk(_tenants_after):
         if desk.read(partial(find_key, tenant.id, key_id), tenant.id) is not None:
             return _caller(tenant.id)
-    raise Missing("There is no such key; sealdesk keys list --tenant ID shows them.")
+    raise NotFound("There is no such key; sealdesk keys list --tenant ID shows them.")
 
 
 async def find_key(tenant_id: str, key_id: str, tx: Tx) -> ApiKey | None:

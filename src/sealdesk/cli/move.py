@@ -13,11 +13,11 @@ import typer
 from sealdesk.cli.output import table as print_table
 from sealdesk.cli.progress import shown_progress
 from sealdesk.db import schema_version
-from sealdesk.errors import Unfit
+from sealdesk.errors import ConfigurationError
 from sealdesk.settings import Settings, from_env
 
 if TYPE_CHECKING:
-    from sealdesk.db.moving.copy import Summary, Watch
+    from sealdesk.db.moving.copy import LongPoll, Summary
 
 _SQLITE = "sqlite:///"
 _POSTGRESQL = ("postgresql://", "postgres://")
@@ -78,7 +78,9 @@ def _is_server(option: str, url: str) -> bool:
 
 def _owner_url(settings: Settings) -> str:
     if not settings.owner_database_url:
-        raise Unfit("what to move? Name it with --from, or set SEALDESK_OWNER_DATABASE_URL")
+        raise ConfigurationError(
+            "what to move? Name it with --from, or set SEALDESK_OWNER_DATABASE_URL"
+        )
     return settings.owner_database_url
 
 
@@ -103,7 +105,7 @@ def _move_up(source: str, to: str, settings: Settings, is_restart: bool) -> "dic
         return asyncio.run(_up(path, to, watch, is_restart))
 
 
-async def _up(path: Path, to: str, watch: "Watch", is_restart: bool) -> "dict[str, Summary]":
+async def _up(path: Path, to: str, watch: "LongPoll", is_restart: bool) -> "dict[str, Summary]":
     from sealdesk.db.moving import copy
     from sealdesk.db.moving import postgres as postgres_side
     from sealdesk.db.moving import sqlite as sqlite_side
@@ -119,7 +121,9 @@ def _move_back(source: str, to: str, is_restart: bool) -> "dict[str, Summary]":
         return asyncio.run(_back(source, _path_in(to), watch, is_restart))
 
 
-async def _back(source: str, path: Path, watch: "Watch", is_restart: bool) -> "dict[str, Summary]":
+async def _back(
+    source: str, path: Path, watch: "LongPoll", is_restart: bool
+) -> "dict[str, Summary]":
     from sealdesk.db.moving import copy
     from sealdesk.db.moving import postgres as postgres_side
     from sealdesk.db.moving import sqlite as sqlite_side

@@ -4,7 +4,7 @@ import getpass
 import sys
 from collections.abc import Collection
 
-from sealdesk.errors import Unfit
+from sealdesk.errors import ConfigurationError
 from sealdesk.identity.auth.passwords import find_fault, hash_now
 from sealdesk.identity.rules import MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH
 
@@ -19,17 +19,19 @@ def new_password_hash(from_stdin: bool, own_words: Collection[str], *, option: s
     elif sys.stdin.isatty():
         password = getpass.getpass("New password: ")
         if getpass.getpass("The same again: ") != password:
-            raise Unfit("the two passwords differ; nothing was changed")
+            raise ConfigurationError("the two passwords differ; nothing was changed")
     else:
-        raise Unfit(f"there is no terminal to ask for the password; pipe it in with {option}")
+        raise ConfigurationError(
+            f"there is no terminal to ask for the password; pipe it in with {option}"
+        )
     if not MIN_PASSWORD_LENGTH <= len(password) <= MAX_PASSWORD_LENGTH:
-        raise Unfit(
+        raise ConfigurationError(
             f"the password must have {MIN_PASSWORD_LENGTH} to {MAX_PASSWORD_LENGTH} characters;"
             " nothing was changed"
         )
     fault = find_fault(password, own_words)
     if fault is not None:
-        raise Unfit(f"{fault[1]} Nothing was changed.")
+        raise ConfigurationError(f"{fault[1]} Nothing was changed.")
     return hash_now(password)
 
 
@@ -37,4 +39,4 @@ def _first_line() -> str:
     try:
         return sys.stdin.buffer.readline().decode().rstrip("\r\n")
     except UnicodeDecodeError as error:
-        raise Unfit("the password on stdin is not UTF-8") from error
+        raise ConfigurationError("the password on stdin is not UTF-8") from error

@@ -15,7 +15,7 @@ import typer
 from sealdesk.cli.output import AsJson, as_json
 from sealdesk.crypto.signing import Signed, body_sha256, message
 from sealdesk.crypto.signing import sign as signature_of
-from sealdesk.errors import Unfit
+from sealdesk.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection, HTTPResponse
@@ -55,7 +55,7 @@ Data = Annotated[
 ]
 
 
-class Away(Unfit):
+class Away(ConfigurationError):
     """The service could not be reached, or broke off."""
 
 
@@ -136,9 +136,9 @@ def signed(
     api_key, secret = credential("SEALDESK_API_KEY"), credential("SEALDESK_API_SECRET")
     target = urlsplit(api_url()).path + path
     if not _METHOD.fullmatch(method.upper()):
-        raise Unfit(f"{method!r} is not a method such as GET")
+        raise ConfigurationError(f"{method!r} is not a method such as GET")
     if not _TARGET.fullmatch(path):
-        raise Unfit(
+        raise ConfigurationError(
             f"{path!r} is not a path as it is sent: it begins with / and has spaces and all that"
             " is not ASCII percent-encoded (a space is %20)"
         )
@@ -157,7 +157,9 @@ def credential(name: str) -> str:
     pattern, shape = _SHAPES[name]
     if not pattern.fullmatch(value):
         state = "is not set" if not value else "is not a key of ours"
-        raise Unfit(f"{name} {state}: it must be {shape}; sealdesk keys create prints both")
+        raise ConfigurationError(
+            f"{name} {state}: it must be {shape}; sealdesk keys create prints both"
+        )
     return value
 
 
@@ -187,7 +189,7 @@ def exchange(request: Request, timeout_s: float) -> tuple["HTTPResponse", bytes]
                 " is `sealdesk serve` running there?"
             ) from error
         except ValueError as error:
-            raise Unfit(f"a header cannot be sent: {error}") from error
+            raise ConfigurationError(f"a header cannot be sent: {error}") from error
 
 
 def reason(error: Exception) -> str:
@@ -199,7 +201,9 @@ def connection(timeout_s: float) -> "HTTPConnection":
     """A connection to the service, not yet open. Raises Unfit."""
     made = connection_to(api_url(), timeout_s)
     if made is None:
-        raise Unfit(f"SEALDESK_API_URL must be an address such as {DEFAULT_URL}, not {api_url()!r}")
+        raise ConfigurationError(
+            f"SEALDESK_API_URL must be an address such as {DEFAULT_URL}, not {api_url()!r}"
+        )
     return made
 
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sealdesk.errors import Unfit
+from sealdesk.errors import ConfigurationError
 from sealdesk.settings import Settings, from_env
 
 if TYPE_CHECKING:
-    from sealdesk.telemetry.shared_memory import Tally
+    from sealdesk.telemetry.shared_memory import SharedMemory
 
 HOST = "127.0.0.1"
 PORT = 8000
@@ -59,20 +59,20 @@ def serve(host: Host = HOST, port: Port = PORT, workers: Workers = 1) -> None:
 
 def _serve_with(settings: Settings, sockets: list[socket.socket], greet: Callable[[], None]) -> int:
     from sealdesk.server.supervisor import Parent
-    from sealdesk.telemetry.shared_memory import Tally
+    from sealdesk.telemetry.shared_memory import SharedMemory
 
     if settings.redis_url:
         # What is loaded before the fork, the workers share: here 13 MiB each (2026-11).
         import sealdesk.rate_limits.redis_limiter  # noqa: F401
 
-    work = partial(_work, settings, sockets, Tally(len(sockets)))
+    work = partial(_work, settings, sockets, SharedMemory(len(sockets)))
     return Parent(sockets, work, greet).run(settings.drain_notice_s)
 
 
 def _work(
     settings: Settings,
     sockets: list[socket.socket],
-    tally: "Tally",
+    tally: "SharedMemory",
     number: int,
     on_ready: Callable[[], None],
 ) -> int:
@@ -82,15 +82,15 @@ def _work(
     from sealdesk.server.app import compose
 
     def begin() -> None:
-        shared.metrics.keep_written()
+        state.metrics.keep_written()
         on_ready()
 
     try:
-        app, shared = compose(settings)
-        shared.metrics.join(tally, number)
+        app, state = compose(settings)
+        state.metrics.join(tally, number)
         ending = serve.Ending(settings.drain_notice_s, is_alone=False)
-        has_drained = serve.serve(app, shared.lifetime, sockets[number - 1], begin, ending)
-        shared.metrics.write_down()
+        has_drained = serve.serve(app, state.lifetime, sockets[number - 1], begin, ending)
+        state.metrics.write_down()
         return 0 if has_drained else 1
     except Exception as error:
         return cli.told(error)
@@ -100,9 +100,9 @@ def _serve(settings: Settings, sock: socket.socket, greet: Callable[[], None]) -
     from sealdesk.server import serve
     from sealdesk.server.app import compose
 
-    app, shared = compose(settings)
+    app, state = compose(settings)
     ending = serve.Ending(settings.drain_notice_s)
-    return 0 if serve.serve(app, shared.lifetime, sock, greet, ending) else 1
+    return 0 if serve.serve(app, state.lifetime, sock, greet, ending) else 1
 
 
 def url_of(host: str, port: int) -> str:
@@ -144,12 +144,12 @@ def _settings_of_worker() -> Settings:
     # Without keys at first: on SQLite they would be made, for a command that then refuses.
     settings = from_env(os.environ, needs_keys=False)
     if not settings.database_url:
-        raise Unfit(
+        raise ConfigurationError(
             "on SQLite `sealdesk serve` does the background work itself; `sealdesk worker` is for"
             " PostgreSQL, named by SEALDESK_DATABASE_URL"
         )
     if not settings.worker_database_url:
-        raise Unfit(
+        raise ConfigurationError(
             "SEALDESK_WORKER_DATABASE_URL is missing: the role that serves may not delete what has"
             " had its time. Name the worker's role; `sealdesk migrate` makes it"
         )

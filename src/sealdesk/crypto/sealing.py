@@ -13,7 +13,7 @@ _FINGERPRINT_BYTES = 4
 _NONCE_BYTES = 12
 
 
-class Unsealable(Exception):
+class UnsealError(Exception):
     """It was not sealed here, not for this purpose, or it was changed."""
 
 
@@ -43,12 +43,12 @@ class KeyRing:
         """The secret. Raises Unsealable."""
         box = self._boxes.get(sealed[:_FINGERPRINT_BYTES])
         if box is None:
-            raise Unsealable("sealed under a master key that is not in the ring")
+            raise UnsealError("sealed under a master key that is not in the ring")
         start = _FINGERPRINT_BYTES + _NONCE_BYTES
         try:
             plain = box.decrypt(sealed[_FINGERPRINT_BYTES:start], sealed[start:], about.encode())
         except (InvalidTag, ValueError) as error:
-            raise Unsealable("changed, or sealed for something else") from error
+            raise UnsealError("changed, or sealed for something else") from error
         return plain.decode()
 
     def is_current(self, sealed: bytes) -> bool:
@@ -63,11 +63,11 @@ class KeyRing:
         """What a token of ours holds. Raises Unsealable."""
         box = self._tokens.get(token[:_FINGERPRINT_BYTES])
         if box is None or len(token) <= _FINGERPRINT_BYTES + 16:
-            raise Unsealable("not a token of this installation")
+            raise UnsealError("not a token of this installation")
         try:
             return box.decrypt(token[_FINGERPRINT_BYTES:], [about])
         except InvalidTag as error:
-            raise Unsealable("changed, or sealed for something else") from error
+            raise UnsealError("changed, or sealed for something else") from error
 
 
 def _fingerprint(key: bytes) -> bytes:

@@ -7,11 +7,11 @@ from sealdesk.customers import rules, store
 from sealdesk.customers.rules import Customer, CustomerChange, NewCustomer, Referred
 from sealdesk.customers.store import Filter
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Clash, Fault, Missing, Stale, invalid
+from sealdesk.errors import Conflict, Fault, NotFound, PreconditionFailed, invalid
 from sealdesk.event_log import events
 from sealdesk.paging import PageRequest
 from sealdesk.search import actions as search
-from sealdesk.state import Shared
+from sealdesk.state import AppState
 
 _MOST_WORDS = 8
 _LOOKED_THROUGH = 10_000  # customers, within 0.05 s
@@ -56,22 +56,22 @@ async def get_customer(tx: Tx, tenant_id: str, customer_id: str) -> Customer:
     """Raises Missing."""
     customer = await store.find(tx, tenant_id, customer_id)
     if customer is None:
-        raise Missing
+        raise NotFound
     return customer
 
 
 async def find_customers(
-    shared: Shared, tenant_id: str, q: str, page: PageRequest
+    state: AppState, tenant_id: str, q: str, page: PageRequest
 ) -> list[Customer]:
     """Whoever has this e-mail address, else all whose words begin so, else of whom it is a part.
 
     Newest first; one more than the page when there are more. Raises QueryTooSlow.
     """
-    database = shared.database
+    database = state.database
     one = await database.read(lambda tx: store.find_by_email(tx, tenant_id, q), tenant_id)
     if one is not None:
         return [one]
-    found = await search.find_customers(shared, tenant_id, q, page)
+    found = await search.find_customers(state, tenant_id, q, page)
     if found:
         return await database.read(lambda tx: store.list_chosen(tx, tenant_id, found), tenant_id)
     # Until the index is made all of them are looked through, for as long as that may take.
@@ -79,7 +79,7 @@ async def find_customers(
         words=tuple(unicodedata.normalize("NFC", q).split()[:_MOST_WORDS]),
         newest=None if found is None else _LOOKED_THROUGH,
     )
-    return await database.read_slowly(
+    return await database.read_unindexed(
         lambda tx: store.list_customers(tx, tenant_id, parts, page), tenant_id
     )
 
@@ -87,7 +87,7 @@ async def find_customers(
 def check_match(if_match: tuple[str, ...] | None, etag: str) -> None:
     """Raises Stale when the caller acted on another version than the current one."""
     if if_match is not None and "*" not in if_match and etag not in if_match:
-        raise Stale(
+        raise PreconditionFailed(
             "version_mismatch",
             f"It is {etag} now, and If-Match says otherwise. Read it again and repeat the change.",
             current=etag,
@@ -134,7 +134,7 @@ async def _check_email_free(
 ) -> None:
     other = await store.find_by_email(tx, tenant_id, email)
     if other is not None and other.id != but_for:
-        raise Clash(
+        raise Conflict(
             "customer_email_taken",
             "A customer with this e-mail address exists; see existing_id.",
             existing_id=other.id,

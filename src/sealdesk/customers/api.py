@@ -8,7 +8,7 @@ from sealdesk.resources import emails
 from sealdesk.web import body, conditional, envelope, query
 from sealdesk.web.idempotent import effect
 from sealdesk.web.pagination import PAGING, page, read_list
-from sealdesk.web.request import Answer, Call, Header
+from sealdesk.web.request import Header, Request, Response
 from sealdesk.web.router import operation
 
 _TAG = "Customers"
@@ -34,9 +34,9 @@ _FILTERS = (
     params=(*_FILTERS, *PAGING),
     fails=("query_too_slow",),
 )
-async def list_customers(call: Call) -> Answer:
+async def list_customers(request: Request) -> Response:
     """Newest first. Filters are joined by "and"."""
-    asked = read_list(call, _FILTERS)
+    asked = read_list(request, _FILTERS)
     wanted = Filter(
         email=asked.values.get("email"),
         external_id=asked.values.get("external_id"),
@@ -45,10 +45,10 @@ async def list_customers(call: Call) -> Answer:
     )
 
     async def work(tx: Tx) -> list[Customer]:
-        return await store.list_customers(tx, call.caller.tenant_id, wanted, asked.page)
+        return await store.list_customers(tx, request.caller.tenant_id, wanted, asked.page)
 
-    rows = await (call.read(work) if wanted.is_served() else call.read_slowly(work))
-    return page(call, asked, rows, show=rules.document, position=lambda row: [row.id])
+    rows = await (request.read(work) if wanted.is_served() else request.read_unindexed(work))
+    return page(request, asked, rows, show=rules.document, position=lambda row: [row.id])
 
 
 @operation(
@@ -58,21 +58,23 @@ async def list_customers(call: Call) -> Answer:
     gives=examples.CUSTOMER,
     status=201,
     headers=("idempotency-key",),
-    answer_headers=("location", "etag"),
+    response_headers=("location", "etag"),
     fails=("customer_email_taken",),
     example=examples.NEW_CUSTOMER,
 )
-async def create_customer(call: Call) -> Answer:
+async def create_customer(request: Request) -> Response:
     """An e-mail address belongs to one customer of a tenant, whatever its case; a second one is
     409 with `existing_id`."""
-    new = body.read(call, NewCustomer)
+    new = body.read(request, NewCustomer)
 
-    async def work(tx: Tx) -> Answer:
-        customer = await actions.add_customer(tx, call.caller.tenant_id, new, now_us=call.now_us)
+    async def work(tx: Tx) -> Response:
+        customer = await actions.add_customer(
+            tx, request.caller.tenant_id, new, now_us=request.now_us
+        )
         location = (b"location", f"/api/v1/external/customers/{customer.id}".encode())
         return _answer(customer, 201, location)
 
-    return await effect(call, work)
+    return await effect(request, work)
 
 
 @operation(
@@ -80,16 +82,16 @@ async def create_customer(call: Call) -> Answer:
     tag=_TAG,
     gives=examples.CUSTOMER,
     headers=("if-none-match",),
-    answer_headers=("etag",),
+    response_headers=("etag",),
 )
-async def get_customer(call: Call) -> Answer:
+async def get_customer(request: Request) -> Response:
     """One customer, with its ETag."""
-    (customer_id,) = call.params
-    customer = await call.read(
-        lambda tx: actions.get_customer(tx, call.caller.tenant_id, customer_id)
+    (customer_id,) = request.params
+    customer = await request.read(
+        lambda tx: actions.get_customer(tx, request.caller.tenant_id, customer_id)
     )
-    answer = envelope.one(rules.shown(customer))
-    return conditional.unless_unchanged(call, rules.etag(customer), answer)
+    response = envelope.one(rules.shown(customer))
+    return conditional.unless_unchanged(request, rules.etag(customer), response)
 
 
 @operation(
@@ -98,25 +100,30 @@ async def get_customer(call: Call) -> Answer:
     takes=CustomerChange,
     gives=examples.CUSTOMER,
     headers=("if-match",),
-    answer_headers=("etag",),
+    response_headers=("etag",),
     fails=("customer_email_taken",),
     example=examples.CUSTOMER_CHANGE,
 )
-async def change_customer(call: Call) -> Answer:
+async def change_customer(request: Request) -> Response:
     """A JSON Merge Patch: what is left out stays, null clears, `metadata` is merged."""
-    (customer_id,) = call.params
-    change = body.read(call, CustomerChange)
-    if_match = conditional.if_match(call)
+    (customer_id,) = request.params
+    change = body.read(request, CustomerChange)
+    if_match = conditional.if_match(request)
 
-    async def work(tx: Tx) -> Answer:
+    async def work(tx: Tx) -> Response:
         customer = await actions.change_customer(
-            tx, call.caller.tenant_id, customer_id, change, if_match=if_match, now_us=call.now_us
+            tx,
+            request.caller.tenant_id,
+            customer_id,
+            change,
+            if_match=if_match,
+            now_us=request.now_us,
         )
         return _answer(customer, 200)
 
-    return await effect(call, work)
+    return await effect(request, work)
 
 
-def _answer(customer: Customer, status: int, *headers: Header) -> Answer:
+def _answer(customer: Customer, status: int, *headers: Header) -> Response:
     etag = (b"etag", rules.etag(customer).encode())
     return envelope.one(rules.shown(customer), status, [*headers, etag])

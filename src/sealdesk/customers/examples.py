@@ -1,8 +1,8 @@
 """Believable values of this room, for the documentation."""
 
-from sealdesk.customers.rules import CustomerShown
+from sealdesk.customers.rules import CustomerResponse
 
-CUSTOMER = CustomerShown(
+CUSTOMER = CustomerResponse(
     id="0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
     email="maria.santos@example.com",
     name="Maria Santos",

@@ -5,12 +5,12 @@ from typing import Any
 from sealdesk.customers import actions, rules, store
 from sealdesk.customers.rules import Customer, CustomerChange
 from sealdesk.customers.store import Filter
-from sealdesk.errors import Clash, Invalid, QueryTooSlow, Refusal, Stale
+from sealdesk.errors import ApiError, Conflict, PreconditionFailed, QueryTooSlow, ValidationFailed
 from sealdesk.paging import PageRequest
 from sealdesk.web import body
 from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.pages.forms import Form
-from sealdesk.web.request import Answer, Call
+from sealdesk.web.request import Request, Response
 from sealdesk.web.router import page
 
 _ROOM = "sealdesk.customers"
@@ -21,23 +21,23 @@ _FIELDS = ("email", "name", "phone", "company", "external_id")
 
 
 @page
-async def list_customers(call: Call) -> Answer:
+async def list_customers(request: Request) -> Response:
     """All of them, newest first, or those whom words lead to."""
-    asked = forms.asked(call)
+    asked = forms.asked(request)
     way, q = cursor_trail.read(asked), asked.text("q").strip()[:_LONGEST]
     wanted = PageRequest(_PER_PAGE, [way[-1]] if way else None)
     is_too_slow = False
     try:
         if q:
-            found = await actions.find_customers(call.shared, call.caller.tenant_id, q, wanted)
+            found = await actions.find_customers(request.state, request.caller.tenant_id, q, wanted)
         else:
-            found = await call.read(
-                lambda tx: store.list_customers(tx, call.caller.tenant_id, Filter(), wanted)
+            found = await request.read(
+                lambda tx: store.list_customers(tx, request.caller.tenant_id, Filter(), wanted)
             )
     except QueryTooSlow:
         found, is_too_slow = [], True
     return await render.show(
-        call, _ROOM, "customers.html", 503 if is_too_slow else 200,
+        request, _ROOM, "customers.html", 503 if is_too_slow else 200,
         customers=[rules.shown(each) for each in found[:_PER_PAGE]],
         q=q, is_too_slow=is_too_slow,
         older=cursor_trail.older(way, found[_PER_PAGE - 1].id) if len(found) > _PER_PAGE else None,
@@ -46,31 +46,36 @@ async def list_customers(call: Call) -> Answer:
 
 
 @page
-async def edit_customer(call: Call) -> Answer:
+async def edit_customer(request: Request) -> Response:
     """The form of a customer as they are."""
-    customer = await _get(call)
-    return await _form(call, customer, _known(customer))
+    customer = await _get(request)
+    return await _form(request, customer, _known(customer))
 
 
 @page
-async def change_customer(call: Call) -> Answer:
+async def change_customer(request: Request) -> Response:
     """Change what is known of a customer, unless it has changed meanwhile."""
-    form, (customer_id,) = forms.read(call), call.params
+    form, (customer_id,) = forms.read(request), request.params
     typed = {name: form.text(name).strip() for name in _FIELDS}
     etag = form.text("etag")
     try:
         change = body.convert(_wanted(typed), CustomerChange)
-        await call.write(
+        await request.write(
             lambda tx: actions.change_customer(
-                tx, call.caller.tenant_id, customer_id, change, if_match=(etag,), now_us=call.now_us
+                tx,
+                request.caller.tenant_id,
+                customer_id,
+                change,
+                if_match=(etag,),
+                now_us=request.now_us,
             )
         )
-    except (Invalid, Clash) as refusal:
-        return await _form(call, await _get(call), typed, refusal, sent=form)
-    except Stale as refusal:
-        customer = await _get(call)
-        return await _form(call, customer, _merged(customer, typed, form), refusal, sent=form)
-    return render.go(call, f"{_PATH}/{customer_id}")
+    except (ValidationFailed, Conflict) as refusal:
+        return await _form(request, await _get(request), typed, refusal, sent=form)
+    except PreconditionFailed as refusal:
+        customer = await _get(request)
+        return await _form(request, customer, _merged(customer, typed, form), refusal, sent=form)
+    return render.go(request, f"{_PATH}/{customer_id}")
 
 
 def _known(customer: Customer) -> dict[str, str]:
@@ -82,26 +87,28 @@ def _wanted(typed: dict[str, str]) -> dict[str, Any]:
     return {name: value or (None if name != "email" else "") for name, value in typed.items()}
 
 
-async def _get(call: Call) -> Customer:
-    (customer_id,) = call.params
-    return await call.read(lambda tx: actions.get_customer(tx, call.caller.tenant_id, customer_id))
+async def _get(request: Request) -> Customer:
+    (customer_id,) = request.params
+    return await request.read(
+        lambda tx: actions.get_customer(tx, request.caller.tenant_id, customer_id)
+    )
 
 
 async def _form(
-    call: Call,
+    request: Request,
     customer: Customer,
     typed: dict[str, str],
-    refusal: Refusal | None = None,
+    refusal: ApiError | None = None,
     sent: Form | None = None,
-) -> Answer:
+) -> Response:
     """The form with what was typed, what is wrong, and what others have changed meanwhile."""
-    is_stale = isinstance(refusal, Stale)
+    is_stale = isinstance(refusal, PreconditionFailed)
     return await render.show(
-        call, _ROOM, "edit_customer.html", refusal.status if refusal else 200,
+        request, _ROOM, "edit_customer.html", refusal.status if refusal else 200,
         customer=rules.shown(customer), etag=rules.etag(customer), typed=typed,
         fields=_FIELDS,
-        faults=forms.faults_of(refusal) if isinstance(refusal, Invalid) else {},
-        existing_id=refusal.members.get("existing_id", "") if isinstance(refusal, Clash) else "",
+        faults=forms.faults_of(refusal) if isinstance(refusal, ValidationFailed) else {},
+        existing_id=refusal.members.get("existing_id", "") if isinstance(refusal, Conflict) else "",
         is_stale=is_stale,
         news=_news(customer, sent) if is_stale and sent is not None else {},
     )  # fmt: skip

@@ -96,7 +96,7 @@ class Referred(NamedTuple):
     reference: bytes
 
 
-class CustomerShown(msgspec.Struct, frozen=True):
+class CustomerResponse(msgspec.Struct, frozen=True):
     """A customer as the API shows it.
 
     email: as it was given; belongs to one customer of the tenant, whatever its case.
@@ -146,8 +146,8 @@ def merged(before: dict[str, Any], patch: dict[str, Any] | None) -> dict[str, An
     return after
 
 
-def shown(customer: Customer) -> CustomerShown:
-    return CustomerShown(
+def shown(customer: Customer) -> CustomerResponse:
+    return CustomerResponse(
         id=customer.id,
         email=customer.email,
         name=customer.name,

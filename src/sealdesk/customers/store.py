@@ -62,12 +62,12 @@ class Filter(msgspec.Struct, frozen=True):
 
 
 async def find(tx: Tx, tenant_id: str, customer_id: str) -> Customer | None:
-    row = await tx.first(_FIND, {"tenant_id": tenant_id, "id": customer_id})
+    row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": customer_id})
     return None if row is None else _customer(row)
 
 
 async def find_by_email(tx: Tx, tenant_id: str, email: str) -> Customer | None:
-    row = await tx.first(
+    row = await tx.fetch_one(
         _FIND_BY_EMAIL, {"tenant_id": tenant_id, "email_identity": emails.identity(email)}
     )
     return None if row is None else _customer(row)
@@ -97,7 +97,7 @@ async def list_customers(
         conditions.append("id < :after" if wanted.newest_first else "id > :after")
         params["after"] = page.after[0]
     order = "DESC" if wanted.newest_first else "ASC"
-    rows = await tx.all(
+    rows = await tx.fetch_all(
         f"SELECT {_COLUMNS} FROM customers WHERE {' AND '.join(conditions)}"
         f" ORDER BY id {order} LIMIT :limit",
         params,
@@ -109,7 +109,7 @@ async def list_chosen(tx: Tx, tenant_id: str, chosen: Sequence[str]) -> list[Cus
     """These customers, newest first; who is not there is left out."""
     params: dict[str, object] = {f"id_{place}": each for place, each in enumerate(chosen)}
     keys = ", ".join(f":{key}" for key in params)
-    rows = await tx.all(
+    rows = await tx.fetch_all(
         f"SELECT {_COLUMNS} FROM customers WHERE tenant_id = :tenant_id AND id IN ({keys})"
         " ORDER BY id DESC LIMIT :limit",
         params | {"tenant_id": tenant_id, "limit": len(chosen)},
@@ -128,12 +128,12 @@ def _stands(word: str, name: str, params: dict[str, object]) -> str:
 
 
 async def add(tx: Tx, customer: Customer) -> None:
-    await tx.put(_ADD, _params(customer))
+    await tx.execute_one(_ADD, _params(customer))
 
 
 async def replace(tx: Tx, customer: Customer) -> None:
     """Store a changed customer, whose version is the next one."""
-    await tx.put(_REPLACE, _params(customer) | {"before": customer.version - 1})
+    await tx.execute_one(_REPLACE, _params(customer) | {"before": customer.version - 1})
 
 
 def _customer(row: Row) -> Customer:

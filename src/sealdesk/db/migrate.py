@@ -23,7 +23,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from sealdesk.db.postgres import preflight, roles
 from sealdesk.db.sqlite.connection import connect
-from sealdesk.errors import Unfit
+from sealdesk.errors import ConfigurationError
 
 _LOCK = 0x5EA1DE5C  # of the migrations, among the advisory locks of the database
 _CONNECT_S = 5.0
@@ -104,7 +104,7 @@ def main(told: dict[str, Any]) -> None:
     except (DBAPIError, OSError, asyncpg.PostgresError) as error:
         cause = error.orig if isinstance(error, DBAPIError) else error
         sys.exit(f"{what} could not be migrated, nothing was changed: {cause}")
-    except Unfit as error:
+    except ConfigurationError as error:
         sys.exit(f"{what} could not be migrated, nothing was changed: {error}")
 
 

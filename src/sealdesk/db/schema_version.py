@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Unfit
+from sealdesk.errors import ConfigurationError
 
 KNOWN = (
     "0001",
@@ -21,7 +21,7 @@ KNOWN = (
 _STORED = "SELECT version_num FROM alembic_version LIMIT 1"
 
 
-class Unusable(Unfit):
+class Unusable(ConfigurationError):
     """The database cannot be used as it is; the text says what to do."""
 
 
@@ -82,7 +82,7 @@ def schema_version(path: Path) -> str | None:
 
 async def stored(tx: Tx) -> str | None:
     """The schema version of the open database: the least that can be read of it."""
-    row = await tx.first(_STORED, {})
+    row = await tx.fetch_one(_STORED, {})
     return None if row is None else str(row["version_num"])
 
 

@@ -75,7 +75,7 @@ async def record(
     document: the object as the API shows it, as JSON. changes: field → (old, new).
     """
     event_id = ids.mint(now_us)
-    await tx.put(
+    await tx.execute_one(
         _INSERT,
         {
             "tenant_id": tenant_id,
@@ -109,17 +109,17 @@ def payload(row: Row) -> bytes:
 
 async def list_pending(tx: Tx, limit: int) -> list[Pending]:
     """The oldest events without a position, of all tenants."""
-    rows = await tx.all(_PENDING, {"limit": limit})
+    rows = await tx.fetch_all(_PENDING, {"limit": limit})
     return [Pending(row["tenant_id"], row["id"], row["type"]) for row in rows]
 
 
 async def place(tx: Tx, tenant_id: str, event_ids: Sequence[str]) -> None:
     """Give a tenant's events the next positions, in this order. Only one sequencer may run."""
-    drawn = await tx.first(_DRAW_POSITIONS, {"tenant_id": tenant_id, "count": len(event_ids)})
+    drawn = await tx.fetch_one(_DRAW_POSITIONS, {"tenant_id": tenant_id, "count": len(event_ids)})
     if drawn is None:
         raise RuntimeError("an upsert returns its row")
     first = drawn["last_position"] - len(event_ids) + 1
-    await tx.run_all(
+    await tx.execute_many(
         _PLACE,
         [
             {"tenant_id": tenant_id, "id": event_id, "position": position}
@@ -137,10 +137,10 @@ async def prune(tx: Tx, tenant_id: str, before_us: int, limit: int) -> int:
     before = ids.lowest(before_us)
     old: list[Row] = []
     for count in (1, limit):  # mostly there is not one
-        rows = await tx.all(_PRUNE_OLDEST, {"tenant_id": tenant_id, "limit": count})
+        rows = await tx.fetch_all(_PRUNE_OLDEST, {"tenant_id": tenant_id, "limit": count})
         old = list(takewhile(lambda row: row["id"] < before, rows))
         if not old:
             return 0
     params = {"tenant_id": tenant_id, "position": old[-1]["position"]}
-    await tx.send(_PRUNE_NOTED, params)
-    return await tx.run(_PRUNE, params)
+    await tx.enqueue(_PRUNE_NOTED, params)
+    return await tx.execute(_PRUNE, params)

@@ -8,7 +8,7 @@ from contextvars import Context
 
 import msgspec
 
-from sealdesk.errors import Unavailable
+from sealdesk.errors import ServiceUnavailable
 
 ASK_EVERY_S = 0.25
 PLACES = 20  # of one holder
@@ -24,7 +24,7 @@ class _Waiter(msgspec.Struct, eq=False):
     told: asyncio.Future[None]
 
 
-class Watch:
+class LongPoll:
     """Whoever waits in this process. One question at a time is under way for all of them.
 
     is_over: whether nobody is to wait any longer.
@@ -85,7 +85,7 @@ class Watch:
         if waiters and not self._is_over():
             try:
                 number = await next(iter(waiters)).ask()
-            except Unavailable:
+            except ServiceUnavailable:
                 return  # who waits finds that out for themselves
         for waiter in waiters:
             if (number is None or waiter.seen < number) and not waiter.told.done():

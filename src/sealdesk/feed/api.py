@@ -13,7 +13,7 @@ from sealdesk.paging import seal_cursor
 from sealdesk.web import envelope, query
 from sealdesk.web.envelope import FeedMeta
 from sealdesk.web.pagination import PAGING, ListCall, read_list
-from sealdesk.web.request import Answer, Call, Disconnected
+from sealdesk.web.request import Disconnected, Request, Response
 from sealdesk.web.router import operation
 
 _PROVE_EVERY_S = 1.0
@@ -48,21 +48,21 @@ _PARAMS = (_TYPES, _START, _WAIT)
     params=(*_PARAMS, *PAGING),
     fails=("cursor_expired",),
 )
-async def list_events(call: Call) -> Answer:
+async def list_events(request: Request) -> Response:
     """What happened to tickets, replies and customers in the last 30 days, oldest first. Each type
     is shown to keys that may list what it is about. Go on with `cursor` set to
     `meta.resume_cursor`, which is always there; with `wait` the answer comes as soon as there is an
     event. A cursor behind which events have been deleted is 410."""
-    asked = read_list(call, _PARAMS)
-    found = await _look(call, asked, _first(asked))
+    asked = read_list(request, _PARAMS)
+    found = await _look(request, asked, _first(asked))
     if asked.page.after is not None:
         rules.check_is_kept(_first(asked), found.pruned_position)
     wait_s = asked.values.get("wait", 0)
     if wait_s and not found.rows:
-        with call.shared.watch.place(call.caller.actor.id) as has_place:
+        with request.state.watch.place(request.caller.actor.id) as has_place:
             if has_place:
-                found = await _wait(call, asked, found, wait_s)
-    return _page(call, asked, found)
+                found = await _wait(request, asked, found, wait_s)
+    return _page(request, asked, found)
 
 
 def _first(asked: ListCall) -> int:
@@ -72,45 +72,45 @@ def _first(asked: ListCall) -> int:
     return _BEHIND_ALL if asked.values.get("start") == "latest" else 0
 
 
-async def _look(call: Call, asked: ListCall, after: int) -> Found:
-    caller = call.caller
+async def _look(request: Request, asked: ListCall, after: int) -> Found:
+    caller = request.caller
     types = rules.seen(asked.values.get("type"), caller.may)
-    return await call.read(
+    return await request.read(
         lambda tx: store.list_events(tx, caller.tenant_id, types, after, asked.page.per_page + 1)
     )
 
 
-async def _wait(call: Call, asked: ListCall, found: Found, wait_s: int) -> Found:
+async def _wait(request: Request, asked: ListCall, found: Found, wait_s: int) -> Found:
     """What is found in time. No connection is held, and the key is proven anew once a second."""
-    clock, shared, tenant_id = asyncio.get_running_loop(), call.shared, call.caller.tenant_id
+    clock, state, tenant_id = asyncio.get_running_loop(), request.state, request.caller.tenant_id
 
     async def ask() -> int:
         work = partial(store.last_position, tenant_id=tenant_id)
-        return await shared.database.read(work, tenant_id)
+        return await state.database.read(work, tenant_id)
 
     until = clock.time() + wait_s
-    gone = asyncio.ensure_future(call.until_gone())
+    gone = asyncio.ensure_future(request.until_gone())
     try:
-        while not found.rows and clock.time() < until and not shared.lifetime.is_ending:
+        while not found.rows and clock.time() < until and not state.lifetime.is_ending:
             within_s = min(until - clock.time(), _PROVE_EVERY_S)
-            is_news = await shared.watch.wait(
+            is_news = await state.watch.wait(
                 tenant_id, found.last_position, ask, unless=gone, within_s=within_s
             )
             if gone.done():
                 raise Disconnected
             deadline.begin()
-            await call.proof(call)
+            await request.proof(request)
             if is_news:
-                found = await _look(call, asked, found.last_position)
+                found = await _look(request, asked, found.last_position)
     finally:
         gone.cancel()
     return found
 
 
-def _page(call: Call, asked: ListCall, found: Found) -> Answer:
+def _page(request: Request, asked: ListCall, found: Found) -> Response:
     per_page = asked.page.per_page
     shown, has_more = found.rows[:per_page], len(found.rows) > per_page
     position = shown[-1]["position"] if has_more else found.last_position
-    cursor = seal_cursor(call.shared.ring, asked.listing, [position])
+    cursor = seal_cursor(request.state.ring, asked.listing, [position])
     meta = FeedMeta(per_page, has_more, cursor if has_more else None, cursor)
     return envelope.many([events.payload(row) for row in shown], meta)

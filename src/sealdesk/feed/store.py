@@ -24,7 +24,7 @@ class Found(NamedTuple):
 
 
 async def last_position(tx: Tx, tenant_id: str) -> int:
-    row = await tx.first(_LAST_POSITION, {"tenant_id": tenant_id, "limit": 1})
+    row = await tx.fetch_one(_LAST_POSITION, {"tenant_id": tenant_id, "limit": 1})
     return 0 if row is None else int(row["last_position"])
 
 
@@ -35,7 +35,7 @@ async def list_events(
     params = {"tenant_id": tenant_id, "after": after, "limit": limit}
     names = [f"type_{place}" for place in range(len(types))]
     params |= dict(zip(names, types, strict=True))
-    rows = await tx.all(_statement(names), params)
+    rows = await tx.fetch_all(_statement(names), params)
     if not rows:
         return Found([], 0, 0)  # nothing has ever happened to the tenant
     found = [row for row in rows if row["position"] is not None]

@@ -4,8 +4,8 @@ Nothing here may be reached that the deny table of `addresses` names, whatever a
 server says; see decision 0014.
 """
 
-from sealdesk.http_client.client import Sender
-from sealdesk.http_client.connection import Answered
-from sealdesk.http_client.errors import Unsent
+from sealdesk.http_client.client import HttpClient
+from sealdesk.http_client.connection import HttpResponse
+from sealdesk.http_client.errors import RequestFailed
 
-__all__ = ["Answered", "Sender", "Unsent"]
+__all__ = ["HttpClient", "HttpResponse", "RequestFailed"]

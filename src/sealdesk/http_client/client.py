@@ -8,9 +8,9 @@ from functools import cached_property
 
 from sealdesk.http_client import urls
 from sealdesk.http_client.addresses import Address
-from sealdesk.http_client.connection import Answered, Connection
+from sealdesk.http_client.connection import Connection, HttpResponse
 from sealdesk.http_client.connector import connect, trusting_the_system
-from sealdesk.http_client.errors import Unsent
+from sealdesk.http_client.errors import RequestFailed
 from sealdesk.http_client.pool import Idle
 from sealdesk.http_client.resolver import Resolver
 from sealdesk.http_client.urls import Destination
@@ -23,7 +23,7 @@ _VALUE = re.compile(r"[\x20-\x7e]*")
 _OURS = {"host", "content-length", "transfer-encoding", "connection", "accept-encoding"}
 
 
-class Sender:
+class HttpClient:
     """Sends for one process. Connections that are still good are used again."""
 
     def __init__(self, allowed: tuple[Network, ...], *, allow_http: bool) -> None:
@@ -39,7 +39,7 @@ class Sender:
         _, connection = await self._connect(destination, addresses, until)
         connection.close()
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answered:
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> HttpResponse:
         """Send, and read the answer. Raises Unsent.
 
         headers: those of the message; what frames it and names the host is added.
@@ -53,7 +53,7 @@ class Sender:
         if kept is not None:
             try:
                 return await self._exchange(destination, kept, request, until)
-            except Unsent as unsent:
+            except RequestFailed as unsent:
                 if unsent.cause != "bad_answer" or kept[1].has_heard:
                     raise
             # It was closed while it was idle: once more.
@@ -78,14 +78,14 @@ class Sender:
         made: tuple[Address, Connection],
         request: bytes,
         until: float,
-    ) -> Answered:
+    ) -> HttpResponse:
         address, connection = made
         try:
             async with asyncio.timeout_at(until):
                 answered = await connection.exchange(request)
         except TimeoutError:
             connection.drop()
-            raise Unsent("timeout", f"No whole answer came within {IN_ALL_S:g} s.") from None
+            raise RequestFailed("timeout", f"No whole answer came within {IN_ALL_S:g} s.") from None
         except BaseException:
             connection.drop()
             raise

@@ -5,13 +5,13 @@ import asyncio
 import httptools
 import msgspec
 
-from sealdesk.http_client.errors import Unsent
+from sealdesk.http_client.errors import RequestFailed
 
 MAX_HEAD_BYTES = 16 * 1024  # with all interim answers
 MAX_BODY_BYTES = 64 * 1024
 
 
-class Answered(msgspec.Struct, frozen=True):
+class HttpResponse(msgspec.Struct, frozen=True):
     """What came back. headers: as they came, names in lower case. body: at most 64 KiB of it."""
 
     status: int
@@ -29,15 +29,15 @@ class Connection(asyncio.Protocol):
     def __init__(self) -> None:
         self.is_reusable = True
         self._transport: asyncio.Transport | None = None
-        self._answered: asyncio.Future[Answered] | None = None
+        self._answered: asyncio.Future[HttpResponse] | None = None
         self._headers: list[tuple[str, str]] = []
         self._body: list[bytes] = []
         self._begin()
 
-    async def exchange(self, request: bytes) -> Answered:
+    async def exchange(self, request: bytes) -> HttpResponse:
         """Send a request and wait for its answer, for ever. Raises Unsent (bad_answer)."""
         self._begin()
-        answered: asyncio.Future[Answered] = asyncio.get_running_loop().create_future()
+        answered: asyncio.Future[HttpResponse] = asyncio.get_running_loop().create_future()
         self._answered = answered
         if self._transport is None or self._transport.is_closing():
             self._fail("The connection was closed.")
@@ -139,9 +139,9 @@ class Connection(asyncio.Protocol):
     def _finish(self) -> None:
         if self._answered is not None and not self._answered.done():
             body = b"".join(self._body)[:MAX_BODY_BYTES]
-            self._answered.set_result(Answered(self._status, tuple(self._headers), body))
+            self._answered.set_result(HttpResponse(self._status, tuple(self._headers), body))
 
     def _fail(self, text: str) -> None:
         self.is_reusable = False
         if self._answered is not None and not self._answered.done():
-            self._answered.set_exception(Unsent("bad_answer", text))
+            self._answered.set_exception(RequestFailed("bad_answer", text))

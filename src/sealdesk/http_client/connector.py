@@ -5,7 +5,7 @@ import ssl
 
 from sealdesk.http_client.addresses import Address
 from sealdesk.http_client.connection import Connection
-from sealdesk.http_client.errors import Unsent
+from sealdesk.http_client.errors import RequestFailed
 from sealdesk.http_client.urls import Destination
 
 _GOODBYE_S = 1.0
@@ -41,7 +41,7 @@ async def connect(
     until: of the loop's clock; addresses that do not answer share the time that is left.
     """
     loop = asyncio.get_running_loop()
-    failure = Unsent("url_unreachable", "No connection could be made.")
+    failure = RequestFailed("url_unreachable", "No connection could be made.")
     tried = addresses[:_TRIED]
     for number, address in enumerate(tried):
         share_s = (until - loop.time()) / (len(tried) - number)
@@ -49,7 +49,7 @@ async def connect(
             async with asyncio.timeout(share_s):
                 return address, await _connect(destination, address, context)
         except OSError as error:
-            failure = Unsent("url_unreachable", _why(error))
+            failure = RequestFailed("url_unreachable", _why(error))
     raise failure
 
 

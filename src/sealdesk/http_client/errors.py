@@ -12,7 +12,7 @@ Cause = Literal[
 ]
 
 
-class Unsent(Exception):
+class RequestFailed(Exception):
     """There was no answer. text: one sentence for the tenant, without our own addresses."""
 
     def __init__(self, cause: Cause, text: str) -> None:

@@ -7,7 +7,7 @@ from ipaddress import ip_address
 from typing import TypeVar
 
 from sealdesk.http_client.addresses import Address, is_permitted, plain
-from sealdesk.http_client.errors import Unsent
+from sealdesk.http_client.errors import RequestFailed
 from sealdesk.settings import Network
 
 # For so long an answer is used again, whatever its time to live.
@@ -20,7 +20,7 @@ SLOW_S = 1.0
 _NAMES_KEPT = 4096
 
 V = TypeVar("V")
-Found = tuple[Address, ...] | Unsent
+Found = tuple[Address, ...] | RequestFailed
 
 
 class Resolver:
@@ -50,8 +50,8 @@ class Resolver:
                 found = await asyncio.shield(asked)
         except TimeoutError:
             raise _unresolvable(f"Looking up {host} took too long.") from None
-        if isinstance(found, Unsent):
-            raise Unsent(found.cause, found.text)
+        if isinstance(found, RequestFailed):
+            raise RequestFailed(found.cause, found.text)
         return found
 
     def close(self) -> None:
@@ -61,7 +61,7 @@ class Resolver:
 
     def _literal(self, host: Address) -> tuple[Address, ...]:
         if not is_permitted(host, self._allowed):
-            raise Unsent("url_forbidden", f"{host} is not a public address.")
+            raise RequestFailed("url_forbidden", f"{host} is not a public address.")
         return (plain(host),)
 
     async def _ask(self, host: str) -> Found:
@@ -83,7 +83,7 @@ class Resolver:
             return _unresolvable(f"{host} has no address.")
         # One bad address spoils all: which of them is connected to would be chance.
         if not all(is_permitted(address, self._allowed) for address in addresses):
-            return Unsent("url_forbidden", f"{host} has an address that is not public.")
+            return RequestFailed("url_forbidden", f"{host} has an address that is not public.")
         return addresses
 
     def _note_pace(self, host: str, took_s: float) -> None:
@@ -128,8 +128,8 @@ def _why(host: str, error: OSError) -> str:
     return f"{host} has no address."
 
 
-def _unresolvable(text: str) -> Unsent:
-    return Unsent("url_unresolvable", text)
+def _unresolvable(text: str) -> RequestFailed:
+    return RequestFailed("url_unresolvable", text)
 
 
 def _put(kept: dict[str, V], name: str, value: V) -> None:

@@ -8,7 +8,7 @@ import idna
 import msgspec
 
 from sealdesk.http_client.addresses import Address
-from sealdesk.http_client.errors import Unsent
+from sealdesk.http_client.errors import RequestFailed
 
 MAX_URL = 2048
 _MAX_NAME = 253  # RFC 1035 2.3.4, without the dot at the end
@@ -114,5 +114,5 @@ def _in_ascii(text: str) -> str:
         raise _invalid("The host of the URL is not an internationalized domain name.") from None
 
 
-def _invalid(text: str) -> Unsent:
-    return Unsent("url_invalid", text)
+def _invalid(text: str) -> RequestFailed:
+    return RequestFailed("url_invalid", text)

@@ -8,14 +8,14 @@ from typing import Any, Literal, NamedTuple
 from sealdesk import ids
 from sealdesk.caller import SYSTEM, Actor, Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Clash, Fault, Missing, TooMany, Unproven, invalid
+from sealdesk.errors import Conflict, Fault, NotFound, TooManyRequests, Unauthorized, invalid
 from sealdesk.identity import rules, store
 from sealdesk.identity.auth import tokens
 from sealdesk.identity.auth.tokens import Token
 from sealdesk.identity.rules import Bound, Role, User
 from sealdesk.identity.store import Tenant
 from sealdesk.records import audit
-from sealdesk.records.audit import Deed
+from sealdesk.records.audit import AuditEntry
 from sealdesk.resources import emails
 
 Way = Literal["browser", "api"]
@@ -34,9 +34,9 @@ async def create_tenant(tx: Tx, name: str, *, actor: Actor, now_us: int) -> Tena
     if not 1 <= len(name.strip()) <= 100:
         raise invalid([Fault("/name", "invalid_length", "A name has 1 to 100 characters.")])
     tenant = Tenant(ids.mint(now_us), name.strip(), now_us)
-    await tx.enter(tenant.id)
+    await tx.set_tenant(tenant.id)
     await store.add_tenant(tx, tenant)
-    deed = Deed("tenant.created", actor, "", tenant.id, {"name": tenant.name})
+    deed = AuditEntry("tenant.created", actor, "", tenant.id, {"name": tenant.name})
     await audit.record(tx, tenant.id, deed, now_us)
     return tenant
 
@@ -55,7 +55,7 @@ async def create_user(
 ) -> User:
     """Raises Missing for an unknown tenant, Invalid, Clash when the address is taken."""
     if await store.find_tenant(tx, tenant_id) is None:
-        raise Missing("There is no such tenant.")
+        raise NotFound("There is no such tenant.")
     wrong = emails.fault(email)
     if wrong is not None:
         raise invalid([Fault("/email", "invalid_email", f"This {wrong}")])
@@ -71,8 +71,8 @@ async def create_user(
         created_at=now_us,
     )
     if not await store.add(tx, user):
-        raise Clash("user_email_taken", f"{email} is the address of another user.")
-    deed = Deed("user.created", actor, address, user.id, {"email": email, "role": role})
+        raise Conflict("user_email_taken", f"{email} is the address of another user.")
+    deed = AuditEntry("user.created", actor, address, user.id, {"email": email, "role": role})
     await audit.record(tx, tenant_id, deed, now_us)
     return user
 
@@ -118,20 +118,20 @@ async def finish_log_in(
     await store.note_address(tx, user.tenant_id, user.id, address, now_us)
     if how is not None:
         actor, details = Actor("user", user.id, user.name), {"email": user.email, "how": how}
-        deed = Deed("user.logged_in", actor, address, user.id, details)
+        deed = AuditEntry("user.logged_in", actor, address, user.id, details)
         await audit.record(tx, user.tenant_id, deed, now_us)
 
 
-def log_in_failed(user: User, address: str, how: Way) -> Deed:
+def log_in_failed(user: User, address: str, how: Way) -> AuditEntry:
     """Somebody did not know the password; who, nobody knows."""
     details = {"email": user.email, "how": how}
-    return Deed("user.log_in_failed", SYSTEM, address, user.id, details)
+    return AuditEntry("user.log_in_failed", SYSTEM, address, user.id, details)
 
 
-def confirmation_failed(user: User, address: str, how: Way) -> Deed:
+def confirmation_failed(user: User, address: str, how: Way) -> AuditEntry:
     """Who is logged in did not know the password when they were asked for it once more."""
     actor, details = Actor("user", user.id, user.name), {"email": user.email, "how": how}
-    return Deed("user.confirmation_failed", actor, address, user.id, details)
+    return AuditEntry("user.confirmation_failed", actor, address, user.id, details)
 
 
 async def log_out(tx: Tx, token: Token, address: str, *, now_us: int) -> None:
@@ -140,13 +140,13 @@ async def log_out(tx: Tx, token: Token, address: str, *, now_us: int) -> None:
     user = await store.find(tx, token.tenant_id, token.user_id)
     if user is not None:
         actor = Actor("user", user.id, user.name)
-        deed = Deed("user.logged_out", actor, address, user.id, {"email": user.email})
+        deed = AuditEntry("user.logged_out", actor, address, user.id, {"email": user.email})
         await audit.record(tx, user.tenant_id, deed, now_us)
 
 
 async def note_export(tx: Tx, caller: Caller, details: dict[str, Any], *, now_us: int) -> None:
     """Remember that the audit was taken along, and how much of it."""
-    deed = Deed("audit.exported", caller.actor, caller.address, None, details)
+    deed = AuditEntry("audit.exported", caller.actor, caller.address, None, details)
     await audit.record(tx, caller.tenant_id, deed, now_us)
 
 
@@ -159,7 +159,7 @@ async def set_password(
         tx, user.tenant_id, user.id, password_hash=password_hash, tokens_from=now_us
     )
     await store.drop_resets_of(tx, user.tenant_id, user.id)
-    deed = Deed("user.password_changed", actor, address, user.id, {"email": user.email})
+    deed = AuditEntry("user.password_changed", actor, address, user.id, {"email": user.email})
     await audit.record(tx, user.tenant_id, deed, now_us)
 
 
@@ -183,7 +183,7 @@ async def make_reset_token(
     await store.add_reset(
         tx, user.tenant_id, user.id, token_hash=_hash(token), expires_at=now_us + life_us
     )
-    deed = Deed(what, actor, address, user.id, {"email": user.email})
+    deed = AuditEntry(what, actor, address, user.id, {"email": user.email})
     await audit.record(tx, user.tenant_id, deed, now_us)
     return token
 
@@ -204,10 +204,10 @@ async def get_reset_user(tx: Tx, token: str, *, now_us: int) -> User:
     user = None
     if owner is not None:
         tenant_id, user_id = owner
-        await tx.enter(tenant_id)
+        await tx.set_tenant(tenant_id)
         user = await store.find(tx, tenant_id, user_id)
     if user is None or not user.is_active:
-        raise Unproven(
+        raise Unauthorized(
             "invalid_token",
             "The reset token was used, has expired, or never was. Ask for a new one.",
             headers=(("www-authenticate", "Bearer"),),
@@ -233,13 +233,13 @@ async def get_user_by_email(tx: Tx, email: str) -> User:
     """Raises Missing."""
     user = await store.find_by_email(tx, email)
     if user is None:
-        raise Missing(f"There is no user with the address {email}.")
+        raise NotFound(f"There is no user with the address {email}.")
     return user
 
 
-def wrong_credentials() -> Unproven:
+def wrong_credentials() -> Unauthorized:
     """The same for an unknown address, a wrong password and a user who was shut out."""
-    return Unproven("invalid_credentials", "The e-mail address or the password is wrong.")
+    return Unauthorized("invalid_credentials", "The e-mail address or the password is wrong.")
 
 
 async def _hold(tx: Tx, user: User) -> None:
@@ -251,9 +251,9 @@ def _hash(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
 
 
-def _too_many(wait_s: float) -> TooMany:
+def _too_many(wait_s: float) -> TooManyRequests:
     seconds = max(1, math.ceil(wait_s))
-    return TooMany(
+    return TooManyRequests(
         "too_many_attempts",
         f"Too many log-ins failed. Try again in {seconds} s, or ask an administrator for a reset"
         " link.",

@@ -5,10 +5,17 @@ import msgspec
 from sealdesk.db.engine import Tx
 from sealdesk.identity import examples, rules, store
 from sealdesk.identity.auth import login, tokens
-from sealdesk.identity.rules import AgentShown, LoggedIn, Login, PasswordChange, PasswordReset, User
+from sealdesk.identity.rules import (
+    AgentResponse,
+    LoggedIn,
+    Login,
+    PasswordChange,
+    PasswordReset,
+    User,
+)
 from sealdesk.web import body, envelope
 from sealdesk.web.pagination import PAGING, page, read_list
-from sealdesk.web.request import Answer, Call
+from sealdesk.web.request import Request, Response
 from sealdesk.web.router import operation
 
 _TAG = "Log-in"
@@ -19,31 +26,31 @@ _TAG = "Log-in"
     tag=_TAG,
     takes=Login,
     gives=examples.LOGGED_IN,
-    answer_headers=("cache-control",),
+    response_headers=("cache-control",),
     fails=("invalid_credentials", "too_many_attempts", "storage_unavailable"),
     example=examples.LOGIN,
 )
-async def log_in(call: Call) -> Answer:
+async def log_in(request: Request) -> Response:
     """An access token for an hour. Only failures count against the limits, and an address that
     the account has used before keeps its own count."""
-    wanted = body.read(call, Login)
-    user = await login.log_in(call, wanted.email, wanted.password)
-    token = login.access_token(call, user)
-    answer = LoggedIn(token, "Bearer", rules.TOKEN_LIFE_S, rules.shown(user))
-    return envelope.one(answer, 200, [(b"cache-control", b"no-store")])
+    wanted = body.read(request, Login)
+    user = await login.log_in(request, wanted.email, wanted.password)
+    token = login.access_token(request, user)
+    response = LoggedIn(token, "Bearer", rules.TOKEN_LIFE_S, rules.shown(user))
+    return envelope.one(response, 200, [(b"cache-control", b"no-store")])
 
 
 @operation("Log out", tag=_TAG, status=204)
-async def log_out(call: Call) -> Answer:
+async def log_out(request: Request) -> Response:
     """Ends the token that the request carries, for the very next request."""
-    await login.log_out(call, tokens.read(call))
+    await login.log_out(request, tokens.read(request))
     return envelope.nothing()
 
 
 @operation("Who is logged in", tag=_TAG, gives=examples.USER)
-async def me(call: Call) -> Answer:
+async def me(request: Request) -> Response:
     """The user whose token this is."""
-    return envelope.one(rules.shown(await _own_user(call)))
+    return envelope.one(rules.shown(await _own_user(request)))
 
 
 @operation(
@@ -54,12 +61,12 @@ async def me(call: Call) -> Answer:
     fails=("invalid_credentials", "too_many_attempts"),
     example=examples.PASSWORD_CHANGE,
 )
-async def change_password(call: Call) -> Answer:
+async def change_password(request: Request) -> Response:
     """Ends every token of the user, this one included."""
-    change = body.read(call, PasswordChange)
-    user = await _own_user(call)
-    await login.prove_password(call, user.email, change.current)
-    await login.change_password(call, user, change.new)
+    change = body.read(request, PasswordChange)
+    user = await _own_user(request)
+    await login.prove_password(request, user.email, change.current)
+    await login.change_password(request, user, change.new)
     return envelope.nothing()
 
 
@@ -71,34 +78,34 @@ async def change_password(call: Call) -> Answer:
     fails=("invalid_token", "storage_unavailable"),
     example=examples.PASSWORD_RESET,
 )
-async def reset_password(call: Call) -> Answer:
+async def reset_password(request: Request) -> Response:
     """With the one-time token that an administrator made (`sealdesk users reset-link`). Ends
     every token of the user."""
-    reset = body.read(call, PasswordReset)
-    await login.use_reset_token(call, reset)
+    reset = body.read(request, PasswordReset)
+    await login.use_reset_token(request, reset)
     return envelope.nothing()
 
 
 @operation("List agents", tag="Tickets", gives=examples.AGENT, is_list=True, params=PAGING)
-async def list_agents(call: Call) -> Answer:
+async def list_agents(request: Request) -> Response:
     """Whom a ticket can be assigned to: the tenant's active users."""
-    asked = read_list(call, ())
+    asked = read_list(request, ())
 
     async def work(tx: Tx) -> list[User]:
-        return await store.list_users(tx, call.caller.tenant_id, asked.page, active_only=True)
+        return await store.list_users(tx, request.caller.tenant_id, asked.page, active_only=True)
 
-    users = await call.read(work)
-    return page(call, asked, users, show=_agent, position=lambda user: [user.id])
+    users = await request.read(work)
+    return page(request, asked, users, show=_agent, position=lambda user: [user.id])
 
 
 def _agent(user: User) -> bytes:
-    return msgspec.json.encode(AgentShown(user.id, user.name))
+    return msgspec.json.encode(AgentResponse(user.id, user.name))
 
 
-async def _own_user(call: Call) -> User:
+async def _own_user(request: Request) -> User:
     """The logged-in user, in their home tenant."""
-    token = tokens.read(call)
-    user = await call.shared.database.read(
+    token = tokens.read(request)
+    user = await request.state.database.read(
         lambda tx: store.find(tx, token.tenant_id, token.user_id), token.tenant_id
     )
     if user is None:

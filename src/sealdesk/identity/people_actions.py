@@ -4,18 +4,18 @@ from typing import Any
 
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Clash, Forbidden, Missing
+from sealdesk.errors import Conflict, Forbidden, NotFound
 from sealdesk.identity import actions, rules, store
 from sealdesk.identity.rules import ADMINISTRATORS, Invitation, Role, User
 from sealdesk.records import audit
-from sealdesk.records.audit import Deed
+from sealdesk.records.audit import AuditEntry
 
 
 async def get_person(tx: Tx, caller: Caller, user_id: str) -> User:
     """Raises Missing."""
     user = await store.find(tx, caller.tenant_id, user_id)
     if user is None:
-        raise Missing
+        raise NotFound
     return user
 
 
@@ -46,7 +46,7 @@ async def make_link(tx: Tx, caller: Caller, user_id: str, *, now_us: int) -> tup
     """
     user = await _held(tx, caller, user_id)
     if not user.is_active:
-        raise Clash("user_inactive", "Reactivate them first: a link would let nobody in.")
+        raise Conflict("user_inactive", "Reactivate them first: a link would let nobody in.")
     return user, await _make_link(tx, caller, user, now_us=now_us)
 
 
@@ -124,7 +124,7 @@ def _check_role(caller: Caller, role: Role) -> None:
 async def _check_not_last(tx: Tx, user: User) -> None:
     """Raises Clash when nobody else can administer the tenant."""
     if user.role in ADMINISTRATORS and not await store.has_other_administrator(tx, user):
-        raise Clash(
+        raise Conflict(
             "last_administrator",
             "Nobody else can administer this desk. Make somebody else an administrator first.",
         )
@@ -146,5 +146,5 @@ async def _make_link(tx: Tx, caller: Caller, user: User, *, now_us: int) -> str:
 async def _note(
     tx: Tx, caller: Caller, what: str, user: User, details: dict[str, Any], now_us: int
 ) -> None:
-    deed = Deed(what, caller.actor, caller.address, user.id, details)
+    deed = AuditEntry(what, caller.actor, caller.address, user.id, details)
     await audit.record(tx, user.tenant_id, deed, now_us)

@@ -155,7 +155,7 @@ class User(msgspec.Struct, frozen=True):
         return f"User(id={self.id!r})"
 
 
-class UserShown(msgspec.Struct, frozen=True):
+class UserResponse(msgspec.Struct, frozen=True):
     """A user as the API shows them."""
 
     id: Id
@@ -165,7 +165,7 @@ class UserShown(msgspec.Struct, frozen=True):
     tenant_id: Id
 
 
-class AgentShown(msgspec.Struct, frozen=True):
+class AgentResponse(msgspec.Struct, frozen=True):
     """Somebody whom a ticket can be assigned to."""
 
     id: Id
@@ -182,7 +182,7 @@ class LoggedIn(msgspec.Struct, frozen=True):
     access_token: str
     token_type: Literal["Bearer"]
     expires_in: int
-    user: UserShown
+    user: UserResponse
 
     def __repr__(self) -> str:
         return "LoggedIn(…)"
@@ -221,8 +221,8 @@ def givable(may: frozenset[str]) -> tuple[Role, ...]:
     return tuple(role for role in ROLES if "super_admin" in may or role != "super_admin")
 
 
-def shown(user: User) -> UserShown:
-    return UserShown(user.id, user.email, user.name, user.role, user.tenant_id)
+def shown(user: User) -> UserResponse:
+    return UserResponse(user.id, user.email, user.name, user.role, user.tenant_id)
 
 
 def default_name(email: str) -> str:

@@ -113,13 +113,15 @@ class Tenant(NamedTuple):
 
 
 async def find(tx: Tx, tenant_id: str, user_id: str) -> User | None:
-    row = await tx.first(_FIND, {"tenant_id": tenant_id, "id": user_id})
+    row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": user_id})
     return None if row is None else _user(row)
 
 
 async def find_by_email(tx: Tx, email: str) -> User | None:
     """The user with this address, whichever tenant they are of: addresses are unique over all."""
-    row = await tx.find_home(_FIND_HOME, _FIND, {"email_identity": emails.identity(email)})
+    row = await tx.find_across_tenants(
+        _FIND_HOME, _FIND, {"email_identity": emails.identity(email)}
+    )
     return None if row is None else _user(row)
 
 
@@ -128,7 +130,7 @@ async def list_users(
 ) -> list[User]:
     """Newest first; one more than the page when there are more."""
     before = page.after[0] if page.after else LAST_ID
-    rows = await tx.all(
+    rows = await tx.fetch_all(
         _LIST_ACTIVE if active_only else _LIST,
         {"tenant_id": tenant_id, "before": before, "limit": page.per_page + 1},
     )
@@ -137,7 +139,7 @@ async def list_users(
 
 async def add(tx: Tx, user: User) -> bool:
     """False, and nothing stored, when the address is another user's."""
-    added = await tx.run(
+    added = await tx.execute(
         _ADD_TO_DIRECTORY,
         {
             "email_identity": emails.identity(user.email),
@@ -146,14 +148,14 @@ async def add(tx: Tx, user: User) -> bool:
         },
     )
     if added:
-        await tx.put(_ADD, msgspec.structs.asdict(user))
+        await tx.execute_one(_ADD, msgspec.structs.asdict(user))
     return added == 1
 
 
 async def set_password(
     tx: Tx, tenant_id: str, user_id: str, *, password_hash: str, tokens_from: int
 ) -> None:
-    await tx.put(
+    await tx.execute_one(
         _SET_PASSWORD,
         {
             "tenant_id": tenant_id,
@@ -165,56 +167,60 @@ async def set_password(
 
 
 async def set_name(tx: Tx, user: User, name: str) -> None:
-    await tx.put(_SET_NAME, {"tenant_id": user.tenant_id, "id": user.id, "name": name})
+    await tx.execute_one(_SET_NAME, {"tenant_id": user.tenant_id, "id": user.id, "name": name})
 
 
 async def set_role(tx: Tx, user: User, role: Role, *, tokens_from: int) -> None:
     params = {"tenant_id": user.tenant_id, "id": user.id}
-    await tx.put(_SET_ROLE, {**params, "role": role, "tokens_from": tokens_from})
+    await tx.execute_one(_SET_ROLE, {**params, "role": role, "tokens_from": tokens_from})
 
 
 async def set_active(tx: Tx, user: User, is_active: bool, *, tokens_from: int) -> None:
     params = {"tenant_id": user.tenant_id, "id": user.id}
-    await tx.put(_SET_ACTIVE, {**params, "is_active": is_active, "tokens_from": tokens_from})
+    await tx.execute_one(
+        _SET_ACTIVE, {**params, "is_active": is_active, "tokens_from": tokens_from}
+    )
 
 
 async def has_other_administrator(tx: Tx, user: User) -> bool:
     """Whether somebody else can administer the tenant, too."""
     params = {"tenant_id": user.tenant_id, "except_id": user.id}
     for role in ADMINISTRATORS:
-        if await tx.first(_FIND_OTHER_ADMINISTRATOR, {**params, "role": role}) is not None:
+        if await tx.fetch_one(_FIND_OTHER_ADMINISTRATOR, {**params, "role": role}) is not None:
             return True
     return False
 
 
 async def add_tenant(tx: Tx, tenant: Tenant) -> None:
-    await tx.put(_ADD_TENANT, tenant._asdict())
+    await tx.execute_one(_ADD_TENANT, tenant._asdict())
 
 
 async def find_tenant(tx: Tx, tenant_id: str) -> Tenant | None:
-    row = await tx.first(_FIND_TENANT, {"id": tenant_id})
+    row = await tx.fetch_one(_FIND_TENANT, {"id": tenant_id})
     return None if row is None else Tenant(*row)
 
 
 async def list_tenants(tx: Tx, after: str, limit: int) -> list[Tenant]:
     """Oldest first, for commands."""
-    return [Tenant(*row) for row in await tx.all(_LIST_TENANTS, {"after": after, "limit": limit})]
+    return [
+        Tenant(*row) for row in await tx.fetch_all(_LIST_TENANTS, {"after": after, "limit": limit})
+    ]
 
 
 async def is_known_address(tx: Tx, tenant_id: str, user_id: str, address: str) -> bool:
     """Whether the user has logged in from this address before."""
     params = {"tenant_id": tenant_id, "user_id": user_id, "address": address}
-    return await tx.first(_IS_KNOWN_ADDRESS, params) is not None
+    return await tx.fetch_one(_IS_KNOWN_ADDRESS, params) is not None
 
 
 async def note_address(tx: Tx, tenant_id: str, user_id: str, address: str, now_us: int) -> None:
     params = {"tenant_id": tenant_id, "user_id": user_id, "address": address}
-    await tx.put(_NOTE_ADDRESS, {**params, "last_at": now_us})
+    await tx.execute_one(_NOTE_ADDRESS, {**params, "last_at": now_us})
 
 
 async def full_until(tx: Tx, bound: Bound, now_us: int) -> int | None:
     """Until when a bucket is full, None when it is not."""
-    row = await tx.first(
+    row = await tx.fetch_one(
         _FULL_SINCE,
         {
             "bucket": bound.bucket,
@@ -226,29 +232,29 @@ async def full_until(tx: Tx, bound: Bound, now_us: int) -> int | None:
 
 
 async def note_attempt(tx: Tx, bucket: str, attempt_id: str, now_us: int) -> None:
-    await tx.put(_NOTE_ATTEMPT, {"bucket": bucket, "id": attempt_id, "at": now_us})
+    await tx.execute_one(_NOTE_ATTEMPT, {"bucket": bucket, "id": attempt_id, "at": now_us})
 
 
 async def forget_attempt(tx: Tx, bucket: str, attempt_id: str) -> None:
-    await tx.send(_FORGET_ATTEMPT, {"bucket": bucket, "id": attempt_id})
+    await tx.enqueue(_FORGET_ATTEMPT, {"bucket": bucket, "id": attempt_id})
 
 
 async def forget_bucket(tx: Tx, bucket: str) -> None:
-    await tx.send(_FORGET_BUCKET, {"bucket": bucket})
+    await tx.enqueue(_FORGET_BUCKET, {"bucket": bucket})
 
 
 async def end_token(tx: Tx, token_id: str, expires_at: int) -> None:
-    await tx.send(_END_TOKEN, {"id": token_id, "expires_at": expires_at})
+    await tx.enqueue(_END_TOKEN, {"id": token_id, "expires_at": expires_at})
 
 
 async def is_ended(tx: Tx, token_id: str) -> bool:
-    return await tx.first(_IS_ENDED, {"id": token_id}) is not None
+    return await tx.fetch_one(_IS_ENDED, {"id": token_id}) is not None
 
 
 async def add_reset(
     tx: Tx, tenant_id: str, user_id: str, *, token_hash: bytes, expires_at: int
 ) -> None:
-    await tx.put(
+    await tx.execute_one(
         _ADD_RESET,
         {
             "token_hash": token_hash,
@@ -261,19 +267,19 @@ async def add_reset(
 
 async def find_reset(tx: Tx, token_hash: bytes, now_us: int) -> tuple[str, str] | None:
     """(tenant id, user id) of a reset link that still holds."""
-    row = await tx.first(_FIND_RESET, {"token_hash": token_hash, "now": now_us})
+    row = await tx.fetch_one(_FIND_RESET, {"token_hash": token_hash, "now": now_us})
     return None if row is None else (row["tenant_id"], row["user_id"])
 
 
 async def drop_resets_of(tx: Tx, tenant_id: str, user_id: str) -> None:
-    await tx.send(_DROP_RESETS_OF, {"tenant_id": tenant_id, "user_id": user_id})
+    await tx.enqueue(_DROP_RESETS_OF, {"tenant_id": tenant_id, "user_id": user_id})
 
 
 async def prune(tx: Tx, now_us: int, attempts_before: int, limit: int) -> int:
     """Delete some of what no longer matters; how many rows."""
-    attempts = await tx.run(_PRUNE_ATTEMPTS, {"before": attempts_before, "limit": limit})
-    tokens = await tx.run(_PRUNE_TOKENS, {"now": now_us, "limit": limit})
-    return attempts + tokens + await tx.run(_PRUNE_RESETS, {"now": now_us, "limit": limit})
+    attempts = await tx.execute(_PRUNE_ATTEMPTS, {"before": attempts_before, "limit": limit})
+    tokens = await tx.execute(_PRUNE_TOKENS, {"now": now_us, "limit": limit})
+    return attempts + tokens + await tx.execute(_PRUNE_RESETS, {"now": now_us, "limit": limit})
 
 
 def _user(row: Row) -> User:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from redis.asyncio.connection import AbstractConnection, ConnectionPool
 
-from sealdesk.errors import Unfit
+from sealdesk.errors import ConfigurationError
 
 # GCRA, as in `limits.RateLimiter`, for several requests of one key at once. Debts are durations,
 # in microseconds; only this script knows the time, and only Redis' own. What is kept is the debt
@@ -66,7 +66,7 @@ class Redis:
             pool.make_connection()
         except (ValueError, TypeError):
             # The cause may quote a part of the password.
-            raise Unfit(
+            raise ConfigurationError(
                 "SEALDESK_REDIS_URL cannot be read; it must be like"
                 " redis://user:password@host:6379/0, without unknown options, and with special"
                 " characters of the password percent-encoded"

@@ -33,7 +33,7 @@ _UNHEARD = 0.05
 _AT_ONCE = 200  # debts that are told in one go: some 2 ms of the loop
 
 # What waits for an answer: the requests of a key, under a limit, in their order.
-Asked = dict[tuple[str, int], list[asyncio.Future[RateState]]]
+InboxQuery = dict[tuple[str, int], list[asyncio.Future[RateState]]]
 
 log = structlog.get_logger("sealdesk.rate_limits.limiter")
 
@@ -55,9 +55,9 @@ class SharedLimiter:
         self._processes = processes
         self._monotonic_s = monotonic_s
         self._own = RateLimiter(monotonic_s)
-        self._asked: Asked = {}
+        self._asked: InboxQuery = {}
         self._asked_at = 0.0
-        self._under_way: Asked = {}
+        self._under_way: InboxQuery = {}
         self._wake: asyncio.Future[None] | None = None
         self._task: asyncio.Task[None] | None = None
         self._is_settled = asyncio.Event()
@@ -84,12 +84,12 @@ class SharedLimiter:
         if is_spent(step_s, debt_s):
             return refused(limit, step_s, debt_s)
         loop = asyncio.get_running_loop()
-        answer: asyncio.Future[RateState] = loop.create_future()
+        response: asyncio.Future[RateState] = loop.create_future()
         if not self._asked:
             self._asked_at = loop.time()
-        self._asked.setdefault((key_id, limit), []).append(answer)
+        self._asked.setdefault((key_id, limit), []).append(response)
         _wake(self._wake)
-        return await answer
+        return await response
 
     async def _run(self) -> None:
         """Be with Redis, or look for it, until cancelled."""
@@ -133,10 +133,10 @@ class SharedLimiter:
         until = max(self._asked_at + WAIT_S, asyncio.get_running_loop().time() + _ANSWER_S)
         async with asyncio.timeout_at(until):
             told = await link.spend([self._spend(*asked) for asked in self._under_way.items()])
-        for (asked, answers), answer in zip(self._under_way.items(), told, strict=True):
+        for (asked, answers), response in zip(self._under_way.items(), told, strict=True):
             key_id, limit = asked
-            self._own.raise_debt(key_id, now + answer.debt_s)
-            _settle(answers, limit, answer)
+            self._own.raise_debt(key_id, now + response.debt_s)
+            _settle(answers, limit, response)
         self._under_way = {}
         return None
 
@@ -186,9 +186,9 @@ class SharedLimiter:
         self.mode = "local"
         for waiting in (self._under_way, self._asked):
             for (key_id, limit), answers in waiting.items():
-                for answer in answers:
-                    if not answer.done():
-                        answer.set_result(self._own.take_now(key_id, limit, self._processes))
+                for response in answers:
+                    if not response.done():
+                        response.set_result(self._own.take_now(key_id, limit, self._processes))
         self._under_way, self._asked = {}, {}
 
 
@@ -205,11 +205,11 @@ def _floor_s(debt_s: float) -> float:
 def _settle(answers: list[asyncio.Future[RateState]], limit: int, told: Told) -> None:
     """Answer the requests in their order: the first ones passed."""
     step_s = PERIOD_S / limit
-    for place, answer in enumerate(answers, start=1):
-        if answer.done():
+    for place, response in enumerate(answers, start=1):
+        if response.done():
             continue  # whoever asked has gone
         after = told.accepted - place
         if after >= 0:
-            answer.set_result(passed(limit, step_s, told.debt_s - after * step_s))
+            response.set_result(passed(limit, step_s, told.debt_s - after * step_s))
         else:
-            answer.set_result(refused(limit, step_s, told.debt_s))
+            response.set_result(refused(limit, step_s, told.debt_s))

@@ -24,7 +24,7 @@ ORDER BY a.id DESC LIMIT :limit
 """
 
 
-class Deed(msgspec.Struct, frozen=True):
+class AuditEntry(msgspec.Struct, frozen=True):
     """Something worth remembering.
 
     action: a dotted name, as in `api_key.revoked`. details: what else matters, never a secret.
@@ -37,9 +37,9 @@ class Deed(msgspec.Struct, frozen=True):
     details: dict[str, Any] = {}
 
 
-async def record(tx: Tx, tenant_id: str, deed: Deed, now_us: int) -> None:
+async def record(tx: Tx, tenant_id: str, deed: AuditEntry, now_us: int) -> None:
     """Note a deed in the tenant's audit."""
-    await tx.put(
+    await tx.execute_one(
         _INSERT,
         {
             "tenant_id": tenant_id,
@@ -88,7 +88,7 @@ class Found(msgspec.Struct, frozen=True):
 async def list_deeds(tx: Tx, tenant_id: str, wanted: Wanted) -> list[Found]:
     """What was done in a tenant, newest first; what is not `is_served` is read slowly."""
     params = {"tenant_id": tenant_id, **msgspec.structs.asdict(wanted)}
-    return [_found(row) for row in await tx.all(_LIST, params)]
+    return [_found(row) for row in await tx.fetch_all(_LIST, params)]
 
 
 def _found(row: Row) -> Found:

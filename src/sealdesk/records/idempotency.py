@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Invalid, Malformed
+from sealdesk.errors import BadRequest, ValidationFailed
 
 KEPT_US = 24 * 3600 * 1_000_000
 _KEY = re.compile(r"[\x20-\x7e]{1,255}")
@@ -55,7 +55,7 @@ class Stored(NamedTuple):
 def once(tenant_id: str, key_id: str, *, key: str, method: str, path: str, body: bytes) -> Once:
     """What the Idempotency-Key of a request means. Raises Malformed for a bad key."""
     if _KEY.fullmatch(key) is None:
-        raise Malformed(
+        raise BadRequest(
             "invalid_header", "Idempotency-Key must be 1 to 255 printable ASCII characters."
         )
     return Once(tenant_id, key_id, f"{method} {path} {key}", hashlib.sha256(body).digest())
@@ -66,7 +66,7 @@ async def find(tx: Tx, once: Once, now_us: int) -> Stored | None:
 
     Raises Invalid when the key was used for another body.
     """
-    row = await tx.first(
+    row = await tx.fetch_one(
         _FIND,
         {
             "tenant_id": once.tenant_id,
@@ -78,7 +78,7 @@ async def find(tx: Tx, once: Once, now_us: int) -> Stored | None:
     if row is None:
         return None
     if row["fingerprint"] != once.fingerprint:
-        raise Invalid(
+        raise ValidationFailed(
             "idempotency_key_reused",
             "This Idempotency-Key was used for another body within 24 hours. Use a new key for a"
             " new request, and the same body for a repeated one.",
@@ -87,18 +87,18 @@ async def find(tx: Tx, once: Once, now_us: int) -> Stored | None:
     return Stored(row["status"], row["body"], headers)
 
 
-async def store(tx: Tx, once: Once, answer: Stored, now_us: int) -> None:
+async def store(tx: Tx, once: Once, response: Stored, now_us: int) -> None:
     """Remember an answer, in the transaction of its effect."""
-    await tx.put(
+    await tx.execute_one(
         _STORE,
         {
             "tenant_id": once.tenant_id,
             "key_id": once.key_id,
             "scope": once.scope,
             "fingerprint": once.fingerprint,
-            "status": answer.status,
-            "body": answer.body,
-            "headers": msgspec.json.encode(answer.headers).decode(),
+            "status": response.status,
+            "body": response.body,
+            "headers": msgspec.json.encode(response.headers).decode(),
             "stored_at": now_us,
         },
     )
@@ -106,4 +106,4 @@ async def store(tx: Tx, once: Once, answer: Stored, now_us: int) -> None:
 
 async def prune(tx: Tx, now_us: int, limit: int) -> int:
     """Delete some answers older than 24 hours; how many."""
-    return await tx.run(_PRUNE, {"kept_since": now_us - KEPT_US, "limit": limit})
+    return await tx.execute(_PRUNE, {"kept_since": now_us - KEPT_US, "limit": limit})

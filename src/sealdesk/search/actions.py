@@ -6,7 +6,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.paging import PageRequest
 from sealdesk.search import rules
 from sealdesk.search.store import lookup
-from sealdesk.state import Shared
+from sealdesk.state import AppState
 
 
 class Found(NamedTuple):
@@ -16,23 +16,23 @@ class Found(NamedTuple):
     has_more: bool
 
 
-async def find_tickets(shared: Shared, tenant_id: str, question: str) -> Found:
+async def find_tickets(state: AppState, tenant_id: str, question: str) -> Found:
     """Raises Unavailable, with the code query_too_slow when it takes too long."""
     terms = rules.terms_of(question)
     if not terms:
         return Found([], False)
-    is_postgres = bool(shared.settings.database_url)
+    is_postgres = bool(state.settings.database_url)
 
     async def work(tx: Tx) -> list[str]:
         most = rules.MOST_FOUND + 1
         return await lookup.find(tx, tenant_id, terms, most, is_postgres=is_postgres)
 
-    found = await shared.database.read_slowly(work, tenant_id)
+    found = await state.database.read_unindexed(work, tenant_id)
     return Found(found[: rules.MOST_FOUND], len(found) > rules.MOST_FOUND)
 
 
 async def find_customers(
-    shared: Shared, tenant_id: str, question: str, page: PageRequest
+    state: AppState, tenant_id: str, question: str, page: PageRequest
 ) -> list[str] | None:
     """The ids of customers in whom words begin so, newest first; one more when there are more.
 
@@ -40,7 +40,7 @@ async def find_customers(
     """
     terms = rules.beginnings_of(question)
     before = str(page.after[0]) if page.after else lookup.LAST_ID
-    is_postgres = bool(shared.settings.database_url)
+    is_postgres = bool(state.settings.database_url)
 
     async def work(tx: Tx) -> list[str] | None:
         if not await lookup.are_customers_done(tx, tenant_id):
@@ -50,4 +50,4 @@ async def find_customers(
             tx, tenant_id, terms, before, most, is_postgres=is_postgres
         )
 
-    return await shared.database.read_slowly(work, tenant_id) if terms else []
+    return await state.database.read_unindexed(work, tenant_id) if terms else []

@@ -8,10 +8,10 @@ from sealdesk.api_keys.usage import recorder as usage
 from sealdesk.clock import Clock
 from sealdesk.db import schema_version
 from sealdesk.db.factory import open_database
-from sealdesk.errors import Unavailable
+from sealdesk.errors import ServiceUnavailable
 from sealdesk.routes import PAGES, ROUTES
 from sealdesk.settings import Settings
-from sealdesk.state import Shared, share
+from sealdesk.state import AppState, share
 from sealdesk.web.application import Application
 from sealdesk.web.request import Receive, Scope, Send
 from sealdesk.worker import background_loop
@@ -19,43 +19,43 @@ from sealdesk.worker import background_loop
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
-def compose(settings: Settings, clock: Clock | None = None) -> tuple[Asgi, Shared]:
+def compose(settings: Settings, clock: Clock | None = None) -> tuple[Asgi, AppState]:
     """The application, and what it shares. The database must have the current schema.
 
     Raises sqlite3.Error.
     """
-    shared = share(settings, open_database(settings, name="sealdesk serve"), clock or Clock())
-    application = Application((*ROUTES, *PAGES), shared)
+    state = share(settings, open_database(settings, name="sealdesk serve"), clock or Clock())
+    application = Application((*ROUTES, *PAGES), state)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             await application(scope, receive, send)
         elif scope["type"] == "lifespan":
-            await _live(shared, receive, send)
+            await _live(state, receive, send)
 
-    return app, shared
+    return app, state
 
 
-async def _live(shared: Shared, receive: Receive, send: Send) -> None:
+async def _live(state: AppState, receive: Receive, send: Send) -> None:
     """Start the background loop with the server, and end everything with it."""
     await receive()
-    await shared.limiter.start()
-    with contextlib.suppress(Unavailable):
+    await state.limiter.start()
+    with contextlib.suppress(ServiceUnavailable):
         # Opens the first connection, by which other processes of the database see this one.
-        await shared.database.read(schema_version.stored)
+        await state.database.read(schema_version.stored)
     # On PostgreSQL `sealdesk worker` runs the loop: once, and in a role of its own.
-    is_worker = not shared.settings.database_url
-    background = [asyncio.create_task(background_loop.run(shared))] if is_worker else []
-    background.append(asyncio.create_task(usage.keep_written(shared)))
+    is_worker = not state.settings.database_url
+    background = [asyncio.create_task(background_loop.run(state))] if is_worker else []
+    background.append(asyncio.create_task(usage.keep_written(state)))
     await send({"type": "lifespan.startup.complete"})
     await receive()
     for task in background:
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
-    await shared.afterwards.finish()
-    await usage.write_last(shared)
-    await shared.sender.close()
-    await shared.limiter.stop()
-    await shared.database.close()
+    await state.background_tasks.finish()
+    await usage.write_last(state)
+    await state.sender.close()
+    await state.limiter.stop()
+    await state.database.close()
     await send({"type": "lifespan.shutdown.complete"})

@@ -14,7 +14,7 @@ from uvicorn.protocols.http.httptools_impl import (
     RequestResponseCycle,
 )
 
-from sealdesk.errors import Malformed, Refusal, TooLargeHeaders, TooSlow
+from sealdesk.errors import ApiError, BadRequest, HeadersTooLarge, RequestTimeout
 from sealdesk.web import envelope
 
 MAX_HEADER_BYTES = 16 * 1024
@@ -106,7 +106,7 @@ class Protocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         self._refuse(
-            Malformed("malformed_request", "The request is not HTTP/1.1 that can be read.")
+            BadRequest("malformed_request", "The request is not HTTP/1.1 that can be read.")
         )
 
     def give_up(self) -> None:
@@ -115,7 +115,7 @@ class Protocol(HttpToolsProtocol):
             self.transport.close()
             return
         detail = f"The request did not arrive within {self.owes_s:g} s. Send it again."
-        self._refuse(TooSlow("request_timeout", detail))
+        self._refuse(RequestTimeout("request_timeout", detail))
 
     def is_quiet(self, for_s: float) -> bool:
         """Whether no request has begun here, nor ended in the last so many seconds."""
@@ -129,7 +129,7 @@ class Protocol(HttpToolsProtocol):
         self.owes_since = self.loop.time()
         self.owes_s = within_s
 
-    def _refuse(self, refusal: Refusal) -> None:
+    def _refuse(self, refusal: ApiError) -> None:
         """Answer outside the application, for what never becomes a request, and close.
 
         Answers to earlier requests of the connection are still due, and go out before.
@@ -177,24 +177,24 @@ async def sweep(connections: set[Any]) -> None:
                 connection.give_up()
 
 
-def _as_bytes(refusal: Refusal) -> bytes:
+def _as_bytes(refusal: ApiError) -> bytes:
     request_id = os.urandom(12).hex()
-    answer = envelope.problem(refusal, "", request_id)
+    response = envelope.problem(refusal, "", request_id)
     return b"".join(
         (
-            STATUS_LINE[answer.status],
+            STATUS_LINE[response.status],
             b"content-type: application/problem+json\r\n",
-            b"content-length: %d\r\n" % len(answer.body),
+            b"content-length: %d\r\n" % len(response.body),
             b"x-content-type-options: nosniff\r\n",
             b"x-request-id: %s\r\n" % request_id.encode(),
             b"connection: close\r\n\r\n",
-            answer.body,
+            response.body,
         )
     )
 
 
-def _too_large() -> TooLargeHeaders:
-    return TooLargeHeaders(
+def _too_large() -> HeadersTooLarge:
+    return HeadersTooLarge(
         "headers_too_large",
         f"Headers may have {MAX_HEADER_BYTES} bytes and {MAX_HEADERS} lines in all.",
         max_bytes=MAX_HEADER_BYTES,

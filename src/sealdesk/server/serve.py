@@ -16,7 +16,7 @@ import structlog
 import uvicorn
 import uvloop
 
-from sealdesk.errors import Unfit
+from sealdesk.errors import ConfigurationError
 from sealdesk.server import draining, http_protocol
 from sealdesk.server.app import Asgi
 from sealdesk.settings import Settings
@@ -45,7 +45,7 @@ class Ending(NamedTuple):
 ALONE = Ending()
 
 
-class Refused(Unfit):
+class Refused(ConfigurationError):
     """The server cannot start; the text says what to do."""
 
 

@@ -20,7 +20,7 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from sealdesk.rate_limits.limiter import Limiter
-from sealdesk.telemetry.shared_memory import Tally
+from sealdesk.telemetry.shared_memory import SharedMemory
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 _BOUNDS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
@@ -59,10 +59,10 @@ class Metrics(Collector):
         self._durations: defaultdict[str, _Durations] = defaultdict(_Durations)
         self._attempts: Counter[str] = Counter()
         self._unplaced_s = 0.0
-        self._tally: Tally | None = None
+        self._tally: SharedMemory | None = None
         self._worker = 0
 
-    def join(self, tally: Tally, worker: int) -> None:
+    def join(self, tally: SharedMemory, worker: int) -> None:
         """Count together with the other workers, and go on where this one's predecessor ended."""
         self._tally, self._worker = tally, worker
         before = _read(tally, worker)
@@ -152,7 +152,7 @@ class Metrics(Collector):
         return generate_latest(self._registry)
 
 
-def _read(tally: Tally, worker: int) -> _Counted:
+def _read(tally: SharedMemory, worker: int) -> _Counted:
     content = tally.read(worker)
     return msgspec.msgpack.decode(content, type=_Counted) if content else _Counted({}, {})
 

@@ -9,7 +9,7 @@ _HEAD = struct.Struct("<II")  # length and checksum of what follows
 _PART_BYTES = 1 + 2 * _PAGE_BYTES  # which of the two pages holds, and both
 
 
-class Tally:
+class SharedMemory:
     """One part a worker. Made before the fork, it lives as long as any of them.
 
     A part has two pages, written in turn: one that is being read is whole, unless its reader was

@@ -7,7 +7,7 @@ from sealdesk.caller import Caller
 from sealdesk.customers import actions as customers
 from sealdesk.customers import rules as customer_rules
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Fault, Missing, Stale, invalid
+from sealdesk.errors import Fault, NotFound, PreconditionFailed, invalid
 from sealdesk.event_log import events
 from sealdesk.paging import PageRequest
 from sealdesk.tickets import rules
@@ -141,7 +141,7 @@ async def _reply(
     return written
 
 
-async def answer(
+async def send_reply(
     tx: Tx,
     caller: Caller,
     ticket_id: str,
@@ -161,7 +161,9 @@ async def answer(
         tx, caller.tenant_id, ticket_id, newest, is_internal=None, newest_first=True
     )
     if seen != (replies[0].id if replies else ""):
-        raise Stale("version_mismatch", "There is a newer reply than the one that was seen.")
+        raise PreconditionFailed(
+            "version_mismatch", "There is a newer reply than the one that was seen."
+        )
     written = await _reply(tx, caller, found, new, now_us)
     if after != TicketChange():
         await change_ticket(tx, caller, ticket_id, after, if_match=None, now_us=now_us)
@@ -173,14 +175,14 @@ async def get_shown(tx: Tx, tenant_id: str, ticket_id: str) -> Shown:
     """A ticket as ready JSON. Raises Missing."""
     shown = await ticket_store.find_shown(tx, tenant_id, ticket_id)
     if shown is None:
-        raise Missing
+        raise NotFound
     return shown
 
 
 async def _get(tx: Tx, tenant_id: str, ticket_id: str) -> TicketAndCustomer:
     found = await ticket_store.find(tx, tenant_id, ticket_id)
     if found is None:
-        raise Missing
+        raise NotFound
     return found
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sealdesk.db.engine import Row, Tx
-from sealdesk.errors import Missing
+from sealdesk.errors import NotFound
 from sealdesk.tickets import actions, examples, rules, types
 from sealdesk.tickets.store import lists
 from sealdesk.tickets.store import tickets as ticket_store
@@ -12,7 +12,7 @@ from sealdesk.tickets.types import NewReply, NewTicket, Reply, TicketChange
 from sealdesk.web import body, conditional, envelope, query
 from sealdesk.web.idempotent import effect
 from sealdesk.web.pagination import PAGING, page, read_list
-from sealdesk.web.request import Answer, Call, Header
+from sealdesk.web.request import Header, Request, Response
 from sealdesk.web.router import operation
 
 _TAG = "Tickets"
@@ -48,11 +48,11 @@ _REPLY_FILTERS = (
     params=(*_FILTERS, *PAGING),
     fails=("query_too_slow",),
 )
-async def list_tickets(call: Call) -> Answer:
+async def list_tickets(request: Request) -> Response:
     """Newest first. Filters are joined by "and"; `status` and `priority` take several values,
     separated by commas, of which any is enough. One filter in the default order is as fast as
     none; combinations may take longer and are cut off after 2 s."""
-    asked = read_list(call, _FILTERS)
+    asked = read_list(request, _FILTERS)
     values = dict(asked.values)
     values.pop("per_page", None)
     values.pop("cursor", None)
@@ -60,11 +60,11 @@ async def list_tickets(call: Call) -> Answer:
     wanted = Filter(**values)
 
     async def work(tx: Tx) -> Sequence[Row]:
-        return await lists.list_tickets(tx, call.caller.tenant_id, wanted, asked.page)
+        return await lists.list_tickets(tx, request.caller.tenant_id, wanted, asked.page)
 
-    rows = await (call.read(work) if wanted.is_served() else call.read_slowly(work))
+    rows = await (request.read(work) if wanted.is_served() else request.read_unindexed(work))
     return page(
-        call, asked, rows, show=lists.show, position=lambda row: lists.position(wanted, row)
+        request, asked, rows, show=lists.show, position=lambda row: lists.position(wanted, row)
     )
 
 
@@ -75,22 +75,22 @@ async def list_tickets(call: Call) -> Answer:
     gives=examples.TICKET,
     status=201,
     headers=("idempotency-key",),
-    answer_headers=("location", "etag"),
+    response_headers=("location", "etag"),
     example=examples.NEW_TICKET,
 )
-async def create_ticket(call: Call) -> Answer:
+async def create_ticket(request: Request) -> Response:
     """The customer is found by e-mail address, or added; a name is filled in only if none is
     known. Send an Idempotency-Key to make a retry safe."""
-    new = body.read(call, NewTicket)
+    new = body.read(request, NewTicket)
 
-    async def work(tx: Tx) -> Answer:
+    async def work(tx: Tx) -> Response:
         ticket_id, shown = await actions.open_ticket(
-            tx, call.caller, new, source="api", now_us=call.now_us
+            tx, request.caller, new, source="api", now_us=request.now_us
         )
         location = (b"location", f"/api/v1/external/tickets/{ticket_id}".encode())
         return _answer(shown, 201, location)
 
-    return await effect(call, work)
+    return await effect(request, work)
 
 
 @operation(
@@ -98,14 +98,16 @@ async def create_ticket(call: Call) -> Answer:
     tag=_TAG,
     gives=examples.TICKET,
     headers=("if-none-match",),
-    answer_headers=("etag",),
+    response_headers=("etag",),
 )
-async def get_ticket(call: Call) -> Answer:
+async def get_ticket(request: Request) -> Response:
     """One ticket, with its ETag, which changes with the ticket and with its customer."""
-    (ticket_id,) = call.params
-    shown = await call.read(lambda tx: actions.get_shown(tx, call.caller.tenant_id, ticket_id))
-    answer = envelope.one_document(shown.document)
-    return conditional.unless_unchanged(call, shown.etag, answer)
+    (ticket_id,) = request.params
+    shown = await request.read(
+        lambda tx: actions.get_shown(tx, request.caller.tenant_id, ticket_id)
+    )
+    response = envelope.one_document(shown.document)
+    return conditional.unless_unchanged(request, shown.etag, response)
 
 
 @operation(
@@ -114,24 +116,24 @@ async def get_ticket(call: Call) -> Answer:
     takes=TicketChange,
     gives=examples.TICKET,
     headers=("if-match",),
-    answer_headers=("etag",),
+    response_headers=("etag",),
     fails=("invalid_transition",),
     example=examples.TICKET_CHANGE,
 )
-async def change_ticket(call: Call) -> Answer:
+async def change_ticket(request: Request) -> Response:
     """A JSON Merge Patch: what is left out stays, null clears, `custom_fields` are merged, `tags`
     are replaced. From `closed` the status can only become `open`."""
-    (ticket_id,) = call.params
-    change = body.read(call, TicketChange)
-    if_match = conditional.if_match(call)
+    (ticket_id,) = request.params
+    change = body.read(request, TicketChange)
+    if_match = conditional.if_match(request)
 
-    async def work(tx: Tx) -> Answer:
+    async def work(tx: Tx) -> Response:
         shown = await actions.change_ticket(
-            tx, call.caller, ticket_id, change, if_match=if_match, now_us=call.now_us
+            tx, request.caller, ticket_id, change, if_match=if_match, now_us=request.now_us
         )
         return _answer(shown, 200)
 
-    return await effect(call, work)
+    return await effect(request, work)
 
 
 @operation(
@@ -141,15 +143,15 @@ async def change_ticket(call: Call) -> Answer:
     is_list=True,
     params=(*_REPLY_FILTERS, *PAGING),
 )
-async def list_replies(call: Call) -> Answer:
+async def list_replies(request: Request) -> Response:
     """Newest first; `sort=asc` gives reading order. Internal notes are marked by `is_internal`."""
-    (ticket_id,) = call.params
-    asked = read_list(call, _REPLY_FILTERS)
-    tenant_id = call.caller.tenant_id
+    (ticket_id,) = request.params
+    asked = read_list(request, _REPLY_FILTERS)
+    tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> list[Reply]:
         if not await ticket_store.has_ticket(tx, tenant_id, ticket_id):
-            raise Missing
+            raise NotFound
         return await ticket_store.list_replies(
             tx,
             tenant_id,
@@ -159,8 +161,8 @@ async def list_replies(call: Call) -> Answer:
             newest_first=asked.values.get("sort") != "asc",
         )
 
-    rows = await call.read(work)
-    return page(call, asked, rows, show=rules.reply_document, position=lambda row: [row.id])
+    rows = await request.read(work)
+    return page(request, asked, rows, show=rules.reply_document, position=lambda row: [row.id])
 
 
 @operation(
@@ -173,19 +175,19 @@ async def list_replies(call: Call) -> Answer:
     fails=("ticket_closed",),
     example=examples.NEW_REPLY,
 )
-async def create_reply(call: Call) -> Answer:
+async def create_reply(request: Request) -> Response:
     """Written by the calling key; with `author: {"type": "customer"}` in the customer's name,
     which reopens a pending, held or resolved ticket. A closed ticket takes none."""
-    (ticket_id,) = call.params
-    new = body.read(call, NewReply)
+    (ticket_id,) = request.params
+    new = body.read(request, NewReply)
 
-    async def work(tx: Tx) -> Answer:
-        written = await actions.reply(tx, call.caller, ticket_id, new, now_us=call.now_us)
+    async def work(tx: Tx) -> Response:
+        written = await actions.reply(tx, request.caller, ticket_id, new, now_us=request.now_us)
         return envelope.one_document(rules.reply_document(written), 201)
 
-    return await effect(call, work)
+    return await effect(request, work)
 
 
-def _answer(shown: ticket_store.Shown, status: int, *headers: Header) -> Answer:
+def _answer(shown: ticket_store.Shown, status: int, *headers: Header) -> Response:
     etag = (b"etag", shown.etag.encode())
     return envelope.one_document(shown.document, status, [*headers, etag])

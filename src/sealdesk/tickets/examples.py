@@ -2,9 +2,9 @@
 
 from sealdesk.customers.examples import CUSTOMER
 from sealdesk.customers.rules import CustomerRef
-from sealdesk.tickets.types import Author, ReplyShown, TicketShown
+from sealdesk.tickets.types import Author, ReplyResponse, TicketResponse
 
-TICKET = TicketShown(
+TICKET = TicketResponse(
     id="0199c0df-7b10-7d52-9c11-2f6e5d4c3b2a",
     number=1042,
     subject="The glaze on my order arrived cracked",
@@ -34,7 +34,7 @@ NEW_TICKET = {
     "external_id": "order-7731",
 }
 TICKET_CHANGE = {"status": "pending", "priority": "urgent", "custom_fields": {"batch": "K-12"}}
-REPLY = ReplyShown(
+REPLY = ReplyResponse(
     id="0199c0e4-02aa-7001-8d3c-1b2a39485766",
     ticket_id=TICKET.id,
     body="We have sent two new bowls today.",

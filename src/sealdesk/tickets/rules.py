@@ -7,13 +7,13 @@ from msgspec import UNSET
 
 from sealdesk import clock
 from sealdesk.customers.rules import is_same, merged
-from sealdesk.errors import Clash
+from sealdesk.errors import Conflict
 from sealdesk.event_log.events import Changes
 from sealdesk.tickets.types import (
     PRIORITIES,
     Priority,
     Reply,
-    ReplyShown,
+    ReplyResponse,
     Status,
     Ticket,
     TicketChange,
@@ -52,7 +52,7 @@ def changed(ticket: Ticket, change: TicketChange, now_us: int) -> Ticket:
 def replied(ticket: Ticket, reply: Reply, now_us: int) -> Ticket:
     """The ticket after a reply. Raises Clash when it is closed."""
     if ticket.status == "closed":
-        raise Clash(
+        raise Conflict(
             "ticket_closed", 'A closed ticket takes no replies. Set its status to "open" first.'
         )
     after: dict[str, Any] = {
@@ -79,7 +79,7 @@ def _moved(ticket: Ticket, status: Status, now_us: int) -> dict[str, Any]:
         return {}
     allowed = TRANSITIONS[ticket.status]
     if status not in allowed:
-        raise Clash(
+        raise Conflict(
             "invalid_transition",
             f"A ticket that is {ticket.status} can only become {', '.join(allowed)}.",
             allowed=list(allowed),
@@ -137,8 +137,8 @@ def reply_document(reply: Reply) -> bytes:
     return msgspec.json.encode(reply_shown(reply))
 
 
-def reply_shown(reply: Reply) -> ReplyShown:
-    return ReplyShown(
+def reply_shown(reply: Reply) -> ReplyResponse:
+    return ReplyResponse(
         reply.id,
         reply.ticket_id,
         reply.body,

@@ -199,7 +199,7 @@ class TicketDocument(msgspec.Struct, frozen=True):
     version: int
 
 
-class TicketShown(TicketDocument, frozen=True):
+class TicketResponse(TicketDocument, frozen=True):
     """A ticket as the API shows it.
 
     customer: as they are now; renaming them changes the ticket's ETag, not its updated_at.
@@ -208,7 +208,7 @@ class TicketShown(TicketDocument, frozen=True):
     customer: CustomerRef
 
 
-class ReplyShown(msgspec.Struct, frozen=True):
+class ReplyResponse(msgspec.Struct, frozen=True):
     """A reply as the API shows it.
 
     is_internal: a note between agents, which the customer must not see.

@@ -7,11 +7,11 @@ import structlog
 
 from sealdesk import ids
 from sealdesk.db import deadline
-from sealdesk.errors import Missing, Refusal
-from sealdesk.state import Shared
+from sealdesk.errors import ApiError, NotFound
+from sealdesk.state import AppState
 from sealdesk.web import envelope
 from sealdesk.web.pages import render
-from sealdesk.web.request import Answer, Call, Disconnected, Message, Receive, Scope, Send
+from sealdesk.web.request import Disconnected, Message, Receive, Request, Response, Scope, Send
 from sealdesk.web.router import Route, Router
 
 _COMMON = (b"x-content-type-options", b"nosniff")
@@ -25,55 +25,59 @@ log = structlog.get_logger("sealdesk.web")
 class Application:
     """Serves the rows of the table of routes."""
 
-    def __init__(self, routes: Sequence[Route], shared: Shared) -> None:
+    def __init__(self, routes: Sequence[Route], state: AppState) -> None:
         self._router = Router(routes)
-        self._shared = shared
-        self._metrics = shared.metrics
-        self._usage = shared.usage
+        self._shared = state
+        self._metrics = state.metrics
+        self._usage = state.usage
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
         started = time.perf_counter()
         deadline.begin()
-        call = Call(scope, receive, self._shared)
+        request = Request(scope, receive, self._shared)
         route: Route | None = None
         try:
-            route, call.params = self._router.find(call.method, call.path)
-            answer = await _answered(route, call)
-        except Refusal as refusal:
-            answer = await _refused(call, route, refusal)
+            route, request.params = self._router.find(request.method, request.path)
+            response = await _answered(route, request)
+        except ApiError as refusal:
+            response = await _refused(request, route, refusal)
         except Disconnected:
             return
         except Exception as error:
-            log.exception("a request failed", request_id=call.request_id, kind=type(error).__name__)
-            answer = await _refused(call, route, _internal_error())
+            log.exception(
+                "a request failed", request_id=request.request_id, kind=type(error).__name__
+            )
+            response = await _refused(request, route, _internal_error())
         label = f"{route.method} {route.path}" if route else _UNROUTED
-        self._metrics.note(label, answer.status, time.perf_counter() - started)
-        await _send(call, answer, receive, send)
-        if call.key_use is not None:
-            self._usage.note(call.key_use, call.now_us, answer.status, label, call.address)
+        self._metrics.note(label, response.status, time.perf_counter() - started)
+        await _send(request, response, receive, send)
+        if request.key_use is not None:
+            self._usage.note(
+                request.key_use, request.now_us, response.status, label, request.address
+            )
 
 
-async def _answered(route: Route, call: Call) -> Answer:
+async def _answered(route: Route, request: Request) -> Response:
     if route.guard.scheme == "session":
-        await render.speak(call)
-    await route.guard.prove(call)
-    for identifier in call.params:
+        await render.activate(request)
+    await route.guard.prove(request)
+    for identifier in request.params:
         if not ids.is_canonical(identifier):
-            raise Missing
-    return await route.operation.handle(call)
+            raise NotFound
+    return await route.operation.handle(request)
 
 
-async def _refused(call: Call, route: Route | None, refusal: Refusal) -> Answer:
+async def _refused(request: Request, route: Route | None, refusal: ApiError) -> Response:
     if refusal.status == 503:
-        log.warning("unavailable", request_id=call.request_id, cause=repr(refusal.__cause__))
-    if route.guard.scheme == "session" if route else render.is_wanted(call):
-        return await render.refused(call, refusal)
-    return envelope.problem(refusal, call.path, call.request_id)
+        log.warning("unavailable", request_id=request.request_id, cause=repr(refusal.__cause__))
+    if route.guard.scheme == "session" if route else render.is_wanted(request):
+        return await render.refused(request, refusal)
+    return envelope.problem(refusal, request.path, request.request_id)
 
 
-def _internal_error() -> Refusal:
-    refusal = Refusal(
+def _internal_error() -> ApiError:
+    refusal = ApiError(
         "internal_error",
         "The request failed for a reason that is ours. Tell us the request_id.",
     )
@@ -81,22 +85,22 @@ def _internal_error() -> Refusal:
     return refusal
 
 
-async def _send(call: Call, answer: Answer, receive: Receive, send: Send) -> None:
+async def _send(request: Request, response: Response, receive: Receive, send: Send) -> None:
     headers = [
         _COMMON,
-        (b"x-request-id", call.request_id.encode()),
-        *call.answer_headers,
-        *answer.headers,
+        (b"x-request-id", request.request_id.encode()),
+        *request.response_headers,
+        *response.headers,
     ]
-    if answer.status not in (204, 304):
-        headers.append((b"content-type", answer.content_type))
-        headers.append((b"content-length", str(len(answer.body)).encode()))
-    closes = _CLOSE in answer.headers
-    if call.shared.lifetime.is_ending and not closes:
+    if response.status not in (204, 304):
+        headers.append((b"content-type", response.content_type))
+        headers.append((b"content-length", str(len(response.body)).encode()))
+    closes = _CLOSE in response.headers
+    if request.state.lifetime.is_ending and not closes:
         # So that a proxy sends no further request into a connection that will be closed.
         headers.append(_CLOSE)
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": answer.body, "more_body": closes})
+    await send({"type": "http.response.start", "status": response.status, "headers": headers})
+    await send({"type": "http.response.body", "body": response.body, "more_body": closes})
     if closes:
         await _drain(receive)
         await send({"type": "http.response.body", "body": b""})

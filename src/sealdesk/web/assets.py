@@ -5,7 +5,7 @@ import hashlib
 from importlib import resources
 
 from sealdesk.web import conditional
-from sealdesk.web.request import Answer, Call
+from sealdesk.web.request import Request, Response
 from sealdesk.web.router import Operation, operation
 
 _KINDS = {
@@ -35,9 +35,9 @@ def asset(name: str) -> Operation:
     held, version, kind = _FILES[name], _VERSIONS[name], _KINDS[name.rpartition(".")[2]]
 
     @operation(name, tag="Pages", headers=("if-none-match",), produces=kind)
-    async def serve(call: Call) -> Answer:
-        kept = _KEPT if call.query == version.encode() else b"no-cache"
-        answer = Answer(200, held, [(b"cache-control", kept)], kind.encode())
-        return conditional.unless_unchanged(call, f'"{version}"', answer)
+    async def serve(request: Request) -> Response:
+        kept = _KEPT if request.query == version.encode() else b"no-cache"
+        response = Response(200, held, [(b"cache-control", kept)], kind.encode())
+        return conditional.unless_unchanged(request, f'"{version}"', response)
 
     return serve

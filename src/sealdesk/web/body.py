@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from sealdesk.errors import Fault, Invalid, invalid
-from sealdesk.web.request import Call
+from sealdesk.errors import Fault, ValidationFailed, invalid
+from sealdesk.web.request import Request
 from sealdesk.web.strict_json import parse
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -23,20 +23,20 @@ _WARNINGS_BYTES = 1024
 _POINTER_SHOWN = 64
 
 
-def read(call: Call, shape: type[S]) -> S:
+def read(request: Request, shape: type[S]) -> S:
     """The body as this struct. Raises Malformed (400), or Invalid (422) naming every fault.
 
     Names that the struct does not have are reported in `x-warnings`, or as faults under
     `Prefer: handling=strict`; names in its IGNORED are passed over without a word.
     """
-    document = parse(call.body)
+    document = parse(request.body)
     if not isinstance(document, dict):
         raise invalid([Fault("", "invalid_type", "The body must be a JSON object.")])
     unknown = list(_unknown_fields(document, shape, ""))
-    if unknown and _is_strict(call):
+    if unknown and _is_strict(request):
         raise _refused(chain(map(_unknown_field, unknown), _faults(document, shape, "")))
     if unknown:
-        call.answer_headers.append((b"x-warnings", _warnings(unknown)))
+        request.response_headers.append((b"x-warnings", _warnings(unknown)))
     return convert(document, shape)
 
 
@@ -52,7 +52,7 @@ def convert(document: Any, shape: type[S]) -> S:
     return value
 
 
-def _refused(faults: Iterable[Fault]) -> Invalid:
+def _refused(faults: Iterable[Fault]) -> ValidationFailed:
     return invalid(list(islice(faults, _FAULTS_NAMED)))
 
 
@@ -201,8 +201,8 @@ def _fault(field: _Field, message: str, value: Any, at: str) -> Fault:
     return Fault(at, "invalid_type", f"{message.replace('`', '')}.")
 
 
-def _is_strict(call: Call) -> bool:
-    prefers = b",".join(value for name, value in call.raw_headers if name == b"prefer")
+def _is_strict(request: Request) -> bool:
+    prefers = b",".join(value for name, value in request.raw_headers if name == b"prefer")
     wanted = prefers.lower().replace(b" ", b"").replace(b'"', b"")
     return b"handling=strict" in re.split(rb"[,;]", wanted)
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
-from sealdesk.errors import CODES, Refusal
-from sealdesk.web.request import Answer, Header
+from sealdesk.errors import CODES, ApiError
+from sealdesk.web.request import Header, Response
 
 _encode = msgspec.json.Encoder().encode
 
@@ -28,28 +28,28 @@ class FeedMeta(PageMeta, frozen=True):
     resume_cursor: str
 
 
-def one(value: Any, status: int = 200, headers: Sequence[Header] = ()) -> Answer:
+def one(value: Any, status: int = 200, headers: Sequence[Header] = ()) -> Response:
     """`{"data": value}`."""
     return one_document(_encode(value), status, headers)
 
 
-def one_document(document: bytes, status: int = 200, headers: Sequence[Header] = ()) -> Answer:
+def one_document(document: bytes, status: int = 200, headers: Sequence[Header] = ()) -> Response:
     """`{"data": …}` around JSON that is ready."""
-    return Answer(status, b'{"data":' + document + b"}", list(headers))
+    return Response(status, b'{"data":' + document + b"}", list(headers))
 
 
-def many(documents: Sequence[bytes], meta: PageMeta) -> Answer:
+def many(documents: Sequence[bytes], meta: PageMeta) -> Response:
     """`{"data": […], "meta": …}` around rows that are ready JSON."""
     rows = b",".join(documents)
-    return Answer(200, b'{"data":[%b],"meta":%b}' % (rows, _encode(meta)))
+    return Response(200, b'{"data":[%b],"meta":%b}' % (rows, _encode(meta)))
 
 
-def nothing() -> Answer:
+def nothing() -> Response:
     """204."""
-    return Answer(204)
+    return Response(204)
 
 
-def problem(refusal: Refusal, instance: str, request_id: str) -> Answer:
+def problem(refusal: ApiError, instance: str, request_id: str) -> Response:
     """The problem document (RFC 9457) of a refusal."""
     document = {
         "type": f"/docs/errors#{refusal.code}",
@@ -62,4 +62,4 @@ def problem(refusal: Refusal, instance: str, request_id: str) -> Answer:
         **refusal.members,
     }
     headers = [(name.encode(), value.encode()) for name, value in refusal.headers]
-    return Answer(refusal.status, _encode(document), headers, b"application/problem+json")
+    return Response(refusal.status, _encode(document), headers, b"application/problem+json")

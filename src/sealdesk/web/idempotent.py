@@ -3,67 +3,67 @@
 from collections.abc import Awaitable, Callable
 
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Clash
+from sealdesk.errors import Conflict
 from sealdesk.records import idempotency
 from sealdesk.records.idempotency import Once, Stored
-from sealdesk.web.request import Answer, Call
+from sealdesk.web.request import Request, Response
 
 _KEPT_HEADERS = (b"location", b"etag")
 REPLAYED = (b"idempotent-replayed", b"true")
 
 
-async def effect(call: Call, work: Callable[[Tx], Awaitable[Answer]]) -> Answer:
+async def effect(request: Request, work: Callable[[Tx], Awaitable[Response]]) -> Response:
     """The answer of `work`, once its transaction is durable.
 
     What the guard wants to hold inside the transaction comes first, then a stored answer for the
     request's Idempotency-Key, if there is one.
     """
-    once = _once(call)
+    once = _once(request)
 
-    async def all_of_it(tx: Tx) -> Answer:
-        for claim in call.within_write:
+    async def all_of_it(tx: Tx) -> Response:
+        for claim in request.in_transaction:
             await claim(tx)
         if once is None:
             return await work(tx)
-        return await _answer_once(tx, once, work, call.now_us)
+        return await _answer_once(tx, once, work, request.now_us)
 
-    return await call.write(all_of_it)
+    return await request.write(all_of_it)
 
 
-def _once(call: Call) -> Once | None:
-    if call.method != "POST" or call.caller.actor.kind != "api_key":
+def _once(request: Request) -> Once | None:
+    if request.method != "POST" or request.caller.actor.kind != "api_key":
         return None
-    key = call.header(b"idempotency-key")
+    key = request.header(b"idempotency-key")
     if key is None:
         return None
-    caller = call.caller
+    caller = request.caller
     return idempotency.once(
         caller.tenant_id,
         caller.actor.id,
         key=key,
-        method=call.method,
-        path=call.path,
-        body=call.body,
+        method=request.method,
+        path=request.path,
+        body=request.body,
     )
 
 
 async def _answer_once(
-    tx: Tx, once: Once, work: Callable[[Tx], Awaitable[Answer]], now_us: int
-) -> Answer:
+    tx: Tx, once: Once, work: Callable[[Tx], Awaitable[Response]], now_us: int
+) -> Response:
     if not await tx.try_lock(once.lock_name):
         raise _in_flight()
     stored = await idempotency.find(tx, once, now_us)
     if stored is not None:
         headers = [(name.encode(), value.encode()) for name, value in stored.headers]
-        return Answer(stored.status, stored.body, [*headers, REPLAYED])
-    answer = await work(tx)
-    kept = [(n.decode(), v.decode()) for n, v in answer.headers if n in _KEPT_HEADERS]
-    await idempotency.store(tx, once, Stored(answer.status, answer.body, kept), now_us)
-    return answer
+        return Response(stored.status, stored.body, [*headers, REPLAYED])
+    response = await work(tx)
+    kept = [(n.decode(), v.decode()) for n, v in response.headers if n in _KEPT_HEADERS]
+    await idempotency.store(tx, once, Stored(response.status, response.body, kept), now_us)
+    return response
 
 
-def _in_flight() -> Clash:
-    return Clash(
+def _in_flight() -> Conflict:
+    return Conflict(
         "idempotency_in_flight",
         "A request with this Idempotency-Key is being answered just now. Ask again in a second.",
         headers=(("retry-after", "1"),),

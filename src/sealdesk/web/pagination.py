@@ -14,7 +14,7 @@ from sealdesk.paging import (
 )
 from sealdesk.web import envelope, query
 from sealdesk.web.query import Param
-from sealdesk.web.request import Answer, Call
+from sealdesk.web.request import Request, Response
 
 R = TypeVar("R")
 
@@ -44,28 +44,28 @@ class ListCall(NamedTuple):
     listing: Listing
 
 
-def read_list(call: Call, params: Sequence[Param]) -> ListCall:
+def read_list(request: Request, params: Sequence[Param]) -> ListCall:
     """What part of which list the call wants. Raises Malformed."""
     declared = (*params, *PAGING)
-    values = query.parse(call.query, declared)
+    values = query.parse(request.query, declared)
     normal = {p.name: p.normal(values[p.name]) for p in params if p.name in values}
-    path = call.path
+    path = request.path
     listing = Listing(
-        call.caller.tenant_id, path, {n: text for n, text in normal.items() if text is not None}
+        request.caller.tenant_id, path, {n: text for n, text in normal.items() if text is not None}
     )
     cursor = values.get("cursor")
-    after = None if cursor is None else open_cursor(call.shared.ring, listing, cursor)
+    after = None if cursor is None else open_cursor(request.state.ring, listing, cursor)
     return ListCall(values, PageRequest(values.get("per_page", DEFAULT_PER_PAGE), after), listing)
 
 
 def page(
-    call: Call,
+    request: Request,
     asked: ListCall,
     rows: Sequence[R],
     *,
     show: Callable[[R], bytes],
     position: Callable[[R], Position],
-) -> Answer:
+) -> Response:
     """The envelope of a page. `rows` holds one more than the page when there are more.
 
     show: a row as JSON. position: where a row stands in the order.
@@ -73,7 +73,9 @@ def page(
     per_page = asked.page.per_page
     shown = rows[:per_page]
     has_more = len(rows) > per_page
-    cursor = seal_cursor(call.shared.ring, asked.listing, position(shown[-1])) if has_more else None
+    cursor = (
+        seal_cursor(request.state.ring, asked.listing, position(shown[-1])) if has_more else None
+    )
     return envelope.many(
         [show(row) for row in shown], envelope.PageMeta(per_page, has_more, cursor)
     )

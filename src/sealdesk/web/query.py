@@ -8,7 +8,7 @@ from urllib.parse import unquote_to_bytes
 import msgspec
 
 from sealdesk import clock, ids
-from sealdesk.errors import Malformed
+from sealdesk.errors import BadRequest
 
 MAX_VALUE_LENGTH = 1024
 
@@ -63,24 +63,24 @@ def _decoded(raw: bytes) -> str:
     try:
         text = unquote_to_bytes(raw.replace(b"+", b" ")).decode()
     except UnicodeDecodeError:
-        raise Malformed("invalid_parameter", "The query is not percent-encoded UTF-8.") from None
+        raise BadRequest("invalid_parameter", "The query is not percent-encoded UTF-8.") from None
     if "\0" in text:
-        raise Malformed("invalid_parameter", "The query holds U+0000.")
+        raise BadRequest("invalid_parameter", "The query holds U+0000.")
     return text
 
 
-def _unknown(name: str, known: list[str]) -> Malformed:
+def _unknown(name: str, known: list[str]) -> BadRequest:
     nearest = difflib.get_close_matches(name, known, n=1)
     hint = f"Did you mean {nearest[0]}?" if nearest else f"There are {', '.join(sorted(known))}."
-    return Malformed(
+    return BadRequest(
         "unknown_parameter",
         f"There is no parameter {name[:64]!a} here. {hint}" if known else "No parameter is taken.",
         parameter=name[:64],
     )
 
 
-def _invalid(name: str, what: str) -> Malformed:
-    return Malformed("invalid_parameter", f"The parameter {name} {what}.", parameter=name)
+def _invalid(name: str, what: str) -> BadRequest:
+    return BadRequest("invalid_parameter", f"The parameter {name} {what}.", parameter=name)
 
 
 def one_of(name: str, values: Sequence[str], about: str, *, default: str | None = None) -> Param:

@@ -10,10 +10,10 @@ import msgspec
 from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx, Work
-from sealdesk.errors import Malformed, Refusal, TooLarge, WrongType
+from sealdesk.errors import ApiError, BadRequest, ContentTooLarge, UnsupportedMediaType
 from sealdesk.rate_limits.limiter import RateState
 from sealdesk.settings import Network
-from sealdesk.state import Shared
+from sealdesk.state import AppState
 from sealdesk.telemetry.key_usage import KeyUse
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ class Disconnected(Exception):
     """The client went away before its request was complete."""
 
 
-class Answer(msgspec.Struct):
+class Response(msgspec.Struct):
     """What goes back: status, body, and headers beside the ones that every answer has."""
 
     status: int
@@ -55,7 +55,7 @@ class Visitor(msgspec.Struct, frozen=True):
     wrong: str = ""
 
 
-class Call:
+class Request:
     """One request: what was received, and what its guard has proven.
 
     target: raw path and query as sent, behind the path prefix that a proxy may have stripped.
@@ -73,84 +73,84 @@ class Call:
 
     __slots__ = (
         "address",
-        "answer_headers",
         "body",
         "body_waited",
         "caller",
         "headers",
+        "in_transaction",
         "key_use",
         "method",
         "now_us",
         "params",
         "path",
         "peer",
+        "pending_refusal",
         "proof",
         "query",
         "rate",
         "raw_headers",
         "receive",
         "request_id",
-        "shared",
+        "response_headers",
         "skew_s",
+        "state",
         "target",
         "visitor",
-        "withheld",
-        "within_write",
     )
 
     caller: Caller
-    proof: Callable[["Call"], Awaitable[None]]
+    proof: Callable[["Request"], Awaitable[None]]
 
-    def __init__(self, scope: Scope, receive: Receive, shared: Shared) -> None:
-        self.shared = shared
+    def __init__(self, scope: Scope, receive: Receive, state: AppState) -> None:
+        self.state = state
         self.receive = receive
         self.method: str = scope["method"]
         raw_path: bytes = scope["raw_path"]
         self.query: bytes = scope["query_string"]
         self.path = raw_path.decode("latin-1")
-        prefixed = shared.settings.path_prefix.encode() + raw_path
+        prefixed = state.settings.path_prefix.encode() + raw_path
         self.target = prefixed + b"?" + self.query if self.query else prefixed
         self.raw_headers: list[Header] = scope["headers"]
         self.headers: dict[bytes, bytes] = dict(self.raw_headers)
         client = scope["client"]
         self.peer: str = client[0] if client else ""
-        trusted = shared.settings.trusted_proxies
+        trusted = state.settings.trusted_proxies
         self.address = client_address(self.peer, self.raw_headers, trusted)
-        self.now_us = shared.clock.now_us()
+        self.now_us = state.clock.now_us()
         self.request_id = new_request_id()
         self.params: tuple[str, ...] = ()
         self.body = b""
         self.body_waited = False
         self.rate: RateState | None = None
         self.skew_s = 0
-        self.answer_headers: list[Header] = []
-        self.within_write: list[Callable[[Tx], Awaitable[None]]] = []
+        self.response_headers: list[Header] = []
+        self.in_transaction: list[Callable[[Tx], Awaitable[None]]] = []
         self.visitor: Visitor | None = None
-        self.withheld: Refusal | None = None
+        self.pending_refusal: ApiError | None = None
         self.key_use: KeyUse | None = None
 
     @property
     def is_https(self) -> bool:
         """Whether the client speaks https, to a proxy that is trusted to say so."""
         told = self.headers.get(b"x-forwarded-proto", b"").strip().lower()
-        return told == b"https" and is_within(self.peer, self.shared.settings.trusted_proxies)
+        return told == b"https" and is_within(self.peer, self.state.settings.trusted_proxies)
 
     async def read(self, work: Work[T]) -> T:
         """Read what is the proven caller's tenant's. Raises Unavailable."""
-        return await self.shared.database.read(work, self.caller.tenant_id)
+        return await self.state.database.read(work, self.caller.tenant_id)
 
-    async def read_slowly(self, work: Work[T]) -> T:
+    async def read_unindexed(self, work: Work[T]) -> T:
         """The same for what no index serves."""
-        return await self.shared.database.read_slowly(work, self.caller.tenant_id)
+        return await self.state.database.read_unindexed(work, self.caller.tenant_id)
 
     async def write(self, work: Work[T]) -> T:
         """Change what is the proven caller's tenant's, in one transaction.
 
         Raises Unavailable, and what the guard has withheld it with.
         """
-        if self.withheld is not None:
-            raise self.withheld
-        return await self.shared.database.write(work, self.caller.tenant_id)
+        if self.pending_refusal is not None:
+            raise self.pending_refusal
+        return await self.state.database.write(work, self.caller.tenant_id)
 
     async def until_gone(self) -> None:
         """Returns when the client has gone away; for a request whose body is read."""
@@ -163,7 +163,7 @@ class Call:
         if value is None:
             return None
         if self.is_repeated(name):
-            raise Malformed(
+            raise BadRequest(
                 "invalid_header", f"The header {name.decode()} was sent more than once."
             )
         return value.decode("latin-1").strip(" \t")
@@ -185,7 +185,7 @@ class Call:
         """Read the body into `body`. Raises TooLarge, WrongType, Disconnected."""
         encoding = self.headers.get(b"content-encoding")
         if encoding is not None and encoding.strip().lower() != b"identity":
-            raise WrongType(
+            raise UnsupportedMediaType(
                 "unsupported_media_type",
                 "The body must be sent without a Content-Encoding: the signature covers the bytes"
                 " as they travel.",
@@ -229,7 +229,7 @@ class Call:
         media_type = declared.partition(b";")[0].strip().lower()
         is_patch = self.method == "PATCH" and media_type == b"application/merge-patch+json"
         if media_type != b"application/json" and not is_patch:
-            raise WrongType(
+            raise UnsupportedMediaType(
                 "unsupported_media_type",
                 "Send the body with Content-Type: application/json.",
             )
@@ -268,8 +268,8 @@ def is_within(address: str, networks: tuple[Network, ...]) -> bool:
     return any((mapped or ip) in network for network in networks)
 
 
-def _too_large() -> TooLarge:
-    return TooLarge(
+def _too_large() -> ContentTooLarge:
+    return ContentTooLarge(
         "body_too_large",
         f"The body is over {MAX_BODY_BYTES} bytes.",
         headers=(("connection", "close"),),

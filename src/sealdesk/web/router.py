@@ -5,15 +5,15 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
-from sealdesk.errors import Missing, WrongMethod
+from sealdesk.errors import MethodNotAllowed, NotFound
 from sealdesk.web.envelope import PageMeta
 from sealdesk.web.query import Param
-from sealdesk.web.request import Answer, Call
+from sealdesk.web.request import Request, Response
 
 # As lists are documented that say nothing else.
 LAST_PAGE = PageMeta(25, has_more=False, next_cursor=None)
 
-Handle = Callable[[Call], Awaitable[Answer]]
+Handle = Callable[[Request], Awaitable[Response]]
 
 
 class Guard(Protocol):
@@ -32,7 +32,7 @@ class Guard(Protocol):
     @property
     def fails(self) -> tuple[str, ...]: ...
 
-    async def prove(self, call: Call) -> None:
+    async def prove(self, request: Request) -> None:
         """Set `caller`, read the body. Raises a Refusal."""
 
 
@@ -43,9 +43,9 @@ class Open:
     needs: tuple[str, ...] = ()
     fails: tuple[str, ...] = ("body_too_large", "unsupported_media_type")
 
-    async def prove(self, call: Call) -> None:
-        await call.read_body()
-        call.check_content_type()
+    async def prove(self, request: Request) -> None:
+        await request.read_body()
+        request.check_content_type()
 
 
 class Operation(msgspec.Struct, frozen=True):
@@ -71,7 +71,7 @@ class Operation(msgspec.Struct, frozen=True):
     params: tuple[Param, ...]
     fails: tuple[str | tuple[str, int], ...]
     headers: tuple[str, ...]
-    answer_headers: tuple[str, ...]
+    response_headers: tuple[str, ...]
     example: Any
     produces: str
 
@@ -88,7 +88,7 @@ def operation(
     params: tuple[Param, ...] = (),
     fails: tuple[str | tuple[str, int], ...] = (),
     headers: tuple[str, ...] = (),
-    answer_headers: tuple[str, ...] = (),
+    response_headers: tuple[str, ...] = (),
     example: Any = None,
     produces: str = "application/json",
 ) -> Callable[[Handle], Operation]:
@@ -102,7 +102,7 @@ def operation(
         about = " ".join((handle.__doc__ or "").split())
         return Operation(
             handle, name, summary, about, tag, takes, gives, is_list, meta, status, params, fails,
-            headers, answer_headers, example, produces,
+            headers, response_headers, example, produces,
         )  # fmt: skip
 
     return describe
@@ -167,16 +167,16 @@ class Router:
                 params = (*params, segment)
             node = following
         if node is None or not node.routes:
-            raise Missing("There is no such path. See /docs for the ones that exist.")
+            raise NotFound("There is no such path. See /docs for the ones that exist.")
         route = node.routes.get("GET" if method == "HEAD" else method)
         if route is None:
             raise _wrong_method(method, node.routes)
         return route, params
 
 
-def _wrong_method(method: str, routes: dict[str, Route]) -> WrongMethod:
+def _wrong_method(method: str, routes: dict[str, Route]) -> MethodNotAllowed:
     allowed = sorted({*routes, "HEAD"} if "GET" in routes else routes)
-    return WrongMethod(
+    return MethodNotAllowed(
         "method_not_allowed",
         f"{method} is not available here; {', '.join(allowed)} is.",
         headers=(("allow", ", ".join(allowed)),),

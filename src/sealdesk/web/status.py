@@ -9,11 +9,11 @@ import msgspec
 from sealdesk import clock
 from sealdesk.clock import Iso
 from sealdesk.db import schema_version
-from sealdesk.errors import Missing, Unavailable
+from sealdesk.errors import NotFound, ServiceUnavailable
 from sealdesk.rate_limits.limiter import Mode
 from sealdesk.telemetry.metrics import CONTENT_TYPE
 from sealdesk.web import envelope
-from sealdesk.web.request import Answer, Call, is_within
+from sealdesk.web.request import Request, Response, is_within
 from sealdesk.web.router import operation
 
 _TAG = "Basics"
@@ -55,13 +55,13 @@ _OK = Health("ok")
 @operation(
     "Get the server's time", tag=_TAG, gives=Time(1_772_442_941, "2026-03-02T09:15:41.556301Z")
 )
-async def tell_time(call: Call) -> Answer:
+async def tell_time(request: Request) -> Response:
     """For clients whose clock may be off: signed requests must be within 300 s of it."""
-    return envelope.one(Time(call.now_us // 1_000_000, clock.iso(call.now_us)))
+    return envelope.one(Time(request.now_us // 1_000_000, clock.iso(request.now_us)))
 
 
 @operation("Is it alive", tag=_TAG, gives=_OK)
-async def is_alive(call: Call) -> Answer:
+async def is_alive(request: Request) -> Response:
     """200 as long as the process answers at all."""
     return envelope.one(_OK)
 
@@ -72,12 +72,12 @@ async def is_alive(call: Call) -> Answer:
     gives=Readiness("ok", "shared"),
     fails=("storage_unavailable",),
 )
-async def is_ready(call: Call) -> Answer:
+async def is_ready(request: Request) -> Response:
     """200 when requests can be served; 503 while it starts, stops, or cannot reach its storage."""
-    if call.shared.lifetime.is_ending:
-        raise Unavailable(detail="The server is stopping. Another one may answer.")
-    await call.shared.database.read(schema_version.stored)
-    return envelope.one(Readiness("ok", call.shared.limiter.mode))
+    if request.state.lifetime.is_ending:
+        raise ServiceUnavailable(detail="The server is stopping. Another one may answer.")
+    await request.state.database.read(schema_version.stored)
+    return envelope.one(Readiness("ok", request.state.limiter.mode))
 
 
 class MetricsGuard:
@@ -90,28 +90,28 @@ class MetricsGuard:
     needs: tuple[str, ...] = ()
     fails: tuple[str, ...] = ("not_found",)
 
-    async def prove(self, call: Call) -> None:
+    async def prove(self, request: Request) -> None:
         """Raises Missing."""
-        token = call.shared.settings.metrics_token
-        if not (_carries(call, token) if token else _is_local(call)):
-            raise Missing("There is no such path. See /docs for the ones that exist.")
+        token = request.state.settings.metrics_token
+        if not (_carries(request, token) if token else _is_local(request)):
+            raise NotFound("There is no such path. See /docs for the ones that exist.")
 
 
-def _carries(call: Call, token: str) -> bool:
-    sent = call.headers.get(b"authorization", b"").strip()
+def _carries(request: Request, token: str) -> bool:
+    sent = request.headers.get(b"authorization", b"").strip()
     return hmac.compare_digest(sent, b"Bearer " + token.encode())
 
 
-def _is_local(call: Call) -> bool:
+def _is_local(request: Request) -> bool:
     """A loopback peer that speaks for itself: a proxy on this machine is one too, and says so."""
-    if any(name in call.headers for name in _FORWARDING):
+    if any(name in request.headers for name in _FORWARDING):
         return False
-    return is_within(call.peer, _LOOPBACK)
+    return is_within(request.peer, _LOOPBACK)
 
 
 @operation("Get metrics", tag=_TAG, produces="text/plain")
-async def metrics(call: Call) -> Answer:
+async def metrics(request: Request) -> Response:
     """Counters of the process for Prometheus. With SEALDESK_METRICS_TOKEN set it must be sent as
     a bearer token; otherwise only the machine itself may look."""
-    exposition = call.shared.metrics.exposition()
-    return Answer(200, exposition, content_type=CONTENT_TYPE.encode())
+    exposition = request.state.metrics.exposition()
+    return Response(200, exposition, content_type=CONTENT_TYPE.encode())

@@ -4,7 +4,7 @@ import json
 import math
 from typing import Any
 
-from sealdesk.errors import Malformed
+from sealdesk.errors import BadRequest
 
 MAX_DEPTH = 32
 _INT64 = range(-(2**63), 2**63)
@@ -13,7 +13,7 @@ _INT64 = range(-(2**63), 2**63)
 def parse(body: bytes) -> Any:
     """The JSON value of a body. Raises Malformed."""
     if not body:
-        raise Malformed("malformed_json", "This endpoint needs a JSON body and got none.")
+        raise BadRequest("malformed_json", "This endpoint needs a JSON body and got none.")
     try:
         text = body.decode()
         value = _DECODER.decode(text)
@@ -30,8 +30,8 @@ def parse(body: bytes) -> Any:
     return value
 
 
-def _malformed(what: str) -> Malformed:
-    return Malformed("malformed_json", f"The body cannot be read as JSON: {what}.")
+def _malformed(what: str) -> BadRequest:
+    return BadRequest("malformed_json", f"The body cannot be read as JSON: {what}.")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

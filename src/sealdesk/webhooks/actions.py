@@ -9,11 +9,11 @@ from sealdesk.caller import Caller
 from sealdesk.crypto import webhook_signing
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Clash, Missing, invalid
+from sealdesk.errors import Conflict, NotFound, invalid
 from sealdesk.event_log import events
 from sealdesk.paging import PageRequest
 from sealdesk.records import audit
-from sealdesk.records.audit import Deed
+from sealdesk.records.audit import AuditEntry
 from sealdesk.webhooks import rules
 from sealdesk.webhooks.rules import Attempt, Delivery, Endpoint, Replay
 from sealdesk.webhooks.store import endpoints as endpoint_store
@@ -111,7 +111,7 @@ async def get_webhook(tx: Tx, tenant_id: str, endpoint_id: str) -> Endpoint:
     """Raises Missing."""
     endpoint = await endpoint_store.find(tx, tenant_id, endpoint_id)
     if endpoint is None:
-        raise Missing
+        raise NotFound
     return endpoint
 
 
@@ -133,7 +133,7 @@ async def redeliver(
     endpoint = await _get_active(tx, caller.tenant_id, endpoint_id)
     delivery = await _get_delivery(tx, caller.tenant_id, endpoint_id, delivery_id)
     if await endpoint_store.find_event(tx, caller.tenant_id, delivery.event_id) is None:
-        raise Missing("The event of this delivery was deleted after 30 days.")
+        raise NotFound("The event of this delivery was deleted after 30 days.")
     last = await endpoint_store.list_attempts(tx, caller.tenant_id, delivery_id, 1)
     await endpoint_store.ask_again(tx, caller.tenant_id, delivery_id, now_us)
     await endpoint_store.wake(tx, caller.tenant_id, endpoint_id, now_us)
@@ -151,7 +151,7 @@ async def replay(
     await _hold(tx, endpoint_id)
     endpoint = await _get_active(tx, caller.tenant_id, endpoint_id)
     if await endpoint_store.find_open_replay(tx, caller.tenant_id, endpoint_id) is not None:
-        raise Clash(
+        raise Conflict(
             "replay_in_progress",
             "A replay to this endpoint is under way. Wait until it has its finished_at.",
         )
@@ -239,7 +239,7 @@ async def _hold(tx: Tx, endpoint_id: str) -> None:
 async def _check_room(tx: Tx, tenant_id: str) -> None:
     most = rules.MAX_ENDPOINTS
     if len(await endpoint_store.list_endpoints(tx, tenant_id, PageRequest(most - 1, None))) >= most:
-        raise Clash(
+        raise Conflict(
             "too_many_webhooks",
             f"There are {most} webhook endpoints, as many as there may be. Delete one first.",
             limit=most,
@@ -250,7 +250,7 @@ async def _get_active(tx: Tx, tenant_id: str, endpoint_id: str) -> Endpoint:
     endpoint = await get_webhook(tx, tenant_id, endpoint_id)
     if not endpoint.is_active:
         what = "paused" if endpoint.disabled_reason is None else "disabled"
-        raise Clash("webhook_inactive", f"The endpoint is {what}. Activate it first.")
+        raise Conflict("webhook_inactive", f"The endpoint is {what}. Activate it first.")
     return endpoint
 
 
@@ -258,7 +258,7 @@ async def _get_delivery(tx: Tx, tenant_id: str, endpoint_id: str, delivery_id: s
     await get_webhook(tx, tenant_id, endpoint_id)
     delivery = await endpoint_store.find_delivery(tx, tenant_id, endpoint_id, delivery_id)
     if delivery is None:
-        raise Missing
+        raise NotFound
     return delivery
 
 
@@ -287,5 +287,5 @@ async def _note(
 ) -> None:
     """Note a deed in the audit; of the URL only what holds no token."""
     told = {"url": rules.without_query(endpoint.url), **details}
-    deed = Deed(what, caller.actor, caller.address, endpoint.id, told)
+    deed = AuditEntry(what, caller.actor, caller.address, endpoint.id, told)
     await audit.record(tx, caller.tenant_id, deed, now_us)

@@ -9,7 +9,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.web import body, envelope, query
 from sealdesk.web.idempotent import effect
 from sealdesk.web.pagination import PAGING, ListCall, page, read_list
-from sealdesk.web.request import Answer, Call, Header
+from sealdesk.web.request import Header, Request, Response
 from sealdesk.web.router import operation
 from sealdesk.webhooks import actions, endpoint_service, examples, rules
 from sealdesk.webhooks.rules import Endpoint
@@ -32,16 +32,18 @@ _STATUS = query.one_of("status", DELIVERY_STATUSES, "Deliveries in this state.")
 
 
 @operation("List webhook endpoints", tag=_TAG, gives=examples.WEBHOOK, is_list=True, params=PAGING)
-async def list_webhooks(call: Call) -> Answer:
+async def list_webhooks(request: Request) -> Response:
     """Newest first. Never shows a secret."""
-    asked = read_list(call, ())
-    tenant_id = call.caller.tenant_id
-    endpoints = await call.read(lambda tx: endpoint_store.list_endpoints(tx, tenant_id, asked.page))
+    asked = read_list(request, ())
+    tenant_id = request.caller.tenant_id
+    endpoints = await request.read(
+        lambda tx: endpoint_store.list_endpoints(tx, tenant_id, asked.page)
+    )
 
     def show(endpoint: Endpoint) -> bytes:
-        return _encode(rules.shown(endpoint, call.now_us))
+        return _encode(rules.shown(endpoint, request.now_us))
 
-    return page(call, asked, endpoints, show=show, position=lambda endpoint: [endpoint.id])
+    return page(request, asked, endpoints, show=show, position=lambda endpoint: [endpoint.id])
 
 
 @operation(
@@ -50,24 +52,24 @@ async def list_webhooks(call: Call) -> Answer:
     takes=NewWebhook,
     gives=examples.CREATED_WEBHOOK,
     status=201,
-    answer_headers=("location", "cache-control"),
+    response_headers=("location", "cache-control"),
     fails=("too_many_webhooks",),
     example=examples.NEW_WEBHOOK,
 )
-async def create_webhook(call: Call) -> Answer:
+async def create_webhook(request: Request) -> Response:
     """The URL must be reachable now; nothing is sent to it yet. The answer holds `secret`, with
     which deliveries are signed and which is never shown again."""
-    made = await endpoint_service.create_webhook(call, body.read(call, NewWebhook))
+    made = await endpoint_service.create_webhook(request, body.read(request, NewWebhook))
     return envelope.one(made, 201, [(b"location", f"{_PATH}/{made.id}".encode()), _NO_STORE])
 
 
 @operation("Get a webhook endpoint", tag=_TAG, gives=examples.WEBHOOK)
-async def get_webhook(call: Call) -> Answer:
+async def get_webhook(request: Request) -> Response:
     """One endpoint, without its secret."""
-    (endpoint_id,) = call.params
-    tenant_id = call.caller.tenant_id
-    endpoint = await call.read(lambda tx: actions.get_webhook(tx, tenant_id, endpoint_id))
-    return envelope.one(rules.shown(endpoint, call.now_us))
+    (endpoint_id,) = request.params
+    tenant_id = request.caller.tenant_id
+    endpoint = await request.read(lambda tx: actions.get_webhook(tx, tenant_id, endpoint_id))
+    return envelope.one(rules.shown(endpoint, request.now_us))
 
 
 @operation(
@@ -77,52 +79,52 @@ async def get_webhook(call: Call) -> Answer:
     gives=examples.WEBHOOK,
     example=examples.WEBHOOK_CHANGE,
 )
-async def change_webhook(call: Call) -> Answer:
+async def change_webhook(request: Request) -> Response:
     """A JSON Merge Patch. `is_active: false` pauses: what waits is kept, and nothing is added
     while it is paused. `is_active: true` goes on, also after Sealdesk has disabled it."""
-    (endpoint_id,) = call.params
-    change = body.read(call, WebhookChange)
-    return envelope.one(await endpoint_service.change_webhook(call, endpoint_id, change))
+    (endpoint_id,) = request.params
+    change = body.read(request, WebhookChange)
+    return envelope.one(await endpoint_service.change_webhook(request, endpoint_id, change))
 
 
 @operation("Delete a webhook endpoint", tag=_TAG, status=204)
-async def delete_webhook(call: Call) -> Answer:
+async def delete_webhook(request: Request) -> Response:
     """Ends it for good, with what waits for it, its delivery log and its secret."""
-    (endpoint_id,) = call.params
+    (endpoint_id,) = request.params
 
-    async def work(tx: Tx) -> Answer:
-        await actions.delete_webhook(tx, call.caller, endpoint_id, now_us=call.now_us)
+    async def work(tx: Tx) -> Response:
+        await actions.delete_webhook(tx, request.caller, endpoint_id, now_us=request.now_us)
         return envelope.nothing()
 
-    return await effect(call, work)
+    return await effect(request, work)
 
 
 @operation(
     "Rotate a webhook endpoint's secret",
     tag=_TAG,
     gives=examples.ROTATED_WEBHOOK,
-    answer_headers=("cache-control",),
+    response_headers=("cache-control",),
 )
-async def rotate_webhook_secret(call: Call) -> Answer:
+async def rotate_webhook_secret(request: Request) -> Response:
     """A new `secret`, shown this once. For 24 hours deliveries carry two signatures, of the new
     secret and of the one before, so that a receiver can change over without a pause."""
-    (endpoint_id,) = call.params
+    (endpoint_id,) = request.params
 
-    async def work(tx: Tx) -> Answer:
+    async def work(tx: Tx) -> Response:
         rotated = await actions.rotate_secret(
-            tx, call.caller, endpoint_id, ring=call.shared.ring, now_us=call.now_us
+            tx, request.caller, endpoint_id, ring=request.state.ring, now_us=request.now_us
         )
         return envelope.one(rotated, 200, [_NO_STORE])
 
-    return await effect(call, work)
+    return await effect(request, work)
 
 
 @operation("Test a webhook endpoint", tag=_TAG, gives=examples.DELIVERY_WITH_ATTEMPTS)
-async def test_webhook(call: Call) -> Answer:
+async def test_webhook(request: Request) -> Response:
     """Sends a signed `webhook.test` now, once, also to a paused endpoint, and answers with what
     came of it: 200 whatever the receiver said; `status` tells."""
-    (endpoint_id,) = call.params
-    return envelope.one(await endpoint_service.try_webhook(call, endpoint_id))
+    (endpoint_id,) = request.params
+    return envelope.one(await endpoint_service.try_webhook(request, endpoint_id))
 
 
 @operation(
@@ -132,24 +134,24 @@ async def test_webhook(call: Call) -> Answer:
     is_list=True,
     params=(_STATUS, *PAGING),
 )
-async def list_deliveries(call: Call) -> Answer:
+async def list_deliveries(request: Request) -> Response:
     """Newest first, of the last 30 days, each with what came of its last attempt."""
-    asked = read_list(call, (_STATUS,))
+    asked = read_list(request, (_STATUS,))
     status = asked.values.get("status")
 
     async def work(tx: Tx, tenant_id: str, endpoint_id: str) -> list[DeliveryShown]:
         return await endpoint_store.list_deliveries(tx, tenant_id, endpoint_id, asked.page, status)
 
-    return await _list_of_endpoint(call, asked, work)
+    return await _list_of_endpoint(request, asked, work)
 
 
 @operation("Get a webhook delivery", tag=_TAG, gives=examples.DELIVERY_WITH_ATTEMPTS)
-async def get_delivery(call: Call) -> Answer:
+async def get_delivery(request: Request) -> Response:
     """What was sent, and how each attempt was answered."""
-    endpoint_id, delivery_id = call.params
-    tenant_id = call.caller.tenant_id
+    endpoint_id, delivery_id = request.params
+    tenant_id = request.caller.tenant_id
     return envelope.one(
-        await call.read(lambda tx: actions.get_delivery(tx, tenant_id, endpoint_id, delivery_id))
+        await request.read(lambda tx: actions.get_delivery(tx, tenant_id, endpoint_id, delivery_id))
     )
 
 
@@ -160,18 +162,18 @@ async def get_delivery(call: Call) -> Answer:
     status=202,
     fails=("webhook_inactive",),
 )
-async def redeliver(call: Call) -> Answer:
+async def redeliver(request: Request) -> Response:
     """Sends it again now, whatever became of it before, and again on the whole schedule when that
     fails; with the same `webhook-id`."""
-    endpoint_id, delivery_id = call.params
+    endpoint_id, delivery_id = request.params
 
-    async def work(tx: Tx) -> Answer:
+    async def work(tx: Tx) -> Response:
         delivery = await actions.redeliver(
-            tx, call.caller, endpoint_id, delivery_id, now_us=call.now_us
+            tx, request.caller, endpoint_id, delivery_id, now_us=request.now_us
         )
         return envelope.one(delivery, 202)
 
-    return await effect(call, work)
+    return await effect(request, work)
 
 
 @operation(
@@ -183,17 +185,17 @@ async def redeliver(call: Call) -> Answer:
     fails=("webhook_inactive", "replay_in_progress"),
     example=examples.NEW_REPLAY,
 )
-async def replay_events(call: Call) -> Answer:
+async def replay_events(request: Request) -> Response:
     """Delivers again what happened from `since` until before `until` and is of the endpoint's
     types, also what has arrived: each event with the `webhook-id` it always had."""
-    (endpoint_id,) = call.params
-    new = body.read(call, NewReplay)
+    (endpoint_id,) = request.params
+    new = body.read(request, NewReplay)
 
-    async def work(tx: Tx) -> Answer:
-        replay = await actions.replay(tx, call.caller, endpoint_id, new, now_us=call.now_us)
+    async def work(tx: Tx) -> Response:
+        replay = await actions.replay(tx, request.caller, endpoint_id, new, now_us=request.now_us)
         return envelope.one(replay, 202)
 
-    return await effect(call, work)
+    return await effect(request, work)
 
 
 @operation(
@@ -203,26 +205,26 @@ async def replay_events(call: Call) -> Answer:
     is_list=True,
     params=PAGING,
 )
-async def list_replays(call: Call) -> Answer:
+async def list_replays(request: Request) -> Response:
     """Newest first: how far each is."""
-    asked = read_list(call, ())
+    asked = read_list(request, ())
 
     async def work(tx: Tx, tenant_id: str, endpoint_id: str) -> list[ReplayShown]:
         replays = await endpoint_store.list_replays(tx, tenant_id, endpoint_id, asked.page)
         return [rules.replay_shown(replay) for replay in replays]
 
-    return await _list_of_endpoint(call, asked, work)
+    return await _list_of_endpoint(request, asked, work)
 
 
 async def _list_of_endpoint(
-    call: Call, asked: ListCall, listing: Callable[[Tx, str, str], Awaitable[list[S]]]
-) -> Answer:
+    request: Request, asked: ListCall, listing: Callable[[Tx, str, str], Awaitable[list[S]]]
+) -> Response:
     """The page of a list that belongs to the endpoint in the path."""
-    tenant_id, endpoint_id = call.caller.tenant_id, call.params[0]
+    tenant_id, endpoint_id = request.caller.tenant_id, request.params[0]
 
     async def work(tx: Tx) -> list[S]:
         await actions.get_webhook(tx, tenant_id, endpoint_id)
         return await listing(tx, tenant_id, endpoint_id)
 
-    rows = await call.read(work)
-    return page(call, asked, rows, show=_encode, position=lambda row: [row.id])
+    rows = await request.read(work)
+    return page(request, asked, rows, show=_encode, position=lambda row: [row.id])

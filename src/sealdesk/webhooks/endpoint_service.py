@@ -5,10 +5,10 @@ No transaction is open meanwhile.
 
 import structlog
 
-from sealdesk.crypto.sealing import Unsealable
-from sealdesk.errors import Fault, Unavailable, invalid
-from sealdesk.http_client import Unsent
-from sealdesk.web.request import Call
+from sealdesk.crypto.sealing import UnsealError
+from sealdesk.errors import Fault, ServiceUnavailable, invalid
+from sealdesk.http_client import RequestFailed
+from sealdesk.web.request import Request
 from sealdesk.webhooks import actions
 from sealdesk.webhooks.delivery.signed_post import send
 from sealdesk.webhooks.types import (
@@ -22,54 +22,56 @@ from sealdesk.webhooks.types import (
 log = structlog.get_logger("sealdesk.webhooks")
 
 
-async def create_webhook(call: Call, new: NewWebhook) -> WebhookWithSecret:
+async def create_webhook(request: Request, new: NewWebhook) -> WebhookWithSecret:
     """A new endpoint that can be reached. Raises Invalid, Clash."""
-    await _check(call, new.url)
-    caller, ring = call.caller, call.shared.ring
-    return await call.write(
-        lambda tx: actions.create_webhook(tx, caller, new, ring=ring, now_us=call.now_us)
+    await _check(request, new.url)
+    caller, ring = request.caller, request.state.ring
+    return await request.write(
+        lambda tx: actions.create_webhook(tx, caller, new, ring=ring, now_us=request.now_us)
     )
 
 
-async def change_webhook(call: Call, endpoint_id: str, change: WebhookChange) -> WebhookShown:
+async def change_webhook(request: Request, endpoint_id: str, change: WebhookChange) -> WebhookShown:
     """Change what is named; a new URL can be reached. Raises Missing, Invalid."""
-    caller = call.caller
-    endpoint = await call.read(lambda tx: actions.get_webhook(tx, caller.tenant_id, endpoint_id))
+    caller = request.caller
+    endpoint = await request.read(lambda tx: actions.get_webhook(tx, caller.tenant_id, endpoint_id))
     if isinstance(change.url, str) and change.url != endpoint.url:
-        await _check(call, change.url)
-    return await call.write(
-        lambda tx: actions.change_webhook(tx, caller, endpoint_id, change, now_us=call.now_us)
+        await _check(request, change.url)
+    return await request.write(
+        lambda tx: actions.change_webhook(tx, caller, endpoint_id, change, now_us=request.now_us)
     )
 
 
-async def try_webhook(call: Call, endpoint_id: str) -> DeliveryWithAttempts:
+async def try_webhook(request: Request, endpoint_id: str) -> DeliveryWithAttempts:
     """Send an endpoint an event of its own now, once, whether or not it is active.
 
     Changes nothing of the endpoint, whatever comes of it. Raises Missing, Unavailable.
     """
-    shared = call.shared
+    state = request.state
 
-    endpoint, event_id, payload = await call.write(
-        lambda tx: actions.begin_test(tx, call.caller, endpoint_id, now_us=call.now_us)
+    endpoint, event_id, payload = await request.write(
+        lambda tx: actions.begin_test(tx, request.caller, endpoint_id, now_us=request.now_us)
     )
     try:
         attempt = await send(
-            shared.sender, shared.ring, endpoint, event_id, payload, number=1, clock=shared.clock
+            state.sender, state.ring, endpoint, event_id, payload, number=1, clock=state.clock
         )
-    except Unsealable as error:
+    except UnsealError as error:
         log.error(
             "a secret cannot be opened: is SEALDESK_MASTER_KEY the right one?",
             webhook_id=endpoint_id,
         )
-        raise Unavailable(detail="The endpoint's secret cannot be read by this server.") from error
-    return await call.write(
-        lambda tx: actions.end_test(tx, endpoint, event_id, attempt, now_us=call.now_us)
+        raise ServiceUnavailable(
+            detail="The endpoint's secret cannot be read by this server."
+        ) from error
+    return await request.write(
+        lambda tx: actions.end_test(tx, endpoint, event_id, attempt, now_us=request.now_us)
     )
 
 
-async def _check(call: Call, url: str) -> None:
+async def _check(request: Request, url: str) -> None:
     """See whether an endpoint may be and can be reached there. Raises Invalid."""
     try:
-        await call.shared.sender.check(url)
-    except Unsent as unsent:
+        await request.state.sender.check(url)
+    except RequestFailed as unsent:
         raise invalid([Fault("/url", unsent.cause, unsent.text)]) from unsent

@@ -13,9 +13,9 @@ import uvloop
 from sealdesk import ids
 from sealdesk.clock import Clock
 from sealdesk.db.factory import open_database
-from sealdesk.errors import Unavailable
+from sealdesk.errors import ServiceUnavailable
 from sealdesk.settings import Settings
-from sealdesk.state import Shared, share
+from sealdesk.state import AppState, share
 from sealdesk.webhooks.delivery.deliverer import Deliverer
 from sealdesk.webhooks.store import deliveries as delivery_store
 from sealdesk.worker.indexer import Indexer
@@ -40,8 +40,8 @@ def serve(settings: Settings, on_ready: Callable[[], None]) -> None:
 
 async def _until_told(settings: Settings, on_ready: Callable[[], None]) -> None:
     url = settings.worker_database_url
-    shared = share(settings, open_database(settings, name="sealdesk worker", url=url), Clock())
-    background = asyncio.create_task(run(shared))
+    state = share(settings, open_database(settings, name="sealdesk worker", url=url), Clock())
+    background = asyncio.create_task(run(state))
 
     def end() -> None:
         signal.alarm(END_WITHIN_S)  # whatever may hang
@@ -52,25 +52,25 @@ async def _until_told(settings: Settings, on_ready: Callable[[], None]) -> None:
     on_ready()
     with contextlib.suppress(asyncio.CancelledError):
         await background
-    await shared.sender.close()
-    await shared.database.close()
+    await state.sender.close()
+    await state.database.close()
 
 
-async def run(shared: Shared) -> None:
+async def run(state: AppState) -> None:
     """Do all of it until cancelled, whatever goes wrong."""
     async with asyncio.TaskGroup() as group:
-        group.create_task(_deliver_always(shared))
-        group.create_task(_index_always(shared))
-        group.create_task(_prune_always(shared))
-        if shared.settings.database_url:
-            group.create_task(_tell_always(shared))
+        group.create_task(_deliver_always(state))
+        group.create_task(_index_always(state))
+        group.create_task(_prune_always(state))
+        if state.settings.database_url:
+            group.create_task(_tell_always(state))
 
 
-async def _deliver_always(shared: Shared) -> None:
-    background = _Delivering(shared)
+async def _deliver_always(state: AppState) -> None:
+    background = _Delivering(state)
     try:
         while True:
-            if not await _tried(background.turn, shared):
+            if not await _tried(background.turn, state):
                 await asyncio.sleep(LOOK_EVERY_S)
     finally:
         await background.deliverer.end()
@@ -79,52 +79,52 @@ async def _deliver_always(shared: Shared) -> None:
 class _Delivering:
     """What happens on its way to the endpoints."""
 
-    def __init__(self, shared: Shared) -> None:
-        self.deliverer = Deliverer(shared)
+    def __init__(self, state: AppState) -> None:
+        self.deliverer = Deliverer(state)
         # On SQLite nobody else delivers: what is leased was held by a process that was killed.
-        self._has_old_leases = not shared.settings.database_url
+        self._has_old_leases = not state.settings.database_url
 
-    async def turn(self, shared: Shared) -> int:
+    async def turn(self, state: AppState) -> int:
         """Do a part of what there is to do; how much."""
         if self._has_old_leases:
-            await shared.database.write(delivery_store.end_leases)
+            await state.database.write(delivery_store.end_leases)
             self._has_old_leases = False
-        now_us = shared.clock.now_us()
-        there = await shared.database.read(lambda tx: delivery_store.look(tx, now_us))
+        now_us = state.clock.now_us()
+        there = await state.database.read(lambda tx: delivery_store.look(tx, now_us))
         oldest_at = ids.instant_of(there.event_id) if there.event_id else now_us
-        shared.metrics.note_unplaced(max(0, now_us - oldest_at) / 1_000_000)
+        state.metrics.note_unplaced(max(0, now_us - oldest_at) / 1_000_000)
         # Each by itself: what cannot be placed does not hold up what is to be sent again.
-        done = await _tried(sequence, shared) if there.event_id else 0
-        done += await _tried(replay, shared) if there.replays else 0
+        done = await _tried(sequence, state) if there.event_id else 0
+        done += await _tried(replay, state) if there.replays else 0
         return done + await self.deliverer.take(there)
 
 
-async def _index_always(shared: Shared) -> None:
-    loop, indexer = asyncio.get_running_loop(), Indexer(shared)
+async def _index_always(state: AppState) -> None:
+    loop, indexer = asyncio.get_running_loop(), Indexer(state)
     while True:
         began_at = loop.time()
-        is_behind = await _tried(indexer.turn, shared)
+        is_behind = await _tried(indexer.turn, state)
         took_s = loop.time() - began_at
         await asyncio.sleep(indexer.rest_s(took_s) if is_behind else INDEX_EVERY_S)
 
 
-async def _prune_always(shared: Shared) -> None:
+async def _prune_always(state: AppState) -> None:
     while True:
         await asyncio.sleep(PRUNE_EVERY_S)
-        await _tried(prune, shared)
+        await _tried(prune, state)
 
 
-async def _tell_always(shared: Shared) -> None:
+async def _tell_always(state: AppState) -> None:
     while True:
         await asyncio.sleep(TELL_EVERY_S)
-        log.info("background work", **shared.metrics.of_background())
+        log.info("background work", **state.metrics.of_background())
 
 
-async def _tried(step: Callable[[Shared], Awaitable[int]], shared: Shared) -> int:
+async def _tried(step: Callable[[AppState], Awaitable[int]], state: AppState) -> int:
     """What a step did; nothing when it failed."""
     try:
-        return await step(shared)
-    except Unavailable as error:
+        return await step(state)
+    except ServiceUnavailable as error:
         log.warning("background work has to wait", step=step.__name__, cause=repr(error.__cause__))
     except Exception:
         log.exception("background work failed", step=step.__name__)

@@ -7,7 +7,7 @@ from sealdesk.search.store import queue
 from sealdesk.search.store.customers import CUSTOMERS
 from sealdesk.search.store.queue import Kind
 from sealdesk.search.store.tickets import TICKETS
-from sealdesk.state import Shared
+from sealdesk.state import AppState
 
 _KINDS = (TICKETS, CUSTOMERS)
 _STEP_TENANTS = 20
@@ -37,23 +37,25 @@ ALONE = Step(80, 50_000, 64)
 class Indexer:
     """Looks at them in large steps while nobody asks for anything, otherwise in small ones."""
 
-    def __init__(self, shared: Shared) -> None:
-        self._shared = shared
-        self._is_worker = bool(shared.settings.database_url)
+    def __init__(self, state: AppState) -> None:
+        self._shared = state
+        self._is_worker = bool(state.settings.database_url)
         self._has_parts = not self._is_worker  # what a former process left
         self._answered = 0
         self._answered_at = 0.0
 
-    async def turn(self, shared: Shared) -> int:
+    async def turn(self, state: AppState) -> int:
         """Do a part of what there is to do; how much."""
         step = ALONE if self._is_alone() else BESIDE_REQUESTS
-        done = await index(shared, step)
+        done = await index(state, step)
         if done and not self._is_worker:
             self._has_parts = True
         for _ in range(_MERGES):
             if not self._has_parts:
                 break
-            self._has_parts = await shared.database.write_aside(lambda tx: _merge(tx, step.pages))
+            self._has_parts = await state.database.write_in_background(
+                lambda tx: _merge(tx, step.pages)
+            )
             done += self._has_parts
         return done
 
@@ -71,12 +73,14 @@ class Indexer:
         return now_s - self._answered_at > _QUIET_S
 
 
-async def index(shared: Shared, step: Step = BESIDE_REQUESTS) -> int:
+async def index(state: AppState, step: Step = BESIDE_REQUESTS) -> int:
     """Look at some tickets and customers of tenants who are behind; how many tenants."""
-    if not await shared.database.read_slowly(_is_behind):
+    if not await state.database.read_unindexed(_is_behind):
         return 0
-    is_postgres = bool(shared.settings.database_url)
-    return await shared.database.write_aside(lambda tx: _step(tx, step, is_postgres=is_postgres))
+    is_postgres = bool(state.settings.database_url)
+    return await state.database.write_in_background(
+        lambda tx: _step(tx, step, is_postgres=is_postgres)
+    )
 
 
 async def _is_behind(tx: Tx) -> bool:

@@ -9,7 +9,7 @@ from sealdesk.identity import rules as identity_rules
 from sealdesk.identity import store as identity
 from sealdesk.identity.store import Tenant
 from sealdesk.records import idempotency
-from sealdesk.state import Shared
+from sealdesk.state import AppState
 from sealdesk.telemetry.key_usage import HOUR_US
 from sealdesk.tickets.store import history
 from sealdesk.webhooks.store import deliveries as delivery_store
@@ -22,19 +22,19 @@ _USAGE_US = 30 * 24 * HOUR_US
 _DELETED_US = 60 * 1_000_000
 
 
-async def prune(shared: Shared) -> int:
+async def prune(state: AppState) -> int:
     """Delete everything whose time has passed; how many rows."""
-    now_us = shared.clock.now_us()
-    total = await _in_steps(shared, lambda tx: _prune_directories(tx, now_us))
+    now_us = state.clock.now_us()
+    total = await _in_steps(state, lambda tx: _prune_directories(tx, now_us))
     deleted_before = now_us - _DELETED_US
     total += await _in_steps(
-        shared, lambda tx: delivery_store.prune_deleted(tx, deleted_before, _STEP_ROWS)
+        state, lambda tx: delivery_store.prune_deleted(tx, deleted_before, _STEP_ROWS)
     )
     after = ""
     while True:
-        tenants = await shared.database.read(_tenants_after(after))
+        tenants = await state.database.read(_tenants_after(after))
         for tenant in tenants:
-            total += await _prune_tenant(shared, tenant.id, now_us - events.KEPT_US)
+            total += await _prune_tenant(state, tenant.id, now_us - events.KEPT_US)
         if len(tenants) < _TENANTS_AT_ONCE:
             return total
         after = tenants[-1].id
@@ -44,13 +44,13 @@ def _tenants_after(after: str) -> Work[list[Tenant]]:
     return lambda tx: identity.list_tenants(tx, after, _TENANTS_AT_ONCE)
 
 
-async def _prune_tenant(shared: Shared, tenant_id: str, before_us: int) -> int:
+async def _prune_tenant(state: AppState, tenant_id: str, before_us: int) -> int:
     async def step(tx: Tx) -> int:
         # Deliveries first: they say which event they are about.
         deleted = await delivery_store.prune(tx, tenant_id, before_us, _STEP_ROWS)
         return deleted + await events.prune(tx, tenant_id, before_us, _STEP_ROWS)
 
-    return await _in_steps(shared, step)
+    return await _in_steps(state, step)
 
 
 async def _prune_directories(tx: Tx, now_us: int) -> int:
@@ -64,10 +64,10 @@ async def _prune_directories(tx: Tx, now_us: int) -> int:
     )
 
 
-async def _in_steps(shared: Shared, step: Work[int]) -> int:
+async def _in_steps(state: AppState, step: Work[int]) -> int:
     """Repeat a step until it finds nothing; others write in between."""
     total = 0
-    while deleted := await shared.database.write(step):
+    while deleted := await state.database.write(step):
         total += deleted
         await asyncio.sleep(_STEP_PAUSE_S)
     return total

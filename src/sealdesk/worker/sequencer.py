@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sealdesk.db.engine import Tx
 from sealdesk.event_log import events
 from sealdesk.event_log.events import Pending
-from sealdesk.state import Shared
+from sealdesk.state import AppState
 from sealdesk.webhooks.store import fan_out
 from sealdesk.webhooks.store.fan_out import New
 
@@ -17,10 +17,10 @@ _STEP_DELIVERIES = 500
 _REPLAYS_AT_ONCE = 4
 
 
-async def sequence(shared: Shared) -> int:
+async def sequence(state: AppState) -> int:
     """Place the events that wait, and hand them to the webhooks; how many."""
-    now_us = shared.clock.now_us()
-    return await shared.database.write(lambda tx: _step(tx, now_us))
+    now_us = state.clock.now_us()
+    return await state.database.write(lambda tx: _step(tx, now_us))
 
 
 async def _step(tx: Tx, now_us: int) -> int:
@@ -59,10 +59,10 @@ async def _fanned_out(tx: Tx, pending: Sequence[Pending]) -> tuple[list[Pending]
     return placed, deliveries
 
 
-async def replay(shared: Shared) -> int:
+async def replay(state: AppState) -> int:
     """Go on with the replays that are under way; how many there are."""
-    now_us = shared.clock.now_us()
-    return await shared.database.write(lambda tx: _replay(tx, now_us))
+    now_us = state.clock.now_us()
+    return await state.database.write(lambda tx: _replay(tx, now_us))
 
 
 async def _replay(tx: Tx, now_us: int) -> int:

@@ -12,13 +12,13 @@ from sealdesk.api_keys.debugger.comparison import Verdict
 from sealdesk.api_keys.debugger.parsing import Pasted
 from sealdesk.api_keys.rules import ApiKey
 from sealdesk.api_keys.store import Refused
-from sealdesk.crypto.sealing import Unsealable
+from sealdesk.crypto.sealing import UnsealError
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Missing, Unavailable
+from sealdesk.errors import NotFound, ServiceUnavailable
 from sealdesk.paging import PageRequest
 from sealdesk.web.pages import forms, render
 from sealdesk.web.pages.forms import Form
-from sealdesk.web.request import Answer, Call
+from sealdesk.web.request import Request, Response
 from sealdesk.web.router import page
 
 _ROOM = "sealdesk.api_keys"
@@ -29,49 +29,49 @@ log = structlog.get_logger("sealdesk.api_keys")
 
 
 @page
-async def ask(call: Call) -> Answer:
+async def ask(request: Request) -> Response:
     """The form, and of a key that was picked its refusals; of one of them, what is known."""
-    asked = forms.asked(call)
+    asked = forms.asked(request)
     key_id, refusal_id = asked.text("key"), asked.text("refusal")
-    tenant_id = call.caller.tenant_id
+    tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> Refused | None:
         if key_id and await store.find(tx, tenant_id, key_id) is None:
-            raise Missing
+            raise NotFound
         if not refusal_id:
             return None
         refused = await store.find_refusal(tx, tenant_id, key_id, refusal_id)
         if refused is None:
-            raise Missing
+            raise NotFound
         return refused
 
-    refused = await call.read(work)
+    refused = await request.read(work)
     if refused is None:
-        return await _show(call, key_id, _blank(call))
-    return await _show(call, key_id, _of_refusal(call, refused), _known_of(refused), refused)
+        return await _show(request, key_id, _blank(request))
+    return await _show(request, key_id, _of_refusal(request, refused), _known_of(refused), refused)
 
 
 @page
-async def debug(call: Call) -> Answer:
+async def debug(request: Request) -> Response:
     """What is wrong with what was pasted. Nothing of it is kept."""
-    form = forms.read(call)
-    key_id, tenant_id = form.text("key"), call.caller.tenant_id
-    key = await call.read(lambda tx: store.find(tx, tenant_id, key_id))
+    form = forms.read(request)
+    key_id, tenant_id = form.text("key"), request.caller.tenant_id
+    key = await request.read(lambda tx: store.find(tx, tenant_id, key_id))
     pasted = _pasted(form)
     if key is None:
-        return await _show(call, key_id, pasted, faults=("key",))
+        return await _show(request, key_id, pasted, faults=("key",))
     missing = [name for name in ("method", "target", "timestamp") if not _has(pasted, name)]
     if not pasted.signature.strip():
         missing.append("signature")
     if missing:
-        return await _show(call, key_id, pasted, faults=tuple(missing))
-    is_other = await _is_other_key(call, key, parsing.bare(pasted.api_key))
-    prefix = call.shared.settings.path_prefix
+        return await _show(request, key_id, pasted, faults=tuple(missing))
+    is_other = await _is_other_key(request, key, parsing.bare(pasted.api_key))
+    prefix = request.state.settings.path_prefix
     # Of a long body this is a tenth of a second: beside the request loop.
-    verdict = await asyncio.to_thread(comparison.look, pasted, _secret_of(call, key), prefix)
+    verdict = await asyncio.to_thread(comparison.look, pasted, _secret_of(request, key), prefix)
     if comparison.SECRET_SENT in verdict.mistakes:
         pasted = msgspec.structs.replace(pasted, signature="")
-    return await _show(call, key_id, pasted, verdict, is_other=is_other)
+    return await _show(request, key_id, pasted, verdict, is_other=is_other)
 
 
 def _pasted(form: Form) -> Pasted:
@@ -82,31 +82,33 @@ def _has(pasted: Pasted, name: str) -> bool:
     return bool(getattr(pasted, name).strip())
 
 
-async def _is_other_key(call: Call, key: ApiKey, api_key: str) -> bool:
+async def _is_other_key(request: Request, key: ApiKey, api_key: str) -> bool:
     """Whether the key that was pasted is not the one that was chosen; whose it is, is not told."""
     if not api_key:
         return False
     key_hash = rules.hash_of(api_key)
-    found = await call.shared.database.read(lambda tx: store.find_by_hash(tx, key_hash))
+    found = await request.state.database.read(lambda tx: store.find_by_hash(tx, key_hash))
     return found is None or found.id != key.id
 
 
-def _secret_of(call: Call, key: ApiKey) -> str | None:
+def _secret_of(request: Request, key: ApiKey) -> str | None:
     """None of a revoked key: its secret is destroyed."""
     if key.sealed_secret is None:
         return None
     try:
-        return call.shared.ring.open(key.sealed_secret, rules.seal_context(key))
-    except Unsealable as error:
+        return request.state.ring.open(key.sealed_secret, rules.seal_context(key))
+    except UnsealError as error:
         log.error("a secret cannot be opened: is SEALDESK_MASTER_KEY the right one?", key_id=key.id)
-        raise Unavailable(detail="The key's secret cannot be read by this server.") from error
+        raise ServiceUnavailable(
+            detail="The key's secret cannot be read by this server."
+        ) from error
 
 
-def _blank(call: Call) -> Pasted:
-    return Pasted("GET", "", "", "", "", "", call.headers.get(b"host", b"").decode("latin-1"))
+def _blank(request: Request) -> Pasted:
+    return Pasted("GET", "", "", "", "", "", request.headers.get(b"host", b"").decode("latin-1"))
 
 
-def _of_refusal(call: Call, refused: Refused) -> Pasted:
+def _of_refusal(request: Request, refused: Refused) -> Pasted:
     return Pasted(
         refused.method,
         refused.target,
@@ -114,7 +116,7 @@ def _of_refusal(call: Call, refused: Refused) -> Pasted:
         "",
         "",
         "",
-        call.headers.get(b"host", b"").decode("latin-1"),
+        request.headers.get(b"host", b"").decode("latin-1"),
     )
 
 
@@ -129,7 +131,7 @@ def _known_of(refused: Refused) -> Verdict:
 
 
 async def _show(
-    call: Call,
+    request: Request,
     key_id: str,
     pasted: Pasted,
     verdict: Verdict | None = None,
@@ -137,8 +139,8 @@ async def _show(
     *,
     faults: tuple[str, ...] = (),
     is_other: bool = False,
-) -> Answer:
-    tenant_id = call.caller.tenant_id
+) -> Response:
+    tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> tuple[list[ApiKey], str, list[Refused]]:
         keys = await _offered(tx, tenant_id, key_id)
@@ -147,12 +149,12 @@ async def _show(
         last = PageRequest(rules.REFUSALS_KEPT, None)
         return keys, shown_id, await store.list_refusals(tx, tenant_id, shown_id, last)
 
-    keys, shown_id, refusals = await call.read(work)
+    keys, shown_id, refusals = await request.read(work)
     return await render.show(
-        call, _ROOM, "debug.html", 422 if faults else 200,
+        request, _ROOM, "debug.html", 422 if faults else 200,
         keys=keys, key_id=shown_id, pasted=pasted, verdict=verdict, refused=refused,
         refusals=refusals, missing=faults, is_other=is_other,
-        skew_s=call.shared.settings.max_skew_s, iso=clock.iso,
+        skew_s=request.state.settings.max_skew_s, iso=clock.iso,
     )  # fmt: skip
 
 

@@ -9,19 +9,25 @@ import structlog
 
 from sealdesk import clock, ids
 from sealdesk.api_keys import rules, store
-from sealdesk.api_keys.guard.headers import Claim, check_time, read_claim, replayed, unproven
+from sealdesk.api_keys.guard.headers import (
+    SignatureHeaders,
+    check_time,
+    read_signature_headers,
+    replayed,
+    unproven,
+)
 from sealdesk.api_keys.rules import ApiKey
 from sealdesk.api_keys.store import Refused
 from sealdesk.caller import Actor, Caller
 from sealdesk.crypto import signing
-from sealdesk.crypto.sealing import Unsealable
+from sealdesk.crypto.sealing import UnsealError
 from sealdesk.crypto.signing import Signed
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Forbidden, Refusal, TooMany, Unavailable, Unproven
+from sealdesk.errors import ApiError, Forbidden, ServiceUnavailable, TooManyRequests, Unauthorized
 from sealdesk.rate_limits.limiter import RateState
 from sealdesk.settings import Network
 from sealdesk.telemetry.key_usage import KeyUse
-from sealdesk.web.request import Call, Header, is_within
+from sealdesk.web.request import Header, Request, is_within
 
 _WRITES = ("POST", "PATCH", "DELETE")
 _FOUND_WITH_BODY = ("invalid_signature", "signature_replayed", "ip_not_allowed")
@@ -53,37 +59,37 @@ class SignedGuard:
         self.needs = needs
         self.fails = (*_FAILS, "insufficient_permissions") if needs else _FAILS
 
-    async def prove(self, call: Call) -> None:
+    async def prove(self, request: Request) -> None:
         """Set the caller. Raises Unproven, Forbidden, TooMany, TooLarge, WrongType."""
         try:
-            key = await _proven_key(call)
-        except Unproven as refusal:
-            raise await _helpful(call, refusal) from refusal
-        call.key_use = KeyUse(key.tenant_id, key.id, "")
-        await _note_use(call, key)
-        if not _is_from_here(call, key):
-            raise await _kept(call, key, _not_from_here(call.address))
-        await _charge(call, key)
-        self._admit(call, key)
-        call.check_content_type()
-        call.proof = self._prove_again
+            key = await _proven_key(request)
+        except Unauthorized as refusal:
+            raise await _helpful(request, refusal) from refusal
+        request.key_use = KeyUse(key.tenant_id, key.id, "")
+        await _note_use(request, key)
+        if not _is_from_here(request, key):
+            raise await _kept(request, key, _not_from_here(request.address))
+        await _charge(request, key)
+        self._admit(request, key)
+        request.check_content_type()
+        request.proof = self._prove_again
 
-    def _admit(self, call: Call, key: ApiKey) -> None:
+    def _admit(self, request: Request, key: ApiKey) -> None:
         used = next((need for need in self.needs if need in key.permissions), "")
         if self.needs and not used:
             raise _lacking(self.needs, key.permissions)
-        call.key_use = KeyUse(key.tenant_id, key.id, used)
+        request.key_use = KeyUse(key.tenant_id, key.id, used)
         actor = Actor("api_key", key.id, key.name)
-        call.caller = Caller(key.tenant_id, actor, frozenset(key.permissions), call.address)
+        request.caller = Caller(key.tenant_id, actor, frozenset(key.permissions), request.address)
 
-    async def _prove_again(self, call: Call) -> None:
-        call.now_us = call.shared.clock.now_us()
-        claim = read_claim(call)
-        key = await _usable_key(call, claim)
-        _check_signature(call, key, claim)
-        if not _is_from_here(call, key):
-            raise _not_from_here(call.address)
-        self._admit(call, key)
+    async def _prove_again(self, request: Request) -> None:
+        request.now_us = request.state.clock.now_us()
+        claim = read_signature_headers(request)
+        key = await _usable_key(request, claim)
+        _check_signature(request, key, claim)
+        if not _is_from_here(request, key):
+            raise _not_from_here(request.address)
+        self._admit(request, key)
 
 
 def signed(*needs: str) -> SignedGuard:
@@ -91,57 +97,59 @@ def signed(*needs: str) -> SignedGuard:
     return SignedGuard(needs)
 
 
-async def _proven_key(call: Call) -> ApiKey:
+async def _proven_key(request: Request) -> ApiKey:
     """The key whose secret signed this request. Raises Unproven."""
-    claim = read_claim(call)
-    check_time(call, claim.timestamp)
-    key = await _usable_key(call, claim)
-    await call.read_body()
-    if call.body_waited:
+    claim = read_signature_headers(request)
+    check_time(request, claim.timestamp)
+    key = await _usable_key(request, claim)
+    await request.read_body()
+    if request.body_waited:
         # The key may have ended while the body arrived.
-        call.now_us = call.shared.clock.now_us()
-        key = await _usable_key(call, claim)
-    _check_signature(call, key, claim)
-    if key.replay_protection == "writes" and call.method in _WRITES:
-        await _use_once(call, key, claim.signature.decode())
+        request.now_us = request.state.clock.now_us()
+        key = await _usable_key(request, claim)
+    _check_signature(request, key, claim)
+    if key.replay_protection == "writes" and request.method in _WRITES:
+        await _use_once(request, key, claim.signature.decode())
     return key
 
 
-async def _usable_key(call: Call, claim: Claim) -> ApiKey:
+async def _usable_key(request: Request, claim: SignatureHeaders) -> ApiKey:
     key_hash = rules.hash_of(claim.api_key)
     return _usable(
-        await call.shared.database.read(lambda tx: store.find_by_hash(tx, key_hash)), call
+        await request.state.database.read(lambda tx: store.find_by_hash(tx, key_hash)), request
     )
 
 
-def _check_signature(call: Call, key: ApiKey, claim: Claim) -> None:
-    parts = Signed(claim.timestamp, call.method.encode(), call.target, call.body)
-    secret = _opened(call, key)
+def _check_signature(request: Request, key: ApiKey, claim: SignatureHeaders) -> None:
+    parts = Signed(claim.timestamp, request.method.encode(), request.target, request.body)
+    secret = _opened(request, key)
     if not signing.is_valid(secret, parts, claim.signature):
         raise _wrong_signature(parts)
 
 
-def _usable(key: ApiKey | None, call: Call) -> ApiKey:
+def _usable(key: ApiKey | None, request: Request) -> ApiKey:
     if key is None:
         raise unproven("invalid_api_key", "There is no such API key.")
     if key.revoked_at is not None:
         raise unproven(
             "api_key_revoked", f"This API key was revoked at {clock.iso(key.revoked_at)}."
         )
-    if key.expires_at is not None and rules.is_expired(key, call.now_us):
+    if key.expires_at is not None and rules.is_expired(key, request.now_us):
         raise unproven("api_key_expired", f"This API key expired at {clock.iso(key.expires_at)}.")
     return key
 
 
-def _opened(call: Call, key: ApiKey) -> str:
+def _opened(request: Request, key: ApiKey) -> str:
     try:
-        return call.shared.ring.open(key.sealed_secret or b"", rules.seal_context(key))
-    except Unsealable as error:
+        return request.state.ring.open(key.sealed_secret or b"", rules.seal_context(key))
+    except UnsealError as error:
         log.error("a secret cannot be opened: is SEALDESK_MASTER_KEY the right one?", key_id=key.id)
-        raise Unavailable(detail="The key's secret cannot be read by this server.") from error
+        raise ServiceUnavailable(
+            detail="The key's secret cannot be read by this server."
+        ) from error
 
 
-def _wrong_signature(parts: Signed) -> Unproven:
+def _wrong_signature(parts: Signed) -> Unauthorized:
     return unproven(
         "invalid_signature",
         "The signature does not fit what was received. Compare `received` with what you signed:"
@@ -156,90 +164,90 @@ def _wrong_signature(parts: Signed) -> Unproven:
     )
 
 
-async def _use_once(call: Call, key: ApiKey, signature: str) -> None:
+async def _use_once(request: Request, key: ApiKey, signature: str) -> None:
     """Refuse a used signature; of two at once, the transaction of the effect refuses the second."""
-    forget_at = call.now_us + 2 * call.shared.settings.max_skew_s * 1_000_000
+    forget_at = request.now_us + 2 * request.state.settings.max_skew_s * 1_000_000
 
     async def use(tx: Tx) -> None:
         if not await store.use_signature(tx, key.tenant_id, key.id, signature, forget_at):
             raise replayed()
 
-    if await call.shared.database.read(
+    if await request.state.database.read(
         lambda tx: store.is_signature_used(tx, key.tenant_id, key.id, signature), key.tenant_id
     ):
         raise replayed()
-    call.within_write.append(use)
+    request.in_transaction.append(use)
 
 
-async def _helpful(call: Call, refusal: Unproven) -> Refusal:
+async def _helpful(request: Request, refusal: Unauthorized) -> ApiError:
     """The refusal with the mistake named, and kept for the tenant; bare for who fails too often."""
-    if call.shared.failures.note(call.address):
+    if request.state.failures.note(request.address):
         return unproven(refusal.code, "Too many failed requests come from this address.")
-    api_key = call.headers.get(b"x-api-key", b"").strip(b" \t")
+    api_key = request.headers.get(b"x-api-key", b"").strip(b" \t")
     if signing.API_KEY.fullmatch(api_key) is None:
         return refusal
     key_hash = rules.hash_of(api_key.decode())
-    key = await call.shared.database.read(lambda tx: store.find_by_hash(tx, key_hash))
+    key = await request.state.database.read(lambda tx: store.find_by_hash(tx, key_hash))
     if key is None:
         return refusal
-    call.key_use = KeyUse(key.tenant_id, key.id, "")
+    request.key_use = KeyUse(key.tenant_id, key.id, "")
     if refusal.code == "invalid_signature":
-        _diagnose(call, key, api_key.decode(), refusal)
-    return await _kept(call, key, refusal)
+        _diagnose(request, key, api_key.decode(), refusal)
+    return await _kept(request, key, refusal)
 
 
-def _diagnose(call: Call, key: ApiKey, api_key: str, refusal: Unproven) -> None:
+def _diagnose(request: Request, key: ApiKey, api_key: str, refusal: Unauthorized) -> None:
     """Add `diagnosis` when the wrong signature comes from a known mistake."""
     if key.sealed_secret is None:
         return
     diagnosis = signing.diagnose(
         Signed(
-            call.headers[b"x-api-timestamp"].strip(b" \t"),
-            call.method.encode(),
-            call.target,
-            call.body,
+            request.headers[b"x-api-timestamp"].strip(b" \t"),
+            request.method.encode(),
+            request.target,
+            request.body,
         ),
-        call.headers[b"x-api-signature"].strip(b" \t"),
-        secret=_opened(call, key),
+        request.headers[b"x-api-signature"].strip(b" \t"),
+        secret=_opened(request, key),
         api_key=api_key,
-        host=call.headers.get(b"host", b""),
+        host=request.headers.get(b"host", b""),
     )
     if diagnosis is not None:
         refusal.members["diagnosis"] = diagnosis
 
 
-async def _kept(call: Call, key: ApiKey, refusal: Refusal) -> Refusal:
+async def _kept(request: Request, key: ApiKey, refusal: ApiError) -> ApiError:
     """The same refusal, noted for the key's administrators as far as the storage allows."""
     has_body = refusal.code in _FOUND_WITH_BODY
     refused = Refused(
-        id=ids.mint(call.now_us),
+        id=ids.mint(request.now_us),
         code=refusal.code,
         diagnosis=refusal.members.get("diagnosis"),
-        method=call.method,
-        target=call.target.decode("latin-1")[:2048],
-        timestamp=call.headers.get(b"x-api-timestamp", b"").decode("latin-1")[:32],
-        body_sha256=signing.body_sha256(call.body).decode() if has_body else None,
-        body_bytes=len(call.body) if has_body else None,
-        refused_at=call.now_us,
+        method=request.method,
+        target=request.target.decode("latin-1")[:2048],
+        timestamp=request.headers.get(b"x-api-timestamp", b"").decode("latin-1")[:32],
+        body_sha256=signing.body_sha256(request.body).decode() if has_body else None,
+        body_bytes=len(request.body) if has_body else None,
+        refused_at=request.now_us,
     )
     try:
-        await call.shared.database.write(
+        await request.state.database.write(
             lambda tx: store.add_refusal(tx, key.tenant_id, key.id, refused), key.tenant_id
         )
-    except Unavailable:
+    except ServiceUnavailable:
         log.warning("a refusal was not kept", key_id=key.id)
     return refusal
 
 
-async def _note_use(call: Call, key: ApiKey) -> None:
+async def _note_use(request: Request, key: ApiKey) -> None:
     """Best effort: a read must succeed even when nothing can be written."""
-    if not rules.is_use_due(key, call.now_us):
+    if not rules.is_use_due(key, request.now_us):
         return
     try:
-        await call.shared.database.write(
-            lambda tx: store.note_use(tx, key.tenant_id, key.id, call.now_us), key.tenant_id
+        await request.state.database.write(
+            lambda tx: store.note_use(tx, key.tenant_id, key.id, request.now_us), key.tenant_id
         )
-    except Unavailable:
+    except ServiceUnavailable:
         log.warning("last_used_at was not written", key_id=key.id)
 
 
@@ -248,8 +256,8 @@ def _networks(cidrs: tuple[str, ...]) -> tuple[Network, ...]:
     return tuple(ipaddress.ip_network(cidr) for cidr in cidrs)
 
 
-def _is_from_here(call: Call, key: ApiKey) -> bool:
-    return key.allowed_ips is None or is_within(call.address, _networks(key.allowed_ips))
+def _is_from_here(request: Request, key: ApiKey) -> bool:
+    return key.allowed_ips is None or is_within(request.address, _networks(key.allowed_ips))
 
 
 def _not_from_here(address: str) -> Forbidden:
@@ -258,14 +266,14 @@ def _not_from_here(address: str) -> Forbidden:
     )
 
 
-async def _charge(call: Call, key: ApiKey) -> None:
+async def _charge(request: Request, key: ApiKey) -> None:
     """Spend one request. Raises TooMany; either way the answer tells the budget."""
-    state = await call.shared.limiter.take(key.id, key.rate_limit)
-    call.rate = state
-    call.answer_headers += _rate_headers(state, call.now_us)
+    state = await request.state.limiter.take(key.id, key.rate_limit)
+    request.rate = state
+    request.response_headers += _rate_headers(state, request.now_us)
     if not state.accepted:
         wait_s = max(1, _whole_seconds(state.retry_after_s))
-        raise TooMany(
+        raise TooManyRequests(
             "rate_limit_exceeded",
             f"The key may make {state.limit} requests a minute. Wait {wait_s} s.",
             headers=(("retry-after", str(wait_s)),),

@@ -5,7 +5,7 @@ from typing import Any
 from sealdesk import clock
 from sealdesk.api_keys import rules
 from sealdesk.api_keys.rules import ApiKey
-from sealdesk.errors import Invalid
+from sealdesk.errors import ValidationFailed
 from sealdesk.web.pages import forms
 from sealdesk.web.pages.forms import Form
 from sealdesk.web.pages.i18n import gettext
@@ -72,7 +72,7 @@ def wanted(form: Form, now_us: int) -> Typed:
     return body
 
 
-def faults(refusal: Invalid, typed: Typed) -> dict[str, str]:
+def faults(refusal: ValidationFailed, typed: Typed) -> dict[str, str]:
     """What is wrong beside each field, as people say it."""
     found = forms.faults_of(refusal)
     if "expires_at" in found:

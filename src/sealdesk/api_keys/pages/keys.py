@@ -11,12 +11,12 @@ from sealdesk.api_keys.store import Refused
 from sealdesk.api_keys.usage import plots, report
 from sealdesk.api_keys.usage.plots import DAY, MONTH
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Clash, Invalid, Refusal, Stale
+from sealdesk.errors import ApiError, Conflict, PreconditionFailed, ValidationFailed
 from sealdesk.paging import PageRequest
 from sealdesk.web import body
 from sealdesk.web.pages import cursor_trail, forms, render
-from sealdesk.web.pages.messages import retold
-from sealdesk.web.request import Answer, Call, is_within
+from sealdesk.web.pages.messages import translate
+from sealdesk.web.request import Request, Response, is_within
 from sealdesk.web.router import page
 
 _ROOM = "sealdesk.api_keys"
@@ -27,16 +27,16 @@ _REFUSALS_SHOWN = 5
 
 
 @page
-async def list_keys(call: Call) -> Answer:
+async def list_keys(request: Request) -> Response:
     """All keys, and which of them need a look."""
-    way = cursor_trail.read(forms.asked(call))
+    way = cursor_trail.read(forms.asked(request))
     wanted = PageRequest(_PER_PAGE, [way[-1]] if way else None)
-    tenant_id = call.caller.tenant_id
-    keys = await call.read(lambda tx: store.list_keys(tx, tenant_id, wanted))
+    tenant_id = request.caller.tenant_id
+    keys = await request.read(lambda tx: store.list_keys(tx, tenant_id, wanted))
     shown = keys[:_PER_PAGE]
     return await render.show(
-        call, _ROOM, "api_keys.html",
-        keys=[_told(key, call.now_us) for key in shown],
+        request, _ROOM, "api_keys.html",
+        keys=[_told(key, request.now_us) for key in shown],
         older=cursor_trail.older(way, shown[-1].id) if len(keys) > _PER_PAGE else None,
         newer=cursor_trail.newer(way),
     )  # fmt: skip
@@ -54,175 +54,186 @@ def _told(key: ApiKey, now_us: int) -> dict[str, Any]:
 
 
 @page
-async def new_key(call: Call) -> Answer:
+async def new_key(request: Request) -> Response:
     """The form of a new key."""
-    return await _form(call, "new.html", key_form.blank(await _newest_id(call)))
+    return await _form(request, "new.html", key_form.blank(await _newest_id(request)))
 
 
-async def _newest_id(call: Call) -> str:
+async def _newest_id(request: Request) -> str:
     one = PageRequest(1, None)
-    keys = await call.read(lambda tx: store.list_keys(tx, call.caller.tenant_id, one))
+    keys = await request.read(lambda tx: store.list_keys(tx, request.caller.tenant_id, one))
     return keys[0].id if keys else key_form.NONE_SEEN
 
 
 @page
-async def create_key(call: Call) -> Answer:
+async def create_key(request: Request) -> Response:
     """The new key with its secret, which is shown this once."""
-    form = forms.read(call)
+    form = forms.read(request)
     typed = key_form.typed(form)
     try:
-        new = body.convert(key_form.wanted(form, call.now_us), NewApiKey)
-        made = await call.write(lambda tx: _create_once(tx, call, new, typed["seen"]))
-    except Invalid as refusal:
-        return await _form(call, "new.html", typed, refusal)
+        new = body.convert(key_form.wanted(form, request.now_us), NewApiKey)
+        made = await request.write(lambda tx: _create_once(tx, request, new, typed["seen"]))
+    except ValidationFailed as refusal:
+        return await _form(request, "new.html", typed, refusal)
     if isinstance(made, ApiKey):
         # Sent twice, perhaps; whoever wants a second one of this name sends it once more.
-        return await _form(call, "new.html", typed | {"seen": await _newest_id(call)}, twin=made)
-    return await _show_made(call, made)
+        return await _form(
+            request, "new.html", typed | {"seen": await _newest_id(request)}, twin=made
+        )
+    return await _show_made(request, made)
 
 
-async def _create_once(tx: Tx, call: Call, new: NewApiKey, seen: str) -> CreatedApiKey | ApiKey:
+async def _create_once(
+    tx: Tx, request: Request, new: NewApiKey, seen: str
+) -> CreatedApiKey | ApiKey:
     """The new key, or the one of the same name that was made since the form was opened."""
-    twin = await actions.find_twin(tx, call.caller.tenant_id, new.name, seen) if seen else None
+    twin = await actions.find_twin(tx, request.caller.tenant_id, new.name, seen) if seen else None
     return twin or await actions.create_key(
-        tx, call.caller, new, ring=call.shared.ring, now_us=call.now_us
+        tx, request.caller, new, ring=request.state.ring, now_us=request.now_us
     )
 
 
-async def _show_made(call: Call, made: CreatedApiKey) -> Answer:
+async def _show_made(request: Request, made: CreatedApiKey) -> Response:
     from sealdesk.web.openapi.html import snippet  # late: it brings Jinja with it
 
-    target = f"{call.shared.settings.path_prefix}/api/v1/external/whoami"
+    target = f"{request.state.settings.path_prefix}/api/v1/external/whoami"
     allowed = [ipaddress.ip_network(each) for each in made.allowed_ips or ()]
     return await render.show(
-        call, _ROOM, "made.html", 201,
+        request, _ROOM, "made.html", 201,
         key=made, curl=snippet("curl", method="GET", target=target, body="''"),
-        address=render.address(call), ip=call.address,
-        is_from_here=not allowed or is_within(call.address, tuple(allowed)),
+        address=render.address(request), ip=request.address,
+        is_from_here=not allowed or is_within(request.address, tuple(allowed)),
     )  # fmt: skip
 
 
 @page
-async def show_key(call: Call) -> Answer:
+async def show_key(request: Request) -> Response:
     """One key: what it may, how it is used, and what was refused."""
-    span = MONTH if forms.asked(call).text("span") == MONTH.name else DAY
-    key = await _get(call)
-    look = await report.find_look(call, key.id, span)
+    span = MONTH if forms.asked(request).text("span") == MONTH.name else DAY
+    key = await _get(request)
+    look = await report.find_look(request, key.id, span)
     wanted = PageRequest(_REFUSALS_SHOWN, None)
 
     async def work(tx: Tx) -> list[Refused]:
         return await store.list_refusals(tx, key.tenant_id, key.id, wanted)
 
-    refusals = (await call.read(work))[:_REFUSALS_SHOWN]
+    refusals = (await request.read(work))[:_REFUSALS_SHOWN]
     used = {name for name, _ in look.permissions} if look else set(key.permissions)
     unused = [name for name in key.permissions if name not in used]
     return await render.show(
-        call, _ROOM, "api_key.html",
-        key=_told(key, call.now_us), span=span.name, look=look, unused=unused,
+        request, _ROOM, "api_key.html",
+        key=_told(key, request.now_us), span=span.name, look=look, unused=unused,
         refusals=refusals, iso=clock.iso, most=report.VALUES_SHOWN, kind_of=plots.kind_of,
     )  # fmt: skip
 
 
 @page
-async def edit_key(call: Call) -> Answer:
+async def edit_key(request: Request) -> Response:
     """The form of a key as it is."""
-    key = await _get(call)
-    return await _form(call, "edit.html", key_form.of_key(key), key=key)
+    key = await _get(request)
+    return await _form(request, "edit.html", key_form.of_key(key), key=key)
 
 
 @page
-async def change_key(call: Call) -> Answer:
+async def change_key(request: Request) -> Response:
     """Change a key, for the very next request."""
-    form, key = forms.read(call), await _get(call)
+    form, key = forms.read(request), await _get(request)
     try:
-        change = body.convert(key_form.wanted(form, call.now_us), ApiKeyChange)
-        await call.write(
+        change = body.convert(key_form.wanted(form, request.now_us), ApiKeyChange)
+        await request.write(
             lambda tx: actions.change_key(
-                tx, call.caller, key.id, change, now_us=call.now_us, seen=form.text("seen")
+                tx, request.caller, key.id, change, now_us=request.now_us, seen=form.text("seen")
             )
         )
-    except (Invalid, Clash) as refusal:
-        return await _form(call, "edit.html", key_form.typed(form), refusal, key=key)
-    except Stale as refusal:
-        key = await _get(call)
+    except (ValidationFailed, Conflict) as refusal:
+        return await _form(request, "edit.html", key_form.typed(form), refusal, key=key)
+    except PreconditionFailed as refusal:
+        key = await _get(request)
         typed = key_form.typed(form) | {"seen": rules.state_of(key)}
-        return await _form(call, "edit.html", typed, refusal, key=key)
-    return render.go(call, f"{_PATH}/{key.id}")
+        return await _form(request, "edit.html", typed, refusal, key=key)
+    return render.go(request, f"{_PATH}/{key.id}")
 
 
 @page
-async def confirm_rotation(call: Call) -> Answer:
+async def confirm_rotation(request: Request) -> Response:
     """What rotating means for who uses the key, before it is done."""
-    return await _confirm(call, "rotate.html")
+    return await _confirm(request, "rotate.html")
 
 
 @page
-async def rotate_key(call: Call) -> Answer:
+async def rotate_key(request: Request) -> Response:
     """The new secret, which is shown this once."""
-    (key_id,), seen = call.params, forms.read(call).text("seen")
+    (key_id,), seen = request.params, forms.read(request).text("seen")
     try:
-        rotated = await call.write(
+        rotated = await request.write(
             lambda tx: actions.rotate_key(
-                tx, call.caller, key_id, ring=call.shared.ring, now_us=call.now_us, seen=seen
+                tx,
+                request.caller,
+                key_id,
+                ring=request.state.ring,
+                now_us=request.now_us,
+                seen=seen,
             )
         )
-    except (Stale, Invalid) as refusal:
-        return await _confirm(call, "rotate.html", refusal)
-    return await render.show(call, _ROOM, "made.html", key=rotated, curl="", address="")
+    except (PreconditionFailed, ValidationFailed) as refusal:
+        return await _confirm(request, "rotate.html", refusal)
+    return await render.show(request, _ROOM, "made.html", key=rotated, curl="", address="")
 
 
 @page
-async def confirm_revocation(call: Call) -> Answer:
+async def confirm_revocation(request: Request) -> Response:
     """What revoking means for who uses the key, before it is done."""
-    return await _confirm(call, "revoke.html")
+    return await _confirm(request, "revoke.html")
 
 
 @page
-async def revoke_key(call: Call) -> Answer:
+async def revoke_key(request: Request) -> Response:
     """End a key for good."""
-    (key_id,) = call.params
+    (key_id,) = request.params
     try:
-        await call.write(lambda tx: actions.revoke_key(tx, call.caller, key_id, now_us=call.now_us))
-    except Invalid as refusal:
-        return await _confirm(call, "revoke.html", refusal)
-    return render.go(call, f"{_PATH}/{key_id}")
+        await request.write(
+            lambda tx: actions.revoke_key(tx, request.caller, key_id, now_us=request.now_us)
+        )
+    except ValidationFailed as refusal:
+        return await _confirm(request, "revoke.html", refusal)
+    return render.go(request, f"{_PATH}/{key_id}")
 
 
-async def _confirm(call: Call, template: str, refusal: Refusal | None = None) -> Answer:
-    key = await _get(call)
-    is_asked_again = isinstance(refusal, Invalid)
-    looks = [await report.find_look(call, key.id, span) for span in (DAY, MONTH)]
+async def _confirm(request: Request, template: str, refusal: ApiError | None = None) -> Response:
+    key = await _get(request)
+    is_asked_again = isinstance(refusal, ValidationFailed)
+    looks = [await report.find_look(request, key.id, span) for span in (DAY, MONTH)]
     return await render.show(
-        call, _ROOM, template, refusal.status if refusal else 200,
-        is_stale=isinstance(refusal, Stale),
-        seen=forms.read(call).text("seen") if is_asked_again else key.secret_version,
-        key=_told(key, call.now_us), day=looks[0], month=looks[1],
+        request, _ROOM, template, refusal.status if refusal else 200,
+        is_stale=isinstance(refusal, PreconditionFailed),
+        seen=forms.read(request).text("seen") if is_asked_again else key.secret_version,
+        key=_told(key, request.now_us), day=looks[0], month=looks[1],
         is_busy=looks[0] is not None and looks[0].plot.totals["good"] > 0,
     )  # fmt: skip
 
 
-async def _get(call: Call) -> ApiKey:
-    (key_id,) = call.params
-    return await call.read(lambda tx: actions.get_key(tx, call.caller.tenant_id, key_id))
+async def _get(request: Request) -> ApiKey:
+    (key_id,) = request.params
+    return await request.read(lambda tx: actions.get_key(tx, request.caller.tenant_id, key_id))
 
 
 async def _form(
-    call: Call,
+    request: Request,
     template: str,
     typed: dict[str, Any],
-    refusal: Refusal | None = None,
+    refusal: ApiError | None = None,
     *,
     key: ApiKey | None = None,
     twin: ApiKey | None = None,
-) -> Answer:
+) -> Response:
     """A form with what was typed, and beside each field what is wrong."""
     status = 409 if twin is not None else 200
     return await render.show(
-        call, _ROOM, template, refusal.status if refusal else status,
+        request, _ROOM, template, refusal.status if refusal else status,
         typed=typed, twin=twin,
-        faults=key_form.faults(refusal, typed) if isinstance(refusal, Invalid) else {},
-        wrong=retold(refusal.detail) if isinstance(refusal, Clash) else "",
-        is_stale=isinstance(refusal, Stale),
+        faults=key_form.faults(refusal, typed) if isinstance(refusal, ValidationFailed) else {},
+        wrong=translate(refusal.detail) if isinstance(refusal, Conflict) else "",
+        is_stale=isinstance(refusal, PreconditionFailed),
         known=rules.PERMISSIONS,
-        key=None if key is None else _told(key, call.now_us),
+        key=None if key is None else _told(key, request.now_us),
     )  # fmt: skip

@@ -7,7 +7,7 @@ from sealdesk.api_keys.usage import plots
 from sealdesk.api_keys.usage.plots import MONTH, Plot, Span
 from sealdesk.db.engine import Tx
 from sealdesk.errors import QueryTooSlow
-from sealdesk.web.request import Call
+from sealdesk.web.request import Request
 
 VALUES_SHOWN = 10
 
@@ -22,17 +22,17 @@ class Look(NamedTuple):
     permissions: list[tuple[str, int]]
 
 
-async def find_look(call: Call, key_id: str, span: Span) -> Look | None:
+async def find_look(request: Request, key_id: str, span: Span) -> Look | None:
     """None when there is no time for it now: nobody should wait with revoking a key for that."""
     try:
-        return await _look(call, key_id, span)
+        return await _look(request, key_id, span)
     except QueryTooSlow:
         return None
 
 
-async def _look(call: Call, key_id: str, span: Span) -> Look:
+async def _look(request: Request, key_id: str, span: Span) -> Look:
     """Of a busy key this is much to add up, and nobody else should wait for it."""
-    tenant_id, now_us = call.caller.tenant_id, call.now_us
+    tenant_id, now_us = request.caller.tenant_id, request.now_us
 
     async def values(tx: Tx, measure: str, within: Span) -> list[tuple[str, int]]:
         return await store.usage_in_all(
@@ -48,4 +48,4 @@ async def _look(call: Call, key_id: str, span: Span) -> Look:
         measured = ("endpoint", span), ("address", span), ("permission", MONTH)
         return Look(span, plot, *[await values(tx, *each) for each in measured])
 
-    return await call.read_slowly(work)
+    return await request.read_unindexed(work)

@@ -20,10 +20,10 @@ from sealdesk.cli.installation import Desk, FileDoors, doors_of
 from sealdesk.cli.keys import find_key, sealed_of_all
 from sealdesk.cli.output import AsJson, as_json, console
 from sealdesk.cli.requests import api_url, connection
-from sealdesk.crypto.sealing import Unsealable
+from sealdesk.crypto.sealing import UnsealError
 from sealdesk.db import schema_version
 from sealdesk.db.sqlite.connection import connect
-from sealdesk.errors import Unfit
+from sealdesk.errors import ConfigurationError
 from sealdesk.settings import Settings, from_env
 
 _SAFE_SQLITE = (3, 51, 3)
@@ -87,7 +87,7 @@ def _examine(data_dir: str, fix: bool) -> Iterator[Finding]:
     yield from _modes(Path(data_dir), "*", fix)
     try:
         settings = from_env(os.environ)
-    except Unfit as error:
+    except ConfigurationError as error:
         yield Finding("bad", "settings", str(error))
         return
     yield Finding("good", "settings", f"fit; the data lies in {settings.data_dir}")
@@ -103,7 +103,7 @@ def _examine_server() -> Iterator[Finding]:
 
     try:
         settings = from_env(os.environ)
-    except Unfit as error:
+    except ConfigurationError as error:
         yield Finding("bad", "settings", str(error))
         return
     yield Finding("good", "settings", "fit; the data lies in PostgreSQL")
@@ -159,7 +159,7 @@ def _database(settings: Settings, fix: bool) -> Iterator[Finding]:
         yield from _modes(path.parent, f"{path.name}*", fix)
     try:
         schema = schema_version.schema_version(path)
-    except Unfit as error:
+    except ConfigurationError as error:
         yield Finding("bad", "database", str(error))
         return
     if schema is None:
@@ -193,7 +193,7 @@ def _secrets(desk: Desk) -> Finding:
         try:
             if key is not None and key.sealed_secret is not None:
                 desk.ring.open(key.sealed_secret, rules.seal_context(key))
-        except Unsealable as error:
+        except UnsealError as error:
             text = f"the secret of key {key_id} cannot be opened: {error}"
             return Finding("bad", "secrets", text)
     return Finding("good", "secrets", f"the master key opens them ({len(sealed)} tried)")
@@ -216,7 +216,7 @@ def _clock(max_skew_s: int) -> Finding:
             there = json_text.loads(open_connection.getresponse().read())["data"]["unix"]
     except (OSError, HTTPException, ValueError, KeyError, TypeError):
         return Finding("good", "clock", f"not compared: nothing answers at {api_url()}")
-    except Unfit as error:
+    except ConfigurationError as error:
         return Finding("bad", "clock", str(error))
     skew_s = abs(int(time.time()) - there)
     text = f"{skew_s} s from the one at {api_url()}; signed requests may differ by {max_skew_s} s"

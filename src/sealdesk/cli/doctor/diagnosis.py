@@ -9,7 +9,7 @@ from sealdesk.cli.doctor.raw_http import Answer, Site
 from sealdesk.crypto.signing import Signed, body_sha256, sign
 
 # What was changed, or why that cannot be told; `mends.py` knows what to do about each.
-Harm = Literal[
+Alteration = Literal[
     "path", "query", "method", "body", "headers", "redirect", "refused", "too_large", "unreachable",
     "clock", "key", "answer",
 ]  # fmt: skip
@@ -29,7 +29,7 @@ _SYMBOL = re.compile(r"%[0-9A-Fa-f]{2}|\\x[0-9a-f]{2}|.")
 class Harmed(NamedTuple):
     """A request that did not arrive as it was sent. lines: what was sent and what arrived."""
 
-    harm: Harm
+    harm: Alteration
     lines: tuple[str, ...]
     is_refusal: bool = False
 
@@ -125,7 +125,7 @@ def _compared(sent: Signed, received: dict[str, Any]) -> Harmed:
         is_path = target.partition("?")[0] != arrived.partition("?")[0]
         return Harmed("path" if is_path else "query", _beside(target, arrived))
     body = f"{body_sha256(sent.body).decode()} of {len(sent.body)} bytes"
-    facts: tuple[tuple[Harm, str, str], ...] = (
+    facts: tuple[tuple[Alteration, str, str], ...] = (
         ("method", sent.method.decode(), str(received.get("method"))),
         ("headers", sent.timestamp.decode(), str(received.get("timestamp"))),
         ("body", body, f"{received.get('body_sha256')} of {received.get('body_bytes')} bytes"),
@@ -146,7 +146,7 @@ def _elsewhere(site: Site, sent: Signed, instance: str) -> Harmed:
 
 
 def _refused(answer: Answer) -> Harmed:
-    harm: Harm = "refused"
+    harm: Alteration = "refused"
     if answer.status in _TOO_LARGE:
         harm = "too_large"
     elif answer.status >= 500:

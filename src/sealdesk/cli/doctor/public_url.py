@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sealdesk.cli.doctor import diagnosis, probes
-from sealdesk.cli.doctor.diagnosis import Harm, Harmed
+from sealdesk.cli.doctor.diagnosis import Alteration, Harmed
 from sealdesk.cli.doctor.finding import Finding, State
 from sealdesk.cli.doctor.probes import Probe
 from sealdesk.cli.doctor.raw_http import Answer, NoAnswer, Site, exchange, site_of
@@ -38,7 +38,7 @@ class _Way:
         self._site = site
         self._api_key = api_key
         self._secret = secret
-        self.harms: dict[Harm, None] = {}
+        self.harms: dict[Alteration, None] = {}
         self.servers: set[str] = set()
 
     def answer(self, method: str, request: bytes) -> Answer:

@@ -9,7 +9,7 @@ from http.client import HTTPException, HTTPResponse
 from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
-from sealdesk.errors import Unfit
+from sealdesk.errors import ConfigurationError
 
 _TIMEOUT_S = 20.0
 _MOST_BYTES = 4 * 1024 * 1024
@@ -48,7 +48,9 @@ def site_of(url: str) -> Site:
     path = parts.path.rstrip("/")
     rest = parts.query or parts.fragment or parts.username or not _PATH.fullmatch(path)
     if not (port and parts.hostname) or rest:
-        raise Unfit(f"--public-url must be an address such as https://desk.example.com, not {url}")
+        raise ConfigurationError(
+            f"--public-url must be an address such as https://desk.example.com, not {url}"
+        )
     return Site(parts.scheme, parts.hostname, port, parts.netloc, path)
 
 

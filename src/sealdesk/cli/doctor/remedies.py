@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from sealdesk.cli.doctor.diagnosis import Harm
+from sealdesk.cli.doctor.diagnosis import Alteration
 
 # What the Server header of answers begins with, and whose it is. HAProxy adds none.
 _PROXIES = {"nginx": "nginx", "openresty": "nginx", "apache": "Apache", "cloudflare": "Cloudflare"}
 
-_MENDS: dict[Harm, dict[str, str]] = {
+_MENDS: dict[Alteration, dict[str, str]] = {
     "path": {
         "nginx": "proxy_pass names no path, not even / (proxy_pass http://sealdesk;), nor $uri; no"
         " rewrite in that location",
@@ -61,7 +61,7 @@ _MENDS: dict[Harm, dict[str, str]] = {
 }
 
 
-def mend_for(harm: Harm, servers: Iterable[str]) -> str:
+def mend_for(harm: Alteration, servers: Iterable[str]) -> str:
     """What would be right. servers: the Server headers that answers carried."""
     mends = _MENDS[harm]
     named = {proxy for server in servers for proxy in _named(server)}

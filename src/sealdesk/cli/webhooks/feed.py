@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from sealdesk.cli.requests import Away, api_url, exchange, signed
-from sealdesk.errors import Unfit
+from sealdesk.errors import ConfigurationError
 
 _PATH = "/api/v1/external/events"
 _PAGE_EVENTS = 100
@@ -102,7 +102,9 @@ class Feed:
             try:
                 return msgspec.json.decode(body, type=_Page)
             except msgspec.MsgspecError as error:
-                raise Unfit(f"{api_url()} does not answer as Sealdesk does: {error}") from error
+                raise ConfigurationError(
+                    f"{api_url()} does not answer as Sealdesk does: {error}"
+                ) from error
         raise _refused(answer, body)
 
 
@@ -116,4 +118,4 @@ def _refused(answer: HTTPResponse, body: bytes) -> Exception:
         pause = answer.getheader("retry-after") or ""
         seconds = int(pause) if pause.isdigit() else None
         return _Later(f"{api_url()}: {detail.rstrip('.')}", seconds)
-    return Unfit(" ".join((f"{api_url()}: {detail}", _ADVICE.get(code, ""))).strip())
+    return ConfigurationError(" ".join((f"{api_url()}: {detail}", _ADVICE.get(code, ""))).strip())

@@ -16,7 +16,7 @@ from sealdesk.cli.webhooks import secret as secret_source
 from sealdesk.cli.webhooks.feed import Feed, Start
 from sealdesk.cli.webhooks.mistakes import MEANINGS
 from sealdesk.crypto.webhook_signing import find_mistake_of_secret, key_of, mint_secret, sign
-from sealdesk.errors import Unfit
+from sealdesk.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -85,15 +85,19 @@ def listen(
 
 def _check(forward_to: str, since_beginning: bool, cursor: str) -> None:
     if connection_to(forward_to, _TIMEOUT_S) is None or not forward_to.isascii():
-        raise Unfit(f"--forward-to must be an address such as {_EXAMPLE}, not {forward_to!r}")
+        raise ConfigurationError(
+            f"--forward-to must be an address such as {_EXAMPLE}, not {forward_to!r}"
+        )
     if since_beginning and cursor:
-        raise Unfit("--since-beginning and --cursor say two places to begin at; give one")
+        raise ConfigurationError(
+            "--since-beginning and --cursor say two places to begin at; give one"
+        )
 
 
 def _key(secret: str) -> bytes:
     mistake = find_mistake_of_secret(secret)
     if mistake:
-        raise Unfit(f"{secret_source.VARIABLE}: {MEANINGS[mistake]}")
+        raise ConfigurationError(f"{secret_source.VARIABLE}: {MEANINGS[mistake]}")
     return key_of(secret)
 
 

@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from sealdesk.errors import Unfit
+from sealdesk.errors import ConfigurationError
 
 VARIABLE = "SEALDESK_WEBHOOK_SECRET"
 
@@ -23,7 +23,9 @@ def ask(file: Path | None) -> str:
     if secret:
         return secret
     if not sys.stdin.isatty():
-        raise Unfit(f"there is no secret: set {VARIABLE}, or name a file with --secret-file")
+        raise ConfigurationError(
+            f"there is no secret: set {VARIABLE}, or name a file with --secret-file"
+        )
     return getpass.getpass("Secret (whsec_…): ").strip()
 
 

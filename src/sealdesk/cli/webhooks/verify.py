@@ -12,7 +12,7 @@ from sealdesk.cli.output import AsJson, as_json, console
 from sealdesk.cli.webhooks import secret as secret_source
 from sealdesk.cli.webhooks.mistakes import MEANINGS
 from sealdesk.crypto.webhook_signing import Captured, Mistake, find_mistake
-from sealdesk.errors import Unfit
+from sealdesk.errors import ConfigurationError
 
 _AGELESS = ("timestamp_too_old", "timestamp_in_future")
 EXAMPLES = f"""\b
@@ -62,7 +62,9 @@ def verify(
     headers = _headers_in(headers_file) if headers_file else {}
     webhook_id, at, signatures = (_clean(given[n] or headers.get(n, "")) for n in given)
     if not (webhook_id or at or signatures):
-        raise Unfit("there are no headers: give --headers-file, or --id, --timestamp, --signature")
+        raise ConfigurationError(
+            "there are no headers: give --headers-file, or --id, --timestamp, --signature"
+        )
     secret = secret_source.ask(secret_file)
     captured = Captured(webhook_id, at, signatures, _body(body))
     now_s = int(time.time())
@@ -80,7 +82,7 @@ def _headers_in(file: Path) -> dict[str, str]:
         try:
             pairs = json_text.loads(text).items()
         except ValueError as error:
-            raise Unfit(f"{file} begins like JSON and is not: {error}") from error
+            raise ConfigurationError(f"{file} begins like JSON and is not: {error}") from error
     else:
         pairs = [line.split(":", 1) for line in text.splitlines() if ":" in line]
     return {name.strip().lower(): str(value).strip() for name, value in pairs}
@@ -95,7 +97,9 @@ def _body(file: Path | None) -> bytes:
     if file is not None:
         return file.read_bytes()
     if sys.stdin.isatty():
-        raise Unfit("there is no body: name a file with --body, or pipe it in with < body.json")
+        raise ConfigurationError(
+            "there is no body: name a file with --body, or pipe it in with < body.json"
+        )
     return sys.stdin.buffer.read()
 
 

@@ -54,7 +54,7 @@ class Target(Source, Protocol):
         """Take the mark away: it may be used."""
 
 
-class Watch(Protocol):
+class LongPoll(Protocol):
     """Who is told how far it is."""
 
     def begin(self, stage: str, table: str, done: int, total: int) -> None: ...
@@ -66,7 +66,7 @@ async def move(
     source: Source,
     target: Target,
     tables: tuple[Table, ...],
-    watch: Watch,
+    watch: LongPoll,
     *,
     is_restart: bool = False,
 ) -> dict[str, Summary]:
@@ -85,7 +85,7 @@ async def move(
     return wanted
 
 
-async def _summary(end: Source, table: Table, stage: str, watch: Watch) -> Summary:
+async def _summary(end: Source, table: Table, stage: str, watch: LongPoll) -> Summary:
     watch.begin(stage, table.name, 0, await end.count(table))
     digest = hashlib.sha256()
     count = 0
@@ -124,7 +124,7 @@ async def _claim(
         )
 
 
-async def _copy(source: Source, target: Target, table: Table, total: int, watch: Watch) -> None:
+async def _copy(source: Source, target: Target, table: Table, total: int, watch: LongPoll) -> None:
     last = await target.last_key(table)
     watch.begin("copy", table.name, 0 if last is None else await target.count(table), total)
     async with aclosing(source.pages(table, last)) as pages:

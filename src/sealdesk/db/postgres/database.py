@@ -16,7 +16,7 @@ from sealdesk.db.engine import Work
 from sealdesk.db.postgres import errors
 from sealdesk.db.postgres.pool import Pool
 from sealdesk.db.postgres.transaction import Opening, PostgresTx
-from sealdesk.errors import QueryTooSlow, Unavailable
+from sealdesk.errors import QueryTooSlow, ServiceUnavailable
 
 T = TypeVar("T")
 CONNECT_S = 2.0
@@ -85,14 +85,14 @@ class PostgresDatabase:
     async def read(self, work: Work[T], tenant_id: str | None = None) -> T:
         return await self._run(work, tenant_id, self._opening, is_write=False)
 
-    async def read_slowly(self, work: Work[T], tenant_id: str | None = None) -> T:
+    async def read_unindexed(self, work: Work[T], tenant_id: str | None = None) -> T:
         if self._slow_reads >= _SLOW_READS:
             raise QueryTooSlow("Too many queries that no index serves are waiting.")
         self._slow_reads += 1
         try:
             async with self._slow_turn:
                 return await self._run(work, tenant_id, self._slow_opening, is_write=False)
-        except Unavailable as error:
+        except ServiceUnavailable as error:
             if isinstance(error.__cause__, asyncpg.QueryCanceledError):
                 raise QueryTooSlow(f"The query took more than {SLOW_READ_LIMIT_S:g} s.") from error
             raise
@@ -102,7 +102,7 @@ class PostgresDatabase:
     async def write(self, work: Work[T], tenant_id: str | None = None) -> T:
         return await self._run(work, tenant_id, self._opening, is_write=True)
 
-    async def write_aside(self, work: Work[T]) -> T:
+    async def write_in_background(self, work: Work[T]) -> T:
         return await self.write(work)
 
     async def close(self) -> None:
@@ -129,7 +129,7 @@ class PostgresDatabase:
     ) -> T:
         left, began_at = deadline.current(), time.monotonic()
         if left.in_all_s <= 0:
-            raise Unavailable
+            raise ServiceUnavailable
         try:
             connection = await self._pool.acquire()
             tx = PostgresTx(connection, tenant_id, opening)

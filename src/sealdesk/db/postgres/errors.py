@@ -2,12 +2,12 @@
 
 import asyncpg
 
-from sealdesk.db.engine import Overtaken
-from sealdesk.errors import Unavailable
+from sealdesk.db.engine import SerializationConflict
+from sealdesk.errors import ServiceUnavailable
 
 # Another transaction was there first, or the schema has moved on under a prepared statement.
 RUN_AGAIN = (
-    Overtaken,
+    SerializationConflict,
     asyncpg.DivisionByZeroError,  # see statements.together
     asyncpg.UniqueViolationError,
     asyncpg.DeadlockDetectedError,
@@ -56,15 +56,15 @@ def is_lost(error: BaseException) -> bool:
     return is_confused or (isinstance(error, LOST) and not isinstance(error, _OURS))
 
 
-def away(error: BaseException) -> Unavailable:
-    unavailable = Unavailable()
+def away(error: BaseException) -> ServiceUnavailable:
+    unavailable = ServiceUnavailable()
     unavailable.__cause__ = error
     return unavailable
 
 
-def unknown(error: BaseException) -> Unavailable:
+def unknown(error: BaseException) -> ServiceUnavailable:
     """The connection ended between asking for the commit and its answer."""
-    unavailable = Unavailable(
+    unavailable = ServiceUnavailable(
         detail="The database went away while it was storing this. Whether it was stored is not"
         " known: repeat the request with the same Idempotency-Key, or look first."
     )
@@ -72,7 +72,7 @@ def unknown(error: BaseException) -> Unavailable:
     return unavailable
 
 
-def too_busy(error: BaseException) -> Unavailable:
-    unavailable = Unavailable(detail="Too many change this at the same time. Try again.")
+def too_busy(error: BaseException) -> ServiceUnavailable:
+    unavailable = ServiceUnavailable(detail="Too many change this at the same time. Try again.")
     unavailable.__cause__ = error
     return unavailable

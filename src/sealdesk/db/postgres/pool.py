@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from asyncpg import Connection, PostgresError
 
 from sealdesk.db import deadline
-from sealdesk.errors import Unavailable
+from sealdesk.errors import ServiceUnavailable
 
 _CLOSE_S = 2.0
 
@@ -115,5 +115,5 @@ class Pool:
 def _give_up(future: "asyncio.Future[Connection | None]") -> None:
     if not future.done():
         future.set_exception(
-            Unavailable(detail="All connections to the database are in use. Try again.")
+            ServiceUnavailable(detail="All connections to the database are in use. Try again.")
         )

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, text
 from sealdesk.db import tables
 from sealdesk.db.postgres.statements import TENANT
 from sealdesk.db.schema import metadata
-from sealdesk.errors import Unfit
+from sealdesk.errors import ConfigurationError
 
 _ROUNDS = 4096  # PostgreSQL's own number for a SCRAM verifier
 # The sub-select is evaluated when a statement runs. Without it the planner estimates with the
@@ -102,7 +102,7 @@ def _ensure_role(connection: Connection, role: Role) -> None:
         {"name": role.name},
     ).scalar()
     if found:
-        raise Unfit(
+        raise ConfigurationError(
             f"{role.name} is the owner of the tables and must not serve: it could see every tenant."
             " Name another role in SEALDESK_DATABASE_URL; sealdesk migrate makes it"
         )
@@ -115,7 +115,7 @@ def _create(connection: Connection, role: Role) -> None:
         text("SELECT rolcreaterole OR rolsuper FROM pg_roles WHERE rolname = current_user")
     ).scalar()
     if not may:
-        raise Unfit(
+        raise ConfigurationError(
             f"there is no role {role.name}, and the owner may not create it. Let an administrator"
             f" run CREATE ROLE {_quoted(role.name)} LOGIN PASSWORD '…', then migrate again"
         )

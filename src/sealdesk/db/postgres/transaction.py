@@ -42,11 +42,11 @@ class PostgresTx:
         self.is_open = False
         self.is_finishing = False
 
-    async def first(self, sql: str, params: Params) -> Row | None:
-        rows = await self.all(sql, params)
+    async def fetch_one(self, sql: str, params: Params) -> Row | None:
+        rows = await self.fetch_all(sql, params)
         return rows[0] if rows else None
 
-    async def all(self, sql: str, params: Params) -> Sequence[Row]:
+    async def fetch_all(self, sql: str, params: Params) -> Sequence[Row]:
         if self._changes or self._opening.always:
             await self.open()
         limit = params.get("limit")
@@ -56,16 +56,16 @@ class PostgresTx:
         statement = statements.within_tenant(sql, limit)
         return await self._fetch(statement.text, [*statement.values(params), self.tenant_id])
 
-    async def run(self, sql: str, params: Params) -> int:
+    async def execute(self, sql: str, params: Params) -> int:
         await self.open()
         statement = statements.plain(sql)
         status = await self._connection.execute(statement.text, *statement.values(params))
         return int(status.rpartition(" ")[2])
 
-    async def put(self, sql: str, params: Params) -> None:
+    async def execute_one(self, sql: str, params: Params) -> None:
         await self._add(Change(sql, params, True))
 
-    async def send(self, sql: str, params: Params) -> None:
+    async def enqueue(self, sql: str, params: Params) -> None:
         await self._add(Change(sql, params, False))
 
     async def _add(self, change: Change) -> None:
@@ -76,7 +76,7 @@ class PostgresTx:
             await self.open()
         self._changes.append(change)
 
-    async def draw(self, sql: str, params: Params) -> Row:
+    async def execute_returning(self, sql: str, params: Params) -> Row:
         if self._changes or self._opening.always:
             await self.open()
         if self.is_open or self.tenant_id is None:
@@ -88,12 +88,12 @@ class PostgresTx:
             (row,) = await self._fetch(statement.text, values)
         return row
 
-    async def run_all(self, sql: str, many: Sequence[Params]) -> None:
+    async def execute_many(self, sql: str, many: Sequence[Params]) -> None:
         await self.open()
         statement = statements.plain(sql)
         await self._connection.executemany(statement.text, [statement.values(p) for p in many])
 
-    async def claim(self, sql: str, params: Params) -> Sequence[Row]:
+    async def select_for_update(self, sql: str, params: Params) -> Sequence[Row]:
         await self.open()
         statement = statements.plain(f"{sql} FOR UPDATE SKIP LOCKED", params.get("limit"))
         return await self._fetch(statement.text, statement.values(params))
@@ -108,7 +108,7 @@ class PostgresTx:
         ((is_held,),) = await self._fetch(sql, [_lock_number(name)])
         return bool(is_held)
 
-    async def enter(self, tenant_id: str) -> None:
+    async def set_tenant(self, tenant_id: str) -> None:
         if self.tenant_id not in (None, tenant_id):
             raise RuntimeError("a transaction of one tenant cannot enter another")
         if self.tenant_id is None and self.is_open:
@@ -116,15 +116,15 @@ class PostgresTx:
             await self._fetch(_SET_TENANT, [tenant_id])
         self.tenant_id = tenant_id
 
-    async def find_home(self, directory: str, sql: str, params: Params) -> Row | None:
+    async def find_across_tenants(self, directory: str, sql: str, params: Params) -> Row | None:
         if self._changes or self._opening.always:
             await self.open()
         if self.is_open or self.tenant_id is not None:
-            home = await self.first(directory, params)
+            home = await self.fetch_one(directory, params)
             if home is None:
                 return None
-            await self.enter(home["tenant_id"])
-            return await self.first(sql, dict(home))
+            await self.set_tenant(home["tenant_id"])
+            return await self.fetch_one(sql, dict(home))
         statement = statements.at_home(directory, sql)
         rows = await self._fetch(statement.text, statement.values(params))
         if not rows:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar, cast
 
-from sealdesk.db.engine import Overtaken, Params, Row, Work
+from sealdesk.db.engine import Params, Row, SerializationConflict, Work
 
 T = TypeVar("T")
 BUSY_TIMEOUT_MS = 5000
@@ -32,32 +32,32 @@ class SqliteTx:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    async def first(self, sql: str, params: Params) -> Row | None:
+    async def fetch_one(self, sql: str, params: Params) -> Row | None:
         rows = self._connection.execute(sql, params).fetchall()
         return rows[0] if rows else None
 
-    async def all(self, sql: str, params: Params) -> Sequence[Row]:
+    async def fetch_all(self, sql: str, params: Params) -> Sequence[Row]:
         return self._connection.execute(sql, params).fetchall()
 
-    async def run(self, sql: str, params: Params) -> int:
+    async def execute(self, sql: str, params: Params) -> int:
         return self._connection.execute(sql, params).rowcount
 
-    async def put(self, sql: str, params: Params) -> None:
+    async def execute_one(self, sql: str, params: Params) -> None:
         if self._connection.execute(sql, params).rowcount != 1:
-            raise Overtaken  # a fault of ours: nobody else writes meanwhile
+            raise SerializationConflict  # a fault of ours: nobody else writes meanwhile
 
-    async def send(self, sql: str, params: Params) -> None:
+    async def enqueue(self, sql: str, params: Params) -> None:
         self._connection.execute(sql, params)
 
-    async def draw(self, sql: str, params: Params) -> Row:
+    async def execute_returning(self, sql: str, params: Params) -> Row:
         (row,) = self._connection.execute(sql, params).fetchall()
         return row
 
-    async def run_all(self, sql: str, many: Sequence[Params]) -> None:
+    async def execute_many(self, sql: str, many: Sequence[Params]) -> None:
         self._connection.executemany(sql, many)
 
-    async def claim(self, sql: str, params: Params) -> Sequence[Row]:
-        return await self.all(sql, params)
+    async def select_for_update(self, sql: str, params: Params) -> Sequence[Row]:
+        return await self.fetch_all(sql, params)
 
     async def lock(self, name: str) -> None:
         """Nothing to wait for: one transaction writes at a time."""
@@ -65,12 +65,12 @@ class SqliteTx:
     async def try_lock(self, name: str) -> bool:
         return True
 
-    async def enter(self, tenant_id: str) -> None:
+    async def set_tenant(self, tenant_id: str) -> None:
         """Nothing keeps tenants apart here but the statements themselves."""
 
-    async def find_home(self, directory: str, sql: str, params: Params) -> Row | None:
-        home = await self.first(directory, params)
-        return None if home is None else await self.first(sql, dict(home))
+    async def find_across_tenants(self, directory: str, sql: str, params: Params) -> Row | None:
+        home = await self.fetch_one(directory, params)
+        return None if home is None else await self.fetch_one(sql, dict(home))
 
 
 def connect(path: Path, *, is_checkpointer: bool = False) -> sqlite3.Connection:

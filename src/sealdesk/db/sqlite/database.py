@@ -15,7 +15,7 @@ from typing import TypeVar
 from sealdesk.db.engine import Work
 from sealdesk.db.sqlite.connection import SqliteTx, connect, drive
 from sealdesk.db.sqlite.group_commit import Writer
-from sealdesk.errors import QueryTooSlow, Unavailable
+from sealdesk.errors import QueryTooSlow, ServiceUnavailable
 
 T = TypeVar("T")
 SLOW_READ_LIMIT_S = 2.0  # decisions 9
@@ -40,7 +40,7 @@ class SqliteDatabase:
             self._share_view()
             return await work(self._reading)
         except sqlite3.Error as error:
-            raise Unavailable from error
+            raise ServiceUnavailable from error
 
     def _share_view(self) -> None:
         """Let the reads of one turn of the loop see one state: opening it costs what a probe does.
@@ -56,7 +56,7 @@ class SqliteDatabase:
         if self._reader.in_transaction:
             self._reader.execute("ROLLBACK")
 
-    async def read_slowly(self, work: Work[T], tenant_id: str | None = None) -> T:
+    async def read_unindexed(self, work: Work[T], tenant_id: str | None = None) -> T:
         if self._slow_reads >= _SLOW_READS_WAITING:
             raise QueryTooSlow("Too many queries that no index serves are waiting.")
         self._slow_reads += 1
@@ -78,14 +78,14 @@ class SqliteDatabase:
         except sqlite3.OperationalError as error:
             if "interrupted" in str(error):
                 raise QueryTooSlow(f"The query took more than {SLOW_READ_LIMIT_S:g} s.") from error
-            raise Unavailable from error
+            raise ServiceUnavailable from error
         except sqlite3.Error as error:
-            raise Unavailable from error
+            raise ServiceUnavailable from error
 
     async def write(self, work: Work[T], tenant_id: str | None = None) -> T:
         return await self._writer.submit(work)
 
-    async def write_aside(self, work: Work[T]) -> T:
+    async def write_in_background(self, work: Work[T]) -> T:
         return await self._writer.submit_aside(work)
 
     async def close(self) -> None:

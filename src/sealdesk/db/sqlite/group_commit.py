@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from sealdesk.db.engine import Work
 from sealdesk.db.sqlite.connection import BUSY_TIMEOUT_MS, SqliteTx, drive
-from sealdesk.errors import Refusal, Unavailable
+from sealdesk.errors import ApiError, ServiceUnavailable
 
 T = TypeVar("T")
 Argument = TypeVar("Argument")
@@ -126,8 +126,10 @@ class Writer:
             finally:
                 self._connection.execute("PRAGMA busy_timeout = 0")
 
-    async def _off_the_loop(self, call: Callable[[Argument], object], argument: Argument) -> None:
-        await asyncio.get_running_loop().run_in_executor(self._committer, call, argument)
+    async def _off_the_loop(
+        self, request: Callable[[Argument], object], argument: Argument
+    ) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._committer, request, argument)
 
     def _run_in_savepoint(self, job: _Job[Any]) -> None:
         """Raises sqlite3.Error when the whole transaction is lost."""
@@ -150,16 +152,16 @@ class Writer:
         except sqlite3.Error as second:
             error.add_note(f"and the rollback failed: {second}")
         for job in jobs:
-            job.error = Unavailable()
+            job.error = ServiceUnavailable()
             job.error.__cause__ = error
 
 
 def _translated(error: BaseException) -> BaseException:
-    if isinstance(error, Refusal) or not isinstance(error, sqlite3.Error):
+    if isinstance(error, ApiError) or not isinstance(error, sqlite3.Error):
         return error
     # A broken constraint is our own mistake and must be seen; all else is the storage's state.
     if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
         return error
-    unavailable = Unavailable()
+    unavailable = ServiceUnavailable()
     unavailable.__cause__ = error
     return unavailable

@@ -5,13 +5,13 @@ from typing import Literal
 from sealdesk import ids
 from sealdesk.caller import Actor, Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Forbidden, Missing
+from sealdesk.errors import Forbidden, NotFound
 from sealdesk.identity import rules, store
 from sealdesk.identity.auth import login, tokens
 from sealdesk.identity.rules import User
 from sealdesk.records import audit
-from sealdesk.records.audit import Deed
-from sealdesk.web.request import Call
+from sealdesk.records.audit import AuditEntry
+from sealdesk.web.request import Request
 
 _FAILS = (
     "invalid_header",
@@ -39,25 +39,25 @@ class LogInGuard:
         self.fails = _FAILS if own_account else (*_FAILS, "not_found")
         self._own_account = own_account
 
-    async def prove(self, call: Call) -> None:
+    async def prove(self, request: Request) -> None:
         """Set the caller. Raises Unproven, Forbidden, TooLarge, WrongType."""
-        token = tokens.read(call)
-        user = await login.get_user(call, token)
+        token = tokens.read(request)
+        user = await login.get_user(request, token)
         if user.role not in self.needs:
             raise _wrong_role(
                 f"This needs the role {' or '.join(self.needs)}; yours is {user.role}."
             )
-        tenant_id = await self._tenant_of(call, user)
-        await call.read_body()
-        if call.body_waited:
-            await login.get_user(call, token)
-        call.check_content_type()
+        tenant_id = await self._tenant_of(request, user)
+        await request.read_body()
+        if request.body_waited:
+            await login.get_user(request, token)
+        request.check_content_type()
         actor = Actor("user", user.id, user.name)
-        call.caller = Caller(tenant_id, actor, frozenset((user.role,)), call.address)
+        request.caller = Caller(tenant_id, actor, frozenset((user.role,)), request.address)
 
-    async def _tenant_of(self, call: Call, user: User) -> str:
+    async def _tenant_of(self, request: Request, user: User) -> str:
         """The tenant to act in; acting in another than one's own is audited there."""
-        wanted = call.header(b"x-tenant-id")
+        wanted = request.header(b"x-tenant-id")
         if wanted is None or wanted == user.tenant_id:
             return user.tenant_id
         if user.role != "super_admin":
@@ -66,7 +66,9 @@ class LogInGuard:
             return user.tenant_id
         if not ids.is_canonical(wanted):
             raise _no_such_tenant()
-        await call.shared.database.write(lambda tx: _note_visit(tx, call, user, wanted), wanted)
+        await request.state.database.write(
+            lambda tx: _note_visit(tx, request, user, wanted), wanted
+        )
         return wanted
 
 
@@ -80,17 +82,17 @@ def logged_in() -> LogInGuard:
     return LogInGuard(rules.ROLES, own_account=True)
 
 
-async def _note_visit(tx: Tx, call: Call, user: User, tenant_id: str) -> None:
+async def _note_visit(tx: Tx, request: Request, user: User, tenant_id: str) -> None:
     if await store.find_tenant(tx, tenant_id) is None:
         raise _no_such_tenant()
     actor = Actor("user", user.id, user.name)
-    details = {"method": call.method, "path": call.path}
-    deed = Deed("super_admin.acted", actor, call.address, None, details)
-    await audit.record(tx, tenant_id, deed, call.now_us)
+    details = {"method": request.method, "path": request.path}
+    deed = AuditEntry("super_admin.acted", actor, request.address, None, details)
+    await audit.record(tx, tenant_id, deed, request.now_us)
 
 
-def _no_such_tenant() -> Missing:
-    return Missing("There is no such tenant; see x-tenant-id.")
+def _no_such_tenant() -> NotFound:
+    return NotFound("There is no such tenant; see x-tenant-id.")
 
 
 def _wrong_role(detail: str) -> Forbidden:

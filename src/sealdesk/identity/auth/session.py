@@ -6,38 +6,38 @@ from sealdesk.identity import rules
 from sealdesk.identity.auth import tokens
 from sealdesk.identity.auth.tokens import Token
 from sealdesk.identity.rules import User
-from sealdesk.web.request import Call, Header, Visitor
+from sealdesk.web.request import Header, Request, Visitor
 
 _NAME = "sealdesk"
 _FLAGS = "Path=/; HttpOnly; SameSite=Lax"
 _FRESH_US = 15 * 60 * 1_000_000  # docs/decisions/0019
 
 
-def find(call: Call) -> str | None:
+def find(request: Request) -> str | None:
     """The access token that the cookie holds, however good; None without one, or with two."""
-    return call.cookie(_name(call))
+    return request.cookie(_name(request))
 
 
-def get(call: Call) -> Token:
+def get(request: Request) -> Token:
     """The session's token. Raises Unproven unless there is one that has not expired."""
-    text = find(call)
+    text = find(request)
     if text is None:
         raise tokens.refused("jwt_required", "Log in.")
-    return tokens.opened(text, call.shared.settings.jwt_secret, call.now_us)
+    return tokens.opened(text, request.state.settings.jwt_secret, request.now_us)
 
 
-def is_due(call: Call, token: Token) -> bool:
+def is_due(request: Request, token: Token) -> bool:
     """Whether to go on with a session: a person came to a page, and its token is half over.
 
     A page that asks by itself keeps no session alive; browsers say so where they say it at all.
     """
-    is_visit = call.headers.get(b"sec-fetch-mode", b"navigate") == b"navigate"
-    left_s = (token.expires_at - call.now_us) // 1_000_000
-    is_longer = rules.expiry_s(token.issued_at, call.now_us) * 1_000_000 > token.expires_at
-    return call.method == "GET" and is_visit and left_s < rules.TOKEN_LIFE_S // 2 and is_longer
+    is_visit = request.headers.get(b"sec-fetch-mode", b"navigate") == b"navigate"
+    left_s = (token.expires_at - request.now_us) // 1_000_000
+    is_longer = rules.expiry_s(token.issued_at, request.now_us) * 1_000_000 > token.expires_at
+    return request.method == "GET" and is_visit and left_s < rules.TOKEN_LIFE_S // 2 and is_longer
 
 
-def visitor(call: Call, user: User, token: Token, wrong: str = "") -> Visitor:
+def visitor(request: Request, user: User, token: Token, wrong: str = "") -> Visitor:
     """Who a session lets in. wrong: with the password that was asked for once more.
 
     A renewed token still says when the log-in was, so being renewed makes nobody fresh.
@@ -46,33 +46,33 @@ def visitor(call: Call, user: User, token: Token, wrong: str = "") -> Visitor:
         name=user.name,
         email=user.email,
         is_administrator=user.role in rules.ADMINISTRATORS,
-        form_token=form_token(call, token),
-        is_fresh=call.now_us - token.issued_at <= _FRESH_US,
+        form_token=form_token(request, token),
+        is_fresh=request.now_us - token.issued_at <= _FRESH_US,
         wrong=wrong,
     )
 
 
-def begin(call: Call, access_token: str) -> Header:
+def begin(request: Request, access_token: str) -> Header:
     """The header that begins a session; it ends with the browser or with the token."""
-    return _header(call, access_token, "")
+    return _header(request, access_token, "")
 
 
-def end(call: Call) -> Header:
+def end(request: Request) -> Header:
     """The header that makes a browser forget its session."""
-    return _header(call, "", "; Max-Age=0")
+    return _header(request, "", "; Max-Age=0")
 
 
-def form_token(call: Call, token: Token) -> str:
+def form_token(request: Request, token: Token) -> str:
     """What the forms of this session carry, and no other site can know."""
-    secret = call.shared.settings.jwt_secret
+    secret = request.state.settings.jwt_secret
     return hmac.digest(secret, f"sealdesk form {token.id}".encode(), "sha256").hex()
 
 
-def _header(call: Call, value: str, further: str) -> Header:
-    secure = "; Secure" if call.is_https else ""
-    return b"set-cookie", f"{_name(call)}={value}; {_FLAGS}{secure}{further}".encode()
+def _header(request: Request, value: str, further: str) -> Header:
+    secure = "; Secure" if request.is_https else ""
+    return b"set-cookie", f"{_name(request)}={value}; {_FLAGS}{secure}{further}".encode()
 
 
-def _name(call: Call) -> str:
+def _name(request: Request) -> str:
     # The prefix keeps other hosts of the domain from setting it; browsers take it on https only.
-    return f"__Host-{_NAME}" if call.is_https else _NAME
+    return f"__Host-{_NAME}" if request.is_https else _NAME

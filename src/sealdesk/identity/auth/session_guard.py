@@ -4,12 +4,12 @@ from contextlib import suppress
 from typing import Literal
 
 from sealdesk.caller import Actor, Caller
-from sealdesk.errors import Forbidden, Unproven
+from sealdesk.errors import Forbidden, Unauthorized
 from sealdesk.identity.auth import login, reauthentication, session
 from sealdesk.identity.auth.tokens import Token
 from sealdesk.identity.rules import User
 from sealdesk.web.pages import forms
-from sealdesk.web.request import Call, Visitor
+from sealdesk.web.request import Request, Visitor
 
 
 class SessionGuard:
@@ -25,23 +25,23 @@ class SessionGuard:
         self.needs = needs
         self.is_careful = is_careful
 
-    async def prove(self, call: Call) -> None:
+    async def prove(self, request: Request) -> None:
         """Set the caller and the visitor. Raises Unproven, Forbidden, TooLarge, WrongType."""
-        is_form = call.method == "POST"
+        is_form = request.method == "POST"
         if is_form:
-            forms.check_sender(call)
+            forms.check_sender(request)
             # Before the session is looked at: the log-in carries along what was typed.
-            await call.read_body()
-        token = session.get(call)
-        user, visitor = await _met(call, token)
+            await request.read_body()
+        token = session.get(request)
+        user, visitor = await _met(request, token)
         if user.role not in self.needs:
             raise Forbidden("insufficient_role", f"This needs {' or '.join(self.needs)}.")
         if is_form:
-            forms.check_token(call, visitor.form_token)
+            forms.check_token(request, visitor.form_token)
         actor = Actor("user", user.id, user.name)
-        call.caller = Caller(user.tenant_id, actor, frozenset((user.role,)), call.address)
+        request.caller = Caller(user.tenant_id, actor, frozenset((user.role,)), request.address)
         if is_form and self.is_careful and not visitor.is_fresh:
-            await reauthentication.confirm(call, user, token)
+            await reauthentication.confirm(request, user, token)
 
 
 class VisitorGuard:
@@ -51,18 +51,18 @@ class VisitorGuard:
     needs: tuple[str, ...] = ()
     fails: tuple[str, ...] = ()
 
-    async def prove(self, call: Call) -> None:
+    async def prove(self, request: Request) -> None:
         """Set the visitor, if there is a log-in. Raises Forbidden, TooLarge, WrongType."""
-        if call.method == "POST":
-            forms.check_sender(call)
-            await call.read_body()
-        with suppress(Unproven):
-            await _met(call, session.get(call))
+        if request.method == "POST":
+            forms.check_sender(request)
+            await request.read_body()
+        with suppress(Unauthorized):
+            await _met(request, session.get(request))
 
 
-async def _met(call: Call, token: Token) -> tuple[User, Visitor]:
-    user = await login.get_user(call, token)
-    if session.is_due(call, token):
-        call.answer_headers.append(session.begin(call, login.renewed(call, user, token)))
-    call.visitor = session.visitor(call, user, token)
-    return user, call.visitor
+async def _met(request: Request, token: Token) -> tuple[User, Visitor]:
+    user = await login.get_user(request, token)
+    if session.is_due(request, token):
+        request.response_headers.append(session.begin(request, login.renewed(request, user, token)))
+    request.visitor = session.visitor(request, user, token)
+    return user, request.visitor

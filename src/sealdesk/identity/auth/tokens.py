@@ -2,10 +2,10 @@
 
 from typing import Any, NamedTuple
 
-from sealdesk.errors import Unproven
+from sealdesk.errors import Unauthorized
 from sealdesk.identity import rules
 from sealdesk.identity.rules import User
-from sealdesk.web.request import Call
+from sealdesk.web.request import Request
 
 _ALGORITHM = "HS256"
 _LATEST_S = 2**40
@@ -31,17 +31,17 @@ def issue(user: User, secret: bytes, *, token_id: str, began_us: int, now_us: in
     return jwt.encode(claims, secret, algorithm=_ALGORITHM)
 
 
-def read(call: Call) -> Token:
+def read(request: Request) -> Token:
     """The bearer token of a call. Raises Unproven unless we issued it and it has not expired."""
-    header = call.headers.get(b"authorization")
-    if header is None or call.is_repeated(b"authorization"):
+    header = request.headers.get(b"authorization")
+    if header is None or request.is_repeated(b"authorization"):
         raise refused(
             "jwt_required", "Log in with POST /api/v1/auth/login and send Authorization: Bearer …"
         )
     scheme, _, text = header.decode("latin-1").strip().partition(" ")
     if scheme.lower() != "bearer":
         raise refused("jwt_required", "Authorization must be Bearer and an access token.")
-    return opened(text.strip(), call.shared.settings.jwt_secret, call.now_us)
+    return opened(text.strip(), request.state.settings.jwt_secret, request.now_us)
 
 
 def opened(text: str, secret: bytes, now_us: int) -> Token:
@@ -77,9 +77,9 @@ def _token(claims: dict[str, Any]) -> Token:
     return Token(*texts, *(round(at * 1_000_000) for at in times))
 
 
-def _not_ours() -> Unproven:
+def _not_ours() -> Unauthorized:
     return refused("invalid_token", "The access token is not one of ours. Log in.")
 
 
-def refused(code: str, detail: str) -> Unproven:
-    return Unproven(code, detail, headers=(("www-authenticate", "Bearer"),))
+def refused(code: str, detail: str) -> Unauthorized:
+    return Unauthorized(code, detail, headers=(("www-authenticate", "Bearer"),))

@@ -54,7 +54,7 @@ async def _touched(_: Tx, event: Row, tenant_id: str) -> list[str]:
 
 async def _texts(tx: Tx, tenant_id: str, customer_id: str) -> list[str | None]:
     params = {"tenant_id": tenant_id, "customer_id": customer_id}
-    row = await tx.first(_CUSTOMER, params)
+    row = await tx.fetch_one(_CUSTOMER, params)
     return [] if row is None else [*row, rules.digits_of(row["phone"] or "")]
 
 

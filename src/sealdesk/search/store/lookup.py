@@ -40,10 +40,10 @@ async def find(
     params: dict[str, object] = {"tenant_id": tenant_id, "limit": limit}
     if is_postgres:
         params |= {"wanted": rules.query_of(terms), "at_most": limit}
-        rows = await tx.all(_FIND_BY_FUNCTION, params)
+        rows = await tx.fetch_all(_FIND_BY_FUNCTION, params)
     else:
         params["wanted"] = rules.match_of(terms, tenant_id)
-        rows = await tx.all(_FIND_BY_FTS5, params)
+        rows = await tx.fetch_all(_FIND_BY_FTS5, params)
     return sorted((row["ticket_id"] for row in rows), reverse=True)
 
 
@@ -54,14 +54,14 @@ async def find_customers(
     params: dict[str, object] = {"tenant_id": tenant_id, "before": before, "limit": limit}
     if is_postgres:
         params |= {"wanted": rules.query_of(terms), "at_most": limit}
-        rows = await tx.all(_FIND_CUSTOMERS_BY_FUNCTION, params)
+        rows = await tx.fetch_all(_FIND_CUSTOMERS_BY_FUNCTION, params)
     else:
         params["wanted"] = rules.match_of(terms, tenant_id)
-        rows = await tx.all(_FIND_CUSTOMERS_BY_FTS5, params)
+        rows = await tx.fetch_all(_FIND_CUSTOMERS_BY_FTS5, params)
     return sorted((row["customer_id"] for row in rows), reverse=True)
 
 
 async def are_customers_done(tx: Tx, tenant_id: str) -> bool:
     """Whether all customers of before are in the index."""
-    row = await tx.first(_CUSTOMERS_LEFT, {"tenant_id": tenant_id, "limit": 1})
+    row = await tx.fetch_one(_CUSTOMERS_LEFT, {"tenant_id": tenant_id, "limit": 1})
     return row is not None and row["after_id"] is None

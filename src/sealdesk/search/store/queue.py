@@ -76,7 +76,7 @@ about = msgspec.json.Decoder(About).decode
 
 async def list_behind(tx: Tx, kind: Kind, limit: int) -> list[Behind]:
     """The first tenants for whom there is something to do."""
-    return [_behind(row) for row in await tx.all(kind.look, {"limit": limit})]
+    return [_behind(row) for row in await tx.fetch_all(kind.look, {"limit": limit})]
 
 
 def _behind(row: Row) -> Behind:
@@ -88,7 +88,7 @@ def _behind(row: Row) -> Behind:
 
 
 async def note(tx: Tx, kind: Kind, done: Behind) -> None:
-    await tx.send(kind.note, done._asdict())
+    await tx.enqueue(kind.note, done._asdict())
 
 
 async def list_todo(tx: Tx, kind: Kind, behind: Behind, limit: int) -> Todo:
@@ -98,7 +98,7 @@ async def list_todo(tx: Tx, kind: Kind, behind: Behind, limit: int) -> Todo:
 
 
 async def _list_older(tx: Tx, kind: Kind, behind: Behind, limit: int) -> Todo:
-    rows = await tx.all(kind.older, {**behind._asdict(), "limit": limit})
+    rows = await tx.fetch_all(kind.older, {**behind._asdict(), "limit": limit})
     ids = [row["id"] for row in rows]
     reached: list[str | None] = [behind.after_id, *ids]
     if len(ids) < limit:
@@ -109,7 +109,7 @@ async def _list_older(tx: Tx, kind: Kind, behind: Behind, limit: int) -> Todo:
 async def _list_touched(tx: Tx, kind: Kind, behind: Behind, limit: int) -> Todo:
     touched: dict[str, Behind] = {}
     reached = behind
-    for row in await tx.all(_EVENTS, {**behind._asdict(), "limit": limit}):
+    for row in await tx.fetch_all(_EVENTS, {**behind._asdict(), "limit": limit}):
         if len(touched) >= limit:
             break
         for touched_id in await kind.touched(tx, row, behind.tenant_id):
@@ -122,7 +122,7 @@ async def put(
     tx: Tx, kind: Kind, tenant_id: str, ids: Sequence[str], signs: int, *, is_postgres: bool
 ) -> Put:
     """Make texts anew, each named once, until so many signs are written."""
-    row = await tx.first(kind.last_number, {})
+    row = await tx.fetch_one(kind.last_number, {})
     next_number = 1 if row is None else row["number"] + 1
     made, written = [], 0
     for number, about_id in enumerate(ids, next_number):
@@ -136,27 +136,27 @@ async def put(
             made.append({**new, "words": rules.text_of(texts)})
             written += await _replace(tx, kind, made[-1])
     if is_postgres:
-        await tx.run_all(kind.put, made)
+        await tx.execute_many(kind.put, made)
     return Put(len(made), written)
 
 
 async def _replace(tx: Tx, kind: Kind, new: dict[str, Any]) -> int:
     """Put a text in the place of an older one; how many signs were written."""
-    kept = await tx.first(kind.kept, new)
+    kept = await tx.fetch_one(kind.kept, new)
     if kept is not None:
         if kept["words"] == new["words"]:
             return 0
         new["number"] = kept["number"]
-        await tx.send(kind.take_out, {**new, "words": kept["words"]})
-    await tx.send(kind.put, new)
-    await tx.send(kind.put_in, new)
+        await tx.enqueue(kind.take_out, {**new, "words": kept["words"]})
+    await tx.enqueue(kind.put, new)
+    await tx.enqueue(kind.put_in, new)
     return len(new["words"])
 
 
 async def merge(tx: Tx, kind: Kind, pages: int) -> bool:
     """Put parts of SQLite's index together; whether there was anything to do."""
-    before = await tx.first(_CHANGES, {})
-    await tx.send(kind.merge, {"pages": pages})
-    after = await tx.first(_CHANGES, {})
+    before = await tx.fetch_one(_CHANGES, {})
+    await tx.enqueue(kind.merge, {"pages": pages})
+    after = await tx.fetch_one(_CHANGES, {})
     # One change is the telling (sqlite.org/fts5.html, "The 'merge' Command").
     return before is not None and after is not None and after["changes"] - before["changes"] > 1

@@ -63,7 +63,7 @@ async def _touched(tx: Tx, event: Row, tenant_id: str) -> list[str]:
     kind, what = event["type"], about(event["object"])
     if kind == "customer.updated":
         params = {"tenant_id": tenant_id, "customer_id": what.id, "limit": _TICKETS_OF_CUSTOMER}
-        return [ticket["id"] for ticket in reversed(await tx.all(_OF_CUSTOMER, params))]
+        return [ticket["id"] for ticket in reversed(await tx.fetch_all(_OF_CUSTOMER, params))]
     if kind == "reply.created":
         return [what.ticket_id]
     return [what.id] if kind in ("ticket.created", "ticket.updated") else []
@@ -71,10 +71,10 @@ async def _touched(tx: Tx, event: Row, tenant_id: str) -> list[str]:
 
 async def _texts(tx: Tx, tenant_id: str, ticket_id: str) -> list[str | None]:
     params = {"tenant_id": tenant_id, "ticket_id": ticket_id}
-    row = await tx.first(_TICKET, params)
+    row = await tx.fetch_one(_TICKET, params)
     if row is None:
         return []
-    replies = await tx.all(_REPLIES, {**params, "limit": _MOST_REPLIES})
+    replies = await tx.fetch_all(_REPLIES, {**params, "limit": _MOST_REPLIES})
     texts = [str(row["number"]), row["subject"], row["email"], row["name"], row["company"]]
     return [*texts, row["description"], *(reply["body"] for reply in replies)]
 

@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from sealdesk import ids
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Clash, Invalid, Missing, Refusal, Stale
+from sealdesk.errors import ApiError, Conflict, NotFound, PreconditionFailed, ValidationFailed
 from sealdesk.identity import store as people
 from sealdesk.tickets import actions, rules
 from sealdesk.tickets.pages import inbox_query as views
@@ -18,7 +18,7 @@ from sealdesk.web import body
 from sealdesk.web.pages import forms, render
 from sealdesk.web.pages.forms import Form
 from sealdesk.web.pages.i18n import gettext
-from sealdesk.web.request import Answer, Call
+from sealdesk.web.request import Request, Response
 from sealdesk.web.router import page
 
 _ROOM = "sealdesk.tickets"
@@ -45,23 +45,23 @@ class _Seen(NamedTuple):
 
 
 @page
-async def change_tickets(call: Call) -> Answer:
+async def change_tickets(request: Request) -> Response:
     """First what will be done to which tickets; sent again from there, it is done."""
-    form = forms.read(call)
-    change = _change(form, call.caller.actor.id)
+    form = forms.read(request)
+    change = _change(form, request.caller.actor.id)
     confirmed = dict(text.split(" ", 1) for text in form.texts("confirmed")[:_MOST] if " " in text)
     chosen = [one for one in (confirmed or form.texts("ticket")) if ids.is_canonical(one)]
-    seen = await _look(call, list(dict.fromkeys(chosen))[:_MOST], change)
+    seen = await _look(request, list(dict.fromkeys(chosen))[:_MOST], change)
     if not seen.found or change == TicketChange() or seen.assignee is None:
-        return await _show(call, form, 422, seen, [], change, is_done=False)
+        return await _show(request, form, 422, seen, [], change, is_done=False)
     if not confirmed:
-        lines = [_planned(call, one, found, change) for one, found in seen.found.items()]
-        return await _show(call, form, 200, seen, lines, change, is_done=False)
+        lines = [_planned(request, one, found, change) for one, found in seen.found.items()]
+        return await _show(request, form, 200, seen, lines, change, is_done=False)
     lines = [
-        await _changed(call, Line(one, found, confirmed[one], ""), change)
+        await _changed(request, Line(one, found, confirmed[one], ""), change)
         for one, found in seen.found.items()
     ]
-    return await _show(call, form, 200, seen, lines, change, is_done=True)
+    return await _show(request, form, 200, seen, lines, change, is_done=True)
 
 
 def _change(form: Form, reader_id: str) -> TicketChange:
@@ -76,8 +76,8 @@ def _change(form: Form, reader_id: str) -> TicketChange:
     return body.convert(wanted, TicketChange)
 
 
-async def _look(call: Call, chosen: Sequence[str], change: TicketChange) -> _Seen:
-    tenant_id = call.caller.tenant_id
+async def _look(request: Request, chosen: Sequence[str], change: TicketChange) -> _Seen:
+    tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> _Seen:
         there = {
@@ -89,51 +89,51 @@ async def _look(call: Call, chosen: Sequence[str], change: TicketChange) -> _See
         user = await people.find(tx, tenant_id, change.assignee_id)
         return _Seen(found, user.name if user is not None and user.is_active else None)
 
-    return await call.read(work)
+    return await request.read(work)
 
 
 def _planned(
-    call: Call, ticket_id: str, found: TicketAndCustomer | None, change: TicketChange
+    request: Request, ticket_id: str, found: TicketAndCustomer | None, change: TicketChange
 ) -> Line:
     """What will become of a ticket, as it is now."""
     if found is None:
-        return Line(ticket_id, None, "", _why(Missing()))
+        return Line(ticket_id, None, "", _why(NotFound()))
     etag = rules.etag(found.ticket.version, found.customer_version)
     try:
-        is_so = rules.changed(found.ticket, change, call.now_us) is found.ticket
-    except Clash as refusal:
+        is_so = rules.changed(found.ticket, change, request.now_us) is found.ticket
+    except Conflict as refusal:
         return Line(ticket_id, found, etag, _why(refusal))
     return Line(ticket_id, found, etag, gettext("It is like that already.") if is_so else "")
 
 
-async def _changed(call: Call, line: Line, change: TicketChange) -> Line:
+async def _changed(request: Request, line: Line, change: TicketChange) -> Line:
     """Change one ticket in a transaction of its own; what hinders one does not hinder others."""
     try:
-        shown = await call.write(
+        shown = await request.write(
             lambda tx: actions.change_ticket(
-                tx, call.caller, line.id, change, if_match=(line.etag,), now_us=call.now_us
+                tx, request.caller, line.id, change, if_match=(line.etag,), now_us=request.now_us
             )
         )
-    except Refusal as refusal:
+    except ApiError as refusal:
         return line._replace(why=_why(refusal))
     is_so = shown.etag == line.etag
     return line._replace(why=gettext("It is like that already.") if is_so else "")
 
 
-def _why(refusal: Refusal) -> str:
-    if isinstance(refusal, Missing):
+def _why(refusal: ApiError) -> str:
+    if isinstance(refusal, NotFound):
         return gettext("It is no longer there.")
-    if isinstance(refusal, Stale):
+    if isinstance(refusal, PreconditionFailed):
         return gettext("It has changed since you looked at it. Look at it again.")
-    if isinstance(refusal, Clash):
+    if isinstance(refusal, Conflict):
         return gettext("It is closed. Open it first.")
-    if isinstance(refusal, Invalid):
+    if isinstance(refusal, ValidationFailed):
         return gettext("Whom it was to be assigned to can no longer be chosen.")
     return gettext("It could not be stored right now. Try again in a moment.")
 
 
 async def _show(
-    call: Call,
+    request: Request,
     form: Form,
     status: int,
     seen: _Seen,
@@ -141,10 +141,10 @@ async def _show(
     change: TicketChange,
     *,
     is_done: bool,
-) -> Answer:
-    asked = views.asked(forms.asked(call))
+) -> Response:
+    asked = views.asked(forms.asked(request))
     return await render.show(
-        call, _ROOM, "bulk_done.html" if is_done else "bulk.html", status,
+        request, _ROOM, "bulk_done.html" if is_done else "bulk.html", status,
         back=asked.link(), action=asked.bulk(),
         changed=[line for line in lines if not line.why],
         kept=[line for line in lines if line.why],

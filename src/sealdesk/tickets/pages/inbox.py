@@ -20,12 +20,12 @@ from sealdesk.paging import PageRequest
 from sealdesk.search import actions as search
 from sealdesk.tickets.pages import inbox_query as views
 from sealdesk.tickets.pages import view_model
-from sealdesk.tickets.pages.inbox_query import Asked, Row
+from sealdesk.tickets.pages.inbox_query import InboxQuery, Row
 from sealdesk.tickets.store import lists
 from sealdesk.tickets.store.lists import Filter
 from sealdesk.tickets.types import PRIORITIES, STATUSES, Status
 from sealdesk.web.pages import forms, render
-from sealdesk.web.request import Answer, Call
+from sealdesk.web.request import Request, Response
 from sealdesk.web.router import page
 
 ROOM = "sealdesk.tickets"
@@ -56,21 +56,21 @@ class _Found(NamedTuple):
 
 
 @page
-async def inbox(call: Call) -> Answer:
+async def inbox(request: Request) -> Response:
     """The tickets of one status, newest first, and whatever narrows them."""
-    asked = views.asked(forms.asked(call))
-    wanted = asked.filter(call.caller.actor.id)
-    found, is_too_slow = await _find(call, asked, wanted)
+    asked = views.asked(forms.asked(request))
+    wanted = asked.filter(request.caller.actor.id)
+    found, is_too_slow = await _find(request, asked, wanted)
     if not asked.is_narrowed() and not any(found.counts.values()):
-        return await _first_steps(call)
+        return await _first_steps(request)
     is_unknown = bool(asked.customer) and found.customer is None and not is_too_slow
-    meant = await _meant(call, asked) if is_unknown else []
+    meant = await _meant(request, asked) if is_unknown else []
     if len(meant) == 1:
-        return render.go(call, asked.link(customer=meant[0].id))
+        return render.go(request, asked.link(customer=meant[0].id))
     shown = found.rows[:PER_PAGE]
     is_more = len(found.rows) > PER_PAGE
     return await render.show(
-        call, ROOM, "tickets.html", 503 if is_too_slow else 200, may_fetch=True,
+        request, ROOM, "tickets.html", 503 if is_too_slow else 200, may_fetch=True,
         asked=asked,
         rows=[_row(lists.show(row)) for row in shown],
         counts=found.counts, counted=lists.COUNTED,
@@ -78,18 +78,18 @@ async def inbox(call: Call) -> Answer:
         people=sorted(found.people, key=lambda u: (not u.is_active, u.name.casefold())),
         has_more_people=view_model.are_more(found.people),
         names={user.id: user.name for user in found.people},
-        reader_id=call.caller.actor.id,
+        reader_id=request.caller.actor.id,
         customer=found.customer, meant=meant[:_MEANT], has_more=found.has_more,
         is_too_slow=is_too_slow,
         older=asked.link(trail=asked.further(lists.position(wanted, shown[-1]))) if is_more else "",
         newer=asked.link(trail=asked.trail[:-1]) if asked.trail else None,
-        since=_since(call, asked, shown),
+        since=_since(request, asked, shown),
     )  # fmt: skip
 
 
-async def _find(call: Call, asked: Asked, wanted: Filter) -> tuple[_Found, bool]:
+async def _find(request: Request, asked: InboxQuery, wanted: Filter) -> tuple[_Found, bool]:
     """What there is, and whether the tickets took too long to find."""
-    tenant_id = call.caller.tenant_id
+    tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> _Found:
         customer = await _customer(tx, tenant_id, asked.customer)
@@ -101,34 +101,34 @@ async def _find(call: Call, asked: Asked, wanted: Filter) -> tuple[_Found, bool]
         return await _around(tx, tenant_id, asked, rows, customer)
 
     if asked.q:
-        return await _search(call, asked)
+        return await _search(request, asked)
     if wanted.is_served():
-        return await call.read(work), False
+        return await request.read(work), False
     try:
-        return await call.read_slowly(work), False
+        return await request.read_unindexed(work), False
     except QueryTooSlow:
-        return await call.read(lambda tx: _around(tx, tenant_id, asked, [], None)), True
+        return await request.read(lambda tx: _around(tx, tenant_id, asked, [], None)), True
 
 
-async def _meant(call: Call, asked: Asked) -> list[Customer]:
+async def _meant(request: Request, asked: InboxQuery) -> list[Customer]:
     """Whom the words in the filter may mean, when no customer has them for an address."""
     if ids.is_canonical(asked.customer):
         return []
     wanted = PageRequest(_MEANT, None)
     try:
         return await customer_actions.find_customers(
-            call.shared, call.caller.tenant_id, asked.customer, wanted
+            request.state, request.caller.tenant_id, asked.customer, wanted
         )
     except QueryTooSlow:
         return []
 
 
-async def _search(call: Call, asked: Asked) -> tuple[_Found, bool]:
+async def _search(request: Request, asked: InboxQuery) -> tuple[_Found, bool]:
     """The newest tickets in which words stand, and whether that took too long to find."""
-    tenant_id, found = call.caller.tenant_id, search.Found([], has_more=False)
+    tenant_id, found = request.caller.tenant_id, search.Found([], has_more=False)
     is_too_slow = False
     try:
-        found = await search.find_tickets(call.shared, tenant_id, asked.q)
+        found = await search.find_tickets(request.state, tenant_id, asked.q)
     except QueryTooSlow:
         is_too_slow = True
 
@@ -136,11 +136,11 @@ async def _search(call: Call, asked: Asked) -> tuple[_Found, bool]:
         rows = await lists.list_chosen(tx, tenant_id, found.ticket_ids)
         return (await _around(tx, tenant_id, asked, rows, None))._replace(has_more=found.has_more)
 
-    return await call.read(work), is_too_slow
+    return await request.read(work), is_too_slow
 
 
 async def _around(
-    tx: Tx, tenant_id: str, asked: Asked, rows: Sequence[Stored], customer: Customer | None
+    tx: Tx, tenant_id: str, asked: InboxQuery, rows: Sequence[Stored], customer: Customer | None
 ) -> _Found:
     counts = {} if asked.is_narrowed() else await lists.count_statuses(tx, tenant_id)
     return _Found(rows, counts, await people.list_users(tx, tenant_id, view_model.PEOPLE), customer)
@@ -154,20 +154,20 @@ async def _customer(tx: Tx, tenant_id: str, said: str) -> Customer | None:
     return await customers.find_by_email(tx, tenant_id, said)
 
 
-def _since(call: Call, asked: Asked, shown: Sequence[Stored]) -> str:
+def _since(request: Request, asked: InboxQuery, shown: Sequence[Stored]) -> str:
     """The newest ticket that is on the page; what comes after it is new."""
     if asked.sort != "newest" or asked.trail:
-        return ids.lowest(call.now_us)
-    return str(shown[0]["id"]) if shown else ids.lowest(call.now_us - _LATE_US)
+        return ids.lowest(request.now_us)
+    return str(shown[0]["id"]) if shown else ids.lowest(request.now_us - _LATE_US)
 
 
-async def _first_steps(call: Call) -> Answer:
+async def _first_steps(request: Request) -> Response:
     """What leads to the first ticket."""
-    target = f"{call.shared.settings.path_prefix}/api/v1/external/tickets"
-    command = await asyncio.to_thread(_first_ticket, render.address(call), target)
-    poll = Asked(status=None).poll(ids.lowest(0))
+    target = f"{request.state.settings.path_prefix}/api/v1/external/tickets"
+    command = await asyncio.to_thread(_first_ticket, render.address(request), target)
+    poll = InboxQuery(status=None).poll(ids.lowest(0))
     return await render.show(
-        call, ROOM, "first_steps.html", may_fetch=True, command=command, poll=poll
+        request, ROOM, "first_steps.html", may_fetch=True, command=command, poll=poll
     )
 
 
@@ -184,22 +184,22 @@ def _first_ticket(address: str, target: str) -> str:
 
 
 @page
-async def arrived(call: Call) -> Answer:
+async def arrived(request: Request) -> Response:
     """A line that says how many tickets of a view are new since it was shown; or nothing."""
-    form = forms.asked(call)
+    form = forms.asked(request)
     asked, since = views.asked(form), form.text("since")
     wanted = msgspec.structs.replace(
-        asked.filter(call.caller.actor.id), sort_by="created_at", newest_first=False
+        asked.filter(request.caller.actor.id), sort_by="created_at", newest_first=False
     )
-    count = await _count_since(call, asked, wanted, since) if ids.is_canonical(since) else 0
+    count = await _count_since(request, asked, wanted, since) if ids.is_canonical(since) else 0
     return await render.show(
-        call, ROOM, "arrived.html",
+        request, ROOM, "arrived.html",
         count=count, most=_ARRIVED, asked=asked, is_first=since == ids.lowest(0),
     )  # fmt: skip
 
 
-async def _count_since(call: Call, asked: Asked, wanted: Filter, since: str) -> int:
-    tenant_id, place = call.caller.tenant_id, PageRequest(_ARRIVED, [since])
+async def _count_since(request: Request, asked: InboxQuery, wanted: Filter, since: str) -> int:
+    tenant_id, place = request.caller.tenant_id, PageRequest(_ARRIVED, [since])
 
     async def work(tx: Tx) -> int:
         customer = await _customer(tx, tenant_id, asked.customer)
@@ -210,4 +210,4 @@ async def _count_since(call: Call, asked: Asked, wanted: Filter, since: str) -> 
             one = msgspec.structs.replace(one, lead="id")  # what is new is little
         return len(await lists.list_tickets(tx, tenant_id, one, place))
 
-    return await (call.read(work) if wanted.is_served() else call.read_slowly(work))
+    return await (request.read(work) if wanted.is_served() else request.read_unindexed(work))

@@ -44,7 +44,7 @@ class Row(msgspec.Struct, frozen=True):
     customer: CustomerRef
 
 
-class Asked(msgspec.Struct, frozen=True):
+class InboxQuery(msgspec.Struct, frozen=True):
     """A view of the inbox, as its address says it.
 
     status: None for all. customer: an id, or an e-mail address. trail: where each page before
@@ -123,14 +123,14 @@ class Asked(msgspec.Struct, frozen=True):
         return (*self.trail, "_".join(str(part) for part in last))
 
 
-def asked(form: Form) -> Asked:
+def asked(form: Form) -> InboxQuery:
     """The view that an address asks for; what no view knows is passed over."""
     if words := form.text("q").strip()[:_MOST]:
-        return Asked(status=None, q=words)
+        return InboxQuery(status=None, q=words)
     status, sort = form.text("status"), form.text("sort")
     priority, assignee = form.text("priority"), form.text("assignee")
     is_known = assignee in (NOBODY, ME) or ids.is_canonical(assignee)
-    view = Asked(
+    view = InboxQuery(
         status=_status(status),
         priority=priority if priority in PRIORITIES else None,
         assignee=assignee if is_known else ANY,

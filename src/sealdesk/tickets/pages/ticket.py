@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from sealdesk import ids
 from sealdesk.caller import Actor
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Clash, Invalid, Refusal, Stale
+from sealdesk.errors import ApiError, Conflict, PreconditionFailed, ValidationFailed
 from sealdesk.paging import PageRequest
 from sealdesk.tickets import actions, rules
 from sealdesk.tickets.pages import view_model
@@ -15,11 +15,18 @@ from sealdesk.tickets.pages.view_model import View
 from sealdesk.tickets.store import history
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.history import Changed
-from sealdesk.tickets.types import PRIORITIES, STATUSES, NewReply, Reply, TicketChange, TicketShown
+from sealdesk.tickets.types import (
+    PRIORITIES,
+    STATUSES,
+    NewReply,
+    Reply,
+    TicketChange,
+    TicketResponse,
+)
 from sealdesk.web import body
 from sealdesk.web.pages import cursor_trail, forms, i18n, render
 from sealdesk.web.pages.forms import Form
-from sealdesk.web.request import Answer, Call
+from sealdesk.web.request import Request, Response
 from sealdesk.web.router import page
 
 _ROOM = "sealdesk.tickets"
@@ -36,42 +43,42 @@ class _Sent(NamedTuple):
 
     form: str
     typed: dict[str, Any]
-    refusal: Refusal
+    refusal: ApiError
     seen_change: str = ""
     was: dict[str, Any] = {}  # noqa: RUF012 - never changed
 
 
 @page
-async def show_ticket(call: Call) -> Answer:
+async def show_ticket(request: Request) -> Response:
     """One ticket; of a long conversation the newest part, or that before a reply."""
-    return await _show(call)
+    return await _show(request)
 
 
 @page
-async def change_ticket(call: Call) -> Answer:
+async def change_ticket(request: Request) -> Response:
     """Change what stands in the form beside the conversation, unless it has changed meanwhile."""
-    form, (ticket_id,) = forms.read(call), call.params
+    form, (ticket_id,) = forms.read(request), request.params
     typed, etag = _typed_change(form), form.text("etag")
     try:
         wanted = {**typed, "assignee_id": typed["assignee_id"] or None}
         wanted["tags"] = [*typed["tags"], *_split(wanted.pop("new_tags"))]
         change = body.convert(wanted, TicketChange)
-        await call.write(
+        await request.write(
             lambda tx: actions.change_ticket(
-                tx, call.caller, ticket_id, change, if_match=(etag,), now_us=call.now_us
+                tx, request.caller, ticket_id, change, if_match=(etag,), now_us=request.now_us
             )
         )
-    except (Invalid, Clash, Stale) as refusal:
+    except (ValidationFailed, Conflict, PreconditionFailed) as refusal:
         was: dict[str, Any] = {name: form.text(f"was_{name}") for name in _CHOSEN}
         was["tags"] = form.texts("was_tags")
-        return await _show(call, _Sent("change", typed, refusal, form.text("seen_change"), was))
-    return render.go(call, f"{_PATH}/{ticket_id}")
+        return await _show(request, _Sent("change", typed, refusal, form.text("seen_change"), was))
+    return render.go(request, f"{_PATH}/{ticket_id}")
 
 
 @page
-async def reply(call: Call) -> Answer:
+async def reply(request: Request) -> Response:
     """Answer, or leave a note for colleagues; and move the ticket on, if so chosen."""
-    form, (ticket_id,) = forms.read(call), call.params
+    form, (ticket_id,) = forms.read(request), request.params
     typed = {"body": form.text("body"), "is_internal": form.text("is_internal") != ""}
     status = form.text("status")
     try:
@@ -80,82 +87,84 @@ async def reply(call: Call) -> Answer:
         seen = form.text("seen")
 
         async def work(tx: Tx) -> Reply:
-            return await actions.answer(
-                tx, call.caller, ticket_id, new, after, seen=seen, now_us=call.now_us
+            return await actions.send_reply(
+                tx, request.caller, ticket_id, new, after, seen=seen, now_us=request.now_us
             )
 
-        written = await call.write(work)
-    except (Invalid, Clash, Stale) as refusal:
-        return await _show(call, _Sent("reply", {**typed, "status": status}, refusal))
-    return render.go(call, f"{_PATH}/{ticket_id}?sent={written.id}#reply-{written.id}")
+        written = await request.write(work)
+    except (ValidationFailed, Conflict, PreconditionFailed) as refusal:
+        return await _show(request, _Sent("reply", {**typed, "status": status}, refusal))
+    return render.go(request, f"{_PATH}/{ticket_id}?sent={written.id}#reply-{written.id}")
 
 
 @page
-async def tell_news(call: Call) -> Answer:
+async def tell_news(request: Request) -> Response:
     """Lines that say who is answering, and whether something is new since a page was shown.
 
     Sent as a form it says that one is writing an answer oneself.
     """
-    (ticket_id,) = call.params
-    tenant_id, actor = call.caller.tenant_id, call.caller.actor
+    (ticket_id,) = request.params
+    tenant_id, actor = request.caller.tenant_id, request.caller.actor
 
     async def work(tx: Tx) -> tuple[str, str]:
         shown = await actions.get_shown(tx, tenant_id, ticket_id)
         others = await history.list_answering(
-            tx, tenant_id, ticket_id, but_for=actor.id, now_us=call.now_us
+            tx, tenant_id, ticket_id, but_for=actor.id, now_us=request.now_us
         )
-        if call.method == "POST":
-            await history.note_answering(tx, tenant_id, ticket_id, actor, call.now_us)
+        if request.method == "POST":
+            await history.note_answering(tx, tenant_id, ticket_id, actor, request.now_us)
         return shown.etag, _told(others)
 
-    etag, told = await (call.write(work) if call.method == "POST" else call.read(work))
-    is_changed = etag != forms.asked(call).text("etag")
+    etag, told = await (request.write(work) if request.method == "POST" else request.read(work))
+    is_changed = etag != forms.asked(request).text("etag")
     return await render.show(
-        call, _ROOM, "news.html", ticket_id=ticket_id, told=told, is_changed=is_changed
+        request, _ROOM, "news.html", ticket_id=ticket_id, told=told, is_changed=is_changed
     )
 
 
 @page
-async def show_history(call: Call) -> Answer:
+async def show_history(request: Request) -> Response:
     """All that was changed of a ticket, newest first."""
-    tenant_id, (ticket_id,) = call.caller.tenant_id, call.params
-    way = cursor_trail.read(forms.asked(call))
+    tenant_id, (ticket_id,) = request.caller.tenant_id, request.params
+    way = cursor_trail.read(forms.asked(request))
     wanted = PageRequest(_CHANGES, [way[-1]] if way else None)
 
-    async def work(tx: Tx) -> tuple[TicketShown, list[Changed], dict[str, str]]:
+    async def work(tx: Tx) -> tuple[TicketResponse, list[Changed], dict[str, str]]:
         shown = await actions.get_shown(tx, tenant_id, ticket_id)
         changes = await history.list_changes(tx, tenant_id, ticket_id, wanted)
         names = await ticket_store.list_names(tx, tenant_id, history.assignees(changes))
         return view_model.decode(shown.document), changes, names
 
-    ticket, changes, names = await call.read(work)
+    ticket, changes, names = await request.read(work)
     is_more = len(changes) > _CHANGES
     return await render.show(
-        call, _ROOM, "history.html",
+        request, _ROOM, "history.html",
         ticket=ticket, names=names, changes=changes[:_CHANGES],
         older=cursor_trail.older(way, changes[_CHANGES - 1].id) if is_more else None,
         newer=cursor_trail.newer(way),
     )  # fmt: skip
 
 
-async def _show(call: Call, sent: _Sent | None = None) -> Answer:
+async def _show(request: Request, sent: _Sent | None = None) -> Response:
     """The page of a ticket; with what was typed and what is wrong, when a form was refused."""
-    asked, (ticket_id,) = forms.asked(call), call.params
+    asked, (ticket_id,) = forms.asked(request), request.params
     (before,) = cursor_trail.read(asked)[-1:] or (None,)
-    view = await call.read(
-        lambda tx: view_model.view(tx, call.caller, ticket_id, before=before, now_us=call.now_us)
+    view = await request.read(
+        lambda tx: view_model.view(
+            tx, request.caller, ticket_id, before=before, now_us=request.now_us
+        )
     )
     ticket = view.ticket
     return await render.show(
-        call, _ROOM, "ticket.html", sent.refusal.status if sent else 200, may_fetch=True,
+        request, _ROOM, "ticket.html", sent.refusal.status if sent else 200, may_fetch=True,
         view=view, ticket=ticket, names=view.names, linked=linked,
         before=before,
         told=_told(view.answering), is_changed=False, ticket_id=ticket.id,
-        agents=_agents(view, call.caller.actor),
+        agents=_agents(view, request.caller.actor),
         statuses=STATUSES, priorities=PRIORITIES,
         allowed=(ticket.status, *rules.TRANSITIONS[ticket.status]),
         most_changes=view_model.CHANGES,
-        sent_id=_sent_id(call, asked, view),
+        sent_id=_sent_id(request, asked, view),
         **_refused(view, sent),
     )  # fmt: skip
 
@@ -169,10 +178,10 @@ def _refused(view: View, sent: _Sent | None) -> dict[str, Any]:
         "change": change,
         "answer": {"body": "", "is_internal": False, "status": ""},
         "refused": sent.form if sent else "",
-        "is_stale": sent is not None and isinstance(sent.refusal, Stale),
-        "wrong": sent.refusal.code if sent and isinstance(sent.refusal, Clash) else "",
+        "is_stale": sent is not None and isinstance(sent.refusal, PreconditionFailed),
+        "wrong": sent.refusal.code if sent and isinstance(sent.refusal, Conflict) else "",
         "faults": forms.faults_of(sent.refusal)
-        if sent and isinstance(sent.refusal, Invalid)
+        if sent and isinstance(sent.refusal, ValidationFailed)
         else {},
         "since": [],
     }
@@ -205,12 +214,12 @@ def _agents(view: View, reader: Actor) -> list[tuple[str, str]]:
     return sorted(agents.items(), key=lambda agent: (agent[1].casefold(), agent[0]))
 
 
-def _sent_id(call: Call, asked: Form, view: View) -> str:
+def _sent_id(request: Request, asked: Form, view: View) -> str:
     """The reply that was sent just now, if it is the reader's: the draft of it has had its time."""
     sent = asked.text("sent")
     if not ids.is_canonical(sent):
         return ""
-    own = [r.id for r in view.conversation.replies if r.author.id == call.caller.actor.id]
+    own = [r.id for r in view.conversation.replies if r.author.id == request.caller.actor.id]
     return sent if sent in own else ""
 
 

@@ -8,7 +8,7 @@ import msgspec
 from sealdesk.caller import Caller
 from sealdesk.customers import actions as customers
 from sealdesk.customers import rules as customer_rules
-from sealdesk.customers.rules import CustomerShown
+from sealdesk.customers.rules import CustomerResponse
 from sealdesk.db.engine import Tx
 from sealdesk.identity import store as people
 from sealdesk.identity.rules import User
@@ -18,19 +18,19 @@ from sealdesk.tickets.store import history, lists
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.history import Changed
 from sealdesk.tickets.store.lists import Filter
-from sealdesk.tickets.types import ReplyShown, TicketShown
+from sealdesk.tickets.types import ReplyResponse, TicketResponse
 
 REPLIES = 50
 CHANGES = 10
 OTHERS = 5
 PEOPLE = PageRequest(1000, None)  # as many as a choice of them shows
-decode = msgspec.json.Decoder(TicketShown).decode
+decode = msgspec.json.Decoder(TicketResponse).decode
 
 
 class Conversation(NamedTuple):
     """Some replies in reading order, and whether there are any before them."""
 
-    replies: list[ReplyShown]
+    replies: list[ReplyResponse]
     has_earlier: bool
 
     @property
@@ -47,14 +47,14 @@ class View(NamedTuple):
     more.
     """
 
-    ticket: TicketShown
+    ticket: TicketResponse
     etag: str
-    customer: CustomerShown
+    customer: CustomerResponse
     conversation: Conversation
     changes: list[Changed]
     people: list[User]
     names: dict[str, str]
-    others: list[TicketShown]
+    others: list[TicketResponse]
     answering: Sequence[str]
 
     @property
@@ -102,7 +102,7 @@ async def _conversation(tx: Tx, tenant_id: str, ticket_id: str, before: str | No
     return Conversation(shown, len(found) > REPLIES)
 
 
-async def _others(tx: Tx, tenant_id: str, ticket: TicketShown) -> list[TicketShown]:
+async def _others(tx: Tx, tenant_id: str, ticket: TicketResponse) -> list[TicketResponse]:
     # One more than wanted, for the ticket itself may be among them.
     found = await list_of_customer(tx, tenant_id, ticket.customer.id, PageRequest(OTHERS, None))
     return [other for other in found if other.id != ticket.id][:OTHERS]
@@ -110,7 +110,7 @@ async def _others(tx: Tx, tenant_id: str, ticket: TicketShown) -> list[TicketSho
 
 async def list_of_customer(
     tx: Tx, tenant_id: str, customer_id: str, page: PageRequest
-) -> list[TicketShown]:
+) -> list[TicketResponse]:
     """A customer's tickets, newest first; one more than the page when there are more."""
     wanted = Filter(customer_id=customer_id)
     rows = await lists.list_tickets(tx, tenant_id, wanted, page)

@@ -61,7 +61,7 @@ class Changed(NamedTuple):
 
 async def add(tx: Tx, ticket: Ticket, actor: Actor, changes: Changes, now_us: int) -> None:
     """Note what was changed of a ticket, in the transaction of the change."""
-    await tx.put(
+    await tx.execute_one(
         _ADD,
         {
             "tenant_id": ticket.tenant_id,
@@ -80,7 +80,7 @@ async def list_changes(tx: Tx, tenant_id: str, ticket_id: str, page: PageRequest
     """Newest first; one more than the page when there are more."""
     params = {"tenant_id": tenant_id, "ticket_id": ticket_id}
     before = page.after[0] if page.after else _LAST
-    rows = await tx.all(_LIST, {**params, "before": before, "limit": page.per_page + 1})
+    rows = await tx.fetch_all(_LIST, {**params, "before": before, "limit": page.per_page + 1})
     return [_changed(row) for row in rows]
 
 
@@ -93,7 +93,7 @@ def assignees(changes: Iterable[Changed]) -> set[str]:
 
 async def note_answering(tx: Tx, tenant_id: str, ticket_id: str, actor: Actor, now_us: int) -> None:
     """Somebody has an answer begun, as of now."""
-    await tx.send(
+    await tx.enqueue(
         _ANSWER,
         {
             "tenant_id": tenant_id,
@@ -108,7 +108,7 @@ async def note_answering(tx: Tx, tenant_id: str, ticket_id: str, actor: Actor, n
 async def end_answering(tx: Tx, tenant_id: str, ticket_id: str, user_id: str) -> None:
     """They have sent it, or given it up."""
     params = {"tenant_id": tenant_id, "ticket_id": ticket_id, "user_id": user_id}
-    await tx.send(_END_ANSWERING, params)
+    await tx.enqueue(_END_ANSWERING, params)
 
 
 async def list_answering(
@@ -116,13 +116,13 @@ async def list_answering(
 ) -> Sequence[str]:
     """The names of who else has an answer begun."""
     params = {"tenant_id": tenant_id, "ticket_id": ticket_id, "limit": _MOST_ANSWERING}
-    rows = await tx.all(_LIST_ANSWERING, {**params, "kept_since": now_us - ANSWERING_US})
+    rows = await tx.fetch_all(_LIST_ANSWERING, {**params, "kept_since": now_us - ANSWERING_US})
     return [row["user_name"] for row in rows if row["user_id"] != but_for]
 
 
 async def prune_answering(tx: Tx, now_us: int, limit: int) -> int:
     """Delete some of who is not answering any more; how many rows."""
-    return await tx.run(_PRUNE_ANSWERING, {"before": now_us - ANSWERING_US, "limit": limit})
+    return await tx.execute(_PRUNE_ANSWERING, {"before": now_us - ANSWERING_US, "limit": limit})
 
 
 def _brief(changes: Changes) -> Changes:

@@ -84,7 +84,7 @@ async def list_tickets(tx: Tx, tenant_id: str, wanted: Filter, page: PageRequest
     """Rows for `show` and `position`; one more than the page when there are more."""
     wanted = await _led(tx, tenant_id, wanted)
     params: dict[str, object] = {"tenant_id": tenant_id, "limit": page.per_page + 1}
-    return await tx.all(_statement(wanted, page.after, params), params)
+    return await tx.fetch_all(_statement(wanted, page.after, params), params)
 
 
 async def _led(tx: Tx, tenant_id: str, wanted: Filter) -> Filter:
@@ -104,7 +104,7 @@ async def _led(tx: Tx, tenant_id: str, wanted: Filter) -> Filter:
     }
     if not counted:
         return wanted
-    row = await tx.first(f"SELECT {', '.join(counted.values())}", params)
+    row = await tx.fetch_one(f"SELECT {', '.join(counted.values())}", params)
     count, name = min((row[name] if row else _FEW, name) for name in counted)
     lead = name if count < _FEW else _lead_of_many(wanted, list(counted))
     return msgspec.structs.replace(wanted, lead=lead)
@@ -147,12 +147,12 @@ async def list_chosen(tx: Tx, tenant_id: str, chosen: Sequence[str]) -> Sequence
         " ORDER BY t.id DESC LIMIT :limit"
     )
     sql = f"{_SHOWN} FROM ({cut}) p CROSS JOIN customers c WHERE {_OF_CUSTOMER} ORDER BY p.id DESC"
-    return await tx.all(sql, params) if chosen else []
+    return await tx.fetch_all(sql, params) if chosen else []
 
 
 async def count_statuses(tx: Tx, tenant_id: str) -> dict[Status, int]:
     """How many tickets are in each status; COUNTED + 1 stands for more."""
-    row = await tx.first(_COUNT, {"tenant_id": tenant_id})
+    row = await tx.fetch_one(_COUNT, {"tenant_id": tenant_id})
     return {status: row[status] if row else 0 for status in STATUSES}
 
 

@@ -89,7 +89,7 @@ class Shown(NamedTuple):
 
 
 async def find(tx: Tx, tenant_id: str, ticket_id: str) -> TicketAndCustomer | None:
-    row = await tx.first(_FIND, {"tenant_id": tenant_id, "id": ticket_id})
+    row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": ticket_id})
     return None if row is None else _with_customer(row)
 
 
@@ -100,11 +100,11 @@ async def list_chosen(
     params: dict[str, object] = {"tenant_id": tenant_id, "limit": len(ticket_ids)}
     keys = _bound(ticket_ids, params)
     sql = f"{_WITH_CUSTOMER} AND t.id IN ({keys}) ORDER BY t.id LIMIT :limit"
-    return [_with_customer(row) for row in await tx.all(sql, params)] if keys else []
+    return [_with_customer(row) for row in await tx.fetch_all(sql, params)] if keys else []
 
 
 async def find_shown(tx: Tx, tenant_id: str, ticket_id: str) -> Shown | None:
-    row = await tx.first(_FIND_SHOWN, {"tenant_id": tenant_id, "id": ticket_id})
+    row = await tx.fetch_one(_FIND_SHOWN, {"tenant_id": tenant_id, "id": ticket_id})
     if row is None:
         return None
     return Shown(
@@ -114,18 +114,18 @@ async def find_shown(tx: Tx, tenant_id: str, ticket_id: str) -> Shown | None:
 
 
 async def has_ticket(tx: Tx, tenant_id: str, ticket_id: str) -> bool:
-    return await tx.first(_EXISTS, {"tenant_id": tenant_id, "id": ticket_id}) is not None
+    return await tx.fetch_one(_EXISTS, {"tenant_id": tenant_id, "id": ticket_id}) is not None
 
 
 async def is_assignable(tx: Tx, tenant_id: str, user_id: str) -> bool:
     """Whether a ticket of the tenant can be assigned to this user."""
-    return await tx.first(_IS_ASSIGNABLE, {"tenant_id": tenant_id, "id": user_id}) is not None
+    return await tx.fetch_one(_IS_ASSIGNABLE, {"tenant_id": tenant_id, "id": user_id}) is not None
 
 
 async def draw_number(tx: Tx, tenant_id: str, email: str) -> tuple[int, Referred | None]:
     """A ticket number that the tenant never had, and the customer with this address, if any."""
     params = {"tenant_id": tenant_id, "email_identity": emails.identity(email)}
-    row = await tx.draw(_DRAW_NUMBER, params)
+    row = await tx.execute_returning(_DRAW_NUMBER, params)
     if row["reference"] is None:
         return row["last_number"], None
     customer = customer_rules.read_reference(row["reference"], row["customer_version"])
@@ -135,7 +135,7 @@ async def draw_number(tx: Tx, tenant_id: str, email: str) -> tuple[int, Referred
 async def add(tx: Tx, ticket: Ticket) -> bytes:
     """Store a new ticket; its ready JSON."""
     document = rules.document(ticket)
-    await tx.put(_ADD, _params(ticket, document))
+    await tx.execute_one(_ADD, _params(ticket, document))
     await _for_each_tag(tx, _ADD_TAG, ticket, ticket.tags)
     return document
 
@@ -143,7 +143,7 @@ async def add(tx: Tx, ticket: Ticket) -> bytes:
 async def replace(tx: Tx, before: Ticket, after: Ticket) -> bytes:
     """Store everything that has changed; the ticket's ready JSON."""
     document = rules.document(after)
-    await tx.put(_REPLACE, _params(after, document) | {"before": before.version})
+    await tx.execute_one(_REPLACE, _params(after, document) | {"before": before.version})
     if before.tags != after.tags:
         kept = {*before.tags} & {*after.tags}
         await _for_each_tag(tx, _DROP_TAG, after, [t for t in before.tags if t not in kept])
@@ -153,7 +153,9 @@ async def replace(tx: Tx, before: Ticket, after: Ticket) -> bytes:
 
 async def _for_each_tag(tx: Tx, sql: str, ticket: Ticket, tags: Sequence[str]) -> None:
     for tag in tags:
-        await tx.put(sql, {"tenant_id": ticket.tenant_id, "tag": tag, "ticket_id": ticket.id})
+        await tx.execute_one(
+            sql, {"tenant_id": ticket.tenant_id, "tag": tag, "ticket_id": ticket.id}
+        )
 
 
 async def list_names(tx: Tx, tenant_id: str, user_ids: Collection[str]) -> dict[str, str]:
@@ -164,11 +166,11 @@ async def list_names(tx: Tx, tenant_id: str, user_ids: Collection[str]) -> dict[
         f"SELECT id, name FROM users WHERE tenant_id = :tenant_id AND id IN ({keys})"
         " ORDER BY id LIMIT :limit"
     )
-    return {row["id"]: row["name"] for row in await tx.all(sql, params)} if keys else {}
+    return {row["id"]: row["name"] for row in await tx.fetch_all(sql, params)} if keys else {}
 
 
 async def add_reply(tx: Tx, reply: Reply) -> None:
-    await tx.put(
+    await tx.execute_one(
         _ADD_REPLY,
         {
             "tenant_id": reply.tenant_id,
@@ -203,7 +205,7 @@ async def list_replies(
         conditions.append("id < :after" if newest_first else "id > :after")
         params["after"] = page.after[0]
     order = "DESC" if newest_first else "ASC"
-    rows = await tx.all(
+    rows = await tx.fetch_all(
         "SELECT tenant_id, ticket_id, id, body, is_internal, author_type, author_id, author_name,"
         f" created_at FROM replies WHERE {' AND '.join(conditions)}"
         f" ORDER BY id {order} LIMIT :limit",

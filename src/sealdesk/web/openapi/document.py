@@ -8,7 +8,7 @@ import msgspec
 
 import sealdesk
 from sealdesk.web.openapi import problems as openapi_problems
-from sealdesk.web.openapi.headers import OF_ANSWERS, RATE_LIMIT, answer_headers, parameter
+from sealdesk.web.openapi.headers import OF_ANSWERS, RATE_LIMIT, parameter, response_headers
 from sealdesk.web.openapi.schemas import Schema, components, ref
 from sealdesk.web.query import Param
 from sealdesk.web.router import Operation, Route
@@ -180,7 +180,7 @@ def _success(route: Route) -> dict[str, Any]:
     operation = route.operation
     found: dict[str, Any] = {
         "description": "Done." if operation.status == 204 else f"{operation.summary}: done.",
-        "headers": answer_headers(*_success_headers(route)),
+        "headers": response_headers(*_success_headers(route)),
     }
     if operation.gives is not None:
         found["content"] = {operation.produces: _answer(operation, operation.gives)}
@@ -188,7 +188,7 @@ def _success(route: Route) -> dict[str, Any]:
         found["content"] = {operation.produces: {"schema": {"type": "string"}}}
     responses = {str(operation.status): found}
     if "if-none-match" in operation.headers:
-        kept = answer_headers(("x-request-id", "etag", *_budget(route)))
+        kept = response_headers(("x-request-id", "etag", *_budget(route)))
         responses["304"] = {
             "description": "It is still the version that you know.",
             "headers": kept,
@@ -202,7 +202,7 @@ def _success_headers(route: Route) -> tuple[tuple[str, ...], tuple[str, ...]]:
     optional = () if operation.takes is None else ("x-warnings",)
     if "idempotency-key" in operation.headers:
         optional = (*optional, "idempotent-replayed")
-    return ("x-request-id", *operation.answer_headers, *_budget(route)), optional
+    return ("x-request-id", *operation.response_headers, *_budget(route)), optional
 
 
 def _budget(route: Route) -> tuple[str, ...]:

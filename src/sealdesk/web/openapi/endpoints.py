@@ -9,7 +9,7 @@ from importlib import resources
 import msgspec
 
 from sealdesk.web import conditional
-from sealdesk.web.request import Answer, Call, Header
+from sealdesk.web.request import Header, Request, Response
 from sealdesk.web.router import Operation, Route, operation
 
 _TAG = "Documentation"
@@ -87,11 +87,11 @@ def _served(
     """An operation that answers with what `make` gives, and its ETag."""
 
     @operation(summary, tag=_TAG, headers=("if-none-match",), produces=content_type)
-    async def serve(call: Call) -> Answer:
+    async def serve(request: Request) -> Response:
         content = await asyncio.to_thread(make)
         etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
         kept = [*headers, (b"cache-control", b"no-cache")]
-        answer = Answer(200, content, kept, content_type.encode())
-        return conditional.unless_unchanged(call, etag, answer)
+        response = Response(200, content, kept, content_type.encode())
+        return conditional.unless_unchanged(request, etag, response)
 
     return serve

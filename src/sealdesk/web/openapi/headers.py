@@ -90,7 +90,9 @@ def parameter(name: str) -> Header:
     return {"name": shown, "in": "header", "required": False, **told}
 
 
-def answer_headers(required: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, Header]:
+def response_headers(
+    required: tuple[str, ...], optional: tuple[str, ...] = ()
+) -> dict[str, Header]:
     """The `headers` of a response object."""
     always = {name: _header(name, is_required=True) for name in required}
     return always | {name: _header(name, is_required=False) for name in optional}

@@ -4,9 +4,9 @@ from typing import Any
 
 import msgspec
 
-from sealdesk.errors import CODES, Refusal
+from sealdesk.errors import CODES, ApiError
 from sealdesk.web import body
-from sealdesk.web.openapi.headers import RATE_LIMIT, answer_headers
+from sealdesk.web.openapi.headers import RATE_LIMIT, response_headers
 from sealdesk.web.openapi.schemas import Schema
 from sealdesk.web.problems import PROBLEMS
 from sealdesk.web.router import Route
@@ -87,7 +87,7 @@ def _headers(route: Route, status: int, codes: list[str]) -> dict[str, Any]:
     always = set.intersection(*named)
     budget = RATE_LIMIT if route.guard.scheme == "hmac" and status not in _UNCHARGED else ()
     sometimes = set.union(*named) - always
-    return answer_headers(("x-request-id", *sorted(always)), (*sorted(sometimes), *budget))
+    return response_headers(("x-request-id", *sorted(always)), (*sorted(sometimes), *budget))
 
 
 def problem_name(code: str) -> str:
@@ -164,11 +164,11 @@ def example(code: str, status: int, route: Route | None, path: str) -> dict[str,
     }
 
 
-def _refusal_of_body(taken: dict[str, Any], takes: type[msgspec.Struct]) -> Refusal:
+def _refusal_of_body(taken: dict[str, Any], takes: type[msgspec.Struct]) -> ApiError:
     """What the service itself says when the first field of a body is a number."""
     first = next(iter(taken))
     try:
         body.convert({**taken, first: 0}, takes)
-    except Refusal as refusal:
+    except ApiError as refusal:
         return refusal
     raise ValueError(f"{takes.__name__} takes a number as {first}")

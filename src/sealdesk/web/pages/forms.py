@@ -3,9 +3,9 @@
 import hmac
 from urllib.parse import parse_qsl, urlsplit
 
-from sealdesk.errors import Forbidden, Invalid, Malformed, WrongType
-from sealdesk.web.pages.messages import retold
-from sealdesk.web.request import Call
+from sealdesk.errors import BadRequest, Forbidden, UnsupportedMediaType, ValidationFailed
+from sealdesk.web.pages.messages import translate
+from sealdesk.web.request import Request
 
 TOKEN = "form_token"  # noqa: S105 - the name of a field
 _TYPE = b"application/x-www-form-urlencoded"
@@ -33,14 +33,14 @@ class Form:
         return [value for field, value in self._fields if field == name]
 
 
-def read(call: Call) -> Form:
+def read(request: Request) -> Form:
     """The form that was sent. Raises Malformed."""
-    return _parsed(call.body)
+    return _parsed(request.body)
 
 
-def asked(call: Call) -> Form:
+def asked(request: Request) -> Form:
     """What the address says behind its `?`; what no page knows is passed over. Raises Malformed."""
-    return _parsed(call.query)
+    return _parsed(request.query)
 
 
 def _parsed(encoded: bytes) -> Form:
@@ -52,45 +52,45 @@ def _parsed(encoded: bytes) -> Form:
             max_num_fields=_MAX_FIELDS,
         )
     except ValueError:
-        raise Malformed("malformed_request", "The form or the address cannot be read.") from None
+        raise BadRequest("malformed_request", "The form or the address cannot be read.") from None
     if any("\0" in part for field in fields for part in field):
-        raise Malformed("malformed_request", "The form or the address holds U+0000.")
+        raise BadRequest("malformed_request", "The form or the address holds U+0000.")
     # Browsers send the ends of lines as CR LF.
     return Form([(name, value.replace("\r\n", "\n")) for name, value in fields])
 
 
-def check_sender(call: Call) -> None:
+def check_sender(request: Request) -> None:
     """Raises Forbidden when a browser says that another site sent the form, WrongType when it is
     none of ours.
 
     Browsers that do not say it are left to the form's token and the cookie's SameSite.
     """
-    site = call.headers.get(b"sec-fetch-site")
+    site = request.headers.get(b"sec-fetch-site")
     if site is not None:
-        is_ours = site in _OURS and not call.is_repeated(b"sec-fetch-site")
+        is_ours = site in _OURS and not request.is_repeated(b"sec-fetch-site")
     else:
-        origin = call.headers.get(b"origin")
-        is_ours = origin is None or _host_of(origin) == call.headers.get(b"host", b"").lower()
+        origin = request.headers.get(b"origin")
+        is_ours = origin is None or _host_of(origin) == request.headers.get(b"host", b"").lower()
     if not is_ours:
         raise _foreign()
-    declared = call.headers.get(b"content-type", b"")
+    declared = request.headers.get(b"content-type", b"")
     if declared.partition(b";")[0].strip().lower() != _TYPE:
-        raise WrongType("unsupported_media_type", f"Forms are sent as {_TYPE.decode()}.")
+        raise UnsupportedMediaType("unsupported_media_type", f"Forms are sent as {_TYPE.decode()}.")
 
 
-def check_token(call: Call, token: str) -> None:
+def check_token(request: Request, token: str) -> None:
     """Raises Forbidden unless the form carries this token."""
-    sent = read(call).text(TOKEN)
+    sent = read(request).text(TOKEN)
     if not hmac.compare_digest(sent.encode(), token.encode()):
         raise _foreign()
 
 
-def faults_of(refusal: Invalid) -> dict[str, str]:
+def faults_of(refusal: ValidationFailed) -> dict[str, str]:
     """What is wrong, by the name of the field; of several faults the first."""
     faults: dict[str, str] = {}
     for fault in refusal.members["errors"]:
         field = fault["pointer"].split("/")[1] if fault["pointer"] else ""
-        faults.setdefault(field, retold(fault["message"]))
+        faults.setdefault(field, translate(fault["message"]))
     return faults
 
 

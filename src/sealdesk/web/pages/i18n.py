@@ -14,14 +14,14 @@ _BETWEEN_THOUSANDS = {"en": ",", "de": "."}
 _spoken: ContextVar[str] = ContextVar("spoken", default=ENGLISH)
 
 
-async def speak(language: str) -> None:
+async def activate(language: str) -> None:
     """This language, one of LANGUAGES, from now on in this request."""
     if language != ENGLISH and language not in _read:
         _read[language] = await asyncio.to_thread(_catalogue, language)
     _spoken.set(language)
 
 
-def spoken() -> str:
+def active_language() -> str:
     """The language of this request."""
     return _spoken.get()
 
@@ -45,7 +45,7 @@ def number(value: int) -> str:
     return f"{value:,}".replace(",", _BETWEEN_THOUSANDS[_spoken.get()])
 
 
-def noted(message: str) -> str:
+def gettext_noop(message: str) -> str:
     """The same message: it is translated where it is shown, and stands in the catalogue by this."""
     return message
 

@@ -3,56 +3,60 @@
 import re
 from functools import cache
 
-from sealdesk.web.pages.i18n import ENGLISH, gettext, noted, spoken
+from sealdesk.web.pages.i18n import ENGLISH, active_language, gettext, gettext_noop
 
 # The sentences of refusals that pages show. A test holds them to those that are really said.
 _SENTENCES = (
-    noted("This field is required."),
-    noted("This must not be empty."),
-    noted("This must be at most %(what)s characters."),
-    noted("This must have at most %(what)s items."),
-    noted("This must be at least %(what)s."),
-    noted("This must be at most %(what)s."),
-    noted("This must be one of %(what)s."),
-    noted("This is not an e-mail address: %(what)s"),
-    noted("A name has 1 to 100 characters."),
-    noted("A password must have at least %(what)s characters."),
-    noted(
+    gettext_noop("This field is required."),
+    gettext_noop("This must not be empty."),
+    gettext_noop("This must be at most %(what)s characters."),
+    gettext_noop("This must have at most %(what)s items."),
+    gettext_noop("This must be at least %(what)s."),
+    gettext_noop("This must be at most %(what)s."),
+    gettext_noop("This must be one of %(what)s."),
+    gettext_noop("This is not an e-mail address: %(what)s"),
+    gettext_noop("A name has 1 to 100 characters."),
+    gettext_noop("A password must have at least %(what)s characters."),
+    gettext_noop(
         "This is one of the common passwords, which are guessed first. Take one of your own, such"
         " as four words that do not belong together."
     ),
-    noted(
+    gettext_noop(
         "This is little else than a name or the e-mail address, which are guessed first. Besides"
         " them a password must have at least 8 letters or digits."
     ),
-    noted("The e-mail address or the password is wrong."),
-    noted(
+    gettext_noop("The e-mail address or the password is wrong."),
+    gettext_noop(
         "Too many log-ins failed. Try again in %(what)s s, or ask an administrator for a reset"
         " link."
     ),
-    noted("The reset token was used, has expired, or never was. Ask for a new one."),
-    noted("Only a super_admin can change a super_admin."),
-    noted("You cannot give a role above your own."),
-    noted("Nobody else can administer this desk. Make somebody else an administrator first."),
-    noted("Reactivate them first: a link would let nobody in."),
-    noted("This must be later than since."),
-    noted("Events are kept for 30 days, since %(what)s."),
-    noted("There are %(what)s webhook endpoints, as many as there may be. Delete one first."),
-    noted("The endpoint is %(what)s. Activate it first."),
-    noted("The key is revoked for good. Create a new one."),
-    noted("The key has expired. Create a new one."),
-    noted("This must have 1 to 100 characters."),
-    noted("This is not an address or a network, as in 203.0.113.0/24."),
-    noted("This is not an ISO 8601 time, as in 2027-01-31T09:30:00Z."),
-    noted("This must be in the future; it is %(what)s now."),
-    noted("A replay to this endpoint is under way. Wait until it has its finished_at."),
+    gettext_noop("The reset token was used, has expired, or never was. Ask for a new one."),
+    gettext_noop("Only a super_admin can change a super_admin."),
+    gettext_noop("You cannot give a role above your own."),
+    gettext_noop(
+        "Nobody else can administer this desk. Make somebody else an administrator first."
+    ),
+    gettext_noop("Reactivate them first: a link would let nobody in."),
+    gettext_noop("This must be later than since."),
+    gettext_noop("Events are kept for 30 days, since %(what)s."),
+    gettext_noop(
+        "There are %(what)s webhook endpoints, as many as there may be. Delete one first."
+    ),
+    gettext_noop("The endpoint is %(what)s. Activate it first."),
+    gettext_noop("The key is revoked for good. Create a new one."),
+    gettext_noop("The key has expired. Create a new one."),
+    gettext_noop("This must have 1 to 100 characters."),
+    gettext_noop("This is not an address or a network, as in 203.0.113.0/24."),
+    gettext_noop("This is not an ISO 8601 time, as in 2027-01-31T09:30:00Z."),
+    gettext_noop("This must be in the future; it is %(what)s now."),
+    gettext_noop("A replay to this endpoint is under way. Wait until it has its finished_at."),
 )
 _HOLE = "%(what)s"
 
 
-def retold(text: str) -> str:
+def translate(text: str) -> str:
     """A refusal's sentence in the language of this request; as it is when it is not known."""
-    if spoken() == ENGLISH:
+    if active_language() == ENGLISH:
         return text
     for sentence, pattern in _patterns():
         found = pattern.fullmatch(text)

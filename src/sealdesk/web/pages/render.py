@@ -5,13 +5,13 @@ import secrets
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
-from sealdesk.errors import CODES, Refusal, Unproven
+from sealdesk.errors import CODES, ApiError, Unauthorized
 from sealdesk.web import assets
 from sealdesk.web.pages import environment, i18n, resubmission
-from sealdesk.web.pages.i18n import noted
-from sealdesk.web.pages.messages import retold
+from sealdesk.web.pages.i18n import gettext_noop
+from sealdesk.web.pages.messages import translate
 from sealdesk.web.pages.resubmission import Kept
-from sealdesk.web.request import Answer, Call, Header
+from sealdesk.web.request import Header, Request, Response
 
 LOG_IN = "/"
 ACCOUNT = "/account"
@@ -47,12 +47,12 @@ class Place(NamedTuple):
 
 
 PLACES = (
-    Place("/tickets", noted("Tickets"), True),
-    Place("/customers", noted("Customers"), True),
-    Place("/settings/api-keys", noted("API Keys"), False),
-    Place("/settings/webhooks", noted("Webhooks"), False),
-    Place("/settings/people", noted("People"), False),
-    Place("/settings/audit", noted("Audit"), False),
+    Place("/tickets", gettext_noop("Tickets"), True),
+    Place("/customers", gettext_noop("Customers"), True),
+    Place("/settings/api-keys", gettext_noop("API Keys"), False),
+    Place("/settings/webhooks", gettext_noop("Webhooks"), False),
+    Place("/settings/people", gettext_noop("People"), False),
+    Place("/settings/audit", gettext_noop("Audit"), False),
 )
 
 
@@ -63,119 +63,125 @@ class _Told(NamedTuple):
 
 _TOLD = {
     "insufficient_role": _Told(
-        noted("This page is for administrators"),
-        noted(
+        gettext_noop("This page is for administrators"),
+        gettext_noop(
             "Your log-in is fine, but this is not yours to change. Ask an administrator of your"
             " desk."
         ),
     ),
     "foreign_form": _Told(
-        noted("That form is out of date"),
-        noted(
+        gettext_noop("That form is out of date"),
+        gettext_noop(
             "It was not sent from a page of your present log-in, so nothing was changed. Go back,"
             " reload the page, and send it again."
         ),
     ),
     "malformed_request": _Told(
-        noted("That cannot be read"), noted("Go back, reload the page, and send its form again.")
+        gettext_noop("That cannot be read"),
+        gettext_noop("Go back, reload the page, and send its form again."),
     ),
     "method_not_allowed": _Told(
-        noted("There is nothing to read here"),
-        noted("This address only takes a form. Go back to the page that the form is on."),
+        gettext_noop("There is nothing to read here"),
+        gettext_noop("This address only takes a form. Go back to the page that the form is on."),
     ),
     "body_too_large": _Told(
-        noted("That is too long"), noted("Go back and send less of it. Nothing was changed.")
+        gettext_noop("That is too long"),
+        gettext_noop("Go back and send less of it. Nothing was changed."),
     ),
     "not_found": _Told(
-        noted("There is nothing here"),
-        noted("The address may be mistyped, or what was here has been deleted."),
+        gettext_noop("There is nothing here"),
+        gettext_noop("The address may be mistyped, or what was here has been deleted."),
     ),
     "storage_unavailable": _Told(
-        noted("Back in a moment"),
-        noted("The storage cannot be reached right now. Try again in a moment."),
+        gettext_noop("Back in a moment"),
+        gettext_noop("The storage cannot be reached right now. Try again in a moment."),
     ),
     "query_too_slow": _Told(
-        noted("That would take too long"),
-        noted("There is too much to look through. Ask for less, for instance a shorter time."),
+        gettext_noop("That would take too long"),
+        gettext_noop(
+            "There is too much to look through. Ask for less, for instance a shorter time."
+        ),
     ),
     "internal_error": _Told(
-        noted("Something went wrong"), noted("That was our fault, and it has been noted.")
+        gettext_noop("Something went wrong"),
+        gettext_noop("That was our fault, and it has been noted."),
     ),
 }
 _STALE = _Told(
-    noted("That form is out of date"),
-    noted("It was made for an earlier log-in, so nothing was changed."),
+    gettext_noop("That form is out of date"),
+    gettext_noop("It was made for an earlier log-in, so nothing was changed."),
 )
 _WAITS = _Told(
-    noted("This was not sent yet"), noted("Your log-in had ended, so nothing was changed.")
+    gettext_noop("This was not sent yet"),
+    gettext_noop("Your log-in had ended, so nothing was changed."),
 )
 
 
-async def speak(call: Call) -> None:
+async def activate(request: Request) -> None:
     """The language that was chosen with a cookie, or that the browser prefers, for this request."""
-    accepted = call.headers.get(b"accept-language", b"").decode("latin-1")
-    await i18n.speak(i18n.preferred(call.cookie(LANGUAGE_COOKIE) or "", accepted))
+    accepted = request.headers.get(b"accept-language", b"").decode("latin-1")
+    await i18n.activate(i18n.preferred(request.cookie(LANGUAGE_COOKIE) or "", accepted))
 
 
-def language_cookie(call: Call, language: str) -> Header:
+def language_cookie(request: Request, language: str) -> Header:
     """The header that keeps a choice of language for a year."""
-    secure = "; Secure" if call.is_https else ""
+    secure = "; Secure" if request.is_https else ""
     flags = f"Path=/; HttpOnly; SameSite=Lax; Max-Age=31536000{secure}"
     return b"set-cookie", f"{LANGUAGE_COOKIE}={language}; {flags}".encode()
 
 
 async def show(
-    call: Call,
+    request: Request,
     room: str,
     template: str,
     status: int = 200,
     *,
     may_fetch: bool = False,
     **values: Any,
-) -> Answer:
+) -> Response:
     """A page out of a room's templates. room: its package, "" for what all rooms share.
 
     may_fetch: whether its script asks for more of our pages.
     """
     nonce = secrets.token_urlsafe(16)
     frame = {
-        "root": _root(call),
+        "root": _root(request),
         "assets": assets.ADDRESSES,
-        "visitor": call.visitor,
+        "visitor": request.visitor,
         "places": PLACES,
-        "path": call.path,
+        "path": request.path,
         "nonce": nonce,
-        "language": i18n.spoken(),
+        "language": i18n.active_language(),
         "languages": i18n.LANGUAGES,
     }
     text = await environment.page(room, template, {**frame, **values})
     policy = _POLICY.format(nonce=nonce) + ("; connect-src 'self'" if may_fetch else "")
-    headers = [*_headers(call), (b"content-security-policy", policy.encode())]
-    return Answer(status, text.encode(), headers, _HTML)
+    headers = [*_headers(request), (b"content-security-policy", policy.encode())]
+    return Response(status, text.encode(), headers, _HTML)
 
 
-def download(content: bytes, content_type: bytes, name: str) -> Answer:
+def download(content: bytes, content_type: bytes, name: str) -> Response:
     """A file to be kept, under a name of ours; nothing in it is run."""
     disposition = f'attachment; filename="{name}"'.encode()
     policy = (b"content-security-policy", b"default-src 'none'; sandbox")
     headers = [*_HEADERS, (b"content-disposition", disposition), policy]
-    return Answer(200, content, headers, content_type)
+    return Response(200, content, headers, content_type)
 
 
-def go(call: Call, path: str, *headers: Header) -> Answer:
+def go(request: Request, path: str, *headers: Header) -> Response:
     """On to another page of ours, which is fetched with GET."""
-    location = f"{_root(call)}{path}".encode()
-    return Answer(303, b"", [*_headers(call), (b"location", location), *headers], _HTML)
+    location = f"{_root(request)}{path}".encode()
+    return Response(303, b"", [*_headers(request), (b"location", location), *headers], _HTML)
 
 
-def _headers(call: Call) -> list[Header]:
-    return [*_HEADERS, _ONLY_HTTPS] if call.is_https else [*_HEADERS]
+def _headers(request: Request) -> list[Header]:
+    return [*_HEADERS, _ONLY_HTTPS] if request.is_https else [*_HEADERS]
 
 
-def address(call: Call) -> str:
+def address(request: Request) -> str:
     """Where this service is, as the browser names it; what is no host is not passed on."""
-    host = call.headers.get(b"host", b"").decode("latin-1")
-    scheme = "https" if call.is_https else "http"
+    host = request.headers.get(b"host", b"").decode("latin-1")
+    scheme = "https" if request.is_https else "http"
     return f"{scheme}://{host if _HOST.fullmatch(host) else 'desk.example.com'}"
 
 
@@ -192,36 +198,43 @@ def is_ours(path: str) -> bool:
     return below and _LOCAL.fullmatch(path) is not None
 
 
-def is_wanted(call: Call) -> bool:
+def is_wanted(request: Request) -> bool:
     """Whether who asks for what does not exist would rather read a page than JSON."""
-    is_api = f"{call.path}/".startswith("/api/")
-    return not is_api and b"text/html" in call.headers.get(b"accept", b"")
+    is_api = f"{request.path}/".startswith("/api/")
+    return not is_api and b"text/html" in request.headers.get(b"accept", b"")
 
 
-async def refused(call: Call, refusal: Refusal) -> Answer:
+async def refused(request: Request, refusal: ApiError) -> Response:
     """A page that says what is wrong and keeps what was typed, or the way to the log-in."""
-    await speak(call)
-    typed = resubmission.of(call, _asked(call)) if call.method == "POST" else None
-    if isinstance(refusal, Unproven):
-        back = _way_back(call)
+    await activate(request)
+    typed = resubmission.of(request, _asked(request)) if request.method == "POST" else None
+    if isinstance(refusal, Unauthorized):
+        back = _way_back(request)
         if typed is not None and typed.typed and is_ours(typed.to):
-            return await ask_log_in(call, refusal.status, wanted=back, typed=typed, had_ended=True)
-        return go(call, f"{LOG_IN}?next={quote(back, safe='/')}" if back else LOG_IN)
-    told = _TOLD.get(refusal.code) or _Told(CODES[refusal.code].title, retold(refusal.detail))
+            return await ask_log_in(
+                request, refusal.status, wanted=back, typed=typed, had_ended=True
+            )
+        return go(request, f"{LOG_IN}?next={quote(back, safe='/')}" if back else LOG_IN)
+    told = _TOLD.get(refusal.code) or _Told(CODES[refusal.code].title, translate(refusal.detail))
     is_away = refusal.code == "storage_unavailable"
-    if refusal.code == "foreign_form" and call.visitor and typed and typed.typed:
+    if refusal.code == "foreign_form" and request.visitor and typed and typed.typed:
         told = _STALE
     elif not is_away:
         typed = None
-    answer = await _tell(
-        call, refusal.status, told, typed, _way_back(call), is_away and call.method == "GET"
+    response = await _tell(
+        request,
+        refusal.status,
+        told,
+        typed,
+        _way_back(request),
+        is_away and request.method == "GET",
     )
-    answer.headers += [(name.encode(), value.encode()) for name, value in refusal.headers]
-    return answer
+    response.headers += [(name.encode(), value.encode()) for name, value in refusal.headers]
+    return response
 
 
 async def ask_log_in(
-    call: Call,
+    request: Request,
     status: int = 200,
     *,
     wanted: str,
@@ -229,53 +242,53 @@ async def ask_log_in(
     email: str = "",
     wrong: str = "",
     had_ended: bool = False,
-) -> Answer:
+) -> Response:
     """The log-in form. wanted: where it leads to; typed: what it carries along."""
     return await show(
-        call, "", "log_in.html", status,
+        request, "", "log_in.html", status,
         next=wanted, kept=typed, email=email, wrong=wrong, had_ended=had_ended,
     )  # fmt: skip
 
 
-async def offer(call: Call, typed: Kept, back: str) -> Answer:
+async def offer(request: Request, typed: Kept, back: str) -> Response:
     """What was sent into an ended log-in, for who has logged in now to look at and to send."""
-    return await _tell(call, 200, _WAITS, typed, back)
+    return await _tell(request, 200, _WAITS, typed, back)
 
 
 async def _tell(
-    call: Call, status: int, told: _Told, typed: Kept | None, back: str, retries: bool = False
-) -> Answer:
-    if typed is not None and call.visitor is not None:
-        typed = typed._replace(token=call.visitor.form_token)
+    request: Request, status: int, told: _Told, typed: Kept | None, back: str, retries: bool = False
+) -> Response:
+    if typed is not None and request.visitor is not None:
+        typed = typed._replace(token=request.visitor.form_token)
     return await show(
-        call, "", "refused.html", status,
+        request, "", "refused.html", status,
         told=told, kept=typed, back=back, retries=retries,
-        request_id=call.request_id if status >= 400 else "",
+        request_id=request.request_id if status >= 400 else "",
     )  # fmt: skip
 
 
-def _way_back(call: Call) -> str:
-    left = page_left(call)
+def _way_back(request: Request) -> str:
+    left = page_left(request)
     return left if is_known(left) else ""
 
 
-def _asked(call: Call) -> str:
-    return call.path + (f"?{call.query.decode('latin-1')}" if call.query else "")
+def _asked(request: Request) -> str:
+    return request.path + (f"?{request.query.decode('latin-1')}" if request.query else "")
 
 
-def page_left(call: Call) -> str:
+def page_left(request: Request) -> str:
     """The page that was asked for, or on which the form stood; it may be none of ours."""
-    if call.method == "GET":
-        return _asked(call)
+    if request.method == "GET":
+        return _asked(request)
     try:
-        left = urlsplit(call.headers.get(b"referer", b"").decode("latin-1"))
+        left = urlsplit(request.headers.get(b"referer", b"").decode("latin-1"))
     except ValueError:
         return LOG_IN
-    if left.netloc.encode("latin-1") != call.headers.get(b"host"):
+    if left.netloc.encode("latin-1") != request.headers.get(b"host"):
         return LOG_IN
-    return left.path.removeprefix(_root(call)) + (f"?{left.query}" if left.query else "")
+    return left.path.removeprefix(_root(request)) + (f"?{left.query}" if left.query else "")
 
 
-def _root(call: Call) -> str:
+def _root(request: Request) -> str:
     """What a proxy has stripped from the path, and links must begin with."""
-    return call.shared.settings.path_prefix
+    return request.state.settings.path_prefix

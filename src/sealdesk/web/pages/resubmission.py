@@ -2,11 +2,11 @@
 
 from typing import NamedTuple
 
-from sealdesk.errors import Malformed
+from sealdesk.errors import BadRequest
 from sealdesk.web.pages import forms
 from sealdesk.web.pages.forms import Form
-from sealdesk.web.pages.i18n import gettext, noted
-from sealdesk.web.request import MAX_BODY_BYTES, Call
+from sealdesk.web.pages.i18n import gettext, gettext_noop
+from sealdesk.web.request import MAX_BODY_BYTES, Request
 
 _TO = "kept_to"
 _PREFIX = "kept."
@@ -19,36 +19,36 @@ _TICKETS = frozenset({"ticket", "confirmed"})
 # The log-in's own fields, and where it leads to, come on top of what it carries.
 _MOST_BYTES = MAX_BODY_BYTES - 8 * 1024
 _LABELS = {
-    "allowed_ips": noted("Allowed addresses"),
-    "assignee": noted("Assigned to"),
-    "assignee_id": noted("Assigned to"),
-    "body": noted("Text"),
-    "company": noted("Company"),
-    "description": noted("Description"),
-    "email": noted("E-mail address"),
-    "events": noted("Events"),
-    "everything": noted("Everything"),
-    "expires_at": noted("Date"),
-    "expiry": noted("Expires"),
-    "external_id": noted("External id"),
-    "grant": noted("Permissions"),
-    "host": noted("Host"),
-    "is_internal": noted("Internal note"),
-    "key": noted("Key"),
-    "method": noted("Method"),
-    "name": noted("Name"),
-    "new_tags": noted("Tags"),
-    "permissions": noted("Permissions"),
-    "phone": noted("Phone"),
-    "priority": noted("Priority"),
-    "rate_limit": noted("Requests a minute"),
-    "replay_protection": noted("Replay protection"),
-    "role": noted("Role"),
-    "since": noted("From"),
-    "status": noted("Status"),
-    "tags": noted("Tags"),
-    "target": noted("Path and query"),
-    "until": noted("Until"),
+    "allowed_ips": gettext_noop("Allowed addresses"),
+    "assignee": gettext_noop("Assigned to"),
+    "assignee_id": gettext_noop("Assigned to"),
+    "body": gettext_noop("Text"),
+    "company": gettext_noop("Company"),
+    "description": gettext_noop("Description"),
+    "email": gettext_noop("E-mail address"),
+    "events": gettext_noop("Events"),
+    "everything": gettext_noop("Everything"),
+    "expires_at": gettext_noop("Date"),
+    "expiry": gettext_noop("Expires"),
+    "external_id": gettext_noop("External id"),
+    "grant": gettext_noop("Permissions"),
+    "host": gettext_noop("Host"),
+    "is_internal": gettext_noop("Internal note"),
+    "key": gettext_noop("Key"),
+    "method": gettext_noop("Method"),
+    "name": gettext_noop("Name"),
+    "new_tags": gettext_noop("Tags"),
+    "permissions": gettext_noop("Permissions"),
+    "phone": gettext_noop("Phone"),
+    "priority": gettext_noop("Priority"),
+    "rate_limit": gettext_noop("Requests a minute"),
+    "replay_protection": gettext_noop("Replay protection"),
+    "role": gettext_noop("Role"),
+    "since": gettext_noop("From"),
+    "status": gettext_noop("Status"),
+    "tags": gettext_noop("Tags"),
+    "target": gettext_noop("Path and query"),
+    "until": gettext_noop("Until"),
     "url": "URL",
 }
 
@@ -89,17 +89,17 @@ class Kept(NamedTuple):
         return [(_TO, self.to), *((f"{_PREFIX}{name}", value) for name, value in self.fields)]
 
 
-def of(call: Call, to: str) -> Kept | None:
+def of(request: Request, to: str) -> Kept | None:
     """The form of ours that was sent there; None where there is none, or nothing but passwords."""
     try:
-        sent = forms.read(call)
-    except Malformed:
+        sent = forms.read(request)
+    except BadRequest:
         return None
     names = {name for name, _ in sent.fields}
     left_out = {*PASSWORDS, forms.TOKEN}
     fields = [(name, value) for name, value in sent.fields if name not in left_out]
     kept = Kept(to, fields, sent.text(forms.TOKEN))
-    is_ours = forms.TOKEN in names and len(call.body) <= _MOST_BYTES
+    is_ours = forms.TOKEN in names and len(request.body) <= _MOST_BYTES
     return kept if is_ours and (kept.typed or not names & PASSWORDS) else None
 
 

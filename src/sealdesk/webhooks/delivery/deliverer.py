@@ -12,11 +12,11 @@ from typing import Any
 import structlog
 
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Unavailable
+from sealdesk.errors import ServiceUnavailable
 from sealdesk.event_log import events
-from sealdesk.state import Shared
+from sealdesk.state import AppState
 from sealdesk.webhooks.delivery import signed_post
-from sealdesk.webhooks.delivery.results import Results, judged
+from sealdesk.webhooks.delivery.results import Results, delivery_result
 from sealdesk.webhooks.rules import Attempt, Endpoint
 from sealdesk.webhooks.store import deliveries as delivery_store
 from sealdesk.webhooks.store.deliveries import Due, Waiting
@@ -44,9 +44,9 @@ class Deliverer:
     under_way: requests, to all endpoints.
     """
 
-    def __init__(self, shared: Shared) -> None:
-        self.shared = shared
-        self.results = Results(shared)
+    def __init__(self, state: AppState) -> None:
+        self.state = state
+        self.results = Results(state)
         self.under_way = 0
         self.is_ending = False
         self._sessions: dict[str, _Session] = {}
@@ -57,9 +57,9 @@ class Deliverer:
         healthy, failing = self._room(there)
         if not healthy and not failing:
             return 0
-        now_us = self.shared.clock.now_us()
+        now_us = self.state.clock.now_us()
         lease = now_us + LEASE_US
-        endpoints = await self.shared.database.write(
+        endpoints = await self.state.database.write(
             lambda tx: delivery_store.claim(tx, now_us, lease, healthy=healthy, failing=failing)
         )
         for endpoint in endpoints:
@@ -89,7 +89,7 @@ class Deliverer:
         # Whatever goes wrong: the lease runs out, and then it is tried again.
         try:
             await self._sessions[endpoint_id].run()
-        except Unavailable as error:
+        except ServiceUnavailable as error:
             cause = repr(error.__cause__)
             log.warning("deliveries have to wait", endpoint_id=endpoint_id, cause=cause)
         except Exception:
@@ -118,7 +118,7 @@ class _Session:
         self.lease = lease
         self.failing_since = endpoint.failing_since
         self._deliverer = deliverer
-        self._shared = deliverer.shared
+        self._shared = deliverer.state
         self._endpoint = endpoint
         self._time_s = asyncio.get_running_loop().time
         self._renew_at_s = self._time_s() + RENEW_EVERY_S
@@ -237,7 +237,7 @@ class _Session:
     async def _send(self, due: Due) -> None:
         attempt = await self._attempt(due)
         now_us = self._shared.clock.now_us()
-        outcome = judged(self._endpoint, self.failing_since, due, attempt, now_us)
+        outcome = delivery_result(self._endpoint, self.failing_since, due, attempt, now_us)
         self.failing_since = outcome.failing_since
         self._is_over |= outcome.disables is not None
         result = "succeeded" if outcome.failing_since is None else "failed"

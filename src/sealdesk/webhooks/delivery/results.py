@@ -8,9 +8,9 @@ import structlog
 
 from sealdesk import ids
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Unavailable
+from sealdesk.errors import ServiceUnavailable
 from sealdesk.event_log import events
-from sealdesk.state import Shared
+from sealdesk.state import AppState
 from sealdesk.webhooks import rules
 from sealdesk.webhooks.delivery import schedule
 from sealdesk.webhooks.rules import Attempt, Endpoint
@@ -31,8 +31,8 @@ class _Waiting(NamedTuple):
 class Results:
     """Stores outcomes in the order in which they come."""
 
-    def __init__(self, shared: Shared) -> None:
-        self._shared = shared
+    def __init__(self, state: AppState) -> None:
+        self._shared = state
         self._waiting: list[_Waiting] = []
         self._writing: asyncio.Task[None] | None = None
 
@@ -62,7 +62,7 @@ class Results:
             try:
                 await self._shared.database.write(lambda tx: _note(tx, outcomes, now_us))
                 return True
-            except Unavailable as error:
+            except ServiceUnavailable as error:
                 log.warning("results have to wait", cause=repr(error.__cause__))
                 await asyncio.sleep(_AGAIN_AFTER_S)
             except Exception:
@@ -81,7 +81,7 @@ async def _note(tx: Tx, outcomes: list[Outcome], now_us: int) -> None:
             )
 
 
-def judged(
+def delivery_result(
     endpoint: Endpoint, failing_since: int | None, due: Due, attempt: Attempt, now_us: int
 ) -> Outcome:
     """What an attempt means. failing_since: of the endpoint, before it."""

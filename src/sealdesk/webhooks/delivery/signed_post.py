@@ -6,7 +6,7 @@ from sealdesk import __version__
 from sealdesk.clock import Clock
 from sealdesk.crypto import webhook_signing
 from sealdesk.crypto.sealing import KeyRing
-from sealdesk.http_client import Answered, Sender, Unsent
+from sealdesk.http_client import HttpClient, HttpResponse, RequestFailed
 from sealdesk.webhooks.rules import SHOWN_ANSWER_BYTES, Attempt, Endpoint, seal_context
 
 _SHOWN_HEADER_BYTES = 8 * 1024  # of all of an answer's headers together
@@ -14,7 +14,7 @@ _AGENT = f"Sealdesk/{__version__}"
 
 
 async def send(
-    sender: Sender,
+    sender: HttpClient,
     ring: KeyRing,
     endpoint: Endpoint,
     event_id: str,
@@ -29,7 +29,7 @@ async def send(
     answer, error = None, None
     try:
         answer = await sender.post(endpoint.url, headers, body)
-    except Unsent as unsent:
+    except RequestFailed as unsent:
         error = unsent.text
     return Attempt(
         number=number,
@@ -87,7 +87,7 @@ def _secrets(ring: KeyRing, endpoint: Endpoint, now_us: int) -> list[str]:
     ]
 
 
-def _shown_headers(answer: Answered) -> str:
+def _shown_headers(answer: HttpResponse) -> str:
     """As a JSON object; those of one name are joined, as HTTP allows."""
     shown: dict[str, str] = {}
     left = _SHOWN_HEADER_BYTES
@@ -99,6 +99,6 @@ def _shown_headers(answer: Answered) -> str:
     return msgspec.json.encode(shown).decode()
 
 
-def _shown_body(answer: Answered) -> str:
+def _shown_body(answer: HttpResponse) -> str:
     text = answer.body[:SHOWN_ANSWER_BYTES].decode("utf-8", "replace")
     return text.replace("\0", "\ufffd")  # PostgreSQL keeps no U+0000

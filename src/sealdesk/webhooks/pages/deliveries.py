@@ -2,12 +2,12 @@
 
 from sealdesk import clock
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Clash, Invalid, Refusal
+from sealdesk.errors import ApiError, Conflict, ValidationFailed
 from sealdesk.paging import PageRequest
 from sealdesk.web import body
 from sealdesk.web.pages import forms, render
-from sealdesk.web.pages.messages import retold
-from sealdesk.web.request import Answer, Call
+from sealdesk.web.pages.messages import translate
+from sealdesk.web.request import Request, Response
 from sealdesk.web.router import page
 from sealdesk.webhooks import actions, endpoint_service, rules
 from sealdesk.webhooks.rules import Endpoint, Replay
@@ -21,75 +21,79 @@ _REPLAYS = PageRequest(5, None)
 
 
 @page
-async def show_delivery(call: Call) -> Answer:
+async def show_delivery(request: Request) -> Response:
     """One delivery: what was sent, and how each attempt was answered."""
-    tenant_id, (endpoint_id, delivery_id) = call.caller.tenant_id, call.params
+    tenant_id, (endpoint_id, delivery_id) = request.caller.tenant_id, request.params
 
     async def work(tx: Tx) -> tuple[Endpoint, DeliveryWithAttempts]:
         endpoint = await actions.get_webhook(tx, tenant_id, endpoint_id)
         return endpoint, await actions.get_delivery(tx, tenant_id, endpoint_id, delivery_id)
 
-    endpoint, delivery = await call.read(work)
-    webhook = rules.shown(endpoint, call.now_us)
-    return await render.show(call, _ROOM, "delivery.html", webhook=webhook, delivery=delivery)
+    endpoint, delivery = await request.read(work)
+    webhook = rules.shown(endpoint, request.now_us)
+    return await render.show(request, _ROOM, "delivery.html", webhook=webhook, delivery=delivery)
 
 
 @page
-async def try_webhook(call: Call) -> Answer:
+async def try_webhook(request: Request) -> Response:
     """Send a test now, and show what came of it."""
-    (endpoint_id,) = call.params
-    tried = await endpoint_service.try_webhook(call, endpoint_id)
-    return render.go(call, f"{_PATH}/{endpoint_id}/deliveries/{tried.id}")
+    (endpoint_id,) = request.params
+    tried = await endpoint_service.try_webhook(request, endpoint_id)
+    return render.go(request, f"{_PATH}/{endpoint_id}/deliveries/{tried.id}")
 
 
 @page
-async def redeliver(call: Call) -> Answer:
+async def redeliver(request: Request) -> Response:
     """Send it again, soon."""
-    endpoint_id, delivery_id = call.params
-    await call.write(
-        lambda tx: actions.redeliver(tx, call.caller, endpoint_id, delivery_id, now_us=call.now_us)
+    endpoint_id, delivery_id = request.params
+    await request.write(
+        lambda tx: actions.redeliver(
+            tx, request.caller, endpoint_id, delivery_id, now_us=request.now_us
+        )
     )
-    return render.go(call, f"{_PATH}/{endpoint_id}/deliveries/{delivery_id}")
+    return render.go(request, f"{_PATH}/{endpoint_id}/deliveries/{delivery_id}")
 
 
 @page
-async def replay_form(call: Call) -> Answer:
+async def replay_form(request: Request) -> Response:
     """Which range of time to send again; the last hour, if nothing else is typed."""
-    since = clock.iso(call.now_us - _HOUR_US)
-    return await _replay_form(call, {"since": since, "until": ""})
+    since = clock.iso(request.now_us - _HOUR_US)
+    return await _replay_form(request, {"since": since, "until": ""})
 
 
 @page
-async def replay(call: Call) -> Answer:
+async def replay(request: Request) -> Response:
     """Have a range of time delivered again. Without an end it is up to now."""
-    form, (endpoint_id,) = forms.read(call), call.params
+    form, (endpoint_id,) = forms.read(request), request.params
     typed = {"since": form.text("since"), "until": form.text("until")}
     try:
-        wanted = {**typed, "until": typed["until"] or clock.iso(call.now_us)}
+        wanted = {**typed, "until": typed["until"] or clock.iso(request.now_us)}
         new = body.convert(wanted, NewReplay)
-        await call.write(
-            lambda tx: actions.replay(tx, call.caller, endpoint_id, new, now_us=call.now_us)
+        await request.write(
+            lambda tx: actions.replay(tx, request.caller, endpoint_id, new, now_us=request.now_us)
         )
-    except (Invalid, Clash) as refusal:
-        return await _replay_form(call, typed, refusal)
-    return render.go(call, f"{_PATH}/{endpoint_id}/replay")
+    except (ValidationFailed, Conflict) as refusal:
+        return await _replay_form(request, typed, refusal)
+    return render.go(request, f"{_PATH}/{endpoint_id}/replay")
 
 
-async def _replay_form(call: Call, typed: dict[str, str], refusal: Refusal | None = None) -> Answer:
-    tenant_id, (endpoint_id,) = call.caller.tenant_id, call.params
+async def _replay_form(
+    request: Request, typed: dict[str, str], refusal: ApiError | None = None
+) -> Response:
+    tenant_id, (endpoint_id,) = request.caller.tenant_id, request.params
 
     async def work(tx: Tx) -> tuple[Endpoint, list[Replay]]:
         endpoint = await actions.get_webhook(tx, tenant_id, endpoint_id)
         return endpoint, await endpoint_store.list_replays(tx, tenant_id, endpoint_id, _REPLAYS)
 
-    endpoint, replays = await call.read(work)
+    endpoint, replays = await request.read(work)
     return await render.show(
-        call, _ROOM, "replay.html", refusal.status if refusal else 200,
-        webhook=rules.shown(endpoint, call.now_us),
+        request, _ROOM, "replay.html", refusal.status if refusal else 200,
+        webhook=rules.shown(endpoint, request.now_us),
         replays=[rules.replay_shown(each) for each in replays[: _REPLAYS.per_page]],
         typed={name: _as_typed(text) for name, text in typed.items()},
-        faults=forms.faults_of(refusal) if isinstance(refusal, Invalid) else {},
-        wrong=retold(refusal.detail) if isinstance(refusal, Clash) else "",
+        faults=forms.faults_of(refusal) if isinstance(refusal, ValidationFailed) else {},
+        wrong=translate(refusal.detail) if isinstance(refusal, Conflict) else "",
     )  # fmt: skip
 
 

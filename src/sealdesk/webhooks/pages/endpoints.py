@@ -5,13 +5,13 @@ from typing import Any, get_args
 import msgspec
 
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Clash, Invalid, Refusal
+from sealdesk.errors import ApiError, Conflict, ValidationFailed
 from sealdesk.paging import PageRequest
 from sealdesk.web import body
 from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.pages.forms import Form
-from sealdesk.web.pages.messages import retold
-from sealdesk.web.request import Answer, Call
+from sealdesk.web.pages.messages import translate
+from sealdesk.web.request import Request, Response
 from sealdesk.web.router import page
 from sealdesk.webhooks import actions, endpoint_service, rules
 from sealdesk.webhooks.rules import Endpoint
@@ -31,46 +31,46 @@ _STATUSES: dict[str, DeliveryStatus] = {each: each for each in get_args(Delivery
 
 
 @page
-async def list_webhooks(call: Call) -> Answer:
+async def list_webhooks(request: Request) -> Response:
     """All endpoints, and how each fares."""
-    tenant_id = call.caller.tenant_id
+    tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> tuple[list[Endpoint], dict[str, DeliveryShown]]:
         most = PageRequest(rules.MAX_ENDPOINTS, None)
         endpoints = await endpoint_store.list_endpoints(tx, tenant_id, most)
         return endpoints, await endpoint_store.last_deliveries(tx, tenant_id, rules.MAX_ENDPOINTS)
 
-    endpoints, last = await call.read(work)
-    rows = [(rules.shown(each, call.now_us), last.get(each.id)) for each in endpoints]
-    return await render.show(call, _ROOM, "webhooks.html", rows=rows, most=rules.MAX_ENDPOINTS)
+    endpoints, last = await request.read(work)
+    rows = [(rules.shown(each, request.now_us), last.get(each.id)) for each in endpoints]
+    return await render.show(request, _ROOM, "webhooks.html", rows=rows, most=rules.MAX_ENDPOINTS)
 
 
 @page
-async def new_webhook(call: Call) -> Answer:
+async def new_webhook(request: Request) -> Response:
     """The form of a new endpoint, to which everything is sent if nothing is unticked."""
-    return await _form(call, "new.html", {"url": "", "description": "", "events": SUBSCRIBABLE})
+    return await _form(request, "new.html", {"url": "", "description": "", "events": SUBSCRIBABLE})
 
 
 @page
-async def create_webhook(call: Call) -> Answer:
+async def create_webhook(request: Request) -> Response:
     """The new endpoint, with the secret that is shown this once."""
-    form = forms.read(call)
+    form = forms.read(request)
     try:
         new = body.convert(_wanted(form), NewWebhook)
-        made = await endpoint_service.create_webhook(call, new)
-    except (Invalid, Clash) as refusal:
-        return await _form(call, "new.html", _wanted(form), refusal)
-    return await render.show(call, _ROOM, "secret.html", 201, webhook=made, is_new=True)
+        made = await endpoint_service.create_webhook(request, new)
+    except (ValidationFailed, Conflict) as refusal:
+        return await _form(request, "new.html", _wanted(form), refusal)
+    return await render.show(request, _ROOM, "secret.html", 201, webhook=made, is_new=True)
 
 
 @page
-async def show_webhook(call: Call) -> Answer:
+async def show_webhook(request: Request) -> Response:
     """One endpoint, what can be done with it, and what was delivered."""
-    asked = forms.asked(call)
+    asked = forms.asked(request)
     status = _STATUSES.get(asked.text("status"))
     way = cursor_trail.read(asked)
     wanted = PageRequest(_PER_PAGE, [way[-1]] if way else None)
-    tenant_id, (endpoint_id,) = call.caller.tenant_id, call.params
+    tenant_id, (endpoint_id,) = request.caller.tenant_id, request.params
 
     async def work(tx: Tx) -> tuple[Endpoint, list[DeliveryShown]]:
         endpoint = await actions.get_webhook(tx, tenant_id, endpoint_id)
@@ -78,11 +78,11 @@ async def show_webhook(call: Call) -> Answer:
             tx, tenant_id, endpoint_id, wanted, status
         )
 
-    endpoint, rows = await call.read(work)
+    endpoint, rows = await request.read(work)
     shown = rows[:_PER_PAGE]
     return await render.show(
-        call, _ROOM, "webhook.html",
-        webhook=rules.shown(endpoint, call.now_us),
+        request, _ROOM, "webhook.html",
+        webhook=rules.shown(endpoint, request.now_us),
         deliveries=shown,
         filter=status,
         older=cursor_trail.older(way, shown[-1].id) if len(rows) > _PER_PAGE else None,
@@ -91,91 +91,97 @@ async def show_webhook(call: Call) -> Answer:
 
 
 @page
-async def edit_webhook(call: Call) -> Answer:
+async def edit_webhook(request: Request) -> Response:
     """The form of an endpoint as it is."""
-    endpoint = await _get(call)
-    return await _form(call, "edit.html", msgspec.structs.asdict(endpoint), webhook=endpoint)
+    endpoint = await _get(request)
+    return await _form(request, "edit.html", msgspec.structs.asdict(endpoint), webhook=endpoint)
 
 
 @page
-async def change_webhook(call: Call) -> Answer:
+async def change_webhook(request: Request) -> Response:
     """Change an endpoint; a new URL is tried before."""
-    form, endpoint = forms.read(call), await _get(call)
+    form, endpoint = forms.read(request), await _get(request)
     try:
         change = body.convert(_wanted(form), WebhookChange)
-        await endpoint_service.change_webhook(call, endpoint.id, change)
-    except Invalid as refusal:
-        return await _form(call, "edit.html", _wanted(form), refusal, webhook=endpoint)
-    return render.go(call, f"{_PATH}/{endpoint.id}")
+        await endpoint_service.change_webhook(request, endpoint.id, change)
+    except ValidationFailed as refusal:
+        return await _form(request, "edit.html", _wanted(form), refusal, webhook=endpoint)
+    return render.go(request, f"{_PATH}/{endpoint.id}")
 
 
 @page
-async def pause_webhook(call: Call) -> Answer:
+async def pause_webhook(request: Request) -> Response:
     """Send nothing until somebody says so."""
-    return await _switch(call, WebhookChange(is_active=False))
+    return await _switch(request, WebhookChange(is_active=False))
 
 
 @page
-async def activate_webhook(call: Call) -> Answer:
+async def activate_webhook(request: Request) -> Response:
     """Go on sending."""
-    return await _switch(call, WebhookChange(is_active=True))
+    return await _switch(request, WebhookChange(is_active=True))
 
 
-async def _switch(call: Call, change: WebhookChange) -> Answer:
-    (endpoint_id,) = call.params
-    await endpoint_service.change_webhook(call, endpoint_id, change)
-    return render.go(call, f"{_PATH}/{endpoint_id}")
+async def _switch(request: Request, change: WebhookChange) -> Response:
+    (endpoint_id,) = request.params
+    await endpoint_service.change_webhook(request, endpoint_id, change)
+    return render.go(request, f"{_PATH}/{endpoint_id}")
 
 
 @page
-async def confirm_rotation(call: Call) -> Answer:
+async def confirm_rotation(request: Request) -> Response:
     """What rotating means, before it is done."""
-    return await _confirm(call, "rotate.html")
+    return await _confirm(request, "rotate.html")
 
 
 @page
-async def rotate_secret(call: Call) -> Answer:
+async def rotate_secret(request: Request) -> Response:
     """The new secret, which is shown this once."""
-    (endpoint_id,) = call.params
+    (endpoint_id,) = request.params
     try:
-        rotated = await call.write(
+        rotated = await request.write(
             lambda tx: actions.rotate_secret(
-                tx, call.caller, endpoint_id, ring=call.shared.ring, now_us=call.now_us
+                tx, request.caller, endpoint_id, ring=request.state.ring, now_us=request.now_us
             )
         )
-    except Invalid as refusal:
-        return await _confirm(call, "rotate.html", refusal)
-    return await render.show(call, _ROOM, "secret.html", webhook=rotated, is_new=False)
+    except ValidationFailed as refusal:
+        return await _confirm(request, "rotate.html", refusal)
+    return await render.show(request, _ROOM, "secret.html", webhook=rotated, is_new=False)
 
 
 @page
-async def confirm_deletion(call: Call) -> Answer:
+async def confirm_deletion(request: Request) -> Response:
     """What deleting means, before it is done."""
-    return await _confirm(call, "delete.html")
+    return await _confirm(request, "delete.html")
 
 
 @page
-async def delete_webhook(call: Call) -> Answer:
+async def delete_webhook(request: Request) -> Response:
     """End an endpoint for good."""
-    (endpoint_id,) = call.params
+    (endpoint_id,) = request.params
     try:
-        await call.write(
-            lambda tx: actions.delete_webhook(tx, call.caller, endpoint_id, now_us=call.now_us)
+        await request.write(
+            lambda tx: actions.delete_webhook(
+                tx, request.caller, endpoint_id, now_us=request.now_us
+            )
         )
-    except Invalid as refusal:
-        return await _confirm(call, "delete.html", refusal)
-    return render.go(call, _PATH)
+    except ValidationFailed as refusal:
+        return await _confirm(request, "delete.html", refusal)
+    return render.go(request, _PATH)
 
 
-async def _confirm(call: Call, template: str, refusal: Invalid | None = None) -> Answer:
-    webhook = rules.shown(await _get(call), call.now_us)
+async def _confirm(
+    request: Request, template: str, refusal: ValidationFailed | None = None
+) -> Response:
+    webhook = rules.shown(await _get(request), request.now_us)
     status = refusal.status if refusal else 200
-    return await render.show(call, _ROOM, template, status, webhook=webhook)
+    return await render.show(request, _ROOM, template, status, webhook=webhook)
 
 
-async def _get(call: Call) -> Endpoint:
-    (endpoint_id,) = call.params
-    return await call.read(lambda tx: actions.get_webhook(tx, call.caller.tenant_id, endpoint_id))
+async def _get(request: Request) -> Endpoint:
+    (endpoint_id,) = request.params
+    return await request.read(
+        lambda tx: actions.get_webhook(tx, request.caller.tenant_id, endpoint_id)
+    )
 
 
 def _wanted(form: Form) -> dict[str, Any]:
@@ -189,18 +195,18 @@ def _wanted(form: Form) -> dict[str, Any]:
 
 
 async def _form(
-    call: Call,
+    request: Request,
     template: str,
     typed: dict[str, Any],
-    refusal: Refusal | None = None,
+    refusal: ApiError | None = None,
     **values: Any,
-) -> Answer:
+) -> Response:
     """A form with what was typed, and beside each field what is wrong."""
     return await render.show(
-        call, _ROOM, template, refusal.status if refusal else 200,
+        request, _ROOM, template, refusal.status if refusal else 200,
         typed=typed,
-        faults=forms.faults_of(refusal) if isinstance(refusal, Invalid) else {},
-        wrong=retold(refusal.detail) if isinstance(refusal, Clash) else "",
+        faults=forms.faults_of(refusal) if isinstance(refusal, ValidationFailed) else {},
+        wrong=translate(refusal.detail) if isinstance(refusal, Conflict) else "",
         kinds=SUBSCRIBABLE,
         **values,
     )  # fmt: skip

@@ -144,7 +144,7 @@ START = Place(-1, "")
 
 async def look(tx: Tx, now_us: int) -> Waiting:
     """What there is to do."""
-    (row,) = await tx.all(_LOOK, {"now": now_us})
+    (row,) = await tx.fetch_all(_LOOK, {"now": now_us})
     return Waiting(*row)
 
 
@@ -155,20 +155,20 @@ async def claim(
     rows: list[Row] = []
     for sql, limit in ((_CLAIM_HEALTHY, healthy), (_CLAIM_FAILING, failing)):
         if limit:
-            rows += await tx.claim(sql, {"now": now_us, "limit": limit})
-    await tx.run_all(_LEASE, [{**_key_of(row), "until": until_us} for row in rows])
+            rows += await tx.select_for_update(sql, {"now": now_us, "limit": limit})
+    await tx.execute_many(_LEASE, [{**_key_of(row), "until": until_us} for row in rows])
     return [endpoint_of(row) for row in rows]
 
 
 async def renew(tx: Tx, endpoint: Endpoint, lease: int, until_us: int) -> Endpoint | None:
     """Keep a lease for longer, of the endpoint as it is now; None when another has it."""
-    is_ours = await tx.run(_RENEW, {**_key(endpoint), "lease": lease, "until": until_us})
+    is_ours = await tx.execute(_RENEW, {**_key(endpoint), "lease": lease, "until": until_us})
     return await find(tx, endpoint) if is_ours else None
 
 
 async def release(tx: Tx, endpoint: Endpoint, lease: int, now_us: int, *, at_once: bool) -> bool:
     """Let go of an endpoint. False when more is due to it, unless it has to be at once."""
-    state = await tx.first(_STATE, _key(endpoint))
+    state = await tx.fetch_one(_STATE, _key(endpoint))
     if state is None or state["leased_until"] != lease:
         return True
     due_at = state["due_at"] if state["is_active"] else None
@@ -177,18 +177,18 @@ async def release(tx: Tx, endpoint: Endpoint, lease: int, now_us: int, *, at_onc
             return False
         due_at = now_us  # behind all that have waited for longer
     params = {**_key(endpoint), "lease": lease, "wakes": state["wakes"], "due_at": due_at}
-    await tx.put(_RELEASE, params)
+    await tx.execute_one(_RELEASE, params)
     return True
 
 
 async def end_leases(tx: Tx) -> None:
     """Take back what an ended process held; only where there can be no other."""
-    await tx.run(_END_LEASES, {})
+    await tx.execute(_END_LEASES, {})
 
 
 async def find(tx: Tx, endpoint: Endpoint) -> Endpoint | None:
     """An endpoint as it is now, whether deleted or not."""
-    row = await tx.first(_ENDPOINT, _key(endpoint))
+    row = await tx.fetch_one(_ENDPOINT, _key(endpoint))
     return None if row is None else endpoint_of(row)
 
 
@@ -201,13 +201,13 @@ async def list_due(tx: Tx, endpoint: Endpoint, after: Place, now_us: int, limit:
         "after_id": after.delivery_id,
         "limit": limit,
     }
-    return [_due(row) for row in await tx.all(_DUE, params)]
+    return [_due(row) for row in await tx.fetch_all(_DUE, params)]
 
 
 async def note(tx: Tx, outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Store what came of attempts; those by which an endpoint is disabled now."""
-    await tx.run_all(_ADD_ATTEMPT, [_attempt_params(outcome) for outcome in outcomes])
-    await tx.run_all(_NOTE, [_delivery_params(outcome) for outcome in outcomes])
+    await tx.execute_many(_ADD_ATTEMPT, [_attempt_params(outcome) for outcome in outcomes])
+    await tx.execute_many(_NOTE, [_delivery_params(outcome) for outcome in outcomes])
     turned = {
         (outcome.endpoint.tenant_id, outcome.endpoint.id): outcome.failing_since
         for outcome in outcomes
@@ -215,7 +215,7 @@ async def note(tx: Tx, outcomes: Sequence[Outcome]) -> list[Outcome]:
     }
     # In the order in which others change several, too, so that nobody waits in a circle.
     for (tenant_id, endpoint_id), since in sorted(turned.items(), key=itemgetter(0)):
-        await tx.run(_TURN, {"tenant_id": tenant_id, "id": endpoint_id, "failing_since": since})
+        await tx.execute(_TURN, {"tenant_id": tenant_id, "id": endpoint_id, "failing_since": since})
     return [outcome for outcome in outcomes if outcome.disables and await _disable(tx, outcome)]
 
 
@@ -223,33 +223,33 @@ async def prune(tx: Tx, tenant_id: str, before_us: int, limit: int) -> int:
     """Delete some of a tenant's deliveries and replays from before an instant; how many."""
     params = {"tenant_id": tenant_id, "before": ids.lowest(before_us), "limit": limit}
     deleted = await _prune_deliveries(tx, _OLD, params)
-    return deleted + await tx.run(_PRUNE_REPLAYS, params)
+    return deleted + await tx.execute(_PRUNE_REPLAYS, params)
 
 
 async def prune_deleted(tx: Tx, before_us: int, limit: int) -> int:
     """Delete some of what is left of an endpoint that was deleted before an instant; how many."""
-    row = await tx.first(_DELETED, {"before": before_us})
+    row = await tx.fetch_one(_DELETED, {"before": before_us})
     if row is None:
         return 0
     params = {"tenant_id": row["tenant_id"], "endpoint_id": row["id"], "limit": limit}
     if deleted := await _prune_deliveries(tx, _OF_DELETED, params):
         return deleted
-    return await tx.run(_PRUNE_REPLAYS_OF, params) + await tx.run(_PRUNE_ENDPOINT, params)
+    return await tx.execute(_PRUNE_REPLAYS_OF, params) + await tx.execute(_PRUNE_ENDPOINT, params)
 
 
 async def _prune_deliveries(tx: Tx, sql: str, params: Params) -> int:
     # Claimed, so that no attempt is added between the two deletions.
-    rows = await tx.claim(sql, params)
+    rows = await tx.select_for_update(sql, params)
     keys = [{"tenant_id": params["tenant_id"], "id": row["id"]} for row in rows]
     if keys:
-        await tx.run_all(_PRUNE_ATTEMPTS, keys)
-        await tx.run_all(_PRUNE_DELIVERY, keys)
+        await tx.execute_many(_PRUNE_ATTEMPTS, keys)
+        await tx.execute_many(_PRUNE_DELIVERY, keys)
     return len(keys)
 
 
 async def _disable(tx: Tx, outcome: Outcome) -> bool:
     params = {**_key(outcome.endpoint), "reason": outcome.disables}
-    return await tx.run(_DISABLE, params) == 1
+    return await tx.execute(_DISABLE, params) == 1
 
 
 def _attempt_params(outcome: Outcome) -> Params:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from sealdesk import clock
-from sealdesk.db.engine import Overtaken, Params, Row, Tx
+from sealdesk.db.engine import Params, Row, SerializationConflict, Tx
 from sealdesk.paging import PageRequest
 from sealdesk.webhooks import rules
 from sealdesk.webhooks.rules import Attempt, Delivery, Endpoint, Replay
@@ -141,33 +141,33 @@ _LAST_ID = "g"  # sorts behind every id
 
 async def find(tx: Tx, tenant_id: str, endpoint_id: str) -> Endpoint | None:
     """One that is not deleted."""
-    row = await tx.first(_FIND, {"tenant_id": tenant_id, "id": endpoint_id})
+    row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": endpoint_id})
     return None if row is None else endpoint_of(row)
 
 
 async def list_endpoints(tx: Tx, tenant_id: str, page: PageRequest) -> list[Endpoint]:
     """Newest first; one more than the page when there are more."""
-    return [endpoint_of(row) for row in await tx.all(_LIST, _page_params(tenant_id, page))]
+    return [endpoint_of(row) for row in await tx.fetch_all(_LIST, _page_params(tenant_id, page))]
 
 
 async def list_sealed(tx: Tx, tenant_id: str, after: str, limit: int) -> Sequence[str]:
     """The ids of a tenant's endpoints that have a secret, for resealing."""
     params = {"tenant_id": tenant_id, "after": after, "limit": limit}
-    return [row["id"] for row in await tx.all(_LIST_SEALED, params)]
+    return [row["id"] for row in await tx.fetch_all(_LIST_SEALED, params)]
 
 
 async def add(tx: Tx, endpoint: Endpoint) -> None:
-    await tx.put(_ADD, _params(endpoint))
+    await tx.execute_one(_ADD, _params(endpoint))
 
 
 async def describe(tx: Tx, endpoint: Endpoint) -> None:
     """Store what people say of it: URL, event types, description."""
-    await tx.put(_DESCRIBE, _params(endpoint))
+    await tx.execute_one(_DESCRIBE, _params(endpoint))
 
 
 async def rekey(tx: Tx, endpoint: Endpoint) -> None:
     """Store its secrets."""
-    await tx.put(_REKEY, _params(endpoint))
+    await tx.execute_one(_REKEY, _params(endpoint))
 
 
 async def pause(tx: Tx, tenant_id: str, endpoint_id: str) -> None:
@@ -183,19 +183,19 @@ async def resume(tx: Tx, tenant_id: str, endpoint_id: str, now_us: int) -> None:
 
 async def wake(tx: Tx, tenant_id: str, endpoint_id: str, now_us: int) -> None:
     """Have the background loop look at an active one now."""
-    await tx.put(WAKE, {"tenant_id": tenant_id, "id": endpoint_id, "now": now_us})
+    await tx.execute_one(WAKE, {"tenant_id": tenant_id, "id": endpoint_id, "now": now_us})
 
 
 async def delete(tx: Tx, tenant_id: str, endpoint_id: str, now_us: int) -> None:
     """Make it invisible and destroy its secrets."""
-    await tx.put(_DELETE, {"tenant_id": tenant_id, "id": endpoint_id, "now": now_us})
+    await tx.execute_one(_DELETE, {"tenant_id": tenant_id, "id": endpoint_id, "now": now_us})
 
 
 async def find_delivery(
     tx: Tx, tenant_id: str, endpoint_id: str, delivery_id: str
 ) -> Delivery | None:
     params = {"tenant_id": tenant_id, "endpoint_id": endpoint_id, "id": delivery_id}
-    row = await tx.first(_FIND_DELIVERY, params)
+    row = await tx.fetch_one(_FIND_DELIVERY, params)
     return None if row is None else Delivery(*row)
 
 
@@ -210,55 +210,55 @@ async def list_deliveries(
     sql = _LIST_DELIVERIES if status is None else _LIST_DELIVERIES_IN
     params = {**_page_params(tenant_id, page), "endpoint_id": endpoint_id}
     wanted = params if status is None else {**params, "status": status}
-    return [_delivery_shown(row) for row in await tx.all(sql, wanted)]
+    return [_delivery_shown(row) for row in await tx.fetch_all(sql, wanted)]
 
 
 async def last_deliveries(tx: Tx, tenant_id: str, limit: int) -> dict[str, DeliveryShown]:
     """The newest delivery of each of the newest endpoints that have any: endpoint id → it."""
-    rows = await tx.all(_LAST_DELIVERIES, {"tenant_id": tenant_id, "limit": limit})
+    rows = await tx.fetch_all(_LAST_DELIVERIES, {"tenant_id": tenant_id, "limit": limit})
     return {row["endpoint_id"]: _delivery_shown(row) for row in rows}
 
 
 async def add_delivery(tx: Tx, delivery: Delivery) -> None:
-    await tx.put(_ADD_DELIVERY, msgspec.structs.asdict(delivery))
+    await tx.execute_one(_ADD_DELIVERY, msgspec.structs.asdict(delivery))
 
 
 async def ask_again(tx: Tx, tenant_id: str, delivery_id: str, now_us: int) -> None:
     """Begin a delivery's schedule anew, now."""
-    await tx.put(_ASK_AGAIN, {"tenant_id": tenant_id, "id": delivery_id, "now": now_us})
+    await tx.execute_one(_ASK_AGAIN, {"tenant_id": tenant_id, "id": delivery_id, "now": now_us})
 
 
 async def add_attempt(tx: Tx, tenant_id: str, delivery_id: str, attempt: Attempt) -> None:
     of = {"tenant_id": tenant_id, "delivery_id": delivery_id}
-    await tx.put(_ADD_ATTEMPT, {**of, **msgspec.structs.asdict(attempt)})
+    await tx.execute_one(_ADD_ATTEMPT, {**of, **msgspec.structs.asdict(attempt)})
 
 
 async def list_attempts(tx: Tx, tenant_id: str, delivery_id: str, limit: int) -> list[Attempt]:
     """The last ones, oldest first."""
     params = {"tenant_id": tenant_id, "delivery_id": delivery_id, "limit": limit}
-    return [Attempt(*row) for row in reversed(await tx.all(_LIST_ATTEMPTS, params))]
+    return [Attempt(*row) for row in reversed(await tx.fetch_all(_LIST_ATTEMPTS, params))]
 
 
 async def find_event(tx: Tx, tenant_id: str, event_id: str) -> Row | None:
     """What `events.payload` takes; None once it is deleted."""
-    return await tx.first(_FIND_EVENT, {"tenant_id": tenant_id, "id": event_id})
+    return await tx.fetch_one(_FIND_EVENT, {"tenant_id": tenant_id, "id": event_id})
 
 
 async def add_replay(tx: Tx, replay: Replay) -> None:
-    await tx.put(_ADD_REPLAY, msgspec.structs.asdict(replay))
+    await tx.execute_one(_ADD_REPLAY, msgspec.structs.asdict(replay))
 
 
 async def find_open_replay(tx: Tx, tenant_id: str, endpoint_id: str) -> Replay | None:
     """The one that is under way."""
     params = {"tenant_id": tenant_id, "endpoint_id": endpoint_id}
-    row = await tx.first(_FIND_OPEN_REPLAY, params)
+    row = await tx.fetch_one(_FIND_OPEN_REPLAY, params)
     return None if row is None else Replay(*row)
 
 
 async def list_replays(tx: Tx, tenant_id: str, endpoint_id: str, page: PageRequest) -> list[Replay]:
     """Newest first; one more than the page when there are more."""
     params = {**_page_params(tenant_id, page), "endpoint_id": endpoint_id}
-    return [Replay(*row) for row in await tx.all(_LIST_REPLAYS, params)]
+    return [Replay(*row) for row in await tx.fetch_all(_LIST_REPLAYS, params)]
 
 
 def endpoint_of(row: Row) -> Endpoint:
@@ -271,8 +271,8 @@ def endpoint_of(row: Row) -> Endpoint:
 
 async def _change_one(tx: Tx, sql: str, params: Params) -> None:
     # At once, for a later statement of the same transaction may change the same row.
-    if await tx.run(sql, params) != 1:
-        raise Overtaken
+    if await tx.execute(sql, params) != 1:
+        raise SerializationConflict
 
 
 def _page_params(tenant_id: str, page: PageRequest) -> dict[str, object]:

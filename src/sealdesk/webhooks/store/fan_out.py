@@ -61,33 +61,33 @@ class Replay(NamedTuple):
 
 async def list_subscribers(tx: Tx, tenant_id: str) -> list[tuple[str, frozenset[str]]]:
     """The ids of a tenant's active endpoints, with the event types that they want."""
-    rows = await tx.all(_SUBSCRIBERS, {"tenant_id": tenant_id, "limit": MAX_ENDPOINTS})
+    rows = await tx.fetch_all(_SUBSCRIBERS, {"tenant_id": tenant_id, "limit": MAX_ENDPOINTS})
     return [(row["id"], _types(row["events"])) for row in rows]
 
 
 async def add(tx: Tx, deliveries: Collection[New], now_us: int) -> None:
     """Have these delivered, in this order."""
-    await tx.run_all(
+    await tx.execute_many(
         _ADD, [{**new._asdict(), "id": ids.mint(now_us), "now": now_us} for new in deliveries]
     )
     endpoints = sorted({(new.tenant_id, new.endpoint_id) for new in deliveries})
-    await tx.run_all(
+    await tx.execute_many(
         WAKE, [{"tenant_id": tenant, "id": one, "now": now_us} for tenant, one in endpoints]
     )
 
 
 async def claim_replays(tx: Tx, limit: int) -> list[Replay]:
     """The oldest that are under way and nobody else is at."""
-    return [Replay(*row) for row in await tx.claim(_CLAIM_REPLAYS, {"limit": limit})]
+    return [Replay(*row) for row in await tx.select_for_update(_CLAIM_REPLAYS, {"limit": limit})]
 
 
 async def go_on(tx: Tx, replay: Replay, now_us: int, limit: int) -> None:
     """Have the next events of a replay delivered, or finish it."""
     params = {"tenant_id": replay.tenant_id, "endpoint_id": replay.endpoint_id}
-    endpoint = await tx.first(_WANTED, params)
+    endpoint = await tx.fetch_one(_WANTED, params)
     until_id = ids.lowest(replay.until if endpoint else 0)
     left = {"after_id": replay.after_id, "until_id": until_id, "limit": limit}
-    rows = await tx.all(_EVENTS, {**params, **left})
+    rows = await tx.fetch_all(_EVENTS, {**params, **left})
     wanted = _types(endpoint["events"]) if endpoint else frozenset()
     deliveries = [
         New(replay.tenant_id, replay.endpoint_id, row["id"], row["type"])
@@ -103,7 +103,7 @@ async def go_on(tx: Tx, replay: Replay, now_us: int, limit: int) -> None:
         "count": len(deliveries),
         "finished_at": now_us if len(rows) < limit else None,
     }
-    await tx.send(_ADVANCE, change)
+    await tx.enqueue(_ADVANCE, change)
 
 
 def _types(text: str) -> frozenset[str]:
