@@ -8,7 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.mutants.catalogue import Mutant
+from tests.mutants.mutant import Mutant
 
 ROOT = Path(__file__).parents[2]
 # Few plug-ins and no options of the tree's own: starting is most of what a run takes.

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants.catalogue import MUTANTS, Mutant
+from tests.mutants.catalogue import MUTANTS
+from tests.mutants.mutant import Mutant
 from tests.mutants.sandbox import ROOT, lay_out, plant, run
 
 # Those whose tests start no service.

@@ -1,0 +1,50 @@
+"""The mutants by the folder of their source file.
+
+Each `old` stands once in its file. The changes are as a tired programmer might make them: the
+service still starts and answers.
+"""
+
+from tests.mutants.catalogue import (
+    api_keys,
+    audit_log,
+    cli,
+    crypto,
+    customers,
+    db,
+    event_log,
+    feed,
+    ground,
+    http_client,
+    identity,
+    rate_limits,
+    search,
+    server,
+    telemetry,
+    tickets,
+    web,
+    webhooks,
+    worker,
+)
+from tests.mutants.mutant import Mutant
+
+MUTANTS: tuple[Mutant, ...] = (
+    *api_keys.MUTANTS,
+    *audit_log.MUTANTS,
+    *cli.MUTANTS,
+    *crypto.MUTANTS,
+    *customers.MUTANTS,
+    *db.MUTANTS,
+    *event_log.MUTANTS,
+    *feed.MUTANTS,
+    *ground.MUTANTS,
+    *http_client.MUTANTS,
+    *identity.MUTANTS,
+    *rate_limits.MUTANTS,
+    *search.MUTANTS,
+    *server.MUTANTS,
+    *telemetry.MUTANTS,
+    *tickets.MUTANTS,
+    *web.MUTANTS,
+    *webhooks.MUTANTS,
+    *worker.MUTANTS,
+)

@@ -1,0 +1,175 @@
+"""Mutants of `api_keys`."""
+
+from tests.mutants.mutant import Mutant
+
+_KEYS = "tests/api_keys"
+_PROOFS = "tests/resilience/test_resilience.py"
+_GUARD = "api_keys/guard/signed.py"
+_USAGE = f"{_KEYS}/test_usage.py"
+_FRESH = "tests/identity/test_reauthentication.py"
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "a key is remembered for a second",
+        "api_keys/store.py",
+        '    row = await tx.find_across_tenants(_FIND_HOME, _FIND, {"key_hash": key_hash})\n'
+        "    return None if row is None else _key(row)\n",
+        "    from time import monotonic\n"
+        "    kept = find_by_hash.__dict__\n"
+        "    at, key = kept.get(key_hash.hex(), (0.0, None))\n"
+        "    if monotonic() - at > 1.0:\n"
+        '        row = await tx.find_across_tenants(_FIND_HOME, _FIND, {"key_hash": key_hash})\n'
+        "        key = None if row is None else _key(row)\n"
+        "        kept[key_hash.hex()] = (monotonic(), key)\n"
+        "    return key\n",
+        (
+            "tests/spec/test_3_states.py::test_3_a_request_with_a_revoked_key_immediately_gets_401",
+            f"{_KEYS}/test_immediately.py::test_a_taken_permission_is_missing_in_the_very_next_request",
+            f"{_PROOFS}::test_a_revoked_key_is_refused_by_all_nodes",
+            f"{_PROOFS}::test_a_rotated_secret_is_refused_by_all_nodes",
+        ),
+    ),
+    Mutant(
+        "the key is not read again after an upload",
+        _GUARD,
+        "    if request.body_waited:\n",
+        "    if False:\n",
+        (f"{_KEYS}/test_immediately.py::test_a_key_revoked_during_an_upload_is_refused",),
+    ),
+    Mutant(
+        "the signature covers the decoded path",
+        _GUARD,
+        "request.method.encode(), request.target, request.body)\n    secret",
+        'request.method.encode(), __import__("urllib.parse").parse'
+        ".unquote_to_bytes(request.target), request.body)\n    secret",
+        (
+            f"{_KEYS}/test_guard_vectors.py::test_vector_is_accepted",
+            f"{_KEYS}/test_guard_routing.py::test_a_query_is_signed_as_it_was_sent",
+        ),
+    ),
+    Mutant(
+        "the allowed skew does not include its end",
+        "api_keys/guard/headers.py",
+        "if abs(request.skew_s) > max_skew_s:",
+        "if abs(request.skew_s) >= max_skew_s:",
+        (f"{_KEYS}/test_guard_shapes.py::test_the_clocks_may_be_300_s_apart",),
+    ),
+    Mutant(
+        "the answer reveals the right signature",
+        _GUARD,
+        "raise _wrong_signature(parts)",
+        "wrong = _wrong_signature(parts)\n"
+        '        wrong.members["expected"] = signing.sign(secret, parts)\n'
+        "        raise wrong",
+        (f"{_KEYS}/test_guard_answers.py::test_the_right_signature_is_never_revealed",),
+    ),
+    Mutant(
+        "all of the permissions are needed, not any",
+        _GUARD,
+        "if self.needs and not used:",
+        "if not all(need in key.permissions for need in self.needs):",
+        (f"{_KEYS}/test_permissions.py::test_exactly_the_keys_with_a_needed_permission_pass",),
+    ),
+    Mutant(
+        "the secret survives the revocation",
+        "api_keys/actions.py",
+        "revoked_at=now_us, sealed_secret=None)",
+        "revoked_at=now_us)",
+        (f"{_KEYS}/test_store.py::test_the_ciphertext_is_destroyed_by_revocation",),
+    ),
+    Mutant(
+        "a used signature is not looked for in the transaction",
+        _GUARD,
+        "    request.in_transaction.append(use)\n",
+        "    await request.state.database.write(use)\n",
+        (f"{_KEYS}/test_replay.py::test_a_write_that_was_refused_has_not_used_its_signature",),
+    ),
+    Mutant(
+        "a key is found without its tenant",
+        "api_keys/store.py",
+        "FROM api_keys k WHERE k.tenant_id = :tenant_id AND k.id = :id",
+        "FROM api_keys k WHERE :tenant_id <> '' AND k.id = :id",
+        ("tests/test_routes.py::test_an_administrator_of_another_tenant_finds_nothing_of_ours",),
+    ),
+    Mutant(
+        "counts of how keys are used that could not be written are forgotten",
+        "api_keys/usage/recorder.py",
+        "        state.usage.give_back(dict(rows))\n",
+        "",
+        (f"{_USAGE}::test_what_cannot_be_written_is_written_with_the_next",),
+    ),
+    Mutant(
+        "who writes last says how often a key was used",
+        "api_keys/store.py",
+        "key_usage.count + excluded.count",
+        "excluded.count",
+        (f"{_USAGE}::test_batches_and_processes_add_up",),
+    ),
+    Mutant(
+        "the debugger shows the right signature",
+        "api_keys/debugger/comparison.py",
+        "    mistake = _mistake(pasted, parts, signature, secret)\n",
+        "    mistake = _mistake(pasted, parts, signature, secret) or signing.sign(secret, parts)\n",
+        (f"{_KEYS}/test_debugger.py::test_an_unknown_mistake_leads_to_where_to_look",),
+    ),
+    Mutant(
+        "the debugger shows a secret that was pasted as a signature",
+        "api_keys/debugger/pages.py",
+        "    if comparison.SECRET_SENT in verdict.mistakes:\n",
+        "    if not comparison.SECRET_SENT:\n",
+        (f"{_KEYS}/test_debugger.py::test_a_secret_that_was_sent_is_not_shown_again",),
+    ),
+    Mutant(
+        "the debugger calls a timestamp right that no server takes",
+        "api_keys/debugger/comparison.py",
+        "    shapes = [each.mistake for each in written if each.mistake]\n",
+        "    shapes = [each.mistake for each in written[1:] if each.mistake]\n",
+        (
+            f"{_KEYS}/test_debugger.py::"
+            "test_a_timestamp_that_cannot_be_sent_is_named_though_the_right_one_was_signed",
+        ),
+    ),
+    Mutant(
+        "a form that is sent twice makes two keys",
+        "api_keys/pages/keys.py",
+        "new.name, seen) if seen else None\n",
+        "new.name, seen) if not seen else None\n",
+        (f"{_KEYS}/test_pages.py::test_a_form_that_is_sent_twice_makes_one_key",),
+    ),
+    Mutant(
+        "a stale form gives a key its permissions back",
+        "api_keys/actions.py",
+        "    _check_seen(seen, rules.state_of(key))\n",
+        "",
+        (f"{_KEYS}/test_pages.py::test_a_stale_form_gives_back_no_permission",),
+    ),
+    Mutant(
+        "who rotates second ends the secret of who rotated first",
+        "api_keys/actions.py",
+        "    _check_seen(seen, str(key.secret_version))\n",
+        "",
+        (f"{_KEYS}/test_pages.py::test_rotating_asks_first_and_shows_the_new_secret_once",),
+    ),
+    Mutant(
+        "a permission that rests for a day is told as not needed",
+        "api_keys/usage/report.py",
+        '("permission", MONTH)',
+        '("permission", span)',
+        (f"{_KEYS}/test_pages.py::test_the_page_of_a_key_shows_how_it_is_used",),
+    ),
+    Mutant(
+        "a key that was mixed up goes unnoticed",
+        "api_keys/debugger/pages.py",
+        "    return found is None or found.id != key.id\n",
+        "    return found is None\n",
+        (f"{_KEYS}/test_debugger.py::test_a_key_that_was_mixed_up_is_told_and_not_whose_it_is",),
+    ),
+    Mutant(
+        "asking for the password makes an old form a young one",
+        "api_keys/pages/keys.py",
+        'seen=forms.read(request).text("seen") if is_asked_again else key.secret_version',
+        "seen=key.secret_version",
+        (f"{_FRESH}::test_a_form_that_is_out_of_date_stays_so_while_the_password_is_asked_for",),
+    ),
+)

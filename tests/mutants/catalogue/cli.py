@@ -1,0 +1,39 @@
+"""Mutants of `cli`."""
+
+from tests.mutants.mutant import Mutant
+
+_LISTEN = "tests/cli/test_webhooks_listen.py"
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "doctor takes a path that leads nowhere for one that arrived",
+        "cli/doctor/diagnosis.py",
+        '    if code == "not_found":\n        return _elsewhere(',
+        '    if code == "not_found":\n        return None\n    if code == "nowhere":\n'
+        "        return _elsewhere(",
+        ("tests/cli/test_public_url.py::test_what_a_proxy_decodes_is_named",),
+    ),
+    Mutant(
+        "doctor compares what is meant, and not the bytes",
+        "cli/doctor/diagnosis.py",
+        "    if target != arrived:\n",
+        '    unquote = __import__("urllib.parse").parse.unquote\n'
+        "    if unquote(target) != unquote(arrived):\n",
+        ("tests/cli/test_public_url.py::test_nginx_with_a_path_of_its_own_is_found_out",),
+    ),
+    Mutant(
+        "events are written anew for the developer's program",
+        "cli/webhooks/feed.py",
+        "yield [bytes(event) for event in page.data]",
+        "yield [json_text.dumps(json_text.loads(event)).encode() for event in page.data]",
+        (f"{_LISTEN}::test_new_events_arrive_byte_for_byte_with_valid_signatures",),
+    ),
+    Mutant(
+        "listening goes on at the end after an absence",
+        "cli/webhooks/feed.py",
+        'page = self._page({"cursor": self.cursor}, wait_s',
+        'page = self._page({"start": "latest"} if failures else {"cursor": self.cursor}, wait_s',
+        (f"{_LISTEN}::test_while_the_service_is_away_nothing_is_missed",),
+    ),
+)

@@ -1,0 +1,53 @@
+"""Mutants of `crypto`."""
+
+from tests.mutants.mutant import Mutant
+
+_KEYS = "tests/api_keys"
+_LIBRARIES = "tests/webhooks/test_verifying_libraries.py::test_the_libraries_verify"
+_LISTEN = "tests/cli/test_webhooks_listen.py"
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "the first characters of a signature are enough",
+        "crypto/signing.py",
+        "    return hmac.compare_digest(sign(secret, parts).encode(), signature)\n",
+        "    return sign(secret, parts).encode()[:8] == signature[:8]\n",
+        (
+            f"{_KEYS}/test_bit_changes.py::test_no_change_of_one_bit_is_accepted",
+            "tests/crypto/test_signing.py::test_signature_is_compared_in_constant_time",
+        ),
+    ),
+    Mutant(
+        "signatures are compared with ==",
+        "crypto/signing.py",
+        "    return hmac.compare_digest(sign(secret, parts).encode(), signature)\n",
+        "    return sign(secret, parts).encode() == signature\n",
+        ("tests/crypto/test_signing.py::test_signature_is_compared_in_constant_time",),
+    ),
+    Mutant(
+        "the body is left out of the message",
+        "crypto/signing.py",
+        "parts.target + body_sha256(parts.body)\n",
+        "parts.target + _EMPTY_SHA256\n",
+        ("tests/crypto/test_signing.py::test_signature_of_a_vector",),
+    ),
+    Mutant(
+        "the time is not signed",
+        "crypto/webhook_signing.py",
+        'f"{webhook_id}.{timestamp}.".encode()',
+        'f"{webhook_id}.".encode()',
+        (
+            f"{_LIBRARIES}_a_thousand_deliveries",
+            f"{_LISTEN}::test_new_events_arrive_byte_for_byte_with_valid_signatures",
+            "tests/crypto/test_webhook_signing.py::test_the_official_library_is_of_the_same_opinion",
+        ),
+    ),
+    Mutant(
+        "the age of a webhook is not looked at",
+        "crypto/webhook_signing.py",
+        "    if age_s > TOLERANCE_S:\n",
+        "    if age_s > TOLERANCE_S * 100:\n",
+        ("tests/crypto/test_webhook_signing.py::test_the_mistake_is_named",),
+    ),
+)

@@ -1,0 +1,40 @@
+"""Mutants of `customers`."""
+
+from tests.mutants.mutant import Mutant
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "customers are listed without their tenant",
+        "customers/store.py",
+        'conditions = ["tenant_id = :tenant_id"]',
+        "conditions = [\":tenant_id <> ''\"]",
+        ("tests/test_routes.py::test_a_key_of_another_tenant_finds_nothing_of_ours",),
+    ),
+    Mutant(
+        "who looks for customers is taken at their word for a pattern",
+        "customers/store.py",
+        '_SIGN.sub(r"\\\\\\g<0>", spelling)',
+        "spelling",
+        ("tests/customers/test_pages.py::test_parts_of_words_find_customers",),
+    ),
+    Mutant(
+        "a customer is overwritten by an old form",
+        "customers/pages.py",
+        "if_match=(etag,)",
+        "if_match=None",
+        (
+            "tests/customers/test_pages.py"
+            "::test_who_saves_what_others_changed_sees_what_they_changed",
+        ),
+    ),
+    Mutant(
+        "the search of customers looks through all of them for parts of words",
+        "customers/actions.py",
+        "newest=None if found is None else _LOOKED_THROUGH",
+        "newest=None",
+        (
+            "tests/customers/test_pages.py::test_parts_of_words_are_looked_for_among_the_newest"
+            "_and_among_all_until_there_is_an_index",
+        ),
+    ),
+)

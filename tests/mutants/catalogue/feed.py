@@ -1,0 +1,42 @@
+"""Mutants of `feed`."""
+
+from tests.mutants.mutant import Mutant
+
+_FEED = "tests/feed"
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "the feed shows every type to every key",
+        "feed/rules.py",
+        "        return [kind for kind, needs in NEEDS.items() if not may.isdisjoint(needs)]\n",
+        "        return list(NEEDS)\n",
+        (f"{_FEED}/test_feed.py::test_each_type_is_shown_only_with_its_permission",),
+    ),
+    Mutant(
+        "a call that waits is not proven again",
+        "feed/api.py",
+        "            await request.proof(request)\n",
+        "",
+        (
+            f"{_FEED}/test_waiting.py::test_a_revoked_key_waits_no_longer",
+            f"{_FEED}/test_waiting.py::test_a_revoked_key_is_not_told_what_happens",
+            f"{_FEED}/test_waiting.py::test_an_old_secret_waits_no_longer",
+            f"{_FEED}/test_waiting.py::test_an_expired_key_waits_no_longer",
+        ),
+    ),
+    Mutant(
+        "a service that ends lets them wait",
+        "feed/api.py",
+        " and not state.lifetime.is_ending",
+        "",
+        (f"{_FEED}/test_waiting.py::test_a_service_that_ends_answers_who_waits",),
+    ),
+    Mutant(
+        "who has gone is served on",
+        "feed/api.py",
+        "    gone = asyncio.ensure_future(request.until_gone())\n",
+        "    gone = clock.create_future()\n",
+        (f"{_FEED}/test_waiting.py::test_a_client_that_goes_away_is_served_no_longer",),
+    ),
+)

@@ -1,0 +1,30 @@
+"""Mutants of `ground`."""
+
+from tests.mutants.mutant import Mutant
+
+_WEB_PAGES = "tests/web/test_pages.py"
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "a cursor is not bound to the filters",
+        "paging.py",
+        "changed = _changed_parameters(contents.query, listing.query)",
+        "changed: list[str] = []",
+        ("tests/spec/test_4_3_pagination.py::test_4_3_4_a_cursor_is_refused_with_another_query",),
+    ),
+    Mutant(
+        "a cursor is not bound to the tenant",
+        "paging.py",
+        'return f"{listing.tenant_id} {listing.path}".encode()',
+        "return listing.path.encode()",
+        ("tests/test_routes.py::test_a_cursor_of_another_tenant_is_refused",),
+    ),
+    Mutant(
+        "pages for administrators are for everybody with a log-in",
+        "routes.py",
+        "_OFFICE = SessionGuard(ADMINISTRATORS)",
+        "_OFFICE = SessionGuard(ROLES)",
+        (f"{_WEB_PAGES}::test_an_agent_is_told_in_words_whom_to_ask",),
+    ),
+)

@@ -1,0 +1,76 @@
+"""Mutants of `server`."""
+
+from tests.mutants.mutant import Mutant
+
+_ENDING = "tests/cli/test_ending.py"
+_DRAINING = "tests/server/test_draining.py"
+_CAME_IN = "tests/identity/test_log_in_audit.py"
+_BEHIND_THE_ANSWER = "test_a_failure_is_noted_behind_its_answer_and_before_the_process_ends"
+_KEYS = "tests/api_keys"
+_USAGE = f"{_KEYS}/test_usage.py"
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "a node that is told to stop ends at once",
+        "server/serve.py",
+        "        server.handle_exit(number, frame)\n",
+        '        __import__("os")._exit(0)\n',
+        (
+            "tests/resilience/test_rolling.py::test_nobody_behind_a_load_balancer_notices_a_restart",
+            f"{_ENDING}::test_nobody_who_is_on_the_way_in_is_lost",
+        ),
+    ),
+    Mutant(
+        "uvicorn closes what it has not read",
+        "server/serve.py",
+        "        connections = cast(",
+        "        return await super().shutdown(sockets)\n        connections = cast(",
+        (
+            f"{_DRAINING}::test_request_that_comes_in_with_the_signal_is_answered",
+            f"{_DRAINING}::test_half_a_request_is_waited_for",
+            f"{_DRAINING}::test_what_does_not_end_is_cut_and_counted",
+        ),
+    ),
+    Mutant(
+        "a connection is closed without a look at what came in",
+        "server/draining.py",
+        "        del by_descriptor[descriptor]\n",
+        "        pass\n",
+        (f"{_DRAINING}::test_request_that_comes_in_as_the_connection_falls_quiet_is_answered",),
+    ),
+    Mutant(
+        "a worker that is told to stop shuts the door for all",
+        "server/serve.py",
+        "                if self._ending.is_alone:\n",
+        "                if True:\n",
+        (
+            "tests/server/test_supervisor.py::"
+            "test_one_worker_that_is_told_to_stop_leaves_the_port_to_the_others",
+        ),
+    ),
+    Mutant(
+        "workers outlive their parent",
+        "server/supervisor.py",
+        "                _end_with(parent)\n",
+        "                pass\n",
+        (
+            "tests/server/test_supervisor.py::"
+            "test_workers_end_with_a_parent_that_was_killed_and_answer_first",
+        ),
+    ),
+    Mutant(
+        "what no answer waits for is lost when the process ends",
+        "server/app.py",
+        "    await state.background_tasks.finish()\n",
+        "",
+        (f"{_CAME_IN}::{_BEHIND_THE_ANSWER}",),
+    ),
+    Mutant(
+        "what was counted last ends with the process",
+        "server/app.py",
+        "    await usage.write_last(state)\n",
+        "",
+        (f"{_USAGE}::test_the_end_of_the_process_writes_the_rest",),
+    ),
+)

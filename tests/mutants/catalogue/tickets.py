@@ -1,0 +1,184 @@
+"""Mutants of `tickets`."""
+
+from tests.mutants.mutant import Mutant
+
+_TICKET_PAGES = "tests/tickets/test_ticket_pages.py"
+_BULK = "tests/tickets/test_inbox_bulk.py"
+_INBOX = "tests/tickets/test_inbox.py"
+_EVERY_PAGE = (
+    "tests/browser/test_every_page.py::test_no_page_takes_a_text_for_html_or_hinders_anybody"
+)
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "a ticket is found without its tenant",
+        "tickets/store/tickets.py",
+        "WHERE tenant_id = :tenant_id AND id = :id LIMIT 1",
+        "WHERE :tenant_id <> '' AND id = :id LIMIT 1",
+        ("tests/test_routes.py::test_a_key_of_another_tenant_finds_nothing_of_ours",),
+    ),
+    Mutant(
+        "a ticket can be assigned to anybody",
+        "tickets/store/tickets.py",
+        "FROM users WHERE tenant_id = :tenant_id AND id = :id",
+        "FROM users WHERE :tenant_id <> '' AND id = :id",
+        ("tests/test_routes.py::test_a_ticket_cannot_be_assigned_to_a_foreign_agent",),
+    ),
+    Mutant(
+        "a change of a ticket is kept nowhere",
+        "tickets/actions.py",
+        "    await history.add(tx, change.after, caller.actor, changes, now_us)\n",
+        "",
+        (
+            "tests/tickets/test_history.py::test_a_change_is_kept_with_who_did_it",
+            "tests/tickets/test_history.py::test_a_customer_who_reopens_a_ticket_is_seen",
+        ),
+    ),
+    Mutant(
+        "an answer is sent over what is new",
+        "tickets/actions.py",
+        '    if seen != (replies[0].id if replies else ""):\n',
+        "    if False:\n",
+        (
+            f"{_TICKET_PAGES}::test_an_answer_waits_until_what_is_new_was_read",
+            f"{_TICKET_PAGES}::test_an_answer_that_is_sent_twice_is_stored_once",
+        ),
+    ),
+    Mutant(
+        "an answer overtakes one that was sent while it was looked whether there is one",
+        "tickets/actions.py",
+        "    written = await _reply(tx, caller, found, new, now_us)\n",
+        "    written = await reply(tx, caller, ticket_id, new, now_us=now_us)\n",
+        (f"{_TICKET_PAGES}::test_an_answer_that_is_overtaken_waits_like_any_other",),
+    ),
+    Mutant(
+        "what others changed meanwhile is overwritten",
+        "tickets/pages/ticket.py",
+        "if_match=(etag,)",
+        "if_match=None",
+        (f"{_TICKET_PAGES}::test_who_saves_what_others_changed_sees_what_they_changed",),
+    ),
+    Mutant(
+        "what a colleague changed is undone by saving again",
+        "tickets/pages/ticket.py",
+        "typed[name] if typed[name] != was[name] else now[name]",
+        "typed[name]",
+        (f"{_TICKET_PAGES}::test_who_saves_what_others_changed_sees_what_they_changed",),
+    ),
+    Mutant(
+        "what is new in a ticket is not told",
+        "tickets/pages/ticket.py",
+        'etag != forms.asked(request).text("etag")',
+        "False",
+        (f"{_TICKET_PAGES}::test_what_is_new_is_told_to_who_has_the_ticket_open",),
+    ),
+    Mutant(
+        "text is taken for HTML",
+        "tickets/pages/links.py",
+        "        yield escape(text[after : found.start()])\n",
+        "        yield text[after : found.start()]\n",
+        ("tests/tickets/test_links.py::test_hostile_text_stays_text",),
+    ),
+    Mutant(
+        "who is answering is never forgotten",
+        "tickets/store/history.py",
+        '"kept_since": now_us - ANSWERING_US',
+        '"kept_since": 0',
+        (f"{_TICKET_PAGES}::test_who_has_not_been_heard_of_is_answering_no_more",),
+    ),
+    Mutant(
+        "chosen tickets are changed whatever happened meanwhile",
+        "tickets/pages/bulk.py",
+        "if_match=(line.etag,)",
+        "if_match=None",
+        (f"{_BULK}::test_what_changed_meanwhile_is_left_and_said",),
+    ),
+    Mutant(
+        "of chosen tickets one hinders the others",
+        "tickets/pages/bulk.py",
+        "        return line._replace(why=_why(refusal))\n",
+        "        raise refusal\n",
+        (f"{_BULK}::test_one_that_cannot_be_stored_does_not_hinder_the_others",),
+    ),
+    Mutant(
+        "tickets are counted to the last",
+        "tickets/store/lists.py",
+        " LIMIT {COUNTED + 1}) x)",
+        ") x)",
+        ("tests/tickets/test_plans.py::test_counting_statuses_reads_no_more_than_its_index",),
+    ),
+    Mutant(
+        "whoever works on it leads where all are many",
+        "tickets/store/lists.py",
+        "_lead_of_many(wanted, list(counted))",
+        "None",
+        ("tests/tickets/test_plans.py::test_of_many_and_many_what_is_not_done_leads",),
+    ),
+    Mutant(
+        "a text made of addresses becomes as many links",
+        "tickets/pages/links.py",
+        "islice(_ADDRESS.finditer(text), _LINKS)",
+        "islice(_ADDRESS.finditer(text), None)",
+        (
+            "tests/tickets/test_links.py"
+            "::test_of_a_text_made_of_addresses_the_first_are_links_and_all_is_shown",
+        ),
+    ),
+    Mutant(
+        "newer leads to the first page",
+        "tickets/pages/inbox.py",
+        "trail=asked.trail[:-1]",
+        "trail=()",
+        (f"{_INBOX}::test_older_and_newer_lead_through_all_tickets_and_back",),
+    ),
+    Mutant(
+        "what is new is told of all tickets",
+        "tickets/pages/inbox.py",
+        "        if not one.is_served():\n",
+        "        one = Filter(newest_first=False)\n        if not one.is_served():\n",
+        (f"{_INBOX}::test_new_tickets_are_those_of_the_view",),
+    ),
+    Mutant(
+        "a page in a browser: a subject is taken for HTML",
+        "tickets/templates/ticket.html",
+        "<h1><bdi>{{ ticket.subject }}</bdi></h1>",
+        "<h1><bdi>{{ ticket.subject | safe }}</bdi></h1>",
+        (_EVERY_PAGE,),
+    ),
+    Mutant(
+        "an address can ask for a priority that PostgreSQL has no room for",
+        "tickets/pages/inbox_query.py",
+        '"changed": 18, "priority": 1',
+        '"changed": 18, "priority": 18',
+        (f"{_INBOX}::test_a_place_behind_no_priority_is_passed_over",),
+    ),
+    Mutant(
+        "a ticket that was under way while nothing was shown is never told",
+        "tickets/pages/inbox.py",
+        "ids.lowest(request.now_us - _LATE_US)",
+        "ids.lowest(request.now_us)",
+        (f"{_INBOX}::test_a_ticket_that_was_under_way_while_nothing_was_shown_is_new",),
+    ),
+    Mutant(
+        "a history keeps every description whole",
+        "tickets/store/history.py",
+        "is_long = isinstance(text, str) and len(text) > _MOST_OF_A_TEXT",
+        "is_long = False",
+        ("tests/tickets/test_history.py::test_of_long_texts_the_beginning_is_kept",),
+    ),
+    Mutant(
+        "who is not among the newest people cannot take a ticket",
+        "tickets/pages/ticket.py",
+        "    agents.setdefault(reader.id, reader.name)\n",
+        "",
+        (f"{_TICKET_PAGES}::test_among_many_colleagues_everybody_is_named_and_can_take_a_ticket",),
+    ),
+    Mutant(
+        "behind a prefix a reload leads out of the service",
+        "tickets/templates/bulk_done.html",
+        'data-address="{{ root }}{{ back }}"',
+        'data-address="{{ back }}"',
+        (f"{_BULK}::test_behind_a_prefix_a_reload_leads_to_the_view_one_came_from",),
+    ),
+)

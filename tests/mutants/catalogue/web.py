@@ -1,0 +1,263 @@
+"""Mutants of `web`."""
+
+from tests.mutants.mutant import Mutant
+
+_KEYS = "tests/api_keys"
+_ENDING = "tests/cli/test_ending.py"
+_KEPT = "tests/web/test_resubmission.py"
+_WEB_PAGES = "tests/web/test_pages.py"
+_HOOK_PAGES = "tests/webhooks/test_pages.py"
+_LOG_IN_PAGES = "tests/identity/test_pages.py"
+_EVERY_PAGE = (
+    "tests/browser/test_every_page.py::test_no_page_takes_a_text_for_html_or_hinders_anybody"
+)
+_FRESH = "tests/identity/test_reauthentication.py"
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "the query is sorted before it is signed",
+        "web/request.py",
+        'self.query: bytes = scope["query_string"]',
+        'self.query: bytes = b"&".join(sorted(scope["query_string"].split(b"&")))',
+        (f"{_KEYS}/test_guard_vectors.py::test_vector_is_accepted",),
+    ),
+    Mutant(
+        "the idempotency record is written outside the transaction",
+        "web/idempotent.py",
+        "    return await request.write(all_of_it)\n",
+        "    if once is None:\n"
+        "        return await request.write(all_of_it)\n"
+        "    found = await request.read(\n"
+        "        lambda tx: idempotency.find(tx, once, request.now_us)\n"
+        "    )\n"
+        "    if found is not None:\n"
+        "        return await request.write(all_of_it)\n"
+        "    response = await request.write(work)\n"
+        "    kept = [(n.decode(), v.decode()) for n, v in response.headers if n in _KEPT_HEADERS]\n"
+        "    record = Stored(response.status, response.body, kept)\n"
+        "    await request.write(\n"
+        "        lambda tx: idempotency.store(tx, once, record, request.now_us)\n"
+        "    )\n"
+        "    return response\n",
+        (
+            "tests/records/test_idempotency.py::test_eight_copies_at_once_have_one_effect_and_one_answer",
+            "tests/records/test_idempotency.py::test_an_effect_is_undone_when_its_record_cannot_be_kept",
+        ),
+    ),
+    Mutant(
+        "a node that ends says that it is ready",
+        "web/status.py",
+        "    if request.state.lifetime.is_ending:\n",
+        "    if False:\n",
+        (
+            f"{_ENDING}::test_readiness_turns_false_while_the_port_still_takes_requests",
+            f"{_ENDING}::test_readiness_turns_false_before_the_port_closes_without_any_notice",
+        ),
+    ),
+    Mutant(
+        "answers of a node that ends do not let go of the connection",
+        "web/application.py",
+        "    if request.state.lifetime.is_ending and not closes:\n",
+        "    if False:\n",
+        (f"{_ENDING}::test_readiness_turns_false_while_the_port_still_takes_requests",),
+    ),
+    Mutant(
+        "styles are asked for again with every page",
+        "web/assets.py",
+        "_KEPT if request.query == version.encode() else ",
+        "",
+        (f"{_WEB_PAGES}::test_assets_are_kept_until_they_change",),
+    ),
+    Mutant(
+        "what could not be stored is lost",
+        "web/pages/render.py",
+        'typed = resubmission.of(request, _asked(request)) if request.method == "POST" else None',
+        "typed = None",
+        (f"{_WEB_PAGES}::test_a_page_without_storage_says_so_and_tries_again",),
+    ),
+    Mutant(
+        "a long page keeps everybody waiting",
+        "web/pages/environment.py",
+        "            await asyncio.sleep(0)\n",
+        "            pass\n",
+        ("tests/web/test_render.py::test_a_long_page_lets_others_have_their_turn",),
+    ),
+    Mutant(
+        "every page may ask for more",
+        "web/pages/render.py",
+        """("; connect-src 'self'" if may_fetch else "")""",
+        """"; connect-src 'self'\"""",
+        ("tests/web/test_pages.py::test_every_page_forbids_what_it_does_not_need",),
+    ),
+    Mutant(
+        "a translation that a tool guessed is shown",
+        "web/pages/po_file.py",
+        "    if _GUESSED in fields:\n",
+        "    if False:\n",
+        ("tests/web/test_i18n.py::test_a_catalogue_is_read_as_it_is_written",),
+    ),
+    Mutant(
+        "a browser's weights of languages are passed over",
+        "web/pages/i18n.py",
+        "sorted(wishes, key=lambda wish: -wish[1])",
+        "wishes",
+        ("tests/web/test_i18n.py::test_a_browser_is_answered_in_what_it_prefers",),
+    ),
+    Mutant(
+        "the name of a host is put into a command for the shell",
+        "web/pages/render.py",
+        "host if _HOST.fullmatch(host) else 'desk.example.com'",
+        "host",
+        (f"{_KEYS}/test_pages.py::test_no_host_gets_into_the_curl_that_a_shell_would_read",),
+    ),
+    Mutant(
+        "pages do not escape",
+        "web/pages/environment.py",
+        "autoescape=True,",
+        "autoescape=False,",
+        (f"{_HOOK_PAGES}::test_hostile_text_is_shown_as_text",),
+    ),
+    Mutant(
+        "a form's token is only asked for, not compared",
+        "web/pages/forms.py",
+        "    if not hmac.compare_digest(sent.encode(), token.encode()):\n",
+        "    if not sent:\n",
+        (f"{_WEB_PAGES}::test_no_form_is_taken_without_its_token",),
+    ),
+    Mutant(
+        "a neighbouring site may send forms",
+        "web/pages/forms.py",
+        '_OURS = (b"same-origin", b"none")',
+        '_OURS = (b"same-origin", b"same-site", b"none")',
+        (f"{_WEB_PAGES}::test_no_form_of_another_site_is_taken",),
+    ),
+    Mutant(
+        "any path is a place to return to",
+        "web/pages/render.py",
+        "is_ours(path) and not path",
+        'path.startswith("/") and not path',
+        (f"{_LOG_IN_PAGES}::test_a_log_in_leads_to_no_other_place",),
+    ),
+    Mutant(
+        "a page in a browser: a field has no label",
+        "web/templates/pages/fields.html",
+        '<label for="{{ name }}">{{ label }}</label>',
+        "<div>{{ label }}</div>",
+        (_EVERY_PAGE,),
+    ),
+    Mutant(
+        "a page in a browser: what was typed is taken for HTML",
+        "web/templates/pages/fields.html",
+        'value="{{ value }}"{{ described(',
+        'value="{{ value | safe }}"{{ described(',
+        (_EVERY_PAGE,),
+    ),
+    Mutant(
+        "a page in a browser: its own script has no nonce",
+        "web/templates/pages/frame.html",
+        ' nonce="{{ nonce }}" defer',
+        " defer",
+        (_EVERY_PAGE,),
+    ),
+    Mutant(
+        "a page in a browser: scripts need no nonce",
+        "web/pages/render.py",
+        "script-src 'nonce-{nonce}'",
+        "script-src 'self' 'unsafe-inline'",
+        (
+            "tests/browser/test_every_page.py::"
+            "test_a_text_runs_where_nothing_holds_it_back_and_is_seen",
+        ),
+    ),
+    Mutant(
+        "a page in a browser: hard to read in the dark",
+        "web/static/desk.css",
+        "--soft: #9fadaf;",
+        "--soft: #4d585a;",
+        (_EVERY_PAGE,),
+    ),
+    Mutant(
+        "a page in a browser: wider than a phone",
+        "web/static/desk.css",
+        "body { margin: 0; overflow-wrap: anywhere; }",
+        "body { margin: 0; }",
+        (_EVERY_PAGE,),
+    ),
+    Mutant(
+        "a page in a browser: another site's may send forms",
+        "web/pages/forms.py",
+        '_OURS = (b"same-origin", b"none")',
+        '_OURS = (b"same-origin", b"same-site", b"cross-site", b"none")',
+        ("tests/browser/test_other_sites.py::test_nothing_that_another_site_sends_is_done",),
+    ),
+    Mutant(
+        "a page in a browser: of two sessions the last one counts",
+        "web/request.py",
+        "return found[0] if len(found) == 1 else None",
+        "return found[-1] if found else None",
+        ("tests/browser/test_other_sites.py::test_a_neighbour_cannot_plant_a_session_of_its_own",),
+    ),
+    Mutant(
+        "what is withheld is done",
+        "web/request.py",
+        "            raise self.pending_refusal\n",
+        "            pass\n",
+        (
+            f"{_FRESH}::test_everything_that_outlasts_a_log_in_asks_and_else_changes_nothing",
+            f"{_FRESH}::test_guesses_are_counted_with_those_at_the_log_in",
+        ),
+    ),
+    Mutant(
+        "what is sent into an ended log-in is lost",
+        "web/pages/render.py",
+        "if typed is not None and typed.typed and is_ours(typed.to):",
+        "if typed is not None and not typed.typed and is_ours(typed.to):",
+        (
+            f"{_KEPT}::test_what_is_sent_into_an_ended_log_in_waits_for_the_next_one",
+            f"{_KEPT}::test_every_form_is_kept_and_no_password",
+        ),
+    ),
+    Mutant(
+        "passwords are written into pages that keep a form",
+        "web/pages/resubmission.py",
+        "left_out = {*PASSWORDS, forms.TOKEN}",
+        "left_out = {forms.TOKEN}",
+        (f"{_KEPT}::test_every_form_is_kept_and_no_password",),
+    ),
+    Mutant(
+        "a form of an earlier log-in is lost",
+        "web/pages/render.py",
+        "    elif not is_away:\n        typed = None\n",
+        "    if not is_away:\n        typed = None\n",
+        (f"{_KEPT}::test_a_form_of_an_earlier_log_in_is_kept",),
+    ),
+    Mutant(
+        "a log-in cannot hold what a page let it carry",
+        "web/pages/resubmission.py",
+        "_MOST_BYTES = MAX_BODY_BYTES - 8 * 1024",
+        "_MOST_BYTES = MAX_BODY_BYTES",
+        (f"{_KEPT}::test_a_form_that_a_log_in_could_not_carry_is_not_kept",),
+    ),
+    Mutant(
+        "a page that is left open says nothing of an ended log-in",
+        "web/static/desk.js",
+        'if (told.type !== "opaqueredirect") ended',
+        "if (told.type) ended",
+        ("tests/browser/test_left_open.py::test_an_open_page_says_that_its_log_in_has_ended",),
+    ),
+    Mutant(
+        "single keys cannot be turned off",
+        "web/static/desk.js",
+        " || event.altKey || areKeysOff()",
+        " || event.altKey",
+        ("tests/browser/test_shortcuts.py::test_single_keys_stay_off_for_who_turns_them_off",),
+    ),
+    Mutant(
+        "a ticket's box is too small for a thumb",
+        "web/static/desk.css",
+        ".tickets .pick { width: 1.6rem; height: 1.6rem; }",
+        ".tickets .pick { width: 1.1rem; height: 1.1rem; }",
+        ("tests/browser/test_inbox.py::test_many_tickets_are_changed_at_once",),
+    ),
+)
