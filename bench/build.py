@@ -94,22 +94,22 @@ async def _add_tenant(tx: Tx, place: int, size: int, at_us: int) -> TenantToFill
 
 
 def _add_keys(
-    connection: sqlite3.Connection, ring: KeyRing, plan: Plan, tenants: Sequence[TenantToFill]
+    connection: sqlite3.Connection, key_ring: KeyRing, plan: Plan, tenants: Sequence[TenantToFill]
 ) -> list[BenchKey]:
     counts = [plan.big_keys, *[plan.keys_each] * (len(tenants) - 1)]
     wanted = [tenant.id for tenant, n in zip(tenants, counts, strict=True) for _ in range(n)]
 
     async def work(tx: Tx) -> list[BenchKey]:
-        return [await _add_key(tx, ring, tenant_id) for tenant_id in wanted]
+        return [await _add_key(tx, key_ring, tenant_id) for tenant_id in wanted]
 
     return run_now(connection, work)
 
 
-async def _add_key(tx: Tx, ring: KeyRing, tenant_id: str) -> BenchKey:
+async def _add_key(tx: Tx, key_ring: KeyRing, tenant_id: str) -> BenchKey:
     now_us = ids.instant_of(tenant_id)
     caller = Caller(tenant_id, SYSTEM, frozenset(), "")
     wanted = NewApiKey("bench", rate_limit=100_000)
-    made = await api_keys.create_key(tx, caller, wanted, ring=ring, now_us=now_us)
+    made = await api_keys.create_key(tx, caller, wanted, key_ring=key_ring, now_us=now_us)
     return BenchKey(tenant_id, made.api_key, made.api_secret)
 
 

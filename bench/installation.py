@@ -58,18 +58,18 @@ class Installation:
         place.beside.remove("events", "TRUE")
 
     async def _fill(self, url: str) -> Made:
-        ring, now_us = KeyRing(self.settings.master_keys), _now_us()
+        key_ring, now_us = KeyRing(self.settings.master_keys), _now_us()
 
         async def work(tx: Tx) -> Made:
             tenant = await identity.create_tenant(tx, "Bench", actor=SYSTEM, now_us=now_us)
             caller = Caller(tenant.id, SYSTEM, frozenset(), "")
             wanted = NewApiKey("bench", rate_limit=100_000)
-            key = await api_keys.create_key(tx, caller, wanted, ring=ring, now_us=now_us)
+            key = await api_keys.create_key(tx, caller, wanted, key_ring=key_ring, now_us=now_us)
             new = msgspec.json.decode(_new_tickets(tenant.id).body(tenant.id), type=NewTicket)
             await tickets.open_ticket(tx, caller, new, source="api", now_us=now_us)
             endpoint, dead = [
                 await webhooks.create_webhook(
-                    tx, caller, NewWebhook(url, [kind]), ring=ring, now_us=now_us
+                    tx, caller, NewWebhook(url, [kind]), key_ring=key_ring, now_us=now_us
                 )
                 for kind in (_TYPE, _DEAD_TYPE)
             ]

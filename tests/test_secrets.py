@@ -175,7 +175,7 @@ def test_secrets_are_not_in_the_repr_of_what_holds_them(service: Service) -> Non
     holders = {
         "settings": (service.settings, service.settings.jwt_secret),
         "shared": (service.state, service.settings.master_keys[0]),
-        "key ring": (service.state.ring, service.settings.master_keys[0]),
+        "key ring": (service.state.key_ring, service.settings.master_keys[0]),
         "user": (user, user.password_hash),
         "key": (key, key.sealed_secret),
         "new key": (made, made.api_secret),

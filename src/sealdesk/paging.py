@@ -44,16 +44,16 @@ _decode = msgspec.json.Decoder(_Contents).decode
 _encode = msgspec.json.Encoder().encode
 
 
-def seal_cursor(ring: KeyRing, listing: Listing, position: Position) -> str:
+def seal_cursor(key_ring: KeyRing, listing: Listing, position: Position) -> str:
     """The cursor that goes on after `position` in this listing."""
-    token = ring.seal_token(_encode(_Contents(listing.query, position)), _about(listing))
+    token = key_ring.seal_token(_encode(_Contents(listing.query, position)), _about(listing))
     return base64.urlsafe_b64encode(token).rstrip(b"=").decode()
 
 
-def open_cursor(ring: KeyRing, listing: Listing, cursor: str) -> Position:
+def open_cursor(key_ring: KeyRing, listing: Listing, cursor: str) -> Position:
     """The position that a cursor stands for. Raises Malformed when it is not of this query."""
     try:
-        contents = _decode(ring.open_token(_from_base64url(cursor), _about(listing)))
+        contents = _decode(key_ring.open_token(_from_base64url(cursor), _about(listing)))
     except (UnsealError, ValueError) as error:
         raise BadRequest(
             "invalid_cursor",

@@ -1,4 +1,4 @@
-"""What one process has once, handed to everything that serves."""
+"""The application state: what one process has once and hands to every request and task."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -16,62 +16,63 @@ from sealdesk.settings import Settings
 from sealdesk.telemetry.key_usage import Usage
 from sealdesk.telemetry.metrics import Metrics
 
-FAILURES_PER_MINUTE = 300  # decisions 3: above it an address gets a bare 401
-LOG_INS_AT_ONCE = 4  # decisions 1: as many as hash at once
-_ENDS_WITHIN_S = 3.0
+MAX_FAILURES_PER_MINUTE = 300  # decisions 3: above it an address gets a bare 401
+MAX_PASSWORD_CHECKS = 4  # decisions 1: passwords hashed at the same time
+_FINISH_TIMEOUT_S = 3.0
 
 
 class Lifetime:
-    """Whether the process is on its way out: readiness turns false before the socket closes."""
+    """Whether the process is draining: readiness turns false before the socket closes."""
 
     def __init__(self) -> None:
-        self.is_ending = False
+        self.is_draining = False
 
 
 class BackgroundTasks:
-    """Work that no answer waits for; the process waits for it when it ends."""
+    """Work that no response waits for; the process waits for it before it exits."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def do(self, work: Coroutine[Any, Any, None]) -> None:
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def finish(self) -> None:
         if self._tasks:
-            await asyncio.wait(self._tasks, timeout=_ENDS_WITHIN_S)
+            await asyncio.wait(self._tasks, timeout=_FINISH_TIMEOUT_S)
 
 
 class AppState(msgspec.Struct, frozen=True):
-    """The process's database, keys, clock and counters.
+    """The process's settings, database, keys, clock and counters.
 
-    log_ins: entered while a password is tried.
-    sender: reaches the addresses that tenants name.
-    watch: calls that wait for what comes to a feed.
-    usage: how keys are used, until it is written down.
-    afterwards: what is done when an answer is gone.
+    failure_counter: counts failed authentications per address.
+    password_checks: limits how many passwords are hashed at the same time.
+    http_client: reaches the addresses that tenants choose.
+    long_poll: requests that wait for new events of a feed.
+    key_usage: use of API keys that is not written to the database yet.
+    background_tasks: work that starts after a response is sent.
     """
 
     settings: Settings
     database: Database
-    ring: KeyRing
+    key_ring: KeyRing
     clock: Clock
     limiter: Limiter
-    failures: FailureCounter
+    failure_counter: FailureCounter
     lifetime: Lifetime
     metrics: Metrics
-    log_ins: asyncio.Semaphore
-    sender: HttpClient
-    watch: LongPoll
-    usage: Usage
+    password_checks: asyncio.Semaphore
+    http_client: HttpClient
+    long_poll: LongPoll
+    key_usage: Usage
     background_tasks: BackgroundTasks
 
 
-def share(settings: Settings, database: Database, clock: Clock) -> AppState:
-    """Raises Unfit when the address of Redis cannot be read."""
-    limiter = _limiter(settings, clock)
+def make_state(settings: Settings, database: Database, clock: Clock) -> AppState:
+    """The state of one process. Raises ConfigurationError when the Redis URL is invalid."""
+    limiter = _make_limiter(settings, clock)
     lifetime = Lifetime()
     return AppState(
         settings,
@@ -79,18 +80,18 @@ def share(settings: Settings, database: Database, clock: Clock) -> AppState:
         KeyRing(settings.master_keys),
         clock,
         limiter,
-        FailureCounter(clock.monotonic_s, FAILURES_PER_MINUTE),
+        FailureCounter(clock.monotonic_s, MAX_FAILURES_PER_MINUTE),
         lifetime,
         Metrics(limiter),
-        asyncio.Semaphore(LOG_INS_AT_ONCE),
+        asyncio.Semaphore(MAX_PASSWORD_CHECKS),
         HttpClient(settings.webhook_allowed_cidrs, allow_http=settings.webhook_allow_http),
-        LongPoll(lambda: lifetime.is_ending),
+        LongPoll(lambda: lifetime.is_draining),
         Usage(),
         BackgroundTasks(),
     )
 
 
-def _limiter(settings: Settings, clock: Clock) -> Limiter:
+def _make_limiter(settings: Settings, clock: Clock) -> Limiter:
     if not settings.redis_url:
         return RateLimiter(clock.monotonic_s)
     # Its library takes 80 ms and 6 MiB, which one process alone need not spend.

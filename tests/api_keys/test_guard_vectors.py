@@ -48,7 +48,7 @@ def _key_of(service: Service) -> ApiKey:
         secret_version=1,
         created_at=now_us,
     )
-    sealed = service.state.ring.seal(API_SECRET, rules.seal_context(key))
+    sealed = service.state.key_ring.seal(API_SECRET, rules.seal_context(key))
     return msgspec.structs.replace(key, sealed_secret=sealed)
 
 

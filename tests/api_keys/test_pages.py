@@ -363,7 +363,7 @@ def _used_before(key: Key, permission: str, ago_s: int) -> None:
     at_us = key.service.clock.now_us() - ago_s * 1_000_000
     (row,) = key.service.rows("SELECT tenant_id FROM api_keys WHERE id = :id LIMIT 2", id=key.id)
     use = KeyUse(row[0], key.id, permission)
-    key.service.state.usage.note(use, at_us, 200, f"GET {WHOAMI}", "192.0.2.1")
+    key.service.state.key_usage.note(use, at_us, 200, f"GET {WHOAMI}", "192.0.2.1")
     key.service.in_serving(usage.write_down)
 
 

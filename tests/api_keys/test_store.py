@@ -73,7 +73,8 @@ def test_a_new_master_key_takes_over_without_a_pause(key: Key) -> None:
     ]
     both = KeyRing([new, old])
     resealed = [
-        service.write(lambda tx: actions.reseal_key(tx, tenant_id, key.id, ring=both)) for _ in "12"
+        service.write(lambda tx: actions.reseal_key(tx, tenant_id, key.id, key_ring=both))
+        for _ in "12"
     ]
     assert resealed == [True, False]
     sealed = service.read(lambda tx: actions.get_key(tx, tenant_id, key.id)).sealed_secret

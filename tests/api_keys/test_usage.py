@@ -120,7 +120,7 @@ def test_batches_and_processes_add_up(service: Service, key: Key) -> None:
     other = Usage()
     for _ in range(5):
         other.note(_use(key), at, 200, f"GET {WHOAMI}", "127.0.0.1")
-    service.state.usage.give_back(_taken(other))
+    service.state.key_usage.give_back(_taken(other))
     assert written(service, key)["status", "200"] == 8
 
 
@@ -225,7 +225,7 @@ def test_the_end_of_the_process_writes_the_rest(
     monkeypatch.setattr(own_service.state.database, "write", noted)
     own_service.stop()
     assert any(tenant is not None for tenant in written_for)
-    assert _taken(own_service.state.usage) == {}
+    assert _taken(own_service.state.key_usage) == {}
 
 
 def test_it_goes_after_thirty_days(own_service: Service) -> None:

@@ -105,7 +105,7 @@ def _fill(service: Service, browser: Browser) -> dict[str, str]:
         lambda tx: example_tenant.fill(
             tx,
             admin_hash=password, agent_hash=password,
-            ring=service.state.ring, now_us=now_us,
+            key_ring=service.state.key_ring, now_us=now_us,
         )
     )  # fmt: skip
     _refuse(service, made)
@@ -166,5 +166,5 @@ async def _use(state: AppState, tenant_id: str, key_id: str) -> None:
             use = KeyUse(tenant_id, key_id, permission)
             for _ in range(int(most * share * chance.uniform(0.6, 1))):
                 address = chance.choices(_ADDRESSES, (6, 3, 1))[0]
-                state.usage.note(use, at_us, status, endpoint, address)
+                state.key_usage.note(use, at_us, status, endpoint, address)
     await usage.write_down(state)

@@ -32,7 +32,7 @@ class Shop:
                 tx,
                 admin_hash=password_hash,
                 agent_hash=password_hash,
-                ring=self.service.state.ring,
+                key_ring=self.service.state.key_ring,
                 now_us=now_us,
             )
         )

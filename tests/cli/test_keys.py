@@ -104,11 +104,11 @@ def _add_webhook(installed: Terminal, tenant_id: str) -> str:
     caller = Caller(tenant_id, SYSTEM, frozenset(), "")
     new = NewWebhook("https://example.test/", ["ticket.created"])
     settings = settings_in(installed.data_dir)
-    ring = KeyRing(settings.master_keys)
+    key_ring = KeyRing(settings.master_keys)
 
     async def work(tx: Tx) -> str:
-        made = await webhooks.create_webhook(tx, caller, new, ring=ring, now_us=1)
-        await webhooks.rotate_secret(tx, caller, made.id, ring=ring, now_us=1)
+        made = await webhooks.create_webhook(tx, caller, new, key_ring=key_ring, now_us=1)
+        await webhooks.rotate_secret(tx, caller, made.id, key_ring=key_ring, now_us=1)
         return made.id
 
     with closing(connect(settings.database_path)) as connection:

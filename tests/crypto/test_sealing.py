@@ -47,10 +47,10 @@ def test_a_piece_of_a_sealed_secret_does_not_open(length: int) -> None:
 
 
 def test_a_ring_opens_what_an_older_key_sealed_and_seals_with_the_first() -> None:
-    sealed, ring = KeyRing([OLD]).seal("secret", "a"), KeyRing([NEW, OLD])
-    assert ring.open(sealed, "a") == "secret"
-    assert not ring.is_current(sealed)
-    assert RING.open(ring.seal("secret", "a"), "a") == "secret"
+    sealed, key_ring = KeyRing([OLD]).seal("secret", "a"), KeyRing([NEW, OLD])
+    assert key_ring.open(sealed, "a") == "secret"
+    assert not key_ring.is_current(sealed)
+    assert RING.open(key_ring.seal("secret", "a"), "a") == "secret"
 
 
 def test_a_key_that_left_the_ring_opens_nothing() -> None:

@@ -218,7 +218,7 @@ def test_haproxy_leaves_a_server_alone_that_is_about_to_stop(
             return {http.get(front.url + WHOAMI, headers=headers).status_code for _ in range(10)}
 
         assert met() == {200, 401}
-        leaving.state.lifetime.is_ending = True
+        leaving.state.lifetime.is_draining = True
         # That SEALDESK_DRAIN_NOTICE_S, 3 s, is enough is proven by the restarts in tests/proofs;
         # this machine may be too busy to ask so fast.
         until = time.monotonic() + 20.0

@@ -44,7 +44,7 @@ def ask() -> Iterator[Ask]:
 
 def waiting(service: Service) -> int:
     """How many calls wait in the service."""
-    return sum(map(len, list(service.state.watch._waiting.values())))
+    return sum(map(len, list(service.state.long_poll._waiting.values())))
 
 
 def types(answer: Answer) -> list[str]:
@@ -194,7 +194,7 @@ def test_a_client_that_goes_away_is_served_no_longer(key: Key, feed: Feed) -> No
         wire.head("GET", target, key.signature_headers("GET", target).items())
         wait_until(lambda: waiting(key.service) == before + 1)
     wait_until(lambda: waiting(key.service) == before, SOON_S)
-    assert key.id not in key.service.state.watch._places
+    assert key.id not in key.service.state.long_poll._places
 
 
 def test_of_many_waiting_calls_of_a_key_the_rest_is_answered_at_once(

@@ -182,9 +182,9 @@ def _opened(visitor: Visitor, tenant: Tenant) -> list[Form]:
 def _endpoint(tenant: Tenant) -> str:
     service, caller = tenant.service, Caller(tenant.id, SYSTEM, frozenset(), "")
     new = NewWebhook(url="https://example.com/hook", events=["ticket.created"])
-    ring, now_us = service.state.ring, service.clock.now_us()
+    key_ring, now_us = service.state.key_ring, service.clock.now_us()
     return service.write(
-        lambda tx: webhooks.create_webhook(tx, caller, new, ring=ring, now_us=now_us)
+        lambda tx: webhooks.create_webhook(tx, caller, new, key_ring=key_ring, now_us=now_us)
     ).id
 
 

@@ -167,7 +167,7 @@ async def furnished(env: dict[str, str]) -> Key:
             tx,
             Caller(tenant.id, SYSTEM, frozenset(), ""),
             NewApiKey(name="proof", rate_limit=RATE),
-            ring=KeyRing(from_env(env).master_keys),
+            key_ring=KeyRing(from_env(env).master_keys),
             now_us=now_us,
         )
         return Key(created.id, created.api_key, created.api_secret)

@@ -93,7 +93,7 @@ def test_request_that_has_begun_is_answered_before_the_end(
         assert disk.is_asked.wait(5)
         end = threading.Thread(target=service.stop)
         end.start()
-        wait_until(lambda: service.state.lifetime.is_ending)
+        wait_until(lambda: service.state.lifetime.is_draining)
         disk.goes_on.set()
         write.join(10)
         end.join(10)

@@ -35,7 +35,7 @@ class HurryingServer(serve.Server):
         if not self.hurries or self.server_state.tasks:
             await super().shutdown(sockets)
             return
-        self._lifetime.is_ending = True
+        self._lifetime.is_draining = True
         for listener in self.servers:
             listener.close()
         for sock in sockets or []:

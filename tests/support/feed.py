@@ -81,5 +81,5 @@ class Feed:
     def position_of(self, cursor: str, **query: str) -> object:
         """Where in the feed a cursor stands."""
         listing = Listing(self._tenant.id, EVENTS, query)
-        (position,) = open_cursor(self._service.state.ring, listing, cursor)
+        (position,) = open_cursor(self._service.state.key_ring, listing, cursor)
         return position

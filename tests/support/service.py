@@ -54,9 +54,11 @@ class Tenant:
     def make_key(self, **new: Any) -> CreatedApiKey:
         wanted = NewApiKey(**{"name": "test", "rate_limit": 100_000, **new})
         caller = Caller(self.id, SYSTEM, frozenset(), "")
-        ring, clock = self.service.state.ring, self.service.clock
+        key_ring, clock = self.service.state.key_ring, self.service.clock
         return self.service.write(
-            lambda tx: api_keys.create_key(tx, caller, wanted, ring=ring, now_us=clock.now_us())
+            lambda tx: api_keys.create_key(
+                tx, caller, wanted, key_ring=key_ring, now_us=clock.now_us()
+            )
         )
 
     def user(
@@ -147,7 +149,7 @@ class Service:
             if working is not None:
                 working.cancel()
                 await asyncio.wait([working])
-                await self._background.sender.close()
+                await self._background.http_client.close()
                 await self._background.database.close()
             await self._doors.close()
 

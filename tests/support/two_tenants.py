@@ -101,12 +101,12 @@ def _marked_ticket(key: Key, agent_id: str) -> dict[str, Any]:
 
 def _marked_webhook(tenant: Tenant) -> tuple[str, str, str]:
     """The ids of a paused endpoint, and of the last of its deliveries and of its replays."""
-    now_us, ring = tenant.service.clock.now_us(), tenant.service.state.ring
+    now_us, key_ring = tenant.service.clock.now_us(), tenant.service.state.key_ring
     caller = Caller(tenant.id, SYSTEM, frozenset(), "")
     new = NewWebhook(f"https://{CANARY}.test/", list(SUBSCRIBABLE), CANARY)
 
     async def work(tx: Tx) -> tuple[str, str, str]:
-        endpoint = await webhooks.create_webhook(tx, caller, new, ring=ring, now_us=now_us)
+        endpoint = await webhooks.create_webhook(tx, caller, new, key_ring=key_ring, now_us=now_us)
         for _ in range(2):
             delivery = Delivery(
                 tenant.id, ids.mint(now_us), endpoint.id, CANARY, CANARY, "failed", 1, 1, None, 1

@@ -58,7 +58,7 @@ def test_metrics_of_one_process_alone_have_none_of_shared_limits(anybody: Person
 
 def test_service_that_is_ending_is_alive_and_not_ready(own_service: Service) -> None:
     anybody = Person(own_service, "")
-    own_service.state.lifetime.is_ending = True
+    own_service.state.lifetime.is_draining = True
     refused = anybody.get("/readyz")
     assert (refused.status_code, refused.json()["code"]) == (503, "storage_unavailable")
     assert int(refused.headers["retry-after"]) >= 1

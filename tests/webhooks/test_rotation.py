@@ -94,9 +94,9 @@ def test_a_new_master_key_takes_over_both_secrets(tenant: Tenant, receiver: Rece
     old, new = tenant.service.settings.master_keys[0], bytes(range(32))
 
     def reseal(*master_keys: bytes) -> bool:
-        ring = KeyRing(master_keys)
+        key_ring = KeyRing(master_keys)
         return tenant.service.write(
-            lambda tx: actions.reseal_webhook(tx, tenant.id, endpoint["id"], ring=ring)
+            lambda tx: actions.reseal_webhook(tx, tenant.id, endpoint["id"], key_ring=key_ring)
         )
 
     assert [reseal(new, old), reseal(new, old), reseal(new)] == [True, False, False]

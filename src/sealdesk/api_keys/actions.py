@@ -28,7 +28,7 @@ _TWINS_AMONG = PageRequest(20, None)
 
 
 async def create_key(
-    tx: Tx, caller: Caller, new: NewApiKey, *, ring: KeyRing, now_us: int
+    tx: Tx, caller: Caller, new: NewApiKey, *, key_ring: KeyRing, now_us: int
 ) -> CreatedApiKey:
     """A new key with its secret, shown this once. Raises Invalid."""
     api_key, api_secret = rules.mint_key(), rules.mint_secret()
@@ -49,7 +49,7 @@ async def create_key(
         secret_version=1,
         created_at=now_us,
     )
-    key = _with_secret(key, api_secret, ring)
+    key = _with_secret(key, api_secret, key_ring)
     await store.add(tx, key, rules.hash_of(api_key))
     await _note(tx, caller, "api_key.created", key, now_us)
     return CreatedApiKey(**rules.shown(key, now_us), api_key=api_key, api_secret=api_secret)
@@ -91,7 +91,7 @@ async def revoke_key(tx: Tx, caller: Caller, key_id: str, *, now_us: int) -> Non
 
 
 async def rotate_key(
-    tx: Tx, caller: Caller, key_id: str, *, ring: KeyRing, now_us: int, seen: str = ""
+    tx: Tx, caller: Caller, key_id: str, *, key_ring: KeyRing, now_us: int, seen: str = ""
 ) -> RotatedApiKey:
     """A new secret for the same key; the old one is dead.
 
@@ -103,7 +103,7 @@ async def rotate_key(
     _check_seen(seen, str(key.secret_version))
     api_secret = rules.mint_secret()
     rotated = msgspec.structs.replace(key, secret_version=key.secret_version + 1)
-    rotated = _with_secret(rotated, api_secret, ring)
+    rotated = _with_secret(rotated, api_secret, key_ring)
     await store.replace(tx, rotated)
     await _note(tx, caller, "api_key.rotated", rotated, now_us)
     return RotatedApiKey(**rules.shown(rotated, now_us), api_secret=api_secret)
@@ -117,14 +117,14 @@ async def get_key(tx: Tx, tenant_id: str, key_id: str) -> ApiKey:
     return key
 
 
-async def reseal_key(tx: Tx, tenant_id: str, key_id: str, *, ring: KeyRing) -> bool:
+async def reseal_key(tx: Tx, tenant_id: str, key_id: str, *, key_ring: KeyRing) -> bool:
     """Seal a key's secret under the ring's first master key; False when it was already."""
     await _hold(tx, key_id)
     key = await get_key(tx, tenant_id, key_id)
-    if key.sealed_secret is None or ring.is_current(key.sealed_secret):
+    if key.sealed_secret is None or key_ring.is_current(key.sealed_secret):
         return False
-    secret = ring.open(key.sealed_secret, rules.seal_context(key))
-    await store.replace(tx, _with_secret(key, secret, ring))
+    secret = key_ring.open(key.sealed_secret, rules.seal_context(key))
+    await store.replace(tx, _with_secret(key, secret, key_ring))
     return True
 
 
@@ -147,8 +147,10 @@ def _check_seen(seen: str, now: str) -> None:
         raise PreconditionFailed("version_mismatch", "Somebody else has changed the key meanwhile.")
 
 
-def _with_secret(key: ApiKey, secret: str, ring: KeyRing) -> ApiKey:
-    return msgspec.structs.replace(key, sealed_secret=ring.seal(secret, rules.seal_context(key)))
+def _with_secret(key: ApiKey, secret: str, key_ring: KeyRing) -> ApiKey:
+    return msgspec.structs.replace(
+        key, sealed_secret=key_ring.seal(secret, rules.seal_context(key))
+    )
 
 
 def _in_order(permissions: tuple[str, ...] | list[str]) -> tuple[str, ...]:

@@ -87,7 +87,7 @@ async def create_key(request: Request) -> Response:
 
     async def work(tx: Tx) -> Response:
         key = await actions.create_key(
-            tx, request.caller, new, ring=request.state.ring, now_us=request.now_us
+            tx, request.caller, new, key_ring=request.state.key_ring, now_us=request.now_us
         )
         return envelope.one(key, 201, [_location(key.id), _NO_STORE])
 
@@ -149,7 +149,7 @@ async def rotate_key(request: Request) -> Response:
 
     async def work(tx: Tx) -> Response:
         key = await actions.rotate_key(
-            tx, request.caller, key_id, ring=request.state.ring, now_us=request.now_us
+            tx, request.caller, key_id, key_ring=request.state.key_ring, now_us=request.now_us
         )
         return envelope.one(key, 200, [_NO_STORE])
 

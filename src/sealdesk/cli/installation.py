@@ -63,7 +63,7 @@ class Desk:
 
     def __init__(self, settings: Settings, doors: Doors) -> None:
         self.settings = settings
-        self.ring = KeyRing(settings.master_keys)
+        self.key_ring = KeyRing(settings.master_keys)
         self.clock = Clock()
         self._doors = doors
 

@@ -73,7 +73,9 @@ def create(
         desk.get_tenant(tenant)
         now_us = desk.clock.now_us()
         created = desk.write(
-            lambda tx: actions.create_key(tx, _caller(tenant), new, ring=desk.ring, now_us=now_us),
+            lambda tx: actions.create_key(
+                tx, _caller(tenant), new, key_ring=desk.key_ring, now_us=now_us
+            ),
             tenant,
         )
     if json:
@@ -129,7 +131,9 @@ def rotate(key_id: KeyId, json: AsJson = False) -> None:
     with installation.opened() as desk:
         caller, now_us = _caller_for(desk, key_id), desk.clock.now_us()
         rotated = desk.write(
-            lambda tx: actions.rotate_key(tx, caller, key_id, ring=desk.ring, now_us=now_us),
+            lambda tx: actions.rotate_key(
+                tx, caller, key_id, key_ring=desk.key_ring, now_us=now_us
+            ),
             caller.tenant_id,
         )
     if json:
@@ -183,7 +187,7 @@ def _sealed_after(list_sealed: ListSealed, tenant_id: str, last: str | None) -> 
 def _reseal(desk: Desk, holder: _Holder, tenant_id: str, holder_id: str) -> Work[bool]:
     async def work(tx: Tx) -> bool:
         try:
-            return await holder.reseal(tx, tenant_id, holder_id, ring=desk.ring)
+            return await holder.reseal(tx, tenant_id, holder_id, key_ring=desk.key_ring)
         except UnsealError as error:
             raise ConfigurationError(
                 f"the secret of {holder.name} {holder_id} cannot be opened: {error};"

@@ -59,7 +59,7 @@ async def list_events(request: Request) -> Response:
         rules.check_is_kept(_first(asked), found.pruned_position)
     wait_s = asked.values.get("wait", 0)
     if wait_s and not found.rows:
-        with request.state.watch.place(request.caller.actor.id) as has_place:
+        with request.state.long_poll.place(request.caller.actor.id) as has_place:
             if has_place:
                 found = await _wait(request, asked, found, wait_s)
     return _page(request, asked, found)
@@ -91,9 +91,9 @@ async def _wait(request: Request, asked: ListCall, found: Found, wait_s: int) ->
     until = clock.time() + wait_s
     gone = asyncio.ensure_future(request.until_gone())
     try:
-        while not found.rows and clock.time() < until and not state.lifetime.is_ending:
+        while not found.rows and clock.time() < until and not state.lifetime.is_draining:
             within_s = min(until - clock.time(), _PROVE_EVERY_S)
-            is_news = await state.watch.wait(
+            is_news = await state.long_poll.wait(
                 tenant_id, found.last_position, ask, unless=gone, within_s=within_s
             )
             if gone.done():
@@ -111,6 +111,6 @@ def _page(request: Request, asked: ListCall, found: Found) -> Response:
     per_page = asked.page.per_page
     shown, has_more = found.rows[:per_page], len(found.rows) > per_page
     position = shown[-1]["position"] if has_more else found.last_position
-    cursor = seal_cursor(request.state.ring, asked.listing, [position])
+    cursor = seal_cursor(request.state.key_ring, asked.listing, [position])
     meta = FeedMeta(per_page, has_more, cursor if has_more else None, cursor)
     return envelope.many([events.payload(row) for row in shown], meta)

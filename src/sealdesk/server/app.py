@@ -11,7 +11,7 @@ from sealdesk.db.factory import open_database
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.routes import PAGES, ROUTES
 from sealdesk.settings import Settings
-from sealdesk.state import AppState, share
+from sealdesk.state import AppState, make_state
 from sealdesk.web.application import Application
 from sealdesk.web.request import Receive, Scope, Send
 from sealdesk.worker import background_loop
@@ -24,7 +24,7 @@ def compose(settings: Settings, clock: Clock | None = None) -> tuple[Asgi, AppSt
 
     Raises sqlite3.Error.
     """
-    state = share(settings, open_database(settings, name="sealdesk serve"), clock or Clock())
+    state = make_state(settings, open_database(settings, name="sealdesk serve"), clock or Clock())
     application = Application((*ROUTES, *PAGES), state)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -55,7 +55,7 @@ async def _live(state: AppState, receive: Receive, send: Send) -> None:
             await task
     await state.background_tasks.finish()
     await usage.write_last(state)
-    await state.sender.close()
+    await state.http_client.close()
     await state.limiter.stop()
     await state.database.close()
     await send({"type": "lifespan.shutdown.complete"})

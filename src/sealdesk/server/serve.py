@@ -217,7 +217,7 @@ class Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         # At once: until uvicorn looks the next time, a load balancer may have asked.
-        self._lifetime.is_ending = True
+        self._lifetime.is_draining = True
         super().handle_exit(sig, frame)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -231,7 +231,7 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Drain. uvicorn's own loses requests: it resets whoever is in the backlog, and closes
         connections on which a request is on its way (uvicorn#2315, 0.54)."""
-        self._lifetime.is_ending = True
+        self._lifetime.is_draining = True
         connections = cast("set[http_protocol.Protocol]", self.server_state.connections)
         tasks = self.server_state.tasks
         log.info("ending", connections=len(connections))

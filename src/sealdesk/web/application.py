@@ -27,15 +27,15 @@ class Application:
 
     def __init__(self, routes: Sequence[Route], state: AppState) -> None:
         self._router = Router(routes)
-        self._shared = state
+        self._state = state
         self._metrics = state.metrics
-        self._usage = state.usage
+        self._usage = state.key_usage
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
         started = time.perf_counter()
         deadline.begin()
-        request = Request(scope, receive, self._shared)
+        request = Request(scope, receive, self._state)
         route: Route | None = None
         try:
             route, request.params = self._router.find(request.method, request.path)
@@ -96,7 +96,7 @@ async def _send(request: Request, response: Response, receive: Receive, send: Se
         headers.append((b"content-type", response.content_type))
         headers.append((b"content-length", str(len(response.body)).encode()))
     closes = _CLOSE in response.headers
-    if request.state.lifetime.is_ending and not closes:
+    if request.state.lifetime.is_draining and not closes:
         # So that a proxy sends no further request into a connection that will be closed.
         headers.append(_CLOSE)
     await send({"type": "http.response.start", "status": response.status, "headers": headers})

@@ -54,7 +54,7 @@ def read_list(request: Request, params: Sequence[Param]) -> ListCall:
         request.caller.tenant_id, path, {n: text for n, text in normal.items() if text is not None}
     )
     cursor = values.get("cursor")
-    after = None if cursor is None else open_cursor(request.state.ring, listing, cursor)
+    after = None if cursor is None else open_cursor(request.state.key_ring, listing, cursor)
     return ListCall(values, PageRequest(values.get("per_page", DEFAULT_PER_PAGE), after), listing)
 
 
@@ -74,7 +74,9 @@ def page(
     shown = rows[:per_page]
     has_more = len(rows) > per_page
     cursor = (
-        seal_cursor(request.state.ring, asked.listing, position(shown[-1])) if has_more else None
+        seal_cursor(request.state.key_ring, asked.listing, position(shown[-1]))
+        if has_more
+        else None
     )
     return envelope.many(
         [show(row) for row in shown], envelope.PageMeta(per_page, has_more, cursor)

@@ -30,7 +30,7 @@ from sealdesk.webhooks.types import (
 
 
 async def create_webhook(
-    tx: Tx, caller: Caller, new: NewWebhook, *, ring: KeyRing, now_us: int
+    tx: Tx, caller: Caller, new: NewWebhook, *, key_ring: KeyRing, now_us: int
 ) -> WebhookWithSecret:
     """A new endpoint, whose URL has been checked. Raises Clash when there are as many as may be."""
     # Of two at once the second counts the first.
@@ -54,7 +54,7 @@ async def create_webhook(
             created_at=now_us,
         ),
         secret,
-        ring,
+        key_ring,
     )
     await endpoint_store.add(tx, endpoint)
     await _note(tx, caller, "webhook.created", endpoint, now_us)
@@ -89,7 +89,7 @@ async def delete_webhook(tx: Tx, caller: Caller, endpoint_id: str, *, now_us: in
 
 
 async def rotate_secret(
-    tx: Tx, caller: Caller, endpoint_id: str, *, ring: KeyRing, now_us: int
+    tx: Tx, caller: Caller, endpoint_id: str, *, key_ring: KeyRing, now_us: int
 ) -> WebhookWithSecret:
     """A new secret; the one before signs too for a day. Raises Missing."""
     await _hold(tx, endpoint_id)
@@ -101,7 +101,7 @@ async def rotate_secret(
         sealed_old_secret=endpoint.sealed_secret,
         old_secret_until=now_us + rules.OLD_SECRET_US,
     )
-    rotated = _with_secret(rotated, secret, ring)
+    rotated = _with_secret(rotated, secret, key_ring)
     await endpoint_store.rekey(tx, rotated)
     await _note(tx, caller, "webhook.rotated", rotated, now_us)
     return WebhookWithSecret(**rules.members(rotated, now_us), secret=secret)
@@ -212,7 +212,7 @@ async def end_test(
     return await get_delivery(tx, endpoint.tenant_id, endpoint.id, delivery.id)
 
 
-async def reseal_webhook(tx: Tx, tenant_id: str, endpoint_id: str, *, ring: KeyRing) -> bool:
+async def reseal_webhook(tx: Tx, tenant_id: str, endpoint_id: str, *, key_ring: KeyRing) -> bool:
     """Seal an endpoint's secrets under the ring's first master key; False when they were, or are
     there no longer."""
     await _hold(tx, endpoint_id)
@@ -222,8 +222,8 @@ async def reseal_webhook(tx: Tx, tenant_id: str, endpoint_id: str, *, ring: KeyR
     version, old = endpoint.secret_version, endpoint.sealed_old_secret
     resealed = msgspec.structs.replace(
         endpoint,
-        sealed_secret=_resealed(endpoint, endpoint.sealed_secret, version, ring),
-        sealed_old_secret=None if old is None else _resealed(endpoint, old, version - 1, ring),
+        sealed_secret=_resealed(endpoint, endpoint.sealed_secret, version, key_ring),
+        sealed_old_secret=None if old is None else _resealed(endpoint, old, version - 1, key_ring),
     )
     if resealed == endpoint:
         return False
@@ -262,16 +262,16 @@ async def _get_delivery(tx: Tx, tenant_id: str, endpoint_id: str, delivery_id: s
     return delivery
 
 
-def _with_secret(endpoint: Endpoint, secret: str, ring: KeyRing) -> Endpoint:
+def _with_secret(endpoint: Endpoint, secret: str, key_ring: KeyRing) -> Endpoint:
     about = rules.seal_context(endpoint.tenant_id, endpoint.id, endpoint.secret_version)
-    return msgspec.structs.replace(endpoint, sealed_secret=ring.seal(secret, about))
+    return msgspec.structs.replace(endpoint, sealed_secret=key_ring.seal(secret, about))
 
 
-def _resealed(endpoint: Endpoint, sealed: bytes, version: int, ring: KeyRing) -> bytes:
-    if ring.is_current(sealed):
+def _resealed(endpoint: Endpoint, sealed: bytes, version: int, key_ring: KeyRing) -> bytes:
+    if key_ring.is_current(sealed):
         return sealed
     about = rules.seal_context(endpoint.tenant_id, endpoint.id, version)
-    return ring.seal(ring.open(sealed, about), about)
+    return key_ring.seal(key_ring.open(sealed, about), about)
 
 
 def _range(new: NewReplay, now_us: int) -> tuple[int, int]:

@@ -112,7 +112,7 @@ async def rotate_webhook_secret(request: Request) -> Response:
 
     async def work(tx: Tx) -> Response:
         rotated = await actions.rotate_secret(
-            tx, request.caller, endpoint_id, ring=request.state.ring, now_us=request.now_us
+            tx, request.caller, endpoint_id, key_ring=request.state.key_ring, now_us=request.now_us
         )
         return envelope.one(rotated, 200, [_NO_STORE])
 

@@ -25,9 +25,9 @@ log = structlog.get_logger("sealdesk.webhooks")
 async def create_webhook(request: Request, new: NewWebhook) -> WebhookWithSecret:
     """A new endpoint that can be reached. Raises Invalid, Clash."""
     await _check(request, new.url)
-    caller, ring = request.caller, request.state.ring
+    caller, key_ring = request.caller, request.state.key_ring
     return await request.write(
-        lambda tx: actions.create_webhook(tx, caller, new, ring=ring, now_us=request.now_us)
+        lambda tx: actions.create_webhook(tx, caller, new, key_ring=key_ring, now_us=request.now_us)
     )
 
 
@@ -54,7 +54,13 @@ async def try_webhook(request: Request, endpoint_id: str) -> DeliveryWithAttempt
     )
     try:
         attempt = await send(
-            state.sender, state.ring, endpoint, event_id, payload, number=1, clock=state.clock
+            state.http_client,
+            state.key_ring,
+            endpoint,
+            event_id,
+            payload,
+            number=1,
+            clock=state.clock,
         )
     except UnsealError as error:
         log.error(
@@ -72,6 +78,6 @@ async def try_webhook(request: Request, endpoint_id: str) -> DeliveryWithAttempt
 async def _check(request: Request, url: str) -> None:
     """See whether an endpoint may be and can be reached there. Raises Invalid."""
     try:
-        await request.state.sender.check(url)
+        await request.state.http_client.check(url)
     except RequestFailed as unsent:
         raise invalid([Fault("/url", unsent.cause, unsent.text)]) from unsent

@@ -15,7 +15,7 @@ from sealdesk.clock import Clock
 from sealdesk.db.factory import open_database
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.settings import Settings
-from sealdesk.state import AppState, share
+from sealdesk.state import AppState, make_state
 from sealdesk.webhooks.delivery.deliverer import Deliverer
 from sealdesk.webhooks.store import deliveries as delivery_store
 from sealdesk.worker.indexer import Indexer
@@ -40,7 +40,7 @@ def serve(settings: Settings, on_ready: Callable[[], None]) -> None:
 
 async def _until_told(settings: Settings, on_ready: Callable[[], None]) -> None:
     url = settings.worker_database_url
-    state = share(settings, open_database(settings, name="sealdesk worker", url=url), Clock())
+    state = make_state(settings, open_database(settings, name="sealdesk worker", url=url), Clock())
     background = asyncio.create_task(run(state))
 
     def end() -> None:
@@ -52,7 +52,7 @@ async def _until_told(settings: Settings, on_ready: Callable[[], None]) -> None:
     on_ready()
     with contextlib.suppress(asyncio.CancelledError):
         await background
-    await state.sender.close()
+    await state.http_client.close()
     await state.database.close()
 
 

@@ -38,7 +38,7 @@ class Indexer:
     """Looks at them in large steps while nobody asks for anything, otherwise in small ones."""
 
     def __init__(self, state: AppState) -> None:
-        self._shared = state
+        self._state = state
         self._is_worker = bool(state.settings.database_url)
         self._has_parts = not self._is_worker  # what a former process left
         self._answered = 0
@@ -67,7 +67,7 @@ class Indexer:
 
     def _is_alone(self) -> bool:
         """Whether this process has answered no request for a second."""
-        now_s, answered = self._shared.clock.monotonic_s(), self._shared.metrics.answered
+        now_s, answered = self._state.clock.monotonic_s(), self._state.metrics.answered
         if answered != self._answered:
             self._answered, self._answered_at = answered, now_s
         return now_s - self._answered_at > _QUIET_S

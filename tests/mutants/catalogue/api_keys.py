@@ -95,7 +95,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "counts of how keys are used that could not be written are forgotten",
         "api_keys/usage/recorder.py",
-        "        state.usage.give_back(dict(rows))\n",
+        "        state.key_usage.give_back(dict(rows))\n",
         "",
         (f"{_USAGE}::test_what_cannot_be_written_is_written_with_the_next",),
     ),

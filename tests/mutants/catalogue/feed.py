@@ -28,7 +28,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a service that ends lets them wait",
         "feed/api.py",
-        " and not state.lifetime.is_ending",
+        " and not state.lifetime.is_draining",
         "",
         (f"{_FEED}/test_waiting.py::test_a_service_that_ends_answers_who_waits",),
     ),

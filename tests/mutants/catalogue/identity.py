@@ -99,7 +99,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a failed log-in of a user takes as long as noting it",
         "identity/auth/login.py",
-        "request.state.background_tasks.do(_note(request.state, user.tenant_id, deed, now_us))",
+        "request.state.background_tasks.start(_note(request.state, user.tenant_id, deed, now_us))",
         "await _note(request.state, user.tenant_id, deed, now_us)",
         (f"{_CAME_IN}::{_BEHIND_THE_ANSWER}",),
     ),

@@ -48,7 +48,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a node that ends says that it is ready",
         "web/status.py",
-        "    if request.state.lifetime.is_ending:\n",
+        "    if request.state.lifetime.is_draining:\n",
         "    if False:\n",
         (
             f"{_ENDING}::test_readiness_turns_false_while_the_port_still_takes_requests",
@@ -58,7 +58,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "answers of a node that ends do not let go of the connection",
         "web/application.py",
-        "    if request.state.lifetime.is_ending and not closes:\n",
+        "    if request.state.lifetime.is_draining and not closes:\n",
         "    if False:\n",
         (f"{_ENDING}::test_readiness_turns_false_while_the_port_still_takes_requests",),
     ),

@@ -43,7 +43,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a new master key leaves the old webhook secret behind",
         "webhooks/actions.py",
-        "_resealed(endpoint, old, version - 1, ring)",
+        "_resealed(endpoint, old, version - 1, key_ring)",
         "old",
         (f"{_ROTATION}::test_a_new_master_key_takes_over_both_secrets",),
     ),

@@ -96,7 +96,7 @@ def _secret_of(request: Request, key: ApiKey) -> str | None:
     if key.sealed_secret is None:
         return None
     try:
-        return request.state.ring.open(key.sealed_secret, rules.seal_context(key))
+        return request.state.key_ring.open(key.sealed_secret, rules.seal_context(key))
     except UnsealError as error:
         log.error("a secret cannot be opened: is SEALDESK_MASTER_KEY the right one?", key_id=key.id)
         raise ServiceUnavailable(

@@ -141,7 +141,7 @@ def _usable(key: ApiKey | None, request: Request) -> ApiKey:
 
 def _opened(request: Request, key: ApiKey) -> str:
     try:
-        return request.state.ring.open(key.sealed_secret or b"", rules.seal_context(key))
+        return request.state.key_ring.open(key.sealed_secret or b"", rules.seal_context(key))
     except UnsealError as error:
         log.error("a secret cannot be opened: is SEALDESK_MASTER_KEY the right one?", key_id=key.id)
         raise ServiceUnavailable(
@@ -181,7 +181,7 @@ async def _use_once(request: Request, key: ApiKey, signature: str) -> None:
 
 async def _helpful(request: Request, refusal: Unauthorized) -> ApiError:
     """The refusal with the mistake named, and kept for the tenant; bare for who fails too often."""
-    if request.state.failures.note(request.address):
+    if request.state.failure_counter.note(request.address):
         return unproven(refusal.code, "Too many failed requests come from this address.")
     api_key = request.headers.get(b"x-api-key", b"").strip(b" \t")
     if signing.API_KEY.fullmatch(api_key) is None:

@@ -89,7 +89,7 @@ async def _create_once(
     """The new key, or the one of the same name that was made since the form was opened."""
     twin = await actions.find_twin(tx, request.caller.tenant_id, new.name, seen) if seen else None
     return twin or await actions.create_key(
-        tx, request.caller, new, ring=request.state.ring, now_us=request.now_us
+        tx, request.caller, new, key_ring=request.state.key_ring, now_us=request.now_us
     )
 
 
@@ -170,7 +170,7 @@ async def rotate_key(request: Request) -> Response:
                 tx,
                 request.caller,
                 key_id,
-                ring=request.state.ring,
+                key_ring=request.state.key_ring,
                 now_us=request.now_us,
                 seen=seen,
             )

@@ -43,7 +43,7 @@ async def write_last(state: AppState) -> None:
 async def write_down(state: AppState) -> int:
     """Add what was counted to what is stored; how many rows. What fails is tried the next time."""
     written = 0
-    for batch in state.usage.take():
+    for batch in state.key_usage.take():
         for tenant_id, rows in groupby(batch.items(), key=lambda each: each[0].tenant_id):
             of_tenant = list(rows)
             for start in range(0, len(of_tenant), _ROWS_AT_ONCE):
@@ -59,7 +59,7 @@ async def _write(state: AppState, tenant_id: str, rows: list[_Counted]) -> int:
     try:
         await state.database.write(work, tenant_id)
     except ServiceUnavailable as error:
-        state.usage.give_back(dict(rows))
+        state.key_usage.give_back(dict(rows))
         log.warning("how keys were used has to wait", cause=repr(error.__cause__))
         return 0
     except Exception:

@@ -43,7 +43,11 @@ def demo(host: Host = HOST, port: Port = PORT) -> None:
         admin_hash, agent_hash = map(hash_now, passwords)
         made = desk.write(
             lambda tx: content.fill(
-                tx, admin_hash=admin_hash, agent_hash=agent_hash, ring=desk.ring, now_us=now_us
+                tx,
+                admin_hash=admin_hash,
+                agent_hash=agent_hash,
+                key_ring=desk.key_ring,
+                now_us=now_us,
             )
         )
     _tell_made(made, passwords, url_of(host, port))

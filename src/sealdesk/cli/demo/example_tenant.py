@@ -61,7 +61,7 @@ async def find(tx: Tx, now_us: int) -> Present | None:
     return Present(admin.tenant_id, next(live, None))
 
 
-async def fill(tx: Tx, *, admin_hash: str, agent_hash: str, ring: KeyRing, now_us: int) -> Made:
+async def fill(tx: Tx, *, admin_hash: str, agent_hash: str, key_ring: KeyRing, now_us: int) -> Made:
     """Make the demo, all of it or nothing."""
     people, happenings = plan.make(now_us)
     begin_us = now_us - (plan.DAYS + 1) * _DAY_US
@@ -69,7 +69,9 @@ async def fill(tx: Tx, *, admin_hash: str, agent_hash: str, ring: KeyRing, now_u
     admin = await _user(tx, tenant.id, ADMIN, "tenant_admin", admin_hash, begin_us)
     agent = await _user(tx, tenant.id, AGENT, "agent", agent_hash, begin_us)
     by_admin = Caller(tenant.id, _actor(admin), frozenset(), "")
-    key = await api_keys.create_key(tx, by_admin, NewApiKey(KEY_NAME), ring=ring, now_us=begin_us)
+    key = await api_keys.create_key(
+        tx, by_admin, NewApiKey(KEY_NAME), key_ring=key_ring, now_us=begin_us
+    )
     await _add_companies(tx, tenant.id, people, begin_us)
     shop = Caller(tenant.id, Actor("api_key", key.id, key.name), frozenset(), "")
     await _play(tx, _Cast(tenant.id, shop, (agent, admin)), happenings)

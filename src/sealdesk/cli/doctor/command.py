@@ -192,7 +192,7 @@ def _secrets(desk: Desk) -> Finding:
         key = desk.read(partial(find_key, tenant_id, key_id), tenant_id)
         try:
             if key is not None and key.sealed_secret is not None:
-                desk.ring.open(key.sealed_secret, rules.seal_context(key))
+                desk.key_ring.open(key.sealed_secret, rules.seal_context(key))
         except UnsealError as error:
             text = f"the secret of key {key_id} cannot be opened: {error}"
             return Finding("bad", "secrets", text)

@@ -38,7 +38,7 @@ async def prove_password(request: Request, email: str, password: str) -> User:
 async def _prove(request: Request, email: str, password: str, *, is_log_in: bool) -> User:
     # One at a time for each hash that may run: what only waits for its turn is not yet counted as
     # a failure, so that many right log-ins at once do not shut each other out.
-    async with request.state.log_ins:
+    async with request.state.password_checks:
         return await _prove_now(request, email, password, is_log_in=is_log_in)
 
 
@@ -54,7 +54,7 @@ async def _prove_now(request: Request, email: str, password: str, *, is_log_in: 
         if user is not None:
             failed = actions.log_in_failed if is_log_in else actions.confirmation_failed
             deed = failed(user, request.address, how)
-            request.state.background_tasks.do(_note(request.state, user.tenant_id, deed, now_us))
+            request.state.background_tasks.start(_note(request.state, user.tenant_id, deed, now_us))
         raise actions.wrong_credentials()
     await database.write(
         lambda tx: actions.finish_log_in(

@@ -118,7 +118,7 @@ class _Session:
         self.lease = lease
         self.failing_since = endpoint.failing_since
         self._deliverer = deliverer
-        self._shared = deliverer.state
+        self._state = deliverer.state
         self._endpoint = endpoint
         self._time_s = asyncio.get_running_loop().time
         self._renew_at_s = self._time_s() + RENEW_EVERY_S
@@ -167,11 +167,11 @@ class _Session:
         await asyncio.wait(under_way, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
 
     async def _keep_lease(self) -> None:
-        now_us = self._shared.clock.now_us()
+        now_us = self._state.clock.now_us()
         if self._time_s() < self._renew_at_s and now_us < self.lease - _SAFE_US:
             return
         before, until = self.lease, now_us + LEASE_US
-        endpoint = await self._shared.database.write(
+        endpoint = await self._state.database.write(
             lambda tx: delivery_store.renew(tx, self._endpoint, before, until)
         )
         self._renew_at_s = self._time_s() + RENEW_EVERY_S
@@ -191,7 +191,7 @@ class _Session:
             self._taken.difference_update(due.delivery_id for due in self._queue)
             self._queue.clear()
         elif not self._queue and self._has_room() and len(self._noting) < _UNNOTED:
-            endpoint, due = await self._shared.database.read(self._next)
+            endpoint, due = await self._state.database.read(self._next)
             if endpoint is not None:
                 self._adopt(endpoint)
             if due and not self._is_over:
@@ -201,7 +201,7 @@ class _Session:
                 self._read_until = due[-1].place
 
     async def _next(self, tx: Tx) -> tuple[Endpoint | None, list[Due]]:
-        endpoint, now_us = self._endpoint, self._shared.clock.now_us()
+        endpoint, now_us = self._endpoint, self._state.clock.now_us()
         limit = 1 if self._is_held_back() else _READ_AHEAD
         due = await delivery_store.list_due(tx, endpoint, self._read_until, now_us, limit)
         return await delivery_store.find(tx, endpoint), due
@@ -212,7 +212,7 @@ class _Session:
             or self._is_broken
             or self._deliverer.is_ending
             or self._time_s() > self._end_at_s
-            or self._shared.clock.now_us() > self.lease - _SAFE_US
+            or self._state.clock.now_us() > self.lease - _SAFE_US
         )
 
     def _has_room(self) -> bool:
@@ -236,12 +236,12 @@ class _Session:
 
     async def _send(self, due: Due) -> None:
         attempt = await self._attempt(due)
-        now_us = self._shared.clock.now_us()
+        now_us = self._state.clock.now_us()
         outcome = delivery_result(self._endpoint, self.failing_since, due, attempt, now_us)
         self.failing_since = outcome.failing_since
         self._is_over |= outcome.disables is not None
         result = "succeeded" if outcome.failing_since is None else "failed"
-        self._shared.metrics.note_attempt("disabled" if outcome.disables else result)
+        self._state.metrics.note_attempt("disabled" if outcome.disables else result)
         noted = self._deliverer.results.add(outcome)
         self._noting.add(noted)
         noted.add_done_callback(partial(self._noted, due.delivery_id))
@@ -257,22 +257,22 @@ class _Session:
     async def _attempt(self, due: Due) -> Attempt:
         number = due.attempt_count + 1
         if due.event is None:
-            return signed_post.unsendable(self._endpoint, number=number, clock=self._shared.clock)
+            return signed_post.unsendable(self._endpoint, number=number, clock=self._state.clock)
         return await signed_post.send(
-            self._shared.sender,
-            self._shared.ring,
+            self._state.http_client,
+            self._state.key_ring,
             self._endpoint,
             due.event_id,
             events.payload(due.event),
             number=number,
-            clock=self._shared.clock,
+            clock=self._state.clock,
         )
 
     async def _release(self) -> bool:
         if self._is_broken:
             return True
-        now_us, at_once = self._shared.clock.now_us(), not self._may_send()
-        return await self._shared.database.write(
+        now_us, at_once = self._state.clock.now_us(), not self._may_send()
+        return await self._state.database.write(
             lambda tx: delivery_store.release(
                 tx, self._endpoint, self.lease, now_us, at_once=at_once
             )

@@ -32,7 +32,7 @@ class Results:
     """Stores outcomes in the order in which they come."""
 
     def __init__(self, state: AppState) -> None:
-        self._shared = state
+        self._state = state
         self._waiting: list[_Waiting] = []
         self._writing: asyncio.Task[None] | None = None
 
@@ -57,10 +57,10 @@ class Results:
 
     async def _is_written(self, outcomes: list[Outcome]) -> bool:
         """However long the database is away: what was sent is not to be sent again."""
-        now_us = self._shared.clock.now_us()
+        now_us = self._state.clock.now_us()
         while True:
             try:
-                await self._shared.database.write(lambda tx: _note(tx, outcomes, now_us))
+                await self._state.database.write(lambda tx: _note(tx, outcomes, now_us))
                 return True
             except ServiceUnavailable as error:
                 log.warning("results have to wait", cause=repr(error.__cause__))

@@ -15,7 +15,7 @@ _AGENT = f"Sealdesk/{__version__}"
 
 async def send(
     sender: HttpClient,
-    ring: KeyRing,
+    key_ring: KeyRing,
     endpoint: Endpoint,
     event_id: str,
     body: bytes,
@@ -25,7 +25,7 @@ async def send(
 ) -> Attempt:
     """Sign an event as of now and post it. number: of the attempt, from 1. Raises Unsealable."""
     sent_at, began_at_s = clock.now_us(), clock.monotonic_s()
-    headers = _headers(ring, endpoint, event_id, body, sent_at)
+    headers = _headers(key_ring, endpoint, event_id, body, sent_at)
     answer, error = None, None
     try:
         answer = await sender.post(endpoint.url, headers, body)
@@ -60,12 +60,12 @@ def unsendable(endpoint: Endpoint, *, number: int, clock: Clock) -> Attempt:
 
 
 def _headers(
-    ring: KeyRing, endpoint: Endpoint, event_id: str, body: bytes, now_us: int
+    key_ring: KeyRing, endpoint: Endpoint, event_id: str, body: bytes, now_us: int
 ) -> dict[str, str]:
     timestamp = now_us // 1_000_000
     signatures = [
         webhook_signing.sign(webhook_signing.key_of(secret), event_id, timestamp, body)
-        for secret in _secrets(ring, endpoint, now_us)
+        for secret in _secrets(key_ring, endpoint, now_us)
     ]
     return {
         "content-type": "application/json",
@@ -76,13 +76,13 @@ def _headers(
     }
 
 
-def _secrets(ring: KeyRing, endpoint: Endpoint, now_us: int) -> list[str]:
+def _secrets(key_ring: KeyRing, endpoint: Endpoint, now_us: int) -> list[str]:
     """The present one, and the one before while it signs too."""
     sealed = [(endpoint.sealed_secret, endpoint.secret_version)]
     if endpoint.sealed_old_secret is not None and now_us < (endpoint.old_secret_until or 0):
         sealed.append((endpoint.sealed_old_secret, endpoint.secret_version - 1))
     return [
-        ring.open(secret, seal_context(endpoint.tenant_id, endpoint.id, version))
+        key_ring.open(secret, seal_context(endpoint.tenant_id, endpoint.id, version))
         for secret, version in sealed
     ]
 

@@ -140,7 +140,11 @@ async def rotate_secret(request: Request) -> Response:
     try:
         rotated = await request.write(
             lambda tx: actions.rotate_secret(
-                tx, request.caller, endpoint_id, ring=request.state.ring, now_us=request.now_us
+                tx,
+                request.caller,
+                endpoint_id,
+                key_ring=request.state.key_ring,
+                now_us=request.now_us,
             )
         )
     except ValidationFailed as refusal:
