@@ -88,7 +88,7 @@ class _Asked:
     sql = ""
     params: Params
 
-    async def all(self, sql: str, params: Params) -> Sequence[Row]:
+    async def fetch_all(self, sql: str, params: Params) -> Sequence[Row]:
         self.sql, self.params = sql, params
         return []
 

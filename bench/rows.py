@@ -44,15 +44,15 @@ class Recorder:
     def __init__(self) -> None:
         self.written: Written = {}
 
-    async def run(self, sql: str, params: Params) -> int:
+    async def execute(self, sql: str, params: Params) -> int:
         self.written.setdefault(sql, []).append(params)
         return 1
 
-    async def put(self, sql: str, params: Params) -> None:
-        await self.run(sql, params)
+    async def execute_one(self, sql: str, params: Params) -> None:
+        await self.execute(sql, params)
 
-    async def send(self, sql: str, params: Params) -> None:
-        await self.run(sql, params)
+    async def enqueue(self, sql: str, params: Params) -> None:
+        await self.execute(sql, params)
 
 
 def chunks(tenants: Sequence[TenantToFill], until_us: int, seed: int) -> Iterator[Chunk]:

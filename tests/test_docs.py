@@ -27,8 +27,8 @@ _SCALING = (_ROOT / "docs" / "scaling.md").read_text()
 _SIGNING = (_ROOT / "docs" / "api" / "signing.md").read_text()
 # The first argument of what refuses a request: the classes of errors.py and the rooms' helpers.
 _RAISED = re.compile(
-    r"(?:Refusal|Malformed|Unproven|Forbidden|WrongMethod|TooSlow|Clash|Gone|Stale|TooLarge|WrongType"
-    r"|Invalid|TooMany|TooLargeHeaders|Unavailable|unproven|refused"
+    r"(?:ApiError|BadRequest|Unauthorized|Forbidden|MethodNotAllowed|RequestTimeout|Conflict|Gone|PreconditionFailed|ContentTooLarge|UnsupportedMediaType"
+    r"|ValidationFailed|TooManyRequests|HeadersTooLarge|ServiceUnavailable|unproven|refused"
     r"|__init__)\(\s*\"([a-z_]+)\""
 )
 

@@ -375,7 +375,7 @@ def test_a_key_is_revoked_even_when_there_is_no_time_to_count(
     async def busy(*_: object) -> None:
         raise QueryTooSlow("Later.")
 
-    monkeypatch.setattr(key.service.state.database, "read_slowly", busy)
+    monkeypatch.setattr(key.service.state.database, "read_unindexed", busy)
     at = f"{HOME}/{key.id}"
     assert "cannot be told right now" in visitor.get(at).text
     page = visitor.get(f"{at}/revoke")

@@ -76,7 +76,7 @@ def test_what_was_done_is_shown_with_who_and_from_where(visitor: Visitor, tenant
 
 def test_every_deed_of_the_source_has_a_name() -> None:
     source = Path(sealdesk.__file__).parent
-    calls = re.compile(r"(?:Deed|_note)\((?:[^()]|\([^()]*\))*?\)|what=[^)]*\)")
+    calls = re.compile(r"(?:AuditEntry|_note)\((?:[^()]|\([^()]*\))*?\)|what=[^)]*\)")
     found = {
         name
         for path in source.rglob("actions.py")
@@ -231,7 +231,7 @@ def test_a_search_that_takes_too_long_says_what_to_do(
     async def slow(*_: object) -> None:
         raise QueryTooSlow("Too slow.")
 
-    monkeypatch.setattr(own_service.state.database, "read_slowly", slow)
+    monkeypatch.setattr(own_service.state.database, "read_unindexed", slow)
     assert visitor.get(HOME).status == 200, "the newest are found by the primary key"
     page = visitor.get(f"{HOME}?actor={ADA.id}")
     assert (page.status, "a shorter time" in page.text) == (503, True)

@@ -50,7 +50,7 @@ class _Recorder:
 
     case: Case
 
-    async def all(self, sql: str, params: dict[str, object]) -> list[object]:
+    async def fetch_all(self, sql: str, params: dict[str, object]) -> list[object]:
         self.case = sql, params
         return []
 

@@ -27,7 +27,7 @@ def upgrade():
 def downgrade():
     op.drop_column("tenants", "colour")
 """
-OPEN = "import sys, pathlib; from sealdesk.db import version as v;"
+OPEN = "import sys, pathlib; from sealdesk.db import schema_version as v;"
 ENSURE = OPEN + "print(v.ensure_current(pathlib.Path(sys.argv[1])))"
 
 
@@ -49,7 +49,7 @@ def _newer_sealdesk(tmp_path: Path, then: str = "") -> dict[str, str]:
     shutil.copytree(Path(sealdesk.__file__).parent, package)
     step = package / "db" / "migrations" / "versions" / "9999_next.py"
     step.write_text(NEXT.format(last=KNOWN[-1], then=then))
-    source = package / "db" / "version.py"
+    source = package / "db" / "schema_version.py"
     source.write_text(source.read_text() + '\nKNOWN = (*KNOWN, "9999")\n')
     return {**os.environ, "PYTHONPATH": str(package.parent)}
 

@@ -77,7 +77,7 @@ async def _rows_read(url: str, types: list[str], after: int) -> int:
     """How many rows and index entries of events a page takes, as the role that serves."""
 
     class Explainer:
-        async def all(self, sql: str, params: dict[str, Any]) -> list[Any]:
+        async def fetch_all(self, sql: str, params: dict[str, Any]) -> list[Any]:
             statement = within_tenant(sql, LIMIT)
             values = [*statement.values(params), TENANT]
             self.plan = await connection.fetchval(

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 import uvloop
 
-from sealdesk.http_client import RequestFailed, resolver
+from sealdesk.http_client import RequestFailed
+from sealdesk.http_client import resolver as resolver_module
 from sealdesk.http_client.resolver import Resolver
 
 
@@ -79,7 +80,7 @@ def test_a_name_is_asked_for_again_and_judged_anew(
         first = await found(resolver, "one.example")
         names.addresses = ["8.8.8.8", "10.0.0.1"]
         kept = await found(resolver, "one.example")
-        monkeypatch.setattr(resolver, "KEPT_S", 0.0)
+        monkeypatch.setattr(resolver_module, "KEPT_S", 0.0)
         return [first, kept, await found(resolver, "one.example")]
 
     assert run(ask()) == ["8.8.8.8", "8.8.8.8", "url_forbidden"]
@@ -97,9 +98,9 @@ def test_a_name_that_hangs_is_given_up_and_holds_one_thread(names: NameServer) -
 def test_names_that_were_slow_leave_room_for_the_others(
     names: NameServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(resolver, "SLOW_S", 0.04)
-    monkeypatch.setattr(resolver, "KEPT_S", 0.0)
-    slow = [f"slow-{number}.example" for number in range(resolver.AT_ONCE)]
+    monkeypatch.setattr(resolver_module, "SLOW_S", 0.04)
+    monkeypatch.setattr(resolver_module, "KEPT_S", 0.0)
+    slow = [f"slow-{number}.example" for number in range(resolver_module.AT_ONCE)]
 
     async def ask() -> str:
         resolver = Resolver(())

@@ -15,16 +15,16 @@ class Explainer(SqliteTx):
         super().__init__(connection)
         self.steps: list[str] = []
 
-    async def first(self, sql: str, params: Params) -> Row | None:
-        await self.all(sql, params)
+    async def fetch_one(self, sql: str, params: Params) -> Row | None:
+        await self.fetch_all(sql, params)
         return None
 
-    async def all(self, sql: str, params: Params) -> Sequence[Row]:
+    async def fetch_all(self, sql: str, params: Params) -> Sequence[Row]:
         rows = self._connection.execute(f"EXPLAIN QUERY PLAN {sql}", params).fetchall()
         self.steps += [row["detail"] for row in rows]
         return []
 
-    async def run(self, sql: str, params: Params) -> int:
+    async def execute(self, sql: str, params: Params) -> int:
         raise AssertionError("lists do not write")
 
 

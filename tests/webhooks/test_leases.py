@@ -150,7 +150,7 @@ class Late:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._tx, name)
 
-    async def first(self, sql: str, params: Any) -> Any:
+    async def fetch_one(self, sql: str, params: Any) -> Any:
         row = await self._tx.fetch_one(sql, params)
         await self._then()
         return row
