@@ -13,10 +13,10 @@ import pytest
 from sealdesk.crypto import signing
 from sealdesk.crypto.signing import Signed
 from tests.support.client import Key, send
+from tests.support.hostile import HOSTILE_TEXTS
+from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import PASSWORD, Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
-from tests.web.test_pages import assert_guarded
-from tests.webhooks.test_pages import HOSTILE
 
 DEBUG = "/settings/api-keys/debug"
 TARGET = "/api/v1/external/tickets?tag=a%20b"
@@ -34,7 +34,7 @@ def _look(visitor: Visitor, key: Key, **fields: Any) -> Page:
     form = visitor.get(f"{DEBUG}?key={key.id}").form(DEBUG)
     known = {"method": "POST", "target": TARGET, "timestamp": AT, "body": BODY}
     page = visitor.submit(form, **{**known, "signature": "0" * 64, **fields})
-    assert_guarded(page)
+    assert_page_is_secure(page)
     return page
 
 
@@ -323,7 +323,7 @@ def test_a_refusal_that_was_kept_is_picked(visitor: Visitor, key: Key) -> None:
     at = f"/settings/api-keys/{key.id}"
     (link,) = [link for link in visitor.get(at).links if "refusal=" in link]
     page = visitor.get(link)
-    assert_guarded(page)
+    assert_page_is_secure(page)
     assert "query_string_not_signed" in page.text
     assert "The query was left out." in page.text
     (row,) = [part for part in page.text.split("Path and query") if "differs" in part]
@@ -361,7 +361,7 @@ def test_what_is_foreign_is_not_there(visitor: Visitor, key: Key, service: Servi
     assert "is right" not in page.text
 
 
-_ODD = (*HOSTILE, "ä" * 300, "\ud7ff\ue000", "9" * 5000, "٣" * 10, "https://[", "http://")
+_ODD = (*HOSTILE_TEXTS, "ä" * 300, "\ud7ff\ue000", "9" * 5000, "٣" * 10, "https://[", "http://")
 
 
 def test_hostile_text_is_shown_as_text(visitor: Visitor, key: Key) -> None:

@@ -14,10 +14,10 @@ from sealdesk.api_keys.usage import recorder as usage
 from sealdesk.errors import QueryTooSlow
 from sealdesk.telemetry.key_usage import KeyUse
 from tests.support.client import Key, Person
+from tests.support.hostile import HOSTILE_TEXTS
+from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
-from tests.web.test_pages import assert_guarded
-from tests.webhooks.test_pages import HOSTILE
 
 HOME = "/settings/api-keys"
 API = "/api/v1/api-keys"
@@ -59,13 +59,13 @@ def test_a_desk_without_keys_says_what_to_do(visitor: Visitor) -> None:
     page = visitor.get(HOME)
     assert "No keys yet" in page.text
     assert f"{HOME}/new" in page.links
-    assert_guarded(page)
+    assert_page_is_secure(page)
 
 
 def test_a_new_key_shows_its_secret_once(visitor: Visitor, admin: Person) -> None:
     page = _create(visitor, name=" Shop ")
     assert page.status == 201
-    assert_guarded(page)
+    assert_page_is_secure(page)
     (secret,) = _SECRET.findall(page.answer.text)
     assert "they are shown only this once" in page.text
     key = _only(admin)
@@ -76,7 +76,7 @@ def test_a_new_key_shows_its_secret_once(visitor: Visitor, admin: Person) -> Non
     for path in (HOME, *behind, f"{HOME}/debug", f"{HOME}/debug?key={key['id']}"):
         shown = visitor.get(path)
         assert shown.status == 200, path
-        assert_guarded(shown)
+        assert_page_is_secure(shown)
         assert secret not in shown.answer.text, path
 
 
@@ -234,7 +234,7 @@ def test_a_form_keeps_what_was_typed_and_says_beside_the_field_what_is_wrong(
         for name, value in fields.items():
             if name not in ("permissions", "grant"):
                 assert again[name].strip() == value.strip(), fields
-        assert_guarded(page)
+        assert_page_is_secure(page)
     assert admin.get(API).json()["data"] == []
     told = _create(visitor, allowed_ips="192.0.2.7\nnowhere\n1.2.3", expiry="date").text
     assert "(nowhere, 1.2.3)" in told and "Choose a date and a time." in told
@@ -345,7 +345,7 @@ def test_the_page_of_a_key_shows_how_it_is_used(visitor: Visitor, tenant: Tenant
     key.service.in_serving(usage.write_down)
     for span in ("", "?span=month"):
         page = visitor.get(f"{HOME}/{key.id}{span}")
-        assert_guarded(page)
+        assert_page_is_secure(page)
         caption = page.text.partition("As a table")[0]
         assert "5 requests: 3 answered , 1 refused , 1 too many (429) , 0 failed" in caption
         bars = [value for tag, name, value in page.attributes if (tag, name) == ("rect", "class")]
@@ -398,15 +398,15 @@ def test_a_foreign_or_deleted_key_is_the_same_friendly_page(
 
 
 def test_hostile_names_are_shown_as_text(visitor: Visitor, admin: Person) -> None:
-    name = "".join(HOSTILE)
+    name = "".join(HOSTILE_TEXTS)
     for part in (name[:100], name[100:200]):
         page = _create(visitor, name=part)
         assert page.status == 201
-        assert_guarded(page)
+        assert_page_is_secure(page)
     for key in admin.get(API).json()["data"]:
         for way in ("", "/edit", "/rotate", "/revoke"):
             page = visitor.get(f"{HOME}/{key['id']}{way}")
-            assert_guarded(page)
+            assert_page_is_secure(page)
             assert "svg" not in page.tags and page.tags.count("img") == 1
-    assert_guarded(visitor.get(HOME))
-    assert_guarded(visitor.get(f"{HOME}/debug"))
+    assert_page_is_secure(visitor.get(HOME))
+    assert_page_is_secure(visitor.get(f"{HOME}/debug"))

@@ -15,10 +15,10 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import QueryTooSlow
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditEntry
+from tests.support.hostile import HOSTILE_TEXTS
+from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
-from tests.web.test_pages import assert_guarded
-from tests.webhooks.test_pages import HOSTILE
 
 HOME = "/settings/audit"
 EXPORT = f"{HOME}/export"
@@ -71,7 +71,7 @@ def test_what_was_done_is_shown_with_who_and_from_where(visitor: Visitor, tenant
         assert words in page.text
     assert page.text.rindex("API key changed") < page.text.rindex("Person added"), "newest first"
     assert f"/settings/api-keys/{KEY_ID}" in page.links
-    assert_guarded(page)
+    assert_page_is_secure(page)
 
 
 def test_every_deed_of_the_source_has_a_name() -> None:
@@ -150,14 +150,14 @@ def test_what_is_no_time_is_said_beside_the_field(visitor: Visitor) -> None:
     page = visitor.get(f"{HOME}?since=2026-02-02T00:00&until=2026-02-01T00:00")
     assert (page.status, "before the beginning" in page.text) == (400, True)
     assert visitor.once("GET", f"{EXPORT}?since=yesterday").status_code == 303
-    assert_guarded(page)
+    assert_page_is_secure(page)
 
 
 def test_the_file_is_safe_for_spreadsheets(visitor: Visitor, tenant: Tenant) -> None:
     dangerous = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "\uff1d1"]
     # To a spreadsheet whose lists are divided otherwise, a formula may begin within a cell of ours.
     within = {'"; =1': "\"; '=1", 'a;"=1': "a;\"'=1", "a\n=1": "a\n'=1", "a\t+1|-1": "a\t'+1|'-1"}
-    names = [*dangerous, *within, "'", "Ünï", "a;b - c", "a=b", *HOSTILE]
+    names = [*dangerous, *within, "'", "Ünï", "a;b - c", "a=b", *HOSTILE_TEXTS]
     _note(
         tenant, *(AuditEntry("x.y", Actor("user", ids.mint(1), name), "", None) for name in names)
     )
@@ -201,14 +201,14 @@ def test_hostile_text_is_shown_as_text(visitor: Visitor, tenant: Tenant) -> None
             None,
             {"name": text, text: [text], "role": [{}]},
         )
-        for text in HOSTILE
+        for text in HOSTILE_TEXTS
     ]
     _note(tenant, *deeds)
     page = visitor.get(HOME)
     assert "<script>alert(1)</script>" in page.text
-    assert_guarded(page)
-    for text in HOSTILE[:5]:
-        assert_guarded(visitor.get(f"{HOME}?actor={_quoted(text)}&action={_quoted(text)}"))
+    assert_page_is_secure(page)
+    for text in HOSTILE_TEXTS[:5]:
+        assert_page_is_secure(visitor.get(f"{HOME}?actor={_quoted(text)}&action={_quoted(text)}"))
 
 
 def _quoted(text: str) -> str:

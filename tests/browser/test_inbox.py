@@ -1,10 +1,10 @@
 """The inbox in a real browser: by keyboard, without a reload, and without scripts."""
 
 from tests.browser.chromium import Window
-from tests.search.test_search import until_found
+from tests.support.pages import INBOX
+from tests.support.searching import wait_until_tickets
 from tests.support.service import Tenant
 
-INBOX = "/tickets"
 TICKETS = "/api/v1/external/tickets"
 _LOOK_AGAIN = "document.dispatchEvent(new Event('visibilitychange'))"
 
@@ -134,7 +134,7 @@ def test_tickets_are_found_by_filters_order_and_words(window: Window, tenant: Te
     page.get_by_label("Order").select_option("Most urgent first")
     window.press("Show")
     assert shown.all_inner_texts() == ["A spoon", "A cracked teapot", "A saucer"]
-    until_found(tenant, "bakker cracked", cracked["id"])
+    wait_until_tickets(tenant, "bakker cracked", cracked["id"])
     page.get_by_role("searchbox").fill("bakker cracked")
     window.press("Search")
     window.sees("1 ticket with “bakker cracked”.")

@@ -1,7 +1,7 @@
 """Pages that are left open until their log-in has ended, in a real browser."""
 
 from tests.browser.chromium import Window
-from tests.browser.test_inbox import INBOX
+from tests.support.pages import INBOX
 from tests.support.service import PASSWORD, Tenant
 
 _LOOK_AGAIN = "document.dispatchEvent(new Event('visibilitychange'))"

@@ -13,7 +13,7 @@ from tests.browser.form_sender import forms_of
 from tests.browser.xss_desk import address, hostile_desk
 from tests.support.receiver import Receiver
 from tests.support.service import PASSWORD, Service, Tenant
-from tests.test_schema import OF_TENANTS
+from tests.support.tenant_rows import TENANT_TABLES
 
 _FEW = ("/log-out", "/account/name", "/tickets/bulk")
 _POSTS = [route.path for route in PAGES if route.method == "POST"]
@@ -60,7 +60,7 @@ def _rows(tenant: Tenant) -> dict[str, list[str]]:
         name: sorted(str(tuple(row)) for row in read(
             f"SELECT * FROM {name} WHERE tenant_id = :tenant LIMIT 9999", tenant=tenant.id
         ))
-        for name in {table.name for table in OF_TENANTS} - _BY_ITSELF
+        for name in {table.name for table in TENANT_TABLES} - _BY_ITSELF
     }  # fmt: skip
 
 

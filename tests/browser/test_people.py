@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from tests.browser.chromium import Window
+from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.service import PASSWORD, Tenant
-from tests.webhooks.test_pages import HOSTILE
 
 HOME = "/settings/people"
 NEW = "another long passphrase"
@@ -110,7 +110,9 @@ def test_german_and_long_names_fit(opened: Callable[..., Window], tenant: Tenant
     page.get_by_label("Passwort").fill(PASSWORD)
     window.press("Anmelden")
     page.get_by_role("button", name="Abmelden").wait_for()
-    user_id = tenant.user("agent", f"{'l' * 60}.{tenant.id}@example.test", "".join(HOSTILE)[:100])
+    user_id = tenant.user(
+        "agent", f"{'l' * 60}.{tenant.id}@example.test", "".join(HOSTILE_TEXTS)[:100]
+    )
     at = f"{HOME}/{user_id}"
     others = (f"{HOME}/invite", at, f"{at}/deactivate", "/account", "/settings/audit?action=x")
     for path in ("/", HOME, *others, "/settings/api-keys/new", "/settings/webhooks/new", "/reset"):

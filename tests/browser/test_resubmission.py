@@ -6,10 +6,10 @@ import pytest
 
 from tests.browser.chromium import Window
 from tests.browser.page_checks import Looker
+from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.service import PASSWORD, Service, Tenant
-from tests.webhooks.test_pages import HOSTILE
 
-TEXT = "\n".join(HOSTILE)
+TEXT = "\n".join(HOSTILE_TEXTS)
 
 
 @pytest.fixture

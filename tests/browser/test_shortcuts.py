@@ -3,7 +3,7 @@
 from playwright.sync_api import Page
 
 from tests.browser.chromium import Window
-from tests.browser.test_inbox import INBOX
+from tests.support.pages import INBOX
 from tests.support.service import Tenant
 
 

@@ -11,7 +11,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.db.schema import metadata
 from tests.browser.xss_texts import SUM, Texts
 from tests.support.service import Tenant
-from tests.test_schema import OF_TENANTS
+from tests.support.tenant_rows import TENANT_TABLES
 
 # What rules refuse, or the service writes itself, stands there all the same, as if a rule failed.
 _FORCED = {
@@ -98,7 +98,7 @@ def _own(table: Table) -> str:
 
 def _tables() -> list[Table]:
     """Those of which pages show something, and which are a tenant's."""
-    shown = [table for table in OF_TENANTS if table.name not in _UNSHOWN]
+    shown = [table for table in TENANT_TABLES if table.name not in _UNSHOWN]
     return [metadata.tables["tenants"], *shown]
 
 

@@ -11,12 +11,12 @@ from sealdesk.customers.rules import NewCustomer
 from sealdesk.db.engine import Tx
 from sealdesk.errors import QueryTooSlow
 from sealdesk.search.store import lookup as search
-from tests.search.test_customers import until_found
 from tests.support.client import Key
+from tests.support.hostile import HOSTILE_TEXTS
+from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import Visitor, logged_in
+from tests.support.searching import wait_until_customers
 from tests.support.service import Service, Tenant
-from tests.web.test_pages import assert_guarded
-from tests.webhooks.test_pages import HOSTILE
 
 HOME = "/customers"
 API = "/api/v1/external/customers"
@@ -51,7 +51,7 @@ def _now(key: Key, at: str) -> dict[str, Any]:
 def test_a_desk_without_customers_says_where_they_come_from(visitor: Visitor) -> None:
     page = visitor.get(HOME)
     assert "No customers yet" in page.text
-    assert_guarded(page)
+    assert_page_is_secure(page)
 
 
 def _add(tenant: Tenant, count: int) -> list[str]:
@@ -107,7 +107,7 @@ def test_parts_of_words_find_customers(visitor: Visitor, tenant: Tenant, key: Ke
 
 def test_what_was_found_is_turned_page_by_page(visitor: Visitor, tenant: Tenant) -> None:
     made = _add(tenant, 120)
-    until_found(tenant, "c119", made[-1])  # the newest one comes last
+    wait_until_customers(tenant, "c119", made[-1])  # the newest one comes last
     page = visitor.get(f"{HOME}?q=1%40ex+test")  # c1, c11, c21, … c111
     assert len([link for link in page.links if link.removeprefix(f"{HOME}/") in made]) == 12
     page = visitor.get(f"{HOME}?q=example+c")
@@ -120,7 +120,7 @@ def test_parts_of_words_are_looked_for_among_the_newest_and_among_all_until_ther
     visitor: Visitor, tenant: Tenant, at: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (newer,) = _add(tenant, 1)
-    until_found(tenant, "c0", newer)
+    wait_until_customers(tenant, "c0", newer)
     monkeypatch.setattr(actions, "_LOOKED_THROUGH", 1)
     page = visitor.get(f"{HOME}?q=xample")
     assert f"{HOME}/{newer}" in page.links and at not in page.links
@@ -147,7 +147,7 @@ def test_looking_for_too_long_is_said_in_words(
 
 def test_a_customer_is_shown_with_what_is_known(visitor: Visitor, key: Key, at: str) -> None:
     page = visitor.get(at)
-    assert_guarded(page)
+    assert_page_is_secure(page)
     for text in (
         "Maria@example.test",
         "Maria Santos",
@@ -243,10 +243,10 @@ def test_a_customer_of_nobody_or_of_others_is_not_there(
 
 
 def test_hostile_text_is_shown_as_text(visitor: Visitor, key: Key) -> None:
-    for number, text in enumerate(HOSTILE):
+    for number, text in enumerate(HOSTILE_TEXTS):
         known: dict[str, Any] = {"name": text, "company": text, "external_id": text}
         new = key.customer(f"h{number}@example.test", metadata={text: text}, **known)
         for path in (HOME, f"{HOME}/{new['id']}", f"{HOME}/{new['id']}/edit"):
             page = visitor.get(path)
             assert " ".join(text.split()) in page.text or path.endswith("/edit")
-            assert_guarded(page)
+            assert_page_is_secure(page)

@@ -9,8 +9,8 @@ from sqlalchemy import Connection
 from sealdesk.db import schema_version
 from sealdesk.db.migrate import config_for, one_transaction, postgres_transaction
 from sealdesk.settings import Settings
-from tests.search.test_search import until_found
 from tests.support.pages import logged_in
+from tests.support.searching import wait_until_tickets
 from tests.support.service import Service, Tenant
 
 _BEFORE = "0002"
@@ -42,7 +42,7 @@ def test_tickets_of_before_are_shown_found_and_changed(start: Callable[[], Servi
         page = visitor.submit(page.form(f"/tickets/{ticket_id}"), priority="urgent")
         history = visitor.get(f"/tickets/{ticket_id}/history")
         assert page.status == 200 and "Urgent" in history.text
-        until_found(same, "flickers monday look", ticket_id)
+        wait_until_tickets(same, "flickers monday look", ticket_id)
     finally:
         after.stop()
 

@@ -2,9 +2,9 @@
 
 from sealdesk.worker import retention
 from tests.support.client import Person
+from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import PASSWORD, Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
-from tests.web.test_pages import assert_guarded
 
 HOME = "/account"
 NEW = "another long passphrase"
@@ -21,7 +21,7 @@ def test_everybody_sees_who_they_are(tenant: Tenant) -> None:
     visitor.log_in(email)
     page = visitor.get(HOME)
     assert "Mia <i>Mine</i>" in page.text and email in page.text and "Agent" in page.text
-    assert_guarded(page)
+    assert_page_is_secure(page)
 
 
 def test_everybody_names_themselves(tenant: Tenant) -> None:

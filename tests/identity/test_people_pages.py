@@ -8,10 +8,10 @@ import pytest
 
 from sealdesk.caller import SYSTEM
 from sealdesk.identity import actions
+from tests.support.hostile import HOSTILE_TEXTS
+from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
-from tests.web.test_pages import assert_guarded
-from tests.webhooks.test_pages import HOSTILE
 
 HOME = "/settings/people"
 INVITE = f"{HOME}/invite"
@@ -240,7 +240,7 @@ def test_the_last_administrator_cannot_lock_everybody_out(visitor: Visitor, tena
     for page in (_do(visitor, own, "deactivate"), _do(visitor, own, "role", role="agent")):
         assert page.status == 409
         assert "Make somebody else an administrator first" in page.text
-        assert_guarded(page)
+        assert_page_is_secure(page)
     assert visitor.get(invited).status == 200, "still in"
     _do(visitor, gone, "reactivate")
     _do(visitor, own, "role", role="agent")
@@ -276,12 +276,12 @@ def test_people_of_another_desk_are_not_there(visitor: Visitor, tenant: Tenant) 
 
 
 def test_hostile_names_are_shown_as_text(visitor: Visitor, tenant: Tenant) -> None:
-    name = "".join(HOSTILE[:4])[:100]
+    name = "".join(HOSTILE_TEXTS[:4])[:100]
     page = _invite(visitor, _of(tenant, "h"), name)
     at = _at(page)
     for shown in (page, *(visitor.get(p) for p in (HOME, at, f"{at}/deactivate"))):
         assert name.replace("  ", " ") in shown.text
-        assert_guarded(shown)
+        assert_page_is_secure(shown)
 
 
 def test_more_people_than_a_page_holds_are_walked(visitor: Visitor, tenant: Tenant) -> None:

@@ -12,9 +12,9 @@ from sealdesk.webhooks import actions as webhooks
 from sealdesk.webhooks.types import NewWebhook
 from tests.support.client import Person
 from tests.support.databases import Begin
+from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import PASSWORD, Form, Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
-from tests.web.test_pages import assert_guarded
 
 KEYS, PEOPLE, HOOKS = "/settings/api-keys", "/settings/people", "/settings/webhooks"
 NEW_KEY = f"{KEYS}/new"
@@ -54,7 +54,7 @@ def _create(visitor: Visitor, **fields: str) -> Page:
 def _asks(page: Page, action: str) -> bool:
     """Whether a form asks for the password, of which no page shows any."""
     names = [name for name, _ in page.form(action).fields]
-    assert_guarded(page)
+    assert_page_is_secure(page)
     return "password" in names and page.form(action).value("password") == ""
 
 

@@ -14,15 +14,14 @@ from sealdesk.customers import actions as customers
 from sealdesk.customers.rules import Customer, NewCustomer
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable
-from sealdesk.paging import PageRequest
-from sealdesk.search import actions as search
 from sealdesk.search import rules
 from sealdesk.search.store import lookup
 from sealdesk.worker.indexer import index
-from tests.search.test_search import HOSTILE
 from tests.support.client import Key
 from tests.support.databases import POSTGRESQL_ONLY
+from tests.support.hostile import HOSTILE_QUERIES
 from tests.support.plans import plan
+from tests.support.searching import find_customers, wait_until_customers
 from tests.support.service import Service, Tenant, wait_until
 
 _API = "/api/v1/external/customers/{}"
@@ -31,26 +30,6 @@ _NAMES = (
     "Zoë", "Björn", "Åse", "退款", "Иван",
 )  # fmt: skip
 _DOMAINS = ("example.com", "mail.example.net", "lind.example")
-
-
-def find(
-    tenant: Tenant, question: str, per_page: int = 50, after: str | None = None
-) -> list[str] | None:
-    """The ids of whom the index knows by this now; None where it is not made yet."""
-    page = PageRequest(per_page, [after] if after else None)
-    return tenant.service.in_serving(
-        lambda state: search.find_customers(state, tenant.id, question, page)
-    )
-
-
-def until_found(tenant: Tenant, question: str, *ids: str) -> None:
-    """Wait until just these are found."""
-
-    def is_found() -> bool:
-        tenant.service.in_background(index)
-        return find(tenant, question) == [*ids]
-
-    wait_until(is_found, 30)
 
 
 def add(tenant: Tenant, news: list[NewCustomer]) -> list[Customer]:
@@ -75,28 +54,28 @@ def test_a_customer_is_found_by_the_beginnings_of_what_is_known(tenant: Tenant, 
         external_id="C-1042",
     )["id"]
     key.customer("else@where.example", name="Marlene", company="Linden", phone="+46 9")
-    until_found(tenant, "pottery", maria)
+    wait_until_customers(tenant, "pottery", maria)
     for question in (
         "maria lindgren", "mar lindg", "LINDG MAR", "maría", "oztu soh", "Özt", "m.be", "berg@pot",
         "m.berg@pottery.example", "mar pott", "4608123", "+46 (0)8", "c-1042", "1042 mari",
         "mar mar lindgren", "8 123",
     ):  # fmt: skip
-        assert find(tenant, question) == [maria], question
+        assert find_customers(tenant, question) == [maria], question
     for question in ("aria", "indgren", "ottery", "maria nobody", "lindgrens", "2345", "@", ""):
-        assert find(tenant, question) == [], question
+        assert find_customers(tenant, question) == [], question
 
 
 def test_who_was_changed_is_found_by_what_is_known_now_alone(tenant: Tenant, key: Key) -> None:
     known = {"name": "Old Name", "phone": "4711", "company": "Oldest", "external_id": "o-1"}
     one = key.customer("old@oldies.example", **known)["id"]
-    until_found(tenant, "old", one)
+    wait_until_customers(tenant, "old", one)
     # Twice: the first may be heard of with the event of the creation, which comes as late.
     for change in ({"name": "Between"}, {"email": "new@example.test", **dict.fromkeys(known)}):
         answer = key.patch(_API.format(one), change)
         assert answer.status_code == 200, answer.text
-        until_found(tenant, "new" if "email" in change else "between", one)
+        wait_until_customers(tenant, "new" if "email" in change else "between", one)
     for question in ("old", "between", "4711", "oldest", "o", "oldies"):
-        assert find(tenant, question) == [], question
+        assert find_customers(tenant, question) == [], question
 
 
 def test_another_tenants_customers_are_not_found(
@@ -106,10 +85,10 @@ def test_another_tenants_customers_are_not_found(
     same = {"name": f"Same {tenant.id} {other.id}"}
     ours = key.customer("ours@example.test", **same)["id"]
     theirs = other.key().customer("theirs@example.test", **same)["id"]
-    until_found(tenant, "same", ours)
-    until_found(other, "same", theirs)
-    assert find(tenant, "theirs") == []
-    assert find(tenant, f"same {other.id}") == [ours]
+    wait_until_customers(tenant, "same", ours)
+    wait_until_customers(other, "same", theirs)
+    assert find_customers(tenant, "theirs") == []
+    assert find_customers(tenant, f"same {other.id}") == [ours]
 
 
 def _plain_words(text: str) -> set[str]:
@@ -144,7 +123,7 @@ def _some_customers(random: Random) -> list[NewCustomer]:
 
 def test_whom_an_index_finds_a_look_at_everybody_would_find(tenant: Tenant) -> None:
     made = add(tenant, _some_customers(Random(7)))
-    until_found(tenant, "c", *(customer.id for customer in reversed(made)))
+    wait_until_customers(tenant, "c", *(customer.id for customer in reversed(made)))
     beginnings = sorted({
         word[:length]
         for text in (*_NAMES, *_DOMAINS, "c1", "c39", "M-3", "49", "1", "x")
@@ -157,18 +136,20 @@ def test_whom_an_index_finds_a_look_at_everybody_would_find(tenant: Tenant) -> N
     def check(words: list[str]) -> None:
         question = " ".join(words)
         expected = [one.id for one in reversed(made) if _has(one, question)]
-        assert find(tenant, question) == (expected if _plain_words(question) else []), question
+        assert find_customers(tenant, question) == (expected if _plain_words(question) else []), (
+            question
+        )
 
     check()
 
 
 def test_found_customers_are_turned_page_by_page(tenant: Tenant) -> None:
     made = [one.id for one in add(tenant, [NewCustomer(f"c{n}@same.test") for n in range(12)])]
-    until_found(tenant, "same", *reversed(made))
-    first = find(tenant, "same", 5)
+    wait_until_customers(tenant, "same", *reversed(made))
+    first = find_customers(tenant, "same", 5)
     assert first == made[:5:-1]  # one more than the page
-    assert find(tenant, "same", 5, first[4]) == made[6:0:-1]
-    assert find(tenant, "same", 5, made[0]) == []
+    assert find_customers(tenant, "same", 5, first[4]) == made[6:0:-1]
+    assert find_customers(tenant, "same", 5, made[0]) == []
 
 
 def test_each_hit_leads_to_its_customer_by_number(template: Path) -> None:
@@ -184,14 +165,14 @@ def test_customers_of_before_are_indexed_in_steps_and_until_then_not_asked_for(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = [one.id for one in add(tenant, [NewCustomer(f"c{n}@before.test") for n in range(45)])]
-    until_found(tenant, "before", *reversed(made))
+    wait_until_customers(tenant, "before", *reversed(made))
     service = tenant.service
     service.run(f"UPDATE customers SET name = 'Renamed' WHERE tenant_id = '{tenant.id}'")
     service.run(f"DELETE FROM customer_progress WHERE tenant_id = '{tenant.id}'")
     seen = []
 
     def is_done() -> bool:
-        seen.append(find(tenant, "renamed"))
+        seen.append(find_customers(tenant, "renamed"))
         service.in_background(index)
         return seen[-1] == made[::-1]
 
@@ -200,29 +181,29 @@ def test_customers_of_before_are_indexed_in_steps_and_until_then_not_asked_for(
 
 
 def test_hostile_texts_are_indexed_and_asked_for(tenant: Tenant, key: Key) -> None:
-    kept = [text for text in HOSTILE if "\0" not in text and "\ud800" not in text]
+    kept = [text for text in HOSTILE_QUERIES if "\0" not in text and "\ud800" not in text]
     made = [
         key.customer(f"h{number}@hostile.test", name=text[:255], company=text[:255])["id"]
         for number, text in enumerate(kept)
     ]
-    until_found(tenant, "hostile", *reversed(made))
-    for question in HOSTILE:
-        assert {*(find(tenant, question) or [])} <= {*made}
+    wait_until_customers(tenant, "hostile", *reversed(made))
+    for question in HOSTILE_QUERIES:
+        assert {*(find_customers(tenant, question) or [])} <= {*made}
 
 
 @POSTGRESQL_ONLY
 def test_who_stands_behind_the_newest_customers_is_found_too(tenant: Tenant, key: Key) -> None:
     one = key.customer("rare@example.test")["id"]
-    until_found(tenant, "rare", one)
+    wait_until_customers(tenant, "rare", one)
     newer = "'ffff' || lpad(n::text, 32, '0'), n, CASE n WHEN 9 THEN 'rarest' ELSE 'other' END"
     tenant.service.run(
         "INSERT INTO customer_documents (tenant_id, customer_id, number, words)"
         f" SELECT '{tenant.id}', id, n, word::tsvector FROM ("
         f" SELECT {newer} FROM generate_series(1, 5100) n) made (id, n, word)"
     )
-    assert find(tenant, "rar") == [f"ffff{9:032}", one]
-    assert find(tenant, "rar", after=f"ffff{9:032}") == [one]
-    assert len(find(tenant, "oth") or []) == 51
+    assert find_customers(tenant, "rar") == [f"ffff{9:032}", one]
+    assert find_customers(tenant, "rar", after=f"ffff{9:032}") == [one]
+    assert len(find_customers(tenant, "oth") or []) == 51
 
 
 @POSTGRESQL_ONLY

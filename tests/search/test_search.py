@@ -12,58 +12,16 @@ from sealdesk.search import actions as search
 from sealdesk.search import rules
 from sealdesk.search.store import queue
 from sealdesk.search.store.tickets import TICKETS
-from sealdesk.worker.indexer import Indexer, index
+from sealdesk.worker.indexer import Indexer
 from tests.support.client import Key
 from tests.support.databases import POSTGRESQL_ONLY, SQLITE_ONLY
+from tests.support.hostile import HOSTILE_QUERIES
 from tests.support.pages import logged_in
+from tests.support.searching import find_tickets, wait_until_tickets
 from tests.support.service import Service, Tenant, wait_until
 from tests.tickets.factories import Made, make
 
 _REPLIES = "/api/v1/external/tickets/{}/replies"
-HOSTILE = [
-    '"',
-    '""',
-    '"a',
-    "' OR 1=1 --",
-    "a AND OR NOT NEAR(",
-    "tenant_id : x",
-    "words:*",
-    "{a b} : ^c",
-    "a\0b",
-    "\ud800",
-    "😀",
-    "\u202eabc",
-    "عربي שלום",
-    "退款 퇴",
-    "-",
-    "--",
-    "-a -b",
-    "*",
-    "a & ! | <-> b:*",
-    "\\'x",
-    "%s :tenant_id $1",
-    "word " * 1000,
-    "-x" * 1000,
-    "(" * 1000,
-    "é" * 1000,
-]
-
-
-def find(tenant: Tenant, question: str) -> list[str]:
-    """The ids of what is found, as it is now."""
-    service = tenant.service
-    found = service.in_serving(lambda state: search.find_tickets(state, tenant.id, question))
-    return found.ticket_ids
-
-
-def until_found(tenant: Tenant, question: str, *ids: str) -> None:
-    """Wait until just these are found."""
-
-    def is_found() -> bool:
-        tenant.service.in_background(index)
-        return find(tenant, question) == [*ids]
-
-    wait_until(is_found, 20)
 
 
 def word() -> str:
@@ -81,54 +39,54 @@ def test_a_ticket_is_found_by_whatever_stands_in_it(tenant: Tenant, key: Key) ->
     ticket = key.ticket(subject="Cracked bowl", description="It broke.", customer=customer)
     key.ticket(customer={"email": "else@where.example"}, subject="Other")
     reply(key, ticket["id"], "We send a courier tomorrow.")
-    until_found(tenant, "courier", ticket["id"])
+    wait_until_tickets(tenant, "courier", ticket["id"])
     for question in (
         "cracked", "BOWL", "broke", "zoe", "grünwald", "Grunwald", "jo.doe@pottery.example",
         "pottery", f"#{ticket['number']} bowl", "cracked courier zoe", '"send a courier"',
         "cra", "jo.doe@pot", "bowl -vase", '"cracked bowl"',
     ):  # fmt: skip
-        assert find(tenant, question) == [ticket["id"]], question
+        assert find_tickets(tenant, question) == [ticket["id"]], question
     for question in ("cracked vase", "racked", '"bowl cracked"', '"crack"', "bowl -courier", ""):
-        assert find(tenant, question) == [], question
+        assert find_tickets(tenant, question) == [], question
 
 
 def test_what_was_changed_is_found_by_the_new_words_alone(tenant: Tenant, key: Key) -> None:
     old, new = word(), word()
     ticket = key.ticket(subject=old, description="Still the same.")
-    until_found(tenant, old, ticket["id"])
+    wait_until_tickets(tenant, old, ticket["id"])
     answer = key.patch(f"/api/v1/external/tickets/{ticket['id']}", {"subject": new})
     assert answer.status_code == 200, answer.text
-    until_found(tenant, new, ticket["id"])
-    assert find(tenant, old) == []
-    assert find(tenant, "same") == [ticket["id"]]
+    wait_until_tickets(tenant, new, ticket["id"])
+    assert find_tickets(tenant, old) == []
+    assert find_tickets(tenant, "same") == [ticket["id"]]
 
 
 def test_a_renamed_customer_is_found_by_the_new_name_alone(tenant: Tenant, key: Key) -> None:
     old, new = word(), word()
     customer = {"email": "ann@example.test", "name": old}
     tickets = [key.ticket(customer=customer)["id"] for _ in range(3)]
-    until_found(tenant, old, *reversed(tickets))
+    wait_until_tickets(tenant, old, *reversed(tickets))
     customer_id = key.get(f"/api/v1/external/tickets/{tickets[0]}").json()["data"]["customer"]["id"]
     answer = key.patch(f"/api/v1/external/customers/{customer_id}", {"name": new})
     assert answer.status_code == 200, answer.text
-    until_found(tenant, new, *reversed(tickets))
-    assert find(tenant, old) == []
+    wait_until_tickets(tenant, new, *reversed(tickets))
+    assert find_tickets(tenant, old) == []
 
 
 def test_another_tenants_tickets_are_not_found(service: Service, tenant: Tenant, key: Key) -> None:
     other, shared_word = service.tenant(), word()
     ours = key.ticket(subject=shared_word, description=other.id.replace("-", ""))
     theirs = other.key().ticket(subject=shared_word, description=f"{tenant.id} secret")
-    until_found(tenant, shared_word, ours["id"])
-    until_found(other, shared_word, theirs["id"])
-    assert find(tenant, f"{shared_word} secret") == []
-    assert find(tenant, tenant.id) == []
+    wait_until_tickets(tenant, shared_word, ours["id"])
+    wait_until_tickets(other, shared_word, theirs["id"])
+    assert find_tickets(tenant, f"{shared_word} secret") == []
+    assert find_tickets(tenant, tenant.id) == []
 
 
 def test_the_newest_fifty_are_found_and_that_there_are_more(tenant: Tenant) -> None:
     same = word()
     made = make(tenant, [Made({"subject": same}, 1_790_000_000_000_000 + n) for n in range(52)])
-    until_found(tenant, same, *made[:1:-1])
+    wait_until_tickets(tenant, same, *made[:1:-1])
     service = tenant.service
     found = service.in_serving(lambda state: search.find_tickets(state, tenant.id, same))
     assert found.has_more
@@ -137,18 +95,18 @@ def test_the_newest_fifty_are_found_and_that_there_are_more(tenant: Tenant) -> N
 
 def test_the_background_loop_keeps_the_index_by_itself(tenant: Tenant, key: Key) -> None:
     ticket = key.ticket(subject="Cracked bowl")
-    wait_until(lambda: find(tenant, "cracked") == [ticket["id"]], 20)
+    wait_until(lambda: find_tickets(tenant, "cracked") == [ticket["id"]], 20)
 
 
 def test_what_was_there_before_is_indexed_in_steps(tenant: Tenant) -> None:
     before = word()
     made = make(tenant, [Made({"subject": before}, 1_790_000_000_000_000 + n) for n in range(45)])
-    until_found(tenant, before, *reversed(made))
+    wait_until_tickets(tenant, before, *reversed(made))
     after = word()
     tenant.service.run(f"UPDATE tickets SET subject = '{after}' WHERE tenant_id = '{tenant.id}'")
     tenant.service.run(f"DELETE FROM search_progress WHERE tenant_id = '{tenant.id}'")
-    until_found(tenant, after, *reversed(made))
-    assert find(tenant, before) == []
+    wait_until_tickets(tenant, after, *reversed(made))
+    assert find_tickets(tenant, before) == []
 
 
 def test_events_that_are_gone_before_they_were_looked_at_are_made_up_for(
@@ -156,20 +114,20 @@ def test_events_that_are_gone_before_they_were_looked_at_are_made_up_for(
 ) -> None:
     old, new = word(), word()
     ticket = key.ticket(subject=old)
-    until_found(tenant, old, ticket["id"])
+    wait_until_tickets(tenant, old, ticket["id"])
     service = tenant.service
     service.run(f"UPDATE tickets SET subject = '{new}' WHERE id = '{ticket['id']}'")
     service.run(
         "UPDATE feed_positions SET last_position = last_position + 9,"
         f" pruned_position = last_position + 8 WHERE tenant_id = '{tenant.id}'"
     )
-    until_found(tenant, new, ticket["id"])
-    assert find(tenant, old) == []
+    wait_until_tickets(tenant, new, ticket["id"])
+    assert find_tickets(tenant, old) == []
 
 
 def test_whatever_is_asked_is_answered(tenant: Tenant) -> None:
     visitor = logged_in(tenant)
-    for question in HOSTILE:
+    for question in HOSTILE_QUERIES:
         page = visitor.get(f"/tickets?q={quote(question, errors='surrogatepass')}")
         is_text = not {"\0", "\ud800"} & set(question)
         assert page.status == (200 if is_text else 400), question
@@ -179,17 +137,17 @@ def test_whatever_is_asked_is_answered(tenant: Tenant) -> None:
 def test_words_of_every_script_are_found(tenant: Tenant, key: Key) -> None:
     ticket = key.ticket(subject="退款 עזרה שלום مرحبا тест 😀 \U0001e900\U0001e901")
     key.ticket(subject="款退")
-    until_found(tenant, "退款", ticket["id"])
+    wait_until_tickets(tenant, "退款", ticket["id"])
     for question in ("שלום", "مرح", "\u0422\u0415\u0421\u0422", "\U0001e922\U0001e923", "שלום 😀"):
-        assert find(tenant, question) == [ticket["id"]], question
-    assert find(tenant, "退 שלומ") == []
+        assert find_tickets(tenant, question) == [ticket["id"]], question
+    assert find_tickets(tenant, "退 שלומ") == []
 
 
 @SQLITE_ONLY
 def test_a_step_ends_when_enough_is_written_and_the_next_goes_on(tenant: Tenant, key: Key) -> None:
     old, new = word(), word()
     tickets = [key.ticket(subject=old)["id"] for _ in range(3)]
-    until_found(tenant, old, *reversed(tickets))
+    wait_until_tickets(tenant, old, *reversed(tickets))
     service = tenant.service
     service.run(f"UPDATE tickets SET subject = '{new}' WHERE tenant_id = '{tenant.id}'")
 
@@ -199,13 +157,13 @@ def test_a_step_ends_when_enough_is_written_and_the_next_goes_on(tenant: Tenant,
     steps = [service.write(step) for _ in range(4)]
     assert [put.texts for put in steps] == [1, 2, 3, 3]
     assert steps[-1].signs == 0
-    assert (find(tenant, new), find(tenant, old)) == (tickets[::-1], [])
+    assert (find_tickets(tenant, new), find_tickets(tenant, old)) == (tickets[::-1], [])
 
 
 @SQLITE_ONLY
 def test_the_index_is_put_together_after_what_was_written(tenant: Tenant, key: Key) -> None:
     ticket = key.ticket(subject="now")
-    until_found(tenant, "now", ticket["id"])
+    wait_until_tickets(tenant, "now", ticket["id"])
     service = tenant.service
     for number in range(20):
         service.run(f"UPDATE tickets SET subject = 'now {number}' WHERE id = '{ticket['id']}'")
@@ -217,30 +175,30 @@ def test_the_index_is_put_together_after_what_was_written(tenant: Tenant, key: K
     wait_until(lambda: not service.in_background(indexer.turn))
     parts = "SELECT count(DISTINCT segid) AS parts FROM search_index_idx"
     assert service.rows(parts)[0]["parts"] < 16
-    assert find(tenant, '"now 19"') == [ticket["id"]]
+    assert find_tickets(tenant, '"now 19"') == [ticket["id"]]
 
 
 def test_hostile_texts_are_indexed(tenant: Tenant, key: Key) -> None:
     same = word()
-    kept = [text for text in HOSTILE if "\0" not in text and "\ud800" not in text]
+    kept = [text for text in HOSTILE_QUERIES if "\0" not in text and "\ud800" not in text]
     tickets = [key.ticket(subject=same, description=f"{text}.")["id"] for text in kept]
-    until_found(tenant, same, *reversed(tickets))
+    wait_until_tickets(tenant, same, *reversed(tickets))
 
 
 @POSTGRESQL_ONLY
 def test_what_stands_behind_the_newest_tickets_is_found_too(tenant: Tenant, key: Key) -> None:
     rare = word()
     ticket = key.ticket(subject=rare)
-    until_found(tenant, rare, ticket["id"])
+    wait_until_tickets(tenant, rare, ticket["id"])
     newer = f"'ffff' || lpad(n::text, 32, '0'), n, CASE n WHEN 9 THEN '{rare}' ELSE 'other' END"
     tenant.service.run(
         "INSERT INTO search_documents (tenant_id, ticket_id, number, words)"
         f" SELECT '{tenant.id}', id, n, word::tsvector FROM ("
         f" SELECT {newer} FROM generate_series(1, 5100) n) made (id, n, word)"
     )
-    assert find(tenant, rare) == [f"ffff{9:032}", ticket["id"]]
-    assert find(tenant, f"{rare} -other") == [f"ffff{9:032}", ticket["id"]]
-    assert len(find(tenant, "other")) == rules.MOST_FOUND
+    assert find_tickets(tenant, rare) == [f"ffff{9:032}", ticket["id"]]
+    assert find_tickets(tenant, f"{rare} -other") == [f"ffff{9:032}", ticket["id"]]
+    assert len(find_tickets(tenant, "other")) == rules.MOST_FOUND
 
 
 @POSTGRESQL_ONLY

@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing
 import pytest
 
 from sealdesk.server import draining, http_protocol, serve
-from tests.server.test_http_protocol import Connection
+from tests.support.connection import Connection
 from tests.support.databases import SQLITE_ONLY
 from tests.support.service import Service, wait_until
 

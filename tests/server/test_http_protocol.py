@@ -1,67 +1,20 @@
 """The caps of decisions 3 on the socket, and what is not HTTP: an answer, and the next request."""
 
-import json
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from http.client import parse_headers
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from sealdesk.server import http_protocol
 from tests.support.client import Person
+from tests.support.connection import Connection
 from tests.support.service import Service
 
 LOG_IN = "/api/v1/auth/login"
 GET = b"GET /healthz HTTP/1.1\r\nhost: t\r\n\r\n"
 MIB = 1024 * 1024
-
-
-class Reply(NamedTuple):
-    """One answer as it came."""
-
-    status: int
-    headers: dict[str, str]
-    body: bytes
-
-    @property
-    def code(self) -> str:
-        assert self.headers["content-type"] == "application/problem+json"
-        document = json.loads(self.body)
-        assert document["status"] == self.status
-        assert document["request_id"] == self.headers["x-request-id"]
-        return str(document["code"])
-
-
-class Connection:
-    """A connection on which bytes go out as they are, and answers are read one by one."""
-
-    def __init__(self, service: Service) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", service.port), timeout=10)
-        self._file = self.socket.makefile("rb")
-
-    def send(self, data: bytes) -> None:
-        self.socket.sendall(data)
-
-    def send_what_is_taken(self, data: bytes) -> None:
-        """Send, though the server may stop listening before the end."""
-        with suppress(ConnectionError):
-            self.socket.sendall(data)
-
-    def reply(self) -> Reply:
-        status = int(self._file.readline().split()[1])
-        headers = {name.lower(): value for name, value in parse_headers(self._file).items()}
-        return Reply(status, headers, self._file.read(int(headers.get("content-length", "0"))))
-
-    def is_closed(self) -> bool:
-        """Wait for the server to close; False when it sends something instead."""
-        return self._file.read(1) == b""
-
-    def close(self) -> None:
-        self._file.close()
-        self.socket.close()
 
 
 @pytest.fixture(autouse=True)

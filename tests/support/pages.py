@@ -6,12 +6,15 @@ from urllib.parse import urlencode
 
 import httpx
 
+from sealdesk import ids
 from tests.support.client import Headers, send
 
 if TYPE_CHECKING:
     from tests.support.service import Service, Tenant
 
 PASSWORD = "correct horse battery staple"
+# Where the inbox is, the first page after a log-in.
+INBOX = "/tickets"
 FORM = "application/x-www-form-urlencoded"
 
 
@@ -144,6 +147,12 @@ def logged_in(tenant: "Tenant") -> Visitor:
     visitor.log_in(tenant.admin_email)
     assert visitor.cookies
     return visitor
+
+
+def ticket_ids(page: Page) -> list[str]:
+    """The ids of the tickets that a page lists, in its order."""
+    links = (link.removeprefix(f"{INBOX}/") for link in page.links)
+    return [link for link in links if ids.is_canonical(link)]
 
 
 def _filled(form: Form, fields: dict[str, str | list[str]]) -> list[tuple[str, str]]:

@@ -83,6 +83,10 @@ class Tenant:
             )
         ).id
 
+    def deactivate(self, user_id: str) -> None:
+        sql = "UPDATE users SET is_active = false WHERE tenant_id = :tenant_id AND id = :id"
+        self.service.write(lambda tx: tx.execute(sql, {"tenant_id": self.id, "id": user_id}))
+
     def admin(self) -> Person:
         """The tenant's administrator, logged in for real."""
         return self.service.log_in(self.admin_email)

@@ -16,6 +16,8 @@ from tests.support.databases import Template
 T = TypeVar("T")
 # Among all that differs between the tenants' rows: what an answer gives itself away by.
 MARK = "mark-"
+# The tables whose rows belong to a tenant.
+TENANT_TABLES = [table for table in metadata.sorted_tables if table.name not in tables.GLOBAL]
 # What has ended is found by few statements.
 _ENDS = ("deleted_at", "finished_at")
 

@@ -16,13 +16,8 @@ def foreign(tenant: Tenant) -> str:
 
 def inactive(tenant: Tenant) -> str:
     user_id = tenant.user("agent")
-    deactivate(tenant, user_id)
+    tenant.deactivate(user_id)
     return user_id
-
-
-def deactivate(tenant: Tenant, user_id: str) -> None:
-    sql = "UPDATE users SET is_active = false WHERE tenant_id = :tenant_id AND id = :id"
-    tenant.service.write(lambda tx: tx.execute(sql, {"tenant_id": tenant.id, "id": user_id}))
 
 
 @pytest.mark.parametrize(
@@ -64,6 +59,6 @@ def test_everybody_whom_agents_lists_can_be_assigned(key: Key, tenant: Tenant) -
 def test_an_assignee_who_left_stays_until_another_is_named(key: Key, tenant: Tenant) -> None:
     agent = tenant.user("agent")
     ticket = key.ticket(assignee_id=agent)
-    deactivate(tenant, agent)
+    tenant.deactivate(agent)
     answer = key.patch(f"{TICKETS}/{ticket['id']}", {"subject": "Other", "assignee_id": agent})
     assert (answer.status_code, answer.json()["data"]["assignee_id"]) == (200, agent)

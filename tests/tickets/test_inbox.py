@@ -11,15 +11,13 @@ from sealdesk import ids
 from sealdesk.errors import QueryTooSlow
 from sealdesk.tickets.pages import inbox as inbox_pages
 from sealdesk.tickets.store import lists
-from tests.search.test_customers import until_found
 from tests.support.client import Key
-from tests.support.pages import Form, Page, Visitor, logged_in
+from tests.support.hostile import HOSTILE_TEXTS
+from tests.support.pages import INBOX, Form, Page, Visitor, logged_in, ticket_ids
+from tests.support.searching import wait_until_customers
 from tests.support.service import Service, Tenant
 from tests.tickets.factories import Made, make
-from tests.tickets.test_assignees import deactivate
-from tests.webhooks.test_pages import HOSTILE
 
-INBOX = "/tickets"
 _NOW = 1_790_000_000_000_000
 
 
@@ -40,17 +38,11 @@ def filters(page: Page) -> Form:
     return found
 
 
-def shown(page: Page) -> list[str]:
-    """The ids of the tickets on a page, in their order."""
-    links = (link.removeprefix(f"{INBOX}/") for link in page.links)
-    return [link for link in links if ids.is_canonical(link)]
-
-
 def test_the_first_page_shows_what_is_open_newest_first(visitor: Visitor, tenant: Tenant) -> None:
     fields = {"customer": {"email": "ann@example.test", "name": "Ann"}, "priority": "urgent"}
     old, new, _ = made(tenant, fields, {}, {"subject": "Done", "status": "resolved"})
     page = visitor.get(INBOX)
-    assert (page.status, shown(page)) == (200, [new, old])
+    assert (page.status, ticket_ids(page)) == (200, [new, old])
     assert "#1 Ann Assigned to nobody" in page.text and "Urgent Open" in page.text
     assert "Done" not in page.text
     assert "Open 2 Pending 0 On hold 0 Resolved 1 Closed 0 All" in page.text
@@ -60,10 +52,10 @@ def test_each_tab_shows_its_status(visitor: Visitor, tenant: Tenant) -> None:
     statuses = ("open", "pending", "on_hold", "resolved")
     made_ids = made(tenant, *({"status": status} for status in statuses))
     for ticket_id, status in zip(made_ids, statuses, strict=True):
-        assert shown(visitor.get(f"{INBOX}?status={status}")) == [ticket_id]
-    assert shown(visitor.get(f"{INBOX}?status=all")) == made_ids[::-1]
-    assert shown(visitor.get(f"{INBOX}?status=closed")) == []
-    assert shown(visitor.get(f"{INBOX}?status=nonsense")) == [made_ids[0]]
+        assert ticket_ids(visitor.get(f"{INBOX}?status={status}")) == [ticket_id]
+    assert ticket_ids(visitor.get(f"{INBOX}?status=all")) == made_ids[::-1]
+    assert ticket_ids(visitor.get(f"{INBOX}?status=closed")) == []
+    assert ticket_ids(visitor.get(f"{INBOX}?status=nonsense")) == [made_ids[0]]
 
 
 def test_filters_are_joined(visitor: Visitor, tenant: Tenant) -> None:
@@ -88,8 +80,8 @@ def test_filters_are_joined(visitor: Visitor, tenant: Tenant) -> None:
         "customer=ann@example.test&assignee=me": [],
         "priority=high&sort=priority": [his, mine],
     }.items():
-        assert shown(visitor.get(f"{INBOX}?{query}")) == found, query
-    deactivate(tenant, bo)
+        assert ticket_ids(visitor.get(f"{INBOX}?{query}")) == found, query
+    tenant.deactivate(bo)
     page = visitor.get(f"{INBOX}?assignee={bo}")
     assert "Ann@example.test Assigned to Bo" in page.text and "Bo (deactivated)" in page.text
     assert [filters(page).value("assignee"), page.answer.text.count(f'value="{bo}"')] == [bo, 1]
@@ -128,16 +120,16 @@ def test_words_lead_to_the_customer_or_to_whom_they_may_mean(
         {"customer": {"email": "bo@example.test", "name": "Bo"}},
     )
     listed = tenant.key().get("/api/v1/external/customers").json()["data"]
-    until_found(tenant, "exam", *(customer["id"] for customer in listed))
+    wait_until_customers(tenant, "exam", *(customer["id"] for customer in listed))
     page = visitor.get(f"{INBOX}?status=all&priority=medium&customer=lin+ann")
-    assert shown(page) == [ann]
+    assert ticket_ids(page) == [ann]
     assert filters(page).value("customer") == "ann@example.test"
     assert filters(page).value("priority") == "medium"
     page = visitor.get(f"{INBOX}?status=all&customer=lind")
-    assert shown(page) == []
+    assert ticket_ids(page) == []
     assert "Whose tickets?" in page.text and "Bo" not in page.text
     to_lee, to_ann = [link for link in page.links if re.search("customer=[0-9a-f-]{36}", link)]
-    assert [shown(visitor.get(to_lee)), shown(visitor.get(to_ann))] == [[lee], [ann]]
+    assert [ticket_ids(visitor.get(to_lee)), ticket_ids(visitor.get(to_ann))] == [[lee], [ann]]
     page = visitor.get(f"{INBOX}?customer=nobody+lind")
     assert "No customer is found" in page.text and "Whose tickets?" not in page.text
 
@@ -147,9 +139,9 @@ def test_a_foreign_customer_and_person_are_nobody_here(visitor: Visitor, tenant:
     other = tenant.service.tenant()
     theirs = other.key().ticket(customer={"email": f"secret.{other.id}@example.test"})
     page = visitor.get(f"{INBOX}?customer={theirs['customer']['id']}")
-    assert (page.status, shown(page)) == (200, [])
+    assert (page.status, ticket_ids(page)) == (200, [])
     assert "secret" not in page.text
-    assert shown(visitor.get(f"{INBOX}?assignee={visitor_id(other)}")) == []
+    assert ticket_ids(visitor.get(f"{INBOX}?assignee={visitor_id(other)}")) == []
 
 
 @pytest.mark.parametrize("sort", ["newest", "changed", "priority"])
@@ -163,16 +155,16 @@ def test_older_and_newer_lead_through_all_tickets_and_back(
     if sort == "priority":
         wanted = [made_ids[n] for n in (1, 4, 3, 2, 0)]
     page = visitor.get(f"{INBOX}?sort={sort}")
-    forth = [shown(page)]
+    forth = [ticket_ids(page)]
     while older := turned(page, "next"):
         page = visitor.get(older)
-        forth.append(shown(page))
+        forth.append(ticket_ids(page))
     assert [len(each) for each in forth] == [2, 2, 1]
     assert [one for each in forth for one in each] == wanted
     back = []
     while newer := turned(page, "prev"):
         page = visitor.get(newer)
-        back.append(shown(page))
+        back.append(ticket_ids(page))
     assert back == forth[-2::-1]
 
 
@@ -190,13 +182,13 @@ def turned(page: Page, rel: str) -> str:
 def test_a_place_that_is_none_is_passed_over(visitor: Visitor, tenant: Tenant, before: str) -> None:
     (one,) = made(tenant, {})
     for sort in ("newest", "changed"):
-        assert shown(visitor.get(f"{INBOX}?sort={sort}&before={before}")) == [one]
+        assert ticket_ids(visitor.get(f"{INBOX}?sort={sort}&before={before}")) == [one]
 
 
 def test_a_place_behind_no_priority_is_passed_over(visitor: Visitor, tenant: Tenant) -> None:
     (one,) = made(tenant, {})
     for rank in ("99999", "00000"):
-        assert shown(visitor.get(f"{INBOX}?sort=priority&before={rank}_{ids.NONE}")) == [one]
+        assert ticket_ids(visitor.get(f"{INBOX}?sort=priority&before={rank}_{ids.NONE}")) == [one]
 
 
 def test_counting_stops_at_a_bound(
@@ -224,7 +216,7 @@ def test_what_takes_too_long_is_said_in_words(
 
 
 def test_hostile_text_is_shown_as_text(visitor: Visitor, tenant: Tenant) -> None:
-    for text in HOSTILE:
+    for text in HOSTILE_TEXTS:
         usable = text.replace("\0", "")[:60]
         made(
             tenant,
@@ -235,7 +227,7 @@ def test_hostile_text_is_shown_as_text(visitor: Visitor, tenant: Tenant) -> None
             },
         )
     page = visitor.get(INBOX)
-    assert all(" ".join(text[:60].split()) in page.text for text in HOSTILE if text.strip())
+    assert all(" ".join(text[:60].split()) in page.text for text in HOSTILE_TEXTS if text.strip())
     assert page.tags.count("script") == 1
     assert not [name for _, name, _ in page.attributes if name.startswith("on")]
     page = visitor.get(f"{INBOX}?tag=%22%3E%3Cscript%3E&customer=%22%3E%3Cscript%3E")

@@ -9,11 +9,10 @@ import pytest
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.tickets.store import tickets as ticket_store
 from tests.support.client import Key
-from tests.support.pages import Page, Visitor, logged_in
+from tests.support.hostile import HOSTILE_TEXTS
+from tests.support.pages import INBOX, Page, Visitor, logged_in, ticket_ids
 from tests.support.service import PASSWORD, Service, Tenant
 from tests.tickets.factories import Made, make
-from tests.tickets.test_inbox import INBOX, shown
-from tests.webhooks.test_pages import HOSTILE
 
 BULK = f"{INBOX}/bulk"
 TICKETS = "/api/v1/external/tickets"
@@ -176,7 +175,7 @@ def test_the_way_back_is_the_view_one_came_from(visitor: Visitor, key: Key) -> N
     assert view in page.links
     page = visitor.submit(page.form(form.action))
     assert view in page.links and ("section", "data-address", view) in page.attributes
-    assert shown(visitor.get(view)) == []
+    assert ticket_ids(visitor.get(view)) == []
 
 
 class _Behind(Visitor):
@@ -220,9 +219,9 @@ def test_many_are_looked_up_at_once(
 
 
 def test_hostile_subjects_are_shown_as_text(visitor: Visitor, key: Key) -> None:
-    tickets = [key.ticket(subject=text.replace("\0", "")[:200]) for text in HOSTILE]
+    tickets = [key.ticket(subject=text.replace("\0", "")[:200]) for text in HOSTILE_TEXTS]
     page = choose(visitor, *tickets, priority="low")
     for each in (page, confirm(visitor, page)):
         assert each.tags.count("script") == 1
         assert not [name for _, name, _ in each.attributes if name.startswith("on")]
-        assert HOSTILE[0] in each.text
+        assert HOSTILE_TEXTS[0] in each.text

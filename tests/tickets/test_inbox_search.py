@@ -6,11 +6,10 @@ import pytest
 
 from sealdesk.errors import QueryTooSlow
 from sealdesk.search import actions as search
-from tests.search.test_search import until_found
 from tests.support.client import Key
-from tests.support.pages import Visitor, logged_in
+from tests.support.pages import INBOX, Visitor, logged_in, ticket_ids
+from tests.support.searching import wait_until_tickets
 from tests.support.service import Tenant
-from tests.tickets.test_inbox import INBOX, shown
 
 
 @pytest.fixture
@@ -25,9 +24,9 @@ def test_what_is_found_is_shown_newest_first_whatever_its_status(
     old = key.ticket(subject="A cracked kettle")
     key.ticket(subject="A saucer")
     new = key.ticket(subject="Cracked again", status="resolved")
-    until_found(tenant, "cracked", new["id"], old["id"])
+    wait_until_tickets(tenant, "cracked", new["id"], old["id"])
     page = visitor.get(f"{INBOX}?q=cracked")
-    assert shown(page) == [new["id"], old["id"]]
+    assert ticket_ids(page) == [new["id"], old["id"]]
     assert "2 tickets with “cracked”." in page.text
     assert ("input", "value", "cracked") in page.attributes
     assert f"{INBOX}?status=closed" in page.links
@@ -36,10 +35,10 @@ def test_what_is_found_is_shown_newest_first_whatever_its_status(
 def test_nothing_found_is_said(visitor: Visitor, tenant: Tenant, key: Key) -> None:
     key.ticket()
     other = tenant.service.tenant()
-    until_found(other, "elsewhere", other.key().ticket(subject="Elsewhere")["id"])
+    wait_until_tickets(other, "elsewhere", other.key().ticket(subject="Elsewhere")["id"])
     for words in ("elsewhere", "%22%2A%28", "%3Cscript%3Ealert(1)%3C/script%3E"):
         page = visitor.get(f"{INBOX}?q={words}")
-        assert (page.status, shown(page)) == (200, [])
+        assert (page.status, ticket_ids(page)) == (200, [])
         assert "No ticket holds these words" in page.text
         assert page.tags.count("script") == 1
 
@@ -67,7 +66,7 @@ def test_what_was_found_is_changed_at_once_and_one_comes_back(
     visitor: Visitor, tenant: Tenant, key: Key
 ) -> None:
     ticket = key.ticket(subject="A cracked kettle")
-    until_found(tenant, "kettle", ticket["id"])
+    wait_until_tickets(tenant, "kettle", ticket["id"])
     form = visitor.get(f"{INBOX}?q=cracked+kettle").form(f"{INBOX}/bulk?q=cracked+kettle")
     page = visitor.submit(form, ticket=ticket["id"], priority="low")
     page = visitor.submit(page.form(form.action))

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from sealdesk.tickets.pages.links import linked
-from tests.webhooks.test_pages import HOSTILE
+from tests.support.hostile import HOSTILE_TEXTS
 
 
 def _link(address: str) -> str:
@@ -45,7 +45,7 @@ def test_nothing_else_is_a_link(text: str) -> None:
     assert linked(text) == text
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("text", HOSTILE_TEXTS)
 def test_hostile_text_stays_text(text: str) -> None:
     for whole in (text, f"https://example.test/{text}", f"{text}https://example.test"):
         shown = str(linked(whole))

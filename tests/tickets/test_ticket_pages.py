@@ -16,10 +16,10 @@ from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.types import NewReply, TicketChange
 from tests.support.client import Key
 from tests.support.databases import POSTGRESQL_ONLY
+from tests.support.hostile import HOSTILE_TEXTS
+from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
-from tests.web.test_pages import assert_guarded
-from tests.webhooks.test_pages import HOSTILE
 
 API = "/api/v1/external/tickets"
 NOWHERE = "/tickets/0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"
@@ -434,7 +434,7 @@ def test_nothing_can_be_sent_to_a_foreign_ticket(
 
 
 def test_hostile_text_is_shown_as_text(visitor: Visitor, key: Key, tenant: Tenant) -> None:
-    for text in HOSTILE:
+    for text in HOSTILE_TEXTS:
         customer = {"email": f"c{abs(hash(text))}@example.test", "name": text}
         ticket = key.ticket(subject=text, description=text, tags=[text], customer=customer)
         at = f"/tickets/{ticket['id']}"
@@ -453,7 +453,7 @@ def assert_guarded_but_fetching(page: Page) -> None:
     """The headers of every page, and no more than that its script may ask for our own pages."""
     name = "content-security-policy"
     page.answer.headers[name] = page.answer.headers[name].replace("; connect-src 'self'", "")
-    assert_guarded(page)
+    assert_page_is_secure(page)
 
 
 def test_lines_and_links_are_kept(visitor: Visitor, key: Key) -> None:

@@ -8,37 +8,26 @@ from sealdesk.errors import ServiceUnavailable
 from sealdesk.routes import PAGES
 from sealdesk.web.pages import render
 from sealdesk.web.router import Route
+from tests.support.page_security import (
+    FOREIGN_ORIGINS,
+    FORMS,
+    PageAddresses,
+    assert_page_is_secure,
+    path_of,
+)
 from tests.support.pages import FORM, PASSWORD, Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
-from tests.web.test_reference import _Page as Inline
 
 HOME = "/settings/webhooks"
-_ID = "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"
+
+
 _WITH_GUARD = [route for route in PAGES if route.guard.scheme == "session"]
 _FOR_PEOPLE = [route for route in _WITH_GUARD if route.guard.needs]
 _FOR_OFFICE = [route for route in PAGES if route.path.startswith("/settings/")]
-_FORMS = [route for route in _WITH_GUARD if route.method == "POST"]
-# How a browser tells where a form came from; no Sec-Fetch-Site where the page is not secure.
-_FOREIGN = [
-    {"sec_fetch_site": "cross-site"},
-    {"sec_fetch_site": "same-site"},
-    {"sec_fetch_site": "cross-site", "origin": "https://evil.test"},
-    {"sec_fetch_site": "same-origin, cross-site"},
-    {"sec_fetch_site": ""},
-    {"origin": "https://evil.test"},
-    {"origin": "null"},
-    {"origin": "http://127.0.0.1"},
-    {"origin": "http://127.0.0.1:1"},
-    {"origin": "http://[::1"},
-]
 
 
 def named(route: Route) -> str:
     return f"{route.method} {route.path}"
-
-
-def target(route: Route) -> str:
-    return "/".join(_ID if part.startswith("{") else part for part in route.path.split("/"))
 
 
 def _token(visitor: Visitor) -> str:
@@ -66,39 +55,10 @@ def agent(shared_service: Service) -> Visitor:
     return visitor
 
 
-def assert_guarded(page: Page, *, may_fetch: bool = False) -> None:
-    """The headers of a page, and that it needs nothing that they forbid."""
-    headers = page.answer.headers
-    policy = dict(
-        part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";")
-    )
-    nonce = policy.pop("script-src").removeprefix("'nonce-").removesuffix("'")
-    assert policy.pop("connect-src", None) == ("'self'" if may_fetch else None)
-    assert policy == {
-        "default-src": "'none'",
-        "style-src": "'self'",
-        "img-src": "'self'",
-        "form-action": "'self'",
-        "base-uri": "'none'",
-        "frame-ancestors": "'none'",
-    }
-    assert [value for tag, name, value in page.attributes if name == "nonce"] == [nonce]
-    assert len(nonce) >= 22
-    assert headers["x-content-type-options"] == "nosniff"
-    assert headers["referrer-policy"] == "same-origin"
-    assert headers["cross-origin-opener-policy"] == "same-origin"
-    assert headers["cross-origin-resource-policy"] == "same-origin"
-    assert headers["cache-control"] == "no-store"
-    assert headers["content-type"] == "text/html; charset=utf-8"
-    inline = Inline(page.answer.text)
-    assert inline.inline == [] and inline.unnamed == []
-    assert all(address.startswith(("/", "#")) for address in inline.addresses)
-
-
 @pytest.mark.parametrize("path", ["/", "/reset", "/nowhere", HOME])
 def test_every_page_forbids_what_it_does_not_need(office: Visitor, path: str) -> None:
-    assert_guarded(office.get(path), may_fetch=path == "/")  # which leads to the tickets
-    assert_guarded(Visitor(office.service).get(path))
+    assert_page_is_secure(office.get(path), may_fetch=path == "/")  # which leads to the tickets
+    assert_page_is_secure(Visitor(office.service).get(path))
 
 
 def test_no_two_pages_have_one_nonce(office: Visitor) -> None:
@@ -108,51 +68,51 @@ def test_no_two_pages_have_one_nonce(office: Visitor) -> None:
 
 @pytest.mark.parametrize("route", _FOR_PEOPLE, ids=named)
 def test_who_is_not_logged_in_is_sent_to_the_log_in(service: Service, route: Route) -> None:
-    answer = Visitor(service).once(route.method, target(route), content_type=FORM)
+    answer = Visitor(service).once(route.method, path_of(route), content_type=FORM)
     assert answer.status_code == 303
     assert answer.headers["location"].partition("?")[0] == "/"
 
 
 @pytest.mark.parametrize("route", _FOR_OFFICE, ids=named)
 def test_an_agent_is_told_in_words_whom_to_ask(agent: Visitor, route: Route) -> None:
-    answer = agent.once(route.method, target(route), content_type=FORM)
+    answer = agent.once(route.method, path_of(route), content_type=FORM)
     assert answer.status_code == 403
     assert "Ask an administrator" in answer.text
-    assert_guarded(Page(answer))
+    assert_page_is_secure(Page(answer))
 
 
-@pytest.mark.parametrize("route", _FORMS, ids=named)
+@pytest.mark.parametrize("route", FORMS, ids=named)
 def test_no_form_of_another_site_is_taken(office: Visitor, route: Route) -> None:
     token = _token(office)
-    for told in _FOREIGN:
+    for told in FOREIGN_ORIGINS:
         body = f"form_token={token}".encode()
-        answer = office.once("POST", target(route), body, content_type=FORM, **told)
+        answer = office.once("POST", path_of(route), body, content_type=FORM, **told)
         assert answer.status_code == 403, told
         assert "out of date" in answer.text
         assert "set-cookie" not in answer.headers
     assert office.get("/").form("/log-out")
 
 
-@pytest.mark.parametrize("route", [r for r in _FORMS if r.guard.needs], ids=named)
+@pytest.mark.parametrize("route", [r for r in FORMS if r.guard.needs], ids=named)
 def test_no_form_is_taken_without_its_token(office: Visitor, agent: Visitor, route: Route) -> None:
     ours = {"content_type": FORM, "sec_fetch_site": "same-origin"}
     for sent in ("", "form_token=", f"form_token={_token(agent)}", "form_token=%C3%A9"):
-        answer = office.once("POST", target(route), sent.encode(), **ours)
+        answer = office.once("POST", path_of(route), sent.encode(), **ours)
         assert answer.status_code == 403, sent
     assert office.get("/").form("/log-out")
 
 
-@pytest.mark.parametrize("route", _FORMS, ids=named)
+@pytest.mark.parametrize("route", FORMS, ids=named)
 def test_only_forms_of_our_kind_are_taken(office: Visitor, route: Route) -> None:
     body = f"form_token={_token(office)}".encode()
     for declared in ("text/plain", "application/json", "multipart/form-data", ""):
-        answer = office.once("POST", target(route), body, content_type=declared)
+        answer = office.once("POST", path_of(route), body, content_type=declared)
         assert answer.status_code == 415, declared
 
 
 def test_nothing_is_changed_by_following_a_link(office: Visitor) -> None:
-    for path in {target(route) for route in _FORMS} - {
-        target(r) for r in PAGES if r.method == "GET"
+    for path in {path_of(route) for route in FORMS} - {
+        path_of(r) for r in PAGES if r.method == "GET"
     }:
         answer = office.once("GET", path)
         assert (answer.status_code, "only takes a form" in answer.text) == (405, True), path
@@ -172,7 +132,7 @@ def test_a_browser_that_tells_only_its_origin_is_believed(visitor: Visitor) -> N
 def test_a_form_that_cannot_be_read_is_refused_in_words(service: Service, body: bytes) -> None:
     answer = Visitor(service).once("POST", "/log-in", body, content_type=FORM)
     assert answer.status_code == 400
-    assert_guarded(Page(answer))
+    assert_page_is_secure(Page(answer))
 
 
 def test_a_form_is_bounded(service: Service) -> None:
@@ -205,7 +165,7 @@ def test_a_page_without_storage_says_so_and_tries_again(
     assert page.status == 503
     assert page.answer.headers["retry-after"] == "1"
     assert ("meta", "http-equiv", "refresh") in page.attributes
-    assert_guarded(page)
+    assert_page_is_secure(page)
     form = visitor.once("POST", "/log-out", b"", content_type=FORM)
     assert form.status_code == 503
     assert b"refresh" not in form.content
@@ -231,7 +191,7 @@ def test_a_fault_of_ours_is_a_page_that_says_nothing_of_itself(
     assert page.status == 500
     assert "That was our fault" in page.text and "concern" not in page.text
     assert page.answer.headers["x-request-id"] in page.text
-    assert_guarded(page)
+    assert_page_is_secure(page)
 
 
 def test_assets_are_kept_until_they_change(service: Service) -> None:
@@ -270,7 +230,7 @@ def test_behind_a_proxy_that_strips_a_prefix_every_address_begins_with_it(
     for path in ("/", "/reset", "/nowhere", HOME, f"{HOME}/new"):
         answer = visitor.once("GET", path)
         page = Page(answer)
-        addresses = Inline(answer.text).addresses + [form.action for form in page.forms]
+        addresses = PageAddresses(answer.text).addresses + [form.action for form in page.forms]
         assert all(address.startswith(("/support/", "#")) for address in addresses), path
     first_ticket = visitor.once("GET", "/tickets").text
     assert "TARGET=&#39;/support/api/v1/external/tickets&#39;" in first_ticket

@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -18,34 +17,13 @@ from sealdesk.routes import PAGES, ROUTES
 from sealdesk.web.openapi import html as reference_page
 from tests.interop import NODE
 from tests.support.client import Key, Person, send
+from tests.support.page_security import PageAddresses
 from tests.support.service import Service
 
 _ASSETS = [row.path for row in ROUTES if row.path.startswith("/docs/assets/")]
 _PAGES = ["/docs", "/docs/errors"]
 _SIGNED = [row.operation.name for row in ROUTES if row.guard.scheme == "hmac"]
 _AN_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}(?=['/])")
-
-
-class _Page(HTMLParser):
-    """The ids, the addresses and the inline styles and scripts of a page."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.ids: list[str] = []
-        self.addresses: list[str] = []
-        self.inline: list[str] = []
-        self.unnamed: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        named = dict(attributes)
-        self.ids += [value for name, value in attributes if name == "id" and value]
-        self.addresses += [value for n, value in attributes if n in ("href", "src") and value]
-        if tag == "style" or (tag == "script" and "src" not in named):
-            self.inline.append(tag)
-        self.inline += [n for n in named if n == "style" or n.startswith("on")]
-        if tag == "img" and "alt" not in named:
-            self.unnamed.append(tag)
 
 
 @pytest.fixture
@@ -112,19 +90,19 @@ def test_the_reference_shows_every_operation(anyone: Person) -> None:
 
 
 def test_the_errors_page_has_a_section_for_every_code(anyone: Person) -> None:
-    page = _Page(anyone.get("/docs/errors").text)
+    page = PageAddresses(anyone.get("/docs/errors").text)
     assert page.ids and set(CODES) <= set(page.ids)
 
 
 def test_the_type_of_a_problem_leads_to_its_section(anyone: Person) -> None:
     problem = anyone.get("/api/v1/nothing").json()
     path, _, section = problem["type"].partition("#")
-    assert section in _Page(anyone.get(path).text).ids
+    assert section in PageAddresses(anyone.get(path).text).ids
 
 
 @pytest.mark.parametrize("path", _PAGES)
 def test_pages_link_only_to_what_exists_here(anyone: Person, path: str) -> None:
-    pages = {page: _Page(anyone.get(page).text) for page in _PAGES}
+    pages = {page: PageAddresses(anyone.get(page).text) for page in _PAGES}
     for address in pages[path].addresses:
         target, _, section = address.partition("#")
         assert not target or target.startswith("/"), address
@@ -136,7 +114,7 @@ def test_pages_link_only_to_what_exists_here(anyone: Person, path: str) -> None:
 
 @pytest.mark.parametrize("path", _PAGES)
 def test_pages_give_an_id_once(anyone: Person, path: str) -> None:
-    ids = _Page(anyone.get(path).text).ids
+    ids = PageAddresses(anyone.get(path).text).ids
     assert sorted(ids) == sorted(set(ids))
 
 
@@ -146,7 +124,7 @@ def test_pages_run_nothing_but_our_own_files(anyone: Person, path: str) -> None:
     policy = answer.headers["content-security-policy"]
     assert policy.startswith("default-src 'none'; style-src 'self'; script-src 'self'")
     assert "unsafe" not in policy
-    page = _Page(answer.text)
+    page = PageAddresses(answer.text)
     assert page.inline == []
     assert page.unnamed == []
 

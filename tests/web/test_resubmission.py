@@ -9,11 +9,16 @@ import pytest
 import sealdesk
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.web.pages import resubmission
-from tests.identity.test_pages import _ELSEWHERE
 from tests.support.databases import SQLITE_ONLY
+from tests.support.page_security import (
+    FOREIGN_ORIGINS,
+    FOREIGN_PLACES,
+    FORMS,
+    assert_page_is_secure,
+    path_of,
+)
 from tests.support.pages import FORM, PASSWORD, Form, Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
-from tests.web.test_pages import _FOREIGN, _FORMS, assert_guarded, target
 
 TYPED = 'Fünf <b>"Stück"</b>\n&amp; mehr'
 
@@ -51,7 +56,7 @@ def test_what_is_sent_into_an_ended_log_in_waits_for_the_next_one(
     assert (asked.status, visitor.at) == (401, f"{at}/reply")
     assert "What you typed is kept" in asked.text
     assert form.value("form_token") not in asked.answer.text
-    assert_guarded(asked)
+    assert_page_is_secure(asked)
     wrong = visitor.submit(asked.form("/log-in"), email=tenant.admin_email, password="wrong")
     assert wrong.status == 401
     waiting = visitor.submit(wrong.form("/log-in"), password=PASSWORD)
@@ -59,7 +64,7 @@ def test_what_is_sent_into_an_ended_log_in_waits_for_the_next_one(
     assert all(part in waiting.text for part in (" ".join(TYPED.split()), "Internal note ✓"))
     assert "Status Pending" in waiting.text and f"Goes to {at}/reply" in waiting.text
     assert at in waiting.links
-    assert_guarded(waiting)
+    assert_page_is_secure(waiting)
     assert _replies(tenant.service, at) == []
     sent = visitor.submit(waiting.form(f"{at}/reply"))
     assert (sent.status, visitor.at.partition("?")[0]) == (200, at)
@@ -82,7 +87,7 @@ def test_somebody_else_sees_what_it_is_and_sends_it_in_their_own_name(
 
 @SQLITE_ONLY
 def test_what_another_site_sends_is_kept_by_nobody(service: Service) -> None:
-    for told in _FOREIGN:
+    for told in FOREIGN_ORIGINS:
         answer = Visitor(service).once(
             "POST", "/account/name", b"form_token=a&name=evil", content_type=FORM, **told
         )
@@ -91,7 +96,7 @@ def test_what_another_site_sends_is_kept_by_nobody(service: Service) -> None:
 
 @SQLITE_ONLY
 def test_what_a_log_in_carries_goes_to_pages_of_ours_only(service: Service, tenant: Tenant) -> None:
-    for place in _ELSEWHERE:
+    for place in FOREIGN_PLACES:
         fields = {"email": tenant.admin_email, "password": PASSWORD, "kept_to": place}
         body = urlencode({**fields, "kept.body": "evil"}).encode()
         answer = Visitor(service).once("POST", "/log-in", body, content_type=FORM)
@@ -101,7 +106,7 @@ def test_what_a_log_in_carries_goes_to_pages_of_ours_only(service: Service, tena
 @SQLITE_ONLY
 def test_every_form_is_kept_and_no_password(service: Service) -> None:
     sent = {"form_token": "none", "name": "typed", "password": "p" * 12, "new": "n" * 12}
-    for path in (target(route) for route in _FORMS if route.guard.needs):
+    for path in (path_of(route) for route in FORMS if route.guard.needs):
         page = Visitor(service).post(path, list(sent.items()))
         carried = [field for field in page.form("/log-in").fields if field[0].startswith("kept")]
         if path == "/log-out":
@@ -135,7 +140,7 @@ def test_a_form_of_an_earlier_log_in_is_kept(visitor: Visitor, tenant: Tenant, a
     visitor.log_in(tenant.admin_email)
     late = visitor.submit(form)
     assert (late.status, "out of date" in late.text) == (403, True)
-    assert_guarded(late)
+    assert_page_is_secure(late)
     assert _replies(tenant.service, at) == []
     visitor.submit(late.form(f"{at}/reply"))
     assert [body for body, _ in _replies(tenant.service, at)] == [TYPED]

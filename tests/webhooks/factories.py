@@ -82,3 +82,14 @@ def unanswered(number: int) -> Attempt:
     return msgspec.structs.replace(
         refused(number), status=None, answer_headers=None, answer_body=None, error="Refused."
     )
+
+
+def record_events(tenant: Tenant, count: int) -> None:
+    """Record so many events, all of them ticket.created."""
+    now_us = tenant.service.clock.now_us()
+
+    async def work(tx: Tx) -> None:
+        for _ in range(count):
+            await events.record(tx, tenant.id, "ticket.created", b"{}", {}, now_us)
+
+    tenant.service.write(work)

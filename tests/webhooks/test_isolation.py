@@ -7,8 +7,7 @@ import pytest
 
 from tests.support.receiver import Receiver, Reply, receiving
 from tests.support.service import Service, Tenant, wait_until
-from tests.webhooks.factories import made
-from tests.webhooks.test_leases import happens
+from tests.webhooks.factories import made, record_events
 
 HANGS_S = 14.0  # nearly as long as an answer is waited for
 
@@ -26,13 +25,13 @@ def test_endpoints_that_hang_do_not_delay_one_that_answers(
 ) -> None:
     for _ in range(5):
         made(tenant.admin(), slow)
-    happens(tenant, 10)
+    record_events(tenant, 10)
     wait_until(lambda: len(slow.got) >= 40)  # eight to each of them
     other = service.tenant()
     made(other.admin(), receiver)
     for count in range(1, 6):
         began_at_s = time.monotonic()
-        happens(other, 1)
+        record_events(other, 1)
         got = receiver.wait(count)
         assert got[-1].at_s - began_at_s < HANGS_S / 2
     assert len(slow.got) == 40
@@ -42,7 +41,7 @@ def test_an_endpoint_that_hangs_has_eight_requests_at_the_most(
     tenant: Tenant, slow: Receiver
 ) -> None:
     made(tenant.admin(), slow)
-    happens(tenant, 30)
+    record_events(tenant, 30)
     slow.wait(8)
     time.sleep(0.3)
     assert len(slow.got) == 8
@@ -60,8 +59,8 @@ def test_endpoints_that_fail_leave_the_places_of_others_alone(
     since = service.clock.now_us()
     service.run(f"UPDATE endpoints SET failing_since = {since} WHERE tenant_id = '{failing.id}'")
     made(other.admin(), receiver)
-    happens(failing, 10)
+    record_events(failing, 10)
     receiver.wait(1)
-    happens(other, 1)
+    record_events(other, 1)
     wait_until(lambda: any(got.path == "/hook" for got in receiver.got))
     assert len(receiver.got) < 20  # of 31

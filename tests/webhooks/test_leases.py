@@ -14,7 +14,6 @@ import pytest
 
 from sealdesk.db.engine import Tx
 from sealdesk.db.factory import open_database
-from sealdesk.event_log import events
 from sealdesk.webhooks.delivery import deliverer
 from sealdesk.webhooks.store import deliveries as delivery_store
 from sealdesk.webhooks.store import endpoints as endpoint_store
@@ -24,7 +23,7 @@ from sealdesk.worker import background_loop
 from tests.support.databases import POSTGRESQL_ONLY, SQLITE_ONLY, Kind, Template
 from tests.support.receiver import LOOPBACK, Receiver
 from tests.support.service import Service, Tenant, running, wait_until
-from tests.webhooks.factories import WEBHOOKS, made
+from tests.webhooks.factories import WEBHOOKS, made, record_events
 
 FAR = 2**62
 Begin = Callable[[], AbstractContextManager[Service]]
@@ -40,17 +39,6 @@ def installation(kind: Kind, request: pytest.FixtureRequest, tmp_path: Path) -> 
     template: Template = request.getfixturevalue("postgres_template")
     with template.copied() as urls:
         yield partial(running, directory, **urls, **LOOPBACK)
-
-
-def happens(tenant: Tenant, count: int) -> None:
-    """So many events."""
-    now_us = tenant.service.clock.now_us()
-
-    async def work(tx: Tx) -> None:
-        for _ in range(count):
-            await events.record(tx, tenant.id, "ticket.created", b"{}", {}, now_us)
-
-    tenant.service.write(work)
 
 
 def leased_until(tenant: Tenant, until: int | str) -> None:
@@ -91,7 +79,7 @@ def test_two_workers_share_the_work_and_send_nothing_twice(
     endpoints = [made(tenant.admin(), receiver) for _ in range(4)]
     with another_worker(service):
         for _ in range(5):
-            happens(tenant, 10)
+            record_events(tenant, 10)
         wait_until(lambda: are_all_done(tenant, 4 * 50), 20)
     of_each = Counter(got.webhook_id for got in receiver.got)
     assert {*of_each.values()} == {len(endpoints)}
@@ -103,12 +91,12 @@ def test_what_another_holds_is_left_alone_until_its_lease_has_run_out(
     tenant = timed_service.tenant()
     made(tenant.admin(), receiver)
     leased_until(tenant, timed_service.clock.now_us() + 60_000_000)
-    happens(tenant, 1)
+    record_events(tenant, 1)
     sees_one = "SELECT 1 FROM deliveries WHERE tenant_id = :id LIMIT 1"
     wait_until(lambda: bool(timed_service.rows(sees_one, id=tenant.id)))
     other = timed_service.tenant()
     made(other.admin(), receiver)
-    happens(other, 1)
+    record_events(other, 1)
     wait_until(lambda: are_all_done(other, 1))
     assert len(receiver.got) == 1
     timed_service.clock.advance(61)
@@ -122,7 +110,7 @@ def test_a_lease_is_kept_while_a_receiver_takes_its_time(
     tenant = timed_service.tenant()
     made(tenant.admin(), receiver)
     goes_on = receiver.holds(1)
-    happens(tenant, 1)
+    record_events(tenant, 1)
     receiver.wait(1)
     before = _lease(tenant)
     # Beyond its first end, which so need not be waited for.
@@ -163,11 +151,11 @@ def test_what_is_asked_for_again_while_it_is_under_way_is_not_sent_beside_itself
     admin = tenant.admin()
     path = f"{WEBHOOKS}/{made(admin, receiver)['id']}/deliveries"
     goes_on = receiver.holds(3)
-    happens(tenant, 3)
+    record_events(tenant, 3)
     receiver.wait(3)
     for delivery in admin.get(path).json()["data"]:
         assert admin.post(f"{path}/{delivery['id']}/redeliver").status_code == 202
-    happens(tenant, 1)
+    record_events(tenant, 1)
     receiver.wait(4)
     time.sleep(0.3)  # in which more is looked for several times
     goes_on.set()
@@ -181,7 +169,7 @@ def test_what_comes_while_an_endpoint_is_let_go_is_not_forgotten(
 ) -> None:
     endpoint_id = made(tenant.admin(), receiver, events=["customer.created"])["id"]
     leased_until(tenant, FAR)
-    happens(tenant, 1)
+    record_events(tenant, 1)
     event_id = service.rows("SELECT id FROM events WHERE tenant_id = :id", id=tenant.id)[0]["id"]
     endpoint = service.read(lambda tx: endpoint_store.find(tx, tenant.id, endpoint_id))
     assert endpoint is not None
@@ -209,7 +197,7 @@ def test_what_a_killed_server_held_is_delivered_by_the_next(
         tenant = service.tenant()
         made(tenant.admin(), receiver)
         leased_until(tenant, FAR)
-        happens(tenant, 1)
+        record_events(tenant, 1)
     with installation():
         receiver.wait(1)
 
@@ -221,7 +209,7 @@ def test_what_is_under_way_at_the_end_is_waited_for_and_noted(
     with installation() as service:
         tenant = service.tenant()
         made(tenant.admin(), receiver)
-        happens(tenant, 3)
+        record_events(tenant, 3)
         receiver.wait(3)
     with installation() as service:
         tenant.service = service
@@ -238,7 +226,7 @@ def test_what_takes_too_long_at_the_end_is_sent_by_the_next_at_once(
     with installation() as service:
         tenant = service.tenant()
         made(tenant.admin(), receiver)
-        happens(tenant, 1)
+        record_events(tenant, 1)
         receiver.wait(1)
     with installation() as service:
         tenant.service = service

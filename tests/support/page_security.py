@@ -1,0 +1,98 @@
+"""What every page must hold to: its security headers, and forms that only our pages can send."""
+
+from html.parser import HTMLParser
+
+from sealdesk.routes import PAGES
+from sealdesk.web.router import Route
+from tests.support.pages import Page
+
+_ID = "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"
+# The forms that need a session.
+FORMS = [row for row in PAGES if row.guard.scheme == "session" and row.method == "POST"]
+# Headers of a form that another site sends; no Sec-Fetch-Site where the page is not secure.
+FOREIGN_ORIGINS = [
+    {"sec_fetch_site": "cross-site"},
+    {"sec_fetch_site": "same-site"},
+    {"sec_fetch_site": "cross-site", "origin": "https://evil.test"},
+    {"sec_fetch_site": "same-origin, cross-site"},
+    {"sec_fetch_site": ""},
+    {"origin": "https://evil.test"},
+    {"origin": "null"},
+    {"origin": "http://127.0.0.1"},
+    {"origin": "http://127.0.0.1:1"},
+    {"origin": "http://[::1"},
+]
+# Values of `next` that must not be redirected to.
+FOREIGN_PLACES = (
+    "https://evil.test/",
+    "//evil.test/settings/webhooks",
+    "/\\evil.test",
+    "/%5Cevil.test",
+    "\\\\evil.test",
+    "/settings/webhooks/../..//evil.test",
+    "/settings/webhooks\r\nset-cookie: a=b",
+    "/settings/webhooks@evil.test",
+    "/settings/webhooksevil.test",
+    "/settings/webhooks/\u202e",
+    "javascript:alert(1)",
+    "/docs",
+    "/log-out",
+    " /settings/webhooks",
+    "/settings/webhooks/" + "a" * 2000,
+)
+
+
+class PageAddresses(HTMLParser):
+    """The ids, the addresses and the inline styles and scripts of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.addresses: list[str] = []
+        self.inline: list[str] = []
+        self.unnamed: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        named = dict(attributes)
+        self.ids += [value for name, value in attributes if name == "id" and value]
+        self.addresses += [value for n, value in attributes if n in ("href", "src") and value]
+        if tag == "style" or (tag == "script" and "src" not in named):
+            self.inline.append(tag)
+        self.inline += [n for n in named if n == "style" or n.startswith("on")]
+        if tag == "img" and "alt" not in named:
+            self.unnamed.append(tag)
+
+
+def path_of(route: Route) -> str:
+    """The path of a route, with an id in each placeholder."""
+    return "/".join(_ID if part.startswith("{") else part for part in route.path.split("/"))
+
+
+def assert_page_is_secure(page: Page, *, may_fetch: bool = False) -> None:
+    """The headers of a page, and that it needs nothing that they forbid."""
+    headers = page.answer.headers
+    policy = dict(
+        part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";")
+    )
+    nonce = policy.pop("script-src").removeprefix("'nonce-").removesuffix("'")
+    assert policy.pop("connect-src", None) == ("'self'" if may_fetch else None)
+    assert policy == {
+        "default-src": "'none'",
+        "style-src": "'self'",
+        "img-src": "'self'",
+        "form-action": "'self'",
+        "base-uri": "'none'",
+        "frame-ancestors": "'none'",
+    }
+    assert [value for tag, name, value in page.attributes if name == "nonce"] == [nonce]
+    assert len(nonce) >= 22
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "same-origin"
+    assert headers["cross-origin-opener-policy"] == "same-origin"
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+    assert headers["cache-control"] == "no-store"
+    assert headers["content-type"] == "text/html; charset=utf-8"
+    inline = PageAddresses(page.answer.text)
+    assert inline.inline == [] and inline.unnamed == []
+    assert all(address.startswith(("/", "#")) for address in inline.addresses)
