@@ -10,7 +10,7 @@ import msgspec
 from bench import prose
 from sealdesk import ids
 from sealdesk.customers import store as customers
-from sealdesk.customers.rules import Customer
+from sealdesk.customers.types import Customer
 from sealdesk.db.engine import Params, Tx
 from sealdesk.db.sqlite.connection import drive
 from sealdesk.tickets.store import tickets

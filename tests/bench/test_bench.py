@@ -18,7 +18,7 @@ from bench.work import CREATED, Work
 
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.customers import actions as customers
-from sealdesk.customers.rules import NewCustomer
+from sealdesk.customers.types import NewCustomer
 from sealdesk.db.sqlite.connection import SqliteTx, connect, drive
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets.types import PRIORITIES, NewTicket, TicketCustomer

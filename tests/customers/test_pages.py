@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 
 from sealdesk.customers import actions, store
-from sealdesk.customers.rules import NewCustomer
+from sealdesk.customers.types import NewCustomer
 from sealdesk.db.engine import Tx
 from sealdesk.errors import QueryTooSlow
 from sealdesk.search.store import lookup as search

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sealdesk.customers import actions as customers
-from sealdesk.customers.rules import Customer, NewCustomer
+from sealdesk.customers.types import Customer, NewCustomer
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.search import rules

@@ -4,12 +4,13 @@ import unicodedata
 
 from sealdesk import ids
 from sealdesk.customers import rules, store
-from sealdesk.customers.rules import Customer, CustomerChange, NewCustomer, Referred
 from sealdesk.customers.store import Filter
+from sealdesk.customers.types import Customer, CustomerChange, NewCustomer, Referred
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, Fault, NotFound, PreconditionFailed, invalid
+from sealdesk.errors import Conflict, Fault, NotFound, invalid
 from sealdesk.event_log import events
 from sealdesk.paging import PageRequest
+from sealdesk.resources import etags, fields
 from sealdesk.search import actions as search
 from sealdesk.state import AppState
 
@@ -48,7 +49,7 @@ async def change_customer(
 ) -> Customer:
     """The customer after the change. Raises Missing, Stale, Clash, Invalid."""
     customer = await get_customer(tx, tenant_id, customer_id)
-    check_match(if_match, rules.etag(customer))
+    etags.check_match(if_match, rules.etag(customer))
     return await _store_change(tx, customer, change, now_us)
 
 
@@ -84,16 +85,6 @@ async def find_customers(
     )
 
 
-def check_match(if_match: tuple[str, ...] | None, etag: str) -> None:
-    """Raises Stale when the caller acted on another version than the current one."""
-    if if_match is not None and "*" not in if_match and etag not in if_match:
-        raise PreconditionFailed(
-            "version_mismatch",
-            f"It is {etag} now, and If-Match says otherwise. Read it again and repeat the change.",
-            current=etag,
-        )
-
-
 async def _add(tx: Tx, tenant_id: str, new: NewCustomer, now_us: int) -> Customer:
     customer = Customer(
         tenant_id=tenant_id,
@@ -119,7 +110,7 @@ async def _store_change(
     changed = rules.changed(customer, change, now_us)
     if changed is customer:
         return customer
-    if rules.check_object(changed.metadata):
+    if fields.check_object(changed.metadata):
         raise invalid([Fault("/metadata", "too_large", "Together this is over 16 KiB of JSON.")])
     if changed.email != customer.email:
         await _check_email_free(tx, customer.tenant_id, changed.email, but_for=customer.id)

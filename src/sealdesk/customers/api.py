@@ -1,8 +1,8 @@
 """Customers as JSON (interface section 4.2)."""
 
 from sealdesk.customers import actions, examples, rules, store
-from sealdesk.customers.rules import Customer, CustomerChange, NewCustomer
 from sealdesk.customers.store import Filter
+from sealdesk.customers.types import Customer, CustomerChange, NewCustomer
 from sealdesk.db.engine import Tx
 from sealdesk.resources import emails
 from sealdesk.web import body, conditional, envelope, query

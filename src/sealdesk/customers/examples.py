@@ -1,6 +1,6 @@
 """Believable values of this room, for the documentation."""
 
-from sealdesk.customers.rules import CustomerResponse
+from sealdesk.customers.types import CustomerResponse
 
 CUSTOMER = CustomerResponse(
     id="0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f",

@@ -3,8 +3,8 @@
 from typing import Any
 
 from sealdesk.customers import actions, rules, store
-from sealdesk.customers.rules import Customer, CustomerChange
 from sealdesk.customers.store import Filter
+from sealdesk.customers.types import Customer, CustomerChange
 from sealdesk.errors import ApiError, Conflict, PreconditionFailed, QueryTooSlow, ValidationFailed
 from sealdesk.paging import PageRequest
 from sealdesk.web import body

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from sealdesk.customers import rules
-from sealdesk.customers.rules import Customer
+from sealdesk.customers.types import Customer
 from sealdesk.db.engine import Row, Tx
 from sealdesk.paging import PageRequest
 from sealdesk.resources import emails

@@ -5,11 +5,11 @@ from typing import NamedTuple
 from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.customers import actions as customers
-from sealdesk.customers import rules as customer_rules
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Fault, NotFound, PreconditionFailed, invalid
 from sealdesk.event_log import events
 from sealdesk.paging import PageRequest
+from sealdesk.resources import etags, fields
 from sealdesk.tickets import rules
 from sealdesk.tickets.store import history
 from sealdesk.tickets.store import tickets as ticket_store
@@ -94,11 +94,11 @@ async def change_ticket(
     """The ticket after the change. Raises Missing, Stale, Clash, Invalid."""
     found = await _get(tx, caller.tenant_id, ticket_id)
     ticket = found.ticket
-    customers.check_match(if_match, rules.etag(ticket.version, found.customer_version))
+    etags.check_match(if_match, rules.etag(ticket.version, found.customer_version))
     changed = rules.changed(ticket, change, now_us)
     if changed is ticket:
         return _shown(found, ticket, rules.document(ticket))
-    if customer_rules.check_object(changed.custom_fields):
+    if fields.check_object(changed.custom_fields):
         raise invalid(
             [Fault("/custom_fields", "too_large", "Together this is over 16 KiB of JSON.")]
         )

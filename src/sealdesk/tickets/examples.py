@@ -1,7 +1,7 @@
 """Believable values of this room, for the documentation."""
 
 from sealdesk.customers.examples import CUSTOMER
-from sealdesk.customers.rules import CustomerRef
+from sealdesk.customers.types import CustomerRef
 from sealdesk.tickets.types import Author, ReplyResponse, TicketResponse
 
 TICKET = TicketResponse(

@@ -3,12 +3,11 @@
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
 
 from sealdesk import clock
-from sealdesk.customers.rules import is_same, merged
 from sealdesk.errors import Conflict
 from sealdesk.event_log.events import Changes
+from sealdesk.resources import etags, merge_patch
 from sealdesk.tickets.types import (
     PRIORITIES,
     Priority,
@@ -29,6 +28,8 @@ TRANSITIONS: dict[Status, tuple[Status, ...]] = {
     "closed": ("open",),
 }
 _REOPENED_BY_CUSTOMER: tuple[Status, ...] = ("pending", "on_hold", "resolved")
+# Events name each of these that a change alters.
+_CHANGEABLE = TicketChange.__struct_fields__
 _ENDED: tuple[Status, ...] = ("resolved", "closed")
 
 
@@ -39,11 +40,11 @@ def rank_of(priority: Priority) -> int:
 
 def changed(ticket: Ticket, change: TicketChange, now_us: int) -> Ticket:
     """The ticket after a change; the same one when nothing differs. Raises Clash."""
-    wanted = {k: v for k, v in msgspec.structs.asdict(change).items() if v is not UNSET}
+    wanted = merge_patch.given_fields(change)
     if "tags" in wanted:
         wanted["tags"] = distinct(wanted["tags"])
     if "custom_fields" in wanted:
-        wanted["custom_fields"] = merged(ticket.custom_fields, wanted["custom_fields"])
+        wanted["custom_fields"] = merge_patch.merge(ticket.custom_fields, wanted["custom_fields"])
     if "status" in wanted:
         wanted |= _moved(ticket, wanted.pop("status"), now_us)
     return _raised(ticket, msgspec.structs.replace(ticket, **wanted), now_us)
@@ -148,27 +149,11 @@ def reply_shown(reply: Reply) -> ReplyResponse:
     )
 
 
-_WATCHED = (
-    "subject",
-    "description",
-    "status",
-    "priority",
-    "assignee_id",
-    "tags",
-    "custom_fields",
-    "external_id",
-)
-
-
 def differences(before: Ticket, after: Ticket) -> Changes:
     """field → (old, new), for the event of a change."""
-    return {
-        name: (getattr(before, name), getattr(after, name))
-        for name in _WATCHED
-        if not is_same(getattr(before, name), getattr(after, name))
-    }
+    return merge_patch.differences(before, after, _CHANGEABLE)
 
 
 def etag(ticket_version: int, customer_version: int) -> str:
     """Of a ticket with its customer: a renamed customer changes it too."""
-    return f'"{ticket_version}.{customer_version}"'
+    return etags.etag(ticket_version, customer_version)

@@ -6,8 +6,9 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from sealdesk.clock import Iso
-from sealdesk.customers.rules import CustomerRef, Email, Object, Text255
+from sealdesk.customers.types import CustomerRef
 from sealdesk.ids import Id
+from sealdesk.resources.fields import Email, Object, Text255, check_not_blank
 
 Status = Literal["open", "pending", "on_hold", "resolved", "closed"]
 FirstStatus = Literal["open", "pending", "on_hold", "resolved"]
@@ -18,16 +19,9 @@ AuthorType = Literal["api_key", "agent", "customer"]
 STATUSES: tuple[Status, ...] = ("open", "pending", "on_hold", "resolved", "closed")
 PRIORITIES: tuple[Priority, ...] = ("low", "medium", "high", "urgent")
 
-Found = list[tuple[str, str, str]]
-
-
-def _not_blank(text: str) -> Found:
-    return [] if text.strip() else [("", "too_short", "This must hold more than white space.")]
-
-
-Subject = Annotated[str, Meta(min_length=1, max_length=255, extra={"check": _not_blank})]
-LongText = Annotated[str, Meta(min_length=1, max_length=65536, extra={"check": _not_blank})]
-Tag = Annotated[str, Meta(min_length=1, max_length=64, extra={"check": _not_blank})]
+Subject = Annotated[str, Meta(min_length=1, max_length=255, extra={"check": check_not_blank})]
+LongText = Annotated[str, Meta(min_length=1, max_length=65536, extra={"check": check_not_blank})]
+Tag = Annotated[str, Meta(min_length=1, max_length=64, extra={"check": check_not_blank})]
 Tags = Annotated[list[Tag], Meta(max_length=50)]
 
 _READ_ONLY = frozenset(

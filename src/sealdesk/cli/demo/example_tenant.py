@@ -11,7 +11,7 @@ from sealdesk.cli.demo import plan
 from sealdesk.cli.demo.plan import Happening, Move, Opening, Person, Saying
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.customers import actions as customers
-from sealdesk.customers.rules import NewCustomer
+from sealdesk.customers.types import NewCustomer
 from sealdesk.db.engine import Tx
 from sealdesk.identity import actions as identity
 from sealdesk.identity import store as identity_store

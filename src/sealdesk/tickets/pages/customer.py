@@ -2,7 +2,7 @@
 
 from sealdesk.customers import actions as customers
 from sealdesk.customers import rules as customer_rules
-from sealdesk.customers.rules import CustomerResponse
+from sealdesk.customers.types import CustomerResponse
 from sealdesk.db.engine import Tx
 from sealdesk.paging import PageRequest
 from sealdesk.tickets.pages import view_model

@@ -10,7 +10,7 @@ import msgspec
 from sealdesk import ids
 from sealdesk.customers import actions as customer_actions
 from sealdesk.customers import store as customers
-from sealdesk.customers.rules import Customer
+from sealdesk.customers.types import Customer
 from sealdesk.db.engine import Row as Stored
 from sealdesk.db.engine import Tx
 from sealdesk.errors import QueryTooSlow

@@ -9,7 +9,7 @@ import msgspec
 
 from sealdesk import ids
 from sealdesk.clock import Iso
-from sealdesk.customers.rules import CustomerRef
+from sealdesk.customers.types import CustomerRef
 from sealdesk.paging import Position
 from sealdesk.tickets.store.lists import Filter, SortBy
 from sealdesk.tickets.types import PRIORITIES, STATUSES, Priority, Status

@@ -8,7 +8,7 @@ import msgspec
 from sealdesk.caller import Caller
 from sealdesk.customers import actions as customers
 from sealdesk.customers import rules as customer_rules
-from sealdesk.customers.rules import CustomerResponse
+from sealdesk.customers.types import CustomerResponse
 from sealdesk.db.engine import Tx
 from sealdesk.identity import store as people
 from sealdesk.identity.rules import User

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import msgspec
 
 from sealdesk.customers import rules as customer_rules
-from sealdesk.customers.rules import Referred
+from sealdesk.customers.types import Referred
 from sealdesk.db.engine import Row, Tx
 from sealdesk.paging import PageRequest
 from sealdesk.resources import emails

@@ -1,0 +1,93 @@
+"""What a customer is: the values it holds, and what of them goes in and out."""
+
+from typing import Any, ClassVar, NamedTuple
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from sealdesk.clock import Iso
+from sealdesk.ids import Id
+from sealdesk.resources.fields import Email, Object, Text64, Text255
+
+_READ_ONLY = frozenset({"id", "created_at", "updated_at", "version"})
+
+
+class NewCustomer(msgspec.Struct, frozen=True):
+    """What creating a customer takes."""
+
+    IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
+
+    email: Email
+    name: Text255 | None = None
+    phone: Text64 | None = None
+    company: Text255 | None = None
+    external_id: Text255 | None = None
+    metadata: Object | None = None
+
+
+class CustomerChange(msgspec.Struct, frozen=True):
+    """What changing a customer takes; what is left out stays, null clears."""
+
+    IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
+
+    email: Email | UnsetType = UNSET
+    name: Text255 | UnsetType | None = UNSET
+    phone: Text64 | UnsetType | None = UNSET
+    company: Text255 | UnsetType | None = UNSET
+    external_id: Text255 | UnsetType | None = UNSET
+    metadata: Object | UnsetType | None = UNSET
+
+
+class Customer(msgspec.Struct, frozen=True):
+    """A customer as it is stored."""
+
+    tenant_id: str
+    id: str
+    email: str
+    name: str | None
+    phone: str | None
+    company: str | None
+    external_id: str | None
+    metadata: dict[str, Any]
+    created_at: int
+    updated_at: int
+    version: int
+
+
+class CustomerRef(msgspec.Struct, frozen=True):
+    """What a ticket shows of its customer."""
+
+    id: Id
+    email: str
+    name: str | None
+
+
+class Referred(NamedTuple):
+    """A customer as far as a ticket is concerned. reference: CustomerRef as JSON."""
+
+    id: str
+    name: str | None
+    version: int
+    reference: bytes
+
+
+class CustomerResponse(msgspec.Struct, frozen=True):
+    """A customer as the API shows it.
+
+    email: as it was given; belongs to one customer of the tenant, whatever its case.
+    external_id: what your own system calls them; need not be unique.
+    metadata: a free object of at most 16 KiB as JSON; a change is merged into it.
+    updated_at: of the last change that changed anything.
+    version: rises with every change; the ETag is made of it.
+    """
+
+    id: Id
+    email: str
+    name: str | None
+    phone: str | None
+    company: str | None
+    external_id: str | None
+    metadata: dict[str, Any]
+    created_at: Iso
+    updated_at: Iso
+    version: int

@@ -1,0 +1,19 @@
+"""ETags of resources, and the check of If-Match (RFC 9110 section 13)."""
+
+from sealdesk.errors import PreconditionFailed
+
+
+def etag(*versions: int) -> str:
+    """The entity tag of a resource that changes with each of these versions."""
+    return f'"{".".join(map(str, versions))}"'
+
+
+def check_match(if_match: tuple[str, ...] | None, current: str) -> None:
+    """Raises PreconditionFailed when If-Match does not name the current ETag."""
+    if if_match is not None and "*" not in if_match and current not in if_match:
+        raise PreconditionFailed(
+            "version_mismatch",
+            f"It is {current} now, and If-Match says otherwise. Read it again and repeat the"
+            " change.",
+            current=current,
+        )
