@@ -22,6 +22,7 @@ from sealdesk.tickets.pages import inbox as inbox_pages
 from sealdesk.tickets.pages import ticket as ticket_pages
 from sealdesk.web import assets, status
 from sealdesk.web.openapi import endpoints as reference
+from sealdesk.web.pages.site import Site
 from sealdesk.web.router import Open, Route
 from sealdesk.webhooks import api as webhooks
 from sealdesk.webhooks.pages import deliveries as delivery_pages
@@ -214,4 +215,24 @@ PAGES: tuple[Route, ...] = (
     Route("GET", "/assets/desk.css", _OPEN, assets.asset("desk.css")),
     Route("GET", "/assets/desk.js", _OPEN, assets.asset("desk.js")),
     Route("GET", "/assets/icon.svg", _OPEN, assets.asset("icon.svg")),
+)
+
+# What pages show of all rooms: the navigation bar in this order, and where templates are.
+SITE = Site(
+    navigation=(
+        inbox_pages.NAV_ITEM,
+        customers_pages.NAV_ITEM,
+        key_pages.NAV_ITEM,
+        webhook_pages.NAV_ITEM,
+        people_pages.NAV_ITEM,
+        audit_pages.NAV_ITEM,
+    ),
+    template_packages=(
+        "sealdesk.api_keys",
+        "sealdesk.audit_log",
+        "sealdesk.customers",
+        "sealdesk.identity",
+        "sealdesk.tickets",
+        "sealdesk.webhooks",
+    ),
 )

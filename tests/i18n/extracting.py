@@ -9,6 +9,7 @@ from typing import NamedTuple
 from jinja2 import nodes
 
 import sealdesk
+from sealdesk.routes import SITE
 from sealdesk.web.pages import environment, i18n, po_file
 from sealdesk.web.pages.po_file import Entry
 
@@ -68,27 +69,22 @@ def variable_messages() -> list[str]:
     ]
 
 
-_environment_of = cache(environment.environment_of)
+_environment = cache(lambda: environment.create(SITE.template_packages))
 
 
-def _template_paths() -> Iterator[tuple[str, Path]]:
-    """The rooms with templates, and the files of each."""
-    for path in sorted(SOURCE.rglob("templates/**/*.html")):
-        room = path.relative_to(SOURCE).parts[0]
-        yield ("" if room == "web" else f"sealdesk.{room}"), path
+def _template_paths() -> Iterator[Path]:
+    yield from sorted(SOURCE.rglob("templates/**/*.html"))
 
 
 def trees() -> Iterator[tuple[str, nodes.Template]]:
     """All templates of pages: their paths, and how Jinja reads them."""
-    for room, path in _template_paths():
-        environment = _environment_of(room)
-        yield str(path.relative_to(SOURCE)), environment.parse(path.read_text())
+    for path in _template_paths():
+        yield str(path.relative_to(SOURCE)), _environment().parse(path.read_text())
 
 
 def _of_templates() -> Iterator[tuple[str, str | None]]:
-    for room, path in _template_paths():
-        environment = _environment_of(room)
-        extract = environment.extract_translations  # type: ignore[attr-defined]
+    for path in _template_paths():
+        extract = _environment().extract_translations  # type: ignore[attr-defined]
         for _, _, said in extract(path.read_text()):
             one, many = (said, None) if isinstance(said, str) else (said[0], said[1])
             if one is not None:

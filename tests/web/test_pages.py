@@ -5,8 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from sealdesk.errors import ServiceUnavailable
-from sealdesk.routes import PAGES
-from sealdesk.web.pages import render
+from sealdesk.routes import PAGES, SITE
 from sealdesk.web.router import Route
 from tests.support.page_security import (
     FOREIGN_ORIGINS,
@@ -252,4 +251,4 @@ def test_the_first_page_is_light(service: Service) -> None:
 
 def test_places_of_the_navigation_are_pages() -> None:
     rows = {route.path for route in PAGES if route.method == "GET"}
-    assert {place.path for place in render.PLACES} <= rows
+    assert {item.path for item in SITE.navigation} <= rows

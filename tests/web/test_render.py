@@ -12,8 +12,8 @@ _LONG = "{% for n in range(1000) %}{{ n }} {% endfor %}"
 
 def test_a_long_page_lets_others_have_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     made = Environment(loader=DictLoader({"long": _LONG}), autoescape=True)
-    monkeypatch.setitem(environment._made, "room", made)
-    monkeypatch.setattr(environment, "_HELD_S", 0.0)
+    monkeypatch.setitem(environment._environments, (), made)
+    monkeypatch.setattr(environment, "_MAX_SLICE_S", 0.0)
     turns = 0
 
     async def others() -> None:
@@ -24,7 +24,7 @@ def test_a_long_page_lets_others_have_their_turn(monkeypatch: pytest.MonkeyPatch
 
     async def both() -> str:
         beside = asyncio.create_task(others())
-        page = await environment.page("room", "long", {})
+        page = await environment.render((), "long", {})
         beside.cancel()
         return page
 

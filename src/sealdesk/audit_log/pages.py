@@ -14,11 +14,12 @@ from sealdesk.records import audit
 from sealdesk.records.audit import Found, Wanted
 from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.pages.forms import Form
-from sealdesk.web.pages.i18n import gettext
+from sealdesk.web.pages.i18n import gettext, gettext_noop
+from sealdesk.web.pages.site import NavItem
 from sealdesk.web.request import Request, Response
 from sealdesk.web.router import page
 
-_ROOM = "sealdesk.audit_log"
+NAV_ITEM = NavItem("/settings/audit", gettext_noop("Audit"))
 _PER_PAGE = 50
 _MOST_EXPORTED = 10_000
 _HEADS = ("time", "action", "actor_kind", "actor", "actor_id", "address", "object_id", "details")
@@ -46,13 +47,13 @@ class InboxQuery(NamedTuple):
 @page
 async def show_audit(request: Request) -> Response:
     """A page of it, newest first, by actor, action and time."""
-    form = forms.asked(request)
+    form = forms.read_query(request)
     behind = cursor_trail.read(form)
     asked = _asked(form, _PER_PAGE + 1, behind[-1] if behind else None)
     rows = [] if asked.faults else await _read(request, asked.wanted)
     shown = rows[:_PER_PAGE]
-    return await render.show(
-        request, _ROOM, "audit.html", 400 if asked.faults else 200,
+    return await render.page(
+        request, "audit_log/audit.html", 400 if asked.faults else 200,
         deeds=[(each, _object(each), _place(each), _told(each)) for each in shown],
         names=ACTION_NAMES,
         typed=asked.typed,
@@ -71,9 +72,9 @@ async def export_audit(request: Request) -> Response:
 
     Nobody gets it without the audit saying so.
     """
-    asked = _asked(forms.asked(request), _MOST_EXPORTED + 1, None)
+    asked = _asked(forms.read_query(request), _MOST_EXPORTED + 1, None)
     if asked.faults:
-        return render.go(request, f"/settings/audit?{urlencode(asked.typed)}")
+        return render.redirect(request, f"/settings/audit?{urlencode(asked.typed)}")
     rows = await _read(request, asked.wanted, is_long=True)
     details: dict[str, Any] = {name: value for name, value in asked.typed.items() if value}
     details["rows"] = min(len(rows), _MOST_EXPORTED)

@@ -10,11 +10,13 @@ from sealdesk.paging import PageRequest
 from sealdesk.web import body
 from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.pages.forms import Form
+from sealdesk.web.pages.i18n import gettext_noop
+from sealdesk.web.pages.site import NavItem
 from sealdesk.web.request import Request, Response
 from sealdesk.web.router import page
 
-_ROOM = "sealdesk.customers"
 _PATH = "/customers"
+NAV_ITEM = NavItem(_PATH, gettext_noop("Customers"), is_for_all=True)
 _PER_PAGE = 50
 _LONGEST = 320
 _FIELDS = ("email", "name", "phone", "company", "external_id")
@@ -23,7 +25,7 @@ _FIELDS = ("email", "name", "phone", "company", "external_id")
 @page
 async def list_customers(request: Request) -> Response:
     """All of them, newest first, or those whom words lead to."""
-    asked = forms.asked(request)
+    asked = forms.read_query(request)
     way, q = cursor_trail.read(asked), asked.text("q").strip()[:_LONGEST]
     wanted = PageRequest(_PER_PAGE, [way[-1]] if way else None)
     is_too_slow = False
@@ -36,8 +38,8 @@ async def list_customers(request: Request) -> Response:
             )
     except QueryTooSlow:
         found, is_too_slow = [], True
-    return await render.show(
-        request, _ROOM, "customers.html", 503 if is_too_slow else 200,
+    return await render.page(
+        request, "customers/customers.html", 503 if is_too_slow else 200,
         customers=[rules.shown(each) for each in found[:_PER_PAGE]],
         q=q, is_too_slow=is_too_slow,
         older=cursor_trail.older(way, found[_PER_PAGE - 1].id) if len(found) > _PER_PAGE else None,
@@ -75,7 +77,7 @@ async def change_customer(request: Request) -> Response:
     except PreconditionFailed as refusal:
         customer = await _get(request)
         return await _form(request, customer, _merged(customer, typed, form), refusal, sent=form)
-    return render.go(request, f"{_PATH}/{customer_id}")
+    return render.redirect(request, f"{_PATH}/{customer_id}")
 
 
 def _known(customer: Customer) -> dict[str, str]:
@@ -103,11 +105,11 @@ async def _form(
 ) -> Response:
     """The form with what was typed, what is wrong, and what others have changed meanwhile."""
     is_stale = isinstance(refusal, PreconditionFailed)
-    return await render.show(
-        request, _ROOM, "edit_customer.html", refusal.status if refusal else 200,
+    return await render.page(
+        request, "customers/edit_customer.html", refusal.status if refusal else 200,
         customer=rules.shown(customer), etag=rules.etag(customer), typed=typed,
         fields=_FIELDS,
-        faults=forms.faults_of(refusal) if isinstance(refusal, ValidationFailed) else {},
+        faults=forms.faults_by_field(refusal) if isinstance(refusal, ValidationFailed) else {},
         existing_id=refusal.members.get("existing_id", "") if isinstance(refusal, Conflict) else "",
         is_stale=is_stale,
         news=_news(customer, sent) if is_stale and sent is not None else {},

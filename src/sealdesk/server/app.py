@@ -9,7 +9,7 @@ from sealdesk.clock import Clock
 from sealdesk.db import schema_version
 from sealdesk.db.factory import open_database
 from sealdesk.errors import ServiceUnavailable
-from sealdesk.routes import PAGES, ROUTES
+from sealdesk.routes import PAGES, ROUTES, SITE
 from sealdesk.settings import Settings
 from sealdesk.state import AppState, make_state
 from sealdesk.web.application import Application
@@ -25,7 +25,7 @@ def compose(settings: Settings, clock: Clock | None = None) -> tuple[Asgi, AppSt
     Raises sqlite3.Error.
     """
     state = make_state(settings, open_database(settings, name="sealdesk serve"), clock or Clock())
-    application = Application((*ROUTES, *PAGES), state)
+    application = Application((*ROUTES, *PAGES), state, SITE)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":

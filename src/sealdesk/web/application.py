@@ -10,7 +10,8 @@ from sealdesk.db import deadline
 from sealdesk.errors import ApiError, NotFound
 from sealdesk.state import AppState
 from sealdesk.web import envelope
-from sealdesk.web.pages import render
+from sealdesk.web.pages import error_pages, language
+from sealdesk.web.pages.site import Site
 from sealdesk.web.request import Disconnected, Message, Receive, Request, Response, Scope, Send
 from sealdesk.web.router import Route, Router
 
@@ -25,8 +26,9 @@ log = structlog.get_logger("sealdesk.web")
 class Application:
     """Serves the rows of the table of routes."""
 
-    def __init__(self, routes: Sequence[Route], state: AppState) -> None:
+    def __init__(self, routes: Sequence[Route], state: AppState, site: Site) -> None:
         self._router = Router(routes)
+        self._site = site
         self._state = state
         self._metrics = state.metrics
         self._usage = state.key_usage
@@ -35,7 +37,7 @@ class Application:
         """Answer one HTTP request."""
         started = time.perf_counter()
         deadline.begin()
-        request = Request(scope, receive, self._state)
+        request = Request(scope, receive, self._state, self._site)
         route: Route | None = None
         try:
             route, request.params = self._router.find(request.method, request.path)
@@ -60,7 +62,7 @@ class Application:
 
 async def _answered(route: Route, request: Request) -> Response:
     if route.guard.scheme == "session":
-        await render.activate(request)
+        await language.activate(request)
     await route.guard.prove(request)
     for identifier in request.params:
         if not ids.is_canonical(identifier):
@@ -71,8 +73,8 @@ async def _answered(route: Route, request: Request) -> Response:
 async def _refused(request: Request, route: Route | None, refusal: ApiError) -> Response:
     if refusal.status == 503:
         log.warning("unavailable", request_id=request.request_id, cause=repr(refusal.__cause__))
-    if route.guard.scheme == "session" if route else render.is_wanted(request):
-        return await render.refused(request, refusal)
+    if route.guard.scheme == "session" if route else error_pages.prefers_html(request):
+        return await error_pages.error_page(request, refusal)
     return envelope.problem(refusal, request.path, request.request_id)
 
 

@@ -15,6 +15,7 @@ from sealdesk.rate_limits.limiter import RateState
 from sealdesk.settings import Network
 from sealdesk.state import AppState
 from sealdesk.telemetry.key_usage import KeyUse
+from sealdesk.web.pages.site import Site
 
 T = TypeVar("T")
 MAX_BODY_BYTES = 1024 * 1024  # decisions 3
@@ -92,6 +93,7 @@ class Request:
         "receive",
         "request_id",
         "response_headers",
+        "site",
         "skew_s",
         "state",
         "target",
@@ -101,8 +103,9 @@ class Request:
     caller: Caller
     proof: Callable[["Request"], Awaitable[None]]
 
-    def __init__(self, scope: Scope, receive: Receive, state: AppState) -> None:
+    def __init__(self, scope: Scope, receive: Receive, state: AppState, site: Site) -> None:
         self.state = state
+        self.site = site
         self.receive = receive
         self.method: str = scope["method"]
         raw_path: bytes = scope["raw_path"]

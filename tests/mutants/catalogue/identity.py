@@ -165,7 +165,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a log-in sends what it carries anywhere",
         "identity/pages/login.py",
-        "typed if typed is not None and render.is_ours(typed.to) else None",
+        "typed if typed is not None and return_paths.is_page(request, typed.to) else None",
         "typed",
         (f"{_KEPT}::test_what_a_log_in_carries_goes_to_pages_of_ours_only",),
     ),

@@ -69,7 +69,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "what is new in a ticket is not told",
         "tickets/pages/ticket.py",
-        'etag != forms.asked(request).text("etag")',
+        'etag != forms.read_query(request).text("etag")',
         "False",
         (f"{_TICKET_PAGES}::test_what_is_new_is_told_to_who_has_the_ticket_open",),
     ),

@@ -71,9 +71,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "what could not be stored is lost",
-        "web/pages/render.py",
-        'typed = resubmission.of(request, _asked(request)) if request.method == "POST" else None',
-        "typed = None",
+        "web/pages/error_pages.py",
+        "submitted = resubmission.of(request, return_paths.requested_path(request))",
+        "submitted = None",
         (f"{_WEB_PAGES}::test_a_page_without_storage_says_so_and_tries_again",),
     ),
     Mutant(
@@ -99,9 +99,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a browser's weights of languages are passed over",
-        "web/pages/i18n.py",
-        "sorted(wishes, key=lambda wish: -wish[1])",
-        "wishes",
+        "web/pages/language.py",
+        "sorted(ranges, key=lambda each: -each[1])",
+        "ranges",
         ("tests/web/test_i18n.py::test_a_browser_is_answered_in_what_it_prefers",),
     ),
     Mutant(
@@ -134,8 +134,8 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "any path is a place to return to",
-        "web/pages/render.py",
-        "is_ours(path) and not path",
+        "web/pages/return_paths.py",
+        "is_page(request, path) and not path",
         'path.startswith("/") and not path',
         (f"{_LOG_IN_PAGES}::test_a_log_in_leads_to_no_other_place",),
     ),
@@ -210,9 +210,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "what is sent into an ended log-in is lost",
-        "web/pages/render.py",
-        "if typed is not None and typed.typed and is_ours(typed.to):",
-        "if typed is not None and not typed.typed and is_ours(typed.to):",
+        "web/pages/error_pages.py",
+        "if submitted is not None and submitted.typed and return_paths",
+        "if submitted is not None and not submitted.typed and return_paths",
         (
             f"{_KEPT}::test_what_is_sent_into_an_ended_log_in_waits_for_the_next_one",
             f"{_KEPT}::test_every_form_is_kept_and_no_password",
@@ -227,9 +227,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a form of an earlier log-in is lost",
-        "web/pages/render.py",
-        "    elif not is_away:\n        typed = None\n",
-        "    if not is_away:\n        typed = None\n",
+        "web/pages/error_pages.py",
+        "    elif not is_outage:\n        submitted = None\n",
+        "    if not is_outage:\n        submitted = None\n",
         (f"{_KEPT}::test_a_form_of_an_earlier_log_in_is_kept",),
     ),
     Mutant(

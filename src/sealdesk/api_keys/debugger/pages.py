@@ -21,7 +21,6 @@ from sealdesk.web.pages.forms import Form
 from sealdesk.web.request import Request, Response
 from sealdesk.web.router import page
 
-_ROOM = "sealdesk.api_keys"
 _KEYS_OFFERED = 100
 _FIELDS = ("method", "target", "timestamp", "body", "signature", "api_key", "host")
 
@@ -31,7 +30,7 @@ log = structlog.get_logger("sealdesk.api_keys")
 @page
 async def ask(request: Request) -> Response:
     """The form, and of a key that was picked its refusals; of one of them, what is known."""
-    asked = forms.asked(request)
+    asked = forms.read_query(request)
     key_id, refusal_id = asked.text("key"), asked.text("refusal")
     tenant_id = request.caller.tenant_id
 
@@ -150,8 +149,8 @@ async def _show(
         return keys, shown_id, await store.list_refusals(tx, tenant_id, shown_id, last)
 
     keys, shown_id, refusals = await request.read(work)
-    return await render.show(
-        request, _ROOM, "debug.html", 422 if faults else 200,
+    return await render.page(
+        request, "api_keys/debug.html", 422 if faults else 200,
         keys=keys, key_id=shown_id, pasted=pasted, verdict=verdict, refused=refused,
         refusals=refusals, missing=faults, is_other=is_other,
         skew_s=request.state.settings.max_skew_s, iso=clock.iso,

@@ -74,7 +74,7 @@ def wanted(form: Form, now_us: int) -> Typed:
 
 def faults(refusal: ValidationFailed, typed: Typed) -> dict[str, str]:
     """What is wrong beside each field, as people say it."""
-    found = forms.faults_of(refusal)
+    found = forms.faults_by_field(refusal)
     if "expires_at" in found:
         is_instant = clock.parse_instant(typed["expires_at"]) is not None
         past, missing = gettext("This must be in the future."), gettext("Choose a date and a time.")

@@ -15,12 +15,14 @@ from sealdesk.errors import ApiError, Conflict, PreconditionFailed, ValidationFa
 from sealdesk.paging import PageRequest
 from sealdesk.web import body
 from sealdesk.web.pages import cursor_trail, forms, render
+from sealdesk.web.pages.i18n import gettext_noop
 from sealdesk.web.pages.messages import translate
+from sealdesk.web.pages.site import NavItem
 from sealdesk.web.request import Request, Response, is_within
 from sealdesk.web.router import page
 
-_ROOM = "sealdesk.api_keys"
 _PATH = "/settings/api-keys"
+NAV_ITEM = NavItem(_PATH, gettext_noop("API Keys"))
 _PER_PAGE = 50
 _SOON_US = 14 * 24 * 3600 * 1_000_000
 _REFUSALS_SHOWN = 5
@@ -29,13 +31,13 @@ _REFUSALS_SHOWN = 5
 @page
 async def list_keys(request: Request) -> Response:
     """All keys, and which of them need a look."""
-    way = cursor_trail.read(forms.asked(request))
+    way = cursor_trail.read(forms.read_query(request))
     wanted = PageRequest(_PER_PAGE, [way[-1]] if way else None)
     tenant_id = request.caller.tenant_id
     keys = await request.read(lambda tx: store.list_keys(tx, tenant_id, wanted))
     shown = keys[:_PER_PAGE]
-    return await render.show(
-        request, _ROOM, "api_keys.html",
+    return await render.page(
+        request, "api_keys/api_keys.html",
         keys=[_told(key, request.now_us) for key in shown],
         older=cursor_trail.older(way, shown[-1].id) if len(keys) > _PER_PAGE else None,
         newer=cursor_trail.newer(way),
@@ -98,10 +100,10 @@ async def _show_made(request: Request, made: CreatedApiKey) -> Response:
 
     target = f"{request.state.settings.path_prefix}/api/v1/external/whoami"
     allowed = [ipaddress.ip_network(each) for each in made.allowed_ips or ()]
-    return await render.show(
-        request, _ROOM, "made.html", 201,
+    return await render.page(
+        request, "api_keys/made.html", 201,
         key=made, curl=snippet("curl", method="GET", target=target, body="''"),
-        address=render.address(request), ip=request.address,
+        address=render.base_url(request), ip=request.address,
         is_from_here=not allowed or is_within(request.address, tuple(allowed)),
     )  # fmt: skip
 
@@ -109,7 +111,7 @@ async def _show_made(request: Request, made: CreatedApiKey) -> Response:
 @page
 async def show_key(request: Request) -> Response:
     """One key: what it may, how it is used, and what was refused."""
-    span = MONTH if forms.asked(request).text("span") == MONTH.name else DAY
+    span = MONTH if forms.read_query(request).text("span") == MONTH.name else DAY
     key = await _get(request)
     look = await report.find_look(request, key.id, span)
     wanted = PageRequest(_REFUSALS_SHOWN, None)
@@ -120,8 +122,8 @@ async def show_key(request: Request) -> Response:
     refusals = (await request.read(work))[:_REFUSALS_SHOWN]
     used = {name for name, _ in look.permissions} if look else set(key.permissions)
     unused = [name for name in key.permissions if name not in used]
-    return await render.show(
-        request, _ROOM, "api_key.html",
+    return await render.page(
+        request, "api_keys/api_key.html",
         key=_told(key, request.now_us), span=span.name, look=look, unused=unused,
         refusals=refusals, iso=clock.iso, most=report.VALUES_SHOWN, kind_of=plots.kind_of,
     )  # fmt: skip
@@ -151,7 +153,7 @@ async def change_key(request: Request) -> Response:
         key = await _get(request)
         typed = key_form.typed(form) | {"seen": rules.state_of(key)}
         return await _form(request, "edit.html", typed, refusal, key=key)
-    return render.go(request, f"{_PATH}/{key.id}")
+    return render.redirect(request, f"{_PATH}/{key.id}")
 
 
 @page
@@ -177,7 +179,7 @@ async def rotate_key(request: Request) -> Response:
         )
     except (PreconditionFailed, ValidationFailed) as refusal:
         return await _confirm(request, "rotate.html", refusal)
-    return await render.show(request, _ROOM, "made.html", key=rotated, curl="", address="")
+    return await render.page(request, "api_keys/made.html", key=rotated, curl="", address="")
 
 
 @page
@@ -196,15 +198,15 @@ async def revoke_key(request: Request) -> Response:
         )
     except ValidationFailed as refusal:
         return await _confirm(request, "revoke.html", refusal)
-    return render.go(request, f"{_PATH}/{key_id}")
+    return render.redirect(request, f"{_PATH}/{key_id}")
 
 
 async def _confirm(request: Request, template: str, refusal: ApiError | None = None) -> Response:
     key = await _get(request)
     is_asked_again = isinstance(refusal, ValidationFailed)
     looks = [await report.find_look(request, key.id, span) for span in (DAY, MONTH)]
-    return await render.show(
-        request, _ROOM, template, refusal.status if refusal else 200,
+    return await render.page(
+        request, f"api_keys/{template}", refusal.status if refusal else 200,
         is_stale=isinstance(refusal, PreconditionFailed),
         seen=forms.read(request).text("seen") if is_asked_again else key.secret_version,
         key=_told(key, request.now_us), day=looks[0], month=looks[1],
@@ -228,8 +230,8 @@ async def _form(
 ) -> Response:
     """A form with what was typed, and beside each field what is wrong."""
     status = 409 if twin is not None else 200
-    return await render.show(
-        request, _ROOM, template, refusal.status if refusal else status,
+    return await render.page(
+        request, f"api_keys/{template}", refusal.status if refusal else status,
         typed=typed, twin=twin,
         faults=key_form.faults(refusal, typed) if isinstance(refusal, ValidationFailed) else {},
         wrong=translate(refusal.detail) if isinstance(refusal, Conflict) else "",

@@ -8,13 +8,11 @@ from sealdesk.identity.auth import login, session
 from sealdesk.identity.rules import NameChange, PasswordChange, User
 from sealdesk.identity.store import Tenant
 from sealdesk.web import body
-from sealdesk.web.pages import forms, i18n, render
+from sealdesk.web.pages import forms, i18n, language, render, return_paths
 from sealdesk.web.pages.i18n import gettext
 from sealdesk.web.pages.messages import translate
 from sealdesk.web.request import Request, Response
 from sealdesk.web.router import page
-
-_ROOM = "sealdesk.identity"
 
 
 @page
@@ -31,13 +29,13 @@ async def rename(request: Request) -> Response:
     try:
         wanted = body.convert({"name": typed}, NameChange)
     except ValidationFailed as refusal:
-        return await _account(request, refusal, forms.faults_of(refusal), typed)
+        return await _account(request, refusal, forms.faults_by_field(refusal), typed)
     await request.write(
         lambda tx: people_actions.rename(
             tx, request.caller, own_id, wanted.name, now_us=request.now_us
         )
     )
-    return render.go(request, f"{render.ACCOUNT}?changed=name")
+    return render.redirect(request, f"{return_paths.ACCOUNT}?changed=name")
 
 
 @page
@@ -51,26 +49,28 @@ async def change_password(request: Request) -> Response:
         await login.prove_password(request, user.email, change.current)
         began_us = await login.change_password(request, user, change.new)
     except ValidationFailed as refusal:
-        return await _account(request, refusal, forms.faults_of(refusal))
+        return await _account(request, refusal, forms.faults_by_field(refusal))
     except Unauthorized as refusal:
         wrong = gettext("That is not your present password.")
         return await _account(request, refusal, {"current": wrong})
     except TooManyRequests as refusal:
         return await _account(request, refusal, {"current": translate(refusal.detail)})
     token = login.access_token(request, user, began_us)
-    return render.go(request, f"{render.ACCOUNT}?changed=password", session.begin(request, token))
+    return render.redirect(
+        request, f"{return_paths.ACCOUNT}?changed=password", session.begin(request, token)
+    )
 
 
 @page
 async def choose_language(request: Request) -> Response:
     """Keep the language in a cookie, and go back to the page that was looked at."""
     wanted = forms.read(request).text("language")
-    back = render.page_left(request)
-    is_ours = render.is_known(back) or back in ("/reset", render.LOG_IN)
+    back = return_paths.current_page(request)
+    is_ours = return_paths.may_return_to(request, back) or back in ("/reset", return_paths.LOG_IN)
     if wanted not in i18n.LANGUAGES:
         raise NotFound
-    return render.go(
-        request, back if is_ours else render.LOG_IN, render.language_cookie(request, wanted)
+    return render.redirect(
+        request, back if is_ours else return_paths.LOG_IN, language.cookie(request, wanted)
     )
 
 
@@ -89,14 +89,14 @@ async def _account(
     user, tenant = await request.read(work)
     if user is None or tenant is None:
         raise NotFound
-    response = await render.show(
-        request, _ROOM, "account.html", refusal.status if refusal else 200,
+    response = await render.page(
+        request, "identity/account.html", refusal.status if refusal else 200,
         user=user,
         typed=user.name if typed is None else typed,
         tenant=tenant,
         faults=faults or {},
         ends_at=clock.iso(rules.latest_us(token.issued_at)),
-        changed=forms.asked(request).text("changed"),
+        changed=forms.read_query(request).text("changed"),
     )  # fmt: skip
     if refusal is not None:
         response.headers += [

@@ -7,25 +7,26 @@ from sealdesk.identity.rules import Invitation, NameChange, RoleChange, User
 from sealdesk.paging import PageRequest
 from sealdesk.web import body
 from sealdesk.web.pages import cursor_trail, forms, render
-from sealdesk.web.pages.i18n import gettext
+from sealdesk.web.pages.i18n import gettext, gettext_noop
 from sealdesk.web.pages.messages import translate
+from sealdesk.web.pages.site import NavItem
 from sealdesk.web.request import Request, Response
 from sealdesk.web.router import page
 
-_ROOM = "sealdesk.identity"
 _PATH = "/settings/people"
+NAV_ITEM = NavItem(_PATH, gettext_noop("People"))
 _PER_PAGE = 50
 
 
 @page
 async def list_people(request: Request) -> Response:
     """Everybody, newest first, those who were deactivated included."""
-    behind = cursor_trail.read(forms.asked(request))
+    behind = cursor_trail.read(forms.read_query(request))
     wanted = PageRequest(_PER_PAGE, [behind[-1]] if behind else None)
     rows = await request.read(lambda tx: store.list_users(tx, request.caller.tenant_id, wanted))
     shown = rows[:_PER_PAGE]
-    return await render.show(
-        request, _ROOM, "people.html",
+    return await render.page(
+        request, "identity/people.html",
         people=shown,
         own_id=request.caller.actor.id,
         older=cursor_trail.older(behind, shown[-1].id) if len(rows) > _PER_PAGE else None,
@@ -91,7 +92,7 @@ async def rename(request: Request) -> Response:
         )
     except (ValidationFailed, Forbidden) as refusal:
         return await _person(request, refusal, typed)
-    return render.go(request, f"{_PATH}/{user_id}")
+    return render.redirect(request, f"{_PATH}/{user_id}")
 
 
 @page
@@ -108,7 +109,7 @@ async def change_role(request: Request) -> Response:
         )
     except (ValidationFailed, Conflict, Forbidden) as refusal:
         return await _person(request, refusal)
-    return render.go(request, f"{_PATH}/{user_id}")
+    return render.redirect(request, f"{_PATH}/{user_id}")
 
 
 @page
@@ -130,7 +131,7 @@ async def deactivate(request: Request) -> Response:
         return await _person(request, refusal, template="deactivate.html")
     except (Conflict, Forbidden) as refusal:
         return await _person(request, refusal)
-    return render.go(request, f"{_PATH}/{user_id}")
+    return render.redirect(request, f"{_PATH}/{user_id}")
 
 
 @page
@@ -144,7 +145,7 @@ async def reactivate(request: Request) -> Response:
         )
     except (ValidationFailed, Forbidden) as refusal:
         return await _person(request, refusal)
-    return render.go(request, f"{_PATH}/{user_id}")
+    return render.redirect(request, f"{_PATH}/{user_id}")
 
 
 async def _person(
@@ -156,8 +157,8 @@ async def _person(
     (user_id,) = request.params
     user = await request.read(lambda tx: people_actions.get_person(tx, request.caller, user_id))
     givable = rules.givable(request.caller.may)
-    return await render.show(
-        request, _ROOM, template, refusal.status if refusal else 200,
+    return await render.page(
+        request, f"identity/{template}", refusal.status if refusal else 200,
         person=user,
         typed=user.name if typed is None else typed,
         role=forms.read(request).text("role") or user.role,
@@ -165,7 +166,7 @@ async def _person(
         is_self=user.id == request.caller.actor.id,
         is_below=user.role in givable,
         roles=givable,
-        faults=forms.faults_of(refusal) if isinstance(refusal, ValidationFailed) else {},
+        faults=forms.faults_by_field(refusal) if isinstance(refusal, ValidationFailed) else {},
         wrong=_words(refusal),
     )  # fmt: skip
 
@@ -173,11 +174,11 @@ async def _person(
 async def _invitation(
     request: Request, typed: dict[str, str], refusal: ApiError | None = None
 ) -> Response:
-    faults = forms.faults_of(refusal) if isinstance(refusal, ValidationFailed) else {}
+    faults = forms.faults_by_field(refusal) if isinstance(refusal, ValidationFailed) else {}
     if isinstance(refusal, Conflict):
         faults = {"email": gettext("Somebody here or at another desk has this address already.")}
-    return await render.show(
-        request, _ROOM, "invite.html", refusal.status if refusal else 200,
+    return await render.page(
+        request, "identity/invite.html", refusal.status if refusal else 200,
         typed=typed,
         roles=rules.givable(request.caller.may),
         faults=faults,
@@ -189,10 +190,10 @@ async def _link(request: Request, user: User, token: str, status: int) -> Respon
     """The link, and until when it holds. Behind the #, so that it stands in no log."""
     is_invited = user.password_hash is None
     life_us = rules.INVITATION_LIFE_US if is_invited else rules.RESET_LINK_LIFE_US
-    return await render.show(
-        request, _ROOM, "link.html", status,
+    return await render.page(
+        request, "identity/link.html", status,
         person=user,
-        link=f"{render.address(request)}{request.state.settings.path_prefix}/reset#{token}",
+        link=f"{render.base_url(request)}{request.state.settings.path_prefix}/reset#{token}",
         is_invited=is_invited,
         expires_at=clock.iso(request.now_us + life_us),
     )  # fmt: skip

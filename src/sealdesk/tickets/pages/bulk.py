@@ -21,7 +21,6 @@ from sealdesk.web.pages.i18n import gettext
 from sealdesk.web.request import Request, Response
 from sealdesk.web.router import page
 
-_ROOM = "sealdesk.tickets"
 _MOST = 100  # as many as any page could show
 
 
@@ -142,9 +141,9 @@ async def _show(
     *,
     is_done: bool,
 ) -> Response:
-    asked = views.asked(forms.asked(request))
-    return await render.show(
-        request, _ROOM, "bulk_done.html" if is_done else "bulk.html", status,
+    asked = views.asked(forms.read_query(request))
+    return await render.page(
+        request, "tickets/bulk_done.html" if is_done else "tickets/bulk.html", status,
         back=asked.link(), action=asked.bulk(),
         changed=[line for line in lines if not line.why],
         kept=[line for line in lines if line.why],

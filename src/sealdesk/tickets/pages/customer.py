@@ -11,7 +11,6 @@ from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.request import Request, Response
 from sealdesk.web.router import page
 
-_ROOM = "sealdesk.tickets"
 _PER_PAGE = 25
 
 
@@ -19,7 +18,7 @@ _PER_PAGE = 25
 async def show_customer(request: Request) -> Response:
     """One customer: what is known of them, and their tickets, newest first."""
     tenant_id, (customer_id,) = request.caller.tenant_id, request.params
-    way = cursor_trail.read(forms.asked(request))
+    way = cursor_trail.read(forms.read_query(request))
     wanted = PageRequest(_PER_PAGE, [way[-1]] if way else None)
 
     async def work(tx: Tx) -> tuple[CustomerResponse, list[TicketResponse]]:
@@ -28,8 +27,8 @@ async def show_customer(request: Request) -> Response:
         return customer_rules.shown(customer), tickets
 
     customer, tickets = await request.read(work)
-    return await render.show(
-        request, _ROOM, "customer.html",
+    return await render.page(
+        request, "tickets/customer.html",
         customer=customer, tickets=tickets[:_PER_PAGE],
         older=(
             cursor_trail.older(way, tickets[_PER_PAGE - 1].id) if len(tickets) > _PER_PAGE else None

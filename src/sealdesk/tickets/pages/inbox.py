@@ -25,10 +25,12 @@ from sealdesk.tickets.store import lists
 from sealdesk.tickets.store.lists import Filter
 from sealdesk.tickets.types import PRIORITIES, STATUSES, Status
 from sealdesk.web.pages import forms, render
+from sealdesk.web.pages.i18n import gettext_noop
+from sealdesk.web.pages.site import NavItem
 from sealdesk.web.request import Request, Response
 from sealdesk.web.router import page
 
-ROOM = "sealdesk.tickets"
+NAV_ITEM = NavItem("/tickets", gettext_noop("Tickets"), is_for_all=True)
 PER_PAGE = 50
 _ARRIVED = 25  # as many new tickets are counted
 _MEANT = 10  # as many customers are offered
@@ -58,7 +60,7 @@ class _Found(NamedTuple):
 @page
 async def inbox(request: Request) -> Response:
     """The tickets of one status, newest first, and whatever narrows them."""
-    asked = views.asked(forms.asked(request))
+    asked = views.asked(forms.read_query(request))
     wanted = asked.filter(request.caller.actor.id)
     found, is_too_slow = await _find(request, asked, wanted)
     if not asked.is_narrowed() and not any(found.counts.values()):
@@ -66,11 +68,11 @@ async def inbox(request: Request) -> Response:
     is_unknown = bool(asked.customer) and found.customer is None and not is_too_slow
     meant = await _meant(request, asked) if is_unknown else []
     if len(meant) == 1:
-        return render.go(request, asked.link(customer=meant[0].id))
+        return render.redirect(request, asked.link(customer=meant[0].id))
     shown = found.rows[:PER_PAGE]
     is_more = len(found.rows) > PER_PAGE
-    return await render.show(
-        request, ROOM, "tickets.html", 503 if is_too_slow else 200, may_fetch=True,
+    return await render.page(
+        request, "tickets/tickets.html", 503 if is_too_slow else 200, may_fetch=True,
         asked=asked,
         rows=[_row(lists.show(row)) for row in shown],
         counts=found.counts, counted=lists.COUNTED,
@@ -164,10 +166,10 @@ def _since(request: Request, asked: InboxQuery, shown: Sequence[Stored]) -> str:
 async def _first_steps(request: Request) -> Response:
     """What leads to the first ticket."""
     target = f"{request.state.settings.path_prefix}/api/v1/external/tickets"
-    command = await asyncio.to_thread(_first_ticket, render.address(request), target)
+    command = await asyncio.to_thread(_first_ticket, render.base_url(request), target)
     poll = InboxQuery(status=None).poll(ids.lowest(0))
-    return await render.show(
-        request, ROOM, "first_steps.html", may_fetch=True, command=command, poll=poll
+    return await render.page(
+        request, "tickets/first_steps.html", may_fetch=True, command=command, poll=poll
     )
 
 
@@ -186,14 +188,14 @@ def _first_ticket(address: str, target: str) -> str:
 @page
 async def arrived(request: Request) -> Response:
     """A line that says how many tickets of a view are new since it was shown; or nothing."""
-    form = forms.asked(request)
+    form = forms.read_query(request)
     asked, since = views.asked(form), form.text("since")
     wanted = msgspec.structs.replace(
         asked.filter(request.caller.actor.id), sort_by="created_at", newest_first=False
     )
     count = await _count_since(request, asked, wanted, since) if ids.is_canonical(since) else 0
-    return await render.show(
-        request, ROOM, "arrived.html",
+    return await render.page(
+        request, "tickets/arrived.html",
         count=count, most=_ARRIVED, asked=asked, is_first=since == ids.lowest(0),
     )  # fmt: skip
 

@@ -29,7 +29,6 @@ from sealdesk.web.pages.forms import Form
 from sealdesk.web.request import Request, Response
 from sealdesk.web.router import page
 
-_ROOM = "sealdesk.tickets"
 _PATH = "/tickets"
 _CHANGES = 50
 _CHOSEN = ("status", "priority", "assignee_id")
@@ -72,7 +71,7 @@ async def change_ticket(request: Request) -> Response:
         was: dict[str, Any] = {name: form.text(f"was_{name}") for name in _CHOSEN}
         was["tags"] = form.texts("was_tags")
         return await _show(request, _Sent("change", typed, refusal, form.text("seen_change"), was))
-    return render.go(request, f"{_PATH}/{ticket_id}")
+    return render.redirect(request, f"{_PATH}/{ticket_id}")
 
 
 @page
@@ -94,7 +93,7 @@ async def reply(request: Request) -> Response:
         written = await request.write(work)
     except (ValidationFailed, Conflict, PreconditionFailed) as refusal:
         return await _show(request, _Sent("reply", {**typed, "status": status}, refusal))
-    return render.go(request, f"{_PATH}/{ticket_id}?sent={written.id}#reply-{written.id}")
+    return render.redirect(request, f"{_PATH}/{ticket_id}?sent={written.id}#reply-{written.id}")
 
 
 @page
@@ -116,9 +115,9 @@ async def tell_news(request: Request) -> Response:
         return shown.etag, _told(others)
 
     etag, told = await (request.write(work) if request.method == "POST" else request.read(work))
-    is_changed = etag != forms.asked(request).text("etag")
-    return await render.show(
-        request, _ROOM, "news.html", ticket_id=ticket_id, told=told, is_changed=is_changed
+    is_changed = etag != forms.read_query(request).text("etag")
+    return await render.page(
+        request, "tickets/news.html", ticket_id=ticket_id, told=told, is_changed=is_changed
     )
 
 
@@ -126,7 +125,7 @@ async def tell_news(request: Request) -> Response:
 async def show_history(request: Request) -> Response:
     """All that was changed of a ticket, newest first."""
     tenant_id, (ticket_id,) = request.caller.tenant_id, request.params
-    way = cursor_trail.read(forms.asked(request))
+    way = cursor_trail.read(forms.read_query(request))
     wanted = PageRequest(_CHANGES, [way[-1]] if way else None)
 
     async def work(tx: Tx) -> tuple[TicketResponse, list[Changed], dict[str, str]]:
@@ -137,8 +136,8 @@ async def show_history(request: Request) -> Response:
 
     ticket, changes, names = await request.read(work)
     is_more = len(changes) > _CHANGES
-    return await render.show(
-        request, _ROOM, "history.html",
+    return await render.page(
+        request, "tickets/history.html",
         ticket=ticket, names=names, changes=changes[:_CHANGES],
         older=cursor_trail.older(way, changes[_CHANGES - 1].id) if is_more else None,
         newer=cursor_trail.newer(way),
@@ -147,7 +146,7 @@ async def show_history(request: Request) -> Response:
 
 async def _show(request: Request, sent: _Sent | None = None) -> Response:
     """The page of a ticket; with what was typed and what is wrong, when a form was refused."""
-    asked, (ticket_id,) = forms.asked(request), request.params
+    asked, (ticket_id,) = forms.read_query(request), request.params
     (before,) = cursor_trail.read(asked)[-1:] or (None,)
     view = await request.read(
         lambda tx: view_model.view(
@@ -155,8 +154,8 @@ async def _show(request: Request, sent: _Sent | None = None) -> Response:
         )
     )
     ticket = view.ticket
-    return await render.show(
-        request, _ROOM, "ticket.html", sent.refusal.status if sent else 200, may_fetch=True,
+    return await render.page(
+        request, "tickets/ticket.html", sent.refusal.status if sent else 200, may_fetch=True,
         view=view, ticket=ticket, names=view.names, linked=linked,
         before=before,
         told=_told(view.answering), is_changed=False, ticket_id=ticket.id,
@@ -180,7 +179,7 @@ def _refused(view: View, sent: _Sent | None) -> dict[str, Any]:
         "refused": sent.form if sent else "",
         "is_stale": sent is not None and isinstance(sent.refusal, PreconditionFailed),
         "wrong": sent.refusal.code if sent and isinstance(sent.refusal, Conflict) else "",
-        "faults": forms.faults_of(sent.refusal)
+        "faults": forms.faults_by_field(sent.refusal)
         if sent and isinstance(sent.refusal, ValidationFailed)
         else {},
         "since": [],

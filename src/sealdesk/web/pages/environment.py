@@ -1,4 +1,4 @@
-"""Rendering templates: escaping by default, and how instants are written."""
+"""The Jinja environment: escaping by default, filters, and rendering in slices."""
 
 import asyncio
 import time
@@ -12,40 +12,44 @@ from sealdesk.web.pages import i18n
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
-_made: dict[str, "Environment"] = {}
-_HELD_S = 0.002  # an inbox of 50 tickets is put together in 3 to 4 ms
+SHARED = "shared"
+_environments: dict[tuple[str, ...], "Environment"] = {}
+_MAX_SLICE_S = 0.002  # an inbox of 50 tickets takes 3 to 4 ms
 
 
-async def page(room: str, template: str, values: dict[str, Any]) -> str:
-    """A template of a room's package, or with "" of what all rooms share, as HTML."""
-    environment = _made.get(room)
+async def render(packages: tuple[str, ...], template: str, values: dict[str, Any]) -> str:
+    """The HTML of a template. packages: see `create`."""
+    environment = _environments.get(packages)
     if environment is None:
-        # Compiling all of a room's templates takes a tenth of a second: beside the request loop.
-        environment = await asyncio.to_thread(environment_of, room)
-        _made[room] = environment
-    return await _rendered(environment.get_template(template), values)
+        # Compiling the templates blocks for longer than any request: not in the event loop.
+        environment = _environments[packages] = await asyncio.to_thread(create, packages)
+    return await _render_in_slices(environment.get_template(template), values)
 
 
-async def _rendered(template: "Template", values: dict[str, Any]) -> str:
-    """The page; whatever else waits for the request loop has its turn meanwhile."""
+async def _render_in_slices(template: "Template", values: dict[str, Any]) -> str:
     parts = []
-    began_s = time.perf_counter()  # uvloop's own clock stands still within a turn
+    began_s = time.perf_counter()  # uvloop caches its own clock within an iteration
     for part in template.generate(values):
         parts.append(part)
-        if time.perf_counter() - began_s > _HELD_S:
+        if time.perf_counter() - began_s > _MAX_SLICE_S:
             await asyncio.sleep(0)
             began_s = time.perf_counter()
     return "".join(parts)
 
 
-def environment_of(room: str) -> "Environment":
-    """The templates of a room's package, compiled."""
-    # Late: only who serves pages pays for it, not every start.
-    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+def create(packages: tuple[str, ...]) -> "Environment":
+    """The environment of these packages, all templates compiled.
 
-    shared = PackageLoader("sealdesk.web", "templates/pages")
+    `tickets/inbox.html` is `templates/inbox.html` of the package `sealdesk.tickets`; `shared/`
+    holds the templates of `web` that all rooms extend and import.
+    """
+    # Imported here: a start that serves no page does not pay for it.
+    from jinja2 import Environment, PackageLoader, PrefixLoader, StrictUndefined
+
+    loaders = {package.rpartition(".")[2]: PackageLoader(package) for package in packages}
+    loaders[SHARED] = PackageLoader("sealdesk.web", "templates/pages")
     environment = Environment(
-        loader=ChoiceLoader([PackageLoader(room), shared]) if room else shared,
+        loader=PrefixLoader(loaders),
         autoescape=True,
         undefined=StrictUndefined,
         extensions=["jinja2.ext.i18n"],
@@ -54,8 +58,8 @@ def environment_of(room: str) -> "Environment":
     )
     environment.filters["instant"] = _instant
     environment.filters["minute"] = _minute
-    # For texts out of variables: unlike `_`, which takes what it says for HTML of ours.
-    environment.filters["said"] = i18n.gettext
+    # For messages in variables: `_` marks its result as safe HTML, this filter does not.
+    environment.filters["translated"] = i18n.gettext
     environment.filters["number"] = i18n.number
     environment.filters["json"] = _json
     environment.install_gettext_callables(  # type: ignore[attr-defined] # added by the extension
@@ -68,16 +72,16 @@ def environment_of(room: str) -> "Environment":
 
 
 def _instant(iso: str) -> str:
-    """To the second in UTC, as people without scripts see it."""
+    """To the second in UTC: what a browser without scripts shows."""
     return iso[:19].replace("T", " ") + " UTC"
 
 
 def _json(value: object) -> str:
-    """As people read it; Jinja's `tojson` is for scripts, and writes \\u0026 for "&"."""
+    """Indented for people; Jinja's `tojson` is for scripts, and writes \\u0026 for "&"."""
     return msgspec.json.format(msgspec.json.encode(value), indent=0).decode()
 
 
 def _minute(text: str) -> str:
-    """An instant as fields for it take it: in UTC, to the minute; else what was typed."""
+    """An instant as the value of a datetime-local field; any other text unchanged."""
     at_us = clock.parse_instant(text)
     return text if at_us is None else clock.iso(at_us)[:16]

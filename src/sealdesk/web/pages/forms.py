@@ -38,7 +38,7 @@ def read(request: Request) -> Form:
     return _parsed(request.body)
 
 
-def asked(request: Request) -> Form:
+def read_query(request: Request) -> Form:
     """What the address says behind its `?`; what no page knows is passed over. Raises Malformed."""
     return _parsed(request.query)
 
@@ -85,7 +85,7 @@ def check_token(request: Request, token: str) -> None:
         raise _foreign()
 
 
-def faults_of(refusal: ValidationFailed) -> dict[str, str]:
+def faults_by_field(refusal: ValidationFailed) -> dict[str, str]:
     """What is wrong, by the name of the field; of several faults the first."""
     faults: dict[str, str] = {}
     for fault in refusal.members["errors"]:

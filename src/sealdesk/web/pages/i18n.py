@@ -50,28 +50,6 @@ def gettext_noop(message: str) -> str:
     return message
 
 
-def preferred(chosen: str, accepted: str) -> str:
-    """The language that was chosen, else the best that a browser accepts, else English."""
-    if chosen in LANGUAGES:
-        return chosen
-    wishes = [_wish(part) for part in accepted[:500].split(",")]
-    for language, weight in sorted(wishes, key=lambda wish: -wish[1]):
-        if language in LANGUAGES and weight > 0:
-            return language
-    return ENGLISH
-
-
-def _wish(part: str) -> tuple[str, float]:
-    """A language without its region and how much it is wanted: `de-AT;q=0.8` is (de, 0.8)."""
-    name, _, further = part.partition(";")
-    weight = further.strip().removeprefix("q=")
-    try:
-        wanted = float(weight) if weight else 1.0
-    except ValueError:
-        wanted = 0.0
-    return name.strip().lower().partition("-")[0], wanted
-
-
 _read: dict[str, Catalogue] = {}
 
 

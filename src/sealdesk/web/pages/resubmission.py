@@ -53,7 +53,7 @@ _LABELS = {
 }
 
 
-class Kept(NamedTuple):
+class Resubmission(NamedTuple):
     """A form that was sent. to: its address; fields: without passwords and the form's token."""
 
     to: str
@@ -85,11 +85,11 @@ class Kept(NamedTuple):
 
     @property
     def carried(self) -> list[tuple[str, str]]:
-        """The fields by which the log-in carries it along; `found` reads them."""
+        """The fields by which the log-in carries it along; `from_login` reads them."""
         return [(_TO, self.to), *((f"{_PREFIX}{name}", value) for name, value in self.fields)]
 
 
-def of(request: Request, to: str) -> Kept | None:
+def of(request: Request, to: str) -> Resubmission | None:
     """The form of ours that was sent there; None where there is none, or nothing but passwords."""
     try:
         sent = forms.read(request)
@@ -98,19 +98,19 @@ def of(request: Request, to: str) -> Kept | None:
     names = {name for name, _ in sent.fields}
     left_out = {*PASSWORDS, forms.TOKEN}
     fields = [(name, value) for name, value in sent.fields if name not in left_out]
-    kept = Kept(to, fields, sent.text(forms.TOKEN))
+    sent_form = Resubmission(to, fields, sent.text(forms.TOKEN))
     is_ours = forms.TOKEN in names and len(request.body) <= _MOST_BYTES
-    return kept if is_ours and (kept.typed or not names & PASSWORDS) else None
+    return sent_form if is_ours and (sent_form.typed or not names & PASSWORDS) else None
 
 
-def found(form: Form) -> Kept | None:
+def from_login(form: Form) -> Resubmission | None:
     """What a log-in carries along. Where it goes to is to be looked at by who sends it there."""
     fields = [
         (name.removeprefix(_PREFIX), value)
         for name, value in form.fields
         if name.startswith(_PREFIX)
     ]
-    return Kept(form.text(_TO), fields) if fields else None
+    return Resubmission(form.text(_TO), fields) if fields else None
 
 
 def _said(name: str, value: str) -> str:

@@ -14,7 +14,6 @@ from sealdesk.webhooks.rules import Endpoint, Replay
 from sealdesk.webhooks.store import endpoints as endpoint_store
 from sealdesk.webhooks.types import DeliveryWithAttempts, NewReplay
 
-_ROOM = "sealdesk.webhooks"
 _PATH = "/settings/webhooks"
 _HOUR_US = 3600 * 1_000_000
 _REPLAYS = PageRequest(5, None)
@@ -31,7 +30,7 @@ async def show_delivery(request: Request) -> Response:
 
     endpoint, delivery = await request.read(work)
     webhook = rules.shown(endpoint, request.now_us)
-    return await render.show(request, _ROOM, "delivery.html", webhook=webhook, delivery=delivery)
+    return await render.page(request, "webhooks/delivery.html", webhook=webhook, delivery=delivery)
 
 
 @page
@@ -39,7 +38,7 @@ async def try_webhook(request: Request) -> Response:
     """Send a test now, and show what came of it."""
     (endpoint_id,) = request.params
     tried = await endpoint_service.try_webhook(request, endpoint_id)
-    return render.go(request, f"{_PATH}/{endpoint_id}/deliveries/{tried.id}")
+    return render.redirect(request, f"{_PATH}/{endpoint_id}/deliveries/{tried.id}")
 
 
 @page
@@ -51,7 +50,7 @@ async def redeliver(request: Request) -> Response:
             tx, request.caller, endpoint_id, delivery_id, now_us=request.now_us
         )
     )
-    return render.go(request, f"{_PATH}/{endpoint_id}/deliveries/{delivery_id}")
+    return render.redirect(request, f"{_PATH}/{endpoint_id}/deliveries/{delivery_id}")
 
 
 @page
@@ -74,7 +73,7 @@ async def replay(request: Request) -> Response:
         )
     except (ValidationFailed, Conflict) as refusal:
         return await _replay_form(request, typed, refusal)
-    return render.go(request, f"{_PATH}/{endpoint_id}/replay")
+    return render.redirect(request, f"{_PATH}/{endpoint_id}/replay")
 
 
 async def _replay_form(
@@ -87,12 +86,12 @@ async def _replay_form(
         return endpoint, await endpoint_store.list_replays(tx, tenant_id, endpoint_id, _REPLAYS)
 
     endpoint, replays = await request.read(work)
-    return await render.show(
-        request, _ROOM, "replay.html", refusal.status if refusal else 200,
+    return await render.page(
+        request, "webhooks/replay.html", refusal.status if refusal else 200,
         webhook=rules.shown(endpoint, request.now_us),
         replays=[rules.replay_shown(each) for each in replays[: _REPLAYS.per_page]],
         typed={name: _as_typed(text) for name, text in typed.items()},
-        faults=forms.faults_of(refusal) if isinstance(refusal, ValidationFailed) else {},
+        faults=forms.faults_by_field(refusal) if isinstance(refusal, ValidationFailed) else {},
         wrong=translate(refusal.detail) if isinstance(refusal, Conflict) else "",
     )  # fmt: skip
 

@@ -10,7 +10,9 @@ from sealdesk.paging import PageRequest
 from sealdesk.web import body
 from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.pages.forms import Form
+from sealdesk.web.pages.i18n import gettext_noop
 from sealdesk.web.pages.messages import translate
+from sealdesk.web.pages.site import NavItem
 from sealdesk.web.request import Request, Response
 from sealdesk.web.router import page
 from sealdesk.webhooks import actions, endpoint_service, rules
@@ -24,8 +26,8 @@ from sealdesk.webhooks.types import (
     WebhookChange,
 )
 
-_ROOM = "sealdesk.webhooks"
 _PATH = "/settings/webhooks"
+NAV_ITEM = NavItem(_PATH, gettext_noop("Webhooks"))
 _PER_PAGE = 25
 _STATUSES: dict[str, DeliveryStatus] = {each: each for each in get_args(DeliveryStatus)}
 
@@ -42,7 +44,7 @@ async def list_webhooks(request: Request) -> Response:
 
     endpoints, last = await request.read(work)
     rows = [(rules.shown(each, request.now_us), last.get(each.id)) for each in endpoints]
-    return await render.show(request, _ROOM, "webhooks.html", rows=rows, most=rules.MAX_ENDPOINTS)
+    return await render.page(request, "webhooks/webhooks.html", rows=rows, most=rules.MAX_ENDPOINTS)
 
 
 @page
@@ -60,13 +62,13 @@ async def create_webhook(request: Request) -> Response:
         made = await endpoint_service.create_webhook(request, new)
     except (ValidationFailed, Conflict) as refusal:
         return await _form(request, "new.html", _wanted(form), refusal)
-    return await render.show(request, _ROOM, "secret.html", 201, webhook=made, is_new=True)
+    return await render.page(request, "webhooks/secret.html", 201, webhook=made, is_new=True)
 
 
 @page
 async def show_webhook(request: Request) -> Response:
     """One endpoint, what can be done with it, and what was delivered."""
-    asked = forms.asked(request)
+    asked = forms.read_query(request)
     status = _STATUSES.get(asked.text("status"))
     way = cursor_trail.read(asked)
     wanted = PageRequest(_PER_PAGE, [way[-1]] if way else None)
@@ -80,8 +82,8 @@ async def show_webhook(request: Request) -> Response:
 
     endpoint, rows = await request.read(work)
     shown = rows[:_PER_PAGE]
-    return await render.show(
-        request, _ROOM, "webhook.html",
+    return await render.page(
+        request, "webhooks/webhook.html",
         webhook=rules.shown(endpoint, request.now_us),
         deliveries=shown,
         filter=status,
@@ -106,7 +108,7 @@ async def change_webhook(request: Request) -> Response:
         await endpoint_service.change_webhook(request, endpoint.id, change)
     except ValidationFailed as refusal:
         return await _form(request, "edit.html", _wanted(form), refusal, webhook=endpoint)
-    return render.go(request, f"{_PATH}/{endpoint.id}")
+    return render.redirect(request, f"{_PATH}/{endpoint.id}")
 
 
 @page
@@ -124,7 +126,7 @@ async def activate_webhook(request: Request) -> Response:
 async def _switch(request: Request, change: WebhookChange) -> Response:
     (endpoint_id,) = request.params
     await endpoint_service.change_webhook(request, endpoint_id, change)
-    return render.go(request, f"{_PATH}/{endpoint_id}")
+    return render.redirect(request, f"{_PATH}/{endpoint_id}")
 
 
 @page
@@ -149,7 +151,7 @@ async def rotate_secret(request: Request) -> Response:
         )
     except ValidationFailed as refusal:
         return await _confirm(request, "rotate.html", refusal)
-    return await render.show(request, _ROOM, "secret.html", webhook=rotated, is_new=False)
+    return await render.page(request, "webhooks/secret.html", webhook=rotated, is_new=False)
 
 
 @page
@@ -170,7 +172,7 @@ async def delete_webhook(request: Request) -> Response:
         )
     except ValidationFailed as refusal:
         return await _confirm(request, "delete.html", refusal)
-    return render.go(request, _PATH)
+    return render.redirect(request, _PATH)
 
 
 async def _confirm(
@@ -178,7 +180,7 @@ async def _confirm(
 ) -> Response:
     webhook = rules.shown(await _get(request), request.now_us)
     status = refusal.status if refusal else 200
-    return await render.show(request, _ROOM, template, status, webhook=webhook)
+    return await render.page(request, f"webhooks/{template}", status, webhook=webhook)
 
 
 async def _get(request: Request) -> Endpoint:
@@ -206,10 +208,10 @@ async def _form(
     **values: Any,
 ) -> Response:
     """A form with what was typed, and beside each field what is wrong."""
-    return await render.show(
-        request, _ROOM, template, refusal.status if refusal else 200,
+    return await render.page(
+        request, f"webhooks/{template}", refusal.status if refusal else 200,
         typed=typed,
-        faults=forms.faults_of(refusal) if isinstance(refusal, ValidationFailed) else {},
+        faults=forms.faults_by_field(refusal) if isinstance(refusal, ValidationFailed) else {},
         wrong=translate(refusal.detail) if isinstance(refusal, Conflict) else "",
         kinds=SUBSCRIBABLE,
         **values,

@@ -1,0 +1,158 @@
+"""Error pages, the log-in form in their place, and forms that can be sent again."""
+
+from typing import NamedTuple
+from urllib.parse import quote
+
+from sealdesk.errors import CODES, ApiError, Unauthorized
+from sealdesk.web.pages import language, render, resubmission, return_paths
+from sealdesk.web.pages.i18n import gettext_noop
+from sealdesk.web.pages.messages import translate
+from sealdesk.web.pages.resubmission import Resubmission
+from sealdesk.web.request import Request, Response
+
+
+class _ErrorText(NamedTuple):
+    title: str
+    advice: str
+
+
+_ERROR_TEXTS = {
+    "insufficient_role": _ErrorText(
+        gettext_noop("This page is for administrators"),
+        gettext_noop(
+            "Your log-in is fine, but this is not yours to change. Ask an administrator of your"
+            " desk."
+        ),
+    ),
+    "foreign_form": _ErrorText(
+        gettext_noop("That form is out of date"),
+        gettext_noop(
+            "It was not sent from a page of your present log-in, so nothing was changed. Go back,"
+            " reload the page, and send it again."
+        ),
+    ),
+    "malformed_request": _ErrorText(
+        gettext_noop("That cannot be read"),
+        gettext_noop("Go back, reload the page, and send its form again."),
+    ),
+    "method_not_allowed": _ErrorText(
+        gettext_noop("There is nothing to read here"),
+        gettext_noop("This address only takes a form. Go back to the page that the form is on."),
+    ),
+    "body_too_large": _ErrorText(
+        gettext_noop("That is too long"),
+        gettext_noop("Go back and send less of it. Nothing was changed."),
+    ),
+    "not_found": _ErrorText(
+        gettext_noop("There is nothing here"),
+        gettext_noop("The address may be mistyped, or what was here has been deleted."),
+    ),
+    "storage_unavailable": _ErrorText(
+        gettext_noop("Back in a moment"),
+        gettext_noop("The storage cannot be reached right now. Try again in a moment."),
+    ),
+    "query_too_slow": _ErrorText(
+        gettext_noop("That would take too long"),
+        gettext_noop(
+            "There is too much to look through. Ask for less, for instance a shorter time."
+        ),
+    ),
+    "internal_error": _ErrorText(
+        gettext_noop("Something went wrong"),
+        gettext_noop("That was our fault, and it has been noted."),
+    ),
+}
+_STALE_FORM = _ErrorText(
+    gettext_noop("That form is out of date"),
+    gettext_noop("It was made for an earlier log-in, so nothing was changed."),
+)
+_NOT_SENT = _ErrorText(
+    gettext_noop("This was not sent yet"),
+    gettext_noop("Your log-in had ended, so nothing was changed."),
+)
+
+
+def prefers_html(request: Request) -> bool:
+    """Whether an error outside the pages' routes is rendered as HTML rather than as JSON."""
+    is_api = f"{request.path}/".startswith("/api/")
+    return not is_api and b"text/html" in request.headers.get(b"accept", b"")
+
+
+async def error_page(request: Request, error: ApiError) -> Response:
+    """An error page that keeps the submitted form, or for Unauthorized the way to the log-in."""
+    await language.activate(request)
+    submitted = None
+    if request.method == "POST":
+        submitted = resubmission.of(request, return_paths.requested_path(request))
+    if isinstance(error, Unauthorized):
+        return await _ask_to_log_in(request, error, submitted)
+    text = _ERROR_TEXTS.get(error.code) or _ErrorText(
+        CODES[error.code].title, translate(error.detail)
+    )
+    is_outage = error.code == "storage_unavailable"
+    if error.code == "foreign_form" and request.visitor and submitted and submitted.typed:
+        text = _STALE_FORM
+    elif not is_outage:
+        submitted = None
+    response = await _message_page(
+        request,
+        error.status,
+        text,
+        submitted,
+        return_paths.find_return_path(request),
+        is_outage and request.method == "GET",
+    )
+    response.headers += [(name.encode(), value.encode()) for name, value in error.headers]
+    return response
+
+
+async def login_page(
+    request: Request,
+    status: int = 200,
+    *,
+    next_path: str,
+    submitted: Resubmission | None = None,
+    email: str = "",
+    error_text: str = "",
+    has_expired: bool = False,
+) -> Response:
+    """The log-in form. next_path: where it leads; submitted: the form that it carries along."""
+    return await render.page(
+        request, "shared/log_in.html", status,
+        next=next_path, resubmission=submitted, email=email, wrong=error_text,
+        has_expired=has_expired,
+    )  # fmt: skip
+
+
+async def resubmission_page(request: Request, submitted: Resubmission, back: str) -> Response:
+    """After the log-in: the form that an expired session did not accept, ready to be sent."""
+    return await _message_page(request, 200, _NOT_SENT, submitted, back)
+
+
+async def _ask_to_log_in(
+    request: Request, error: ApiError, submitted: Resubmission | None
+) -> Response:
+    back = return_paths.find_return_path(request)
+    if submitted is not None and submitted.typed and return_paths.is_page(request, submitted.to):
+        return await login_page(
+            request, error.status, next_path=back, submitted=submitted, has_expired=True
+        )
+    query = f"?next={quote(back, safe='/')}" if back else ""
+    return render.redirect(request, f"{return_paths.LOG_IN}{query}")
+
+
+async def _message_page(
+    request: Request,
+    status: int,
+    text: _ErrorText,
+    submitted: Resubmission | None,
+    back: str,
+    retries: bool = False,
+) -> Response:
+    if submitted is not None and request.visitor is not None:
+        submitted = submitted._replace(token=request.visitor.form_token)
+    return await render.page(
+        request, "shared/error.html", status,
+        message=text, resubmission=submitted, back=back, retries=retries,
+        request_id=request.request_id if status >= 400 else "",
+    )  # fmt: skip

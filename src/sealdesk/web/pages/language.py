@@ -1,0 +1,41 @@
+"""The language of a request: from the cookie, else from Accept-Language, else English."""
+
+from sealdesk.web.pages import i18n
+from sealdesk.web.request import Header, Request
+
+_COOKIE = "sealdesk-language"
+
+
+async def activate(request: Request) -> None:
+    """Activate the language of this request."""
+    accepted = request.headers.get(b"accept-language", b"").decode("latin-1")
+    await i18n.activate(negotiate(request.cookie(_COOKIE) or "", accepted))
+
+
+def cookie(request: Request, language: str) -> Header:
+    """The header that stores the chosen language for a year."""
+    secure = "; Secure" if request.is_https else ""
+    flags = f"Path=/; HttpOnly; SameSite=Lax; Max-Age=31536000{secure}"
+    return b"set-cookie", f"{_COOKIE}={language}; {flags}".encode()
+
+
+def negotiate(chosen: str, accepted: str) -> str:
+    """The chosen language, else the best match of an Accept-Language header, else English."""
+    if chosen in i18n.LANGUAGES:
+        return chosen
+    ranges = [_parse_range(part) for part in accepted[:500].split(",")]
+    for language, weight in sorted(ranges, key=lambda each: -each[1]):
+        if language in i18n.LANGUAGES and weight > 0:
+            return language
+    return i18n.ENGLISH
+
+
+def _parse_range(part: str) -> tuple[str, float]:
+    # `de-AT;q=0.8` is ("de", 0.8): catalogues exist by language, not by region.
+    name, _, parameter = part.partition(";")
+    weight = parameter.strip().removeprefix("q=")
+    try:
+        quality = float(weight) if weight else 1.0
+    except ValueError:
+        quality = 0.0
+    return name.strip().lower().partition("-")[0], quality
