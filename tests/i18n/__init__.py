@@ -1,1 +1,1 @@
-"""The catalogue of texts: taken out of the source, and merged with its translations."""
+"""The message catalogues of the pages: extraction, update and checks."""

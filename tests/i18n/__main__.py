@@ -1,28 +1,23 @@
-"""`python -m tests.i18n`: take the texts out of the source anew, and say which lack a translation.
-
-Translations whose text is there no more are left out.
-"""
+"""`python -m tests.i18n`: update and compile the catalogues, and name what lacks a translation."""
 
 import sys
 
-from tests.i18n import extracting
+from tests.i18n import catalogues
 
 
 def main() -> int:
-    """How many texts lack a translation, as an exit code."""
-    extracting.POT.parent.mkdir(exist_ok=True)
-    extracting.POT.write_text(extracting.pot())
-    lacking = 0
-    for language in extracting.OTHERS:
-        text, path = extracting.po(language), extracting.po_path(language)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        missing = [
-            entry.one for entry in extracting.translated(language).values() if not entry.is_whole
-        ]
-        lacking += len(missing)
-        sys.stdout.write("".join(f"{language} lacks {text!r}\n" for text in missing))
-    return min(lacking, 1)
+    """1 when a message lacks a translation."""
+    template = catalogues.extract()
+    catalogues.write_po(template, catalogues.POT)
+    exit_code = 0
+    for language in catalogues.languages():
+        catalogue = catalogues.update(language, template)
+        catalogues.write_po(catalogue, catalogues.po_path(language))
+        catalogues.write_mo(catalogue, catalogues.mo_path(language))
+        for message in catalogues.untranslated(catalogue):
+            exit_code = 1
+            sys.stdout.write(f"{language} lacks {message!r}\n")
+    return exit_code
 
 
 if __name__ == "__main__":

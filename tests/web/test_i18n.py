@@ -1,17 +1,39 @@
-"""Languages: what is chosen, what a browser asks for, and that nothing is left untranslated."""
+"""Languages: the catalogues are complete, and each browser gets the language it asks for."""
 
 import re
+from collections.abc import Iterator
 
 import pytest
+from babel.messages import Catalog
 
-from sealdesk.web.pages import i18n, po_file
-from sealdesk.web.pages.po_file import Entry
-from tests.i18n import extracting
+from sealdesk.web.pages import i18n
+from tests.i18n import catalogues, templates
 from tests.support.pages import Visitor, logged_in
 from tests.support.service import Service, Tenant
 
 _PLACEHOLDER = re.compile(r"%(?:\(\w+\))?[sd%]")
-_MEND = "run .venv/bin/python -m tests.i18n and translate what it names"
+_REMEDY = "run .venv/bin/python -m tests.i18n and translate what it names"
+
+
+@pytest.fixture
+def german() -> Iterator[None]:
+    i18n.activate("de")
+    yield
+    i18n.activate("en")
+
+
+def _ids(catalogue: Catalog) -> set[tuple[str | None, object]]:
+    return {(each.context, each.id) for each in catalogues.messages(catalogue)}
+
+
+def _strings(catalogue: Catalog) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Translations by message and its plural, "" without one."""
+    return {
+        (each.id, "") if isinstance(each.id, str) else (each.id[0], each.id[1]): (
+            (each.string,) if isinstance(each.string, str) else tuple(each.string or ())
+        )
+        for each in catalogues.messages(catalogue)
+    }
 
 
 def _language(visitor: Visitor, path: str = "/", **headers: str) -> str:
@@ -20,37 +42,45 @@ def _language(visitor: Visitor, path: str = "/", **headers: str) -> str:
     return found
 
 
-def test_the_catalogue_holds_the_texts_of_the_source() -> None:
-    assert extracting.POT.read_text() == extracting.pot(), _MEND
+def test_the_template_holds_the_messages_of_the_source() -> None:
+    assert _ids(catalogues.read_po(catalogues.POT)) == _ids(catalogues.extract()), _REMEDY
 
 
-@pytest.mark.parametrize("language", extracting.OTHERS)
-def test_nothing_is_left_untranslated(language: str) -> None:
-    assert extracting.po_path(language).read_text() == extracting.po(language), _MEND
-    entries = extracting.translated(language).values()
-    assert [entry.one for entry in entries if not entry.is_whole] == [], _MEND
-    assert entries
+@pytest.mark.parametrize("language", catalogues.languages())
+def test_every_message_is_translated(language: str) -> None:
+    catalogue = catalogues.read_po(catalogues.po_path(language))
+    assert _ids(catalogue) == _ids(catalogues.read_po(catalogues.POT)), _REMEDY
+    assert catalogues.untranslated(catalogue) == [], _REMEDY
 
 
-@pytest.mark.parametrize("language", extracting.OTHERS)
-def test_a_translation_fills_in_what_its_text_fills_in(language: str) -> None:
-    for entry in extracting.translated(language).values():
-        wanted = sorted({*_PLACEHOLDER.findall(entry.many or entry.one)})
-        for said in entry.said[-1:]:
-            assert sorted({*_PLACEHOLDER.findall(said)}) == wanted, entry.one
-        for said in entry.said if wanted else ():
-            assert {*_PLACEHOLDER.findall(said)} <= {*wanted}, entry.one
-            assert "%" not in _PLACEHOLDER.sub("", said), "what is filled in would break it"
-        assert all(said.strip() == said for said in entry.said), entry.one
-        tags = sorted(re.findall(r"<[^>]*>", entry.one))
-        assert sorted(re.findall(r"<[^>]*>", entry.said[0])) == tags, entry.one
+@pytest.mark.parametrize("language", catalogues.languages())
+def test_the_compiled_catalogue_is_that_of_the_translations(language: str) -> None:
+    source = catalogues.read_po(catalogues.po_path(language))
+    compiled = catalogues.read_mo(catalogues.mo_path(language))
+    assert _strings(compiled) == _strings(source), _REMEDY
+    assert compiled.plural_expr == source.plural_expr
 
 
-def test_only_constants_are_taken_for_html_of_ours() -> None:
-    assert extracting.variable_messages() == []
+@pytest.mark.parametrize("language", catalogues.languages())
+def test_a_translation_has_the_placeholders_and_tags_of_its_message(language: str) -> None:
+    catalogue = catalogues.read_po(catalogues.po_path(language))
+    assert list(catalogue.check()) == []
+    for (singular, plural), strings in _strings(catalogue).items():
+        expected = {*_PLACEHOLDER.findall(plural or singular)}
+        assert {*_PLACEHOLDER.findall(strings[-1])} == expected, singular
+        for text in strings if expected else ():
+            assert {*_PLACEHOLDER.findall(text)} <= expected, singular
+            assert "%" not in _PLACEHOLDER.sub("", text), "an unescaped % breaks the formatting"
+        assert all(text.strip() == text for text in strings), singular
+        tags = sorted(re.findall(r"<[^>]*>", singular))
+        assert sorted(re.findall(r"<[^>]*>", strings[0])) == tags, singular
 
 
-def test_english_needs_no_catalogue_and_unknown_texts_stay() -> None:
+def test_templates_pass_only_constants_to_gettext() -> None:
+    assert templates.variable_messages() == []
+
+
+def test_english_needs_no_catalogue_and_unknown_messages_stay() -> None:
     assert i18n.active_language() == "en"
     assert i18n.gettext("no such text") == "no such text"
     assert [i18n.ngettext("a ticket", "tickets", count) for count in (0, 1, 2)] == [
@@ -58,34 +88,23 @@ def test_english_needs_no_catalogue_and_unknown_texts_stay() -> None:
         "a ticket",
         "tickets",
     ]
+    assert i18n.number(12_345) == "12,345"
 
 
-def test_a_catalogue_is_read_as_it_is_written() -> None:
-    read = po_file.parse(
-        'msgid ""\nmsgstr "Plural-Forms: nplurals=2;\\n"\n\n'
-        "# A comment\n#: a.html\n"
-        'msgid "say \\"it\\" "\n"twice"\nmsgstr "sag\'s\\n"\n" zweimal \u00fc"\n\n'
-        'msgid "one"\nmsgid_plural "%(n)s"\nmsgstr[0] "eins"\nmsgstr[1] "%(n)s St\u00fcck"\n\n'
-        'msgid "not yet"\nmsgstr ""\n\n'
-        '#, fuzzy, python-format\n#| msgid "before"\nmsgid "guessed"\nmsgstr "geraten"\n\n'
-        '#~ msgid "gone"\n#~ msgstr "weg"\n'
-    )
-    assert read.entries[0] == Entry('say "it" twice', None, ("sag's\n zweimal \u00fc",))
-    assert [read.many("one", "%(n)s", count) for count in (1, 0)] == ["eins", "%(n)s St\u00fcck"]
-    assert [read.one(each) for each in ("not yet", "unknown", "guessed", "gone")] == [
-        "not yet",
-        "unknown",
-        "guessed",
-        "gone",
+def test_german_has_its_own_plurals_and_thousands_separator(german: None) -> None:
+    forms = ("%(count)s attempt", "%(count)s attempts")
+    assert [i18n.ngettext(*forms, count) for count in (0, 1, 2)] == [
+        "%(count)s Versuche",
+        "%(count)s Versuch",
+        "%(count)s Versuche",
     ]
+    assert i18n.number(12_345) == "12.345"
+    assert i18n.gettext("no such text") == "no such text"
 
 
-@pytest.mark.parametrize(
-    "text", ['msgctxt "a"\nmsgid "b"\nmsgstr "c"', 'msgid "a"\nmsgid "b"', 'msgid 1\nmsgstr "c"']
-)
-def test_a_catalogue_that_is_not_understood_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="catalogue"):
-        po_file.parse(text)
+def test_languages_are_those_with_a_catalogue() -> None:
+    assert i18n.LANGUAGES == {"en": "English", "de": "Deutsch"}
+    assert set(i18n.LANGUAGES) == {"en", *catalogues.languages()}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from jinja2 import nodes
 
 import sealdesk
 from sealdesk.api_keys.usage import plots
-from tests.i18n import extracting
+from tests.i18n import templates
 
 _SOURCE = Path(sealdesk.__file__).parent
 _STYLES = (_SOURCE / "web/static/desk.css").read_text()
@@ -15,7 +15,7 @@ _SCRIPT = (_SOURCE / "web/static/desk.js").read_text()
 # The reference of the API has styles of its own.
 _PAGES = {
     file: tree
-    for file, tree in extracting.trees()
+    for file, tree in templates.trees()
     if not file.startswith("web/") or file.startswith("web/templates/pages/")
 }
 _HTML = "\n".join((_SOURCE / file).read_text() for file in _PAGES)

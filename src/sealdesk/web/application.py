@@ -62,7 +62,7 @@ class Application:
 
 async def _answered(route: Route, request: Request) -> Response:
     if route.guard.scheme == "session":
-        await language.activate(request)
+        language.activate(request)
     await route.guard.prove(request)
     for identifier in request.params:
         if not ids.is_canonical(identifier):

@@ -91,11 +91,11 @@ MUTANTS: tuple[Mutant, ...] = (
         ("tests/web/test_pages.py::test_every_page_forbids_what_it_does_not_need",),
     ),
     Mutant(
-        "a translation that a tool guessed is shown",
-        "web/pages/po_file.py",
-        "    if _GUESSED in fields:\n",
-        "    if False:\n",
-        ("tests/web/test_i18n.py::test_a_catalogue_is_read_as_it_is_written",),
+        "every language has the plurals of English",
+        "web/pages/i18n.py",
+        "return _CATALOGUES[_active.get()].ngettext(singular, plural, count)",
+        "return gettext(singular if count == 1 else plural)",
+        ("tests/web/test_i18n.py::test_german_has_its_own_plurals_and_thousands_separator",),
     ),
     Mutant(
         "a browser's weights of languages are passed over",

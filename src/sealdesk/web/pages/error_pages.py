@@ -80,7 +80,7 @@ def prefers_html(request: Request) -> bool:
 
 async def error_page(request: Request, error: ApiError) -> Response:
     """An error page that keeps the submitted form, or for Unauthorized the way to the log-in."""
-    await language.activate(request)
+    language.activate(request)
     submitted = None
     if request.method == "POST":
         submitted = resubmission.of(request, return_paths.requested_path(request))

@@ -6,10 +6,10 @@ from sealdesk.web.request import Header, Request
 _COOKIE = "sealdesk-language"
 
 
-async def activate(request: Request) -> None:
+def activate(request: Request) -> None:
     """Activate the language of this request."""
     accepted = request.headers.get(b"accept-language", b"").decode("latin-1")
-    await i18n.activate(negotiate(request.cookie(_COOKIE) or "", accepted))
+    i18n.activate(negotiate(request.cookie(_COOKIE) or "", accepted))
 
 
 def cookie(request: Request, language: str) -> Header:
