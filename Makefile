@@ -21,10 +21,10 @@ define step
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run test prove bench pictures format lock clean setup-run setup-dev
+.PHONY: help run test test-servers prove bench pictures format lock clean setup-run setup-dev
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 run: export SEALDESK_DATA_DIR ?= $(CURDIR)/var
 run: setup-run ## fill var with demo data, then serve it at http://HOST:PORT
@@ -32,11 +32,15 @@ run: setup-run ## fill var with demo data, then serve it at http://HOST:PORT
 	@exec $(BIN)/sealdesk serve --host '$(HOST)' --port '$(PORT)'
 
 test: setup-dev ## format, lint, types, layers, tests: stops at the first failure
+	@$(MAKE) --no-print-directory test-servers || :
 	$(call step,ruff format --check)
 	$(call step,ruff check)
 	$(call step,mypy)
 	$(call step,lint-imports)
 	$(call step,pytest)
+
+test-servers: setup-dev ## install the Debian packages that tests need, where that is allowed
+	@$(BIN)/python -m tests.servers
 
 prove: setup-dev ## run the proofs whole, then plant faults and see the tests go red
 	@$(BIN)/python -m tests.resilience; held=$$?; $(BIN)/python -m tests.mutants && exit $$held

@@ -1,4 +1,4 @@
-"""Bringing the servers that a machine lacks onto it, from Debian's packages, where that may be."""
+"""Installs the servers that a machine lacks from Debian's packages, where that is allowed."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from tests.servers.binaries import PATH_ENV, missing
+from tests.servers.binaries import PATH_ENV
 
 # "no": a machine is tested as it is.
 INSTALL_ENV = "DESK_TEST_INSTALL"
@@ -15,10 +15,9 @@ _SCRIPT = Path(__file__).with_name("install.sh")
 _PACKAGES = {"postgres": "postgresql", "redis": "redis-server"}
 
 
-def provide(tell: Callable[[str], None]) -> str | None:
-    """Install what this machine lacks, if anything; None, or why that was not done."""
-    lacking = missing()
-    return install(lacking, tell) if lacking else None
+def reason_not_to_install() -> str:
+    """Why nothing may be installed here; empty when it may."""
+    return _right_to_install()[0]
 
 
 def install(servers: Iterable[str], tell: Callable[[str], None]) -> str | None:
@@ -48,13 +47,13 @@ def install(servers: Iterable[str], tell: Callable[[str], None]) -> str | None:
 
 
 def command_for(servers: Iterable[str]) -> str:
-    """What a person types to have these servers on Debian or Ubuntu."""
+    """The command that installs these servers on Debian or Ubuntu."""
     names = [_PACKAGES.get(server, server) for server in servers]
     return f"sudo apt-get install --no-install-recommends {' '.join(names)}"
 
 
 def _right_to_install() -> tuple[str, list[str]]:
-    """A reason why not, or the words to put before the command."""
+    """A reason why not, or the command that gives the right to, such as sudo."""
     if os.environ.get(INSTALL_ENV) == "no" or PATH_ENV in os.environ:
         return f"{INSTALL_ENV}=no or {PATH_ENV} forbids it", []
     if shutil.which("apt-get") is None:

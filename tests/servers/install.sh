@@ -1,42 +1,44 @@
 #!/bin/sh
-# Installs Debian packages for the tests, as root, and starts none of the servers they bring: now
-# nor at the next boot. Servers that the machine already has keep running as they are.
+# Installs Debian packages for the tests, as root, and starts none of the servers they bring: not
+# now, and not at the next boot. Servers that already run on the machine keep running.
 #
 #   install.sh LOG SERVER…      SERVER: postgres redis pgbouncer haproxy nginx chromium
 #
 # apt's status lines come out on the standard output, everything else goes into LOG.
+#
+# Packages start their servers by commands that they find on the PATH. dpkg gets a PATH that begins
+# with commands that start nothing, in a temporary directory: nothing on the machine is changed for
+# the time of the installation, so nothing is left behind when this is killed.
 set -eu
 
 log=$1
 shift
 
-# Runs side by side would remove each other's policy.
-exec 9>/run/lock/sealdesk-tests
-flock 9
-
-policy=/usr/sbin/policy-rc.d
-clusters=/etc/postgresql-common/createcluster.d
-cluster=$clusters/sealdesk-tests.conf
-had_policy=
-[ ! -e "$policy" ] || had_policy=yes
-clean_up() {
-    rm -f "$cluster"
-    rmdir --ignore-fail-on-non-empty -p "$clusters" 2>/dev/null || :
-    [ -n "$had_policy" ] || rm -f "$policy"
-}
-trap clean_up EXIT
+shims=$(mktemp -d)
+trap 'rm -rf "$shims"' EXIT
 trap 'exit 130' HUP INT TERM
-[ -n "$had_policy" ] || { printf '#!/bin/sh\nexit 101\n' >"$policy" && chmod 755 "$policy"; }
+shim() {
+    printf '#!/bin/sh\n%s\n' "$2" >"$shims/$1"
+    chmod 755 "$shims/$1"
+}
+chmod 755 "$shims"
+shim invoke-rc.d 'exit 0'
+shim deb-systemd-invoke 'exit 0'
 # Else postgresql-common makes a cluster of its own, on port 5432.
-mkdir -p "$clusters"
-echo 'create_main_cluster = false' >"$cluster"
+shim pg_createcluster 'exit 0'
+# A unit that was not enabled before stays disabled.
+shim deb-systemd-helper 'case "$*" in *was-enabled*) exit 1 ;; esac
+exec /usr/bin/deb-systemd-helper "$@"'
+shim update-rc.d '[ "${2-}" != defaults ] || set -- "$1" defaults-disabled
+exec /usr/sbin/update-rc.d "$@"'
 
 export DEBIAN_FRONTEND=noninteractive
 apt() {
     apt-get -y -q --no-install-recommends -o APT::Status-Fd=3 -o DPkg::Lock::Timeout=300 \
-        -o Dpkg::Options::=--force-confold "$@" 3>&1 >>"$log" 2>&1 9>&-
+        -o DPkg::Path="$shims:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" \
+        -o Dpkg::Options::=--force-confold "$@" 3>&1 >>"$log" 2>&1
 }
-# Lists that are old or in part out of reach may do; if not, the next step says so.
+# Outdated package lists may do; if not, the next step says so.
 apt update || :
 
 packages=
@@ -55,8 +57,3 @@ for server in "$@"; do
 done
 # shellcheck disable=SC2086 # one word a package
 apt install $packages
-
-for package in $packages; do
-    # PostgreSQL's unit starts clusters that are there, and this made none.
-    [ "$package" = postgresql ] || systemctl disable -q "$package" >>"$log" 2>&1 || :
-done
