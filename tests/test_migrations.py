@@ -10,13 +10,13 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 
 from sealdesk.db import schema_version, tables
-from sealdesk.db.migrate import config_for, migrate, one_transaction
+from sealdesk.db.migrate import make_config, migrate, sqlite_transaction
 from sealdesk.db.schema import metadata
 
 
 def _is_described(name: str | None, *_: object) -> bool:
     """The index of words is SQLite's alone."""
-    return not (name or "").startswith(tables.SQLITE_INDEX)
+    return not (name or "").startswith(tables.SQLITE_INDEX_PREFIX)
 
 
 def _definition(path: Path) -> dict[str, object]:
@@ -38,7 +38,7 @@ def _definition(path: Path) -> dict[str, object]:
 
 
 def test_migrations_make_the_tables_of_the_schema(template: Path) -> None:
-    with one_transaction(template) as connection:
+    with sqlite_transaction(template) as connection:
         context = MigrationContext.configure(connection, opts={"include_name": _is_described})
         assert compare_metadata(context, metadata) == []
 
@@ -50,21 +50,21 @@ def test_migrations_make_what_the_schema_itself_would(template: Path, tmp_path: 
     made = _definition(template)
     index = {name for name in made if not _is_described(name)}
     assert {name: made[name] for name in made.keys() - index} == _definition(tmp_path / "direct.db")
-    assert tables.SQLITE_INDEX in index
+    assert tables.SQLITE_INDEX_PREFIX in index
 
 
 def test_known_versions_are_the_migrations_in_order(template: Path) -> None:
-    with one_transaction(template) as connection:
-        scripts = ScriptDirectory.from_config(config_for(connection)).walk_revisions()
-    assert [script.revision for script in scripts] == [*reversed(schema_version.KNOWN)]
+    with sqlite_transaction(template) as connection:
+        scripts = ScriptDirectory.from_config(make_config(connection)).walk_revisions()
+    assert [script.revision for script in scripts] == [*reversed(schema_version.KNOWN_VERSIONS)]
 
 
 def test_migrations_can_be_taken_back_and_made_again(tmp_path: Path) -> None:
     path = tmp_path / "sealdesk.db"
     migrate(path)
     before = _definition(path)
-    with one_transaction(path) as connection:
-        command.downgrade(config_for(connection), "base")
+    with sqlite_transaction(path) as connection:
+        command.downgrade(make_config(connection), "base")
     assert _definition(path) == {}
     migrate(path)
     assert _definition(path) == before

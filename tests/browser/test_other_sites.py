@@ -23,7 +23,7 @@ _FIELDS = {
     "role": "tenant_admin", "language": "de", "subject": "evil", "rate_limit": "1", "new": "evil",
 }  # fmt: skip
 # What the background loop makes of the others, when it comes to it.
-_BY_ITSELF = {*tables.REMADE}
+_BY_ITSELF = {*tables.REBUILT}
 _FORM = "application/x-www-form-urlencoded"
 # What a person may be led to do, as method, type, window and policy for referrers.
 _LEADING = {

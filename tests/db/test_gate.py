@@ -111,7 +111,7 @@ def test_the_gate_stands_above_every_table(crowd: Crowd, readings: list[Case], m
                 ungated = _ungated(plan)
                 assert ungated == [], (sql, method, mode)
                 # The same without its gate: there are tables in it, and they would be seen.
-                plain = folding.plain(sql)
+                plain = folding.numbered(sql)
                 assert _ungated(await _plan(connection, plain.text, plain.values(params))) != []
             await connection.close()
 
@@ -158,8 +158,8 @@ def test_folded_changes_reach_their_rows_in_every_plan(
 
     async def change() -> None:
         connection = await _switched(crowd, method, "off", mode)
-        batch = folding.together(changes, sets_tenant=True)
-        drawn = folding.drawn(drawing)
+        batch = folding.combine(changes, sets_tenant=True)
+        drawn = folding.returning(drawing)
         for _ in range(2):
             # Divides by zero when one of them reaches nothing.
             await connection.fetch(batch.text, *batch.values(changes), own)
@@ -170,5 +170,5 @@ def test_folded_changes_reach_their_rows_in_every_plan(
 
 
 def test_a_batch_sets_the_tenant_before_it_asks_what_was_changed() -> None:
-    batch = folding.together([Change("UPDATE t SET a = :a", {"a": 1}, True)], sets_tenant=True)
+    batch = folding.combine([Change("UPDATE t SET a = :a", {"a": 1}, True)], sets_tenant=True)
     assert batch.text.index("set_config('sealdesk.tenant_id'") < batch.text.index("1 / (")

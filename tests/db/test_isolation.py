@@ -315,5 +315,10 @@ def test_a_tenant_set_for_the_session_would_be_seen_to_leak(
 
 
 def _forget_statements() -> None:
-    for kept in (folding.within_tenant, folding.drawn, folding.at_home, folding._together):
+    for kept in (
+        folding.within_tenant,
+        folding.returning,
+        folding.across_tenants,
+        folding._combine,
+    ):
         kept.cache_clear()

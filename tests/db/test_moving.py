@@ -14,16 +14,16 @@ from sealdesk.db import tables as db_tables
 from sealdesk.db.moving import copy
 from sealdesk.db.moving import postgres as postgres_side
 from sealdesk.db.moving import sqlite as sqlite_side
-from sealdesk.db.moving.batch_size import Pace
+from sealdesk.db.moving.batch_size import BatchSize
 from sealdesk.db.moving.sqlite import SqliteSource
-from sealdesk.db.moving.tables import Table, describe
+from sealdesk.db.moving.tables import Table, read_tables
 from sealdesk.db.schema import metadata
 from sealdesk.db.schema_version import Unusable
 from sealdesk.db.sqlite.connection import connect
 from tests.support.databases import Template
 
 # What is made again from the others stays behind.
-MOVED = [table for name, table in metadata.tables.items() if name not in db_tables.REMADE]
+MOVED = [table for name, table in metadata.tables.items() if name not in db_tables.REBUILT]
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def tables(owner_url: str) -> tuple[Table, ...]:
     async def ask() -> tuple[Table, ...]:
         connection = await asyncpg.connect(owner_url, timeout=5)
         try:
-            return await describe(connection)
+            return await read_tables(connection)
         finally:
             await connection.close()
 
@@ -56,7 +56,7 @@ def move(path: Path, url: str) -> dict[str, copy.Summary]:
     async def run() -> dict[str, copy.Summary]:
         with closing(connect(path)) as connection:
             connection.row_factory = None
-            async with postgres_side.opened_target(url) as (target, tables):
+            async with postgres_side.open_target(url) as (target, tables):
                 return await copy.move(SqliteSource(connection), target, tables, Silent())
 
     return asyncio.run(run())
@@ -88,10 +88,10 @@ def test_each_table_comes_after_those_that_it_refers_to(tables: tuple[Table, ...
 
 
 def test_pages_of_large_rows_have_few() -> None:
-    pace = Pace()
-    pace.heed([("x" * 1_000_000,)])
+    pace = BatchSize()
+    pace.adapt([("x" * 1_000_000,)])
     assert pace.rows == 2
-    pace.heed([(1,)] * 100)
+    pace.adapt([(1,)] * 100)
     assert pace.rows == 2000
 
 
@@ -137,9 +137,9 @@ def test_a_truth_that_is_neither_0_nor_1_is_found(
 
 def test_two_moves_at_once_are_refused(template: Path, tmp_path: Path, owner_url: str) -> None:
     async def run() -> None:
-        async with postgres_side.opened_target(owner_url):
+        async with postgres_side.open_target(owner_url):
             with pytest.raises(Unusable, match="another `sealdesk move` works on"):
-                async with postgres_side.opened_target(owner_url):
+                async with postgres_side.open_target(owner_url):
                     pass
 
     asyncio.run(run())
@@ -147,7 +147,7 @@ def test_two_moves_at_once_are_refused(template: Path, tmp_path: Path, owner_url
 
 def test_a_source_on_postgresql_takes_no_writes_meanwhile(owner_url: str) -> None:
     async def run() -> None:
-        async with postgres_side.opened_source(owner_url):
+        async with postgres_side.open_source(owner_url):
             other = await asyncpg.connect(owner_url, timeout=5)
             try:
                 await other.execute("SET lock_timeout = '100ms'")
@@ -164,7 +164,7 @@ def test_a_source_on_sqlite_takes_no_writes_meanwhile_not_even_the_moves(
 ) -> None:
     path = _filled(template, tmp_path)
     with (
-        sqlite_side.opened_source(path) as source,
+        sqlite_side.open_source(path) as source,
         closing(sqlite3.connect(path, timeout=0.1)) as other,
     ):
         with pytest.raises(sqlite3.OperationalError, match="locked"):
@@ -178,7 +178,7 @@ def test_a_file_that_is_not_whole_is_no_source(template: Path, tmp_path: Path) -
     (tmp_path / "back.db.moving").write_bytes(template.read_bytes())
 
     async def begin() -> None:
-        with sqlite_side.opened_target(back) as target:
+        with sqlite_side.open_target(back) as target:
             assert await target.mark() is None
             await target.set_mark("of something")
             raise KeyboardInterrupt
@@ -186,6 +186,6 @@ def test_a_file_that_is_not_whole_is_no_source(template: Path, tmp_path: Path) -
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(begin())
     assert not back.exists()
-    unfinished = sqlite_side.opened_source(tmp_path / "back.db.moving")
+    unfinished = sqlite_side.open_source(tmp_path / "back.db.moving")
     with pytest.raises(Unusable, match="holds an unfinished move"), unfinished:
         pass

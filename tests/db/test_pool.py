@@ -7,7 +7,7 @@ import pytest
 import uvloop
 
 from sealdesk.db import deadline
-from sealdesk.db.deadline import FOR_CONNECTIONS_S as WAIT_S
+from sealdesk.db.deadline import CONNECTION_WAIT_S as WAIT_S
 from sealdesk.db.engine import Tx
 from sealdesk.db.postgres.database import PostgresDatabase
 from sealdesk.errors import ServiceUnavailable
@@ -22,7 +22,7 @@ def test_a_request_waits_once_for_all_its_connections(postgres_template: Templat
         await database.read(sleep)
 
     async def request(database: PostgresDatabase) -> None:
-        deadline.begin()
+        deadline.start()
         await hold(database, 0.0)
         await hold(database, 0.0)
 
@@ -64,7 +64,7 @@ def test_a_request_waits_once_for_all_its_statements(
 
     async def waited_s(url: str) -> float:
         database = PostgresDatabase(url, 2, name="test", is_pooled=False)
-        deadline.begin()
+        deadline.start()
         began_at = time.monotonic()
         try:
             await database.read(sleep)
@@ -75,7 +75,7 @@ def test_a_request_waits_once_for_all_its_statements(
             await database.close()
         return time.monotonic() - began_at
 
-    monkeypatch.setattr(deadline, "IN_ALL_S", in_all_s)
+    monkeypatch.setattr(deadline, "REQUEST_S", in_all_s)
     for_s = iter([0.3 * in_all_s, *[60.0] * 4])
     with (
         postgres_template.copied() as env,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sealdesk.db.postgres import preflight
-from sealdesk.db.schema_version import KNOWN, Unusable
+from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable
 from tests.support.databases import Template
 from tests.support.tenant_rows import run
 
@@ -111,8 +111,10 @@ def test_a_fault_of_the_database_is_named(
 
 
 def test_an_older_schema_is_told_to_be_migrated(monkeypatch: pytest.MonkeyPatch, env: Env) -> None:
-    monkeypatch.setattr(preflight, "KNOWN", (*KNOWN, "9999"))
-    assert f"has schema {KNOWN[-1]}, and this Sealdesk needs 9999" in _refusal(env[RUNTIME])
+    monkeypatch.setattr(preflight, "KNOWN_VERSIONS", (*KNOWN_VERSIONS, "9999"))
+    assert f"has schema {KNOWN_VERSIONS[-1]}, and this Sealdesk needs 9999" in _refusal(
+        env[RUNTIME]
+    )
 
 
 def test_an_old_server_is_named() -> None:

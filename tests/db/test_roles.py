@@ -10,7 +10,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection
 
 from sealdesk.db import schema_version, tables
-from sealdesk.db.migrate import config_for, postgres_transaction
+from sealdesk.db.migrate import make_config, postgres_transaction
 from sealdesk.db.postgres import roles
 from sealdesk.db.schema import metadata
 from sealdesk.db.schema_version import Unusable
@@ -94,7 +94,7 @@ def test_the_policies_are_these_and_no_more(postgres_template: Template, env: En
     for name in of_tenants():
         expected.append([name, "owner", "owner", "PERMISSIVE", "ALL", "true", ""])
         expected.append([name, "tenant", "public", "PERMISSIVE", "ALL", _OF_TENANT, ""])
-        if name in tables.OF_WORKER:
+        if name in tables.WORKER_GRANTS:
             expected.append([name, "worker", worker, "PERMISSIVE", "ALL", "true", ""])
     assert _look(postgres_template, env, _POLICIES) == sorted(expected)
 
@@ -103,7 +103,7 @@ def test_the_role_that_serves_may_no_more_than_its_statements_need(
     postgres_template: Template, env: Env
 ) -> None:
     needed = {name: {"SELECT", "INSERT"} for name in metadata.tables}
-    needed[tables.VERSION] = {"SELECT"}
+    needed[tables.VERSION_TABLE] = {"SELECT"}
     for statement in SERVED:
         needed[statement.tables[0]].add(statement.verb)
         if "DO UPDATE" in statement.sql:
@@ -117,8 +117,8 @@ def _rights(template: Template, env: Env, role: str) -> dict[str, set[str]]:
 
 
 def test_the_worker_may_do_its_work_and_no_more(postgres_template: Template, env: Env) -> None:
-    expected = {name: set(rights.split(", ")) for name, rights in tables.OF_WORKER.items()}
-    expected |= {"tenants": {"SELECT"}, tables.VERSION: {"SELECT"}}
+    expected = {name: set(rights.split(", ")) for name, rights in tables.WORKER_GRANTS.items()}
+    expected |= {"tenants": {"SELECT"}, tables.VERSION_TABLE: {"SELECT"}}
     assert _rights(postgres_template, env, postgres_template.worker[0]) == expected
 
 
@@ -137,7 +137,7 @@ def test_neither_role_has_powers_of_its_own(postgres_template: Template, env: En
 def test_text_is_sorted_by_its_bytes(postgres_template: Template, env: Env) -> None:
     columns = _look(postgres_template, env, _COLUMNS)
     others = [row for row in columns if row[2] in ("text", "character varying") and row[4] != "C"]
-    assert [row[0] for row in others] == [tables.VERSION]
+    assert [row[0] for row in others] == [tables.VERSION_TABLE]
 
 
 def _is_described(name: str | None, *_: object) -> bool:
@@ -168,9 +168,9 @@ def test_migrations_can_be_taken_back_and_made_again(
     postgres_template: Template, own_env: Env
 ) -> None:
     before = _state(postgres_template, own_env)
-    run(_on(own_env, lambda connection: command.downgrade(config_for(connection), "base")))
+    run(_on(own_env, lambda connection: command.downgrade(make_config(connection), "base")))
     left = _look(postgres_template, own_env, f"SELECT relname FROM {_RELATIONS}")
-    assert left == [[tables.VERSION]]
+    assert left == [[tables.VERSION_TABLE]]
     _migrate(own_env)
     assert _state(postgres_template, own_env) == before
 
@@ -179,7 +179,7 @@ def test_two_migrations_at_once_end_in_one_schema(
     postgres_template: Template, own_env: Env
 ) -> None:
     before = _state(postgres_template, own_env)
-    run(_on(own_env, lambda connection: command.downgrade(config_for(connection), "base")))
+    run(_on(own_env, lambda connection: command.downgrade(make_config(connection), "base")))
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(_migrate, [own_env, own_env]))
     assert _state(postgres_template, own_env) == before
@@ -192,6 +192,6 @@ def test_an_owner_does_not_become_the_role_that_serves(env: Env) -> None:
 
 
 def test_a_role_does_not_show_its_password() -> None:
-    role = roles.role_of("postgresql://desk:s3cret@host/base")
+    role = roles.read_role("postgresql://desk:s3cret@host/base")
     assert role.password == "s3cret"
     assert "s3cret" not in repr(role)

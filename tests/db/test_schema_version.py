@@ -12,7 +12,7 @@ import pytest
 
 import sealdesk
 from sealdesk.db import schema_version
-from sealdesk.db.schema_version import KNOWN, Unusable
+from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable
 
 NEXT = """
 import sqlalchemy as sa
@@ -48,9 +48,9 @@ def _newer_sealdesk(tmp_path: Path, then: str = "") -> dict[str, str]:
     package = tmp_path / "newer" / "sealdesk"
     shutil.copytree(Path(sealdesk.__file__).parent, package)
     step = package / "db" / "migrations" / "versions" / "9999_next.py"
-    step.write_text(NEXT.format(last=KNOWN[-1], then=then))
+    step.write_text(NEXT.format(last=KNOWN_VERSIONS[-1], then=then))
     source = package / "db" / "schema_version.py"
-    source.write_text(source.read_text() + '\nKNOWN = (*KNOWN, "9999")\n')
+    source.write_text(source.read_text() + '\nKNOWN_VERSIONS = (*KNOWN_VERSIONS, "9999")\n')
     return {**os.environ, "PYTHONPATH": str(package.parent)}
 
 
@@ -74,7 +74,7 @@ def _columns(path: Path) -> list[str]:
 def test_new_database_is_made_and_readable_by_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "sealdesk.db"
     assert schema_version.ensure_current(path)
-    assert schema_version.schema_version(path) == KNOWN[-1]
+    assert schema_version.schema_version(path) == KNOWN_VERSIONS[-1]
     assert [file.name for file in tmp_path.iterdir() if file.stat().st_mode & 0o077] == []
 
 
@@ -87,7 +87,7 @@ def test_current_database_is_left_alone(path: Path) -> None:
 def test_path_may_have_any_characters(template: Path, tmp_path: Path) -> None:
     path = tmp_path / "what? 100%#1.db"
     shutil.copy(template, path)
-    assert schema_version.schema_version(path) == KNOWN[-1]
+    assert schema_version.schema_version(path) == KNOWN_VERSIONS[-1]
 
 
 def test_version_is_read_behind_a_log_that_a_crash_left(path: Path, tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_version_is_read_behind_a_log_that_a_crash_left(path: Path, tmp_path: Pa
     crash += "c.execute('PRAGMA journal_mode = WAL'); c.execute('CREATE TABLE x (y)'); os._exit(9)"
     _run(crash, path, dict(os.environ))
     assert path.with_name("sealdesk.db-wal").stat().st_size > 0
-    assert schema_version.schema_version(path) == KNOWN[-1]
+    assert schema_version.schema_version(path) == KNOWN_VERSIONS[-1]
 
 
 def test_newer_code_migrates_an_old_database_and_keeps_what_it_holds(
@@ -121,7 +121,7 @@ def test_migration_that_fails_halfway_changes_nothing(path: Path, tmp_path: Path
     done = _run(ENSURE, path, broken)
     assert "nothing was changed: no such table: nowhere" in done.stderr
     assert _columns(path) == ["id", "name", "created_at"]
-    assert schema_version.schema_version(path) == KNOWN[-1]
+    assert schema_version.schema_version(path) == KNOWN_VERSIONS[-1]
 
 
 def test_two_migrations_at_once_end_in_one_schema(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_two_migrations_at_once_end_in_one_schema(tmp_path: Path) -> None:
     both = [subprocess.Popen(command, **pipes) for _ in range(2)]  # type: ignore[call-overload]
     told = json.dumps({"path": str(path)}).encode()
     assert [(c.communicate(told)[1], c.returncode) for c in both] == [(b"", 0)] * 2
-    assert schema_version.schema_version(path) == KNOWN[-1]
+    assert schema_version.schema_version(path) == KNOWN_VERSIONS[-1]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_database_of_something_else_is_refused(tmp_path: Path) -> None:
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE songs (title)")
     connection.close()
-    with pytest.raises(Unusable, match="tables of something else"):
+    with pytest.raises(Unusable, match="tables of another program"):
         schema_version.ensure_current(path)
 
 

@@ -7,7 +7,7 @@ from alembic import command
 from sqlalchemy import Connection
 
 from sealdesk.db import schema_version
-from sealdesk.db.migrate import config_for, one_transaction, postgres_transaction
+from sealdesk.db.migrate import make_config, postgres_transaction, sqlite_transaction
 from sealdesk.settings import Settings
 from tests.support.pages import logged_in
 from tests.support.searching import wait_until_tickets
@@ -49,7 +49,7 @@ def test_tickets_of_before_are_shown_found_and_changed(start: Callable[[], Servi
 
 def _take_back(settings: Settings) -> None:
     def downgrade(connection: Connection) -> None:
-        command.downgrade(config_for(connection), _BEFORE)
+        command.downgrade(make_config(connection), _BEFORE)
 
     async def on_postgresql() -> None:
         async with postgres_transaction(settings.owner_database_url) as connection:
@@ -58,7 +58,7 @@ def _take_back(settings: Settings) -> None:
     if settings.database_url:
         asyncio.run(on_postgresql())
         return
-    with one_transaction(settings.database_path) as connection:
+    with sqlite_transaction(settings.database_path) as connection:
         downgrade(connection)
     assert schema_version.schema_version(settings.database_path) == _BEFORE
 

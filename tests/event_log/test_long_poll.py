@@ -132,14 +132,14 @@ def test_the_asking_is_no_part_of_the_request_that_began_it() -> None:
         room, left = LongPoll(never_over), []
 
         async def ask() -> int:
-            left.append(deadline.current().in_all_s)
+            left.append(deadline.current().total_s)
             return 1
 
-        deadline.begin()
-        deadline.current().in_all_s = 0.0
+        deadline.start()
+        deadline.current().total_s = 0.0
         never: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         assert await room.wait("a", 0, ask, unless=never, within_s=LONG_S)
-        assert left == [deadline.IN_ALL_S]
+        assert left == [deadline.REQUEST_S]
 
     run(work())
 

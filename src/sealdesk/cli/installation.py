@@ -149,7 +149,7 @@ def ensure_alone(settings: Settings) -> None:
         return
     from sealdesk.db.postgres import peers
 
-    asyncio.run(peers.ensure_alone(settings.database_url, wait_s=_DRAIN_S))
+    asyncio.run(peers.ensure_single_process(settings.database_url, wait_s=_DRAIN_S))
 
 
 def migrate() -> None:
@@ -170,7 +170,7 @@ def migrate() -> None:
     from_env(os.environ)  # a database without its keys would be refused from then on
     has_migrated = schema_version.ensure_current(settings.database_path)
     what = "migrated to" if has_migrated else "already has"
-    print(f"{settings.database_path} {what} schema {schema_version.KNOWN[-1]}.")
+    print(f"{settings.database_path} {what} schema {schema_version.KNOWN_VERSIONS[-1]}.")
 
 
 def _migrate_server(settings: Settings) -> None:
@@ -187,6 +187,7 @@ def _migrate_server(settings: Settings) -> None:
             runtime_url=settings.database_url,
             worker_url=settings.worker_database_url,
         )
-    print(f"{preflight.shown(settings.owner_database_url)} has schema {schema_version.KNOWN[-1]}.")
+    where = preflight.redacted(settings.owner_database_url)
+    print(f"{where} has schema {schema_version.KNOWN_VERSIONS[-1]}.")
     if not settings.database_url:
         print("Set SEALDESK_DATABASE_URL and migrate again to make the role that serves.")

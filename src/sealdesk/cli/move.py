@@ -17,7 +17,7 @@ from sealdesk.errors import ConfigurationError
 from sealdesk.settings import Settings, from_env
 
 if TYPE_CHECKING:
-    from sealdesk.db.moving.copy import LongPoll, Summary
+    from sealdesk.db.moving.copy import Progress, Summary
 
 _SQLITE = "sqlite:///"
 _POSTGRESQL = ("postgresql://", "postgres://")
@@ -105,13 +105,13 @@ def _move_up(source: str, to: str, settings: Settings, is_restart: bool) -> "dic
         return asyncio.run(_up(path, to, watch, is_restart))
 
 
-async def _up(path: Path, to: str, watch: "LongPoll", is_restart: bool) -> "dict[str, Summary]":
+async def _up(path: Path, to: str, watch: "Progress", is_restart: bool) -> "dict[str, Summary]":
     from sealdesk.db.moving import copy
     from sealdesk.db.moving import postgres as postgres_side
     from sealdesk.db.moving import sqlite as sqlite_side
 
-    async with postgres_side.opened_target(to) as (target, tables):
-        with sqlite_side.opened_source(path) as source:
+    async with postgres_side.open_target(to) as (target, tables):
+        with sqlite_side.open_source(path) as source:
             source.check(tables)
             return await copy.move(source, target, tables, watch, is_restart=is_restart)
 
@@ -122,14 +122,14 @@ def _move_back(source: str, to: str, is_restart: bool) -> "dict[str, Summary]":
 
 
 async def _back(
-    source: str, path: Path, watch: "LongPoll", is_restart: bool
+    source: str, path: Path, watch: "Progress", is_restart: bool
 ) -> "dict[str, Summary]":
     from sealdesk.db.moving import copy
     from sealdesk.db.moving import postgres as postgres_side
     from sealdesk.db.moving import sqlite as sqlite_side
 
-    async with postgres_side.opened_source(source) as (origin, tables):
-        with sqlite_side.opened_target(path) as target:
+    async with postgres_side.open_source(source) as (origin, tables):
+        with sqlite_side.open_target(path) as target:
             target.check(tables)
             return await copy.move(origin, target, tables, watch, is_restart=is_restart)
 

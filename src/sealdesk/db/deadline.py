@@ -1,29 +1,29 @@
-"""For how long a request waits for a storage that does not answer: all its work together."""
+"""The deadline of a request: how long all its database work together may wait."""
 
 from contextvars import ContextVar
 
-IN_ALL_S = 4.5  # with the rest of a request, an answer within 5 s
-FOR_CONNECTIONS_S = 1.5
+REQUEST_S = 4.5  # with the rest of the request, a response within 5 s
+CONNECTION_WAIT_S = 1.5
 
 
-class Patience:
-    """What is left of it, in seconds: in all, and for waiting until a connection is free."""
+class Deadline:
+    """Seconds that remain: in total, and for waiting until a connection is free."""
 
-    __slots__ = ("for_connections_s", "in_all_s")
+    __slots__ = ("connection_wait_s", "total_s")
 
     def __init__(self) -> None:
-        self.in_all_s = IN_ALL_S
-        self.for_connections_s = FOR_CONNECTIONS_S
+        self.total_s = REQUEST_S
+        self.connection_wait_s = CONNECTION_WAIT_S
 
 
-_patience: ContextVar[Patience | None] = ContextVar("patience", default=None)
+_deadline: ContextVar[Deadline | None] = ContextVar("patience", default=None)
 
 
-def begin() -> None:
-    """A request begins, in a task of its own."""
-    _patience.set(Patience())
+def start() -> None:
+    """Start the deadline of a request, which runs in a task of its own."""
+    _deadline.set(Deadline())
 
 
-def current() -> Patience:
-    """The present request's; what is no request has all of it for each piece of work."""
-    return _patience.get() or Patience()
+def current() -> Deadline:
+    """The deadline of the current request; outside a request each call gets a new one."""
+    return _deadline.get() or Deadline()

@@ -1,74 +1,80 @@
-"""The doors to SQL that rooms see, whatever database stands behind them."""
+"""The database interface that rooms use: the same for SQLite and PostgreSQL."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 T = TypeVar("T")
 Row = Any  # a value by column name: row["id"]
 Params = Mapping[str, Any]
+Dialect = Literal["sqlite", "postgresql"]
 
 
 class SerializationConflict(Exception):
-    """Another transaction was there first; the work is run again on what it left."""
+    """Another transaction changed the same rows first; the work runs again."""
 
 
 class Tx(Protocol):
-    """One transaction, or one reading, in which SQL with named parameters (`:name`) runs.
+    """One transaction, or one read, that runs SQL with named parameters (`:name`).
 
-    Several may run at once on several hosts, so whoever reads a row and writes it back either
-    names in the statement what must not have changed and uses `put`, or takes a `lock` first.
+    Several may run at the same time on several hosts. Code that reads a row and writes it back
+    either repeats in the WHERE clause what must not have changed and uses `execute_one`, or takes
+    a `lock` first.
     """
 
+    @property
+    def dialect(self) -> Dialect:
+        """For the few statements that the two databases spell differently, full-text search."""
+
     async def fetch_one(self, sql: str, params: Params) -> Row | None:
-        """The first row, if there is one."""
+        """The first row, None when there is none."""
 
     async def fetch_all(self, sql: str, params: Params) -> Sequence[Row]:
         """All rows. The statement has a LIMIT."""
 
     async def execute(self, sql: str, params: Params) -> int:
-        """Run it; the number of rows that it changed."""
+        """Run a statement; returns the number of rows that it changed."""
 
     async def execute_one(self, sql: str, params: Params) -> None:
-        """Add or change exactly one row, at the latest when the transaction ends.
+        """Insert or change exactly one row, at the latest when the transaction commits.
 
-        When there is no such row any more, the work is run again.
+        When no row matches any more, the work runs again.
         """
 
     async def enqueue(self, sql: str, params: Params) -> None:
-        """Change what there is to change, at the latest when the transaction ends."""
+        """Change any number of rows, at the latest when the transaction commits."""
 
     async def execute_returning(self, sql: str, params: Params) -> Row:
-        """The one row that a change returns, which stays changed even when the work fails.
+        """The one row that a statement returns, which stays changed even when the work fails.
 
-        For what many take from at once, and where gaps are allowed.
+        For counters that many transactions increment and that may have gaps.
         """
 
     async def execute_many(self, sql: str, many: Sequence[Params]) -> None:
-        """Run it once for each of the parameters, for who has much to do at once."""
+        """Run a statement once for each of the parameter sets, in one round trip."""
 
     async def select_for_update(self, sql: str, params: Params) -> Sequence[Row]:
-        """Rows of a plain SELECT with a LIMIT, without those that another transaction has claimed.
+        """Lock and return the rows of a plain SELECT with a LIMIT.
 
-        Nobody else changes them before this transaction ends.
+        Skips rows that another transaction has locked.
         """
 
     async def lock(self, name: str) -> None:
-        """Wait until no other transaction holds this name; held to the end of this one.
+        """Wait for a named lock and hold it to the end of the transaction.
 
-        Names are of the whole installation.
+        Names are global to the installation.
         """
 
     async def try_lock(self, name: str) -> bool:
-        """Hold a name to the end of this transaction; False when another one holds it."""
+        """Take a named lock to the end of the transaction; False when another one holds it."""
 
     async def set_tenant(self, tenant_id: str) -> None:
-        """See a tenant's rows from now on. Only where no tenant was given at the door."""
+        """Make a tenant's rows visible, for work that was started without a tenant."""
 
     async def find_across_tenants(self, directory: str, sql: str, params: Params) -> Row | None:
-        """The row of `sql` in the tenant that `directory` leads to; the tenant is entered.
+        """The row of `sql` in the tenant that the `directory` query finds; sets that tenant.
 
-        The way in before the tenant is known. directory: gives `tenant_id` and `id`; sql: takes
-        these two, and nothing else.
+        For authentication, before the tenant is known. directory: selects `tenant_id` and `id`;
+        sql: takes these two parameters and no others.
         """
 
 
@@ -76,23 +82,23 @@ Work = Callable[[Tx], Awaitable[T]]
 
 
 class Database(Protocol):
-    """Where everything is kept. Raises Unavailable (503) when it cannot be reached.
+    """Runs work in transactions. Raises ServiceUnavailable when the database is unreachable.
 
-    tenant_id: whose rows the work may see; without one it sees the global directories alone,
-    until it enters a tenant. The work may be run more than once, so it changes nothing else.
+    tenant_id: whose rows the work may see; without one it sees only the global tables, until it
+    sets a tenant. Work may run more than once, so it has no side effects outside the database.
     """
 
     async def read(self, work: Work[T], tenant_id: str | None = None) -> T:
-        """Run reads that are each an index probe with a LIMIT."""
+        """Run reads that are each an index lookup with a LIMIT."""
 
     async def read_unindexed(self, work: Work[T], tenant_id: str | None = None) -> T:
-        """Run a read that no index serves, out of the way of others and for 2 s at the most."""
+        """Run a read that no index serves, for 2 s at most and without delaying other requests."""
 
     async def write(self, work: Work[T], tenant_id: str | None = None) -> T:
         """Run work in one transaction; returns once it is durable."""
 
     async def write_in_background(self, work: Work[T]) -> T:
-        """The same for the background: on SQLite no read waits for it, writes wait for its end."""
+        """Like `write`, for background work: on SQLite reads do not wait for it, writes do."""
 
     async def close(self) -> None:
-        """Finish what has begun, then let go."""
+        """Finish running work, then close all connections."""

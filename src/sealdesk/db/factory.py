@@ -1,4 +1,4 @@
-"""Which database the settings name, opened."""
+"""Opens the database that the settings name."""
 
 from sealdesk.db.engine import Database
 from sealdesk.db.sqlite.database import SqliteDatabase
@@ -8,15 +8,15 @@ from sealdesk.settings import Settings
 def open_database(
     settings: Settings, *, name: str, url: str = "", has_time: bool = False
 ) -> Database:
-    """The doors to the database. It must have the current schema. Raises sqlite3.Error.
+    """Open the database, which must have the current schema. Raises sqlite3.Error.
 
-    name: of the process, as the database shows it. url: of another role than the one that serves.
-    has_time: nobody waits for an answer, so a piece of work may take long.
+    name: of the process, as PostgreSQL shows it. url: of another role than the one that serves.
+    has_time: no request waits, so statements have no timeout.
     """
     url = url or settings.database_url
     if not url:
         return SqliteDatabase(settings.database_path)
-    # Only here: who keeps an SQLite file need not load what speaks to PostgreSQL.
+    # On SQLite this saves importing asyncpg: IMPORT_COST.
     from sealdesk.db.postgres.database import PostgresDatabase
 
     return PostgresDatabase(

@@ -1,5 +1,7 @@
-"""Which schema a database has, and bringing it to ours. Reads by SQL alone: Alembic and
-SQLAlchemy would cost the server 23 MiB, so they run in a child process.
+"""Reads the schema version of a database and migrates it to the current one.
+
+It reads with plain SQL; migrations run in a child process, because Alembic and SQLAlchemy would
+cost the server 23 MiB.
 """
 
 import json
@@ -11,49 +13,49 @@ from pathlib import Path
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ConfigurationError
 
-KNOWN = (
+KNOWN_VERSIONS = (
     "0001",
     "0002",
     "0003",
     "0004",
     "0005",
-)  # every schema version that this code can migrate from; the last is current
-_STORED = "SELECT version_num FROM alembic_version LIMIT 1"
+)  # every version that this code can migrate from; the last is current
+_READ_VERSION = "SELECT version_num FROM alembic_version LIMIT 1"
 
 
 class Unusable(ConfigurationError):
-    """The database cannot be used as it is; the text says what to do."""
+    """The database cannot be used in its present state; the text says what to do."""
 
 
 def ensure_current(path: Path) -> bool:
-    """Bring the database at `path` to this code's schema; whether anything was done.
+    """Migrate the database at `path` to the current schema; False when it was current.
 
     Raises Unusable.
     """
-    if schema_version(path) == KNOWN[-1]:
+    if schema_version(path) == KNOWN_VERSIONS[-1]:
         return False
-    _migrate({"path": str(path)})
+    _run_migration({"path": str(path)})
     return True
 
 
 def migrate_postgres(owner_url: str, *, runtime_url: str, worker_url: str) -> None:
-    """Bring a PostgreSQL database to this code's schema, and its roles to what they need.
+    """Migrate a PostgreSQL database to the current schema and set up its roles.
 
-    May be done again. Raises Unusable.
+    Idempotent. Raises Unusable.
     """
-    _migrate({"owner": owner_url, "runtime": runtime_url, "worker": worker_url})
+    _run_migration({"owner": owner_url, "runtime": runtime_url, "worker": worker_url})
 
 
-def _migrate(told: dict[str, str]) -> None:
+def _run_migration(request: dict[str, str]) -> None:
     child = subprocess.run(
         [sys.executable, "-m", "sealdesk.db.migrate"],
-        input=json.dumps(told),
+        input=json.dumps(request),
         capture_output=True,
         text=True,
         check=False,
     )
     if child.returncode != 0:
-        lines = child.stderr.strip().splitlines() or ["the migration ended without a word"]
+        lines = child.stderr.strip().splitlines() or ["the migration failed without a message"]
         raise Unusable(lines[-1])
 
 
@@ -64,7 +66,7 @@ def schema_version(path: Path) -> str | None:
     try:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
         try:
-            version = _read_version(connection)
+            version = _read_file_version(connection)
         finally:
             connection.close()
     except sqlite3.Error as error:
@@ -72,27 +74,27 @@ def schema_version(path: Path) -> str | None:
             f"{path} cannot be read as a Sealdesk database ({error});"
             " restore it from a backup or name another with SEALDESK_DATA_DIR"
         ) from error
-    if version is not None and version not in KNOWN:
+    if version is not None and version not in KNOWN_VERSIONS:
         raise Unusable(
             f"{path} has schema {version}, which is newer than this Sealdesk knows"
-            f" ({KNOWN[-1]}); run the newer Sealdesk, nothing was changed"
+            f" ({KNOWN_VERSIONS[-1]}); run the newer Sealdesk, nothing was changed"
         )
     return version
 
 
-async def stored(tx: Tx) -> str | None:
-    """The schema version of the open database: the least that can be read of it."""
-    row = await tx.fetch_one(_STORED, {})
+async def read_version(tx: Tx) -> str | None:
+    """The schema version of the open database; also the cheapest query that proves it readable."""
+    row = await tx.fetch_one(_READ_VERSION, {})
     return None if row is None else str(row["version_num"])
 
 
-def _read_version(connection: sqlite3.Connection) -> str | None:
+def _read_file_version(connection: sqlite3.Connection) -> str | None:
     tables = connection.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' LIMIT 100"
     ).fetchall()
     if not tables:
         return None
     if ("alembic_version",) not in tables:
-        raise sqlite3.DatabaseError("it holds tables of something else")
-    row = connection.execute(_STORED).fetchone()
+        raise sqlite3.DatabaseError("it holds tables of another program")
+    row = connection.execute(_READ_VERSION).fetchone()
     return None if row is None else str(row[0])

@@ -1,6 +1,6 @@
-"""Which tables are not one tenant's, and who may do what with them on PostgreSQL."""
+"""Tables by their access rights on PostgreSQL, and the tables that a move skips."""
 
-# Read before the tenant is known, or about no tenant: without row level security.
+# Without row level security: read before the tenant is known, or not about a tenant.
 GLOBAL = (
     "tenants",
     "user_directory",
@@ -9,8 +9,8 @@ GLOBAL = (
     "reset_links",
     "api_key_directory",
 )
-# The role that serves may read and add everywhere, and no more than that but here.
-CHANGED = (
+# The runtime role may SELECT and INSERT everywhere, UPDATE and DELETE only here.
+RUNTIME_UPDATES = (
     "users",
     "user_addresses",
     "api_keys",
@@ -23,9 +23,9 @@ CHANGED = (
     "answering",
     "key_usage",
 )
-DELETED = ("login_failures", "reset_links", "refusals", "ticket_tags", "answering")
-# What the worker's role may do, for all tenants.
-OF_WORKER = {
+RUNTIME_DELETES = ("login_failures", "reset_links", "refusals", "ticket_tags", "answering")
+# The rights of the worker's role, for the rows of all tenants.
+WORKER_GRANTS = {
     "events": "SELECT, INSERT, UPDATE, DELETE",
     "feed_positions": "SELECT, INSERT, UPDATE",
     "endpoints": "SELECT, UPDATE, DELETE",
@@ -47,13 +47,13 @@ OF_WORKER = {
     "ended_tokens": "SELECT, DELETE",
     "reset_links": "SELECT, DELETE",
 }
-# Made again from the others by the worker, so a move leaves them out. On SQLite FTS5 keeps its own
-# beside them, which begin with the second.
-REMADE = ("search_documents", "search_progress", "customer_documents", "customer_progress")
-SQLITE_INDEX = "search_index"
-# The one way in which the role that serves searches: row level security would hide the indexes.
-SEARCHES = (
+# The worker rebuilds these from other tables, so a move skips them; on SQLite it also skips the
+# tables of FTS5, whose names begin with SQLITE_INDEX_PREFIX.
+REBUILT = ("search_documents", "search_progress", "customer_documents", "customer_progress")
+SQLITE_INDEX_PREFIX = "search_index"
+# The runtime role searches through these functions: row level security would disable the indexes.
+SEARCH_FUNCTIONS = (
     "search_tickets(text, tsquery, integer)",
     "search_customers(text, tsquery, text, integer)",
 )
-VERSION = "alembic_version"
+VERSION_TABLE = "alembic_version"

@@ -98,7 +98,7 @@ async def _wait(request: Request, asked: ListCall, found: Found, wait_s: int) ->
             )
             if gone.done():
                 raise Disconnected
-            deadline.begin()
+            deadline.start()
             await request.proof(request)
             if is_news:
                 found = await _look(request, asked, found.last_position)

@@ -42,7 +42,7 @@ async def _live(state: AppState, receive: Receive, send: Send) -> None:
     await state.limiter.start()
     with contextlib.suppress(ServiceUnavailable):
         # Opens the first connection, by which other processes of the database see this one.
-        await state.database.read(schema_version.stored)
+        await state.database.read(schema_version.read_version)
     # On PostgreSQL `sealdesk worker` runs the loop: once, and in a role of its own.
     is_worker = not state.settings.database_url
     background = [asyncio.create_task(background_loop.run(state))] if is_worker else []

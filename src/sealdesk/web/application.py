@@ -36,7 +36,7 @@ class Application:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
         started = time.perf_counter()
-        deadline.begin()
+        deadline.start()
         request = Request(scope, receive, self._state, self._site)
         route: Route | None = None
         try:

@@ -76,7 +76,7 @@ async def is_ready(request: Request) -> Response:
     """200 when requests can be served; 503 while it starts, stops, or cannot reach its storage."""
     if request.state.lifetime.is_draining:
         raise ServiceUnavailable(detail="The server is stopping. Another one may answer.")
-    await request.state.database.read(schema_version.stored)
+    await request.state.database.read(schema_version.read_version)
     return envelope.one(Readiness("ok", request.state.limiter.mode))
 
 

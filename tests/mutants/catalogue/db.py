@@ -10,10 +10,10 @@ _CUSTOMER_SEARCH = "tests/search/test_customers.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
-        "a view of the database outlives its turn of the loop",
+        "a read snapshot outlives its iteration of the event loop",
         "db/sqlite/database.py",
-        "            asyncio.get_running_loop().call_soon(self._end_view)\n",
-        "            asyncio.get_running_loop().call_later(0.3, self._end_view)\n",
+        "            asyncio.get_running_loop().call_soon(self._close_snapshot)\n",
+        "            asyncio.get_running_loop().call_later(0.3, self._close_snapshot)\n",
         (
             "tests/api_keys/test_immediately.py::"
             "test_no_request_that_begins_after_the_revocation_is_accepted",
@@ -22,17 +22,17 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a write is acknowledged before its commit",
         "db/sqlite/group_commit.py",
-        '            await self._off_the_loop(self._connection.execute, "COMMIT")\n',
+        '            await self._run_in_thread(self._connection.execute, "COMMIT")\n',
         "            for job in jobs:\n"
         "                job.settle()\n"
-        '            await self._off_the_loop(self._connection.execute, "COMMIT")\n',
+        '            await self._run_in_thread(self._connection.execute, "COMMIT")\n',
         (
             "tests/db/test_sqlite.py::"
             "test_write_returns_only_after_its_commit_and_reads_do_not_wait",
         ),
     ),
     Mutant(
-        "the disk is not waited for",
+        "commits do not wait for the disk",
         "db/sqlite/connection.py",
         '"PRAGMA synchronous = FULL"',
         '"PRAGMA synchronous = NORMAL"',
@@ -41,33 +41,33 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a write is acknowledged while PostgreSQL commits it",
         "db/postgres/database.py",
-        "        return await self._run(work, tenant_id, self._opening, is_write=True)\n",
+        "        return await self._run(work, tenant_id, self._options, is_write=True)\n",
         "        if tenant_id is None:\n"
-        "            return await self._run(work, tenant_id, self._opening, is_write=True)\n"
+        "            return await self._run(work, tenant_id, self._options, is_write=True)\n"
         "        done = asyncio.get_running_loop().create_future()\n\n"
         "        async def told(tx):\n"
         "            value = await work(tx)\n"
         "            done.done() or done.set_result(value)\n"
         "            return value\n\n"
         "        running = asyncio.ensure_future(\n"
-        "            self._run(told, tenant_id, self._opening, is_write=True)\n"
+        "            self._run(told, tenant_id, self._options, is_write=True)\n"
         "        )\n"
         "        await asyncio.wait((running, done), return_when=asyncio.FIRST_COMPLETED)\n"
         "        return done.result() if done.done() else await running\n",
         (f"{_PROOFS}::test_what_one_node_acknowledged_the_others_show",),
     ),
     Mutant(
-        "no change waits for the disk, or for the standby",
+        "no commit waits for the disk or the standby",
         "db/postgres/statements.py",
-        "    shown: list[str] = []\n",
-        "    shown: list[str] = [\"set_config('synchronous_commit', 'off', true)\"]\n",
+        "    selected: list[str] = []\n",
+        "    selected: list[str] = [\"set_config('synchronous_commit', 'off', true)\"]\n",
         (
             f"{_PROOFS}::test_a_crash_of_postgresql_loses_and_doubles_nothing",
             f"{_PROOFS}::test_a_failover_loses_and_doubles_nothing",
         ),
     ),
     Mutant(
-        "a connection is not given back after an error",
+        "a connection is not released after an error",
         "db/postgres/database.py",
         "            self._pool.release(connection)\n",
         '            if __import__("sys").exc_info()[0] is None:\n'
@@ -75,30 +75,30 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_PROOFS}::test_a_crowd_at_held_up_connections_is_refused_in_time",),
     ),
     Mutant(
-        "each connection of a request is waited for anew",
+        "each connection of a request has its own deadline",
         "db/postgres/pool.py",
-        "            left.for_connections_s -= loop.time() - began_at\n",
+        "            remaining.connection_wait_s -= loop.time() - began_at\n",
         "",
         ("tests/db/test_pool.py::test_a_request_waits_once_for_all_its_connections",),
     ),
     Mutant(
-        "each statement of a request is waited for anew",
+        "each statement of a request has its own deadline",
         "db/postgres/database.py",
-        "            left.in_all_s -= time.monotonic() - began_at\n",
+        "            remaining.total_s -= time.monotonic() - began_at\n",
         "            pass\n",
         ("tests/db/test_pool.py::test_a_request_waits_once_for_all_its_statements",),
     ),
     Mutant(
         "the tenant is set for the session",
         "db/postgres/statements.py",
-        """_SET_TENANT = f"set_config('{TENANT}', %s, true)\"""",
-        """_SET_TENANT = f"set_config('{TENANT}', %s, false)\"""",
+        """_SET_TENANT = f"set_config('{TENANT_SETTING}', %s, true)\"""",
+        """_SET_TENANT = f"set_config('{TENANT_SETTING}', %s, false)\"""",
         ("tests/db/test_isolation.py::test_a_used_connection_remembers_no_tenant",),
     ),
     Mutant(
         "a policy shows every row",
         "db/postgres/roles.py",
-        "USING ({_OF_TENANT})",
+        "USING ({_IS_OF_TENANT})",
         "USING (true)",
         (
             "tests/db/test_roles.py::test_the_policies_are_these_and_no_more",
@@ -106,9 +106,9 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "work of the background runs on the loop, and reads wait for it",
+        "background work runs on the event loop, and reads wait for it",
         "db/sqlite/group_commit.py",
-        "            await self._off_the_loop(self._run_and_commit, job)\n",
+        "            await self._run_in_thread(self._run_and_commit, job)\n",
         "            self._run_and_commit(job)\n",
         (f"{_SQLITE}::test_reads_do_not_wait_for_work_aside_and_writes_wait_for_its_end",),
     ),
@@ -120,14 +120,14 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_SEARCH}::test_what_stands_behind_the_newest_tickets_is_found_too",),
     ),
     Mutant(
-        "the function searches for whichever tenant it is given",
+        "the search function accepts any tenant",
         "db/migrations/versions/0004_search.py",
         "    IF of_tenant IS DISTINCT FROM nullif(",
         "    IF false AND of_tenant IS DISTINCT FROM nullif(",
         (f"{_SEARCH}::test_the_function_refuses_another_tenant",),
     ),
     Mutant(
-        "the search of customers is of whichever tenant it is given",
+        "the customer search function accepts any tenant",
         "db/migrations/versions/0005_customer_search.py",
         "    IF of_tenant IS DISTINCT FROM nullif(",
         "    IF false AND of_tenant IS DISTINCT FROM nullif(",

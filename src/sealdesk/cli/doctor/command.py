@@ -165,8 +165,8 @@ def _database(settings: Settings, fix: bool) -> Iterator[Finding]:
     if schema is None:
         yield Finding("bad", "database", f"{path} is not there; sealdesk migrate makes it")
         return
-    if schema != schema_version.KNOWN[-1]:
-        words = f"the next start brings it to {schema_version.KNOWN[-1]}"
+    if schema != schema_version.KNOWN_VERSIONS[-1]:
+        words = f"the next start brings it to {schema_version.KNOWN_VERSIONS[-1]}"
         yield Finding("note", "database", f"{path} has schema {schema}; {words}")
         return
     try:

@@ -8,8 +8,8 @@ from asyncpg import Record
 
 from sealdesk.cli.doctor.finding import Finding
 from sealdesk.db.postgres import errors, preflight, server_status
-from sealdesk.db.postgres.peers import SERVING
-from sealdesk.db.schema_version import KNOWN, Unusable
+from sealdesk.db.postgres.peers import SERVE_NAME
+from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable
 from sealdesk.settings import Settings
 
 _GOOD_SKEW_S = 5
@@ -30,19 +30,19 @@ def examine(settings: Settings) -> Iterator[Finding]:
 
 async def _examined(settings: Settings) -> list[Finding]:
     url, is_pooled = settings.database_url, settings.database_pooler == "transaction"
-    connection = await preflight.connected(url, name="sealdesk doctor", is_pooled=is_pooled)
-    where = preflight.shown(url)
+    connection = await preflight.open_connection(url, name="sealdesk doctor", is_pooled=is_pooled)
+    where = preflight.redacted(url)
     try:
         async with connection.transaction():
-            faults = await preflight.faults_of(connection)
+            faults = await preflight.find_faults(connection)
         if faults:
             return [Finding("bad", "database", f"{where} {fault}") for fault in faults]
         before = time.time()
-        server = await server_status.look(connection)
+        server = await server_status.fetch_status(connection)
         skew_s = abs(float(server["now"]) - (before + time.time()) / 2)
-        trip_ms = await server_status.trip_ms(connection)
+        trip_ms = await server_status.measure_round_trip_ms(connection)
     except Exception as error:
-        if errors.is_away(error):
+        if errors.is_unavailable(error):
             raise Unusable(f"{where} cannot be examined: {error}") from error
         raise
     finally:
@@ -58,7 +58,9 @@ async def _examined(settings: Settings) -> list[Finding]:
 
 
 def _database(where: str, server: Record) -> Finding:
-    text = f"{where} is PostgreSQL {server['version']} with the current schema {KNOWN[-1]}; "
+    text = (
+        f"{where} is PostgreSQL {server['version']} with the current schema {KNOWN_VERSIONS[-1]}; "
+    )
     return Finding("good", "database", f"{text}row level security holds {server['role']}")
 
 
@@ -78,7 +80,7 @@ def _connections(server: Record, settings: Settings) -> Finding:
     each, processes = settings.database_connections, settings.expected_processes
     # A worker and a command beside them.
     wanted, most = processes * each + each + 1, server["max_connections"]
-    now = f"{server['served_by']} by {SERVING} on {_counted(server['hosts'], 'host')} now"
+    now = f"{server['served_by']} by {SERVE_NAME} on {_counted(server['hosts'], 'host')} now"
     text = f"{now}, {server['connections']} by all; {most} can be, {wanted} may be wanted"
     if settings.database_pooler == "none" and wanted > most:
         mend = "raise max_connections, or lower SEALDESK_DATABASE_CONNECTIONS"

@@ -1,1 +1,1 @@
-"""The steps from one schema to the next."""
+"""Migrations from one schema version to the next."""

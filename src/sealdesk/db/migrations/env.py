@@ -1,4 +1,4 @@
-"""What Alembic runs: the steps on one connection, which holds the write lock meanwhile."""
+"""The Alembic environment: runs migrations on one connection, which holds the write lock."""
 
 from alembic import context
 

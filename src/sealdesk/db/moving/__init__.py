@@ -1,1 +1,1 @@
-"""Copying an installation between SQLite and PostgreSQL, row by row, and proving the copy."""
+"""Copies an installation between SQLite and PostgreSQL and verifies the copy by checksums."""

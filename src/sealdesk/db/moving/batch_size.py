@@ -1,21 +1,21 @@
-"""How many rows to ask for at once."""
+"""The number of rows to fetch at a time."""
 
 import msgspec
 
 from sealdesk.db.moving.tables import Row
 
-_MOST_ROWS = 2000
-_ABOUT_BYTES = 2 * 1024 * 1024
+_MAX_ROWS = 2000
+_TARGET_BYTES = 2 * 1024 * 1024
 _encode = msgspec.msgpack.Encoder().encode
 
 
-class Pace:
-    """How many rows to ask for next: pages of about the same size, whatever the rows hold."""
+class BatchSize:
+    """Adapts the number of rows, so that all pages have about the same number of bytes."""
 
     def __init__(self) -> None:
         self.rows = 100
 
-    def heed(self, page: list[Row]) -> None:
-        """Learn from the last page, which has a row or more."""
+    def adapt(self, page: list[Row]) -> None:
+        """Set the number of rows by the last page, which is not empty."""
         mean_bytes = len(_encode(page)) / len(page)
-        self.rows = max(1, min(_MOST_ROWS, int(_ABOUT_BYTES / mean_bytes)))
+        self.rows = max(1, min(_MAX_ROWS, int(_TARGET_BYTES / mean_bytes)))

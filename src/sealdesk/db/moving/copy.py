@@ -1,7 +1,7 @@
-"""The move itself: read the source, copy what the target lacks, read the target, compare.
+"""The move: read the source, copy the rows that the target lacks, read the target, compare.
 
-Rows go in the order of the primary key, a page a transaction, so what an interrupted move leaves
-behind is the beginning of each table, and the highest key says where to go on.
+Rows are copied in the order of the primary key, one page per transaction, so an interrupted move
+leaves the beginning of each table, and the highest key says where to resume.
 """
 
 import hashlib
@@ -11,39 +11,39 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from sealdesk.db.moving.tables import Row, Table, shown
-from sealdesk.db.schema_version import KNOWN, Unusable
+from sealdesk.db.moving.tables import Row, Table, display_key
+from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable
 
-# MessagePack says what is a number, a text, bytes or nothing, and where each ends.
+# MessagePack encodes types and lengths, so different rows never have the same bytes.
 _encode = msgspec.msgpack.Encoder().encode
 
 
 class Summary(NamedTuple):
-    """What a table holds. digest: SHA-256 over all rows in the order of the key, as hex."""
+    """The contents of a table. digest: SHA-256 over all rows in the order of the key, as hex."""
 
     rows: int
     digest: str
 
 
 class Source(Protocol):
-    """An end that is read; nobody changes it meanwhile."""
+    """The database that is read; nothing changes it during the move."""
 
     async def count(self, table: Table) -> int: ...
 
     def pages(self, table: Table, after: Row | None = None) -> AsyncGenerator[list[Row], None]:
-        """The rows behind a key, in its order."""
+        """The rows after a key, in key order."""
 
 
 class Target(Source, Protocol):
-    """An end that is written. Its mark, which survives interruptions, keeps others off it."""
+    """The database that is written. Its mark survives interruptions and prevents serving it."""
 
     async def last_key(self, table: Table) -> Row | None: ...
 
     async def add(self, table: Table, rows: list[Row]) -> None:
-        """All of them or none. Raises Unusable for what this database cannot hold."""
+        """Insert all rows or none. Raises Unusable for values that this database cannot hold."""
 
     async def mark(self) -> str | None:
-        """The fingerprint of the source that is being moved here."""
+        """The fingerprint of the source that is being moved here, None when there is no mark."""
 
     async def set_mark(self, fingerprint: str) -> None: ...
 
@@ -51,11 +51,11 @@ class Target(Source, Protocol):
         """Delete all rows and the mark."""
 
     async def finish(self) -> None:
-        """Take the mark away: it may be used."""
+        """Remove the mark, so that the target may be served."""
 
 
-class LongPoll(Protocol):
-    """Who is told how far it is."""
+class Progress(Protocol):
+    """Receives the progress of the move."""
 
     def begin(self, stage: str, table: str, done: int, total: int) -> None: ...
 
@@ -66,42 +66,43 @@ async def move(
     source: Source,
     target: Target,
     tables: tuple[Table, ...],
-    watch: LongPoll,
+    progress: Progress,
     *,
     is_restart: bool = False,
 ) -> dict[str, Summary]:
-    """Copy all rows and prove it, or go on with it; what each table holds.
+    """Copy all rows, or resume, and verify the copy; returns the summary of each table.
 
-    is_restart: throw away what an unfinished move has left. Raises Unusable, and what the ends do.
+    is_restart: discard the rows of an unfinished move. Raises Unusable and the errors of both
+    databases.
     """
-    wanted = {table.name: await _summary(source, table, "read", watch) for table in tables}
-    await _claim(target, tables, _fingerprint(wanted), is_restart)
+    wanted = {table.name: await _summarise(source, table, "read", progress) for table in tables}
+    await _mark_target(target, tables, _fingerprint(wanted), is_restart)
     for table in tables:
-        await _copy(source, target, table, wanted[table.name].rows, watch)
+        await _copy(source, target, table, wanted[table.name].rows, progress)
     for table in tables:
-        if await _summary(target, table, "check", watch) != wanted[table.name]:
-            raise Unusable(await _difference(source, target, table))
+        if await _summarise(target, table, "check", progress) != wanted[table.name]:
+            raise Unusable(await _describe_difference(source, target, table))
     await target.finish()
     return wanted
 
 
-async def _summary(end: Source, table: Table, stage: str, watch: LongPoll) -> Summary:
-    watch.begin(stage, table.name, 0, await end.count(table))
+async def _summarise(side: Source, table: Table, stage: str, progress: Progress) -> Summary:
+    progress.begin(stage, table.name, 0, await side.count(table))
     digest = hashlib.sha256()
     count = 0
-    async with aclosing(end.pages(table)) as pages:
+    async with aclosing(side.pages(table)) as pages:
         async for rows in pages:
             digest.update(b"".join(map(_encode, rows)))
             count += len(rows)
-            watch.advance(len(rows))
+            progress.advance(len(rows))
     return Summary(count, digest.hexdigest())
 
 
 def _fingerprint(summaries: dict[str, Summary]) -> str:
-    return hashlib.sha256(_encode([KNOWN[-1], sorted(summaries.items())])).hexdigest()
+    return hashlib.sha256(_encode([KNOWN_VERSIONS[-1], sorted(summaries.items())])).hexdigest()
 
 
-async def _claim(
+async def _mark_target(
     target: Target, tables: tuple[Table, ...], fingerprint: str, is_restart: bool
 ) -> None:
     mark = await target.mark()
@@ -124,33 +125,38 @@ async def _claim(
         )
 
 
-async def _copy(source: Source, target: Target, table: Table, total: int, watch: LongPoll) -> None:
+async def _copy(
+    source: Source, target: Target, table: Table, total: int, progress: Progress
+) -> None:
     last = await target.last_key(table)
-    watch.begin("copy", table.name, 0 if last is None else await target.count(table), total)
+    progress.begin("copy", table.name, 0 if last is None else await target.count(table), total)
     async with aclosing(source.pages(table, last)) as pages:
         async for rows in pages:
             await target.add(table, rows)
-            watch.advance(len(rows))
+            progress.advance(len(rows))
 
 
-async def _difference(source: Source, target: Target, table: Table) -> str:
-    """What to say of a table whose checksums differ."""
-    async with aclosing(_rows(source, table)) as ours, aclosing(_rows(target, table)) as theirs:
+async def _describe_difference(source: Source, target: Target, table: Table) -> str:
+    """The error message for a table whose checksums differ."""
+    async with (
+        aclosing(_all_rows(source, table)) as ours,
+        aclosing(_all_rows(target, table)) as theirs,
+    ):
         while True:
             pair = [await anext(ours, None), await anext(theirs, None)]
             if pair[0] != pair[1]:
-                key = min(table.key_of(row) for row in pair if row is not None)
+                key = display_key(min(table.key_of(row) for row in pair if row is not None))
                 return (
                     f"{table.name} differs between source and target, first in the row"
-                    f" {shown(key)}. The target is not used like this: run the move again with"
+                    f" {key}. The target is not used like this: run the move again with"
                     " --restart, and if it happens again look at the disks"
                 )
             if pair == [None, None]:
                 return f"{table.name} was read differently twice; look at the disks"
 
 
-async def _rows(end: Source, table: Table) -> AsyncGenerator[Row, None]:
-    async with aclosing(end.pages(table)) as pages:
+async def _all_rows(side: Source, table: Table) -> AsyncGenerator[Row, None]:
+    async with aclosing(side.pages(table)) as pages:
         async for rows in pages:
             for row in rows:
                 yield row

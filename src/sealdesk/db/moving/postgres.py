@@ -1,4 +1,4 @@
-"""PostgreSQL as one end of a move, as the owner of the tables."""
+"""PostgreSQL as the source or target of a move, as the owner of the tables."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
@@ -6,21 +6,21 @@ from contextlib import asynccontextmanager
 import asyncpg
 from asyncpg import Connection
 
-from sealdesk.db.moving.batch_size import Pace
-from sealdesk.db.moving.tables import Row, Table, describe, shown
+from sealdesk.db.moving.batch_size import BatchSize
+from sealdesk.db.moving.tables import Row, Table, display_key, read_tables
 from sealdesk.db.postgres import errors, preflight
-from sealdesk.db.schema_version import KNOWN, Unusable
-from sealdesk.db.tables import REMADE
+from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable
+from sealdesk.db.tables import REBUILT
 
 _NAME = "sealdesk move"
-_LOCK = 0x5EA1DE5D  # of moves, among the advisory locks of the database
-_WAIT_S = 600.0  # for one statement; reading a large table in order may begin with sorting it
+_MOVE_LOCK = 0x5EA1DE5D  # an advisory lock
+_STATEMENT_TIMEOUT_S = 600.0  # reading a large table in key order may begin with sorting it
 _SETTINGS = """
 SET statement_timeout = '10min'; SET idle_in_transaction_session_timeout = 0;
 SET lock_timeout = '4s'
 """
-# Row level security hides what it does not show, without a word.
-_HIDDEN = """
+# Row level security omits rows silently.
+_HIDDEN_TABLES = """
 SELECT c.relname AS name FROM pg_class c
 WHERE c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'alembic_version'::regclass)
     AND c.relkind IN ('r', 'p') AND c.oid <> 'alembic_version'::regclass
@@ -35,13 +35,13 @@ WHERE c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'alembic_v
     AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
 ORDER BY 1 LIMIT 1000
 """
-_OTHERS = """
+_EXISTING_RELATIONS = """
 SELECT relname AS name FROM pg_class
 WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm')
 ORDER BY 1 LIMIT 5
 """
-# By name, or, behind a pooler that gives none, by being a role that may write and is not this one.
-_USERS = """
+# By application name, or by role where a pooler sets no name: another role that may write.
+_ACTIVE_SESSIONS = """
 SELECT coalesce(nullif(s.application_name, ''), 'a session') || ' as ' || s.usename AS who,
     count(*) AS sessions
 FROM pg_stat_activity s JOIN pg_roles r ON r.oid = s.usesysid
@@ -56,7 +56,7 @@ GROUP BY 1 ORDER BY 1 LIMIT 10
 
 
 class PostgresSource:
-    """A database that is read."""
+    """The database that a move reads."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -70,23 +70,25 @@ class PostgresSource:
     ) -> AsyncGenerator[list[Row], None]:
         key = ", ".join(table.key)
         places = ", ".join(f"${place}" for place in range(1, len(table.key) + 1))
-        behind = "" if after is None else f"WHERE ({key}) > ({places})"
+        condition = "" if after is None else f"WHERE ({key}) > ({places})"
         columns = ", ".join(
             f"{name}::int" if type_name == "boolean" else name
             for name, type_name in zip(table.columns, table.types, strict=True)
         )
         async with self._connection.transaction():
             cursor = await self._connection.cursor(
-                f"SELECT {columns} FROM {table.name} {behind} ORDER BY {key}", *(after or ())
+                f"SELECT {columns} FROM {table.name} {condition} ORDER BY {key}", *(after or ())
             )
-            pace = Pace()
-            while rows := list(map(tuple, await cursor.fetch(pace.rows, timeout=_WAIT_S))):
-                pace.heed(rows)
+            batch = BatchSize()
+            while rows := list(
+                map(tuple, await cursor.fetch(batch.rows, timeout=_STATEMENT_TIMEOUT_S))
+            ):
+                batch.adapt(rows)
                 yield rows
 
 
 class PostgresTarget(PostgresSource):
-    """A database that is written."""
+    """The database that a move writes."""
 
     async def last_key(self, table: Table) -> Row | None:
         order = ", ".join(f"{name} DESC" for name in table.key)
@@ -96,41 +98,41 @@ class PostgresTarget(PostgresSource):
         return None if row is None else tuple(row)
 
     async def add(self, table: Table, rows: list[Row]) -> None:
-        # COPY would be the other way, which PostgreSQL refuses under row level security.
+        # Not COPY FROM, which PostgreSQL rejects for tables with row level security.
         columns = [list(column) for column in zip(*rows, strict=True)]
         try:
-            await self._connection.execute(_insert(table), *columns, timeout=_WAIT_S)
+            await self._connection.execute(_insert(table), *columns, timeout=_STATEMENT_TIMEOUT_S)
         except (asyncpg.DataError, asyncpg.PostgresError) as error:
             for row in rows:
                 if fault := table.fault_in(row):
-                    key = shown(table.key_of(row))
+                    key = display_key(table.key_of(row))
                     raise Unusable(f"{table.name}: in the row {key}, {fault}") from error
             if isinstance(error, asyncpg.IntegrityConstraintViolationError):
                 raise Unusable(f"{table.name} cannot be moved as it is: {error}") from error
             raise
 
     async def mark(self) -> str | None:
-        return await preflight.unfinished(self._connection)
+        return await preflight.find_unfinished_move(self._connection)
 
     async def set_mark(self, fingerprint: str) -> None:
-        await self._comment(preflight.UNFINISHED + fingerprint)
+        await self._comment(preflight.UNFINISHED_MOVE + fingerprint)
         try:
-            # From here on nobody begins to serve it; somebody may have just before.
+            # No process starts to serve a marked database, but one may have started just before.
             await _check_unused(self._connection)
         except Unusable:
             await self._comment(None)
             raise
 
     async def clear(self, wanted: tuple[Table, ...]) -> None:
-        # What is made again from the others refers to them.
-        names = (*(table.name for table in wanted), *REMADE)
+        # The rebuilt tables refer to the others.
+        names = (*(table.name for table in wanted), *REBUILT)
         async with self._connection.transaction():
             await self._connection.execute(f"TRUNCATE {', '.join(names)}")
             await self._comment(None)
 
     async def finish(self) -> None:
-        await self._connection.execute("ANALYZE", timeout=_WAIT_S)
-        # This commit is waited for, and with it all before it.
+        await self._connection.execute("ANALYZE", timeout=_STATEMENT_TIMEOUT_S)
+        # Waiting for this commit makes all earlier ones durable.
         await self._connection.execute("SET synchronous_commit = on")
         await self._comment(None)
 
@@ -155,16 +157,16 @@ def _insert(table: Table) -> str:
 
 
 @asynccontextmanager
-async def opened_source(url: str) -> AsyncIterator[tuple[PostgresSource, tuple[Table, ...]]]:
-    """A database that nobody changes meanwhile, and its tables. Raises Unusable."""
-    async with _opened(url) as connection:
-        if await preflight.unfinished(connection) is not None:
+async def open_source(url: str) -> AsyncIterator[tuple[PostgresSource, tuple[Table, ...]]]:
+    """Open a database for reading, locked against changes; and its tables. Raises Unusable."""
+    async with _open(url) as connection:
+        if await preflight.find_unfinished_move(connection) is not None:
             raise Unusable(
-                f"{preflight.shown(url)} holds an unfinished move, which is not a source"
+                f"{preflight.redacted(url)} holds an unfinished move, which is not a source"
             )
-        tables = await describe(connection)
+        tables = await read_tables(connection)
         async with connection.transaction(isolation="repeatable_read"):
-            # Before anything is read: what is seen is what there is once everybody else waits.
+            # Before the first read, whose snapshot then holds everything that was committed.
             await connection.execute(
                 f"LOCK TABLE {', '.join(table.name for table in tables)} IN SHARE MODE"
             )
@@ -172,23 +174,23 @@ async def opened_source(url: str) -> AsyncIterator[tuple[PostgresSource, tuple[T
 
 
 @asynccontextmanager
-async def opened_target(url: str) -> AsyncIterator[tuple[PostgresTarget, tuple[Table, ...]]]:
-    """A migrated database to write, and its tables. Raises Unusable."""
-    async with _opened(url) as connection:
-        # Of a page that a crash of the server takes back, the next attempt sees that it is missing.
+async def open_target(url: str) -> AsyncIterator[tuple[PostgresTarget, tuple[Table, ...]]]:
+    """Open a migrated database for writing; and its tables. Raises Unusable."""
+    async with _open(url) as connection:
+        # If a crash of the server loses a page, the next attempt copies it again.
         await connection.execute("SET synchronous_commit = off")
-        yield PostgresTarget(connection), await describe(connection)
+        yield PostgresTarget(connection), await read_tables(connection)
 
 
 async def check_target(url: str) -> None:
-    """Raises Unusable unless this can be migrated and moved to: it is empty, or Sealdesk's."""
-    connection = await preflight.connected(url, name=_NAME)
-    where = preflight.shown(url)
+    """Raises Unusable unless the database is empty or holds only Sealdesk's tables."""
+    connection = await preflight.open_connection(url, name=_NAME)
+    where = preflight.redacted(url)
     try:
-        faults = await preflight.server_faults(connection)
+        faults = await preflight.find_server_faults(connection)
         if faults:
             raise Unusable(f"{where} {faults[0]}")
-        others = await connection.fetch(_OTHERS)
+        others = await connection.fetch(_EXISTING_RELATIONS)
         if others and await preflight.schema_version(connection) is None:
             names = ", ".join(row["name"] for row in others)
             raise Unusable(f"{where} holds something else ({names}); name an empty database")
@@ -197,38 +199,40 @@ async def check_target(url: str) -> None:
 
 
 @asynccontextmanager
-async def _opened(url: str) -> AsyncIterator[Connection]:
-    connection = await preflight.connected(url, name=_NAME)
+async def _open(url: str) -> AsyncIterator[Connection]:
+    connection = await preflight.open_connection(url, name=_NAME)
     try:
         await connection.execute(_SETTINGS)
-        await _check(connection, preflight.shown(url))
+        await _check(connection, preflight.redacted(url))
         yield connection
     except Exception as error:
-        why = _why_away(error)
+        why = _find_reason(error)
         if why is None:
             raise
         raise Unusable(
-            f"{preflight.shown(url)}: {why}; when that is mended, the same command goes on"
+            f"{preflight.redacted(url)}: {why}; when that is mended, the same command goes on"
         ) from error
     finally:
-        # Cut: it may be in the middle of something, and what is not committed must not stay.
+        # Terminated rather than closed: a statement may still be running.
         connection.terminate()
 
 
-def _why_away(error: Exception) -> str | None:
-    # asyncpg's word for a connection whose end was announced, but has not been read yet.
+def _find_reason(error: Exception) -> str | None:
+    # asyncpg raises this when the server has closed the connection and asyncpg has not read it yet.
     if isinstance(error, asyncpg.InternalClientError):
         return "the server ended the connection"
-    return str(error) or "no answer in time" if errors.is_away(error) else None
+    return str(error) or "no answer in time" if errors.is_unavailable(error) else None
 
 
 async def _check(connection: Connection, where: str) -> None:
     found = await preflight.schema_version(connection)
-    if found != KNOWN[-1]:
-        raise Unusable(f"{where} has schema {found} and not {KNOWN[-1]}; run `sealdesk migrate`")
-    if not await connection.fetchval("SELECT pg_try_advisory_lock($1)", _LOCK):
+    if found != KNOWN_VERSIONS[-1]:
+        raise Unusable(
+            f"{where} has schema {found} and not {KNOWN_VERSIONS[-1]}; run `sealdesk migrate`"
+        )
+    if not await connection.fetchval("SELECT pg_try_advisory_lock($1)", _MOVE_LOCK):
         raise Unusable(f"another `sealdesk move` works on {where}; let it end")
-    if hidden := await connection.fetch(_HIDDEN):
+    if hidden := await connection.fetch(_HIDDEN_TABLES):
         names = ", ".join(row["name"] for row in hidden)
         raise Unusable(
             f"{where}: the role is not the owner of all tables, and row level security may hide"
@@ -238,7 +242,7 @@ async def _check(connection: Connection, where: str) -> None:
 
 
 async def _check_unused(connection: Connection) -> None:
-    users = await connection.fetch(_USERS)
+    users = await connection.fetch(_ACTIVE_SESSIONS)
     if users:
         names = ", ".join(f"{row['who']} ({row['sessions']})" for row in users)
         raise Unusable(

@@ -1,4 +1,4 @@
-"""SQLite as one end of a move: a file that is read, or a new one that is written."""
+"""SQLite as the source or target of a move: an existing file, or a new one."""
 
 import fcntl
 import os
@@ -8,28 +8,28 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sealdesk.db import schema_version, tables
-from sealdesk.db.moving.batch_size import Pace
+from sealdesk.db.moving.batch_size import BatchSize
 from sealdesk.db.moving.tables import Row, Table
-from sealdesk.db.schema_version import KNOWN, Unusable
+from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable
 from sealdesk.db.sqlite.connection import connect
 
-_MARK = "sealdesk_move"  # a table of the file that is written, until the end
-_FIND_MARK = "SELECT name FROM sqlite_master WHERE name = ? LIMIT 1"
+_MOVE_TABLE = "sealdesk_move"  # a table of the target file until the move is complete
+_FIND_MOVE_TABLE = "SELECT name FROM sqlite_master WHERE name = ? LIMIT 1"
 
 
 class SqliteSource:
-    """A file that is read."""
+    """The file that a move reads."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
     def check(self, wanted: tuple[Table, ...]) -> None:
-        """Raises Unusable unless it has these tables and no other."""
+        """Raises Unusable unless the file has exactly these tables."""
         names = self._connection.execute(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
             " LIMIT 1000"
         )
-        ours = {n: self._columns(n) for (n,) in names if not _is_left_out(n)}
+        ours = {n: self._columns(n) for (n,) in names if not _is_skipped(n)}
         theirs = {table.name: set(table.columns) for table in wanted}
         odd = sorted(n for n in ours.keys() | theirs.keys() if ours.get(n) != theirs.get(n))
         if odd:
@@ -49,20 +49,20 @@ class SqliteSource:
     ) -> AsyncGenerator[list[Row], None]:
         key = ", ".join(table.key)
         marks = ", ".join("?" * len(table.key))
-        behind = "" if after is None else f"WHERE ({key}) > ({marks})"
+        condition = "" if after is None else f"WHERE ({key}) > ({marks})"
         cursor = self._connection.execute(
-            f"SELECT {', '.join(table.columns)} FROM {table.name} {behind} ORDER BY {key}",
+            f"SELECT {', '.join(table.columns)} FROM {table.name} {condition} ORDER BY {key}",
             after or (),
         )
         with closing(cursor):
-            pace = Pace()
-            while rows := cursor.fetchmany(pace.rows):
-                pace.heed(rows)
+            batch = BatchSize()
+            while rows := cursor.fetchmany(batch.rows):
+                batch.adapt(rows)
                 yield rows
 
 
 class SqliteTarget(SqliteSource):
-    """A new file that is written."""
+    """The new file that a move writes."""
 
     async def last_key(self, table: Table) -> Row | None:
         order = ", ".join(f"{name} DESC" for name in table.key)
@@ -78,22 +78,22 @@ class SqliteTarget(SqliteSource):
             self._connection.executemany(sql, rows)
 
     async def mark(self) -> str | None:
-        self._connection.execute(f"CREATE TABLE IF NOT EXISTS {_MARK} (fingerprint)")
-        row = self._connection.execute(f"SELECT fingerprint FROM {_MARK} LIMIT 1").fetchone()
+        self._connection.execute(f"CREATE TABLE IF NOT EXISTS {_MOVE_TABLE} (fingerprint)")
+        row = self._connection.execute(f"SELECT fingerprint FROM {_MOVE_TABLE} LIMIT 1").fetchone()
         return None if row is None else str(row[0])
 
     async def set_mark(self, fingerprint: str) -> None:
-        self._connection.execute(f"INSERT INTO {_MARK} VALUES (?)", (fingerprint,))
+        self._connection.execute(f"INSERT INTO {_MOVE_TABLE} VALUES (?)", (fingerprint,))
 
     async def clear(self, wanted: tuple[Table, ...]) -> None:
         with self._transaction():
             for table in reversed(wanted):
                 self._connection.execute(f"DELETE FROM {table.name}")
-            self._connection.execute(f"DELETE FROM {_MARK}")
+            self._connection.execute(f"DELETE FROM {_MOVE_TABLE}")
 
     async def finish(self) -> None:
         self._connection.execute("PRAGMA synchronous = FULL")
-        self._connection.execute(f"DROP TABLE IF EXISTS {_MARK}")
+        self._connection.execute(f"DROP TABLE IF EXISTS {_MOVE_TABLE}")
         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @contextmanager
@@ -107,44 +107,48 @@ class SqliteTarget(SqliteSource):
         self._connection.execute("COMMIT")
 
 
-def _is_left_out(name: str) -> bool:
-    left_out = (tables.VERSION, _MARK, *tables.REMADE)
-    return name in left_out or name.startswith(tables.SQLITE_INDEX)
+def _is_skipped(name: str) -> bool:
+    left_out = (tables.VERSION_TABLE, _MOVE_TABLE, *tables.REBUILT)
+    return name in left_out or name.startswith(tables.SQLITE_INDEX_PREFIX)
 
 
 def check_source(path: Path) -> None:
-    """Raises Unusable unless the file can be moved."""
+    """Raises Unusable unless the file has the current schema."""
     found = schema_version.schema_version(path)
     if found is None:
         raise Unusable(f"there is no installation in {path}; name one with --from")
-    if found != KNOWN[-1]:
-        raise Unusable(f"{path} has schema {found} and not {KNOWN[-1]}; run `sealdesk migrate`")
+    if found != KNOWN_VERSIONS[-1]:
+        raise Unusable(
+            f"{path} has schema {found} and not {KNOWN_VERSIONS[-1]}; run `sealdesk migrate`"
+        )
 
 
 @contextmanager
-def opened_source(path: Path) -> Iterator[SqliteSource]:
-    """A file that nobody changes meanwhile, this least. Raises Unusable, sqlite3.Error."""
+def open_source(path: Path) -> Iterator[SqliteSource]:
+    """Open a file for reading, locked against changes. Raises Unusable, sqlite3.Error."""
     found = schema_version.schema_version(path)
     if found is None:
         raise Unusable(
             f"{path} holds no Sealdesk; name what to move with --from or SEALDESK_DATA_DIR"
         )
-    if found != KNOWN[-1]:
-        raise Unusable(f"{path} has schema {found} and not {KNOWN[-1]}; run `sealdesk migrate`")
+    if found != KNOWN_VERSIONS[-1]:
+        raise Unusable(
+            f"{path} has schema {found} and not {KNOWN_VERSIONS[-1]}; run `sealdesk migrate`"
+        )
     with closing(connect(path)) as connection:
         connection.row_factory = None
-        # Whoever else would write waits, and is refused: a key revoked now would live on there.
+        # Other writers wait and then fail: a key revoked now would stay valid in the copy.
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("PRAGMA query_only = ON")
-        if connection.execute(_FIND_MARK, (_MARK,)).fetchone():
+        if connection.execute(_FIND_MOVE_TABLE, (_MOVE_TABLE,)).fetchone():
             raise Unusable(f"{path} holds an unfinished move, which is not a source")
         yield SqliteSource(connection)
         connection.execute("ROLLBACK")
 
 
 @contextmanager
-def opened_target(path: Path) -> Iterator[SqliteTarget]:
-    """A new file, which is written under another name until the end. Raises Unusable."""
+def open_target(path: Path) -> Iterator[SqliteTarget]:
+    """Open a new file, which has a temporary name until the move is complete. Raises Unusable."""
     if path.exists():
         raise Unusable(f"{path} is there already, and nothing was changed; name a new file")
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -158,14 +162,14 @@ def opened_target(path: Path) -> Iterator[SqliteTarget]:
         schema_version.ensure_current(part)
         with closing(connect(part, is_checkpointer=True)) as connection:
             connection.row_factory = None
-            # Of a page that a power cut takes back, the next attempt sees that it is missing.
+            # If a power failure loses a page, the next attempt copies it again.
             connection.execute("PRAGMA synchronous = NORMAL")
             yield SqliteTarget(connection)
-        _put_in_place(part, path)
+        _publish(part, path)
         lock_path.unlink()
 
 
-def _put_in_place(part: Path, path: Path) -> None:
+def _publish(part: Path, path: Path) -> None:
     os.link(part, path)  # unlike a rename it never replaces a file
     part.unlink()
     part.with_name(f"{part.name}.migrate-lock").unlink(missing_ok=True)

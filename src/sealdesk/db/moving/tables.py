@@ -1,5 +1,6 @@
-"""The tables that are moved, as PostgreSQL's catalogue describes them: one end is always there,
-and to ask it costs nothing, where SQLAlchemy's description of the schema would cost 23 MiB.
+"""Reads the tables to move from PostgreSQL's catalogue.
+
+Either source or target is PostgreSQL, and importing SQLAlchemy's metadata would cost 23 MiB.
 """
 
 from graphlib import TopologicalSorter
@@ -9,7 +10,7 @@ from asyncpg import Connection
 
 from sealdesk.db import tables
 
-# As SQLite gives them and takes them: booleans are 0 and 1.
+# As SQLite stores them: booleans are 0 and 1.
 Value = None | int | str | bytes
 Row = tuple[Value, ...]
 
@@ -49,7 +50,7 @@ class Table(NamedTuple):
         return tuple(row[self.columns.index(name)] for name in self.key)
 
     def fault_in(self, row: Row) -> str:
-        """What PostgreSQL cannot hold of a row, "" for nothing."""
+        """The first value of a row that PostgreSQL cannot store, as text; "" when there is none."""
         for name, type_name, value in zip(self.columns, self.types, row, strict=True):
             wanted = _PYTHON.get(type_name, int)
             if value is not None and type(value) is not wanted:
@@ -59,24 +60,24 @@ class Table(NamedTuple):
         return ""
 
 
-async def describe(connection: Connection) -> tuple[Table, ...]:
-    """The tables of a migrated database; each comes after those that it refers to."""
+async def read_tables(connection: Connection) -> tuple[Table, ...]:
+    """The tables of a migrated database; each follows those that it refers to."""
     found: dict[str, list[tuple[str, str, int | None]]] = {}
-    for row in await connection.fetch(_COLUMNS, tables.REMADE):
+    for row in await connection.fetch(_COLUMNS, tables.REBUILT):
         column = (row["column_name"], row["type_name"], row["place_in_key"])
         found.setdefault(row["name"], []).append(column)
     order = TopologicalSorter({name: set[str]() for name in found})
-    for row in await connection.fetch(_REFERENCES, tables.REMADE):
+    for row in await connection.fetch(_REFERENCES, tables.REBUILT):
         order.add(row["name"], row["referred"])
-    return tuple(_table(name, found[name]) for name in order.static_order())
+    return tuple(_make_table(name, found[name]) for name in order.static_order())
 
 
-def shown(key: Row) -> str:
-    """A key for people."""
+def display_key(key: Row) -> str:
+    """A key as readable text."""
     return " ".join(value.hex() if isinstance(value, bytes) else str(value) for value in key)
 
 
-def _table(name: str, columns: list[tuple[str, str, int | None]]) -> Table:
+def _make_table(name: str, columns: list[tuple[str, str, int | None]]) -> Table:
     in_key = sorted((place, column) for column, _, place in columns if place is not None)
     return Table(
         name,

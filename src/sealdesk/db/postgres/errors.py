@@ -1,12 +1,12 @@
-"""What PostgreSQL and the way to it can answer, as the rest of the service knows it."""
+"""Classifies the errors of asyncpg and translates them to the service's own."""
 
 import asyncpg
 
 from sealdesk.db.engine import SerializationConflict
 from sealdesk.errors import ServiceUnavailable
 
-# Another transaction was there first, or the schema has moved on under a prepared statement.
-RUN_AGAIN = (
+# Another transaction was first, or the schema changed under a prepared statement.
+RETRYABLE = (
     SerializationConflict,
     asyncpg.DivisionByZeroError,  # see statements.together
     asyncpg.UniqueViolationError,
@@ -15,8 +15,8 @@ RUN_AGAIN = (
     asyncpg.InvalidCachedStatementError,
     asyncpg.OutdatedSchemaCacheError,
 )
-# The connection is no use any more: it is gone, or leads to a server that takes no writes.
-LOST = (
+# The connection is closed, or leads to a server that takes no writes.
+CONNECTION_LOST = (
     OSError,
     asyncpg.InterfaceError,
     asyncpg.PostgresConnectionError,
@@ -27,9 +27,9 @@ LOST = (
     asyncpg.IdleInTransactionSessionTimeoutError,
     asyncpg.IdleSessionTimeoutError,
 )
-# The server's state, which passes or which its administrator mends; no fault of the request.
-AWAY = (
-    *LOST,
+# The state of the server, temporary or for its administrator to repair; not a fault of the request.
+UNAVAILABLE = (
+    *CONNECTION_LOST,
     asyncpg.TargetServerAttributeNotMatched,
     asyncpg.OperatorInterventionError,
     asyncpg.InsufficientResourcesError,
@@ -41,38 +41,45 @@ AWAY = (
     asyncpg.UndefinedTableError,
     asyncpg.UndefinedColumnError,
 )
-_OURS = (asyncpg.DataError, asyncpg.ClientConfigurationError)  # InterfaceErrors that are faults
+_DEFECTS = (
+    asyncpg.DataError,
+    asyncpg.ClientConfigurationError,
+)  # InterfaceErrors that are bugs of ours
 
 
-def is_away(error: BaseException) -> bool:
-    """Whether the database cannot be used now; all else is a fault of ours and must be seen."""
-    return is_lost(error) or (isinstance(error, AWAY) and not isinstance(error, _OURS))
+def is_unavailable(error: BaseException) -> bool:
+    """Whether the database is unusable at present; every other error is a bug and must surface."""
+    return is_connection_lost(error) or (
+        isinstance(error, UNAVAILABLE) and not isinstance(error, _DEFECTS)
+    )
 
 
-def is_lost(error: BaseException) -> bool:
+def is_connection_lost(error: BaseException) -> bool:
     """Whether the connection must not be used again."""
-    # What the driver says when a session ends while nobody listens; not its subclasses.
-    is_confused = type(error) is asyncpg.InternalClientError
-    return is_confused or (isinstance(error, LOST) and not isinstance(error, _OURS))
+    # asyncpg raises this itself, not a subclass, when a session ends between two statements.
+    is_desynchronised = type(error) is asyncpg.InternalClientError
+    return is_desynchronised or (
+        isinstance(error, CONNECTION_LOST) and not isinstance(error, _DEFECTS)
+    )
 
 
-def away(error: BaseException) -> ServiceUnavailable:
-    unavailable = ServiceUnavailable()
-    unavailable.__cause__ = error
-    return unavailable
+def unavailable(error: BaseException) -> ServiceUnavailable:
+    response = ServiceUnavailable()
+    response.__cause__ = error
+    return response
 
 
-def unknown(error: BaseException) -> ServiceUnavailable:
-    """The connection ended between asking for the commit and its answer."""
-    unavailable = ServiceUnavailable(
+def commit_outcome_unknown(error: BaseException) -> ServiceUnavailable:
+    """The connection closed between COMMIT and its reply."""
+    response = ServiceUnavailable(
         detail="The database went away while it was storing this. Whether it was stored is not"
         " known: repeat the request with the same Idempotency-Key, or look first."
     )
-    unavailable.__cause__ = error
-    return unavailable
+    response.__cause__ = error
+    return response
 
 
-def too_busy(error: BaseException) -> ServiceUnavailable:
-    unavailable = ServiceUnavailable(detail="Too many change this at the same time. Try again.")
-    unavailable.__cause__ = error
-    return unavailable
+def contention(error: BaseException) -> ServiceUnavailable:
+    response = ServiceUnavailable(detail="Too many change this at the same time. Try again.")
+    response.__cause__ = error
+    return response

@@ -1,8 +1,8 @@
-"""The PostgreSQL connections of one process: few, used again, never waited for long.
+"""The pool of PostgreSQL connections of one process.
 
-asyncpg's own pool asks the server to reset a connection each time it is given back, and wraps it
-on the way out: 2.4 times the time of a key look-up (decision 0008). Here nothing has to be reset,
-because every setting lasts for one transaction.
+asyncpg's own pool resets a connection on the server at each release and wraps it in a proxy: 2.4
+times the time of a key lookup (decision 0008). Here nothing has to be reset, because every setting
+lasts for one transaction.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ _CLOSE_S = 2.0
 
 
 class Pool:
-    """At most `size` connections, opened as they are needed, the last used first."""
+    """At most `size` connections, opened on demand; the most recently used is reused first."""
 
     def __init__(self, connect: Callable[[], Awaitable[Connection]], size: int) -> None:
         self._connect = connect
@@ -27,12 +27,12 @@ class Pool:
         self._count = 0
         self._idle: list[Connection] = []
         self._borrowed: set[Connection] = set()
-        # A future gets a connection, or None: then there is room to open one.
+        # A future resolves to a connection, or to None when a new one may be opened.
         self._waiting: deque[asyncio.Future[Connection | None]] = deque()
 
     async def acquire(self) -> Connection:
-        """A connection of the caller's own until `release`. Raises Unavailable."""
-        connection = self._pop_idle()
+        """A connection for the caller alone until `release`. Raises ServiceUnavailable."""
+        connection = self._take_idle()
         if connection is None and self._count >= self._size:
             connection = await self._wait()
         elif connection is None:
@@ -43,10 +43,10 @@ class Pool:
         return connection
 
     def release(self, connection: Connection) -> None:
-        """Give it back; one that is closed makes room for a new one."""
+        """Return a connection; a closed one frees its slot."""
         self._borrowed.discard(connection)
         if connection.is_closed():
-            self._make_room()
+            self._free_slot()
             return
         while self._waiting:
             future = self._waiting.popleft()
@@ -56,14 +56,14 @@ class Pool:
         self._idle.append(connection)
 
     async def close(self) -> None:
-        """Close what is idle, cut what is still in use."""
+        """Close idle connections and terminate those still in use."""
         for connection in self._borrowed:
             connection.terminate()
         while self._idle:
             with contextlib.suppress(OSError, TimeoutError, PostgresError):
                 await self._idle.pop().close(timeout=_CLOSE_S)
 
-    def _pop_idle(self) -> Connection | None:
+    def _take_idle(self) -> Connection | None:
         while self._idle:
             connection = self._idle.pop()
             if not connection.is_closed():
@@ -75,8 +75,8 @@ class Pool:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Connection | None] = loop.create_future()
         self._waiting.append(future)
-        left, began_at = deadline.current(), loop.time()
-        timer = loop.call_later(max(0.0, left.for_connections_s), _give_up, future)
+        remaining, began_at = deadline.current(), loop.time()
+        timer = loop.call_later(max(0.0, remaining.connection_wait_s), _time_out, future)
         try:
             return await future
         except asyncio.CancelledError:
@@ -84,15 +84,15 @@ class Pool:
             raise
         finally:
             timer.cancel()
-            left.for_connections_s -= loop.time() - began_at
+            remaining.connection_wait_s -= loop.time() - began_at
 
     def _pass_on(self, future: "asyncio.Future[Connection | None]") -> None:
-        """What a waiter got and no longer wants goes to the next."""
+        """Give the connection of a cancelled waiter to the next waiter."""
         if future.cancelled() or not future.done() or future.exception() is not None:
             return
         connection = future.result()
         if connection is None:
-            self._make_room()
+            self._free_slot()
         else:
             self.release(connection)
 
@@ -100,10 +100,10 @@ class Pool:
         try:
             return await self._connect()
         except BaseException:
-            self._make_room()
+            self._free_slot()
             raise
 
-    def _make_room(self) -> None:
+    def _free_slot(self) -> None:
         while self._waiting:
             future = self._waiting.popleft()
             if not future.done():
@@ -112,7 +112,7 @@ class Pool:
         self._count -= 1
 
 
-def _give_up(future: "asyncio.Future[Connection | None]") -> None:
+def _time_out(future: "asyncio.Future[Connection | None]") -> None:
     if not future.done():
         future.set_exception(
             ServiceUnavailable(detail="All connections to the database are in use. Try again.")

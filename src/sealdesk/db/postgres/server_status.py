@@ -1,10 +1,10 @@
-"""What a PostgreSQL server says of its settings, its connections and its clock."""
+"""Reads settings, connections and clock of a PostgreSQL server, for `sealdesk doctor`."""
 
 import time
 
 from asyncpg import Connection, Record
 
-from sealdesk.db.postgres.peers import SERVING, WORKING
+from sealdesk.db.postgres.peers import SERVE_NAME, WORKER_NAME
 
 _SERVER = """
 SELECT current_setting('server_version') AS version, current_user AS role,
@@ -24,17 +24,17 @@ SELECT current_setting('server_version') AS version, current_user AS role,
 """
 
 
-async def look(connection: Connection) -> Record:
+async def fetch_status(connection: Connection) -> Record:
     """version, role, fsync, full_page_writes, awaits_standby, standbys, max_connections,
     connections (of all), served_by (connections) on hosts, worked_by (connections), now (seconds
     since the epoch).
     """
-    (server,) = await connection.fetch(_SERVER, SERVING, WORKING)
+    (server,) = await connection.fetch(_SERVER, SERVE_NAME, WORKER_NAME)
     return server
 
 
-async def trip_ms(connection: Connection) -> float:
-    """The shortest of some round trips."""
+async def measure_round_trip_ms(connection: Connection) -> float:
+    """The shortest of ten round trips."""
     took = []
     for _ in range(10):
         begun = time.perf_counter()

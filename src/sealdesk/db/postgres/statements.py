@@ -1,10 +1,10 @@
-"""SQL with named parameters, as PostgreSQL takes it: numbered, and folded into one round trip.
+"""Rewrites SQL with named parameters for PostgreSQL: numbered, and combined into one round trip.
 
 Row level security shows the rows of the tenant that a setting names, and the setting lasts for
-one transaction. A statement by itself is one, so it sets the tenant in passing: a condition
-without columns is the plan's gate and is evaluated before anything is read, and the list of a
-SELECT before the changes that its WITH holds (tests/db/test_isolation.py shows both). Were it
-ever otherwise, a statement would find nothing, or be refused.
+one transaction. A single statement is its own transaction, so it sets the tenant itself: PostgreSQL
+evaluates a condition without columns once, before it reads any row, and the select list before
+the changes in WITH (tests/db/test_isolation.py proves both). If a later version evaluated them in
+another order, a statement would find no rows or fail, and never see another tenant.
 """
 
 import re
@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from sealdesk.db.engine import Params
 
-TENANT = "sealdesk.tenant_id"
-_SET_TENANT = f"set_config('{TENANT}', %s, true)"
-# Its commit need not be waited for: whatever uses the row is committed later in the same log.
-_NOT_WAITED_FOR = "(SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL"
+TENANT_SETTING = "sealdesk.tenant_id"
+_SET_TENANT = f"set_config('{TENANT_SETTING}', %s, true)"
+# No wait for this commit: whatever uses the row is committed later in the same log.
+_WITHOUT_SYNC_COMMIT = "(SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL"
 _NAME = re.compile(r"(?<!:):([a-z_][a-z0-9_]*)")
-_COUNTED = ("UPDATE", "DELETE")
+_ROW_COUNTED = ("UPDATE", "DELETE")
 
 
 class Statement(NamedTuple):
@@ -32,7 +32,7 @@ class Statement(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A change that waits to be sent. is_one: it must change exactly one row."""
+    """A queued change. is_one: it must change exactly one row."""
 
     sql: str
     params: Params
@@ -40,17 +40,17 @@ class Change(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Several changes in one statement. places: (which change, parameter) of each `$n`."""
+    """Several changes in one statement. parameters: (index of the change, name) of each `$n`."""
 
     text: str
-    places: tuple[tuple[int, str], ...]
+    parameters: tuple[tuple[int, str], ...]
 
     def values(self, changes: list[Change]) -> list[object]:
-        return [changes[number].params[name] for number, name in self.places]
+        return [changes[number].params[name] for number, name in self.parameters]
 
 
-class _Numbering:
-    """Gives each name its number, from 1."""
+class _ParameterNumbers:
+    """Numbers parameter names from 1, in the order of their first use."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -63,78 +63,79 @@ class _Numbering:
 
 
 @lru_cache(maxsize=2048)
-def plain(sql: str, limit: int | None = None) -> Statement:
-    """The statement as it is, for a transaction that knows its tenant.
+def numbered(sql: str, limit: int | None = None) -> Statement:
+    """The statement with numbered parameters, for a transaction that has set its tenant.
 
-    limit: written into the text, for one plan serves all values of a parameter, and with a LIMIT
-    that it does not know PostgreSQL may sort a whole list to give a page of it.
+    limit: written into the text, because a plan is shared by all values of a parameter, and for an
+    unknown LIMIT PostgreSQL may sort a whole list to return one page.
     """
     if limit is not None:
         sql = sql.replace(":limit", str(int(limit)))
-    numbering = _Numbering()
+    numbering = _ParameterNumbers()
     return Statement(_NAME.sub(numbering, sql), tuple(numbering.names))
 
 
 @lru_cache(maxsize=2048)
 def within_tenant(sql: str, limit: int | None = None) -> Statement:
-    """A reading that sets the tenant, its last parameter, in passing."""
-    inner = plain(sql, limit)
+    """A SELECT that also sets the tenant, its last parameter."""
+    inner = numbered(sql, limit)
     tenant = _SET_TENANT % f"${len(inner.names) + 1}"
     text = f"SELECT s.* FROM ({inner.text}) s WHERE (SELECT {tenant}) IS NOT NULL"
     return Statement(text, inner.names)
 
 
 @lru_cache(maxsize=64)
-def drawn(sql: str) -> Statement:
-    """A change with RETURNING that sets the tenant, its last parameter, in passing."""
-    inner = plain(sql)
+def returning(sql: str) -> Statement:
+    """A change with RETURNING that also sets the tenant, its last parameter."""
+    inner = numbered(sql)
     tenant = _SET_TENANT % f"${len(inner.names) + 1}"
-    gate = f"(SELECT {tenant}) IS NOT NULL AND {_NOT_WAITED_FOR}"
+    gate = f"(SELECT {tenant}) IS NOT NULL AND {_WITHOUT_SYNC_COMMIT}"
     return Statement(f"WITH s AS ({inner.text}) SELECT s.* FROM s WHERE {gate}", inner.names)
 
 
 @lru_cache(maxsize=64)
-def at_home(directory: str, sql: str) -> Statement:
-    """`sql` in the tenant that `directory` gives, which is set between the two.
+def across_tenants(directory: str, sql: str) -> Statement:
+    """`sql` in the tenant that `directory` selects, which is set between the two.
 
-    LATERAL with a LIMIT inside cannot be turned round: the tenant is set before its row is read.
+    PostgreSQL cannot reorder LATERAL with a LIMIT inside, so it sets the tenant before it reads
+    the row.
     """
-    inner = plain(directory)
-    found = sql.replace(":tenant_id", "home.tenant_id").replace(":id", "home.id")
+    inner = numbered(directory)
+    lookup = sql.replace(":tenant_id", "home.tenant_id").replace(":id", "home.id")
     tenant = _SET_TENANT % "d.tenant_id"
     text = (
         f"SELECT found.* FROM (SELECT {tenant} AS tenant_id, d.id FROM ({inner.text}) d LIMIT 1)"
-        f" AS home, LATERAL ({found}) AS found"
+        f" AS home, LATERAL ({lookup}) AS found"
     )
     return Statement(text, inner.names)
 
 
-def together(changes: list[Change], *, sets_tenant: bool) -> Batch:
+def combine(changes: list[Change], *, sets_tenant: bool) -> Batch:
     """All changes in one statement; with sets_tenant the tenant is its last parameter.
 
-    They see the same state, and none of them what another has done.
+    All of them see the state before the statement, not the changes of each other.
     """
-    return _together(tuple((change.sql, change.is_one) for change in changes), sets_tenant)
+    return _combine(tuple((change.sql, change.is_one) for change in changes), sets_tenant)
 
 
 @lru_cache(maxsize=1024)
-def _together(changes: tuple[tuple[str, bool], ...], sets_tenant: bool) -> Batch:
+def _combine(changes: tuple[tuple[str, bool], ...], sets_tenant: bool) -> Batch:
     parts: list[str] = []
-    shown: list[str] = []
-    places: list[tuple[int, str]] = []
+    selected: list[str] = []
+    parameters: list[tuple[int, str]] = []
     for number, (sql, is_one) in enumerate(changes):
-        statement = plain(sql)
-        text = _shifted(statement.text, len(places))
-        places += [(number, name) for name in statement.names]
-        if is_one and sql.lstrip().startswith(_COUNTED):
-            # Nothing changed divides by zero, which undoes the whole statement.
-            shown.append(f"1 / (SELECT count(*) FROM s{number})")
+        statement = numbered(sql)
+        text = _renumber(statement.text, len(parameters))
+        parameters += [(number, name) for name in statement.names]
+        if is_one and sql.lstrip().startswith(_ROW_COUNTED):
+            # No changed row divides by zero, which rolls back the whole statement.
+            selected.append(f"1 / (SELECT count(*) FROM s{number})")
             text += " RETURNING 1"
         parts.append(f"s{number} AS ({text})")
     if sets_tenant:
-        shown.insert(0, _SET_TENANT % f"${len(places) + 1}")
-    return Batch(f"WITH {', '.join(parts)} SELECT {', '.join(shown) or '1'}", tuple(places))
+        selected.insert(0, _SET_TENANT % f"${len(parameters) + 1}")
+    return Batch(f"WITH {', '.join(parts)} SELECT {', '.join(selected) or '1'}", tuple(parameters))
 
 
-def _shifted(text: str, by: int) -> str:
+def _renumber(text: str, by: int) -> str:
     return re.sub(r"\$(\d+)", lambda match: f"${int(match[1]) + by}", text)

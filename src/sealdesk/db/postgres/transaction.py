@@ -1,8 +1,8 @@
-"""One piece of a room's work on a connection to PostgreSQL, in as few round trips as it allows.
+"""The `Tx` interface on PostgreSQL, in as few round trips as possible.
 
-Plain reads need no transaction around them: each sees what was committed before it began. What
-`put` and `send` change waits, and goes out at the end in one statement, which is a transaction
-of its own. Only what must be held on to, a lock or the number of changed rows, opens one.
+Plain reads run without BEGIN: each sees what was committed before it started. The changes of
+`execute_one` and `enqueue` are queued and sent at commit in one statement, which is its own
+transaction. Only locks and the number of changed rows need BEGIN.
 """
 
 import hashlib
@@ -11,16 +11,16 @@ from collections.abc import Sequence
 
 from asyncpg import Connection, Record
 
-from sealdesk.db.engine import Params, Row
+from sealdesk.db.engine import Dialect, Params, Row
 from sealdesk.db.postgres import statements
-from sealdesk.db.postgres.statements import TENANT, Change
+from sealdesk.db.postgres.statements import TENANT_SETTING, Change
 
 _TENANT_ID = re.compile(r"[0-9a-f-]{36}")
-_SET_TENANT = f"SELECT set_config('{TENANT}', $1, true)"
+_SET_TENANT = f"SELECT set_config('{TENANT_SETTING}', $1, true)"
 
 
-class Opening:
-    """How a transaction begins. always: every piece of work has one, for a pooler in between."""
+class BeginOptions:
+    """How a transaction begins. always: BEGIN before the first statement, for a pooler."""
 
     __slots__ = ("always", "settings")
 
@@ -30,46 +30,49 @@ class Opening:
 
 
 class PostgresTx:
-    """SQL on one connection, for one piece of work."""
+    """The transaction of one piece of work on one connection."""
 
-    __slots__ = ("_changes", "_connection", "_opening", "is_finishing", "is_open", "tenant_id")
+    __slots__ = ("_changes", "_connection", "_options", "is_committing", "is_open", "tenant_id")
+    dialect: Dialect = "postgresql"
 
-    def __init__(self, connection: Connection, tenant_id: str | None, opening: Opening) -> None:
+    def __init__(
+        self, connection: Connection, tenant_id: str | None, options: BeginOptions
+    ) -> None:
         self._connection = connection
-        self._opening = opening
+        self._options = options
         self._changes: list[Change] = []
         self.tenant_id = tenant_id
         self.is_open = False
-        self.is_finishing = False
+        self.is_committing = False
 
     async def fetch_one(self, sql: str, params: Params) -> Row | None:
         rows = await self.fetch_all(sql, params)
         return rows[0] if rows else None
 
     async def fetch_all(self, sql: str, params: Params) -> Sequence[Row]:
-        if self._changes or self._opening.always:
+        if self._changes or self._options.always:
             await self.open()
         limit = params.get("limit")
         if self.is_open or self.tenant_id is None:
-            statement = statements.plain(sql, limit)
+            statement = statements.numbered(sql, limit)
             return await self._fetch(statement.text, statement.values(params))
         statement = statements.within_tenant(sql, limit)
         return await self._fetch(statement.text, [*statement.values(params), self.tenant_id])
 
     async def execute(self, sql: str, params: Params) -> int:
         await self.open()
-        statement = statements.plain(sql)
+        statement = statements.numbered(sql)
         status = await self._connection.execute(statement.text, *statement.values(params))
         return int(status.rpartition(" ")[2])
 
     async def execute_one(self, sql: str, params: Params) -> None:
-        await self._add(Change(sql, params, True))
+        await self._enqueue(Change(sql, params, True))
 
     async def enqueue(self, sql: str, params: Params) -> None:
-        await self._add(Change(sql, params, False))
+        await self._enqueue(Change(sql, params, False))
 
-    async def _add(self, change: Change) -> None:
-        # One statement can change a row once only, and this may be the same row.
+    async def _enqueue(self, change: Change) -> None:
+        # One statement can change a row only once, and this may be the same row.
         if not change.sql.lstrip().startswith("INSERT") and any(
             change.sql == other.sql for other in self._changes
         ):
@@ -77,25 +80,25 @@ class PostgresTx:
         self._changes.append(change)
 
     async def execute_returning(self, sql: str, params: Params) -> Row:
-        if self._changes or self._opening.always:
+        if self._changes or self._options.always:
             await self.open()
         if self.is_open or self.tenant_id is None:
-            statement = statements.plain(sql)
+            statement = statements.numbered(sql)
             (row,) = await self._fetch(statement.text, statement.values(params))
         else:
-            statement = statements.drawn(sql)
+            statement = statements.returning(sql)
             values = [*statement.values(params), self.tenant_id]
             (row,) = await self._fetch(statement.text, values)
         return row
 
     async def execute_many(self, sql: str, many: Sequence[Params]) -> None:
         await self.open()
-        statement = statements.plain(sql)
+        statement = statements.numbered(sql)
         await self._connection.executemany(statement.text, [statement.values(p) for p in many])
 
     async def select_for_update(self, sql: str, params: Params) -> Sequence[Row]:
         await self.open()
-        statement = statements.plain(f"{sql} FOR UPDATE SKIP LOCKED", params.get("limit"))
+        statement = statements.numbered(f"{sql} FOR UPDATE SKIP LOCKED", params.get("limit"))
         return await self._fetch(statement.text, statement.values(params))
 
     async def lock(self, name: str) -> None:
@@ -110,22 +113,22 @@ class PostgresTx:
 
     async def set_tenant(self, tenant_id: str) -> None:
         if self.tenant_id not in (None, tenant_id):
-            raise RuntimeError("a transaction of one tenant cannot enter another")
+            raise RuntimeError("a transaction of one tenant cannot switch to another")
         if self.tenant_id is None and self.is_open:
             await self._flush()
             await self._fetch(_SET_TENANT, [tenant_id])
         self.tenant_id = tenant_id
 
     async def find_across_tenants(self, directory: str, sql: str, params: Params) -> Row | None:
-        if self._changes or self._opening.always:
+        if self._changes or self._options.always:
             await self.open()
         if self.is_open or self.tenant_id is not None:
-            home = await self.fetch_one(directory, params)
-            if home is None:
+            found = await self.fetch_one(directory, params)
+            if found is None:
                 return None
-            await self.set_tenant(home["tenant_id"])
-            return await self.fetch_one(sql, dict(home))
-        statement = statements.at_home(directory, sql)
+            await self.set_tenant(found["tenant_id"])
+            return await self.fetch_one(sql, dict(found))
+        statement = statements.across_tenants(directory, sql)
         rows = await self._fetch(statement.text, statement.values(params))
         if not rows:
             return None
@@ -133,32 +136,32 @@ class PostgresTx:
         return rows[0]
 
     async def open(self) -> None:
-        """Begin a transaction unless there is one, and send what waits."""
+        """Begin a transaction unless one is open, and send the queued changes."""
         if not self.is_open:
             tenant_id = self.tenant_id or ""
             if tenant_id and _TENANT_ID.fullmatch(tenant_id) is None:
                 raise ValueError("a tenant's id must be a UUID")
-            tenant = f"SELECT set_config('{TENANT}', '{tenant_id}', true)"
-            # All of it in one round trip, which only a text without parameters can be.
-            await self._connection.execute(f"BEGIN; {self._opening.settings}{tenant}")
+            tenant = f"SELECT set_config('{TENANT_SETTING}', '{tenant_id}', true)"
+            # One round trip, which is only possible for text without parameters.
+            await self._connection.execute(f"BEGIN; {self._options.settings}{tenant}")
             self.is_open = True
         await self._flush()
 
-    async def finish(self) -> None:
-        """Make all of it durable. When this fails with the connection, the outcome is unknown."""
-        if self._changes and self._opening.always:
+    async def commit(self) -> None:
+        """Commit. When the connection is lost meanwhile, the outcome is unknown."""
+        if self._changes and self._options.always:
             await self.open()
         if self.is_open:
             await self._flush()
-            self.is_finishing = True
+            self.is_committing = True
             await self._connection.execute("COMMIT")
             self.is_open = False
         else:
-            self.is_finishing = True
+            self.is_committing = True
             await self._flush()
 
-    async def undo(self) -> None:
-        """Take back what was not finished."""
+    async def roll_back(self) -> None:
+        """Discard queued changes and roll back."""
         self._changes.clear()
         if self.is_open:
             self.is_open = False
@@ -169,7 +172,7 @@ class PostgresTx:
             return
         changes, self._changes = self._changes, []
         sets_tenant = not self.is_open and self.tenant_id is not None
-        batch = statements.together(changes, sets_tenant=sets_tenant)
+        batch = statements.combine(changes, sets_tenant=sets_tenant)
         values = batch.values(changes)
         if sets_tenant:
             values.append(self.tenant_id)

@@ -1,11 +1,13 @@
-"""The tables. Every tenant's table has a primary key, unique indexes and foreign keys that begin
-with `tenant_id`; what must be found before the tenant is known stands in tables.GLOBAL.
+"""The tables, as SQLAlchemy metadata for migrations and their drift check.
 
-Only migrations and their drift check import this; the service itself runs SQL text.
-Times are integer microseconds since the epoch, ids canonical text, JSON is text; JSON that goes
-out as it is stands ready in bytes, which spares decoding and encoding it. With `sqlite_with_rowid`
-off, SQLite keeps the rows in the primary key itself: one descent fewer for small rows. Not where a
-list has further indexes (customers): SQLite would then walk the primary key instead of them.
+The service itself runs SQL text. In tables of tenants, the primary key, unique indexes and foreign
+keys begin with `tenant_id`; tables that are read before the tenant is known are in tables.GLOBAL.
+Times are integer microseconds since the epoch, ids are canonical text, JSON is text. JSON that
+responses contain unchanged is stored as bytes, which saves decoding and encoding it.
+
+With `sqlite_with_rowid` off, SQLite stores rows in the primary key itself: one tree search less for
+small rows. Not where a list has further indexes (customers): SQLite would then scan the primary
+key instead of them.
 """
 
 from sealdesk.db.schema import api_keys, desk, events, identity, search, tickets

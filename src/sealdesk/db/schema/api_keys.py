@@ -1,4 +1,4 @@
-"""API keys, and what requests signed with them leave."""
+"""Tables of API keys and of signed requests."""
 
 from sqlalchemy import BigInteger, Column, Index, LargeBinary, SmallInteger, Table
 

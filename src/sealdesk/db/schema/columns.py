@@ -1,4 +1,4 @@
-"""The columns, keys and indexes of which tables are made."""
+"""Shorthands for the columns, keys and indexes of the tables."""
 
 from sqlalchemy import (
     BigInteger,
@@ -12,7 +12,7 @@ from sqlalchemy import (
 
 metadata = MetaData()
 
-# PostgreSQL would otherwise sort by the rules of a language, and ids and cursors by no rule at all.
+# Byte order: PostgreSQL would otherwise sort by the rules of a language, and cursors rely on order.
 TEXT = Text().with_variant(Text(collation="C"), "postgresql")
 
 
@@ -41,7 +41,7 @@ def refers(column: str, table: str) -> ForeignKeyConstraint:
 
 
 def index_where_set(name: str, column: str, first: tuple[str, ...] = ()) -> Index:
-    """Of rows in which the column has a value. first: columns that come before it."""
+    """A partial index of the rows in which a column is set. first: columns before it."""
     is_set = text(f"{column} IS NOT NULL")
     columns = ("tenant_id", *first, column, "id")
     return Index(name, *columns, sqlite_where=is_set, postgresql_where=is_set)

@@ -1,4 +1,4 @@
-"""What the dashboard keeps: the history of tickets, who is answering, and how keys are used."""
+"""Tables of the dashboard: ticket history, agents who are writing a reply, and key usage."""
 
 from sqlalchemy import BigInteger, Column, Index, Table
 
@@ -11,12 +11,12 @@ Table(
     id_("ticket_id", key=True),
     id_(key=True),
     *texts("actor_kind", "actor_id", "actor_name"),
-    # field → [old, new], as JSON.
+    # JSON: field → [old, new].
     text_("changes"),
     time_("created_at"),
     refers("ticket_id", "tickets"),
 )
-# Who has an answer to a ticket begun; a moment old, or nobody.
+# Agents who are writing a reply; rows expire within a minute.
 Table(
     "answering",
     metadata,
@@ -28,7 +28,7 @@ Table(
     refers("ticket_id", "tickets"),
     Index("answering_seen_at", "seen_at"),
 )
-# How often a key was used in an hour, by status, endpoint, address or permission.
+# Requests of a key per hour, by status, endpoint, address or permission.
 Table(
     "key_usage",
     metadata,

@@ -1,4 +1,4 @@
-"""Tenants, users, and what their log-ins leave."""
+"""Tables of tenants, users and log-ins."""
 
 from sqlalchemy import Boolean, Column, Index, LargeBinary, Table
 
@@ -24,7 +24,7 @@ Table(
     *texts("email", "name", "role"),
     text_("password_hash", null=True),
     Column("is_active", Boolean, nullable=False),
-    # Tokens issued before this instant are refused: a changed password or role moves it.
+    # Tokens issued before this instant are rejected; a changed password or role sets it to now.
     time_("tokens_from"),
     time_("created_at"),
     of_tenant(),

@@ -1,4 +1,4 @@
-"""Customers, tickets and replies."""
+"""Tables of customers, tickets and replies."""
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, LargeBinary, SmallInteger, Table
 
@@ -23,7 +23,7 @@ Table(
     *texts("email", "email_identity"),
     *texts("name", "phone", "company", "external_id", null=True),
     text_("metadata"),
-    # {id, email, name} as JSON: what a ticket shows of its customer.
+    # JSON {id, email, name}: how a ticket shows its customer.
     Column("reference", LargeBinary, nullable=False),
     time_("created_at"),
     time_("updated_at"),

@@ -1,4 +1,4 @@
-"""One connection to SQLite, set up as every one must be, and running a room's work on it."""
+"""Connections to SQLite with the pragmas that all need, and the `Tx` interface on them."""
 
 import os
 import sqlite3
@@ -7,17 +7,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar, cast
 
-from sealdesk.db.engine import Params, Row, SerializationConflict, Work
+from sealdesk.db.engine import Dialect, Params, Row, SerializationConflict, Work
 
 T = TypeVar("T")
 BUSY_TIMEOUT_MS = 5000
-_CHECKPOINT_PAGES = 16_384  # 64 MiB of log: hot pages are copied back once, not per group
+_CHECKPOINT_PAGES = 16_384  # 64 MiB of log: hot pages are checkpointed once, not per group commit
 _PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
     "PRAGMA foreign_keys = ON",
     "PRAGMA trusted_schema = OFF",
-    # What a savepoint may have to restore; on disk it took 40 of 53 writes of a new ticket.
+    # The rollback data of savepoints; on disk it was 40 of the 53 writes of a new ticket.
     "PRAGMA temp_store = MEMORY",
     f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}",
     "PRAGMA cache_size = -16384",
@@ -25,9 +25,10 @@ _PRAGMAS = (
 
 
 class SqliteTx:
-    """SQL on one connection. Its coroutines end without waiting."""
+    """A transaction on one connection. Its coroutines never suspend."""
 
     __slots__ = ("_connection",)
+    dialect: Dialect = "sqlite"
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -44,7 +45,7 @@ class SqliteTx:
 
     async def execute_one(self, sql: str, params: Params) -> None:
         if self._connection.execute(sql, params).rowcount != 1:
-            raise SerializationConflict  # a fault of ours: nobody else writes meanwhile
+            raise SerializationConflict  # a bug: there is no concurrent writer
 
     async def enqueue(self, sql: str, params: Params) -> None:
         self._connection.execute(sql, params)
@@ -60,29 +61,29 @@ class SqliteTx:
         return await self.fetch_all(sql, params)
 
     async def lock(self, name: str) -> None:
-        """Nothing to wait for: one transaction writes at a time."""
+        """No lock is needed: one transaction writes at a time."""
 
     async def try_lock(self, name: str) -> bool:
         return True
 
     async def set_tenant(self, tenant_id: str) -> None:
-        """Nothing keeps tenants apart here but the statements themselves."""
+        """SQLite has no row level security; every statement names its tenant."""
 
     async def find_across_tenants(self, directory: str, sql: str, params: Params) -> Row | None:
-        home = await self.fetch_one(directory, params)
-        return None if home is None else await self.fetch_one(sql, dict(home))
+        found = await self.fetch_one(directory, params)
+        return None if found is None else await self.fetch_one(sql, dict(found))
 
 
 def connect(path: Path, *, is_checkpointer: bool = False) -> sqlite3.Connection:
-    """A connection set up as every one must be.
+    """Open a connection.
 
-    is_checkpointer: only the server's writer copies the log back into the database; SQLite before
+    is_checkpointer: only the server's writer checkpoints the log into the database; SQLite before
     3.51.3 can corrupt it when two connections do (sqlite.org/wal.html, "WAL-reset bug").
     Raises sqlite3.Error.
     """
-    # Only ever a new file: to close one that exists would drop every lock that this process's
-    # other connections hold on it, and a command beside the server would delete the log under
-    # them (sqlite.org/howtocorrupt.html, section 2.2).
+    # O_EXCL creates new files only: opening and closing an existing one would drop the locks that
+    # other connections of this process hold on it, and a command that runs beside the server would
+    # delete the log under them (sqlite.org/howtocorrupt.html, section 2.2).
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     connection = sqlite3.connect(
@@ -97,7 +98,7 @@ def connect(path: Path, *, is_checkpointer: bool = False) -> sqlite3.Connection:
 
 
 def drive(work: Awaitable[T]) -> T:
-    """Run a coroutine that never waits to its end."""
+    """Run a coroutine that never suspends."""
     steps = work.__await__()
     try:
         next(steps)
@@ -107,7 +108,7 @@ def drive(work: Awaitable[T]) -> T:
 
 
 def run_now(connection: sqlite3.Connection, work: Work[T]) -> T:
-    """One transaction on the calling thread: for commands that work beside the server."""
+    """Run work in one transaction on the calling thread, for commands beside the server."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         value = drive(work(SqliteTx(connection)))

@@ -1,8 +1,7 @@
-"""SQLite behind the doors: one writer that commits whoever waits together, and readers.
+"""The `Database` interface on SQLite: one writer with group commit, and two readers.
 
-The coroutines that rooms write never really wait here, so they are driven to their end in one
-step on the event loop's thread; what does wait has threads of its own: the flush of the disk,
-and reads that no index serves.
+On SQLite the coroutines of rooms never suspend, so each runs in one step on the event loop's
+thread. What blocks has threads of its own: the fsync of a commit, and reads that no index serves.
 """
 
 import asyncio
@@ -19,8 +18,8 @@ from sealdesk.errors import QueryTooSlow, ServiceUnavailable
 
 T = TypeVar("T")
 SLOW_READ_LIMIT_S = 2.0  # decisions 9
-_SLOW_READS_WAITING = 8
-_STEPS_BETWEEN_LOOKS = 10_000  # of SQLite's machine: about 0.1 ms
+_MAX_SLOW_READS = 8
+_VM_STEPS_PER_CHECK = 10_000  # of SQLite's virtual machine: about 0.1 ms
 
 
 class SqliteDatabase:
@@ -32,46 +31,47 @@ class SqliteDatabase:
         self._reading = SqliteTx(self._reader)
         self._slow_reader = connect(path)
         self._slow_thread = ThreadPoolExecutor(1, thread_name_prefix="slow-reader")
-        self._slow_reads = 0
+        self._slow_read_count = 0
         self._writer = Writer(connect(path, is_checkpointer=True))
 
     async def read(self, work: Work[T], tenant_id: str | None = None) -> T:
         try:
-            self._share_view()
+            self._open_snapshot()
             return await work(self._reading)
         except sqlite3.Error as error:
             raise ServiceUnavailable from error
 
-    def _share_view(self) -> None:
-        """Let the reads of one turn of the loop see one state: opening it costs what a probe does.
+    def _open_snapshot(self) -> None:
+        """Share one read transaction among the reads of one iteration of the event loop.
 
-        Whoever was told of a commit asks in a later turn, and sees it.
+        Opening one costs as much as an index lookup. A client that was told of a commit sends its
+        next request in a later iteration and sees the commit.
         """
         if not self._reader.in_transaction:
             self._reader.execute("BEGIN")
-            asyncio.get_running_loop().call_soon(self._end_view)
+            asyncio.get_running_loop().call_soon(self._close_snapshot)
 
-    def _end_view(self) -> None:
-        # Nothing was written; unlike COMMIT this cannot fail and leave an old state in view.
+    def _close_snapshot(self) -> None:
+        # Nothing was written; unlike COMMIT this cannot fail and keep the old snapshot open.
         if self._reader.in_transaction:
             self._reader.execute("ROLLBACK")
 
     async def read_unindexed(self, work: Work[T], tenant_id: str | None = None) -> T:
-        if self._slow_reads >= _SLOW_READS_WAITING:
+        if self._slow_read_count >= _MAX_SLOW_READS:
             raise QueryTooSlow("Too many queries that no index serves are waiting.")
-        self._slow_reads += 1
+        self._slow_read_count += 1
         try:
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._slow_thread, self._read_within_limit, work)
+            return await loop.run_in_executor(self._slow_thread, self._read_with_timeout, work)
         finally:
-            self._slow_reads -= 1
+            self._slow_read_count -= 1
 
-    def _read_within_limit(self, work: Work[T]) -> T:
-        # Counted from here, not from the asking: waiting for the thread is not the query's fault.
-        # Asked for by the connection: an interrupt from another thread is lost between statements.
+    def _read_with_timeout(self, work: Work[T]) -> T:
+        # The time in the thread's queue does not count. A progress handler rather than interrupt():
+        # an interrupt from another thread is lost between two statements.
         deadline = time.monotonic() + SLOW_READ_LIMIT_S
         self._slow_reader.set_progress_handler(
-            lambda: time.monotonic() > deadline, _STEPS_BETWEEN_LOOKS
+            lambda: time.monotonic() > deadline, _VM_STEPS_PER_CHECK
         )
         try:
             return drive(work(SqliteTx(self._slow_reader)))
@@ -86,12 +86,12 @@ class SqliteDatabase:
         return await self._writer.submit(work)
 
     async def write_in_background(self, work: Work[T]) -> T:
-        return await self._writer.submit_aside(work)
+        return await self._writer.submit_in_background(work)
 
     async def close(self) -> None:
-        await asyncio.sleep(0)  # the last view ends
+        await asyncio.sleep(0)  # closes the last snapshot
         self._slow_thread.shutdown()
         self._slow_reader.close()
         self._reader.close()
-        # Last, because the last one to close copies the log back.
+        # Last, because the last connection to close checkpoints the log.
         await self._writer.close()

@@ -1,4 +1,4 @@
-"""The one writer: whoever waits is committed together, and answered once it is durable."""
+"""The only writer to SQLite: commits waiting jobs in groups, and resolves them once durable."""
 
 import asyncio
 import sqlite3
@@ -13,11 +13,11 @@ from sealdesk.errors import ApiError, ServiceUnavailable
 
 T = TypeVar("T")
 Argument = TypeVar("Argument")
-_GROUP_JOBS = 32  # some 5 ms of the loop's time
+_MAX_GROUP_JOBS = 32  # about 5 ms of the event loop's time
 
 
 class _Job(Generic[T]):
-    """One piece of work and the future of who waits for it."""
+    """One piece of work and the future of its caller."""
 
     __slots__ = ("error", "future", "value", "work")
 
@@ -37,38 +37,38 @@ class _Job(Generic[T]):
 
 
 class Writer:
-    """Group commit: the jobs that wait share one transaction, with a savepoint for each.
+    """Group commit: waiting jobs share one transaction, with a savepoint for each.
 
-    Their SQL runs on the loop's thread, for it waits for nothing; what waits for the disk, the
-    COMMIT, runs on a thread of its own, and meanwhile the next group gathers. On two threads
-    the interpreter lock changed hands at every statement, which cost a fifth (decision 0005).
+    Their SQL runs on the event loop's thread, because it does not block. COMMIT, which waits for
+    the disk, runs on a second thread while the next group gathers. With all SQL on the second
+    thread the interpreter lock changed threads at every statement: 20 % (decision 0005).
 
-    Work of the background runs aside: all of it on that other thread and in a transaction of its
-    own, in turns with the groups. It may take longer, and what is read waits for none of it.
+    Background work runs entirely on the second thread, each job in a transaction of its own, in
+    turns with the groups. It may take longer, and reads do not wait for it.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        # Nothing on the loop may wait for a lock; see _begin.
+        # The event loop must not wait for a lock; see _begin.
         self._connection.execute("PRAGMA busy_timeout = 0")
         self._tx = SqliteTx(connection)
         self._waiting: deque[_Job[Any]] = deque()
-        self._aside: deque[_Job[Any]] = deque()
+        self._background: deque[_Job[Any]] = deque()
         self._committer = ThreadPoolExecutor(1, thread_name_prefix="committer")
         self._writing: asyncio.Task[None] | None = None
 
     async def submit(self, work: Work[T]) -> T:
-        return await self._submitted(work, self._waiting)
+        return await self._submit(work, self._waiting)
 
-    async def submit_aside(self, work: Work[T]) -> T:
-        return await self._submitted(work, self._aside)
+    async def submit_in_background(self, work: Work[T]) -> T:
+        return await self._submit(work, self._background)
 
-    async def _submitted(self, work: Work[T], jobs: deque[_Job[Any]]) -> T:
+    async def _submit(self, work: Work[T], jobs: deque[_Job[Any]]) -> T:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         jobs.append(_Job(work, future))
         if self._writing is None:
-            self._writing = loop.create_task(self._write_all())
+            self._writing = loop.create_task(self._write_until_empty())
         return await future
 
     async def close(self) -> None:
@@ -77,36 +77,36 @@ class Writer:
         self._committer.shutdown()
         self._connection.close()
 
-    async def _write_all(self) -> None:
+    async def _write_until_empty(self) -> None:
         try:
-            while self._waiting or self._aside:
-                count = min(len(self._waiting), _GROUP_JOBS)
-                await self._commit_together([self._waiting.popleft() for _ in range(count)])
-                if self._aside:
-                    await self._commit_aside(self._aside.popleft())
+            while self._waiting or self._background:
+                count = min(len(self._waiting), _MAX_GROUP_JOBS)
+                await self._commit_group([self._waiting.popleft() for _ in range(count)])
+                if self._background:
+                    await self._commit_background(self._background.popleft())
         finally:
             self._writing = None
 
-    async def _commit_together(self, jobs: list[_Job[Any]]) -> None:
-        """Run all jobs in one transaction; on return each has been told its value or its error."""
+    async def _commit_group(self, jobs: list[_Job[Any]]) -> None:
+        """Run all jobs in one transaction, then settle each with its value or error."""
         if not jobs:
             return
         try:
             await self._begin()
             for job in jobs:
                 self._run_in_savepoint(job)
-            await self._off_the_loop(self._connection.execute, "COMMIT")
+            await self._run_in_thread(self._connection.execute, "COMMIT")
         except sqlite3.Error as error:
-            self._give_up(jobs, error)
+            self._fail_jobs(jobs, error)
         for job in jobs:
             job.settle()
 
-    async def _commit_aside(self, job: _Job[Any]) -> None:
+    async def _commit_background(self, job: _Job[Any]) -> None:
         try:
             await self._begin()
-            await self._off_the_loop(self._run_and_commit, job)
+            await self._run_in_thread(self._run_and_commit, job)
         except sqlite3.Error as error:
-            self._give_up([job], error)
+            self._fail_jobs([job], error)
         job.settle()
 
     def _run_and_commit(self, job: _Job[Any]) -> None:
@@ -114,7 +114,7 @@ class Writer:
         self._connection.execute("COMMIT")
 
     async def _begin(self) -> None:
-        """Take the write lock; only a command that writes beside the server can hold it."""
+        """Take the write lock, which only a command beside the server can hold."""
         try:
             self._connection.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
@@ -122,14 +122,14 @@ class Writer:
                 raise
             self._connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
             try:
-                await self._off_the_loop(self._connection.execute, "BEGIN IMMEDIATE")
+                await self._run_in_thread(self._connection.execute, "BEGIN IMMEDIATE")
             finally:
                 self._connection.execute("PRAGMA busy_timeout = 0")
 
-    async def _off_the_loop(
-        self, request: Callable[[Argument], object], argument: Argument
+    async def _run_in_thread(
+        self, function: Callable[[Argument], object], argument: Argument
     ) -> None:
-        await asyncio.get_running_loop().run_in_executor(self._committer, request, argument)
+        await asyncio.get_running_loop().run_in_executor(self._committer, function, argument)
 
     def _run_in_savepoint(self, job: _Job[Any]) -> None:
         """Raises sqlite3.Error when the whole transaction is lost."""
@@ -137,15 +137,15 @@ class Writer:
         try:
             job.value = drive(job.work(self._tx))
         except BaseException as error:
-            # A full disk undoes the whole transaction, not the savepoint; going on would
-            # silently start a new one and keep only the later half of the group.
+            # A full disk rolls back the whole transaction, not the savepoint; the next job would
+            # silently start a new one, and only the second half of the group would be stored.
             if not self._connection.in_transaction:
-                raise sqlite3.OperationalError("the transaction was undone") from error
+                raise sqlite3.OperationalError("the transaction was rolled back") from error
             self._connection.execute("ROLLBACK TO job")
-            job.error = _translated(error)
+            job.error = _translate(error)
         self._connection.execute("RELEASE job")
 
-    def _give_up(self, jobs: list[_Job[Any]], error: sqlite3.Error) -> None:
+    def _fail_jobs(self, jobs: list[_Job[Any]], error: sqlite3.Error) -> None:
         try:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
@@ -156,10 +156,10 @@ class Writer:
             job.error.__cause__ = error
 
 
-def _translated(error: BaseException) -> BaseException:
+def _translate(error: BaseException) -> BaseException:
     if isinstance(error, ApiError) or not isinstance(error, sqlite3.Error):
         return error
-    # A broken constraint is our own mistake and must be seen; all else is the storage's state.
+    # A violated constraint is a bug and must surface; all else is the state of the disk.
     if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
         return error
     unavailable = ServiceUnavailable()
