@@ -16,7 +16,7 @@ class Deadline:
         self.connection_wait_s = CONNECTION_WAIT_S
 
 
-_deadline: ContextVar[Deadline | None] = ContextVar("patience", default=None)
+_deadline: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
 def start() -> None:
