@@ -123,9 +123,9 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/openapi.json", _OPEN, _REFERENCE.openapi()),
     Route("GET", "/docs", _OPEN, _REFERENCE.page()),
     Route("GET", "/docs/errors", _OPEN, _REFERENCE.errors()),
-    Route("GET", "/docs/assets/reference.css", _OPEN, reference.asset("reference.css")),
-    Route("GET", "/docs/assets/reference.js", _OPEN, reference.asset("reference.js")),
-    Route("GET", "/docs/assets/icon.svg", _OPEN, reference.asset("icon.svg")),
+    Route("GET", "/docs/assets/reference.css", _OPEN, assets.asset("reference.css")),
+    Route("GET", "/docs/assets/reference.js", _OPEN, assets.asset("reference.js")),
+    Route("GET", "/docs/assets/icon.svg", _OPEN, assets.asset("icon.svg")),
 )
 
 PAGES: tuple[Route, ...] = (

@@ -1,5 +1,4 @@
-"""What pages are made of: files whose addresses change with what they hold, so browsers keep
-them."""
+"""Serves static files; an address with a version is cached for a year."""
 
 import hashlib
 from importlib import resources
@@ -8,36 +7,44 @@ from sealdesk.web import conditional
 from sealdesk.web.request import Request, Response
 from sealdesk.web.router import Operation, operation
 
-_KINDS = {
+_CONTENT_TYPES = {
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
     "svg": "image/svg+xml",
 }
-_KEPT = b"public, max-age=31536000, immutable"
+_IMMUTABLE = b"public, max-age=31536000, immutable"
 
 
 def _read(name: str) -> bytes:
     return (resources.files("sealdesk.web") / "static" / name).read_bytes()
 
 
-# Read at the start, with the templates' version: files may be replaced while we serve.
-_FILES = {name: _read(name) for name in ("desk.css", "desk.js", "icon.svg")}
-_VERSIONS = {name: hashlib.sha256(held).hexdigest()[:16] for name, held in _FILES.items()}
-# By kind, as the frame of all pages names them.
-ADDRESSES = {
-    name.rpartition(".")[2]: f"/assets/{name}?{version}" for name, version in _VERSIONS.items()
+# Read at the start, as the templates are: files may be replaced while we serve.
+_FILES = {
+    name: _read(name)
+    for name in ("desk.css", "desk.js", "icon.svg", "reference.css", "reference.js")
 }
+_VERSIONS = {name: hashlib.sha256(content).hexdigest()[:16] for name, content in _FILES.items()}
+
+
+def address(name: str) -> str:
+    """The address of a file with its version, as pages link it."""
+    return f"/assets/{name}?{_VERSIONS[name]}"
 
 
 def asset(name: str) -> Operation:
-    """The operation of a file: for good at the address that pages name, elsewhere to be asked for
-    again, as by pages of another version while nodes are renewed one by one."""
-    held, version, kind = _FILES[name], _VERSIONS[name], _KINDS[name.rpartition(".")[2]]
+    """The operation that serves a file of `static`.
 
-    @operation(name, tag="Pages", headers=("if-none-match",), produces=kind)
+    Without the current version in the query, browsers revalidate: while nodes are renewed one by
+    one, a page of another version may link a file of this one.
+    """
+    content, version = _FILES[name], _VERSIONS[name]
+    content_type = _CONTENT_TYPES[name.rpartition(".")[2]]
+
+    @operation(name, tag="Pages", headers=("if-none-match",), produces=content_type)
     async def serve(request: Request) -> Response:
-        kept = _KEPT if request.query == version.encode() else b"no-cache"
-        response = Response(200, held, [(b"cache-control", kept)], kind.encode())
+        caching = _IMMUTABLE if request.query == version.encode() else b"no-cache"
+        response = Response(200, content, [(b"cache-control", caching)], content_type.encode())
         return conditional.unless_unchanged(request, f'"{version}"', response)
 
     return serve

@@ -65,7 +65,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "styles are asked for again with every page",
         "web/assets.py",
-        "_KEPT if request.query == version.encode() else ",
+        "_IMMUTABLE if request.query == version.encode() else ",
         "",
         (f"{_WEB_PAGES}::test_assets_are_kept_until_they_change",),
     ),

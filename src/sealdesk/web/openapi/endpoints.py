@@ -1,10 +1,9 @@
-"""The documentation that the service serves of itself: OpenAPI, pages, and their assets."""
+"""The API documentation that the service serves: the OpenAPI document and its pages."""
 
 import asyncio
 import hashlib
 from collections.abc import Callable, Sequence
 from functools import cache
-from importlib import resources
 
 import msgspec
 
@@ -14,11 +13,6 @@ from sealdesk.web.router import Operation, Route, operation
 
 _TAG = "Documentation"
 _PAGE = "text/html; charset=utf-8"
-_ASSETS = {
-    "css": "text/css; charset=utf-8",
-    "js": "text/javascript; charset=utf-8",
-    "svg": "image/svg+xml",
-}
 # Nothing but our own files: no inline style or script, no frame around us, no form.
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:;"
@@ -69,13 +63,6 @@ class Reference:
         from sealdesk.web.openapi import html as reference_page
 
         return reference_page.errors()
-
-
-def asset(name: str) -> Operation:
-    """The operation of a file in static/, by its name."""
-    content_type = _ASSETS[name.rpartition(".")[2]]
-    file = resources.files("sealdesk.web") / "static" / name
-    return _served(name, content_type, cache(file.read_bytes))
 
 
 def _served(

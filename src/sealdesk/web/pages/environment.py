@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from sealdesk import clock
+from sealdesk.web import assets
 from sealdesk.web.pages import i18n
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def create(packages: tuple[str, ...]) -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals["asset"] = assets.address
     environment.filters["instant"] = _instant
     environment.filters["minute"] = _minute
     # For messages in variables: `_` marks its result as safe HTML, this filter does not.

@@ -4,7 +4,6 @@ import re
 import secrets
 from typing import Any
 
-from sealdesk.web import assets
 from sealdesk.web.pages import environment, i18n
 from sealdesk.web.request import Header, Request, Response
 
@@ -40,7 +39,6 @@ async def page(
     nonce = secrets.token_urlsafe(16)
     frame = {
         "root": request.state.settings.path_prefix,
-        "assets": assets.ADDRESSES,
         "visitor": request.visitor,
         "nav_items": request.site.navigation,
         "path": request.path,
