@@ -1,14 +1,17 @@
 """THE table: method, path, who may, what happens. Read it to review access."""
 
 from sealdesk.api_keys import api as api_keys
+from sealdesk.api_keys import audit_actions as api_key_audit
 from sealdesk.api_keys.debugger import pages as debug_pages
 from sealdesk.api_keys.guard.signed import signed
 from sealdesk.api_keys.pages import keys as key_pages
+from sealdesk.audit_log import audit_actions as audit_log_audit
 from sealdesk.audit_log import pages as audit_pages
 from sealdesk.customers import api as customers
 from sealdesk.customers import pages as customers_pages
 from sealdesk.feed import api as feed
 from sealdesk.identity import api as identity
+from sealdesk.identity import audit_actions as identity_audit
 from sealdesk.identity.auth.bearer_guard import administrator, logged_in
 from sealdesk.identity.auth.session_guard import SessionGuard, VisitorGuard
 from sealdesk.identity.pages import account as account_pages
@@ -25,6 +28,7 @@ from sealdesk.web.openapi import endpoints as reference
 from sealdesk.web.pages.site import Site
 from sealdesk.web.router import Open, Route
 from sealdesk.webhooks import api as webhooks
+from sealdesk.webhooks import audit_actions as webhook_audit
 from sealdesk.webhooks.pages import deliveries as delivery_pages
 from sealdesk.webhooks.pages import endpoints as webhook_pages
 
@@ -128,6 +132,20 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/docs/assets/icon.svg", _OPEN, assets.asset("icon.svg")),
 )
 
+_AUDIT_PAGE = audit_pages.audit_page(
+    action_labels={
+        **identity_audit.ACTION_LABELS,
+        **api_key_audit.ACTION_LABELS,
+        **webhook_audit.ACTION_LABELS,
+        **audit_log_audit.ACTION_LABELS,
+    },
+    object_paths={
+        "user": people_pages.NAV_ITEM.path,
+        "api_key": key_pages.NAV_ITEM.path,
+        "webhook": webhook_pages.NAV_ITEM.path,
+    },
+)
+
 PAGES: tuple[Route, ...] = (
     # Getting in and out: a session's cookie, and forms that only our own pages can send.
     Route("GET", "/", _EVERYBODY, identity_pages.front),
@@ -168,7 +186,7 @@ PAGES: tuple[Route, ...] = (
     Route("GET", "/customers/{id}/edit", _PERSON, customers_pages.edit_customer),
     Route("POST", "/customers/{id}/edit", _PERSON, customers_pages.change_customer),
     # Settings → Audit.
-    Route("GET", "/settings/audit", _OFFICE, audit_pages.show_audit),
+    Route("GET", "/settings/audit", _OFFICE, _AUDIT_PAGE),
     Route("GET", "/settings/audit/export", _OFFICE, audit_pages.export_audit),
     # Settings → API Keys.
     Route("GET", "/settings/api-keys", _OFFICE, key_pages.list_keys),

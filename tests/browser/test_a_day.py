@@ -78,7 +78,7 @@ def test_a_colleague_comes_and_goes(
     bo.page.goto("/tickets")
     bo.sees_heading("Log in")
     page.goto("/settings/audit?action=user.deactivated")
-    page.locator(".list", has_text="Person deactivated").wait_for()
+    page.locator(".list", has_text="User deactivated").wait_for()
     window.press("Deutsch")
     window.press("Abmelden")
     window.sees_heading("Anmelden")

@@ -16,7 +16,7 @@ def main() -> int:
         catalogues.write_mo(catalogue, catalogues.mo_path(language))
         for message in catalogues.untranslated(catalogue):
             exit_code = 1
-            sys.stdout.write(f"{language} lacks {message!r}\n")
+            sys.stdout.write(f"{language} lacks {message.id!r}\n")
     return exit_code
 
 

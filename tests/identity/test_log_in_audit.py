@@ -133,7 +133,7 @@ def test_taking_the_audit_along_is_audited(tenant: Tenant) -> None:
     visitor.once("GET", f"{asked}&since=nonsense")
     ((_, address, of, told),) = _rows(tenant, "audit.exported")
     assert (address, of, told) == (HERE, None, {"action": "user.logged_in", "rows": 1})
-    assert "Audit exported" in visitor.get("/settings/audit").text
+    assert "Audit log exported" in visitor.get("/settings/audit").text
     assert "audit.exported" in visitor.once("GET", "/settings/audit/export").text
 
 

@@ -1,1 +1,1 @@
-"""The audit log: who changed what, as a page and as CSV."""
+"""The audit log as a page and as a CSV file."""

@@ -1,27 +1,26 @@
-"""Tables as CSV that a spreadsheet takes for text, whatever somebody wrote into it."""
+"""CSV files in which a spreadsheet evaluates no formula."""
 
 import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
 
-# What makes a cell a formula, in wide letters as well. It is looked for behind whatever may begin a
-# cell: a spreadsheet whose lists are divided by semicolons or tabs cuts our cells at theirs.
+# What starts a formula, in full-width forms as well, at the start of a cell or behind a separator:
+# a spreadsheet that splits at semicolons or tabs sees more cells than we wrote.
 _FORMULA = re.compile(r"((?:^|[;|\t\r\n])[\s\"]*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")
-_HIDING = ("\t", "\r", "\n")
-# Without it some spreadsheets take UTF-8 for something else.
-_BOM = "\ufeff"
+_LEADING = ("\t", "\r", "\n")  # spreadsheets skip these before a formula
+_BOM = "\ufeff"  # without it some spreadsheets do not read UTF-8
 
 
-def of(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
-    """The table as UTF-8; an apostrophe stands before whatever could be a formula."""
-    written = io.StringIO()
-    writer = csv.writer(written, quoting=csv.QUOTE_ALL)
-    writer.writerow(heads)
-    writer.writerows([_safe(cell) for cell in row] for row in rows)
-    return (_BOM + written.getvalue()).encode()
+def encode(header: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
+    """The table in UTF-8, with an apostrophe before everything that could be a formula."""
+    text = io.StringIO()
+    writer = csv.writer(text, quoting=csv.QUOTE_ALL)
+    writer.writerow(header)
+    writer.writerows([_escape(cell) for cell in row] for row in rows)
+    return (_BOM + text.getvalue()).encode()
 
 
-def _safe(cell: str) -> str:
-    safe = _FORMULA.sub(r"\1'", cell)
-    return f"'{safe}" if safe.startswith(_HIDING) else safe
+def _escape(cell: str) -> str:
+    escaped = _FORMULA.sub(r"\1'", cell)
+    return f"'{escaped}" if escaped.startswith(_LEADING) else escaped

@@ -1,6 +1,7 @@
-"""Settings → Audit: what was done at the desk and by whom, as a page and as a file."""
+"""Settings → Audit log: the actions of a desk's users and keys, as a page and as a CSV file."""
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -8,8 +9,8 @@ import msgspec
 
 from sealdesk import clock, ids
 from sealdesk.audit_log import csv_file
-from sealdesk.audit_log.action_names import ACTION_NAMES, ROLE_NAMES, WAYS
 from sealdesk.identity import actions, store
+from sealdesk.identity.audit_actions import CHANNEL_LABELS, ROLE_LABELS
 from sealdesk.records import audit
 from sealdesk.records.audit import Found, Wanted
 from sealdesk.web.pages import cursor_trail, forms, render
@@ -17,155 +18,160 @@ from sealdesk.web.pages.forms import Form
 from sealdesk.web.pages.i18n import gettext, gettext_noop
 from sealdesk.web.pages.site import NavItem
 from sealdesk.web.request import Request, Response
-from sealdesk.web.router import page
+from sealdesk.web.router import Operation, page
 
-NAV_ITEM = NavItem("/settings/audit", gettext_noop("Audit"))
+_PATH = "/settings/audit"
+NAV_ITEM = NavItem(_PATH, gettext_noop("Audit log"))
 _PER_PAGE = 50
-_MOST_EXPORTED = 10_000
-_HEADS = ("time", "action", "actor_kind", "actor", "actor_id", "address", "object_id", "details")
-# How an address names who has no id.
-_SYSTEM = "system"
-_MOST_CHANGES = 20
-# Where what a deed was done to has its page, by the first word of the deed.
-_PLACES = {
-    "user": "/settings/people",
-    "api_key": "/settings/api-keys",
-    "webhook": "/settings/webhooks",
-}
-# Details whose values have a name.
-_NAMES = {"role": ROLE_NAMES, "how": WAYS}
+_MAX_EXPORTED = 10_000
+_COLUMNS = ("time", "action", "actor_kind", "actor", "actor_id", "address", "object_id", "details")
+_SYSTEM = "system"  # the value of the filter for an actor without an id
+_MAX_DETAILS = 20
+_VALUE_LABELS = {"role": ROLE_LABELS, "how": CHANNEL_LABELS}  # by the name of the detail
 
 
-class InboxQuery(NamedTuple):
-    """The filters of the page as they were typed, and what is wrong with them."""
+class AuditFilter(NamedTuple):
+    """The submitted filters, their faults by field, and the query that they make."""
 
     typed: dict[str, str]
     faults: dict[str, str]
-    wanted: Wanted
+    query: Wanted
 
 
-@page
-async def show_audit(request: Request) -> Response:
-    """A page of it, newest first, by actor, action and time."""
-    form = forms.read_query(request)
-    behind = cursor_trail.read(form)
-    asked = _asked(form, _PER_PAGE + 1, behind[-1] if behind else None)
-    rows = [] if asked.faults else await _read(request, asked.wanted)
-    shown = rows[:_PER_PAGE]
-    return await render.page(
-        request, "audit_log/audit.html", 400 if asked.faults else 200,
-        deeds=[(each, _object(each), _place(each), _told(each)) for each in shown],
-        names=ACTION_NAMES,
-        typed=asked.typed,
-        faults=asked.faults,
-        by=_name_of(asked, shown),
-        query=urlencode({name: value for name, value in asked.typed.items() if value}),
-        most=_MOST_EXPORTED,
-        older=cursor_trail.older(behind, shown[-1].id) if len(rows) > _PER_PAGE else None,
-        newer=cursor_trail.newer(behind),
-    )  # fmt: skip
+class EntryView(NamedTuple):
+    """An entry as the page shows it. path: of the object's page, "" without one."""
+
+    entry: Found
+    object_name: str
+    path: str
+    details: list[tuple[str, str]]
+
+
+def audit_page(action_labels: Mapping[str, str], object_paths: Mapping[str, str]) -> Operation:
+    """The operation of the page.
+
+    action_labels: messages by audit action. object_paths: where the objects of actions have their
+    pages, by the first word of the action.
+    """
+
+    @page
+    async def show_audit(request: Request) -> Response:
+        form = forms.read_query(request)
+        trail = cursor_trail.read(form)
+        asked = _read_filter(form, _PER_PAGE + 1, trail[-1] if trail else None)
+        rows = [] if asked.faults else await _list_entries(request, asked.query)
+        shown = rows[:_PER_PAGE]
+        return await render.page(
+            request, "audit_log/audit.html", 400 if asked.faults else 200,
+            entries=[_view(each, object_paths) for each in shown],
+            labels=action_labels,
+            typed=asked.typed,
+            faults=asked.faults,
+            actor_name=_actor_name(asked, shown),
+            query=urlencode({name: value for name, value in asked.typed.items() if value}),
+            max_exported=_MAX_EXPORTED,
+            older=cursor_trail.older(trail, shown[-1].id) if len(rows) > _PER_PAGE else None,
+            newer=cursor_trail.newer(trail),
+        )  # fmt: skip
+
+    return show_audit
 
 
 @page
 async def export_audit(request: Request) -> Response:
-    """The same as a file for spreadsheets; of more than it may hold, the newest.
-
-    Nobody gets it without the audit saying so.
-    """
-    asked = _asked(forms.read_query(request), _MOST_EXPORTED + 1, None)
+    """The newest matching entries as a CSV file; the export itself is recorded."""
+    asked = _read_filter(forms.read_query(request), _MAX_EXPORTED + 1, None)
     if asked.faults:
-        return render.redirect(request, f"/settings/audit?{urlencode(asked.typed)}")
-    rows = await _read(request, asked.wanted, is_long=True)
+        return render.redirect(request, f"{_PATH}?{urlencode(asked.typed)}")
+    rows = await _list_entries(request, asked.query, is_long=True)
     details: dict[str, Any] = {name: value for name, value in asked.typed.items() if value}
-    details["rows"] = min(len(rows), _MOST_EXPORTED)
+    details["rows"] = min(len(rows), _MAX_EXPORTED)
     await request.write(
         lambda tx: actions.note_export(tx, request.caller, details, now_us=request.now_us)
     )
-    # Thousands of rows take a tenth of a second: beside the request loop.
-    content = await asyncio.to_thread(_file, rows)
+    # Formatting thousands of rows takes 0.1 s: not in the event loop.
+    content = await asyncio.to_thread(_to_csv, rows)
     name = f"audit-{clock.iso(request.now_us)[:10]}.csv"
     return render.download(content, b"text/csv; charset=utf-8", name)
 
 
-async def _read(request: Request, wanted: Wanted, *, is_long: bool = False) -> list[Found]:
+async def _list_entries(request: Request, query: Wanted, *, is_long: bool = False) -> list[Found]:
     tenant_id = request.caller.tenant_id
-    read = request.read if wanted.is_served() and not is_long else request.read_unindexed
-    return await read(lambda tx: audit.list_deeds(tx, tenant_id, wanted))
+    read = request.read if query.is_served() and not is_long else request.read_unindexed
+    return await read(lambda tx: audit.list_deeds(tx, tenant_id, query))
 
 
-def _asked(form: Form, limit: int, after: str | None) -> InboxQuery:
+def _read_filter(form: Form, limit: int, after: str | None) -> AuditFilter:
     typed = {name: form.text(name).strip() for name in ("actor", "action", "since", "until")}
     faults = {}
     bounds: dict[str, str] = {}
     for name in ("since", "until"):
         at_us = clock.parse_instant(typed[name])
         if at_us is not None:
-            # Until an instant is with it: what one click did may stand on both sides of an end.
+            # `until` is inclusive, so that a filter can end at the instant that an entry shows.
             bounds[name] = ids.lowest(at_us if name == "since" else at_us + 1)
         elif typed[name]:
             faults[name] = gettext("This is not a date and time.")
     if len(bounds) == 2 and bounds["until"] <= bounds["since"]:
-        faults["until"] = gettext("This is before the beginning.")
+        faults["until"] = gettext("This is before the start.")
     ends = [end for end in (after, bounds.get("until")) if end]
-    wanted = Wanted(
+    query = Wanted(
         limit=limit,
         before=min(ends, default=store.LAST_ID),
         since=bounds.get("since", ids.NONE),
         actor_id="" if typed["actor"] == _SYSTEM else typed["actor"] or None,
         action=typed["action"] or None,
     )
-    return InboxQuery(typed, faults, wanted)
+    return AuditFilter(typed, faults, query)
 
 
-def _name_of(asked: InboxQuery, shown: list[Found]) -> str:
-    """Whose deeds are asked for; by their id when none is there to tell the name."""
+def _actor_name(asked: AuditFilter, shown: list[Found]) -> str:
+    # The filter holds an id; without an entry on the page, nothing tells its name.
     return shown[0].actor.name if asked.typed["actor"] and shown else asked.typed["actor"]
 
 
-def _object(deed: Found) -> str:
-    """What it was done to, by the name that its details tell."""
-    for name in ("name", "url", "email"):
-        if isinstance(deed.details.get(name), str):
-            return str(deed.details[name])
-    return ""
+def _view(entry: Found, object_paths: Mapping[str, str]) -> EntryView:
+    name = _object_name(entry)
+    return EntryView(entry, name, _object_path(entry, object_paths), _details(entry, name))
 
 
-def _place(deed: Found) -> str:
-    """The page of what it was done to, "" without one."""
-    place = _PLACES.get(deed.action.partition(".")[0])
-    is_there = place and deed.object_id and not deed.action.endswith(".deleted")
-    return f"{place}/{deed.object_id}" if is_there else ""
+def _object_name(entry: Found) -> str:
+    names = (entry.details.get(each) for each in ("name", "url", "email"))
+    return next((name for name in names if isinstance(name, str)), "")
 
 
-def _told(deed: Found) -> list[tuple[str, str]]:
-    """What else was noted, a line for each."""
-    details = {name: value for name, value in deed.details.items() if value not in ({}, [], None)}
-    for name in _NAMES.keys() & details.keys():
-        details[name] = _named(details[name], _NAMES[name])
+def _object_path(entry: Found, object_paths: Mapping[str, str]) -> str:
+    path = object_paths.get(entry.action.partition(".")[0])
+    exists = path and entry.object_id and not entry.action.endswith(".deleted")
+    return f"{path}/{entry.object_id}" if exists else ""
+
+
+def _details(entry: Found, object_name: str) -> list[tuple[str, str]]:
+    details = {name: value for name, value in entry.details.items() if value not in ({}, [], None)}
+    for name in _VALUE_LABELS.keys() & details.keys():
+        details[name] = _label(details[name], _VALUE_LABELS[name])
     changes = details.pop("changes", {})
-    lines = [(name, _text(value)) for name, value in details.items() if value != _object(deed)]
+    lines = [(name, _format(value)) for name, value in details.items() if value != object_name]
     if isinstance(changes, dict):
-        lines += [(name, _text(value)) for name, value in changes.items()]
-    return lines[:_MOST_CHANGES]
+        lines += [(name, _format(value)) for name, value in changes.items()]
+    return lines[:_MAX_DETAILS]
 
 
-def _named(value: Any, names: dict[str, str]) -> Any:
-    """A value, or what it was and is, by its name."""
-    if isinstance(value, list):
-        return [_named(each, names) for each in value]
-    is_known = isinstance(value, str) and value in names
-    return gettext(names[value]) if is_known else value
+def _label(value: Any, labels: dict[str, str]) -> Any:
+    if isinstance(value, list):  # the value before and after a change
+        return [_label(each, labels) for each in value]
+    is_known = isinstance(value, str) and value in labels
+    return gettext(labels[value]) if is_known else value
 
 
-def _text(value: Any) -> str:
-    """A value, or what it was and is."""
+def _format(value: Any) -> str:
     if isinstance(value, list) and len(value) == 2:
-        return f"{_text(value[0])} → {_text(value[1])}"
+        return f"{_format(value[0])} → {_format(value[1])}"
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def _file(rows: list[Found]) -> bytes:
-    kept = rows[:_MOST_EXPORTED]
+def _to_csv(rows: list[Found]) -> bytes:
+    exported = rows[:_MAX_EXPORTED]
     lines: list[tuple[str, ...]] = [
         (
             each.created_at,
@@ -177,9 +183,9 @@ def _file(rows: list[Found]) -> bytes:
             each.object_id or "",
             msgspec.json.encode(each.details).decode(),
         )
-        for each in kept
+        for each in exported
     ]
-    if len(rows) > len(kept):
-        more = f"More than {_MOST_EXPORTED} rows; go on with those until {lines[-1][0]}"
-        lines.append((more, *[""] * (len(_HEADS) - 1)))
-    return csv_file.of(_HEADS, lines)
+    if len(rows) > len(exported):
+        more = f"More than {_MAX_EXPORTED} rows; export the rest with until={lines[-1][0]}"
+        lines.append((more, *[""] * (len(_COLUMNS) - 1)))
+    return csv_file.encode(_COLUMNS, lines)

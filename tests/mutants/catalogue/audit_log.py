@@ -7,24 +7,24 @@ _AUDIT = "tests/audit_log/test_audit_pages.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
-        "a spreadsheet takes a name for a formula",
+        "a spreadsheet evaluates a name as a formula",
         "audit_log/csv_file.py",
-        """    safe = _FORMULA.sub(r"\\1'", cell)\n""",
-        "    safe = cell\n",
-        (f"{_AUDIT}::test_the_file_is_safe_for_spreadsheets",),
+        """    escaped = _FORMULA.sub(r"\\1'", cell)\n""",
+        "    escaped = cell\n",
+        (f"{_AUDIT}::test_a_spreadsheet_evaluates_no_cell_of_the_export",),
     ),
     Mutant(
         "a spreadsheet finds a formula behind a semicolon",
         "audit_log/csv_file.py",
         "(?:^|[;|",
         "(?:^|[|",
-        (f"{_AUDIT}::test_the_file_is_safe_for_spreadsheets",),
+        (f"{_AUDIT}::test_a_spreadsheet_evaluates_no_cell_of_the_export",),
     ),
     Mutant(
-        "an export leaves out what was done in the instant where it ended",
+        "an export leaves out the entries of the instant at which it ends",
         "audit_log/pages.py",
         'at_us if name == "since" else at_us + 1',
         "at_us",
-        (f"{_AUDIT}::test_a_file_says_that_there_is_more",),
+        (f"{_AUDIT}::test_an_export_says_that_there_are_more_rows",),
     ),
 )

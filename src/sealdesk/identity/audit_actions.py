@@ -1,0 +1,29 @@
+"""Labels of the audit actions of `identity`; the page of the audit log translates them."""
+
+from sealdesk.web.pages.i18n import gettext_noop
+
+ACTION_LABELS = {
+    "tenant.created": gettext_noop("Desk created"),
+    "user.created": gettext_noop("User added"),
+    "user.invited": gettext_noop("Invitation created"),
+    "user.reset_link_made": gettext_noop("Reset link created"),
+    "user.password_changed": gettext_noop("Password changed"),
+    "user.logged_in": gettext_noop("Logged in"),
+    "user.logged_out": gettext_noop("Logged out"),
+    "user.log_in_failed": gettext_noop("Log-in failed"),
+    "user.confirmation_failed": gettext_noop("Password confirmation failed"),
+    "user.renamed": gettext_noop("Name changed"),
+    "user.role_changed": gettext_noop("Role changed"),
+    "user.deactivated": gettext_noop("User deactivated"),
+    "user.reactivated": gettext_noop("User reactivated"),
+    "super_admin.acted": gettext_noop("Action by an administrator of all desks"),
+}
+ROLE_LABELS = {
+    "agent": gettext_noop("Agent"),
+    "tenant_admin": gettext_noop("Administrator"),
+    "super_admin": gettext_noop("Administrator of all desks"),
+}
+CHANNEL_LABELS = {
+    "browser": gettext_noop("in a browser"),
+    "api": gettext_noop("through the API"),
+}
