@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page
 
 from sealdesk.api_keys.usage import recorder as usage
 from sealdesk.cli.demo import example_tenant
-from sealdesk.cli.demo.example_tenant import ADMIN, Made
+from sealdesk.cli.demo.example_tenant import ADMIN, NewDemo
 from sealdesk.db.engine import Tx
 from sealdesk.identity.auth import passwords
 from sealdesk.state import AppState
@@ -102,7 +102,7 @@ def _fill(service: Service, browser: Browser) -> dict[str, str]:
     """The example, what its key and its administrator did since, and a desk that begins."""
     password, now_us = passwords.hash_now(PASSWORD), service.clock.now_us()
     made = service.write(
-        lambda tx: example_tenant.fill(
+        lambda tx: example_tenant.create(
             tx,
             admin_hash=password, agent_hash=password,
             key_ring=service.state.key_ring, now_us=now_us,
@@ -124,7 +124,7 @@ def _fill(service: Service, browser: Browser) -> dict[str, str]:
     return {"key": made.key.id, "refusal": refusal[0], "ticket": ticket[0]}
 
 
-def _refuse(service: Service, made: Made) -> None:
+def _refuse(service: Service, made: NewDemo) -> None:
     """A request of which the query was not signed."""
     key = Key(service, made.key.id, made.key.api_key, made.key.api_secret)
     key.get("/api/v1/external/whoami")

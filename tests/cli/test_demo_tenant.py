@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sealdesk.cli.demo import example_tenant
-from sealdesk.cli.demo.example_tenant import Made
+from sealdesk.cli.demo.example_tenant import NewDemo
 from sealdesk.errors import Conflict
 from sealdesk.identity.auth import passwords
 from tests.support.client import Key
@@ -25,10 +25,10 @@ class Shop:
         self.key = Key(service, key.id, key.api_key, key.api_secret)
         self.tickets = self.key.walk(TICKETS, per_page=100)
 
-    def fill(self) -> Made:
+    def fill(self) -> NewDemo:
         now_us, password_hash = self.service.clock.now_us(), passwords.hash_now(PASSWORD)
         return self.service.write(
-            lambda tx: example_tenant.fill(
+            lambda tx: example_tenant.create(
                 tx,
                 admin_hash=password_hash,
                 agent_hash=password_hash,

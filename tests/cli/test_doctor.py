@@ -15,7 +15,7 @@ def findings(terminal: Terminal) -> dict[str, Any]:
 def test_a_served_installation_is_sound(terminal: Terminal) -> None:
     found = findings(terminal)
     assert "is running" in found["server"]["text"]
-    assert "s from the one at" in found["clock"]["text"]
+    assert "s from the clock at" in found["clock"]["text"]
     assert "schema 0005, WAL, full sync" in found["database"]["text"]
 
 
@@ -30,8 +30,8 @@ def test_files_open_to_others_are_named_and_mended_on_request(installed: Termina
     directory.chmod(0o755)
     ill = installed.run("doctor")
     assert ill.returncode == 1
-    assert f"{key} is open to others (0640)" in ill.stdout
-    assert f"{directory} is open to others (0755)" in ill.stdout
+    assert f"{key} is open to other users (0640)" in ill.stdout
+    assert f"{directory} is open to other users (0755)" in ill.stdout
     installed.out("doctor", "--fix")
     modes = [path.stat().st_mode & 0o777 for path in (key, directory)]
     assert modes == [0o600, 0o700]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sealdesk.caller import SYSTEM, Caller
-from sealdesk.cli.installation import FileDoors
+from sealdesk.cli.installation import SqliteAccess
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db.engine import Tx
 from sealdesk.db.sqlite.connection import connect
@@ -88,8 +88,8 @@ def test_resealed_secrets_need_the_old_master_key_no_longer(installed: Terminal)
     old = (installed.data_dir / "master.key").read_text().strip()
     new = base64.b64encode(os.urandom(32)).decode()
     both = installed.with_env(SEALDESK_MASTER_KEY=f"{new},{old}")
-    assert "Sealed 2 of 2 secrets anew" in both.out("keys", "reseal")
-    assert "Sealed 0 of 2" in installed.with_env(SEALDESK_MASTER_KEY=new).out("keys", "reseal")
+    assert "Resealed 2 of 2 secrets" in both.out("keys", "reseal")
+    assert "Resealed 0 of 2" in installed.with_env(SEALDESK_MASTER_KEY=new).out("keys", "reseal")
     assert "cannot be opened" in installed.refused("keys", "reseal")
 
 
@@ -112,4 +112,4 @@ def _add_webhook(installed: Terminal, tenant_id: str) -> str:
         return made.id
 
     with closing(connect(settings.database_path)) as connection:
-        return FileDoors(connection).write(work)
+        return SqliteAccess(connection).write(work)

@@ -270,7 +270,7 @@ def test_ctrl_c_says_how_to_go_on_and_an_unfinished_target_is_not_served(
     move = ("move", "--to", owner_url)
     whence = ("--from", f"sqlite:///{file_of(source)}")
     code, said = ended(begun(source.with_env(**urls), *move[1:], *whence), signal.SIGINT)
-    assert (code, "the same command goes on" in said) == (130, True)
+    assert (code, "run the same command again" in said) == (130, True)
     served = after_move(source, urls)
     assert "holds an unfinished move; give the same `sealdesk move`" in served.refused("serve")
     assert "holds an unfinished move" in served.refused("tenants", "list")

@@ -75,7 +75,7 @@ def given(key: Key, monkeypatch: pytest.MonkeyPatch) -> Key:
 
 def found(url: str) -> dict[str, Finding]:
     """What is found out, by what it is about; without the mends."""
-    return {finding.about: finding for finding in public_url.examine(url)}
+    return {finding.about: finding for finding in public_url.check(url)}
 
 
 def found_bad(url: str) -> dict[str, str]:
@@ -177,7 +177,7 @@ def test_nginx_with_a_path_of_its_own_is_found_out(
         f"arrived  {_TICKETS}/a/b",
         " " * 9 + " " * len(f"{_TICKETS}/a") + "^",
     ]
-    assert findings["mend"].text.startswith("nginx: proxy_pass names no path")
+    assert findings["mend"].text.startswith("nginx: proxy_pass without a path")
 
 
 def test_merging_slashes_does_no_harm_while_the_path_is_passed_on_as_it_came(
@@ -217,8 +217,12 @@ def test_too_low_a_limit_for_bodies_is_found_out(
     [
         ("http-request del-header X-API-Timestamp", "plain", "x-api-timestamp is missing"),
         ("http-request set-method GET if METH_POST", "bodies", "arrived  GET"),
-        ("http-request set-method GET if { method HEAD }", "methods", "HEAD did not arrive as one"),
-        ("http-request deny if { method PATCH }", "methods", "answered 403"),
+        (
+            "http-request set-method GET if { method HEAD }",
+            "methods",
+            "did not arrive as HEAD",
+        ),
+        ("http-request deny if { method PATCH }", "methods", "the response is 403"),
         ("http-response del-header RateLimit-Policy", "answers", "ratelimit-policy"),
         ("http-response del-header WWW-Authenticate", "answers", "lost www-authenticate"),
         ("http-request redirect location /elsewhere code 302", "plain", "/elsewhere"),
@@ -236,7 +240,7 @@ def test_answers_out_of_a_cache_are_found_out(
 ) -> None:
     rule = "proxy_pass $service; proxy_cache answers; proxy_cache_valid any 1m;"
     findings = behind_nginx(directory, service, rule)
-    assert "out of a cache" in findings["answers"].text
+    assert "from a cache" in findings["answers"].text
 
 
 def test_pages_in_place_of_problems_are_found_out(
@@ -281,7 +285,7 @@ def test_the_command_prints_marks_and_fails_only_for_harm(
 def test_an_address_that_is_none_is_refused(empty: Terminal, url: str) -> None:
     keys = {"SEALDESK_API_KEY": f"tk_live_{'0' * 40}", "SEALDESK_API_SECRET": "0" * 64}
     line = empty.with_env(**keys).refused("doctor", "--public-url", url)
-    assert "must be an address such as https://desk.example.com" in line
+    assert "must be a URL such as https://desk.example.com" in line
 
 
 def test_without_a_key_it_says_what_is_missing(empty: Terminal) -> None:

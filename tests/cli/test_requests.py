@@ -62,7 +62,7 @@ def test_a_missing_key_is_named(home: Home) -> None:
 
 def test_a_service_that_is_away_is_named(signer: Terminal) -> None:
     away = signer.with_env(SEALDESK_API_URL="http://127.0.0.1:9")
-    assert "no answer from http://127.0.0.1:9" in away.refused("call", "GET", "/")
+    assert "no response from http://127.0.0.1:9" in away.refused("call", "GET", "/")
 
 
 def test_sign_shows_the_parts_of_a_known_signature(signer: Terminal) -> None:

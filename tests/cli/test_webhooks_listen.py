@@ -165,7 +165,7 @@ def test_what_the_program_does_not_take_is_told_with_advice(
     key.customer("last@example.test")
     listening.wait_for("Connection refused; is your program running?")
     assert [line[2] for line in listening.lines] == ["500", "410", "302", "-"]
-    for words in ("Sealdesk would send it again", "would disable", "forward to /there at once"):
+    for words in ("Sealdesk would retry", "would disable", "set --forward-to to /there"):
         assert words in listening.shown
     assert len(receiver.got) == 3
 
@@ -189,14 +189,14 @@ def test_what_cannot_be_listened_to_is_one_line(
     old = key.get(f"{FEED}?per_page=1").json()["meta"]["next_cursor"]
     service.run(f"UPDATE feed_positions SET pruned_position = 99 WHERE tenant_id = '{tenant.id}'")
     refused = {
-        "Make a key with tickets:read": listen(blind),
-        "Leave --cursor out to begin now": listen(key, "--cursor", old),
-        "Give one that this command has printed": listen(key, "--cursor", "AAAA"),
+        "Use a key with tickets:read": listen(blind),
+        "Omit --cursor to start at the next event": listen(key, "--cursor", old),
+        "Use a cursor that this command printed": listen(key, "--cursor", "AAAA"),
         "of ticket.created, ticket.updated": listen(key, "--events", "ticket.opened"),
         "give one": listen(key, "--cursor", old, "--since-beginning"),
-        "--forward-to must be an address such as http": listen(key, "--forward-to", "localhost:80"),
+        "--forward-to must be a URL such as http": listen(key, "--forward-to", "localhost:80"),
         "begins with v1,": listen(key, SEALDESK_WEBHOOK_SECRET="v1,abc"),
-        "no answer from http://127.0.0.1:9": listen(key, url="http://127.0.0.1:9"),
+        "no response from http://127.0.0.1:9": listen(key, url="http://127.0.0.1:9"),
     }
     for words, listening in refused.items():
         assert listening.process.wait(60) == 1
@@ -212,9 +212,9 @@ def test_while_the_service_is_away_nothing_is_missed(
         listening.wait_for("Signing secret")
         way.close()
         key.customer("meanwhile@example.test")
-        listening.wait_for("Trying again in 1 s: no answer from")
+        listening.wait_for("Retrying in 1 s: no response from")
         way.open()
-        listening.wait_for("answers again; nothing was missed")
+        listening.wait_for("responds again; no event was missed")
         assert b"meanwhile@example.test" in receiver.wait(1, 20)[0].body
 
 

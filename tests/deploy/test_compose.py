@@ -158,7 +158,7 @@ def test_the_composed_processes_serve_a_tenant_while_a_node_ends(
     monkeypatch.setenv("SEALDESK_API_KEY", key["api_key"])
     monkeypatch.setenv("SEALDESK_API_SECRET", key["api_secret"])
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate.certificate))
-    found = list(public_url.examine(composed.url))
+    found = list(public_url.check(composed.url))
     assert [finding for finding in found if finding.state != "good"] == []
     composed.nodes["one"].stop()
     assert [http.get(f"{composed.url}/readyz").status_code for _ in range(20)] == [200] * 20

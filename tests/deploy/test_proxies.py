@@ -43,7 +43,7 @@ def test_what_clients_sign_arrives_byte_for_byte(
     monkeypatch.setenv("SEALDESK_API_KEY", key.api_key)
     monkeypatch.setenv("SEALDESK_API_SECRET", key.api_secret)
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate.certificate))
-    found = list(public_url.examine(front.url))
+    found = list(public_url.check(front.url))
     assert [finding for finding in found if finding.state != "good"] == []
     assert len(found) > 15
 

@@ -1,4 +1,4 @@
-"""The `sealdesk` command; the only reader of the environment."""
+"""The `sealdesk` command. No other package reads the environment."""
 
 import os
 import sqlite3
@@ -7,37 +7,38 @@ import sys
 import typer
 
 from sealdesk import __version__
-from sealdesk.cli import installation, keys, move, requests, serving, tenants, users, webhooks
+from sealdesk.cli import keys, migrate, requests, serving, tenants, users, webhooks
 from sealdesk.cli.demo import command as demo
 from sealdesk.cli.doctor import command as doctor
+from sealdesk.cli.move import command as move
 from sealdesk.errors import ApiError, ConfigurationError
 
-INTERRUPTED = 130  # as a shell says it of a program that SIGINT ended
+INTERRUPTED = 130  # the exit code that shells report for a program ended by SIGINT: 128 + 2
 
 cli = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    help="Sealdesk: a multi-tenant ticketing service whose API requests are signed.",
+    help="Sealdesk: a multi-tenant ticketing service with signed API requests.",
     epilog="""\b
 First steps:
-  sealdesk demo                    fill a new installation with an example
-  sealdesk serve                   serve it at http://127.0.0.1:8000, docs at /docs
-  sealdesk doctor                  see whether everything is as it should be
+  sealdesk demo                    create an example tenant in a new installation
+  sealdesk serve                   serve http://127.0.0.1:8000, with the API docs at /docs
+  sealdesk doctor                  check the installation
 
 \b
 Your own tenant:
   sealdesk tenants create --name Acme --admin-email ada@acme.test
   sealdesk keys create --tenant ID --name "Shop"
 
-Settings come from SEALDESK_* variables; the data lies in ./var, or in SEALDESK_DATA_DIR.
-Every command works while the server runs.""",
+Settings are read from SEALDESK_* variables. The data directory is ./var, or SEALDESK_DATA_DIR.
+Every command except `move` may run while the server is running.""",
 )
 cli.command()(serving.serve)
 cli.command()(serving.worker)
 cli.command()(demo.demo)
-cli.command()(installation.migrate)
+cli.command()(migrate.migrate)
 cli.command(epilog=move.EXAMPLES)(move.move)
 cli.add_typer(tenants.cli, name="tenants")
 cli.add_typer(users.cli, name="users")
@@ -50,7 +51,7 @@ cli.command()(doctor.doctor)
 
 @cli.callback(invoke_without_command=True)
 def options(
-    version: bool = typer.Option(False, "--version", help="Print the version and stop."),
+    version: bool = typer.Option(False, "--version", help="Print the version and exit."),
 ) -> None:
     if version:
         print(__version__)
@@ -58,62 +59,63 @@ def options(
 
 
 def main() -> int:
-    """Run the command that the arguments name; its exit code."""
+    """Run the command that sys.argv names and return its exit code."""
     os.umask(0o077)
-    # Both are text files, which have it; their declared type does not.
+    # At run time both are TextIOWrapper, which has reconfigure; typeshed declares TextIO.
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
         return cli(prog_name="sealdesk", standalone_mode=False) or 0
     except typer.TyperException as error:
-        return _usage(error)
+        return _report_usage_error(error)
     except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted", INTERRUPTED)
+        return _print_error("interrupted", INTERRUPTED)
     except BrokenPipeError:
-        # The reader, such as `head`, has seen enough; Python must not complain at its end either.
+        # The reader, such as `head`, closed the pipe. Without this, Python fails again when it
+        # flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
-        return told(error)
+        return report_error(error)
 
 
-def told(error: Exception) -> int:
-    """Say on stderr, in one line, what went wrong; the exit code."""
-    return _fail(_explained(error))
+def report_error(error: Exception) -> int:
+    """Print the error on stderr in one line and return the exit code."""
+    return _print_error(_describe_error(error))
 
 
-def _usage(error: typer.TyperException) -> int:
+def _report_usage_error(error: typer.TyperException) -> int:
     context = getattr(error, "ctx", None)
     if context is None:
-        return _fail(error.format_message(), 2)
+        return _print_error(error.format_message(), 2)
     if not context.args and type(error).__name__ == "NoArgsIsHelpError":
         print(error.format_message())
         return 2
-    what = error.format_message().rstrip(".?")
-    return _fail(f"{what}; see {context.command_path} --help", 2)
+    message = error.format_message().rstrip(".?")
+    return _print_error(f"{message}; see {context.command_path} --help", 2)
 
 
-def _explained(error: Exception) -> str:
-    """What went wrong, for somebody who does not read tracebacks."""
+def _describe_error(error: Exception) -> str:
     match error:
         case ConfigurationError():
             return str(error)
         case ApiError():
-            return _refusal(error)
+            return _describe_api_error(error)
         case sqlite3.Error():
             return f"the database cannot be used: {error}"
-        case OSError(filename=str(name), strerror=str(words)):
-            return f"{name}: {words}"
+        case OSError(filename=str(name), strerror=str(reason)):
+            return f"{name}: {reason}"
         case OSError():
             return str(error.strerror or error)
-    return f"this is a fault in Sealdesk, please report it: {error!r}"
+    return f"this is a bug in Sealdesk, please report it: {error!r}"
 
 
-def _refusal(refusal: ApiError) -> str:
-    faults = refusal.members.get("errors", ())
-    return " ".join(f"{f['pointer'].strip('/')}: {f['message']}" for f in faults) or refusal.detail
+def _describe_api_error(error: ApiError) -> str:
+    field_errors = error.members.get("errors", ())
+    messages = [f"{field['pointer'].strip('/')}: {field['message']}" for field in field_errors]
+    return " ".join(messages) or error.detail
 
 
-def _fail(text: str, exit_code: int = 1) -> int:
+def _print_error(text: str, exit_code: int = 1) -> int:
     print(f"sealdesk: {' '.join(text.split())}", file=sys.stderr)
     return exit_code

@@ -1,4 +1,4 @@
-"""The installation that commands work on: settings, keys and database, beside a running server."""
+"""An installation as commands use it: settings, master keys and an open database."""
 
 import asyncio
 import os
@@ -7,32 +7,31 @@ from contextlib import closing, contextmanager
 from sqlite3 import Connection
 from typing import Protocol, TypeVar
 
-from sealdesk.cli.output import console
 from sealdesk.clock import Clock
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db import schema_version
 from sealdesk.db.engine import Database, Work
 from sealdesk.db.factory import open_database
 from sealdesk.db.sqlite.connection import SqliteTx, connect, drive, run_now
-from sealdesk.errors import ConfigurationError, NotFound
+from sealdesk.errors import NotFound
 from sealdesk.identity import store as identity
 from sealdesk.identity.store import Tenant
 from sealdesk.settings import Settings, from_env, make_private_dir
 
 T = TypeVar("T")
-_DRAIN_S = 12.0  # what a process that ends may take, and a little more
+_DRAIN_WAIT_S = 12.0  # a server drains for at most 10 s; the rest is reserve
 
 
-class Doors(Protocol):
-    """The doors to the database, for who waits at each."""
+class DatabaseAccess(Protocol):
+    """Blocking transactions on either database."""
 
     def read(self, work: Work[T], tenant_id: str | None = None) -> T: ...
 
     def write(self, work: Work[T], tenant_id: str | None = None) -> T: ...
 
 
-class FileDoors:
-    """Those of an SQLite file, which another process may be serving."""
+class SqliteAccess:
+    """Transactions on an SQLite file, which a server may be using at the same time."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -44,8 +43,8 @@ class FileDoors:
         return run_now(self._connection, work)
 
 
-class ServerDoors:
-    """Those of a PostgreSQL database, as the role that serves."""
+class PostgresAccess:
+    """Transactions on a PostgreSQL database, with the role that serves."""
 
     def __init__(self, database: Database, runner: asyncio.Runner) -> None:
         self._database = database
@@ -58,34 +57,34 @@ class ServerDoors:
         return self._runner.run(self._database.write(work, tenant_id))
 
 
-class Desk:
+class Installation:
     """One installation with its database open."""
 
-    def __init__(self, settings: Settings, doors: Doors) -> None:
+    def __init__(self, settings: Settings, access: DatabaseAccess) -> None:
         self.settings = settings
         self.key_ring = KeyRing(settings.master_keys)
         self.clock = Clock()
-        self._doors = doors
+        self._access = access
 
     def write(self, work: Work[T], tenant_id: str | None = None) -> T:
-        """Run work in one transaction. Raises Refusal, sqlite3.Error."""
-        return self._doors.write(work, tenant_id)
+        """Run one transaction that writes. Raises ApiError, sqlite3.Error."""
+        return self._access.write(work, tenant_id)
 
     def read(self, work: Work[T], tenant_id: str | None = None) -> T:
-        """Run reads. Raises Refusal, sqlite3.Error."""
-        return self._doors.read(work, tenant_id)
+        """Run one transaction that reads. Raises ApiError, sqlite3.Error."""
+        return self._access.read(work, tenant_id)
 
-    def walk(
+    def iterate(
         self, page_after: Callable[[T | None], Work[Sequence[T]]], tenant_id: str | None = None
     ) -> Iterator[T]:
-        """All rows of a list, page by page; `page_after` reads the page behind a row."""
+        """Yield all rows of a list. page_after: reads the page that follows the given row."""
         last: T | None = None
         while rows := self.read(page_after(last), tenant_id):
             yield from rows
             last = rows[-1]
 
     def get_tenant(self, tenant_id: str) -> Tenant:
-        """Raises Missing."""
+        """Raises NotFound."""
         tenant = self.read(lambda tx: identity.find_tenant(tx, tenant_id))
         if tenant is None:
             raise NotFound("There is no such tenant; sealdesk tenants list shows them.")
@@ -93,45 +92,49 @@ class Desk:
 
 
 @contextmanager
-def opened() -> Iterator[Desk]:
-    """The installation of this environment; a new one is set up. Raises Unfit, sqlite3.Error."""
-    settings = prepared()
-    with doors_of(settings) as doors:
-        yield Desk(settings, doors)
+def open_installation() -> Iterator[Installation]:
+    """Open the installation that the environment names; an absent SQLite one is created.
+
+    Raises ConfigurationError, sqlite3.Error.
+    """
+    settings = prepare_settings()
+    with open_database_access(settings) as access:
+        yield Installation(settings, access)
 
 
 @contextmanager
-def doors_of(settings: Settings) -> Iterator[Doors]:
-    """The doors of a database that is fit to be used. Raises sqlite3.Error."""
+def open_database_access(settings: Settings) -> Iterator[DatabaseAccess]:
+    """Open a database that has the current schema. Raises sqlite3.Error."""
     if not settings.database_url:
         with closing(connect(settings.database_path)) as connection:
-            yield FileDoors(connection)
+            yield SqliteAccess(connection)
         return
     with asyncio.Runner() as runner:
         database = open_database(settings, name="sealdesk command", has_time=True)
         try:
-            yield ServerDoors(database, runner)
+            yield PostgresAccess(database, runner)
         finally:
             runner.run(database.close())
 
 
-def prepared() -> Settings:
-    """The settings of this environment, with everything made that they name. Raises Unfit.
+def prepare_settings() -> Settings:
+    """Read the settings and prepare the database that they name. Raises ConfigurationError.
 
-    An SQLite database is made and migrated; one of PostgreSQL must be as it should be already,
-    for only its owner may migrate it.
+    An SQLite database is created and migrated. A PostgreSQL database is only checked: its owner
+    alone may migrate it.
     """
     settings = from_env(os.environ)
     if settings.database_url:
-        check_server(settings, settings.database_url)
+        check_postgres(settings, settings.database_url)
     else:
         make_private_dir(settings.data_dir)
         schema_version.ensure_current(settings.database_path)
     return settings
 
 
-def check_server(settings: Settings, url: str) -> None:
-    """Raises Unusable unless the PostgreSQL database can be served, and safely."""
+def check_postgres(settings: Settings, url: str) -> None:
+    """Raises Unusable unless the schema is current and the role is safe to serve with."""
+    # asyncpg takes 22 ms to import, which commands on SQLite do not need.
     from sealdesk.db.postgres import preflight
 
     is_worker = url != settings.database_url
@@ -139,55 +142,16 @@ def check_server(settings: Settings, url: str) -> None:
     asyncio.run(preflight.check(url, is_pooled=is_pooled, is_worker=is_worker))
 
 
-def ensure_alone(settings: Settings) -> None:
-    """Raises Unusable when this would be a second process whose rate limits nobody shares.
+def ensure_single_process(settings: Settings) -> None:
+    """Raises Unusable when another process serves and nothing shares the rate limits.
 
-    One that is just ending is waited for. Behind a pooler processes cannot be told apart.
+    Waits for a process that is draining. Behind a pooler, processes cannot be told apart, so
+    nothing is checked.
     """
     is_shared = settings.redis_url or settings.per_process_limits == "accept"
     if is_shared or not settings.database_url or settings.database_pooler != "none":
         return
+    # As above: asyncpg, 22 ms.
     from sealdesk.db.postgres import peers
 
-    asyncio.run(peers.ensure_single_process(settings.database_url, wait_s=_DRAIN_S))
-
-
-def migrate() -> None:
-    """Bring the database to the newest schema.
-
-    A new one is made. On SQLite `serve` and every other command do this by themselves, so you
-    need it only to do it ahead of time.
-
-    On PostgreSQL it is run as the owner of the tables, with SEALDESK_OWNER_DATABASE_URL. It also
-    makes the roles that SEALDESK_DATABASE_URL and SEALDESK_WORKER_DATABASE_URL name, and grants
-    them what they need. Two at once wait for each other, and a failed migration changes nothing.
-    """
-    settings = from_env(os.environ, needs_keys=False)
-    if settings.database_url or settings.owner_database_url:
-        _migrate_server(settings)
-        return
-    make_private_dir(settings.data_dir)
-    from_env(os.environ)  # a database without its keys would be refused from then on
-    has_migrated = schema_version.ensure_current(settings.database_path)
-    what = "migrated to" if has_migrated else "already has"
-    print(f"{settings.database_path} {what} schema {schema_version.KNOWN_VERSIONS[-1]}.")
-
-
-def _migrate_server(settings: Settings) -> None:
-    from sealdesk.db.postgres import preflight
-
-    if not settings.owner_database_url:
-        raise ConfigurationError(
-            "SEALDESK_OWNER_DATABASE_URL is missing: the role that serves may not migrate. Set it"
-            " to the same database as the role that owns the tables"
-        )
-    with console().status("Migrating"):
-        schema_version.migrate_postgres(
-            settings.owner_database_url,
-            runtime_url=settings.database_url,
-            worker_url=settings.worker_database_url,
-        )
-    where = preflight.redacted(settings.owner_database_url)
-    print(f"{where} has schema {schema_version.KNOWN_VERSIONS[-1]}.")
-    if not settings.database_url:
-        print("Set SEALDESK_DATABASE_URL and migrate again to make the role that serves.")
+    asyncio.run(peers.ensure_single_process(settings.database_url, wait_s=_DRAIN_WAIT_S))

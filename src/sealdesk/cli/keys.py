@@ -1,4 +1,4 @@
-"""`sealdesk keys`: make API keys, see which there are, end or renew them."""
+"""`sealdesk keys`: creates, lists, revokes and rotates API keys; reseals secrets."""
 
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -10,15 +10,15 @@ import typer
 from sealdesk.api_keys import actions, rules, store
 from sealdesk.api_keys.rules import ApiKey, ApiKeyShown, NewApiKey
 from sealdesk.caller import SYSTEM, Caller
-from sealdesk.cli import installation
-from sealdesk.cli.installation import Desk
-from sealdesk.cli.output import AsJson, as_json, table
+from sealdesk.cli.installation import Installation, open_installation
+from sealdesk.cli.output import JsonOption, print_json, print_table
 from sealdesk.crypto.sealing import UnsealError
 from sealdesk.db.engine import Tx, Work
 from sealdesk.errors import ConfigurationError, NotFound
 from sealdesk.identity import store as identity
 from sealdesk.identity.store import Tenant
 from sealdesk.paging import PageRequest
+from sealdesk.web import body
 from sealdesk.webhooks import actions as webhooks
 from sealdesk.webhooks.store import endpoints as webhook_store
 
@@ -28,10 +28,12 @@ ListSealed = Callable[[Tx, str, str, int], Awaitable[Sequence[str]]]
 cli = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Make API keys, see which there are, end or renew them.",
+    help="Create, list, revoke and rotate API keys; reseal secrets under a new master key.",
 )
-TenantId = Annotated[str, typer.Option("--tenant", metavar="ID", help="The key's tenant.")]
-KeyId = Annotated[str, typer.Argument(metavar="KEY_ID", help="As sealdesk keys list shows it.")]
+TenantId = Annotated[str, typer.Option("--tenant", metavar="ID", help="The tenant of the key.")]
+KeyId = Annotated[
+    str, typer.Argument(metavar="KEY_ID", help="The key's ID; sealdesk keys list shows it.")
+]
 
 
 @cli.command(
@@ -46,98 +48,104 @@ Examples:
 )
 def create(
     tenant: TenantId,
-    name: Annotated[str, typer.Option(help="What the key is for.")],
+    name: Annotated[str, typer.Option(help="A name that says what the key is for.")],
     permission: Annotated[
         list[str] | None,
-        typer.Option(help="What it may do; repeat it for several. Without any: everything."),
+        typer.Option(help="A permission of the key; repeat for several. [default: all]"),
     ] = None,
     rate_limit: Annotated[
-        int | None, typer.Option(help="Requests per minute; 1000 if left out.")
+        int | None, typer.Option(help="Requests per minute. [default: 1000]")
     ] = None,
     expires_at: Annotated[
-        str | None, typer.Option(metavar="TIME", help="When it ends, in ISO 8601.")
+        str | None, typer.Option(metavar="TIME", help="When the key expires, in ISO 8601.")
     ] = None,
-    json: AsJson = False,
+    json: JsonOption = False,
 ) -> None:
-    """Make an API key. Its secret is shown this once only."""
-    from sealdesk.web import body
-
-    wanted = {
+    """Create an API key. Its secret is shown only once."""
+    fields = {
         "name": name,
         "permissions": permission or None,
         "rate_limit": rate_limit,
         "expires_at": expires_at,
     }
-    new = body.convert(wanted, NewApiKey)
-    with installation.opened() as desk:
-        desk.get_tenant(tenant)
-        now_us = desk.clock.now_us()
-        created = desk.write(
+    new_key = body.convert(fields, NewApiKey)
+    with open_installation() as installation:
+        installation.get_tenant(tenant)
+        now_us = installation.clock.now_us()
+        created = installation.write(
             lambda tx: actions.create_key(
-                tx, _caller(tenant), new, key_ring=desk.key_ring, now_us=now_us
+                tx, _system_caller(tenant), new_key, key_ring=installation.key_ring, now_us=now_us
             ),
             tenant,
         )
     if json:
-        as_json(created)
+        print_json(created)
         return
-    print(f"Made key {created.name} with the id {created.id}. Its secret is shown only now:\n")
+    print(f"Created key {created.name} with the ID {created.id}. Its secret is shown only now:\n")
     print(f"  SEALDESK_API_KEY={created.api_key}")
     print(f"  SEALDESK_API_SECRET={created.api_secret}")
 
 
 @cli.command("list")
-def list_keys(tenant: TenantId, json: AsJson = False) -> None:
-    """List a tenant's keys, newest first, revoked and expired ones too."""
-    with installation.opened() as desk:
-        desk.get_tenant(tenant)
-        now_us = desk.clock.now_us()
-        found = desk.walk(lambda last: _page_after(tenant, last), tenant)
+def list_keys(tenant: TenantId, json: JsonOption = False) -> None:
+    """List a tenant's keys, newest first, with revoked and expired ones."""
+    with open_installation() as installation:
+        installation.get_tenant(tenant)
+        now_us = installation.clock.now_us()
+        found = installation.iterate(lambda last: _list_page_after(tenant, last), tenant)
         keys = [ApiKeyShown(**rules.shown(key, now_us)) for key in found]
     if json:
-        as_json(keys)
+        print_json(keys)
         return
     columns = ("ID", "NAME", "KEY", "ACTIVE", "PER MINUTE", "LAST USED", "PERMISSIONS")
     rows = [
-        (k.id, k.name, f"{k.key_prefix}…", k.is_active, k.rate_limit, k.last_used_at, _may(k))
+        (
+            k.id,
+            k.name,
+            f"{k.key_prefix}…",
+            k.is_active,
+            k.rate_limit,
+            k.last_used_at,
+            _format_permissions(k),
+        )
         for k in keys
     ]
-    table(columns, rows)
+    print_table(columns, rows)
 
 
-def _page_after(tenant_id: str, last: ApiKey | None) -> Work[Sequence[ApiKey]]:
+def _list_page_after(tenant_id: str, last: ApiKey | None) -> Work[Sequence[ApiKey]]:
     page = PageRequest(_PAGE_ROWS, [last.id] if last else None)
     return lambda tx: store.list_keys(tx, tenant_id, page)
 
 
-def _may(key: ApiKeyShown) -> str:
+def _format_permissions(key: ApiKeyShown) -> str:
     return "all" if key.permissions == rules.PERMISSIONS else ", ".join(key.permissions) or "none"
 
 
 @cli.command(epilog="Example: sealdesk keys revoke KEY_ID")
 def revoke(key_id: KeyId) -> None:
-    """End a key for good; the very next request with it is refused."""
-    with installation.opened() as desk:
-        caller, now_us = _caller_for(desk, key_id), desk.clock.now_us()
-        desk.write(
+    """Revoke a key for good. The next request with it is refused."""
+    with open_installation() as installation:
+        caller, now_us = _get_caller_for_key(installation, key_id), installation.clock.now_us()
+        installation.write(
             lambda tx: actions.revoke_key(tx, caller, key_id, now_us=now_us), caller.tenant_id
         )
     print(f"Key {key_id} is revoked.")
 
 
 @cli.command(epilog="Example: sealdesk keys rotate KEY_ID")
-def rotate(key_id: KeyId, json: AsJson = False) -> None:
-    """Give a key a new secret, shown this once only; the old one is dead at once."""
-    with installation.opened() as desk:
-        caller, now_us = _caller_for(desk, key_id), desk.clock.now_us()
-        rotated = desk.write(
+def rotate(key_id: KeyId, json: JsonOption = False) -> None:
+    """Replace a key's secret. The old one stops working at once; the new one is shown only once."""
+    with open_installation() as installation:
+        caller, now_us = _get_caller_for_key(installation, key_id), installation.clock.now_us()
+        rotated = installation.write(
             lambda tx: actions.rotate_key(
-                tx, caller, key_id, key_ring=desk.key_ring, now_us=now_us
+                tx, caller, key_id, key_ring=installation.key_ring, now_us=now_us
             ),
             caller.tenant_id,
         )
     if json:
-        as_json(rotated)
+        print_json(rotated)
         return
     print(f"Key {rotated.name} has a new secret, shown only now:\n")
     print(f"  SEALDESK_API_SECRET={rotated.api_secret}")
@@ -145,68 +153,80 @@ def rotate(key_id: KeyId, json: AsJson = False) -> None:
 
 @cli.command(epilog="Set SEALDESK_MASTER_KEY=NEW,OLD; restart; reseal; then set it to NEW alone.")
 def reseal() -> None:
-    """Seal every secret under the first of the master keys, so that the others can go."""
+    """Seal every secret under the first master key, so that the other master keys can be removed.
+
+    Covers the secrets of API keys and of webhook endpoints.
+    """
+    # rich.progress takes 23 ms to import, which no other command of this module needs.
     from rich.progress import track
 
-    with installation.opened() as desk:
+    with open_installation() as installation:
         sealed = [
-            (holder, *ids) for holder in _HOLDERS for ids in sealed_of_all(desk, holder.list_sealed)
+            (owner, *ids)
+            for owner in _SECRET_OWNERS
+            for ids in iterate_sealed(installation, owner.list_sealed)
         ]
-        done = track(sealed, "Sealing", transient=True, disable=not sys.stdout.isatty())
-        resealed = sum(desk.write(_reseal(desk, *one), one[1]) for one in done)
-    print(f"Sealed {resealed} of {len(sealed)} secrets anew; the others were already.")
+        rows = track(sealed, "Sealing", transient=True, disable=not sys.stdout.isatty())
+        resealed = sum(installation.write(_reseal(installation, *row), row[1]) for row in rows)
+    print(
+        f"Resealed {resealed} of {len(sealed)} secrets; the others were under the first master key."
+    )
 
 
-class _Holder(NamedTuple):
-    """What has a secret. name: what people call it."""
+class _SecretOwner(NamedTuple):
+    """A kind of object with a sealed secret. name: the noun for error messages."""
 
     name: str
     list_sealed: ListSealed
     reseal: Callable[..., Awaitable[bool]]
 
 
-_HOLDERS = (
-    _Holder("key", store.list_sealed, actions.reseal_key),
-    _Holder("webhook", webhook_store.list_sealed, webhooks.reseal_webhook),
+_SECRET_OWNERS = (
+    _SecretOwner("key", store.list_sealed, actions.reseal_key),
+    _SecretOwner("webhook", webhook_store.list_sealed, webhooks.reseal_webhook),
 )
 
 
-def sealed_of_all(
-    desk: Desk, list_sealed: ListSealed = store.list_sealed
+def iterate_sealed(
+    installation: Installation, list_sealed: ListSealed = store.list_sealed
 ) -> Iterator[tuple[str, str]]:
-    """(tenant id, id) of all keys that have a secret, or of what else `list_sealed` lists."""
-    for tenant in desk.walk(_tenants_after):
-        page_after = partial(_sealed_after, list_sealed, tenant.id)
-        yield from ((tenant.id, found) for found in desk.walk(page_after, tenant.id))
+    """Yield (tenant id, object id) of all objects that `list_sealed` lists; default: API keys."""
+    for tenant in installation.iterate(_list_tenants_after):
+        page_after = partial(_list_sealed_after, list_sealed, tenant.id)
+        yield from ((tenant.id, found) for found in installation.iterate(page_after, tenant.id))
 
 
-def _sealed_after(list_sealed: ListSealed, tenant_id: str, last: str | None) -> Work[Sequence[str]]:
+def _list_sealed_after(
+    list_sealed: ListSealed, tenant_id: str, last: str | None
+) -> Work[Sequence[str]]:
     return lambda tx: list_sealed(tx, tenant_id, last or "", _PAGE_ROWS)
 
 
-def _reseal(desk: Desk, holder: _Holder, tenant_id: str, holder_id: str) -> Work[bool]:
+def _reseal(
+    installation: Installation, owner: _SecretOwner, tenant_id: str, owner_id: str
+) -> Work[bool]:
     async def work(tx: Tx) -> bool:
         try:
-            return await holder.reseal(tx, tenant_id, holder_id, key_ring=desk.key_ring)
+            return await owner.reseal(tx, tenant_id, owner_id, key_ring=installation.key_ring)
         except UnsealError as error:
             raise ConfigurationError(
-                f"the secret of {holder.name} {holder_id} cannot be opened: {error};"
+                f"the secret of {owner.name} {owner_id} cannot be opened: {error};"
                 " add the master key that sealed it to SEALDESK_MASTER_KEY"
             ) from error
 
     return work
 
 
-def _caller(tenant_id: str) -> Caller:
+def _system_caller(tenant_id: str) -> Caller:
     return Caller(tenant_id, SYSTEM, frozenset(), "")
 
 
-def _caller_for(desk: Desk, key_id: str) -> Caller:
-    """Who may change this key. No index leads from a key's id alone to its tenant, so it is
-    looked for in each."""
-    for tenant in desk.walk(_tenants_after):
-        if desk.read(partial(find_key, tenant.id, key_id), tenant.id) is not None:
-            return _caller(tenant.id)
+def _get_caller_for_key(installation: Installation, key_id: str) -> Caller:
+    """Return a caller in the key's tenant; reads tenant by tenant, as no index leads from the id
+    of a key to its tenant."""
+    for tenant in installation.iterate(_list_tenants_after):
+        if installation.read(partial(find_key, tenant.id, key_id), tenant.id) is not None:
+            return _system_caller(tenant.id)
     raise NotFound("There is no such key; sealdesk keys list --tenant ID shows them.")
 
 
@@ -214,5 +234,5 @@ async def find_key(tenant_id: str, key_id: str, tx: Tx) -> ApiKey | None:
     return await store.find(tx, tenant_id, key_id)
 
 
-def _tenants_after(last: Tenant | None) -> Work[Sequence[Tenant]]:
+def _list_tenants_after(last: Tenant | None) -> Work[Sequence[Tenant]]:
     return lambda tx: identity.list_tenants(tx, last.id if last else "", _PAGE_ROWS)

@@ -1,4 +1,4 @@
-"""What commands print: for people in columns and colours, for scripts as JSON."""
+"""Output of commands: columns and colours for people, JSON for scripts."""
 
 import json
 import sys
@@ -11,32 +11,33 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 
 
-def as_json(value: Any) -> None:
-    """Print structs, mappings and lists of them as JSON."""
+def print_json(value: Any) -> None:
+    """Print a struct, a mapping or a list of them as JSON."""
     plain = msgspec.to_builtins(value)
     print(json.dumps(plain, indent=2, ensure_ascii=False))
 
 
-def console() -> "Console":
-    """A terminal with colours, or plain text where there is none; lines are never broken."""
+def make_console() -> "Console":
+    """Return a console that writes colours to a terminal and plain text elsewhere, unwrapped."""
+    # rich.console takes 16 ms to import, which `--help` and `--json` do not need.
     from rich.console import Console
 
     return Console(highlight=False, soft_wrap=True, emoji=False, markup=True)
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print rows in columns that are as wide as they must be."""
-    texts = [columns, *([_cell(value) for value in row] for row in rows)]
-    widths = [max(len(row[place]) for row in texts) for place in range(len(columns))]
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a header and rows, each column as wide as its widest cell."""
+    texts = [columns, *([_format_cell(value) for value in row] for row in rows)]
+    widths = [max(len(row[index]) for row in texts) for index in range(len(columns))]
     for number, row in enumerate(texts):
         line = "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
         print(_bold(line.rstrip()) if number == 0 else line.rstrip())
 
 
-def _cell(value: object) -> str:
+def _format_cell(value: object) -> str:
     if value is None:
         return "-"
     if isinstance(value, bool):

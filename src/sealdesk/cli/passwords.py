@@ -1,4 +1,4 @@
-"""Asking for a new password: on a hidden prompt or from stdin, never as an argument."""
+"""Reads a new password from a hidden prompt or from stdin; never from an argument."""
 
 import getpass
 import sys
@@ -9,33 +9,36 @@ from sealdesk.identity.auth.passwords import find_fault, hash_now
 from sealdesk.identity.rules import MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH
 
 
-def new_password_hash(from_stdin: bool, own_words: Collection[str], *, option: str) -> str:
-    """The hash of a new password that is long enough and not easily guessed. Raises Unfit.
+def ask_password_hash(from_stdin: bool, forbidden_words: Collection[str], *, option: str) -> str:
+    """Read a new password, check it and return its hash. Raises ConfigurationError.
 
-    option: what makes the command read stdin, for the advice.
+    forbidden_words: words that the password may not consist of, such as the user's name.
+    option: the option that reads the password from stdin; error messages name it.
     """
     if from_stdin:
-        password = _first_line()
+        password = _read_password_line()
     elif sys.stdin.isatty():
         password = getpass.getpass("New password: ")
-        if getpass.getpass("The same again: ") != password:
-            raise ConfigurationError("the two passwords differ; nothing was changed")
+        if getpass.getpass("Repeat the password: ") != password:
+            raise ConfigurationError(
+                "the two passwords differ; nothing was changed. Run the command again"
+            )
     else:
         raise ConfigurationError(
-            f"there is no terminal to ask for the password; pipe it in with {option}"
+            f"there is no terminal to ask for the password: pipe it to stdin and add {option}"
         )
     if not MIN_PASSWORD_LENGTH <= len(password) <= MAX_PASSWORD_LENGTH:
         raise ConfigurationError(
             f"the password must have {MIN_PASSWORD_LENGTH} to {MAX_PASSWORD_LENGTH} characters;"
             " nothing was changed"
         )
-    fault = find_fault(password, own_words)
+    fault = find_fault(password, forbidden_words)
     if fault is not None:
         raise ConfigurationError(f"{fault[1]} Nothing was changed.")
     return hash_now(password)
 
 
-def _first_line() -> str:
+def _read_password_line() -> str:
     try:
         return sys.stdin.buffer.readline().decode().rstrip("\r\n")
     except UnicodeDecodeError as error:

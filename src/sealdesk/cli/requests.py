@@ -1,4 +1,4 @@
-"""`sealdesk call` and `sealdesk sign`: signed requests from the terminal."""
+"""`sealdesk call` and `sealdesk sign`: send and explain signed requests."""
 
 import json as json_text
 import os
@@ -6,31 +6,29 @@ import re
 import sys
 import time
 from contextlib import closing, suppress
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 from urllib.parse import urlsplit
 
 import typer
 
-from sealdesk.cli.output import AsJson, as_json
+from sealdesk.cli.output import JsonOption, print_json
 from sealdesk.crypto.signing import Signed, body_sha256, message
 from sealdesk.crypto.signing import sign as signature_of
 from sealdesk.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from http.client import HTTPConnection, HTTPResponse
 
 DEFAULT_URL = "http://127.0.0.1:8000"
 _TIMEOUT_S = 30
 _METHOD = re.compile(r"[A-Z]+", re.ASCII)
 _TARGET = re.compile(r"/[\x21-\x7e]*")
-_SHAPES = {
+_FORMATS = {
     "SEALDESK_API_KEY": (re.compile(r"tk_live_[0-9a-f]{40}"), "tk_live_ and 40 hex characters"),
     "SEALDESK_API_SECRET": (re.compile(r"[0-9a-f]{64}"), "64 hex characters"),
 }
 CREDENTIALS = """\b
-The key is read from SEALDESK_API_KEY and SEALDESK_API_SECRET, the address of the
-service from SEALDESK_API_URL (http://127.0.0.1:8000 if left out)."""
+The API key is read from SEALDESK_API_KEY and SEALDESK_API_SECRET, and the URL of
+the service from SEALDESK_API_URL (default: http://127.0.0.1:8000)."""
 EXAMPLES = f"""\b
 Examples:
   sealdesk call GET '/api/v1/external/tickets?status=open&per_page=5'
@@ -47,20 +45,20 @@ Example:
 
 Method = Annotated[str, typer.Argument(metavar="METHOD", help="GET, POST, PATCH or DELETE.")]
 Target = Annotated[
-    str, typer.Argument(metavar="PATH", help="Path with its query, percent-encoded as it is sent.")
+    str, typer.Argument(metavar="PATH", help="Path and query, percent-encoded; sent byte for byte.")
 ]
 Data = Annotated[
     str | None,
-    typer.Option("--data", "-d", help="The JSON body; @FILE reads a file, @- reads stdin."),
+    typer.Option("--data", "-d", help="JSON body; @FILE reads a file, @- reads stdin."),
 ]
 
 
-class Away(ConfigurationError):
-    """The service could not be reached, or broke off."""
+class ServiceUnreachable(ConfigurationError):
+    """The service could not be reached, or closed the connection without a response."""
 
 
-class Request(NamedTuple):
-    """A request that is ready to be sent."""
+class SignedRequest(NamedTuple):
+    """A request with the headers of its signature."""
 
     parts: Signed
     signature: str
@@ -68,7 +66,7 @@ class Request(NamedTuple):
 
 
 def api_url() -> str:
-    """The service's address, without a slash at its end."""
+    """Return the URL of the service, without a trailing slash."""
     return (os.environ.get("SEALDESK_API_URL") or DEFAULT_URL).rstrip("/")
 
 
@@ -77,27 +75,30 @@ def call(
     path: Target,
     data: Data = None,
     header: Annotated[
-        list[str] | None, typer.Option("--header", "-H", help="A further header: 'Name: value'.")
+        list[str] | None,
+        typer.Option(
+            "--header", "-H", help="An additional header: 'Name: value'; repeat for several."
+        ),
     ] = None,
     include: Annotated[
-        bool, typer.Option("--include", "-i", help="Print the answer's headers too.")
+        bool, typer.Option("--include", "-i", help="Print the response headers too.")
     ] = False,
 ) -> None:
-    """Send a signed request and print the answer.
+    """Send a signed request and print the response.
 
-    The status and the headers go to stderr, the body to stdout. Fails (exit code 1) from status
-    400 on.
+    Prints status and headers on stderr and the body on stdout. Exits with 1 if the status is 400
+    or higher.
     """
-    request = signed(method, path, data)
+    request = sign_request(method, path, data)
     for line in header or ():
         name, _, value = line.partition(":")
         request.headers[name.strip()] = value.strip()
-    answer, body = exchange(request, _TIMEOUT_S)
-    print(f"{answer.status} {answer.reason}", file=sys.stderr)
+    response, body = send(request, _TIMEOUT_S)
+    print(f"{response.status} {response.reason}", file=sys.stderr)
     if include:
-        print("\n".join(f"{n}: {v}" for n, v in answer.getheaders()), file=sys.stderr)
-    print(_readable(body), end="", flush=True)
-    if answer.status >= 400:
+        print("\n".join(f"{n}: {v}" for n, v in response.getheaders()), file=sys.stderr)
+    print(_format_body(body), end="", flush=True)
+    if response.status >= 400:
         raise typer.Exit(1)
 
 
@@ -106,12 +107,12 @@ def sign(
     path: Target,
     data: Data = None,
     timestamp: Annotated[
-        int | None, typer.Option(help="Unix seconds to sign for, instead of now.")
+        int | None, typer.Option(help="Unix time in seconds to sign. [default: now]")
     ] = None,
-    json: AsJson = False,
+    json: JsonOption = False,
 ) -> None:
-    """Show how a request is signed, part by part."""
-    request = signed(method, path, data, timestamp)
+    """Print each part of a request's signature, without sending the request."""
+    request = sign_request(method, path, data, timestamp)
     parts = {
         "timestamp": request.parts.timestamp.decode(),
         "body_sha256": body_sha256(request.parts.body).decode(),
@@ -120,7 +121,7 @@ def sign(
         "headers": request.headers,
     }
     if json:
-        as_json(parts)
+        print_json(parts)
         return
     for name in ("timestamp", "body_sha256", "message", "signature"):
         print(f"{name.replace('_', ' '):<12} {parts[name]}")
@@ -129,41 +130,41 @@ def sign(
         print(f"  {name}: {value}")
 
 
-def signed(
+def sign_request(
     method: str, path: str, data: str | None = None, timestamp: int | None = None
-) -> Request:
-    """A request with the key of the environment. Raises Unfit."""
-    api_key, secret = credential("SEALDESK_API_KEY"), credential("SEALDESK_API_SECRET")
+) -> SignedRequest:
+    """Sign a request with the API key of the environment. Raises ConfigurationError."""
+    api_key, secret = get_credential("SEALDESK_API_KEY"), get_credential("SEALDESK_API_SECRET")
     target = urlsplit(api_url()).path + path
     if not _METHOD.fullmatch(method.upper()):
-        raise ConfigurationError(f"{method!r} is not a method such as GET")
+        raise ConfigurationError(f"{method!r} is not an HTTP method such as GET")
     if not _TARGET.fullmatch(path):
         raise ConfigurationError(
-            f"{path!r} is not a path as it is sent: it begins with / and has spaces and all that"
-            " is not ASCII percent-encoded (a space is %20)"
+            f"{path!r} is not a request path: it must begin with /, with spaces and non-ASCII"
+            " characters percent-encoded (a space is %20)"
         )
     now = str(int(time.time()) if timestamp is None else timestamp)
-    parts = Signed(now.encode(), method.upper().encode(), target.encode(), _body(data))
+    parts = Signed(now.encode(), method.upper().encode(), target.encode(), _read_body(data))
     signature = signature_of(secret, parts)
     headers = {"x-api-key": api_key, "x-api-timestamp": now, "x-api-signature": signature}
     if parts.body:
         headers["content-type"] = "application/json"
-    return Request(parts, signature, headers)
+    return SignedRequest(parts, signature, headers)
 
 
-def credential(name: str) -> str:
-    """SEALDESK_API_KEY or SEALDESK_API_SECRET, in its shape. Raises Unfit."""
+def get_credential(name: str) -> str:
+    """Read SEALDESK_API_KEY or SEALDESK_API_SECRET. Raises ConfigurationError if malformed."""
     value = os.environ.get(name, "")
-    pattern, shape = _SHAPES[name]
+    pattern, expected = _FORMATS[name]
     if not pattern.fullmatch(value):
-        state = "is not set" if not value else "is not a key of ours"
+        state = "is not set" if not value else "is malformed"
         raise ConfigurationError(
-            f"{name} {state}: it must be {shape}; sealdesk keys create prints both"
+            f"{name} {state}: it must be {expected}; sealdesk keys create prints both"
         )
     return value
 
 
-def _body(data: str | None) -> bytes:
+def _read_body(data: str | None) -> bytes:
     if data is None:
         return b""
     if data == "@-":
@@ -171,47 +172,46 @@ def _body(data: str | None) -> bytes:
     return Path(data[1:]).read_bytes() if data.startswith("@") else data.encode()
 
 
-def exchange(request: Request, timeout_s: float) -> tuple["HTTPResponse", bytes]:
-    """Send it; the answer and its body. Raises Away, Unfit."""
-    from http.client import HTTPException
+def send(request: SignedRequest, timeout_s: float) -> tuple[HTTPResponse, bytes]:
+    """Send a request; return the response and its body.
 
+    Raises ServiceUnreachable, ConfigurationError.
+    """
     parts = request.parts
-    with closing(connection(timeout_s)) as open_connection:
+    with closing(connect(timeout_s)) as http_connection:
         try:
-            open_connection.request(
+            http_connection.request(
                 parts.method.decode(), parts.target.decode(), parts.body, request.headers
             )
-            answer = open_connection.getresponse()
-            return answer, answer.read()
+            response = http_connection.getresponse()
+            return response, response.read()
         except (OSError, HTTPException) as error:
-            raise Away(
-                f"no answer from {api_url()} (SEALDESK_API_URL): {reason(error)};"
+            raise ServiceUnreachable(
+                f"no response from {api_url()} (SEALDESK_API_URL): {describe_failure(error)};"
                 " is `sealdesk serve` running there?"
             ) from error
         except ValueError as error:
             raise ConfigurationError(f"a header cannot be sent: {error}") from error
 
 
-def reason(error: Exception) -> str:
-    """Why there was no answer, as shortly as the system says it."""
+def describe_failure(error: Exception) -> str:
+    """Return the shortest description of an error that the system gives."""
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
-def connection(timeout_s: float) -> "HTTPConnection":
-    """A connection to the service, not yet open. Raises Unfit."""
-    made = connection_to(api_url(), timeout_s)
-    if made is None:
+def connect(timeout_s: float) -> HTTPConnection:
+    """Return an unopened connection to the service. Raises ConfigurationError."""
+    http_connection = find_connection(api_url(), timeout_s)
+    if http_connection is None:
         raise ConfigurationError(
-            f"SEALDESK_API_URL must be an address such as {DEFAULT_URL}, not {api_url()!r}"
+            f"SEALDESK_API_URL must be a URL such as {DEFAULT_URL}, not {api_url()!r}"
         )
-    return made
+    return http_connection
 
 
-def connection_to(address: str, timeout_s: float) -> "HTTPConnection | None":
-    """A connection, not yet open; None when this is no http:// or https:// address."""
-    from http.client import HTTPConnection, HTTPSConnection
-
-    with suppress(ValueError):  # a port that is none, or a name that cannot be one
+def find_connection(address: str, timeout_s: float) -> HTTPConnection | None:
+    """Return an unopened connection, or None if the address is not an http:// or https:// URL."""
+    with suppress(ValueError):  # an invalid port or host name
         url = urlsplit(address)
         if url.hostname and url.scheme == "http":
             return HTTPConnection(url.hostname, url.port, timeout=timeout_s)
@@ -220,8 +220,8 @@ def connection_to(address: str, timeout_s: float) -> "HTTPConnection | None":
     return None
 
 
-def _readable(body: bytes) -> str:
-    """JSON set out for reading, anything else as it is."""
+def _format_body(body: bytes) -> str:
+    """Return JSON indented and any other body unchanged."""
     try:
         return json_text.dumps(json_text.loads(body), indent=2, ensure_ascii=False) + "\n"
     except ValueError:

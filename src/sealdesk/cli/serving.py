@@ -1,4 +1,4 @@
-"""`sealdesk serve` and `sealdesk worker`."""
+"""`sealdesk serve` and `sealdesk worker`: the two long-running processes."""
 
 import contextlib
 import os
@@ -18,152 +18,163 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 PORT = 8000
-Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all of IPv4.")]
-Port = Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")]
+Host = Annotated[
+    str, typer.Option(help="Address to listen on; 0.0.0.0 listens on every IPv4 address.")
+]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")]
 Workers = Annotated[
-    int, typer.Option(min=1, max=256, help="Processes that serve; several need PostgreSQL.")
+    int,
+    typer.Option(
+        min=1, max=256, help="Number of serving processes; more than one needs PostgreSQL."
+    ),
 ]
 
 
 def serve(host: Host = HOST, port: Port = PORT, workers: Workers = 1) -> None:
     """Serve the API until SIGTERM or Ctrl-C.
 
-    Then /readyz says 503, requests that have begun are answered, and within 10 s it ends: with
-    exit code 0 if all were answered, else 1. A second Ctrl-C ends it at once.
+    On SIGTERM or Ctrl-C the server drains: /readyz answers 503, requests in progress are finished,
+    and the process ends within 10 s, with exit code 0 if every request was answered and 1 if not.
+    A second Ctrl-C ends it at once.
 
-    A new installation is set up first. Several workers share the port, and rate limits through
-    SEALDESK_REDIS_URL; one that dies is replaced. Logs are lines of JSON on stderr.
+    A new installation is set up first. Workers share the port, and share rate limits through
+    SEALDESK_REDIS_URL; a worker that dies is replaced. Logs are JSON lines on stderr.
     """
-    # The logs come first: they keep structlog from bringing in what the server does not need.
+    # The server takes 200 ms to import, which no other command needs. `logs` comes first: it keeps
+    # structlog from importing modules that the server does not use.
     from sealdesk.telemetry import logs  # isort: split
 
     from sealdesk.cli import installation
     from sealdesk.server import serve
 
-    settings = serve.checked(installation.prepared(), workers)
-    installation.ensure_alone(settings)
+    settings = serve.checked(installation.prepare_settings(), workers)
+    installation.ensure_single_process(settings)
     logs.configure(settings.log_level)
-    with contextlib.ExitStack() as held:
+    with contextlib.ExitStack() as resources:
         if not settings.database_url:
-            held.enter_context(serve.lock(settings.database_path))
+            resources.enter_context(serve.lock(settings.database_path))
         if workers == 1:
-            sock = held.enter_context(serve.bind(host, port))
-            greet = partial(_greet, url_of(host, sock.getsockname()[1]), workers)
-            code = _serve(settings, sock, greet)
+            sock = resources.enter_context(serve.bind(host, port))
+            announce = partial(_announce, local_url(host, sock.getsockname()[1]), workers)
+            code = _serve_alone(settings, sock, announce)
         else:
             sockets = serve.bind_each(host, port, workers)
-            greet = partial(_greet, url_of(host, sockets[0].getsockname()[1]), workers)
-            code = _serve_with(settings, sockets, greet)
+            announce = partial(_announce, local_url(host, sockets[0].getsockname()[1]), workers)
+            code = _serve_with_workers(settings, sockets, announce)
     raise typer.Exit(code)
 
 
-def _serve_with(settings: Settings, sockets: list[socket.socket], greet: Callable[[], None]) -> int:
+def _serve_with_workers(
+    settings: Settings, sockets: list[socket.socket], announce: Callable[[], None]
+) -> int:
     from sealdesk.server.supervisor import Parent
     from sealdesk.telemetry.shared_memory import SharedMemory
 
     if settings.redis_url:
-        # What is loaded before the fork, the workers share: here 13 MiB each (2026-11).
+        # Workers share the memory of modules that are imported before the fork: 13 MiB for each
+        # worker here (measured 2026-11).
         import sealdesk.rate_limits.redis_limiter  # noqa: F401
 
-    work = partial(_work, settings, sockets, SharedMemory(len(sockets)))
-    return Parent(sockets, work, greet).run(settings.drain_notice_s)
+    work = partial(_run_worker_process, settings, sockets, SharedMemory(len(sockets)))
+    return Parent(sockets, work, announce).run(settings.drain_notice_s)
 
 
-def _work(
+def _run_worker_process(
     settings: Settings,
     sockets: list[socket.socket],
-    tally: "SharedMemory",
+    shared_memory: "SharedMemory",
     number: int,
     on_ready: Callable[[], None],
 ) -> int:
-    """Serve as one of several, on a socket of its own."""
+    """Serve in a forked worker process, on its own socket."""
     from sealdesk import cli
     from sealdesk.server import serve
     from sealdesk.server.app import compose
 
-    def begin() -> None:
+    def start() -> None:
         state.metrics.keep_written()
         on_ready()
 
     try:
         app, state = compose(settings)
-        state.metrics.join(tally, number)
+        state.metrics.join(shared_memory, number)
         ending = serve.Ending(settings.drain_notice_s, is_alone=False)
-        has_drained = serve.serve(app, state.lifetime, sockets[number - 1], begin, ending)
+        has_drained = serve.serve(app, state.lifetime, sockets[number - 1], start, ending)
         state.metrics.write_down()
         return 0 if has_drained else 1
     except Exception as error:
-        return cli.told(error)
+        return cli.report_error(error)
 
 
-def _serve(settings: Settings, sock: socket.socket, greet: Callable[[], None]) -> int:
+def _serve_alone(settings: Settings, sock: socket.socket, announce: Callable[[], None]) -> int:
     from sealdesk.server import serve
     from sealdesk.server.app import compose
 
     app, state = compose(settings)
     ending = serve.Ending(settings.drain_notice_s)
-    return 0 if serve.serve(app, state.lifetime, sock, greet, ending) else 1
+    return 0 if serve.serve(app, state.lifetime, sock, announce, ending) else 1
 
 
-def url_of(host: str, port: int) -> str:
-    """The address for somebody on this machine."""
-    # Looked up, not bound to.
-    reachable = {"0.0.0.0": HOST, "::": "[::1]"}.get(host, host)  # noqa: S104
-    return f"http://{f'[{reachable}]' if ':' in reachable.strip('[]') else reachable}:{port}"
+def local_url(host: str, port: int) -> str:
+    """Return the URL at which a client on this machine reaches the server."""
+    # Only compared with; nothing is bound to this address.
+    address = {"0.0.0.0": HOST, "::": "[::1]"}.get(host, host)  # noqa: S104
+    return f"http://{f'[{address}]' if ':' in address.strip('[]') else address}:{port}"
 
 
-def _greet(url: str, workers: int) -> None:
+def _announce(url: str, workers: int) -> None:
     if sys.stdout.isatty():
         with_workers = f" with {workers} workers" if workers > 1 else ""
-        print(f"Sealdesk serves {url}{with_workers} · docs at {url}/docs · Ctrl-C stops it")
+        print(f"Sealdesk is serving {url}{with_workers} · docs at {url}/docs · Ctrl-C stops it")
     else:
         _log("serving", url=url, docs=f"{url}/docs", workers=workers)
 
 
 def worker() -> None:
-    """Do the background work on PostgreSQL, beside `serve`.
+    """Do the background work of an installation on PostgreSQL.
 
-    It gives events their place in the feed, sends webhooks, and deletes what is kept only for a
-    time, until SIGTERM or Ctrl-C, as the role of SEALDESK_WORKER_DATABASE_URL. Several share the
-    work. On SQLite, `serve` does it itself.
+    Assigns events their positions in the feed, delivers webhooks, indexes for search and deletes
+    expired rows, until SIGTERM or Ctrl-C. Connects as the role of SEALDESK_WORKER_DATABASE_URL.
+    Several workers share the work. On SQLite, `serve` does the background work.
 
-    Logs are lines of JSON on stderr.
+    Logs are JSON lines on stderr.
     """
+    # The worker takes 80 ms to import, which no other command needs.
     from sealdesk.telemetry import logs  # isort: split
 
     from sealdesk.cli import installation
     from sealdesk.worker import background_loop as background
 
-    settings = _settings_of_worker()
-    installation.check_server(settings, settings.worker_database_url)
+    settings = _worker_settings()
+    installation.check_postgres(settings, settings.worker_database_url)
     logs.configure(settings.log_level)
-    background.serve(settings, _greet_worker)
+    background.serve(settings, _announce_worker)
 
 
-def _settings_of_worker() -> Settings:
-    # Without keys at first: on SQLite they would be made, for a command that then refuses.
+def _worker_settings() -> Settings:
+    # First without keys: on SQLite, reading them would create the key files before the refusal.
     settings = from_env(os.environ, needs_keys=False)
     if not settings.database_url:
         raise ConfigurationError(
-            "on SQLite `sealdesk serve` does the background work itself; `sealdesk worker` is for"
-            " PostgreSQL, named by SEALDESK_DATABASE_URL"
+            "on SQLite `sealdesk serve` does the background work itself. To run `sealdesk worker`,"
+            " set SEALDESK_DATABASE_URL to a PostgreSQL database"
         )
     if not settings.worker_database_url:
         raise ConfigurationError(
-            "SEALDESK_WORKER_DATABASE_URL is missing: the role that serves may not delete what has"
-            " had its time. Name the worker's role; `sealdesk migrate` makes it"
+            "SEALDESK_WORKER_DATABASE_URL is missing: the role that serves may not delete expired"
+            " rows. Set it to the URL with the worker's role, which `sealdesk migrate` creates"
         )
     return from_env(os.environ)
 
 
-def _greet_worker() -> None:
+def _announce_worker() -> None:
     if sys.stdout.isatty():
-        print("Sealdesk does the background work · Ctrl-C stops it")
+        print("Sealdesk is doing the background work · Ctrl-C stops it")
     else:
         _log("working")
 
 
-def _log(event: str, **told: object) -> None:
+def _log(event: str, **fields: object) -> None:
     import structlog
 
-    structlog.get_logger("sealdesk.serve").info(event, **told)
+    structlog.get_logger("sealdesk.serve").info(event, **fields)

@@ -1,4 +1,4 @@
-"""`sealdesk tenants`: make tenants, see which there are."""
+"""`sealdesk tenants`: creates and lists tenants."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -7,9 +7,9 @@ import typer
 
 from sealdesk import clock
 from sealdesk.caller import SYSTEM
-from sealdesk.cli import installation
-from sealdesk.cli.output import AsJson, as_json, table
-from sealdesk.cli.passwords import new_password_hash
+from sealdesk.cli.installation import open_installation
+from sealdesk.cli.output import JsonOption, print_json, print_table
+from sealdesk.cli.passwords import ask_password_hash
 from sealdesk.db.engine import Tx, Work
 from sealdesk.identity import actions, rules, store
 from sealdesk.identity.store import Tenant
@@ -19,7 +19,7 @@ _PAGE_ROWS = 500
 cli = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Make tenants, see which there are.",
+    help="Create and list tenants.",
 )
 
 
@@ -31,19 +31,25 @@ Examples:
       --admin-password-stdin --json"""
 )
 def create(
-    name: Annotated[str, typer.Option(help="What the tenant is called.")],
-    admin_email: Annotated[str, typer.Option(help="E-mail address of its first administrator.")],
+    name: Annotated[str, typer.Option(help="The tenant's name.")],
+    admin_email: Annotated[str, typer.Option(help="E-mail address of the first administrator.")],
     admin_name: Annotated[
-        str | None, typer.Option(help="Their name; by default what stands before the @.")
+        str | None,
+        typer.Option(
+            help="The administrator's name; by default the part of the address before the @."
+        ),
     ] = None,
     admin_password_stdin: Annotated[
-        bool, typer.Option(help="Read their password from stdin instead of asking for it.")
+        bool,
+        typer.Option(help="Read the administrator's password from stdin instead of asking for it."),
     ] = False,
-    json: AsJson = False,
+    json: JsonOption = False,
 ) -> None:
-    """Make a tenant with its first administrator: both, or on any error neither."""
-    words = rules.own_words(admin_email, admin_name or "", name)
-    password_hash = new_password_hash(admin_password_stdin, words, option="--admin-password-stdin")
+    """Create a tenant and its first administrator; on any error, neither."""
+    forbidden_words = rules.own_words(admin_email, admin_name or "", name)
+    password_hash = ask_password_hash(
+        admin_password_stdin, forbidden_words, option="--admin-password-stdin"
+    )
 
     async def work(tx: Tx) -> dict[str, str]:
         tenant = await actions.create_tenant(tx, name, actor=SYSTEM, now_us=now_us)
@@ -59,28 +65,32 @@ def create(
         )
         return {"tenant_id": tenant.id, "user_id": user.id}
 
-    with installation.opened() as desk:
-        now_us = desk.clock.now_us()
-        made = desk.write(work)
+    with open_installation() as installation:
+        now_us = installation.clock.now_us()
+        created = installation.write(work)
     if json:
-        as_json(made)
+        print_json(created)
     else:
-        print(f"Made tenant {made['tenant_id']} with administrator {admin_email}.")
-        print(f"Next, a key: sealdesk keys create --tenant {made['tenant_id']} --name NAME")
+        print(f"Created tenant {created['tenant_id']} with administrator {admin_email}.")
+        print(
+            f"Next, create a key: sealdesk keys create --tenant {created['tenant_id']} --name NAME"
+        )
 
 
 @cli.command("list")
-def list_tenants(json: AsJson = False) -> None:
+def list_tenants(json: JsonOption = False) -> None:
     """List all tenants, oldest first."""
-    with installation.opened() as desk:
-        found = list(desk.walk(_page_after))
+    with open_installation() as installation:
+        found = list(installation.iterate(_list_page_after))
     if json:
-        as_json(
+        print_json(
             [{"id": t.id, "name": t.name, "created_at": clock.iso(t.created_at)} for t in found]
         )
     else:
-        table(("ID", "NAME", "CREATED"), [(t.id, t.name, clock.iso(t.created_at)) for t in found])
+        print_table(
+            ("ID", "NAME", "CREATED"), [(t.id, t.name, clock.iso(t.created_at)) for t in found]
+        )
 
 
-def _page_after(last: Tenant | None) -> Work[Sequence[Tenant]]:
+def _list_page_after(last: Tenant | None) -> Work[Sequence[Tenant]]:
     return lambda tx: store.list_tenants(tx, last.id if last else "", _PAGE_ROWS)

@@ -1,4 +1,4 @@
-"""`sealdesk users`: make users, see which there are, give them new passwords."""
+"""`sealdesk users`: creates and lists users and sets their passwords."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -7,9 +7,9 @@ import typer
 
 from sealdesk import clock
 from sealdesk.caller import SYSTEM
-from sealdesk.cli import installation
-from sealdesk.cli.output import AsJson, as_json, table
-from sealdesk.cli.passwords import new_password_hash
+from sealdesk.cli.installation import open_installation
+from sealdesk.cli.output import JsonOption, print_json, print_table
+from sealdesk.cli.passwords import ask_password_hash
 from sealdesk.cli.requests import api_url
 from sealdesk.db.engine import Tx, Work
 from sealdesk.identity import actions, rules, store
@@ -21,7 +21,7 @@ _PAGE_ROWS = 500
 cli = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Make users, see which there are, give them new passwords.",
+    help="Create and list users, and set their passwords.",
 )
 Email = Annotated[str, typer.Argument(metavar="EMAIL", help="The user's e-mail address.")]
 PasswordStdin = Annotated[
@@ -37,22 +37,25 @@ Examples:
       --password-stdin --json"""
 )
 def create(
-    tenant: Annotated[str, typer.Option(metavar="ID", help="The tenant that they belong to.")],
-    email: Annotated[str, typer.Option(help="Their e-mail address; no other user may have it.")],
+    tenant: Annotated[
+        str, typer.Option(metavar="ID", help="The tenant to which the user belongs.")
+    ],
+    email: Annotated[str, typer.Option(help="The user's e-mail address; it must be unique.")],
     role: Annotated[
         Role,
         typer.Option(
-            help="agent works on tickets; tenant_admin manages keys and people too;"
+            help="agent works on tickets; tenant_admin also manages keys and users;"
             " super_admin does so in every tenant."
         ),
     ],
     name: Annotated[
-        str | None, typer.Option(help="Their name; by default what stands before the @.")
+        str | None,
+        typer.Option(help="The user's name; by default the part of the address before the @."),
     ] = None,
     password_stdin: PasswordStdin = False,
-    json: AsJson = False,
+    json: JsonOption = False,
 ) -> None:
-    """Make a user."""
+    """Create a user."""
 
     async def work(tx: Tx) -> User:
         return await actions.create_user(
@@ -66,39 +69,41 @@ def create(
             now_us=now_us,
         )
 
-    with installation.opened() as desk:
-        words = rules.own_words(email, name or "", desk.get_tenant(tenant).name)
-        password_hash = new_password_hash(password_stdin, words, option="--password-stdin")
-        now_us = desk.clock.now_us()
-        user = desk.write(work, tenant)
+    with open_installation() as installation:
+        forbidden_words = rules.own_words(email, name or "", installation.get_tenant(tenant).name)
+        password_hash = ask_password_hash(
+            password_stdin, forbidden_words, option="--password-stdin"
+        )
+        now_us = installation.clock.now_us()
+        user = installation.write(work, tenant)
     if json:
-        as_json({"user_id": user.id, "tenant_id": user.tenant_id})
+        print_json({"user_id": user.id, "tenant_id": user.tenant_id})
     else:
-        print(f"Made {role} {user.email} with the id {user.id}.")
+        print(f"Created {role} {user.email} with the ID {user.id}.")
 
 
 @cli.command("list")
 def list_users(
     tenant: Annotated[str, typer.Option(metavar="ID", help="The tenant whose users to list.")],
-    json: AsJson = False,
+    json: JsonOption = False,
 ) -> None:
     """List a tenant's users, newest first."""
-    with installation.opened() as desk:
-        desk.get_tenant(tenant)
-        users = list(desk.walk(lambda last: _page_after(tenant, last), tenant))
+    with open_installation() as installation:
+        installation.get_tenant(tenant)
+        users = list(installation.iterate(lambda last: _list_page_after(tenant, last), tenant))
     if json:
-        as_json([_shown(user) for user in users])
+        print_json([_user_json(user) for user in users])
     else:
         rows = [(u.id, u.email, u.name, u.role, u.is_active) for u in users]
-        table(("ID", "E-MAIL", "NAME", "ROLE", "ACTIVE"), rows)
+        print_table(("ID", "E-MAIL", "NAME", "ROLE", "ACTIVE"), rows)
 
 
-def _page_after(tenant_id: str, last: User | None) -> Work[Sequence[User]]:
+def _list_page_after(tenant_id: str, last: User | None) -> Work[Sequence[User]]:
     page = PageRequest(_PAGE_ROWS, [last.id] if last else None)
     return lambda tx: store.list_users(tx, tenant_id, page)
 
 
-def _shown(user: User) -> dict[str, object]:
+def _user_json(user: User) -> dict[str, object]:
     return {
         "id": user.id,
         "email": user.email,
@@ -111,38 +116,42 @@ def _shown(user: User) -> dict[str, object]:
 
 @cli.command(epilog="Example: sealdesk users set-password ada@acme.test")
 def set_password(email: Email, password_stdin: PasswordStdin = False) -> None:
-    """Give a user a new password; wherever they are logged in, it ends."""
-    with installation.opened() as desk:
-        user = desk.read(lambda tx: actions.get_user_by_email(tx, email))
-        words = rules.own_words(user.email, user.name, desk.get_tenant(user.tenant_id).name)
-        password_hash = new_password_hash(password_stdin, words, option="--password-stdin")
-        now_us = desk.clock.now_us()
-        desk.write(
+    """Set a user's password. Ends every session of the user."""
+    with open_installation() as installation:
+        user = installation.read(lambda tx: actions.get_user_by_email(tx, email))
+        forbidden_words = rules.own_words(
+            user.email, user.name, installation.get_tenant(user.tenant_id).name
+        )
+        password_hash = ask_password_hash(
+            password_stdin, forbidden_words, option="--password-stdin"
+        )
+        now_us = installation.clock.now_us()
+        installation.write(
             lambda tx: actions.set_password(
                 tx, user, password_hash, actor=SYSTEM, address="", now_us=now_us
             ),
             user.tenant_id,
         )
-    print(f"{user.email} has a new password.")
+    print(f"The password of {user.email} is changed.")
 
 
 @cli.command(epilog="Example: sealdesk users reset-link ada@acme.test")
-def reset_link(email: Email, json: AsJson = False) -> None:
-    """Make a one-time link at which a user sets a new password, within an hour.
+def reset_link(email: Email, json: JsonOption = False) -> None:
+    """Create a link with which a user can set a new password once, within an hour.
 
-    It replaces the one made before. Give it to nobody else.
+    It replaces the previous link. Send it to this user only.
     """
-    with installation.opened() as desk:
-        user = desk.read(lambda tx: actions.get_user_by_email(tx, email))
-        now_us = desk.clock.now_us()
-        token = desk.write(
+    with open_installation() as installation:
+        user = installation.read(lambda tx: actions.get_user_by_email(tx, email))
+        now_us = installation.clock.now_us()
+        token = installation.write(
             lambda tx: actions.make_reset_token(tx, user, actor=SYSTEM, now_us=now_us),
             user.tenant_id,
         )
     expires_at = clock.iso(now_us + rules.RESET_LINK_LIFE_US)
-    # Behind the #, so that it stands in no log of a server or proxy.
+    # In the fragment, which browsers do not send, so that no server or proxy logs the token.
     url = f"{api_url()}/reset#{token}"
     if json:
-        as_json({"token": token, "url": url, "expires_at": expires_at})
+        print_json({"token": token, "url": url, "expires_at": expires_at})
     else:
-        print(f"Until {expires_at}, {user.email} can set a new password at:\n\n  {url}")
+        print(f"Link for {user.email} to set a new password, valid until {expires_at}:\n\n  {url}")

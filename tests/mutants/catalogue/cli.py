@@ -7,15 +7,15 @@ _LISTEN = "tests/cli/test_webhooks_listen.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
-        "doctor takes a path that leads nowhere for one that arrived",
+        "doctor reports no alteration for a path that the service does not know",
         "cli/doctor/diagnosis.py",
-        '    if code == "not_found":\n        return _elsewhere(',
+        '    if code == "not_found":\n        return _diagnose_path(',
         '    if code == "not_found":\n        return None\n    if code == "nowhere":\n'
-        "        return _elsewhere(",
+        "        return _diagnose_path(",
         ("tests/cli/test_public_url.py::test_what_a_proxy_decodes_is_named",),
     ),
     Mutant(
-        "doctor compares what is meant, and not the bytes",
+        "doctor compares decoded paths instead of their bytes",
         "cli/doctor/diagnosis.py",
         "    if target != arrived:\n",
         '    unquote = __import__("urllib.parse").parse.unquote\n'
@@ -23,17 +23,17 @@ MUTANTS: tuple[Mutant, ...] = (
         ("tests/cli/test_public_url.py::test_nginx_with_a_path_of_its_own_is_found_out",),
     ),
     Mutant(
-        "events are written anew for the developer's program",
+        "`webhooks listen` serialises events again",
         "cli/webhooks/feed.py",
         "yield [bytes(event) for event in page.data]",
         "yield [json_text.dumps(json_text.loads(event)).encode() for event in page.data]",
         (f"{_LISTEN}::test_new_events_arrive_byte_for_byte_with_valid_signatures",),
     ),
     Mutant(
-        "listening goes on at the end after an absence",
+        "`webhooks listen` skips to the newest event after an outage",
         "cli/webhooks/feed.py",
-        'page = self._page({"cursor": self.cursor}, wait_s',
-        'page = self._page({"start": "latest"} if failures else {"cursor": self.cursor}, wait_s',
+        'page = self._read_page({"cursor": self.cursor}, wait_s',
+        'page = self._read_page({"start": "latest"} if failures else {"cursor": self.cursor}, wait_s',
         (f"{_LISTEN}::test_while_the_service_is_away_nothing_is_missed",),
     ),
 )

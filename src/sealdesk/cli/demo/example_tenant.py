@@ -1,4 +1,4 @@
-"""The demo tenant: a shop for ceramics with some weeks of tickets, made by the real actions."""
+"""Creates the demo tenant: a ceramics shop with four weeks of tickets, by the real actions."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from sealdesk.api_keys import store as key_store
 from sealdesk.api_keys.rules import ApiKey, CreatedApiKey, NewApiKey
 from sealdesk.caller import SYSTEM, Actor, Caller
 from sealdesk.cli.demo import plan
-from sealdesk.cli.demo.plan import Happening, Move, Opening, Person, Saying
+from sealdesk.cli.demo.plan import OpenTicket, Person, SetStatus, Step, WriteReply
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.customers import actions as customers
 from sealdesk.customers.types import NewCustomer
@@ -27,8 +27,8 @@ KEY_NAME = "Web shop"
 _DAY_US = 24 * 3600 * 1_000_000
 
 
-class Made(NamedTuple):
-    """What a new demo consists of."""
+class NewDemo(NamedTuple):
+    """A demo that was just created."""
 
     key: CreatedApiKey
     ticket_count: int
@@ -36,60 +36,62 @@ class Made(NamedTuple):
     customer_count: int
 
 
-class Present(NamedTuple):
-    """The demo that an installation already has. key: None when every key was ended."""
+class ExistingDemo(NamedTuple):
+    """A demo that already exists. key: None when every key has been revoked."""
 
     tenant_id: str
     key: ApiKey | None
 
 
-class _Cast(NamedTuple):
-    """Who acts."""
+class _Actors(NamedTuple):
+    """The callers of the steps."""
 
     tenant_id: str
     shop: Caller
     people: tuple[User, User]
 
 
-async def find(tx: Tx, now_us: int) -> Present | None:
-    """The demo of this installation, if it has one: known by its administrator's address."""
+async def find(tx: Tx, now_us: int) -> ExistingDemo | None:
+    """Find the demo of this installation by the address of its administrator."""
     admin = await identity_store.find_by_email(tx, ADMIN[1])
     if admin is None:
         return None
     keys = await key_store.list_keys(tx, admin.tenant_id, PageRequest(100, None))
-    live = (key for key in reversed(keys) if key_rules.is_active(key, now_us))
-    return Present(admin.tenant_id, next(live, None))
+    active = (key for key in reversed(keys) if key_rules.is_active(key, now_us))
+    return ExistingDemo(admin.tenant_id, next(active, None))
 
 
-async def fill(tx: Tx, *, admin_hash: str, agent_hash: str, key_ring: KeyRing, now_us: int) -> Made:
-    """Make the demo, all of it or nothing."""
-    people, happenings = plan.make(now_us)
+async def create(
+    tx: Tx, *, admin_hash: str, agent_hash: str, key_ring: KeyRing, now_us: int
+) -> NewDemo:
+    """Create the demo in one transaction."""
+    people, steps = plan.make_plan(now_us)
     begin_us = now_us - (plan.DAYS + 1) * _DAY_US
     tenant = await identity.create_tenant(tx, TENANT_NAME, actor=SYSTEM, now_us=begin_us)
-    admin = await _user(tx, tenant.id, ADMIN, "tenant_admin", admin_hash, begin_us)
-    agent = await _user(tx, tenant.id, AGENT, "agent", agent_hash, begin_us)
+    admin = await _create_user(tx, tenant.id, ADMIN, "tenant_admin", admin_hash, begin_us)
+    agent = await _create_user(tx, tenant.id, AGENT, "agent", agent_hash, begin_us)
     by_admin = Caller(tenant.id, _actor(admin), frozenset(), "")
     key = await api_keys.create_key(
         tx, by_admin, NewApiKey(KEY_NAME), key_ring=key_ring, now_us=begin_us
     )
     await _add_companies(tx, tenant.id, people, begin_us)
     shop = Caller(tenant.id, Actor("api_key", key.id, key.name), frozenset(), "")
-    await _play(tx, _Cast(tenant.id, shop, (agent, admin)), happenings)
-    return Made(
+    await _run_steps(tx, _Actors(tenant.id, shop, (agent, admin)), steps)
+    return NewDemo(
         key,
-        sum(isinstance(happening, Opening) for happening in happenings),
-        sum(isinstance(happening, Saying) for happening in happenings),
+        sum(isinstance(step, OpenTicket) for step in steps),
+        sum(isinstance(step, WriteReply) for step in steps),
         len(
-            {h.new.customer.email for h in happenings if isinstance(h, Opening)}
+            {step.new.customer.email for step in steps if isinstance(step, OpenTicket)}
             | {person.email for person in people if person.company}
         ),
     )
 
 
-async def _user(
-    tx: Tx, tenant_id: str, who: tuple[str, str], role: Role, password_hash: str, now_us: int
+async def _create_user(
+    tx: Tx, tenant_id: str, person: tuple[str, str], role: Role, password_hash: str, now_us: int
 ) -> User:
-    name, email = who
+    name, email = person
     return await identity.create_user(
         tx,
         tenant_id,
@@ -103,46 +105,48 @@ async def _user(
 
 
 async def _add_companies(tx: Tx, tenant_id: str, people: list[Person], now_us: int) -> None:
-    """Who buys for a company was a customer before."""
+    """Create the customers that buy for a company; tickets create the others."""
     for number, person in enumerate(person for person in people if person.company):
         new = NewCustomer(person.email, person.name, company=person.company)
         await customers.add_customer(tx, tenant_id, new, now_us=now_us + number * 60_000_000)
 
 
-async def _play(tx: Tx, cast: _Cast, happenings: list[Happening]) -> None:
+async def _run_steps(tx: Tx, actors: _Actors, steps: list[Step]) -> None:
     ids: dict[int, str] = {}
-    for happening in happenings:
-        if isinstance(happening, Opening):
-            ids[happening.ticket] = await _open(tx, cast, happening)
+    for step in steps:
+        if isinstance(step, OpenTicket):
+            ids[step.ticket] = await _open_ticket(tx, actors, step)
             continue
-        ticket_id = ids[happening.ticket]
+        ticket_id = ids[step.ticket]
         # One in five tickets is the administrator's.
-        user = cast.people[happening.ticket % 5 == 0]
-        if isinstance(happening, Saying):
-            await _say(tx, cast, user, ticket_id, happening)
+        user = actors.people[step.ticket % 5 == 0]
+        if isinstance(step, WriteReply):
+            await _write_reply(tx, actors, user, ticket_id, step)
         else:
-            await _move(tx, _caller(user), ticket_id, happening)
+            await _set_status(tx, _caller(user), ticket_id, step)
 
 
-async def _open(tx: Tx, cast: _Cast, opening: Opening) -> str:
+async def _open_ticket(tx: Tx, actors: _Actors, step: OpenTicket) -> str:
     opened = await tickets.open_ticket(
-        tx, cast.shop, opening.new, source=opening.source, now_us=opening.at_us
+        tx, actors.shop, step.new, source=step.source, now_us=step.at_us
     )
     return opened.id
 
 
-async def _move(tx: Tx, caller: Caller, ticket_id: str, move: Move) -> None:
-    change = TicketChange(status=move.status, assignee_id=caller.actor.id)
-    await tickets.change_ticket(tx, caller, ticket_id, change, if_match=None, now_us=move.at_us)
+async def _set_status(tx: Tx, caller: Caller, ticket_id: str, step: SetStatus) -> None:
+    change = TicketChange(status=step.status, assignee_id=caller.actor.id)
+    await tickets.change_ticket(tx, caller, ticket_id, change, if_match=None, now_us=step.at_us)
 
 
-async def _say(tx: Tx, cast: _Cast, user: User, ticket_id: str, saying: Saying) -> None:
-    if saying.who == "customer":
-        caller, author = cast.shop, NewReplyAuthor("customer")
+async def _write_reply(
+    tx: Tx, actors: _Actors, user: User, ticket_id: str, reply: WriteReply
+) -> None:
+    if reply.author == "customer":
+        caller, author = actors.shop, NewReplyAuthor("customer")
     else:
         caller, author = _caller(user), None
-    new = NewReply(saying.text, is_internal=saying.who == "note", author=author)
-    await tickets.reply(tx, caller, ticket_id, new, now_us=saying.at_us)
+    new = NewReply(reply.text, is_internal=reply.author == "note", author=author)
+    await tickets.reply(tx, caller, ticket_id, new, now_us=reply.at_us)
 
 
 def _caller(user: User) -> Caller:

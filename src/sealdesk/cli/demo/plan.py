@@ -1,4 +1,4 @@
-"""What happens in the demo, and when: decided here, done by `demo`."""
+"""The plan of the demo: its customers and steps, which `example_tenant` carries out."""
 
 import tomllib
 from importlib.resources import files
@@ -10,7 +10,7 @@ import msgspec
 from sealdesk.tickets.types import NewTicket, Priority, Source, TicketCustomer
 
 TICKETS = 320
-DAYS = 28  # no longer than events are kept
+DAYS = 28  # at most the retention of events
 _RECENT_TICKETS = 12
 _RECENT_HOURS = 7
 _CUSTOMERS = 110
@@ -20,21 +20,21 @@ _HOUR_US = 60 * _MINUTE_US
 _DAY_US = 24 * _HOUR_US
 _SOURCES: tuple[Source, ...] = ("api", "api", "api", "email", "email", "dashboard")
 
-Who = Literal["agent", "customer", "note"]
+Author = Literal["agent", "customer", "note"]
 
 
 class Story(msgspec.Struct, frozen=True):
-    """One kind of ticket. talk: what is said afterwards, each as `who: text`."""
+    """A template for tickets. replies: the replies that follow, each as `author: text`."""
 
     subject: str
     description: str
     priority: Priority
     tags: list[str]
-    talk: list[str]
+    conversation: list[str]
 
 
 class Texts(msgspec.Struct, frozen=True):
-    """The file of texts."""
+    """The content of stories.toml."""
 
     items: list[str]
     glazes: list[str]
@@ -45,8 +45,8 @@ class Texts(msgspec.Struct, frozen=True):
     stories: list[Story]
 
 
-class Opening(NamedTuple):
-    """A ticket is opened. ticket: its number in the plan."""
+class OpenTicket(NamedTuple):
+    """A customer opens a ticket. ticket: its index in the plan."""
 
     at_us: int
     ticket: int
@@ -54,58 +54,58 @@ class Opening(NamedTuple):
     source: Source
 
 
-class Saying(NamedTuple):
-    """Somebody writes a reply, and who answered sets the status."""
+class WriteReply(NamedTuple):
+    """A customer or an agent writes a reply."""
 
     at_us: int
     ticket: int
-    who: Who
+    author: Author
     text: str
 
 
-class Move(NamedTuple):
-    """An agent sets the status."""
+class SetStatus(NamedTuple):
+    """An agent sets the status of a ticket."""
 
     at_us: int
     ticket: int
     status: Literal["pending", "on_hold", "resolved", "closed"]
 
 
-Happening = Opening | Saying | Move
+Step = OpenTicket | WriteReply | SetStatus
 
 
 class Person(NamedTuple):
-    """A customer. company: of the few who buy for one."""
+    """A customer. company: for the few customers that buy for a company."""
 
     name: str
     email: str
     company: str | None
 
 
-def make(now_us: int) -> tuple[list[Person], list[Happening]]:
-    """The customers, and what happens in the weeks before `now_us`, in its order.
+def make_plan(now_us: int) -> tuple[list[Person], list[Step]]:
+    """Return the customers, and the steps before `now_us` in order of time.
 
-    Every demo tells the same stories; only the times differ, and the ids and keys they get.
+    Every demo has the same texts; only times, ids and keys differ.
     """
-    random = Random(_SEED)  # noqa: S311 - tells stories, makes no secrets
-    texts = _texts()
-    people = _people(random, texts)
-    starts = sorted(_start(random, number, now_us) for number in range(TICKETS))
-    happenings: list[Happening] = []
+    random = Random(_SEED)  # noqa: S311 - makes example texts, not secrets
+    texts = _load_texts()
+    people = _make_customers(random, texts)
+    starts = sorted(_opening_time(random, number, now_us) for number in range(TICKETS))
+    steps: list[Step] = []
     for number, at_us in enumerate(starts):
-        happenings += _ticket(random, texts, people, number, at_us)
+        steps += _ticket(random, texts, people, number, at_us)
     return people, sorted(
-        (happening for happening in happenings if happening.at_us < now_us),
-        key=lambda happening: happening.at_us,
+        (step for step in steps if step.at_us < now_us),
+        key=lambda step: step.at_us,
     )
 
 
-def _texts() -> Texts:
+def _load_texts() -> Texts:
     text = files("sealdesk.cli.demo").joinpath("stories.toml").read_text("utf-8")
     return msgspec.convert(tomllib.loads(text), Texts)
 
 
-def _people(random: Random, texts: Texts) -> list[Person]:
+def _make_customers(random: Random, texts: Texts) -> list[Person]:
     names = [(first, last) for first in texts.first_names for last in texts.last_names]
     return [
         Person(
@@ -117,8 +117,8 @@ def _people(random: Random, texts: Texts) -> list[Person]:
     ]
 
 
-def _start(random: Random, number: int, now_us: int) -> int:
-    """Mostly by day; the first few within the last hours, so that there is something fresh."""
+def _opening_time(random: Random, number: int, now_us: int) -> int:
+    """Return a time mostly by day; the first few tickets are from the last hours."""
     if number < _RECENT_TICKETS:
         return now_us - random.randrange(2 * _MINUTE_US, _RECENT_HOURS * _HOUR_US)
     midnight = now_us // _DAY_US * _DAY_US - random.randrange(1, DAYS) * _DAY_US
@@ -127,12 +127,12 @@ def _start(random: Random, number: int, now_us: int) -> int:
 
 def _ticket(
     random: Random, texts: Texts, people: list[Person], number: int, at_us: int
-) -> list[Happening]:
+) -> list[Step]:
     story = random.choice(texts.stories)
-    # A few customers write often, most of them once.
+    # A few customers write often, most write once.
     person = people[min(int(random.expovariate(4 / _CUSTOMERS)), _CUSTOMERS - 1)]
     order = f"AC-{random.randrange(20_000, 30_000)}"
-    words = {
+    values = {
         "item": random.choice(texts.items),
         "glaze": random.choice(texts.glazes),
         "city": random.choice(texts.cities),
@@ -140,41 +140,45 @@ def _ticket(
         "order": order,
     }
     new = NewTicket(
-        subject=_capital(story.subject.format(**words)),
-        description=story.description.format(**words),
+        subject=_capitalise(story.subject.format(**values)),
+        description=story.description.format(**values),
         customer=TicketCustomer(person.email, person.name),
         priority=story.priority,
         tags=[*story.tags, "vip"] if person.company else story.tags,
         custom_fields={"order_number": order} if "{order}" in story.subject else None,
         external_id=f"shop-{order}" if random.random() < 0.6 else None,
     )
-    opening = Opening(at_us, number, new, random.choice(_SOURCES))
-    return [opening, *_talk(random, story, words, opening)]
+    opened = OpenTicket(at_us, number, new, random.choice(_SOURCES))
+    return [opened, *_conversation(random, story, values, opened)]
 
 
-def _talk(random: Random, story: Story, words: dict[str, Any], opening: Opening) -> list[Happening]:
-    """Replies with hours between them; after the last one the ticket is resolved, later closed."""
-    at_us, number = opening.at_us, opening.ticket
-    fate = random.random()
-    if fate < 0.06:
-        return []  # nobody has got to it
-    if fate < 0.10:
-        return [Move(at_us + _HOUR_US, number, "on_hold")]
-    happenings: list[Happening] = []
-    for place, line in enumerate(story.talk):
-        who, _, text = line.partition(": ")
-        at_us += round(random.lognormvariate(1.2 if who == "customer" else 0.6, 1.0) * _HOUR_US)
-        saying = Saying(at_us, number, msgspec.convert(who, Who), _capital(text.format(**words)))
-        happenings.append(saying)
-        if place < len(story.talk) - 1 and who != "customer":
-            status: Literal["on_hold", "pending"] = "on_hold" if who == "note" else "pending"
-            happenings.append(Move(at_us + _MINUTE_US, number, status))
+def _conversation(
+    random: Random, story: Story, values: dict[str, Any], opened: OpenTicket
+) -> list[Step]:
+    """Return replies hours apart; after the last one the ticket is resolved and may be closed."""
+    at_us, number = opened.at_us, opened.ticket
+    outcome = random.random()
+    if outcome < 0.06:
+        return []  # no agent has replied yet
+    if outcome < 0.10:
+        return [SetStatus(at_us + _HOUR_US, number, "on_hold")]
+    steps: list[Step] = []
+    for index, line in enumerate(story.conversation):
+        author, _, text = line.partition(": ")
+        at_us += round(random.lognormvariate(1.2 if author == "customer" else 0.6, 1.0) * _HOUR_US)
+        reply = WriteReply(
+            at_us, number, msgspec.convert(author, Author), _capitalise(text.format(**values))
+        )
+        steps.append(reply)
+        if index < len(story.conversation) - 1 and author != "customer":
+            status: Literal["on_hold", "pending"] = "on_hold" if author == "note" else "pending"
+            steps.append(SetStatus(at_us + _MINUTE_US, number, status))
         at_us += 2 * _MINUTE_US
-    happenings.append(Move(at_us, number, "resolved"))
+    steps.append(SetStatus(at_us, number, "resolved"))
     if random.random() < 0.7:
-        happenings.append(Move(at_us + 3 * _DAY_US, number, "closed"))
-    return happenings
+        steps.append(SetStatus(at_us + 3 * _DAY_US, number, "closed"))
+    return steps
 
 
-def _capital(text: str) -> str:
+def _capitalise(text: str) -> str:
     return text[:1].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""`sealdesk doctor`: is everything as it should be?"""
+"""The command `sealdesk doctor`, and its checks of an installation on SQLite."""
 
 import json as json_text
 import os
@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
+from http.client import HTTPException
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -16,210 +17,221 @@ import typer
 
 from sealdesk.api_keys import rules
 from sealdesk.cli.doctor.finding import Finding
-from sealdesk.cli.installation import Desk, FileDoors, doors_of
-from sealdesk.cli.keys import find_key, sealed_of_all
-from sealdesk.cli.output import AsJson, as_json, console
-from sealdesk.cli.requests import api_url, connection
+from sealdesk.cli.installation import Installation, SqliteAccess, open_database_access
+from sealdesk.cli.keys import find_key, iterate_sealed
+from sealdesk.cli.output import JsonOption, make_console, print_json
+from sealdesk.cli.requests import api_url, connect
 from sealdesk.crypto.sealing import UnsealError
 from sealdesk.db import schema_version
-from sealdesk.db.sqlite.connection import connect
+from sealdesk.db.sqlite.connection import connect as connect_sqlite
 from sealdesk.errors import ConfigurationError
 from sealdesk.settings import Settings, from_env
 
 _SAFE_SQLITE = (3, 51, 3)
 _SECRETS_TRIED = 100
-_LEAST_FREE_BYTES = 256 * 1024 * 1024
+_MIN_FREE_BYTES = 256 * 1024 * 1024
 _GOOD_FREE_BYTES = 2 * 1024 * 1024 * 1024
-_ASK_TIMEOUT_S = 2.0
+_CLOCK_TIMEOUT_S = 2.0
 _GOOD_SKEW_S = 5
 
-# What every connection of ours must have: pragma → value as SQLite reports it.
+# Pragma → value that every connection of Sealdesk must report.
 _PRAGMAS = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "trusted_schema": 0}
 
 _MARKS = {"good": "[green]✓[/]", "note": "[yellow]![/]", "bad": "[red]✗[/]"}
 
 
 def doctor(
-    fix: Annotated[bool, typer.Option(help="Make files private that are not.")] = False,
+    fix: Annotated[
+        bool,
+        typer.Option(
+            help="Remove group and other permissions from the data directory and its files."
+        ),
+    ] = False,
     public_url: Annotated[
-        str, typer.Option(help="Check only what a proxy does to signed requests to this address.")
+        str,
+        typer.Option(
+            help="Check only whether a proxy at this URL passes signed requests on unchanged."
+        ),
     ] = "",
-    json: AsJson = False,
+    json: JsonOption = False,
 ) -> None:
-    """Check settings, files, database, disk and clock; on PostgreSQL the server and the role too.
+    """Check settings, files, database, disk and clock; on PostgreSQL also the server and the role.
 
-    Fails (exit code 1) if anything is wrong. Changes nothing without --fix, and may be run at any
-    time.
+    Prints one line for each check and exits with 1 if one failed. Changes nothing without --fix
+    and may be run at any time.
 
-    With --public-url it sends some sixty signed requests to the service behind a proxy, from any
-    machine, and says which bytes arrived changed. It needs SEALDESK_API_KEY and
-    SEALDESK_API_SECRET; a key without any permission is enough, and nothing is stored but that
-    the key was used and which requests were refused.
+    With --public-url, sends about sixty signed requests to the service behind a proxy, from any
+    machine, and reports which bytes the proxy changed. Needs SEALDESK_API_KEY and
+    SEALDESK_API_SECRET; a key without any permission is enough. The requests change no data; the
+    service records only the use of the key and the refused requests.
     """
     findings: list[Finding] = []
-    screen = console()
-    for finding in _found(public_url, fix):
+    screen = make_console()
+    for finding in _run_checks(public_url, fix):
         findings.append(finding)
         if not json:
             screen.print(f"{_MARKS[finding.state]} [bold]{finding.about:<9}[/] ", end="")
             screen.print(finding.text.replace("\n", f"\n{' ' * 12}"), markup=False)
     if json:
-        as_json([finding._asdict() for finding in findings])
+        print_json([finding._asdict() for finding in findings])
     if any(finding.state == "bad" for finding in findings):
         raise typer.Exit(1)
 
 
-def _found(public_url: str, fix: bool) -> Iterator[Finding]:
+def _run_checks(public_url: str, fix: bool) -> Iterator[Finding]:
     if not public_url:
-        return _examine(os.environ.get("SEALDESK_DATA_DIR") or "var", fix)
-    from sealdesk.cli.doctor.public_url import examine
+        return _check_sqlite_installation(os.environ.get("SEALDESK_DATA_DIR") or "var", fix)
+    # 8 ms to import, which the other checks do not need.
+    from sealdesk.cli.doctor import public_url as public_url_checks
 
-    return examine(public_url)
+    return public_url_checks.check(public_url)
 
 
-def _examine(data_dir: str, fix: bool) -> Iterator[Finding]:
+def _check_sqlite_installation(data_dir: str, fix: bool) -> Iterator[Finding]:
     if os.environ.get("SEALDESK_DATABASE_URL"):
-        yield from _examine_server()
+        yield from _check_postgres_installation()
         return
     if not Path(data_dir).is_dir():
-        yield Finding("bad", "data", f"{data_dir} is not there; sealdesk serve makes it")
+        yield Finding("bad", "data", f"{data_dir} does not exist; `sealdesk serve` creates it")
         return
-    yield from _modes(Path(data_dir), "*", fix)
+    yield from _check_file_modes(Path(data_dir), "*", fix)
     try:
         settings = from_env(os.environ)
     except ConfigurationError as error:
         yield Finding("bad", "settings", str(error))
         return
-    yield Finding("good", "settings", f"fit; the data lies in {settings.data_dir}")
-    yield _disk(settings.data_dir)
-    yield _sqlite()
-    yield from _database(settings, fix)
-    yield _server(settings)
-    yield _clock(settings.max_skew_s)
+    yield Finding("good", "settings", f"valid; the data directory is {settings.data_dir}")
+    yield _check_disk(settings.data_dir)
+    yield _check_sqlite_version()
+    yield from _check_database(settings, fix)
+    yield _check_server(settings)
+    yield _check_clock(settings.max_skew_s)
 
 
-def _examine_server() -> Iterator[Finding]:
-    from sealdesk.cli.doctor import postgres as postgres_findings
+def _check_postgres_installation() -> Iterator[Finding]:
+    # asyncpg takes 22 ms to import, which the checks of SQLite do not need.
+    from sealdesk.cli.doctor import postgres as postgres_checks
 
     try:
         settings = from_env(os.environ)
     except ConfigurationError as error:
         yield Finding("bad", "settings", str(error))
         return
-    yield Finding("good", "settings", "fit; the data lies in PostgreSQL")
-    is_fit = True
-    for finding in postgres_findings.examine(settings):
-        is_fit = is_fit and (finding.about, finding.state) != ("database", "bad")
+    yield Finding("good", "settings", "valid; the data is in PostgreSQL")
+    is_usable = True
+    for finding in postgres_checks.check(settings):
+        is_usable = is_usable and (finding.about, finding.state) != ("database", "bad")
         yield finding
-    if is_fit:
-        with doors_of(settings) as doors:
-            yield _secrets(Desk(settings, doors))
-    yield _clock(settings.max_skew_s)
+    if is_usable:
+        with open_database_access(settings) as access:
+            yield _check_secrets(Installation(settings, access))
+    yield _check_clock(settings.max_skew_s)
 
 
-def _modes(directory: Path, pattern: str, fix: bool) -> Iterator[Finding]:
-    """The data directory and the files in it must be their owner's alone."""
+def _check_file_modes(directory: Path, pattern: str, fix: bool) -> Iterator[Finding]:
+    """Check that only the owner may read the data directory and its files."""
     files = [path for path in directory.glob(pattern) if path.is_file()]
-    wanted = dict.fromkeys(files, 0o600) | ({directory: 0o700} if pattern == "*" else {})
-    open_to_others = [path for path in wanted if path.stat().st_mode & 0o077]
+    expected_modes = dict.fromkeys(files, 0o600) | ({directory: 0o700} if pattern == "*" else {})
+    open_to_others = [path for path in expected_modes if path.stat().st_mode & 0o077]
     for path in open_to_others:
         mode = f"{path.stat().st_mode & 0o777:04o}"
         if fix:
-            path.chmod(wanted[path])
-            yield Finding("note", "files", f"{path} was open to others ({mode}), now it is private")
+            path.chmod(expected_modes[path])
+            yield Finding(
+                "note", "files", f"{path} was open to other users ({mode}) and is private now"
+            )
         else:
-            text = f"{path} is open to others ({mode}); sealdesk doctor --fix makes it private"
+            text = f"{path} is open to other users ({mode}); run `sealdesk doctor --fix`"
             yield Finding("bad", "files", text)
     if not open_to_others:
         yield Finding("good", "files", f"{directory}: {len(files)} files, all private")
 
 
-def _disk(data_dir: Path) -> Finding:
+def _check_disk(data_dir: Path) -> Finding:
     free = shutil.disk_usage(data_dir).free
     text = f"{free / 1024**3:.1f} GiB free"
-    if free < _LEAST_FREE_BYTES:
-        return Finding("bad", "disk", f"{text}; writes will soon be refused")
+    if free < _MIN_FREE_BYTES:
+        return Finding("bad", "disk", f"{text}: writes will soon fail; free some space")
     return Finding("good" if free >= _GOOD_FREE_BYTES else "note", "disk", text)
 
 
-def _sqlite() -> Finding:
+def _check_sqlite_version() -> Finding:
     if sqlite3.sqlite_version_info >= _SAFE_SQLITE:
         return Finding("good", "sqlite", sqlite3.sqlite_version)
     return Finding(
         "note",
         "sqlite",
         f"{sqlite3.sqlite_version}; before {'.'.join(map(str, _SAFE_SQLITE))} two processes that"
-        " checkpoint can corrupt a database. Here only one does; let no other program write to it",
+        " checkpoint can corrupt a database. Sealdesk uses one; let no other program write to it",
     )
 
 
-def _database(settings: Settings, fix: bool) -> Iterator[Finding]:
+def _check_database(settings: Settings, fix: bool) -> Iterator[Finding]:
     path = settings.database_path
     if path.parent != settings.data_dir:
-        yield from _modes(path.parent, f"{path.name}*", fix)
+        yield from _check_file_modes(path.parent, f"{path.name}*", fix)
     try:
         schema = schema_version.schema_version(path)
     except ConfigurationError as error:
         yield Finding("bad", "database", str(error))
         return
     if schema is None:
-        yield Finding("bad", "database", f"{path} is not there; sealdesk migrate makes it")
+        yield Finding("bad", "database", f"{path} does not exist; `sealdesk migrate` creates it")
         return
     if schema != schema_version.KNOWN_VERSIONS[-1]:
-        words = f"the next start brings it to {schema_version.KNOWN_VERSIONS[-1]}"
-        yield Finding("note", "database", f"{path} has schema {schema}; {words}")
+        advice = f"the next start of the server migrates it to {schema_version.KNOWN_VERSIONS[-1]}"
+        yield Finding("note", "database", f"{path} has schema {schema}; {advice}")
         return
     try:
-        with closing(connect(path)) as connection:
-            yield _pragmas(path, connection, schema)
-            yield _secrets(Desk(settings, FileDoors(connection)))
+        with closing(connect_sqlite(path)) as connection:
+            yield _check_pragmas(path, connection, schema)
+            yield _check_secrets(Installation(settings, SqliteAccess(connection)))
     except sqlite3.Error as error:
         yield Finding("bad", "database", f"{path} cannot be used: {error}")
 
 
-def _pragmas(path: Path, connection: sqlite3.Connection, schema: str) -> Finding:
-    found = {name: connection.execute(f"PRAGMA {name}").fetchone()[0] for name in _PRAGMAS}
-    wrong = [f"{name} is {found[name]}" for name in _PRAGMAS if found[name] != _PRAGMAS[name]]
+def _check_pragmas(path: Path, connection: sqlite3.Connection, schema: str) -> Finding:
+    values = {name: connection.execute(f"PRAGMA {name}").fetchone()[0] for name in _PRAGMAS}
+    wrong = [f"{name} is {values[name]}" for name in _PRAGMAS if values[name] != _PRAGMAS[name]]
     if wrong:
         return Finding("bad", "database", f"{path}: {', '.join(wrong)}")
     return Finding("good", "database", f"{path} has the current schema {schema}, WAL, full sync")
 
 
-def _secrets(desk: Desk) -> Finding:
-    """Whether the master keys open what is sealed, tried on the first secrets."""
-    sealed = list(islice(sealed_of_all(desk), _SECRETS_TRIED))
+def _check_secrets(installation: Installation) -> Finding:
+    """Check that the master keys open the first sealed secrets."""
+    sealed = list(islice(iterate_sealed(installation), _SECRETS_TRIED))
     for tenant_id, key_id in sealed:
-        key = desk.read(partial(find_key, tenant_id, key_id), tenant_id)
+        key = installation.read(partial(find_key, tenant_id, key_id), tenant_id)
         try:
             if key is not None and key.sealed_secret is not None:
-                desk.key_ring.open(key.sealed_secret, rules.seal_context(key))
+                installation.key_ring.open(key.sealed_secret, rules.seal_context(key))
         except UnsealError as error:
-            text = f"the secret of key {key_id} cannot be opened: {error}"
+            text = f"the secret of key {key_id} cannot be opened: {error}; is a master key missing?"
             return Finding("bad", "secrets", text)
     return Finding("good", "secrets", f"the master key opens them ({len(sealed)} tried)")
 
 
-def _server(settings: Settings) -> Finding:
+def _check_server(settings: Settings) -> Finding:
+    # The server takes 200 ms to import, which other commands do not need.
     from sealdesk.server.serve import is_serving
 
     is_running = is_serving(settings.database_path)
     return Finding("good", "server", "is running" if is_running else "is not running")
 
 
-def _clock(max_skew_s: int) -> Finding:
-    """Compared with the service at SEALDESK_API_URL, which may be on another machine."""
-    from http.client import HTTPException
-
+def _check_clock(max_skew_s: int) -> Finding:
+    """Compare with the service at SEALDESK_API_URL, which may run on another machine."""
     try:
-        with closing(connection(_ASK_TIMEOUT_S)) as open_connection:
-            open_connection.request("GET", "/api/v1/time")
-            there = json_text.loads(open_connection.getresponse().read())["data"]["unix"]
+        with closing(connect(_CLOCK_TIMEOUT_S)) as connection:
+            connection.request("GET", "/api/v1/time")
+            server_unix_s = json_text.loads(connection.getresponse().read())["data"]["unix"]
     except (OSError, HTTPException, ValueError, KeyError, TypeError):
-        return Finding("good", "clock", f"not compared: nothing answers at {api_url()}")
+        return Finding("good", "clock", f"not compared: no service responds at {api_url()}")
     except ConfigurationError as error:
         return Finding("bad", "clock", str(error))
-    skew_s = abs(int(time.time()) - there)
-    text = f"{skew_s} s from the one at {api_url()}; signed requests may differ by {max_skew_s} s"
+    skew_s = abs(int(time.time()) - server_unix_s)
+    text = f"differs by {skew_s} s from the clock at {api_url()}; the limit is {max_skew_s} s"
     if skew_s > max_skew_s:
         return Finding("bad", "clock", text)
     return Finding("good" if skew_s <= _GOOD_SKEW_S else "note", "clock", text)

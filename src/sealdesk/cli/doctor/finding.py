@@ -1,4 +1,4 @@
-"""What the checks of `sealdesk doctor` find out."""
+"""One result of a check of `sealdesk doctor`."""
 
 from typing import Literal, NamedTuple
 
@@ -6,7 +6,7 @@ State = Literal["good", "note", "bad"]
 
 
 class Finding(NamedTuple):
-    """What was found out. A note is worth knowing, but nothing has to be done."""
+    """The result of one check. state: "note" is worth knowing but needs no action."""
 
     state: State
     about: str

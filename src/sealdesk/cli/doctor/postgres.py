@@ -1,4 +1,4 @@
-"""What `sealdesk doctor` finds out about a PostgreSQL server and the way it is used."""
+"""The checks of `sealdesk doctor` of a PostgreSQL server and its settings."""
 
 import asyncio
 import time
@@ -14,21 +14,21 @@ from sealdesk.settings import Settings
 
 _GOOD_SKEW_S = 5
 _SLOW_MS = 5.0
-# Off, each of them lets acknowledged changes be lost or the files be damaged when power fails.
+# If one of them is off, a power failure can lose acknowledged changes or damage the files.
 _DURABLE = ("fsync", "full_page_writes")
 
 
-def examine(settings: Settings) -> Iterator[Finding]:
-    """Whether the server of SEALDESK_DATABASE_URL can be served from, and safely."""
+def check(settings: Settings) -> Iterator[Finding]:
+    """Check the server of SEALDESK_DATABASE_URL and the role that serves."""
     with asyncio.Runner() as runner:
         try:
-            findings = runner.run(_examined(settings))
+            findings = runner.run(_check_server(settings))
         except Unusable as error:
             findings = [Finding("bad", "database", str(error))]
     yield from findings
 
 
-async def _examined(settings: Settings) -> list[Finding]:
+async def _check_server(settings: Settings) -> list[Finding]:
     url, is_pooled = settings.database_url, settings.database_pooler == "transaction"
     connection = await preflight.open_connection(url, name="sealdesk doctor", is_pooled=is_pooled)
     where = preflight.redacted(url)
@@ -43,71 +43,72 @@ async def _examined(settings: Settings) -> list[Finding]:
         trip_ms = await server_status.measure_round_trip_ms(connection)
     except Exception as error:
         if errors.is_unavailable(error):
-            raise Unusable(f"{where} cannot be examined: {error}") from error
+            raise Unusable(f"{where} cannot be checked: {error}") from error
         raise
     finally:
         await connection.close(timeout=1)
     return [
-        _database(where, server),
-        _durability(server),
-        _connections(server, settings),
-        _worker(server),
-        _way(trip_ms),
-        _clock(skew_s, settings.max_skew_s),
+        _check_database(where, server),
+        _check_durability(server),
+        _check_connections(server, settings),
+        _check_worker(server),
+        _check_round_trip(trip_ms),
+        _check_clock(skew_s, settings.max_skew_s),
     ]
 
 
-def _database(where: str, server: Record) -> Finding:
+def _check_database(where: str, server: Record) -> Finding:
     text = (
         f"{where} is PostgreSQL {server['version']} with the current schema {KNOWN_VERSIONS[-1]}; "
     )
-    return Finding("good", "database", f"{text}row level security holds {server['role']}")
+    return Finding("good", "database", f"{text}row level security applies to {server['role']}")
 
 
-def _durability(server: Record) -> Finding:
+def _check_durability(server: Record) -> Finding:
     off = [name for name in _DURABLE if server[name] == "off"]
     if off:
-        text = f"{' and '.join(off)} off: a failure of power can destroy the database; set to on"
+        text = f"{' and '.join(off)} off: a power failure can destroy the database; set to on"
         return Finding("bad", "durable", text)
-    connected = f"{_counted(server['standbys'], 'standby server')} connected"
+    connected = f"{_count_text(server['standbys'], 'standby server')} connected"
     if server["awaits_standby"]:
         return Finding("good", "durable", f"commits wait for the disk and a standby; {connected}")
-    text = f"commits wait for the disk, not for a standby ({connected}): what is acknowledged"
-    return Finding("note", "durable", f"{text} is lost with this server, unless it was copied")
+    text = f"commits wait for the disk, not for a standby ({connected}); if this server is lost,"
+    return Finding("note", "durable", f"{text} changes that no standby has received are lost too")
 
 
-def _connections(server: Record, settings: Settings) -> Finding:
+def _check_connections(server: Record, settings: Settings) -> Finding:
     each, processes = settings.database_connections, settings.expected_processes
-    # A worker and a command beside them.
-    wanted, most = processes * each + each + 1, server["max_connections"]
-    now = f"{server['served_by']} by {SERVE_NAME} on {_counted(server['hosts'], 'host')} now"
-    text = f"{now}, {server['connections']} by all; {most} can be, {wanted} may be wanted"
-    if settings.database_pooler == "none" and wanted > most:
-        mend = "raise max_connections, or lower SEALDESK_DATABASE_CONNECTIONS"
-        return Finding("bad", "connected", f"{text}: {mend}")
+    # One worker and one command use connections besides the serving processes.
+    needed, max_connections = processes * each + each + 1, server["max_connections"]
+    in_use = f"{server['served_by']} by {SERVE_NAME} on {_count_text(server['hosts'], 'host')} now"
+    total = server["connections"]
+    text = f"{in_use}, {total} in all; allowed: {max_connections}, needed at most: {needed}"
+    if settings.database_pooler == "none" and needed > max_connections:
+        remedy = "raise max_connections, or lower SEALDESK_DATABASE_CONNECTIONS"
+        return Finding("bad", "connected", f"{text}: {remedy}")
     return Finding("good", "connected", text)
 
 
-def _worker(server: Record) -> Finding:
+def _check_worker(server: Record) -> Finding:
     if server["worked_by"]:
         return Finding("good", "worker", "`sealdesk worker` runs")
-    text = "no `sealdesk worker` runs: the feed stands still, and webhooks are not sent; start one"
+    text = "no `sealdesk worker` runs, so the feed stops and webhooks are not sent; start one"
     return Finding("bad" if server["served_by"] else "note", "worker", text)
 
 
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+def _count_text(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def _way(trip_ms: float) -> Finding:
-    text = f"{trip_ms:.1f} ms to the server and back"
+def _check_round_trip(trip_ms: float) -> Finding:
+    text = f"{trip_ms:.1f} ms round trip to the server"
     if trip_ms > _SLOW_MS:
-        return Finding("note", "way", f"{text}; every request needs several of these")
+        return Finding("note", "way", f"{text}; every request needs several round trips")
     return Finding("good", "way", text)
 
 
-def _clock(skew_s: float, max_skew_s: int) -> Finding:
-    text = f"{skew_s:.1f} s from the database server's"
+def _check_clock(skew_s: float, max_skew_s: int) -> Finding:
+    text = f"differs by {skew_s:.1f} s from the clock of the database server"
     if skew_s > max_skew_s:
-        return Finding("bad", "clock", f"{text}; signed requests may differ by {max_skew_s} s")
+        return Finding("bad", "clock", f"{text}; the limit is {max_skew_s} s")
     return Finding("good" if skew_s <= _GOOD_SKEW_S else "note", "clock", text)

@@ -1,4 +1,4 @@
-"""HTTP/1.1 whose request is written byte by byte: nothing is put in order on the way out."""
+"""Sends HTTP/1.1 requests byte for byte, without normalising them as an HTTP client would."""
 
 import json
 import re
@@ -12,16 +12,16 @@ from urllib.parse import SplitResult, urlsplit
 from sealdesk.errors import ConfigurationError
 
 _TIMEOUT_S = 20.0
-_MOST_BYTES = 4 * 1024 * 1024
+_MAX_BODY_BYTES = 4 * 1024 * 1024
 _PATH = re.compile(r"(/[\x21-\x7e]*)?")
 
 
-class NoAnswer(Exception):
-    """The connection could not be had, or it ended without an answer; the text says why."""
+class NoResponse(Exception):
+    """The connection failed or ended without a response; the message says why."""
 
 
 class Site(NamedTuple):
-    """Where a service is reached. path: what stands before every path, such as /support, or ""."""
+    """The parts of a public URL. path: a prefix of every request path, such as /support, or ""."""
 
     scheme: str
     host: str
@@ -30,45 +30,47 @@ class Site(NamedTuple):
     path: str
 
 
-class Answer(NamedTuple):
-    """An answer. headers: names in lower case. problem: its JSON object, {} for other bodies."""
+class Response(NamedTuple):
+    """headers: names in lower case. problem: the JSON object of the body, {} for other bodies."""
 
     status: int
     headers: dict[str, str]
     problem: dict[str, Any]
 
 
-def site_of(url: str) -> Site:
-    """The parts of a public URL. Raises Unfit."""
+def parse_site(url: str) -> Site:
+    """Parse a public URL. Raises ConfigurationError."""
     try:
         parts = urlsplit(url)
         port = parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0)
     except ValueError:
         parts, port = SplitResult("", "", "", "", ""), 0
     path = parts.path.rstrip("/")
-    rest = parts.query or parts.fragment or parts.username or not _PATH.fullmatch(path)
-    if not (port and parts.hostname) or rest:
+    has_more = parts.query or parts.fragment or parts.username or not _PATH.fullmatch(path)
+    if not (port and parts.hostname) or has_more:
         raise ConfigurationError(
-            f"--public-url must be an address such as https://desk.example.com, not {url}"
+            f"--public-url must be a URL such as https://desk.example.com, not {url}"
         )
     return Site(parts.scheme, parts.hostname, port, parts.netloc, path)
 
 
-def exchange(site: Site, method: str, request: bytes) -> Answer:
-    """Send these bytes over a connection of their own. Raises NoAnswer."""
+def send(site: Site, method: str, request: bytes) -> Response:
+    """Send these bytes over a new connection and read the response. Raises NoResponse."""
     try:
-        with closing(_connected(site)) as connection:
+        with closing(_connect(site)) as connection:
             _send(connection, request)
             response = HTTPResponse(connection, method=method)
             response.begin()
             headers = {name.lower(): value for name, value in response.getheaders()}
-            return Answer(response.status, headers, _problem(response.read(_MOST_BYTES)))
+            return Response(
+                response.status, headers, _parse_problem(response.read(_MAX_BODY_BYTES))
+            )
     except (OSError, HTTPException) as error:
-        words = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise NoAnswer(words) from error
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise NoResponse(reason) from error
 
 
-def _connected(site: Site) -> socket.socket:
+def _connect(site: Site) -> socket.socket:
     connection = socket.create_connection((site.host, site.port), timeout=_TIMEOUT_S)
     if site.scheme == "http":
         return connection
@@ -84,11 +86,12 @@ def _send(connection: socket.socket, request: bytes) -> None:
     try:
         connection.sendall(request)
     except (BrokenPipeError, ConnectionResetError):
-        # Whoever refuses a body may answer before it has come; the answer can still be read.
+        # A server that refuses a body may respond before it has read it all; the response can
+        # still be read.
         return
 
 
-def _problem(body: bytes) -> dict[str, Any]:
+def _parse_problem(body: bytes) -> dict[str, Any]:
     try:
         value = json.loads(body)
     except ValueError:

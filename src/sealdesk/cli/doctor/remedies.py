@@ -1,20 +1,20 @@
-"""What to do about a proxy that changes signed requests."""
+"""Settings of proxies that stop them from altering signed requests."""
 
 from collections.abc import Iterable
 
 from sealdesk.cli.doctor.diagnosis import Alteration
 
-# What the Server header of answers begins with, and whose it is. HAProxy adds none.
+# Start of the Server header → proxy. HAProxy adds no Server header.
 _PROXIES = {"nginx": "nginx", "openresty": "nginx", "apache": "Apache", "cloudflare": "Cloudflare"}
 
-_MENDS: dict[Alteration, dict[str, str]] = {
+_REMEDIES: dict[Alteration, dict[str, str]] = {
     "path": {
-        "nginx": "proxy_pass names no path, not even / (proxy_pass http://sealdesk;), nor $uri; no"
-        " rewrite in that location",
+        "nginx": "proxy_pass without a path, even / (proxy_pass http://sealdesk;), and without"
+        " $uri; no rewrite in that location",
         "HAProxy": "no http-request normalize-uri, set-path, replace-path or set-uri, no url_dec",
         "Apache": "AllowEncodedSlashes NoDecode, MergeSlashes Off, and ProxyPass with nocanon",
-        "Cloudflare": "turn off normalisation of URLs to the origin",
-        "any": "a prefix that the proxy takes away is named by SEALDESK_EXTERNAL_PATH_PREFIX",
+        "Cloudflare": "turn off the normalisation of URLs to the origin",
+        "any": "set SEALDESK_EXTERNAL_PATH_PREFIX to a path prefix that the proxy removes",
     },
     "query": {
         "nginx": "no rewrite, no $args of your own in proxy_pass",
@@ -25,7 +25,7 @@ _MENDS: dict[Alteration, dict[str, str]] = {
     "method": {
         "nginx": "no proxy_method; with a cache, proxy_cache_convert_head off",
         "HAProxy": "no http-request set-method",
-        "any": "what stands in between must leave the method alone",
+        "any": "no proxy may change the method",
     },
     "body": {
         "nginx": "no proxy_set_body, proxy_pass_request_body on",
@@ -34,42 +34,44 @@ _MENDS: dict[Alteration, dict[str, str]] = {
     "headers": {
         "nginx": "proxy_pass_request_headers on, no proxy_set_header X-API-…",
         "HAProxy": "no http-request del-header or replace-header X-API-…",
-        "any": "X-API-Key, X-API-Timestamp and X-API-Signature must pass as they are",
+        "any": "X-API-Key, X-API-Timestamp and X-API-Signature must pass unchanged",
     },
     "redirect": {
-        "any": "nothing under /api may be redirected: name the final address, with https and the"
-        " right host, and take redirects of slashes away",
+        "any": "no redirects under /api: use the final URL, with https and the right host, and"
+        " remove redirects that add or remove slashes",
     },
     "refused": {
         "Apache": "AllowEncodedSlashes NoDecode, and ProxyPass with nocanon",
-        "any": "a rule or a firewall in between refuses what HTTP allows; it must let it pass",
+        "any": "a proxy rule or a firewall refuses a request that HTTP allows; remove the rule",
     },
     "too_large": {
         "nginx": "client_max_body_size 2m and large_client_header_buffers 4 20k, so that the"
-        " service's own limits count",
+        " limits of the service apply",
         "HAProxy": "tune.bufsize 32768",
-        "any": "bodies of 1 MiB and 16 KiB of headers must pass",
+        "any": "bodies of 1 MiB and headers of 16 KiB must pass",
     },
-    "unreachable": {"any": "no service answers behind the proxy: are its addresses right?"},
-    "clock": {"any": "set the clocks of both machines by NTP"},
-    "key": {"any": "SEALDESK_API_KEY and SEALDESK_API_SECRET must be a key of this installation"},
+    "unreachable": {
+        "any": "no service responds behind the proxy: check the proxy's backend addresses"
+    },
+    "clock": {"any": "synchronise the clocks of both machines by NTP"},
+    "key": {"any": "set SEALDESK_API_KEY and SEALDESK_API_SECRET to a key of this installation"},
     "answer": {
         "nginx": "no proxy_hide_header, no proxy_intercept_errors, no proxy_cache under /api",
         "HAProxy": "no http-response del-header, no cache under /api",
-        "any": "answers must come back with their status and headers, and never out of a cache",
+        "any": "responses must return with their status and headers, and never from a cache",
     },
 }
 
 
-def mend_for(harm: Alteration, servers: Iterable[str]) -> str:
-    """What would be right. servers: the Server headers that answers carried."""
-    mends = _MENDS[harm]
+def remedy_for(alteration: Alteration, servers: Iterable[str]) -> str:
+    """Return the remedies for the proxies in use. servers: the Server headers of responses."""
+    remedies = _REMEDIES[alteration]
     named = {proxy for server in servers for proxy in _named(server)}
-    known = [proxy for proxy in mends if proxy in named]
-    shown = [*known, "any"] if known else list(mends)
+    known = [proxy for proxy in remedies if proxy in named]
+    shown = [*known, "any"] if known else list(remedies)
     return "; ".join(
         text if proxy == "any" else f"{proxy}: {text}"
-        for proxy, text in mends.items()
+        for proxy, text in remedies.items()
         if proxy in shown
     )
 

@@ -1,4 +1,4 @@
-"""`sealdesk webhooks`: receive events on one's own machine, check what was received."""
+"""`sealdesk webhooks`: forwards events to a local program and verifies captured webhooks."""
 
 import typer
 
@@ -7,7 +7,7 @@ from sealdesk.cli.webhooks import listen, verify
 cli = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Receive events on your own machine, and check webhooks that you received.",
+    help="Forward events to a program on your machine, and verify webhooks that you captured.",
 )
 cli.command(epilog=listen.EXAMPLES)(listen.listen)
 cli.command(epilog=verify.EXAMPLES)(verify.verify)

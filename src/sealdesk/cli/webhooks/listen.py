@@ -1,4 +1,4 @@
-"""`sealdesk webhooks listen`: events of a tenant, sent to a program on the developer's machine."""
+"""`sealdesk webhooks listen`: forwards a tenant's events to a program on this machine."""
 
 import time
 from contextlib import closing
@@ -10,8 +10,8 @@ import msgspec
 import typer
 
 from sealdesk import __version__
-from sealdesk.cli.output import console
-from sealdesk.cli.requests import CREDENTIALS, api_url, connection_to, reason
+from sealdesk.cli.output import make_console
+from sealdesk.cli.requests import CREDENTIALS, api_url, describe_failure, find_connection
 from sealdesk.cli.webhooks import secret as secret_source
 from sealdesk.cli.webhooks.feed import Feed, Start
 from sealdesk.cli.webhooks.mistakes import MEANINGS
@@ -21,7 +21,7 @@ from sealdesk.errors import ConfigurationError
 if TYPE_CHECKING:
     from rich.console import Console
 
-_TIMEOUT_S = 15  # as Sealdesk waits for an endpoint
+_TIMEOUT_S = 15  # the timeout of webhook deliveries
 _EXAMPLE = "http://localhost:3000/hooks"
 EXAMPLES = f"""\b
 Examples:
@@ -30,10 +30,10 @@ Examples:
       --events ticket.created,reply.created
 
 \b
-Your program needs no public address and no endpoint at Sealdesk: events are
-fetched with an API key and posted to it as the service would, signed with the
-secret that is printed, or that of {secret_source.VARIABLE}. What fails is
-told and not sent again; Ctrl-C prints how to go on later.
+Your program needs no public address and no endpoint in Sealdesk. The command
+reads events with an API key and posts them as the service does, signed with a
+new secret that it prints, or with {secret_source.VARIABLE}. It reports failed
+requests and does not retry them. Ctrl-C prints the cursor to continue from.
 
 {CREDENTIALS}"""
 
@@ -43,65 +43,69 @@ class _Event(msgspec.Struct):
     type: str
 
 
-class _Taken(NamedTuple):
-    """What became of an event. status: None without an answer. trouble: "" when all is well."""
+class _ForwardResult(NamedTuple):
+    """The result of one POST. status: None without a response. problem: "" on success."""
 
     status: int | None
     duration_ms: int
-    trouble: str
+    problem: str
 
 
 def listen(
     forward_to: Annotated[
-        str, typer.Option(metavar="URL", help="Your program's address; localhost is welcome.")
+        str, typer.Option(metavar="URL", help="URL of your program; localhost is allowed.")
     ],
     events: Annotated[
-        str, typer.Option(metavar="TYPES", help="Only these, comma-separated. [default: all]")
+        str,
+        typer.Option(
+            metavar="TYPES", help="Only these event types, comma-separated. [default: all]"
+        ),
     ] = "",
     since_beginning: Annotated[
-        bool, typer.Option("--since-beginning", help="Begin with the oldest event kept.")
+        bool, typer.Option("--since-beginning", help="Start with the oldest stored event.")
     ] = False,
     cursor: Annotated[
-        str, typer.Option(metavar="CURSOR", help="Go on from where an earlier run stopped.")
+        str,
+        typer.Option(
+            metavar="CURSOR", help="Continue after the cursor that an earlier run printed."
+        ),
     ] = "",
 ) -> None:
-    """Send events to a program on your machine.
+    """Forward events to a program on your machine.
 
-    Begins with the tenant's next event unless told otherwise. Each line is one event: when, its
-    type, its id, what your program answered, and after how long.
+    Starts with the tenant's next event by default. Prints one line for each event: time, type, ID,
+    status of your program's response and duration.
     """
-    _check(forward_to, since_beginning, cursor)
-    given = secret_source.from_environment()
-    secret = given or mint_secret()
-    key = _key(secret)
-    screen = console()
+    _check_options(forward_to, since_beginning, cursor)
+    configured = secret_source.from_environment()
+    secret = configured or mint_secret()
+    key = _decode_secret(secret)
+    screen = make_console()
     start = Start(events.replace(" ", ""), cursor, since_beginning)
-    feed = Feed(start, lambda text: _say(screen, text, "yellow"))
-    _say(screen, f"Listening to {api_url()}; events go to {forward_to}. Ctrl-C stops.")
-    shown = f"of {secret_source.VARIABLE}" if given else secret
-    _say(screen, f"Signing secret: {shown}\n", "bold")
-    _follow(screen, feed, forward_to, key)
+    feed = Feed(start, lambda text: _print(screen, text, "yellow"))
+    _print(screen, f"Forwarding events of {api_url()} to {forward_to}. Ctrl-C stops it.")
+    source = f"of {secret_source.VARIABLE}" if configured else secret
+    _print(screen, f"Signing secret: {source}\n", "bold")
+    _forward_all(screen, feed, forward_to, key)
 
 
-def _check(forward_to: str, since_beginning: bool, cursor: str) -> None:
-    if connection_to(forward_to, _TIMEOUT_S) is None or not forward_to.isascii():
+def _check_options(forward_to: str, since_beginning: bool, cursor: str) -> None:
+    if find_connection(forward_to, _TIMEOUT_S) is None or not forward_to.isascii():
         raise ConfigurationError(
-            f"--forward-to must be an address such as {_EXAMPLE}, not {forward_to!r}"
+            f"--forward-to must be a URL such as {_EXAMPLE}, not {forward_to!r}"
         )
     if since_beginning and cursor:
-        raise ConfigurationError(
-            "--since-beginning and --cursor say two places to begin at; give one"
-        )
+        raise ConfigurationError("--since-beginning and --cursor exclude each other; give one")
 
 
-def _key(secret: str) -> bytes:
+def _decode_secret(secret: str) -> bytes:
     mistake = find_mistake_of_secret(secret)
     if mistake:
         raise ConfigurationError(f"{secret_source.VARIABLE}: {MEANINGS[mistake]}")
     return key_of(secret)
 
 
-def _follow(screen: "Console", feed: Feed, url: str, key: bytes) -> None:
+def _forward_all(screen: "Console", feed: Feed, url: str, key: bytes) -> None:
     count = 0
     try:
         for page in feed.pages():
@@ -109,30 +113,33 @@ def _follow(screen: "Console", feed: Feed, url: str, key: bytes) -> None:
                 _forward(screen, url, key, payload)
                 count += 1
     except KeyboardInterrupt:
-        _say(screen, f"\nStopped after {count} {'event' if count == 1 else 'events'}.")
+        _print(screen, f"\nStopped after {count} {'event' if count == 1 else 'events'}.")
         if feed.cursor:
-            _say(screen, f"To go on from here, add: --cursor {feed.cursor}")
+            _print(screen, f"To continue from here, add: --cursor {feed.cursor}")
 
 
 def _forward(screen: "Console", url: str, key: bytes, payload: bytes) -> None:
     event = msgspec.json.decode(payload, type=_Event)
-    taken = _post(url, event, key, payload)
+    result = _post_event(url, event, key, payload)
     at = time.strftime("%H:%M:%S")
-    shown = "-" if taken.status is None else taken.status
-    line = f"{at}  {event.type:<21}  {event.id}  {shown!s:>3}  {taken.duration_ms:>5} ms"
-    _say(screen, line, "red" if taken.trouble else "green")
-    if taken.trouble:
-        _say(screen, f"          {taken.trouble}", "red")
+    source = "-" if result.status is None else result.status
+    line = f"{at}  {event.type:<21}  {event.id}  {source!s:>3}  {result.duration_ms:>5} ms"
+    _print(screen, line, "red" if result.problem else "green")
+    if result.problem:
+        _print(screen, f"          {result.problem}", "red")
 
 
-def _post(url: str, event: _Event, key: bytes, payload: bytes) -> _Taken:
-    began_s = time.monotonic()
+def _post_event(url: str, event: _Event, key: bytes, payload: bytes) -> _ForwardResult:
+    started_s = time.monotonic()
     try:
-        status, location = _answer(url, _headers(event, key, payload), payload)
-        trouble = _trouble(status, location)
+        status, location = _send(url, _headers(event, key, payload), payload)
+        problem = _explain_status(status, location)
     except (OSError, HTTPException) as error:
-        status, trouble = None, f"no answer from {url}: {reason(error)}; is your program running?"
-    return _Taken(status, round((time.monotonic() - began_s) * 1000), trouble)
+        status, problem = (
+            None,
+            f"no response from {url}: {describe_failure(error)}; is your program running?",
+        )
+    return _ForwardResult(status, round((time.monotonic() - started_s) * 1000), problem)
 
 
 def _headers(event: _Event, key: bytes, payload: bytes) -> dict[str, str]:
@@ -146,27 +153,29 @@ def _headers(event: _Event, key: bytes, payload: bytes) -> dict[str, str]:
     }
 
 
-def _answer(url: str, headers: dict[str, str], payload: bytes) -> tuple[int, str]:
-    connection = connection_to(url, _TIMEOUT_S)
+def _send(url: str, headers: dict[str, str], payload: bytes) -> tuple[int, str]:
+    connection = find_connection(url, _TIMEOUT_S)
     if connection is None:
         raise OSError("no address")
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     with closing(connection):
         connection.request("POST", target, payload, headers)
-        answer = connection.getresponse()
-        return answer.status, answer.getheader("location", "")
+        response = connection.getresponse()
+        return response.status, response.getheader("location", "")
 
 
-def _trouble(status: int, location: str) -> str:
+def _explain_status(status: int, location: str) -> str:
     if 200 <= status < 300:
         return ""
     if 300 <= status < 400:
-        return f"redirects are not followed: forward to {location or 'the final address'} at once"
+        return (
+            f"Sealdesk does not follow redirects: set --forward-to to {location or 'the final URL'}"
+        )
     if status == 410:
-        return "Sealdesk would disable the endpoint at once: 410 says that it is gone for good"
-    return "only 2xx counts as received: Sealdesk would send it again, for up to three days"
+        return "Sealdesk would disable the endpoint at once: 410 means that it is gone for good"
+    return "only 2xx counts as received: Sealdesk would retry for up to three days"
 
 
-def _say(screen: "Console", text: str, style: str = "") -> None:
+def _print(screen: "Console", text: str, style: str = "") -> None:
     screen.print(text, style=style, markup=False)

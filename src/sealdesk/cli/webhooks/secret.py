@@ -1,4 +1,4 @@
-"""Where a command takes the secret of an endpoint from: never an argument."""
+"""Reads the secret of an endpoint from a file, the environment or a prompt."""
 
 import getpass
 import os
@@ -11,23 +11,26 @@ VARIABLE = "SEALDESK_WEBHOOK_SECRET"
 
 
 def from_environment() -> str:
-    """The secret, "" when there is none."""
+    """Return the secret, or "" if it is not set."""
     return os.environ.get(VARIABLE, "").strip()
 
 
-def ask(file: Path | None) -> str:
-    """The secret of this file, of the environment, or typed in. Raises Unfit, OSError."""
+def read_secret(file: Path | None) -> str:
+    """Read the secret from the file, the environment or a prompt, in this order.
+
+    Raises ConfigurationError, OSError.
+    """
     if file is not None:
-        return _first_word(file)
+        return _read_file(file)
     secret = from_environment()
     if secret:
         return secret
     if not sys.stdin.isatty():
         raise ConfigurationError(
-            f"there is no secret: set {VARIABLE}, or name a file with --secret-file"
+            f"the secret is missing: set {VARIABLE}, or name a file with --secret-file"
         )
     return getpass.getpass("Secret (whsec_…): ").strip()
 
 
-def _first_word(file: Path) -> str:
+def _read_file(file: Path) -> str:
     return file.read_bytes().decode("utf-8", "replace").strip()

@@ -1,4 +1,4 @@
-"""`sealdesk webhooks verify`: is a captured webhook genuine, and if not, why?"""
+"""`sealdesk webhooks verify`: verifies a captured webhook and names the mistake."""
 
 import json as json_text
 import sys
@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
-from sealdesk.cli.output import AsJson, as_json, console
+from sealdesk.cli.output import JsonOption, make_console, print_json
 from sealdesk.cli.webhooks import secret as secret_source
 from sealdesk.cli.webhooks.mistakes import MEANINGS
 from sealdesk.crypto.webhook_signing import Captured, Mistake, find_mistake
 from sealdesk.errors import ConfigurationError
 
-_AGELESS = ("timestamp_too_old", "timestamp_in_future")
+_AGE_MISTAKES = ("timestamp_too_old", "timestamp_in_future")
 EXAMPLES = f"""\b
 Examples:
   sealdesk webhooks verify --headers-file headers.txt --body body.json
@@ -22,98 +22,103 @@ Examples:
       --signature 'v1,K5oZ…=' < body.json
 
 \b
-The secret is read from {secret_source.VARIABLE} or --secret-file, or asked
-for. It is never an argument, which other users of the machine could see.
+The secret is read from --secret-file, from {secret_source.VARIABLE} or from a
+prompt. It is never an argument, because other users can see arguments.
 
 \b
-headers.txt holds the headers as they arrived, one a line or as a JSON object:
+headers.txt contains the received headers, one per line or as a JSON object:
   webhook-id: 0192f0c1-…
   webhook-timestamp: 1767225600
   webhook-signature: v1,K5oZ…="""
 
 
 def verify(
-    id: Annotated[str, typer.Option(metavar="VALUE", help="The header webhook-id.")] = "",
+    id: Annotated[str, typer.Option(metavar="VALUE", help="Value of the header webhook-id.")] = "",
     timestamp: Annotated[
-        str, typer.Option(metavar="VALUE", help="The header webhook-timestamp.")
+        str, typer.Option(metavar="VALUE", help="Value of the header webhook-timestamp.")
     ] = "",
     signature: Annotated[
-        str, typer.Option(metavar="VALUE", help="The header webhook-signature.")
+        str, typer.Option(metavar="VALUE", help="Value of the header webhook-signature.")
     ] = "",
     headers_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A file with all headers, instead.")
+        Path | None,
+        typer.Option(metavar="FILE", help="A file with all headers, instead of the three options."),
     ] = None,
     body: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The body, byte for byte; stdin if left out."),
+        typer.Option(metavar="FILE", help="A file with the body, byte for byte. [default: stdin]"),
     ] = None,
     secret_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A file with the endpoint's secret.")
     ] = None,
-    any_age: Annotated[bool, typer.Option("--any-age", help="Leave aside how old it is.")] = False,
-    json: AsJson = False,
+    any_age: Annotated[
+        bool, typer.Option("--any-age", help="Ignore the age of the webhook.")
+    ] = False,
+    json: JsonOption = False,
 ) -> None:
-    """Check a webhook that you captured.
+    """Verify a webhook that you captured.
 
-    Says that it is valid, and then your own program should accept it, or names the mistake and
-    fails (exit code 1). The expected signature is never shown.
+    Prints that the webhook is valid, and then your program should accept it too; or prints the
+    mistake and exits with 1. Never prints the expected signature.
     """
-    given = {"webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature}
-    headers = _headers_in(headers_file) if headers_file else {}
-    webhook_id, at, signatures = (_clean(given[n] or headers.get(n, "")) for n in given)
+    options = {"webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature}
+    headers = _read_headers(headers_file) if headers_file else {}
+    webhook_id, at, signatures = (_strip(options[n] or headers.get(n, "")) for n in options)
     if not (webhook_id or at or signatures):
         raise ConfigurationError(
-            "there are no headers: give --headers-file, or --id, --timestamp, --signature"
+            "the headers are missing: give --headers-file, or --id, --timestamp and --signature"
         )
-    secret = secret_source.ask(secret_file)
-    captured = Captured(webhook_id, at, signatures, _body(body))
+    secret = secret_source.read_secret(secret_file)
+    captured = Captured(webhook_id, at, signatures, _read_body(body))
     now_s = int(time.time())
     mistake = find_mistake(secret, captured, now_s)
-    if any_age and mistake in _AGELESS:
+    if any_age and mistake in _AGE_MISTAKES:
         mistake = None
-    _tell(mistake, captured, now_s, json)
+    _print_result(mistake, captured, now_s, json)
     if mistake:
         raise typer.Exit(1)
 
 
-def _headers_in(file: Path) -> dict[str, str]:
+def _read_headers(file: Path) -> dict[str, str]:
     text = file.read_bytes().decode("utf-8", "replace").strip()
     if text.startswith("{"):
         try:
             pairs = json_text.loads(text).items()
         except ValueError as error:
-            raise ConfigurationError(f"{file} begins like JSON and is not: {error}") from error
+            raise ConfigurationError(
+                f"{file} starts with {{ but is not valid JSON: {error}"
+            ) from error
     else:
         pairs = [line.split(":", 1) for line in text.splitlines() if ":" in line]
     return {name.strip().lower(): str(value).strip() for name, value in pairs}
 
 
-def _clean(value: str) -> str:
-    """Without blanks around it; what is not UTF-8 on the command line becomes a question mark."""
+def _strip(value: str) -> str:
+    """Strip whitespace, and replace bytes of the command line that are not UTF-8 by `?`."""
     return value.strip().encode("utf-8", "replace").decode()
 
 
-def _body(file: Path | None) -> bytes:
+def _read_body(file: Path | None) -> bytes:
     if file is not None:
         return file.read_bytes()
     if sys.stdin.isatty():
         raise ConfigurationError(
-            "there is no body: name a file with --body, or pipe it in with < body.json"
+            "the body is missing: name a file with --body, or redirect stdin with < body.json"
         )
     return sys.stdin.buffer.read()
 
 
-def _tell(mistake: Mistake | None, captured: Captured, now_s: int, json: bool) -> None:
+def _print_result(mistake: Mistake | None, captured: Captured, now_s: int, json: bool) -> None:
     if json:
         meaning = MEANINGS[mistake] if mistake else None
-        as_json({"valid": mistake is None, "mistake": mistake, "meaning": meaning})
+        print_json({"valid": mistake is None, "mistake": mistake, "meaning": meaning})
         return
-    screen = console()
-    line = _line(mistake, captured, now_s)
+    screen = make_console()
+    line = _result_line(mistake, captured, now_s)
     screen.print(line, soft_wrap=not screen.is_terminal)
 
 
-def _line(mistake: Mistake | None, captured: Captured, now_s: int) -> str:
+def _result_line(mistake: Mistake | None, captured: Captured, now_s: int) -> str:
     if mistake:
         return f"[red]✗[/] not valid ({mistake}): {MEANINGS[mistake]}"
     age_s = now_s - int(captured.timestamp)

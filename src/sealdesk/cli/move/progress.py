@@ -1,4 +1,4 @@
-"""How far a long command is: bars on a terminal, lines elsewhere; on stderr, beside the result."""
+"""Progress of a move on stderr: bars on a terminal, log lines elsewhere."""
 
 import sys
 import time
@@ -13,57 +13,59 @@ _LINE_EVERY_S = 10.0
 
 
 @contextmanager
-def shown_progress() -> Iterator["Bars | Lines"]:
-    """Who is told of each stage, table and number of rows."""
+def show_progress() -> Iterator["ProgressBars | ProgressLines"]:
+    """Yield the reporter that a copy calls for each stage, table and batch of rows."""
     if not sys.stderr.isatty():
-        lines = Lines()
+        lines = ProgressLines()
         yield lines
         lines.end()
         return
     with _progress() as progress:
-        bars = Bars(progress)
+        bars = ProgressBars(progress)
         yield bars
         bars.end()
 
 
-class Lines:
-    """A line for each stage, and now and then one in between."""
+class ProgressLines:
+    """Prints one line for each stage, and every 10 s one line for the current table."""
 
     def __init__(self) -> None:
         self._stage = self._table = ""
         self._rows = self._done = self._total = 0
-        self._began_at = self._told_at = 0.0
+        self._started_at = self._reported_at = 0.0
 
     def begin(self, stage: str, table: str, done: int, total: int) -> None:
         if stage != self._stage:
             self.end()
             self._stage, self._rows = stage, 0
-            self._began_at = self._told_at = time.monotonic()
+            self._started_at = self._reported_at = time.monotonic()
         self._table, self._done, self._total = table, done, total
 
     def advance(self, rows: int) -> None:
         self._rows += rows
         self._done += rows
-        if time.monotonic() - self._told_at >= _LINE_EVERY_S:
-            self._told_at = time.monotonic()
-            speed = self._rows / (self._told_at - self._began_at)
-            self._say(
+        if time.monotonic() - self._reported_at >= _LINE_EVERY_S:
+            self._reported_at = time.monotonic()
+            speed = self._rows / (self._reported_at - self._started_at)
+            self._print(
                 f"{self._stage} {self._table}: {self._done:,} of {self._total:,} rows,"
                 f" {speed:,.0f} rows/s"
             )
 
     def end(self) -> None:
         if self._stage:
-            took_s = max(time.monotonic() - self._began_at, 1e-6)
+            took_s = max(time.monotonic() - self._started_at, 1e-6)
             speed = self._rows / took_s
-            self._say(f"{self._stage}: {self._rows:,} rows in {took_s:,.1f} s, {speed:,.0f} rows/s")
+            self._print(
+                f"{self._stage}: {self._rows:,} rows in {took_s:,.1f} s, {speed:,.0f} rows/s"
+            )
 
-    def _say(self, line: str) -> None:
+    def _print(self, line: str) -> None:
         print(line, file=sys.stderr, flush=True)
 
 
-class Bars(Lines):
-    """A bar for each table that holds anything; those of a finished stage become its line."""
+class ProgressBars(ProgressLines):
+    """Draws a bar for each table with rows; one line replaces the bars of a finished stage."""
 
     def __init__(self, progress: "Progress") -> None:
         super().__init__()
@@ -78,7 +80,7 @@ class Bars(Lines):
             )
 
     def advance(self, rows: int) -> None:
-        self._told_at = time.monotonic()  # the bar tells it
+        self._reported_at = time.monotonic()  # the bar shows it; no line is needed
         super().advance(rows)
         self._progress.advance(self._tasks[-1], rows)
 
@@ -88,11 +90,12 @@ class Bars(Lines):
         self._tasks.clear()
         super().end()
 
-    def _say(self, line: str) -> None:
+    def _print(self, line: str) -> None:
         self._progress.console.print(line)
 
 
 def _progress() -> "Progress":
+    # rich.progress takes 23 ms to import, which no other command needs.
     from rich import progress as rich
     from rich.console import Console
     from rich.text import Text

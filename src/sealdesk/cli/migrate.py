@@ -1,0 +1,53 @@
+"""`sealdesk migrate`: brings a database to the newest schema."""
+
+import os
+
+from sealdesk.cli.output import make_console
+from sealdesk.db import schema_version
+from sealdesk.errors import ConfigurationError
+from sealdesk.settings import Settings, from_env, make_private_dir
+
+
+def migrate() -> None:
+    """Bring the database to the newest schema; create it if there is none.
+
+    On SQLite, `serve` and every other command migrate by themselves. Run this to migrate ahead of
+    time.
+
+    On PostgreSQL, run it as the owner of the tables, with SEALDESK_OWNER_DATABASE_URL set. It also
+    creates the roles that SEALDESK_DATABASE_URL and SEALDESK_WORKER_DATABASE_URL name, and grants
+    their rights. Concurrent migrations wait for each other. A failed migration changes nothing.
+    """
+    settings = from_env(os.environ, needs_keys=False)
+    if settings.database_url or settings.owner_database_url:
+        _migrate_postgres(settings)
+        return
+    make_private_dir(settings.data_dir)
+    # Creates the key files first: every later command refuses a database without its keys.
+    from_env(os.environ)
+    has_migrated = schema_version.ensure_current(settings.database_path)
+    result = "migrated to" if has_migrated else "already has"
+    print(f"{settings.database_path} {result} schema {schema_version.KNOWN_VERSIONS[-1]}.")
+
+
+def _migrate_postgres(settings: Settings) -> None:
+    # asyncpg takes 22 ms to import, which a migration of SQLite does not need.
+    from sealdesk.db.postgres import preflight
+
+    if not settings.owner_database_url:
+        raise ConfigurationError(
+            "SEALDESK_OWNER_DATABASE_URL is missing: the role that serves may not migrate. Set it"
+            " to the URL of the same database with the role that owns the tables"
+        )
+    with make_console().status("Migrating"):
+        schema_version.migrate_postgres(
+            settings.owner_database_url,
+            runtime_url=settings.database_url,
+            worker_url=settings.worker_database_url,
+        )
+    print(
+        f"{preflight.redacted(settings.owner_database_url)} has schema {schema_version.KNOWN_VERSIONS[-1]}."
+    )
+    if not settings.database_url:
+        print("Next: set SEALDESK_DATABASE_URL and run `sealdesk migrate` again, which creates")
+        print("the role that serves.")

@@ -1,0 +1,1 @@
+"""`sealdesk move`: moves an installation from SQLite to PostgreSQL, or back."""
