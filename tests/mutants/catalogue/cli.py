@@ -33,7 +33,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "`webhooks listen` skips to the newest event after an outage",
         "cli/webhooks/feed.py",
         'page = self._read_page({"cursor": self.cursor}, wait_s',
-        'page = self._read_page({"start": "latest"} if failures else {"cursor": self.cursor}, wait_s',
+        'page = self._read_page({"start": "latest"} if failures else {"cursor": self.cursor},'
+        " wait_s",
         (f"{_LISTEN}::test_while_the_service_is_away_nothing_is_missed",),
     ),
 )
