@@ -30,7 +30,7 @@ class Story(msgspec.Struct, frozen=True):
     description: str
     priority: Priority
     tags: list[str]
-    conversation: list[str]
+    replies: list[str]
 
 
 class Texts(msgspec.Struct, frozen=True):
@@ -163,14 +163,14 @@ def _conversation(
     if outcome < 0.10:
         return [SetStatus(at_us + _HOUR_US, number, "on_hold")]
     steps: list[Step] = []
-    for index, line in enumerate(story.conversation):
+    for index, line in enumerate(story.replies):
         author, _, text = line.partition(": ")
         at_us += round(random.lognormvariate(1.2 if author == "customer" else 0.6, 1.0) * _HOUR_US)
         reply = WriteReply(
             at_us, number, msgspec.convert(author, Author), _capitalise(text.format(**values))
         )
         steps.append(reply)
-        if index < len(story.conversation) - 1 and author != "customer":
+        if index < len(story.replies) - 1 and author != "customer":
             status: Literal["on_hold", "pending"] = "on_hold" if author == "note" else "pending"
             steps.append(SetStatus(at_us + _MINUTE_US, number, status))
         at_us += 2 * _MINUTE_US
