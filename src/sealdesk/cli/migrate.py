@@ -45,9 +45,8 @@ def _migrate_postgres(settings: Settings) -> None:
             runtime_url=settings.database_url,
             worker_url=settings.worker_database_url,
         )
-    print(
-        f"{preflight.redacted(settings.owner_database_url)} has schema {schema_version.KNOWN_VERSIONS[-1]}."
-    )
+    where = preflight.redacted(settings.owner_database_url)
+    print(f"{where} has schema {schema_version.KNOWN_VERSIONS[-1]}.")
     if not settings.database_url:
         print("Next: set SEALDESK_DATABASE_URL and run `sealdesk migrate` again, which creates")
         print("the role that serves.")
