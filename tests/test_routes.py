@@ -1,5 +1,6 @@
 """The matrix: every row of the table of routes against every caller who may not."""
 
+import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ import pytest
 from sealdesk import clock
 from sealdesk.routes import ROUTES
 from sealdesk.web.router import Route
-from tests.support.client import Headers, Key, Person
+from tests.support.client import Headers, Key, Person, send
 from tests.support.databases import Begin
 from tests.support.receiver import LOOPBACK
 from tests.support.service import Service
@@ -202,6 +203,23 @@ def test_a_key_of_another_tenant_finds_nothing_of_ours(matrix: Matrix, route: Ro
         assert refusal(answer) == (404, "not_found")
     else:
         assert answer.is_success
+
+
+@pytest.mark.parametrize("route", [r for r in SIGNED if r.method != "GET"], ids=named)
+def test_every_signed_write_accepts_a_signature_once(matrix: Matrix, route: Route) -> None:
+    key = matrix.service.tenant("Replayed").key(replay_protection="writes")
+    ticket = key.ticket()
+    ids = {TICKETS: ticket["id"], CUSTOMERS: ticket["customer"]["id"]}
+    start, brace, rest = route.path.partition("/{")
+    target = f"{start}/{ids[start]}{rest.partition('}')[2]}" if brace else start
+    content = json.dumps(BODIES[route.method, route.path]).encode()
+    headers = key.signature_headers(route.method, target, content)
+    headers["content-type"] = "application/json"
+    first, second = (
+        send(key.service, route.method, target, content, headers) for _ in ("first", "second")
+    )
+    assert first.is_success
+    assert refusal(second) == (401, "signature_replayed")
 
 
 @pytest.mark.parametrize("route", SIGNED, ids=named)

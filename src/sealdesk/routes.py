@@ -39,7 +39,7 @@ _EVERYBODY = VisitorGuard()
 _PERSON = SessionGuard(ROLES)
 _OFFICE = SessionGuard(ADMINISTRATORS)
 # For what outlasts the log-in: keys, endpoints, and who gets in.
-_CAREFUL = SessionGuard(ADMINISTRATORS, is_careful=True)
+_CAREFUL = SessionGuard(ADMINISTRATORS, needs_reauthentication=True)
 
 _API: tuple[Route, ...] = (
     # The external API (interface section 4.2): a signature and a permission.

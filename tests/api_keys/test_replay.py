@@ -6,6 +6,13 @@ import httpx
 import pytest
 
 from sealdesk.api_keys import store
+from sealdesk.api_keys.guard.signed import signed as signed_guard
+from sealdesk.db.engine import Tx
+from sealdesk.routes import SITE
+from sealdesk.state import AppState
+from sealdesk.web.application import Application
+from sealdesk.web.request import Message, Request, Response
+from sealdesk.web.router import Route, operation
 from tests.support.client import Headers, Key, Person, send
 from tests.support.service import Service, Tenant
 
@@ -92,3 +99,46 @@ def test_a_signature_is_remembered_for_twice_the_skew(
     own_service.write(lambda tx: store.prune_signatures(tx, now_us, 100))
     rows = own_service.rows("SELECT signature FROM used_signatures LIMIT 10")
     assert bool(rows) == is_kept
+
+
+async def write_only(request: Request) -> Response:
+    """A handler that knows neither of replay protection nor of Idempotency-Key."""
+
+    async def work(tx: Tx) -> Response:
+        return Response(201)
+
+    return await request.write(work)
+
+
+async def send_to_application(state: AppState, headers: Headers) -> int:
+    """The status of a signed POST to a route of its own."""
+    route = Route("POST", "/write-only", signed_guard(), operation("", tag="")(write_only))
+    messages: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": BODY}
+
+    async def send_message(message: Message) -> None:
+        messages.append(message)
+
+    scope = {
+        "type": "http",
+        "method": route.method,
+        "raw_path": route.path.encode(),
+        "query_string": b"",
+        "headers": [
+            (b"content-length", b"%d" % len(BODY)),
+            *((name.encode(), value.encode()) for name, value in headers.items()),
+        ],
+        "client": ("203.0.113.7", 50000),
+    }
+    await Application([route], state, SITE)(scope, receive, send_message)
+    return int(messages[0]["status"])
+
+
+def test_a_handler_that_only_writes_is_protected(tenant: Tenant) -> None:
+    headers = signed(once_key(tenant), "POST", "/write-only", BODY)
+    statuses = [
+        tenant.service.in_serving(lambda state: send_to_application(state, headers)) for _ in "12"
+    ]
+    assert statuses == [201, 401]

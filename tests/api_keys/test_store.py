@@ -117,7 +117,7 @@ def test_a_read_succeeds_when_last_used_at_cannot_be_written(
     async def no_room(*_: object) -> None:
         raise ServiceUnavailable
 
-    monkeypatch.setattr(store, "note_use", no_room)
+    monkeypatch.setattr(store, "record_use", no_room)
     assert key.get(WHOAMI).status_code == 200
 
 

@@ -47,8 +47,8 @@ def _enter_long_ago(window: Window, desk: Service, tenant: Tenant) -> None:
 
     user, now_us = desk.write(work), desk.clock.now_us()
     assert user is not None
-    secret, began_us = desk.state.settings.jwt_secret, now_us - _HALF_AN_HOUR_US
-    token = tokens.issue(
-        user, secret, token_id=ids.mint(began_us), began_us=began_us, now_us=now_us
+    secret, login_at = desk.state.settings.jwt_secret, now_us - _HALF_AN_HOUR_US
+    token = tokens.encode(
+        user, secret, token_id=ids.mint(login_at), login_at=login_at, now_us=now_us
     )
     window.context.add_cookies([{"name": "sealdesk", "value": token, "url": desk.url}])

@@ -99,7 +99,7 @@ def test_a_failure_is_noted_behind_its_answer_and_before_the_process_ends(
     start: Callable[..., Service], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service, goes_on, noted = start(), asyncio.Event(), list[str]()
-    note = login._note
+    note = login._record_failure
 
     async def late(*given: Any) -> None:
         await goes_on.wait()
@@ -109,7 +109,7 @@ def test_a_failure_is_noted_behind_its_answer_and_before_the_process_ends(
     async def go_on_soon(_: AppState) -> None:
         asyncio.get_running_loop().call_later(0.5, goes_on.set)
 
-    monkeypatch.setattr(login, "_note", late)
+    monkeypatch.setattr(login, "_record_failure", late)
     assert _try(service, service.tenant().admin_email) == 401, "its time tells of no user"
     service.in_serving(go_on_soon)
     service.drop()
@@ -142,6 +142,6 @@ def test_nobody_takes_it_along_unnoticed(tenant: Tenant, monkeypatch: pytest.Mon
         raise ServiceUnavailable
 
     visitor = logged_in(tenant)
-    monkeypatch.setattr(actions, "note_export", away)
+    monkeypatch.setattr(actions, "record_export", away)
     answer = visitor.once("GET", "/settings/audit/export")
     assert (answer.status_code, "user.created" in answer.text) == (503, False)

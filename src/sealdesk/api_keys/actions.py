@@ -123,7 +123,7 @@ async def reseal_key(tx: Tx, tenant_id: str, key_id: str, *, key_ring: KeyRing) 
     key = await get_key(tx, tenant_id, key_id)
     if key.sealed_secret is None or key_ring.is_current(key.sealed_secret):
         return False
-    secret = key_ring.open(key.sealed_secret, rules.seal_context(key))
+    secret = rules.open_secret(key, key_ring)
     await store.replace(tx, _with_secret(key, secret, key_ring))
     return True
 

@@ -6,14 +6,14 @@ import msgspec
 
 from sealdesk import clock
 from sealdesk.api_keys import actions, examples, rules, store
+from sealdesk.api_keys.guard.signed import SignedProof
 from sealdesk.api_keys.rules import ApiKey, ApiKeyChange, NewApiKey
-from sealdesk.api_keys.store import Refused
+from sealdesk.api_keys.store import StoredRefusal
 from sealdesk.clock import Iso
 from sealdesk.db.engine import Tx
 from sealdesk.errors import NotFound
 from sealdesk.ids import Id
 from sealdesk.web import body, envelope
-from sealdesk.web.idempotent import effect
 from sealdesk.web.pagination import PAGING, page, read_list
 from sealdesk.web.request import Header, Request, Response
 from sealdesk.web.router import operation
@@ -91,7 +91,7 @@ async def create_key(request: Request) -> Response:
         )
         return envelope.one(key, 201, [_location(key.id), _NO_STORE])
 
-    return await effect(request, work)
+    return await request.write(work)
 
 
 @operation("Get an API key", tag=_TAG, gives=examples.KEY)
@@ -120,7 +120,7 @@ async def change_key(request: Request) -> Response:
         shown = await actions.change_key(tx, request.caller, key_id, change, now_us=request.now_us)
         return envelope.one(shown)
 
-    return await effect(request, work)
+    return await request.write(work)
 
 
 @operation("Revoke an API key", tag=_TAG, status=204)
@@ -132,7 +132,7 @@ async def revoke_key(request: Request) -> Response:
         await actions.revoke_key(tx, request.caller, key_id, now_us=request.now_us)
         return envelope.nothing()
 
-    return await effect(request, work)
+    return await request.write(work)
 
 
 @operation(
@@ -153,7 +153,7 @@ async def rotate_key(request: Request) -> Response:
         )
         return envelope.one(key, 200, [_NO_STORE])
 
-    return await effect(request, work)
+    return await request.write(work)
 
 
 @operation("List a key's refusals", tag=_TAG, gives=examples.REFUSAL, is_list=True, params=PAGING)
@@ -164,18 +164,18 @@ async def list_refusals(request: Request) -> Response:
     asked = read_list(request, ())
     tenant_id = request.caller.tenant_id
 
-    async def work(tx: Tx) -> list[Refused]:
+    async def work(tx: Tx) -> list[StoredRefusal]:
         if await store.find(tx, tenant_id, key_id) is None:
             raise NotFound
         return await store.list_refusals(tx, tenant_id, key_id, asked.page)
 
     refusals = await request.read(work)
-    return page(request, asked, refusals, show=_refusal, position=lambda refused: [refused.id])
+    return page(request, asked, refusals, show=_refusal, position=lambda refusal: [refusal.id])
 
 
-def _refusal(refused: Refused) -> bytes:
-    members: dict[str, Any] = msgspec.structs.asdict(refused)
-    return msgspec.json.encode(members | {"refused_at": clock.iso(refused.refused_at)})
+def _refusal(refusal: StoredRefusal) -> bytes:
+    members: dict[str, Any] = msgspec.structs.asdict(refusal)
+    return msgspec.json.encode(members | {"refused_at": clock.iso(refusal.refused_at)})
 
 
 _WHO = WhoAmI(
@@ -197,8 +197,9 @@ async def whoami(request: Request) -> Response:
     tenant_id, key_id = request.caller.tenant_id, request.caller.actor.id
     key = await request.read(lambda tx: actions.get_key(tx, tenant_id, key_id))
     tenant_name = await request.read(lambda tx: store.tenant_name(tx, tenant_id))
-    if request.rate is None:
-        raise RuntimeError("whoami stands behind the guard of signed requests")
+    proof = request.proof
+    if not isinstance(proof, SignedProof):
+        raise RuntimeError("whoami needs the guard of signed requests")
     return envelope.one(
         WhoAmI(
             key_id=key.id,
@@ -206,11 +207,9 @@ async def whoami(request: Request) -> Response:
             key_prefix=key.key_prefix,
             tenant=Tenant(tenant_id, tenant_name),
             permissions=key.permissions,
-            rate_limit=Limit(
-                key.rate_limit, request.rate.remaining, round(request.rate.full_in_s, 3)
-            ),
+            rate_limit=Limit(key.rate_limit, proof.rate.remaining, round(proof.rate.full_in_s, 3)),
             expires_at=clock.iso_or_none(key.expires_at),
-            skew_s=request.skew_s,
+            skew_s=proof.skew_s,
         )
     )
 

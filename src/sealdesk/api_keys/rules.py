@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from sealdesk import clock
 from sealdesk.clock import Iso
+from sealdesk.crypto.sealing import KeyRing
 from sealdesk.ids import Id
 
 PERMISSIONS = (
@@ -233,6 +234,11 @@ def hash_of(api_key: str) -> bytes:
 def seal_context(key: ApiKey) -> str:
     """What a key's sealed secret is bound to, so that it opens in no other row."""
     return f"api_secret {key.tenant_id} {key.id} {key.secret_version}"
+
+
+def open_secret(key: ApiKey, key_ring: KeyRing) -> str:
+    """The secret of a key that is not revoked. Raises UnsealError."""
+    return key_ring.open(key.sealed_secret or b"", seal_context(key))
 
 
 def state_of(key: ApiKey) -> str:

@@ -40,7 +40,7 @@ UPDATE api_keys SET name = :name, permissions = :permissions, rate_limit = :rate
     revoked_at = :revoked_at, sealed_secret = :sealed_secret, secret_version = :secret_version
 WHERE tenant_id = :tenant_id AND id = :id
 """
-_NOTE_USE = """
+_RECORD_USE = """
 UPDATE api_keys SET last_used_at = :now
 WHERE tenant_id = :tenant_id AND id = :id AND (last_used_at IS NULL OR last_used_at <= :due)
 """
@@ -108,8 +108,8 @@ _TENANT_NAME = "SELECT name FROM tenants WHERE id = :tenant_id LIMIT 1"
 LAST_ID = "g"  # sorts behind every id
 
 
-class Refused(msgspec.Struct, frozen=True):
-    """A refused request, as it is kept."""
+class StoredRefusal(msgspec.Struct, frozen=True):
+    """A refused request."""
 
     id: str
     code: str
@@ -151,10 +151,10 @@ async def replace(tx: Tx, key: ApiKey) -> None:
     await tx.execute_one(_REPLACE, _params(key))
 
 
-async def note_use(tx: Tx, tenant_id: str, key_id: str, now_us: int) -> None:
+async def record_use(tx: Tx, tenant_id: str, key_id: str, now_us: int) -> None:
     """Move `last_used_at` forward if a minute has gone by."""
     due = now_us - rules.LAST_USED_STEP_US
-    await tx.enqueue(_NOTE_USE, {"tenant_id": tenant_id, "id": key_id, "now": now_us, "due": due})
+    await tx.enqueue(_RECORD_USE, {"tenant_id": tenant_id, "id": key_id, "now": now_us, "due": due})
 
 
 async def use_signature(
@@ -182,23 +182,27 @@ async def prune_signatures(tx: Tx, now_us: int, limit: int) -> int:
     return await tx.execute(_PRUNE_SIGNATURES, {"now": now_us, "limit": limit})
 
 
-async def add_refusal(tx: Tx, tenant_id: str, key_id: str, refused: Refused) -> None:
+async def add_refusal(tx: Tx, tenant_id: str, key_id: str, refusal: StoredRefusal) -> None:
     """Keep a refusal, and of the key's older ones the newest."""
     owner = {"tenant_id": tenant_id, "key_id": key_id}
     await tx.enqueue(_DROP_OLD_REFUSALS, {**owner, "kept": rules.REFUSALS_KEPT - 1})
-    await tx.execute_one(_ADD_REFUSAL, {**owner, **msgspec.structs.asdict(refused)})
+    await tx.execute_one(_ADD_REFUSAL, {**owner, **msgspec.structs.asdict(refusal)})
 
 
-async def list_refusals(tx: Tx, tenant_id: str, key_id: str, page: PageRequest) -> list[Refused]:
+async def list_refusals(
+    tx: Tx, tenant_id: str, key_id: str, page: PageRequest
+) -> list[StoredRefusal]:
     """Newest first; one more than the page when there are more."""
     rows = await tx.fetch_all(_LIST_REFUSALS, {**_page_params(tenant_id, page), "key_id": key_id})
-    return [Refused(*row) for row in rows]
+    return [StoredRefusal(*row) for row in rows]
 
 
-async def find_refusal(tx: Tx, tenant_id: str, key_id: str, refusal_id: str) -> Refused | None:
+async def find_refusal(
+    tx: Tx, tenant_id: str, key_id: str, refusal_id: str
+) -> StoredRefusal | None:
     params = {"tenant_id": tenant_id, "key_id": key_id, "id": refusal_id}
     row = await tx.fetch_one(_FIND_REFUSAL, params)
-    return None if row is None else Refused(*row)
+    return None if row is None else StoredRefusal(*row)
 
 
 async def add_usage(tx: Tx, rows: Iterable[tuple[UsageRow, int]]) -> None:

@@ -12,7 +12,7 @@ from sealdesk.audit_log import csv_file
 from sealdesk.identity import actions, store
 from sealdesk.identity.audit_actions import CHANNEL_LABELS, ROLE_LABELS
 from sealdesk.records import audit
-from sealdesk.records.audit import Found, Wanted
+from sealdesk.records.audit import AuditQuery, StoredAuditEntry
 from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.pages.forms import Form
 from sealdesk.web.pages.i18n import gettext, gettext_noop
@@ -35,13 +35,13 @@ class AuditFilter(NamedTuple):
 
     typed: dict[str, str]
     faults: dict[str, str]
-    query: Wanted
+    query: AuditQuery
 
 
 class EntryView(NamedTuple):
     """An entry as the page shows it. path: of the object's page, "" without one."""
 
-    entry: Found
+    entry: StoredAuditEntry
     object_name: str
     path: str
     details: list[tuple[str, str]]
@@ -87,7 +87,7 @@ async def export_audit(request: Request) -> Response:
     details: dict[str, Any] = {name: value for name, value in asked.typed.items() if value}
     details["rows"] = min(len(rows), _MAX_EXPORTED)
     await request.write(
-        lambda tx: actions.note_export(tx, request.caller, details, now_us=request.now_us)
+        lambda tx: actions.record_export(tx, request.caller, details, now_us=request.now_us)
     )
     # Formatting thousands of rows takes 0.1 s: not in the event loop.
     content = await asyncio.to_thread(_to_csv, rows)
@@ -95,10 +95,12 @@ async def export_audit(request: Request) -> Response:
     return render.download(content, b"text/csv; charset=utf-8", name)
 
 
-async def _list_entries(request: Request, query: Wanted, *, is_long: bool = False) -> list[Found]:
+async def _list_entries(
+    request: Request, query: AuditQuery, *, is_long: bool = False
+) -> list[StoredAuditEntry]:
     tenant_id = request.caller.tenant_id
     read = request.read if query.is_served() and not is_long else request.read_unindexed
-    return await read(lambda tx: audit.list_deeds(tx, tenant_id, query))
+    return await read(lambda tx: audit.list_entries(tx, tenant_id, query))
 
 
 def _read_filter(form: Form, limit: int, after: str | None) -> AuditFilter:
@@ -115,7 +117,7 @@ def _read_filter(form: Form, limit: int, after: str | None) -> AuditFilter:
     if len(bounds) == 2 and bounds["until"] <= bounds["since"]:
         faults["until"] = gettext("This is before the start.")
     ends = [end for end in (after, bounds.get("until")) if end]
-    query = Wanted(
+    query = AuditQuery(
         limit=limit,
         before=min(ends, default=store.LAST_ID),
         since=bounds.get("since", ids.NONE),
@@ -125,28 +127,28 @@ def _read_filter(form: Form, limit: int, after: str | None) -> AuditFilter:
     return AuditFilter(typed, faults, query)
 
 
-def _actor_name(asked: AuditFilter, shown: list[Found]) -> str:
+def _actor_name(asked: AuditFilter, shown: list[StoredAuditEntry]) -> str:
     # The filter holds an id; without an entry on the page, nothing tells its name.
     return shown[0].actor.name if asked.typed["actor"] and shown else asked.typed["actor"]
 
 
-def _view(entry: Found, object_paths: Mapping[str, str]) -> EntryView:
+def _view(entry: StoredAuditEntry, object_paths: Mapping[str, str]) -> EntryView:
     name = _object_name(entry)
     return EntryView(entry, name, _object_path(entry, object_paths), _details(entry, name))
 
 
-def _object_name(entry: Found) -> str:
+def _object_name(entry: StoredAuditEntry) -> str:
     names = (entry.details.get(each) for each in ("name", "url", "email"))
     return next((name for name in names if isinstance(name, str)), "")
 
 
-def _object_path(entry: Found, object_paths: Mapping[str, str]) -> str:
+def _object_path(entry: StoredAuditEntry, object_paths: Mapping[str, str]) -> str:
     path = object_paths.get(entry.action.partition(".")[0])
     exists = path and entry.object_id and not entry.action.endswith(".deleted")
     return f"{path}/{entry.object_id}" if exists else ""
 
 
-def _details(entry: Found, object_name: str) -> list[tuple[str, str]]:
+def _details(entry: StoredAuditEntry, object_name: str) -> list[tuple[str, str]]:
     details = {name: value for name, value in entry.details.items() if value not in ({}, [], None)}
     for name in _VALUE_LABELS.keys() & details.keys():
         details[name] = _label(details[name], _VALUE_LABELS[name])
@@ -170,7 +172,7 @@ def _format(value: Any) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def _to_csv(rows: list[Found]) -> bytes:
+def _to_csv(rows: list[StoredAuditEntry]) -> bytes:
     exported = rows[:_MAX_EXPORTED]
     lines: list[tuple[str, ...]] = [
         (

@@ -6,7 +6,7 @@ from sealdesk.customers.types import Customer, CustomerChange, NewCustomer
 from sealdesk.db.engine import Tx
 from sealdesk.resources import emails
 from sealdesk.web import body, conditional, envelope, query
-from sealdesk.web.idempotent import effect
+from sealdesk.web.idempotent import idempotent
 from sealdesk.web.pagination import PAGING, page, read_list
 from sealdesk.web.request import Header, Request, Response
 from sealdesk.web.router import operation
@@ -74,7 +74,7 @@ async def create_customer(request: Request) -> Response:
         location = (b"location", f"/api/v1/external/customers/{customer.id}".encode())
         return _answer(customer, 201, location)
 
-    return await effect(request, work)
+    return await idempotent(request, work)
 
 
 @operation(
@@ -121,7 +121,7 @@ async def change_customer(request: Request) -> Response:
         )
         return _answer(customer, 200)
 
-    return await effect(request, work)
+    return await idempotent(request, work)
 
 
 def _answer(customer: Customer, status: int, *headers: Header) -> Response:

@@ -99,7 +99,7 @@ async def _wait(request: Request, asked: ListCall, found: Found, wait_s: int) ->
             if gone.done():
                 raise Disconnected
             deadline.start()
-            await request.proof(request)
+            await request.prove_again()
             if is_news:
                 found = await _look(request, asked, found.last_position)
     finally:

@@ -1,4 +1,4 @@
-"""What happens to tenants, users and log-ins; each is one transaction's worth of work."""
+"""Actions on tenants, users and log-ins; each runs in one transaction."""
 
 import hashlib
 import math
@@ -10,34 +10,32 @@ from sealdesk.caller import SYSTEM, Actor, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, NotFound, TooManyRequests, Unauthorized, invalid
 from sealdesk.identity import rules, store
-from sealdesk.identity.auth import tokens
-from sealdesk.identity.auth.tokens import Token
-from sealdesk.identity.rules import Bound, Role, User
+from sealdesk.identity.rules import FailureLimit, Role, Token, User
 from sealdesk.identity.store import Tenant
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditEntry
 from sealdesk.resources import emails
 
-Way = Literal["browser", "api"]
+Channel = Literal["browser", "api"]
 
 
-class Attempt(NamedTuple):
-    """A log-in that may be tried: whom it names, and how it is counted until it succeeds."""
+class LoginAttempt(NamedTuple):
+    """A log-in whose password is not checked yet, counted as a failure until it succeeds."""
 
     id: str
     user: User | None
-    bounds: list[Bound]
+    limits: list[FailureLimit]
 
 
 async def create_tenant(tx: Tx, name: str, *, actor: Actor, now_us: int) -> Tenant:
-    """Raises Invalid for a name that is empty or too long."""
+    """Raises ValidationFailed for a name that is empty or too long."""
     if not 1 <= len(name.strip()) <= 100:
         raise invalid([Fault("/name", "invalid_length", "A name has 1 to 100 characters.")])
     tenant = Tenant(ids.mint(now_us), name.strip(), now_us)
     await tx.set_tenant(tenant.id)
     await store.add_tenant(tx, tenant)
-    deed = AuditEntry("tenant.created", actor, "", tenant.id, {"name": tenant.name})
-    await audit.record(tx, tenant.id, deed, now_us)
+    entry = AuditEntry("tenant.created", actor, "", tenant.id, {"name": tenant.name})
+    await audit.record(tx, tenant.id, entry, now_us)
     return tenant
 
 
@@ -53,7 +51,7 @@ async def create_user(
     address: str = "",
     now_us: int,
 ) -> User:
-    """Raises Missing for an unknown tenant, Invalid, Clash when the address is taken."""
+    """Raises NotFound for an unknown tenant, ValidationFailed, Conflict for a taken address."""
     if await store.find_tenant(tx, tenant_id) is None:
         raise NotFound("There is no such tenant.")
     wrong = emails.fault(email)
@@ -72,95 +70,101 @@ async def create_user(
     )
     if not await store.add(tx, user):
         raise Conflict("user_email_taken", f"{email} is the address of another user.")
-    deed = AuditEntry("user.created", actor, address, user.id, {"email": email, "role": role})
-    await audit.record(tx, tenant_id, deed, now_us)
+    entry = AuditEntry("user.created", actor, address, user.id, {"email": email, "role": role})
+    await audit.record(tx, tenant_id, entry, now_us)
     return user
 
 
-async def begin_log_in(tx: Tx, email: str, address: str, *, now_us: int) -> Attempt:
-    """Count a log-in as failed until it succeeds, so that guesses at once are all counted.
+async def begin_log_in(tx: Tx, email: str, address: str, *, now_us: int) -> LoginAttempt:
+    """Count a log-in as failed until it succeeds, so that simultaneous guesses are all counted.
 
-    Raises TooMany when too many have failed.
+    Raises TooManyRequests when too many have failed.
     """
     user = await store.find_by_email(tx, email)
     is_known = user is not None and await store.is_known_address(
         tx, user.tenant_id, user.id, address
     )
-    bounds = rules.bounds(email, address, is_known_address=is_known)
+    limits = rules.failure_limits(email, address, is_known_address=is_known)
     # Sorted, so that no two log-ins wait for each other.
-    for bucket in sorted(bound.bucket for bound in bounds):
+    for bucket in sorted(limit.bucket for limit in limits):
         await tx.lock(f"log-in {bucket}")
-    for bound in bounds:
-        full_until = await store.full_until(tx, bound, now_us)
-        if full_until is not None:
-            raise _too_many((full_until - now_us) / 1_000_000)
+    for limit in limits:
+        reached_until = await store.reached_until(tx, limit, now_us)
+        if reached_until is not None:
+            raise _too_many((reached_until - now_us) / 1_000_000)
     attempt_id = ids.mint(now_us)
-    for bound in bounds:
-        await store.note_attempt(tx, bound.bucket, attempt_id, now_us)
-    return Attempt(attempt_id, user, bounds)
+    for limit in limits:
+        await store.add_attempt(tx, limit.bucket, attempt_id, now_us)
+    return LoginAttempt(attempt_id, user, limits)
 
 
 async def finish_log_in(
-    tx: Tx, attempt: Attempt, user: User, address: str, *, now_us: int, how: Way | None = None
+    tx: Tx,
+    attempt: LoginAttempt,
+    user: User,
+    address: str,
+    *,
+    now_us: int,
+    how: Channel | None = None,
 ) -> None:
-    """Take the attempt out of the failures; the account starts anew from this address.
+    """Delete the attempt, and all failures of the account from this address.
 
-    how: noted in the audit; None when who is logged in only proves themselves once more.
-    Raises Unproven when the password was changed while it was tried.
+    how: recorded in the audit log; None for a reauthentication, which is not recorded.
+    Raises Unauthorized when the password was changed while it was checked.
     """
-    await _hold(tx, user)
+    await _lock(tx, user)
     current = await store.find(tx, user.tenant_id, user.id)
     if current is None or current.password_hash != user.password_hash:
         raise wrong_credentials()
-    for bound in attempt.bounds:
-        await store.forget_attempt(tx, bound.bucket, attempt.id)
-    await store.forget_bucket(tx, attempt.bounds[0].bucket)
-    await store.note_address(tx, user.tenant_id, user.id, address, now_us)
+    for limit in attempt.limits:
+        await store.delete_attempt(tx, limit.bucket, attempt.id)
+    await store.delete_bucket(tx, attempt.limits[0].bucket)
+    await store.record_address(tx, user.tenant_id, user.id, address, now_us)
     if how is not None:
         actor, details = Actor("user", user.id, user.name), {"email": user.email, "how": how}
-        deed = AuditEntry("user.logged_in", actor, address, user.id, details)
-        await audit.record(tx, user.tenant_id, deed, now_us)
+        entry = AuditEntry("user.logged_in", actor, address, user.id, details)
+        await audit.record(tx, user.tenant_id, entry, now_us)
 
 
-def log_in_failed(user: User, address: str, how: Way) -> AuditEntry:
-    """Somebody did not know the password; who, nobody knows."""
+def log_in_failed(user: User, address: str, how: Channel) -> AuditEntry:
+    """A log-in with a wrong password; its actor is unknown."""
     details = {"email": user.email, "how": how}
     return AuditEntry("user.log_in_failed", SYSTEM, address, user.id, details)
 
 
-def confirmation_failed(user: User, address: str, how: Way) -> AuditEntry:
-    """Who is logged in did not know the password when they were asked for it once more."""
+def confirmation_failed(user: User, address: str, how: Channel) -> AuditEntry:
+    """A reauthentication with a wrong password."""
     actor, details = Actor("user", user.id, user.name), {"email": user.email, "how": how}
     return AuditEntry("user.confirmation_failed", actor, address, user.id, details)
 
 
 async def log_out(tx: Tx, token: Token, address: str, *, now_us: int) -> None:
-    """End a token, and those that renew it, because its user wants to."""
-    await store.end_token(tx, token.id, rules.latest_us(token.issued_at))
+    """End a session: its token, and those that renew it."""
+    await store.end_token(tx, token.id, rules.session_end(token.issued_at))
     user = await store.find(tx, token.tenant_id, token.user_id)
     if user is not None:
         actor = Actor("user", user.id, user.name)
-        deed = AuditEntry("user.logged_out", actor, address, user.id, {"email": user.email})
-        await audit.record(tx, user.tenant_id, deed, now_us)
+        entry = AuditEntry("user.logged_out", actor, address, user.id, {"email": user.email})
+        await audit.record(tx, user.tenant_id, entry, now_us)
 
 
-async def note_export(tx: Tx, caller: Caller, details: dict[str, Any], *, now_us: int) -> None:
-    """Remember that the audit was taken along, and how much of it."""
-    deed = AuditEntry("audit.exported", caller.actor, caller.address, None, details)
-    await audit.record(tx, caller.tenant_id, deed, now_us)
+async def record_export(tx: Tx, caller: Caller, details: dict[str, Any], *, now_us: int) -> None:
+    """Record that the audit log was exported, and with which filters."""
+    entry = AuditEntry("audit.exported", caller.actor, caller.address, None, details)
+    await audit.record(tx, caller.tenant_id, entry, now_us)
 
 
 async def set_password(
     tx: Tx, user: User, password_hash: str, *, actor: Actor, address: str, now_us: int
 ) -> None:
-    """A new password; every token and reset link of the user ends."""
-    await _hold(tx, user)
+    """Set a new password, which ends every token and reset link of the user."""
+    await _lock(tx, user)
     await store.set_password(
         tx, user.tenant_id, user.id, password_hash=password_hash, tokens_from=now_us
     )
-    await store.drop_resets_of(tx, user.tenant_id, user.id)
-    deed = AuditEntry("user.password_changed", actor, address, user.id, {"email": user.email})
-    await audit.record(tx, user.tenant_id, deed, now_us)
+    await store.delete_resets(tx, user.tenant_id, user.id)
+    entry = AuditEntry("user.password_changed", actor, address, user.id, {"email": user.email})
+    await audit.record(tx, user.tenant_id, entry, now_us)
 
 
 async def make_reset_token(
@@ -171,27 +175,27 @@ async def make_reset_token(
     address: str = "",
     now_us: int,
     life_us: int = rules.RESET_LINK_LIFE_US,
-    what: str = "user.reset_link_made",
+    action: str = "user.reset_link_made",
 ) -> str:
-    """A one-time token that lets its holder set the user's password; it replaces the one before.
+    """A one-time token with which its holder sets the user's password; earlier ones end.
 
-    what: how the audit names it.
+    action: its name in the audit log.
     """
     token = secrets.token_urlsafe(32)
-    await _hold(tx, user)
-    await store.drop_resets_of(tx, user.tenant_id, user.id)
+    await _lock(tx, user)
+    await store.delete_resets(tx, user.tenant_id, user.id)
     await store.add_reset(
         tx, user.tenant_id, user.id, token_hash=_hash(token), expires_at=now_us + life_us
     )
-    deed = AuditEntry(what, actor, address, user.id, {"email": user.email})
-    await audit.record(tx, user.tenant_id, deed, now_us)
+    entry = AuditEntry(action, actor, address, user.id, {"email": user.email})
+    await audit.record(tx, user.tenant_id, entry, now_us)
     return token
 
 
 async def use_reset_token(
     tx: Tx, token: str, password_hash: str, *, address: str, now_us: int
 ) -> None:
-    """Set the password of the token's user; the token is used up. Raises Unproven."""
+    """Set the password of the token's user; the token is used up. Raises Unauthorized."""
     await tx.lock(f"reset {_hash(token).hex()}")
     user = await get_reset_user(tx, token, now_us=now_us)
     actor = Actor("user", user.id, user.name)
@@ -199,7 +203,7 @@ async def use_reset_token(
 
 
 async def get_reset_user(tx: Tx, token: str, *, now_us: int) -> User:
-    """Whose password the token sets. Raises Unproven."""
+    """The user whose password the token sets. Raises Unauthorized."""
     owner = await store.find_reset(tx, _hash(token), now_us)
     user = None
     if owner is not None:
@@ -207,16 +211,15 @@ async def get_reset_user(tx: Tx, token: str, *, now_us: int) -> User:
         await tx.set_tenant(tenant_id)
         user = await store.find(tx, tenant_id, user_id)
     if user is None or not user.is_active:
-        raise Unauthorized(
+        raise rules.unauthorized(
             "invalid_token",
             "The reset token was used, has expired, or never was. Ask for a new one.",
-            headers=(("www-authenticate", "Bearer"),),
         )
     return user
 
 
 async def get_token_user(tx: Tx, token: Token) -> User:
-    """The token's user as they are now. Raises Unproven when the token no longer holds."""
+    """The token's user as they are now. Raises Unauthorized when the token is no longer valid."""
     user = await store.find(tx, token.tenant_id, token.user_id)
     if (
         user is None
@@ -225,12 +228,12 @@ async def get_token_user(tx: Tx, token: Token) -> User:
         or token.issued_at < user.tokens_from
         or await store.is_ended(tx, token.id)
     ):
-        raise tokens.refused("invalid_token", "The access token no longer holds. Log in again.")
+        raise rules.unauthorized("invalid_token", "The access token no longer holds. Log in again.")
     return user
 
 
 async def get_user_by_email(tx: Tx, email: str) -> User:
-    """Raises Missing."""
+    """Raises NotFound."""
     user = await store.find_by_email(tx, email)
     if user is None:
         raise NotFound(f"There is no user with the address {email}.")
@@ -238,12 +241,12 @@ async def get_user_by_email(tx: Tx, email: str) -> User:
 
 
 def wrong_credentials() -> Unauthorized:
-    """The same for an unknown address, a wrong password and a user who was shut out."""
+    """The same error for an unknown address, a wrong password and a deactivated user."""
     return Unauthorized("invalid_credentials", "The e-mail address or the password is wrong.")
 
 
-async def _hold(tx: Tx, user: User) -> None:
-    """Of two that change a user's log-in the second begins when the first is done."""
+async def _lock(tx: Tx, user: User) -> None:
+    """Make concurrent changes of a user's log-in wait for each other."""
     await tx.lock(f"user {user.id}")
 
 

@@ -65,7 +65,7 @@ async def change_password(request: Request) -> Response:
     """Ends every token of the user, this one included."""
     change = body.read(request, PasswordChange)
     user = await _own_user(request)
-    await login.prove_password(request, user.email, change.current)
+    await login.check_password(request, user.email, change.current)
     await login.change_password(request, user, change.new)
     return envelope.nothing()
 
@@ -109,5 +109,5 @@ async def _own_user(request: Request) -> User:
         lambda tx: store.find(tx, token.tenant_id, token.user_id), token.tenant_id
     )
     if user is None:
-        raise tokens.refused("invalid_token", "The access token no longer holds. Log in again.")
+        raise rules.unauthorized("invalid_token", "The access token no longer holds. Log in again.")
     return user

@@ -1,13 +1,14 @@
-"""What tenants and users are, and what log-in allows; no IO."""
+"""The types of users, log-ins and tokens, and their rules; no IO."""
 
 import re
 import unicodedata
 from collections.abc import Collection
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 import msgspec
 from msgspec import Meta
 
+from sealdesk.errors import Unauthorized
 from sealdesk.ids import Id
 from sealdesk.resources import emails
 
@@ -16,37 +17,38 @@ ROLES: tuple[Role, ...] = get_args(Role)
 ADMINISTRATORS: tuple[Role, ...] = ("tenant_admin", "super_admin")
 
 TOKEN_LIFE_S = 3600
-# A session of pages is renewed while somebody works, but no longer than this after the log-in.
+# A session is renewed while its user works, but ends at the latest so long after the log-in.
 SESSION_LIFE_S = 12 * 3600
 RESET_LINK_LIFE_US = 60 * 60 * 1_000_000
 INVITATION_LIFE_US = 7 * 24 * RESET_LINK_LIFE_US
 MIN_PASSWORD_LENGTH = 12
 MAX_PASSWORD_LENGTH = 1024
-# What a password must have besides its user's own words; shorter words stand in too many others.
+# Characters that a password must have besides its user's own words, and the length from which a
+# word counts: shorter ones are part of too many others.
 _BESIDES_OWN_WORDS = 8
 _OWN_WORD_LENGTH = 3
 _WORD = re.compile(r"[^\W_]+")
 
-Found = list[tuple[str, str, str]]
+Faults = list[tuple[str, str, str]]
 
 Password = Annotated[str, Meta(max_length=MAX_PASSWORD_LENGTH)]
 
 
-def _long_enough(password: str) -> Found:
+def _check_length(password: str) -> Faults:
     if len(password) < MIN_PASSWORD_LENGTH:
         text = f"A password must have at least {MIN_PASSWORD_LENGTH} characters."
         return [("", "too_short", text)]
     return []
 
 
-def own_words(email: str, name: str, desk: str) -> frozenset[str]:
-    """The words that are known of a user, and so guessed first: theirs, the desk's and ours."""
-    found = _words(f"{email} {name} {desk} sealdesk")
-    return frozenset(word for word in found if len(word) >= _OWN_WORD_LENGTH)
+def own_words(email: str, name: str, tenant_name: str) -> frozenset[str]:
+    """The words that are guessed first: of the user, of their tenant, and the service's name."""
+    words = _words(f"{email} {name} {tenant_name} sealdesk")
+    return frozenset(word for word in words if len(word) >= _OWN_WORD_LENGTH)
 
 
 def is_own(password: str, words: Collection[str]) -> bool:
-    """Whether a password is little else than these words, however they are put together."""
+    """Whether a password is little more than these words, in any order."""
     whole = rest = "".join(_words(password))
     for word in sorted(words, key=len, reverse=True):
         rest = rest.replace(word, "")
@@ -61,14 +63,14 @@ NewPassword = Annotated[
     str,
     Meta(
         max_length=MAX_PASSWORD_LENGTH,
-        extra={"check": _long_enough},
+        extra={"check": _check_length},
         extra_json_schema={"minLength": MIN_PASSWORD_LENGTH},
     ),
 ]
 
 
 class Login(msgspec.Struct, frozen=True):
-    """What logging in takes."""
+    """The body of a log-in."""
 
     email: Annotated[str, Meta(max_length=emails.MAX_LENGTH)]
     password: Password
@@ -78,7 +80,7 @@ class Login(msgspec.Struct, frozen=True):
 
 
 class PasswordChange(msgspec.Struct, frozen=True):
-    """What changing one's password takes.
+    """The body of a change of the user's own password.
 
     new: at least 12 characters, of whatever kind; not one of the common passwords, and with 8
     characters besides the user's name, e-mail address and desk.
@@ -92,7 +94,7 @@ class PasswordChange(msgspec.Struct, frozen=True):
 
 
 class PasswordReset(msgspec.Struct, frozen=True):
-    """What a one-time reset takes.
+    """The body of a password reset.
 
     token: the one-time token of the reset link.
     new: at least 12 characters, of whatever kind; not one of the common passwords, and with 8
@@ -106,31 +108,31 @@ class PasswordReset(msgspec.Struct, frozen=True):
         return "PasswordReset(…)"
 
 
-def _a_name(name: str) -> Found:
+def _check_name(name: str) -> Faults:
     return [("", "invalid_length", "A name has 1 to 100 characters.")] if not name.strip() else []
 
 
-def _an_address(email: str) -> Found:
+def _check_email(email: str) -> Faults:
     wrong = emails.fault(email)
     return [("", "invalid_email", f"This {wrong}")] if wrong else []
 
 
 class Invitation(msgspec.Struct, frozen=True):
-    """What inviting somebody takes."""
+    """The fields of an invitation."""
 
-    email: Annotated[str, Meta(max_length=emails.MAX_LENGTH, extra={"check": _an_address})]
-    name: Annotated[str, Meta(max_length=100, extra={"check": _a_name})]
+    email: Annotated[str, Meta(max_length=emails.MAX_LENGTH, extra={"check": _check_email})]
+    name: Annotated[str, Meta(max_length=100, extra={"check": _check_name})]
     role: Role
 
 
 class NameChange(msgspec.Struct, frozen=True):
-    """What changing a name takes."""
+    """The fields of a change of a name."""
 
-    name: Annotated[str, Meta(max_length=100, extra={"check": _a_name})]
+    name: Annotated[str, Meta(max_length=100, extra={"check": _check_name})]
 
 
 class RoleChange(msgspec.Struct, frozen=True):
-    """What changing somebody's role takes."""
+    """The fields of a change of a role."""
 
     role: Role
 
@@ -166,14 +168,14 @@ class UserResponse(msgspec.Struct, frozen=True):
 
 
 class AgentResponse(msgspec.Struct, frozen=True):
-    """Somebody whom a ticket can be assigned to."""
+    """A user to whom tickets can be assigned."""
 
     id: Id
     name: str
 
 
 class LoggedIn(msgspec.Struct, frozen=True):
-    """The answer to a log-in.
+    """The response to a log-in.
 
     access_token: sent as `Authorization: Bearer …` from now on.
     expires_in: seconds.
@@ -188,36 +190,52 @@ class LoggedIn(msgspec.Struct, frozen=True):
         return "LoggedIn(…)"
 
 
-class Bound(msgspec.Struct, frozen=True):
-    """How many failures a bucket may hold within a time before no more are looked at."""
+class Token(NamedTuple):
+    """The contents of a valid access token. issued_at: of the log-in; both in microseconds."""
+
+    id: str
+    user_id: str
+    tenant_id: str
+    role: str
+    issued_at: int
+    expires_at: int
+
+
+def unauthorized(code: str, detail: str) -> Unauthorized:
+    """A 401 that asks for an access token."""
+    return Unauthorized(code, detail, headers=(("www-authenticate", "Bearer"),))
+
+
+class FailureLimit(msgspec.Struct, frozen=True):
+    """How many log-ins of a bucket may fail within a time before further ones are refused."""
 
     bucket: str
     count: int
     within_us: int
 
 
-def bounds(email: str, address: str, *, is_known_address: bool) -> list[Bound]:
-    """What a log-in is measured against (decisions 1).
+def failure_limits(email: str, address: str, *, is_known_address: bool) -> list[FailureLimit]:
+    """The limits of a log-in (decisions 1).
 
-    An address that the account has used before is not counted with the strangers, so that a
-    stranger cannot keep the owner out.
+    An address that the account has used before has its own count, so that guesses from elsewhere
+    cannot lock the owner out.
     """
     account = emails.identity(email)
     minute = 60 * 1_000_000
-    found = [
-        Bound(f"account {account} from {address}", 10, 5 * minute),
-        Bound(f"from {address}", 100, 5 * minute),
+    limits = [
+        FailureLimit(f"account {account} from {address}", 10, 5 * minute),
+        FailureLimit(f"from {address}", 100, 5 * minute),
     ]
     if not is_known_address:
-        found.append(Bound(f"account {account} from strangers", 100, 60 * minute))
-    return found
+        limits.append(FailureLimit(f"account {account} from strangers", 100, 60 * minute))
+    return limits
 
 
-LONGEST_BOUND_US = 60 * 60 * 1_000_000
+LONGEST_LIMIT_US = 60 * 60 * 1_000_000
 
 
-def givable(may: frozenset[str]) -> tuple[Role, ...]:
-    """The roles that somebody with these can give: none above their own."""
+def assignable_roles(may: frozenset[str]) -> tuple[Role, ...]:
+    """The roles that a user with these roles can assign: none above their own."""
     return tuple(role for role in ROLES if "super_admin" in may or role != "super_admin")
 
 
@@ -226,31 +244,31 @@ def shown(user: User) -> UserResponse:
 
 
 def default_name(email: str) -> str:
-    """A name for who gave none: the part before the @."""
+    """The name of a user who gave none: the part of the address before the @."""
     return email.partition("@")[0]
 
 
-def expiry_s(began_us: int, now_us: int) -> int:
-    """When a token ends that is made or renewed now, of a log-in that began then."""
-    return min(now_us // 1_000_000 + TOKEN_LIFE_S, began_us // 1_000_000 + SESSION_LIFE_S)
+def expiry_s(login_at: int, now_us: int) -> int:
+    """When a token expires that is issued or renewed now, in Unix seconds."""
+    return min(now_us // 1_000_000 + TOKEN_LIFE_S, login_at // 1_000_000 + SESSION_LIFE_S)
 
 
-def latest_us(began_us: int) -> int:
-    """When a log-in that began then ends at the latest, however often it is renewed."""
-    return began_us + SESSION_LIFE_S * 1_000_000
+def session_end(login_at: int) -> int:
+    """When a session ends at the latest, however often it is renewed, in microseconds."""
+    return login_at + SESSION_LIFE_S * 1_000_000
 
 
-def claims(user: User, *, token_id: str, began_us: int, now_us: int) -> dict[str, Any]:
-    """What a user's access token says. `iat` keeps its microseconds: a token issued in the same
-    second as a change of password must not be taken for an older one. A token that is renewed
-    keeps its id and `iat`, so that whatever ends the log-in ends all tokens of it."""
+def claims(user: User, *, token_id: str, login_at: int, now_us: int) -> dict[str, Any]:
+    """The claims of an access token. `iat` keeps its microseconds: a token issued in the same
+    second as a change of password must not be taken for an older one. A renewed token keeps its
+    id and `iat`, so that ending the session ends all of its tokens."""
     return {
         "iss": "sealdesk",
         "aud": "sealdesk-api",
         "sub": user.id,
         "jti": token_id,
-        "iat": began_us / 1_000_000,
-        "exp": expiry_s(began_us, now_us),
+        "iat": login_at / 1_000_000,
+        "exp": expiry_s(login_at, now_us),
         "tenant_id": user.tenant_id,
         "role": user.role,
     }

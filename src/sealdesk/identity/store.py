@@ -6,7 +6,7 @@ import msgspec
 
 from sealdesk import ids
 from sealdesk.db.engine import Row, Tx
-from sealdesk.identity.rules import ADMINISTRATORS, Bound, Role, User
+from sealdesk.identity.rules import ADMINISTRATORS, FailureLimit, Role, User
 from sealdesk.paging import PageRequest
 from sealdesk.resources import emails
 
@@ -48,7 +48,7 @@ _SET_ACTIVE = """
 UPDATE users SET is_active = :is_active, tokens_from = :tokens_from
 WHERE tenant_id = :tenant_id AND id = :id
 """
-# Whoever was invited and has set no password yet cannot get in.
+# An invited user who has set no password yet cannot log in.
 _FIND_OTHER_ADMINISTRATOR = """
 SELECT u.id FROM users u WHERE u.tenant_id = :tenant_id AND u.id <> :except_id AND u.is_active
     AND u.password_hash IS NOT NULL AND u.role = :role LIMIT 1
@@ -62,19 +62,19 @@ _IS_KNOWN_ADDRESS = """
 SELECT 1 FROM user_addresses
 WHERE tenant_id = :tenant_id AND user_id = :user_id AND address = :address LIMIT 1
 """
-_NOTE_ADDRESS = """
+_RECORD_ADDRESS = """
 INSERT INTO user_addresses (tenant_id, user_id, address, last_at)
 VALUES (:tenant_id, :user_id, :address, :last_at)
 ON CONFLICT (tenant_id, user_id, address) DO UPDATE SET last_at = excluded.last_at
 """
-# The n-th newest failure of a bucket, if it is recent enough: then n are within the time.
-_FULL_SINCE = """
+# The n-th newest failure of a bucket, if it is within the time of the limit: then n of them are.
+_FIND_LIMITING_FAILURE = """
 SELECT failed_at FROM login_failures WHERE bucket = :bucket AND id > :since
 ORDER BY id DESC LIMIT 1 OFFSET :offset
 """
-_NOTE_ATTEMPT = "INSERT INTO login_failures (bucket, id, failed_at) VALUES (:bucket, :id, :at)"
-_FORGET_ATTEMPT = "DELETE FROM login_failures WHERE bucket = :bucket AND id = :id"
-_FORGET_BUCKET = "DELETE FROM login_failures WHERE bucket = :bucket"
+_ADD_ATTEMPT = "INSERT INTO login_failures (bucket, id, failed_at) VALUES (:bucket, :id, :at)"
+_DELETE_ATTEMPT = "DELETE FROM login_failures WHERE bucket = :bucket AND id = :id"
+_DELETE_BUCKET = "DELETE FROM login_failures WHERE bucket = :bucket"
 _PRUNE_ATTEMPTS = """
 DELETE FROM login_failures WHERE (bucket, id) IN
     (SELECT bucket, id FROM login_failures WHERE failed_at < :before LIMIT :limit)
@@ -96,7 +96,7 @@ _FIND_RESET = """
 SELECT tenant_id, user_id FROM reset_links
 WHERE token_hash = :token_hash AND expires_at > :now LIMIT 1
 """
-_DROP_RESETS_OF = "DELETE FROM reset_links WHERE tenant_id = :tenant_id AND user_id = :user_id"
+_DELETE_RESETS = "DELETE FROM reset_links WHERE tenant_id = :tenant_id AND user_id = :user_id"
 _PRUNE_RESETS = """
 DELETE FROM reset_links WHERE token_hash IN
     (SELECT token_hash FROM reset_links WHERE expires_at < :now LIMIT :limit)
@@ -118,7 +118,7 @@ async def find(tx: Tx, tenant_id: str, user_id: str) -> User | None:
 
 
 async def find_by_email(tx: Tx, email: str) -> User | None:
-    """The user with this address, whichever tenant they are of: addresses are unique over all."""
+    """The user with this address, in any tenant: addresses are unique across all of them."""
     row = await tx.find_across_tenants(
         _FIND_HOME, _FIND, {"email_identity": emails.identity(email)}
     )
@@ -183,7 +183,7 @@ async def set_active(tx: Tx, user: User, is_active: bool, *, tokens_from: int) -
 
 
 async def has_other_administrator(tx: Tx, user: User) -> bool:
-    """Whether somebody else can administer the tenant, too."""
+    """Whether the tenant has another administrator who can log in."""
     params = {"tenant_id": user.tenant_id, "except_id": user.id}
     for role in ADMINISTRATORS:
         if await tx.fetch_one(_FIND_OTHER_ADMINISTRATOR, {**params, "role": role}) is not None:
@@ -213,34 +213,34 @@ async def is_known_address(tx: Tx, tenant_id: str, user_id: str, address: str) -
     return await tx.fetch_one(_IS_KNOWN_ADDRESS, params) is not None
 
 
-async def note_address(tx: Tx, tenant_id: str, user_id: str, address: str, now_us: int) -> None:
+async def record_address(tx: Tx, tenant_id: str, user_id: str, address: str, now_us: int) -> None:
     params = {"tenant_id": tenant_id, "user_id": user_id, "address": address}
-    await tx.execute_one(_NOTE_ADDRESS, {**params, "last_at": now_us})
+    await tx.execute_one(_RECORD_ADDRESS, {**params, "last_at": now_us})
 
 
-async def full_until(tx: Tx, bound: Bound, now_us: int) -> int | None:
-    """Until when a bucket is full, None when it is not."""
+async def reached_until(tx: Tx, limit: FailureLimit, now_us: int) -> int | None:
+    """Until when a limit is reached, None when it is not."""
     row = await tx.fetch_one(
-        _FULL_SINCE,
+        _FIND_LIMITING_FAILURE,
         {
-            "bucket": bound.bucket,
-            "since": ids.lowest(now_us - bound.within_us),
-            "offset": bound.count - 1,
+            "bucket": limit.bucket,
+            "since": ids.lowest(now_us - limit.within_us),
+            "offset": limit.count - 1,
         },
     )
-    return None if row is None else int(row["failed_at"]) + bound.within_us
+    return None if row is None else int(row["failed_at"]) + limit.within_us
 
 
-async def note_attempt(tx: Tx, bucket: str, attempt_id: str, now_us: int) -> None:
-    await tx.execute_one(_NOTE_ATTEMPT, {"bucket": bucket, "id": attempt_id, "at": now_us})
+async def add_attempt(tx: Tx, bucket: str, attempt_id: str, now_us: int) -> None:
+    await tx.execute_one(_ADD_ATTEMPT, {"bucket": bucket, "id": attempt_id, "at": now_us})
 
 
-async def forget_attempt(tx: Tx, bucket: str, attempt_id: str) -> None:
-    await tx.enqueue(_FORGET_ATTEMPT, {"bucket": bucket, "id": attempt_id})
+async def delete_attempt(tx: Tx, bucket: str, attempt_id: str) -> None:
+    await tx.enqueue(_DELETE_ATTEMPT, {"bucket": bucket, "id": attempt_id})
 
 
-async def forget_bucket(tx: Tx, bucket: str) -> None:
-    await tx.enqueue(_FORGET_BUCKET, {"bucket": bucket})
+async def delete_bucket(tx: Tx, bucket: str) -> None:
+    await tx.enqueue(_DELETE_BUCKET, {"bucket": bucket})
 
 
 async def end_token(tx: Tx, token_id: str, expires_at: int) -> None:
@@ -266,17 +266,17 @@ async def add_reset(
 
 
 async def find_reset(tx: Tx, token_hash: bytes, now_us: int) -> tuple[str, str] | None:
-    """(tenant id, user id) of a reset link that still holds."""
+    """(tenant id, user id) of a reset link that has not expired."""
     row = await tx.fetch_one(_FIND_RESET, {"token_hash": token_hash, "now": now_us})
     return None if row is None else (row["tenant_id"], row["user_id"])
 
 
-async def drop_resets_of(tx: Tx, tenant_id: str, user_id: str) -> None:
-    await tx.enqueue(_DROP_RESETS_OF, {"tenant_id": tenant_id, "user_id": user_id})
+async def delete_resets(tx: Tx, tenant_id: str, user_id: str) -> None:
+    await tx.enqueue(_DELETE_RESETS, {"tenant_id": tenant_id, "user_id": user_id})
 
 
 async def prune(tx: Tx, now_us: int, attempts_before: int, limit: int) -> int:
-    """Delete some of what no longer matters; how many rows."""
+    """Delete expired rows, up to `limit` of each table; returns how many."""
     attempts = await tx.execute(_PRUNE_ATTEMPTS, {"before": attempts_before, "limit": limit})
     tokens = await tx.execute(_PRUNE_TOKENS, {"now": now_us, "limit": limit})
     return attempts + tokens + await tx.execute(_PRUNE_RESETS, {"now": now_us, "limit": limit})

@@ -1,4 +1,4 @@
-"""The audit: who did what, when and from where, written in the transaction of the deed."""
+"""The audit log: who did what, when and from where, written in the transaction of the action."""
 
 from typing import Any
 
@@ -25,9 +25,9 @@ ORDER BY a.id DESC LIMIT :limit
 
 
 class AuditEntry(msgspec.Struct, frozen=True):
-    """Something worth remembering.
+    """An action of a user, a key or the system.
 
-    action: a dotted name, as in `api_key.revoked`. details: what else matters, never a secret.
+    action: a dotted name, as in `api_key.revoked`. details: never a secret.
     """
 
     action: str
@@ -37,29 +37,29 @@ class AuditEntry(msgspec.Struct, frozen=True):
     details: dict[str, Any] = {}
 
 
-async def record(tx: Tx, tenant_id: str, deed: AuditEntry, now_us: int) -> None:
-    """Note a deed in the tenant's audit."""
+async def record(tx: Tx, tenant_id: str, entry: AuditEntry, now_us: int) -> None:
+    """Add an entry to the tenant's audit log."""
     await tx.execute_one(
         _INSERT,
         {
             "tenant_id": tenant_id,
             "id": ids.mint(now_us),
-            "action": deed.action,
-            "actor_kind": deed.actor.kind,
-            "actor_id": deed.actor.id,
-            "actor_name": deed.actor.name,
-            "address": deed.address,
-            "object_id": deed.object_id,
-            "details": msgspec.json.encode(deed.details).decode(),
+            "action": entry.action,
+            "actor_kind": entry.actor.kind,
+            "actor_id": entry.actor.id,
+            "actor_name": entry.actor.name,
+            "address": entry.address,
+            "object_id": entry.object_id,
+            "details": msgspec.json.encode(entry.details).decode(),
             "created_at": now_us,
         },
     )
 
 
-class Wanted(msgspec.Struct, frozen=True):
-    """Which part of an audit is asked for, newest first.
+class AuditQuery(msgspec.Struct, frozen=True):
+    """Filters of the audit log.
 
-    before, since: ids, or the lowest ones of instants. actor_id: "" is what the system did itself.
+    before, since: ids, or `ids.lowest` of an instant. actor_id: "" for the system's own actions.
     """
 
     limit: int
@@ -69,12 +69,12 @@ class Wanted(msgspec.Struct, frozen=True):
     action: str | None = None
 
     def is_served(self) -> bool:
-        """Whether the primary key alone finds it."""
+        """Whether the primary key serves this query."""
         return self.actor_id is None and self.action is None
 
 
-class Found(msgspec.Struct, frozen=True):
-    """A deed as it was noted. details: by name, as text."""
+class StoredAuditEntry(msgspec.Struct, frozen=True):
+    """An entry of the audit log."""
 
     id: str
     action: str
@@ -85,14 +85,15 @@ class Found(msgspec.Struct, frozen=True):
     created_at: clock.Iso
 
 
-async def list_deeds(tx: Tx, tenant_id: str, wanted: Wanted) -> list[Found]:
-    """What was done in a tenant, newest first; what is not `is_served` is read slowly."""
-    params = {"tenant_id": tenant_id, **msgspec.structs.asdict(wanted)}
-    return [_found(row) for row in await tx.fetch_all(_LIST, params)]
+async def list_entries(tx: Tx, tenant_id: str, query: AuditQuery) -> list[StoredAuditEntry]:
+    """The matching entries of a tenant, newest first. Read with `read_unindexed` what `is_served`
+    does not hold for."""
+    params = {"tenant_id": tenant_id, **msgspec.structs.asdict(query)}
+    return [_entry(row) for row in await tx.fetch_all(_LIST, params)]
 
 
-def _found(row: Row) -> Found:
-    return Found(
+def _entry(row: Row) -> StoredAuditEntry:
+    return StoredAuditEntry(
         id=row["id"],
         action=row["action"],
         actor=Actor(row["actor_kind"], row["actor_id"], row["actor_name"]),

@@ -1,4 +1,4 @@
-"""What was already answered: a repeated POST gets the first answer again (decisions 10)."""
+"""Stored responses: a repeated POST gets the response of the first one (decisions 10)."""
 
 import hashlib
 import re
@@ -9,12 +9,12 @@ import msgspec
 from sealdesk.db.engine import Tx
 from sealdesk.errors import BadRequest, ValidationFailed
 
-KEPT_US = 24 * 3600 * 1_000_000
+RETENTION_US = 24 * 3600 * 1_000_000
 _KEY = re.compile(r"[\x20-\x7e]{1,255}")
 
 _FIND = """
 SELECT fingerprint, status, body, headers FROM idempotency
-WHERE tenant_id = :tenant_id AND key_id = :key_id AND scope = :scope AND stored_at > :kept_since
+WHERE tenant_id = :tenant_id AND key_id = :key_id AND scope = :scope AND stored_at > :stored_since
 LIMIT 1
 """
 _STORE = """
@@ -26,12 +26,15 @@ ON CONFLICT (tenant_id, key_id, scope) DO UPDATE SET
 """
 _PRUNE = """
 DELETE FROM idempotency WHERE (tenant_id, key_id, scope) IN
-    (SELECT tenant_id, key_id, scope FROM idempotency WHERE stored_at <= :kept_since LIMIT :limit)
+    (SELECT tenant_id, key_id, scope FROM idempotency WHERE stored_at <= :stored_since LIMIT :limit)
 """
 
 
-class Once(NamedTuple):
-    """A request that is to have its effect once: whose key, which scope, which body."""
+class IdempotentRequest(NamedTuple):
+    """A request that is executed at most once.
+
+    scope: method, path and Idempotency-Key. fingerprint: SHA-256 of the body.
+    """
 
     tenant_id: str
     key_id: str
@@ -40,31 +43,34 @@ class Once(NamedTuple):
 
     @property
     def lock_name(self) -> str:
-        """What at most one of the copies holds at a time."""
+        """The name of the lock that one of several simultaneous copies holds."""
         return f"once {self.tenant_id} {self.key_id} {self.scope}"
 
 
-class Stored(NamedTuple):
-    """An answer as it was given the first time."""
+class StoredResponse(NamedTuple):
+    """The response to the first request."""
 
     status: int
     body: bytes
     headers: list[tuple[str, str]]
 
 
-def once(tenant_id: str, key_id: str, *, key: str, method: str, path: str, body: bytes) -> Once:
-    """What the Idempotency-Key of a request means. Raises Malformed for a bad key."""
+def read_key(
+    tenant_id: str, key_id: str, *, key: str, method: str, path: str, body: bytes
+) -> IdempotentRequest:
+    """The request with this Idempotency-Key. Raises BadRequest for an invalid key."""
     if _KEY.fullmatch(key) is None:
         raise BadRequest(
             "invalid_header", "Idempotency-Key must be 1 to 255 printable ASCII characters."
         )
-    return Once(tenant_id, key_id, f"{method} {path} {key}", hashlib.sha256(body).digest())
+    fingerprint = hashlib.sha256(body).digest()
+    return IdempotentRequest(tenant_id, key_id, f"{method} {path} {key}", fingerprint)
 
 
-async def find(tx: Tx, once: Once, now_us: int) -> Stored | None:
-    """The answer that was stored for this request.
+async def find(tx: Tx, once: IdempotentRequest, now_us: int) -> StoredResponse | None:
+    """The response that is stored for this request.
 
-    Raises Invalid when the key was used for another body.
+    Raises ValidationFailed when the key was used for another body.
     """
     row = await tx.fetch_one(
         _FIND,
@@ -72,7 +78,7 @@ async def find(tx: Tx, once: Once, now_us: int) -> Stored | None:
             "tenant_id": once.tenant_id,
             "key_id": once.key_id,
             "scope": once.scope,
-            "kept_since": now_us - KEPT_US,
+            "stored_since": now_us - RETENTION_US,
         },
     )
     if row is None:
@@ -84,11 +90,11 @@ async def find(tx: Tx, once: Once, now_us: int) -> Stored | None:
             " new request, and the same body for a repeated one.",
         )
     headers = msgspec.json.decode(row["headers"], type=list[tuple[str, str]])
-    return Stored(row["status"], row["body"], headers)
+    return StoredResponse(row["status"], row["body"], headers)
 
 
-async def store(tx: Tx, once: Once, response: Stored, now_us: int) -> None:
-    """Remember an answer, in the transaction of its effect."""
+async def store(tx: Tx, once: IdempotentRequest, response: StoredResponse, now_us: int) -> None:
+    """Store a response in the transaction of its request."""
     await tx.execute_one(
         _STORE,
         {
@@ -105,5 +111,5 @@ async def store(tx: Tx, once: Once, response: Stored, now_us: int) -> None:
 
 
 async def prune(tx: Tx, now_us: int, limit: int) -> int:
-    """Delete some answers older than 24 hours; how many."""
-    return await tx.execute(_PRUNE, {"kept_since": now_us - KEPT_US, "limit": limit})
+    """Delete up to `limit` responses older than 24 hours; returns how many."""
+    return await tx.execute(_PRUNE, {"stored_since": now_us - RETENTION_US, "limit": limit})

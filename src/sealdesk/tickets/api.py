@@ -10,7 +10,7 @@ from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.lists import Filter
 from sealdesk.tickets.types import NewReply, NewTicket, Reply, TicketChange
 from sealdesk.web import body, conditional, envelope, query
-from sealdesk.web.idempotent import effect
+from sealdesk.web.idempotent import idempotent
 from sealdesk.web.pagination import PAGING, page, read_list
 from sealdesk.web.request import Header, Request, Response
 from sealdesk.web.router import operation
@@ -90,7 +90,7 @@ async def create_ticket(request: Request) -> Response:
         location = (b"location", f"/api/v1/external/tickets/{ticket_id}".encode())
         return _answer(shown, 201, location)
 
-    return await effect(request, work)
+    return await idempotent(request, work)
 
 
 @operation(
@@ -133,7 +133,7 @@ async def change_ticket(request: Request) -> Response:
         )
         return _answer(shown, 200)
 
-    return await effect(request, work)
+    return await idempotent(request, work)
 
 
 @operation(
@@ -185,7 +185,7 @@ async def create_reply(request: Request) -> Response:
         written = await actions.reply(tx, request.caller, ticket_id, new, now_us=request.now_us)
         return envelope.one_document(rules.reply_document(written), 201)
 
-    return await effect(request, work)
+    return await idempotent(request, work)
 
 
 def _answer(shown: ticket_store.Shown, status: int, *headers: Header) -> Response:

@@ -54,16 +54,17 @@ class Application:
         label = f"{route.method} {route.path}" if route else _UNROUTED
         self._metrics.note(label, response.status, time.perf_counter() - started)
         await _send(request, response, receive, send)
-        if request.key_use is not None:
-            self._usage.note(
-                request.key_use, request.now_us, response.status, label, request.address
-            )
+        key_use = request.proof.key_use
+        if key_use is not None:
+            self._usage.note(key_use, request.now_us, response.status, label, request.address)
 
 
 async def _answered(route: Route, request: Request) -> Response:
     if route.guard.scheme == "session":
         language.activate(request)
-    await route.guard.prove(request)
+    request.proof = await route.guard.prove(request)
+    if request.proof.refusal is not None:
+        raise request.proof.refusal
     for identifier in request.params:
         if not ids.is_canonical(identifier):
             raise NotFound
@@ -91,6 +92,7 @@ async def _send(request: Request, response: Response, receive: Receive, send: Se
     headers = [
         _COMMON,
         (b"x-request-id", request.request_id.encode()),
+        *request.proof.response_headers,
         *request.response_headers,
         *response.headers,
     ]

@@ -1,45 +1,37 @@
-"""Running a write: one transaction that holds all that belongs to a request's effect."""
+"""Running a write under the Idempotency-Key of its request."""
 
 from collections.abc import Awaitable, Callable
 
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict
 from sealdesk.records import idempotency
-from sealdesk.records.idempotency import Once, Stored
+from sealdesk.records.idempotency import IdempotentRequest, StoredResponse
 from sealdesk.web.request import Request, Response
 
-_KEPT_HEADERS = (b"location", b"etag")
+_STORED_HEADERS = (b"location", b"etag")
 REPLAYED = (b"idempotent-replayed", b"true")
 
 
-async def effect(request: Request, work: Callable[[Tx], Awaitable[Response]]) -> Response:
-    """The answer of `work`, once its transaction is durable.
+async def idempotent(request: Request, work: Callable[[Tx], Awaitable[Response]]) -> Response:
+    """The response of `work`, or the stored one of an earlier request with this Idempotency-Key.
 
-    What the guard wants to hold inside the transaction comes first, then a stored answer for the
-    request's Idempotency-Key, if there is one.
+    The response is stored in the transaction of `work`. Without the header this is a plain write.
     """
-    once = _once(request)
-
-    async def all_of_it(tx: Tx) -> Response:
-        for claim in request.in_transaction:
-            await claim(tx)
-        if once is None:
-            return await work(tx)
-        return await _answer_once(tx, once, work, request.now_us)
-
-    return await request.write(all_of_it)
+    once = _read_header(request)
+    if once is None:
+        return await request.write(work)
+    return await request.write(lambda tx: _respond_once(tx, once, work, request.now_us))
 
 
-def _once(request: Request) -> Once | None:
-    if request.method != "POST" or request.caller.actor.kind != "api_key":
+def _read_header(request: Request) -> IdempotentRequest | None:
+    if request.method != "POST":
         return None
     key = request.header(b"idempotency-key")
     if key is None:
         return None
-    caller = request.caller
-    return idempotency.once(
-        caller.tenant_id,
-        caller.actor.id,
+    return idempotency.read_key(
+        request.caller.tenant_id,
+        request.caller.actor.id,
         key=key,
         method=request.method,
         path=request.path,
@@ -47,8 +39,8 @@ def _once(request: Request) -> Once | None:
     )
 
 
-async def _answer_once(
-    tx: Tx, once: Once, work: Callable[[Tx], Awaitable[Response]], now_us: int
+async def _respond_once(
+    tx: Tx, once: IdempotentRequest, work: Callable[[Tx], Awaitable[Response]], now_us: int
 ) -> Response:
     if not await tx.try_lock(once.lock_name):
         raise _in_flight()
@@ -57,8 +49,9 @@ async def _answer_once(
         headers = [(name.encode(), value.encode()) for name, value in stored.headers]
         return Response(stored.status, stored.body, [*headers, REPLAYED])
     response = await work(tx)
-    kept = [(n.decode(), v.decode()) for n, v in response.headers if n in _KEPT_HEADERS]
-    await idempotency.store(tx, once, Stored(response.status, response.body, kept), now_us)
+    kept = [(n.decode(), v.decode()) for n, v in response.headers if n in _STORED_HEADERS]
+    record = StoredResponse(response.status, response.body, kept)
+    await idempotency.store(tx, once, record, now_us)
     return response
 
 

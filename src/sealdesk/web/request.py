@@ -1,4 +1,4 @@
-"""One request as handlers see it, and the answer that they give."""
+"""Requests as handlers see them, and the responses that they return."""
 
 import asyncio
 import ipaddress
@@ -10,12 +10,11 @@ import msgspec
 from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx, Work
-from sealdesk.errors import ApiError, BadRequest, ContentTooLarge, UnsupportedMediaType
-from sealdesk.rate_limits.limiter import RateState
+from sealdesk.errors import BadRequest, ContentTooLarge, UnsupportedMediaType
 from sealdesk.settings import Network
 from sealdesk.state import AppState
-from sealdesk.telemetry.key_usage import KeyUse
 from sealdesk.web.pages.site import Site
+from sealdesk.web.proof import NOTHING_PROVEN, Visitor
 
 T = TypeVar("T")
 MAX_BODY_BYTES = 1024 * 1024  # decisions 3
@@ -28,11 +27,11 @@ Header = tuple[bytes, bytes]
 
 
 class Disconnected(Exception):
-    """The client went away before its request was complete."""
+    """The client closed the connection before its request was complete."""
 
 
 class Response(msgspec.Struct):
-    """What goes back: status, body, and headers beside the ones that every answer has."""
+    """A response. headers: besides those that every response has."""
 
     status: int
     body: bytes = b""
@@ -40,68 +39,34 @@ class Response(msgspec.Struct):
     content_type: bytes = b"application/json"
 
 
-class Visitor(msgspec.Struct, frozen=True):
-    """Who looks at a page, as far as the page shows it.
-
-    form_token: what the forms of this log-in carry.
-    is_fresh: whether the log-in is young; else some forms ask for the password once more.
-    wrong: what is wrong with the one that was sent, or not sent.
-    """
-
-    name: str
-    email: str
-    is_administrator: bool
-    form_token: str
-    is_fresh: bool
-    wrong: str = ""
-
-
 class Request:
-    """One request: what was received, and what its guard has proven.
+    """One request: what was received, and the proof of its guard.
 
     target: raw path and query as sent, behind the path prefix that a proxy may have stripped.
-    params: the path's ids. caller: set by the guard. body: set once read.
-    body_waited: whether the body arrived later than the headers.
+    params: the ids in the path. body: empty until `read_body`.
     peer: the address of the connection; address: the client's behind trusted proxies.
-    proof: how the guard proves a call anew that takes long; it raises what it then refuses with.
-    rate, skew_s: what the guard of signed requests has seen of the key's budget and clock.
-    answer_headers: what the guard adds to whatever the answer will be.
-    visitor: who looks at a page, once proven.
-    withheld: why nothing may be changed, though it is proven who calls.
-    key_use: the key that is counted with the answer.
-    within_write: what must happen first in the transaction of the effect.
+    response_headers: what reading the request adds to the response.
     """
 
     __slots__ = (
         "address",
         "body",
-        "body_waited",
-        "caller",
         "headers",
-        "in_transaction",
-        "key_use",
         "method",
         "now_us",
         "params",
         "path",
         "peer",
-        "pending_refusal",
         "proof",
         "query",
-        "rate",
         "raw_headers",
         "receive",
         "request_id",
         "response_headers",
         "site",
-        "skew_s",
         "state",
         "target",
-        "visitor",
     )
-
-    caller: Caller
-    proof: Callable[["Request"], Awaitable[None]]
 
     def __init__(self, scope: Scope, receive: Receive, state: AppState, site: Site) -> None:
         self.state = state
@@ -123,45 +88,67 @@ class Request:
         self.request_id = new_request_id()
         self.params: tuple[str, ...] = ()
         self.body = b""
-        self.body_waited = False
-        self.rate: RateState | None = None
-        self.skew_s = 0
+        self.proof = NOTHING_PROVEN
         self.response_headers: list[Header] = []
-        self.in_transaction: list[Callable[[Tx], Awaitable[None]]] = []
-        self.visitor: Visitor | None = None
-        self.pending_refusal: ApiError | None = None
-        self.key_use: KeyUse | None = None
+
+    @property
+    def caller(self) -> Caller:
+        """The authenticated caller."""
+        caller = self.proof.caller
+        if caller is None:
+            raise RuntimeError("a route without authentication has no caller")
+        return caller
+
+    @property
+    def visitor(self) -> Visitor | None:
+        """The user who is logged in, on pages."""
+        return self.proof.visitor
 
     @property
     def is_https(self) -> bool:
-        """Whether the client speaks https, to a proxy that is trusted to say so."""
-        told = self.headers.get(b"x-forwarded-proto", b"").strip().lower()
-        return told == b"https" and is_within(self.peer, self.state.settings.trusted_proxies)
+        """Whether the client uses https, as a trusted proxy says."""
+        protocol = self.headers.get(b"x-forwarded-proto", b"").strip().lower()
+        return protocol == b"https" and is_within(self.peer, self.state.settings.trusted_proxies)
 
     async def read(self, work: Work[T]) -> T:
-        """Read what is the proven caller's tenant's. Raises Unavailable."""
+        """Read from the caller's tenant. Raises ServiceUnavailable."""
         return await self.state.database.read(work, self.caller.tenant_id)
 
     async def read_unindexed(self, work: Work[T]) -> T:
-        """The same for what no index serves."""
+        """Read what no index serves. Raises QueryTooSlow, ServiceUnavailable."""
         return await self.state.database.read_unindexed(work, self.caller.tenant_id)
 
     async def write(self, work: Work[T]) -> T:
-        """Change what is the proven caller's tenant's, in one transaction.
+        """Change the caller's tenant in one transaction, which begins with the proof's own part.
 
-        Raises Unavailable, and what the guard has withheld it with.
+        A signed request writes in one transaction: a second one would be refused as a replay.
+        Raises ServiceUnavailable, and the proof's pending refusal.
         """
-        if self.pending_refusal is not None:
-            raise self.pending_refusal
-        return await self.state.database.write(work, self.caller.tenant_id)
+        proof, database, tenant_id = self.proof, self.state.database, self.caller.tenant_id
+        if proof.pending_refusal is not None:
+            raise proof.pending_refusal
+        in_transaction = proof.in_transaction
+        if in_transaction is None:
+            return await database.write(work, tenant_id)
+
+        async def guarded(tx: Tx) -> T:
+            await in_transaction(tx)
+            return await work(tx)
+
+        return await database.write(guarded, tenant_id)
+
+    async def prove_again(self) -> None:
+        """Prove a request that waits again, as its key may have ended. Raises ApiError."""
+        if self.proof.prove_again is not None:
+            self.proof = await self.proof.prove_again()
 
     async def until_gone(self) -> None:
-        """Returns when the client has gone away; for a request whose body is read."""
+        """Wait until the client has closed the connection; the body must have been read."""
         while (await self.receive())["type"] != "http.disconnect":
             pass
 
     def header(self, name: bytes) -> str | None:
-        """A header's text. Raises Malformed when it was sent more than once."""
+        """A header's text. Raises BadRequest when it was sent more than once."""
         value: bytes | None = self.headers.get(name)
         if value is None:
             return None
@@ -177,15 +164,18 @@ class Request:
         return sum(1 for header, _ in self.raw_headers if header == name) > 1
 
     def cookie(self, name: str) -> str | None:
-        """What a cookie holds; None without one, or with two of this name."""
+        """The value of a cookie; None without one, or with two of this name."""
         lines = [value for header, value in self.raw_headers if header == b"cookie"]
         parts = b"; ".join(lines).decode("latin-1").split(";")
         pairs = [part.strip().partition("=") for part in parts]
-        found = [value for each, _, value in pairs if each == name and value]
-        return found[0] if len(found) == 1 else None
+        values = [value for each, _, value in pairs if each == name and value]
+        return values[0] if len(values) == 1 else None
 
-    async def read_body(self) -> None:
-        """Read the body into `body`. Raises TooLarge, WrongType, Disconnected."""
+    async def read_body(self) -> bool:
+        """Read the body into `body`; True when it arrived later than the headers.
+
+        Raises ContentTooLarge, UnsupportedMediaType, Disconnected.
+        """
         encoding = self.headers.get(b"content-encoding")
         if encoding is not None and encoding.strip().lower() != b"identity":
             raise UnsupportedMediaType(
@@ -197,15 +187,16 @@ class Request:
         if declared is not None and int(declared) > MAX_BODY_BYTES:
             raise _too_large()
         if declared is None and b"transfer-encoding" not in self.headers:
-            return
-        # If reading waits even once, the loop runs this first: the note costs less than a re-read.
-        noted: list[bool] = []
-        note = asyncio.get_running_loop().call_soon(noted.append, True)
-        self.body = await self._received()
-        note.cancel()
-        self.body_waited = bool(noted)
+            return False
+        # If reading waits even once, the loop runs this callback first. It costs less than to look
+        # the key up again after every body.
+        has_waited: list[bool] = []
+        callback = asyncio.get_running_loop().call_soon(has_waited.append, True)
+        self.body = await self._receive_body()
+        callback.cancel()
+        return bool(has_waited)
 
-    async def _received(self) -> bytes:
+    async def _receive_body(self) -> bytes:
         message = await self.receive()
         body: bytes = message.get("body", b"")
         if message["type"] == "http.request" and not message.get("more_body"):
@@ -225,7 +216,7 @@ class Request:
         raise Disconnected
 
     def check_content_type(self) -> None:
-        """Raises WrongType when there is a body that is not declared as JSON."""
+        """Raises UnsupportedMediaType when there is a body that is not declared as JSON."""
         if not self.body:
             return
         declared = self.headers.get(b"content-type", b"")
@@ -239,12 +230,12 @@ class Request:
 
 
 def new_request_id() -> str:
-    """24 hex characters; no secret (see ids.mint)."""
+    """24 random hex characters; no secret (see ids.mint)."""
     return f"{ids.random_bits(96):024x}"
 
 
 def client_address(peer: str, headers: list[Header], trusted: tuple[Network, ...]) -> str:
-    """The client's IP address: the peer's, or the right-most one that no trusted proxy owns."""
+    """The client's IP address: the peer's, or the right-most one that is no trusted proxy's."""
     if not is_within(peer, trusted):
         return peer
     lines = [value for name, value in headers if name == b"x-forwarded-for"]
@@ -260,7 +251,7 @@ def client_address(peer: str, headers: list[Header], trusted: tuple[Network, ...
 
 
 def is_within(address: str, networks: tuple[Network, ...]) -> bool:
-    """Whether an IP address belongs to one of the networks; an IPv4 one in IPv6 form counts."""
+    """Whether an IP address belongs to one of the networks; an IPv4-mapped one counts as IPv4."""
     if not networks:
         return False
     try:

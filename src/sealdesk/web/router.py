@@ -7,6 +7,7 @@ import msgspec
 
 from sealdesk.errors import MethodNotAllowed, NotFound
 from sealdesk.web.envelope import PageMeta
+from sealdesk.web.proof import NOTHING_PROVEN, Proof
 from sealdesk.web.query import Param
 from sealdesk.web.request import Request, Response
 
@@ -17,10 +18,10 @@ Handle = Callable[[Request], Awaitable[Response]]
 
 
 class Guard(Protocol):
-    """Proves who calls before a handler sees the request.
+    """Authenticates and authorises a request before its handler runs.
 
-    scheme: how; "session" is a page. needs: the permissions of which one is enough, or the roles.
-    fails: the codes that it refuses with.
+    scheme: how; "session" is for pages. needs: permissions or roles, of which one is enough.
+    fails: the error codes that it refuses with.
     """
 
     @property
@@ -32,20 +33,21 @@ class Guard(Protocol):
     @property
     def fails(self) -> tuple[str, ...]: ...
 
-    async def prove(self, request: Request) -> None:
-        """Set `caller`, read the body. Raises a Refusal."""
+    async def prove(self, request: Request) -> Proof:
+        """Prove who calls, and read the body. Raises ApiError when nothing at all is proven."""
 
 
 class Open:
-    """The guard of what everybody may see."""
+    """The guard of routes without authentication."""
 
     scheme: Literal["none"] = "none"
     needs: tuple[str, ...] = ()
     fails: tuple[str, ...] = ("body_too_large", "unsupported_media_type")
 
-    async def prove(self, request: Request) -> None:
+    async def prove(self, request: Request) -> Proof:
         await request.read_body()
         request.check_content_type()
+        return NOTHING_PROVEN
 
 
 class Operation(msgspec.Struct, frozen=True):

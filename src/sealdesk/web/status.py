@@ -13,6 +13,7 @@ from sealdesk.errors import NotFound, ServiceUnavailable
 from sealdesk.rate_limits.limiter import Mode
 from sealdesk.telemetry.metrics import CONTENT_TYPE
 from sealdesk.web import envelope
+from sealdesk.web.proof import NOTHING_PROVEN, Proof
 from sealdesk.web.request import Request, Response, is_within
 from sealdesk.web.router import operation
 
@@ -90,11 +91,12 @@ class MetricsGuard:
     needs: tuple[str, ...] = ()
     fails: tuple[str, ...] = ("not_found",)
 
-    async def prove(self, request: Request) -> None:
-        """Raises Missing."""
+    async def prove(self, request: Request) -> Proof:
+        """Raises NotFound."""
         token = request.state.settings.metrics_token
         if not (_carries(request, token) if token else _is_local(request)):
             raise NotFound("There is no such path. See /docs for the ones that exist.")
+        return NOTHING_PROVEN
 
 
 def _carries(request: Request, token: str) -> bool:

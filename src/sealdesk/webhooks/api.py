@@ -7,7 +7,6 @@ import msgspec
 
 from sealdesk.db.engine import Tx
 from sealdesk.web import body, envelope, query
-from sealdesk.web.idempotent import effect
 from sealdesk.web.pagination import PAGING, ListCall, page, read_list
 from sealdesk.web.request import Header, Request, Response
 from sealdesk.web.router import operation
@@ -96,7 +95,7 @@ async def delete_webhook(request: Request) -> Response:
         await actions.delete_webhook(tx, request.caller, endpoint_id, now_us=request.now_us)
         return envelope.nothing()
 
-    return await effect(request, work)
+    return await request.write(work)
 
 
 @operation(
@@ -116,7 +115,7 @@ async def rotate_webhook_secret(request: Request) -> Response:
         )
         return envelope.one(rotated, 200, [_NO_STORE])
 
-    return await effect(request, work)
+    return await request.write(work)
 
 
 @operation("Test a webhook endpoint", tag=_TAG, gives=examples.DELIVERY_WITH_ATTEMPTS)
@@ -173,7 +172,7 @@ async def redeliver(request: Request) -> Response:
         )
         return envelope.one(delivery, 202)
 
-    return await effect(request, work)
+    return await request.write(work)
 
 
 @operation(
@@ -195,7 +194,7 @@ async def replay_events(request: Request) -> Response:
         replay = await actions.replay(tx, request.caller, endpoint_id, new, now_us=request.now_us)
         return envelope.one(replay, 202)
 
-    return await effect(request, work)
+    return await request.write(work)
 
 
 @operation(

@@ -54,7 +54,7 @@ async def _prune_tenant(state: AppState, tenant_id: str, before_us: int) -> int:
 
 
 async def _prune_directories(tx: Tx, now_us: int) -> int:
-    attempts_before = now_us - identity_rules.LONGEST_BOUND_US
+    attempts_before = now_us - identity_rules.LONGEST_LIMIT_US
     return (
         await idempotency.prune(tx, now_us, _STEP_ROWS)
         + await api_keys.prune_signatures(tx, now_us, _STEP_ROWS)

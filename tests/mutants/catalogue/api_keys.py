@@ -33,8 +33,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the key is not read again after an upload",
         _GUARD,
-        "    if request.body_waited:\n",
-        "    if False:\n",
+        "    if await request.read_body():\n",
+        "    if await request.read_body() and False:\n",
         (f"{_KEYS}/test_immediately.py::test_a_key_revoked_during_an_upload_is_refused",),
     ),
     Mutant(
@@ -50,16 +50,16 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "the allowed skew does not include its end",
-        "api_keys/guard/headers.py",
-        "if abs(request.skew_s) > max_skew_s:",
-        "if abs(request.skew_s) >= max_skew_s:",
+        _GUARD,
+        "if abs(skew_s) > max_skew_s:",
+        "if abs(skew_s) >= max_skew_s:",
         (f"{_KEYS}/test_guard_shapes.py::test_the_clocks_may_be_300_s_apart",),
     ),
     Mutant(
         "the answer reveals the right signature",
         _GUARD,
-        "raise _wrong_signature(parts)",
-        "wrong = _wrong_signature(parts)\n"
+        "raise refusals.invalid_signature(parts)",
+        "wrong = refusals.invalid_signature(parts)\n"
         '        wrong.members["expected"] = signing.sign(secret, parts)\n'
         "        raise wrong",
         (f"{_KEYS}/test_guard_answers.py::test_the_right_signature_is_never_revealed",),
@@ -67,7 +67,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "all of the permissions are needed, not any",
         _GUARD,
-        "if self.needs and not used:",
+        "if self.needs and not permission:",
         "if not all(need in key.permissions for need in self.needs):",
         (f"{_KEYS}/test_permissions.py::test_exactly_the_keys_with_a_needed_permission_pass",),
     ),
@@ -81,8 +81,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a used signature is not looked for in the transaction",
         _GUARD,
-        "    request.in_transaction.append(use)\n",
-        "    await request.state.database.write(use)\n",
+        "    return use_signature\n",
+        "    await request.state.database.write(use_signature)\n    return None\n",
         (f"{_KEYS}/test_replay.py::test_a_write_that_was_refused_has_not_used_its_signature",),
     ),
     Mutant(

@@ -16,7 +16,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a call that waits is not proven again",
         "feed/api.py",
-        "            await request.proof(request)\n",
+        "            await request.prove_again()\n",
         "",
         (
             f"{_FEED}/test_waiting.py::test_a_revoked_key_waits_no_longer",

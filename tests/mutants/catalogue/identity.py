@@ -61,22 +61,22 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a session is renewed for ever",
         "identity/rules.py",
-        "began_us // 1_000_000 + SESSION_LIFE_S)",
+        "login_at // 1_000_000 + SESSION_LIFE_S)",
         "now_us // 1_000_000 + SESSION_LIFE_S)",
         (f"{_ACCOUNT}::test_a_session_lasts_while_somebody_works_and_no_longer",),
     ),
     Mutant(
         "a log-out is forgotten before a renewed token ends",
         "identity/auth/login.py",
-        "    latest_us = rules.latest_us(token.issued_at)\n",
-        "    latest_us = token.expires_at\n",
+        "    ends_at = rules.session_end(token.issued_at)\n",
+        "    ends_at = token.expires_at\n",
         (f"{_ACCOUNT}::test_a_log_out_is_remembered_as_long_as_a_copy_could_be_renewed",),
     ),
     Mutant(
         "a renewed token is a log-in of its own",
         "identity/auth/login.py",
-        "        user, secret, token_id=token.id, began_us",
-        "        user, secret, token_id=ids.mint(request.now_us), began_us",
+        "        user, secret, token_id=token.id, login_at",
+        "        user, secret, token_id=ids.mint(request.now_us), login_at",
         (
             f"{_ACCOUNT}::test_a_page_of_before_can_still_send_its_form",
             f"{_ACCOUNT}::test_logging_out_ends_the_tokens_of_before_and_those_that_renewed_them",
@@ -85,8 +85,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the audit does not say who got a link",
         "identity/actions.py",
-        '    deed = AuditEntry(what, actor, address, user.id, {"email": user.email})\n',
-        "    deed = AuditEntry(what, actor, address, user.id)\n",
+        '    entry = AuditEntry(action, actor, address, user.id, {"email": user.email})\n',
+        "    entry = AuditEntry(action, actor, address, user.id)\n",
         (f"{_PEOPLE}::test_an_invited_agent_sets_a_password_and_works",),
     ),
     Mutant(
@@ -99,8 +99,10 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a failed log-in of a user takes as long as noting it",
         "identity/auth/login.py",
-        "request.state.background_tasks.start(_note(request.state, user.tenant_id, deed, now_us))",
-        "await _note(request.state, user.tenant_id, deed, now_us)",
+        "request.state.background_tasks.start(\n"
+        "                _record_failure(request.state, user.tenant_id, entry, now_us)\n"
+        "            )\n",
+        "await _record_failure(request.state, user.tenant_id, entry, now_us)\n",
         (f"{_CAME_IN}::{_BEHIND_THE_ANSWER}",),
     ),
     Mutant(
@@ -112,9 +114,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "who is above is renamed from below",
-        "identity/people_actions.py",
-        "    user = await _held(tx, caller, user_id)\n    if user.name == name:\n",
-        "    user = await get_person(tx, caller, user_id)\n    if user.name == name:\n",
+        "identity/people/actions.py",
+        "    user = await _lock_user(tx, caller, user_id)\n    if user.name == name:\n",
+        "    user = await get_user(tx, caller, user_id)\n    if user.name == name:\n",
         (f"{_PEOPLE}::test_who_is_above_is_not_changed_from_below",),
     ),
     Mutant(
@@ -137,21 +139,21 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "an old log-in changes keys",
         "identity/auth/session_guard.py",
-        "if is_form and self.is_careful and not visitor.is_fresh:",
+        "if self.needs_reauthentication and not is_recent:",
         "if False:",
         (f"{_FRESH}::test_everything_that_outlasts_a_log_in_asks_and_else_changes_nothing",),
     ),
     Mutant(
         "a renewed session is taken for a fresh log-in",
         "identity/auth/session.py",
-        "is_fresh=request.now_us - token.issued_at <= _FRESH_US",
-        "is_fresh=request.now_us + 3_600_000_000 - token.expires_at <= _FRESH_US",
+        "    return request.now_us - token.issued_at <= _RECENT_LOGIN_US\n",
+        "    return request.now_us + 3_600_000_000 - token.expires_at <= _RECENT_LOGIN_US\n",
         (f"{_FRESH}::test_a_session_that_was_renewed_is_no_fresher",),
     ),
     Mutant(
         "the session of before outlives the password",
         "identity/auth/reauthentication.py",
-        "    await login.end(request, token)\n",
+        "    await login.end_session(request, token)\n",
         "",
         (f"{_FRESH}::test_the_right_password_begins_a_session_and_ends_the_one_before",),
     ),

@@ -25,17 +25,19 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the idempotency record is written outside the transaction",
         "web/idempotent.py",
-        "    return await request.write(all_of_it)\n",
-        "    if once is None:\n"
-        "        return await request.write(all_of_it)\n"
+        "    return await request.write("
+        "lambda tx: _respond_once(tx, once, work, request.now_us))\n",
         "    found = await request.read(\n"
         "        lambda tx: idempotency.find(tx, once, request.now_us)\n"
         "    )\n"
         "    if found is not None:\n"
-        "        return await request.write(all_of_it)\n"
+        "        return await request.write(\n"
+        "            lambda tx: _respond_once(tx, once, work, request.now_us)\n"
+        "        )\n"
         "    response = await request.write(work)\n"
-        "    kept = [(n.decode(), v.decode()) for n, v in response.headers if n in _KEPT_HEADERS]\n"
-        "    record = Stored(response.status, response.body, kept)\n"
+        "    kept = [(n.decode(), v.decode()) for n, v in response.headers"
+        " if n in _STORED_HEADERS]\n"
+        "    record = StoredResponse(response.status, response.body, kept)\n"
         "    await request.write(\n"
         "        lambda tx: idempotency.store(tx, once, record, request.now_us)\n"
         "    )\n"
@@ -43,6 +45,16 @@ MUTANTS: tuple[Mutant, ...] = (
         (
             "tests/records/test_idempotency.py::test_eight_copies_at_once_have_one_effect_and_one_answer",
             "tests/records/test_idempotency.py::test_an_effect_is_undone_when_its_record_cannot_be_kept",
+        ),
+    ),
+    Mutant(
+        "a write does not run the proof's part of the transaction",
+        "web/request.py",
+        "            await in_transaction(tx)\n",
+        "",
+        (
+            f"{_KEYS}/test_replay.py::test_a_handler_that_only_writes_is_protected",
+            "tests/test_routes.py::test_every_signed_write_accepts_a_signature_once",
         ),
     ),
     Mutant(
@@ -194,14 +206,14 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a page in a browser: of two sessions the last one counts",
         "web/request.py",
-        "return found[0] if len(found) == 1 else None",
-        "return found[-1] if found else None",
+        "return values[0] if len(values) == 1 else None",
+        "return values[-1] if values else None",
         ("tests/browser/test_other_sites.py::test_a_neighbour_cannot_plant_a_session_of_its_own",),
     ),
     Mutant(
         "what is withheld is done",
         "web/request.py",
-        "            raise self.pending_refusal\n",
+        "            raise proof.pending_refusal\n",
         "            pass\n",
         (
             f"{_FRESH}::test_everything_that_outlasts_a_log_in_asks_and_else_changes_nothing",

@@ -11,7 +11,7 @@ from sealdesk.api_keys.debugger import comparison, parsing
 from sealdesk.api_keys.debugger.comparison import Verdict
 from sealdesk.api_keys.debugger.parsing import Pasted
 from sealdesk.api_keys.rules import ApiKey
-from sealdesk.api_keys.store import Refused
+from sealdesk.api_keys.store import StoredRefusal
 from sealdesk.crypto.sealing import UnsealError
 from sealdesk.db.engine import Tx
 from sealdesk.errors import NotFound, ServiceUnavailable
@@ -34,7 +34,7 @@ async def ask(request: Request) -> Response:
     key_id, refusal_id = asked.text("key"), asked.text("refusal")
     tenant_id = request.caller.tenant_id
 
-    async def work(tx: Tx) -> Refused | None:
+    async def work(tx: Tx) -> StoredRefusal | None:
         if key_id and await store.find(tx, tenant_id, key_id) is None:
             raise NotFound
         if not refusal_id:
@@ -107,7 +107,7 @@ def _blank(request: Request) -> Pasted:
     return Pasted("GET", "", "", "", "", "", request.headers.get(b"host", b"").decode("latin-1"))
 
 
-def _of_refusal(request: Request, refused: Refused) -> Pasted:
+def _of_refusal(request: Request, refused: StoredRefusal) -> Pasted:
     return Pasted(
         refused.method,
         refused.target,
@@ -119,7 +119,7 @@ def _of_refusal(request: Request, refused: Refused) -> Pasted:
     )
 
 
-def _known_of(refused: Refused) -> Verdict:
+def _known_of(refused: StoredRefusal) -> Verdict:
     """What the guard found when it refused; body and signature are never kept."""
     mistake = refused.diagnosis or ""
     compared = comparison.compared(
@@ -134,14 +134,14 @@ async def _show(
     key_id: str,
     pasted: Pasted,
     verdict: Verdict | None = None,
-    refused: Refused | None = None,
+    refused: StoredRefusal | None = None,
     *,
     faults: tuple[str, ...] = (),
     is_other: bool = False,
 ) -> Response:
     tenant_id = request.caller.tenant_id
 
-    async def work(tx: Tx) -> tuple[list[ApiKey], str, list[Refused]]:
+    async def work(tx: Tx) -> tuple[list[ApiKey], str, list[StoredRefusal]]:
         keys = await _offered(tx, tenant_id, key_id)
         # Without a word the newest: the one that stands in the field.
         shown_id = key_id or (keys[0].id if keys else "")

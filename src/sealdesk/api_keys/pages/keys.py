@@ -7,7 +7,7 @@ from sealdesk import clock
 from sealdesk.api_keys import actions, rules, store
 from sealdesk.api_keys.pages import form as key_form
 from sealdesk.api_keys.rules import ApiKey, ApiKeyChange, CreatedApiKey, NewApiKey
-from sealdesk.api_keys.store import Refused
+from sealdesk.api_keys.store import StoredRefusal
 from sealdesk.api_keys.usage import plots, report
 from sealdesk.api_keys.usage.plots import DAY, MONTH
 from sealdesk.db.engine import Tx
@@ -116,7 +116,7 @@ async def show_key(request: Request) -> Response:
     look = await report.find_look(request, key.id, span)
     wanted = PageRequest(_REFUSALS_SHOWN, None)
 
-    async def work(tx: Tx) -> list[Refused]:
+    async def work(tx: Tx) -> list[StoredRefusal]:
         return await store.list_refusals(tx, key.tenant_id, key.id, wanted)
 
     refusals = (await request.read(work))[:_REFUSALS_SHOWN]

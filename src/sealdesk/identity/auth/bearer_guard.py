@@ -1,4 +1,4 @@
-"""Proving a log-in: a bearer token, and the role that the row asks for."""
+"""The guard of the management API: a bearer token and a role."""
 
 from typing import Literal
 
@@ -11,6 +11,7 @@ from sealdesk.identity.auth import login, tokens
 from sealdesk.identity.rules import User
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditEntry
+from sealdesk.web.proof import Proof
 from sealdesk.web.request import Request
 
 _FAILS = (
@@ -25,38 +26,38 @@ _FAILS = (
 )
 
 
-class LogInGuard:
-    """The guard of what people do: a valid token, and one of the roles in `needs`.
+class BearerGuard:
+    """A valid access token, and one of the roles in `needs`.
 
-    HMAC headers mean nothing here, and neither do cookies.
+    Signature headers and cookies are ignored.
     """
 
     scheme: Literal["jwt"] = "jwt"
 
     def __init__(self, needs: tuple[str, ...], *, own_account: bool) -> None:
         self.needs = needs
-        # Whoever acts in another tenant may have named one that does not exist.
+        # A super admin may name a tenant that does not exist.
         self.fails = _FAILS if own_account else (*_FAILS, "not_found")
         self._own_account = own_account
 
-    async def prove(self, request: Request) -> None:
-        """Set the caller. Raises Unproven, Forbidden, TooLarge, WrongType."""
+    async def prove(self, request: Request) -> Proof:
+        """Raises Unauthorized, Forbidden, NotFound, ContentTooLarge, UnsupportedMediaType."""
         token = tokens.read(request)
         user = await login.get_user(request, token)
         if user.role not in self.needs:
             raise _wrong_role(
                 f"This needs the role {' or '.join(self.needs)}; yours is {user.role}."
             )
-        tenant_id = await self._tenant_of(request, user)
-        await request.read_body()
-        if request.body_waited:
+        tenant_id = await self._get_tenant_id(request, user)
+        if await request.read_body():
+            # The user may have been deactivated while the body arrived.
             await login.get_user(request, token)
         request.check_content_type()
         actor = Actor("user", user.id, user.name)
-        request.caller = Caller(tenant_id, actor, frozenset((user.role,)), request.address)
+        return Proof(caller=Caller(tenant_id, actor, frozenset((user.role,)), request.address))
 
-    async def _tenant_of(self, request: Request, user: User) -> str:
-        """The tenant to act in; acting in another than one's own is audited there."""
+    async def _get_tenant_id(self, request: Request, user: User) -> str:
+        """The tenant to act in. The audit log of another one than the user's own records it."""
         wanted = request.header(b"x-tenant-id")
         if wanted is None or wanted == user.tenant_id:
             return user.tenant_id
@@ -67,28 +68,28 @@ class LogInGuard:
         if not ids.is_canonical(wanted):
             raise _no_such_tenant()
         await request.state.database.write(
-            lambda tx: _note_visit(tx, request, user, wanted), wanted
+            lambda tx: _record_visit(tx, request, user, wanted), wanted
         )
         return wanted
 
 
-def administrator() -> LogInGuard:
+def administrator() -> BearerGuard:
     """A guard for the roles that manage keys, webhooks and people."""
-    return LogInGuard(rules.ADMINISTRATORS, own_account=False)
+    return BearerGuard(rules.ADMINISTRATORS, own_account=False)
 
 
-def logged_in() -> LogInGuard:
+def logged_in() -> BearerGuard:
     """A guard for what every user may do with their own account."""
-    return LogInGuard(rules.ROLES, own_account=True)
+    return BearerGuard(rules.ROLES, own_account=True)
 
 
-async def _note_visit(tx: Tx, request: Request, user: User, tenant_id: str) -> None:
+async def _record_visit(tx: Tx, request: Request, user: User, tenant_id: str) -> None:
     if await store.find_tenant(tx, tenant_id) is None:
         raise _no_such_tenant()
     actor = Actor("user", user.id, user.name)
     details = {"method": request.method, "path": request.path}
-    deed = AuditEntry("super_admin.acted", actor, request.address, None, details)
-    await audit.record(tx, tenant_id, deed, request.now_us)
+    entry = AuditEntry("super_admin.acted", actor, request.address, None, details)
+    await audit.record(tx, tenant_id, entry, request.now_us)
 
 
 def _no_such_tenant() -> NotFound:

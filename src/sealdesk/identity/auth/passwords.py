@@ -1,4 +1,4 @@
-"""Password hashes: argon2id, at most four at once, so that log-ins cannot starve the API."""
+"""Password hashes: argon2id, at most four at a time, so that log-ins leave CPU to the API."""
 
 import asyncio
 from collections.abc import Collection
@@ -12,8 +12,8 @@ from sealdesk.identity import rules
 
 _HASHER = PasswordHasher(time_cost=1, memory_cost=47104, parallelism=1)  # ASVS 5.0, appendix C
 _THREADS = ThreadPoolExecutor(4, thread_name_prefix="password")
-# Of a random text that nobody kept: looked at when there is no user, for the same work.
-_NOBODYS_HASH = (
+# The hash of a discarded random text: verified when there is no user, which takes the same time.
+_UNKNOWN_USER_HASH = (
     "$argon2id$v=19$m=47104,t=1,p=1"
     "$wrE5HpC9xm3t63pUdvkiWw$gjmbyiki/DhBVLjZrb41nK6Se1JfgHb7ilvoXYDSocU"
 )
@@ -33,27 +33,27 @@ def hash_now(password: str) -> str:
 
 
 def find_fault(password: str, own_words: Collection[str]) -> tuple[str, str] | None:
-    """Why nobody should take this as a new password: a code, and what would be right."""
+    """The code and the text of what is wrong with a new password; None when it is good."""
     if rules.is_own(password, own_words):
         return "own_name", _TOO_NEAR
     return ("common_password", _TOO_COMMON) if _is_common(password) else None
 
 
-async def hash_of_new(password: str, own_words: Collection[str]) -> str:
-    """The hash of a password that is to be set. Raises Invalid for one that is easily guessed."""
+async def hash_new(password: str, own_words: Collection[str]) -> str:
+    """The hash of a new password. Raises ValidationFailed for one that is easily guessed."""
     return await asyncio.get_running_loop().run_in_executor(
-        _THREADS, _hash_of_new_now, password, own_words
+        _THREADS, _hash_new_now, password, own_words
     )
 
 
 async def is_right(password: str, password_hash: str | None) -> bool:
-    """Whether the password fits; without a hash the same work is done, and it does not."""
+    """Whether the password is right; without a hash False, after the same time."""
     return await asyncio.get_running_loop().run_in_executor(
         _THREADS, _is_right_now, password, password_hash
     )
 
 
-def _hash_of_new_now(password: str, own_words: Collection[str]) -> str:
+def _hash_new_now(password: str, own_words: Collection[str]) -> str:
     fault = find_fault(password, own_words)
     if fault is not None:
         raise invalid([Fault("/new", *fault)])
@@ -69,7 +69,7 @@ def _is_common(password: str) -> bool:
 
 def _is_right_now(password: str, password_hash: str | None) -> bool:
     try:
-        _HASHER.verify(password_hash or _NOBODYS_HASH, password)
+        _HASHER.verify(password_hash or _UNKNOWN_USER_HASH, password)
     except (VerifyMismatchError, InvalidHashError):
         return False
     return password_hash is not None

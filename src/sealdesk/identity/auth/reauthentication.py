@@ -1,4 +1,6 @@
-"""The password once more, for what outlasts a log-in that is no longer fresh."""
+"""Reauthentication: sensitive forms ask for the password when the log-in is not recent."""
+
+import msgspec
 
 from sealdesk.errors import (
     ApiError,
@@ -9,46 +11,52 @@ from sealdesk.errors import (
     invalid,
 )
 from sealdesk.identity.auth import login, session, tokens
-from sealdesk.identity.auth.tokens import Token
-from sealdesk.identity.rules import Login, User
+from sealdesk.identity.rules import Login, Token, User
 from sealdesk.web import body
 from sealdesk.web.pages import forms
 from sealdesk.web.pages.i18n import gettext
 from sealdesk.web.pages.messages import translate
+from sealdesk.web.proof import Proof, Visitor
 from sealdesk.web.request import Request
 
 _FIELD = "password"
 
 
-async def confirm(request: Request, user: User, token: Token) -> None:
-    """Begin a new session with the password of the form; without it this call changes nothing."""
+async def confirm(request: Request, user: User, token: Token, proof: Proof) -> Proof:
+    """Begin a new session with the password of the form; without it the request may not write."""
     password = forms.read(request).text(_FIELD)
-    refusal: ApiError | None = None
-    words = gettext("Type your password to go on. Nothing is changed yet.")
+    error: ApiError | None = None
+    text = gettext("Type your password to go on. Nothing is changed yet.")
     if password:
         try:
             given = body.convert({"email": user.email, "password": password}, Login)
-            await login.prove_password(request, given.email, given.password)
-            return await _begin_anew(request, user, token)
+            await login.check_password(request, given.email, given.password)
+            return await _begin_session(request, user, token, proof)
         except (ValidationFailed, Unauthorized) as wrong:
-            refusal, words = wrong, gettext("That is not your password.")
+            error, text = wrong, gettext("That is not your password.")
         except TooManyRequests as too_many:
-            refusal, words = too_many, translate(too_many.detail)
-    _withhold(request, words, refusal)
-    request.visitor = session.visitor(request, user, token, words)
+            error, text = too_many, translate(too_many.detail)
+    return _refuse_writes(proof, session.visitor(request, user, token, text), error)
 
 
-async def _begin_anew(request: Request, user: User, token: Token) -> None:
-    """As at a log-in: another token, and the one before ends."""
-    text = login.access_token(request, user)
-    await login.end(request, token)
-    request.response_headers.append(session.begin(request, text))
-    begun = tokens.opened(text, request.state.settings.jwt_secret, request.now_us)
-    request.visitor = session.visitor(request, user, begun)
+async def _begin_session(request: Request, user: User, token: Token, proof: Proof) -> Proof:
+    """A new token takes the place of the one before, as at a log-in."""
+    access_token = login.access_token(request, user)
+    await login.end_session(request, token)
+    begun = tokens.decode(access_token, request.state.settings.jwt_secret, request.now_us)
+    return msgspec.structs.replace(
+        proof,
+        visitor=session.visitor(request, user, begun),
+        response_headers=(*proof.response_headers, session.begin(request, access_token)),
+    )
 
 
-def _withhold(request: Request, words: str, refusal: ApiError | None) -> None:
-    request.pending_refusal = invalid([Fault(f"/{_FIELD}", "required", words)])
-    if refusal is not None:
-        request.pending_refusal.status = refusal.status
-        request.response_headers += [(n.encode(), v.encode()) for n, v in refusal.headers]
+def _refuse_writes(proof: Proof, visitor: Visitor, error: ApiError | None) -> Proof:
+    refusal = invalid([Fault(f"/{_FIELD}", "required", visitor.password_error)])
+    headers = proof.response_headers
+    if error is not None:
+        refusal.status = error.status
+        headers += tuple((name.encode(), value.encode()) for name, value in error.headers)
+    return msgspec.structs.replace(
+        proof, visitor=visitor, pending_refusal=refusal, response_headers=headers
+    )

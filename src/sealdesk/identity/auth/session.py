@@ -1,35 +1,35 @@
-"""The session of a browser: an access token in a cookie, and what its forms must carry."""
+"""The session of a browser: an access token in a cookie, and the token that its forms carry."""
 
 import hmac
 
 from sealdesk.identity import rules
 from sealdesk.identity.auth import tokens
-from sealdesk.identity.auth.tokens import Token
-from sealdesk.identity.rules import User
-from sealdesk.web.request import Header, Request, Visitor
+from sealdesk.identity.rules import Token, User
+from sealdesk.web.proof import Visitor
+from sealdesk.web.request import Header, Request
 
 _NAME = "sealdesk"
 _FLAGS = "Path=/; HttpOnly; SameSite=Lax"
-_FRESH_US = 15 * 60 * 1_000_000  # docs/decisions/0019
+_RECENT_LOGIN_US = 15 * 60 * 1_000_000  # docs/decisions/0019
 
 
 def find(request: Request) -> str | None:
-    """The access token that the cookie holds, however good; None without one, or with two."""
+    """The access token in the cookie, valid or not; None without one, or with two."""
     return request.cookie(_name(request))
 
 
 def get(request: Request) -> Token:
-    """The session's token. Raises Unproven unless there is one that has not expired."""
-    text = find(request)
-    if text is None:
-        raise tokens.refused("jwt_required", "Log in.")
-    return tokens.opened(text, request.state.settings.jwt_secret, request.now_us)
+    """The session's token. Raises Unauthorized unless there is one that has not expired."""
+    access_token = find(request)
+    if access_token is None:
+        raise rules.unauthorized("jwt_required", "Log in.")
+    return tokens.decode(access_token, request.state.settings.jwt_secret, request.now_us)
 
 
-def is_due(request: Request, token: Token) -> bool:
-    """Whether to go on with a session: a person came to a page, and its token is half over.
+def is_renewal_due(request: Request, token: Token) -> bool:
+    """Whether to renew a session: a user navigates to a page, and half the token's life is over.
 
-    A page that asks by itself keeps no session alive; browsers say so where they say it at all.
+    Requests of scripts keep no session alive; browsers that send `sec-fetch-mode` tell them apart.
     """
     is_visit = request.headers.get(b"sec-fetch-mode", b"navigate") == b"navigate"
     left_s = (token.expires_at - request.now_us) // 1_000_000
@@ -37,18 +37,20 @@ def is_due(request: Request, token: Token) -> bool:
     return request.method == "GET" and is_visit and left_s < rules.TOKEN_LIFE_S // 2 and is_longer
 
 
-def visitor(request: Request, user: User, token: Token, wrong: str = "") -> Visitor:
-    """Who a session lets in. wrong: with the password that was asked for once more.
+def is_recent_login(request: Request, token: Token) -> bool:
+    """Whether the log-in was in the last 15 minutes; renewing the token does not count as one."""
+    return request.now_us - token.issued_at <= _RECENT_LOGIN_US
 
-    A renewed token still says when the log-in was, so being renewed makes nobody fresh.
-    """
+
+def visitor(request: Request, user: User, token: Token, password_error: str = "") -> Visitor:
+    """The user of a session. password_error: what is wrong with the password of a form."""
     return Visitor(
         name=user.name,
         email=user.email,
         is_administrator=user.role in rules.ADMINISTRATORS,
         form_token=form_token(request, token),
-        is_fresh=request.now_us - token.issued_at <= _FRESH_US,
-        wrong=wrong,
+        has_recent_login=is_recent_login(request, token),
+        password_error=password_error,
     )
 
 
@@ -58,19 +60,19 @@ def begin(request: Request, access_token: str) -> Header:
 
 
 def end(request: Request) -> Header:
-    """The header that makes a browser forget its session."""
+    """The header that deletes the session's cookie."""
     return _header(request, "", "; Max-Age=0")
 
 
 def form_token(request: Request, token: Token) -> str:
-    """What the forms of this session carry, and no other site can know."""
+    """The token in the forms of this session, which no other site can know."""
     secret = request.state.settings.jwt_secret
     return hmac.digest(secret, f"sealdesk form {token.id}".encode(), "sha256").hex()
 
 
-def _header(request: Request, value: str, further: str) -> Header:
+def _header(request: Request, value: str, attributes: str) -> Header:
     secure = "; Secure" if request.is_https else ""
-    return b"set-cookie", f"{_name(request)}={value}; {_FLAGS}{secure}{further}".encode()
+    return b"set-cookie", f"{_name(request)}={value}; {_FLAGS}{secure}{attributes}".encode()
 
 
 def _name(request: Request) -> str:

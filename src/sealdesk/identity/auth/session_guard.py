@@ -1,68 +1,83 @@
-"""Proving who looks at a page: a session's cookie, and that a page of ours sent the form."""
+"""The guards of pages: the cookie of a session, and a form token for every POST."""
 
 from contextlib import suppress
 from typing import Literal
 
+import msgspec
+
 from sealdesk.caller import Actor, Caller
-from sealdesk.errors import Forbidden, Unauthorized
+from sealdesk.errors import ApiError, Forbidden, Unauthorized
 from sealdesk.identity.auth import login, reauthentication, session
-from sealdesk.identity.auth.tokens import Token
-from sealdesk.identity.rules import User
+from sealdesk.identity.rules import Token, User
 from sealdesk.web.pages import forms
-from sealdesk.web.request import Request, Visitor
+from sealdesk.web.proof import NOTHING_PROVEN, Proof
+from sealdesk.web.request import Request
 
 
 class SessionGuard:
-    """The guard of people's pages: a session, and one of the roles in `needs`.
+    """A session, and one of the roles in `needs`.
 
-    is_careful: forms of an old log-in change nothing without the password.
+    needs_reauthentication: a form of an older log-in writes nothing without the password.
     """
 
     scheme: Literal["session"] = "session"
     fails: tuple[str, ...] = ()
 
-    def __init__(self, needs: tuple[str, ...], *, is_careful: bool = False) -> None:
+    def __init__(self, needs: tuple[str, ...], *, needs_reauthentication: bool = False) -> None:
         self.needs = needs
-        self.is_careful = is_careful
+        self.needs_reauthentication = needs_reauthentication
 
-    async def prove(self, request: Request) -> None:
-        """Set the caller and the visitor. Raises Unproven, Forbidden, TooLarge, WrongType."""
+    async def prove(self, request: Request) -> Proof:
+        """Raises Unauthorized, Forbidden, ContentTooLarge, UnsupportedMediaType."""
         is_form = request.method == "POST"
         if is_form:
             forms.check_sender(request)
-            # Before the session is looked at: the log-in carries along what was typed.
+            # Before the session is checked: the log-in page carries the form's fields along.
             await request.read_body()
         token = session.get(request)
-        user, visitor = await _met(request, token)
-        if user.role not in self.needs:
-            raise Forbidden("insufficient_role", f"This needs {' or '.join(self.needs)}.")
-        if is_form:
-            forms.check_token(request, visitor.form_token)
+        user, proof = await _load_session(request, token)
+        try:
+            if user.role not in self.needs:
+                raise Forbidden("insufficient_role", f"This needs {' or '.join(self.needs)}.")
+            if is_form:
+                proof = await self._check_form(request, user, token, proof)
+        except ApiError as error:
+            return msgspec.structs.replace(proof, refusal=error)
         actor = Actor("user", user.id, user.name)
-        request.caller = Caller(user.tenant_id, actor, frozenset((user.role,)), request.address)
-        if is_form and self.is_careful and not visitor.is_fresh:
-            await reauthentication.confirm(request, user, token)
+        caller = Caller(user.tenant_id, actor, frozenset((user.role,)), request.address)
+        return msgspec.structs.replace(proof, caller=caller)
+
+    async def _check_form(self, request: Request, user: User, token: Token, proof: Proof) -> Proof:
+        forms.check_token(request, session.form_token(request, token))
+        is_recent = session.is_recent_login(request, token)
+        if self.needs_reauthentication and not is_recent:
+            return await reauthentication.confirm(request, user, token, proof)
+        return proof
 
 
 class VisitorGuard:
-    """The guard of pages for everybody; whoever is logged in is known."""
+    """The guard of pages for everyone; a user who is logged in is known."""
 
     scheme: Literal["session"] = "session"
     needs: tuple[str, ...] = ()
     fails: tuple[str, ...] = ()
 
-    async def prove(self, request: Request) -> None:
-        """Set the visitor, if there is a log-in. Raises Forbidden, TooLarge, WrongType."""
+    async def prove(self, request: Request) -> Proof:
+        """Raises Forbidden, ContentTooLarge, UnsupportedMediaType."""
         if request.method == "POST":
             forms.check_sender(request)
             await request.read_body()
         with suppress(Unauthorized):
-            await _met(request, session.get(request))
+            _, proof = await _load_session(request, session.get(request))
+            return proof
+        return NOTHING_PROVEN
 
 
-async def _met(request: Request, token: Token) -> tuple[User, Visitor]:
+async def _load_session(request: Request, token: Token) -> tuple[User, Proof]:
+    """The user of a session, and its proof, which renews the session's cookie when it is due."""
     user = await login.get_user(request, token)
-    if session.is_due(request, token):
-        request.response_headers.append(session.begin(request, login.renewed(request, user, token)))
-    request.visitor = session.visitor(request, user, token)
-    return user, request.visitor
+    visitor = session.visitor(request, user, token)
+    if not session.is_renewal_due(request, token):
+        return user, Proof(visitor=visitor)
+    cookie = session.begin(request, login.renewed_token(request, user, token))
+    return user, Proof(visitor=visitor, response_headers=(cookie,))

@@ -1,52 +1,43 @@
-"""Access tokens: JWTs of one algorithm, made and read here only."""
+"""Access tokens: JWTs of one algorithm, encoded and decoded here only."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from sealdesk.errors import Unauthorized
 from sealdesk.identity import rules
-from sealdesk.identity.rules import User
+from sealdesk.identity.rules import Token, User
 from sealdesk.web.request import Request
 
 _ALGORITHM = "HS256"
-_LATEST_S = 2**40
+_MAX_TIME_S = 2**40
 _REQUIRED = ["iss", "aud", "sub", "jti", "iat", "exp", "tenant_id", "role"]
 
 
-class Token(NamedTuple):
-    """What a valid token says. issued_at: microseconds, at the log-in; expires_at: too."""
+def encode(user: User, secret: bytes, *, token_id: str, login_at: int, now_us: int) -> str:
+    """A token that is valid from now on, of a log-in at `login_at` (microseconds)."""
+    import jwt  # late: it takes a tenth of the time that the server needs to start
 
-    id: str
-    user_id: str
-    tenant_id: str
-    role: str
-    issued_at: int
-    expires_at: int
-
-
-def issue(user: User, secret: bytes, *, token_id: str, began_us: int, now_us: int) -> str:
-    """A token of a log-in that began then, to be used from now on."""
-    import jwt  # late: it would be a tenth of the time that the server needs to start
-
-    claims = rules.claims(user, token_id=token_id, began_us=began_us, now_us=now_us)
+    claims = rules.claims(user, token_id=token_id, login_at=login_at, now_us=now_us)
     return jwt.encode(claims, secret, algorithm=_ALGORITHM)
 
 
 def read(request: Request) -> Token:
-    """The bearer token of a call. Raises Unproven unless we issued it and it has not expired."""
+    """The bearer token of a request. Raises Unauthorized unless it is valid."""
     header = request.headers.get(b"authorization")
     if header is None or request.is_repeated(b"authorization"):
-        raise refused(
+        raise rules.unauthorized(
             "jwt_required", "Log in with POST /api/v1/auth/login and send Authorization: Bearer …"
         )
     scheme, _, text = header.decode("latin-1").strip().partition(" ")
     if scheme.lower() != "bearer":
-        raise refused("jwt_required", "Authorization must be Bearer and an access token.")
-    return opened(text.strip(), request.state.settings.jwt_secret, request.now_us)
+        raise rules.unauthorized(
+            "jwt_required", "Authorization must be Bearer and an access token."
+        )
+    return decode(text.strip(), request.state.settings.jwt_secret, request.now_us)
 
 
-def opened(text: str, secret: bytes, now_us: int) -> Token:
-    """What a token says. Raises Unproven unless we issued it and it has not expired."""
-    import jwt
+def decode(text: str, secret: bytes, now_us: int) -> Token:
+    """Raises Unauthorized unless we issued the token and it has not expired."""
+    import jwt  # late, as above
 
     try:
         claims = jwt.decode(
@@ -55,15 +46,15 @@ def opened(text: str, secret: bytes, now_us: int) -> Token:
             algorithms=[_ALGORITHM],
             audience="sealdesk-api",
             issuer="sealdesk",
-            # The time is compared below, with the clock that everything else goes by.
+            # Expiry is checked below, against the service's own clock.
             options={"require": _REQUIRED, "verify_exp": False, "verify_iat": False},
         )
     # A header nested a thousand levels deep ends in a RecursionError.
     except (jwt.InvalidTokenError, RecursionError) as error:
-        raise _not_ours() from error
+        raise _invalid() from error
     token = _token(claims)
     if token.expires_at <= now_us:
-        raise refused("token_expired", "The access token has expired. Log in again.")
+        raise rules.unauthorized("token_expired", "The access token has expired. Log in again.")
     return token
 
 
@@ -71,15 +62,11 @@ def _token(claims: dict[str, Any]) -> Token:
     texts = [claims[name] for name in ("jti", "sub", "tenant_id", "role")]
     times = [claims[name] for name in ("iat", "exp")]
     are_texts = all(isinstance(text, str) for text in texts)
-    are_times = all(isinstance(at, int | float) and 0 <= at < _LATEST_S for at in times)
+    are_times = all(isinstance(at, int | float) and 0 <= at < _MAX_TIME_S for at in times)
     if not (are_texts and are_times):
-        raise _not_ours()
+        raise _invalid()
     return Token(*texts, *(round(at * 1_000_000) for at in times))
 
 
-def _not_ours() -> Unauthorized:
-    return refused("invalid_token", "The access token is not one of ours. Log in.")
-
-
-def refused(code: str, detail: str) -> Unauthorized:
-    return Unauthorized(code, detail, headers=(("www-authenticate", "Bearer"),))
+def _invalid() -> Unauthorized:
+    return rules.unauthorized("invalid_token", "The access token is not one of ours. Log in.")

@@ -3,8 +3,9 @@
 from sealdesk import clock
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, NotFound, TooManyRequests, Unauthorized, ValidationFailed
-from sealdesk.identity import people_actions, rules, store
+from sealdesk.identity import rules, store
 from sealdesk.identity.auth import login, session
+from sealdesk.identity.people import actions
 from sealdesk.identity.rules import NameChange, PasswordChange, User
 from sealdesk.identity.store import Tenant
 from sealdesk.web import body
@@ -31,9 +32,7 @@ async def rename(request: Request) -> Response:
     except ValidationFailed as refusal:
         return await _account(request, refusal, forms.faults_by_field(refusal), typed)
     await request.write(
-        lambda tx: people_actions.rename(
-            tx, request.caller, own_id, wanted.name, now_us=request.now_us
-        )
+        lambda tx: actions.rename(tx, request.caller, own_id, wanted.name, now_us=request.now_us)
     )
     return render.redirect(request, f"{return_paths.ACCOUNT}?changed=name")
 
@@ -46,8 +45,8 @@ async def change_password(request: Request) -> Response:
     typed = {"current": form.text("current"), "new": form.text("new")}
     try:
         change = body.convert(typed, PasswordChange)
-        await login.prove_password(request, user.email, change.current)
-        began_us = await login.change_password(request, user, change.new)
+        await login.check_password(request, user.email, change.current)
+        login_at = await login.change_password(request, user, change.new)
     except ValidationFailed as refusal:
         return await _account(request, refusal, forms.faults_by_field(refusal))
     except Unauthorized as refusal:
@@ -55,7 +54,7 @@ async def change_password(request: Request) -> Response:
         return await _account(request, refusal, {"current": wrong})
     except TooManyRequests as refusal:
         return await _account(request, refusal, {"current": translate(refusal.detail)})
-    token = login.access_token(request, user, began_us)
+    token = login.access_token(request, user, login_at)
     return render.redirect(
         request, f"{return_paths.ACCOUNT}?changed=password", session.begin(request, token)
     )
@@ -95,7 +94,7 @@ async def _account(
         typed=user.name if typed is None else typed,
         tenant=tenant,
         faults=faults or {},
-        ends_at=clock.iso(rules.latest_us(token.issued_at)),
+        ends_at=clock.iso(rules.session_end(token.issued_at)),
         changed=forms.read_query(request).text("changed"),
     )  # fmt: skip
     if refusal is not None:

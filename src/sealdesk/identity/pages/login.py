@@ -1,4 +1,6 @@
-"""Log-in, log-out and a forgotten password as pages."""
+"""Pages to log in, to log out and to reset a password."""
+
+import msgspec
 
 from sealdesk.errors import (
     ApiError,
@@ -38,7 +40,7 @@ async def log_in(request: Request) -> Response:
         given = body.convert({"email": email, "password": form.text("password")}, Login)
         user = await login.log_in(request, given.email, given.password)
         if request.visitor is not None:
-            await login.end(request, session.get(request))
+            await login.end_session(request, session.get(request))
     except (ValidationFailed, Unauthorized, TooManyRequests, ServiceUnavailable) as refusal:
         return await _ask(request, wanted, typed=typed, email=email, refusal=refusal)
     token = login.access_token(request, user)
@@ -46,8 +48,9 @@ async def log_in(request: Request) -> Response:
         return render.redirect(
             request, wanted or return_paths.LOG_IN, session.begin(request, token)
         )
-    begun = tokens.opened(token, request.state.settings.jwt_secret, request.now_us)
-    request.visitor = session.visitor(request, user, begun)
+    begun = tokens.decode(token, request.state.settings.jwt_secret, request.now_us)
+    visitor = session.visitor(request, user, begun)
+    request.proof = msgspec.structs.replace(request.proof, visitor=visitor)
     response = await error_pages.resubmission_page(request, typed, wanted)
     response.headers.append(session.begin(request, token))
     return response

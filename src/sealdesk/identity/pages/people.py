@@ -2,7 +2,8 @@
 
 from sealdesk import clock
 from sealdesk.errors import ApiError, Conflict, Forbidden, ValidationFailed
-from sealdesk.identity import people_actions, rules, store
+from sealdesk.identity import rules, store
+from sealdesk.identity.people import actions
 from sealdesk.identity.rules import Invitation, NameChange, RoleChange, User
 from sealdesk.paging import PageRequest
 from sealdesk.web import body
@@ -48,7 +49,7 @@ async def invite(request: Request) -> Response:
     try:
         wanted = body.convert({**typed, "name": _name(typed)}, Invitation)
         user, token = await request.write(
-            lambda tx: people_actions.invite(tx, request.caller, wanted, now_us=request.now_us)
+            lambda tx: actions.invite(tx, request.caller, wanted, now_us=request.now_us)
         )
     except (ValidationFailed, Conflict, Forbidden) as refusal:
         return await _invitation(request, typed, refusal)
@@ -71,7 +72,7 @@ async def make_link(request: Request) -> Response:
     (user_id,) = request.params
     try:
         user, token = await request.write(
-            lambda tx: people_actions.make_link(tx, request.caller, user_id, now_us=request.now_us)
+            lambda tx: actions.make_link(tx, request.caller, user_id, now_us=request.now_us)
         )
     except (ValidationFailed, Conflict, Forbidden) as refusal:
         return await _person(request, refusal)
@@ -86,7 +87,7 @@ async def rename(request: Request) -> Response:
     try:
         wanted = body.convert({"name": typed}, NameChange)
         await request.write(
-            lambda tx: people_actions.rename(
+            lambda tx: actions.rename(
                 tx, request.caller, user_id, wanted.name, now_us=request.now_us
             )
         )
@@ -103,9 +104,7 @@ async def change_role(request: Request) -> Response:
     try:
         wanted = body.convert({"role": forms.read(request).text("role")}, RoleChange)
         await request.write(
-            lambda tx: people_actions.change_role(
-                tx, request.caller, user_id, wanted.role, now_us=now_us
-            )
+            lambda tx: actions.change_role(tx, request.caller, user_id, wanted.role, now_us=now_us)
         )
     except (ValidationFailed, Conflict, Forbidden) as refusal:
         return await _person(request, refusal)
@@ -125,7 +124,7 @@ async def deactivate(request: Request) -> Response:
     now_us = request.state.clock.now_us()
     try:
         await request.write(
-            lambda tx: people_actions.deactivate(tx, request.caller, user_id, now_us=now_us)
+            lambda tx: actions.deactivate(tx, request.caller, user_id, now_us=now_us)
         )
     except ValidationFailed as refusal:
         return await _person(request, refusal, template="deactivate.html")
@@ -141,7 +140,7 @@ async def reactivate(request: Request) -> Response:
     now_us = request.state.clock.now_us()
     try:
         await request.write(
-            lambda tx: people_actions.reactivate(tx, request.caller, user_id, now_us=now_us)
+            lambda tx: actions.reactivate(tx, request.caller, user_id, now_us=now_us)
         )
     except (ValidationFailed, Forbidden) as refusal:
         return await _person(request, refusal)
@@ -155,8 +154,8 @@ async def _person(
     template: str = "person.html",
 ) -> Response:
     (user_id,) = request.params
-    user = await request.read(lambda tx: people_actions.get_person(tx, request.caller, user_id))
-    givable = rules.givable(request.caller.may)
+    user = await request.read(lambda tx: actions.get_user(tx, request.caller, user_id))
+    assignable = rules.assignable_roles(request.caller.may)
     return await render.page(
         request, f"identity/{template}", refusal.status if refusal else 200,
         person=user,
@@ -164,8 +163,8 @@ async def _person(
         role=forms.read(request).text("role") or user.role,
         created_at=clock.iso(user.created_at),
         is_self=user.id == request.caller.actor.id,
-        is_below=user.role in givable,
-        roles=givable,
+        is_below=user.role in assignable,
+        roles=assignable,
         faults=forms.faults_by_field(refusal) if isinstance(refusal, ValidationFailed) else {},
         wrong=_words(refusal),
     )  # fmt: skip
@@ -180,7 +179,7 @@ async def _invitation(
     return await render.page(
         request, "identity/invite.html", refusal.status if refusal else 200,
         typed=typed,
-        roles=rules.givable(request.caller.may),
+        roles=rules.assignable_roles(request.caller.may),
         faults=faults,
         wrong=_words(refusal) if isinstance(refusal, Forbidden) else "",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What administrators do with the people of their desk; each is one transaction's worth of work."""
+"""Actions of administrators on the users of their tenant; each runs in one transaction."""
 
 from typing import Any
 
@@ -11,26 +11,26 @@ from sealdesk.records import audit
 from sealdesk.records.audit import AuditEntry
 
 
-async def get_person(tx: Tx, caller: Caller, user_id: str) -> User:
-    """Raises Missing."""
+async def get_user(tx: Tx, caller: Caller, user_id: str) -> User:
+    """Raises NotFound."""
     user = await store.find(tx, caller.tenant_id, user_id)
     if user is None:
         raise NotFound
     return user
 
 
-async def invite(tx: Tx, caller: Caller, wanted: Invitation, *, now_us: int) -> tuple[User, str]:
-    """A new user without a password, and the one-time token with which they set one.
+async def invite(tx: Tx, caller: Caller, new: Invitation, *, now_us: int) -> tuple[User, str]:
+    """A new user without a password, and the one-time token with which they set it.
 
-    Raises Invalid, Forbidden for a role above the caller's, Clash when the address is taken.
+    Raises ValidationFailed, Forbidden for a role above the caller's, Conflict for a taken address.
     """
-    _check_role(caller, wanted.role)
+    _check_role(caller, new.role)
     user = await actions.create_user(
         tx,
         caller.tenant_id,
-        email=wanted.email,
-        name=wanted.name.strip(),
-        role=wanted.role,
+        email=new.email,
+        name=new.name.strip(),
+        role=new.role,
         password_hash=None,
         actor=caller.actor,
         address=caller.address,
@@ -40,89 +40,89 @@ async def invite(tx: Tx, caller: Caller, wanted: Invitation, *, now_us: int) -> 
 
 
 async def make_link(tx: Tx, caller: Caller, user_id: str, *, now_us: int) -> tuple[User, str]:
-    """A new one-time token for a user's password: an invitation as long as they have set none.
+    """A new one-time token for a user's password: an invitation while they have none.
 
-    Raises Missing, Forbidden for a user above the caller, Clash for one who is deactivated.
+    Raises NotFound, Forbidden for a user above the caller, Conflict for one who is deactivated.
     """
-    user = await _held(tx, caller, user_id)
+    user = await _lock_user(tx, caller, user_id)
     if not user.is_active:
         raise Conflict("user_inactive", "Reactivate them first: a link would let nobody in.")
     return user, await _make_link(tx, caller, user, now_us=now_us)
 
 
 async def rename(tx: Tx, caller: Caller, user_id: str, name: str, *, now_us: int) -> None:
-    """Give a user, or oneself, another name; what was written before keeps the old one.
+    """Rename a user, also the caller; earlier replies keep the old name.
 
-    Raises Missing, Forbidden for a user above the caller.
+    Raises NotFound, Forbidden for a user above the caller.
     """
-    user = await _held(tx, caller, user_id)
+    user = await _lock_user(tx, caller, user_id)
     if user.name == name:
         return
     await store.set_name(tx, user, name)
     changes = {"email": user.email, "name": [user.name, name]}
-    await _note(tx, caller, "user.renamed", user, changes, now_us)
+    await _record(tx, caller, "user.renamed", user, changes, now_us)
 
 
 async def change_role(tx: Tx, caller: Caller, user_id: str, role: Role, *, now_us: int) -> None:
-    """Give a user another role; their tokens end.
+    """Change a user's role, which ends their tokens.
 
-    Raises Missing, Forbidden for a user or a role above the caller, Clash for the last
+    Raises NotFound, Forbidden for a user or a role above the caller, Conflict for the last
     administrator.
     """
     _check_role(caller, role)
-    user = await _held(tx, caller, user_id)
+    user = await _lock_user(tx, caller, user_id)
     if user.role == role:
         return
     if role not in ADMINISTRATORS:
         await _check_not_last(tx, user)
     await store.set_role(tx, user, role, tokens_from=now_us)
     changes = {"email": user.email, "role": [user.role, role]}
-    await _note(tx, caller, "user.role_changed", user, changes, now_us)
+    await _record(tx, caller, "user.role_changed", user, changes, now_us)
 
 
 async def deactivate(tx: Tx, caller: Caller, user_id: str, *, now_us: int) -> None:
-    """Shut a user out at once; all that is theirs stays.
+    """End a user's access at once; their data stays.
 
-    Raises Missing, Forbidden for a user above the caller, Clash for the last administrator.
+    Raises NotFound, Forbidden for a user above the caller, Conflict for the last administrator.
     """
-    user = await _held(tx, caller, user_id)
+    user = await _lock_user(tx, caller, user_id)
     if not user.is_active:
         return
     await _check_not_last(tx, user)
     await store.set_active(tx, user, False, tokens_from=now_us)
-    await store.drop_resets_of(tx, user.tenant_id, user.id)
-    await _note(tx, caller, "user.deactivated", user, {"email": user.email}, now_us)
+    await store.delete_resets(tx, user.tenant_id, user.id)
+    await _record(tx, caller, "user.deactivated", user, {"email": user.email}, now_us)
 
 
 async def reactivate(tx: Tx, caller: Caller, user_id: str, *, now_us: int) -> None:
-    """Let a user log in again. Raises Missing, Forbidden for a user above the caller."""
-    user = await _held(tx, caller, user_id)
+    """Let a user log in again. Raises NotFound, Forbidden for a user above the caller."""
+    user = await _lock_user(tx, caller, user_id)
     if user.is_active:
         return
-    # Tokens of before stay ended.
+    # Tokens from before the deactivation stay invalid.
     await store.set_active(tx, user, True, tokens_from=now_us)
-    await _note(tx, caller, "user.reactivated", user, {"email": user.email}, now_us)
+    await _record(tx, caller, "user.reactivated", user, {"email": user.email}, now_us)
 
 
-async def _held(tx: Tx, caller: Caller, user_id: str) -> User:
-    """The user, whom nobody else changes before this is done; nor any other of the tenant.
+async def _lock_user(tx: Tx, caller: Caller, user_id: str) -> User:
+    """The user, with the changes of all users of the tenant locked.
 
-    Two administrators who shut each other out at once would both find the other one still there.
+    Otherwise two administrators who deactivate each other at once would both succeed.
     """
     await tx.lock(f"people {caller.tenant_id}")
-    user = await get_person(tx, caller, user_id)
-    if user.role not in rules.givable(caller.may):
+    user = await get_user(tx, caller, user_id)
+    if user.role not in rules.assignable_roles(caller.may):
         raise Forbidden("insufficient_role", "Only a super_admin can change a super_admin.")
     return user
 
 
 def _check_role(caller: Caller, role: Role) -> None:
-    if role not in rules.givable(caller.may):
+    if role not in rules.assignable_roles(caller.may):
         raise Forbidden("insufficient_role", "You cannot give a role above your own.")
 
 
 async def _check_not_last(tx: Tx, user: User) -> None:
-    """Raises Clash when nobody else can administer the tenant."""
+    """Raises Conflict when the tenant has no other administrator."""
     if user.role in ADMINISTRATORS and not await store.has_other_administrator(tx, user):
         raise Conflict(
             "last_administrator",
@@ -139,12 +139,12 @@ async def _make_link(tx: Tx, caller: Caller, user: User, *, now_us: int) -> str:
         address=caller.address,
         now_us=now_us,
         life_us=rules.INVITATION_LIFE_US if is_invited else rules.RESET_LINK_LIFE_US,
-        what="user.invited" if is_invited else "user.reset_link_made",
+        action="user.invited" if is_invited else "user.reset_link_made",
     )
 
 
-async def _note(
-    tx: Tx, caller: Caller, what: str, user: User, details: dict[str, Any], now_us: int
+async def _record(
+    tx: Tx, caller: Caller, action: str, user: User, details: dict[str, Any], now_us: int
 ) -> None:
-    deed = AuditEntry(what, caller.actor, caller.address, user.id, details)
-    await audit.record(tx, user.tenant_id, deed, now_us)
+    entry = AuditEntry(action, caller.actor, caller.address, user.id, details)
+    await audit.record(tx, user.tenant_id, entry, now_us)

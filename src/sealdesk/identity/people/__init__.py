@@ -1,0 +1,1 @@
+"""The users of a tenant, as administrators manage them."""

@@ -1,0 +1,52 @@
+"""What a guard has proven about a request."""
+
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from sealdesk.caller import Caller
+from sealdesk.db.engine import Tx
+from sealdesk.errors import ApiError
+from sealdesk.telemetry.key_usage import KeyUse
+
+
+class Visitor(msgspec.Struct, frozen=True):
+    """The user who is logged in, as far as a page shows them.
+
+    form_token: what every form of this session must carry.
+    has_recent_login: otherwise some forms ask for the password again.
+    password_error: what is wrong with the password that such a form has sent.
+    """
+
+    name: str
+    email: str
+    is_administrator: bool
+    form_token: str
+    has_recent_login: bool
+    password_error: str = ""
+
+
+class Proof(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of a guard: who calls, and what the request and its response need of the guard.
+
+    caller: None on routes without authentication.
+    refusal: why the request is refused; the rest of the proof still shapes the response.
+    pending_refusal: why the request may not write, though its caller is authenticated.
+    in_transaction: runs first in every write transaction of the request.
+    prove_again: a new proof for a request that waits; raises what the request is then refused with.
+    response_headers: added to every response.
+    key_use: the API key whose use is counted.
+    visitor: the user who is logged in, on pages.
+    """
+
+    caller: Caller | None = None
+    refusal: ApiError | None = None
+    pending_refusal: ApiError | None = None
+    in_transaction: Callable[[Tx], Awaitable[None]] | None = None
+    prove_again: Callable[[], Awaitable["Proof"]] | None = None
+    response_headers: tuple[tuple[bytes, bytes], ...] = ()
+    key_use: KeyUse | None = None
+    visitor: Visitor | None = None
+
+
+NOTHING_PROVEN = Proof()
