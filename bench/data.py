@@ -155,15 +155,15 @@ async def _is_as_written(tx: Tx, tenant_id: str) -> bool:
     """Whether the ready JSON in the newest rows is what the service would write today."""
     sample = await tx.fetch_all(_NEWEST, {"tenant_id": tenant_id, "limit": _CHECKED_TICKETS})
     for row in sample:
-        found = await tickets.find(tx, tenant_id, row["id"])
-        shown = await tickets.find_shown(tx, tenant_id, row["id"])
+        stored = await tickets.find(tx, tenant_id, row["id"])
+        view = await tickets.find_view(tx, tenant_id, row["id"])
         customer = await customers.find(tx, tenant_id, row["customer_id"])
-        if found is None or shown is None or customer is None:
+        if stored is None or view is None or customer is None:
             return False
-        document = ticket_rules.document(found.ticket)
-        if shown.document != ticket_rules.with_customer(document, found.reference):
+        document = ticket_rules.ready_document(stored.ticket)
+        if view.json != ticket_rules.with_customer(document, stored.reference):
             return False
-        if found.reference != customer_rules.reference(customer):
+        if stored.reference != customer_rules.reference(customer):
             return False
     return bool(sample)
 

@@ -75,8 +75,8 @@ class Sample:
     def _ticket(self, ticket_id: str) -> TicketResponse:
         with closing(self._connect()) as connection:
             tx = SqliteTx(connection)
-            shown = drive(actions.get_shown(tx, self._data.big, ticket_id))
-        return msgspec.json.decode(shown.document, type=TicketResponse)
+            view = drive(actions.get_view(tx, self._data.big, ticket_id))
+        return msgspec.json.decode(view.json, type=TicketResponse)
 
     def _cursor(self, ticket_id: str) -> str:
         return seal_cursor(self._ring, Listing(self._data.big, TICKETS, {}), [ticket_id])

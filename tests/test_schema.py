@@ -25,10 +25,7 @@ ACROSS_TENANTS = {
     "event_log/events.py _PENDING": ("events.list_pending(", "worker/sequencer.py"),
     "api_keys/store.py _PRUNE_SIGNATURES": ("api_keys.prune_signatures(", "worker/retention.py"),
     "api_keys/store.py _PRUNE_USAGE": ("api_keys.prune_usage(", "worker/retention.py"),
-    "tickets/store/history.py _PRUNE_ANSWERING": (
-        "history.prune_answering(",
-        "worker/retention.py",
-    ),
+    "tickets/store/replying.py _PRUNE": ("replying.prune_replying(", "worker/retention.py"),
     "records/idempotency.py _PRUNE": ("idempotency.prune(", "worker/retention.py"),
     "search/store/tickets.py _LOOK": ("queue.list_behind(", "worker/indexer.py"),
     "search/store/tickets.py _LAST_NUMBER": ("queue.put(", "worker/indexer.py"),

@@ -155,7 +155,7 @@ PAGES: tuple[Route, ...] = (
     Route("POST", "/reset", _EVERYBODY, identity_pages.reset),
     # Tickets.
     Route("GET", "/tickets", _PERSON, inbox_pages.inbox),
-    Route("GET", "/tickets/arrived", _PERSON, inbox_pages.arrived),
+    Route("GET", "/tickets/arrived", _PERSON, inbox_pages.new_tickets),
     Route("POST", "/tickets/bulk", _PERSON, bulk_pages.change_tickets),
     # One's own account, and the language of the pages.
     Route("GET", "/account", _PERSON, account_pages.show_account),
@@ -178,8 +178,8 @@ PAGES: tuple[Route, ...] = (
     Route("POST", "/tickets/{id}", _PERSON, ticket_pages.change_ticket),
     Route("GET", "/tickets/{id}/reply", _PERSON, ticket_pages.show_ticket),
     Route("POST", "/tickets/{id}/reply", _PERSON, ticket_pages.reply),
-    Route("GET", "/tickets/{id}/answering", _PERSON, ticket_pages.tell_news),
-    Route("POST", "/tickets/{id}/answering", _PERSON, ticket_pages.tell_news),
+    Route("GET", "/tickets/{id}/answering", _PERSON, ticket_pages.show_news),
+    Route("POST", "/tickets/{id}/answering", _PERSON, ticket_pages.show_news),
     Route("GET", "/tickets/{id}/history", _PERSON, ticket_pages.show_history),
     Route("GET", "/customers", _PERSON, customers_pages.list_customers),
     Route("GET", "/customers/{id}", _PERSON, customer_pages.show_customer),

@@ -121,7 +121,7 @@ def test_parts_of_words_are_looked_for_among_the_newest_and_among_all_until_ther
 ) -> None:
     (newer,) = _add(tenant, 1)
     wait_until_customers(tenant, "c0", newer)
-    monkeypatch.setattr(actions, "_LOOKED_THROUGH", 1)
+    monkeypatch.setattr(actions, "_MAX_SCANNED", 1)
     page = visitor.get(f"{HOME}?q=xample")
     assert f"{HOME}/{newer}" in page.links and at not in page.links
 

@@ -1,6 +1,7 @@
 """The SQL texts of the source: those of the rooms' stores, and of what all rooms share."""
 
 import ast
+import importlib
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
@@ -76,10 +77,13 @@ def statements() -> tuple[Statement, ...]:
 def _statements_in(path: Path) -> Iterator[Statement]:
     where = path.relative_to(SOURCE)
     module = ast.parse(path.read_text())
+    # Some texts are put together from the fields of structs: they are read from the module itself.
+    loaded = importlib.import_module(".".join(["sealdesk", *where.with_suffix("").parts]))
     texts: dict[str, str] = {}
     for node in module.body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            texts[node.targets[0].id] = _text(node.value, texts)
+            value = getattr(loaded, node.targets[0].id)
+            texts[node.targets[0].id] = value if isinstance(value, str) else ""
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for inner in ast.walk(node):
                 sql = _text(inner, texts)

@@ -37,7 +37,7 @@ def as_rebuilt(tenant: Tenant, ticket_id: str) -> tuple[Any, Any]:
         assert found is not None
         customer = await customers.find(tx, tenant.id, found.ticket.customer_id)
         assert customer is not None
-        return rules.document(found.ticket), customer_rules.reference(customer)
+        return rules.ready_document(found.ticket), customer_rules.reference(customer)
 
     document, reference = tenant.service.read(work)
     return msgspec.json.decode(document), msgspec.json.decode(reference)

@@ -194,7 +194,7 @@ def test_a_place_behind_no_priority_is_passed_over(visitor: Visitor, tenant: Ten
 def test_counting_stops_at_a_bound(
     visitor: Visitor, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lists, "COUNTED", 2)
+    monkeypatch.setattr(lists, "MAX_COUNT", 2)
     monkeypatch.setattr(lists, "_COUNT", lists._COUNT.replace("LIMIT 1001", "LIMIT 3"))
     made(tenant, *[{}] * 5, {"status": "pending"}, {"status": "pending"})
     assert "Open 2+ Pending 2 On hold 0" in visitor.get(INBOX).text

@@ -205,13 +205,13 @@ def test_many_are_looked_up_at_once(
 ) -> None:
     tickets = [key.ticket() for _ in range(3)]
     form, asked = visitor.get(INBOX).form(BULK), []
-    look = ticket_store.list_chosen
+    look = ticket_store.list_by_ids
 
     async def noted(tx: Any, tenant_id: str, chosen: Any) -> Any:
         asked.append(sorted(chosen))
         return await look(tx, tenant_id, chosen)
 
-    monkeypatch.setattr(ticket_store, "list_chosen", noted)
+    monkeypatch.setattr(ticket_store, "list_by_ids", noted)
     monkeypatch.setattr(ticket_store, "find", None)
     ids = sorted(ticket["id"] for ticket in tickets)
     assert visitor.submit(form, ticket=ids, status="pending").status == 200

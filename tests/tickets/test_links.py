@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sealdesk.tickets.pages.links import linked
+from sealdesk.tickets.pages.links import link_urls
 from tests.support.hostile import HOSTILE_TEXTS
 
 
@@ -30,7 +30,7 @@ def _link(address: str) -> str:
 def test_an_address_is_a_link_without_the_sentence_around_it(
     text: str, address: str, after: str
 ) -> None:
-    assert linked(f"See {text}") == f"See {_link(address)}{after}"
+    assert link_urls(f"See {text}") == f"See {_link(address)}{after}"
 
 
 @pytest.mark.parametrize(
@@ -42,13 +42,13 @@ def test_an_address_is_a_link_without_the_sentence_around_it(
     ],
 )  # fmt: skip
 def test_nothing_else_is_a_link(text: str) -> None:
-    assert linked(text) == text
+    assert link_urls(text) == text
 
 
 @pytest.mark.parametrize("text", HOSTILE_TEXTS)
 def test_hostile_text_stays_text(text: str) -> None:
     for whole in (text, f"https://example.test/{text}", f"{text}https://example.test"):
-        shown = str(linked(whole))
+        shown = str(link_urls(whole))
         assert "<script" not in shown and "<img" not in shown and "<svg" not in shown
         assert shown.count("<") == shown.count(">") == 2 * shown.count("<a href=")
         assert shown.count('"') == 6 * shown.count("<a href=")
@@ -56,12 +56,12 @@ def test_hostile_text_stays_text(text: str) -> None:
 
 def test_of_a_text_made_of_addresses_the_first_are_links_and_all_is_shown() -> None:
     text = "https://a.test/((( " * 3400
-    shown = str(linked(text))
+    shown = str(link_urls(text))
     assert shown.count("<a ") == 200
     assert re.sub("<[^>]+>", "", shown) == text
 
 
 def test_what_ends_like_no_sentence_is_no_link() -> None:
     for tail in (")" * 60, "." * 2000, "?!" * 30, ")" * 65_000):
-        assert linked(f"https://a.test{tail}") == f"https://a.test{tail}"
-    assert "<a " in linked(f"https://a.test{')' * 40}")
+        assert link_urls(f"https://a.test{tail}") == f"https://a.test{tail}"
+    assert "<a " in link_urls(f"https://a.test{')' * 40}")

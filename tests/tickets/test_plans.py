@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from sealdesk.paging import PageRequest, Position
-from sealdesk.tickets.store import lists
-from sealdesk.tickets.store import tickets as ticket_store
+from sealdesk.tickets.store import assignees, lists, replies
 from sealdesk.tickets.store.lists import Filter
 from tests.support.plans import plan
 
@@ -199,7 +198,7 @@ def test_replies_are_read_in_the_order_of_an_index(
     page = PageRequest(25, ["id"] if further else None)
     steps = plan(
         template,
-        lambda tx: ticket_store.list_replies(
+        lambda tx: replies.list_replies(
             tx, "tenant", "ticket", page, is_internal=is_internal, newest_first=newest_first
         ),
     )
@@ -224,7 +223,7 @@ def test_counting_statuses_reads_no_more_than_its_index(template: Path) -> None:
 def test_what_is_rarest_leads_whatever_else_is_asked(
     template: Path, name: str, sort_by: Any, others: tuple[str, ...]
 ) -> None:
-    wanted = asked(**{each: VALUES[each] for each in (name, *others)}, sort_by=sort_by, lead=name)
+    wanted = asked(**{each: VALUES[each] for each in (name, *others)}, sort_by=sort_by, index=name)
     page = PageRequest(25, None)
     steps = plan(template, lambda tx: lists.list_tickets(tx, "tenant", wanted, page))
     (index, by) = INDEXES[name]
@@ -233,7 +232,7 @@ def test_what_is_rarest_leads_whatever_else_is_asked(
 
 @pytest.mark.parametrize("sort_by", ["created_at", "updated_at", "priority"])
 def test_a_rare_tag_leads_whatever_else_is_asked(template: Path, sort_by: Any) -> None:
-    wanted = asked(status=("open",), assignee_id="a", tag="t", sort_by=sort_by, lead="tag")
+    wanted = asked(status=("open",), assignee_id="a", tag="t", sort_by=sort_by, index="tag")
     page = PageRequest(25, None)
     steps = plan(template, lambda tx: lists.list_tickets(tx, "tenant", wanted, page))
     assert THE_TICKET in steps and "LIST SUBQUERY 1" in " ".join(steps)
@@ -244,7 +243,7 @@ def test_a_rare_tag_leads_whatever_else_is_asked(template: Path, sort_by: Any) -
 def test_of_many_and_many_what_is_not_done_leads(
     template: Path, monkeypatch: pytest.MonkeyPatch, sort_by: Any, status: Any
 ) -> None:
-    monkeypatch.setattr(lists, "_FEW", 0)
+    monkeypatch.setattr(lists, "_SELECTIVE_ROWS", 0)
     wanted = asked(status=(status,), customer_id="c", priority=("low",), sort_by=sort_by)
     steps = plan(
         template, lambda tx: lists.list_tickets(tx, "tenant", wanted, PageRequest(25, None))
@@ -257,7 +256,7 @@ def test_of_many_and_many_what_is_not_done_leads(
 def test_of_many_and_many_a_status_of_somebody_leads(
     template: Path, monkeypatch: pytest.MonkeyPatch, sort_by: Any, statuses: Any
 ) -> None:
-    monkeypatch.setattr(lists, "_FEW", 0)
+    monkeypatch.setattr(lists, "_SELECTIVE_ROWS", 0)
     wanted = asked(status=statuses, assignee_id="a", priority=("low",), sort_by=sort_by)
     steps = plan(
         template, lambda tx: lists.list_tickets(tx, "tenant", wanted, PageRequest(25, None))
@@ -271,7 +270,7 @@ def test_of_many_and_many_a_status_of_somebody_leads(
 @pytest.mark.parametrize("filters", [{"status": ("closed",), "tag": "t"}, {"status": ("open",)}])
 def test_of_many_that_are_done_the_planner_chooses(filters: dict[str, Any]) -> None:
     wanted = asked(**filters, sort_by="updated_at")
-    assert lists._lead_of_many(wanted, list(filters)) is None
+    assert lists._unselective_index(wanted, list(filters)) is None
 
 
 def test_what_is_rarest_is_counted_in_indexes_up_to_a_bound(template: Path) -> None:
@@ -284,6 +283,11 @@ def test_what_is_rarest_is_counted_in_indexes_up_to_a_bound(template: Path) -> N
 
 
 def test_chosen_tickets_are_looked_up_by_their_ids(template: Path) -> None:
-    steps = plan(template, lambda tx: lists.list_chosen(tx, "tenant", ["one", "other"]))
+    steps = plan(template, lambda tx: lists.list_by_ids(tx, "tenant", ["one", "other"]))
     assert THE_TICKET in steps and CUSTOMER in steps
     assert [step for step in steps if "SCAN" in step] == ["SCAN p"]
+
+
+def test_assignees_are_listed_in_the_order_of_their_primary_key(template: Path) -> None:
+    steps = plan(template, lambda tx: assignees.list_assignees(tx, "tenant", 1000))
+    assert steps == ["SEARCH users USING INDEX sqlite_autoindex_users_1 (tenant_id=?)"]

@@ -9,10 +9,9 @@ import pytest
 
 from sealdesk.caller import Actor, Caller
 from sealdesk.db.engine import Tx
-from sealdesk.paging import PageRequest
 from sealdesk.tickets import actions
 from sealdesk.tickets.pages import view_model
-from sealdesk.tickets.store import tickets as ticket_store
+from sealdesk.tickets.store import replies
 from sealdesk.tickets.types import NewReply, TicketChange
 from tests.support.client import Key
 from tests.support.databases import POSTGRESQL_ONLY
@@ -194,7 +193,7 @@ def test_of_two_answers_at_once_one_waits_for_its_writer_to_read_the_other(
 def test_an_answer_that_is_overtaken_waits_like_any_other(
     visitor: Visitor, key: Key, at: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    form, list_replies = visitor.get(at).form(f"{at}/reply"), ticket_store.list_replies
+    form, list_replies = visitor.get(at).form(f"{at}/reply"), replies.list_replies
     theirs = f"{API}/{at.rpartition('/')[2]}/replies"
 
     async def overtaken(*wanted: Any, **how: Any) -> Any:
@@ -203,7 +202,7 @@ def test_an_answer_that_is_overtaken_waits_like_any_other(
         await asyncio.to_thread(key.post, theirs, {"body": "Theirs"})
         return found
 
-    monkeypatch.setattr(ticket_store, "list_replies", overtaken)
+    monkeypatch.setattr(replies, "list_replies", overtaken)
     assert visitor.submit(form, body="Mine").status == 412
     assert [reply["body"] for reply in _replies(key, at)] == ["Theirs"]
 
@@ -357,7 +356,7 @@ def test_among_many_colleagues_everybody_is_named_and_can_take_a_ticket(
     _, eve = colleague(tenant, "Eve")
     tenant.user(name="Newest")
     visitor.submit(visitor.get(at).form(at), assignee_id=eve)
-    monkeypatch.setattr(view_model, "PEOPLE", PageRequest(1, None))
+    monkeypatch.setattr(view_model, "ASSIGNEES", 1)
     page = visitor.get(at)
     assert "Assigned to: nobody → Eve" in page.text
     assert "Assigned to: nobody → Eve" in visitor.get(f"{at}/history").text

@@ -7,7 +7,7 @@ import pytest
 from sealdesk.caller import SYSTEM, Actor
 from sealdesk.db.engine import Tx
 from sealdesk.identity import actions
-from sealdesk.tickets.store import history
+from sealdesk.tickets.store import replying
 from sealdesk.webhooks.rules import Endpoint
 from sealdesk.webhooks.store import endpoints as webhooks
 from sealdesk.worker import retention
@@ -103,7 +103,7 @@ def test_who_was_answering_goes_after_a_minute(
 ) -> None:
     ticket_id, now_us = tenant.key().ticket()["id"], own_service.clock.now_us()
     actor = Actor("user", "u", "Ada")
-    own_service.write(lambda tx: history.note_answering(tx, tenant.id, ticket_id, actor, now_us))
+    own_service.write(lambda tx: replying.record_replying(tx, tenant.id, ticket_id, actor, now_us))
     assert _left_after(own_service, "answering", after_s) == (1, left)
 
 

@@ -36,19 +36,19 @@ _FILTERS = (
 )
 async def list_customers(request: Request) -> Response:
     """Newest first. Filters are joined by "and"."""
-    asked = read_list(request, _FILTERS)
-    wanted = Filter(
-        email=asked.values.get("email"),
-        external_id=asked.values.get("external_id"),
-        updated_after=asked.values.get("updated_after"),
-        newest_first=asked.values.get("sort") != "asc",
+    list_request = read_list(request, _FILTERS)
+    filters = Filter(
+        email=list_request.values.get("email"),
+        external_id=list_request.values.get("external_id"),
+        updated_after=list_request.values.get("updated_after"),
+        newest_first=list_request.values.get("sort") != "asc",
     )
 
     async def work(tx: Tx) -> list[Customer]:
-        return await store.list_customers(tx, request.caller.tenant_id, wanted, asked.page)
+        return await store.list_customers(tx, request.caller.tenant_id, filters, list_request.page)
 
-    rows = await (request.read(work) if wanted.is_served() else request.read_unindexed(work))
-    return page(request, asked, rows, show=rules.document, position=lambda row: [row.id])
+    rows = await (request.read(work) if filters.is_served() else request.read_unindexed(work))
+    return page(request, list_request, rows, show=rules.to_json, position=lambda row: [row.id])
 
 
 @operation(
@@ -72,7 +72,7 @@ async def create_customer(request: Request) -> Response:
             tx, request.caller.tenant_id, new, now_us=request.now_us
         )
         location = (b"location", f"/api/v1/external/customers/{customer.id}".encode())
-        return _answer(customer, 201, location)
+        return _respond(customer, 201, location)
 
     return await idempotent(request, work)
 
@@ -90,7 +90,7 @@ async def get_customer(request: Request) -> Response:
     customer = await request.read(
         lambda tx: actions.get_customer(tx, request.caller.tenant_id, customer_id)
     )
-    response = envelope.one(rules.shown(customer))
+    response = envelope.one(rules.to_response(customer))
     return conditional.unless_unchanged(request, rules.etag(customer), response)
 
 
@@ -119,11 +119,11 @@ async def change_customer(request: Request) -> Response:
             if_match=if_match,
             now_us=request.now_us,
         )
-        return _answer(customer, 200)
+        return _respond(customer, 200)
 
     return await idempotent(request, work)
 
 
-def _answer(customer: Customer, status: int, *headers: Header) -> Response:
+def _respond(customer: Customer, status: int, *headers: Header) -> Response:
     etag = (b"etag", rules.etag(customer).encode())
-    return envelope.one(rules.shown(customer), status, [*headers, etag])
+    return envelope.one(rules.to_response(customer), status, [*headers, etag])

@@ -1,4 +1,4 @@
-"""Customers as pages: the list, and a form for what is known of them."""
+"""The pages of customers: the list, and a form to edit one."""
 
 from typing import Any
 
@@ -18,50 +18,46 @@ from sealdesk.web.router import page
 _PATH = "/customers"
 NAV_ITEM = NavItem(_PATH, gettext_noop("Customers"), is_for_all=True)
 _PER_PAGE = 50
-_LONGEST = 320
+_MAX_QUERY_LENGTH = 320
 _FIELDS = ("email", "name", "phone", "company", "external_id")
 
 
 @page
 async def list_customers(request: Request) -> Response:
-    """All of them, newest first, or those whom words lead to."""
-    asked = forms.read_query(request)
-    way, q = cursor_trail.read(asked), asked.text("q").strip()[:_LONGEST]
-    wanted = PageRequest(_PER_PAGE, [way[-1]] if way else None)
+    """All customers, newest first, or those that match a search."""
+    query = forms.read_query(request)
+    trail, q = cursor_trail.read(query), query.text("q").strip()[:_MAX_QUERY_LENGTH]
+    page_request = PageRequest(_PER_PAGE, [trail[-1]] if trail else None)
     is_too_slow = False
     try:
-        if q:
-            found = await actions.find_customers(request.state, request.caller.tenant_id, q, wanted)
-        else:
-            found = await request.read(
-                lambda tx: store.list_customers(tx, request.caller.tenant_id, Filter(), wanted)
-            )
+        customers = await _list(request, q, page_request)
     except QueryTooSlow:
-        found, is_too_slow = [], True
+        customers, is_too_slow = [], True
+    has_more = len(customers) > _PER_PAGE
     return await render.page(
         request, "customers/customers.html", 503 if is_too_slow else 200,
-        customers=[rules.shown(each) for each in found[:_PER_PAGE]],
+        customers=[rules.to_response(customer) for customer in customers[:_PER_PAGE]],
         q=q, is_too_slow=is_too_slow,
-        older=cursor_trail.older(way, found[_PER_PAGE - 1].id) if len(found) > _PER_PAGE else None,
-        newer=cursor_trail.newer(way),
+        older=cursor_trail.older(trail, customers[_PER_PAGE - 1].id) if has_more else None,
+        newer=cursor_trail.newer(trail),
     )  # fmt: skip
 
 
 @page
 async def edit_customer(request: Request) -> Response:
-    """The form of a customer as they are."""
+    """The form with the current values of a customer."""
     customer = await _get(request)
-    return await _form(request, customer, _known(customer))
+    return await _form(request, customer, _values(customer))
 
 
 @page
 async def change_customer(request: Request) -> Response:
-    """Change what is known of a customer, unless it has changed meanwhile."""
+    """Change a customer, unless somebody else has changed it since the form was opened."""
     form, (customer_id,) = forms.read(request), request.params
     typed = {name: form.text(name).strip() for name in _FIELDS}
     etag = form.text("etag")
     try:
-        change = body.convert(_wanted(typed), CustomerChange)
+        change = body.convert(_as_json(typed), CustomerChange)
         await request.write(
             lambda tx: actions.change_customer(
                 tx,
@@ -72,20 +68,29 @@ async def change_customer(request: Request) -> Response:
                 now_us=request.now_us,
             )
         )
-    except (ValidationFailed, Conflict) as refusal:
-        return await _form(request, await _get(request), typed, refusal, sent=form)
-    except PreconditionFailed as refusal:
+    except (ValidationFailed, Conflict) as error:
+        return await _form(request, await _get(request), typed, error, sent=form)
+    except PreconditionFailed as error:
         customer = await _get(request)
-        return await _form(request, customer, _merged(customer, typed, form), refusal, sent=form)
+        return await _form(request, customer, _merge(customer, typed, form), error, sent=form)
     return render.redirect(request, f"{_PATH}/{customer_id}")
 
 
-def _known(customer: Customer) -> dict[str, str]:
+async def _list(request: Request, q: str, page_request: PageRequest) -> list[Customer]:
+    tenant_id = request.caller.tenant_id
+    if q:
+        return await actions.find_customers(request.state, tenant_id, q, page_request)
+    return await request.read(
+        lambda tx: store.list_customers(tx, tenant_id, Filter(), page_request)
+    )
+
+
+def _values(customer: Customer) -> dict[str, str]:
     return {name: getattr(customer, name) or "" for name in _FIELDS}
 
 
-def _wanted(typed: dict[str, str]) -> dict[str, Any]:
-    """What was typed, as the API takes it: what is empty is cleared, but for the address."""
+def _as_json(typed: dict[str, str]) -> dict[str, Any]:
+    """The typed values as the API takes them: an empty field is null, but for the address."""
     return {name: value or (None if name != "email" else "") for name, value in typed.items()}
 
 
@@ -100,33 +105,32 @@ async def _form(
     request: Request,
     customer: Customer,
     typed: dict[str, str],
-    refusal: ApiError | None = None,
+    error: ApiError | None = None,
     sent: Form | None = None,
 ) -> Response:
-    """The form with what was typed, what is wrong, and what others have changed meanwhile."""
-    is_stale = isinstance(refusal, PreconditionFailed)
+    """The form with the typed values, the errors, and what others have changed meanwhile."""
+    is_stale = isinstance(error, PreconditionFailed)
     return await render.page(
-        request, "customers/edit_customer.html", refusal.status if refusal else 200,
-        customer=rules.shown(customer), etag=rules.etag(customer), typed=typed,
+        request, "customers/edit_customer.html", error.status if error else 200,
+        customer=rules.to_response(customer), etag=rules.etag(customer), typed=typed,
         fields=_FIELDS,
-        faults=forms.faults_by_field(refusal) if isinstance(refusal, ValidationFailed) else {},
-        existing_id=refusal.members.get("existing_id", "") if isinstance(refusal, Conflict) else "",
+        faults=forms.faults_by_field(error) if isinstance(error, ValidationFailed) else {},
+        existing_id=error.members.get("existing_id", "") if isinstance(error, Conflict) else "",
         is_stale=is_stale,
-        news=_news(customer, sent) if is_stale and sent is not None else {},
+        news=_changed_values(customer, sent) if is_stale and sent is not None else {},
     )  # fmt: skip
 
 
-def _merged(customer: Customer, typed: dict[str, str], sent: Form) -> dict[str, str]:
-    """What was typed, and where nothing was typed what others have made of it meanwhile."""
-    now = _known(customer)
+def _merge(customer: Customer, typed: dict[str, str], sent: Form) -> dict[str, str]:
+    """The typed values; a field that was left as it was gets its current value."""
+    current = _values(customer)
     return {
-        name: value if value != sent.text(f"was_{name}") else now[name]
+        name: value if value != sent.text(f"was_{name}") else current[name]
         for name, value in typed.items()
     }
 
 
-def _news(customer: Customer, sent: Form) -> dict[str, str]:
-    """What is known now and was not when the form was opened."""
-    return {
-        name: value for name, value in _known(customer).items() if value != sent.text(f"was_{name}")
-    }
+def _changed_values(customer: Customer, sent: Form) -> dict[str, str]:
+    """The values that others have changed since the form was opened."""
+    current = _values(customer)
+    return {name: value for name, value in current.items() if value != sent.text(f"was_{name}")}

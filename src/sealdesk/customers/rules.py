@@ -4,24 +4,40 @@ from string import ascii_lowercase, ascii_uppercase
 
 import msgspec
 
-from sealdesk import clock
 from sealdesk.customers.types import (
     Customer,
     CustomerChange,
     CustomerRef,
     CustomerResponse,
-    Referred,
+    CustomerSummary,
+    NewCustomer,
 )
 from sealdesk.event_log.events import Changes
 from sealdesk.resources import etags, merge_patch
+from sealdesk.resources.responses import response_builder
 
 # Events name each of these that a change alters.
 _CHANGEABLE = CustomerChange.__struct_fields__
 _ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 
+to_response = response_builder(CustomerResponse)
 
-def changed(customer: Customer, change: CustomerChange, now_us: int) -> Customer:
-    """The customer after a change; the same one when nothing differs."""
+
+def new_customer(new: NewCustomer, *, tenant_id: str, customer_id: str, now_us: int) -> Customer:
+    """The first version of a customer."""
+    fields = msgspec.structs.asdict(new) | {"metadata": new.metadata or {}}
+    return Customer(
+        **fields,
+        tenant_id=tenant_id,
+        id=customer_id,
+        created_at=now_us,
+        updated_at=now_us,
+        version=1,
+    )
+
+
+def apply_change(customer: Customer, change: CustomerChange, now_us: int) -> Customer:
+    """The customer after a change; the same object when nothing differs."""
     fields = merge_patch.given_fields(change)
     if "metadata" in fields:
         fields["metadata"] = merge_patch.merge(customer.metadata, fields["metadata"])
@@ -32,40 +48,24 @@ def changed(customer: Customer, change: CustomerChange, now_us: int) -> Customer
     return msgspec.structs.replace(after, updated_at=updated_at, version=customer.version + 1)
 
 
-def shown(customer: Customer) -> CustomerResponse:
-    return CustomerResponse(
-        id=customer.id,
-        email=customer.email,
-        name=customer.name,
-        phone=customer.phone,
-        company=customer.company,
-        external_id=customer.external_id,
-        metadata=customer.metadata,
-        created_at=clock.iso(customer.created_at),
-        updated_at=clock.iso(customer.updated_at),
-        version=customer.version,
-    )
+def to_json(customer: Customer) -> bytes:
+    """CustomerResponse as JSON."""
+    return msgspec.json.encode(to_response(customer))
 
 
 def reference(customer: Customer) -> bytes:
-    """What a ticket shows of it, as JSON."""
-    ref = CustomerRef(customer.id, customer.email, customer.name)
-    return msgspec.json.encode(ref)
+    """CustomerRef as JSON: what a ticket shows of its customer."""
+    return msgspec.json.encode(CustomerRef(customer.id, customer.email, customer.name))
 
 
-def referred(customer: Customer) -> Referred:
-    return Referred(customer.id, customer.name, customer.version, reference(customer))
+def summary_of(customer: Customer) -> CustomerSummary:
+    return CustomerSummary(customer.id, customer.name, customer.version, reference(customer))
 
 
-def read_reference(stored: bytes, version: int) -> Referred:
-    """The customer whose `reference` and version are stored so."""
+def summary_of_reference(stored: bytes, version: int) -> CustomerSummary:
+    """The summary of a customer from its stored reference."""
     ref = msgspec.json.decode(stored, type=CustomerRef)
-    return Referred(ref.id, ref.name, version, stored)
-
-
-def document(customer: Customer) -> bytes:
-    """The customer as the API shows it, as JSON."""
-    return msgspec.json.encode(shown(customer))
+    return CustomerSummary(ref.id, ref.name, version, stored)
 
 
 def differences(before: Customer, after: Customer) -> Changes:
@@ -77,7 +77,7 @@ def etag(customer: Customer) -> str:
     return etags.etag(customer.version)
 
 
-def spellings(word: str) -> list[str]:
-    """How a word may stand in a text of which a database has lowered the ASCII letters alone."""
-    forms = (word.lower(), word.title(), word.upper())
-    return list(dict.fromkeys(form.translate(_ASCII_LOWER) for form in forms))
+def case_variants(word: str) -> list[str]:
+    """The ways to write a word in a text of which SQL has lowered only the ASCII letters."""
+    variants = (word.lower(), word.title(), word.upper())
+    return list(dict.fromkeys(variant.translate(_ASCII_LOWER) for variant in variants))

@@ -7,46 +7,45 @@ import msgspec
 
 from sealdesk.customers import rules
 from sealdesk.customers.types import Customer
+from sealdesk.db.column_lists import assignment_list, column_list, parameter_list
 from sealdesk.db.engine import Row, Tx
 from sealdesk.paging import PageRequest
 from sealdesk.resources import emails
 
-_COLUMNS = """tenant_id, id, email, name, phone, company, external_id, metadata, created_at,
-    updated_at, version"""
+_STORED = Customer.__struct_fields__
+_COMPUTED = ("email_identity", "reference")
+# A change never sets these.
+_FIXED = {"tenant_id", "id", "created_at"}
+_COLUMNS = column_list(_STORED)
+_NEW_COLUMNS = column_list((*_STORED, *_COMPUTED))
+_NEW_VALUES = parameter_list((*_STORED, *_COMPUTED))
+_ASSIGNMENTS = assignment_list((*(name for name in _STORED if name not in _FIXED), *_COMPUTED))
 _FIND = f"SELECT {_COLUMNS} FROM customers WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
 _FIND_BY_EMAIL = f"""
 SELECT {_COLUMNS} FROM customers
 WHERE tenant_id = :tenant_id AND email_identity = :email_identity LIMIT 1
 """
-_ADD = """
-INSERT INTO customers (tenant_id, id, email, email_identity, name, phone, company, external_id,
-    metadata, reference, created_at, updated_at, version)
-VALUES (:tenant_id, :id, :email, :email_identity, :name, :phone, :company, :external_id,
-    :metadata, :reference, :created_at, :updated_at, :version)
-"""
-_REPLACE = """
-UPDATE customers SET email = :email, email_identity = :email_identity, name = :name,
-    phone = :phone, company = :company, external_id = :external_id, metadata = :metadata,
-    reference = :reference, updated_at = :updated_at, version = :version
+_ADD = f"INSERT INTO customers ({_NEW_COLUMNS}) VALUES ({_NEW_VALUES})"
+_REPLACE = f"""
+UPDATE customers SET {_ASSIGNMENTS}
 WHERE tenant_id = :tenant_id AND id = :id AND version = :before
 """
 
-# All that a person may know of somebody; lower() changes ASCII letters, on both databases at least.
-_KNOWN = " || ' ' || ".join(
+# The text in which words are searched. lower() changes ASCII letters on both databases, and other
+# letters on PostgreSQL only.
+_SEARCHED_TEXT = " || ' ' || ".join(
     ("email_identity", *(f"coalesce({name}, '')" for name in ("name", "company", "phone")))
 )
-
-
 _AMONG_NEWEST = """id > coalesce((
     SELECT id FROM customers WHERE tenant_id = :tenant_id ORDER BY id DESC LIMIT 1 OFFSET :newest
 ), '')"""
-_SIGN = re.compile(r"[\\%_]")  # what LIKE would take for more than itself
+_LIKE_WILDCARD = re.compile(r"[\\%_]")
 
 
 class Filter(msgspec.Struct, frozen=True):
-    """Which customers a list is of.
+    """Which customers a list contains.
 
-    words: each stands somewhere in what is known of them. newest: so many are looked through.
+    words: each must be part of the customer's data. newest: how many customers are scanned.
     """
 
     words: tuple[str, ...] = ()
@@ -57,7 +56,7 @@ class Filter(msgspec.Struct, frozen=True):
     newest_first: bool = True
 
     def is_served(self) -> bool:
-        """Whether an index leads straight to the page."""
+        """Whether one index serves the whole query."""
         return self.email is not None or (self.updated_after is None and not self.words)
 
 
@@ -83,7 +82,7 @@ async def list_customers(
         conditions.append("email_identity = :email_identity")
         params["email_identity"] = emails.identity(wanted.email)
     for place, word in enumerate(wanted.words):
-        conditions.append(_stands(word, f"word_{place}", params))
+        conditions.append(_contains_word(word, f"word_{place}", params))
     if wanted.external_id is not None:
         conditions.append("external_id = :external_id")
         params["external_id"] = wanted.external_id
@@ -105,25 +104,25 @@ async def list_customers(
     return [_customer(row) for row in rows]
 
 
-async def list_chosen(tx: Tx, tenant_id: str, chosen: Sequence[str]) -> list[Customer]:
-    """These customers, newest first; who is not there is left out."""
-    params: dict[str, object] = {f"id_{place}": each for place, each in enumerate(chosen)}
+async def list_by_ids(tx: Tx, tenant_id: str, customer_ids: Sequence[str]) -> list[Customer]:
+    """Customers by their ids, newest first; unknown ids are left out."""
+    params: dict[str, object] = {f"id_{place}": each for place, each in enumerate(customer_ids)}
     keys = ", ".join(f":{key}" for key in params)
     rows = await tx.fetch_all(
         f"SELECT {_COLUMNS} FROM customers WHERE tenant_id = :tenant_id AND id IN ({keys})"
         " ORDER BY id DESC LIMIT :limit",
-        params | {"tenant_id": tenant_id, "limit": len(chosen)},
+        params | {"tenant_id": tenant_id, "limit": len(customer_ids)},
     )
     return [_customer(row) for row in rows]
 
 
-def _stands(word: str, name: str, params: dict[str, object]) -> str:
-    """A condition that a word stands in what is known, however it is written."""
+def _contains_word(word: str, name: str, params: dict[str, object]) -> str:
+    """A condition that the searched text contains a word, in any case."""
     keys = []
-    for place, spelling in enumerate(rules.spellings(word)):
+    for place, variant in enumerate(rules.case_variants(word)):
         keys.append(f"{name}_{place}")
-        params[keys[-1]] = "%" + _SIGN.sub(r"\\\g<0>", spelling) + "%"
-    likes = (f"lower({_KNOWN}) LIKE :{key} ESCAPE '\\'" for key in keys)
+        params[keys[-1]] = "%" + _LIKE_WILDCARD.sub(r"\\\g<0>", variant) + "%"
+    likes = (f"lower({_SEARCHED_TEXT}) LIKE :{key} ESCAPE '\\'" for key in keys)
     return f"({' OR '.join(likes)})"
 
 
@@ -132,7 +131,7 @@ async def add(tx: Tx, customer: Customer) -> None:
 
 
 async def replace(tx: Tx, customer: Customer) -> None:
-    """Store a changed customer, whose version is the next one."""
+    """Store a changed customer; its version is one higher than the stored one."""
     await tx.execute_one(_REPLACE, _params(customer) | {"before": customer.version - 1})
 
 

@@ -38,19 +38,41 @@ class CustomerChange(msgspec.Struct, frozen=True):
     metadata: Object | UnsetType | None = UNSET
 
 
-class Customer(msgspec.Struct, frozen=True):
-    """A customer as it is stored."""
+class CustomerFields(msgspec.Struct, frozen=True):
+    """The fields of a customer that the API shows as they are stored.
 
-    tenant_id: str
-    id: str
+    email: as it was given; belongs to one customer of the tenant, whatever its case.
+    external_id: what your own system calls them; need not be unique.
+    metadata: a free object of at most 16 KiB as JSON; a change is merged into it.
+    """
+
+    id: Id
     email: str
     name: str | None
     phone: str | None
     company: str | None
     external_id: str | None
     metadata: dict[str, Any]
+
+
+class Customer(CustomerFields, frozen=True):
+    """A customer as it is stored: its columns, with times in microseconds."""
+
+    tenant_id: str
     created_at: int
     updated_at: int
+    version: int
+
+
+class CustomerResponse(CustomerFields, frozen=True):
+    """A customer as the API shows it.
+
+    updated_at: of the last change that changed anything.
+    version: rises with every change; the ETag is made of it.
+    """
+
+    created_at: Iso
+    updated_at: Iso
     version: int
 
 
@@ -62,32 +84,10 @@ class CustomerRef(msgspec.Struct, frozen=True):
     name: str | None
 
 
-class Referred(NamedTuple):
-    """A customer as far as a ticket is concerned. reference: CustomerRef as JSON."""
+class CustomerSummary(NamedTuple):
+    """What opening a ticket needs of its customer. reference: CustomerRef as JSON."""
 
     id: str
     name: str | None
     version: int
     reference: bytes
-
-
-class CustomerResponse(msgspec.Struct, frozen=True):
-    """A customer as the API shows it.
-
-    email: as it was given; belongs to one customer of the tenant, whatever its case.
-    external_id: what your own system calls them; need not be unique.
-    metadata: a free object of at most 16 KiB as JSON; a change is merged into it.
-    updated_at: of the last change that changed anything.
-    version: rises with every change; the ETag is made of it.
-    """
-
-    id: Id
-    email: str
-    name: str | None
-    phone: str | None
-    company: str | None
-    external_id: str | None
-    metadata: dict[str, Any]
-    created_at: Iso
-    updated_at: Iso
-    version: int

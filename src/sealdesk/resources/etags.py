@@ -3,9 +3,9 @@
 from sealdesk.errors import PreconditionFailed
 
 
-def etag(*versions: int) -> str:
-    """The entity tag of a resource that changes with each of these versions."""
-    return f'"{".".join(map(str, versions))}"'
+def etag(version: int, part_version: int | None = None) -> str:
+    """The entity tag of a resource that changes with its version and with that of a part."""
+    return f'"{version}"' if part_version is None else f'"{version}.{part_version}"'
 
 
 def check_match(if_match: tuple[str, ...] | None, current: str) -> None:

@@ -1,4 +1,4 @@
-"""What happens to tickets; each is one transaction's worth of work."""
+"""What happens to tickets; each action is one transaction's worth of work."""
 
 from typing import NamedTuple
 
@@ -11,9 +11,9 @@ from sealdesk.event_log import events
 from sealdesk.paging import PageRequest
 from sealdesk.resources import etags, fields
 from sealdesk.tickets import rules
-from sealdesk.tickets.store import history
+from sealdesk.tickets.store import assignees, history, replies, replying
 from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.store.tickets import Shown, TicketAndCustomer
+from sealdesk.tickets.store.tickets import TicketAndCustomer, TicketView
 from sealdesk.tickets.types import (
     Author,
     AuthorType,
@@ -26,60 +26,41 @@ from sealdesk.tickets.types import (
 )
 
 
-class Opened(NamedTuple):
-    """A ticket that was just opened."""
+class OpenedTicket(NamedTuple):
+    """The id of a new ticket, and the ticket as the API shows it."""
 
     id: str
-    shown: Shown
+    view: TicketView
 
 
 async def open_ticket(
     tx: Tx, caller: Caller, new: NewTicket, *, source: Source, now_us: int
-) -> Opened:
-    """A new ticket, with its customer found or added. Raises Invalid for an unknown assignee."""
+) -> OpenedTicket:
+    """A new ticket; its customer is found or added. Raises ValidationFailed."""
     await _check_assignee(tx, caller.tenant_id, new.assignee_id)
     email, name = new.customer.email, new.customer.name
-    number, found = await ticket_store.draw_number(tx, caller.tenant_id, email)
-    customer = await customers.add_or_name(
-        tx, caller.tenant_id, found, email=email, name=name, now_us=now_us
+    number, known = await ticket_store.draw_number(tx, caller.tenant_id, email)
+    customer = await customers.ensure_customer(
+        tx, caller.tenant_id, known, email=email, name=name, now_us=now_us
     )
-    ticket = _ticket(new, caller.tenant_id, number, customer.id, source=source, now_us=now_us)
+    ticket = rules.new_ticket(
+        new,
+        tenant_id=caller.tenant_id,
+        ticket_id=ids.mint(now_us),
+        number=number,
+        customer_id=customer.id,
+        source=source,
+        now_us=now_us,
+    )
     document = await ticket_store.add(tx, ticket)
-    shown = Shown(
+    view = TicketView(
         rules.with_customer(document, customer.reference),
         rules.etag(ticket.version, customer.version),
     )
     await events.record(
-        tx, ticket.tenant_id, "ticket.created", shown.document, events.NO_CHANGES, now_us
+        tx, ticket.tenant_id, "ticket.created", view.json, events.NO_CHANGES, now_us
     )
-    return Opened(ticket.id, shown)
-
-
-def _ticket(
-    new: NewTicket, tenant_id: str, number: int, customer_id: str, *, source: Source, now_us: int
-) -> Ticket:
-    return Ticket(
-        tenant_id=tenant_id,
-        id=ids.mint(now_us),
-        number=number,
-        subject=new.subject,
-        description=new.description,
-        status=new.status,
-        priority=new.priority,
-        source=source,
-        customer_id=customer_id,
-        assignee_id=new.assignee_id,
-        tags=rules.distinct(new.tags),
-        custom_fields=new.custom_fields or {},
-        external_id=new.external_id,
-        reply_count=0,
-        created_at=now_us,
-        updated_at=now_us,
-        first_response_at=None,
-        resolved_at=now_us if new.status == "resolved" else None,
-        closed_at=None,
-        version=1,
-    )
+    return OpenedTicket(ticket.id, view)
 
 
 async def change_ticket(
@@ -90,54 +71,20 @@ async def change_ticket(
     *,
     if_match: tuple[str, ...] | None,
     now_us: int,
-) -> Shown:
-    """The ticket after the change. Raises Missing, Stale, Clash, Invalid."""
-    found = await _get(tx, caller.tenant_id, ticket_id)
-    ticket = found.ticket
-    etags.check_match(if_match, rules.etag(ticket.version, found.customer_version))
-    changed = rules.changed(ticket, change, now_us)
-    if changed is ticket:
-        return _shown(found, ticket, rules.document(ticket))
-    if fields.check_object(changed.custom_fields):
-        raise invalid(
-            [Fault("/custom_fields", "too_large", "Together this is over 16 KiB of JSON.")]
-        )
-    if changed.assignee_id != ticket.assignee_id:
-        await _check_assignee(tx, caller.tenant_id, changed.assignee_id)
-    document = await ticket_store.replace(tx, ticket, changed)
-    shown = _shown(found, changed, document)
-    await _record_change(tx, caller, _Change(ticket, changed, shown), now_us)
-    return shown
+) -> TicketView:
+    """The ticket after the change.
+
+    Raises NotFound, PreconditionFailed, Conflict, ValidationFailed.
+    """
+    stored = await get_ticket(tx, caller.tenant_id, ticket_id)
+    etags.check_match(if_match, stored.etag)
+    return await _change(tx, caller, stored, change, now_us)
 
 
 async def reply(tx: Tx, caller: Caller, ticket_id: str, new: NewReply, *, now_us: int) -> Reply:
-    """A new reply and what it does to its ticket. Raises Missing, Clash."""
-    return await _reply(tx, caller, await _get(tx, caller.tenant_id, ticket_id), new, now_us)
-
-
-async def _reply(
-    tx: Tx, caller: Caller, found: TicketAndCustomer, new: NewReply, now_us: int
-) -> Reply:
-    ticket = found.ticket
-    written = Reply(
-        tenant_id=caller.tenant_id,
-        ticket_id=ticket.id,
-        id=ids.mint(now_us),
-        body=new.body,
-        is_internal=new.is_internal,
-        author=_author(caller, new, found),
-        created_at=now_us,
-    )
-    replied = rules.replied(ticket, written, now_us)
-    await ticket_store.add_reply(tx, written)
-    document = await ticket_store.replace(tx, ticket, replied)
-    reply_document = rules.reply_document(written)
-    await events.record(
-        tx, ticket.tenant_id, "reply.created", reply_document, events.NO_CHANGES, now_us
-    )
-    if replied.status != ticket.status:
-        shown = _shown(found, replied, document)
-        await _record_change(tx, caller, _Change(ticket, replied, shown), now_us)
+    """A new reply, and what it changes of its ticket. Raises NotFound, Conflict."""
+    stored = await get_ticket(tx, caller.tenant_id, ticket_id)
+    written, _ = await _reply(tx, caller, stored, new, now_us)
     return written
 
 
@@ -146,78 +93,128 @@ async def send_reply(
     caller: Caller,
     ticket_id: str,
     new: NewReply,
-    after: TicketChange,
+    change: TicketChange,
     *,
-    seen: str,
+    last_seen_id: str,
     now_us: int,
 ) -> Reply:
-    """A reply by who has read the conversation up to a reply, and a change of the ticket with it.
+    """A reply from the ticket's page, and a change of the ticket with it.
 
-    seen: the newest reply's id, "" for none. Raises Missing, Stale, Clash.
+    last_seen_id: of the newest reply that the page showed, "" for none.
+    Raises NotFound, PreconditionFailed, Conflict.
     """
-    # The ticket first: whoever replies after it was read overtakes this change of it.
-    found, newest = await _get(tx, caller.tenant_id, ticket_id), PageRequest(1, None)
-    replies = await ticket_store.list_replies(
+    # The ticket is read first: of two who reply at once, the second is stopped by its version.
+    stored, newest = await get_ticket(tx, caller.tenant_id, ticket_id), PageRequest(1, None)
+    listed = await replies.list_replies(
         tx, caller.tenant_id, ticket_id, newest, is_internal=None, newest_first=True
     )
-    if seen != (replies[0].id if replies else ""):
+    if last_seen_id != (listed[0].id if listed else ""):
         raise PreconditionFailed(
             "version_mismatch", "There is a newer reply than the one that was seen."
         )
-    written = await _reply(tx, caller, found, new, now_us)
-    if after != TicketChange():
-        await change_ticket(tx, caller, ticket_id, after, if_match=None, now_us=now_us)
-    await history.end_answering(tx, caller.tenant_id, ticket_id, caller.actor.id)
+    written, replied = await _reply(tx, caller, stored, new, now_us)
+    if change != TicketChange():
+        await _change(tx, caller, replied, change, now_us)
+    await replying.clear_replying(tx, caller.tenant_id, ticket_id, caller.actor.id)
     return written
 
 
-async def get_shown(tx: Tx, tenant_id: str, ticket_id: str) -> Shown:
-    """A ticket as ready JSON. Raises Missing."""
-    shown = await ticket_store.find_shown(tx, tenant_id, ticket_id)
-    if shown is None:
+async def get_view(tx: Tx, tenant_id: str, ticket_id: str) -> TicketView:
+    """A ticket as the API shows it. Raises NotFound."""
+    view = await ticket_store.find_view(tx, tenant_id, ticket_id)
+    if view is None:
         raise NotFound
-    return shown
+    return view
 
 
-async def _get(tx: Tx, tenant_id: str, ticket_id: str) -> TicketAndCustomer:
-    found = await ticket_store.find(tx, tenant_id, ticket_id)
-    if found is None:
+async def get_ticket(tx: Tx, tenant_id: str, ticket_id: str) -> TicketAndCustomer:
+    """Raises NotFound."""
+    stored = await ticket_store.find(tx, tenant_id, ticket_id)
+    if stored is None:
         raise NotFound
-    return found
+    return stored
+
+
+async def _change(
+    tx: Tx, caller: Caller, stored: TicketAndCustomer, change: TicketChange, now_us: int
+) -> TicketView:
+    ticket = stored.ticket
+    changed = rules.apply_change(ticket, change, now_us)
+    if changed is ticket:
+        return _view(stored, rules.ready_document(ticket))
+    if fields.check_object(changed.custom_fields):
+        raise invalid(
+            [Fault("/custom_fields", "too_large", "Together this is over 16 KiB of JSON.")]
+        )
+    if changed.assignee_id != ticket.assignee_id:
+        await _check_assignee(tx, caller.tenant_id, changed.assignee_id)
+    document = await ticket_store.replace(tx, ticket, changed)
+    view = _view(stored._replace(ticket=changed), document)
+    await _record_change(tx, caller, _Change(ticket, changed, view), now_us)
+    return view
+
+
+async def _reply(
+    tx: Tx, caller: Caller, stored: TicketAndCustomer, new: NewReply, now_us: int
+) -> tuple[Reply, TicketAndCustomer]:
+    """The reply, and the ticket after it."""
+    ticket = stored.ticket
+    written = Reply(
+        tenant_id=caller.tenant_id,
+        ticket_id=ticket.id,
+        id=ids.mint(now_us),
+        body=new.body,
+        is_internal=new.is_internal,
+        author=_author(caller, new, stored),
+        created_at=now_us,
+    )
+    replied = rules.apply_reply(ticket, written, now_us)
+    await replies.add(tx, written)
+    document = await ticket_store.replace(tx, ticket, replied)
+    await events.record(
+        tx,
+        ticket.tenant_id,
+        "reply.created",
+        rules.reply_json(written),
+        events.NO_CHANGES,
+        now_us,
+    )
+    after = stored._replace(ticket=replied)
+    if replied.status != ticket.status:
+        change = _Change(ticket, replied, _view(after, document))
+        await _record_change(tx, caller, change, now_us)
+    return written, after
 
 
 async def _check_assignee(tx: Tx, tenant_id: str, user_id: str | None) -> None:
-    if user_id is None or await ticket_store.is_assignable(tx, tenant_id, user_id):
+    if user_id is None or await assignees.is_assignable(tx, tenant_id, user_id):
         return
-    words = "There is no such active agent; GET /api/v1/external/agents lists them."
-    raise invalid([Fault("/assignee_id", "unknown_assignee", words)])
+    message = "There is no such active agent; GET /api/v1/external/agents lists them."
+    raise invalid([Fault("/assignee_id", "unknown_assignee", message)])
 
 
-def _author(caller: Caller, new: NewReply, found: TicketAndCustomer) -> Author:
+def _author(caller: Caller, new: NewReply, stored: TicketAndCustomer) -> Author:
     if new.author is not None and new.author.type == "customer":
-        return Author("customer", found.ticket.customer_id, found.customer_name)
+        return Author("customer", stored.ticket.customer_id, stored.customer_name)
     kind: AuthorType = "api_key" if caller.actor.kind == "api_key" else "agent"
     return Author(kind, caller.actor.id, caller.actor.name)
 
 
-def _shown(found: TicketAndCustomer, ticket: Ticket, document: bytes) -> Shown:
-    return Shown(
-        rules.with_customer(document, found.reference),
-        rules.etag(ticket.version, found.customer_version),
-    )
+def _view(stored: TicketAndCustomer, document: bytes) -> TicketView:
+    return TicketView(rules.with_customer(document, stored.reference), stored.etag)
 
 
 class _Change(NamedTuple):
     before: Ticket
     after: Ticket
-    shown: Shown
+    view: TicketView
 
 
 async def _record_change(tx: Tx, caller: Caller, change: _Change, now_us: int) -> None:
     changes = rules.differences(change.before, change.after)
-    tenant_id, document = caller.tenant_id, change.shown.document
+    tenant_id, document = caller.tenant_id, change.view.json
     await history.add(tx, change.after, caller.actor, changes, now_us)
     await events.record(tx, tenant_id, "ticket.updated", document, changes, now_us)
     if "status" in changes:
-        moved = {"status": changes["status"]}
-        await events.record(tx, tenant_id, "ticket.status_changed", document, moved, now_us)
+        status_change = {"status": changes["status"]}
+        await events.record(tx, tenant_id, "ticket.status_changed", document, status_change, now_us)

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from sealdesk.db.engine import Row, Tx
 from sealdesk.errors import NotFound
 from sealdesk.tickets import actions, examples, rules, types
-from sealdesk.tickets.store import lists
+from sealdesk.tickets.store import lists, replies
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.lists import Filter
+from sealdesk.tickets.store.tickets import TicketView
 from sealdesk.tickets.types import NewReply, NewTicket, Reply, TicketChange
 from sealdesk.web import body, conditional, envelope, query
 from sealdesk.web.idempotent import idempotent
@@ -52,19 +53,23 @@ async def list_tickets(request: Request) -> Response:
     """Newest first. Filters are joined by "and"; `status` and `priority` take several values,
     separated by commas, of which any is enough. One filter in the default order is as fast as
     none; combinations may take longer and are cut off after 2 s."""
-    asked = read_list(request, _FILTERS)
-    values = dict(asked.values)
+    list_request = read_list(request, _FILTERS)
+    values = dict(list_request.values)
     values.pop("per_page", None)
     values.pop("cursor", None)
     values["newest_first"] = values.pop("sort", "desc") == "desc"
-    wanted = Filter(**values)
+    filters = Filter(**values)
 
     async def work(tx: Tx) -> Sequence[Row]:
-        return await lists.list_tickets(tx, request.caller.tenant_id, wanted, asked.page)
+        return await lists.list_tickets(tx, request.caller.tenant_id, filters, list_request.page)
 
-    rows = await (request.read(work) if wanted.is_served() else request.read_unindexed(work))
+    rows = await (request.read(work) if filters.is_served() else request.read_unindexed(work))
     return page(
-        request, asked, rows, show=lists.show, position=lambda row: lists.position(wanted, row)
+        request,
+        list_request,
+        rows,
+        show=lists.to_json,
+        position=lambda row: lists.position(filters, row),
     )
 
 
@@ -84,11 +89,11 @@ async def create_ticket(request: Request) -> Response:
     new = body.read(request, NewTicket)
 
     async def work(tx: Tx) -> Response:
-        ticket_id, shown = await actions.open_ticket(
+        ticket_id, view = await actions.open_ticket(
             tx, request.caller, new, source="api", now_us=request.now_us
         )
         location = (b"location", f"/api/v1/external/tickets/{ticket_id}".encode())
-        return _answer(shown, 201, location)
+        return _respond(view, 201, location)
 
     return await idempotent(request, work)
 
@@ -103,11 +108,9 @@ async def create_ticket(request: Request) -> Response:
 async def get_ticket(request: Request) -> Response:
     """One ticket, with its ETag, which changes with the ticket and with its customer."""
     (ticket_id,) = request.params
-    shown = await request.read(
-        lambda tx: actions.get_shown(tx, request.caller.tenant_id, ticket_id)
-    )
-    response = envelope.one_document(shown.document)
-    return conditional.unless_unchanged(request, shown.etag, response)
+    view = await request.read(lambda tx: actions.get_view(tx, request.caller.tenant_id, ticket_id))
+    response = envelope.one_document(view.json)
+    return conditional.unless_unchanged(request, view.etag, response)
 
 
 @operation(
@@ -128,10 +131,10 @@ async def change_ticket(request: Request) -> Response:
     if_match = conditional.if_match(request)
 
     async def work(tx: Tx) -> Response:
-        shown = await actions.change_ticket(
+        view = await actions.change_ticket(
             tx, request.caller, ticket_id, change, if_match=if_match, now_us=request.now_us
         )
-        return _answer(shown, 200)
+        return _respond(view, 200)
 
     return await idempotent(request, work)
 
@@ -146,23 +149,23 @@ async def change_ticket(request: Request) -> Response:
 async def list_replies(request: Request) -> Response:
     """Newest first; `sort=asc` gives reading order. Internal notes are marked by `is_internal`."""
     (ticket_id,) = request.params
-    asked = read_list(request, _REPLY_FILTERS)
+    list_request = read_list(request, _REPLY_FILTERS)
     tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> list[Reply]:
         if not await ticket_store.has_ticket(tx, tenant_id, ticket_id):
             raise NotFound
-        return await ticket_store.list_replies(
+        return await replies.list_replies(
             tx,
             tenant_id,
             ticket_id,
-            asked.page,
-            is_internal=asked.values.get("is_internal"),
-            newest_first=asked.values.get("sort") != "asc",
+            list_request.page,
+            is_internal=list_request.values.get("is_internal"),
+            newest_first=list_request.values.get("sort") != "asc",
         )
 
     rows = await request.read(work)
-    return page(request, asked, rows, show=rules.reply_document, position=lambda row: [row.id])
+    return page(request, list_request, rows, show=rules.reply_json, position=lambda row: [row.id])
 
 
 @operation(
@@ -183,11 +186,11 @@ async def create_reply(request: Request) -> Response:
 
     async def work(tx: Tx) -> Response:
         written = await actions.reply(tx, request.caller, ticket_id, new, now_us=request.now_us)
-        return envelope.one_document(rules.reply_document(written), 201)
+        return envelope.one_document(rules.reply_json(written), 201)
 
     return await idempotent(request, work)
 
 
-def _answer(shown: ticket_store.Shown, status: int, *headers: Header) -> Response:
-    etag = (b"etag", shown.etag.encode())
-    return envelope.one_document(shown.document, status, [*headers, etag])
+def _respond(view: TicketView, status: int, *headers: Header) -> Response:
+    etag = (b"etag", view.etag.encode())
+    return envelope.one_document(view.json, status, [*headers, etag])

@@ -1,18 +1,20 @@
-"""Which moves are allowed, what a change or a reply does to a ticket, and how it is shown."""
+"""What a change or a reply does to a ticket, and how a ticket is shown; no IO."""
 
 from typing import Any
 
 import msgspec
 
-from sealdesk import clock
 from sealdesk.errors import Conflict
 from sealdesk.event_log.events import Changes
 from sealdesk.resources import etags, merge_patch
+from sealdesk.resources.responses import response_builder
 from sealdesk.tickets.types import (
     PRIORITIES,
+    NewTicket,
     Priority,
     Reply,
     ReplyResponse,
+    Source,
     Status,
     Ticket,
     TicketChange,
@@ -28,9 +30,18 @@ TRANSITIONS: dict[Status, tuple[Status, ...]] = {
     "closed": ("open",),
 }
 _REOPENED_BY_CUSTOMER: tuple[Status, ...] = ("pending", "on_hold", "resolved")
+_ENDED: tuple[Status, ...] = ("resolved", "closed")
 # Events name each of these that a change alters.
 _CHANGEABLE = TicketChange.__struct_fields__
-_ENDED: tuple[Status, ...] = ("resolved", "closed")
+# Copied from a new ticket as they were sent; the others are computed, or converted.
+_COPIED = tuple(
+    name
+    for name in NewTicket.__struct_fields__
+    if name in Ticket.__struct_fields__ and name not in ("tags", "custom_fields")
+)
+
+to_document = response_builder(TicketDocument)
+to_reply_response = response_builder(ReplyResponse)
 
 
 def rank_of(priority: Priority) -> int:
@@ -38,35 +49,70 @@ def rank_of(priority: Priority) -> int:
     return PRIORITIES.index(priority) + 1
 
 
-def changed(ticket: Ticket, change: TicketChange, now_us: int) -> Ticket:
-    """The ticket after a change; the same one when nothing differs. Raises Clash."""
-    wanted = merge_patch.given_fields(change)
-    if "tags" in wanted:
-        wanted["tags"] = distinct(wanted["tags"])
-    if "custom_fields" in wanted:
-        wanted["custom_fields"] = merge_patch.merge(ticket.custom_fields, wanted["custom_fields"])
-    if "status" in wanted:
-        wanted |= _moved(ticket, wanted.pop("status"), now_us)
-    return _raised(ticket, msgspec.structs.replace(ticket, **wanted), now_us)
+def new_ticket(
+    new: NewTicket,
+    *,
+    tenant_id: str,
+    ticket_id: str,
+    number: int,
+    customer_id: str,
+    source: Source,
+    now_us: int,
+) -> Ticket:
+    """The first version of a ticket."""
+    return Ticket(
+        **{name: getattr(new, name) for name in _COPIED},
+        tenant_id=tenant_id,
+        id=ticket_id,
+        number=number,
+        source=source,
+        customer_id=customer_id,
+        tags=distinct(new.tags),
+        custom_fields=new.custom_fields or {},
+        reply_count=0,
+        created_at=now_us,
+        updated_at=now_us,
+        first_response_at=None,
+        resolved_at=now_us if new.status == "resolved" else None,
+        closed_at=None,
+        version=1,
+    )
 
 
-def replied(ticket: Ticket, reply: Reply, now_us: int) -> Ticket:
-    """The ticket after a reply. Raises Clash when it is closed."""
+def apply_change(ticket: Ticket, change: TicketChange, now_us: int) -> Ticket:
+    """The ticket after a change; the same object when nothing differs. Raises Conflict."""
+    fields = merge_patch.given_fields(change)
+    if "tags" in fields:
+        fields["tags"] = distinct(fields["tags"])
+    if "custom_fields" in fields:
+        fields["custom_fields"] = merge_patch.merge(ticket.custom_fields, fields["custom_fields"])
+    if "status" in fields:
+        fields |= _status_fields(ticket, fields.pop("status"), now_us)
+    after = msgspec.structs.replace(ticket, **fields)
+    if not differences(ticket, after):
+        return ticket
+    return msgspec.structs.replace(
+        after, updated_at=max(now_us, ticket.updated_at), version=ticket.version + 1
+    )
+
+
+def apply_reply(ticket: Ticket, reply: Reply, now_us: int) -> Ticket:
+    """The ticket after a reply. Raises Conflict when it is closed."""
     if ticket.status == "closed":
         raise Conflict(
             "ticket_closed", 'A closed ticket takes no replies. Set its status to "open" first.'
         )
-    after: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "updated_at": max(now_us, ticket.updated_at),
         "version": ticket.version + 1,
     }
     if not reply.is_internal:
-        after["reply_count"] = ticket.reply_count + 1
+        fields["reply_count"] = ticket.reply_count + 1
         if reply.author.type != "customer" and ticket.first_response_at is None:
-            after["first_response_at"] = now_us
+            fields["first_response_at"] = now_us
         if reply.author.type == "customer" and ticket.status in _REOPENED_BY_CUSTOMER:
-            after |= _moved(ticket, "open", now_us)
-    return msgspec.structs.replace(ticket, **after)
+            fields |= _status_fields(ticket, "open", now_us)
+    return msgspec.structs.replace(ticket, **fields)
 
 
 def distinct(tags: list[str] | None) -> tuple[str, ...]:
@@ -74,8 +120,8 @@ def distinct(tags: list[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tags or ()))
 
 
-def _moved(ticket: Ticket, status: Status, now_us: int) -> dict[str, Any]:
-    """The fields that a change of status sets. Raises Clash."""
+def _status_fields(ticket: Ticket, status: Status, now_us: int) -> dict[str, Any]:
+    """The fields that a change of status sets. Raises Conflict."""
     if status == ticket.status:
         return {}
     allowed = TRANSITIONS[ticket.status]
@@ -95,58 +141,19 @@ def _moved(ticket: Ticket, status: Status, now_us: int) -> dict[str, Any]:
     return fields
 
 
-def _raised(before: Ticket, after: Ticket, now_us: int) -> Ticket:
-    if not differences(before, after):
-        return before
-    updated_at = max(now_us, before.updated_at)
-    return msgspec.structs.replace(after, updated_at=updated_at, version=before.version + 1)
-
-
-def document(ticket: Ticket) -> bytes:
+def ready_document(ticket: Ticket) -> bytes:
     """The ready JSON of a ticket without its customer, stored beside its columns."""
-    return msgspec.json.encode(
-        TicketDocument(
-            id=ticket.id,
-            number=ticket.number,
-            subject=ticket.subject,
-            description=ticket.description,
-            status=ticket.status,
-            priority=ticket.priority,
-            source=ticket.source,
-            assignee_id=ticket.assignee_id,
-            tags=ticket.tags,
-            custom_fields=ticket.custom_fields,
-            external_id=ticket.external_id,
-            reply_count=ticket.reply_count,
-            created_at=clock.iso(ticket.created_at),
-            updated_at=clock.iso(ticket.updated_at),
-            first_response_at=clock.iso_or_none(ticket.first_response_at),
-            resolved_at=clock.iso_or_none(ticket.resolved_at),
-            closed_at=clock.iso_or_none(ticket.closed_at),
-            version=ticket.version,
-        )
-    )
+    return msgspec.json.encode(to_document(ticket))
 
 
-def with_customer(ticket_document: bytes, reference: bytes) -> bytes:
-    """TicketShown as JSON, from the ready JSON of a ticket and of what it shows of its customer."""
-    return b"".join((ticket_document[:-1], b',"customer":', reference, b"}"))
+def with_customer(document: bytes, reference: bytes) -> bytes:
+    """TicketResponse as JSON, from a ready document and the JSON reference of its customer."""
+    return b"".join((document[:-1], b',"customer":', reference, b"}"))
 
 
-def reply_document(reply: Reply) -> bytes:
-    """ReplyShown as JSON."""
-    return msgspec.json.encode(reply_shown(reply))
-
-
-def reply_shown(reply: Reply) -> ReplyResponse:
-    return ReplyResponse(
-        reply.id,
-        reply.ticket_id,
-        reply.body,
-        reply.is_internal,
-        reply.author,
-        clock.iso(reply.created_at),
-    )
+def reply_json(reply: Reply) -> bytes:
+    """ReplyResponse as JSON."""
+    return msgspec.json.encode(to_reply_response(reply))
 
 
 def differences(before: Ticket, after: Ticket) -> Changes:
@@ -155,5 +162,5 @@ def differences(before: Ticket, after: Ticket) -> Changes:
 
 
 def etag(ticket_version: int, customer_version: int) -> str:
-    """Of a ticket with its customer: a renamed customer changes it too."""
+    """The ETag of a ticket with its customer: a renamed customer changes it too."""
     return etags.etag(ticket_version, customer_version)

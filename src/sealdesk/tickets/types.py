@@ -110,31 +110,6 @@ class NewReply(msgspec.Struct, frozen=True):
     author: NewReplyAuthor | None = None
 
 
-class Ticket(msgspec.Struct, frozen=True):
-    """A ticket as it is stored."""
-
-    tenant_id: str
-    id: str
-    number: int
-    subject: str
-    description: str
-    status: Status
-    priority: Priority
-    source: Source
-    customer_id: str
-    assignee_id: str | None
-    tags: tuple[str, ...]
-    custom_fields: dict[str, Any]
-    external_id: str | None
-    reply_count: int
-    created_at: int
-    updated_at: int
-    first_response_at: int | None
-    resolved_at: int | None
-    closed_at: int | None
-    version: int
-
-
 class Author(msgspec.Struct, frozen=True):
     """Who wrote a reply. id: of the key, the agent or the customer."""
 
@@ -155,8 +130,8 @@ class Reply(msgspec.Struct, frozen=True):
     created_at: int
 
 
-class TicketDocument(msgspec.Struct, frozen=True):
-    """A ticket as the API shows it, but for its customer.
+class TicketFields(msgspec.Struct, frozen=True):
+    """The fields of a ticket that the API shows as they are stored.
 
     number: unique within the tenant and rising, with gaps; never given twice.
     status: from `closed` only to `open`, otherwise from any to any.
@@ -166,11 +141,6 @@ class TicketDocument(msgspec.Struct, frozen=True):
     custom_fields: a free object of at most 16 KiB as JSON; a change is merged into it.
     external_id: what your own system calls it; need not be unique.
     reply_count: of public replies.
-    updated_at: of the last change or reply.
-    first_response_at: of the first public reply that was not the customer's.
-    resolved_at: cleared when the ticket is reopened.
-    closed_at: cleared when the ticket is reopened.
-    version: rises with every change and reply.
     """
 
     id: Id
@@ -185,6 +155,31 @@ class TicketDocument(msgspec.Struct, frozen=True):
     custom_fields: dict[str, Any]
     external_id: str | None
     reply_count: int
+
+
+class Ticket(TicketFields, frozen=True):
+    """A ticket as it is stored: its columns, with times in microseconds."""
+
+    tenant_id: str
+    customer_id: str
+    created_at: int
+    updated_at: int
+    first_response_at: int | None
+    resolved_at: int | None
+    closed_at: int | None
+    version: int
+
+
+class TicketDocument(TicketFields, frozen=True):
+    """A ticket as the API shows it, without its customer: what the ready document holds.
+
+    updated_at: of the last change or reply.
+    first_response_at: of the first public reply that was not the customer's.
+    resolved_at: cleared when the ticket is reopened.
+    closed_at: cleared when the ticket is reopened.
+    version: rises with every change and reply.
+    """
+
     created_at: Iso
     updated_at: Iso
     first_response_at: Iso | None

@@ -11,7 +11,7 @@ from sealdesk.identity.store import Tenant
 from sealdesk.records import idempotency
 from sealdesk.state import AppState
 from sealdesk.telemetry.key_usage import HOUR_US
-from sealdesk.tickets.store import history
+from sealdesk.tickets.store import replying
 from sealdesk.webhooks.store import deliveries as delivery_store
 
 _STEP_ROWS = 200
@@ -60,7 +60,7 @@ async def _prune_directories(tx: Tx, now_us: int) -> int:
         + await api_keys.prune_signatures(tx, now_us, _STEP_ROWS)
         + await api_keys.prune_usage(tx, now_us - _USAGE_US, _STEP_ROWS)
         + await identity.prune(tx, now_us, attempts_before, _STEP_ROWS)
-        + await history.prune_answering(tx, now_us, _STEP_ROWS)
+        + await replying.prune_replying(tx, now_us, _STEP_ROWS)
     )
 
 

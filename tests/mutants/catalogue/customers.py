@@ -13,8 +13,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "who looks for customers is taken at their word for a pattern",
         "customers/store.py",
-        '_SIGN.sub(r"\\\\\\g<0>", spelling)',
-        "spelling",
+        '_LIKE_WILDCARD.sub(r"\\\\\\g<0>", variant)',
+        "variant",
         ("tests/customers/test_pages.py::test_parts_of_words_find_customers",),
     ),
     Mutant(
@@ -30,7 +30,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the search of customers looks through all of them for parts of words",
         "customers/actions.py",
-        "newest=None if found is None else _LOOKED_THROUGH",
+        "newest=None if ids_found is None else _MAX_SCANNED",
         "newest=None",
         (
             "tests/customers/test_pages.py::test_parts_of_words_are_looked_for_among_the_newest"

@@ -20,9 +20,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a ticket can be assigned to anybody",
-        "tickets/store/tickets.py",
-        "FROM users WHERE tenant_id = :tenant_id AND id = :id",
-        "FROM users WHERE :tenant_id <> '' AND id = :id",
+        "tickets/store/assignees.py",
+        "SELECT 1 FROM users WHERE tenant_id = :tenant_id AND id = :id",
+        "SELECT 1 FROM users WHERE :tenant_id <> '' AND id = :id",
         ("tests/test_routes.py::test_a_ticket_cannot_be_assigned_to_a_foreign_agent",),
     ),
     Mutant(
@@ -38,7 +38,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "an answer is sent over what is new",
         "tickets/actions.py",
-        '    if seen != (replies[0].id if replies else ""):\n',
+        '    if last_seen_id != (listed[0].id if listed else ""):\n',
         "    if False:\n",
         (
             f"{_TICKET_PAGES}::test_an_answer_waits_until_what_is_new_was_read",
@@ -48,8 +48,9 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "an answer overtakes one that was sent while it was looked whether there is one",
         "tickets/actions.py",
-        "    written = await _reply(tx, caller, found, new, now_us)\n",
-        "    written = await reply(tx, caller, ticket_id, new, now_us=now_us)\n",
+        "    written, replied = await _reply(tx, caller, stored, new, now_us)\n",
+        "    stored = await get_ticket(tx, caller.tenant_id, ticket_id)\n"
+        "    written, replied = await _reply(tx, caller, stored, new, now_us)\n",
         (f"{_TICKET_PAGES}::test_an_answer_that_is_overtaken_waits_like_any_other",),
     ),
     Mutant(
@@ -62,7 +63,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "what a colleague changed is undone by saving again",
         "tickets/pages/ticket.py",
-        "typed[name] if typed[name] != was[name] else now[name]",
+        "typed[name] if typed[name] != before[name] else current[name]",
         "typed[name]",
         (f"{_TICKET_PAGES}::test_who_saves_what_others_changed_sees_what_they_changed",),
     ),
@@ -76,15 +77,15 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "text is taken for HTML",
         "tickets/pages/links.py",
-        "        yield escape(text[after : found.start()])\n",
-        "        yield text[after : found.start()]\n",
+        "        yield escape(text[end : match.start()])\n",
+        "        yield text[end : match.start()]\n",
         ("tests/tickets/test_links.py::test_hostile_text_stays_text",),
     ),
     Mutant(
         "who is answering is never forgotten",
-        "tickets/store/history.py",
-        '"kept_since": now_us - ANSWERING_US',
-        '"kept_since": 0',
+        "tickets/store/replying.py",
+        '"seen_since": now_us - REPLYING_US',
+        '"seen_since": 0',
         (f"{_TICKET_PAGES}::test_who_has_not_been_heard_of_is_answering_no_more",),
     ),
     Mutant(
@@ -97,29 +98,29 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "of chosen tickets one hinders the others",
         "tickets/pages/bulk.py",
-        "        return line._replace(why=_why(refusal))\n",
-        "        raise refusal\n",
+        "        return line._replace(reason=_reason(error))\n",
+        "        raise error\n",
         (f"{_BULK}::test_one_that_cannot_be_stored_does_not_hinder_the_others",),
     ),
     Mutant(
         "tickets are counted to the last",
         "tickets/store/lists.py",
-        " LIMIT {COUNTED + 1}) x)",
+        " LIMIT {MAX_COUNT + 1}) x)",
         ") x)",
         ("tests/tickets/test_plans.py::test_counting_statuses_reads_no_more_than_its_index",),
     ),
     Mutant(
         "whoever works on it leads where all are many",
         "tickets/store/lists.py",
-        "_lead_of_many(wanted, list(counted))",
+        "_unselective_index(filters, list(counts))",
         "None",
         ("tests/tickets/test_plans.py::test_of_many_and_many_what_is_not_done_leads",),
     ),
     Mutant(
         "a text made of addresses becomes as many links",
         "tickets/pages/links.py",
-        "islice(_ADDRESS.finditer(text), _LINKS)",
-        "islice(_ADDRESS.finditer(text), None)",
+        "islice(_URL.finditer(text), _MAX_LINKS)",
+        "islice(_URL.finditer(text), None)",
         (
             "tests/tickets/test_links.py"
             "::test_of_a_text_made_of_addresses_the_first_are_links_and_all_is_shown",
@@ -128,15 +129,16 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "newer leads to the first page",
         "tickets/pages/inbox.py",
-        "trail=asked.trail[:-1]",
+        "trail=query.trail[:-1]",
         "trail=()",
         (f"{_INBOX}::test_older_and_newer_lead_through_all_tickets_and_back",),
     ),
     Mutant(
         "what is new is told of all tickets",
         "tickets/pages/inbox.py",
-        "        if not one.is_served():\n",
-        "        one = Filter(newest_first=False)\n        if not one.is_served():\n",
+        "        if not of_customer.is_served():\n",
+        "        of_customer = Filter(newest_first=False)\n"
+        "        if not of_customer.is_served():\n",
         (f"{_INBOX}::test_new_tickets_are_those_of_the_view",),
     ),
     Mutant(
@@ -156,21 +158,21 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a ticket that was under way while nothing was shown is never told",
         "tickets/pages/inbox.py",
-        "ids.lowest(request.now_us - _LATE_US)",
+        "ids.lowest(request.now_us - _MAX_COMMIT_DELAY_US)",
         "ids.lowest(request.now_us)",
         (f"{_INBOX}::test_a_ticket_that_was_under_way_while_nothing_was_shown_is_new",),
     ),
     Mutant(
         "a history keeps every description whole",
         "tickets/store/history.py",
-        "is_long = isinstance(text, str) and len(text) > _MOST_OF_A_TEXT",
+        "is_long = isinstance(text, str) and len(text) > _MAX_TEXT_LENGTH",
         "is_long = False",
         ("tests/tickets/test_history.py::test_of_long_texts_the_beginning_is_kept",),
     ),
     Mutant(
         "who is not among the newest people cannot take a ticket",
         "tickets/pages/ticket.py",
-        "    agents.setdefault(reader.id, reader.name)\n",
+        "    options.setdefault(reader.id, reader.name)\n",
         "",
         (f"{_TICKET_PAGES}::test_among_many_colleagues_everybody_is_named_and_can_take_a_ticket",),
     ),

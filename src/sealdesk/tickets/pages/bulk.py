@@ -1,4 +1,4 @@
-"""Changing many tickets of the inbox: what will be done, and then what was done and what not."""
+"""Changing several tickets of the inbox: a preview of the changes, then their results."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -8,9 +8,9 @@ from msgspec import UNSET
 from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, NotFound, PreconditionFailed, ValidationFailed
-from sealdesk.identity import store as people
 from sealdesk.tickets import actions, rules
-from sealdesk.tickets.pages import inbox_query as views
+from sealdesk.tickets.pages import inbox_query
+from sealdesk.tickets.store import assignees
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.tickets import TicketAndCustomer
 from sealdesk.tickets.types import TicketChange
@@ -21,132 +21,142 @@ from sealdesk.web.pages.i18n import gettext
 from sealdesk.web.request import Request, Response
 from sealdesk.web.router import page
 
-_MOST = 100  # as many as any page could show
+_MAX_TICKETS = 100  # more than a page of the inbox lists
 
 
 class Line(NamedTuple):
-    """A chosen ticket. found: None when it is not there. etag: which version was looked at.
+    """A selected ticket. stored: None when it does not exist. etag: of the previewed version.
 
-    why: what hinders the change, "" when nothing does.
+    reason: why it is not changed, "" when it is.
     """
 
     id: str
-    found: TicketAndCustomer | None
+    stored: TicketAndCustomer | None
     etag: str
-    why: str
+    reason: str
 
 
-class _Seen(NamedTuple):
-    """What is there of the tickets that were chosen, and who they are to be assigned to."""
+class _Selection(NamedTuple):
+    """The selected tickets by id, and the name of the new assignee.
 
-    found: dict[str, TicketAndCustomer | None]
+    assignee: "" when nobody is to be assigned, None when the user cannot be assigned.
+    """
+
+    tickets: dict[str, TicketAndCustomer | None]
     assignee: str | None
 
 
 @page
 async def change_tickets(request: Request) -> Response:
-    """First what will be done to which tickets; sent again from there, it is done."""
+    """Show a preview of the changes; the form of the preview carries them out."""
     form = forms.read(request)
-    change = _change(form, request.caller.actor.id)
-    confirmed = dict(text.split(" ", 1) for text in form.texts("confirmed")[:_MOST] if " " in text)
-    chosen = [one for one in (confirmed or form.texts("ticket")) if ids.is_canonical(one)]
-    seen = await _look(request, list(dict.fromkeys(chosen))[:_MOST], change)
-    if not seen.found or change == TicketChange() or seen.assignee is None:
-        return await _show(request, form, 422, seen, [], change, is_done=False)
+    change = _read_change(form, request.caller.actor.id)
+    # "confirmed" holds "ID ETAG" of each ticket that the preview listed.
+    texts = form.texts("confirmed")[:_MAX_TICKETS]
+    confirmed = dict(text.split(" ", 1) for text in texts if " " in text)
+    selected = [one for one in (confirmed or form.texts("ticket")) if ids.is_canonical(one)]
+    ticket_ids = list(dict.fromkeys(selected))[:_MAX_TICKETS]
+    selection = await _load(request, ticket_ids, change)
+    if not selection.tickets or change == TicketChange() or selection.assignee is None:
+        return await _respond(request, form, 422, selection, [], change, is_done=False)
     if not confirmed:
-        lines = [_planned(request, one, found, change) for one, found in seen.found.items()]
-        return await _show(request, form, 200, seen, lines, change, is_done=False)
+        lines = [
+            _preview(request, ticket_id, stored, change)
+            for ticket_id, stored in selection.tickets.items()
+        ]
+        return await _respond(request, form, 200, selection, lines, change, is_done=False)
     lines = [
-        await _changed(request, Line(one, found, confirmed[one], ""), change)
-        for one, found in seen.found.items()
+        await _change(request, Line(ticket_id, stored, confirmed[ticket_id], ""), change)
+        for ticket_id, stored in selection.tickets.items()
     ]
-    return await _show(request, form, 200, seen, lines, change, is_done=True)
+    return await _respond(request, form, 200, selection, lines, change, is_done=True)
 
 
-def _change(form: Form, reader_id: str) -> TicketChange:
-    """What was chosen in the form; what is left as it is is left out. Raises Invalid."""
-    wanted: dict[str, Any] = {
+def _read_change(form: Form, reader_id: str) -> TicketChange:
+    """The change that the form describes. Raises ValidationFailed."""
+    fields: dict[str, Any] = {
         name: form.text(name) for name in ("status", "priority") if form.text(name)
     }
     assignee = form.text("assignee")
     if assignee:
-        special = {views.ME: reader_id, views.NOBODY: None}
-        wanted["assignee_id"] = special.get(assignee, assignee)
-    return body.convert(wanted, TicketChange)
+        special = {inbox_query.ME: reader_id, inbox_query.NOBODY: None}
+        fields["assignee_id"] = special.get(assignee, assignee)
+    return body.convert(fields, TicketChange)
 
 
-async def _look(request: Request, chosen: Sequence[str], change: TicketChange) -> _Seen:
+async def _load(request: Request, ticket_ids: Sequence[str], change: TicketChange) -> _Selection:
     tenant_id = request.caller.tenant_id
 
-    async def work(tx: Tx) -> _Seen:
-        there = {
-            each.ticket.id: each for each in await ticket_store.list_chosen(tx, tenant_id, chosen)
-        }
-        found = {one: there.get(one) for one in chosen}
+    async def work(tx: Tx) -> _Selection:
+        stored = await ticket_store.list_by_ids(tx, tenant_id, ticket_ids)
+        by_id = {each.ticket.id: each for each in stored}
+        tickets = {ticket_id: by_id.get(ticket_id) for ticket_id in ticket_ids}
         if not isinstance(change.assignee_id, str):
-            return _Seen(found, "")
-        user = await people.find(tx, tenant_id, change.assignee_id)
-        return _Seen(found, user.name if user is not None and user.is_active else None)
+            return _Selection(tickets, "")
+        user = await assignees.find_assignee(tx, tenant_id, change.assignee_id)
+        return _Selection(tickets, user.name if user is not None and user.is_active else None)
 
     return await request.read(work)
 
 
-def _planned(
-    request: Request, ticket_id: str, found: TicketAndCustomer | None, change: TicketChange
+def _preview(
+    request: Request, ticket_id: str, stored: TicketAndCustomer | None, change: TicketChange
 ) -> Line:
-    """What will become of a ticket, as it is now."""
-    if found is None:
-        return Line(ticket_id, None, "", _why(NotFound()))
-    etag = rules.etag(found.ticket.version, found.customer_version)
+    """Whether and why a ticket would be changed, as it is now."""
+    if stored is None:
+        return Line(ticket_id, None, "", _reason(NotFound()))
     try:
-        is_so = rules.changed(found.ticket, change, request.now_us) is found.ticket
-    except Conflict as refusal:
-        return Line(ticket_id, found, etag, _why(refusal))
-    return Line(ticket_id, found, etag, gettext("It is like that already.") if is_so else "")
+        changed = rules.apply_change(stored.ticket, change, request.now_us)
+    except Conflict as error:
+        return Line(ticket_id, stored, stored.etag, _reason(error))
+    is_unchanged = changed is stored.ticket
+    reason = gettext("It is like that already.") if is_unchanged else ""
+    return Line(ticket_id, stored, stored.etag, reason)
 
 
-async def _changed(request: Request, line: Line, change: TicketChange) -> Line:
-    """Change one ticket in a transaction of its own; what hinders one does not hinder others."""
+async def _change(request: Request, line: Line, change: TicketChange) -> Line:
+    """Change one ticket in its own transaction, so that its failure does not stop the others."""
     try:
-        shown = await request.write(
+        view = await request.write(
             lambda tx: actions.change_ticket(
                 tx, request.caller, line.id, change, if_match=(line.etag,), now_us=request.now_us
             )
         )
-    except ApiError as refusal:
-        return line._replace(why=_why(refusal))
-    is_so = shown.etag == line.etag
-    return line._replace(why=gettext("It is like that already.") if is_so else "")
+    except ApiError as error:
+        return line._replace(reason=_reason(error))
+    is_unchanged = view.etag == line.etag
+    return line._replace(reason=gettext("It is like that already.") if is_unchanged else "")
 
 
-def _why(refusal: ApiError) -> str:
-    if isinstance(refusal, NotFound):
+def _reason(error: ApiError) -> str:
+    if isinstance(error, NotFound):
         return gettext("It is no longer there.")
-    if isinstance(refusal, PreconditionFailed):
+    if isinstance(error, PreconditionFailed):
         return gettext("It has changed since you looked at it. Look at it again.")
-    if isinstance(refusal, Conflict):
+    if isinstance(error, Conflict):
         return gettext("It is closed. Open it first.")
-    if isinstance(refusal, ValidationFailed):
+    if isinstance(error, ValidationFailed):
         return gettext("Whom it was to be assigned to can no longer be chosen.")
     return gettext("It could not be stored right now. Try again in a moment.")
 
 
-async def _show(
+async def _respond(
     request: Request,
     form: Form,
     status: int,
-    seen: _Seen,
+    selection: _Selection,
     lines: Sequence[Line],
     change: TicketChange,
     *,
     is_done: bool,
 ) -> Response:
-    asked = views.asked(forms.read_query(request))
+    query = inbox_query.read_inbox_query(forms.read_query(request))
     return await render.page(
         request, "tickets/bulk_done.html" if is_done else "tickets/bulk.html", status,
-        back=asked.link(), action=asked.bulk(),
-        changed=[line for line in lines if not line.why],
-        kept=[line for line in lines if line.why],
+        back=query.link(), action=query.bulk(),
+        changed=[line for line in lines if not line.reason],
+        unchanged=[line for line in lines if line.reason],
         typed={name: form.text(name) for name in ("status", "priority", "assignee")},
-        change=change, unset=UNSET, assignee=seen.assignee, is_chosen=bool(seen.found),
+        change=change, unset=UNSET, assignee=selection.assignee,
+        is_chosen=bool(selection.tickets),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A customer as a page, with their tickets."""
+"""The page of one customer with their tickets."""
 
 from sealdesk.customers import actions as customers
 from sealdesk.customers import rules as customer_rules
@@ -16,22 +16,21 @@ _PER_PAGE = 25
 
 @page
 async def show_customer(request: Request) -> Response:
-    """One customer: what is known of them, and their tickets, newest first."""
+    """A customer's data, and their tickets, newest first."""
     tenant_id, (customer_id,) = request.caller.tenant_id, request.params
-    way = cursor_trail.read(forms.read_query(request))
-    wanted = PageRequest(_PER_PAGE, [way[-1]] if way else None)
+    trail = cursor_trail.read(forms.read_query(request))
+    page_request = PageRequest(_PER_PAGE, [trail[-1]] if trail else None)
 
     async def work(tx: Tx) -> tuple[CustomerResponse, list[TicketResponse]]:
         customer = await customers.get_customer(tx, tenant_id, customer_id)
-        tickets = await view_model.list_of_customer(tx, tenant_id, customer_id, wanted)
-        return customer_rules.shown(customer), tickets
+        tickets = await view_model.list_of_customer(tx, tenant_id, customer_id, page_request)
+        return customer_rules.to_response(customer), tickets
 
     customer, tickets = await request.read(work)
+    has_more = len(tickets) > _PER_PAGE
     return await render.page(
         request, "tickets/customer.html",
         customer=customer, tickets=tickets[:_PER_PAGE],
-        older=(
-            cursor_trail.older(way, tickets[_PER_PAGE - 1].id) if len(tickets) > _PER_PAGE else None
-        ),
-        newer=cursor_trail.newer(way),
+        older=cursor_trail.older(trail, tickets[_PER_PAGE - 1].id) if has_more else None,
+        newer=cursor_trail.newer(trail),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the inbox is asked for: which tickets, in which order, from where on."""
+"""The query of the inbox: which tickets, in which order, which page."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -24,13 +24,13 @@ _ORDERS: Mapping[Sort, SortBy] = {
     "changed": "updated_at",
     "priority": "priority",
 }
-_MOST = 320  # of what is typed: an e-mail address
-# Of the value that a page ended with: none, an instant in microseconds, a rank.
-_DIGITS: Mapping[Sort, int] = {"newest": 0, "changed": 18, "priority": 1}
+_MAX_TEXT_LENGTH = 320  # of an e-mail address
+# Digits of the sort value in a position: none, microseconds, a rank.
+_MAX_DIGITS: Mapping[Sort, int] = {"newest": 0, "changed": 18, "priority": 1}
 
 
-class Row(msgspec.Struct, frozen=True):
-    """A ticket as a line of the inbox shows it."""
+class InboxRow(msgspec.Struct, frozen=True):
+    """A ticket as the inbox lists it."""
 
     id: str
     number: int
@@ -45,11 +45,11 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class InboxQuery(msgspec.Struct, frozen=True):
-    """A view of the inbox, as its address says it.
+    """What the inbox shows, as its URL says it.
 
-    status: None for all. customer: an id, or an e-mail address. trail: where each page before
-    this one ended, so that "newer" leads back one page at a time. q: the words to find, beside
-    which nothing else is asked.
+    status: None for all. customer: an id, an e-mail address, or words to find a customer by.
+    trail: the positions where the previous pages ended, so that "newer" goes back one page at a
+    time. q: words to search for; it excludes all filters.
     """
 
     status: Status | None = "open"
@@ -62,31 +62,31 @@ class InboxQuery(msgspec.Struct, frozen=True):
     q: str = ""
 
     def is_narrowed(self) -> bool:
-        """Whether more than a status is asked for."""
+        """Whether it has filters besides the status."""
         return bool(self.priority or self.assignee or self.customer or self.tag or self.q)
 
     def link(self, **changes: object) -> str:
-        """The address of this view, or of one that differs in something.
+        """The URL of this query with some fields changed.
 
-        Other tickets or another order begin at their first page.
+        A change of the filters or the order begins at the first page.
         """
         if changes and "trail" not in changes:
             changes["trail"] = ()
-        return _address(PATH, msgspec.structs.replace(self, **changes).said())
+        return _url(PATH, msgspec.structs.replace(self, **changes)._parameters())
 
     def bulk(self) -> str:
-        """Where what is to be done with chosen tickets of this view is sent."""
-        return _address(f"{PATH}/bulk", self.said())
+        """The URL of the form that changes selected tickets of this list."""
+        return _url(f"{PATH}/bulk", self._parameters())
 
     def poll(self, since: str) -> str:
-        """Where it is asked what is new in this view."""
-        return _address(f"{PATH}/arrived", [*self.said(), ("since", since)])
+        """The URL that counts tickets of this list that are newer than `since`."""
+        return _url(f"{PATH}/arrived", [*self._parameters(), ("since", since)])
 
-    def said(self) -> list[tuple[str, str]]:
-        """What the address says of it: what is not as it is without saying."""
+    def _parameters(self) -> list[tuple[str, str]]:
+        """The query parameters; default values are left out."""
         if self.q:
             return [("q", self.q)]
-        said = [
+        parameters = [
             ("status", "" if self.status == "open" else self.status or "all"),
             ("priority", self.priority or ""),
             ("assignee", self.assignee),
@@ -95,10 +95,10 @@ class InboxQuery(msgspec.Struct, frozen=True):
             ("sort", "" if self.sort == "newest" else self.sort),
             ("before", ",".join(self.trail)),
         ]
-        return [(name, value) for name, value in said if value]
+        return [(name, value) for name, value in parameters if value]
 
     def filter(self, reader_id: str) -> Filter:
-        """The same for the list. A customer that is given by address is yet to be found."""
+        """The filters of the list. An e-mail address in customer_id is to be replaced by the id."""
         is_nobody = self.assignee == NOBODY
         assignee = reader_id if self.assignee == ME else self.assignee
         return Filter(
@@ -112,38 +112,38 @@ class InboxQuery(msgspec.Struct, frozen=True):
         )
 
     def after(self) -> Position | None:
-        """Where the page before this one ended."""
+        """The position where the previous page ended."""
         if not self.trail:
             return None
         value, _, last_id = self.trail[-1].rpartition("_")
         return [int(value), last_id] if value else [last_id]
 
-    def further(self, last: Position) -> tuple[str, ...]:
-        """The trail of the page behind this one."""
+    def next_trail(self, last: Position) -> tuple[str, ...]:
+        """The trail of the next page."""
         return (*self.trail, "_".join(str(part) for part in last))
 
 
-def asked(form: Form) -> InboxQuery:
-    """The view that an address asks for; what no view knows is passed over."""
-    if words := form.text("q").strip()[:_MOST]:
+def read_inbox_query(form: Form) -> InboxQuery:
+    """The query that URL parameters describe; unknown names and values are ignored."""
+    if words := form.text("q").strip()[:_MAX_TEXT_LENGTH]:
         return InboxQuery(status=None, q=words)
     status, sort = form.text("status"), form.text("sort")
     priority, assignee = form.text("priority"), form.text("assignee")
     is_known = assignee in (NOBODY, ME) or ids.is_canonical(assignee)
-    view = InboxQuery(
+    query = InboxQuery(
         status=_status(status),
         priority=priority if priority in PRIORITIES else None,
         assignee=assignee if is_known else ANY,
-        customer=form.text("customer").strip()[:_MOST],
-        tag=form.text("tag").strip()[:_MOST],
+        customer=form.text("customer").strip()[:_MAX_TEXT_LENGTH],
+        tag=form.text("tag").strip()[:_MAX_TEXT_LENGTH],
         sort=cast(Sort, sort) if sort in _ORDERS else "newest",
     )
-    is_place = partial(_is_place, digits=_DIGITS[view.sort])
-    return msgspec.structs.replace(view, trail=tuple(cursor_trail.read(form, is_place)))
+    is_position = partial(_is_position, max_digits=_MAX_DIGITS[query.sort])
+    return msgspec.structs.replace(query, trail=tuple(cursor_trail.read(form, is_position)))
 
 
-def _address(path: str, said: list[tuple[str, str]]) -> str:
-    return f"{path}?{urlencode(said)}" if said else path
+def _url(path: str, parameters: list[tuple[str, str]]) -> str:
+    return f"{path}?{urlencode(parameters)}" if parameters else path
 
 
 def _status(text: str) -> Status | None:
@@ -152,7 +152,7 @@ def _status(text: str) -> Status | None:
     return text if text in STATUSES else "open"
 
 
-def _is_place(text: str, *, digits: int) -> bool:
+def _is_position(text: str, *, max_digits: int) -> bool:
     value, _, last_id = text.rpartition("_")
-    is_value = value.isascii() and value.isdigit() and len(value) <= digits
-    return ids.is_canonical(last_id) and (is_value if digits else text == last_id)
+    is_value = value.isascii() and value.isdigit() and len(value) <= max_digits
+    return ids.is_canonical(last_id) and (is_value if max_digits else text == last_id)

@@ -1,4 +1,4 @@
-"""What somebody who opens a ticket sees, read at one instant."""
+"""What the page of a ticket shows, read in one transaction."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,108 +10,109 @@ from sealdesk.customers import actions as customers
 from sealdesk.customers import rules as customer_rules
 from sealdesk.customers.types import CustomerResponse
 from sealdesk.db.engine import Tx
-from sealdesk.identity import store as people
-from sealdesk.identity.rules import User
 from sealdesk.paging import PageRequest
 from sealdesk.tickets import actions, rules
-from sealdesk.tickets.store import history, lists
-from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.store.history import Changed
+from sealdesk.tickets.store import assignees, history, lists, replies, replying
+from sealdesk.tickets.store.assignees import Assignee
+from sealdesk.tickets.store.history import TicketHistoryEntry
 from sealdesk.tickets.store.lists import Filter
 from sealdesk.tickets.types import ReplyResponse, TicketResponse
 
 REPLIES = 50
 CHANGES = 10
-OTHERS = 5
-PEOPLE = PageRequest(1000, None)  # as many as a choice of them shows
+OTHER_TICKETS = 5
+ASSIGNEES = 1000  # the options of a select
 decode = msgspec.json.Decoder(TicketResponse).decode
 
 
 class Conversation(NamedTuple):
-    """Some replies in reading order, and whether there are any before them."""
+    """Some replies in reading order, and whether there are earlier ones."""
 
     replies: list[ReplyResponse]
     has_earlier: bool
 
     @property
     def newest_id(self) -> str:
-        """Of the last one, "" when there is none."""
+        """The id of the last reply, "" when there is none."""
         return self.replies[-1].id if self.replies else ""
 
 
-class View(NamedTuple):
-    """A ticket with all that stands beside it.
+class TicketPage(NamedTuple):
+    """A ticket with everything that its page shows.
 
-    names: of people by their id. others: the customer's newest other tickets. answering: the names
-    of who else has an answer begun. changes: newest first, one more than CHANGES when there are
-    more.
+    changes: newest first, one more than CHANGES when there are more. names: of users by their id.
+    others: the customer's newest other tickets. replying: names of other agents who are writing.
     """
 
     ticket: TicketResponse
     etag: str
     customer: CustomerResponse
     conversation: Conversation
-    changes: list[Changed]
-    people: list[User]
+    changes: list[TicketHistoryEntry]
+    people: list[Assignee]
     names: dict[str, str]
     others: list[TicketResponse]
-    answering: Sequence[str]
+    replying: Sequence[str]
 
     @property
     def has_more_people(self) -> bool:
-        return are_more(self.people)
+        return has_more_assignees(self.people)
 
 
-def are_more(users: Sequence[User]) -> bool:
-    """Whether there are more people than a choice of them shows."""
-    return len(users) > PEOPLE.per_page
+def has_more_assignees(users: Sequence[Assignee]) -> bool:
+    """Whether there are more users than a select shows."""
+    return len(users) > ASSIGNEES
 
 
-async def view(tx: Tx, caller: Caller, ticket_id: str, *, before: str | None, now_us: int) -> View:
-    """before: the reply behind which to read back, None for the newest. Raises Missing."""
+async def load_ticket_page(
+    tx: Tx, caller: Caller, ticket_id: str, *, before: str | None, now_us: int
+) -> TicketPage:
+    """before: the id of the reply before which to read, None for the newest. Raises NotFound."""
     tenant_id = caller.tenant_id
-    shown = await actions.get_shown(tx, tenant_id, ticket_id)
-    ticket = decode(shown.document)
+    view = await actions.get_view(tx, tenant_id, ticket_id)
+    ticket = decode(view.json)
     changes = await history.list_changes(tx, tenant_id, ticket_id, PageRequest(CHANGES, None))
-    users = await people.list_users(tx, tenant_id, PEOPLE)
+    users = await assignees.list_assignees(tx, tenant_id, ASSIGNEES)
     names = {user.id: user.name for user in users}
-    mentioned = history.assignees(changes)
+    mentioned = history.assignee_ids(changes)
     if ticket.assignee_id is not None:
         mentioned.add(ticket.assignee_id)
-    return View(
+    customer = await customers.get_customer(tx, tenant_id, ticket.customer.id)
+    return TicketPage(
         ticket,
-        shown.etag,
-        customer_rules.shown(await customers.get_customer(tx, tenant_id, ticket.customer.id)),
+        view.etag,
+        customer_rules.to_response(customer),
         await _conversation(tx, tenant_id, ticket_id, before),
         changes,
         users,
-        names | await ticket_store.list_names(tx, tenant_id, mentioned - names.keys()),
-        await _others(tx, tenant_id, ticket),
-        await history.list_answering(
-            tx, tenant_id, ticket_id, but_for=caller.actor.id, now_us=now_us
+        names | await assignees.list_names(tx, tenant_id, mentioned - names.keys()),
+        await _other_tickets(tx, tenant_id, ticket),
+        await replying.list_replying(
+            tx, tenant_id, ticket_id, except_id=caller.actor.id, now_us=now_us
         ),
     )
 
 
 async def _conversation(tx: Tx, tenant_id: str, ticket_id: str, before: str | None) -> Conversation:
-    page = PageRequest(REPLIES, [before] if before else None)
-    found = await ticket_store.list_replies(
-        tx, tenant_id, ticket_id, page, is_internal=None, newest_first=True
+    page_request = PageRequest(REPLIES, [before] if before else None)
+    newest = await replies.list_replies(
+        tx, tenant_id, ticket_id, page_request, is_internal=None, newest_first=True
     )
-    shown = [rules.reply_shown(reply) for reply in reversed(found[:REPLIES])]
-    return Conversation(shown, len(found) > REPLIES)
+    shown = [rules.to_reply_response(reply) for reply in reversed(newest[:REPLIES])]
+    return Conversation(shown, len(newest) > REPLIES)
 
 
-async def _others(tx: Tx, tenant_id: str, ticket: TicketResponse) -> list[TicketResponse]:
-    # One more than wanted, for the ticket itself may be among them.
-    found = await list_of_customer(tx, tenant_id, ticket.customer.id, PageRequest(OTHERS, None))
-    return [other for other in found if other.id != ticket.id][:OTHERS]
+async def _other_tickets(tx: Tx, tenant_id: str, ticket: TicketResponse) -> list[TicketResponse]:
+    # One more than shown, for the ticket itself may be among them.
+    page_request = PageRequest(OTHER_TICKETS, None)
+    tickets = await list_of_customer(tx, tenant_id, ticket.customer.id, page_request)
+    return [other for other in tickets if other.id != ticket.id][:OTHER_TICKETS]
 
 
 async def list_of_customer(
-    tx: Tx, tenant_id: str, customer_id: str, page: PageRequest
+    tx: Tx, tenant_id: str, customer_id: str, page_request: PageRequest
 ) -> list[TicketResponse]:
     """A customer's tickets, newest first; one more than the page when there are more."""
-    wanted = Filter(customer_id=customer_id)
-    rows = await lists.list_tickets(tx, tenant_id, wanted, page)
-    return [decode(lists.show(row)) for row in rows]
+    filters = Filter(customer_id=customer_id)
+    rows = await lists.list_tickets(tx, tenant_id, filters, page_request)
+    return [decode(lists.to_json(row)) for row in rows]

@@ -1,6 +1,6 @@
-"""The SQL of what people did to tickets: what was changed by whom, and who is answering."""
+"""The SQL of a ticket's history: who changed which fields."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -13,11 +13,8 @@ from sealdesk.event_log.events import Changes
 from sealdesk.paging import PageRequest
 from sealdesk.tickets.types import Ticket
 
-# Whoever has not been heard of for so long is not answering any more: three missed heartbeats.
-ANSWERING_US = 60 * 1_000_000
-_MOST_ANSWERING = 10
-_MOST_OF_A_TEXT = 255  # characters: a subject whole, and of a description the beginning
-_LAST = "~"  # sorts behind every id
+_MAX_TEXT_LENGTH = 255  # characters: a whole subject, and the beginning of a description
+_LAST_ID = "~"  # sorts behind every id
 
 _ADD = """
 INSERT INTO ticket_changes (tenant_id, ticket_id, id, actor_kind, actor_id, actor_name, changes,
@@ -29,29 +26,10 @@ SELECT id, actor_kind, actor_id, actor_name, changes, created_at FROM ticket_cha
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id < :before
 ORDER BY id DESC LIMIT :limit
 """
-_ANSWER = """
-INSERT INTO answering (tenant_id, ticket_id, user_id, user_name, seen_at)
-VALUES (:tenant_id, :ticket_id, :user_id, :user_name, :seen_at)
-ON CONFLICT (tenant_id, ticket_id, user_id) DO UPDATE SET
-    user_name = excluded.user_name, seen_at = excluded.seen_at
-"""
-_LIST_ANSWERING = """
-SELECT user_id, user_name FROM answering
-WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND seen_at >= :kept_since
-ORDER BY seen_at DESC, user_id LIMIT :limit
-"""
-_END_ANSWERING = """
-DELETE FROM answering
-WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND user_id = :user_id
-"""
-_PRUNE_ANSWERING = """
-DELETE FROM answering WHERE (tenant_id, ticket_id, user_id) IN
-    (SELECT tenant_id, ticket_id, user_id FROM answering WHERE seen_at < :before LIMIT :limit)
-"""
 
 
-class Changed(NamedTuple):
-    """What somebody changed at once. changes: field → (old, new), of long texts the beginning."""
+class TicketHistoryEntry(NamedTuple):
+    """One change of a ticket. changes: field → (old, new); long texts are cut."""
 
     id: str
     actor: Actor
@@ -60,7 +38,7 @@ class Changed(NamedTuple):
 
 
 async def add(tx: Tx, ticket: Ticket, actor: Actor, changes: Changes, now_us: int) -> None:
-    """Note what was changed of a ticket, in the transaction of the change."""
+    """Record a change of a ticket, in the transaction of the change."""
     await tx.execute_one(
         _ADD,
         {
@@ -70,74 +48,42 @@ async def add(tx: Tx, ticket: Ticket, actor: Actor, changes: Changes, now_us: in
             "actor_kind": actor.kind,
             "actor_id": actor.id,
             "actor_name": actor.name,
-            "changes": msgspec.json.encode(_brief(changes)).decode(),
+            "changes": msgspec.json.encode(_shorten_all(changes)).decode(),
             "created_at": now_us,
         },
     )
 
 
-async def list_changes(tx: Tx, tenant_id: str, ticket_id: str, page: PageRequest) -> list[Changed]:
+async def list_changes(
+    tx: Tx, tenant_id: str, ticket_id: str, page: PageRequest
+) -> list[TicketHistoryEntry]:
     """Newest first; one more than the page when there are more."""
     params = {"tenant_id": tenant_id, "ticket_id": ticket_id}
-    before = page.after[0] if page.after else _LAST
+    before = page.after[0] if page.after else _LAST_ID
     rows = await tx.fetch_all(_LIST, {**params, "before": before, "limit": page.per_page + 1})
-    return [_changed(row) for row in rows]
+    return [_entry(row) for row in rows]
 
 
-def assignees(changes: Iterable[Changed]) -> set[str]:
-    """The ids of the people to whom a ticket was assigned and from whom it was taken."""
+def assignee_ids(entries: Iterable[TicketHistoryEntry]) -> set[str]:
+    """The ids of the old and new assignees that these changes name."""
     return {
-        user_id for each in changes for user_id in each.changes.get("assignee_id", ()) if user_id
+        user_id for entry in entries for user_id in entry.changes.get("assignee_id", ()) if user_id
     }
 
 
-async def note_answering(tx: Tx, tenant_id: str, ticket_id: str, actor: Actor, now_us: int) -> None:
-    """Somebody has an answer begun, as of now."""
-    await tx.enqueue(
-        _ANSWER,
-        {
-            "tenant_id": tenant_id,
-            "ticket_id": ticket_id,
-            "user_id": actor.id,
-            "user_name": actor.name,
-            "seen_at": now_us,
-        },
-    )
+def _shorten_all(changes: Changes) -> Changes:
+    return {field: (_shorten(old), _shorten(new)) for field, (old, new) in changes.items()}
 
 
-async def end_answering(tx: Tx, tenant_id: str, ticket_id: str, user_id: str) -> None:
-    """They have sent it, or given it up."""
-    params = {"tenant_id": tenant_id, "ticket_id": ticket_id, "user_id": user_id}
-    await tx.enqueue(_END_ANSWERING, params)
-
-
-async def list_answering(
-    tx: Tx, tenant_id: str, ticket_id: str, *, but_for: str, now_us: int
-) -> Sequence[str]:
-    """The names of who else has an answer begun."""
-    params = {"tenant_id": tenant_id, "ticket_id": ticket_id, "limit": _MOST_ANSWERING}
-    rows = await tx.fetch_all(_LIST_ANSWERING, {**params, "kept_since": now_us - ANSWERING_US})
-    return [row["user_name"] for row in rows if row["user_id"] != but_for]
-
-
-async def prune_answering(tx: Tx, now_us: int, limit: int) -> int:
-    """Delete some of who is not answering any more; how many rows."""
-    return await tx.execute(_PRUNE_ANSWERING, {"before": now_us - ANSWERING_US, "limit": limit})
-
-
-def _brief(changes: Changes) -> Changes:
-    return {field: (_cut(old), _cut(new)) for field, (old, new) in changes.items()}
-
-
-def _cut(value: Any) -> Any:
+def _shorten(value: Any) -> Any:
     text = msgspec.json.encode(value).decode() if isinstance(value, dict) else value
-    is_long = isinstance(text, str) and len(text) > _MOST_OF_A_TEXT
-    return f"{text[:_MOST_OF_A_TEXT]}…" if is_long else value
+    is_long = isinstance(text, str) and len(text) > _MAX_TEXT_LENGTH
+    return f"{text[:_MAX_TEXT_LENGTH]}…" if is_long else value
 
 
-def _changed(row: Row) -> Changed:
+def _entry(row: Row) -> TicketHistoryEntry:
     kind: ActorKind = row["actor_kind"]
-    return Changed(
+    return TicketHistoryEntry(
         row["id"],
         Actor(kind, row["actor_id"], row["actor_name"]),
         msgspec.json.decode(row["changes"]),

@@ -1,7 +1,7 @@
-"""The SQL of lists of tickets: which index serves which, and one statement for each.
+"""The SQL of lists of tickets: one statement for each combination of filters and order.
 
-The default order is the primary key read backwards. One filter of one value has an index that
-ends in the id, so it is in that order too; one filter of several values merges those indexes.
+The default order is the primary key read backwards. A filter of one value has an index that ends
+in the id, so its entries are in that order too; a filter of several values merges those indexes.
 """
 
 from collections.abc import Sequence
@@ -17,30 +17,30 @@ from sealdesk.tickets.types import STATUSES, Priority, Status
 
 SortBy = Literal["created_at", "updated_at", "priority"]
 
-# The page is cut before the customers are joined, or PostgreSQL may read all of them first (4 times
-# the time); CROSS JOIN keeps SQLite to this order of tables.
+# The page is selected before the customers are joined, or PostgreSQL may read all customers first
+# (4 times the time); CROSS JOIN makes SQLite keep this order of tables.
 _PAGE = """SELECT t.tenant_id, t.id, t.updated_at, t.priority, t.document, t.customer_id
 FROM tickets t"""
-_SHOWN = "SELECT p.id, p.updated_at, p.priority, p.document, c.reference"
-_OF_CUSTOMER = "c.tenant_id = p.tenant_id AND c.id = p.customer_id"
-_FEW = 5_000  # rows that are read and sorted within 0.1 s
-# Who asks for what is open and their own finds it in an index of both.
-_SOMEBODYS = "somebodys"
-_LED_BY = {_SOMEBODYS: ("status", "assignee_id")}
+_OUTPUT = "SELECT p.id, p.updated_at, p.priority, p.document, c.reference"
+_JOIN_CUSTOMER = "c.tenant_id = p.tenant_id AND c.id = p.customer_id"
+_SELECTIVE_ROWS = 5_000  # rows that are read and sorted within 0.1 s
+# One index serves the tickets of an assignee in one status.
+_STATUS_AND_ASSIGNEE = "status_and_assignee"
+_COLUMNS_OF_INDEX = {_STATUS_AND_ASSIGNEE: ("status", "assignee_id")}
 _DONE: tuple[Status, ...] = ("resolved", "closed")
-COUNTED = 1000
-# Up to a thousand index entries of each status, however many there are.
+MAX_COUNT = 1000
+# Reads at most a thousand index entries of each status.
 _COUNT = "SELECT " + ", ".join(
     f"""(SELECT count(*) FROM (SELECT 1 FROM tickets t WHERE t.tenant_id = :tenant_id
-    AND t.status = '{status}' LIMIT {COUNTED + 1}) x) AS "{status}\""""
+    AND t.status = '{status}' LIMIT {MAX_COUNT + 1}) x) AS "{status}\""""
     for status in STATUSES
 )
 
 
 class Filter(msgspec.Struct, frozen=True):
-    """Which tickets a list is of, and in which order. Times are microseconds.
+    """Which tickets a list contains, and in which order. Times are microseconds.
 
-    lead: which of its filters' indexes has to lead, None for whichever the planner takes.
+    index: the filter whose index must be used, None to let the planner choose.
     """
 
     status: tuple[Status, ...] = ()
@@ -55,245 +55,243 @@ class Filter(msgspec.Struct, frozen=True):
     updated_after: int | None = None
     sort_by: SortBy = "created_at"
     newest_first: bool = True
-    lead: str | None = None
+    index: str | None = None
 
     def is_served(self) -> bool:
-        """Whether an index leads straight to the page."""
+        """Whether one index serves the whole query."""
         if self.is_unassigned:
             return False
-        equalities = sum(
-            bool(value)
-            for value in (
-                self.status,
-                self.priority,
-                self.customer_id,
-                self.assignee_id,
-                self.tag,
-                self.external_id,
-            )
-        )
-        is_somebodys = self.assignee_id is not None and len(self.status) == 1
+        one_value = (self.customer_id, self.assignee_id, self.tag, self.external_id)
+        equalities = sum(bool(value) for value in (self.status, self.priority, *one_value))
+        shares_index = self.assignee_id is not None and len(self.status) == 1
         if self.sort_by == "created_at":
-            return equalities <= (2 if is_somebodys else 1) and self.updated_after is None
-        is_created_bound = self.created_after is not None or self.created_before is not None
-        is_updated_bound = self.updated_after is not None and self.sort_by != "updated_at"
-        return equalities == 0 and not is_created_bound and not is_updated_bound
+            return equalities <= (2 if shares_index else 1) and self.updated_after is None
+        has_created_bound = self.created_after is not None or self.created_before is not None
+        has_updated_bound = self.updated_after is not None and self.sort_by != "updated_at"
+        return equalities == 0 and not has_created_bound and not has_updated_bound
 
 
-async def list_tickets(tx: Tx, tenant_id: str, wanted: Filter, page: PageRequest) -> Sequence[Row]:
-    """Rows for `show` and `position`; one more than the page when there are more."""
-    wanted = await _led(tx, tenant_id, wanted)
+async def list_tickets(tx: Tx, tenant_id: str, filters: Filter, page: PageRequest) -> Sequence[Row]:
+    """Rows for `to_json` and `position`; one more than the page when there are more."""
+    filters = await _with_index(tx, tenant_id, filters)
     params: dict[str, object] = {"tenant_id": tenant_id, "limit": page.per_page + 1}
-    return await tx.fetch_all(_statement(wanted, page.after, params), params)
+    return await tx.fetch_all(_statement(filters, page.after, params), params)
 
 
-async def _led(tx: Tx, tenant_id: str, wanted: Filter) -> Filter:
-    """The same filter, led by the rarest of what it asks for, where that is rare.
+async def _with_index(tx: Tx, tenant_id: str, filters: Filter) -> Filter:
+    """The same filters, with the index of the most selective one, if one is selective.
 
-    No index serves several filters at once, and SQLite keeps no statistics: left to itself it may
-    read all tickets in their order until enough of somebody's few have come by.
+    No index serves several filters at once, and SQLite keeps no statistics: by itself it may scan
+    all tickets in their order until enough of the few that match have been found.
     """
-    if wanted.is_served() or wanted.lead is not None:
-        return wanted
-    params: dict[str, object] = {"tenant_id": tenant_id, "few": _FEW}
-    counted = {
+    if filters.is_served() or filters.index is not None:
+        return filters
+    params: dict[str, object] = {"tenant_id": tenant_id, "max_count": _SELECTIVE_ROWS}
+    counts = {
         name: "(SELECT count(*) FROM (SELECT 1 FROM"
         f" {'ticket_tags' if name == 'tag' else 'tickets'} t WHERE t.tenant_id = :tenant_id"
-        f" AND {condition} LIMIT :few) x) AS {name}"
-        for name, condition in _leads(wanted, params).items()
+        f" AND {condition} LIMIT :max_count) x) AS {name}"
+        for name, condition in _index_conditions(filters, params).items()
     }
-    if not counted:
-        return wanted
-    row = await tx.fetch_one(f"SELECT {', '.join(counted.values())}", params)
-    count, name = min((row[name] if row else _FEW, name) for name in counted)
-    lead = name if count < _FEW else _lead_of_many(wanted, list(counted))
-    return msgspec.structs.replace(wanted, lead=lead)
+    if not counts:
+        return filters
+    row = await tx.fetch_one(f"SELECT {', '.join(counts.values())}", params)
+    count, name = min((row[name] if row else _SELECTIVE_ROWS, name) for name in counts)
+    index = name if count < _SELECTIVE_ROWS else _unselective_index(filters, list(counts))
+    return msgspec.structs.replace(filters, index=index)
 
 
-def _lead_of_many(wanted: Filter, names: Sequence[str]) -> str | None:
-    """Where each filter has many tickets: somebody's, or work that is not done, or the planner.
+def _unselective_index(filters: Filter, names: Sequence[str]) -> str | None:
+    """The index when every filter matches many tickets: None lets the planner choose.
 
-    Most tickets of a desk are done. What is not done and somebody's may be nothing at all, and an
-    index of the person or the order would be read to its end before that is known.
+    Most tickets of a desk are done. An assignee may have none that are not, and the index of the
+    assignee or of the order would be read to its end to find that out.
     """
-    if _SOMEBODYS in names:
-        return _SOMEBODYS
-    is_of_work = bool(wanted.status) and not {*wanted.status} & {*_DONE}
-    return "status" if is_of_work and len(names) > 1 else None
+    if _STATUS_AND_ASSIGNEE in names:
+        return _STATUS_AND_ASSIGNEE
+    is_unfinished = bool(filters.status) and not {*filters.status} & {*_DONE}
+    return "status" if is_unfinished and len(names) > 1 else None
 
 
-def _leads(wanted: Filter, params: dict[str, object]) -> dict[str, str]:
+def _index_conditions(filters: Filter, params: dict[str, object]) -> dict[str, str]:
     """The condition of each filter that has an index, or of two that share one."""
-    leads = {}
-    for name, values in _choices(wanted):
-        keys = ", ".join(f":{key}" for key in _bound(name, values, params))
-        leads[name] = f"t.{name} IN ({keys})"
+    conditions = {}
+    for name, values in _multi_valued(filters):
+        keys = ", ".join(f":{key}" for key in _bind(name, values, params))
+        conditions[name] = f"t.{name} IN ({keys})"
     for name in ("customer_id", "assignee_id", "external_id", "tag"):
-        value = getattr(wanted, name)
+        value = getattr(filters, name)
         if value is not None:
             params[name] = value
-            leads[name] = f"t.{name} = :{name}"
-    if "status" in leads and "assignee_id" in leads:
-        leads[_SOMEBODYS] = " AND ".join(leads.pop(name) for name in _LED_BY[_SOMEBODYS])
-    return leads
+            conditions[name] = f"t.{name} = :{name}"
+    if "status" in conditions and "assignee_id" in conditions:
+        conditions[_STATUS_AND_ASSIGNEE] = " AND ".join(
+            conditions.pop(name) for name in _COLUMNS_OF_INDEX[_STATUS_AND_ASSIGNEE]
+        )
+    return conditions
 
 
-async def list_chosen(tx: Tx, tenant_id: str, chosen: Sequence[str]) -> Sequence[Row]:
-    """Rows for `show` of these tickets, newest first; what is not there is left out."""
-    params: dict[str, object] = {"tenant_id": tenant_id, "limit": len(chosen)}
-    keys = ", ".join(f":{key}" for key in _bound("id", [*chosen], params))
-    cut = (
+async def list_by_ids(tx: Tx, tenant_id: str, ticket_ids: Sequence[str]) -> Sequence[Row]:
+    """Rows for `to_json` by ids, newest first; unknown ids are left out."""
+    params: dict[str, object] = {"tenant_id": tenant_id, "limit": len(ticket_ids)}
+    keys = ", ".join(f":{key}" for key in _bind("id", [*ticket_ids], params))
+    page_sql = (
         f"{_PAGE} WHERE t.tenant_id = :tenant_id AND t.id IN ({keys})"
         " ORDER BY t.id DESC LIMIT :limit"
     )
-    sql = f"{_SHOWN} FROM ({cut}) p CROSS JOIN customers c WHERE {_OF_CUSTOMER} ORDER BY p.id DESC"
-    return await tx.fetch_all(sql, params) if chosen else []
+    sql = (
+        f"{_OUTPUT} FROM ({page_sql}) p CROSS JOIN customers c"
+        f" WHERE {_JOIN_CUSTOMER} ORDER BY p.id DESC"
+    )
+    return await tx.fetch_all(sql, params) if ticket_ids else []
 
 
 async def count_statuses(tx: Tx, tenant_id: str) -> dict[Status, int]:
-    """How many tickets are in each status; COUNTED + 1 stands for more."""
+    """How many tickets are in each status; MAX_COUNT + 1 stands for more."""
     row = await tx.fetch_one(_COUNT, {"tenant_id": tenant_id})
     return {status: row[status] if row else 0 for status in STATUSES}
 
 
-def show(row: Row) -> bytes:
-    """The ticket of a row, as JSON."""
-    return rules.with_customer(row[3], row[4])  # by place: faster than by name, 25 times a page
+def to_json(row: Row) -> bytes:
+    """TicketResponse as JSON."""
+    return rules.with_customer(row[3], row[4])  # by position: faster than by name, 25 times a page
 
 
-def position(wanted: Filter, row: Row) -> Position:
-    """Where a row stands in the order."""
-    if wanted.sort_by == "created_at":
+def position(filters: Filter, row: Row) -> Position:
+    """The position of a row in the order."""
+    if filters.sort_by == "created_at":
         return [row["id"]]
-    return [row[wanted.sort_by], row["id"]]
+    return [row[filters.sort_by], row["id"]]
 
 
-def _statement(wanted: Filter, after: Position | None, params: dict[str, object]) -> str:
-    """The SQL text, made of constants only; values go into `params`."""
-    direction = "DESC" if wanted.newest_first else "ASC"
-    ranges = _ranges(wanted, after, params)
-    conditions = ["t.tenant_id = :tenant_id", *_equalities(wanted, params)]
-    if _is_merge(wanted):
-        branches = _branches(wanted, ranges, params)
+def _statement(filters: Filter, after: Position | None, params: dict[str, object]) -> str:
+    """The SQL text, made of constants; the values are added to `params`."""
+    direction = "DESC" if filters.newest_first else "ASC"
+    ranges = _ranges(filters, after, params)
+    conditions = ["t.tenant_id = :tenant_id", *_equalities(filters, params)]
+    if _is_merge(filters):
+        branches = _branches(filters, ranges, params)
         conditions.append(f"t.id IN ({branches} ORDER BY id {direction} LIMIT :limit)")
     else:
-        conditions += _any_of(wanted, params) + ranges
-    cut = f"{_PAGE} WHERE {' AND '.join(conditions)} ORDER BY {_order(wanted, 't')} LIMIT :limit"
+        conditions += _in_conditions(filters, params) + ranges
+    page_sql = (
+        f"{_PAGE} WHERE {' AND '.join(conditions)} ORDER BY {_order(filters, 't')} LIMIT :limit"
+    )
     return (
-        f"{_SHOWN} FROM ({cut}) p CROSS JOIN customers c"
-        f" WHERE {_OF_CUSTOMER} ORDER BY {_order(wanted, 'p')}"
+        f"{_OUTPUT} FROM ({page_sql}) p CROSS JOIN customers c"
+        f" WHERE {_JOIN_CUSTOMER} ORDER BY {_order(filters, 'p')}"
     )
 
 
-def _order(wanted: Filter, table: str) -> str:
-    direction = "DESC" if wanted.newest_first else "ASC"
+def _order(filters: Filter, table: str) -> str:
+    direction = "DESC" if filters.newest_first else "ASC"
     by_id = f"{table}.id {direction}"
-    if wanted.sort_by == "created_at":
+    if filters.sort_by == "created_at":
         return by_id
-    return f"{_column(wanted, table, wanted.sort_by)} {direction}, {by_id}"
+    return f"{_column(filters, table, filters.sort_by)} {direction}, {by_id}"
 
 
-def _column(wanted: Filter, table: str, name: str) -> str:
-    """A column that is filtered or sorted by; what is not to lead is hidden from the planner."""
-    lead = wanted.lead
-    is_hidden = lead is not None and name not in _LED_BY.get(lead, (lead,))
+def _column(filters: Filter, table: str, name: str) -> str:
+    """A column to filter or sort by; if its index must not be used, as an expression."""
+    index = filters.index
+    is_hidden = index is not None and name not in _COLUMNS_OF_INDEX.get(index, (index,))
     return f"coalesce({table}.{name}, NULL)" if is_hidden else f"{table}.{name}"
 
 
-def _equalities(wanted: Filter, params: dict[str, object]) -> list[str]:
+def _equalities(filters: Filter, params: dict[str, object]) -> list[str]:
     conditions = []
     for name in ("customer_id", "assignee_id", "external_id"):
-        value = getattr(wanted, name)
+        value = getattr(filters, name)
         if value is not None:
             params[name] = value
-            conditions.append(f"{_column(wanted, 't', name)} = :{name}")
-    if wanted.is_unassigned:
+            conditions.append(f"{_column(filters, 't', name)} = :{name}")
+    if filters.is_unassigned:
         conditions.append("t.assignee_id IS NULL")
     return conditions
 
 
-def _any_of(wanted: Filter, params: dict[str, object]) -> list[str]:
+def _in_conditions(filters: Filter, params: dict[str, object]) -> list[str]:
     conditions = []
-    for name, values in _choices(wanted):
-        keys = _bound(name, values, params)
-        column = _column(wanted, "t", name)
+    for name, values in _multi_valued(filters):
+        keys = _bind(name, values, params)
+        column = _column(filters, "t", name)
         conditions.append(f"{column} IN ({', '.join(f':{key}' for key in keys)})")
-    if wanted.tag is not None:
-        params["tag"] = wanted.tag
+    if filters.tag is not None:
+        params["tag"] = filters.tag
         conditions.append(
             "t.id IN (SELECT g.ticket_id FROM ticket_tags g WHERE g.tenant_id = :tenant_id"
             " AND g.tag = :tag)"
-            if wanted.lead == "tag"
+            if filters.index == "tag"
             else "EXISTS (SELECT 1 FROM ticket_tags g WHERE g.tenant_id = t.tenant_id"
             " AND g.tag = :tag AND g.ticket_id = t.id)"
         )
     return conditions
 
 
-def _is_merge(wanted: Filter) -> bool:
-    """Whether the page's ids come from merging parts of one index, already in order."""
-    if wanted.sort_by != "created_at" or not wanted.is_served():
+def _is_merge(filters: Filter) -> bool:
+    """Whether the ids of the page are merged from ranges of one index, which are in order."""
+    if filters.sort_by != "created_at" or not filters.is_served():
         return False
-    return wanted.tag is not None or len(wanted.status) > 1 or len(wanted.priority) > 1
+    return filters.tag is not None or len(filters.status) > 1 or len(filters.priority) > 1
 
 
-def _branches(wanted: Filter, ranges: list[str], params: dict[str, object]) -> str:
-    if wanted.tag is not None:
-        params["tag"] = wanted.tag
+def _branches(filters: Filter, ranges: list[str], params: dict[str, object]) -> str:
+    if filters.tag is not None:
+        params["tag"] = filters.tag
         bounds = [text.replace("t.id", "t.ticket_id") for text in ranges]
         where = " AND ".join(["t.tenant_id = :tenant_id", "t.tag = :tag", *bounds])
         return f"SELECT t.ticket_id AS id FROM ticket_tags t WHERE {where}"
-    ((name, values),) = _choices(wanted)
+    ((name, values),) = _multi_valued(filters)
     return " UNION ALL ".join(
         "SELECT t.id FROM tickets t WHERE "
         + " AND ".join(["t.tenant_id = :tenant_id", f"t.{name} = :{key}", *ranges])
-        for key in _bound(name, values, params)
+        for key in _bind(name, values, params)
     )
 
 
-def _choices(wanted: Filter) -> list[tuple[str, list[object]]]:
-    """(column, stored values) of the filters that take several values."""
-    choices: list[tuple[str, list[object]]] = [
-        ("status", [*wanted.status]),
-        ("priority", [rules.rank_of(priority) for priority in wanted.priority]),
+def _multi_valued(filters: Filter) -> list[tuple[str, list[object]]]:
+    """(column, stored values) of the filters that can have several values."""
+    columns: list[tuple[str, list[object]]] = [
+        ("status", [*filters.status]),
+        ("priority", [rules.rank_of(priority) for priority in filters.priority]),
     ]
-    return [(name, values) for name, values in choices if values]
+    return [(name, values) for name, values in columns if values]
 
 
-def _bound(name: str, values: list[object], params: dict[str, object]) -> list[str]:
+def _bind(name: str, values: list[object], params: dict[str, object]) -> list[str]:
     keys = [f"{name}_{place}" for place in range(len(values))]
     params.update(zip(keys, values, strict=True))
     return keys
 
 
-def _ranges(wanted: Filter, after: Position | None, params: dict[str, object]) -> list[str]:
-    """Bounds on the times, and on where the previous page ended; ids carry the time of creation.
+def _ranges(filters: Filter, after: Position | None, params: dict[str, object]) -> list[str]:
+    """Bounds on the times, and on the end of the previous page; ids contain the time of creation.
 
-    A bound that lies behind the position is left out: of two on one side SQLite may heed the
-    looser one, or prefer another index, and read everything in between again for each page.
+    A time bound on the same side as the end of the previous page is left out: of the two, SQLite
+    may use the looser one, or another index, and read everything in between for each page.
     """
-    side = None if after is None else "before" if wanted.newest_first else "after"
-    passed = (wanted.sort_by, side)
+    side = None if after is None else "before" if filters.newest_first else "after"
+    redundant = (filters.sort_by, side)
     conditions = []
-    if wanted.created_after is not None and passed != ("created_at", "after"):
-        params["created_after"] = ids.lowest(wanted.created_after)
+    if filters.created_after is not None and redundant != ("created_at", "after"):
+        params["created_after"] = ids.lowest(filters.created_after)
         conditions.append("t.id >= :created_after")
-    if wanted.created_before is not None and passed != ("created_at", "before"):
-        params["created_before"] = ids.lowest(wanted.created_before)
+    if filters.created_before is not None and redundant != ("created_at", "before"):
+        params["created_before"] = ids.lowest(filters.created_before)
         conditions.append("t.id < :created_before")
-    if wanted.updated_after is not None and passed != ("updated_at", "after"):
-        params["updated_after"] = wanted.updated_after
-        conditions.append(f"{_column(wanted, 't', 'updated_at')} >= :updated_after")
+    if filters.updated_after is not None and redundant != ("updated_at", "after"):
+        params["updated_after"] = filters.updated_after
+        conditions.append(f"{_column(filters, 't', 'updated_at')} >= :updated_after")
     if after is not None:
-        conditions.append(_behind(wanted, after, params))
+        conditions.append(_after_position(filters, after, params))
     return conditions
 
 
-def _behind(wanted: Filter, after: Position, params: dict[str, object]) -> str:
-    sign = "<" if wanted.newest_first else ">"
+def _after_position(filters: Filter, after: Position, params: dict[str, object]) -> str:
+    sign = "<" if filters.newest_first else ">"
     params["after_id"] = after[-1]
-    if wanted.sort_by == "created_at":
+    if filters.sort_by == "created_at":
         return f"t.id {sign} :after_id"
     params["after_value"] = after[0]
-    column = _column(wanted, "t", wanted.sort_by)
+    column = _column(filters, "t", filters.sort_by)
     return f"({column}, t.id) {sign} (:after_value, :after_id)"

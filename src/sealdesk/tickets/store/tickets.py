@@ -1,4 +1,4 @@
-"""The SQL of single tickets and of replies; lists of tickets are in `lists`."""
+"""The SQL of single tickets; lists of tickets are in `lists`."""
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -6,33 +6,33 @@ from typing import NamedTuple
 import msgspec
 
 from sealdesk.customers import rules as customer_rules
-from sealdesk.customers.types import Referred
+from sealdesk.customers.types import CustomerSummary
+from sealdesk.db.column_lists import assignment_list, column_list, parameter_list
 from sealdesk.db.engine import Row, Tx
-from sealdesk.paging import PageRequest
 from sealdesk.resources import emails
 from sealdesk.tickets import rules
-from sealdesk.tickets.types import PRIORITIES, Author, Reply, Ticket
+from sealdesk.tickets.types import PRIORITIES, Ticket
 
-_COLUMNS = """t.tenant_id, t.id, t.number, t.subject, t.description, t.status, t.priority,
-    t.source, t.customer_id, t.assignee_id, t.tags, t.custom_fields, t.external_id,
-    t.reply_count, t.created_at, t.updated_at, t.first_response_at, t.resolved_at, t.closed_at,
-    t.version"""
+_STORED = Ticket.__struct_fields__
+# A change never sets these.
+_FIXED = {"tenant_id", "id", "number", "source", "customer_id", "created_at"}
+COLUMNS = column_list(_STORED, "t")
+_NEW_COLUMNS = column_list((*_STORED, "document"))
+_NEW_VALUES = parameter_list((*_STORED, "document"))
+_ASSIGNMENTS = assignment_list((*(name for name in _STORED if name not in _FIXED), "document"))
 _WITH_CUSTOMER = f"""
-SELECT {_COLUMNS}, c.reference, c.version AS customer_version, c.name AS customer_name
+SELECT {COLUMNS}, c.reference, c.version AS customer_version, c.name AS customer_name
 FROM tickets t JOIN customers c ON c.tenant_id = t.tenant_id AND c.id = t.customer_id
 WHERE t.tenant_id = :tenant_id
 """
 _FIND = f"{_WITH_CUSTOMER} AND t.id = :id LIMIT 1"
-_FIND_SHOWN = """
+_FIND_VIEW = """
 SELECT t.document, t.version, c.reference, c.version AS customer_version
 FROM tickets t JOIN customers c ON c.tenant_id = t.tenant_id AND c.id = t.customer_id
 WHERE t.tenant_id = :tenant_id AND t.id = :id LIMIT 1
 """
 _EXISTS = "SELECT 1 FROM tickets WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
-_IS_ASSIGNABLE = """
-SELECT 1 FROM users WHERE tenant_id = :tenant_id AND id = :id AND is_active LIMIT 1
-"""
-# The customer is looked for on the way, which spares a round trip.
+# The customer is read in the same statement, which saves a round trip.
 _DRAW_NUMBER = """
 INSERT INTO ticket_numbers (tenant_id, last_number) VALUES (:tenant_id, 1)
 ON CONFLICT (tenant_id) DO UPDATE SET last_number = ticket_numbers.last_number + 1
@@ -42,20 +42,9 @@ RETURNING last_number,
     (SELECT c.version FROM customers c WHERE c.tenant_id = :tenant_id
         AND c.email_identity = :email_identity) AS customer_version
 """
-_ADD = """
-INSERT INTO tickets (tenant_id, id, number, subject, description, status, priority, source,
-    customer_id, assignee_id, tags, custom_fields, external_id, reply_count, created_at,
-    updated_at, first_response_at, resolved_at, closed_at, version, document)
-VALUES (:tenant_id, :id, :number, :subject, :description, :status, :priority, :source,
-    :customer_id, :assignee_id, :tags, :custom_fields, :external_id, :reply_count, :created_at,
-    :updated_at, :first_response_at, :resolved_at, :closed_at, :version, :document)
-"""
-_REPLACE = """
-UPDATE tickets SET subject = :subject, description = :description, status = :status,
-    priority = :priority, assignee_id = :assignee_id, tags = :tags,
-    custom_fields = :custom_fields, external_id = :external_id, reply_count = :reply_count,
-    updated_at = :updated_at, first_response_at = :first_response_at, resolved_at = :resolved_at,
-    closed_at = :closed_at, version = :version, document = :document
+_ADD = f"INSERT INTO tickets ({_NEW_COLUMNS}) VALUES ({_NEW_VALUES})"
+_REPLACE = f"""
+UPDATE tickets SET {_ASSIGNMENTS}
 WHERE tenant_id = :tenant_id AND id = :id AND version = :before
 """
 _ADD_TAG = """
@@ -64,27 +53,28 @@ INSERT INTO ticket_tags (tenant_id, tag, ticket_id) VALUES (:tenant_id, :tag, :t
 _DROP_TAG = """
 DELETE FROM ticket_tags WHERE tenant_id = :tenant_id AND tag = :tag AND ticket_id = :ticket_id
 """
-_ADD_REPLY = """
-INSERT INTO replies (tenant_id, ticket_id, id, body, is_internal, author_type, author_id,
-    author_name, created_at)
-VALUES (:tenant_id, :ticket_id, :id, :body, :is_internal, :author_type, :author_id,
-    :author_name, :created_at)
-"""
 
 
 class TicketAndCustomer(NamedTuple):
-    """A ticket with what matters of its customer."""
+    """A ticket with what replies and events need of its customer.
+
+    reference: the customer as a ticket shows it, as JSON.
+    """
 
     ticket: Ticket
     reference: bytes
     customer_version: int
     customer_name: str | None
 
+    @property
+    def etag(self) -> str:
+        return rules.etag(self.ticket.version, self.customer_version)
 
-class Shown(NamedTuple):
-    """A ticket as ready JSON, and its ETag."""
 
-    document: bytes
+class TicketView(NamedTuple):
+    """A ticket as the API shows it, as JSON, and its ETag."""
+
+    json: bytes
     etag: str
 
 
@@ -93,21 +83,22 @@ async def find(tx: Tx, tenant_id: str, ticket_id: str) -> TicketAndCustomer | No
     return None if row is None else _with_customer(row)
 
 
-async def list_chosen(
+async def list_by_ids(
     tx: Tx, tenant_id: str, ticket_ids: Collection[str]
 ) -> list[TicketAndCustomer]:
-    """These tickets; what is not there is left out."""
-    params: dict[str, object] = {"tenant_id": tenant_id, "limit": len(ticket_ids)}
-    keys = _bound(ticket_ids, params)
+    """Tickets by their ids; unknown ids are left out."""
+    params: dict[str, object] = {f"id_{place}": each for place, each in enumerate(ticket_ids)}
+    keys = ", ".join(f":{key}" for key in params)
+    params |= {"tenant_id": tenant_id, "limit": len(ticket_ids)}
     sql = f"{_WITH_CUSTOMER} AND t.id IN ({keys}) ORDER BY t.id LIMIT :limit"
     return [_with_customer(row) for row in await tx.fetch_all(sql, params)] if keys else []
 
 
-async def find_shown(tx: Tx, tenant_id: str, ticket_id: str) -> Shown | None:
-    row = await tx.fetch_one(_FIND_SHOWN, {"tenant_id": tenant_id, "id": ticket_id})
+async def find_view(tx: Tx, tenant_id: str, ticket_id: str) -> TicketView | None:
+    row = await tx.fetch_one(_FIND_VIEW, {"tenant_id": tenant_id, "id": ticket_id})
     if row is None:
         return None
-    return Shown(
+    return TicketView(
         rules.with_customer(row["document"], row["reference"]),
         rules.etag(row["version"], row["customer_version"]),
     )
@@ -117,37 +108,32 @@ async def has_ticket(tx: Tx, tenant_id: str, ticket_id: str) -> bool:
     return await tx.fetch_one(_EXISTS, {"tenant_id": tenant_id, "id": ticket_id}) is not None
 
 
-async def is_assignable(tx: Tx, tenant_id: str, user_id: str) -> bool:
-    """Whether a ticket of the tenant can be assigned to this user."""
-    return await tx.fetch_one(_IS_ASSIGNABLE, {"tenant_id": tenant_id, "id": user_id}) is not None
-
-
-async def draw_number(tx: Tx, tenant_id: str, email: str) -> tuple[int, Referred | None]:
-    """A ticket number that the tenant never had, and the customer with this address, if any."""
+async def draw_number(tx: Tx, tenant_id: str, email: str) -> tuple[int, CustomerSummary | None]:
+    """The next ticket number of the tenant, and the customer with this address, if any."""
     params = {"tenant_id": tenant_id, "email_identity": emails.identity(email)}
     row = await tx.execute_returning(_DRAW_NUMBER, params)
     if row["reference"] is None:
         return row["last_number"], None
-    customer = customer_rules.read_reference(row["reference"], row["customer_version"])
+    customer = customer_rules.summary_of_reference(row["reference"], row["customer_version"])
     return row["last_number"], customer
 
 
 async def add(tx: Tx, ticket: Ticket) -> bytes:
-    """Store a new ticket; its ready JSON."""
-    document = rules.document(ticket)
+    """Store a new ticket; its ready document."""
+    document = rules.ready_document(ticket)
     await tx.execute_one(_ADD, _params(ticket, document))
     await _for_each_tag(tx, _ADD_TAG, ticket, ticket.tags)
     return document
 
 
 async def replace(tx: Tx, before: Ticket, after: Ticket) -> bytes:
-    """Store everything that has changed; the ticket's ready JSON."""
-    document = rules.document(after)
+    """Store a changed ticket; its ready document."""
+    document = rules.ready_document(after)
     await tx.execute_one(_REPLACE, _params(after, document) | {"before": before.version})
     if before.tags != after.tags:
-        kept = {*before.tags} & {*after.tags}
-        await _for_each_tag(tx, _DROP_TAG, after, [t for t in before.tags if t not in kept])
-        await _for_each_tag(tx, _ADD_TAG, after, [t for t in after.tags if t not in kept])
+        unchanged = {*before.tags} & {*after.tags}
+        await _for_each_tag(tx, _DROP_TAG, after, [t for t in before.tags if t not in unchanged])
+        await _for_each_tag(tx, _ADD_TAG, after, [t for t in after.tags if t not in unchanged])
     return document
 
 
@@ -158,88 +144,19 @@ async def _for_each_tag(tx: Tx, sql: str, ticket: Ticket, tags: Sequence[str]) -
         )
 
 
-async def list_names(tx: Tx, tenant_id: str, user_ids: Collection[str]) -> dict[str, str]:
-    """The names of people by their id; who is not there is left out."""
-    params: dict[str, object] = {"tenant_id": tenant_id, "limit": len(user_ids)}
-    keys = _bound(user_ids, params)
-    sql = (
-        f"SELECT id, name FROM users WHERE tenant_id = :tenant_id AND id IN ({keys})"
-        " ORDER BY id LIMIT :limit"
-    )
-    return {row["id"]: row["name"] for row in await tx.fetch_all(sql, params)} if keys else {}
-
-
-async def add_reply(tx: Tx, reply: Reply) -> None:
-    await tx.execute_one(
-        _ADD_REPLY,
-        {
-            "tenant_id": reply.tenant_id,
-            "ticket_id": reply.ticket_id,
-            "id": reply.id,
-            "body": reply.body,
-            "is_internal": reply.is_internal,
-            "author_type": reply.author.type,
-            "author_id": reply.author.id,
-            "author_name": reply.author.name,
-            "created_at": reply.created_at,
-        },
-    )
-
-
-async def list_replies(
-    tx: Tx,
-    tenant_id: str,
-    ticket_id: str,
-    page: PageRequest,
-    *,
-    is_internal: bool | None,
-    newest_first: bool,
-) -> list[Reply]:
-    """In order of creation; one more than the page when there are more."""
-    conditions = ["tenant_id = :tenant_id", "ticket_id = :ticket_id"]
-    params: dict[str, object] = {"tenant_id": tenant_id, "ticket_id": ticket_id}
-    if is_internal is not None:
-        conditions.append("is_internal = :is_internal")
-        params["is_internal"] = is_internal
-    if page.after is not None:
-        conditions.append("id < :after" if newest_first else "id > :after")
-        params["after"] = page.after[0]
-    order = "DESC" if newest_first else "ASC"
-    rows = await tx.fetch_all(
-        "SELECT tenant_id, ticket_id, id, body, is_internal, author_type, author_id, author_name,"
-        f" created_at FROM replies WHERE {' AND '.join(conditions)}"
-        f" ORDER BY id {order} LIMIT :limit",
-        params | {"limit": page.per_page + 1},
-    )
-    return [_reply(row) for row in rows]
-
-
-def _bound(ids: Collection[str], params: dict[str, object]) -> str:
-    """The names of these ids among the parameters, for IN."""
-    bound = {f"id_{place}": each for place, each in enumerate(ids)}
-    params.update(bound)
-    return ", ".join(f":{key}" for key in bound)
-
-
 def _with_customer(row: Row) -> TicketAndCustomer:
     return TicketAndCustomer(
-        _ticket(row), row["reference"], row["customer_version"], row["customer_name"]
+        ticket_of(row), row["reference"], row["customer_version"], row["customer_name"]
     )
 
 
-def _ticket(row: Row) -> Ticket:
+def ticket_of(row: Row) -> Ticket:
+    """The ticket of a row that holds COLUMNS."""
     values = dict(row)
     values["priority"] = PRIORITIES[values["priority"] - 1]
     values["tags"] = tuple(msgspec.json.decode(values["tags"]))
     values["custom_fields"] = msgspec.json.decode(values["custom_fields"])
-    return Ticket(**{name: values[name] for name in Ticket.__struct_fields__})
-
-
-def _reply(row: Row) -> Reply:
-    values = dict(row)
-    author = Author(*(values.pop(f"author_{part}") for part in ("type", "id", "name")))
-    values["is_internal"] = bool(values["is_internal"])
-    return Reply(**values, author=author)
+    return Ticket(**{name: values[name] for name in _STORED})
 
 
 def _params(ticket: Ticket, document: bytes) -> dict[str, object]:

@@ -1,0 +1,19 @@
+"""Lists of columns for SQL texts, made from the fields of structs when a store is imported."""
+
+from collections.abc import Iterable
+
+
+def column_list(names: Iterable[str], table: str = "") -> str:
+    """`a, b`, or `t.a, t.b` for a table or its alias."""
+    prefix = f"{table}." if table else ""
+    return ", ".join(f"{prefix}{name}" for name in names)
+
+
+def parameter_list(names: Iterable[str]) -> str:
+    """`:a, :b`, for VALUES."""
+    return ", ".join(f":{name}" for name in names)
+
+
+def assignment_list(names: Iterable[str]) -> str:
+    """`a = :a, b = :b`, for SET."""
+    return ", ".join(f"{name} = :{name}" for name in names)

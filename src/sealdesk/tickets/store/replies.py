@@ -1,0 +1,64 @@
+"""The SQL of replies."""
+
+from sealdesk.db.engine import Row, Tx
+from sealdesk.paging import PageRequest
+from sealdesk.tickets.types import Author, Reply
+
+_ADD = """
+INSERT INTO replies (tenant_id, ticket_id, id, body, is_internal, author_type, author_id,
+    author_name, created_at)
+VALUES (:tenant_id, :ticket_id, :id, :body, :is_internal, :author_type, :author_id,
+    :author_name, :created_at)
+"""
+
+
+async def add(tx: Tx, reply: Reply) -> None:
+    await tx.execute_one(
+        _ADD,
+        {
+            "tenant_id": reply.tenant_id,
+            "ticket_id": reply.ticket_id,
+            "id": reply.id,
+            "body": reply.body,
+            "is_internal": reply.is_internal,
+            "author_type": reply.author.type,
+            "author_id": reply.author.id,
+            "author_name": reply.author.name,
+            "created_at": reply.created_at,
+        },
+    )
+
+
+async def list_replies(
+    tx: Tx,
+    tenant_id: str,
+    ticket_id: str,
+    page: PageRequest,
+    *,
+    is_internal: bool | None,
+    newest_first: bool,
+) -> list[Reply]:
+    """In order of creation; one more than the page when there are more."""
+    conditions = ["tenant_id = :tenant_id", "ticket_id = :ticket_id"]
+    params: dict[str, object] = {"tenant_id": tenant_id, "ticket_id": ticket_id}
+    if is_internal is not None:
+        conditions.append("is_internal = :is_internal")
+        params["is_internal"] = is_internal
+    if page.after is not None:
+        conditions.append("id < :after" if newest_first else "id > :after")
+        params["after"] = page.after[0]
+    order = "DESC" if newest_first else "ASC"
+    rows = await tx.fetch_all(
+        "SELECT tenant_id, ticket_id, id, body, is_internal, author_type, author_id, author_name,"
+        f" created_at FROM replies WHERE {' AND '.join(conditions)}"
+        f" ORDER BY id {order} LIMIT :limit",
+        params | {"limit": page.per_page + 1},
+    )
+    return [_reply(row) for row in rows]
+
+
+def _reply(row: Row) -> Reply:
+    values = dict(row)
+    author = Author(*(values.pop(f"author_{part}") for part in ("type", "id", "name")))
+    values["is_internal"] = bool(values["is_internal"])
+    return Reply(**values, author=author)
