@@ -9,7 +9,7 @@ import pytest
 
 from sealdesk import clock
 from sealdesk.routes import ROUTES
-from sealdesk.web.router import Route
+from sealdesk.web.operation import Route
 from tests.support.client import Headers, Key, Person, send
 from tests.support.databases import Begin
 from tests.support.receiver import LOOPBACK

@@ -25,8 +25,8 @@ from sealdesk.tickets.pages import inbox as inbox_pages
 from sealdesk.tickets.pages import ticket as ticket_pages
 from sealdesk.web import assets, status
 from sealdesk.web.openapi import endpoints as reference
+from sealdesk.web.operation import Open, Route
 from sealdesk.web.pages.site import Site
-from sealdesk.web.router import Open, Route
 from sealdesk.webhooks import api as webhooks
 from sealdesk.webhooks import audit_actions as webhook_audit
 from sealdesk.webhooks.pages import deliveries as delivery_pages

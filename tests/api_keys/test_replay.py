@@ -11,8 +11,8 @@ from sealdesk.db.engine import Tx
 from sealdesk.routes import SITE
 from sealdesk.state import AppState
 from sealdesk.web.application import Application
+from sealdesk.web.operation import Route, operation
 from sealdesk.web.request import Message, Request, Response
-from sealdesk.web.router import Route, operation
 from tests.support.client import Headers, Key, Person, send
 from tests.support.service import Service, Tenant
 

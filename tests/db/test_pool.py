@@ -22,7 +22,7 @@ def test_a_request_waits_once_for_all_its_connections(postgres_template: Templat
         await database.read(sleep)
 
     async def request(database: PostgresDatabase) -> None:
-        deadline.start()
+        deadline.deadline.set(deadline.Deadline())
         await hold(database, 0.0)
         await hold(database, 0.0)
 
@@ -64,7 +64,7 @@ def test_a_request_waits_once_for_all_its_statements(
 
     async def waited_s(url: str) -> float:
         database = PostgresDatabase(url, 2, name="test", is_pooled=False)
-        deadline.start()
+        deadline.deadline.set(deadline.Deadline())
         began_at = time.monotonic()
         try:
             await database.read(sleep)

@@ -135,7 +135,7 @@ def test_the_asking_is_no_part_of_the_request_that_began_it() -> None:
             left.append(deadline.current().total_s)
             return 1
 
-        deadline.start()
+        deadline.deadline.set(deadline.Deadline())
         deadline.current().total_s = 0.0
         never: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         assert await room.wait("a", 0, ask, unless=never, within_s=LONG_S)

@@ -21,7 +21,7 @@ from schemathesis.specs.openapi.checks import (
 
 from sealdesk.event_log import long_poll
 from sealdesk.routes import ROUTES
-from sealdesk.web.router import Route
+from sealdesk.web.operation import Route
 from tests.support.client import Key, Person
 from tests.support.databases import SQLITE_ONLY, Begin
 from tests.support.receiver import LOOPBACK

@@ -3,7 +3,7 @@
 from html.parser import HTMLParser
 
 from sealdesk.routes import PAGES
-from sealdesk.web.router import Route
+from sealdesk.web.operation import Route
 from tests.support.pages import Page
 
 _ID = "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"

@@ -11,8 +11,8 @@ from sealdesk import ids
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.routes import ROUTES
 from sealdesk.server import app
+from sealdesk.web.operation import Open, Route, operation
 from sealdesk.web.request import Request, Response
-from sealdesk.web.router import Open, Route, operation
 from tests.support.client import Key, Person, send
 from tests.support.service import Service
 from tests.support.wire import Wire

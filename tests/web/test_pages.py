@@ -6,7 +6,7 @@ import pytest
 
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.routes import PAGES, SITE
-from sealdesk.web.router import Route
+from sealdesk.web.operation import Route
 from tests.support.page_security import (
     FOREIGN_ORIGINS,
     FORMS,

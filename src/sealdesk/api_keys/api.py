@@ -14,9 +14,9 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import NotFound
 from sealdesk.ids import Id
 from sealdesk.web import body, envelope
+from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, page, read_list
 from sealdesk.web.request import Header, Request, Response
-from sealdesk.web.router import operation
 
 _TAG = "API keys"
 _NO_STORE: Header = (b"cache-control", b"no-store")

@@ -7,9 +7,9 @@ from sealdesk.db.engine import Tx
 from sealdesk.resources import emails
 from sealdesk.web import body, conditional, envelope, query
 from sealdesk.web.idempotent import idempotent
+from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, page, read_list
 from sealdesk.web.request import Header, Request, Response
-from sealdesk.web.router import operation
 
 _TAG = "Customers"
 _FILTERS = (

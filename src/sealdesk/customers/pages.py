@@ -8,12 +8,12 @@ from sealdesk.customers.types import Customer, CustomerChange
 from sealdesk.errors import ApiError, Conflict, PreconditionFailed, QueryTooSlow, ValidationFailed
 from sealdesk.paging import PageRequest
 from sealdesk.web import body
+from sealdesk.web.operation import page
 from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.pages.forms import Form
 from sealdesk.web.pages.i18n import gettext_noop
 from sealdesk.web.pages.site import NavItem
 from sealdesk.web.request import Request, Response
-from sealdesk.web.router import page
 
 _PATH = "/customers"
 NAV_ITEM = NavItem(_PATH, gettext_noop("Customers"), is_for_all=True)

@@ -5,16 +5,16 @@ from functools import partial
 
 import msgspec
 
-from sealdesk.db import deadline
+from sealdesk.db.deadline import Deadline, deadline
 from sealdesk.event_log import events
 from sealdesk.feed import examples, rules, store
 from sealdesk.feed.store import Found
 from sealdesk.paging import seal_cursor
 from sealdesk.web import envelope, query
 from sealdesk.web.envelope import FeedMeta
+from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, ListCall, read_list
 from sealdesk.web.request import Disconnected, Request, Response
-from sealdesk.web.router import operation
 
 _PROVE_EVERY_S = 1.0
 _BEHIND_ALL = 2**63 - 1
@@ -98,7 +98,7 @@ async def _wait(request: Request, asked: ListCall, found: Found, wait_s: int) ->
             )
             if gone.done():
                 raise Disconnected
-            deadline.start()
+            deadline.set(Deadline())
             await request.prove_again()
             if is_news:
                 found = await _look(request, asked, found.last_position)

@@ -14,9 +14,9 @@ from sealdesk.identity.rules import (
     User,
 )
 from sealdesk.web import body, envelope
+from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, page, read_list
 from sealdesk.web.request import Request, Response
-from sealdesk.web.router import operation
 
 _TAG = "Log-in"
 

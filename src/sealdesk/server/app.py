@@ -1,8 +1,9 @@
-"""One ASGI application, composed from what the process shares."""
+"""The ASGI application of a server process, and what starts and stops with it."""
 
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from sealdesk.api_keys.usage import recorder as usage
 from sealdesk.clock import Clock
@@ -19,25 +20,17 @@ from sealdesk.worker import background_loop
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
-def compose(settings: Settings, clock: Clock | None = None) -> tuple[Asgi, AppState]:
-    """The application, and what it shares. The database must have the current schema.
+def compose(settings: Settings, clock: Clock | None = None) -> tuple[Application, AppState]:
+    """The application and its state. The database must have the current schema.
 
     Raises sqlite3.Error.
     """
     state = make_state(settings, open_database(settings, name="sealdesk serve"), clock or Clock())
-    application = Application((*ROUTES, *PAGES), state, SITE)
-
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            await application(scope, receive, send)
-        elif scope["type"] == "lifespan":
-            await _live(state, receive, send)
-
-    return app, state
+    return Application((*ROUTES, *PAGES), state, SITE, partial(_run_lifespan, state)), state
 
 
-async def _live(state: AppState, receive: Receive, send: Send) -> None:
-    """Start the background loop with the server, and end everything with it."""
+async def _run_lifespan(state: AppState, receive: Receive, send: Send) -> None:
+    """Start the background tasks with the server, and stop them and close everything with it."""
     await receive()
     await state.limiter.start()
     with contextlib.suppress(ServiceUnavailable):

@@ -12,9 +12,9 @@ from sealdesk.tickets.store.tickets import TicketView
 from sealdesk.tickets.types import NewReply, NewTicket, Reply, TicketChange
 from sealdesk.web import body, conditional, envelope, query
 from sealdesk.web.idempotent import idempotent
+from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, page, read_list
 from sealdesk.web.request import Header, Request, Response
-from sealdesk.web.router import operation
 
 _TAG = "Tickets"
 _FILTERS = (

@@ -1,56 +1,67 @@
-"""The ASGI application: a request in, its guard, its handler, one answer out."""
+"""The ASGI application: routes each request through its guard to its handler."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import structlog
 
 from sealdesk import ids
-from sealdesk.db import deadline
-from sealdesk.errors import ApiError, NotFound
+from sealdesk.db.deadline import Deadline, deadline
+from sealdesk.errors import ApiError, MethodNotAllowed, NotFound
 from sealdesk.state import AppState
 from sealdesk.web import envelope
+from sealdesk.web.operation import Route
 from sealdesk.web.pages import error_pages, language
 from sealdesk.web.pages.site import Site
 from sealdesk.web.request import Disconnected, Message, Receive, Request, Response, Scope, Send
-from sealdesk.web.router import Route, Router
 
-_COMMON = (b"x-content-type-options", b"nosniff")
+_NOSNIFF = (b"x-content-type-options", b"nosniff")
 _CLOSE = (b"connection", b"close")
-_DRAINED_BYTES = 4 * 1024 * 1024
+_MAX_DRAINED_BYTES = 4 * 1024 * 1024
 _UNROUTED = "unrouted"
 
 log = structlog.get_logger("sealdesk.web")
 
 
 class Application:
-    """Serves the rows of the table of routes."""
+    """Serves a table of routes. lifespan: starts and stops what runs beside the requests."""
 
-    def __init__(self, routes: Sequence[Route], state: AppState, site: Site) -> None:
-        self._router = Router(routes)
+    def __init__(
+        self,
+        routes: Sequence[Route],
+        state: AppState,
+        site: Site,
+        lifespan: Callable[[Receive, Send], Awaitable[None]] | None = None,
+    ) -> None:
+        self._router = _Router(routes)
+        self._lifespan = lifespan
         self._site = site
         self._state = state
         self._metrics = state.metrics
         self._usage = state.key_usage
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one HTTP request."""
+        """Respond to one HTTP request, or run the lifespan (ASGI 3)."""
+        if scope["type"] != "http":
+            if self._lifespan is not None and scope["type"] == "lifespan":
+                await self._lifespan(receive, send)
+            return
         started = time.perf_counter()
-        deadline.start()
+        deadline.set(Deadline())
         request = Request(scope, receive, self._state, self._site)
         route: Route | None = None
         try:
             route, request.params = self._router.find(request.method, request.path)
-            response = await _answered(route, request)
-        except ApiError as refusal:
-            response = await _refused(request, route, refusal)
+            response = await _handle(route, request)
+        except ApiError as error:
+            response = await _error_response(request, route, error)
         except Disconnected:
             return
         except Exception as error:
             log.exception(
                 "a request failed", request_id=request.request_id, kind=type(error).__name__
             )
-            response = await _refused(request, route, _internal_error())
+            response = await _error_response(request, route, _internal_error())
         label = f"{route.method} {route.path}" if route else _UNROUTED
         self._metrics.note(label, response.status, time.perf_counter() - started)
         await _send(request, response, receive, send)
@@ -59,7 +70,68 @@ class Application:
             self._usage.note(key_use, request.now_us, response.status, label, request.address)
 
 
-async def _answered(route: Route, request: Request) -> Response:
+class _Node:
+    """A segment of the paths: the segments that may follow it, and its routes by method."""
+
+    __slots__ = ("children", "routes", "wildcard")
+
+    def __init__(self) -> None:
+        self.children: dict[str, _Node] = {}
+        self.wildcard: _Node | None = None
+        self.routes: dict[str, Route] = {}
+
+
+class _Router:
+    """Finds a route by the raw path: `%2F` never separates, no slash is added or dropped."""
+
+    def __init__(self, routes: Sequence[Route]) -> None:
+        self._root = _Node()
+        for route in routes:
+            node = self._root
+            for segment in route.path.split("/"):
+                node = self._step(node, segment)
+            if route.method in node.routes:
+                raise ValueError(f"two routes for {route.method} {route.path}")
+            node.routes[route.method] = route
+
+    @staticmethod
+    def _step(node: _Node, segment: str) -> _Node:
+        if not segment.startswith("{"):
+            return node.children.setdefault(segment, _Node())
+        if node.wildcard is None:
+            node.wildcard = _Node()
+        return node.wildcard
+
+    def find(self, method: str, path: str) -> tuple[Route, tuple[str, ...]]:
+        """The route, and the ids in the path. Raises NotFound, MethodNotAllowed."""
+        node: _Node | None = self._root
+        params: tuple[str, ...] = ()
+        for segment in path.split("/"):
+            if node is None:
+                break
+            following = node.children.get(segment)
+            if following is None:
+                following = node.wildcard
+                params = (*params, segment)
+            node = following
+        if node is None or not node.routes:
+            raise NotFound("There is no such path. See /docs for the ones that exist.")
+        route = node.routes.get("GET" if method == "HEAD" else method)
+        if route is None:
+            raise _wrong_method(method, node.routes)
+        return route, params
+
+
+def _wrong_method(method: str, routes: dict[str, Route]) -> MethodNotAllowed:
+    allowed = sorted({*routes, "HEAD"} if "GET" in routes else routes)
+    return MethodNotAllowed(
+        "method_not_allowed",
+        f"{method} is not available here; {', '.join(allowed)} is.",
+        headers=(("allow", ", ".join(allowed)),),
+    )
+
+
+async def _handle(route: Route, request: Request) -> Response:
     if route.guard.scheme == "session":
         language.activate(request)
     request.proof = await route.guard.prove(request)
@@ -71,26 +143,26 @@ async def _answered(route: Route, request: Request) -> Response:
     return await route.operation.handle(request)
 
 
-async def _refused(request: Request, route: Route | None, refusal: ApiError) -> Response:
-    if refusal.status == 503:
-        log.warning("unavailable", request_id=request.request_id, cause=repr(refusal.__cause__))
+async def _error_response(request: Request, route: Route | None, error: ApiError) -> Response:
+    if error.status == 503:
+        log.warning("unavailable", request_id=request.request_id, cause=repr(error.__cause__))
     if route.guard.scheme == "session" if route else error_pages.prefers_html(request):
-        return await error_pages.error_page(request, refusal)
-    return envelope.problem(refusal, request.path, request.request_id)
+        return await error_pages.error_page(request, error)
+    return envelope.problem(error, request.path, request.request_id)
 
 
 def _internal_error() -> ApiError:
-    refusal = ApiError(
+    error = ApiError(
         "internal_error",
         "The request failed for a reason that is ours. Tell us the request_id.",
     )
-    refusal.status = 500
-    return refusal
+    error.status = 500
+    return error
 
 
 async def _send(request: Request, response: Response, receive: Receive, send: Send) -> None:
     headers = [
-        _COMMON,
+        _NOSNIFF,
         (b"x-request-id", request.request_id.encode()),
         *request.proof.response_headers,
         *request.response_headers,
@@ -111,10 +183,10 @@ async def _send(request: Request, response: Response, receive: Receive, send: Se
 
 
 async def _drain(receive: Receive) -> None:
-    """Take in some of what is still coming: closing on unread bytes would reset the connection,
-    and the client might never see the answer."""
+    """Read what the client still sends: closing on unread bytes would reset the connection, and the
+    client might never see the response."""
     size = 0
-    while size < _DRAINED_BYTES:
+    while size < _MAX_DRAINED_BYTES:
         message: Message = await receive()
         size += len(message.get("body", b""))
         if message["type"] != "http.request" or not message.get("more_body"):

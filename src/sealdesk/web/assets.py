@@ -4,8 +4,8 @@ import hashlib
 from importlib import resources
 
 from sealdesk.web import conditional
+from sealdesk.web.operation import Operation, operation
 from sealdesk.web.request import Request, Response
-from sealdesk.web.router import Operation, operation
 
 _CONTENT_TYPES = {
     "css": "text/css; charset=utf-8",

@@ -13,9 +13,9 @@ from sealdesk.errors import NotFound, ServiceUnavailable
 from sealdesk.rate_limits.limiter import Mode
 from sealdesk.telemetry.metrics import CONTENT_TYPE
 from sealdesk.web import envelope
+from sealdesk.web.operation import operation
 from sealdesk.web.proof import NOTHING_PROVEN, Proof
 from sealdesk.web.request import Request, Response, is_within
-from sealdesk.web.router import operation
 
 _TAG = "Basics"
 _LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128"))

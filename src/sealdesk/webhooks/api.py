@@ -7,9 +7,9 @@ import msgspec
 
 from sealdesk.db.engine import Tx
 from sealdesk.web import body, envelope, query
+from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, ListCall, page, read_list
 from sealdesk.web.request import Header, Request, Response
-from sealdesk.web.router import operation
 from sealdesk.webhooks import actions, endpoint_service, examples, rules
 from sealdesk.webhooks.rules import Endpoint
 from sealdesk.webhooks.store import endpoints as endpoint_store

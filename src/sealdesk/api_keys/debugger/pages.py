@@ -16,10 +16,10 @@ from sealdesk.crypto.sealing import UnsealError
 from sealdesk.db.engine import Tx
 from sealdesk.errors import NotFound, ServiceUnavailable
 from sealdesk.paging import PageRequest
+from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
 from sealdesk.web.pages.forms import Form
 from sealdesk.web.request import Request, Response
-from sealdesk.web.router import page
 
 _KEYS_OFFERED = 100
 _FIELDS = ("method", "target", "timestamp", "body", "signature", "api_key", "host")

@@ -9,11 +9,11 @@ from sealdesk.identity.people import actions
 from sealdesk.identity.rules import NameChange, PasswordChange, User
 from sealdesk.identity.store import Tenant
 from sealdesk.web import body
+from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, i18n, language, render, return_paths
 from sealdesk.web.pages.i18n import gettext
 from sealdesk.web.pages.messages import translate
 from sealdesk.web.request import Request, Response
-from sealdesk.web.router import page
 
 
 @page

@@ -12,13 +12,13 @@ from sealdesk.errors import (
 from sealdesk.identity.auth import login, session, tokens
 from sealdesk.identity.rules import Login, PasswordReset
 from sealdesk.web import body
+from sealdesk.web.operation import page
 from sealdesk.web.pages import error_pages, forms, render, resubmission, return_paths
 from sealdesk.web.pages.forms import Form
 from sealdesk.web.pages.i18n import gettext
 from sealdesk.web.pages.messages import translate
 from sealdesk.web.pages.resubmission import Resubmission
 from sealdesk.web.request import Request, Response
-from sealdesk.web.router import page
 
 
 @page

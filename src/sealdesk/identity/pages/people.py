@@ -7,12 +7,12 @@ from sealdesk.identity.people import actions
 from sealdesk.identity.rules import Invitation, NameChange, RoleChange, User
 from sealdesk.paging import PageRequest
 from sealdesk.web import body
+from sealdesk.web.operation import page
 from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.pages.i18n import gettext, gettext_noop
 from sealdesk.web.pages.messages import translate
 from sealdesk.web.pages.site import NavItem
 from sealdesk.web.request import Request, Response
-from sealdesk.web.router import page
 
 _PATH = "/settings/people"
 NAV_ITEM = NavItem(_PATH, gettext_noop("People"))

@@ -7,9 +7,9 @@ from sealdesk.db.engine import Tx
 from sealdesk.paging import PageRequest
 from sealdesk.tickets.pages import view_model
 from sealdesk.tickets.types import TicketResponse
+from sealdesk.web.operation import page
 from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.request import Request, Response
-from sealdesk.web.router import page
 
 _PER_PAGE = 25
 

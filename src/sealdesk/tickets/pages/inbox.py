@@ -21,11 +21,11 @@ from sealdesk.tickets.store import assignees, lists
 from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.lists import Filter
 from sealdesk.tickets.types import PRIORITIES, STATUSES, Status
+from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
 from sealdesk.web.pages.i18n import gettext_noop
 from sealdesk.web.pages.site import NavItem
 from sealdesk.web.request import Request, Response
-from sealdesk.web.router import page
 
 NAV_ITEM = NavItem("/tickets", gettext_noop("Tickets"), is_for_all=True)
 PER_PAGE = 50

@@ -23,10 +23,10 @@ from sealdesk.tickets.types import (
     TicketResponse,
 )
 from sealdesk.web import body
+from sealdesk.web.operation import page
 from sealdesk.web.pages import cursor_trail, forms, i18n, render
 from sealdesk.web.pages.forms import Form
 from sealdesk.web.request import Request, Response
-from sealdesk.web.router import page
 
 _PATH = "/tickets"
 _CHANGES_PER_PAGE = 50

@@ -10,8 +10,8 @@ import sealdesk
 from sealdesk.web.openapi import problems as openapi_problems
 from sealdesk.web.openapi.headers import OF_ANSWERS, RATE_LIMIT, parameter, response_headers
 from sealdesk.web.openapi.schemas import Schema, components, ref
+from sealdesk.web.operation import Operation, Route
 from sealdesk.web.query import Param
-from sealdesk.web.router import Operation, Route
 
 _ID = "0199c0df-7b10-7d52-9c11-2f6e5d4c3b2a"
 _ABOUT = """\

@@ -8,8 +8,8 @@ from functools import cache
 import msgspec
 
 from sealdesk.web import conditional
+from sealdesk.web.operation import Operation, Route, operation
 from sealdesk.web.request import Header, Request, Response
-from sealdesk.web.router import Operation, Route, operation
 
 _TAG = "Documentation"
 _PAGE = "text/html; charset=utf-8"

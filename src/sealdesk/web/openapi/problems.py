@@ -8,8 +8,8 @@ from sealdesk.errors import CODES, ApiError
 from sealdesk.web import body
 from sealdesk.web.openapi.headers import RATE_LIMIT, response_headers
 from sealdesk.web.openapi.schemas import Schema
+from sealdesk.web.operation import Route
 from sealdesk.web.problems import PROBLEMS
-from sealdesk.web.router import Route
 
 _ANY_TIME = ("malformed_request", "request_timeout", "headers_too_large", "internal_error")
 _OF_HEADERS = {

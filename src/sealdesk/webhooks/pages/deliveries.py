@@ -5,10 +5,10 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, ValidationFailed
 from sealdesk.paging import PageRequest
 from sealdesk.web import body
+from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
 from sealdesk.web.pages.messages import translate
 from sealdesk.web.request import Request, Response
-from sealdesk.web.router import page
 from sealdesk.webhooks import actions, endpoint_service, rules
 from sealdesk.webhooks.rules import Endpoint, Replay
 from sealdesk.webhooks.store import endpoints as endpoint_store

@@ -1,0 +1,112 @@
+"""The table of routes: guards, and operations with their documentation."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from sealdesk.web.envelope import PageMeta
+from sealdesk.web.proof import NOTHING_PROVEN, Proof
+from sealdesk.web.query import Param
+from sealdesk.web.request import Request, Response
+
+# The documented `meta` of a list without one of its own.
+LAST_PAGE = PageMeta(25, has_more=False, next_cursor=None)
+
+Handle = Callable[[Request], Awaitable[Response]]
+
+
+class Guard(Protocol):
+    """Authenticates and authorises a request before its handler runs.
+
+    scheme: how; "session" is for pages. needs: permissions or roles, of which one is enough.
+    fails: the error codes that it refuses with.
+    """
+
+    @property
+    def scheme(self) -> Literal["hmac", "jwt", "none", "session"]: ...
+
+    @property
+    def needs(self) -> tuple[str, ...]: ...
+
+    @property
+    def fails(self) -> tuple[str, ...]: ...
+
+    async def prove(self, request: Request) -> Proof:
+        """Prove who calls, and read the body. Raises ApiError when nothing at all is proven."""
+
+
+class Open:
+    """The guard of routes without authentication."""
+
+    scheme: Literal["none"] = "none"
+    needs: tuple[str, ...] = ()
+    fails: tuple[str, ...] = ("body_too_large", "unsupported_media_type")
+
+    async def prove(self, request: Request) -> Proof:
+        await request.read_body()
+        request.check_content_type()
+        return NOTHING_PROVEN
+
+
+class _Titled(msgspec.Struct, frozen=True):
+    summary: str
+
+
+class Documentation(_Titled, frozen=True, kw_only=True):
+    """What the API reference says of a handler, besides its docstring; also the decorator that
+    makes the handler an operation.
+
+    takes: the struct of the body; example: such a body.
+    gives: an example of `data`, with is_list of its items; its struct is the documented one.
+    meta: an example of `meta` of a list.
+    fails: error codes besides those of the guard, with the status where it is not the usual one.
+    headers, response_headers: names in `openapi.headers`, besides those that the guard implies.
+    """
+
+    tag: str
+    takes: type[msgspec.Struct] | None = None
+    gives: msgspec.Struct | None = None
+    is_list: bool = False
+    meta: msgspec.Struct = LAST_PAGE
+    status: int = 200
+    params: tuple[Param, ...] = ()
+    fails: tuple[str | tuple[str, int], ...] = ()
+    headers: tuple[str, ...] = ()
+    response_headers: tuple[str, ...] = ()
+    example: Any = None
+    produces: str = "application/json"
+
+    def __call__(self, handle: Handle) -> "Operation":
+        """The operation of a handler; its docstring becomes the description."""
+        return Operation(
+            **{name: getattr(self, name) for name in self.__struct_fields__},
+            handle=handle,
+            name=getattr(handle, "__name__", ""),
+            about=" ".join((handle.__doc__ or "").split()),
+        )
+
+
+class Operation(Documentation, frozen=True, kw_only=True):
+    """A handler with its documentation."""
+
+    handle: Handle
+    name: str
+    about: str
+
+
+operation = Documentation
+
+
+def page(handle: Handle) -> Operation:
+    """The operation of a handler that responds with HTML, which the API reference leaves out."""
+    return operation("", tag="Pages", produces="text/html; charset=utf-8")(handle)
+
+
+class Route(msgspec.Struct, frozen=True):
+    """A route: method, path template, guard and operation."""
+
+    method: str
+    path: str
+    guard: Guard
+    operation: Operation
