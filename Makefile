@@ -42,8 +42,10 @@ test: setup-dev ## format, lint, types, layers, tests: stops at the first failur
 test-servers: setup-dev ## install the Debian packages that tests need, where that is allowed
 	@$(BIN)/python -m tests.servers
 
-prove: setup-dev ## run the proofs whole, then plant faults and see the tests go red
-	@$(BIN)/python -m tests.resilience; held=$$?; $(BIN)/python -m tests.mutants && exit $$held
+prove: setup-dev ## run the long tests, the resilience scenarios and all mutants
+	@$(BIN)/pytest -m 'prove or hypothesis' --hypothesis-profile=thorough; tests=$$?; \
+	$(BIN)/python -m tests.resilience; scenarios=$$?; \
+	$(BIN)/python -m tests.mutants && exit $$((tests | scenarios))
 
 bench: setup-dev ## measure the service
 	@$(BIN)/python -m bench

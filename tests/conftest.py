@@ -1,5 +1,6 @@
 """Fixtures: one service for a whole run, a tenant of its own for each test."""
 
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,7 +21,12 @@ from tests.support.databases import (
 )
 from tests.support.service import Service, Tenant
 
-pytest_plugins = ["tests.servers.plugin"]
+# examples: registers a profile of hypothesis, which pytest asks for after this is imported.
+pytest_plugins = ["tests.servers.plugin", "tests.support.examples"]
+
+# A shell starts background jobs with SIGINT ignored, and so would be every command of the tests.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from tests.support.examples import examples
 from tests.support.service import Service
 
 TICKETS = "/api/v1/external/tickets"
@@ -263,7 +264,7 @@ def test_any_run_of_requests_leaves_what_the_model_says(service: Service) -> Non
 
     Run.service = service
     bounds = settings(
-        max_examples=40,
+        max_examples=examples(10),
         stateful_step_count=30,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )

@@ -57,6 +57,7 @@ def test_bench_measures_every_figure_and_leaves_the_data_as_it_was(home: Path, d
     assert count == TINY.big_tickets + TINY.small_tickets + TINY.other_tickets
 
 
+@pytest.mark.prove
 def test_bench_measures_every_figure_of_events_and_webhooks(home: Path, data: Data) -> None:
     results = measure_webhooks.on_sqlite(TINY, data, lambda _: None)
 
@@ -65,6 +66,7 @@ def test_bench_measures_every_figure_of_events_and_webhooks(home: Path, data: Da
     assert list(data.settings.data_dir.glob("webhooks-*")) == []
 
 
+@pytest.mark.prove
 def test_bench_measures_the_inbox_and_what_a_browser_fetches_for_it(data: Data) -> None:
     results = measure_pages.on_sqlite(TINY, data, lambda _: None)
 

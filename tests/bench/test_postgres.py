@@ -82,6 +82,7 @@ def running(stored: PostgresData, rows: Data) -> Iterator[tuple[Cluster, Server]
         yield database, stack.enter_context(other)
 
 
+@pytest.mark.prove
 def test_bench_measures_every_figure_on_postgresql_and_leaves_the_data_as_it_was(
     home: Path, rows: Data, stored: PostgresData
 ) -> None:
@@ -99,6 +100,7 @@ def test_bench_measures_every_figure_on_postgresql_and_leaves_the_data_as_it_was
             assert database.sql(f"SELECT count(*) FROM {schema}.tickets", DATABASE) == [str(_ALL)]
 
 
+@pytest.mark.prove
 def test_bench_measures_every_figure_of_events_and_webhooks_on_postgresql(
     home: Path, rows: Data, stored: PostgresData
 ) -> None:
@@ -112,6 +114,7 @@ def test_bench_measures_every_figure_of_events_and_webhooks_on_postgresql(
     assert left == []
 
 
+@pytest.mark.prove
 def test_bench_measures_the_inbox_on_postgresql(
     home: Path, rows: Data, stored: PostgresData
 ) -> None:

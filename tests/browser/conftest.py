@@ -12,7 +12,7 @@ from tests.support.databases import on_sqlite
 from tests.support.receiver import LOOPBACK, Receiver, receiving
 from tests.support.service import PASSWORD, Service, Tenant
 
-# They turn their own windows, and are no flows.
+# They change theme and width by themselves.
 _LOOK_THEMSELVES = {"test_every_page", "test_once_more", "test_other_sites"}
 
 
@@ -55,9 +55,14 @@ def look(request: pytest.FixtureRequest) -> str:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A flow runs light and wide in `make test`; the other looks only where layout is tested."""
     is_flow = metafunc.module.__name__.rpartition(".")[2] not in _LOOK_THEMSELVES
     if is_flow and "look" in metafunc.fixturenames:
-        metafunc.parametrize("look", LOOKS, indirect=True)
+        is_layout = metafunc.definition.get_closest_marker("layout") is not None
+        usual, *others = LOOKS
+        marks = () if is_layout else pytest.mark.prove
+        looks = [usual, *(pytest.param(look, marks=marks) for look in others)]
+        metafunc.parametrize("look", looks, indirect=True)
 
 
 @pytest.fixture

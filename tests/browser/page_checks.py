@@ -9,10 +9,10 @@ from tests.browser.chromium import Window
 from tests.browser.xss_texts import SUM, WORKED_OUT
 from tests.interop import packages
 
-# Each page is looked at in both, beginning with the one in which the page before was left.
+# Pages are checked in the one and the other by turns.
 _LIGHT, _DARK = ("light", 1280), ("dark", 390)
 _ALL = tuple(itertools.product(("light", "dark"), (1280, 390)))
-# Some: all rules in one theme and width, contrast in another. All: all rules in all four.
+# Some: in one theme and width, which the next page is not in. All: in all four.
 Barriers = Literal["none", "some", "all"]
 # What a text would leave in a page if it were taken for HTML, whether it may run or not; and
 # everything that is folded away is opened, to be looked at as well.
@@ -37,11 +37,10 @@ FOREIGN = """() => {
   return [...document.querySelectorAll("*")].filter((each) => !isOurs(each))
     .map((each) => `foreign: ${each.outerHTML.slice(0, 200)}`);
 }"""
-_BARRIERS = """async ([theme, only]) => {
+_BARRIERS = """async (theme) => {
   const found = [], width = document.documentElement.scrollWidth;
   if (width > innerWidth) found.push(`is ${width} wide at ${innerWidth}`);
   const about = { resultTypes: ["violations"], preload: false };
-  if (only) about.runOnly = [only];
   for (const each of (await axe.run(about)).violations) {
     found.push(`${theme}: ${each.impact} ${each.id}: ${each.nodes[0].html.slice(0, 150)}`);
   }
@@ -86,7 +85,7 @@ class Looker:
     def look(self, name: str, *, for_barriers: bool = True) -> list[str]:
         """What is wrong with the page as it stands, in light and dark, narrow and wide."""
         barriers = self._barriers if for_barriers else "none"
-        asked = [self._stands[0], ""] if barriers == "some" else None
+        asked = self._stands[0] if barriers == "some" else None
         strange, (self.says_it, is_worked_out), met = self.page.evaluate(
             _LOOK, [[SUM, WORKED_OUT], asked]
         )
@@ -95,19 +94,21 @@ class Looker:
         if is_worked_out:
             found.append("a text is worked out as a template")
         if barriers == "some":
-            # Only colours differ between the themes.
-            found += self._met(_LIGHT if self._stands == _DARK else _DARK, "color-contrast")
+            self._turn(_LIGHT if self._stands == _DARK else _DARK)
         for look in _ALL if barriers == "all" else ():
             found += self._met(look)
         return [f"{name[:200]}: {each}" for each in found]
 
-    def _met(self, look: tuple[str, int], only: str = "") -> list[str]:
+    def _met(self, look: tuple[str, int]) -> list[str]:
         """The barriers in a theme and a width."""
-        self._stands = theme, width = look
+        self._turn(look)
         self.looks["barriers"] += 1
+        return list(self.page.evaluate(_BARRIERS, look[0]))
+
+    def _turn(self, look: tuple[str, int]) -> None:
+        self._stands = theme, width = look
         self.page.set_viewport_size({"width": width, "height": 800})
         self.page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
-        return list(self.page.evaluate(_BARRIERS, [theme, only]))
 
     def _complaints(self) -> list[str]:
         here = self.page.url.partition("//")[2].partition("/")[0]

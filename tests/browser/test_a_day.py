@@ -16,6 +16,7 @@ def window(opened: Callable[..., Window], tenant: Tenant) -> Window:
     return window
 
 
+@pytest.mark.layout
 def test_a_ticket_is_found_answered_and_moved_on(window: Window, tenant: Tenant) -> None:
     page, key = window.page, tenant.key()
     key.ticket(subject="Where is my saucer?")

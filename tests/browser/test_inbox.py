@@ -1,5 +1,7 @@
 """The inbox in a real browser: by keyboard, without a reload, and without scripts."""
 
+import pytest
+
 from tests.browser.chromium import Window
 from tests.support.pages import INBOX
 from tests.support.searching import wait_until_tickets
@@ -107,6 +109,7 @@ def test_many_tickets_are_changed_at_once(window: Window, tenant: Tenant) -> Non
     page.locator("#list").get_by_role("link", name="Order 3").wait_for()
 
 
+@pytest.mark.layout
 def test_tickets_are_found_by_filters_order_and_words(window: Window, tenant: Tenant) -> None:
     page, key = window.page, tenant.key()
     eve = tenant.user("agent", name="Eve")

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from tests.browser.chromium import Window
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.service import PASSWORD, Tenant
@@ -102,6 +104,7 @@ def test_what_was_sent_into_an_ended_log_in_is_sent_after_the_next(
     page.locator("#secret").wait_for()
 
 
+@pytest.mark.layout
 def test_german_and_long_names_fit(opened: Callable[..., Window], tenant: Tenant) -> None:
     window = opened(locale="de-DE")
     page = window.page

@@ -18,7 +18,7 @@ _HALF_AN_HOUR_US = 30 * 60 * 1_000_000
 def test_the_field_stands_in_its_form_and_hinders_nobody(
     opened: Callable[..., Window], desk: Service, tenant: Tenant
 ) -> None:
-    looker = Looker(opened(reduced_motion="reduce"))
+    looker = Looker(opened(reduced_motion="reduce"), "all")
     _enter_long_ago(looker.window, desk, tenant)
     page, password = looker.page, looker.page.get_by_label("Your password")
     page.goto(f"{PEOPLE}/{tenant.user()}")

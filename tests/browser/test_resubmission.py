@@ -40,7 +40,7 @@ def test_pages_that_keep_what_was_typed_hinder_nobody(
     opened: Callable[..., Window], tenant: Tenant, at: str
 ) -> None:
     window = opened(reduced_motion="reduce")
-    looker, page = Looker(window), window.page
+    looker, page = Looker(window, "all"), window.page
     window.enter(tenant.admin_email, PASSWORD)
     page.goto(at)
     page.get_by_label("Your answer").fill(TEXT)

@@ -12,7 +12,8 @@ from tests.mutants.mutant import Mutant
 
 ROOT = Path(__file__).parents[2]
 # Few plug-ins and no options of the tree's own: starting is most of what a run takes.
-_MARKERS = "markers =\n    timeout(seconds)\n"  # of a plug-in left away
+# timeout is of a plug-in that is left away.
+_MARKERS = "markers =\n    timeout(seconds)\n    prove\n    layout\n"
 _SETTINGS = f"[pytest]\nfilterwarnings = error\nxfail_strict = true\n{_MARKERS}"
 _OPTIONS = ("-q", "--tb=line", "-p", "no:cacheprovider")
 _PASSED, _FAILED = 0, 1  # exit statuses of pytest

@@ -11,6 +11,7 @@ pytestmark = pytest.mark.timeout(180)
 SOON = Timing(kill_after_s=1.0, lease_s=2)
 
 
+@pytest.mark.prove
 def test_every_event_arrives_though_the_worker_is_killed(installation: Installation) -> None:
     figures = killed.run(installation, count=300, timing=SOON)
     assert missed(figures, killed.TARGETS) == [], figures

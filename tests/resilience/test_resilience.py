@@ -36,6 +36,7 @@ def test_a_failover_loses_and_doubles_nothing(installation: Installation) -> Non
     assert missed(figures, failover.TARGETS) == [], figures
 
 
+@pytest.mark.prove
 def test_a_crowd_at_held_up_connections_is_refused_in_time(installation: Installation) -> None:
     figures = contention.run(installation, times=1, clients=100, held_s=3.5)
     assert missed(figures, contention.TARGETS) == [], figures

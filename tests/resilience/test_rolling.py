@@ -6,7 +6,7 @@ from tests.resilience import rolling
 from tests.resilience.figures import missed
 from tests.resilience.nodes import Installation
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.timeout(180), pytest.mark.prove]
 
 
 def test_nobody_behind_a_load_balancer_notices_a_restart(installation: Installation) -> None:

@@ -12,6 +12,7 @@ from sealdesk.crypto.sealing import KeyRing
 from sealdesk.errors import BadRequest
 from sealdesk.paging import Listing, open_cursor, seal_cursor
 from tests.support.client import Key, Person
+from tests.support.examples import examples
 from tests.support.service import Tenant
 
 TICKETS = "/api/v1/external/tickets"
@@ -148,7 +149,7 @@ def test_4_3_5_a_cursor_shows_nothing_of_what_it_holds(key: Key) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=400)
+@settings(max_examples=examples(100))
 def test_4_3_5_no_modified_cursor_is_accepted(data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(CURSOR) - 1))
     length = data.draw(st.integers(0, 3))
@@ -160,7 +161,7 @@ def test_4_3_5_no_modified_cursor_is_accepted(data: st.DataObject) -> None:
 
 
 @given(cursor=st.text(max_size=200) | st.text(LETTERS, max_size=200))
-@settings(max_examples=200)
+@settings(max_examples=examples(100))
 def test_4_3_5_no_constructed_cursor_is_accepted(cursor: str) -> None:
     with pytest.raises(BadRequest):
         open_cursor(RING, LISTING, cursor)

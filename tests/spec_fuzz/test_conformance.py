@@ -24,6 +24,7 @@ from sealdesk.routes import ROUTES
 from sealdesk.web.operation import Route
 from tests.support.client import Key, Person
 from tests.support.databases import SQLITE_ONLY, Begin
+from tests.support.examples import examples
 from tests.support.receiver import LOOPBACK
 from tests.support.service import Service, Tenant
 
@@ -35,7 +36,6 @@ _CHECKS = [
     response_schema_conformance,
     negative_data_rejection,
 ]
-_EXAMPLES_COUNT = 12
 _DOCUMENTED = [row for row in ROUTES if not row.path.startswith(("/docs", "/openapi.json"))]
 Authenticate = Callable[[Any], Any]
 
@@ -94,7 +94,7 @@ def _conforms(fuzzed: Fuzzed, row: Route, headers: dict[str, str]) -> None:
     operation = fuzzed.document[row.path][row.method]
 
     @settings(
-        max_examples=_EXAMPLES_COUNT,
+        max_examples=examples(6),
         deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),
