@@ -23,6 +23,18 @@ cli = typer.Typer(
 )
 
 
+Name = Annotated[str, typer.Option(help="The tenant's name.")]
+AdminEmail = Annotated[str, typer.Option(help="E-mail address of the first administrator.")]
+AdminName = Annotated[
+    str | None,
+    typer.Option(help="The administrator's name; by default the part of the address before the @."),
+]
+AdminPasswordStdin = Annotated[
+    bool,
+    typer.Option(help="Read the administrator's password from stdin instead of asking for it."),
+]
+
+
 @cli.command(
     epilog="""\b
 Examples:
@@ -31,18 +43,10 @@ Examples:
       --admin-password-stdin --json"""
 )
 def create(
-    name: Annotated[str, typer.Option(help="The tenant's name.")],
-    admin_email: Annotated[str, typer.Option(help="E-mail address of the first administrator.")],
-    admin_name: Annotated[
-        str | None,
-        typer.Option(
-            help="The administrator's name; by default the part of the address before the @."
-        ),
-    ] = None,
-    admin_password_stdin: Annotated[
-        bool,
-        typer.Option(help="Read the administrator's password from stdin instead of asking for it."),
-    ] = False,
+    name: Name,
+    admin_email: AdminEmail,
+    admin_name: AdminName = None,
+    admin_password_stdin: AdminPasswordStdin = False,
     json: JsonOption = False,
 ) -> None:
     """Create a tenant and its first administrator; on any error, neither."""

@@ -24,6 +24,13 @@ cli = typer.Typer(
     help="Create and list users, and set their passwords.",
 )
 Email = Annotated[str, typer.Argument(metavar="EMAIL", help="The user's e-mail address.")]
+RoleOption = Annotated[
+    Role,
+    typer.Option(
+        help="agent works on tickets; tenant_admin also manages keys and users;"
+        " super_admin does so in every tenant."
+    ),
+]
 PasswordStdin = Annotated[
     bool, typer.Option(help="Read the password from stdin instead of asking for it.")
 ]
@@ -41,13 +48,7 @@ def create(
         str, typer.Option(metavar="ID", help="The tenant to which the user belongs.")
     ],
     email: Annotated[str, typer.Option(help="The user's e-mail address; it must be unique.")],
-    role: Annotated[
-        Role,
-        typer.Option(
-            help="agent works on tickets; tenant_admin also manages keys and users;"
-            " super_admin does so in every tenant."
-        ),
-    ],
+    role: RoleOption,
     name: Annotated[
         str | None,
         typer.Option(help="The user's name; by default the part of the address before the @."),

@@ -32,14 +32,20 @@ headers.txt contains the received headers, one per line or as a JSON object:
   webhook-signature: v1,K5oZ…="""
 
 
+WebhookId = Annotated[str, typer.Option(metavar="VALUE", help="Value of the header webhook-id.")]
+Timestamp = Annotated[
+    str, typer.Option(metavar="VALUE", help="Value of the header webhook-timestamp.")
+]
+Signature = Annotated[
+    str, typer.Option(metavar="VALUE", help="Value of the header webhook-signature.")
+]
+AnyAge = Annotated[bool, typer.Option("--any-age", help="Ignore the age of the webhook.")]
+
+
 def verify(
-    id: Annotated[str, typer.Option(metavar="VALUE", help="Value of the header webhook-id.")] = "",
-    timestamp: Annotated[
-        str, typer.Option(metavar="VALUE", help="Value of the header webhook-timestamp.")
-    ] = "",
-    signature: Annotated[
-        str, typer.Option(metavar="VALUE", help="Value of the header webhook-signature.")
-    ] = "",
+    id: WebhookId = "",
+    timestamp: Timestamp = "",
+    signature: Signature = "",
     headers_file: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="A file with all headers, instead of the three options."),
@@ -51,9 +57,7 @@ def verify(
     secret_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A file with the endpoint's secret.")
     ] = None,
-    any_age: Annotated[
-        bool, typer.Option("--any-age", help="Ignore the age of the webhook.")
-    ] = False,
+    any_age: AnyAge = False,
     json: JsonOption = False,
 ) -> None:
     """Verify a webhook that you captured.
