@@ -124,7 +124,7 @@ def test_every_mistake_that_has_words_is_tried_here() -> None:
 
 def _told(page: Page) -> list[str]:
     """The names of mistakes that the page names, in its order."""
-    told = page.text.partition("What is wrong")[2].partition("Part To be signed")[0]
+    told = page.text.partition("Result")[2].partition("Part To be signed")[0]
     return [word for word in told.split() if word in _MISTAKES or word in _OTHERS]
 
 
@@ -196,9 +196,9 @@ def test_a_right_signature_is_seen_through_how_it_was_pasted(visitor: Visitor, k
         names = {"{right}": _right(key), "{key}": key.api_key}
         given = {name: _put_in(value, names) for name, value in fields.items()}
         page = _look(visitor, key, **{"signature": _right(key), **given})
-        assert "This signature is right." in page.text, fields
+        assert "This signature is correct." in page.text, fields
         assert page.text.count("differs") == differing, fields
-        assert "is not the key that you chose" not in page.text
+        assert "is not the selected key" not in page.text
         assert f"{_TEXT}{_DIGEST}" in page.text, fields
         again = dict(page.form(DEBUG).fields)
         assert {name: again[name] for name in given} == given
@@ -216,7 +216,7 @@ def test_a_timestamp_that_cannot_be_sent_is_named_though_the_right_one_was_signe
     for text in (f"{AT}123", f"{AT}.5", f"{AT}123456", "2026-03-02T09:15:41Z"):
         page = _look(visitor, key, timestamp=text, signature=_right(key))
         assert _told(page)[0].startswith("timestamp_"), text
-        assert "All else fits." in page.text and "differs" in page.text
+        assert "Everything else matches." in page.text and "differs" in page.text
 
 
 def test_two_mistakes_are_both_named(visitor: Visitor, key: Key) -> None:
@@ -224,10 +224,10 @@ def test_two_mistakes_are_both_named(visitor: Visitor, key: Key) -> None:
     page = _look(visitor, key, signature=f"(stdin)= {signature}", timestamp=f"{AT}000")
     named = ["timestamp_milliseconds", "signature_prefixed", "query_string_not_signed"]
     assert _told(page) == named
-    assert "Even without that" not in page.text
+    assert "even without this mistake" not in page.text
     _assert_nothing_secret(page, key)
     unknown = _look(visitor, key, timestamp=f"{AT}000")
-    assert "Even without that it does not fit" in unknown.text
+    assert "wrong even without this mistake" in unknown.text
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_behind_a_proxy_the_path_is_seen_with_its_prefix(start: Callable[..., Se
     right = _hmac(key.api_secret, f"{AT}GET/support{TARGET}{_sha('')}")
     for target in (TARGET, f"/support{TARGET}"):
         page = visitor.submit(form, **known, target=target, signature=right)
-        assert "This signature is right." in page.text, target
+        assert "This signature is correct." in page.text, target
     wrong = _hmac(key.api_secret, f"{AT}GET{TARGET}{_sha('')}")
     page = visitor.submit(form, **known, target=TARGET, signature=wrong)
     assert _told(page) == ["api_prefix_missing"]
@@ -280,12 +280,12 @@ def test_refusals_of_the_newest_key_and_of_a_very_old_one_are_offered(
     form = visitor.get(f"{DEBUG}?key={keys[0].id}").form(f"{DEBUG}#kept")
     assert form.value("key") == keys[0].id
     page = _look(visitor, keys[0], signature=_right(keys[0]))
-    assert "This signature is right." in page.text
+    assert "This signature is correct." in page.text
 
 
 def test_an_unknown_mistake_leads_to_where_to_look(visitor: Visitor, key: Key) -> None:
     page = _look(visitor, key)
-    assert "It is none of the known mistakes." in page.text
+    assert "No known mistake explains this signature." in page.text
     assert _DIGEST in page.text
     _assert_nothing_secret(page, key)
 
@@ -293,7 +293,7 @@ def test_an_unknown_mistake_leads_to_where_to_look(visitor: Visitor, key: Key) -
 def test_a_key_that_was_mixed_up_is_told_and_not_whose_it_is(
     visitor: Visitor, key: Key, tenant: Tenant, service: Service
 ) -> None:
-    words = "is not the key that you chose"
+    words = "is not the selected key"
     for other in (tenant.key().api_key, service.tenant().key().api_key, "tk_live_", "<b>"):
         page = _look(visitor, key, api_key=other)
         assert words in page.text, other
@@ -304,8 +304,8 @@ def test_a_revoked_key_has_no_secret_to_look_with(visitor: Visitor, key: Key) ->
     at = f"/settings/api-keys/{key.id}/revoke"
     visitor.submit(visitor.get(at).form(at))
     page = _look(visitor, key, signature=_right(key))
-    assert "its secret is destroyed" in page.text
-    assert "is right" not in page.text
+    assert "its secret is deleted" in page.text
+    assert "is correct" not in page.text
 
 
 def test_what_is_missing_is_said_beside_the_field(visitor: Visitor, key: Key) -> None:
@@ -313,7 +313,7 @@ def test_what_is_missing_is_said_beside_the_field(visitor: Visitor, key: Key) ->
         page = _look(visitor, key, **{field: " "})
         assert page.status == 422
         assert ("p", "id", f"{field}-fault") in page.attributes
-        assert "What is wrong" not in page.text
+        assert "Result" not in page.text
         assert dict(page.form(DEBUG).fields)["body"].strip() == BODY
 
 
@@ -325,7 +325,7 @@ def test_a_refusal_that_was_kept_is_picked(visitor: Visitor, key: Key) -> None:
     page = visitor.get(link)
     assert_page_is_secure(page)
     assert "query_string_not_signed" in page.text
-    assert "The query was left out." in page.text
+    assert "The query was not signed." in page.text
     (row,) = [part for part in page.text.split("Path and query") if "differs" in part]
     assert f"{TARGET} /api/v1/external/tickets differs" in row
     fields = dict(page.form(DEBUG).fields)
@@ -358,7 +358,7 @@ def test_what_is_foreign_is_not_there(visitor: Visitor, key: Key, service: Servi
     sent = {"method": "POST", "target": TARGET, "timestamp": AT, "body": BODY}
     page = visitor.submit(form, **sent, key=foreign.id, signature=_right(foreign))
     assert (page.status, "There is no such key" in page.text) == (422, True)
-    assert "is right" not in page.text
+    assert "is correct" not in page.text
 
 
 _ODD = (*HOSTILE_TEXTS, "ä" * 300, "\ud7ff\ue000", "9" * 5000, "٣" * 10, "https://[", "http://")

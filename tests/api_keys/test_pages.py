@@ -107,7 +107,7 @@ def test_no_host_gets_into_the_curl_that_a_shell_would_read(visitor: Visitor) ->
 
 
 def test_who_may_not_use_the_new_key_from_here_is_told(visitor: Visitor) -> None:
-    words = "From here the answer will be 403."
+    words = "Requests from here get a 403 response."
     assert words in _create(visitor, allowed_ips="192.0.2.0/24").text
     assert words not in _create(visitor, name="Local", allowed_ips="127.0.0.0/8").text
 
@@ -198,7 +198,7 @@ def test_a_stale_form_gives_back_no_permission(visitor: Visitor, admin: Person) 
     admin.patch(f"{API}/{key['id']}", {"permissions": ["tickets:read"], "rate_limit": 7})
     page = visitor.submit(opened, name="Renamed")
     assert page.status == 412 and "has changed since you opened the form" in page.text
-    assert "It is now: Shop · tickets:read · 7 requests a minute" in page.text
+    assert "Current values: Shop · tickets:read · 7 requests a minute" in page.text
     assert _only(admin)["permissions"] == ["tickets:read"]
     again = page.form(at)
     assert (again.value("name"), again.value("grant")) == ("Renamed", "everything")
@@ -347,16 +347,16 @@ def test_the_page_of_a_key_shows_how_it_is_used(visitor: Visitor, tenant: Tenant
         page = visitor.get(f"{HOME}/{key.id}{span}")
         assert_page_is_secure(page)
         caption = page.text.partition("As a table")[0]
-        assert "5 requests: 3 answered , 1 refused , 1 too many (429) , 0 failed" in caption
+        assert "5 requests: 3 answered , 1 refused , 1 too many (429) , 0 server errors" in caption
         bars = [value for tag, name, value in page.attributes if (tag, name) == ("rect", "class")]
         assert {"good", "refused", "slow"} <= {*bars} and "failed" not in bars
         assert page.tags.count("svg") >= 1 and "caption" in page.tags
         for words in ("GET /tickets 3", "127.0.0.1 5", "200 3", "403 1", "429 1"):
             assert words in page.text, words
-        unused = page.text.partition("Permissions not used in 30 days")[2].partition("What")[0]
+        unused = page.text.partition("Permissions not used in 30 days")[2].partition("Remove")[0]
         assert unused.split() == ["customers:read"]
     _used_before(key, "customers:read", 2 * DAY_S)
-    assert "None: the key needs all that it may." in visitor.get(f"{HOME}/{key.id}").text
+    assert "None: the key uses all its permissions." in visitor.get(f"{HOME}/{key.id}").text
 
 
 def _used_before(key: Key, permission: str, ago_s: int) -> None:
@@ -377,9 +377,9 @@ def test_a_key_is_revoked_even_when_there_is_no_time_to_count(
 
     monkeypatch.setattr(key.service.state.database, "read_unindexed", busy)
     at = f"{HOME}/{key.id}"
-    assert "cannot be told right now" in visitor.get(at).text
+    assert "is not available right now" in visitor.get(at).text
     page = visitor.get(f"{at}/revoke")
-    assert "cannot be told right now" in page.text and "Last used" in page.text
+    assert "is not available right now" in page.text and "Last used" in page.text
     assert "Revoked" in visitor.submit(page.form(f"{at}/revoke")).text
 
 

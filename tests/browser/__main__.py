@@ -80,7 +80,7 @@ def _take_all(browser: Browser, service: Service, endpoint: str) -> None:
             _tell(screenshots.keep(window.page, _PLACE, f"{name}-{theme}", size))
             if name == "endpoint":
                 window.page.locator(".dense a").first.click()
-                window.page.get_by_text("What is sent").click()
+                window.page.get_by_text("Payload").click()
                 _tell(screenshots.keep(window.page, _PLACE, "delivery-dark", (1180, 760)))
 
 

@@ -179,6 +179,6 @@ class Window:
         page.get_by_label("URL").fill(url)
         page.get_by_label("Description").fill(description)
         self.press("Add the endpoint")
-        self.follow("I have kept it")
+        self.follow("I have saved it")
         self.sees_heading("Deliveries")
         return page.url.removeprefix(page.url.partition("/settings")[0])

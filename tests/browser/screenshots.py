@@ -140,7 +140,7 @@ def _administer(service: Service, browser: Browser) -> None:
             window.page.goto("/settings/people/invite")
             window.page.get_by_label("E-mail address").fill(f"{email}@acme-ceramics.test")
             window.page.get_by_label("Name").fill(name)
-            window.page.get_by_role("button", name="Make the link").click()
+            window.page.get_by_role("button", name="Create the link").click()
             window.page.locator("#secret").wait_for()
             service.clock.advance(190)
     new = {"name": "ERP: invoices", "permissions": ["tickets:read", "customers:read"]}

@@ -19,7 +19,7 @@ def test_a_customer_is_found_and_mended(window: Window, tenant: Tenant) -> None:
     assert page.locator(".list .url").all_inner_texts() == ["Vera Bakker"]
     page.get_by_role("searchbox").fill("nobody@example.test")
     window.press("Search")
-    window.sees_heading("No customer is found")
+    window.sees_heading("No customers found")
     window.follow("Show all")
     window.follow("Vera Bakker")
     page.get_by_role("link", name="Where is my teapot?").wait_for()

@@ -47,16 +47,16 @@ def test_a_new_password_ends_the_log_in_of_another_browser(
     other.enter(tenant.admin_email, PASSWORD)
     other.page.goto("/customers")
     page.goto("/account")
-    page.get_by_label("Present password").fill("not mine at all")
+    page.get_by_label("Current password").fill("not mine at all")
     page.get_by_label("New password").fill(NEW)
     window.press("Change the password")
     assert page.locator(".fault").count() == 1
-    page.get_by_label("Present password").fill(PASSWORD)
+    page.get_by_label("Current password").fill(PASSWORD)
     page.get_by_label("New password").fill(NEW)
     window.press("Change the password")
     window.sees("Your password is changed.")
     other.follow("People")
-    other.sees("Your log-in has ended.")
+    other.sees("Your log-in has expired.")
     other.log_in_again(tenant.admin_email, NEW)
     assert other.page.url.endswith("/settings/people")
     page.goto("/tickets")
@@ -84,7 +84,7 @@ def test_what_is_gone_or_foreign_is_said_kindly(window: Window, desk: Service) -
     for path in (f"/tickets/{foreign}", f"/tickets/{gone}", "/nowhere"):
         window.page.goto(path)
         told.append(window.page.locator("main p").first.inner_text())
-        window.follow("To the start")
+        window.follow("Go to the start page")
         window.sees_heading("Your desk is ready")
     assert told[0] == told[1]
 
@@ -99,7 +99,7 @@ def test_while_the_storage_is_away_pages_wait_and_nothing_typed_is_lost(
     at, waiting, page = f"/tickets/{tenant.key().ticket()['id']}", opened(), window.page
     waiting.enter(tenant.admin_email, PASSWORD)
     page.goto(at)
-    page.get_by_label("Your answer").fill("On its way.")
+    page.get_by_label("Your reply").fill("On its way.")
 
     async def away(*_: object) -> None:
         raise ServiceUnavailable
@@ -109,7 +109,7 @@ def test_while_the_storage_is_away_pages_wait_and_nothing_typed_is_lost(
         waiting.page.goto("/customers")
         waiting.sees("This page tries again by itself.")
         window.press("Send")
-        window.sees("What you typed is kept here.")
+        window.sees("Your input is kept here.")
     window.press("Send it again")
     page.locator("article", has_text="On its way.").wait_for()
     waiting.sees("customer@example.test")

@@ -55,7 +55,7 @@ def test_tickets_are_walked_chosen_and_opened_by_keyboard(window: Window, tenant
     page.keyboard.press("r")
     page.wait_for_url(f"**{INBOX}/{tickets[2]['id']}#reply")
     page.keyboard.type("Hello")
-    assert page.get_by_label("Your answer").input_value() == "Hello"
+    assert page.get_by_label("Your reply").input_value() == "Hello"
 
 
 def test_new_tickets_are_told_without_a_reload(window: Window, tenant: Tenant) -> None:
@@ -91,9 +91,9 @@ def test_many_tickets_are_changed_at_once(window: Window, tenant: Tenant) -> Non
     page.goto(f"{INBOX}?status=all")
     box = page.locator(".pick").first.bounding_box()
     assert box is not None and box["height"] >= (24 if window.is_phone else 16)
-    window.touch(page.get_by_label("Choose all"))
+    window.touch(page.get_by_label("Select all"))
     page.locator(".bulk").get_by_label("Status").select_option("pending")
-    window.press("Change the chosen …")
+    window.press("Change selected …")
     window.sees_heading("Change 4 tickets?")
     window.sees("It is closed. Open it first.")
     # While one reads that, somebody answers one of them.
@@ -131,7 +131,7 @@ def test_tickets_are_found_by_filters_order_and_words(window: Window, tenant: Te
     assert page.get_by_label("Tag").input_value() == "gift"
     page.get_by_label("Customer").fill("nobody@example.test")
     window.press("Show")
-    window.sees("No customer is found")
+    window.sees("No customers found")
     window.follow("Clear")
     unfold(window)
     page.get_by_label("Order").select_option("Most urgent first")
@@ -144,7 +144,7 @@ def test_tickets_are_found_by_filters_order_and_words(window: Window, tenant: Te
     assert shown.all_inner_texts() == ["A cracked teapot"]
     page.get_by_role("searchbox").fill("kettle")
     window.press("Search")
-    window.sees("No ticket holds these words")
+    window.sees("No ticket contains these words")
 
 
 def test_older_tickets_are_a_page_away_and_one_comes_back(window: Window, tenant: Tenant) -> None:

@@ -5,7 +5,7 @@ from tests.support.pages import INBOX
 from tests.support.service import PASSWORD, Tenant
 
 _LOOK_AGAIN = "document.dispatchEvent(new Event('visibilitychange'))"
-_ENDED = "Your log-in has ended. Log in again to go on."
+_ENDED = "Your log-in has expired. Log in again to continue."
 
 
 def test_an_open_page_says_that_its_log_in_has_ended(window: Window, tenant: Tenant) -> None:

@@ -11,16 +11,16 @@ def test_single_keys_stay_off_for_who_turns_them_off(window: Window, tenant: Ten
     page, ticket = window.page, tenant.key().ticket(subject="Order")
     page.goto(INBOX)
     page.keyboard.press("?")
-    page.get_by_label("Use single keys").uncheck()
+    page.get_by_label("Enable single-key shortcuts").uncheck()
     page.get_by_role("button", name="Close").click()
     assert _focused_by(page, "j") != "Order"
     page.goto(f"{INBOX}/{ticket['id']}")
     _focused_by(page, "r")
     page.keyboard.type("Hello")
-    assert page.get_by_label("Your answer").input_value() == ""
+    assert page.get_by_label("Your reply").input_value() == ""
     page.goto(INBOX)
     page.locator("#keys").evaluate("dialog => dialog.showModal()")
-    page.get_by_label("Use single keys").check()
+    page.get_by_label("Enable single-key shortcuts").check()
     page.get_by_role("button", name="Close").click()
     assert _focused_by(page, "j") == "Order"
 

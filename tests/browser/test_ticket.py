@@ -26,13 +26,13 @@ def test_a_ticket_is_answered_by_keyboard_and_the_draft_survives(
     page = window.page
     page.goto(at)
     page.keyboard.press("?")
-    page.get_by_text("Write an answer").wait_for()
+    page.get_by_text("Write a reply").wait_for()
     page.keyboard.press("Escape")
-    page.get_by_text("Write an answer").wait_for(state="hidden")
+    page.get_by_text("Write a reply").wait_for(state="hidden")
     page.keyboard.press("r")
     page.keyboard.type("We are looking for it")
     page.reload()
-    field = page.get_by_label("Your answer")
+    field = page.get_by_label("Your reply")
     assert field.input_value() == "We are looking for it"
     page.keyboard.press("r")
     page.keyboard.press("End")
@@ -65,11 +65,11 @@ def test_a_colleague_sees_that_an_answer_is_begun(
     window.page.goto(at)
     eve.page.goto(at)
     with eve.page.expect_response(f"**{at}/answering?*"):
-        eve.page.get_by_label("Your answer").fill("Hello")
-    window.page.get_by_label("Your answer").fill("H")
-    window.page.get_by_text("Eve\u2069 is writing an answer").wait_for()
+        eve.page.get_by_label("Your reply").fill("Hello")
+    window.page.get_by_label("Your reply").fill("H")
+    window.page.get_by_text("Eve\u2069 is replying to").wait_for()
     window.page.reload()
-    assert window.page.get_by_text("is writing an answer").is_visible()
+    assert window.page.get_by_text("is replying to").is_visible()
 
 
 def test_a_ticket_is_sorted_and_its_history_says_by_whom(
@@ -87,7 +87,7 @@ def test_a_ticket_is_sorted_and_its_history_says_by_whom(
     page.get_by_role("link", name="Where is my saucer?").wait_for()
     page.get_by_label("Priority", exact=True).select_option("urgent")
     page.get_by_label("Assigned to", exact=True).select_option("Eve")
-    page.get_by_label("Add some, separated by commas").fill("gift, teapot")
+    page.get_by_label("Add tags, separated by commas").fill("gift, teapot")
     window.press("Save")
     window.touch(page.get_by_label("teapot"))
     window.press("Save")
@@ -114,11 +114,11 @@ def test_what_others_did_meanwhile_is_shown_and_not_written_over(
     assert page.get_by_label("Priority", exact=True).input_value() == "urgent"
     window.press("Save")
     assert page.locator(".head .state").all_inner_texts() == ["Pending", "Urgent"]
-    page.get_by_label("Your answer").fill("On its way.")
+    page.get_by_label("Your reply").fill("On its way.")
     key.post(f"{ticket}/replies", {"body": "And a saucer, please"})
     window.press("Send")
-    window.sees("There is something new in this conversation, so yours was not sent.")
+    window.sees("This conversation has changed, so your reply was not sent.")
     window.sees("And a saucer, please")
-    assert page.get_by_label("Your answer").input_value() == "On its way."
+    assert page.get_by_label("Your reply").input_value() == "On its way."
     window.press("Send")
     page.locator("article", has_text="On its way.").wait_for()

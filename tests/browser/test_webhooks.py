@@ -48,7 +48,7 @@ def test_a_delivery_is_seen_with_its_answer(
         page.wait_for_timeout(100)
     window.go_by(row)
     window.sees("thank you")
-    window.touch(page.get_by_text("What is sent"))
+    window.touch(page.get_by_text("Payload"))
     window.sees('"type":"api_key.created"')
     shown = page.locator("time").first
     assert shown.get_attribute("title").endswith(" UTC")  # type: ignore[union-attr]
@@ -57,10 +57,10 @@ def test_a_delivery_is_seen_with_its_answer(
 
 def test_a_rotation_is_confirmed(window: Window, receiver: Receiver) -> None:
     page, at = window.page, window.add_endpoint(receiver.url)
-    window.follow("Rotate it")
+    window.follow("Rotate")
     window.sees("two signatures")
     window.follow("Cancel")
-    window.follow("Rotate it")
+    window.follow("Rotate")
     window.press("Rotate the secret")
     window.sees("it is shown this once")
     page.goto(at)

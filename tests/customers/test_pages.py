@@ -88,7 +88,7 @@ def test_an_address_finds_its_customer(visitor: Visitor, key: Key, at: str) -> N
     assert at in page.links and "other@example.test" not in page.text
     assert "not.maria" not in page.text
     nobody = visitor.get(f"{HOME}?q=%3Cscript%3E")
-    assert "No customer is found" in nobody.text
+    assert "No customers found" in nobody.text
     assert nobody.form(HOME).value("q") == "<script>"
 
 
@@ -142,7 +142,7 @@ def test_looking_for_too_long_is_said_in_words(
     monkeypatch.setattr(store, "list_customers", cut_off)
     page = visitor.get(f"{HOME}?q=aria")
     assert (page.status, page.form(HOME).value("q")) == (503, "aria")
-    assert "Type the whole e-mail address" in page.text
+    assert "Enter the whole e-mail address" in page.text
 
 
 def test_a_customer_is_shown_with_what_is_known(visitor: Visitor, key: Key, at: str) -> None:

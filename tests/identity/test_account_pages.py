@@ -51,7 +51,7 @@ def test_a_new_password_ends_every_other_log_in_and_keeps_this_one(tenant: Tenan
 def test_what_is_wrong_with_a_password_stands_beside_it(tenant: Tenant) -> None:
     visitor = logged_in(tenant)
     wrong = _change(visitor, "not the one that it is", NEW)
-    assert (wrong.status, "not your present password" in wrong.text) == (401, True)
+    assert (wrong.status, "not your current password" in wrong.text) == (401, True)
     short = _change(visitor, PASSWORD, "short")
     assert (short.status, "at least 12 characters" in short.text) == (422, True)
     assert "short" not in [value for _, name, value in short.attributes if name == "value"]

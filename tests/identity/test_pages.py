@@ -161,8 +161,8 @@ def test_an_ended_log_in_is_said_once(tenant: Tenant) -> None:
     visitor = logged_in(tenant)
     (token,) = visitor.cookies.values()
     Person(tenant.service, token).post("/api/v1/auth/logout")
-    assert "Your log-in has ended" in visitor.get(HOME).text
-    assert "Your log-in has ended" not in visitor.get("/").text
+    assert "Your log-in has expired" in visitor.get(HOME).text
+    assert "Your log-in has expired" not in visitor.get("/").text
 
 
 def test_a_log_in_ends_with_its_hour(own_service: Service) -> None:

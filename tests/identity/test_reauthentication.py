@@ -91,7 +91,11 @@ def test_a_missing_or_wrong_password_changes_nothing_and_keeps_what_was_typed(
 ) -> None:
     opened = visitor.get(NEW_KEY).form(NEW_KEY)
     visitor.service.clock.advance(_FRESH_S + 1)
-    told = {"": "Type your password", "wrong": "not your password", "w" * 1025: "not your password"}
+    told = {
+        "": "Enter your password",
+        "wrong": "not your password",
+        "w" * 1025: "not your password",
+    }
     for password, words in told.items():
         page = visitor.submit(opened, name="Shop <b>", rate_limit="7", password=password)
         assert page.status == (401 if password == "wrong" else 422)
@@ -157,7 +161,7 @@ def test_everything_that_outlasts_a_log_in_asks_and_else_changes_nothing(
         page = visitor.submit(form)
         assert page.status == 422, form.action
         assert _asks(page, form.action), form.action
-        assert "Nothing is changed yet" in page.text, form.action
+        assert "Nothing has been changed yet" in page.text, form.action
         again = page.form(form.action).fields
         assert [field for field in form.fields if field not in again] == [], form.action
     assert _everything(tenant) == before

@@ -83,9 +83,9 @@ def test_each_change_is_in_its_history_and_is_told_to_endpoints(
 def test_what_cannot_be_changed_is_announced_with_its_reason(visitor: Visitor, key: Key) -> None:
     free, done, so = key.ticket(), closed(key), key.ticket(status="pending")
     page = choose(visitor, free, done, so, status="pending")
-    assert "Change 1 ticket?" in page.text and "2 stay as they are" in page.text
+    assert "Change 1 ticket?" in page.text and "2 will not be changed" in page.text
     assert "It is closed. Open it first." in page.text
-    assert "It is like that already." in page.text
+    assert "It already has these values." in page.text
     assert "1 ticket was changed" in confirm(visitor, page).text
     assert now(key, done)["status"] == "closed"
     assert now(key, so) == so
@@ -98,7 +98,7 @@ def test_what_changed_meanwhile_is_left_and_said(visitor: Visitor, key: Key) -> 
     key.patch(f"{TICKETS}/{done['id']}", {"status": "closed"})
     page = confirm(visitor, page)
     assert "1 ticket was changed" in page.text and "2 were not changed" in page.text
-    assert "It has changed since you looked at it." in page.text
+    assert "It has changed since you opened this page." in page.text
     assert (now(key, free)["status"], now(key, busy)["status"]) == ("resolved", "open")
 
 
@@ -127,11 +127,11 @@ def test_another_tenants_tickets_are_not_there(visitor: Visitor, tenant: Tenant,
     strange = tenant.service.tenant().key()
     theirs = strange.ticket(subject="Not yours to see")
     page = choose(visitor, mine, theirs, status="resolved")
-    assert "It is no longer there." in page.text and "Not yours" not in page.text
+    assert "It no longer exists." in page.text and "Not yours" not in page.text
     form = page.form(f"{BULK}?status=all")
     fields = [*form.fields, ("confirmed", f'{theirs["id"]} "1.1"')]
     page = visitor.post(form.action, fields)
-    assert "1 ticket was changed" in page.text and "It is no longer there." in page.text
+    assert "1 ticket was changed" in page.text and "It no longer exists." in page.text
     assert now(strange, theirs) == theirs
 
 
@@ -139,7 +139,7 @@ def test_nobody_can_be_assigned_who_is_of_another_tenant(visitor: Visitor, key: 
     ticket = key.ticket()
     stranger = visitor.service.tenant().user("agent")
     page = choose(visitor, ticket, assignee=stranger)
-    assert (page.status, "can no longer be chosen" in page.text) == (422, True)
+    assert (page.status, "is no longer available" in page.text) == (422, True)
     fields = [*visitor.get(INBOX).form(BULK).fields, ("assignee", stranger)]
     fields.append(("confirmed", f'{ticket["id"]} "1.1"'))
     visitor.post(BULK, [field for field in fields if field != ("assignee", "")])
@@ -157,9 +157,9 @@ def test_tickets_are_given_back_to_nobody(visitor: Visitor, tenant: Tenant, key:
 def test_without_tickets_or_a_change_it_is_said_what_to_do(visitor: Visitor, key: Key) -> None:
     ticket = key.ticket()
     page = choose(visitor, status="resolved")
-    assert (page.status, "No ticket is chosen" in page.text) == (422, True)
+    assert (page.status, "No tickets selected" in page.text) == (422, True)
     page = choose(visitor, ticket)
-    assert (page.status, "What is to be changed?" in page.text) == (422, True)
+    assert (page.status, "What should be changed?" in page.text) == (422, True)
     form = visitor.get(INBOX).form(BULK)
     assert visitor.submit(form, ticket="nonsense", status="open").status == 422
     assert visitor.submit(form, ticket=ticket["id"], status="nonsense").status == 422

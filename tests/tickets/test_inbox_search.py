@@ -39,7 +39,7 @@ def test_nothing_found_is_said(visitor: Visitor, tenant: Tenant, key: Key) -> No
     for words in ("elsewhere", "%22%2A%28", "%3Cscript%3Ealert(1)%3C/script%3E"):
         page = visitor.get(f"{INBOX}?q={words}")
         assert (page.status, ticket_ids(page)) == (200, [])
-        assert "No ticket holds these words" in page.text
+        assert "No ticket contains these words" in page.text
         assert page.tags.count("script") == 1
 
 
@@ -59,7 +59,7 @@ def test_words_that_stand_in_too_many_tickets_are_told_so(
 
     monkeypatch.setattr(search, "find_tickets", cut_off)
     page = visitor.get(f"{INBOX}?q=a")
-    assert (page.status, "Add a word that is rarer." in page.text) == (503, True)
+    assert (page.status, "Add a less common word." in page.text) == (503, True)
 
 
 def test_what_was_found_is_changed_at_once_and_one_comes_back(

@@ -217,7 +217,7 @@ def test_a_closed_ticket_takes_no_answer_and_says_what_to_do(
     assert "has been closed" in page.text
     assert page.form(f"{at}/reply").value("body").strip() == "Too late"
     page = visitor.get(at)
-    assert "Open it again to answer" in page.text
+    assert "Reopen it to reply" in page.text
     assert f"{at}/reply" not in [each.action for each in page.forms]
     visitor.submit(page.form(at), status="open")
     assert _now(key, at)["status"] == "open"
@@ -296,7 +296,7 @@ def test_what_cannot_be_is_said_beside_its_field(
 def test_the_customer_stands_beside_it_with_other_tickets(
     visitor: Visitor, key: Key, at: str, ticket: dict[str, Any]
 ) -> None:
-    assert "This is the first one" in visitor.get(at).text
+    assert "customer's first ticket" in visitor.get(at).text
     others = [
         key.ticket(subject=f"Other {n}", customer={"email": "maria@example.test"}) for n in range(6)
     ]
@@ -378,11 +378,11 @@ def _news(page: Page) -> str:
 def test_who_else_is_answering_is_told(visitor: Visitor, at: str, tenant: Tenant) -> None:
     other, _ = colleague(tenant, "Eve")
     assert _tell(visitor, at) == ""
-    assert "is writing an answer" not in visitor.get(at).text
-    assert "Ada\u2069 is writing an answer" in other.get(at).text
-    assert _tell(other, at) == "\u2068Ada\u2069 is writing an answer to this ticket."
+    assert "is replying to" not in visitor.get(at).text
+    assert "Ada\u2069 is replying to" in other.get(at).text
+    assert _tell(other, at) == "\u2068Ada\u2069 is replying to this ticket."
     _answer(visitor, at, body="Done")
-    assert "is writing an answer" not in other.get(at).text
+    assert "is replying to" not in other.get(at).text
 
 
 def test_what_is_new_is_told_to_who_has_the_ticket_open(
@@ -392,9 +392,9 @@ def test_what_is_new_is_told_to_who_has_the_ticket_open(
     assert visitor.get(address).text == ""
     key.post(f"{API}/{at.rpartition('/')[2]}/replies", {"body": "Any news?"})
     page = visitor.get(address)
-    assert (page.text, page.links) == ("Something is new in this ticket. Show it", [at])
+    assert (page.text, page.links) == ("This ticket has changed. Show it", [at])
     assert visitor.get(_news(visitor.get(at))).text == ""
-    assert "is writing an answer" not in colleague(tenant, "Eve")[0].get(at).text
+    assert "is replying to" not in colleague(tenant, "Eve")[0].get(at).text
 
 
 def test_who_has_not_been_heard_of_is_answering_no_more(own_service: Service) -> None:
@@ -403,9 +403,9 @@ def test_who_has_not_been_heard_of_is_answering_no_more(own_service: Service) ->
     _tell(logged_in(tenant), at)
     other, _ = colleague(tenant, "Eve")
     own_service.clock.advance(59)
-    assert "is writing an answer" in other.get(at).text
+    assert "is replying to" in other.get(at).text
     own_service.clock.advance(3)
-    assert "is writing an answer" not in other.get(at).text
+    assert "is replying to" not in other.get(at).text
 
 
 @pytest.mark.parametrize("behind", ["", "/history", "/reply", "/answering"])

@@ -54,7 +54,7 @@ def test_what_is_sent_into_an_ended_log_in_waits_for_the_next_one(
     visitor.cookies.clear()
     asked = visitor.submit(form, status="pending")
     assert (asked.status, visitor.at) == (401, f"{at}/reply")
-    assert "What you typed is kept" in asked.text
+    assert "Your input is kept" in asked.text
     assert form.value("form_token") not in asked.answer.text
     assert_page_is_secure(asked)
     wrong = visitor.submit(asked.form("/log-in"), email=tenant.admin_email, password="wrong")
@@ -62,7 +62,7 @@ def test_what_is_sent_into_an_ended_log_in_waits_for_the_next_one(
     waiting = visitor.submit(wrong.form("/log-in"), password=PASSWORD)
     assert (waiting.status, "This was not sent yet" in waiting.text) == (200, True)
     assert all(part in waiting.text for part in (" ".join(TYPED.split()), "Internal note ✓"))
-    assert "Status Pending" in waiting.text and f"Goes to {at}/reply" in waiting.text
+    assert "Status Pending" in waiting.text and f"Sent to {at}/reply" in waiting.text
     assert at in waiting.links
     assert_page_is_secure(waiting)
     assert _replies(tenant.service, at) == []
@@ -79,7 +79,7 @@ def test_somebody_else_sees_what_it_is_and_sends_it_in_their_own_name(
     visitor.submit(visitor.get("/").form("/log-out"))
     asked = visitor.submit(form).form("/log-in")
     waiting = visitor.submit(asked, email=email, password=PASSWORD)
-    assert "In the name of Bo" in waiting.text
+    assert "Sent by Bo" in waiting.text
     assert _replies(tenant.service, at) == []
     visitor.submit(waiting.form(f"{at}/reply"))
     assert _replies(tenant.service, at) == [(TYPED, "Bo")]
@@ -151,7 +151,7 @@ def test_only_what_was_changed_is_shown(visitor: Visitor, tenant: Tenant, at: st
     visitor.cookies.clear()
     asked = visitor.submit(form, priority="urgent").form("/log-in")
     waiting = visitor.submit(asked, email=tenant.admin_email, password=PASSWORD)
-    assert "Priority Urgent Goes to" in waiting.text and "Status" not in waiting.text
+    assert "Priority Urgent Sent to" in waiting.text and "Status" not in waiting.text
 
 
 @SQLITE_ONLY

@@ -202,7 +202,7 @@ def test_deleting_says_what_it_means_before(
 ) -> None:
     at = _add(visitor, receiver)
     before = visitor.get(f"{at}/delete")
-    assert "for good" in before.text
+    assert "secret are deleted" in before.text
     assert admin.get(API).json()["data"]
     after = visitor.submit(before.form(f"{at}/delete"))
     assert (visitor.at, admin.get(API).json()["data"]) == (HOME, [])
@@ -226,7 +226,7 @@ def test_a_receiver_that_is_away_is_named(visitor: Visitor, receiver: Receiver) 
     at = _add(visitor, receiver)
     receiver.stop()
     page = _test(visitor, at)
-    assert "No answer" in page.text
+    assert "No response" in page.text
     receiver.start = lambda: None  # type: ignore[method-assign]
 
 

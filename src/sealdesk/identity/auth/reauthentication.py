@@ -26,7 +26,7 @@ async def confirm(request: Request, user: User, token: Token, proof: Proof) -> P
     """Begin a new session with the password of the form; without it the request may not write."""
     password = forms.read(request).text(_FIELD)
     error: ApiError | None = None
-    text = gettext("Type your password to go on. Nothing is changed yet.")
+    text = gettext("Enter your password to continue. Nothing has been changed yet.")
     if password:
         try:
             given = body.convert({"email": user.email, "password": password}, Login)

@@ -50,7 +50,7 @@ async def change_password(request: Request) -> Response:
     except ValidationFailed as refusal:
         return await _account(request, refusal, forms.faults_by_field(refusal))
     except Unauthorized as refusal:
-        wrong = gettext("That is not your present password.")
+        wrong = gettext("That is not your current password.")
         return await _account(request, refusal, {"current": wrong})
     except TooManyRequests as refusal:
         return await _account(request, refusal, {"current": translate(refusal.detail)})

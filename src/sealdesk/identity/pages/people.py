@@ -175,7 +175,7 @@ async def _invitation(
 ) -> Response:
     faults = forms.faults_by_field(refusal) if isinstance(refusal, ValidationFailed) else {}
     if isinstance(refusal, Conflict):
-        faults = {"email": gettext("Somebody here or at another desk has this address already.")}
+        faults = {"email": gettext("A user of this or of another desk already has this address.")}
     return await render.page(
         request, "identity/invite.html", refusal.status if refusal else 200,
         typed=typed,

@@ -110,7 +110,7 @@ def _preview(
     except Conflict as error:
         return Line(ticket_id, stored, stored.etag, _reason(error))
     is_unchanged = changed is stored.ticket
-    reason = gettext("It is like that already.") if is_unchanged else ""
+    reason = gettext("It already has these values.") if is_unchanged else ""
     return Line(ticket_id, stored, stored.etag, reason)
 
 
@@ -125,18 +125,18 @@ async def _change(request: Request, line: Line, change: TicketChange) -> Line:
     except ApiError as error:
         return line._replace(reason=_reason(error))
     is_unchanged = view.etag == line.etag
-    return line._replace(reason=gettext("It is like that already.") if is_unchanged else "")
+    return line._replace(reason=gettext("It already has these values.") if is_unchanged else "")
 
 
 def _reason(error: ApiError) -> str:
     if isinstance(error, NotFound):
-        return gettext("It is no longer there.")
+        return gettext("It no longer exists.")
     if isinstance(error, PreconditionFailed):
-        return gettext("It has changed since you looked at it. Look at it again.")
+        return gettext("It has changed since you opened this page. Check it again.")
     if isinstance(error, Conflict):
         return gettext("It is closed. Open it first.")
     if isinstance(error, ValidationFailed):
-        return gettext("Whom it was to be assigned to can no longer be chosen.")
+        return gettext("The chosen assignee is no longer available.")
     return gettext("It could not be stored right now. Try again in a moment.")
 
 

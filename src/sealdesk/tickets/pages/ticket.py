@@ -257,8 +257,8 @@ def _replying_notice(names: Sequence[str]) -> str:
         return ""
     listed = ", ".join(f"\u2068{name}\u2069" for name in names)
     text = i18n.ngettext(
-        "%(names)s is writing an answer to this ticket.",
-        "%(names)s are writing answers to this ticket.",
+        "%(names)s is replying to this ticket.",
+        "%(names)s are replying to this ticket.",
         len(names),
     )
     return text % {"names": listed}

@@ -64,11 +64,11 @@ _ERROR_TEXTS = {
 }
 _STALE_FORM = _ErrorText(
     gettext_noop("That form is out of date"),
-    gettext_noop("It was made for an earlier log-in, so nothing was changed."),
+    gettext_noop("It belongs to an earlier log-in, so nothing was changed."),
 )
 _NOT_SENT = _ErrorText(
     gettext_noop("This was not sent yet"),
-    gettext_noop("Your log-in had ended, so nothing was changed."),
+    gettext_noop("Your log-in had expired, so nothing was changed."),
 )
 
 
