@@ -1,4 +1,4 @@
-"""THE table: method, path, who may, what happens. Read it to review access."""
+"""All routes: method, path, guard and operation. Read this table to review access."""
 
 from sealdesk.api_keys import api as api_keys
 from sealdesk.api_keys import audit_actions as api_key_audit
@@ -32,14 +32,16 @@ from sealdesk.webhooks import audit_actions as webhook_audit
 from sealdesk.webhooks.pages import deliveries as delivery_pages
 from sealdesk.webhooks.pages import endpoints as webhook_pages
 
+# Guards of the management API: an access token.
 _ADMIN = administrator()
 _USER = logged_in()
+# Guards of pages: a session.
+_VISITOR = VisitorGuard()
+_USER_PAGE = SessionGuard(ROLES)
+_ADMIN_PAGE = SessionGuard(ADMINISTRATORS)
+# For forms whose result outlasts the session: keys, endpoints, and who may log in (decision 0019).
+_REAUTHENTICATED = SessionGuard(ADMINISTRATORS, needs_reauthentication=True)
 _OPEN = Open()
-_EVERYBODY = VisitorGuard()
-_PERSON = SessionGuard(ROLES)
-_OFFICE = SessionGuard(ADMINISTRATORS)
-# For what outlasts the log-in: keys, endpoints, and who gets in.
-_CAREFUL = SessionGuard(ADMINISTRATORS, needs_reauthentication=True)
 
 _API: tuple[Route, ...] = (
     # The external API (interface section 4.2): a signature and a permission.
@@ -80,7 +82,7 @@ _API: tuple[Route, ...] = (
         feed.list_events,
     ),
     Route("GET", "/api/v1/external/whoami", signed(), api_keys.whoami),
-    # Key management (interface section 4.1): a log-in and an administrator's role.
+    # Key management (interface section 4.1): an access token of an administrator.
     Route("GET", "/api/v1/api-keys", _ADMIN, api_keys.list_keys),
     Route("POST", "/api/v1/api-keys", _ADMIN, api_keys.create_key),
     Route("GET", "/api/v1/api-keys/{id}", _ADMIN, api_keys.get_key),
@@ -106,13 +108,13 @@ _API: tuple[Route, ...] = (
     ),
     Route("POST", "/api/v1/webhooks/{id}/replay", _ADMIN, webhooks.replay_events),
     Route("GET", "/api/v1/webhooks/{id}/replays", _ADMIN, webhooks.list_replays),
-    # One's own account: a log-in, but for the ways to get one.
+    # The user's own account: an access token, except for logging in and resetting a password.
     Route("POST", "/api/v1/auth/login", _OPEN, identity.log_in),
     Route("POST", "/api/v1/auth/reset", _OPEN, identity.reset_password),
     Route("GET", "/api/v1/auth/me", _USER, identity.me),
     Route("POST", "/api/v1/auth/logout", _USER, identity.log_out),
     Route("POST", "/api/v1/auth/password", _USER, identity.change_password),
-    # What everybody may see.
+    # The service itself, without authentication.
     Route("GET", "/api/v1/time", _OPEN, status.tell_time),
     Route("GET", "/healthz", _OPEN, status.is_alive),
     Route("GET", "/readyz", _OPEN, status.is_ready),
@@ -123,7 +125,7 @@ _REFERENCE = reference.Reference(_API)
 
 ROUTES: tuple[Route, ...] = (
     *_API,
-    # What the API says of itself.
+    # The API reference.
     Route("GET", "/openapi.json", _OPEN, _REFERENCE.openapi()),
     Route("GET", "/docs", _OPEN, _REFERENCE.page()),
     Route("GET", "/docs/errors", _OPEN, _REFERENCE.errors()),
@@ -147,95 +149,97 @@ _AUDIT_PAGE = audit_pages.audit_page(
 )
 
 PAGES: tuple[Route, ...] = (
-    # Getting in and out: a session's cookie, and forms that only our own pages can send.
-    Route("GET", "/", _EVERYBODY, identity_pages.front),
-    Route("POST", "/log-in", _EVERYBODY, identity_pages.log_in),
-    Route("POST", "/log-out", _PERSON, identity_pages.log_out),
-    Route("GET", "/reset", _EVERYBODY, identity_pages.reset_form),
-    Route("POST", "/reset", _EVERYBODY, identity_pages.reset),
+    # Logging in and out, and resetting a password.
+    Route("GET", "/", _VISITOR, identity_pages.front),
+    Route("POST", "/log-in", _VISITOR, identity_pages.log_in),
+    Route("POST", "/log-out", _USER_PAGE, identity_pages.log_out),
+    Route("GET", "/reset", _VISITOR, identity_pages.reset_form),
+    Route("POST", "/reset", _VISITOR, identity_pages.reset),
     # Tickets.
-    Route("GET", "/tickets", _PERSON, inbox_pages.inbox),
-    Route("GET", "/tickets/arrived", _PERSON, inbox_pages.new_tickets),
-    Route("POST", "/tickets/bulk", _PERSON, bulk_pages.change_tickets),
-    # One's own account, and the language of the pages.
-    Route("GET", "/account", _PERSON, account_pages.show_account),
-    Route("POST", "/account/name", _PERSON, account_pages.rename),
-    Route("POST", "/account/password", _PERSON, account_pages.change_password),
-    Route("POST", "/language", _EVERYBODY, account_pages.choose_language),
+    Route("GET", "/tickets", _USER_PAGE, inbox_pages.inbox),
+    Route("GET", "/tickets/arrived", _USER_PAGE, inbox_pages.new_tickets),
+    Route("POST", "/tickets/bulk", _USER_PAGE, bulk_pages.change_tickets),
+    # The user's own account, and the language of the pages.
+    Route("GET", "/account", _USER_PAGE, account_pages.show_account),
+    Route("POST", "/account/name", _USER_PAGE, account_pages.rename),
+    Route("POST", "/account/password", _USER_PAGE, account_pages.change_password),
+    Route("POST", "/language", _VISITOR, account_pages.choose_language),
     # Settings → People.
-    Route("GET", "/settings/people", _OFFICE, people_pages.list_people),
-    Route("GET", "/settings/people/invite", _OFFICE, people_pages.invitation_form),
-    Route("POST", "/settings/people/invite", _CAREFUL, people_pages.invite),
-    Route("GET", "/settings/people/{id}", _OFFICE, people_pages.show_person),
-    Route("POST", "/settings/people/{id}/link", _CAREFUL, people_pages.make_link),
-    Route("POST", "/settings/people/{id}/name", _OFFICE, people_pages.rename),
-    Route("POST", "/settings/people/{id}/role", _CAREFUL, people_pages.change_role),
-    Route("GET", "/settings/people/{id}/deactivate", _OFFICE, people_pages.confirm_deactivation),
-    Route("POST", "/settings/people/{id}/deactivate", _CAREFUL, people_pages.deactivate),
-    Route("POST", "/settings/people/{id}/reactivate", _CAREFUL, people_pages.reactivate),
+    Route("GET", "/settings/people", _ADMIN_PAGE, people_pages.list_people),
+    Route("GET", "/settings/people/invite", _ADMIN_PAGE, people_pages.invitation_form),
+    Route("POST", "/settings/people/invite", _REAUTHENTICATED, people_pages.invite),
+    Route("GET", "/settings/people/{id}", _ADMIN_PAGE, people_pages.show_person),
+    Route("POST", "/settings/people/{id}/link", _REAUTHENTICATED, people_pages.make_link),
+    Route("POST", "/settings/people/{id}/name", _ADMIN_PAGE, people_pages.rename),
+    Route("POST", "/settings/people/{id}/role", _REAUTHENTICATED, people_pages.change_role),
+    Route(
+        "GET", "/settings/people/{id}/deactivate", _ADMIN_PAGE, people_pages.confirm_deactivation
+    ),
+    Route("POST", "/settings/people/{id}/deactivate", _REAUTHENTICATED, people_pages.deactivate),
+    Route("POST", "/settings/people/{id}/reactivate", _REAUTHENTICATED, people_pages.reactivate),
     # A ticket, and customers.
-    Route("GET", "/tickets/{id}", _PERSON, ticket_pages.show_ticket),
-    Route("POST", "/tickets/{id}", _PERSON, ticket_pages.change_ticket),
-    Route("GET", "/tickets/{id}/reply", _PERSON, ticket_pages.show_ticket),
-    Route("POST", "/tickets/{id}/reply", _PERSON, ticket_pages.reply),
-    Route("GET", "/tickets/{id}/answering", _PERSON, ticket_pages.show_news),
-    Route("POST", "/tickets/{id}/answering", _PERSON, ticket_pages.show_news),
-    Route("GET", "/tickets/{id}/history", _PERSON, ticket_pages.show_history),
-    Route("GET", "/customers", _PERSON, customers_pages.list_customers),
-    Route("GET", "/customers/{id}", _PERSON, customer_pages.show_customer),
-    Route("GET", "/customers/{id}/edit", _PERSON, customers_pages.edit_customer),
-    Route("POST", "/customers/{id}/edit", _PERSON, customers_pages.change_customer),
+    Route("GET", "/tickets/{id}", _USER_PAGE, ticket_pages.show_ticket),
+    Route("POST", "/tickets/{id}", _USER_PAGE, ticket_pages.change_ticket),
+    Route("GET", "/tickets/{id}/reply", _USER_PAGE, ticket_pages.show_ticket),
+    Route("POST", "/tickets/{id}/reply", _USER_PAGE, ticket_pages.reply),
+    Route("GET", "/tickets/{id}/answering", _USER_PAGE, ticket_pages.show_news),
+    Route("POST", "/tickets/{id}/answering", _USER_PAGE, ticket_pages.show_news),
+    Route("GET", "/tickets/{id}/history", _USER_PAGE, ticket_pages.show_history),
+    Route("GET", "/customers", _USER_PAGE, customers_pages.list_customers),
+    Route("GET", "/customers/{id}", _USER_PAGE, customer_pages.show_customer),
+    Route("GET", "/customers/{id}/edit", _USER_PAGE, customers_pages.edit_customer),
+    Route("POST", "/customers/{id}/edit", _USER_PAGE, customers_pages.change_customer),
     # Settings → Audit.
-    Route("GET", "/settings/audit", _OFFICE, _AUDIT_PAGE),
-    Route("GET", "/settings/audit/export", _OFFICE, audit_pages.export_audit),
+    Route("GET", "/settings/audit", _ADMIN_PAGE, _AUDIT_PAGE),
+    Route("GET", "/settings/audit/export", _ADMIN_PAGE, audit_pages.export_audit),
     # Settings → API Keys.
-    Route("GET", "/settings/api-keys", _OFFICE, key_pages.list_keys),
-    Route("GET", "/settings/api-keys/new", _OFFICE, key_pages.new_key),
-    Route("POST", "/settings/api-keys/new", _CAREFUL, key_pages.create_key),
-    Route("GET", "/settings/api-keys/debug", _OFFICE, debug_pages.ask),
-    Route("POST", "/settings/api-keys/debug", _OFFICE, debug_pages.debug),
-    Route("GET", "/settings/api-keys/{id}", _OFFICE, key_pages.show_key),
-    Route("GET", "/settings/api-keys/{id}/edit", _OFFICE, key_pages.edit_key),
-    Route("POST", "/settings/api-keys/{id}/edit", _CAREFUL, key_pages.change_key),
-    Route("GET", "/settings/api-keys/{id}/rotate", _OFFICE, key_pages.confirm_rotation),
-    Route("POST", "/settings/api-keys/{id}/rotate", _CAREFUL, key_pages.rotate_key),
-    Route("GET", "/settings/api-keys/{id}/revoke", _OFFICE, key_pages.confirm_revocation),
-    Route("POST", "/settings/api-keys/{id}/revoke", _CAREFUL, key_pages.revoke_key),
+    Route("GET", "/settings/api-keys", _ADMIN_PAGE, key_pages.list_keys),
+    Route("GET", "/settings/api-keys/new", _ADMIN_PAGE, key_pages.new_key),
+    Route("POST", "/settings/api-keys/new", _REAUTHENTICATED, key_pages.create_key),
+    Route("GET", "/settings/api-keys/debug", _ADMIN_PAGE, debug_pages.ask),
+    Route("POST", "/settings/api-keys/debug", _ADMIN_PAGE, debug_pages.debug),
+    Route("GET", "/settings/api-keys/{id}", _ADMIN_PAGE, key_pages.show_key),
+    Route("GET", "/settings/api-keys/{id}/edit", _ADMIN_PAGE, key_pages.edit_key),
+    Route("POST", "/settings/api-keys/{id}/edit", _REAUTHENTICATED, key_pages.change_key),
+    Route("GET", "/settings/api-keys/{id}/rotate", _ADMIN_PAGE, key_pages.confirm_rotation),
+    Route("POST", "/settings/api-keys/{id}/rotate", _REAUTHENTICATED, key_pages.rotate_key),
+    Route("GET", "/settings/api-keys/{id}/revoke", _ADMIN_PAGE, key_pages.confirm_revocation),
+    Route("POST", "/settings/api-keys/{id}/revoke", _REAUTHENTICATED, key_pages.revoke_key),
     # Settings → Webhooks.
-    Route("GET", "/settings/webhooks", _OFFICE, webhook_pages.list_webhooks),
-    Route("GET", "/settings/webhooks/new", _OFFICE, webhook_pages.new_webhook),
-    Route("POST", "/settings/webhooks/new", _CAREFUL, webhook_pages.create_webhook),
-    Route("GET", "/settings/webhooks/{id}", _OFFICE, webhook_pages.show_webhook),
-    Route("GET", "/settings/webhooks/{id}/edit", _OFFICE, webhook_pages.edit_webhook),
-    Route("POST", "/settings/webhooks/{id}/edit", _CAREFUL, webhook_pages.change_webhook),
-    Route("POST", "/settings/webhooks/{id}/pause", _OFFICE, webhook_pages.pause_webhook),
-    Route("POST", "/settings/webhooks/{id}/activate", _OFFICE, webhook_pages.activate_webhook),
-    Route("GET", "/settings/webhooks/{id}/rotate", _OFFICE, webhook_pages.confirm_rotation),
-    Route("POST", "/settings/webhooks/{id}/rotate", _CAREFUL, webhook_pages.rotate_secret),
-    Route("GET", "/settings/webhooks/{id}/delete", _OFFICE, webhook_pages.confirm_deletion),
-    Route("POST", "/settings/webhooks/{id}/delete", _CAREFUL, webhook_pages.delete_webhook),
-    Route("POST", "/settings/webhooks/{id}/test", _OFFICE, delivery_pages.try_webhook),
-    Route("GET", "/settings/webhooks/{id}/replay", _OFFICE, delivery_pages.replay_form),
-    Route("POST", "/settings/webhooks/{id}/replay", _OFFICE, delivery_pages.replay),
+    Route("GET", "/settings/webhooks", _ADMIN_PAGE, webhook_pages.list_webhooks),
+    Route("GET", "/settings/webhooks/new", _ADMIN_PAGE, webhook_pages.new_webhook),
+    Route("POST", "/settings/webhooks/new", _REAUTHENTICATED, webhook_pages.create_webhook),
+    Route("GET", "/settings/webhooks/{id}", _ADMIN_PAGE, webhook_pages.show_webhook),
+    Route("GET", "/settings/webhooks/{id}/edit", _ADMIN_PAGE, webhook_pages.edit_webhook),
+    Route("POST", "/settings/webhooks/{id}/edit", _REAUTHENTICATED, webhook_pages.change_webhook),
+    Route("POST", "/settings/webhooks/{id}/pause", _ADMIN_PAGE, webhook_pages.pause_webhook),
+    Route("POST", "/settings/webhooks/{id}/activate", _ADMIN_PAGE, webhook_pages.activate_webhook),
+    Route("GET", "/settings/webhooks/{id}/rotate", _ADMIN_PAGE, webhook_pages.confirm_rotation),
+    Route("POST", "/settings/webhooks/{id}/rotate", _REAUTHENTICATED, webhook_pages.rotate_secret),
+    Route("GET", "/settings/webhooks/{id}/delete", _ADMIN_PAGE, webhook_pages.confirm_deletion),
+    Route("POST", "/settings/webhooks/{id}/delete", _REAUTHENTICATED, webhook_pages.delete_webhook),
+    Route("POST", "/settings/webhooks/{id}/test", _ADMIN_PAGE, delivery_pages.try_webhook),
+    Route("GET", "/settings/webhooks/{id}/replay", _ADMIN_PAGE, delivery_pages.replay_form),
+    Route("POST", "/settings/webhooks/{id}/replay", _ADMIN_PAGE, delivery_pages.replay),
     Route(
         "GET",
         "/settings/webhooks/{id}/deliveries/{delivery_id}",
-        _OFFICE,
+        _ADMIN_PAGE,
         delivery_pages.show_delivery,
     ),
     Route(
         "POST",
         "/settings/webhooks/{id}/deliveries/{delivery_id}/redeliver",
-        _OFFICE,
+        _ADMIN_PAGE,
         delivery_pages.redeliver,
     ),
-    # What pages are made of.
+    # Style sheet, script and icon.
     Route("GET", "/assets/desk.css", _OPEN, assets.asset("desk.css")),
     Route("GET", "/assets/desk.js", _OPEN, assets.asset("desk.js")),
     Route("GET", "/assets/icon.svg", _OPEN, assets.asset("icon.svg")),
 )
 
-# What pages show of all rooms: the navigation bar in this order, and where templates are.
+# The navigation bar, in this order, and the packages of templates.
 SITE = Site(
     navigation=(
         inbox_pages.NAV_ITEM,

@@ -23,8 +23,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "pages for administrators are for everybody with a log-in",
         "routes.py",
-        "_OFFICE = SessionGuard(ADMINISTRATORS)",
-        "_OFFICE = SessionGuard(ROLES)",
+        "_ADMIN_PAGE = SessionGuard(ADMINISTRATORS)",
+        "_ADMIN_PAGE = SessionGuard(ROLES)",
         (f"{_WEB_PAGES}::test_an_agent_is_told_in_words_whom_to_ask",),
     ),
 )
