@@ -28,7 +28,7 @@ _SIGNING = (_ROOT / "docs" / "api" / "signing.md").read_text()
 # The first argument of what refuses a request: the classes of errors.py and the rooms' helpers.
 _RAISED = re.compile(
     r"(?:ApiError|BadRequest|Unauthorized|Forbidden|MethodNotAllowed|RequestTimeout|Conflict|Gone|PreconditionFailed|ContentTooLarge|UnsupportedMediaType"
-    r"|ValidationFailed|TooManyRequests|HeadersTooLarge|ServiceUnavailable|unproven|refused"
+    r"|ValidationFailed|TooManyRequests|HeadersTooLarge|ServiceUnavailable|unauthorized|_malformed"
     r"|__init__)\(\s*\"([a-z_]+)\""
 )
 
