@@ -52,9 +52,18 @@ def quantile(values: Sequence[float], share: float) -> float:
     return values[int(share * (len(values) - 1))]
 
 
-def drive(port: int, requests: Sequence[bytes], expected: Expected, connections: int) -> Load:
-    """Send all requests, each once. Raises WrongAnswer."""
-    lines = [_Line(port, expected) for _ in range(min(connections, len(requests)))]
+def drive(
+    port: int | Sequence[int], requests: Sequence[bytes], expected: Expected, connections: int
+) -> Load:
+    """Send all requests, each once. Raises WrongAnswer.
+
+    port: one, or several over which the connections are spread evenly.
+    """
+    ports = (port,) if isinstance(port, int) else port
+    lines = [
+        _Line(ports[number % len(ports)], expected)
+        for number in range(min(connections, len(requests)))
+    ]
     gc.collect()
     gc.disable()
     try:

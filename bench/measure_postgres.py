@@ -41,7 +41,7 @@ _RATIOS = (
     _Ratio("POST on PostgreSQL ÷ pgbench -N", 0.40, 0.60, _POST, _POST_BY_ITSELF),
     _Ratio("the same, all in one tenant", None, None, _POST_IN_ONE, _POST_BY_ITSELF),
     _Ratio("POST on PostgreSQL ÷ conventional stack", 4, 8, _POST, _POST_USUAL),
-    _Ratio("two workers ÷ one, the same CPU quota each", 1.6, 1.9, *scaling.PLAYERS),
+    _Ratio("two processes ÷ one, the same CPU quota each", 1.6, 1.9, *scaling.PLAYERS),
 )
 _DEPTH = "page at depth {:,} ÷ first page, on PostgreSQL"
 
@@ -75,7 +75,7 @@ def measure(plan: Plan, data: Data, stored: PostgresData, say: Say) -> Results:
             _posts(bench)
             depths = _depths(bench)
         try:
-            scaling.two_workers(work, data, env, cores, rounds)
+            scaling.two_processes(work, data, env, cores, rounds)
         except NoQuota as reason:
             lacking[scaling.PLAYERS[0]] = str(reason)
     return Results(_figures(plan, rounds, depths, lacking), rounds.kept)

@@ -47,7 +47,7 @@ a superuser, planned once as for the service, and `-N` at scale 10. The conventi
 with uvloop and httptools, one process, ten connections, with tables of its own; it looks the key
 up, checks signature and permission, finds or adds the customer, and commits ticket and event
 together, but has no rate limit, no sealed secrets, no row level security and no idempotency. The
-workers with a quota have 20 % of a core each."""
+processes with a quota have 20 % of a core each."""
 _ON_WEBHOOKS = """\
 What an event costs is time on the CPU, of service and database together, for the same POSTs to one
 process that is told by turns to record nothing, to record, and to sequence as well. Webhooks go to

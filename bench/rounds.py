@@ -1,7 +1,7 @@
 """Rounds of load on several servers, one after the other."""
 
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from bench.load import Expected, Load, drive
@@ -22,7 +22,7 @@ class Driven(Protocol):
     """What is driven."""
 
     @property
-    def port(self) -> int: ...
+    def port(self) -> int | Sequence[int]: ...
 
     def cpu_s(self) -> float: ...
 

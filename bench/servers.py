@@ -15,7 +15,6 @@ from sealdesk.settings import Settings
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _START_TIMEOUT_S = 30.0
-_SETTLED_S = 0.3
 _ROOT = Path(__file__).parent.parent
 _SEALDESK = (str(Path(sys.executable).with_name("sealdesk")),)
 SWITCHED = (sys.executable, "-m", "bench.switched")
@@ -57,7 +56,7 @@ class Process:
         return int(line.split()[1]) / 1024
 
     def cpu_s(self) -> float:
-        """The time that all its threads and workers have spent computing."""
+        """The time that all its threads and children have spent computing."""
         return sum(cpu_s(pid) for pid in (self.pid, *children(self.pid)))
 
 
@@ -68,19 +67,6 @@ class Server(Process):
         super().__init__(pid)
         self.port = port
         self.ready_s = ready_s
-
-    def workers(self, count: int) -> list[int]:
-        """The processes that serve, once all of them have done what they do at the start."""
-        if count == 1:
-            return [self.pid]
-        deadline = time.monotonic() + _START_TIMEOUT_S
-        before_s = -1.0
-        while len(children(self.pid)) < count or self.cpu_s() != before_s:
-            if time.monotonic() > deadline:
-                raise RuntimeError(f"there are no {count} workers")
-            before_s = self.cpu_s()
-            time.sleep(_SETTLED_S)
-        return children(self.pid)
 
 
 def children(pid: int) -> list[int]:
@@ -114,14 +100,11 @@ def sealdesk(
     cores: Cores,
     env: Mapping[str, str] | None = None,
     *,
-    workers: int = 1,
     program: Sequence[str] = _SEALDESK,
 ) -> Iterator[Server]:
     """`sealdesk serve` on this data, or on the database that `env` names."""
     port = _free_port()
     command = [*program, "serve", "--host", "127.0.0.1", "--port", str(port)]
-    if workers > 1:
-        command += ["--workers", str(workers)]
     known = {"SEALDESK_DATA_DIR": str(settings.data_dir), **(env or {})}
     with _serving(_Program(command, port, "/readyz", settings.data_dir, known), cores) as server:
         yield server

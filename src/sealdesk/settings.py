@@ -91,6 +91,11 @@ class Settings(msgspec.Struct, frozen=True):
     metrics_token: str
     log_level: str
 
+    @property
+    def has_worker_process(self) -> bool:
+        """Whether `sealdesk worker` runs the background loop; on SQLite the server runs it."""
+        return bool(self.database_url)
+
     def __repr__(self) -> str:
         return f"Settings(data_dir={str(self.data_dir)!r}, …)"
 

@@ -100,13 +100,6 @@ def test_a_data_directory_that_cannot_be_is_named() -> None:
     assert "SEALDESK_DATA_DIR: /dev/null/data/" in refusal
 
 
-def test_sqlite_takes_one_process_and_says_what_takes_more(installed: Terminal) -> None:
-    assert installed.refused("serve", "--port", "0", "--workers", "2") == (
-        "sealdesk: --workers 2 needs PostgreSQL: an SQLite database is served by one process."
-        " Leave --workers away, or set SEALDESK_DATABASE_URL to postgresql://…"
-    )
-
-
 def test_background_work_of_sqlite_is_the_servers_own(empty: Terminal) -> None:
     assert "on SQLite `sealdesk serve` does the background work itself" in empty.refused("worker")
     assert not empty.data_dir.exists()

@@ -183,7 +183,7 @@ def test_a_service_that_ends_answers_who_waits(own_service: Service, ask: Ask) -
         assert page.headers["connection"] == "close"
     own_service._thread.join(SOON_S)
     assert time.monotonic() - began_at < SOON_S
-    assert own_service._server.cut_count == 0
+    assert own_service._server.aborted_count == 0
 
 
 def test_a_client_that_goes_away_is_served_no_longer(key: Key, feed: Feed) -> None:

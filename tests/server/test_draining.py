@@ -57,7 +57,7 @@ def test_request_that_comes_in_with_the_signal_is_answered(
 def test_whoever_may_be_about_to_ask_is_waited_for(
     own_service: Service, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(draining, "QUIET_S", 5.0)
+    monkeypatch.setattr(draining, "IDLE_S", 5.0)
     fresh, kept = connect(), connect()
     kept.send(GET)
     kept.reply()
@@ -77,16 +77,16 @@ def test_request_that_comes_in_as_the_connection_falls_quiet_is_answered(
     kept.send(GET)
     kept.reply()
     sent: list[bytes] = []
-    is_quiet = http_protocol.Protocol.is_quiet
+    is_idle = http_protocol.Protocol.is_idle
 
     def last_look(protocol: http_protocol.Protocol, for_s: float) -> bool:
-        was_quiet = is_quiet(protocol, for_s)
+        was_quiet = is_idle(protocol, for_s)
         if was_quiet and not sent:
             sent.append(GET)
             kept.send(GET)
         return was_quiet
 
-    monkeypatch.setattr(http_protocol.Protocol, "is_quiet", last_look)
+    monkeypatch.setattr(http_protocol.Protocol, "is_idle", last_look)
     _tell_to_end(own_service)
     assert (_answered(kept), sent) == ((200, "close"), [GET])
 
@@ -125,7 +125,7 @@ def test_who_has_come_in_is_served_and_nobody_new_comes_in(host: str) -> None:
     with serve.bind(host, 0) as sock:
         address = sock.getsockname()[:2]
         with socket.create_connection(address, timeout=5) as early:
-            draining.turn_away(sock)
+            draining.drop_new_handshakes(sock)
             with pytest.raises(TimeoutError):
                 socket.create_connection(address, timeout=0.3)
             early.sendall(b"question")
@@ -142,11 +142,11 @@ def test_who_has_come_in_is_served_and_nobody_new_comes_in(host: str) -> None:
 def test_what_does_not_end_is_cut_and_counted(
     own_service: Service, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(draining, "CUT_AFTER_S", 0.5)
+    monkeypatch.setattr(draining, "ABORT_AFTER_S", 0.5)
     half, idle = connect(), connect()
     half.send(HALF)
     idle.send(GET)
     idle.reply()
     own_service.stop()
-    assert own_service._server.cut_count == 1
+    assert own_service._server.aborted_count == 1
     assert (idle.is_closed(), half.is_closed()) == (True, True)

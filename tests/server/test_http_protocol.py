@@ -20,7 +20,7 @@ MIB = 1024 * 1024
 @pytest.fixture(autouse=True)
 def no_lingering(monkeypatch: pytest.MonkeyPatch) -> None:
     """The moment that a refused client gets to read its answer would only be waited for here."""
-    monkeypatch.setattr(http_protocol, "LINGER_S", 0.05)
+    monkeypatch.setattr(http_protocol, "CLOSE_DELAY_S", 0.05)
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ class Hasty(Connection):
         self._monkeypatch.setattr(http_protocol, "BODY_TIMEOUT_S", 0.2)
         for connection in self._service._server.server_state.connections:
             protocol: Any = connection
-            protocol.owes_s = min(protocol.owes_s, 0.2)
+            protocol.timeout_s = min(protocol.timeout_s, 0.2)
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def test_endless_header_on_a_used_connection_gets_431(connect: Connect) -> None:
 
 
 def test_endless_trailers_end_in_431(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_protocol, "LINGER_S", 1.0)
+    monkeypatch.setattr(http_protocol, "CLOSE_DELAY_S", 1.0)
     connection = connect()
     connection.send(_chunked() + _chunk(b"{}") + b"0\r\n")
     for number in range(640):

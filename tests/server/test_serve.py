@@ -5,18 +5,17 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from sealdesk.server import serve
-from sealdesk.server.serve import Refused
+from sealdesk.server.serve import StartRefused
 from tests.support.disk import watched_disk
-from tests.support.service import Service, running, settings_in, wait_until
+from tests.support.service import Service, running, wait_until
 
 
 def test_second_server_of_a_database_is_refused_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "sealdesk.db"
-    with serve.lock(path), pytest.raises(Refused) as refused:
+    with serve.lock(path), pytest.raises(StartRefused) as refused:
         serve.lock(path)
     assert str(path) in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -42,7 +41,7 @@ def test_whether_somebody_serves_can_be_asked(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 def test_port_in_use_is_refused_in_one_line(host: str) -> None:
-    with serve.bind("127.0.0.1", 0) as first, pytest.raises(Refused) as refused:
+    with serve.bind("127.0.0.1", 0) as first, pytest.raises(StartRefused) as refused:
         port = first.getsockname()[1]
         serve.bind(host, port)
     assert str(refused.value).startswith(f"cannot listen on {host}:{port}: Address already in use")
@@ -51,22 +50,9 @@ def test_port_in_use_is_refused_in_one_line(host: str) -> None:
 
 @pytest.mark.parametrize("host", ["no such host", "192.0.2.1", "nowhere.invalid"])
 def test_address_that_is_not_ours_is_refused_in_one_line(host: str) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(StartRefused) as refused:
         serve.bind(host, 0)
     assert str(refused.value).startswith(f"cannot listen on {host}:0: ")
-
-
-@pytest.mark.parametrize(("named", "workers", "expected"), [(1, 4, 4), (8, 4, 8), (1, 1, 1)])
-def test_no_fewer_processes_are_expected_than_there_are_workers(
-    tmp_path: Path, named: int, workers: int, expected: int
-) -> None:
-    settings = msgspec.structs.replace(
-        settings_in(tmp_path),
-        database_url="postgresql://there/desk",
-        redis_url="redis://there/0",
-        expected_processes=named,
-    )
-    assert serve.checked(settings, workers).expected_processes == expected
 
 
 def test_ipv6_can_be_listened_on() -> None:

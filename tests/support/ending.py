@@ -18,7 +18,7 @@ class HurryingServer(serve.Server):
 
     def __init__(self, app: Asgi, lifetime: Lifetime) -> None:
         config = serve.make_server(app, lifetime).config
-        super().__init__(config, lifetime, lambda: None, serve.ALONE)
+        super().__init__(config, lifetime, lambda: None, 0)
         self.hurries = False
         self.told = asyncio.Event()
 

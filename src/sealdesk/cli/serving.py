@@ -6,15 +6,12 @@ import socket
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from sealdesk.errors import ConfigurationError
 from sealdesk.settings import Settings, from_env
-
-if TYPE_CHECKING:
-    from sealdesk.telemetry.shared_memory import SharedMemory
 
 HOST = "127.0.0.1"
 PORT = 8000
@@ -22,23 +19,16 @@ Host = Annotated[
     str, typer.Option(help="Address to listen on; 0.0.0.0 listens on every IPv4 address.")
 ]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")]
-Workers = Annotated[
-    int,
-    typer.Option(
-        min=1, max=256, help="Number of serving processes; more than one needs PostgreSQL."
-    ),
-]
 
 
-def serve(host: Host = HOST, port: Port = PORT, workers: Workers = 1) -> None:
+def serve(host: Host = HOST, port: Port = PORT) -> None:
     """Serve the API until SIGTERM or Ctrl-C.
 
     On SIGTERM or Ctrl-C the server drains: /readyz answers 503, requests in progress are finished,
     and the process ends within 10 s, with exit code 0 if every request was answered and 1 if not.
     A second Ctrl-C ends it at once.
 
-    A new installation is set up first. Workers share the port, and share rate limits through
-    SEALDESK_REDIS_URL; a worker that dies is replaced. Logs are JSON lines on stderr.
+    A new installation is set up first. Logs are JSON lines on stderr.
     """
     # The server takes 200 ms to import, which no other command needs. `logs` comes first: it keeps
     # structlog from importing modules that the server does not use.
@@ -47,72 +37,26 @@ def serve(host: Host = HOST, port: Port = PORT, workers: Workers = 1) -> None:
     from sealdesk.cli import installation
     from sealdesk.server import serve
 
-    settings = serve.checked(installation.prepare_settings(), workers)
+    settings = installation.prepare_settings()
+    serve.check(settings)
     installation.ensure_single_process(settings)
     logs.configure(settings.log_level)
     with contextlib.ExitStack() as resources:
         if not settings.database_url:
             resources.enter_context(serve.lock(settings.database_path))
-        if workers == 1:
-            sock = resources.enter_context(serve.bind(host, port))
-            announce = partial(_announce, local_url(host, sock.getsockname()[1]), workers)
-            code = _serve_alone(settings, sock, announce)
-        else:
-            sockets = serve.bind_each(host, port, workers)
-            announce = partial(_announce, local_url(host, sockets[0].getsockname()[1]), workers)
-            code = _serve_with_workers(settings, sockets, announce)
+        sock = resources.enter_context(serve.bind(host, port))
+        announce = partial(_announce, local_url(host, sock.getsockname()[1]))
+        code = _serve(settings, sock, announce)
     raise typer.Exit(code)
 
 
-def _serve_with_workers(
-    settings: Settings, sockets: list[socket.socket], announce: Callable[[], None]
-) -> int:
-    from sealdesk.server.supervisor import Parent
-    from sealdesk.telemetry.shared_memory import SharedMemory
-
-    if settings.redis_url:
-        # Workers share the memory of modules that are imported before the fork: 13 MiB for each
-        # worker here (measured 2026-11).
-        import sealdesk.rate_limits.redis_limiter  # noqa: F401
-
-    work = partial(_run_worker_process, settings, sockets, SharedMemory(len(sockets)))
-    return Parent(sockets, work, announce).run(settings.drain_notice_s)
-
-
-def _run_worker_process(
-    settings: Settings,
-    sockets: list[socket.socket],
-    shared_memory: "SharedMemory",
-    number: int,
-    on_ready: Callable[[], None],
-) -> int:
-    """Serve in a forked worker process, on its own socket."""
-    from sealdesk import cli
-    from sealdesk.server import serve
-    from sealdesk.server.app import compose
-
-    def start() -> None:
-        state.metrics.keep_written()
-        on_ready()
-
-    try:
-        app, state = compose(settings)
-        state.metrics.join(shared_memory, number)
-        ending = serve.Ending(settings.drain_notice_s, is_alone=False)
-        has_drained = serve.serve(app, state.lifetime, sockets[number - 1], start, ending)
-        state.metrics.write_down()
-        return 0 if has_drained else 1
-    except Exception as error:
-        return cli.report_error(error)
-
-
-def _serve_alone(settings: Settings, sock: socket.socket, announce: Callable[[], None]) -> int:
+def _serve(settings: Settings, sock: socket.socket, announce: Callable[[], None]) -> int:
     from sealdesk.server import serve
     from sealdesk.server.app import compose
 
     app, state = compose(settings)
-    ending = serve.Ending(settings.drain_notice_s)
-    return 0 if serve.serve(app, state.lifetime, sock, announce, ending) else 1
+    has_drained = serve.serve(app, state.lifetime, sock, announce, settings.drain_notice_s)
+    return 0 if has_drained else 1
 
 
 def local_url(host: str, port: int) -> str:
@@ -122,12 +66,11 @@ def local_url(host: str, port: int) -> str:
     return f"http://{f'[{address}]' if ':' in address.strip('[]') else address}:{port}"
 
 
-def _announce(url: str, workers: int) -> None:
+def _announce(url: str) -> None:
     if sys.stdout.isatty():
-        with_workers = f" with {workers} workers" if workers > 1 else ""
-        print(f"Sealdesk is serving {url}{with_workers} · docs at {url}/docs · Ctrl-C stops it")
+        print(f"Sealdesk is serving {url} · docs at {url}/docs · Ctrl-C stops it")
     else:
-        _log("serving", url=url, docs=f"{url}/docs", workers=workers)
+        _log("serving", url=url, docs=f"{url}/docs")
 
 
 def worker() -> None:

@@ -34,11 +34,11 @@ async def _run_lifespan(state: AppState, receive: Receive, send: Send) -> None:
     await receive()
     await state.limiter.start()
     with contextlib.suppress(ServiceUnavailable):
-        # Opens the first connection, by which other processes of the database see this one.
+        # Opens a connection, so that other processes see this one (db/postgres/peers.py).
         await state.database.read(schema_version.read_version)
-    # On PostgreSQL `sealdesk worker` runs the loop: once, and in a role of its own.
-    is_worker = not state.settings.database_url
-    background = [asyncio.create_task(background_loop.run(state))] if is_worker else []
+    background = []
+    if not state.settings.has_worker_process:
+        background.append(asyncio.create_task(background_loop.run(state)))
     background.append(asyncio.create_task(usage.keep_written(state)))
     await send({"type": "lifespan.startup.complete"})
     await receive()

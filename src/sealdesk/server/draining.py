@@ -1,4 +1,4 @@
-"""The end of serving: readiness first, then the door, then whoever is left, within 10 s in all."""
+"""Draining a server: closes the port, then connections as they become idle, within 10 s."""
 
 import array
 import asyncio
@@ -13,40 +13,42 @@ from collections.abc import Collection, Iterable
 
 from sealdesk.server.http_protocol import Protocol
 
-DRAIN_S = 10  # from the signal to the end of the process
-CUT_AFTER_S = 9.5  # what remains is for closing the storage
-SETTLE_S = 0.1  # a handshake that has begun is over by then
-QUIET_S = 0.25
-_LOOK_S = 0.02
+DRAIN_S = 10  # from the signal to the exit of the process
+ABORT_AFTER_S = 9.5  # the rest is for closing the database
+SETTLE_S = 0.1  # handshakes that have begun are complete by then
+IDLE_S = 0.25
+_POLL_S = 0.02
 
 _SO_ATTACH_FILTER = 26  # Linux; Python 3.11 has no name for it
-_SYN_ACK_BITS, _SYN = 0x12, 0x02
+_SYN_ACK_MASK, _SYN = 0x12, 0x02
 # Classic BPF over the TCP header, as (code, jump if true, jump if false, operand).
-_NO_NEW_HANDSHAKE = (
-    (0x30, 0, 0, 13),  # load the byte of the flags
-    (0x54, 0, 0, _SYN_ACK_BITS),
-    (0x15, 0, 1, _SYN),  # the first packet of a handshake has SYN alone:
+_DROP_SYN = (
+    (0x30, 0, 0, 13),  # load the flags byte
+    (0x54, 0, 0, _SYN_ACK_MASK),
+    (0x15, 0, 1, _SYN),  # the first packet of a handshake has only SYN:
     (0x06, 0, 0, 0),  # drop it;
-    (0x06, 0, 0, 0xFFFFFFFF),  # let everything else in
+    (0x06, 0, 0, 0xFFFFFFFF),  # accept everything else
 )
 
 
-def turn_away(sock: socket.socket) -> None:
-    """Let no further handshake begin on a listening socket, while those begun are completed.
+def drop_new_handshakes(sock: socket.socket) -> None:
+    """Drop the SYN packets of new connections, while handshakes in progress are completed.
 
-    Nothing in sockets does that: closing resets whoever is in the backlog or on the way to it.
-    Whoever asks now asks again a second later, and then finds the port closed. The filter stays
-    on the socket, for everybody who shares it. Without Linux nothing happens.
+    The socket API has no call for this: close() resets connections in the backlog and those whose
+    handshake is in progress. A dropped client sends its SYN again after a second and is refused,
+    because the port is closed by then. Only on Linux; elsewhere it does nothing.
     """
-    code = array.array("B", b"".join(struct.pack("HBBI", *step) for step in _NO_NEW_HANDSHAKE))
-    program = struct.pack("HP", len(_NO_NEW_HANDSHAKE), code.buffer_info()[0])
+    code = array.array("B", b"".join(struct.pack("HBBI", *step) for step in _DROP_SYN))
+    program = struct.pack("HP", len(_DROP_SYN), code.buffer_info()[0])
     with contextlib.suppress(OSError):
         if sys.platform == "linux":
             sock.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, program)
 
 
-async def close_door(listeners: Iterable[AbstractServer], sockets: Iterable[socket.socket]) -> None:
-    """Close listening sockets once those who were already coming in are in."""
+async def close_listeners(
+    listeners: Iterable[AbstractServer], sockets: Iterable[socket.socket]
+) -> None:
+    """Close the listening sockets once handshakes in progress are accepted."""
     await asyncio.sleep(SETTLE_S)
     for listener in listeners:
         listener.close()
@@ -54,38 +56,38 @@ async def close_door(listeners: Iterable[AbstractServer], sockets: Iterable[sock
         sock.close()
 
 
-async def wait_for_all(connections: Collection[Protocol], tasks: Collection[object]) -> None:
-    """Close connections as they fall quiet; returns when none is left, and no task."""
+async def wait_until_closed(connections: Collection[Protocol], tasks: Collection[object]) -> None:
+    """Close connections as they become idle; returns when no connection and no task is left."""
     while connections or tasks:
-        for connection in _without_unread(c for c in connections if c.is_quiet(QUIET_S)):
+        for connection in _without_pending_data(c for c in connections if c.is_idle(IDLE_S)):
             connection.transport.close()
-        await asyncio.sleep(_LOOK_S)
+        await asyncio.sleep(_POLL_S)
 
 
-def _without_unread(quiet: Iterable[Protocol]) -> list[Protocol]:
-    """Those for which nothing waits in their socket: it may be a request."""
-    waiting = select.poll()
+def _without_pending_data(idle: Iterable[Protocol]) -> list[Protocol]:
+    """The connections whose socket has no unread data, which may be a request."""
+    poll = select.poll()
     by_descriptor = {}
-    for connection in quiet:
+    for connection in idle:
         descriptor = connection.transport.get_extra_info("socket").fileno()
         by_descriptor[descriptor] = connection
-        waiting.register(descriptor, select.POLLIN)
-    for descriptor, _ in waiting.poll(0):
+        poll.register(descriptor, select.POLLIN)
+    for descriptor, _ in poll.poll(0):
         del by_descriptor[descriptor]
     return list(by_descriptor.values())
 
 
-async def cut(connections: Iterable[Protocol], tasks: Iterable[asyncio.Task[None]]) -> int:
-    """End at once what has not ended; how many requests had begun and get no answer."""
-    begun_count = 0
+async def abort(connections: Iterable[Protocol], tasks: Iterable[asyncio.Task[None]]) -> int:
+    """Close all connections now; returns how many open requests get no response."""
+    aborted_count = 0
     for connection in list(connections):
-        begun_count += not connection.is_quiet(0.0)
+        aborted_count += not connection.is_idle(0.0)
         connection.transport.abort()
-    # A turn of the loop, in which they learn that nobody listens to them any more.
+    # One iteration of the loop, in which the applications see the disconnect.
     await asyncio.sleep(0)
-    # A traceback of each request that was cut says less than their number.
+    # Otherwise uvicorn logs a traceback for each aborted request.
     logging.getLogger("uvicorn.error").disabled = True
     for task in list(tasks):
         task.cancel()
     await asyncio.sleep(0)
-    return begun_count
+    return aborted_count

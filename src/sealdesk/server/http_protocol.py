@@ -1,7 +1,7 @@
-"""The HTTP protocol of the server: uvicorn's, with the caps of decisions 3.
+"""The server's HTTP protocol: uvicorn's, with limits on headers and request time (decisions 3).
 
-uvicorn takes 8 MiB of headers and waits for ever for half a header; this class bounds both, and
-answers in the problem shape what the parser cannot read.
+uvicorn accepts 8 MiB of headers and waits without limit for an incomplete header. This class limits
+both, and responds to requests that the parser rejects with a problem document.
 """
 
 import asyncio
@@ -22,130 +22,134 @@ MAX_HEADERS = 100
 HEADER_TIMEOUT_S = 10.0
 BODY_TIMEOUT_S = 30.0
 SWEEP_S = 1.0
-LINGER_S = 0.2
+CLOSE_DELAY_S = 0.2
 
 
 class Protocol(HttpToolsProtocol):
-    """One connection: bounds what it may send, and notes since when it owes us something."""
+    """One connection: limits what the client may send and how long that may take.
 
-    # The base class sets it to None first, and declares it as never None.
+    waiting_since: when the server began to wait for the current part of a request, None when it
+    waits for none. timeout_s: how long it waits for it.
+    """
+
+    # The base class initialises it to None, although its annotation excludes None.
     cycle: RequestResponseCycle | None  # type: ignore[assignment]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._receiving: Literal["nothing", "headers", "body"] = "nothing"
-        self._fruitless_bytes = 0
-        self._last_word: bytes | None = None
-        self._quiet_since = 0.0
-        self.owes_since: float | None = None
-        self.owes_s = HEADER_TIMEOUT_S
+        self._unparsed_bytes = 0
+        self._final_response: bytes | None = None
+        self._idle_since = 0.0
+        self.waiting_since: float | None = None
+        self.timeout_s = HEADER_TIMEOUT_S
 
-    # As the base class has it, against the declaration of asyncio.
+    # The base class narrows the type that asyncio declares.
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._quiet_since = self.loop.time()
-        self._owe(HEADER_TIMEOUT_S)
+        self._idle_since = self.loop.time()
+        self._start_timeout(HEADER_TIMEOUT_S)
 
     def data_received(self, data: bytes) -> None:
-        if self._last_word is not None:
+        if self._final_response is not None:
             return
-        if self.owes_since is None:
-            self._owe(HEADER_TIMEOUT_S)
-        # Bytes of an unfinished header or trailer reach no callback, so they are counted here.
-        self._fruitless_bytes += len(data)
+        if self.waiting_since is None:
+            self._start_timeout(HEADER_TIMEOUT_S)
+        # The parser reports no incomplete header or trailer, so their bytes are counted here.
+        self._unparsed_bytes += len(data)
         super().data_received(data)
-        if self._fruitless_bytes > MAX_HEADER_BYTES:
-            self._refuse(_too_large())
+        if self._unparsed_bytes > MAX_HEADER_BYTES:
+            self._reject(_headers_too_large())
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._receiving = "headers"
-        self._owe(HEADER_TIMEOUT_S)
+        self._start_timeout(HEADER_TIMEOUT_S)
 
     def on_headers_complete(self) -> None:
-        if self._last_word is not None:
+        if self._final_response is not None:
             return
         size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
         if size > MAX_HEADER_BYTES or len(self.headers) > MAX_HEADERS:
-            self._refuse(_too_large())
+            self._reject(_headers_too_large())
             return
         if b"#" in self.url:
-            # It would be cut off, and two targets would share one signature (RFC 9112 3.2).
+            # uvicorn would drop it, and two targets would share a signature (RFC 9112 3.2).
             self.send_400_response("a target has no fragment")
             return
         super().on_headers_complete()
-        self.headers = []  # trailers go here, and not among the headers of the request
+        self.headers = []  # trailers are collected here, apart from the request's headers
         self._receiving = "body"
-        self._fruitless_bytes = 0
-        self._owe(BODY_TIMEOUT_S)
+        self._unparsed_bytes = 0
+        self._start_timeout(BODY_TIMEOUT_S)
 
     def on_body(self, body: bytes) -> None:
-        self._fruitless_bytes = 0
-        if self._last_word is None:
+        self._unparsed_bytes = 0
+        if self._final_response is None:
             super().on_body(body)
 
     def on_message_complete(self) -> None:
-        if self._last_word is not None:
+        if self._final_response is not None:
             return
         self._receiving = "nothing"
-        self._fruitless_bytes = 0
-        self.owes_since = None
+        self._unparsed_bytes = 0
+        self.waiting_since = None
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        self._quiet_since = self.loop.time()
-        if self._last_word is not None and not self.pipeline:
-            self._say_last_word()
+        self._idle_since = self.loop.time()
+        if self._final_response is not None and not self.pipeline:
+            self._send_final_response()
         else:
             super().on_response_complete()
 
     def _unsupported_upgrade_warning(self) -> None:
-        # The request is answered as if it had not asked; the parser takes no further one.
+        # The upgrade is ignored; after it the parser accepts no further request.
         if self.cycle is not None:
             self.cycle.keep_alive = False
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(
+        self._reject(
             BadRequest("malformed_request", "The request is not HTTP/1.1 that can be read.")
         )
 
-    def give_up(self) -> None:
-        """Answer 408 and close: the client took too long to send its request."""
+    def time_out(self) -> None:
+        """Respond 408 and close: the client took too long to send its request."""
         if self._receiving == "nothing":
             self.transport.close()
             return
-        detail = f"The request did not arrive within {self.owes_s:g} s. Send it again."
-        self._refuse(RequestTimeout("request_timeout", detail))
+        detail = f"The request did not arrive within {self.timeout_s:g} s. Send it again."
+        self._reject(RequestTimeout("request_timeout", detail))
 
-    def is_quiet(self, for_s: float) -> bool:
-        """Whether no request has begun here, nor ended in the last so many seconds."""
-        has_answered = self.cycle is None or self.cycle.response_complete
-        if not has_answered or self.pipeline or self._receiving != "nothing":
+    def is_idle(self, for_s: float) -> bool:
+        """Whether there is no request, and there was none in the last `for_s` seconds."""
+        is_answered = self.cycle is None or self.cycle.response_complete
+        if not is_answered or self.pipeline or self._receiving != "nothing":
             return False
-        is_open = self._last_word is None and not self.transport.is_closing()
-        return is_open and self.loop.time() - self._quiet_since >= for_s
+        is_open = self._final_response is None and not self.transport.is_closing()
+        return is_open and self.loop.time() - self._idle_since >= for_s
 
-    def _owe(self, within_s: float) -> None:
-        self.owes_since = self.loop.time()
-        self.owes_s = within_s
+    def _start_timeout(self, timeout_s: float) -> None:
+        self.waiting_since = self.loop.time()
+        self.timeout_s = timeout_s
 
-    def _refuse(self, refusal: ApiError) -> None:
-        """Answer outside the application, for what never becomes a request, and close.
+    def _reject(self, error: ApiError) -> None:
+        """Respond without the application to an unreadable request, and close.
 
-        Answers to earlier requests of the connection are still due, and go out before.
+        Responses to earlier pipelined requests are sent first.
         """
-        if self._last_word is not None or self.transport.is_closing():
+        if self._final_response is not None or self.transport.is_closing():
             return
-        self._last_word = _as_bytes(refusal)
-        self.owes_since = None
+        self._final_response = _encode_problem(error)
+        self.waiting_since = None
         cycle = self.cycle
         if cycle is None or (cycle.response_complete and self._receiving != "body"):
-            self._say_last_word()
+            self._send_final_response()
         elif cycle.more_body:
-            self._break_off(cycle)
+            self._abort_body(cycle)
 
-    def _break_off(self, cycle: RequestResponseCycle) -> None:
-        """Deal with the request whose body turned out to be unreadable, or never comes."""
+    def _abort_body(self, cycle: RequestResponseCycle) -> None:
+        """End the request whose body is unreadable or incomplete."""
         if self.pipeline and self.pipeline[0][0] is cycle:
             self.pipeline.popleft()
         elif cycle.response_started:
@@ -153,33 +157,33 @@ class Protocol(HttpToolsProtocol):
         else:
             cycle.disconnected = True
             cycle.message_event.set()
-            self._say_last_word()
+            self._send_final_response()
 
-    def _say_last_word(self) -> None:
-        if self._last_word is None or self.transport.is_closing():
+    def _send_final_response(self) -> None:
+        if self._final_response is None or self.transport.is_closing():
             return
-        self.transport.write(self._last_word)
-        # Closing on bytes still coming would reset the connection, and the answer with it.
+        self.transport.write(self._final_response)
+        # Closing while data arrives would reset the connection before the client reads this.
         self.flow.resume_reading()
-        self.loop.call_later(LINGER_S, self.transport.close)
+        self.loop.call_later(CLOSE_DELAY_S, self.transport.close)
 
 
 async def sweep(connections: set[Any]) -> None:
-    """Give up on connections that owe the rest of a request for too long; runs until cancelled."""
+    """Time out connections whose request is incomplete for too long; runs until cancelled."""
     loop = asyncio.get_running_loop()
     while True:
         await asyncio.sleep(SWEEP_S)
         now = loop.time()
         for connection in list(connections):
-            since = getattr(connection, "owes_since", None)
-            if since is not None and now - since > connection.owes_s:
-                connection.owes_since = None
-                connection.give_up()
+            since = getattr(connection, "waiting_since", None)
+            if since is not None and now - since > connection.timeout_s:
+                connection.waiting_since = None
+                connection.time_out()
 
 
-def _as_bytes(refusal: ApiError) -> bytes:
+def _encode_problem(error: ApiError) -> bytes:
     request_id = os.urandom(12).hex()
-    response = envelope.problem(refusal, "", request_id)
+    response = envelope.problem(error, "", request_id)
     return b"".join(
         (
             STATUS_LINE[response.status],
@@ -193,7 +197,7 @@ def _as_bytes(refusal: ApiError) -> bytes:
     )
 
 
-def _too_large() -> HeadersTooLarge:
+def _headers_too_large() -> HeadersTooLarge:
     return HeadersTooLarge(
         "headers_too_large",
         f"Headers may have {MAX_HEADER_BYTES} bytes and {MAX_HEADERS} lines in all.",

@@ -1,4 +1,4 @@
-"""The serving process: one lock, one socket, uvicorn with our protocol."""
+"""The server process: its lock, its socket, and uvicorn with our HTTP protocol."""
 
 import asyncio
 import contextlib
@@ -9,9 +9,8 @@ import socket
 from collections.abc import Callable, Generator
 from pathlib import Path
 from types import FrameType
-from typing import IO, NamedTuple, cast
+from typing import IO, cast
 
-import msgspec
 import structlog
 import uvicorn
 import uvloop
@@ -23,56 +22,35 @@ from sealdesk.settings import Settings
 from sealdesk.state import Lifetime
 
 BACKLOG = 2048
-# Above what proxies keep idle connections for (nginx 60 s): the one who sends should be the one
-# who closes, or a request meets the closing.
+# Longer than proxies keep idle connections (nginx 60 s), so that the proxy closes them. Otherwise a
+# request of the proxy can cross our close on the way.
 KEEP_ALIVE_S = 75
-ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 log = structlog.get_logger("sealdesk.serve")
 
 
-class Ending(NamedTuple):
-    """How a process ends.
-
-    notice_s: how long it goes on taking requests while it says that it is not ready.
-    is_alone: no parent sees to the signals and to the door.
-    """
-
-    notice_s: int = 0
-    is_alone: bool = True
-
-
-ALONE = Ending()
-
-
-class Refused(ConfigurationError):
+class StartRefused(ConfigurationError):
     """The server cannot start; the text says what to do."""
 
 
-def checked(settings: Settings, worker_count: int) -> Settings:
-    """The settings for so many processes of this command. Raises Refused."""
-    if worker_count > 1 and not settings.database_url:
-        raise Refused(
-            f"--workers {worker_count} needs PostgreSQL: an SQLite database is served by one"
-            " process. Leave --workers away, or set SEALDESK_DATABASE_URL to postgresql://…"
-        )
-    expected = max(settings.expected_processes, worker_count)
+def check(settings: Settings) -> None:
+    """Raises StartRefused for several processes that would not share their rate limits."""
+    expected = settings.expected_processes
     if expected > 1 and not settings.redis_url and settings.per_process_limits != "accept":
-        raise Refused(
+        raise StartRefused(
             f"{expected} processes without Redis would allow each key {expected} times its rate"
             " limit. Set SEALDESK_REDIS_URL, or SEALDESK_PER_PROCESS_LIMITS=accept"
         )
-    return msgspec.structs.replace(settings, expected_processes=expected)
 
 
 def lock(database_path: Path) -> IO[str]:
-    """Be the one serving process of a database; the lock ends with the process. Raises Refused."""
+    """Lock an SQLite database for one server process, until it exits. Raises StartRefused."""
     handle = _lock_file(database_path).open("w")
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         handle.close()
-        raise Refused(
+        raise StartRefused(
             f"another `sealdesk serve` uses {database_path}; SQLite takes one serving process."
             " Stop it, or name another SEALDESK_DATA_DIR"
         ) from error
@@ -80,7 +58,7 @@ def lock(database_path: Path) -> IO[str]:
 
 
 def is_serving(database_path: Path) -> bool:
-    """Whether a process serves this database now."""
+    """Whether a process serves this SQLite database."""
     path = _lock_file(database_path)
     try:
         with path.open("r") as handle:
@@ -93,49 +71,29 @@ def is_serving(database_path: Path) -> bool:
 
 
 def _lock_file(database_path: Path) -> Path:
-    """Beside the database itself, wherever links to it stand."""
+    # Next to the file itself, so that all symbolic links to it share one lock.
     path = database_path.resolve()
     return path.with_name(f"{path.name}.serve-lock")
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """The listening socket. Raises Refused when it cannot be had."""
+    """Open the listening socket. Raises StartRefused."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return _listening(socket.socket(family, socket.SOCK_STREAM), (host, port))
+        return _listen(socket.socket(family, socket.SOCK_STREAM), (host, port))
     except OSError as error:
-        raise Refused(
+        raise StartRefused(
             f"cannot listen on {host}:{port}: {error.strerror or error};"
             " choose another --host or --port"
         ) from error
 
 
-def bind_each(host: str, port: int, count: int) -> list[socket.socket]:
-    """So many sockets on one port, among which the kernel spreads the connections. Raises Refused.
-
-    On one socket for all, whichever process came first took all connections that waited: 32 of a
-    proxy went to one of two.
-    """
-    with bind(host, port) as alone:  # refused when another process has the port already
-        address = alone.getsockname()
-    try:
-        return [
-            _listening(socket.socket(alone.family), address, is_shared=True) for _ in range(count)
-        ]
-    except OSError as error:
-        raise Refused(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
-
-
-def _listening(
-    sock: socket.socket, address: tuple[str, int], *, is_shared: bool = False
-) -> socket.socket:
+def _listen(sock: socket.socket, address: tuple[str, int]) -> socket.socket:
     with contextlib.ExitStack() as stack:
         stack.callback(sock.close)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if is_shared:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         sock.bind(address)
-        # Now rather than later: another process may have the port too, as long as nobody listens.
+        # Now, not when the server starts: two processes can bind a port while neither listens.
         sock.listen(BACKLOG)
         stack.pop_all()
     return sock
@@ -146,36 +104,35 @@ def serve(
     lifetime: Lifetime,
     sock: socket.socket,
     on_ready: Callable[[], None] = lambda: None,
-    ending: Ending = ALONE,
+    notice_s: int = 0,
 ) -> bool:
-    """Serve until SIGTERM or SIGINT, then answer what has begun; whether all of it was answered.
+    """Serve until SIGTERM or SIGINT, then drain; whether every open request was answered.
 
-    Whatever may hang, the process is gone 10 s after the signal.
+    The process exits at most 10 s after the signal, even when it hangs. notice_s: how long it
+    accepts requests after the signal while `/readyz` reports 503.
     """
-    server = make_server(app, lifetime, on_ready, ending)
+    server = make_server(app, lifetime, on_ready, notice_s)
 
     def end(number: int, frame: FrameType | None) -> None:
         if not server.should_exit:
             signal.alarm(draining.DRAIN_S)
         server.handle_exit(number, frame)
-        if ending.is_alone:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second Ctrl-C waits for nobody
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second Ctrl-C ends it at once
 
-    signal.signal(signal.SIGTERM, end)
-    signal.signal(signal.SIGINT, end if ending.is_alone else signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(server.serve(sockets=[sock]))
-    return server.cut_count == 0
+    return server.aborted_count == 0
 
 
 def make_server(
     app: Asgi,
     lifetime: Lifetime,
     on_ready: Callable[[], None] = lambda: None,
-    ending: Ending = ALONE,
+    notice_s: int = 0,
 ) -> "Server":
-    """uvicorn with our protocol and caps, not yet running."""
+    """uvicorn with our protocol and limits, not running yet."""
     config = uvicorn.Config(
         app,
         http=http_protocol.Protocol,
@@ -188,13 +145,13 @@ def make_server(
         backlog=BACKLOG,
         timeout_keep_alive=KEEP_ALIVE_S,
     )
-    return Server(config, lifetime, on_ready, ending)
+    return Server(config, lifetime, on_ready, notice_s)
 
 
 class Server(uvicorn.Server):
-    """uvicorn's, which sweeps slow connections and loses nobody when it ends.
+    """uvicorn's server, with request timeouts and a drain that loses no request.
 
-    cut_count: requests that had begun and were not answered in time.
+    aborted_count: requests that had begun and were not answered before the deadline.
     """
 
     def __init__(
@@ -202,26 +159,26 @@ class Server(uvicorn.Server):
         config: uvicorn.Config,
         lifetime: Lifetime,
         on_ready: Callable[[], None],
-        ending: Ending,
+        notice_s: int,
     ) -> None:
         super().__init__(config)
-        self.cut_count = 0
+        self.aborted_count = 0
         self._lifetime = lifetime
         self._on_ready = on_ready
-        self._ending = ending
+        self._notice_s = notice_s
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        """Leave the signals to `serve`: uvicorn would raise them again at the end."""
+        """Leave signals to `serve`: uvicorn would raise them again after the shutdown."""
         yield
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        # At once: until uvicorn looks the next time, a load balancer may have asked.
+        # Here, because a load balancer may ask before uvicorn checks should_exit the next time.
         self._lifetime.is_draining = True
         super().handle_exit(sig, frame)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        # What was loaded stays: the collector need not walk it again and again.
+        # Loaded modules stay in memory: the garbage collector need not scan them again.
         gc.collect()
         gc.freeze()
         await super().startup(sockets)
@@ -229,22 +186,21 @@ class Server(uvicorn.Server):
         self._on_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Drain. uvicorn's own loses requests: it resets whoever is in the backlog, and closes
-        connections on which a request is on its way (uvicorn#2315, 0.54)."""
+        """Drain. uvicorn's own shutdown loses requests: it resets connections in the backlog and
+        closes those whose request it has not read yet (uvicorn#2315, 0.54)."""
         self._lifetime.is_draining = True
         connections = cast("set[http_protocol.Protocol]", self.server_state.connections)
         tasks = self.server_state.tasks
-        log.info("ending", connections=len(connections))
+        log.info("draining", connections=len(connections))
         try:
-            async with asyncio.timeout(draining.CUT_AFTER_S):
-                await asyncio.sleep(self._ending.notice_s)
-                if self._ending.is_alone:
-                    for sock in sockets or []:
-                        draining.turn_away(sock)
-                await draining.close_door(self.servers, sockets or [])
-                await draining.wait_for_all(connections, tasks)
+            async with asyncio.timeout(draining.ABORT_AFTER_S):
+                await asyncio.sleep(self._notice_s)
+                for sock in sockets or []:
+                    draining.drop_new_handshakes(sock)
+                await draining.close_listeners(self.servers, sockets or [])
+                await draining.wait_until_closed(connections, tasks)
         except TimeoutError:
-            self.cut_count = await draining.cut(connections, tasks)
-            log.warning("requests were cut off", count=self.cut_count)
+            self.aborted_count = await draining.abort(connections, tasks)
+            log.warning("requests aborted", count=self.aborted_count)
         self._sweep.cancel()
         await self.lifespan.shutdown()

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 _STDERR = 2
-_of_process: dict[str, object] = {}
 LEVELS = {
     "debug": logging.DEBUG,
     "info": logging.INFO,
@@ -58,13 +57,8 @@ def configure(level: str) -> None:
         logging.getLogger("uvicorn.error").setLevel(max(LEVELS[level], logging.WARNING))
 
 
-def tell_always(**names: object) -> None:
-    """Have every line of this process carry these too."""
-    _of_process.update(names)
-
-
 def _with_process(logger: object, method: str, event: EventDict) -> EventDict:
-    return {**event, "pid": os.getpid(), **_of_process}
+    return {**event, "pid": os.getpid()}
 
 
 def _in_reading_order(logger: object, method: str, event: EventDict) -> EventDict:

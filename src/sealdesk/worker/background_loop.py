@@ -117,7 +117,7 @@ async def _prune_always(state: AppState) -> None:
 async def _tell_always(state: AppState) -> None:
     while True:
         await asyncio.sleep(TELL_EVERY_S)
-        log.info("background work", **state.metrics.of_background())
+        log.info("background work", **state.metrics.background_summary())
 
 
 async def _tried(step: Callable[[AppState], Awaitable[int]], state: AppState) -> int:

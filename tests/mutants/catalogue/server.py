@@ -12,7 +12,7 @@ _USAGE = f"{_KEYS}/test_usage.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
-        "a node that is told to stop ends at once",
+        "a node exits on SIGTERM without draining",
         "server/serve.py",
         "        server.handle_exit(number, frame)\n",
         '        __import__("os")._exit(0)\n',
@@ -22,7 +22,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "uvicorn closes what it has not read",
+        "uvicorn closes connections whose request it has not read",
         "server/serve.py",
         "        connections = cast(",
         "        return await super().shutdown(sockets)\n        connections = cast(",
@@ -33,41 +33,21 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "a connection is closed without a look at what came in",
+        "a connection is closed although its socket has unread data",
         "server/draining.py",
         "        del by_descriptor[descriptor]\n",
         "        pass\n",
         (f"{_DRAINING}::test_request_that_comes_in_as_the_connection_falls_quiet_is_answered",),
     ),
     Mutant(
-        "a worker that is told to stop shuts the door for all",
-        "server/serve.py",
-        "                if self._ending.is_alone:\n",
-        "                if True:\n",
-        (
-            "tests/server/test_supervisor.py::"
-            "test_one_worker_that_is_told_to_stop_leaves_the_port_to_the_others",
-        ),
-    ),
-    Mutant(
-        "workers outlive their parent",
-        "server/supervisor.py",
-        "                _end_with(parent)\n",
-        "                pass\n",
-        (
-            "tests/server/test_supervisor.py::"
-            "test_workers_end_with_a_parent_that_was_killed_and_answer_first",
-        ),
-    ),
-    Mutant(
-        "what no answer waits for is lost when the process ends",
+        "background tasks are lost when the process exits",
         "server/app.py",
         "    await state.background_tasks.finish()\n",
         "",
         (f"{_CAME_IN}::{_BEHIND_THE_ANSWER}",),
     ),
     Mutant(
-        "what was counted last ends with the process",
+        "the last counts of key usage are lost when the process exits",
         "server/app.py",
         "    await usage.write_last(state)\n",
         "",
