@@ -31,38 +31,40 @@ _RATES = (
 _TITLES = ("On SQLite", "On PostgreSQL")
 _BEGIN, _END = "<!-- bench:begin -->", "<!-- bench:end -->"
 _NOTE = """\
-Each ratio is the median of rounds in which both sides took turns, at 32 connections, every request
-signed and different, every answer checked. The bare handler runs on the same server with the same
-settings, checks the same signatures from memory, and encodes 25 tickets that it holds (GET) or
-decodes the body (POST). New tickets have descriptions of about 400 bytes; half are by customers
-never seen before, half by known ones, recent ones more often; they go to all tenants alike. The
-page figures are latencies on one connection. Server and client each have a core; the last columns
-say how much of it they used, µs is time on the CPU for each request."""
+Each ratio is the median of rounds in which both sides were measured alternately, at 32
+connections. Every request is signed and different, and every response is checked. The bare
+handler runs on the same server with the same settings, checks the same signatures from memory,
+and encodes 25 tickets from memory (GET) or decodes the body (POST). New tickets have descriptions
+of about 400 bytes; half are from new customers, half from existing ones, recent ones more often;
+all tenants get the same number. The figures of pages are latencies on one connection. Server and
+client each have a core; the last columns show how much of it they used. µs is CPU time for each
+request."""
 _ON_POSTGRES = """\
 On PostgreSQL the rows are the same, the server has one core, and PostgreSQL and the client share
-the other; fsync and synchronous_commit are on, shared_buffers is 256 MB, ten connections. pgbench
-runs on the core of PostgreSQL with 8 clients and prepared statements: the statement of the list as
-a superuser, planned once as for the service, and `-N` at scale 10. The conventional stack
-(`bench/conventional/`) is FastAPI with pydantic models, SQLAlchemy's ORM and asyncpg on uvicorn
-with uvloop and httptools, one process, ten connections, with tables of its own; it looks the key
-up, checks signature and permission, finds or adds the customer, and commits ticket and event
-together, but has no rate limit, no sealed secrets, no row level security and no idempotency. The
-processes with a quota have 20 % of a core each."""
+the other. fsync and synchronous_commit are on, shared_buffers is 256 MB, with ten connections.
+pgbench runs on the core of PostgreSQL with 8 clients and prepared statements: the list's
+statement as a superuser, planned once as for the service, and `-N` at scale 10. The conventional
+stack (`bench/conventional/`) is FastAPI with pydantic models, SQLAlchemy's ORM and asyncpg on
+uvicorn with uvloop and httptools: one process, ten connections, its own tables. It looks up the
+key, checks the signature and the permission, finds or adds the customer, and commits ticket and
+event together. It has no rate limit, no sealed secrets, no row level security and no idempotency.
+The processes with a quota have 20 % of a core each."""
 _ON_WEBHOOKS = """\
-What an event costs is time on the CPU, of service and database together, for the same POSTs to one
-process that is told by turns to record nothing, to record, and to sequence as well. Webhooks go to
-a receiver on the other core, which answers 204 at once; each must arrive exactly once and be noted
-as delivered, and one signature in 50 is checked, or there is no figure. Each round starts the
-service (`sealdesk serve` on SQLite, `sealdesk worker` beside it on PostgreSQL) while events wait to
-be sequenced and delivered to one endpoint; the rate is from the first arrival to the last. Then
-signed POSTs come at a fixed pace, and the delay is from reading a 201 to the arrival. The dead
-endpoint is of the same tenant; it refuses connections, or takes requests and never answers."""
+The cost of an event is CPU time of service and database together, for the same POSTs to one
+process in three modes by turns: without recording, with recording, and with sequencing too.
+Webhooks go to a receiver on the other core, which responds with 204 at once. A figure counts only
+if each webhook arrives exactly once and is stored as delivered; one signature in 50 is verified.
+Each round starts the service (`sealdesk serve` on SQLite, with `sealdesk worker` on PostgreSQL)
+while events wait to be sequenced and delivered to one endpoint; the rate is from the first
+arrival to the last. Then signed POSTs are sent at a fixed rate, and the delay is from reading a
+201 to the arrival. The dead endpoint belongs to the same tenant; it refuses connections, or
+accepts requests and never responds."""
 _ON_PAGES = """\
-The inbox is asked for by an agent who has logged in, on one connection and as soon as the page
-before it is there; what is measured is the time from the request to the whole page. The views are
-by priority, by tag, of a customer, of an agent, of an agent's pending tickets, of what is nobody's,
-and from an old ticket on, in turn. The first load is the inbox and everything that its HTML names,
-heads included, by a browser that has kept nothing; opening a ticket is by that browser then."""
+A logged-in agent loads the inbox on one connection, each page right after the previous one; the
+figure is the time from the request to the complete page. The views are, in turn: by priority, by
+tag, by customer, by assignee, an agent's pending tickets, unassigned tickets, and from an old
+ticket on. The first load is the inbox and every file that its HTML names, including headers, by a
+browser with an empty cache. Opening a ticket uses the same browser after that."""
 _NOTES = (_NOTE, _ON_POSTGRES, _ON_WEBHOOKS, _ON_PAGES)
 
 Cells = tuple[str, ...]
