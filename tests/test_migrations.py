@@ -1,6 +1,7 @@
 """Migrations: they make the schema that the code expects, and can be taken back."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from alembic import command
@@ -68,3 +69,37 @@ def test_migrations_can_be_taken_back_and_made_again(tmp_path: Path) -> None:
     assert _definition(path) == {}
     migrate(path)
     assert _definition(path) == before
+
+
+_AT_0005 = """
+INSERT INTO tenants VALUES ('t1', 'One', 1), ('t2', 'Two', 1), ('t3', 'Three', 1);
+INSERT INTO events VALUES
+    ('t1', 'a', 'ticket.created', x'', '{}', 1, 1), ('t1', 'b', 'ticket.created', x'', '{}', 1, 2),
+    ('t2', 'c', 'ticket.created', x'', '{}', 1, 1), ('t1', 'd', 'ticket.created', x'', '{}', 1, 3),
+    ('t2', 'e', 'ticket.created', x'', '{}', 1, NULL);
+INSERT INTO feed_positions VALUES ('t1', 3, 0), ('t2', 1, 0), ('t3', 0, 0);
+INSERT INTO search_progress VALUES ('t1', NULL, 1), ('t2', NULL, 1), ('t3', NULL, 0);
+INSERT INTO customer_progress VALUES ('t1', NULL, 2), ('t2', 'x', 0);
+"""
+
+
+def test_the_log_begins_with_the_events_that_the_search_has_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "sealdesk.db"
+    with sqlite_transaction(path) as connection:
+        command.upgrade(make_config(connection), "0005")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(_AT_0005)
+    migrate(path)
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("SELECT id, log_position FROM events ORDER BY id").fetchall()
+        assert rows == [("a", None), ("b", 1), ("c", 3), ("d", 2), ("e", None)]
+        rows = connection.execute("SELECT * FROM log_positions ORDER BY name").fetchall()
+        assert rows == [("sequencer", 3), ("webhooks", 3)]  # webhooks have had all of them
+        rows = connection.execute("SELECT * FROM search_rebuilds ORDER BY consumer").fetchall()
+        assert rows == [("customer_search", "t2", "x"), ("ticket_search", None, None)]
+
+
+def test_an_empty_installation_begins_with_an_empty_log(template: Path) -> None:
+    with closing(sqlite3.connect(template)) as connection:
+        for table in ("log_positions", "search_rebuilds"):
+            assert connection.execute(f"SELECT * FROM {table}").fetchall() == []

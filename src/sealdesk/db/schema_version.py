@@ -19,6 +19,7 @@ KNOWN_VERSIONS = (
     "0003",
     "0004",
     "0005",
+    "0006",
 )  # every version that this code can migrate from; the last is current
 _READ_VERSION = "SELECT version_num FROM alembic_version LIMIT 1"
 

@@ -8,6 +8,8 @@ GLOBAL = (
     "ended_tokens",
     "reset_links",
     "api_key_directory",
+    "log_positions",
+    "search_rebuilds",
 )
 # The runtime role may SELECT and INSERT everywhere, UPDATE and DELETE only here.
 RUNTIME_UPDATES = (
@@ -28,6 +30,7 @@ RUNTIME_DELETES = ("login_failures", "reset_links", "refusals", "ticket_tags", "
 WORKER_GRANTS = {
     "events": "SELECT, INSERT, UPDATE, DELETE",
     "feed_positions": "SELECT, INSERT, UPDATE",
+    "log_positions": "SELECT, INSERT, UPDATE",
     "endpoints": "SELECT, UPDATE, DELETE",
     "deliveries": "SELECT, INSERT, UPDATE, DELETE",
     "attempts": "SELECT, INSERT, DELETE",
@@ -38,9 +41,8 @@ WORKER_GRANTS = {
     "replies": "SELECT",
     "customers": "SELECT",
     "search_documents": "SELECT, INSERT, UPDATE",
-    "search_progress": "SELECT, INSERT, UPDATE",
     "customer_documents": "SELECT, INSERT, UPDATE",
-    "customer_progress": "SELECT, INSERT, UPDATE",
+    "search_rebuilds": "SELECT, INSERT, UPDATE",
     "idempotency": "SELECT, DELETE",
     "used_signatures": "SELECT, DELETE",
     "login_failures": "SELECT, DELETE",
@@ -49,7 +51,7 @@ WORKER_GRANTS = {
 }
 # The worker rebuilds these from other tables, so a move skips them; on SQLite it also skips the
 # tables of FTS5, whose names begin with SQLITE_INDEX_PREFIX.
-REBUILT = ("search_documents", "search_progress", "customer_documents", "customer_progress")
+REBUILT = ("search_documents", "customer_documents", "search_rebuilds")
 SQLITE_INDEX_PREFIX = "search_index"
 # The runtime role searches through these functions: row level security would disable the indexes.
 SEARCH_FUNCTIONS = (

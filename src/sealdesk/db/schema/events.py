@@ -23,11 +23,21 @@ Table(
     Column("object", LargeBinary, nullable=False),
     text_("changes"),
     time_("created_at"),
-    # Given after the commit, in order; see decision 0013.
+    # In the feed of the tenant, and in the log of all events, which consumers read. The sequencer
+    # sets both after the commit (decisions 0013 and 0025).
     Column("position", BigInteger, nullable=True),
+    Column("log_position", BigInteger, nullable=True),
     _index_where("events_pending", "position IS NULL", "id"),
     _index_where("events_position", "position IS NOT NULL", "tenant_id", "position", unique=True),
     _index_where("events_type", "position IS NOT NULL", "tenant_id", "type", "position"),
+    _index_where("events_log", "log_position IS NOT NULL", "log_position"),
+)
+# How far the log is written ("sequencer"), and how far each consumer has read it.
+Table(
+    "log_positions",
+    metadata,
+    id_("name", key=True),
+    Column("position", BigInteger, nullable=False),
 )
 Table(
     "feed_positions",

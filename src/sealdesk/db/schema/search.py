@@ -1,14 +1,14 @@
-"""What is searched: a text for each ticket and customer, and how far each tenant's have been made.
+"""The search documents: the indexed text of each ticket and customer, and the state of rebuilds.
 
-All of it can be made again from what is kept elsewhere, so a move leaves it out, and a text is
-bound to nothing by a foreign key. What finds the words in them is SQLite's FTS5 or PostgreSQL's
-GIN, and stands in migrations 0004 and 0005 alone.
+All of it is derived from other tables, so a move leaves it out, and a document has no foreign key.
+The full-text indexes over it, FTS5 on SQLite and GIN on PostgreSQL, are defined in migrations 0004
+and 0005 only.
 """
 
 from sqlalchemy import BigInteger, Column, Index, Table, Text
 from sqlalchemy.dialects.postgresql import TSVECTOR
 
-from sealdesk.db.schema.columns import id_, metadata, of_tenant, tenant
+from sealdesk.db.schema.columns import id_, metadata, tenant
 
 _WORDS = Text().with_variant(TSVECTOR(), "postgresql")
 
@@ -26,20 +26,14 @@ def _documents(name: str, of: str) -> None:
     )
 
 
-def _progress(name: str) -> None:
-    Table(
-        name,
-        metadata,
-        tenant(),
-        # The last one of those that were there before; NULL once all of them are done.
-        id_("after_id", null=True),
-        # The last event that was looked at.
-        Column("position", BigInteger, nullable=False),
-        of_tenant(),
-    )
-
-
 _documents("search_documents", "ticket_id")
-_progress("search_progress")
 _documents("customer_documents", "customer_id")
-_progress("customer_progress")
+# How far a rebuild of a consumer's index has come: the last object that is indexed. NULL when the
+# rebuild is finished; no row before it begins.
+Table(
+    "search_rebuilds",
+    metadata,
+    id_("consumer", key=True),
+    id_("tenant_id", null=True),
+    id_("object_id", null=True),
+)
