@@ -14,7 +14,7 @@ from typing import Any
 from sealdesk import cli
 from sealdesk.event_log import events
 from sealdesk.state import AppState
-from sealdesk.worker import background_loop
+from sealdesk.worker import log_tasks
 
 
 class Mode(IntEnum):
@@ -26,7 +26,7 @@ class Mode(IntEnum):
 
 
 _record = events.record
-_sequence = vars(background_loop)["sequence"]
+_sequence = vars(log_tasks)["sequence"]
 
 
 def switch(pid: int, mode: Mode) -> None:
@@ -44,7 +44,7 @@ async def _sequence_nothing(_: AppState) -> int:
 
 def _become(number: int, _: types.FrameType | None) -> None:
     vars(events)["record"] = _record_nothing if number == Mode.UNRECORDED else _record
-    vars(background_loop)["sequence"] = _sequence if number == Mode.SEQUENCED else _sequence_nothing
+    vars(log_tasks)["sequence"] = _sequence if number == Mode.SEQUENCED else _sequence_nothing
 
 
 if __name__ == "__main__":

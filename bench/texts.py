@@ -36,7 +36,7 @@ _KINDS = (
     ),
 )
 TABLES = tuple(kind.table for kind in _KINDS)
-_DONE = "INSERT INTO {} (tenant_id, position) SELECT id, 0 FROM tenants"
+_DONE = "INSERT INTO search_rebuilds (consumer) VALUES (?)"
 _STAGE = "CREATE TEMP TABLE staged (tenant_id text, id text, number bigint, words text)"
 
 
@@ -47,8 +47,7 @@ def fill(connection: sqlite3.Connection) -> None:
         rows = _made(connection, kind)
         connection.executemany(f"INSERT INTO {kind.table} VALUES (?, ?, ?, ?)", rows)
         connection.execute(f"INSERT INTO {kind.found_by} ({kind.found_by}) VALUES ('rebuild')")
-    for progress in ("search_progress", "customer_progress"):
-        connection.execute(_DONE.format(progress))
+    connection.executemany(_DONE, [("ticket_search",), ("customer_search",)])
     connection.execute("COMMIT")
 
 

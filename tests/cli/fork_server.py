@@ -18,7 +18,7 @@ from importlib import import_module
 _LATE = (
     "typer._adapters", "http.client", "rich.console", "rich.markup", "rich.progress", "rich.table",
     "sealdesk.server.app", "sealdesk.cli.demo.example_tenant", "sealdesk.server.serve",
-    "sealdesk.web.body", "sealdesk.worker.background_loop",
+    "sealdesk.web.body", "sealdesk.worker.loop",
 )  # fmt: skip
 
 

@@ -1,17 +1,15 @@
-"""Sequencing: every event gets its place once, in order, together with its deliveries."""
+"""The sequencer gives every event its positions once, in order."""
 
 import asyncio
 from typing import Any
 
-import pytest
-
 from sealdesk.db.engine import Tx
 from sealdesk.event_log import events
-from sealdesk.worker import sequencer
+from sealdesk.worker import log_tasks
 from tests.support.service import Service, Tenant, wait_until
-from tests.webhooks.stored import stored_endpoint
 
 CREATED: events.EventType = "ticket.created"
+_POSITIONS = "SELECT position, id, log_position FROM events WHERE tenant_id = :id ORDER BY id"
 
 
 def record(tenant: Tenant, *kinds: events.EventType) -> None:
@@ -25,24 +23,16 @@ def record(tenant: Tenant, *kinds: events.EventType) -> None:
     tenant.service.write(work)
 
 
-def until_placed(tenant: Tenant) -> list[tuple[int, str]]:
-    """(position, id) of all events of a tenant, in the order of their ids."""
-    sql = "SELECT position, id FROM events WHERE tenant_id = :id ORDER BY id"
+def placed(tenant: Tenant) -> list[Any]:
+    """The positions of all events of a tenant once they are placed, in the order of their ids."""
     rows: list[Any] = []
 
     def are_placed() -> bool:
-        rows[:] = tenant.service.rows(sql, id=tenant.id)
+        rows[:] = tenant.service.rows(_POSITIONS, id=tenant.id)
         return bool(rows) and None not in {row["position"] for row in rows}
 
     wait_until(are_placed)
-    return [(row["position"], row["id"]) for row in rows]
-
-
-def deliveries(tenant: Tenant) -> list[tuple[str, str]]:
-    """(endpoint, event type), in the order in which they were made."""
-    sql = "SELECT endpoint_id, event_type FROM deliveries WHERE tenant_id = :id ORDER BY id"
-    rows = tenant.service.rows(sql, id=tenant.id)
-    return [(row["endpoint_id"], row["event_type"]) for row in rows]
+    return rows
 
 
 def test_positions_count_up_from_one_within_the_tenant(service: Service) -> None:
@@ -51,59 +41,32 @@ def test_positions_count_up_from_one_within_the_tenant(service: Service) -> None
         for tenant in tenants:
             record(tenant, "ticket.created", "ticket.updated")
     for tenant in tenants:
-        assert [position for position, _ in until_placed(tenant)] == list(range(1, 9))
+        assert [row["position"] for row in placed(tenant)] == list(range(1, 9))
 
 
-def test_an_event_is_handed_to_the_active_endpoints_that_want_it(
-    service: Service, tenant: Tenant
+def test_positions_of_the_log_have_no_gaps_and_the_order_of_each_feed(
+    own_service: Service,
 ) -> None:
-    both = stored_endpoint(tenant, "ticket.created", "reply.created").id
-    one = stored_endpoint(tenant, "reply.created").id
-    stored_endpoint(tenant, "reply.created", is_active=False)
-    stored_endpoint(service.tenant(), "reply.created")
-    record(tenant, "ticket.created", "reply.created", "webhook.test", "customer.created")
-    until_placed(tenant)
-    assert sorted(deliveries(tenant)) == sorted(
-        [(both, "ticket.created"), (both, "reply.created"), (one, "reply.created")]
-    )
-
-
-def test_much_is_handed_on_in_steps_and_in_order(
-    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sequencer, "_STEP_DELIVERIES", 4)
-    endpoints = {stored_endpoint(tenant, "ticket.created").id for _ in range(3)}
-    record(tenant, *[CREATED] * 10)
-    placed = until_placed(tenant)
-    assert [position for position, _ in placed] == list(range(1, 11))
-    sql = "SELECT event_id FROM deliveries WHERE tenant_id = :id AND endpoint_id = :of ORDER BY id"
-    for endpoint_id in endpoints:
-        rows = tenant.service.rows(sql, id=tenant.id, of=endpoint_id)
-        assert [row["event_id"] for row in rows] == [event_id for _, event_id in placed]
-
-
-def test_no_event_has_a_place_without_its_deliveries(own_service: Service) -> None:
-    tenant = own_service.tenant()
-    stored_endpoint(tenant, "ticket.created")
-    own_service.refuse_rows("deliveries")
-    record(tenant, "ticket.created")
-    with pytest.raises(Exception, match="no"):
-        own_service.in_background(sequencer.sequence)
-    sql = "SELECT position FROM events WHERE tenant_id = :id"
-    assert own_service.rows(sql, id=tenant.id)[0]["position"] is None
-    own_service.take_rows("deliveries")
-    until_placed(tenant)
-    assert len(deliveries(tenant)) == 1
+    tenants = [own_service.tenant() for _ in range(3)]
+    for _ in range(4):
+        for tenant in tenants:
+            record(tenant, "ticket.created", "ticket.updated")
+    own_service.settle()
+    rows = own_service.rows("SELECT tenant_id, position, log_position FROM events")
+    assert sorted(row["log_position"] for row in rows) == list(range(1, len(rows) + 1))
+    for tenant in tenants:
+        of_tenant = [row for row in rows if row["tenant_id"] == tenant.id]
+        of_tenant.sort(key=lambda row: row["position"])
+        log_positions = [row["log_position"] for row in of_tenant]
+        assert log_positions == sorted(log_positions)
 
 
 def test_several_sequencers_at_once_place_everything_once(service: Service, tenant: Tenant) -> None:
-    stored_endpoint(tenant, "ticket.created")
     for _ in range(20):
         record(tenant, *[CREATED] * 5)
 
-        async def four_times(shared: Any) -> None:
-            await asyncio.gather(*(sequencer.sequence(shared) for _ in range(4)))
+        async def four_times(state: Any) -> None:
+            await asyncio.gather(*(log_tasks.sequence(state) for _ in range(4)))
 
         service.in_background(four_times)
-    assert [position for position, _ in until_placed(tenant)] == list(range(1, 101))
-    assert len(deliveries(tenant)) == 100
+    assert [row["position"] for row in placed(tenant)] == list(range(1, 101))

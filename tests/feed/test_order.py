@@ -13,7 +13,7 @@ import asyncpg
 import pytest
 
 from sealdesk import ids
-from sealdesk.worker.sequencer import sequence
+from sealdesk.worker.log_tasks import sequence
 from tests.support.client import Key
 from tests.support.databases import POSTGRESQL_ONLY
 from tests.support.feed import EVENTS, Feed, record

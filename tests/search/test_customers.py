@@ -16,13 +16,14 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.search import rules
 from sealdesk.search.store import lookup
-from sealdesk.worker.indexer import index
+from sealdesk.search.store.customers import CUSTOMERS
+from sealdesk.worker.indexer import update_indexes
 from tests.support.client import Key
 from tests.support.databases import POSTGRESQL_ONLY
 from tests.support.examples import examples
 from tests.support.hostile import HOSTILE_QUERIES
 from tests.support.plans import plan
-from tests.support.searching import find_customers, wait_until_customers
+from tests.support.searching import find_customers, restart_rebuild, wait_until_customers
 from tests.support.service import Service, Tenant, wait_until
 
 _API = "/api/v1/external/customers/{}"
@@ -168,20 +169,12 @@ def test_customers_of_before_are_indexed_in_steps_and_until_then_not_asked_for(
     made = [one.id for one in add(tenant, [NewCustomer(f"c{n}@before.test") for n in range(45)])]
     wait_until_customers(tenant, "before", *reversed(made))
     service, seen = tenant.service, []
-
-    async def forget(tx: Tx) -> bool:
-        # A step of the loop that is under way would note its progress after this.
-        if not await tx.try_lock("indexer"):
-            return False
-        for change in ("UPDATE customers SET name = 'Renamed'", "DELETE FROM customer_progress"):
-            await tx.execute(f"{change} WHERE tenant_id = :tenant_id", {"tenant_id": tenant.id})
-        return True
-
-    wait_until(lambda: service.write(forget))
+    service.run(f"UPDATE customers SET name = 'Renamed' WHERE tenant_id = '{tenant.id}'")
+    restart_rebuild(tenant, CUSTOMERS)
 
     def is_done() -> bool:
         seen.append(find_customers(tenant, "renamed"))
-        service.in_background(index)
+        service.in_background(update_indexes)
         return seen[-1] == made[::-1]
 
     wait_until(is_done, 30)

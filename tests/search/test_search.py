@@ -8,25 +8,36 @@ import pytest
 
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable
+from sealdesk.event_log.consumers import LogEvent
 from sealdesk.search import actions as search
 from sealdesk.search import rules
-from sealdesk.search.store import queue
+from sealdesk.search.indexing import BESIDE_REQUESTS, Indexer
+from sealdesk.search.store import documents, rebuilds
+from sealdesk.search.store.documents import ObjectKey, Written
 from sealdesk.search.store.tickets import TICKETS
-from sealdesk.worker.indexer import Indexer
+from sealdesk.worker.indexer import IndexerLoop
 from tests.support.client import Key
 from tests.support.databases import POSTGRESQL_ONLY, SQLITE_ONLY
 from tests.support.hostile import HOSTILE_QUERIES
 from tests.support.pages import logged_in
-from tests.support.searching import find_tickets, wait_until_tickets
+from tests.support.searching import find_tickets, restart_rebuild, wait_until_tickets
 from tests.support.service import Service, Tenant, wait_until
 from tests.tickets.factories import Made, make
 
+_FORGET = "DELETE FROM search_documents WHERE tenant_id = :tenant_id"
+_DOCUMENTS = """
+SELECT ticket_id FROM search_documents WHERE tenant_id = :tenant_id ORDER BY ticket_id
+"""
 _REPLIES = "/api/v1/external/tickets/{}/replies"
 
 
 def word() -> str:
     """A word that stands nowhere else."""
     return f"x{secrets.token_hex(6)}"
+
+
+class Seen(Exception):
+    """What a transaction saw that is to leave nothing behind."""
 
 
 def reply(key: Key, ticket_id: str, body: str) -> None:
@@ -104,23 +115,46 @@ def test_what_was_there_before_is_indexed_in_steps(tenant: Tenant) -> None:
     wait_until_tickets(tenant, before, *reversed(made))
     after = word()
     tenant.service.run(f"UPDATE tickets SET subject = '{after}' WHERE tenant_id = '{tenant.id}'")
-    tenant.service.run(f"DELETE FROM search_progress WHERE tenant_id = '{tenant.id}'")
+    restart_rebuild(tenant, TICKETS)
     wait_until_tickets(tenant, after, *reversed(made))
     assert find_tickets(tenant, before) == []
 
 
-def test_events_that_are_gone_before_they_were_looked_at_are_made_up_for(
+def test_during_a_rebuild_new_tickets_are_indexed_after_older_ones(
+    tenant: Tenant, key: Key
+) -> None:
+    same = word()
+    tickets = [key.ticket(subject=same)["id"] for _ in range(4)]
+    wait_until_tickets(tenant, same, *reversed(tickets))
+    is_postgres = bool(tenant.service.settings.database_url)
+    indexer = Indexer(TICKETS, BESIDE_REQUESTS, is_postgres=is_postgres)
+    log = [
+        LogEvent(place, tenant.id, "", "ticket.updated", b'{"id": "%s"}' % ticket_id.encode())
+        for place, ticket_id in enumerate(reversed(tickets), 1)
+    ]
+
+    async def documents_during_rebuild(tx: Tx) -> list[str]:
+        await rebuilds.store_rebuild(tx, TICKETS.name, ObjectKey(tenant.id, tickets[1]))
+        await tx.execute(_FORGET, {"tenant_id": tenant.id})
+        assert await indexer.handle(tx, log, 0) == len(log)
+        rows = await tx.fetch_all(_DOCUMENTS, {"tenant_id": tenant.id})
+        raise Seen([row["ticket_id"] for row in rows])
+
+    with pytest.raises(Seen) as seen:
+        tenant.service.write(documents_during_rebuild)
+    assert seen.value.args == ([tickets[0], tickets[1]],)
+
+
+def test_events_that_are_pruned_before_they_are_read_lead_to_a_rebuild(
     tenant: Tenant, key: Key
 ) -> None:
     old, new = word(), word()
     ticket = key.ticket(subject=old)
     wait_until_tickets(tenant, old, ticket["id"])
     service = tenant.service
+    service.settle()
     service.run(f"UPDATE tickets SET subject = '{new}' WHERE id = '{ticket['id']}'")
-    service.run(
-        "UPDATE feed_positions SET last_position = last_position + 9,"
-        f" pruned_position = last_position + 8 WHERE tenant_id = '{tenant.id}'"
-    )
+    service.run("UPDATE log_positions SET position = position + 9 WHERE name = 'sequencer'")
     wait_until_tickets(tenant, new, ticket["id"])
     assert find_tickets(tenant, old) == []
 
@@ -151,12 +185,14 @@ def test_a_step_ends_when_enough_is_written_and_the_next_goes_on(tenant: Tenant,
     service = tenant.service
     service.run(f"UPDATE tickets SET subject = '{new}' WHERE tenant_id = '{tenant.id}'")
 
-    async def step(tx: Tx) -> queue.Put:
-        return await queue.put(tx, TICKETS, tenant.id, tickets, signs=1, is_postgres=False)
+    keys = [ObjectKey(tenant.id, ticket_id) for ticket_id in tickets]
+
+    async def step(tx: Tx) -> Written:
+        return await documents.update(tx, TICKETS, keys, max_chars=1, is_postgres=False)
 
     steps = [service.write(step) for _ in range(4)]
-    assert [put.texts for put in steps] == [1, 2, 3, 3]
-    assert steps[-1].signs == 0
+    assert [written.documents for written in steps] == [1, 2, 3, 3]
+    assert steps[-1].chars == 0
     assert (find_tickets(tenant, new), find_tickets(tenant, old)) == (tickets[::-1], [])
 
 
@@ -164,17 +200,15 @@ def test_a_step_ends_when_enough_is_written_and_the_next_goes_on(tenant: Tenant,
 def test_the_index_is_put_together_after_what_was_written(tenant: Tenant, key: Key) -> None:
     ticket = key.ticket(subject="now")
     wait_until_tickets(tenant, "now", ticket["id"])
-    service = tenant.service
+    service, keys = tenant.service, [ObjectKey(tenant.id, ticket["id"])]
     for number in range(20):
         service.run(f"UPDATE tickets SET subject = 'now {number}' WHERE id = '{ticket['id']}'")
-        service.write(
-            lambda tx: queue.put(tx, TICKETS, tenant.id, [ticket["id"]], 1, is_postgres=False)
-        )
+        service.write(lambda tx: documents.update(tx, TICKETS, keys, 1, is_postgres=False))
 
-    indexer = Indexer(service.state)
-    wait_until(lambda: not service.in_background(indexer.turn))
-    parts = "SELECT count(DISTINCT segid) AS parts FROM search_index_idx"
-    assert service.rows(parts)[0]["parts"] < 16
+    indexer = IndexerLoop(service.state)
+    wait_until(lambda: not service.in_background(indexer.run_step))
+    segments = "SELECT count(DISTINCT segid) AS segments FROM search_index_idx"
+    assert service.rows(segments)[0]["segments"] < 16
     assert find_tickets(tenant, '"now 19"') == [ticket["id"]]
 
 

@@ -12,18 +12,17 @@ from sealdesk.event_log import events
 from sealdesk.event_log.events import EventType
 from sealdesk.paging import Listing, open_cursor
 from sealdesk.state import AppState
-from sealdesk.worker import background_loop
-from tests.support.service import Service, Tenant, wait_until
+from sealdesk.worker import log_tasks
+from tests.support.service import Service, Tenant
 
 EVENTS = "/api/v1/external/events"
-_WAITING = "SELECT 1 FROM events WHERE position IS NULL LIMIT 1"
 _OF_TENANT = "SELECT * FROM events WHERE tenant_id = :tenant_id ORDER BY position LIMIT 10000"
 _ENDS = "SELECT * FROM feed_positions WHERE tenant_id = :tenant_id LIMIT 1"
 
 
 def wait_until_placed(service: Service) -> None:
-    """Wait until all that has happened has its position."""
-    wait_until(lambda: not service.rows(_WAITING))
+    """Wait until every event has its position, and its deliveries."""
+    service.settle()
 
 
 @contextmanager
@@ -34,7 +33,7 @@ def unplaced() -> Iterator[None]:
         return 0
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(background_loop, "sequence", nothing)
+        patch.setattr(log_tasks, "sequence", nothing)
         time.sleep(0.05)  # a step that has begun is over
         yield
 

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 
+from sealdesk.db.engine import Tx
 from sealdesk.paging import PageRequest
 from sealdesk.search import actions as search
-from sealdesk.worker.indexer import index
+from sealdesk.search.store import rebuilds
+from sealdesk.search.store.documents import ObjectKey, SearchIndex
+from sealdesk.worker.indexer import update_indexes
 from tests.support.service import Tenant, wait_until
 
 
@@ -35,9 +38,22 @@ def wait_until_customers(tenant: Tenant, question: str, *ids: str) -> None:
     _wait_until(tenant, lambda: find_customers(tenant, question) == [*ids])
 
 
+def restart_rebuild(tenant: Tenant, index: SearchIndex) -> None:
+    """Let the index be made anew from the objects of this tenant and of all tenants after it."""
+
+    async def restart(tx: Tx) -> bool:
+        # A step of the worker that is under way would store its progress after this.
+        if not await tx.try_lock(f"consumer {index.name}"):
+            return False
+        await rebuilds.store_rebuild(tx, index.name, ObjectKey(tenant.id, ""))
+        return True
+
+    wait_until(lambda: tenant.service.write(restart))
+
+
 def _wait_until(tenant: Tenant, is_found: Callable[[], bool]) -> None:
     def is_indexed() -> bool:
-        tenant.service.in_background(index)
+        tenant.service.in_background(update_indexes)
         return is_found()
 
     wait_until(is_indexed, 30)

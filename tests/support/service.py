@@ -26,7 +26,7 @@ from sealdesk.server import serve
 from sealdesk.server.app import compose
 from sealdesk.settings import Settings, from_env
 from sealdesk.state import AppState
-from sealdesk.worker import background_loop
+from sealdesk.worker import loop
 from tests.support.client import Key, Person
 from tests.support.clock import SettableClock
 from tests.support.ending import HurryingServer
@@ -36,6 +36,11 @@ PASSWORD = "correct horse battery staple"
 # Of the same kind as ours but next to free to check: most tests log in, few are about guessing.
 _QUICK_HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
 _names = iter(range(1_000_000))
+_UNFINISHED = """
+SELECT 1 FROM events WHERE position IS NULL
+    OR log_position > coalesce((SELECT position FROM log_positions WHERE name = 'webhooks'), 0)
+LIMIT 1
+"""
 
 
 class Tenant:
@@ -168,11 +173,11 @@ class Service:
             return self.state, None
         database = open_database(self.settings, name="sealdesk worker", url=url)
         state = msgspec.structs.replace(self.state, database=database)
-        return state, asyncio.ensure_future(background_loop.run(state))
+        return state, asyncio.ensure_future(loop.run(state))
 
     def settle(self) -> None:
-        """Wait until the background loop has placed what happened, and so has nothing to write."""
-        wait_until(lambda: not self.rows("SELECT 1 FROM events WHERE position IS NULL LIMIT 1"))
+        """Wait until every event is placed and handed to the webhooks."""
+        wait_until(lambda: not self.rows(_UNFINISHED))
 
     def in_background(self, step: Callable[[AppState], Coroutine[Any, Any, T]]) -> T:
         """Do now what the background loop would do later."""

@@ -17,16 +17,15 @@ _VERBS = ("SELECT ", "INSERT INTO ", "UPDATE ", "DELETE FROM ")
 _FILES_OF_WORKER = (
     "webhooks/store/deliveries.py",
     "webhooks/store/fan_out.py",
-    "search/store/queue.py",
+    "search/store/documents.py",
+    "search/store/rebuilds.py",
+    "event_log/sequencer.py",
+    "event_log/consumers.py",
+    "event_log/positions.py",
     "search/store/tickets.py",
     "search/store/customers.py",
 )
 _INDEXES = {"search_index", "search_tickets", "search_index_customers", "search_customers"}
-_OF_WORKER = (
-    "event_log/events.py _PENDING",
-    "event_log/events.py _DRAW_POSITIONS",
-    "event_log/events.py _PLACE",
-)
 _BEFORE_TABLE = ("FROM", "JOIN", "INTO", "UPDATE")
 
 
@@ -63,7 +62,7 @@ class Statement(NamedTuple):
     @property
     def is_of_worker(self) -> bool:
         is_queue = self.name.partition(" ")[0].endswith(_FILES_OF_WORKER)
-        return is_queue or "_PRUNE" in self.name or self.name in _OF_WORKER
+        return is_queue or "_PRUNE" in self.name
 
 
 @cache

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from standardwebhooks import Webhook
 
-from sealdesk.worker import sequencer
+from sealdesk.webhooks.delivery import replays
 from tests.support.client import Key, Person
 from tests.support.receiver import Receiver, Reply
 from tests.support.service import Service, Tenant, wait_until
@@ -181,7 +181,7 @@ def test_an_event_that_is_no_longer_kept_is_told_as_such(
 def test_a_replay_brings_a_range_of_time_once_more(
     key: Key, admin: Person, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sequencer, "_STEP_EVENTS", 3)
+    monkeypatch.setattr(replays, "_BATCH_EVENTS", 3)
     for _ in range(5):
         key.ticket()
     wait_until(lambda: len(key.get(_FEED).json()["data"]) == 5)

@@ -30,7 +30,7 @@ async def claim(tx: Tx) -> None:
         ),
         (
             lambda tx: tx.fetch_all(delivery_store._LOOK, {"now": 1}),
-            {"events_pending", "replays_open", "endpoints_due"},
+            {"replays_open", "endpoints_due"},
         ),
         (claim, {"endpoints_due"}),
     ],

@@ -18,8 +18,8 @@ from sealdesk.webhooks.delivery import deliverer
 from sealdesk.webhooks.store import deliveries as delivery_store
 from sealdesk.webhooks.store import endpoints as endpoint_store
 from sealdesk.webhooks.store import fan_out
-from sealdesk.webhooks.store.fan_out import New
-from sealdesk.worker import background_loop
+from sealdesk.webhooks.store.fan_out import NewDelivery
+from sealdesk.worker import loop
 from tests.support.databases import POSTGRESQL_ONLY, SQLITE_ONLY, Kind, Template
 from tests.support.receiver import LOOPBACK, Receiver
 from tests.support.service import Service, Tenant, running, wait_until
@@ -60,7 +60,7 @@ def another_worker(service: Service) -> Iterator[None]:
         url = service.settings.worker_database_url
         database = open_database(service.settings, name="second", url=url)
         try:
-            await background_loop.run(msgspec.structs.replace(service.state, database=database))
+            await loop.run(msgspec.structs.replace(service.state, database=database))
         finally:
             await database.close()
 
@@ -177,7 +177,7 @@ def test_what_comes_while_an_endpoint_is_let_go_is_not_forgotten(
     times = iter([True])
 
     async def more_comes() -> None:
-        new = New(tenant.id, endpoint_id, event_id, "ticket.created")
+        new = NewDelivery(tenant.id, endpoint_id, event_id, "ticket.created")
         if next(times, False):
             await service._doors.write(lambda tx: fan_out.add(tx, [new], now_us))
 

@@ -86,12 +86,12 @@ def worker() -> None:
     from sealdesk.telemetry import logs  # isort: split
 
     from sealdesk.cli import installation
-    from sealdesk.worker import background_loop as background
+    from sealdesk.worker import loop
 
     settings = _worker_settings()
     installation.check_postgres(settings, settings.worker_database_url)
     logs.configure(settings.log_level)
-    background.serve(settings, _announce_worker)
+    loop.serve(settings, _announce_worker)
 
 
 def _worker_settings() -> Settings:

@@ -43,7 +43,7 @@ async def find_customers(
     is_postgres = bool(state.settings.database_url)
 
     async def work(tx: Tx) -> list[str] | None:
-        if not await lookup.are_customers_done(tx, tenant_id):
+        if not await lookup.are_customers_indexed(tx, tenant_id):
             return None
         most = page.per_page + 1
         return await lookup.find_customers(

@@ -15,7 +15,7 @@ from sealdesk.settings import Settings
 from sealdesk.state import AppState, make_state
 from sealdesk.web.application import Application
 from sealdesk.web.request import Receive, Scope, Send
-from sealdesk.worker import background_loop
+from sealdesk.worker import loop
 
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
@@ -38,7 +38,7 @@ async def _run_lifespan(state: AppState, receive: Receive, send: Send) -> None:
         await state.database.read(schema_version.read_version)
     background = []
     if not state.settings.has_worker_process:
-        background.append(asyncio.create_task(background_loop.run(state)))
+        background.append(asyncio.create_task(loop.run(state)))
     background.append(asyncio.create_task(usage.keep_written(state)))
     await send({"type": "lifespan.startup.complete"})
     await receive()

@@ -1,66 +1,62 @@
-"""The indexer: keeps what is searched up to date with what happened, so that writes pay nothing."""
+"""Runs the consumers of the search, slowly enough to leave the database to requests."""
 
-from typing import NamedTuple
+import asyncio
+from functools import partial
 
 from sealdesk.db.engine import Tx
-from sealdesk.search.store import queue
-from sealdesk.search.store.customers import CUSTOMERS
-from sealdesk.search.store.queue import Kind
-from sealdesk.search.store.tickets import TICKETS
+from sealdesk.event_log import consumers
+from sealdesk.search import indexing
+from sealdesk.search.indexing import ALONE, BESIDE_REQUESTS, INDEXES, Budget, Indexer
+from sealdesk.search.store.documents import SearchIndex
 from sealdesk.state import AppState
+from sealdesk.worker.attempts import attempt
 
-_KINDS = (TICKETS, CUSTOMERS)
-_STEP_TENANTS = 20
+POLL_EVERY_S = 0.5
 _MERGES = 4
 _QUIET_S = 1.0
-# Of its time the indexer takes a fifth beside requests, for on SQLite it is their time. Another
-# process's requests are not seen from here: there it takes half.
+# On SQLite indexing takes the time of requests, so a fifth of the time is its share beside them.
+# The worker of PostgreSQL does not see the requests of other processes, and takes half.
 _REST_BESIDE_REQUESTS = 4
 _REST_OF_WORKER = 1
 
 
-class Step(NamedTuple):
-    """How much of each kind is done in one transaction, for which on SQLite other writes wait.
-
-    texts: are looked at. signs: of them are written. pages: of the index that are put together.
-    """
-
-    texts: int
-    signs: int
-    pages: int
-
-
-BESIDE_REQUESTS = Step(20, 10_000, 16)
-ALONE = Step(80, 50_000, 64)
-
-
-class Indexer:
-    """Looks at them in large steps while nobody asks for anything, otherwise in small ones."""
+class IndexerLoop:
+    """Works in large steps while this process answers no requests, otherwise in small ones."""
 
     def __init__(self, state: AppState) -> None:
         self._state = state
-        self._is_worker = bool(state.settings.database_url)
-        self._has_parts = not self._is_worker  # what a former process left
+        self._is_worker = state.settings.has_worker_process
+        self._has_segments = not self._is_worker  # those of a former process
         self._answered = 0
         self._answered_at = 0.0
 
-    async def turn(self, state: AppState) -> int:
-        """Do a part of what there is to do; how much."""
-        step = ALONE if self._is_alone() else BESIDE_REQUESTS
-        done = await index(state, step)
+    async def run(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            began_at = loop.time()
+            is_behind = await self.run_step(self._state)
+            took_s = loop.time() - began_at
+            await asyncio.sleep(self._rest_s(took_s) if is_behind else POLL_EVERY_S)
+
+    async def run_step(self, state: AppState) -> int:
+        """Index some of what is new or unindexed, and merge some segments; how much was done."""
+        budget = ALONE if self._is_alone() else BESIDE_REQUESTS
+        done = await update_indexes(state, budget)
         if done and not self._is_worker:
-            self._has_parts = True
+            self._has_segments = True
         for _ in range(_MERGES):
-            if not self._has_parts:
+            if not self._has_segments:
                 break
-            self._has_parts = await state.database.write_in_background(
-                lambda tx: _merge(tx, step.pages)
-            )
-            done += self._has_parts
+            done += await attempt(partial(self._merge, budget.pages), state, "merge")
         return done
 
-    def rest_s(self, took_s: float) -> float:
-        """How long to leave everything to others after a turn that took so long."""
+    async def _merge(self, pages: int, state: AppState) -> int:
+        self._has_segments = await state.database.write_in_background(
+            lambda tx: indexing.merge(tx, pages)
+        )
+        return int(self._has_segments)
+
+    def _rest_s(self, took_s: float) -> float:
         if self._is_worker:
             return _REST_OF_WORKER * took_s
         return 0.0 if self._is_alone() else _REST_BESIDE_REQUESTS * took_s
@@ -73,42 +69,28 @@ class Indexer:
         return now_s - self._answered_at > _QUIET_S
 
 
-async def index(state: AppState, step: Step = BESIDE_REQUESTS) -> int:
-    """Look at some tickets and customers of tenants who are behind; how many tenants."""
-    if not await state.database.read_unindexed(_is_behind):
-        return 0
+async def update_indexes(state: AppState, budget: Budget = BESIDE_REQUESTS) -> int:
+    """Let each index handle its next events, and go on with its rebuild; how much was done."""
+    done = 0
+    for index in INDEXES:
+        done += await attempt(partial(_update_index, index, budget), state, index.name)
+    return done
+
+
+async def _update_index(index: SearchIndex, budget: Budget, state: AppState) -> int:
     is_postgres = bool(state.settings.database_url)
-    return await state.database.write_in_background(
-        lambda tx: _step(tx, step, is_postgres=is_postgres)
-    )
+    indexer = Indexer(index, budget, is_postgres=is_postgres)
+    is_behind, is_rebuilding = await state.database.read(lambda tx: _look(tx, index))
+    now_us, done = state.clock.now_us(), 0
+    if is_behind:
+        done += await state.database.write_in_background(
+            lambda tx: consumers.run_step(tx, indexer, now_us)
+        )
+    if is_rebuilding:
+        done += await state.database.write_in_background(indexer.rebuild)
+    return done
 
 
-async def _is_behind(tx: Tx) -> bool:
-    for kind in _KINDS:
-        if await queue.list_behind(tx, kind, 1):
-            return True
-    return False
-
-
-async def _step(tx: Tx, step: Step, *, is_postgres: bool) -> int:
-    # Of several workers one at a time, so that a newer text is never replaced by an older one.
-    if not await tx.try_lock("indexer"):
-        return 0
-    return sum([await _step_of(tx, kind, step, is_postgres=is_postgres) for kind in _KINDS])
-
-
-async def _step_of(tx: Tx, kind: Kind, step: Step, *, is_postgres: bool) -> int:
-    tenants = 0
-    texts, signs = step.texts, step.signs
-    for behind in await queue.list_behind(tx, kind, _STEP_TENANTS):
-        todo = await queue.list_todo(tx, kind, behind, texts)
-        put = await queue.put(tx, kind, behind.tenant_id, todo.ids, signs, is_postgres=is_postgres)
-        await queue.note(tx, kind, todo.reached[put.texts])
-        tenants, texts, signs = tenants + 1, texts - put.texts, signs - put.signs
-        if texts <= 0 or signs <= 0:
-            break
-    return tenants
-
-
-async def _merge(tx: Tx, pages: int) -> bool:
-    return any([await queue.merge(tx, kind, pages) for kind in _KINDS])
+async def _look(tx: Tx, index: SearchIndex) -> tuple[bool, bool]:
+    is_behind = bool(await consumers.list_behind(tx, [index.name]))
+    return is_behind, await indexing.needs_rebuild(tx, index)

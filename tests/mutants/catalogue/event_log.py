@@ -3,18 +3,19 @@
 from tests.mutants.mutant import Mutant
 
 _FEED = "tests/feed"
+_CONSUMERS = "tests/event_log/test_consumers.py"
 
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "an event's position is of the time at which it was recorded",
-        "event_log/events.py",
-        '    first = drawn["last_position"] - len(event_ids) + 1\n',
-        '    last = drawn["last_position"] - len(event_ids)\n'
-        "    first = ids.instant_of(event_ids[0]) * 100\n"
+        "event_log/sequencer.py",
+        '    first = row["last_position"] - count + 1\n',
+        '    last = row["last_position"] - count\n'
+        "    first = __import__('sealdesk.ids').ids.instant_of(events[0].id) * 100\n"
         "    if first > last:\n"
         '        params = {"tenant_id": tenant_id, "count": first - last - 1}\n'
-        "        await tx.fetch_one(_DRAW_POSITIONS, params)\n",
+        "        await tx.fetch_one(_ADVANCE_FEED, params)\n",
         (
             f"{_FEED}/test_order.py::test_a_late_commit_is_not_skipped",
             f"{_FEED}/test_order.py::test_what_is_older_than_what_was_read_comes_behind_it",
@@ -22,9 +23,66 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
+        "several sequencers give positions at once",
+        "event_log/sequencer.py",
+        "    if not await tx.try_lock(NAME):\n",
+        "    if False:\n",
+        (f"{_FEED}/test_order.py::test_concurrent_writers_are_read_whole_and_in_order",),
+    ),
+    Mutant(
+        "the order of the log is that of the ids",
+        "event_log/sequencer.py",
+        "    for log_position, row in enumerate(rows, last - len(rows) + 1):\n",
+        "    for row in rows:\n"
+        "        log_position = __import__('sealdesk.ids').ids.instant_of(row[\"id\"])\n",
+        (
+            f"{_CONSUMERS}::test_an_event_that_is_committed_late_is_not_passed",
+            "tests/event_log/test_sequencer.py"
+            "::test_positions_of_the_log_have_no_gaps_and_the_order_of_each_feed",
+        ),
+    ),
+    Mutant(
+        "several workers run a consumer at once",
+        "event_log/consumers.py",
+        '    return await tx.try_lock(f"consumer {consumer.name}")\n',
+        "    return True\n",
+        (f"{_CONSUMERS}::test_several_workers_at_once_handle_each_event_once",),
+    ),
+    Mutant(
+        "a consumer forgets where it was",
+        "event_log/consumers.py",
+        "        await positions.store_position(tx, consumer.name, reached)\n",
+        "        pass\n",
+        (f"{_CONSUMERS}::test_after_a_failure_another_process_continues_from_the_stored_position",),
+    ),
+    Mutant(
+        "a consumer passes what it has not handled",
+        "event_log/consumers.py",
+        "        reached = events[handled - 1].log_position\n",
+        "        reached = events[-1].log_position\n",
+        (f"{_CONSUMERS}::test_what_a_step_leaves_is_given_again",),
+    ),
+    Mutant(
+        "a consumer does not notice that events were pruned before it read them",
+        "event_log/consumers.py",
+        "    if events[-1].log_position - position != len(events):\n",
+        "    if False:\n",
+        (
+            f"{_CONSUMERS}"
+            "::test_a_consumer_recovers_from_events_that_are_pruned_before_it_reads_them",
+        ),
+    ),
+    Mutant(
+        "consumers share a position",
+        "event_log/consumers.py",
+        "stored.get(consumer.name, 0), stored.get(sequencer.NAME, 0)",
+        "max({**stored, sequencer.NAME: 0}.values()), stored.get(sequencer.NAME, 0)",
+        (f"{_CONSUMERS}::test_all_events_of_all_tenants_are_handled_in_the_order_of_the_log",),
+    ),
+    Mutant(
         "the feed does not learn what was deleted of it",
         "event_log/events.py",
-        "    await tx.enqueue(_PRUNE_NOTED, params)\n",
+        "    await tx.enqueue(_STORE_PRUNED, params)\n",
         "",
         (
             f"{_FEED}/test_keeping.py::test_who_missed_what_was_deleted_is_told",

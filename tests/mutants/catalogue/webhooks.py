@@ -10,9 +10,35 @@ _HOOK_PAGES = "tests/webhooks/test_pages.py"
 _LEASES = "tests/webhooks/test_leases.py"
 _SCHEDULE = "tests/webhooks/test_schedule.py"
 _DELIVERY = "tests/webhooks/test_delivery.py"
+_FAN_OUT = "tests/webhooks/test_fan_out.py"
 
 
 MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "events go to the endpoints of other tenants",
+        "webhooks/delivery/fan_out.py",
+        "subscriptions.get(event.tenant_id, ())",
+        "sum(subscriptions.values(), [])",
+        (f"{_FAN_OUT}::test_an_event_is_delivered_to_the_active_endpoints_that_subscribe_to_it",),
+    ),
+    Mutant(
+        "the fan-out passes events whose deliveries it could not make",
+        "webhooks/delivery/fan_out.py",
+        "            await fan_out_store.add(tx, deliveries, now_us)\n",
+        "            with __import__('contextlib').suppress(Exception):\n"
+        "                await fan_out_store.add(tx, deliveries, now_us)\n",
+        (
+            f"{_FAN_OUT}::test_deliveries_that_cannot_be_made_are_made_later"
+            "_and_do_not_hold_back_the_feed",
+        ),
+    ),
+    Mutant(
+        "the fan-out passes the events behind the last delivery of a step",
+        "webhooks/delivery/fan_out.py",
+        "        return handled\n",
+        "        return len(events)\n",
+        (f"{_FAN_OUT}::test_many_deliveries_are_made_in_several_steps_and_in_order",),
+    ),
     Mutant(
         "endpoints that are made at once do not count each other",
         "webhooks/actions.py",

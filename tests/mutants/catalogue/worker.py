@@ -2,7 +2,7 @@
 
 from tests.mutants.mutant import Mutant
 
-_FEED = "tests/feed"
+_FAN_OUT = "tests/webhooks/test_fan_out.py"
 _KEYS = "tests/api_keys"
 _USAGE = f"{_KEYS}/test_usage.py"
 _SEARCH = "tests/search/test_search.py"
@@ -11,11 +11,11 @@ _LEASES = "tests/webhooks/test_leases.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
-        "several sequencers give positions at once",
-        "worker/sequencer.py",
-        '    if not await tx.try_lock("sequencer"):\n',
-        "    if False:\n",
-        (f"{_FEED}/test_order.py::test_concurrent_writers_are_read_whole_and_in_order",),
+        "consumers are not woken for events that another worker placed",
+        "worker/log_tasks.py",
+        "if placed or task.consumer.name in backlog.behind:",
+        "if placed:",
+        (f"{_FAN_OUT}::test_a_worker_delivers_what_another_has_placed",),
     ),
     Mutant(
         "how keys were used is kept for ever",
@@ -25,7 +25,7 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_USAGE}::test_it_goes_after_thirty_days",),
     ),
     Mutant(
-        "the parts of the search's index are never put together",
+        "segments of the search index are never merged",
         "worker/indexer.py",
         "        for _ in range(_MERGES):\n",
         "        for _ in range(0):\n",
@@ -33,17 +33,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "the leases of a killed server are kept",
-        "worker/background_loop.py",
-        "self._has_old_leases = not state.settings.database_url",
+        "worker/loop.py",
+        "self._has_old_leases = not state.settings.has_worker_process",
         "self._has_old_leases = False",
         (f"{_LEASES}::test_what_a_killed_server_held_is_delivered_by_the_next",),
-    ),
-    Mutant(
-        "an event is placed though its deliveries could not be made",
-        "worker/sequencer.py",
-        "        await fan_out.add(tx, deliveries, now_us)\n",
-        "        with __import__('contextlib').suppress(Exception):\n"
-        "            await fan_out.add(tx, deliveries, now_us)\n",
-        ("tests/event_log/test_sequencer.py::test_no_event_has_a_place_without_its_deliveries",),
     ),
 )

@@ -1,45 +1,34 @@
-"""The SQL of keeping the search of customers up to date, which the background loop alone does."""
+"""The index of customers, which only the worker writes."""
 
-from sealdesk.db.engine import Row, Tx
+from sealdesk.db.engine import Tx
+from sealdesk.event_log.consumers import LogEvent
 from sealdesk.search import rules
-from sealdesk.search.store.queue import Kind, about
+from sealdesk.search.store.documents import ObjectKey, SearchIndex, decode_about
 
-_LOOK = """
-SELECT t.id AS tenant_id, p.after_id, p.position, f.last_position, f.pruned_position
-FROM tenants t
-LEFT JOIN customer_progress p ON p.tenant_id = t.id
-LEFT JOIN feed_positions f ON f.tenant_id = t.id
-WHERE p.position IS NULL OR p.after_id IS NOT NULL OR p.position < f.last_position
-ORDER BY p.position IS NULL OR p.after_id IS NOT NULL, t.id LIMIT :limit
-"""
-_NOTE = """
-INSERT INTO customer_progress (tenant_id, after_id, position)
-VALUES (:tenant_id, :after_id, :position)
-ON CONFLICT (tenant_id) DO UPDATE SET after_id = :after_id, position = :position
-"""
-_OLDER = """
-SELECT id FROM customers WHERE tenant_id = :tenant_id AND id > :after_id ORDER BY id LIMIT :limit
+_LIST_AFTER = """
+SELECT tenant_id, id FROM customers WHERE (tenant_id, id) > (:tenant_id, :id)
+ORDER BY tenant_id, id LIMIT :limit
 """
 _CUSTOMER = """
 SELECT name, email, company, phone, external_id FROM customers
-WHERE tenant_id = :tenant_id AND id = :customer_id LIMIT 1
+WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
 """
 _LAST_NUMBER = "SELECT number FROM customer_documents ORDER BY number DESC LIMIT 1"
-_KEPT = """
+_FIND = """
 SELECT number, words FROM customer_documents
-WHERE tenant_id = :tenant_id AND customer_id = :about_id LIMIT 1
+WHERE tenant_id = :tenant_id AND customer_id = :id LIMIT 1
 """
-_PUT = """
+_SAVE = """
 INSERT INTO customer_documents (tenant_id, customer_id, number, words)
-VALUES (:tenant_id, :about_id, :number, :words)
+VALUES (:tenant_id, :id, :number, :words)
 ON CONFLICT (tenant_id, customer_id) DO UPDATE SET words = excluded.words
 WHERE customer_documents.words <> excluded.words
 """
-_TAKE_OUT = """
+_REMOVE_WORDS = """
 INSERT INTO search_index_customers (search_index_customers, rowid, tenant_id, words)
 VALUES ('delete', :number, :tenant_id, :words)
 """
-_PUT_IN = """
+_ADD_WORDS = """
 INSERT INTO search_index_customers (rowid, tenant_id, words) VALUES (:number, :tenant_id, :words)
 """
 _MERGE = """
@@ -47,17 +36,26 @@ INSERT INTO search_index_customers (search_index_customers, rank) VALUES ('merge
 """
 
 
-async def _touched(_: Tx, event: Row, tenant_id: str) -> list[str]:
-    is_of_customer = event["type"] in ("customer.created", "customer.updated")
-    return [about(event["object"]).id] if is_of_customer else []
+async def _affected_by(_: Tx, event: LogEvent) -> list[str]:
+    if event.type not in ("customer.created", "customer.updated"):
+        return []
+    return [decode_about(event.object).id]
 
 
-async def _texts(tx: Tx, tenant_id: str, customer_id: str) -> list[str | None]:
-    params = {"tenant_id": tenant_id, "customer_id": customer_id}
-    row = await tx.fetch_one(_CUSTOMER, params)
+async def _texts_of(tx: Tx, customer: ObjectKey) -> list[str | None]:
+    row = await tx.fetch_one(_CUSTOMER, customer._asdict())
     return [] if row is None else [*row, rules.digits_of(row["phone"] or "")]
 
 
-CUSTOMERS = Kind(
-    _LOOK, _NOTE, _OLDER, _touched, _texts, _LAST_NUMBER, _KEPT, _PUT, _TAKE_OUT, _PUT_IN, _MERGE
+CUSTOMERS = SearchIndex(
+    name="customer_search",
+    list_after=_LIST_AFTER,
+    affected_by=_affected_by,
+    texts_of=_texts_of,
+    last_number=_LAST_NUMBER,
+    find=_FIND,
+    save=_SAVE,
+    remove_words=_REMOVE_WORDS,
+    add_words=_ADD_WORDS,
+    merge=_MERGE,
 )

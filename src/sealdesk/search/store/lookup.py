@@ -3,6 +3,8 @@
 from sealdesk.db.engine import Tx
 from sealdesk.search import rules
 from sealdesk.search.rules import Term
+from sealdesk.search.store import rebuilds
+from sealdesk.search.store.customers import CUSTOMERS
 
 # The index gives the newest first and is left as soon as there are enough. The word that stands
 # for the tenant spares reading other tenants' tickets; the row says whose it is.
@@ -26,9 +28,6 @@ ORDER BY s.rowid DESC LIMIT :limit
 _FIND_CUSTOMERS_BY_FUNCTION = """
 SELECT customer_id FROM search_customers(:tenant_id, :wanted, :before, :at_most)
 WHERE tenant_id = :tenant_id LIMIT :limit
-"""
-_CUSTOMERS_LEFT = """
-SELECT tenant_id, after_id FROM customer_progress WHERE tenant_id = :tenant_id LIMIT :limit
 """
 LAST_ID = "g"  # sorts behind every id
 
@@ -61,7 +60,7 @@ async def find_customers(
     return sorted((row["customer_id"] for row in rows), reverse=True)
 
 
-async def are_customers_done(tx: Tx, tenant_id: str) -> bool:
-    """Whether all customers of before are in the index."""
-    row = await tx.fetch_one(_CUSTOMERS_LEFT, {"tenant_id": tenant_id, "limit": 1})
-    return row is not None and row["after_id"] is None
+async def are_customers_indexed(tx: Tx, tenant_id: str) -> bool:
+    """Whether a rebuild has passed all customers of the tenant."""
+    rebuilt = await rebuilds.find_rebuild(tx, CUSTOMERS.name)
+    return rebuilt is None or rebuilt.tenant_id > tenant_id

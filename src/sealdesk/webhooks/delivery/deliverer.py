@@ -19,7 +19,7 @@ from sealdesk.webhooks.delivery import signed_post
 from sealdesk.webhooks.delivery.results import Results, delivery_result
 from sealdesk.webhooks.rules import Attempt, Endpoint
 from sealdesk.webhooks.store import deliveries as delivery_store
-from sealdesk.webhooks.store.deliveries import Due, Waiting
+from sealdesk.webhooks.store.deliveries import Backlog, Due
 
 LEASE_US = 6_000_000
 RENEW_EVERY_S = 2.0
@@ -52,9 +52,9 @@ class Deliverer:
         self._sessions: dict[str, _Session] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def take(self, there: Waiting) -> int:
+    async def take(self, backlog: Backlog) -> int:
         """Begin to send to endpoints to which something is due; how many."""
-        healthy, failing = self._room(there)
+        healthy, failing = self._room(backlog)
         if not healthy and not failing:
             return 0
         now_us = self.state.clock.now_us()
@@ -66,13 +66,13 @@ class Deliverer:
             self._begin(endpoint, lease)
         return len(endpoints)
 
-    def _room(self, there: Waiting) -> tuple[int, int]:
+    def _room(self, backlog: Backlog) -> tuple[int, int]:
         """For how many more endpoints there is room: healthy ones, and ones that fail."""
         failing = sum(one.failing_since is not None for one in self._sessions.values())
         healthy = len(self._sessions) - failing
         return (
-            max(0, _HEALTHY_AT_ONCE - healthy) if there.healthy else 0,
-            max(0, _FAILING_AT_ONCE - failing) if there.failing else 0,
+            max(0, _HEALTHY_AT_ONCE - healthy) if backlog.has_healthy else 0,
+            max(0, _FAILING_AT_ONCE - failing) if backlog.has_failing else 0,
         )
 
     def _begin(self, endpoint: Endpoint, lease: int) -> None:

@@ -16,9 +16,9 @@ _FREE = """FROM endpoints
 WHERE due_at <= :now AND (leased_until IS NULL OR leased_until <= :now)
     AND is_active AND deleted_at IS NULL AND failing_since IS"""
 _LOOK = f"""
-SELECT (SELECT min(id) FROM events WHERE position IS NULL) AS event_id,
-    EXISTS (SELECT 1 FROM replays WHERE finished_at IS NULL) AS replays,
-    EXISTS (SELECT 1 {_FREE} NULL) AS healthy, EXISTS (SELECT 1 {_FREE} NOT NULL) AS failing
+SELECT EXISTS (SELECT 1 FROM replays WHERE finished_at IS NULL) AS has_replays,
+    EXISTS (SELECT 1 {_FREE} NULL) AS has_healthy,
+    EXISTS (SELECT 1 {_FREE} NOT NULL) AS has_failing
 """
 _CLAIM_HEALTHY = f"SELECT {COLUMNS} {_FREE} NULL ORDER BY due_at, id LIMIT :limit"
 _CLAIM_FAILING = f"SELECT {COLUMNS} {_FREE} NOT NULL ORDER BY due_at, id LIMIT :limit"
@@ -93,15 +93,12 @@ DELETE FROM replays WHERE tenant_id = :tenant_id AND endpoint_id = :endpoint_id
 _PRUNE_ENDPOINT = "DELETE FROM endpoints WHERE tenant_id = :tenant_id AND id = :endpoint_id"
 
 
-class Waiting(NamedTuple):
-    """What there is to do: the oldest event without a position, whether there are replays under
-    way, and endpoints that nobody holds to which something is due.
-    """
+class Backlog(NamedTuple):
+    """Whether there are unfinished replays, and due endpoints that nobody has leased."""
 
-    event_id: str | None
-    replays: bool
-    healthy: bool
-    failing: bool
+    has_replays: bool
+    has_healthy: bool
+    has_failing: bool
 
 
 class Place(NamedTuple):
@@ -142,10 +139,9 @@ class Outcome(NamedTuple):
 START = Place(-1, "")
 
 
-async def look(tx: Tx, now_us: int) -> Waiting:
-    """What there is to do."""
+async def look(tx: Tx, now_us: int) -> Backlog:
     (row,) = await tx.fetch_all(_LOOK, {"now": now_us})
-    return Waiting(*row)
+    return Backlog(*map(bool, row))
 
 
 async def claim(

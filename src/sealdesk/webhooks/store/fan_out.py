@@ -1,5 +1,6 @@
-"""The SQL of handing events to the endpoints that want them, as they happen or once more."""
+"""The SQL of the fan-out: deliveries of new events, and of replayed ones."""
 
+from collections import defaultdict
 from collections.abc import Collection
 from typing import NamedTuple
 
@@ -10,9 +11,14 @@ from sealdesk.db.engine import Tx
 from sealdesk.webhooks.rules import MAX_ENDPOINTS
 from sealdesk.webhooks.store.endpoints import WAKE
 
-_SUBSCRIBERS = """
-SELECT id, events FROM endpoints
-WHERE tenant_id = :tenant_id AND is_active AND deleted_at IS NULL ORDER BY id LIMIT :limit
+BATCH_EVENTS = 200  # the most events of the log that are handled together
+
+# Of the tenants that these events belong to: a tenant without endpoints costs nothing here.
+_SUBSCRIPTIONS = """
+SELECT tenant_id, id, events FROM endpoints
+WHERE is_active AND deleted_at IS NULL AND tenant_id IN
+    (SELECT tenant_id FROM events WHERE log_position >= :first AND log_position <= :last)
+ORDER BY tenant_id, id LIMIT :limit
 """
 _ADD = """
 INSERT INTO deliveries (tenant_id, id, endpoint_id, event_id, event_type, status, attempt_count,
@@ -24,7 +30,7 @@ _CLAIM_REPLAYS = """
 SELECT tenant_id, id, endpoint_id, until, after_id FROM replays
 WHERE finished_at IS NULL ORDER BY id LIMIT :limit
 """
-_WANTED = """
+_SUBSCRIBED_TYPES = """
 SELECT events FROM endpoints
 WHERE tenant_id = :tenant_id AND id = :endpoint_id AND deleted_at IS NULL LIMIT 1
 """
@@ -40,8 +46,8 @@ WHERE tenant_id = :tenant_id AND id = :id
 """
 
 
-class New(NamedTuple):
-    """An event that an endpoint is to get."""
+class NewDelivery(NamedTuple):
+    """A delivery of one event to one endpoint."""
 
     tenant_id: str
     endpoint_id: str
@@ -50,7 +56,7 @@ class New(NamedTuple):
 
 
 class Replay(NamedTuple):
-    """A range of a tenant's events that an endpoint is to get once more: what is left of it."""
+    """An unfinished replay. after_id: the last event that it has handled."""
 
     tenant_id: str
     id: str
@@ -59,17 +65,24 @@ class Replay(NamedTuple):
     after_id: str
 
 
-async def list_subscribers(tx: Tx, tenant_id: str) -> list[tuple[str, frozenset[str]]]:
-    """The ids of a tenant's active endpoints, with the event types that they want."""
-    rows = await tx.fetch_all(_SUBSCRIBERS, {"tenant_id": tenant_id, "limit": MAX_ENDPOINTS})
-    return [(row["id"], _types(row["events"])) for row in rows]
+async def list_subscriptions(tx: Tx, first: int, last: int) -> dict[str, list[tuple[str, str]]]:
+    """Active endpoints of the tenants of a range of the log.
+
+    Tenant → (endpoint, event types as JSON). The range has at most BATCH_EVENTS events.
+    """
+    params = {"first": first, "last": last, "limit": BATCH_EVENTS * MAX_ENDPOINTS}
+    subscriptions: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for row in await tx.fetch_all(_SUBSCRIPTIONS, params):
+        subscriptions[row["tenant_id"]].append((row["id"], row["events"]))
+    return subscriptions
 
 
-async def add(tx: Tx, deliveries: Collection[New], now_us: int) -> None:
-    """Have these delivered, in this order."""
+async def add(tx: Tx, deliveries: Collection[NewDelivery], now_us: int) -> None:
+    """Store new deliveries, in this order, and wake their endpoints."""
     await tx.execute_many(
         _ADD, [{**new._asdict(), "id": ids.mint(now_us), "now": now_us} for new in deliveries]
     )
+    # Sorted, so that two transactions never wait for each other's endpoints in a circle.
     endpoints = sorted({(new.tenant_id, new.endpoint_id) for new in deliveries})
     await tx.execute_many(
         WAKE, [{"tenant_id": tenant, "id": one, "now": now_us} for tenant, one in endpoints]
@@ -77,22 +90,22 @@ async def add(tx: Tx, deliveries: Collection[New], now_us: int) -> None:
 
 
 async def claim_replays(tx: Tx, limit: int) -> list[Replay]:
-    """The oldest that are under way and nobody else is at."""
+    """The oldest unfinished replays that no other worker has claimed."""
     return [Replay(*row) for row in await tx.select_for_update(_CLAIM_REPLAYS, {"limit": limit})]
 
 
-async def go_on(tx: Tx, replay: Replay, now_us: int, limit: int) -> None:
-    """Have the next events of a replay delivered, or finish it."""
+async def continue_replay(tx: Tx, replay: Replay, now_us: int, limit: int) -> None:
+    """Add deliveries for the next events of a replay, or finish it."""
     params = {"tenant_id": replay.tenant_id, "endpoint_id": replay.endpoint_id}
-    endpoint = await tx.fetch_one(_WANTED, params)
+    endpoint = await tx.fetch_one(_SUBSCRIBED_TYPES, params)
     until_id = ids.lowest(replay.until if endpoint else 0)
-    left = {"after_id": replay.after_id, "until_id": until_id, "limit": limit}
-    rows = await tx.fetch_all(_EVENTS, {**params, **left})
-    wanted = _types(endpoint["events"]) if endpoint else frozenset()
+    remaining = {"after_id": replay.after_id, "until_id": until_id, "limit": limit}
+    rows = await tx.fetch_all(_EVENTS, {**params, **remaining})
+    types = frozenset(msgspec.json.decode(endpoint["events"]) if endpoint else ())
     deliveries = [
-        New(replay.tenant_id, replay.endpoint_id, row["id"], row["type"])
+        NewDelivery(replay.tenant_id, replay.endpoint_id, row["id"], row["type"])
         for row in rows
-        if row["type"] in wanted
+        if row["type"] in types
     ]
     if deliveries:
         await add(tx, deliveries, now_us)
@@ -104,7 +117,3 @@ async def go_on(tx: Tx, replay: Replay, now_us: int, limit: int) -> None:
         "finished_at": now_us if len(rows) < limit else None,
     }
     await tx.enqueue(_ADVANCE, change)
-
-
-def _types(text: str) -> frozenset[str]:
-    return frozenset(msgspec.json.decode(text))

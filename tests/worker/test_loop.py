@@ -8,7 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from sealdesk.errors import ServiceUnavailable
-from sealdesk.worker import background_loop
+from sealdesk.worker import loop
 from tests.support.databases import POSTGRESQL_ONLY
 from tests.support.service import Service, wait_until
 
@@ -17,14 +17,14 @@ from tests.support.service import Service, wait_until
 def failures(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Exception]]:
     """What goes wrong in the next turns of the loop, one after the other."""
     failures: list[Exception] = []
-    monkeypatch.setattr(background_loop, "PRUNE_EVERY_S", 0.01)
+    monkeypatch.setattr(loop, "PRUNE_EVERY_S", 0.01)
 
     async def fails(state: object) -> int:
         if failures:
             raise failures.pop()
         return 0
 
-    monkeypatch.setattr(background_loop, "prune", fails)
+    monkeypatch.setattr(loop, "prune", fails)
     yield failures
 
 
@@ -39,7 +39,7 @@ def test_loop_goes_on_whatever_goes_wrong(
 
 def test_loop_ends_when_it_is_cancelled(own_service: Service) -> None:
     async def begin_and_cancel() -> bool:
-        task = asyncio.ensure_future(background_loop.run(own_service.state))
+        task = asyncio.ensure_future(loop.run(own_service.state))
         await asyncio.sleep(0.01)
         task.cancel()
         await asyncio.wait([task])
@@ -50,7 +50,7 @@ def test_loop_ends_when_it_is_cancelled(own_service: Service) -> None:
 
 @POSTGRESQL_ONLY
 def test_worker_tells_its_log_what_it_has_done(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background_loop, "TELL_EVERY_S", 0.01)
+    monkeypatch.setattr(loop, "REPORT_EVERY_S", 0.01)
     with capture_logs() as lines:
         start()
         wait_until(lambda: any(line["event"] == "background work" for line in lines))

@@ -1,0 +1,86 @@
+"""Consumers of the event log: each reads all placed events in order, from its own position.
+
+The rooms declare consumers, and the worker runs them (decision 0025). A consumer changes only the
+database, in the transaction that stores its position, so it handles each event exactly once. What
+reaches outside, such as a webhook request or an e-mail, is stored as work to do by that transaction
+and done later.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple, Protocol
+
+from sealdesk.db.engine import Tx
+from sealdesk.event_log import positions, sequencer
+
+_NEXT = """
+SELECT log_position, tenant_id, id, type, object FROM events
+WHERE log_position > :position ORDER BY log_position LIMIT :limit
+"""
+
+
+class LogEvent(NamedTuple):
+    """A placed event. object: as the API shows it, as JSON."""
+
+    log_position: int
+    tenant_id: str
+    id: str
+    type: str
+    object: bytes
+
+
+class Consumer(Protocol):
+    """What a room does with the events of the log."""
+
+    @property
+    def name(self) -> str:
+        """The name of its stored position, which must never change."""
+
+    @property
+    def batch_size(self) -> int:
+        """The most events that it is given for one transaction."""
+
+    async def handle(self, tx: Tx, events: Sequence[LogEvent], now_us: int) -> int:
+        """Handle the events from the first on, as many as fit one transaction; how many.
+
+        The rest is given again in the next transaction.
+        """
+
+    async def recover(self, tx: Tx) -> None:
+        """Make up for events that were pruned before this consumer read them."""
+
+
+async def list_behind(tx: Tx, names: Collection[str]) -> set[str]:
+    """Which of these consumers have events to handle."""
+    stored = await positions.list_positions(tx)
+    end = stored.get(sequencer.NAME, 0)
+    return {name for name in names if stored.get(name, 0) < end}
+
+
+async def hold(tx: Tx, consumer: Consumer) -> bool:
+    """Keep other processes from running this consumer until the transaction ends.
+
+    False when another process runs it.
+    """
+    return await tx.try_lock(f"consumer {consumer.name}")
+
+
+async def run_step(tx: Tx, consumer: Consumer, now_us: int) -> int:
+    """Let a consumer handle its next events, and store its position; how many it was given."""
+    if not await hold(tx, consumer):
+        return 0
+    stored = await positions.list_positions(tx)
+    position, end = stored.get(consumer.name, 0), stored.get(sequencer.NAME, 0)
+    if position >= end:
+        return 0
+    rows = await tx.fetch_all(_NEXT, {"position": position, "limit": consumer.batch_size})
+    events = [LogEvent(*row) for row in rows]
+    if not events:
+        await consumer.recover(tx)
+        await positions.store_position(tx, consumer.name, end)
+        return 0
+    if events[-1].log_position - position != len(events):
+        await consumer.recover(tx)
+    if handled := await consumer.handle(tx, events, now_us):
+        reached = events[handled - 1].log_position
+        await positions.store_position(tx, consumer.name, reached)
+    return len(events)

@@ -1,0 +1,113 @@
+"""The SQL of search documents, whatever they are of: an index brings the statements of its tables.
+
+A document is the text by which a ticket or a customer is found.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from sealdesk.db.engine import Tx
+from sealdesk.event_log.consumers import LogEvent
+from sealdesk.search import rules
+
+_CHANGES = "SELECT total_changes() AS changes"
+
+
+class ObjectKey(NamedTuple):
+    """A ticket or a customer. In their order objects are walked through in a rebuild."""
+
+    tenant_id: str
+    id: str
+
+
+class SearchIndex(NamedTuple):
+    """An index: what is searched in it, as the statements that know its tables.
+
+    name: of its consumer. list_after: objects of all tenants, by key. affected_by: the objects
+    whose documents an event may change. texts_of: the texts of an object. save: changes nothing
+    where the words are the same. remove_words, add_words: FTS5 is told of each change by hand,
+    because its triggers cannot be trusted, and by values: from a SELECT it would write a segment
+    for each row instead of each transaction. merge: merges segments until this many pages are
+    written.
+    """
+
+    name: str
+    list_after: str
+    affected_by: Callable[[Tx, LogEvent], Awaitable[list[str]]]
+    texts_of: Callable[[Tx, ObjectKey], Awaitable[list[str | None]]]
+    last_number: str
+    find: str
+    save: str
+    remove_words: str
+    add_words: str
+    merge: str
+
+
+class Written(NamedTuple):
+    """How many documents were made, and how many characters written: none where nothing changed."""
+
+    documents: int
+    chars: int
+
+
+class About(msgspec.Struct, frozen=True):
+    """The ids in the object of an event."""
+
+    id: str = ""
+    ticket_id: str = ""
+
+
+decode_about = msgspec.json.Decoder(About).decode
+
+
+async def list_after(tx: Tx, index: SearchIndex, key: ObjectKey, limit: int) -> list[ObjectKey]:
+    """The objects that follow a key."""
+    rows = await tx.fetch_all(index.list_after, {**key._asdict(), "limit": limit})
+    return [ObjectKey(*row) for row in rows]
+
+
+async def update(
+    tx: Tx, index: SearchIndex, keys: Sequence[ObjectKey], max_chars: int, *, is_postgres: bool
+) -> Written:
+    """Make the documents of these objects anew, until so many characters are written."""
+    if not keys:
+        return Written(0, 0)
+    row = await tx.fetch_one(index.last_number, {})
+    next_number = 1 if row is None else row["number"] + 1
+    documents: list[dict[str, Any]] = []
+    chars = 0
+    for number, key in enumerate(keys, next_number):
+        if chars >= max_chars:
+            break
+        texts = [text for text in await index.texts_of(tx, key) if text]
+        words = rules.vector_of(texts) if is_postgres else rules.text_of(texts)
+        documents.append({**key._asdict(), "number": number, "words": words})
+        if not is_postgres:
+            chars += await _replace(tx, index, documents[-1])
+    if is_postgres:
+        await tx.execute_many(index.save, documents)
+    return Written(len(documents), chars)
+
+
+async def _replace(tx: Tx, index: SearchIndex, document: dict[str, Any]) -> int:
+    """Replace a document and its words in FTS5; how many characters were written."""
+    stored = await tx.fetch_one(index.find, document)
+    if stored is not None:
+        if stored["words"] == document["words"]:
+            return 0
+        document["number"] = stored["number"]
+        await tx.enqueue(index.remove_words, {**document, "words": stored["words"]})
+    await tx.enqueue(index.save, document)
+    await tx.enqueue(index.add_words, document)
+    return len(document["words"])
+
+
+async def merge(tx: Tx, index: SearchIndex, pages: int) -> bool:
+    """Merge segments of SQLite's index; whether there was anything to merge."""
+    before = await tx.fetch_one(_CHANGES, {})
+    await tx.enqueue(index.merge, {"pages": pages})
+    after = await tx.fetch_one(_CHANGES, {})
+    # The command itself counts as one change (sqlite.org/fts5.html, "The 'merge' Command").
+    return before is not None and after is not None and after["changes"] - before["changes"] > 1

@@ -1,0 +1,28 @@
+"""Runs one step of the worker so that its failure ends nothing else."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import structlog
+
+from sealdesk.errors import ServiceUnavailable
+from sealdesk.state import AppState
+
+_AFTER_FAILURE_S = 0.5
+
+log = structlog.get_logger("sealdesk.worker")
+
+Step = Callable[[AppState], Awaitable[int]]
+
+
+async def attempt(step: Step, state: AppState, name: str = "") -> int:
+    """How much the step did; 0 when it failed, after a pause. name: for the log."""
+    name = name or step.__name__
+    try:
+        return await step(state)
+    except ServiceUnavailable as error:
+        log.warning("worker step must wait", step=name, cause=repr(error.__cause__))
+    except Exception:
+        log.exception("worker step failed", step=name)
+    await asyncio.sleep(_AFTER_FAILURE_S)
+    return 0

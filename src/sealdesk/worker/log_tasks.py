@@ -1,0 +1,84 @@
+"""The tasks of the event log: one places events, and one for each consumer handles them."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple
+
+from sealdesk import ids
+from sealdesk.db.engine import Tx
+from sealdesk.event_log import consumers, sequencer
+from sealdesk.event_log.consumers import Consumer
+from sealdesk.state import AppState
+from sealdesk.worker.attempts import attempt
+
+POLL_EVERY_S = 0.05
+_BATCH_EVENTS = 200
+
+
+class _Backlog(NamedTuple):
+    """oldest_pending_id: of the events without a position. behind: names of consumers."""
+
+    oldest_pending_id: str | None
+    behind: set[str]
+
+
+class ConsumerTask:
+    """Runs one consumer whenever it has events to handle, apart from all others.
+
+    on_progress: called after each step.
+    """
+
+    def __init__(self, consumer: Consumer, on_progress: Callable[[], None]) -> None:
+        self.consumer = consumer
+        self.wakeup = asyncio.Event()
+        self._on_progress = on_progress
+
+    async def run(self, state: AppState) -> None:
+        while True:
+            await self.wakeup.wait()
+            self.wakeup.clear()
+            while await attempt(self._run_step, state, self.consumer.name):
+                self._on_progress()
+
+    async def _run_step(self, state: AppState) -> int:
+        now_us = state.clock.now_us()
+        return await state.database.write(lambda tx: consumers.run_step(tx, self.consumer, now_us))
+
+
+async def keep_placing(state: AppState, tasks: list[ConsumerTask]) -> None:
+    """Place new events, and wake the consumers that have events to handle."""
+    names = [task.consumer.name for task in tasks]
+
+    async def run_step(state: AppState) -> int:
+        backlog = await state.database.read(lambda tx: _look(tx, names))
+        now_us = state.clock.now_us()
+        oldest = backlog.oldest_pending_id
+        oldest_at = ids.instant_of(oldest) if oldest else now_us
+        state.metrics.note_unplaced(max(0, now_us - oldest_at) / 1_000_000)
+        placed = await sequence(state) if oldest else 0
+        for task in tasks:
+            if placed or task.consumer.name in backlog.behind:
+                task.wakeup.set()
+        return placed
+
+    while True:
+        if not await attempt(run_step, state, "sequencer"):
+            await asyncio.sleep(POLL_EVERY_S)
+
+
+async def sequence(state: AppState) -> int:
+    """Place the oldest events that have no position; how many."""
+    return await state.database.write(lambda tx: sequencer.place_pending(tx, _BATCH_EVENTS))
+
+
+async def _look(tx: Tx, names: list[str]) -> _Backlog:
+    oldest = await sequencer.find_oldest_pending(tx)
+    return _Backlog(oldest, await consumers.list_behind(tx, names))
+
+
+async def wait_for(wakeup: asyncio.Event, at_most_s: float) -> None:
+    """Wait until the event is set, or for a time; then it is clear again."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(wakeup.wait(), at_most_s)
+    wakeup.clear()

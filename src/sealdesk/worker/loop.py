@@ -1,0 +1,115 @@
+"""The worker: places events, delivers and indexes them, and prunes old data.
+
+On SQLite it runs inside `serve`, on PostgreSQL in a process of its own.
+"""
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Callable
+
+import structlog
+import uvloop
+
+from sealdesk.clock import Clock
+from sealdesk.db.factory import open_database
+from sealdesk.settings import Settings
+from sealdesk.state import AppState, make_state
+from sealdesk.webhooks.delivery.deliverer import Deliverer
+from sealdesk.webhooks.delivery.fan_out import FanOut
+from sealdesk.webhooks.delivery.replays import continue_replays
+from sealdesk.webhooks.store import deliveries as delivery_store
+from sealdesk.worker import log_tasks
+from sealdesk.worker.attempts import attempt
+from sealdesk.worker.indexer import IndexerLoop
+from sealdesk.worker.log_tasks import ConsumerTask
+from sealdesk.worker.retention import prune
+
+PRUNE_EVERY_S = 60.0
+POLL_EVERY_S = 0.05
+REPORT_EVERY_S = 60.0
+MAX_SHUTDOWN_S = 10
+
+log = structlog.get_logger("sealdesk.worker")
+
+
+def serve(settings: Settings, on_ready: Callable[[], None]) -> None:
+    """Run the worker as its own database role until SIGTERM or SIGINT."""
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_run_until_signal(settings, on_ready))
+
+
+async def _run_until_signal(settings: Settings, on_ready: Callable[[], None]) -> None:
+    url = settings.worker_database_url
+    state = make_state(settings, open_database(settings, name="sealdesk worker", url=url), Clock())
+    running = asyncio.create_task(run(state))
+
+    def stop() -> None:
+        signal.alarm(MAX_SHUTDOWN_S)  # ends the process even if a task hangs
+        running.cancel()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop)
+    on_ready()
+    with contextlib.suppress(asyncio.CancelledError):
+        await running
+    await state.http_client.close()
+    await state.database.close()
+
+
+async def run(state: AppState) -> None:
+    """Run all tasks until cancelled; the failure of a step ends none of them."""
+    delivery = _Delivery(state)
+    consumer_tasks = [ConsumerTask(FanOut(), on_progress=delivery.wakeup.set)]
+    async with asyncio.TaskGroup() as group:
+        group.create_task(delivery.run())
+        for task in consumer_tasks:
+            group.create_task(task.run(state))
+        group.create_task(log_tasks.keep_placing(state, consumer_tasks))
+        group.create_task(IndexerLoop(state).run())
+        group.create_task(_keep_pruning(state))
+        if state.settings.has_worker_process:
+            group.create_task(_keep_reporting(state))
+
+
+class _Delivery:
+    """The task that continues replays and sends due deliveries.
+
+    wakeup: set when the fan-out has made deliveries.
+    """
+
+    def __init__(self, state: AppState) -> None:
+        self.wakeup = asyncio.Event()
+        self._state = state
+        self._deliverer = Deliverer(state)
+        # On SQLite one process delivers: any lease at its start is of a process that was killed.
+        self._has_old_leases = not state.settings.has_worker_process
+
+    async def run(self) -> None:
+        try:
+            while True:
+                if not await attempt(self._run_step, self._state, "delivery"):
+                    await log_tasks.wait_for(self.wakeup, POLL_EVERY_S)
+        finally:
+            await self._deliverer.end()
+
+    async def _run_step(self, state: AppState) -> int:
+        if self._has_old_leases:
+            await state.database.write(delivery_store.end_leases)
+            self._has_old_leases = False
+        now_us = state.clock.now_us()
+        backlog = await state.database.read(lambda tx: delivery_store.look(tx, now_us))
+        done = await attempt(continue_replays, state) if backlog.has_replays else 0
+        return done + await self._deliverer.take(backlog)
+
+
+async def _keep_pruning(state: AppState) -> None:
+    while True:
+        await asyncio.sleep(PRUNE_EVERY_S)
+        await attempt(prune, state)
+
+
+async def _keep_reporting(state: AppState) -> None:
+    while True:
+        await asyncio.sleep(REPORT_EVERY_S)
+        log.info("background work", **state.metrics.background_summary())

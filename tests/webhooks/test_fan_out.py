@@ -1,0 +1,98 @@
+"""The fan-out makes one delivery of each event for each endpoint that subscribes to it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from sealdesk.event_log import sequencer
+from sealdesk.state import AppState
+from sealdesk.webhooks.delivery import fan_out
+from sealdesk.worker import attempts
+from tests.support.client import Key
+from tests.support.feed import EVENTS, record, unplaced
+from tests.support.service import Service, Tenant, wait_until
+from tests.webhooks.stored import stored_endpoint
+
+_DELIVERIES = """
+SELECT endpoint_id, event_type, event_id FROM deliveries WHERE tenant_id = :id ORDER BY id
+"""
+_LOG = "SELECT id FROM events WHERE tenant_id = :id ORDER BY position"
+
+
+def deliveries(tenant: Tenant) -> list[tuple[str, str]]:
+    """(endpoint, event type), in the order in which they were made."""
+    rows = tenant.service.rows(_DELIVERIES, id=tenant.id)
+    return [(row["endpoint_id"], row["event_type"]) for row in rows]
+
+
+@pytest.fixture
+def fast_failures(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(attempts, "_AFTER_FAILURE_S", 0.01)
+    yield
+
+
+def test_an_event_is_delivered_to_the_active_endpoints_that_subscribe_to_it(
+    service: Service, tenant: Tenant
+) -> None:
+    both = stored_endpoint(tenant, "ticket.created", "reply.created").id
+    one = stored_endpoint(tenant, "reply.created").id
+    stored_endpoint(tenant, "reply.created", is_active=False)
+    stored_endpoint(service.tenant(), "reply.created")
+    for kind in ("ticket.created", "reply.created", "webhook.test", "customer.created"):
+        record(tenant, kind)
+    service.settle()
+    assert sorted(deliveries(tenant)) == sorted(
+        [(both, "ticket.created"), (both, "reply.created"), (one, "reply.created")]
+    )
+
+
+def test_many_deliveries_are_made_in_several_steps_and_in_order(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fan_out, "_BATCH_DELIVERIES", 4)
+    endpoints = {stored_endpoint(tenant, "ticket.created").id for _ in range(3)}
+    record(tenant, "ticket.created", 10)
+    tenant.service.settle()
+    log = [row["id"] for row in tenant.service.rows(_LOG, id=tenant.id)]
+    rows = tenant.service.rows(_DELIVERIES, id=tenant.id)
+    for endpoint_id in endpoints:
+        assert [row["event_id"] for row in rows if row["endpoint_id"] == endpoint_id] == log
+
+
+@pytest.mark.usefixtures("fast_failures")
+def test_deliveries_that_cannot_be_made_are_made_later_and_do_not_hold_back_the_feed(
+    own_service: Service,
+) -> None:
+    tenant = own_service.tenant()
+    key: Key = tenant.key()
+    stored_endpoint(tenant, "ticket.created")
+    own_service.settle()
+    own_service.refuse_rows("deliveries")
+    record(tenant, "ticket.created")
+    wait_until(lambda: len(key.get(f"{EVENTS}?type=ticket.created").json()["data"]) == 1)
+    assert deliveries(tenant) == []
+    own_service.take_rows("deliveries")
+    own_service.settle()
+    assert len(deliveries(tenant)) == 1
+
+
+def test_events_of_a_tenant_without_endpoints_are_passed(service: Service, tenant: Tenant) -> None:
+    record(tenant, "ticket.created", 3)
+    service.settle()
+    stored_endpoint(tenant, "ticket.created")
+    record(tenant, "ticket.created")
+    service.settle()
+    assert len(deliveries(tenant)) == 1
+
+
+def test_a_worker_delivers_what_another_has_placed(service: Service, tenant: Tenant) -> None:
+    stored_endpoint(tenant, "ticket.created")
+    with unplaced():  # by the worker of the service
+
+        async def place_and_die(state: AppState) -> int:
+            return await state.database.write(lambda tx: sequencer.place_pending(tx, 200))
+
+        record(tenant, "ticket.created")
+        assert service.in_background(place_and_die) > 0
+        service.settle()
+    assert len(deliveries(tenant)) == 1
