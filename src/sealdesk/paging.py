@@ -8,6 +8,7 @@ import msgspec
 
 from sealdesk.crypto.sealing import KeyRing, UnsealError
 from sealdesk.errors import BadRequest
+from sealdesk.errors.requests import INVALID_CURSOR, MALFORMED_CURSOR
 
 DEFAULT_PER_PAGE = 25
 MAX_PER_PAGE = 100
@@ -55,18 +56,12 @@ def open_cursor(key_ring: KeyRing, listing: Listing, cursor: str) -> Position:
     try:
         contents = _decode(key_ring.open_token(_from_base64url(cursor), _about(listing)))
     except (UnsealError, ValueError) as error:
-        raise BadRequest(
-            "invalid_cursor",
-            "This is not a cursor of this list. Send `meta.next_cursor` of the previous page"
-            " unchanged, to the same path, or leave `cursor` out to begin again.",
-            reason="malformed",
-        ) from error
+        raise BadRequest(MALFORMED_CURSOR, reason="malformed") from error
     changed = _changed_parameters(contents.query, listing.query)
     if changed:
         raise BadRequest(
-            "invalid_cursor",
-            f"The cursor was made by a query with another {' and '.join(changed)}. Go on with"
-            " the filters and order of the first page, or leave `cursor` out to begin again.",
+            INVALID_CURSOR,
+            changed=" and ".join(changed),
             reason="query_changed",
             parameters=changed,
         )

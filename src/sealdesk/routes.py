@@ -2,16 +2,23 @@
 
 from sealdesk.api_keys import api as api_keys
 from sealdesk.api_keys import audit_actions as api_key_audit
+from sealdesk.api_keys import errors as api_key_errors
 from sealdesk.api_keys.debugger import pages as debug_pages
 from sealdesk.api_keys.guard.signed import signed
 from sealdesk.api_keys.pages import keys as key_pages
 from sealdesk.audit_log import audit_actions as audit_log_audit
 from sealdesk.audit_log import pages as audit_pages
 from sealdesk.customers import api as customers
+from sealdesk.customers import errors as customer_errors
 from sealdesk.customers import pages as customers_pages
+from sealdesk.errors import declared_in
+from sealdesk.errors import general as general_errors
+from sealdesk.errors import requests as request_errors
 from sealdesk.feed import api as feed
+from sealdesk.feed import errors as feed_errors
 from sealdesk.identity import api as identity
 from sealdesk.identity import audit_actions as identity_audit
+from sealdesk.identity import errors as identity_errors
 from sealdesk.identity.auth.bearer_guard import administrator, logged_in
 from sealdesk.identity.auth.session_guard import SessionGuard, VisitorGuard
 from sealdesk.identity.pages import account as account_pages
@@ -19,6 +26,7 @@ from sealdesk.identity.pages import login as identity_pages
 from sealdesk.identity.pages import people as people_pages
 from sealdesk.identity.rules import ADMINISTRATORS, ROLES
 from sealdesk.tickets import api as tickets
+from sealdesk.tickets import errors as ticket_errors
 from sealdesk.tickets.pages import bulk as bulk_pages
 from sealdesk.tickets.pages import customer as customer_pages
 from sealdesk.tickets.pages import inbox as inbox_pages
@@ -29,6 +37,7 @@ from sealdesk.web.operation import Open, Route
 from sealdesk.web.pages.site import Site
 from sealdesk.webhooks import api as webhooks
 from sealdesk.webhooks import audit_actions as webhook_audit
+from sealdesk.webhooks import errors as webhook_errors
 from sealdesk.webhooks.pages import deliveries as delivery_pages
 from sealdesk.webhooks.pages import endpoints as webhook_pages
 
@@ -121,7 +130,18 @@ _API: tuple[Route, ...] = (
     Route("GET", "/metrics", status.MetricsGuard(), status.metrics),
 )
 
-_REFERENCE = reference.Reference(_API)
+# The error codes of the API: those that several rooms raise, then those of each room.
+PROBLEM_TYPES = declared_in(
+    request_errors,
+    general_errors,
+    api_key_errors,
+    identity_errors,
+    ticket_errors,
+    customer_errors,
+    feed_errors,
+    webhook_errors,
+)
+_REFERENCE = reference.Reference(_API, PROBLEM_TYPES)
 
 ROUTES: tuple[Route, ...] = (
     *_API,

@@ -373,7 +373,7 @@ def test_a_key_is_revoked_even_when_there_is_no_time_to_count(
     key.get(WHOAMI)
 
     async def busy(*_: object) -> None:
-        raise QueryTooSlow("Later.")
+        raise QueryTooSlow
 
     monkeypatch.setattr(key.service.state.database, "read_unindexed", busy)
     at = f"{HOME}/{key.id}"

@@ -15,6 +15,7 @@ from sealdesk.db.sqlite import database, group_commit
 from sealdesk.db.sqlite.connection import connect, run_now
 from sealdesk.db.sqlite.database import SqliteDatabase
 from sealdesk.errors import BadRequest, ServiceUnavailable
+from sealdesk.errors.requests import MISSING_BODY
 from tests.support.disk import Disk, watched_disk
 
 T = TypeVar("T")
@@ -135,7 +136,7 @@ def test_work_aside_that_fails_leaves_nothing(disk: Disk, path: Path) -> None:
 def test_job_that_fails_leaves_the_others_of_its_group(disk: Disk, path: Path) -> None:
     async def refused(tx: Tx) -> None:
         await _add("refused")(tx)
-        raise BadRequest("malformed_json", "")
+        raise BadRequest(MISSING_BODY)
 
     async def broken(tx: Tx) -> None:
         await _add("broken")(tx)

@@ -9,6 +9,7 @@ import pytest
 
 from sealdesk import ids
 from sealdesk.errors import ServiceUnavailable
+from sealdesk.errors.general import STORAGE_UNAVAILABLE
 from sealdesk.routes import ROUTES
 from sealdesk.server import app
 from sealdesk.web.operation import Open, Route, operation
@@ -180,6 +181,9 @@ def test_no_answer_may_be_taken_for_another_type(service: Service) -> None:
         assert _get(service, target).headers["x-content-type-options"] == "nosniff"
 
 
+_AWAY = STORAGE_UNAVAILABLE.variant("The storage is away.", headers={"retry-after": "7"})
+
+
 @operation("Break", tag="Test")
 async def _break(call: Request) -> Response:
     raise ValueError(SECRET)
@@ -187,7 +191,7 @@ async def _break(call: Request) -> Response:
 
 @operation("Be away", tag="Test")
 async def _be_away(call: Request) -> Response:
-    raise ServiceUnavailable(retry_after_s=7) from OSError(SECRET)
+    raise ServiceUnavailable(_AWAY) from OSError(SECRET)
 
 
 @operation("Response nonsense", tag="Test")

@@ -7,6 +7,7 @@ from msgspec import UNSET
 
 from sealdesk import clock, ids
 from sealdesk.api_keys import rules, store
+from sealdesk.api_keys.errors import CHANGE_OF_EXPIRED_KEY, CHANGE_OF_REVOKED_KEY, KEY_CHANGED
 from sealdesk.api_keys.rules import (
     ApiKey,
     ApiKeyChange,
@@ -18,13 +19,14 @@ from sealdesk.api_keys.rules import (
 from sealdesk.caller import Caller
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, Fault, NotFound, PreconditionFailed, invalid
+from sealdesk.errors import Conflict, Fault, NotFound, PreconditionFailed, gettext_noop, invalid
 from sealdesk.event_log import events
 from sealdesk.paging import PageRequest
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditEntry
 
 _TWINS_AMONG = PageRequest(20, None)
+_NOT_IN_FUTURE = gettext_noop("This must be in the future; it is %(now)s now.")
 
 
 async def create_key(
@@ -136,15 +138,15 @@ async def _hold(tx: Tx, key_id: str) -> None:
 async def _get_live(tx: Tx, tenant_id: str, key_id: str, now_us: int) -> ApiKey:
     key = await get_key(tx, tenant_id, key_id)
     if key.revoked_at is not None:
-        raise Conflict("api_key_revoked", "The key is revoked for good. Create a new one.")
+        raise Conflict(CHANGE_OF_REVOKED_KEY)
     if rules.is_expired(key, now_us):
-        raise Conflict("api_key_expired", "The key has expired. Create a new one.")
+        raise Conflict(CHANGE_OF_EXPIRED_KEY)
     return key
 
 
 def _check_seen(seen: str, now: str) -> None:
     if seen and seen != now:
-        raise PreconditionFailed("version_mismatch", "Somebody else has changed the key meanwhile.")
+        raise PreconditionFailed(KEY_CHANGED)
 
 
 def _with_secret(key: ApiKey, secret: str, key_ring: KeyRing) -> ApiKey:
@@ -176,8 +178,8 @@ def _future(text: str | None, now_us: int) -> int | None:
         return None
     at_us = clock.parse_instant(text)
     if at_us is None or at_us <= now_us:
-        words = f"This must be in the future; it is {clock.iso(now_us)} now."
-        raise invalid([Fault("/expires_at", "expires_at_in_past", words)])
+        values = {"now": clock.iso(now_us)}
+        raise invalid([Fault("/expires_at", "expires_at_in_past", _NOT_IN_FUTURE, values)])
     return at_us
 
 

@@ -6,6 +6,7 @@ import msgspec
 
 from sealdesk import clock
 from sealdesk.api_keys import actions, examples, rules, store
+from sealdesk.api_keys.errors import CHANGE_OF_EXPIRED_KEY, CHANGE_OF_REVOKED_KEY
 from sealdesk.api_keys.guard.signed import SignedProof
 from sealdesk.api_keys.rules import ApiKey, ApiKeyChange, NewApiKey
 from sealdesk.api_keys.store import StoredRefusal
@@ -20,7 +21,7 @@ from sealdesk.web.request import Header, Request, Response
 
 _TAG = "API keys"
 _NO_STORE: Header = (b"cache-control", b"no-store")
-_DEAD = (("api_key_revoked", 409), ("api_key_expired", 409))
+_DEAD = (CHANGE_OF_REVOKED_KEY, CHANGE_OF_EXPIRED_KEY)
 
 
 class Tenant(msgspec.Struct, frozen=True):

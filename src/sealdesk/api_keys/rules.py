@@ -12,6 +12,7 @@ from msgspec import UNSET, Meta, UnsetType
 from sealdesk import clock
 from sealdesk.clock import Iso
 from sealdesk.crypto.sealing import KeyRing
+from sealdesk.errors import Fault, gettext_noop
 from sealdesk.ids import Id
 
 PERMISSIONS = (
@@ -30,31 +31,33 @@ _PREFIX = "tk_live_"
 _CIDR = re.compile(r"[0-9A-Fa-f:.]{2,45}(/[0-9]{1,3})?", re.ASCII)
 
 ReplayProtection = Literal["off", "writes"]
-Found = list[tuple[str, str, str]]
+_NAME_LENGTH = gettext_noop("This must have 1 to 100 characters.")
+_NOT_A_NETWORK = gettext_noop("This is not an address or a network, as in 203.0.113.0/24.")
+_NOT_A_TIME = gettext_noop("This is not an ISO 8601 time, as in 2027-01-31T09:30:00Z.")
 
 
-def _check_name(name: str) -> Found:
+def _check_name(name: str) -> list[Fault]:
     if not 1 <= len(name.strip()) <= 100:
-        return [("", "invalid_length", "This must have 1 to 100 characters.")]
+        return [Fault("", "invalid_length", _NAME_LENGTH)]
     return []
 
 
-def _check_permissions(names: list[str]) -> Found:
+def _check_permissions(names: list[str]) -> list[Fault]:
     return [
-        (
+        Fault(
             f"/{place}",
             "unknown_permission",
-            f"{name[:64]!a} is not a permission. There are {', '.join(PERMISSIONS)}.",
+            "%(name)s is not a permission. There are %(known)s.",
+            {"name": ascii(name[:64]), "known": ", ".join(PERMISSIONS)},
         )
         for place, name in enumerate(names)
         if name not in PERMISSIONS
     ]
 
 
-def _check_networks(cidrs: list[str]) -> Found:
-    text = "This is not an address or a network, as in 203.0.113.0/24."
+def _check_networks(cidrs: list[str]) -> list[Fault]:
     return [
-        (f"/{place}", "invalid_network", text)
+        Fault(f"/{place}", "invalid_network", _NOT_A_NETWORK)
         for place, cidr in enumerate(cidrs)
         if not _is_network(cidr)
     ]
@@ -70,9 +73,9 @@ def _is_network(text: str) -> bool:
     return True
 
 
-def _check_instant(text: str) -> Found:
+def _check_instant(text: str) -> list[Fault]:
     if clock.parse_instant(text) is None:
-        return [("", "invalid_time", "This is not an ISO 8601 time, as in 2027-01-31T09:30:00Z.")]
+        return [Fault("", "invalid_time", _NOT_A_TIME)]
     return []
 
 

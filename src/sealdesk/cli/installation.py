@@ -14,11 +14,13 @@ from sealdesk.db.engine import Database, Work
 from sealdesk.db.factory import open_database
 from sealdesk.db.sqlite.connection import SqliteTx, connect, drive, run_now
 from sealdesk.errors import NotFound
+from sealdesk.errors.general import NOT_FOUND
 from sealdesk.identity import store as identity
 from sealdesk.identity.store import Tenant
 from sealdesk.settings import Settings, from_env, make_private_dir
 
 T = TypeVar("T")
+_NO_SUCH_TENANT = NOT_FOUND.variant("There is no such tenant; sealdesk tenants list shows them.")
 _DRAIN_WAIT_S = 12.0  # a server drains for at most 10 s; the rest is reserve
 
 
@@ -87,7 +89,7 @@ class Installation:
         """Raises NotFound."""
         tenant = self.read(lambda tx: identity.find_tenant(tx, tenant_id))
         if tenant is None:
-            raise NotFound("There is no such tenant; sealdesk tenants list shows them.")
+            raise NotFound(_NO_SUCH_TENANT)
         return tenant
 
 

@@ -15,6 +15,7 @@ from sealdesk.cli.output import JsonOption, print_json, print_table
 from sealdesk.crypto.sealing import UnsealError
 from sealdesk.db.engine import Tx, Work
 from sealdesk.errors import ConfigurationError, NotFound
+from sealdesk.errors.general import NOT_FOUND
 from sealdesk.identity import store as identity
 from sealdesk.identity.store import Tenant
 from sealdesk.paging import PageRequest
@@ -23,6 +24,7 @@ from sealdesk.webhooks import actions as webhooks
 from sealdesk.webhooks.store import endpoints as webhook_store
 
 _PAGE_ROWS = 200
+_NO_SUCH_KEY = NOT_FOUND.variant("There is no such key; sealdesk keys list --tenant ID shows them.")
 ListSealed = Callable[[Tx, str, str, int], Awaitable[Sequence[str]]]
 
 cli = typer.Typer(
@@ -227,7 +229,7 @@ def _get_caller_for_key(installation: Installation, key_id: str) -> Caller:
     for tenant in installation.iterate(_list_tenants_after):
         if installation.read(partial(find_key, tenant.id, key_id), tenant.id) is not None:
             return _system_caller(tenant.id)
-    raise NotFound("There is no such key; sealdesk keys list --tenant ID shows them.")
+    raise NotFound(_NO_SUCH_KEY)
 
 
 async def find_key(tenant_id: str, key_id: str, tx: Tx) -> ApiKey | None:

@@ -34,7 +34,7 @@ def ask_password_hash(from_stdin: bool, forbidden_words: Collection[str], *, opt
         )
     fault = find_fault(password, forbidden_words)
     if fault is not None:
-        raise ConfigurationError(f"{fault[1]} Nothing was changed.")
+        raise ConfigurationError(f"{fault.detail} Nothing was changed.")
     return hash_now(password)
 
 

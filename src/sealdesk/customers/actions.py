@@ -4,6 +4,7 @@ import unicodedata
 
 from sealdesk import ids
 from sealdesk.customers import rules, store
+from sealdesk.customers.errors import CUSTOMER_EMAIL_TAKEN
 from sealdesk.customers.store import Filter
 from sealdesk.customers.types import Customer, CustomerChange, CustomerSummary, NewCustomer
 from sealdesk.db.engine import Tx
@@ -127,11 +128,7 @@ async def _check_email_free(
 ) -> None:
     other = await store.find_by_email(tx, tenant_id, email)
     if other is not None and other.id != except_id:
-        raise Conflict(
-            "customer_email_taken",
-            "A customer with this e-mail address exists; see existing_id.",
-            existing_id=other.id,
-        )
+        raise Conflict(CUSTOMER_EMAIL_TAKEN, existing_id=other.id)
 
 
 async def _record(

@@ -1,9 +1,11 @@
 """Customers as JSON (interface section 4.2)."""
 
 from sealdesk.customers import actions, examples, rules, store
+from sealdesk.customers.errors import CUSTOMER_EMAIL_TAKEN
 from sealdesk.customers.store import Filter
 from sealdesk.customers.types import Customer, CustomerChange, NewCustomer
 from sealdesk.db.engine import Tx
+from sealdesk.errors.general import QUERY_TOO_SLOW
 from sealdesk.resources import emails
 from sealdesk.web import body, conditional, envelope, query
 from sealdesk.web.idempotent import idempotent
@@ -32,7 +34,7 @@ _FILTERS = (
     gives=examples.CUSTOMER,
     is_list=True,
     params=(*_FILTERS, *PAGING),
-    fails=("query_too_slow",),
+    fails=(QUERY_TOO_SLOW,),
 )
 async def list_customers(request: Request) -> Response:
     """Newest first. Filters are joined by "and"."""
@@ -59,7 +61,7 @@ async def list_customers(request: Request) -> Response:
     status=201,
     headers=("idempotency-key",),
     response_headers=("location", "etag"),
-    fails=("customer_email_taken",),
+    fails=(CUSTOMER_EMAIL_TAKEN,),
     example=examples.NEW_CUSTOMER,
 )
 async def create_customer(request: Request) -> Response:
@@ -101,7 +103,7 @@ async def get_customer(request: Request) -> Response:
     gives=examples.CUSTOMER,
     headers=("if-match",),
     response_headers=("etag",),
-    fails=("customer_email_taken",),
+    fails=(CUSTOMER_EMAIL_TAKEN,),
     example=examples.CUSTOMER_CHANGE,
 )
 async def change_customer(request: Request) -> Response:

@@ -8,6 +8,7 @@ import msgspec
 from sealdesk.db.deadline import Deadline, deadline
 from sealdesk.event_log import events
 from sealdesk.feed import examples, rules, store
+from sealdesk.feed.errors import CURSOR_EXPIRED
 from sealdesk.feed.store import Found
 from sealdesk.paging import seal_cursor
 from sealdesk.web import envelope, query
@@ -46,7 +47,7 @@ _PARAMS = (_TYPES, _START, _WAIT)
     is_list=True,
     meta=examples.META,
     params=(*_PARAMS, *PAGING),
-    fails=("cursor_expired",),
+    fails=(CURSOR_EXPIRED,),
 )
 async def list_events(request: Request) -> Response:
     """What happened to tickets, replies and customers in the last 30 days, oldest first. Each type

@@ -8,6 +8,7 @@ import msgspec
 from sealdesk.clock import Iso
 from sealdesk.errors import Forbidden, Gone
 from sealdesk.event_log.events import EventType
+from sealdesk.feed.errors import CURSOR_EXPIRED, EVENT_TYPE_NOT_PERMITTED
 from sealdesk.ids import Id
 
 # Of the permissions of a type one is enough, as to list what it is about (decisions 4).
@@ -63,9 +64,9 @@ def seen(wanted: Sequence[EventType] | None, may: frozenset[str]) -> Sequence[Ev
 def _lacking(kind: EventType, may: frozenset[str]) -> Forbidden:
     needs = NEEDS[kind]
     return Forbidden(
-        "insufficient_permissions",
-        f"Events of type {kind} need the permission {' or '.join(needs)}. Leave the type away, or"
-        " let an administrator change the key.",
+        EVENT_TYPE_NOT_PERMITTED,
+        type=kind,
+        needs=" or ".join(needs),
         required=list(needs),
         granted=sorted(may),
     )
@@ -74,8 +75,4 @@ def _lacking(kind: EventType, may: frozenset[str]) -> Forbidden:
 def check_is_kept(after: int, pruned_position: int) -> None:
     """Raises Gone when events behind this position have been deleted."""
     if after < pruned_position:
-        raise Gone(
-            "cursor_expired",
-            "Events behind this cursor were deleted after 30 days. Begin again with start=latest,"
-            " then read tickets and customers once in full, then go on from its resume_cursor.",
-        )
+        raise Gone(CURSOR_EXPIRED)

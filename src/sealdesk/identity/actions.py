@@ -10,6 +10,15 @@ from sealdesk.caller import SYSTEM, Actor, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, NotFound, TooManyRequests, Unauthorized, invalid
 from sealdesk.identity import rules, store
+from sealdesk.identity.errors import (
+    INVALID_CREDENTIALS,
+    INVALID_RESET_TOKEN,
+    INVALID_TOKEN,
+    NO_SUCH_TENANT,
+    NO_USER_WITH_EMAIL,
+    TOO_MANY_ATTEMPTS,
+    USER_EMAIL_TAKEN,
+)
 from sealdesk.identity.rules import FailureLimit, Role, Token, User
 from sealdesk.identity.store import Tenant
 from sealdesk.records import audit
@@ -30,7 +39,7 @@ class LoginAttempt(NamedTuple):
 async def create_tenant(tx: Tx, name: str, *, actor: Actor, now_us: int) -> Tenant:
     """Raises ValidationFailed for a name that is empty or too long."""
     if not 1 <= len(name.strip()) <= 100:
-        raise invalid([Fault("/name", "invalid_length", "A name has 1 to 100 characters.")])
+        raise invalid([Fault("/name", "invalid_length", rules.NAME_LENGTH)])
     tenant = Tenant(ids.mint(now_us), name.strip(), now_us)
     await tx.set_tenant(tenant.id)
     await store.add_tenant(tx, tenant)
@@ -53,10 +62,10 @@ async def create_user(
 ) -> User:
     """Raises NotFound for an unknown tenant, ValidationFailed, Conflict for a taken address."""
     if await store.find_tenant(tx, tenant_id) is None:
-        raise NotFound("There is no such tenant.")
-    wrong = emails.fault(email)
-    if wrong is not None:
-        raise invalid([Fault("/email", "invalid_email", f"This {wrong}")])
+        raise NotFound(NO_SUCH_TENANT)
+    fault = emails.find_fault(email)
+    if fault is not None:
+        raise invalid([fault._replace(pointer="/email")])
     user = User(
         tenant_id=tenant_id,
         id=ids.mint(now_us),
@@ -69,7 +78,7 @@ async def create_user(
         created_at=now_us,
     )
     if not await store.add(tx, user):
-        raise Conflict("user_email_taken", f"{email} is the address of another user.")
+        raise Conflict(USER_EMAIL_TAKEN, email=email)
     entry = AuditEntry("user.created", actor, address, user.id, {"email": email, "role": role})
     await audit.record(tx, tenant_id, entry, now_us)
     return user
@@ -211,10 +220,7 @@ async def get_reset_user(tx: Tx, token: str, *, now_us: int) -> User:
         await tx.set_tenant(tenant_id)
         user = await store.find(tx, tenant_id, user_id)
     if user is None or not user.is_active:
-        raise rules.unauthorized(
-            "invalid_token",
-            "The reset token was used, has expired, or never was. Ask for a new one.",
-        )
+        raise Unauthorized(INVALID_RESET_TOKEN)
     return user
 
 
@@ -228,7 +234,7 @@ async def get_token_user(tx: Tx, token: Token) -> User:
         or token.issued_at < user.tokens_from
         or await store.is_ended(tx, token.id)
     ):
-        raise rules.unauthorized("invalid_token", "The access token no longer holds. Log in again.")
+        raise Unauthorized(INVALID_TOKEN)
     return user
 
 
@@ -236,13 +242,13 @@ async def get_user_by_email(tx: Tx, email: str) -> User:
     """Raises NotFound."""
     user = await store.find_by_email(tx, email)
     if user is None:
-        raise NotFound(f"There is no user with the address {email}.")
+        raise NotFound(NO_USER_WITH_EMAIL, email=email)
     return user
 
 
 def wrong_credentials() -> Unauthorized:
     """The same error for an unknown address, a wrong password and a deactivated user."""
-    return Unauthorized("invalid_credentials", "The e-mail address or the password is wrong.")
+    return Unauthorized(INVALID_CREDENTIALS)
 
 
 async def _lock(tx: Tx, user: User) -> None:
@@ -255,10 +261,4 @@ def _hash(token: str) -> bytes:
 
 
 def _too_many(wait_s: float) -> TooManyRequests:
-    seconds = max(1, math.ceil(wait_s))
-    return TooManyRequests(
-        "too_many_attempts",
-        f"Too many log-ins failed. Try again in {seconds} s, or ask an administrator for a reset"
-        " link.",
-        headers=(("retry-after", str(seconds)),),
-    )
+    return TooManyRequests(TOO_MANY_ATTEMPTS, wait_s=max(1, math.ceil(wait_s)))

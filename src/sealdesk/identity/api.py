@@ -3,8 +3,11 @@
 import msgspec
 
 from sealdesk.db.engine import Tx
+from sealdesk.errors import Unauthorized
+from sealdesk.errors.general import STORAGE_UNAVAILABLE
 from sealdesk.identity import examples, rules, store
 from sealdesk.identity.auth import login, tokens
+from sealdesk.identity.errors import INVALID_CREDENTIALS, INVALID_TOKEN, TOO_MANY_ATTEMPTS
 from sealdesk.identity.rules import (
     AgentResponse,
     LoggedIn,
@@ -27,7 +30,7 @@ _TAG = "Log-in"
     takes=Login,
     gives=examples.LOGGED_IN,
     response_headers=("cache-control",),
-    fails=("invalid_credentials", "too_many_attempts", "storage_unavailable"),
+    fails=(INVALID_CREDENTIALS, TOO_MANY_ATTEMPTS, STORAGE_UNAVAILABLE),
     example=examples.LOGIN,
 )
 async def log_in(request: Request) -> Response:
@@ -58,7 +61,7 @@ async def me(request: Request) -> Response:
     tag=_TAG,
     takes=PasswordChange,
     status=204,
-    fails=("invalid_credentials", "too_many_attempts"),
+    fails=(INVALID_CREDENTIALS, TOO_MANY_ATTEMPTS),
     example=examples.PASSWORD_CHANGE,
 )
 async def change_password(request: Request) -> Response:
@@ -75,7 +78,7 @@ async def change_password(request: Request) -> Response:
     tag=_TAG,
     takes=PasswordReset,
     status=204,
-    fails=("invalid_token", "storage_unavailable"),
+    fails=(INVALID_TOKEN, STORAGE_UNAVAILABLE),
     example=examples.PASSWORD_RESET,
 )
 async def reset_password(request: Request) -> Response:
@@ -109,5 +112,5 @@ async def _own_user(request: Request) -> User:
         lambda tx: store.find(tx, token.tenant_id, token.user_id), token.tenant_id
     )
     if user is None:
-        raise rules.unauthorized("invalid_token", "The access token no longer holds. Log in again.")
+        raise Unauthorized(INVALID_TOKEN)
     return user

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args
 import msgspec
 from msgspec import Meta
 
-from sealdesk.errors import Unauthorized
+from sealdesk.errors import Fault, gettext_noop
 from sealdesk.ids import Id
 from sealdesk.resources import emails
 
@@ -29,15 +29,15 @@ _BESIDES_OWN_WORDS = 8
 _OWN_WORD_LENGTH = 3
 _WORD = re.compile(r"[^\W_]+")
 
-Faults = list[tuple[str, str, str]]
+NAME_LENGTH = gettext_noop("A name has 1 to 100 characters.")
+_TOO_SHORT = gettext_noop("A password must have at least %(least)s characters.")
 
 Password = Annotated[str, Meta(max_length=MAX_PASSWORD_LENGTH)]
 
 
-def _check_length(password: str) -> Faults:
+def _check_length(password: str) -> list[Fault]:
     if len(password) < MIN_PASSWORD_LENGTH:
-        text = f"A password must have at least {MIN_PASSWORD_LENGTH} characters."
-        return [("", "too_short", text)]
+        return [Fault("", "too_short", _TOO_SHORT, {"least": MIN_PASSWORD_LENGTH})]
     return []
 
 
@@ -108,13 +108,13 @@ class PasswordReset(msgspec.Struct, frozen=True):
         return "PasswordReset(…)"
 
 
-def _check_name(name: str) -> Faults:
-    return [("", "invalid_length", "A name has 1 to 100 characters.")] if not name.strip() else []
+def _check_name(name: str) -> list[Fault]:
+    return [] if name.strip() else [Fault("", "invalid_length", NAME_LENGTH)]
 
 
-def _check_email(email: str) -> Faults:
-    wrong = emails.fault(email)
-    return [("", "invalid_email", f"This {wrong}")] if wrong else []
+def _check_email(email: str) -> list[Fault]:
+    fault = emails.find_fault(email)
+    return [] if fault is None else [fault]
 
 
 class Invitation(msgspec.Struct, frozen=True):
@@ -199,11 +199,6 @@ class Token(NamedTuple):
     role: str
     issued_at: int
     expires_at: int
-
-
-def unauthorized(code: str, detail: str) -> Unauthorized:
-    """A 401 that asks for an access token."""
-    return Unauthorized(code, detail, headers=(("www-authenticate", "Bearer"),))
 
 
 class FailureLimit(msgspec.Struct, frozen=True):

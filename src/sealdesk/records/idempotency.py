@@ -8,6 +8,8 @@ import msgspec
 
 from sealdesk.db.engine import Tx
 from sealdesk.errors import BadRequest, ValidationFailed
+from sealdesk.errors.general import IDEMPOTENCY_KEY_REUSED
+from sealdesk.errors.requests import INVALID_IDEMPOTENCY_KEY
 
 RETENTION_US = 24 * 3600 * 1_000_000
 _KEY = re.compile(r"[\x20-\x7e]{1,255}")
@@ -60,9 +62,7 @@ def read_key(
 ) -> IdempotentRequest:
     """The request with this Idempotency-Key. Raises BadRequest for an invalid key."""
     if _KEY.fullmatch(key) is None:
-        raise BadRequest(
-            "invalid_header", "Idempotency-Key must be 1 to 255 printable ASCII characters."
-        )
+        raise BadRequest(INVALID_IDEMPOTENCY_KEY)
     fingerprint = hashlib.sha256(body).digest()
     return IdempotentRequest(tenant_id, key_id, f"{method} {path} {key}", fingerprint)
 
@@ -84,11 +84,7 @@ async def find(tx: Tx, once: IdempotentRequest, now_us: int) -> StoredResponse |
     if row is None:
         return None
     if row["fingerprint"] != once.fingerprint:
-        raise ValidationFailed(
-            "idempotency_key_reused",
-            "This Idempotency-Key was used for another body within 24 hours. Use a new key for a"
-            " new request, and the same body for a repeated one.",
-        )
+        raise ValidationFailed(IDEMPOTENCY_KEY_REUSED)
     headers = msgspec.json.decode(row["headers"], type=list[tuple[str, str]])
     return StoredResponse(row["status"], row["body"], headers)
 

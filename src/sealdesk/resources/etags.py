@@ -1,6 +1,7 @@
 """ETags of resources, and the check of If-Match (RFC 9110 section 13)."""
 
 from sealdesk.errors import PreconditionFailed
+from sealdesk.errors.general import VERSION_MISMATCH
 
 
 def etag(version: int, part_version: int | None = None) -> str:
@@ -11,9 +12,4 @@ def etag(version: int, part_version: int | None = None) -> str:
 def check_match(if_match: tuple[str, ...] | None, current: str) -> None:
     """Raises PreconditionFailed when If-Match does not name the current ETag."""
     if if_match is not None and "*" not in if_match and current not in if_match:
-        raise PreconditionFailed(
-            "version_mismatch",
-            f"It is {current} now, and If-Match says otherwise. Read it again and repeat the"
-            " change.",
-            current=current,
-        )
+        raise PreconditionFailed(VERSION_MISMATCH, current=current)

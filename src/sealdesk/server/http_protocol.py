@@ -15,6 +15,7 @@ from uvicorn.protocols.http.httptools_impl import (
 )
 
 from sealdesk.errors import ApiError, BadRequest, HeadersTooLarge, RequestTimeout
+from sealdesk.errors.requests import HEADERS_TOO_LARGE, MALFORMED_REQUEST, REQUEST_TIMEOUT
 from sealdesk.web import envelope
 
 MAX_HEADER_BYTES = 16 * 1024
@@ -109,17 +110,14 @@ class Protocol(HttpToolsProtocol):
             self.cycle.keep_alive = False
 
     def send_400_response(self, msg: str) -> None:
-        self._reject(
-            BadRequest("malformed_request", "The request is not HTTP/1.1 that can be read.")
-        )
+        self._reject(BadRequest(MALFORMED_REQUEST))
 
     def time_out(self) -> None:
         """Respond 408 and close: the client took too long to send its request."""
         if self._receiving == "nothing":
             self.transport.close()
             return
-        detail = f"The request did not arrive within {self.timeout_s:g} s. Send it again."
-        self._reject(RequestTimeout("request_timeout", detail))
+        self._reject(RequestTimeout(REQUEST_TIMEOUT, within_s=f"{self.timeout_s:g}"))
 
     def is_idle(self, for_s: float) -> bool:
         """Whether there is no request, and there was none in the last `for_s` seconds."""
@@ -198,9 +196,4 @@ def _encode_problem(error: ApiError) -> bytes:
 
 
 def _headers_too_large() -> HeadersTooLarge:
-    return HeadersTooLarge(
-        "headers_too_large",
-        f"Headers may have {MAX_HEADER_BYTES} bytes and {MAX_HEADERS} lines in all.",
-        max_bytes=MAX_HEADER_BYTES,
-        max_headers=MAX_HEADERS,
-    )
+    return HeadersTooLarge(HEADERS_TOO_LARGE, max_bytes=MAX_HEADER_BYTES, max_headers=MAX_HEADERS)

@@ -11,6 +11,7 @@ from sealdesk.event_log import events
 from sealdesk.paging import PageRequest
 from sealdesk.resources import etags, fields
 from sealdesk.tickets import rules
+from sealdesk.tickets.errors import NEWER_REPLY
 from sealdesk.tickets.store import assignees, history, replies, replying
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.tickets import TicketAndCustomer, TicketView
@@ -109,9 +110,7 @@ async def send_reply(
         tx, caller.tenant_id, ticket_id, newest, is_internal=None, newest_first=True
     )
     if last_seen_id != (listed[0].id if listed else ""):
-        raise PreconditionFailed(
-            "version_mismatch", "There is a newer reply than the one that was seen."
-        )
+        raise PreconditionFailed(NEWER_REPLY)
     written, replied = await _reply(tx, caller, stored, new, now_us)
     if change != TicketChange():
         await _change(tx, caller, replied, change, now_us)

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 from sealdesk.db.engine import Row, Tx
 from sealdesk.errors import NotFound
+from sealdesk.errors.general import QUERY_TOO_SLOW
 from sealdesk.tickets import actions, examples, rules, types
+from sealdesk.tickets.errors import INVALID_TRANSITION, TICKET_CLOSED
 from sealdesk.tickets.store import lists, replies
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.lists import Filter
@@ -47,7 +49,7 @@ _REPLY_FILTERS = (
     gives=examples.TICKET,
     is_list=True,
     params=(*_FILTERS, *PAGING),
-    fails=("query_too_slow",),
+    fails=(QUERY_TOO_SLOW,),
 )
 async def list_tickets(request: Request) -> Response:
     """Newest first. Filters are joined by "and"; `status` and `priority` take several values,
@@ -120,7 +122,7 @@ async def get_ticket(request: Request) -> Response:
     gives=examples.TICKET,
     headers=("if-match",),
     response_headers=("etag",),
-    fails=("invalid_transition",),
+    fails=(INVALID_TRANSITION,),
     example=examples.TICKET_CHANGE,
 )
 async def change_ticket(request: Request) -> Response:
@@ -175,7 +177,7 @@ async def list_replies(request: Request) -> Response:
     gives=examples.REPLY,
     status=201,
     headers=("idempotency-key",),
-    fails=("ticket_closed",),
+    fails=(TICKET_CLOSED,),
     example=examples.NEW_REPLY,
 )
 async def create_reply(request: Request) -> Response:

@@ -8,6 +8,7 @@ from sealdesk.errors import Conflict
 from sealdesk.event_log.events import Changes
 from sealdesk.resources import etags, merge_patch
 from sealdesk.resources.responses import response_builder
+from sealdesk.tickets.errors import INVALID_TRANSITION, TICKET_CLOSED
 from sealdesk.tickets.types import (
     PRIORITIES,
     NewTicket,
@@ -99,9 +100,7 @@ def apply_change(ticket: Ticket, change: TicketChange, now_us: int) -> Ticket:
 def apply_reply(ticket: Ticket, reply: Reply, now_us: int) -> Ticket:
     """The ticket after a reply. Raises Conflict when it is closed."""
     if ticket.status == "closed":
-        raise Conflict(
-            "ticket_closed", 'A closed ticket takes no replies. Set its status to "open" first.'
-        )
+        raise Conflict(TICKET_CLOSED)
     fields: dict[str, Any] = {
         "updated_at": max(now_us, ticket.updated_at),
         "version": ticket.version + 1,
@@ -127,8 +126,9 @@ def _status_fields(ticket: Ticket, status: Status, now_us: int) -> dict[str, Any
     allowed = TRANSITIONS[ticket.status]
     if status not in allowed:
         raise Conflict(
-            "invalid_transition",
-            f"A ticket that is {ticket.status} can only become {', '.join(allowed)}.",
+            INVALID_TRANSITION,
+            status=ticket.status,
+            choices=", ".join(allowed),
             allowed=list(allowed),
         )
     fields: dict[str, Any] = {"status": status}

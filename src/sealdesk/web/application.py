@@ -7,7 +7,9 @@ import structlog
 
 from sealdesk import ids
 from sealdesk.db.deadline import Deadline, deadline
-from sealdesk.errors import ApiError, MethodNotAllowed, NotFound
+from sealdesk.errors import ApiError, InternalError, MethodNotAllowed, NotFound
+from sealdesk.errors.general import NO_SUCH_PATH
+from sealdesk.errors.requests import METHOD_NOT_ALLOWED
 from sealdesk.state import AppState
 from sealdesk.web import envelope
 from sealdesk.web.operation import Route
@@ -61,7 +63,7 @@ class Application:
             log.exception(
                 "a request failed", request_id=request.request_id, kind=type(error).__name__
             )
-            response = await _error_response(request, route, _internal_error())
+            response = await _error_response(request, route, InternalError())
         label = f"{route.method} {route.path}" if route else _UNROUTED
         self._metrics.note(label, response.status, time.perf_counter() - started)
         await _send(request, response, receive, send)
@@ -115,7 +117,7 @@ class _Router:
                 params = (*params, segment)
             node = following
         if node is None or not node.routes:
-            raise NotFound("There is no such path. See /docs for the ones that exist.")
+            raise NotFound(NO_SUCH_PATH)
         route = node.routes.get("GET" if method == "HEAD" else method)
         if route is None:
             raise _wrong_method(method, node.routes)
@@ -124,11 +126,7 @@ class _Router:
 
 def _wrong_method(method: str, routes: dict[str, Route]) -> MethodNotAllowed:
     allowed = sorted({*routes, "HEAD"} if "GET" in routes else routes)
-    return MethodNotAllowed(
-        "method_not_allowed",
-        f"{method} is not available here; {', '.join(allowed)} is.",
-        headers=(("allow", ", ".join(allowed)),),
-    )
+    return MethodNotAllowed(METHOD_NOT_ALLOWED, method=method, allowed=", ".join(allowed))
 
 
 async def _handle(route: Route, request: Request) -> Response:
@@ -149,15 +147,6 @@ async def _error_response(request: Request, route: Route | None, error: ApiError
     if route.guard.scheme == "session" if route else error_pages.prefers_html(request):
         return await error_pages.error_page(request, error)
     return envelope.problem(error, request.path, request.request_id)
-
-
-def _internal_error() -> ApiError:
-    error = ApiError(
-        "internal_error",
-        "The request failed for a reason that is ours. Tell us the request_id.",
-    )
-    error.status = 500
-    return error
 
 
 async def _send(request: Request, response: Response, receive: Receive, send: Send) -> None:

@@ -3,6 +3,7 @@
 import re
 
 from sealdesk.errors import BadRequest
+from sealdesk.errors.requests import INVALID_HEADER
 from sealdesk.web.request import Request, Response
 
 _OPAQUE = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
@@ -30,7 +31,5 @@ def _tags(request: Request, name: bytes) -> tuple[str, ...] | None:
     if text is None:
         return None
     if _TAGS.fullmatch(text) is None:
-        raise BadRequest(
-            "invalid_header", f'{name.decode()} must be entity tags in double quotes, as in "3.1".'
-        )
+        raise BadRequest(INVALID_HEADER, header=name.decode())
     return tuple(_TAG.findall(text))

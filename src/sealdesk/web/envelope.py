@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from sealdesk.errors import CODES, ApiError
+from sealdesk.errors import ApiError
 from sealdesk.web.request import Header, Response
 
 _encode = msgspec.json.Encoder().encode
@@ -49,17 +49,17 @@ def nothing() -> Response:
     return Response(204)
 
 
-def problem(refusal: ApiError, instance: str, request_id: str) -> Response:
-    """The problem document (RFC 9457) of a refusal."""
+def problem(error: ApiError, instance: str, request_id: str) -> Response:
+    """The problem document (RFC 9457) of an error."""
     document = {
-        "type": f"/docs/errors#{refusal.code}",
-        "title": CODES[refusal.code].title,
-        "status": refusal.status,
-        "detail": refusal.detail,
+        "type": f"/docs/errors#{error.code}",
+        "title": error.problem_type.title,
+        "status": error.status,
+        "detail": error.detail,
         "instance": instance,
-        "code": refusal.code,
+        "code": error.code,
         "request_id": request_id,
-        **refusal.members,
+        **error.members,
     }
-    headers = [(name.encode(), value.encode()) for name, value in refusal.headers]
-    return Response(refusal.status, _encode(document), headers, b"application/problem+json")
+    headers = [(name.encode(), value.encode()) for name, value in error.headers]
+    return Response(error.status, _encode(document), headers, b"application/problem+json")

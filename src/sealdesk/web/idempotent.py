@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict
+from sealdesk.errors.general import IDEMPOTENCY_IN_FLIGHT
 from sealdesk.records import idempotency
 from sealdesk.records.idempotency import IdempotentRequest, StoredResponse
 from sealdesk.web.request import Request, Response
@@ -43,7 +44,7 @@ async def _respond_once(
     tx: Tx, once: IdempotentRequest, work: Callable[[Tx], Awaitable[Response]], now_us: int
 ) -> Response:
     if not await tx.try_lock(once.lock_name):
-        raise _in_flight()
+        raise Conflict(IDEMPOTENCY_IN_FLIGHT)
     stored = await idempotency.find(tx, once, now_us)
     if stored is not None:
         headers = [(name.encode(), value.encode()) for name, value in stored.headers]
@@ -53,11 +54,3 @@ async def _respond_once(
     record = StoredResponse(response.status, response.body, kept)
     await idempotency.store(tx, once, record, now_us)
     return response
-
-
-def _in_flight() -> Conflict:
-    return Conflict(
-        "idempotency_in_flight",
-        "A request with this Idempotency-Key is being answered just now. Ask again in a second.",
-        headers=(("retry-after", "1"),),
-    )

@@ -5,6 +5,8 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
+from sealdesk.errors import ProblemType
+from sealdesk.errors.requests import BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
 from sealdesk.web.envelope import PageMeta
 from sealdesk.web.proof import NOTHING_PROVEN, Proof
 from sealdesk.web.query import Param
@@ -20,7 +22,7 @@ class Guard(Protocol):
     """Authenticates and authorises a request before its handler runs.
 
     scheme: how; "session" is for pages. needs: permissions or roles, of which one is enough.
-    fails: the error codes that it refuses with.
+    fails: what it raises. write_fails: what it raises besides for methods other than GET.
     """
 
     @property
@@ -30,7 +32,10 @@ class Guard(Protocol):
     def needs(self) -> tuple[str, ...]: ...
 
     @property
-    def fails(self) -> tuple[str, ...]: ...
+    def fails(self) -> tuple[ProblemType, ...]: ...
+
+    @property
+    def write_fails(self) -> tuple[ProblemType, ...]: ...
 
     async def prove(self, request: Request) -> Proof:
         """Prove who calls, and read the body. Raises ApiError when nothing at all is proven."""
@@ -41,7 +46,8 @@ class Open:
 
     scheme: Literal["none"] = "none"
     needs: tuple[str, ...] = ()
-    fails: tuple[str, ...] = ("body_too_large", "unsupported_media_type")
+    fails: tuple[ProblemType, ...] = (BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE)
+    write_fails: tuple[ProblemType, ...] = ()
 
     async def prove(self, request: Request) -> Proof:
         await request.read_body()
@@ -60,7 +66,7 @@ class Documentation(_Titled, frozen=True, kw_only=True):
     takes: the struct of the body; example: such a body.
     gives: an example of `data`, with is_list of its items; its struct is the documented one.
     meta: an example of `meta` of a list.
-    fails: error codes besides those of the guard, with the status where it is not the usual one.
+    fails: problem types besides those of the guard and those that follow from the other fields.
     headers, response_headers: names in `openapi.headers`, besides those that the guard implies.
     """
 
@@ -71,7 +77,7 @@ class Documentation(_Titled, frozen=True, kw_only=True):
     meta: msgspec.Struct = LAST_PAGE
     status: int = 200
     params: tuple[Param, ...] = ()
-    fails: tuple[str | tuple[str, int], ...] = ()
+    fails: tuple[ProblemType, ...] = ()
     headers: tuple[str, ...] = ()
     response_headers: tuple[str, ...] = ()
     example: Any = None

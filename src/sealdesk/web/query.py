@@ -9,6 +9,13 @@ import msgspec
 
 from sealdesk import clock, ids
 from sealdesk.errors import BadRequest
+from sealdesk.errors.requests import (
+    INVALID_PARAMETER,
+    NO_PARAMETERS,
+    QUERY_HOLDS_NUL,
+    UNKNOWN_PARAMETER,
+    UNREADABLE_QUERY,
+)
 
 MAX_VALUE_LENGTH = 1024
 
@@ -63,9 +70,9 @@ def _decoded(raw: bytes) -> str:
     try:
         text = unquote_to_bytes(raw.replace(b"+", b" ")).decode()
     except UnicodeDecodeError:
-        raise BadRequest("invalid_parameter", "The query is not percent-encoded UTF-8.") from None
+        raise BadRequest(UNREADABLE_QUERY) from None
     if "\0" in text:
-        raise BadRequest("invalid_parameter", "The query holds U+0000.")
+        raise BadRequest(QUERY_HOLDS_NUL)
     return text
 
 
@@ -73,14 +80,15 @@ def _unknown(name: str, known: list[str]) -> BadRequest:
     nearest = difflib.get_close_matches(name, known, n=1)
     hint = f"Did you mean {nearest[0]}?" if nearest else f"There are {', '.join(sorted(known))}."
     return BadRequest(
-        "unknown_parameter",
-        f"There is no parameter {name[:64]!a} here. {hint}" if known else "No parameter is taken.",
+        UNKNOWN_PARAMETER if known else NO_PARAMETERS,
         parameter=name[:64],
+        quoted=ascii(name[:64]),
+        hint=hint,
     )
 
 
 def _invalid(name: str, what: str) -> BadRequest:
-    return BadRequest("invalid_parameter", f"The parameter {name} {what}.", parameter=name)
+    return BadRequest(INVALID_PARAMETER, parameter=name, rule=what)
 
 
 def one_of(name: str, values: Sequence[str], about: str, *, default: str | None = None) -> Param:

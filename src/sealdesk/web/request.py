@@ -11,6 +11,12 @@ from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx, Work
 from sealdesk.errors import BadRequest, ContentTooLarge, UnsupportedMediaType
+from sealdesk.errors.requests import (
+    BODY_TOO_LARGE,
+    CONTENT_ENCODING,
+    REPEATED_HEADER,
+    UNSUPPORTED_MEDIA_TYPE,
+)
 from sealdesk.settings import Network
 from sealdesk.state import AppState
 from sealdesk.web.pages.site import Site
@@ -153,9 +159,7 @@ class Request:
         if value is None:
             return None
         if self.is_repeated(name):
-            raise BadRequest(
-                "invalid_header", f"The header {name.decode()} was sent more than once."
-            )
+            raise BadRequest(REPEATED_HEADER, header=name.decode())
         return value.decode("latin-1").strip(" \t")
 
     def is_repeated(self, name: bytes) -> bool:
@@ -178,14 +182,10 @@ class Request:
         """
         encoding = self.headers.get(b"content-encoding")
         if encoding is not None and encoding.strip().lower() != b"identity":
-            raise UnsupportedMediaType(
-                "unsupported_media_type",
-                "The body must be sent without a Content-Encoding: the signature covers the bytes"
-                " as they travel.",
-            )
+            raise UnsupportedMediaType(CONTENT_ENCODING)
         declared = self.headers.get(b"content-length")
         if declared is not None and int(declared) > MAX_BODY_BYTES:
-            raise _too_large()
+            raise ContentTooLarge(BODY_TOO_LARGE, max_bytes=MAX_BODY_BYTES)
         if declared is None and b"transfer-encoding" not in self.headers:
             return False
         # If reading waits even once, the loop runs this callback first. It costs less than to look
@@ -201,7 +201,7 @@ class Request:
         body: bytes = message.get("body", b"")
         if message["type"] == "http.request" and not message.get("more_body"):
             if len(body) > MAX_BODY_BYTES:
-                raise _too_large()
+                raise ContentTooLarge(BODY_TOO_LARGE, max_bytes=MAX_BODY_BYTES)
             return body
         parts = []
         size = 0
@@ -209,7 +209,7 @@ class Request:
             parts.append(message.get("body", b""))
             size += len(parts[-1])
             if size > MAX_BODY_BYTES:
-                raise _too_large()
+                raise ContentTooLarge(BODY_TOO_LARGE, max_bytes=MAX_BODY_BYTES)
             if not message.get("more_body"):
                 return b"".join(parts)
             message = await self.receive()
@@ -223,10 +223,7 @@ class Request:
         media_type = declared.partition(b";")[0].strip().lower()
         is_patch = self.method == "PATCH" and media_type == b"application/merge-patch+json"
         if media_type != b"application/json" and not is_patch:
-            raise UnsupportedMediaType(
-                "unsupported_media_type",
-                "Send the body with Content-Type: application/json.",
-            )
+            raise UnsupportedMediaType(UNSUPPORTED_MEDIA_TYPE)
 
 
 def new_request_id() -> str:
@@ -260,12 +257,3 @@ def is_within(address: str, networks: tuple[Network, ...]) -> bool:
         return False
     mapped = getattr(ip, "ipv4_mapped", None)
     return any((mapped or ip) in network for network in networks)
-
-
-def _too_large() -> ContentTooLarge:
-    return ContentTooLarge(
-        "body_too_large",
-        f"The body is over {MAX_BODY_BYTES} bytes.",
-        headers=(("connection", "close"),),
-        max_bytes=MAX_BODY_BYTES,
-    )

@@ -9,7 +9,8 @@ import msgspec
 from sealdesk import clock
 from sealdesk.clock import Iso
 from sealdesk.db import schema_version
-from sealdesk.errors import NotFound, ServiceUnavailable
+from sealdesk.errors import NotFound, ProblemType, ServiceUnavailable
+from sealdesk.errors.general import NO_SUCH_PATH, NOT_FOUND, SERVER_STOPPING, STORAGE_UNAVAILABLE
 from sealdesk.rate_limits.limiter import Mode
 from sealdesk.telemetry.metrics import CONTENT_TYPE
 from sealdesk.web import envelope
@@ -71,12 +72,12 @@ async def is_alive(request: Request) -> Response:
     "Is it ready",
     tag=_TAG,
     gives=Readiness("ok", "shared"),
-    fails=("storage_unavailable",),
+    fails=(STORAGE_UNAVAILABLE,),
 )
 async def is_ready(request: Request) -> Response:
     """200 when requests can be served; 503 while it starts, stops, or cannot reach its storage."""
     if request.state.lifetime.is_draining:
-        raise ServiceUnavailable(detail="The server is stopping. Another one may answer.")
+        raise ServiceUnavailable(SERVER_STOPPING)
     await request.state.database.read(schema_version.read_version)
     return envelope.one(Readiness("ok", request.state.limiter.mode))
 
@@ -89,13 +90,14 @@ class MetricsGuard:
 
     scheme: Literal["none"] = "none"
     needs: tuple[str, ...] = ()
-    fails: tuple[str, ...] = ("not_found",)
+    fails: tuple[ProblemType, ...] = (NOT_FOUND,)
+    write_fails: tuple[ProblemType, ...] = ()
 
     async def prove(self, request: Request) -> Proof:
         """Raises NotFound."""
         token = request.state.settings.metrics_token
         if not (_carries(request, token) if token else _is_local(request)):
-            raise NotFound("There is no such path. See /docs for the ones that exist.")
+            raise NotFound(NO_SUCH_PATH)
         return NOTHING_PROVEN
 
 

@@ -5,6 +5,7 @@ import math
 from typing import Any
 
 from sealdesk.errors import BadRequest
+from sealdesk.errors.requests import MALFORMED_JSON, MISSING_BODY
 
 MAX_DEPTH = 32
 _INT64 = range(-(2**63), 2**63)
@@ -13,7 +14,7 @@ _INT64 = range(-(2**63), 2**63)
 def parse(body: bytes) -> Any:
     """The JSON value of a body. Raises Malformed."""
     if not body:
-        raise BadRequest("malformed_json", "This endpoint needs a JSON body and got none.")
+        raise BadRequest(MISSING_BODY)
     try:
         text = body.decode()
         value = _DECODER.decode(text)
@@ -30,8 +31,8 @@ def parse(body: bytes) -> Any:
     return value
 
 
-def _malformed(what: str) -> BadRequest:
-    return BadRequest("malformed_json", f"The body cannot be read as JSON: {what}.")
+def _malformed(reason: str) -> BadRequest:
+    return BadRequest(MALFORMED_JSON, reason=reason)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

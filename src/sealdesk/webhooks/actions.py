@@ -15,6 +15,13 @@ from sealdesk.paging import PageRequest
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditEntry
 from sealdesk.webhooks import rules
+from sealdesk.webhooks.errors import (
+    EVENT_DELETED,
+    REPLAY_IN_PROGRESS,
+    TOO_MANY_WEBHOOKS,
+    WEBHOOK_DISABLED,
+    WEBHOOK_INACTIVE,
+)
 from sealdesk.webhooks.rules import Attempt, Delivery, Endpoint, Replay
 from sealdesk.webhooks.store import endpoints as endpoint_store
 from sealdesk.webhooks.types import (
@@ -133,7 +140,7 @@ async def redeliver(
     endpoint = await _get_active(tx, caller.tenant_id, endpoint_id)
     delivery = await _get_delivery(tx, caller.tenant_id, endpoint_id, delivery_id)
     if await endpoint_store.find_event(tx, caller.tenant_id, delivery.event_id) is None:
-        raise NotFound("The event of this delivery was deleted after 30 days.")
+        raise NotFound(EVENT_DELETED)
     last = await endpoint_store.list_attempts(tx, caller.tenant_id, delivery_id, 1)
     await endpoint_store.ask_again(tx, caller.tenant_id, delivery_id, now_us)
     await endpoint_store.wake(tx, caller.tenant_id, endpoint_id, now_us)
@@ -151,10 +158,7 @@ async def replay(
     await _hold(tx, endpoint_id)
     endpoint = await _get_active(tx, caller.tenant_id, endpoint_id)
     if await endpoint_store.find_open_replay(tx, caller.tenant_id, endpoint_id) is not None:
-        raise Conflict(
-            "replay_in_progress",
-            "A replay to this endpoint is under way. Wait until it has its finished_at.",
-        )
+        raise Conflict(REPLAY_IN_PROGRESS)
     asked = Replay(
         tenant_id=caller.tenant_id,
         id=ids.mint(now_us),
@@ -239,18 +243,13 @@ async def _hold(tx: Tx, endpoint_id: str) -> None:
 async def _check_room(tx: Tx, tenant_id: str) -> None:
     most = rules.MAX_ENDPOINTS
     if len(await endpoint_store.list_endpoints(tx, tenant_id, PageRequest(most - 1, None))) >= most:
-        raise Conflict(
-            "too_many_webhooks",
-            f"There are {most} webhook endpoints, as many as there may be. Delete one first.",
-            limit=most,
-        )
+        raise Conflict(TOO_MANY_WEBHOOKS, limit=most)
 
 
 async def _get_active(tx: Tx, tenant_id: str, endpoint_id: str) -> Endpoint:
     endpoint = await get_webhook(tx, tenant_id, endpoint_id)
     if not endpoint.is_active:
-        what = "paused" if endpoint.disabled_reason is None else "disabled"
-        raise Conflict("webhook_inactive", f"The endpoint is {what}. Activate it first.")
+        raise Conflict(WEBHOOK_INACTIVE if endpoint.disabled_reason is None else WEBHOOK_DISABLED)
     return endpoint
 
 

@@ -11,6 +11,7 @@ from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, ListCall, page, read_list
 from sealdesk.web.request import Header, Request, Response
 from sealdesk.webhooks import actions, endpoint_service, examples, rules
+from sealdesk.webhooks.errors import REPLAY_IN_PROGRESS, TOO_MANY_WEBHOOKS, WEBHOOK_INACTIVE
 from sealdesk.webhooks.rules import Endpoint
 from sealdesk.webhooks.store import endpoints as endpoint_store
 from sealdesk.webhooks.types import (
@@ -52,7 +53,7 @@ async def list_webhooks(request: Request) -> Response:
     gives=examples.CREATED_WEBHOOK,
     status=201,
     response_headers=("location", "cache-control"),
-    fails=("too_many_webhooks",),
+    fails=(TOO_MANY_WEBHOOKS,),
     example=examples.NEW_WEBHOOK,
 )
 async def create_webhook(request: Request) -> Response:
@@ -159,7 +160,7 @@ async def get_delivery(request: Request) -> Response:
     tag=_TAG,
     gives=examples.REDELIVERY,
     status=202,
-    fails=("webhook_inactive",),
+    fails=(WEBHOOK_INACTIVE,),
 )
 async def redeliver(request: Request) -> Response:
     """Sends it again now, whatever became of it before, and again on the whole schedule when that
@@ -181,7 +182,7 @@ async def redeliver(request: Request) -> Response:
     takes=NewReplay,
     gives=examples.REPLAY,
     status=202,
-    fails=("webhook_inactive", "replay_in_progress"),
+    fails=(WEBHOOK_INACTIVE, REPLAY_IN_PROGRESS),
     example=examples.NEW_REPLAY,
 )
 async def replay_events(request: Request) -> Response:

@@ -11,6 +11,7 @@ from sealdesk.http_client import RequestFailed
 from sealdesk.web.request import Request
 from sealdesk.webhooks import actions
 from sealdesk.webhooks.delivery.signed_post import send
+from sealdesk.webhooks.errors import SECRET_UNREADABLE
 from sealdesk.webhooks.types import (
     DeliveryWithAttempts,
     NewWebhook,
@@ -67,9 +68,7 @@ async def try_webhook(request: Request, endpoint_id: str) -> DeliveryWithAttempt
             "a secret cannot be opened: is SEALDESK_MASTER_KEY the right one?",
             webhook_id=endpoint_id,
         )
-        raise ServiceUnavailable(
-            detail="The endpoint's secret cannot be read by this server."
-        ) from error
+        raise ServiceUnavailable(SECRET_UNREADABLE) from error
     return await request.write(
         lambda tx: actions.end_test(tx, endpoint, event_id, attempt, now_us=request.now_us)
     )
@@ -80,4 +79,6 @@ async def _check(request: Request, url: str) -> None:
     try:
         await request.state.http_client.check(url)
     except RequestFailed as unsent:
-        raise invalid([Fault("/url", unsent.cause, unsent.text)]) from unsent
+        raise invalid(
+            [Fault("/url", unsent.cause, "%(reason)s", {"reason": unsent.text})]
+        ) from unsent

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET
 
 from sealdesk import clock
-from sealdesk.errors import Fault
+from sealdesk.errors import Fault, gettext_noop
 from sealdesk.event_log import events
 from sealdesk.webhooks.types import (
     SUBSCRIBABLE,
@@ -29,6 +29,9 @@ OLD_SECRET_US = 24 * 3600 * 1_000_000
 REPLAYED_US = events.KEPT_US
 SHOWN_ANSWER_BYTES = 2048
 SHOWN_ATTEMPTS = 100
+_TOO_OLD = gettext_noop("Events are kept for 30 days, since %(oldest)s.")
+_NOT_AFTER_SINCE = gettext_noop("This must be later than since.")
+_IN_FUTURE = "This must not be in the future; it is %(now)s now."
 
 
 class Endpoint(msgspec.Struct, frozen=True):
@@ -151,12 +154,11 @@ def faults_of_range(since: int, until: int, now_us: int) -> list[Fault]:
     faults = []
     if since < now_us - REPLAYED_US:
         oldest = clock.iso(now_us - REPLAYED_US)
-        faults.append(Fault("/since", "too_old", f"Events are kept for 30 days, since {oldest}."))
+        faults.append(Fault("/since", "too_old", _TOO_OLD, {"oldest": oldest}))
     if until <= since:
-        faults.append(Fault("/until", "not_after_since", "This must be later than since."))
+        faults.append(Fault("/until", "not_after_since", _NOT_AFTER_SINCE))
     if until > now_us:
-        words = f"This must not be in the future; it is {clock.iso(now_us)} now."
-        faults.append(Fault("/until", "in_future", words))
+        faults.append(Fault("/until", "in_future", _IN_FUTURE, {"now": clock.iso(now_us)}))
     return faults
 
 

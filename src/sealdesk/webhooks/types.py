@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from sealdesk import clock
 from sealdesk.clock import Iso
+from sealdesk.errors import Fault
 from sealdesk.event_log import events
 from sealdesk.ids import Id
 
@@ -17,14 +18,19 @@ URL_LENGTH = 2048
 DisabledReason = Literal["gone", "failing"]
 DeliveryStatus = Literal["pending", "succeeded", "failed"]
 DELIVERY_STATUSES: tuple[str, ...] = get_args(DeliveryStatus)
-Found = list[tuple[str, str, str]]
+_NOT_A_TIME = "This is not an ISO 8601 time, as in 2026-03-01T09:30:00Z."
 
 
-def _check_events(names: list[str]) -> Found:
+def _check_events(names: list[str]) -> list[Fault]:
     if not names:
-        return [("", "too_few", "Name at least one event type.")]
+        return [Fault("", "too_few", "Name at least one event type.")]
     return [
-        (f"/{place}", "unknown_event_type", f"{name[:64]!a} is not an event type. {_hint(name)}")
+        Fault(
+            f"/{place}",
+            "unknown_event_type",
+            "%(name)s is not an event type. %(hint)s",
+            {"name": ascii(name[:64]), "hint": _hint(name)},
+        )
         for place, name in enumerate(names)
         if name not in SUBSCRIBABLE
     ]
@@ -36,9 +42,9 @@ def _hint(name: str) -> str:
     return f"{guess}There are {', '.join(SUBSCRIBABLE)}."
 
 
-def _check_instant(text: str) -> Found:
+def _check_instant(text: str) -> list[Fault]:
     if clock.parse_instant(text) is None:
-        return [("", "invalid_time", "This is not an ISO 8601 time, as in 2026-03-01T09:30:00Z.")]
+        return [Fault("", "invalid_time", _NOT_A_TIME)]
     return []
 
 

@@ -92,7 +92,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a common password is taken",
         "identity/auth/passwords.py",
-        '("common_password", _TOO_COMMON) if _is_common(password) else None',
+        'Fault("/new", "common_password", _TOO_COMMON) if _is_common(password) else None',
         "None",
         (f"{_NEW_PASSWORDS}::test_a_common_password_is_refused_and_the_old_one_stays",),
     ),

@@ -10,6 +10,7 @@ from sealdesk.api_keys import rules, store
 from sealdesk.api_keys.debugger import comparison, parsing
 from sealdesk.api_keys.debugger.comparison import Verdict
 from sealdesk.api_keys.debugger.parsing import Pasted
+from sealdesk.api_keys.errors import SECRET_UNREADABLE
 from sealdesk.api_keys.rules import ApiKey
 from sealdesk.api_keys.store import StoredRefusal
 from sealdesk.crypto.sealing import UnsealError
@@ -98,9 +99,7 @@ def _secret_of(request: Request, key: ApiKey) -> str | None:
         return request.state.key_ring.open(key.sealed_secret, rules.seal_context(key))
     except UnsealError as error:
         log.error("a secret cannot be opened: is SEALDESK_MASTER_KEY the right one?", key_id=key.id)
-        raise ServiceUnavailable(
-            detail="The key's secret cannot be read by this server."
-        ) from error
+        raise ServiceUnavailable(SECRET_UNREADABLE) from error
 
 
 def _blank(request: Request) -> Pasted:

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import msgspec
 import structlog
 
-from sealdesk.api_keys import rules, store
+from sealdesk.api_keys import errors, rules, store
 from sealdesk.api_keys.guard import refusals
 from sealdesk.api_keys.rules import ApiKey
 from sealdesk.caller import Actor, Caller
@@ -17,7 +17,9 @@ from sealdesk.crypto import signing
 from sealdesk.crypto.sealing import UnsealError
 from sealdesk.crypto.signing import Signed
 from sealdesk.db.engine import Tx
-from sealdesk.errors import ApiError, ServiceUnavailable, Unauthorized
+from sealdesk.errors import ApiError, Forbidden, ServiceUnavailable, TooManyRequests, Unauthorized
+from sealdesk.errors.general import INSUFFICIENT_PERMISSIONS, STORAGE_UNAVAILABLE
+from sealdesk.errors.requests import BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
 from sealdesk.rate_limits.limiter import RateState
 from sealdesk.settings import Network
 from sealdesk.telemetry.key_usage import KeyUse
@@ -27,19 +29,19 @@ from sealdesk.web.request import Header, Request, is_within
 _HEADERS = (b"x-api-key", b"x-api-signature", b"x-api-timestamp")
 _WRITES = ("POST", "PATCH", "DELETE")
 _FAILS = (
-    "missing_credentials",
-    "malformed_credentials",
-    "timestamp_not_seconds",
-    "timestamp_out_of_range",
-    "invalid_api_key",
-    "api_key_revoked",
-    "api_key_expired",
-    "invalid_signature",
-    "ip_not_allowed",
-    "rate_limit_exceeded",
-    "body_too_large",
-    "unsupported_media_type",
-    "storage_unavailable",
+    errors.MISSING_CREDENTIALS,
+    errors.MALFORMED_CREDENTIALS,
+    errors.TIMESTAMP_NOT_SECONDS,
+    errors.TIMESTAMP_OUT_OF_RANGE,
+    errors.INVALID_API_KEY,
+    errors.API_KEY_REVOKED,
+    errors.API_KEY_EXPIRED,
+    errors.INVALID_SIGNATURE,
+    errors.IP_NOT_ALLOWED,
+    errors.RATE_LIMIT_EXCEEDED,
+    BODY_TOO_LARGE,
+    UNSUPPORTED_MEDIA_TYPE,
+    STORAGE_UNAVAILABLE,
 )
 
 log = structlog.get_logger("sealdesk.api_keys")
@@ -76,10 +78,11 @@ class SignedGuard:
     """The guard of the external API: a valid signature, and one of the permissions `needs`."""
 
     scheme: Literal["hmac"] = "hmac"
+    write_fails = (errors.SIGNATURE_REPLAYED,)
 
     def __init__(self, needs: tuple[str, ...]) -> None:
         self.needs = needs
-        self.fails = (*_FAILS, "insufficient_permissions") if needs else _FAILS
+        self.fails = (*_FAILS, INSUFFICIENT_PERMISSIONS) if needs else _FAILS
 
     async def prove(self, request: Request) -> Proof:
         """Raises ContentTooLarge, UnsupportedMediaType, ServiceUnavailable."""
@@ -90,7 +93,7 @@ class SignedGuard:
         await _record_use(request, key)
         if not _is_allowed_address(request, key):
             return await refusals.record(
-                request, key, refusals.address_not_allowed(request.address)
+                request, key, Forbidden(errors.IP_NOT_ALLOWED, address=request.address)
             )
         rate = await request.state.limiter.take(key.id, key.rate_limit)
         permission, refusal = "", None
@@ -124,7 +127,7 @@ class SignedGuard:
         key = await _get_usable_key(request, headers)
         _check_signature(request, key, headers)
         if not _is_allowed_address(request, key):
-            raise refusals.address_not_allowed(request.address)
+            raise Forbidden(errors.IP_NOT_ALLOWED, address=request.address)
         permission = self._get_permission(key)
         return msgspec.structs.replace(
             request.proof,
@@ -160,13 +163,13 @@ def read_signature_headers(request: Request) -> SignatureHeaders:
     for name in _HEADERS:
         value = request.headers.get(name)
         if value is None:
-            raise refusals.missing_header(name)
+            raise Unauthorized(errors.MISSING_CREDENTIALS, header=name.decode())
         if request.is_repeated(name):
-            raise refusals.repeated_header(name)
+            raise Unauthorized(errors.REPEATED_CREDENTIALS, header=name.decode())
         values.append(value.strip(b" \t"))
     api_key, signature, timestamp = values
     if signing.API_KEY.fullmatch(api_key) is None:
-        raise refusals.malformed_api_key()
+        raise Unauthorized(errors.MALFORMED_API_KEY)
     if signing.SIGNATURE.fullmatch(signature) is None:
         raise refusals.malformed_signature(signature)
     if signing.TIMESTAMP.fullmatch(timestamp) is None:
@@ -206,8 +209,7 @@ def _open_secret(request: Request, key: ApiKey) -> str:
         return rules.open_secret(key, request.state.key_ring)
     except UnsealError as error:
         log.error("a secret cannot be opened: is SEALDESK_MASTER_KEY the right one?", key_id=key.id)
-        detail = "The key's secret cannot be read by this server."
-        raise ServiceUnavailable(detail=detail) from error
+        raise ServiceUnavailable(errors.SECRET_UNREADABLE) from error
 
 
 async def _protect_from_replay(
@@ -219,12 +221,12 @@ async def _protect_from_replay(
 
     async def use_signature(tx: Tx) -> None:
         if not await store.use_signature(tx, key.tenant_id, key.id, signature, forget_at):
-            raise refusals.signature_replayed()
+            raise Unauthorized(errors.SIGNATURE_REPLAYED)
 
     if await request.state.database.read(
         lambda tx: store.is_signature_used(tx, key.tenant_id, key.id, signature), key.tenant_id
     ):
-        raise refusals.signature_replayed()
+        raise Unauthorized(errors.SIGNATURE_REPLAYED)
     return use_signature
 
 
@@ -256,7 +258,8 @@ def _caller(request: Request, key: ApiKey) -> Caller:
 
 def _check_rate(rate: RateState) -> None:
     if not rate.accepted:
-        raise refusals.rate_limit_exceeded(rate.limit, max(1, _whole_seconds(rate.retry_after_s)))
+        wait_s = max(1, _whole_seconds(rate.retry_after_s))
+        raise TooManyRequests(errors.RATE_LIMIT_EXCEEDED, limit=rate.limit, wait_s=wait_s)
 
 
 def _rate_headers(rate: RateState, now_us: int) -> tuple[Header, ...]:

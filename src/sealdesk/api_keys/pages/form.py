@@ -79,7 +79,7 @@ def faults(refusal: ValidationFailed, typed: Typed) -> dict[str, str]:
         is_instant = clock.parse_instant(typed["expires_at"]) is not None
         past, missing = gettext("This must be in the future."), gettext("Choose a date and a time.")
         found["expires_at"] = past if is_instant else missing
-    places = [fault["pointer"].removeprefix("/allowed_ips/") for fault in refusal.members["errors"]]
+    places = [fault.pointer.removeprefix("/allowed_ips/") for fault in refusal.faults]
     wrong = [_lines(typed["allowed_ips"])[int(place)] for place in places if place.isdigit()]
     if wrong:
         found["allowed_ips"] += f" ({', '.join(wrong)})"

@@ -234,7 +234,7 @@ async def _form(
         request, f"api_keys/{template}", refusal.status if refusal else status,
         typed=typed, twin=twin,
         faults=key_form.faults(refusal, typed) if isinstance(refusal, ValidationFailed) else {},
-        wrong=translate(refusal.detail) if isinstance(refusal, Conflict) else "",
+        wrong=translate(refusal) if isinstance(refusal, Conflict) else "",
         is_stale=isinstance(refusal, PreconditionFailed),
         known=rules.PERMISSIONS,
         key=None if key is None else _told(key, request.now_us),

@@ -17,6 +17,7 @@ from sealdesk.db.postgres import errors
 from sealdesk.db.postgres.pool import Pool
 from sealdesk.db.postgres.transaction import BeginOptions, PostgresTx
 from sealdesk.errors import QueryTooSlow, ServiceUnavailable
+from sealdesk.errors.general import QUERY_TOO_SLOW, TOO_MANY_SLOW_QUERIES
 
 T = TypeVar("T")
 CONNECT_S = 2.0
@@ -87,14 +88,14 @@ class PostgresDatabase:
 
     async def read_unindexed(self, work: Work[T], tenant_id: str | None = None) -> T:
         if self._slow_read_count >= _MAX_SLOW_READS:
-            raise QueryTooSlow("Too many queries that no index serves are waiting.")
+            raise QueryTooSlow(TOO_MANY_SLOW_QUERIES)
         self._slow_read_count += 1
         try:
             async with self._slow_read_slots:
                 return await self._run(work, tenant_id, self._slow_read_options, is_write=False)
         except ServiceUnavailable as error:
             if isinstance(error.__cause__, asyncpg.QueryCanceledError):
-                raise QueryTooSlow(f"The query took more than {SLOW_READ_LIMIT_S:g} s.") from error
+                raise QueryTooSlow(QUERY_TOO_SLOW, limit_s=f"{SLOW_READ_LIMIT_S:g}") from error
             raise
         finally:
             self._slow_read_count -= 1

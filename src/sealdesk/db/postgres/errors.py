@@ -4,6 +4,7 @@ import asyncpg
 
 from sealdesk.db.engine import SerializationConflict
 from sealdesk.errors import ServiceUnavailable
+from sealdesk.errors.general import COMMIT_UNKNOWN, TOO_MANY_CONFLICTS
 
 # Another transaction was first, or the schema changed under a prepared statement.
 RETRYABLE = (
@@ -71,15 +72,12 @@ def unavailable(error: BaseException) -> ServiceUnavailable:
 
 def commit_outcome_unknown(error: BaseException) -> ServiceUnavailable:
     """The connection closed between COMMIT and its reply."""
-    response = ServiceUnavailable(
-        detail="The database went away while it was storing this. Whether it was stored is not"
-        " known: repeat the request with the same Idempotency-Key, or look first."
-    )
+    response = ServiceUnavailable(COMMIT_UNKNOWN)
     response.__cause__ = error
     return response
 
 
 def contention(error: BaseException) -> ServiceUnavailable:
-    response = ServiceUnavailable(detail="Too many change this at the same time. Try again.")
+    response = ServiceUnavailable(TOO_MANY_CONFLICTS)
     response.__cause__ = error
     return response

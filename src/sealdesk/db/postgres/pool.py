@@ -14,6 +14,7 @@ from asyncpg import Connection, PostgresError
 
 from sealdesk.db import deadline
 from sealdesk.errors import ServiceUnavailable
+from sealdesk.errors.general import NO_FREE_CONNECTION
 
 _CLOSE_S = 2.0
 
@@ -114,6 +115,4 @@ class Pool:
 
 def _time_out(future: "asyncio.Future[Connection | None]") -> None:
     if not future.done():
-        future.set_exception(
-            ServiceUnavailable(detail="All connections to the database are in use. Try again.")
-        )
+        future.set_exception(ServiceUnavailable(NO_FREE_CONNECTION))

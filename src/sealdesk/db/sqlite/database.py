@@ -15,6 +15,7 @@ from sealdesk.db.engine import Work
 from sealdesk.db.sqlite.connection import SqliteTx, connect, drive
 from sealdesk.db.sqlite.group_commit import Writer
 from sealdesk.errors import QueryTooSlow, ServiceUnavailable
+from sealdesk.errors.general import QUERY_TOO_SLOW, TOO_MANY_SLOW_QUERIES
 
 T = TypeVar("T")
 SLOW_READ_LIMIT_S = 2.0  # decisions 9
@@ -58,7 +59,7 @@ class SqliteDatabase:
 
     async def read_unindexed(self, work: Work[T], tenant_id: str | None = None) -> T:
         if self._slow_read_count >= _MAX_SLOW_READS:
-            raise QueryTooSlow("Too many queries that no index serves are waiting.")
+            raise QueryTooSlow(TOO_MANY_SLOW_QUERIES)
         self._slow_read_count += 1
         try:
             loop = asyncio.get_running_loop()
@@ -77,7 +78,7 @@ class SqliteDatabase:
             return drive(work(SqliteTx(self._slow_reader)))
         except sqlite3.OperationalError as error:
             if "interrupted" in str(error):
-                raise QueryTooSlow(f"The query took more than {SLOW_READ_LIMIT_S:g} s.") from error
+                raise QueryTooSlow(QUERY_TOO_SLOW, limit_s=f"{SLOW_READ_LIMIT_S:g}") from error
             raise ServiceUnavailable from error
         except sqlite3.Error as error:
             raise ServiceUnavailable from error

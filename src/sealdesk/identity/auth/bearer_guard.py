@@ -5,9 +5,19 @@ from typing import Literal
 from sealdesk import ids
 from sealdesk.caller import Actor, Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Forbidden, NotFound
+from sealdesk.errors import Forbidden, NotFound, ProblemType
+from sealdesk.errors.general import NOT_FOUND, STORAGE_UNAVAILABLE
+from sealdesk.errors.requests import BODY_TOO_LARGE, INVALID_HEADER, UNSUPPORTED_MEDIA_TYPE
 from sealdesk.identity import rules, store
 from sealdesk.identity.auth import login, tokens
+from sealdesk.identity.errors import (
+    FOREIGN_TENANT,
+    INSUFFICIENT_ROLE,
+    INVALID_TOKEN,
+    JWT_REQUIRED,
+    NO_TENANT_OF_HEADER,
+    TOKEN_EXPIRED,
+)
 from sealdesk.identity.rules import User
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditEntry
@@ -15,14 +25,14 @@ from sealdesk.web.proof import Proof
 from sealdesk.web.request import Request
 
 _FAILS = (
-    "invalid_header",
-    "jwt_required",
-    "invalid_token",
-    "token_expired",
-    "insufficient_role",
-    "body_too_large",
-    "unsupported_media_type",
-    "storage_unavailable",
+    INVALID_HEADER,
+    JWT_REQUIRED,
+    INVALID_TOKEN,
+    TOKEN_EXPIRED,
+    INSUFFICIENT_ROLE,
+    BODY_TOO_LARGE,
+    UNSUPPORTED_MEDIA_TYPE,
+    STORAGE_UNAVAILABLE,
 )
 
 
@@ -33,11 +43,12 @@ class BearerGuard:
     """
 
     scheme: Literal["jwt"] = "jwt"
+    write_fails: tuple[ProblemType, ...] = ()
 
     def __init__(self, needs: tuple[str, ...], *, own_account: bool) -> None:
         self.needs = needs
         # A super admin may name a tenant that does not exist.
-        self.fails = _FAILS if own_account else (*_FAILS, "not_found")
+        self.fails = _FAILS if own_account else (*_FAILS, NOT_FOUND)
         self._own_account = own_account
 
     async def prove(self, request: Request) -> Proof:
@@ -45,9 +56,7 @@ class BearerGuard:
         token = tokens.read(request)
         user = await login.get_user(request, token)
         if user.role not in self.needs:
-            raise _wrong_role(
-                f"This needs the role {' or '.join(self.needs)}; yours is {user.role}."
-            )
+            raise Forbidden(INSUFFICIENT_ROLE, needs=" or ".join(self.needs), role=user.role)
         tenant_id = await self._get_tenant_id(request, user)
         if await request.read_body():
             # The user may have been deactivated while the body arrived.
@@ -62,11 +71,11 @@ class BearerGuard:
         if wanted is None or wanted == user.tenant_id:
             return user.tenant_id
         if user.role != "super_admin":
-            raise _wrong_role("x-tenant-id may only name your own tenant.")
+            raise Forbidden(FOREIGN_TENANT)
         if self._own_account:
             return user.tenant_id
         if not ids.is_canonical(wanted):
-            raise _no_such_tenant()
+            raise NotFound(NO_TENANT_OF_HEADER)
         await request.state.database.write(
             lambda tx: _record_visit(tx, request, user, wanted), wanted
         )
@@ -85,16 +94,8 @@ def logged_in() -> BearerGuard:
 
 async def _record_visit(tx: Tx, request: Request, user: User, tenant_id: str) -> None:
     if await store.find_tenant(tx, tenant_id) is None:
-        raise _no_such_tenant()
+        raise NotFound(NO_TENANT_OF_HEADER)
     actor = Actor("user", user.id, user.name)
     details = {"method": request.method, "path": request.path}
     entry = AuditEntry("super_admin.acted", actor, request.address, None, details)
     await audit.record(tx, tenant_id, entry, request.now_us)
-
-
-def _no_such_tenant() -> NotFound:
-    return NotFound("There is no such tenant; see x-tenant-id.")
-
-
-def _wrong_role(detail: str) -> Forbidden:
-    return Forbidden("insufficient_role", detail)

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerifyMismatchError
 
-from sealdesk.errors import Fault, invalid
+from sealdesk.errors import Fault, gettext_noop, invalid
 from sealdesk.identity import rules
 
 _HASHER = PasswordHasher(time_cost=1, memory_cost=47104, parallelism=1)  # ASVS 5.0, appendix C
@@ -17,11 +17,11 @@ _UNKNOWN_USER_HASH = (
     "$argon2id$v=19$m=47104,t=1,p=1"
     "$wrE5HpC9xm3t63pUdvkiWw$gjmbyiki/DhBVLjZrb41nK6Se1JfgHb7ilvoXYDSocU"
 )
-_TOO_NEAR = (
+_TOO_NEAR = gettext_noop(
     "This is little else than a name or the e-mail address, which are guessed first. Besides them"
     " a password must have at least 8 letters or digits."
 )
-_TOO_COMMON = (
+_TOO_COMMON = gettext_noop(
     "This is one of the common passwords, which are guessed first. Take one of your own, such as"
     " four words that do not belong together."
 )
@@ -32,11 +32,11 @@ def hash_now(password: str) -> str:
     return _HASHER.hash(password)
 
 
-def find_fault(password: str, own_words: Collection[str]) -> tuple[str, str] | None:
-    """The code and the text of what is wrong with a new password; None when it is good."""
+def find_fault(password: str, own_words: Collection[str]) -> Fault | None:
+    """What is wrong with a new password that is easily guessed."""
     if rules.is_own(password, own_words):
-        return "own_name", _TOO_NEAR
-    return ("common_password", _TOO_COMMON) if _is_common(password) else None
+        return Fault("/new", "own_name", _TOO_NEAR)
+    return Fault("/new", "common_password", _TOO_COMMON) if _is_common(password) else None
 
 
 async def hash_new(password: str, own_words: Collection[str]) -> str:
@@ -56,7 +56,7 @@ async def is_right(password: str, password_hash: str | None) -> bool:
 def _hash_new_now(password: str, own_words: Collection[str]) -> str:
     fault = find_fault(password, own_words)
     if fault is not None:
-        raise invalid([Fault("/new", *fault)])
+        raise invalid([fault])
     return hash_now(password)
 
 

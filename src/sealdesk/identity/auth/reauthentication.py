@@ -35,7 +35,7 @@ async def confirm(request: Request, user: User, token: Token, proof: Proof) -> P
         except (ValidationFailed, Unauthorized) as wrong:
             error, text = wrong, gettext("That is not your password.")
         except TooManyRequests as too_many:
-            error, text = too_many, translate(too_many.detail)
+            error, text = too_many, translate(too_many)
     return _refuse_writes(proof, session.visitor(request, user, token, text), error)
 
 
@@ -52,7 +52,9 @@ async def _begin_session(request: Request, user: User, token: Token, proof: Proo
 
 
 def _refuse_writes(proof: Proof, visitor: Visitor, error: ApiError | None) -> Proof:
-    refusal = invalid([Fault(f"/{_FIELD}", "required", visitor.password_error)])
+    refusal = invalid(
+        [Fault(f"/{_FIELD}", "required", "%(text)s", {"text": visitor.password_error})]
+    )
     headers = proof.response_headers
     if error is not None:
         refusal.status = error.status

@@ -2,8 +2,10 @@
 
 import hmac
 
+from sealdesk.errors import Unauthorized
 from sealdesk.identity import rules
 from sealdesk.identity.auth import tokens
+from sealdesk.identity.errors import SESSION_REQUIRED
 from sealdesk.identity.rules import Token, User
 from sealdesk.web.proof import Visitor
 from sealdesk.web.request import Header, Request
@@ -22,7 +24,7 @@ def get(request: Request) -> Token:
     """The session's token. Raises Unauthorized unless there is one that has not expired."""
     access_token = find(request)
     if access_token is None:
-        raise rules.unauthorized("jwt_required", "Log in.")
+        raise Unauthorized(SESSION_REQUIRED)
     return tokens.decode(access_token, request.state.settings.jwt_secret, request.now_us)
 
 

@@ -6,8 +6,9 @@ from typing import Literal
 import msgspec
 
 from sealdesk.caller import Actor, Caller
-from sealdesk.errors import ApiError, Forbidden, Unauthorized
+from sealdesk.errors import ApiError, Forbidden, ProblemType, Unauthorized
 from sealdesk.identity.auth import login, reauthentication, session
+from sealdesk.identity.errors import PAGE_NEEDS_ROLE
 from sealdesk.identity.rules import Token, User
 from sealdesk.web.pages import forms
 from sealdesk.web.proof import NOTHING_PROVEN, Proof
@@ -21,7 +22,8 @@ class SessionGuard:
     """
 
     scheme: Literal["session"] = "session"
-    fails: tuple[str, ...] = ()
+    fails: tuple[ProblemType, ...] = ()
+    write_fails: tuple[ProblemType, ...] = ()
 
     def __init__(self, needs: tuple[str, ...], *, needs_reauthentication: bool = False) -> None:
         self.needs = needs
@@ -38,7 +40,7 @@ class SessionGuard:
         user, proof = await _load_session(request, token)
         try:
             if user.role not in self.needs:
-                raise Forbidden("insufficient_role", f"This needs {' or '.join(self.needs)}.")
+                raise Forbidden(PAGE_NEEDS_ROLE, needs=" or ".join(self.needs))
             if is_form:
                 proof = await self._check_form(request, user, token, proof)
         except ApiError as error:
@@ -60,7 +62,8 @@ class VisitorGuard:
 
     scheme: Literal["session"] = "session"
     needs: tuple[str, ...] = ()
-    fails: tuple[str, ...] = ()
+    fails: tuple[ProblemType, ...] = ()
+    write_fails: tuple[ProblemType, ...] = ()
 
     async def prove(self, request: Request) -> Proof:
         """Raises Forbidden, ContentTooLarge, UnsupportedMediaType."""

@@ -4,6 +4,7 @@ from typing import Any
 
 from sealdesk.errors import Unauthorized
 from sealdesk.identity import rules
+from sealdesk.identity.errors import FOREIGN_TOKEN, JWT_REQUIRED, NOT_A_BEARER_TOKEN, TOKEN_EXPIRED
 from sealdesk.identity.rules import Token, User
 from sealdesk.web.request import Request
 
@@ -24,14 +25,10 @@ def read(request: Request) -> Token:
     """The bearer token of a request. Raises Unauthorized unless it is valid."""
     header = request.headers.get(b"authorization")
     if header is None or request.is_repeated(b"authorization"):
-        raise rules.unauthorized(
-            "jwt_required", "Log in with POST /api/v1/auth/login and send Authorization: Bearer …"
-        )
+        raise Unauthorized(JWT_REQUIRED)
     scheme, _, text = header.decode("latin-1").strip().partition(" ")
     if scheme.lower() != "bearer":
-        raise rules.unauthorized(
-            "jwt_required", "Authorization must be Bearer and an access token."
-        )
+        raise Unauthorized(NOT_A_BEARER_TOKEN)
     return decode(text.strip(), request.state.settings.jwt_secret, request.now_us)
 
 
@@ -51,10 +48,10 @@ def decode(text: str, secret: bytes, now_us: int) -> Token:
         )
     # A header nested a thousand levels deep ends in a RecursionError.
     except (jwt.InvalidTokenError, RecursionError) as error:
-        raise _invalid() from error
+        raise Unauthorized(FOREIGN_TOKEN) from error
     token = _token(claims)
     if token.expires_at <= now_us:
-        raise rules.unauthorized("token_expired", "The access token has expired. Log in again.")
+        raise Unauthorized(TOKEN_EXPIRED)
     return token
 
 
@@ -64,9 +61,5 @@ def _token(claims: dict[str, Any]) -> Token:
     are_texts = all(isinstance(text, str) for text in texts)
     are_times = all(isinstance(at, int | float) and 0 <= at < _MAX_TIME_S for at in times)
     if not (are_texts and are_times):
-        raise _invalid()
+        raise Unauthorized(FOREIGN_TOKEN)
     return Token(*texts, *(round(at * 1_000_000) for at in times))
-
-
-def _invalid() -> Unauthorized:
-    return rules.unauthorized("invalid_token", "The access token is not one of ours. Log in.")

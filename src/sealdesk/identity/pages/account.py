@@ -53,7 +53,7 @@ async def change_password(request: Request) -> Response:
         wrong = gettext("That is not your current password.")
         return await _account(request, refusal, {"current": wrong})
     except TooManyRequests as refusal:
-        return await _account(request, refusal, {"current": translate(refusal.detail)})
+        return await _account(request, refusal, {"current": translate(refusal)})
     token = login.access_token(request, user, login_at)
     return render.redirect(
         request, f"{return_paths.ACCOUNT}?changed=password", session.begin(request, token)

@@ -80,7 +80,7 @@ async def reset(request: Request) -> Response:
     except ValidationFailed as refusal:
         return await _reset_again(request, refusal, forms.faults_by_field(refusal), token)
     except Unauthorized as refusal:
-        return await _reset_again(request, refusal, {"token": translate(refusal.detail)}, token)
+        return await _reset_again(request, refusal, {"token": translate(refusal)}, token)
     return await render.page(request, "identity/reset_done.html")
 
 
@@ -123,7 +123,7 @@ def _words(refusal: ApiError) -> str:
     if isinstance(refusal, ServiceUnavailable):
         return gettext("The storage cannot be reached right now. Try again in a moment.")
     is_long = isinstance(refusal, ValidationFailed)
-    return gettext("That is too long.") if is_long else translate(refusal.detail)
+    return gettext("That is too long.") if is_long else translate(refusal)
 
 
 def _carried(request: Request, form: Form) -> Resubmission | None:

@@ -199,8 +199,4 @@ async def _link(request: Request, user: User, token: str, status: int) -> Respon
 
 
 def _words(refusal: ApiError | None) -> str:
-    return (
-        ""
-        if refusal is None or isinstance(refusal, ValidationFailed)
-        else translate(refusal.detail)
-    )
+    return "" if refusal is None or isinstance(refusal, ValidationFailed) else translate(refusal)

@@ -6,6 +6,12 @@ from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Forbidden, NotFound
 from sealdesk.identity import actions, rules, store
+from sealdesk.identity.errors import (
+    LAST_ADMINISTRATOR,
+    ROLE_ABOVE_OWN,
+    SUPER_ADMIN_ONLY,
+    USER_INACTIVE,
+)
 from sealdesk.identity.rules import ADMINISTRATORS, Invitation, Role, User
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditEntry
@@ -46,7 +52,7 @@ async def make_link(tx: Tx, caller: Caller, user_id: str, *, now_us: int) -> tup
     """
     user = await _lock_user(tx, caller, user_id)
     if not user.is_active:
-        raise Conflict("user_inactive", "Reactivate them first: a link would let nobody in.")
+        raise Conflict(USER_INACTIVE)
     return user, await _make_link(tx, caller, user, now_us=now_us)
 
 
@@ -112,22 +118,19 @@ async def _lock_user(tx: Tx, caller: Caller, user_id: str) -> User:
     await tx.lock(f"people {caller.tenant_id}")
     user = await get_user(tx, caller, user_id)
     if user.role not in rules.assignable_roles(caller.may):
-        raise Forbidden("insufficient_role", "Only a super_admin can change a super_admin.")
+        raise Forbidden(SUPER_ADMIN_ONLY)
     return user
 
 
 def _check_role(caller: Caller, role: Role) -> None:
     if role not in rules.assignable_roles(caller.may):
-        raise Forbidden("insufficient_role", "You cannot give a role above your own.")
+        raise Forbidden(ROLE_ABOVE_OWN)
 
 
 async def _check_not_last(tx: Tx, user: User) -> None:
     """Raises Conflict when the tenant has no other administrator."""
     if user.role in ADMINISTRATORS and not await store.has_other_administrator(tx, user):
-        raise Conflict(
-            "last_administrator",
-            "Nobody else can administer this desk. Make somebody else an administrator first.",
-        )
+        raise Conflict(LAST_ADMINISTRATOR)
 
 
 async def _make_link(tx: Tx, caller: Caller, user: User, *, now_us: int) -> str:

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 import sealdesk
-from sealdesk.web.openapi import problems as openapi_problems
+from sealdesk.errors import ProblemType
+from sealdesk.web.openapi import problems as problem_documents
 from sealdesk.web.openapi.headers import OF_ANSWERS, RATE_LIMIT, parameter, response_headers
 from sealdesk.web.openapi.schemas import Schema, components, ref
 from sealdesk.web.operation import Operation, Route
@@ -52,7 +53,7 @@ _SECURITY: dict[str, list[dict[str, list[str]]]] = {
 }
 
 
-def document(routes: Sequence[Route]) -> dict[str, Any]:
+def document(routes: Sequence[Route], problem_types: Sequence[ProblemType]) -> dict[str, Any]:
     """The whole document as JSON values."""
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
@@ -69,7 +70,8 @@ def document(routes: Sequence[Route]) -> dict[str, Any]:
         "tags": [{"name": name, "description": about} for name, about in _TAGS.items()],
         "paths": paths,
         "components": {
-            "schemas": _schemas([route.operation for route in routes]),
+            "schemas": _schemas([route.operation for route in routes])
+            | problem_documents.schemas(routes, problem_types),
             "headers": OF_ANSWERS,
             "securitySchemes": _security_schemes(),
         },
@@ -98,7 +100,7 @@ def _schemas(operations: Sequence[Operation]) -> dict[str, Schema]:
             for name, field in schemas[_name(ref(shape))]["properties"].items():
                 if "description" in told.get(name, {}):
                     field.setdefault("description", told[name]["description"])
-    return schemas | openapi_problems.schemas()
+    return schemas
 
 
 def _name(reference: Schema) -> str:
@@ -114,7 +116,7 @@ def _operation(route: Route) -> dict[str, Any]:
         "description": _description(route),
         "security": _SECURITY[route.guard.scheme],
         "parameters": list(_parameters(route)),
-        "responses": _success(route) | openapi_problems.responses(route, example_path(route)),
+        "responses": _success(route) | problem_documents.responses(route, example_path(route)),
     }
     if route.guard.needs:
         found["x-required-permissions"] = list(route.guard.needs)

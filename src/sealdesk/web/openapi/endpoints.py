@@ -7,6 +7,7 @@ from functools import cache
 
 import msgspec
 
+from sealdesk.errors import ProblemType
 from sealdesk.web import conditional
 from sealdesk.web.operation import Operation, Route, operation
 from sealdesk.web.request import Header, Request, Response
@@ -31,8 +32,9 @@ class Reference:
     imported then: only readers of the documentation pay for it, not every start.
     """
 
-    def __init__(self, routes: Sequence[Route]) -> None:
+    def __init__(self, routes: Sequence[Route], problem_types: Sequence[ProblemType]) -> None:
         self._routes = routes
+        self._problem_types = problem_types
         self._openapi = cache(self._make_openapi)
         self._page = cache(self._make_page)
         self._errors = cache(self._make_errors)
@@ -52,7 +54,7 @@ class Reference:
     def _make_openapi(self) -> bytes:
         from sealdesk.web.openapi import document as openapi
 
-        return msgspec.json.encode(openapi.document(self._routes))
+        return msgspec.json.encode(openapi.document(self._routes, self._problem_types))
 
     def _make_page(self) -> bytes:
         from sealdesk.web.openapi import html as reference_page
@@ -62,7 +64,7 @@ class Reference:
     def _make_errors(self) -> bytes:
         from sealdesk.web.openapi import html as reference_page
 
-        return reference_page.errors()
+        return reference_page.errors(self._problem_types)
 
 
 def _served(

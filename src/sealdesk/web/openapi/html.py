@@ -3,17 +3,17 @@
 import html
 import json
 import re
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
-from sealdesk.errors import CODES
+from sealdesk.errors import ProblemType
 from sealdesk.web.openapi.fields import Field, fields_of, kind_of, rules_of
 from sealdesk.web.openapi.headers import RATE_LIMIT
 from sealdesk.web.openapi.problems import example
-from sealdesk.web.problems import PROBLEMS
 
 Json = dict[str, Any]
 _METHODS = ("get", "post", "patch", "put", "delete")
@@ -31,17 +31,15 @@ def reference(document: Json) -> bytes:
     return page.render(document=document, tags=tags, permissions=_permissions(tags)).encode()
 
 
-def errors() -> bytes:
+def errors(problem_types: Sequence[ProblemType]) -> bytes:
     """All error codes by status, each in a section of its own."""
     by_status: dict[int, list[Json]] = {}
-    for code, (status, title) in CODES.items():
+    for problem_type in problem_types:
         shown = {
-            "code": code,
-            "title": title,
-            "problem": PROBLEMS[code],
-            "example": example(code, status, None, "/api/v1/external/tickets"),
+            "problem": problem_type,
+            "example": example(problem_type, None, "/api/v1/external/tickets"),
         }
-        by_status.setdefault(status, []).append(shown)
+        by_status.setdefault(problem_type.status, []).append(shown)
     page = _environment().get_template("errors.html")
     return page.render(by_status=dict(sorted(by_status.items()))).encode()
 

@@ -1,93 +1,105 @@
-"""Which problems an operation can answer with, and what each of them looks like."""
+"""Which problem documents an operation can answer with, and what each of them looks like."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from sealdesk.errors import CODES, ApiError
+from sealdesk.errors import ApiError, ProblemType
+from sealdesk.errors.general import (
+    IDEMPOTENCY_IN_FLIGHT,
+    IDEMPOTENCY_KEY_REUSED,
+    INSUFFICIENT_PERMISSIONS,
+    INTERNAL_ERROR,
+    NOT_FOUND,
+    VALIDATION_FAILED,
+    VERSION_MISMATCH,
+)
+from sealdesk.errors.requests import (
+    HEADERS_TOO_LARGE,
+    INVALID_CURSOR,
+    INVALID_HEADER,
+    INVALID_PARAMETER,
+    MALFORMED_JSON,
+    MALFORMED_REQUEST,
+    REQUEST_TIMEOUT,
+    UNKNOWN_PARAMETER,
+)
 from sealdesk.web import body
-from sealdesk.web.openapi.headers import RATE_LIMIT, response_headers
+from sealdesk.web.openapi.headers import OF_ANSWERS, RATE_LIMIT, response_headers
 from sealdesk.web.openapi.schemas import Schema
 from sealdesk.web.operation import Route
-from sealdesk.web.problems import PROBLEMS
 
-_ANY_TIME = ("malformed_request", "request_timeout", "headers_too_large", "internal_error")
-_OF_HEADERS = {
-    "idempotency-key": ("invalid_header", "idempotency_in_flight", "idempotency_key_reused"),
-    "if-match": ("invalid_header", "version_mismatch"),
-    "if-none-match": ("invalid_header",),
+_OF_EVERY_ROUTE = (MALFORMED_REQUEST, REQUEST_TIMEOUT, HEADERS_TOO_LARGE, INTERNAL_ERROR)
+_OF_REQUEST_HEADERS: dict[str, tuple[ProblemType, ...]] = {
+    "idempotency-key": (INVALID_HEADER, IDEMPOTENCY_IN_FLIGHT, IDEMPOTENCY_KEY_REUSED),
+    "if-match": (INVALID_HEADER, VERSION_MISMATCH),
+    "if-none-match": (INVALID_HEADER,),
 }
-_UNCHARGED = (401, 408, 413, 431)
+# These responses come before the rate limit is read.
+_WITHOUT_RATE_LIMIT = (401, 408, 413, 431)
 REQUEST_ID = "9f1c2b3a4d5e6f7081920a1b"
 
-Refused = tuple[str, int]
+
+def problem_types_of(route: Route) -> list[ProblemType]:
+    """The problem types that a route can answer with, by status."""
+    guard = route.guard
+    found = [*_OF_EVERY_ROUTE, *guard.fails, *_implied(route), *route.operation.fails]
+    if route.method != "GET":
+        found += guard.write_fails
+    distinct = {(each.code, each.status): each for each in found}
+    return sorted(distinct.values(), key=lambda each: each.status)
 
 
-def problems_of(route: Route) -> list[Refused]:
-    """The codes that a row can be refused with, each with its status; in the order of CODES."""
-    operation = route.operation
-    refused = {
-        (code, CODES[code].status) for code in (*_ANY_TIME, *route.guard.fails, *_implied(route))
-    }
-    for item in operation.fails:
-        refused.add((item, CODES[item].status) if isinstance(item, str) else item)
-    order = list(CODES)
-    return sorted(refused, key=lambda item: (item[1], order.index(item[0])))
-
-
-def _implied(route: Route) -> list[str]:
+def _implied(route: Route) -> list[ProblemType]:
     """What follows from what an operation takes."""
     operation = route.operation
-    codes = [code for name in operation.headers for code in _OF_HEADERS[name]]
+    found = [each for name in operation.headers for each in _OF_REQUEST_HEADERS[name]]
     if "{" in route.path:
-        codes.append("not_found")
+        found.append(NOT_FOUND)
     if operation.takes is not None:
-        codes += ["malformed_json", "validation_failed"]
+        found += [MALFORMED_JSON, VALIDATION_FAILED]
     if operation.params:
-        codes += ["invalid_parameter", "unknown_parameter"]
+        found += [INVALID_PARAMETER, UNKNOWN_PARAMETER]
     if any(param.name == "cursor" for param in operation.params):
-        codes.append("invalid_cursor")
-    if route.guard.scheme == "hmac" and route.method != "GET":
-        codes.append("signature_replayed")
-    return codes
+        found.append(INVALID_CURSOR)
+    return found
 
 
 def responses(route: Route, path: str) -> dict[str, Any]:
-    """The response objects of all refusals of a row by status. path: of the examples."""
-    by_status: dict[int, list[str]] = {}
-    for code, status in problems_of(route):
-        by_status.setdefault(status, []).append(code)
+    """The response objects of all errors of a route by status. path: of the examples."""
+    by_status: dict[int, list[ProblemType]] = {}
+    for problem_type in problem_types_of(route):
+        by_status.setdefault(problem_type.status, []).append(problem_type)
     return {
-        str(status): _response(route, path, status, codes) for status, codes in by_status.items()
+        str(status): _response(route, path, status, found) for status, found in by_status.items()
     }
 
 
-def _response(route: Route, path: str, status: int, codes: list[str]) -> dict[str, Any]:
-    refs = [{"$ref": f"#/components/schemas/{problem_name(code)}"} for code in codes]
+def _response(route: Route, path: str, status: int, found: list[ProblemType]) -> dict[str, Any]:
+    refs = [{"$ref": f"#/components/schemas/{problem_name(each.code)}"} for each in found]
     return {
-        "description": "; ".join(f"`{code}`: {CODES[code].title}" for code in codes) + ".",
-        "headers": _headers(route, status, codes),
+        "description": "; ".join(f"`{each.code}`: {each.title}" for each in found) + ".",
+        "headers": _headers(route, status, found),
         "content": {
             "application/problem+json": {
                 "schema": refs[0] if len(refs) == 1 else {"oneOf": refs},
                 "examples": {
-                    code: {
-                        "summary": CODES[code].title,
-                        "value": example(code, status, route, path),
-                    }
-                    for code in codes
+                    each.code: {"summary": each.title, "value": example(each, route, path)}
+                    for each in found
                 },
             }
         },
     }
 
 
-def _headers(route: Route, status: int, codes: list[str]) -> dict[str, Any]:
-    named = [set(PROBLEMS[code].headers) for code in codes]
-    always = set.intersection(*named)
-    budget = RATE_LIMIT if route.guard.scheme == "hmac" and status not in _UNCHARGED else ()
-    sometimes = set.union(*named) - always
-    return response_headers(("x-request-id", *sorted(always)), (*sorted(sometimes), *budget))
+def _headers(route: Route, status: int, found: list[ProblemType]) -> dict[str, Any]:
+    named = [each.headers.keys() & OF_ANSWERS.keys() for each in found]
+    always = set.intersection(*map(set, named))
+    sometimes = set.union(*map(set, named)) - always
+    is_charged = route.guard.scheme == "hmac" and status not in _WITHOUT_RATE_LIMIT
+    rate_limit = RATE_LIMIT if is_charged else ()
+    return response_headers(("x-request-id", *sorted(always)), (*sorted(sometimes), *rate_limit))
 
 
 def problem_name(code: str) -> str:
@@ -95,20 +107,23 @@ def problem_name(code: str) -> str:
     return code.title().replace("_", "") + "Problem"
 
 
-def schemas() -> dict[str, Schema]:
-    """The closed schema of each code's problem document."""
-    return {problem_name(code): _schema(code) for code in CODES}
+def schemas(routes: Sequence[Route], problem_types: Sequence[ProblemType]) -> dict[str, Schema]:
+    """The closed schema of the problem document of each code, with its statuses."""
+    statuses = {each.code: {each.status} for each in problem_types}
+    for route in routes:
+        for each in problem_types_of(route):
+            statuses[each.code].add(each.status)
+    return {
+        problem_name(each.code): _schema(each, sorted(statuses[each.code]))
+        for each in problem_types
+    }
 
 
-def _schema(code: str) -> Schema:
-    problem = PROBLEMS[code]
-    statuses = [
-        CODES[code].status,
-        *([409] if code in ("api_key_revoked", "api_key_expired") else []),
-    ]
+def _schema(problem_type: ProblemType, statuses: list[int]) -> Schema:
+    code, example_members = problem_type.code, problem_type.members_of(problem_type.example)
     common: dict[str, Schema] = {
         "type": {"const": f"/docs/errors#{code}"},
-        "title": {"const": CODES[code].title},
+        "title": {"const": problem_type.title},
         "status": {"type": "integer", "enum": statuses},
         "detail": {"type": "string"},
         "instance": {"type": "string"},
@@ -117,16 +132,16 @@ def _schema(code: str) -> Schema:
     }
     return {
         "title": problem_name(code),
-        "description": problem.means,
+        "description": problem_type.meaning,
         "type": "object",
-        "properties": common | {name: _like(value) for name, value in problem.members.items()},
-        "required": [*common, *(["errors"] if "errors" in problem.members else [])],
+        "properties": common | {name: _like(value) for name, value in example_members.items()},
+        "required": [*common, *(["errors"] if "errors" in example_members else [])],
         "additionalProperties": False,
     }
 
 
 def _like(value: Any) -> Schema:
-    """The closed schema of what an example shows."""
+    """The closed schema of an example value."""
     if isinstance(value, dict):
         properties = {name: _like(member) for name, member in value.items()}
         return {
@@ -140,35 +155,40 @@ def _like(value: Any) -> Schema:
     return {"type": "integer" if isinstance(value, int) else "string"}
 
 
-def example(code: str, status: int, route: Route | None, path: str) -> dict[str, Any]:
-    """A problem document as this row would give it."""
-    problem = PROBLEMS[code]
-    detail, members = problem.detail, dict(problem.members)
-    takes = None if route is None else route.operation.takes
-    if route is not None and takes is not None and code == "validation_failed":
-        refusal = _refusal_of_body(route.operation.example, takes)
-        detail, members = refusal.detail, refusal.members
-    elif route is not None and code == "insufficient_permissions":
-        needs = list(route.guard.needs)
-        detail = detail.replace("tickets:write", " or ".join(needs))
-        members = {"required": needs, "granted": []}
+def example(problem_type: ProblemType, route: Route | None, path: str) -> dict[str, Any]:
+    """A problem document as this route would give it."""
+    detail, members = _example_of(problem_type, route)
     return {
-        "type": f"/docs/errors#{code}",
-        "title": CODES[code].title,
-        "status": status,
+        "type": f"/docs/errors#{problem_type.code}",
+        "title": problem_type.title,
+        "status": problem_type.status,
         "detail": detail,
         "instance": path,
-        "code": code,
+        "code": problem_type.code,
         "request_id": REQUEST_ID,
         **members,
     }
 
 
-def _refusal_of_body(taken: dict[str, Any], takes: type[msgspec.Struct]) -> ApiError:
+def _example_of(problem_type: ProblemType, route: Route | None) -> tuple[str, dict[str, Any]]:
+    """The detail and the further members."""
+    values = problem_type.example
+    if route is not None and problem_type.code == INSUFFICIENT_PERMISSIONS.code:
+        needs = list(route.guard.needs)
+        values = {"needs": " or ".join(needs), "required": needs, "granted": []}
+    elif (
+        route is not None and route.operation.takes and problem_type.code == VALIDATION_FAILED.code
+    ):
+        error = _error_of_body(route.operation.example, route.operation.takes)
+        return error.detail, error.members
+    return problem_type.detail(values), problem_type.members_of(values)
+
+
+def _error_of_body(taken: dict[str, Any], takes: type[msgspec.Struct]) -> ApiError:
     """What the service itself says when the first field of a body is a number."""
     first = next(iter(taken))
     try:
         body.convert({**taken, first: 0}, takes)
-    except ApiError as refusal:
-        return refusal
+    except ApiError as error:
+        return error
     raise ValueError(f"{takes.__name__} takes a number as {first}")

@@ -3,7 +3,8 @@
 from typing import NamedTuple
 from urllib.parse import quote
 
-from sealdesk.errors import CODES, ApiError, Unauthorized
+from sealdesk.errors import ApiError, Unauthorized
+from sealdesk.errors.general import FOREIGN_FORM, STORAGE_UNAVAILABLE
 from sealdesk.web.pages import language, render, resubmission, return_paths
 from sealdesk.web.pages.i18n import gettext_noop
 from sealdesk.web.pages.messages import translate
@@ -16,52 +17,6 @@ class _ErrorText(NamedTuple):
     advice: str
 
 
-_ERROR_TEXTS = {
-    "insufficient_role": _ErrorText(
-        gettext_noop("This page is for administrators"),
-        gettext_noop(
-            "Your log-in is fine, but this is not yours to change. Ask an administrator of your"
-            " desk."
-        ),
-    ),
-    "foreign_form": _ErrorText(
-        gettext_noop("That form is out of date"),
-        gettext_noop(
-            "It was not sent from a page of your present log-in, so nothing was changed. Go back,"
-            " reload the page, and send it again."
-        ),
-    ),
-    "malformed_request": _ErrorText(
-        gettext_noop("That cannot be read"),
-        gettext_noop("Go back, reload the page, and send its form again."),
-    ),
-    "method_not_allowed": _ErrorText(
-        gettext_noop("There is nothing to read here"),
-        gettext_noop("This address only takes a form. Go back to the page that the form is on."),
-    ),
-    "body_too_large": _ErrorText(
-        gettext_noop("That is too long"),
-        gettext_noop("Go back and send less of it. Nothing was changed."),
-    ),
-    "not_found": _ErrorText(
-        gettext_noop("There is nothing here"),
-        gettext_noop("The address may be mistyped, or what was here has been deleted."),
-    ),
-    "storage_unavailable": _ErrorText(
-        gettext_noop("Back in a moment"),
-        gettext_noop("The storage cannot be reached right now. Try again in a moment."),
-    ),
-    "query_too_slow": _ErrorText(
-        gettext_noop("That would take too long"),
-        gettext_noop(
-            "There is too much to look through. Ask for less, for instance a shorter time."
-        ),
-    ),
-    "internal_error": _ErrorText(
-        gettext_noop("Something went wrong"),
-        gettext_noop("That was our fault, and it has been noted."),
-    ),
-}
 _STALE_FORM = _ErrorText(
     gettext_noop("That form is out of date"),
     gettext_noop("It belongs to an earlier log-in, so nothing was changed."),
@@ -86,11 +41,9 @@ async def error_page(request: Request, error: ApiError) -> Response:
         submitted = resubmission.of(request, return_paths.requested_path(request))
     if isinstance(error, Unauthorized):
         return await _ask_to_log_in(request, error, submitted)
-    text = _ERROR_TEXTS.get(error.code) or _ErrorText(
-        CODES[error.code].title, translate(error.detail)
-    )
-    is_outage = error.code == "storage_unavailable"
-    if error.code == "foreign_form" and request.visitor and submitted and submitted.typed:
+    text = _text_of(error)
+    is_outage = error.code == STORAGE_UNAVAILABLE.code
+    if error.code == FOREIGN_FORM.code and request.visitor and submitted and submitted.typed:
         text = _STALE_FORM
     elif not is_outage:
         submitted = None
@@ -104,6 +57,13 @@ async def error_page(request: Request, error: ApiError) -> Response:
     )
     response.headers += [(name.encode(), value.encode()) for name, value in error.headers]
     return response
+
+
+def _text_of(error: ApiError) -> _ErrorText:
+    declared = error.problem_type
+    if declared.page_title:
+        return _ErrorText(declared.page_title, declared.page_advice)
+    return _ErrorText(declared.title, translate(error))
 
 
 async def login_page(

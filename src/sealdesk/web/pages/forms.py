@@ -4,6 +4,8 @@ import hmac
 from urllib.parse import parse_qsl, urlsplit
 
 from sealdesk.errors import BadRequest, Forbidden, UnsupportedMediaType, ValidationFailed
+from sealdesk.errors.general import FOREIGN_FORM
+from sealdesk.errors.requests import FORM_HOLDS_NUL, NOT_A_FORM, UNREADABLE_FORM
 from sealdesk.web.pages.messages import translate
 from sealdesk.web.request import Request
 
@@ -52,9 +54,9 @@ def _parsed(encoded: bytes) -> Form:
             max_num_fields=_MAX_FIELDS,
         )
     except ValueError:
-        raise BadRequest("malformed_request", "The form or the address cannot be read.") from None
+        raise BadRequest(UNREADABLE_FORM) from None
     if any("\0" in part for field in fields for part in field):
-        raise BadRequest("malformed_request", "The form or the address holds U+0000.")
+        raise BadRequest(FORM_HOLDS_NUL)
     # Browsers send the ends of lines as CR LF.
     return Form([(name, value.replace("\r\n", "\n")) for name, value in fields])
 
@@ -72,25 +74,25 @@ def check_sender(request: Request) -> None:
         origin = request.headers.get(b"origin")
         is_ours = origin is None or _host_of(origin) == request.headers.get(b"host", b"").lower()
     if not is_ours:
-        raise _foreign()
+        raise Forbidden(FOREIGN_FORM)
     declared = request.headers.get(b"content-type", b"")
     if declared.partition(b";")[0].strip().lower() != _TYPE:
-        raise UnsupportedMediaType("unsupported_media_type", f"Forms are sent as {_TYPE.decode()}.")
+        raise UnsupportedMediaType(NOT_A_FORM, media_type=_TYPE.decode())
 
 
 def check_token(request: Request, token: str) -> None:
     """Raises Forbidden unless the form carries this token."""
     sent = read(request).text(TOKEN)
     if not hmac.compare_digest(sent.encode(), token.encode()):
-        raise _foreign()
+        raise Forbidden(FOREIGN_FORM)
 
 
 def faults_by_field(refusal: ValidationFailed) -> dict[str, str]:
     """What is wrong, by the name of the field; of several faults the first."""
     faults: dict[str, str] = {}
-    for fault in refusal.members["errors"]:
-        field = fault["pointer"].split("/")[1] if fault["pointer"] else ""
-        faults.setdefault(field, translate(fault["message"]))
+    for fault in refusal.faults:
+        field = fault.pointer.split("/")[1] if fault.pointer else ""
+        faults.setdefault(field, translate(fault))
     return faults
 
 
@@ -99,10 +101,3 @@ def _host_of(origin: bytes) -> bytes:
         return urlsplit(origin).netloc.lower()
     except ValueError:
         return b""
-
-
-def _foreign() -> Forbidden:
-    return Forbidden(
-        "foreign_form",
-        "This form was not sent from a page of your present log-in. Nothing was changed.",
-    )

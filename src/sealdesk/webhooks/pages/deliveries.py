@@ -92,7 +92,7 @@ async def _replay_form(
         replays=[rules.replay_shown(each) for each in replays[: _REPLAYS.per_page]],
         typed={name: _as_typed(text) for name, text in typed.items()},
         faults=forms.faults_by_field(refusal) if isinstance(refusal, ValidationFailed) else {},
-        wrong=translate(refusal.detail) if isinstance(refusal, Conflict) else "",
+        wrong=translate(refusal) if isinstance(refusal, Conflict) else "",
     )  # fmt: skip
 
 

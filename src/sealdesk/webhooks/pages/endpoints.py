@@ -212,7 +212,7 @@ async def _form(
         request, f"webhooks/{template}", refusal.status if refusal else 200,
         typed=typed,
         faults=forms.faults_by_field(refusal) if isinstance(refusal, ValidationFailed) else {},
-        wrong=translate(refusal.detail) if isinstance(refusal, Conflict) else "",
+        wrong=translate(refusal) if isinstance(refusal, Conflict) else "",
         kinds=SUBSCRIBABLE,
         **values,
     )  # fmt: skip

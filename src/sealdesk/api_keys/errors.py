@@ -1,0 +1,186 @@
+"""The error codes of API keys and of signed requests."""
+
+from sealdesk.errors import ProblemType, gettext_noop
+from sealdesk.errors.general import STORAGE_UNAVAILABLE, VERSION_MISMATCH
+
+_HMAC = {"www-authenticate": "HMAC-SHA256"}
+_EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+MISSING_CREDENTIALS = ProblemType(
+    code="missing_credentials",
+    status=401,
+    title="The request is not signed",
+    message=(
+        "The header %(header)s is missing; a signed request carries x-api-key, x-api-timestamp and"
+        " x-api-signature."
+    ),
+    meaning="At least one of the three signature headers is missing.",
+    remedy="Send x-api-key, x-api-timestamp and x-api-signature with every external request.",
+    example={"header": "x-api-signature"},
+    headers=_HMAC,
+)
+MALFORMED_CREDENTIALS = ProblemType(
+    code="malformed_credentials",
+    status=401,
+    title="The signature headers are not well formed",
+    message="x-api-signature must be 64 lower-case hex characters. Yours is in upper case.",
+    meaning=(
+        "A signature header has the wrong form, or was sent twice. A key is tk_live_ and 40"
+        " lower-case hex characters, a signature 64 of them, a timestamp ten digits."
+    ),
+    remedy="Compare with `detail`; a known mistake is named in `diagnosis`.",
+    example={"diagnosis": "uppercase_hex"},
+    members=("diagnosis",),
+    headers=_HMAC,
+)
+UPPER_CASE_SIGNATURE = MALFORMED_CREDENTIALS
+MALFORMED_SIGNATURE = MALFORMED_CREDENTIALS.variant(
+    "x-api-signature must be 64 lower-case hex characters."
+)
+MALFORMED_API_KEY = MALFORMED_CREDENTIALS.variant(
+    "x-api-key must be tk_live_ and 40 lower-case hex characters."
+)
+MALFORMED_TIMESTAMP = MALFORMED_CREDENTIALS.variant(
+    "x-api-timestamp must be the Unix time in seconds: ten ASCII digits."
+)
+REPEATED_CREDENTIALS = MALFORMED_CREDENTIALS.variant(
+    "The header %(header)s was sent more than once."
+)
+TIMESTAMP_NOT_SECONDS = ProblemType(
+    code="timestamp_not_seconds",
+    status=401,
+    title="The timestamp is not in whole seconds",
+    message=(
+        "x-api-timestamp has 13 digits: it is in milliseconds. Send whole seconds, and sign the"
+        " same text."
+    ),
+    meaning="x-api-timestamp has 13 digits: it is in milliseconds.",
+    remedy="Divide by 1000, round down, and sign the same text that you send.",
+    example={"diagnosis": "timestamp_milliseconds"},
+    members=("diagnosis",),
+    headers=_HMAC,
+)
+TIMESTAMP_OUT_OF_RANGE = ProblemType(
+    code="timestamp_out_of_range",
+    status=401,
+    title="The timestamp is too far from the server's time",
+    message=(
+        "x-api-timestamp is %(skew_s)s s %(way)s the server's time; up to %(max_skew_seconds)s s is"
+        " accepted. Set the clock, or ask GET /api/v1/time."
+    ),
+    meaning="The request was signed too long ago, or its clock is off by more than is accepted.",
+    remedy="Sign every attempt again, and set the clock; GET /api/v1/time tells the server's time.",
+    example={
+        "skew_s": 3600,
+        "way": "behind",
+        "server_time": 1772442941,
+        "max_skew_seconds": 300,
+    },
+    members=("server_time", "max_skew_seconds"),
+    headers=_HMAC,
+)
+INVALID_API_KEY = ProblemType(
+    code="invalid_api_key",
+    status=401,
+    title="The API key is not known",
+    message="There is no such API key.",
+    meaning="This installation has never created such an API key.",
+    remedy="Check that the key was copied whole and belongs to this installation.",
+    headers=_HMAC,
+)
+API_KEY_REVOKED = ProblemType(
+    code="api_key_revoked",
+    status=401,
+    title="The API key has been revoked",
+    message="This API key was revoked at %(revoked_at)s.",
+    meaning=(
+        "The key was revoked. With status 409, the request would have changed or rotated a revoked"
+        " key."
+    ),
+    remedy="Create a new key; revocation cannot be undone.",
+    example={"revoked_at": "2026-03-02T09:15:41.556301Z"},
+    headers=_HMAC,
+)
+CHANGE_OF_REVOKED_KEY = API_KEY_REVOKED.variant(
+    gettext_noop("The key is revoked for good. Create a new one."), status=409, headers={}
+)
+API_KEY_EXPIRED = ProblemType(
+    code="api_key_expired",
+    status=401,
+    title="The API key has expired",
+    message="This API key expired at %(expired_at)s.",
+    meaning=(
+        "The key's expires_at has passed. With status 409, the request would have changed or"
+        " rotated an expired key."
+    ),
+    remedy="Create a new key.",
+    example={"expired_at": "2026-03-01T00:00:00.000000Z"},
+    headers=_HMAC,
+)
+CHANGE_OF_EXPIRED_KEY = API_KEY_EXPIRED.variant(
+    gettext_noop("The key has expired. Create a new one."), status=409, headers={}
+)
+INVALID_SIGNATURE = ProblemType(
+    code="invalid_signature",
+    status=401,
+    title="The signature does not fit the request",
+    message=(
+        "The signature does not fit what was received. Compare `received` with what you signed:"
+        " timestamp + METHOD + path with query + hex SHA-256 of the body."
+    ),
+    meaning=(
+        "The signature does not fit the request. `received` shows what the server received, and a"
+        " known mistake is named in `diagnosis`; the expected signature is never shown."
+    ),
+    remedy=(
+        "Compare each part of `received` with what you signed. After a rotation, use the new"
+        " secret."
+    ),
+    example={
+        "received": {
+            "method": "GET",
+            "request_target": "/api/v1/external/tickets?status=open",
+            "timestamp": "1772442941",
+            "body_sha256": _EMPTY_SHA256,
+            "body_bytes": 0,
+        },
+        "diagnosis": "query_string_not_signed",
+    },
+    members=("received", "diagnosis"),
+    headers=_HMAC,
+)
+SIGNATURE_REPLAYED = ProblemType(
+    code="signature_replayed",
+    status=401,
+    title="The signature has been used before",
+    message=(
+        "This signature has had its effect, and the key accepts each one once. Sign again with a"
+        " new timestamp."
+    ),
+    meaning="The key has replay_protection on, and this signature was used by an earlier request.",
+    remedy="Sign every attempt again. Two equal requests need two timestamps.",
+    headers=_HMAC,
+)
+TOO_MANY_FAILURES = "Too many failed requests come from this address."
+
+IP_NOT_ALLOWED = ProblemType(
+    code="ip_not_allowed",
+    status=403,
+    title="The API key may not be used from this address",
+    message="This API key may not be used from %(address)s; see its allowed_ips.",
+    meaning="The key has allowed_ips, and the request came from another address.",
+    remedy="Send from an allowed address, or have the key's allowed_ips changed.",
+    example={"address": "203.0.113.7"},
+)
+RATE_LIMIT_EXCEEDED = ProblemType(
+    code="rate_limit_exceeded",
+    status=429,
+    title="The API key has used up its rate limit",
+    message="The key may make %(limit)s requests a minute. Wait %(wait_s)s s.",
+    meaning="The key has used up its requests of this minute.",
+    remedy="Wait for `Retry-After`; `RateLimit` on every response tells what is left.",
+    example={"limit": 600, "wait_s": 1},
+    headers={"retry-after": "%(wait_s)s"},
+)
+KEY_CHANGED = VERSION_MISMATCH.variant("Somebody else has changed the key meanwhile.")
+SECRET_UNREADABLE = STORAGE_UNAVAILABLE.variant("The key's secret cannot be read by this server.")

@@ -1,0 +1,215 @@
+"""Exceptions that become problem documents: one class for each HTTP status.
+
+A problem type says which of a status' errors it is. The types that several rooms raise are in
+`requests` and `general`; a room declares its own in its `errors` module.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sealdesk.errors import general
+from sealdesk.errors.problem_type import ProblemType, declared_in, gettext_noop
+
+__all__ = ["ProblemType", "declared_in", "gettext_noop"]
+
+
+class ConfigurationError(Exception):
+    """The installation cannot be used as it is configured; the text, one line, says what to do."""
+
+
+class ApiError(Exception):
+    """A request that is answered with a problem document.
+
+    values: what the templates of the problem type name. The text is formatted where it is shown:
+    in English by the API, in the visitor's language by pages.
+    """
+
+    status = 0
+
+    def __init__(self, problem_type: ProblemType, /, **values: Any) -> None:
+        super().__init__(problem_type.code, values)
+        self.problem_type = problem_type
+        self.status = problem_type.status
+        self.values = values
+
+    @property
+    def code(self) -> str:
+        return self.problem_type.code
+
+    @property
+    def message(self) -> str:
+        """The template of the detail, by which translations know it."""
+        return self.problem_type.message
+
+    @property
+    def detail(self) -> str:
+        """The message in English."""
+        return self.problem_type.detail(self.values)
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """Further members of the problem document."""
+        return self.problem_type.members_of(self.values)
+
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        """Further headers of the response."""
+        templates = self.problem_type.headers.items()
+        return [(name, template % self.values) for name, template in templates]
+
+
+class BadRequest(ApiError):
+    """400: the request cannot be read."""
+
+    status = 400
+
+
+class Unauthorized(ApiError):
+    """401: the caller is not authenticated."""
+
+    status = 401
+
+
+class Forbidden(ApiError):
+    """403: the caller is authenticated and not allowed to do this."""
+
+    status = 403
+
+
+class NotFound(ApiError):
+    """404: absent, or another tenant's: the same response."""
+
+    status = 404
+
+    def __init__(self, problem_type: ProblemType = general.NOT_FOUND, /, **values: Any) -> None:
+        super().__init__(problem_type, **values)
+
+
+class MethodNotAllowed(ApiError):
+    """405: the path exists with other methods."""
+
+    status = 405
+
+
+class RequestTimeout(ApiError):
+    """408: the rest of the request did not arrive in time."""
+
+    status = 408
+
+
+class Conflict(ApiError):
+    """409: the request contradicts what is stored."""
+
+    status = 409
+
+
+class Gone(ApiError):
+    """410: what was asked for has been deleted by retention."""
+
+    status = 410
+
+
+class PreconditionFailed(ApiError):
+    """412: the caller acted on an older version."""
+
+    status = 412
+
+
+class ContentTooLarge(ApiError):
+    """413: the body is over the limit."""
+
+    status = 413
+
+
+class UnsupportedMediaType(ApiError):
+    """415: the body's type or encoding is not supported."""
+
+    status = 415
+
+
+class Fault(NamedTuple):
+    """One thing wrong with a body, as it stands in `errors` of a 422.
+
+    message: a template with named values, as in a problem type.
+    """
+
+    pointer: str
+    code: str
+    message: str
+    values: Mapping[str, Any] = {}
+
+    @property
+    def detail(self) -> str:
+        """The message in English."""
+        return self.message % self.values
+
+
+class ValidationFailed(ApiError):
+    """422: the request can be read and breaks a rule."""
+
+    status = 422
+
+    @property
+    def faults(self) -> Sequence[Fault]:
+        """Every fault of the body."""
+        faults: Sequence[Fault] = self.values.get("faults", ())
+        return faults
+
+    @property
+    def members(self) -> dict[str, Any]:
+        if not self.faults:
+            return {}
+        return {
+            "errors": [
+                {"in": "body", "pointer": f.pointer, "code": f.code, "message": f.detail}
+                for f in self.faults
+            ]
+        }
+
+
+class TooManyRequests(ApiError):
+    """429: a limit is used up."""
+
+    status = 429
+
+
+class HeadersTooLarge(ApiError):
+    """431: the headers are over the limit."""
+
+    status = 431
+
+
+class InternalError(ApiError):
+    """500: the service failed."""
+
+    status = 500
+
+    def __init__(self) -> None:
+        super().__init__(general.INTERNAL_ERROR)
+
+
+class ServiceUnavailable(ApiError):
+    """503: nothing is wrong with the request; it may succeed later."""
+
+    status = 503
+
+    def __init__(
+        self, problem_type: ProblemType = general.STORAGE_UNAVAILABLE, /, **values: Any
+    ) -> None:
+        super().__init__(problem_type, **values)
+
+
+class QueryTooSlow(ServiceUnavailable):
+    """503: a query was cancelled because it took too long."""
+
+    def __init__(
+        self, problem_type: ProblemType = general.TOO_MANY_SLOW_QUERIES, /, **values: Any
+    ) -> None:
+        super().__init__(problem_type, **values)
+
+
+def invalid(faults: Sequence[Fault]) -> ValidationFailed:
+    """The one 422 that names every fault of a body."""
+    if len(faults) == 1:
+        return ValidationFailed(general.VALIDATION_FAILED, faults=faults)
+    return ValidationFailed(general.SEVERAL_FIELDS_FAILED, faults=faults, count=len(faults))

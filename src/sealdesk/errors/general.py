@@ -1,0 +1,156 @@
+"""Error codes that more than one room raises."""
+
+from sealdesk.errors.problem_type import ProblemType, gettext_noop
+
+INSUFFICIENT_PERMISSIONS = ProblemType(
+    code="insufficient_permissions",
+    status=403,
+    title="The API key lacks a permission",
+    message="This needs the permission %(needs)s. An administrator can change the key.",
+    meaning="The request is signed correctly, and its key lacks the permission: one of `required`.",
+    remedy="An administrator can add it to the key; the next request may already use it.",
+    example={
+        "needs": "tickets:write",
+        "required": ["tickets:write"],
+        "granted": ["tickets:read"],
+    },
+    members=("required", "granted"),
+)
+FOREIGN_FORM = ProblemType(
+    code="foreign_form",
+    status=403,
+    title="The form was not sent from a page of this log-in",
+    message="This form was not sent from a page of your present log-in. Nothing was changed.",
+    meaning="A form of the pages was sent from another site, or from a page of an earlier log-in.",
+    remedy="Open the page again and send its form.",
+    page_title=gettext_noop("That form is out of date"),
+    page_advice=gettext_noop(
+        "It was not sent from a page of your present log-in, so nothing was changed. Go back,"
+        " reload the page, and send it again."
+    ),
+)
+NOT_FOUND = ProblemType(
+    code="not_found",
+    status=404,
+    title="There is nothing here",
+    message="There is no such resource. Check the path and the id.",
+    meaning=(
+        "There is no such path, or no such resource in this tenant. The response is the same for"
+        " an unknown id, another tenant's id and what is not an id."
+    ),
+    remedy="Check the path, the id, and that the key belongs to the tenant you mean.",
+    page_title=gettext_noop("There is nothing here"),
+    page_advice=gettext_noop("The address may be mistyped, or what was here has been deleted."),
+)
+NO_SUCH_PATH = NOT_FOUND.variant("There is no such path. See /docs for the ones that exist.")
+
+IDEMPOTENCY_IN_FLIGHT = ProblemType(
+    code="idempotency_in_flight",
+    status=409,
+    title="A request with this idempotency key is being answered",
+    message=(
+        "A request with this Idempotency-Key is being answered just now. Ask again in a second."
+    ),
+    meaning="The first request with this Idempotency-Key is still being answered.",
+    remedy="Send the same request again after `Retry-After`; you get the stored response.",
+    headers={"retry-after": "1"},
+)
+VERSION_MISMATCH = ProblemType(
+    code="version_mismatch",
+    status=412,
+    title="The resource has changed since it was read",
+    message=(
+        "It is %(current)s now, and If-Match says otherwise. Read it again and repeat the change."
+    ),
+    meaning="Somebody changed the resource since the version that If-Match names: `current`.",
+    remedy="Read it again, apply the change to what it is now, and send the new ETag.",
+    example={"current": '"4.2"'},
+    members=("current",),
+)
+VALIDATION_FAILED = ProblemType(
+    code="validation_failed",
+    status=422,
+    title="The body breaks a rule",
+    message="One field breaks a rule; see `errors`. Nothing was stored.",
+    meaning=(
+        "The body is JSON and breaks rules. `errors` names up to 100 of them, each with a JSON"
+        " pointer to the field, a code and a sentence. Nothing was stored."
+    ),
+    remedy="Correct the named fields and send it again; the same Idempotency-Key may be used.",
+    example={
+        "errors": [
+            {
+                "in": "body",
+                "pointer": "/subject",
+                "code": "required",
+                "message": "This field is required.",
+            }
+        ]
+    },
+    members=("errors",),
+)
+SEVERAL_FIELDS_FAILED = VALIDATION_FAILED.variant(
+    "%(count)s fields break a rule; see `errors`. Nothing was stored."
+)
+IDEMPOTENCY_KEY_REUSED = ProblemType(
+    code="idempotency_key_reused",
+    status=422,
+    title="The idempotency key was used for another body",
+    message=(
+        "This Idempotency-Key was used for another body within 24 hours. Use a new key for a new"
+        " request, and the same body for a repeated one."
+    ),
+    meaning="The Idempotency-Key was used within 24 hours with another body.",
+    remedy="Use a new key for a new request, and the same body for a repeated one.",
+)
+INTERNAL_ERROR = ProblemType(
+    code="internal_error",
+    status=500,
+    title="Something went wrong on our side",
+    message="The request failed for a reason that is ours. Tell us the request_id.",
+    meaning="The service failed. Its log holds the cause under `request_id`.",
+    remedy="Report the request_id. Repeat a POST only with the Idempotency-Key of the first try.",
+    page_title=gettext_noop("Something went wrong"),
+    page_advice=gettext_noop("That was our fault, and it has been noted."),
+)
+STORAGE_UNAVAILABLE = ProblemType(
+    code="storage_unavailable",
+    status=503,
+    title="The storage cannot be reached",
+    message="The storage cannot be used right now. Nothing was changed. Try again.",
+    meaning="The storage is away or full, or the server is stopping. Nothing was changed.",
+    remedy="Try again after `Retry-After`.",
+    headers={"retry-after": "1"},
+    page_title=gettext_noop("Back in a moment"),
+    page_advice=gettext_noop("The storage cannot be reached right now. Try again in a moment."),
+)
+NO_FREE_CONNECTION = STORAGE_UNAVAILABLE.variant(
+    "All connections to the database are in use. Try again."
+)
+COMMIT_UNKNOWN = STORAGE_UNAVAILABLE.variant(
+    "The database went away while it was storing this. Whether it was stored is not known: repeat"
+    " the request with the same Idempotency-Key, or look first."
+)
+TOO_MANY_CONFLICTS = STORAGE_UNAVAILABLE.variant(
+    "Too many change this at the same time. Try again."
+)
+SERVER_STOPPING = STORAGE_UNAVAILABLE.variant("The server is stopping. Another one may answer.")
+
+_NO_INDEX = "No index serves this combination: use one filter, or narrow the time range."
+QUERY_TOO_SLOW = ProblemType(
+    code="query_too_slow",
+    status=503,
+    title="The query took too long",
+    message=f"The query took more than %(limit_s)s s. {_NO_INDEX}",
+    meaning="No index serves this combination of filters and order, and it took more than 2 s.",
+    remedy="Use one filter in the default order, or narrow the time range.",
+    example={"limit_s": 2},
+    headers={"retry-after": "10"},
+    page_title=gettext_noop("That would take too long"),
+    page_advice=gettext_noop(
+        "There is too much to look through. Ask for less, for instance a shorter time."
+    ),
+)
+TOO_MANY_SLOW_QUERIES = QUERY_TOO_SLOW.variant(
+    f"Too many queries that no index serves are waiting. {_NO_INDEX}"
+)

@@ -1,0 +1,161 @@
+"""Error codes of HTTP requests that cannot be read or answered, whatever they are about."""
+
+from sealdesk.errors.problem_type import ProblemType, gettext_noop
+
+MALFORMED_REQUEST = ProblemType(
+    code="malformed_request",
+    status=400,
+    title="The request is not HTTP that can be read",
+    message="The request is not HTTP/1.1 that can be read.",
+    meaning="The bytes that arrived are not an HTTP/1.1 request. The connection is closed.",
+    remedy="Use an HTTP library, and check what a proxy in between may have changed.",
+    page_title=gettext_noop("That cannot be read"),
+    page_advice=gettext_noop("Go back, reload the page, and send its form again."),
+)
+UNREADABLE_FORM = MALFORMED_REQUEST.variant("The form or the address cannot be read.")
+FORM_HOLDS_NUL = MALFORMED_REQUEST.variant("The form or the address holds U+0000.")
+
+MALFORMED_JSON = ProblemType(
+    code="malformed_json",
+    status=400,
+    title="The body is not JSON that can be read",
+    message="The body cannot be read as JSON: %(reason)s.",
+    meaning=(
+        "The body is missing where one is needed, or it is not strict JSON: UTF-8, at most 32"
+        " levels deep, no name twice in one object, no NaN or Infinity, whole numbers within 64"
+        " bits, no U+0000 and no half of a surrogate pair."
+    ),
+    remedy="Let a JSON library write the body, and sign exactly the bytes that it wrote.",
+    example={"reason": "Expecting ',' delimiter: line 1 column 12 (char 11)"},
+)
+MISSING_BODY = MALFORMED_JSON.variant("This endpoint needs a JSON body and got none.")
+
+INVALID_PARAMETER = ProblemType(
+    code="invalid_parameter",
+    status=400,
+    title="A query parameter has a value that it cannot take",
+    message="The parameter %(parameter)s %(rule)s.",
+    meaning="A query parameter has a value that it cannot take, or was sent twice.",
+    remedy="See the parameter's rule in the reference. In times, write + as %2B.",
+    example={"parameter": "per_page", "rule": "must be a whole number from 1, in ASCII digits"},
+    members=("parameter",),
+)
+UNREADABLE_QUERY = INVALID_PARAMETER.variant("The query is not percent-encoded UTF-8.")
+QUERY_HOLDS_NUL = INVALID_PARAMETER.variant("The query holds U+0000.")
+
+UNKNOWN_PARAMETER = ProblemType(
+    code="unknown_parameter",
+    status=400,
+    title="A query parameter does not exist",
+    message="There is no parameter %(quoted)s here. %(hint)s",
+    meaning=(
+        "The query names a parameter that this list does not have. It is refused because a filter"
+        " that is silently dropped would return too much."
+    ),
+    remedy="Check the spelling; `detail` names the nearest one that exists.",
+    example={"quoted": "'per-page'", "hint": "Did you mean per_page?", "parameter": "per-page"},
+    members=("parameter",),
+)
+NO_PARAMETERS = UNKNOWN_PARAMETER.variant("No parameter is taken.")
+
+INVALID_HEADER = ProblemType(
+    code="invalid_header",
+    status=400,
+    title="A header has a value that it cannot take",
+    message='%(header)s must be entity tags in double quotes, as in "3.1".',
+    meaning="A header that the operation reads has a value that it cannot take, or was sent twice.",
+    remedy="`detail` names the header and what it may hold.",
+    example={"header": "if-match"},
+)
+REPEATED_HEADER = INVALID_HEADER.variant("The header %(header)s was sent more than once.")
+INVALID_IDEMPOTENCY_KEY = INVALID_HEADER.variant(
+    "Idempotency-Key must be 1 to 255 printable ASCII characters."
+)
+
+INVALID_CURSOR = ProblemType(
+    code="invalid_cursor",
+    status=400,
+    title="The cursor does not belong to this query",
+    message=(
+        "The cursor was made by a query with another %(changed)s. Go on with the filters and order"
+        " of the first page, or leave `cursor` out to begin again."
+    ),
+    meaning=(
+        "The cursor is not one that this list gave out (`reason: malformed`), or it was made by a"
+        " query with other filters or another order (`reason: query_changed`, `parameters`)."
+    ),
+    remedy=(
+        "Send `meta.next_cursor` unchanged and with otherwise the same query; only `per_page` may"
+        " differ. Leave `cursor` out to begin again."
+    ),
+    example={"changed": "status", "reason": "query_changed", "parameters": ["status"]},
+    members=("reason", "parameters"),
+)
+MALFORMED_CURSOR = INVALID_CURSOR.variant(
+    "This is not a cursor of this list. Send `meta.next_cursor` of the previous page unchanged, to"
+    " the same path, or leave `cursor` out to begin again."
+)
+
+METHOD_NOT_ALLOWED = ProblemType(
+    code="method_not_allowed",
+    status=405,
+    title="The method is not available here",
+    message="%(method)s is not available here; %(allowed)s is.",
+    meaning="The path exists, with other methods: `Allow` lists them.",
+    remedy="Use one of those methods.",
+    example={"method": "PUT", "allowed": "GET, HEAD, PATCH"},
+    headers={"allow": "%(allowed)s"},
+    page_title=gettext_noop("There is nothing to read here"),
+    page_advice=gettext_noop(
+        "This address only takes a form. Go back to the page that the form is on."
+    ),
+)
+REQUEST_TIMEOUT = ProblemType(
+    code="request_timeout",
+    status=408,
+    title="The request did not arrive in time",
+    message="The request did not arrive within %(within_s)s s. Send it again.",
+    meaning="The headers took more than 10 s or the body more than 30 s. The connection is closed.",
+    remedy="Send the request again, with a new timestamp and signature.",
+    example={"within_s": 30},
+)
+BODY_TOO_LARGE = ProblemType(
+    code="body_too_large",
+    status=413,
+    title="The body is too large",
+    message="The body is over %(max_bytes)s bytes.",
+    meaning="The body is over 1 MiB; the rest of it is not read.",
+    remedy="Send less.",
+    example={"max_bytes": 1048576},
+    members=("max_bytes",),
+    headers={"connection": "close"},
+    page_title=gettext_noop("That is too long"),
+    page_advice=gettext_noop("Go back and send less of it. Nothing was changed."),
+)
+UNSUPPORTED_MEDIA_TYPE = ProblemType(
+    code="unsupported_media_type",
+    status=415,
+    title="The body is not of a supported type",
+    message="Send the body with Content-Type: application/json.",
+    meaning="The body is not declared as JSON, or is compressed.",
+    remedy=(
+        "Send Content-Type: application/json (a PATCH may say application/merge-patch+json), and no"
+        " Content-Encoding: the signature covers the bytes as they travel."
+    ),
+)
+CONTENT_ENCODING = UNSUPPORTED_MEDIA_TYPE.variant(
+    "The body must be sent without a Content-Encoding: the signature covers the bytes as they"
+    " travel."
+)
+NOT_A_FORM = UNSUPPORTED_MEDIA_TYPE.variant("Forms are sent as %(media_type)s.")
+
+HEADERS_TOO_LARGE = ProblemType(
+    code="headers_too_large",
+    status=431,
+    title="The headers are too large",
+    message="Headers may have %(max_bytes)s bytes and %(max_headers)s lines in all.",
+    meaning="The headers have more than 16 KiB or 100 lines. The connection is closed.",
+    remedy="Send fewer or shorter headers; cookies are not needed here.",
+    example={"max_bytes": 16384, "max_headers": 100},
+    members=("max_bytes", "max_headers"),
+)

@@ -1,0 +1,127 @@
+"""The error codes of users and their log-ins."""
+
+from sealdesk.errors import ProblemType, gettext_noop
+from sealdesk.errors.general import NOT_FOUND
+
+_BEARER = {"www-authenticate": "Bearer"}
+
+JWT_REQUIRED = ProblemType(
+    code="jwt_required",
+    status=401,
+    title="A log-in is required",
+    message="Log in with POST /api/v1/auth/login and send Authorization: Bearer …",
+    meaning=(
+        "The operation is for people, and the request has no access token. Signature headers and"
+        " cookies are ignored here."
+    ),
+    remedy="Log in with POST /api/v1/auth/login and send Authorization: Bearer and the token.",
+    headers=_BEARER,
+)
+SESSION_REQUIRED = JWT_REQUIRED.variant("Log in.")
+NOT_A_BEARER_TOKEN = JWT_REQUIRED.variant("Authorization must be Bearer and an access token.")
+
+INVALID_TOKEN = ProblemType(
+    code="invalid_token",
+    status=401,
+    title="The access token is not valid",
+    message="The access token no longer holds. Log in again.",
+    meaning=(
+        "The token is not one of ours, or no longer valid: its user logged out, was deactivated, or"
+        " has a new password or role. A reset link works once and for an hour."
+    ),
+    remedy="Log in again, or ask an administrator for a new link.",
+    headers=_BEARER,
+)
+FOREIGN_TOKEN = INVALID_TOKEN.variant("The access token is not one of ours. Log in.")
+INVALID_RESET_TOKEN = INVALID_TOKEN.variant(
+    gettext_noop("The reset token was used, has expired, or never was. Ask for a new one.")
+)
+TOKEN_EXPIRED = ProblemType(
+    code="token_expired",
+    status=401,
+    title="The access token has expired",
+    message="The access token has expired. Log in again.",
+    meaning="The access token is older than an hour.",
+    remedy="Log in again.",
+    headers=_BEARER,
+)
+INVALID_CREDENTIALS = ProblemType(
+    code="invalid_credentials",
+    status=401,
+    title="The e-mail address or the password is wrong",
+    message=gettext_noop("The e-mail address or the password is wrong."),
+    meaning="The e-mail address or the password is wrong; the response does not say which.",
+    remedy="Try again, or ask an administrator for a reset link. Failures are counted.",
+)
+INSUFFICIENT_ROLE = ProblemType(
+    code="insufficient_role",
+    status=403,
+    title="The role does not allow this",
+    message="This needs the role %(needs)s; yours is %(role)s.",
+    meaning=(
+        "The user's role does not allow this, or x-tenant-id names another tenant than their own."
+    ),
+    remedy="Ask an administrator of the tenant.",
+    example={"needs": "tenant_admin or super_admin", "role": "agent"},
+    page_title=gettext_noop("This page is for administrators"),
+    page_advice=gettext_noop(
+        "Your log-in is fine, but this is not yours to change. Ask an administrator of your desk."
+    ),
+)
+PAGE_NEEDS_ROLE = INSUFFICIENT_ROLE.variant("This needs %(needs)s.")
+FOREIGN_TENANT = INSUFFICIENT_ROLE.variant("x-tenant-id may only name your own tenant.")
+SUPER_ADMIN_ONLY = INSUFFICIENT_ROLE.variant(
+    gettext_noop("Only a super_admin can change a super_admin.")
+)
+ROLE_ABOVE_OWN = INSUFFICIENT_ROLE.variant(gettext_noop("You cannot give a role above your own."))
+
+NO_SUCH_TENANT = NOT_FOUND.variant("There is no such tenant.")
+NO_TENANT_OF_HEADER = NOT_FOUND.variant("There is no such tenant; see x-tenant-id.")
+NO_USER_WITH_EMAIL = NOT_FOUND.variant("There is no user with the address %(email)s.")
+
+USER_EMAIL_TAKEN = ProblemType(
+    code="user_email_taken",
+    status=409,
+    title="Another user has this e-mail address",
+    message="%(email)s is the address of another user.",
+    meaning="A user of this installation already has the address, in upper or lower case.",
+    remedy="Use another address, or change the existing user.",
+    example={"email": "ada@acme.test"},
+)
+LAST_ADMINISTRATOR = ProblemType(
+    code="last_administrator",
+    status=409,
+    title="Nobody else can administer the desk",
+    message=gettext_noop(
+        "Nobody else can administer this desk. Make somebody else an administrator first."
+    ),
+    meaning=(
+        "Without this user nobody could administer the tenant: an active administrator with a"
+        " password must remain."
+    ),
+    remedy="Make somebody else an administrator first.",
+)
+USER_INACTIVE = ProblemType(
+    code="user_inactive",
+    status=409,
+    title="The user is deactivated",
+    message=gettext_noop("Reactivate them first: a link would let nobody in."),
+    meaning="A deactivated user cannot log in, so a link would be of no use.",
+    remedy="Reactivate the user first.",
+)
+TOO_MANY_ATTEMPTS = ProblemType(
+    code="too_many_attempts",
+    status=429,
+    title="There were too many failed log-ins",
+    message=gettext_noop(
+        "Too many log-ins failed. Try again in %(wait_s)s s, or ask an administrator for a reset"
+        " link."
+    ),
+    meaning=(
+        "Too many log-ins failed for this account or from this address. Until `Retry-After` even"
+        " the right password is refused."
+    ),
+    remedy="Wait for `Retry-After`, or ask an administrator for a reset link.",
+    example={"wait_s": 240},
+    headers={"retry-after": "%(wait_s)s"},
+)

@@ -1,0 +1,24 @@
+"""The error codes of tickets."""
+
+from sealdesk.errors import ProblemType
+from sealdesk.errors.general import VERSION_MISMATCH
+
+INVALID_TRANSITION = ProblemType(
+    code="invalid_transition",
+    status=409,
+    title="The ticket cannot change to this status",
+    message="A ticket that is %(status)s can only become %(choices)s.",
+    meaning="A closed ticket can only be opened again; `allowed` lists the possible statuses.",
+    remedy="Set the status to open first.",
+    example={"status": "closed", "choices": "open", "allowed": ["open"]},
+    members=("allowed",),
+)
+TICKET_CLOSED = ProblemType(
+    code="ticket_closed",
+    status=409,
+    title="The ticket is closed",
+    message='A closed ticket takes no replies. Set its status to "open" first.',
+    meaning="A closed ticket takes no replies.",
+    remedy="Set its status to open first.",
+)
+NEWER_REPLY = VERSION_MISMATCH.variant("There is a newer reply than the one that was seen.")

@@ -1,0 +1,42 @@
+"""The error codes of webhooks."""
+
+from sealdesk.errors import ProblemType, gettext_noop
+from sealdesk.errors.general import NOT_FOUND, STORAGE_UNAVAILABLE
+
+TOO_MANY_WEBHOOKS = ProblemType(
+    code="too_many_webhooks",
+    status=409,
+    title="The tenant has as many webhook endpoints as it may have",
+    message=gettext_noop(
+        "There are %(limit)s webhook endpoints, as many as there may be. Delete one first."
+    ),
+    meaning="A tenant may have 50 webhook endpoints, and this one has them.",
+    remedy="Delete one that is not used, or let one endpoint take more event types.",
+    example={"limit": 50},
+    members=("limit",),
+)
+WEBHOOK_INACTIVE = ProblemType(
+    code="webhook_inactive",
+    status=409,
+    title="The webhook endpoint is paused or disabled",
+    message=gettext_noop("The endpoint is paused. Activate it first."),
+    meaning="Nothing is sent to an endpoint that is paused or was disabled.",
+    remedy='Change it with {"is_active": true} first; `disabled_reason` says why it was disabled.',
+)
+WEBHOOK_DISABLED = WEBHOOK_INACTIVE.variant(
+    gettext_noop("The endpoint is disabled. Activate it first.")
+)
+REPLAY_IN_PROGRESS = ProblemType(
+    code="replay_in_progress",
+    status=409,
+    title="A replay to the webhook endpoint is under way",
+    message=gettext_noop(
+        "A replay to this endpoint is under way. Wait until it has its finished_at."
+    ),
+    meaning="The events of another range of time are being delivered to this endpoint again.",
+    remedy="Wait until that replay has its `finished_at`, then ask for the next one.",
+)
+EVENT_DELETED = NOT_FOUND.variant("The event of this delivery was deleted after 30 days.")
+SECRET_UNREADABLE = STORAGE_UNAVAILABLE.variant(
+    "The endpoint's secret cannot be read by this server."
+)
