@@ -1,4 +1,4 @@
-"""Running a sender, which may reach loopback, as a process of the service does: on uvloop."""
+"""Runs an HTTP client that may connect to loopback, on uvloop as the service does."""
 
 import asyncio
 import ipaddress
@@ -14,12 +14,12 @@ HEADERS = {"content-type": "application/json", "user-agent": "Sealdesk/test", "w
 LOOPBACK = ipaddress.ip_network("127.0.0.0/8")
 
 
-class Sending:
-    """A sender and the loop that it runs on."""
+class ClientRunner:
+    """An HTTP client and the event loop that it runs on."""
 
     def __init__(self, runner: asyncio.Runner) -> None:
         self._runner = runner
-        self.sender = HttpClient((LOOPBACK,), allow_http=True)
+        self.client = HttpClient((LOOPBACK,), allow_http=True)
 
     def run(self, work: Awaitable[Any]) -> Any:
         async def waited() -> Any:
@@ -28,24 +28,24 @@ class Sending:
         return self._runner.run(waited())
 
     def post(self, url: str, body: bytes = b"{}") -> HttpResponse:
-        answered = self.run(self.sender.post(url, HEADERS, body))
-        assert isinstance(answered, HttpResponse)
-        return answered
+        response = self.run(self.client.post(url, HEADERS, body))
+        assert isinstance(response, HttpResponse)
+        return response
 
     def fails(self, url: str, do: Callable[[str], Awaitable[Any]] | None = None) -> tuple[str, str]:
-        """Cause and text of why there is no answer. do: `post`, or the sender's check."""
-        work = self.sender.post(url, HEADERS, b"{}") if do is None else do(url)
+        """Cause and text of a failed request. do: `post` by default, or `check`."""
+        work = self.client.post(url, HEADERS, b"{}") if do is None else do(url)
         with pytest.raises(RequestFailed) as refused:
             self.run(work)
         return refused.value.cause, refused.value.text
 
 
 @pytest.fixture
-def sending() -> Iterator[Sending]:
+def runner() -> Iterator[ClientRunner]:
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         unhandled: list[dict[str, Any]] = []
         runner.get_loop().set_exception_handler(lambda _, context: unhandled.append(context))
-        sending = Sending(runner)
-        yield sending
-        sending.run(sending.sender.close())
+        client_runner = ClientRunner(runner)
+        yield client_runner
+        client_runner.run(client_runner.client.close())
         assert unhandled == []

@@ -1,16 +1,16 @@
-"""Receivers that mean harm: what each answers, and what is to come of it."""
+"""Hostile responses, and the expected outcome of each."""
 
 import gzip
 import socket
 import time
 from collections.abc import Iterator
 
-from tests.http_client.receivers import Handler, request_from
+from tests.http_client.receivers import Handler, read_request
 
 _HEAD = b"HTTP/1.1 200 OK\r\n"
 _BLOCK = b"x" * 65536
 _BOMB = gzip.compress(bytes(50 * 2**20))
-LAST_S = 20.0  # how long one goes on that is not cut off
+LAST_S = 20.0  # how long an endless response lasts
 
 
 def _slowly(data: bytes, pause_s: float) -> Iterator[bytes]:
@@ -88,8 +88,8 @@ def _bytes_of(name: str) -> Iterator[bytes]:
             return
 
 
-# What comes of it: the status, or the cause.
-HOSTILE: dict[str, int | str] = {
+# The expected status, or the cause of the failure.
+HOSTILE_RESPONSES: dict[str, int | str] = {
     "endless body": 200,
     "a body of 10 GB": 200,
     "a gzip bomb": 200,
@@ -115,11 +115,11 @@ HOSTILE: dict[str, int | str] = {
 }
 
 
-def answering_with(name: str) -> Handler:
-    """Answers the first request of a connection so."""
+def respond_with(name: str) -> Handler:
+    """A handler that sends this response to the first request of a connection."""
 
     def handle(connection: socket.socket) -> None:
-        request_from(connection)
+        read_request(connection)
         for part in _bytes_of(name):
             connection.sendall(part)
 

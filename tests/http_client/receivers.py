@@ -1,4 +1,4 @@
-"""Receivers on loopback that do as a test says, byte by byte; and certificates for them."""
+"""Receivers on loopback that send given bytes, and certificates for them."""
 
 import contextlib
 import datetime
@@ -22,7 +22,7 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 @contextmanager
 def receiver(handle: Handler, context: ssl.SSLContext | None = None) -> Iterator[int]:
-    """A server on 127.0.0.1 that gives each connection to `handle`; its port."""
+    """A server on 127.0.0.1 that calls `handle` with each connection; yields its port."""
 
     def serve(connection: socket.socket) -> None:
         with contextlib.suppress(OSError), connection:
@@ -47,39 +47,39 @@ def receiver(handle: Handler, context: ssl.SSLContext | None = None) -> Iterator
             listener.shutdown(socket.SHUT_RDWR)
 
 
-def request_from(connection: socket.socket) -> bytes:
-    """The next whole request; empty when there will be none."""
-    got = b""
-    while b"\r\n\r\n" not in got:
+def read_request(connection: socket.socket) -> bytes:
+    """The next complete request; empty when the connection closes."""
+    received = b""
+    while b"\r\n\r\n" not in received:
         more = connection.recv(65536)
         if not more:
             return b""
-        got += more
-    head, _, body = got.partition(b"\r\n\r\n")
+        received += more
+    head, _, body = received.partition(b"\r\n\r\n")
     length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0])
     while len(body) < length:
         body += connection.recv(65536)
     return head + b"\r\n\r\n" + body
 
 
-def answering(*parts: bytes, got: list[bytes] | None = None) -> Handler:
-    """Answers each request of a connection with these bytes."""
+def respond(*parts: bytes, received: list[bytes] | None = None) -> Handler:
+    """A handler that responds to each request of a connection with these bytes."""
 
     def handle(connection: socket.socket) -> None:
-        while request := request_from(connection):
-            if got is not None:
-                got.append(request)
+        while request := read_request(connection):
+            if received is not None:
+                received.append(request)
             for part in parts:
                 connection.sendall(part)
 
     return handle
 
 
-def once(*parts: bytes) -> Handler:
-    """Answers one request with these bytes, a moment apart, and closes."""
+def respond_once(*parts: bytes) -> Handler:
+    """A handler that sends these parts, 5 ms apart, to one request, and closes."""
 
     def handle(connection: socket.socket) -> None:
-        request_from(connection)
+        read_request(connection)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for part in parts:
             connection.sendall(part)
@@ -89,7 +89,7 @@ def once(*parts: bytes) -> Handler:
 
 
 class Authority:
-    """A certificate authority of a test's own; what it issues lies in a directory."""
+    """A certificate authority for one test, with its certificates in a directory."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -100,7 +100,7 @@ class Authority:
         self.file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
 
     def context(self, *names: str, days: tuple[int, int] = (-1, 1)) -> ssl.SSLContext:
-        """A server's, with a certificate for these names and addresses. days: of validity."""
+        """A server context with a certificate for these names and addresses. days: of validity."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "receiver")])
         certificate = self._signed(subject, key, list(names), days, is_authority=False)

@@ -1,4 +1,4 @@
-"""Receivers that mean harm cost little memory, little time, and nobody else's deliveries."""
+"""Hostile receivers cost little memory and time, and do not delay other requests."""
 
 import json
 import subprocess
@@ -10,26 +10,26 @@ import pytest
 
 from sealdesk.http_client import RequestFailed, client
 from sealdesk.http_client.connection import MAX_BODY_BYTES
-from tests.http_client.conftest import Sending
-from tests.http_client.hostile import HOSTILE, LAST_S, answering_with
-from tests.http_client.receivers import OK, answering, once, receiver
+from tests.http_client.conftest import ClientRunner
+from tests.http_client.hostile import HOSTILE_RESPONSES, LAST_S, respond_with
+from tests.http_client.receivers import OK, receiver, respond, respond_once
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_answer_is_bounded(
-    sending: Sending, name: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", HOSTILE_RESPONSES)
+def test_a_hostile_response_is_limited(
+    runner: ClientRunner, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "IN_ALL_S", 0.5 if HOSTILE[name] == "timeout" else 15.0)
-    with receiver(answering_with(name)) as port:
-        came: int | str
+    monkeypatch.setattr(client, "TOTAL_S", 0.5 if HOSTILE_RESPONSES[name] == "timeout" else 15.0)
+    with receiver(respond_with(name)) as port:
+        outcome: int | str
         try:
-            answered = sending.post(f"http://127.0.0.1:{port}/")
-        except RequestFailed as unsent:
-            came = unsent.cause
+            response = runner.post(f"http://127.0.0.1:{port}/")
+        except RequestFailed as error:
+            outcome = error.cause
         else:
-            came = answered.status
-            assert len(answered.body) <= MAX_BODY_BYTES
-    assert came == HOSTILE[name]
+            outcome = response.status
+            assert len(response.body) <= MAX_BODY_BYTES
+    assert outcome == HOSTILE_RESPONSES[name]
 
 
 @pytest.mark.parametrize(
@@ -48,19 +48,19 @@ def test_a_hostile_answer_is_bounded(
         ),
     ],
 )
-def test_a_plain_answer_is_read_however_it_is_cut(
-    sending: Sending, answer: bytes, status: int, body: bytes
+def test_a_response_is_read_in_any_fragments(
+    runner: ClientRunner, answer: bytes, status: int, body: bytes
 ) -> None:
     for parts in ([answer], [answer[:1], answer[1:30], answer[30:]]):
-        with receiver(once(*parts)) as port:
-            answered = sending.post(f"http://127.0.0.1:{port}/")
-        assert (answered.status, answered.body) == (status, body)
+        with receiver(respond_once(*parts)) as port:
+            response = runner.post(f"http://127.0.0.1:{port}/")
+        assert (response.status, response.body) == (status, body)
 
 
-def test_hostile_receivers_take_no_memory_and_nobody_elses_time() -> None:
+def test_hostile_receivers_cost_little_memory_and_delay_no_other_request() -> None:
     with ExitStack() as stack:
-        good = stack.enter_context(receiver(answering(OK)))
-        hostile = [stack.enter_context(receiver(answering_with(name))) for name in HOSTILE]
+        good = stack.enter_context(receiver(respond(OK)))
+        hostile = [stack.enter_context(receiver(respond_with(name))) for name in HOSTILE_RESPONSES]
         urls = [f"http://127.0.0.1:{port}/" for port in (good, *hostile)]
         done = subprocess.run(
             [sys.executable, "-m", "tests.http_client.memory_growth", *urls],

@@ -1,4 +1,4 @@
-"""Looking names up: once at a time, not for ever, and never all threads for one's names."""
+"""Resolving names: one lookup at a time, timeouts, and threads for slow names."""
 
 import asyncio
 import socket
@@ -16,7 +16,7 @@ from sealdesk.http_client.resolver import Resolver
 
 
 class NameServer:
-    """Stands in for those of the network. hanging: how names begin that get no answer."""
+    """Replaces getaddrinfo. hanging: the prefix of names whose lookup never returns."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -52,9 +52,9 @@ def run(work: Coroutine[Any, Any, Any]) -> Any:
 async def found(resolver: Resolver, name: str, within_s: float = 5.0) -> str:
     """The first address, or the cause."""
     try:
-        addresses = await resolver.find(name, asyncio.get_running_loop().time() + within_s)
-    except RequestFailed as unsent:
-        return unsent.cause
+        addresses = await resolver.resolve(name, asyncio.get_running_loop().time() + within_s)
+    except RequestFailed as error:
+        return error.cause
     return str(addresses[0])
 
 
@@ -62,7 +62,7 @@ async def all_found(resolver: Resolver, names: list[str], within_s: float = 5.0)
     return set(await asyncio.gather(*(found(resolver, name, within_s) for name in names)))
 
 
-def test_one_look_up_serves_all_who_wait_and_those_who_come_soon(names: NameServer) -> None:
+def test_concurrent_and_later_requests_share_one_lookup(names: NameServer) -> None:
     async def ask() -> list[set[str]]:
         resolver = Resolver(())
         return [await all_found(resolver, ["one.example"] * 50) for _ in range(3)]
@@ -72,7 +72,7 @@ def test_one_look_up_serves_all_who_wait_and_those_who_come_soon(names: NameServ
     assert names.asked == ["one.example"]
 
 
-def test_a_name_is_asked_for_again_and_judged_anew(
+def test_a_name_is_resolved_and_checked_again_after_the_cache_expires(
     names: NameServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def ask() -> list[str]:
@@ -80,13 +80,13 @@ def test_a_name_is_asked_for_again_and_judged_anew(
         first = await found(resolver, "one.example")
         names.addresses = ["8.8.8.8", "10.0.0.1"]
         kept = await found(resolver, "one.example")
-        monkeypatch.setattr(resolver_module, "KEPT_S", 0.0)
+        monkeypatch.setattr(resolver_module, "CACHE_S", 0.0)
         return [first, kept, await found(resolver, "one.example")]
 
     assert run(ask()) == ["8.8.8.8", "8.8.8.8", "url_forbidden"]
 
 
-def test_a_name_that_hangs_is_given_up_and_holds_one_thread(names: NameServer) -> None:
+def test_a_lookup_that_hangs_times_out_and_holds_one_thread(names: NameServer) -> None:
     async def ask() -> list[set[str]]:
         resolver = Resolver(())
         return [await all_found(resolver, ["hanging.example"] * 9, 0.05) for _ in range(3)]
@@ -95,12 +95,12 @@ def test_a_name_that_hangs_is_given_up_and_holds_one_thread(names: NameServer) -
     assert names.asked == ["hanging.example"]
 
 
-def test_names_that_were_slow_leave_room_for_the_others(
+def test_slow_names_do_not_delay_other_names(
     names: NameServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(resolver_module, "SLOW_S", 0.04)
-    monkeypatch.setattr(resolver_module, "KEPT_S", 0.0)
-    slow = [f"slow-{number}.example" for number in range(resolver_module.AT_ONCE)]
+    monkeypatch.setattr(resolver_module, "CACHE_S", 0.0)
+    slow = [f"slow-{number}.example" for number in range(resolver_module.MAX_LOOKUPS)]
 
     async def ask() -> str:
         resolver = Resolver(())
@@ -127,7 +127,7 @@ def test_names_that_were_slow_leave_room_for_the_others(
         ("linked.example", ["fe80::1%3"], "url_forbidden"),
     ],
 )
-def test_an_answer_that_leads_nowhere_is_told(
+def test_unusable_addresses_have_their_cause(
     names: NameServer, name: str, addresses: list[str], cause: str
 ) -> None:
     async def ask() -> str:

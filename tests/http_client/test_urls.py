@@ -1,4 +1,4 @@
-"""What becomes of each URL that a tenant may name, before anything is connected to."""
+"""The verdict on each URL of the corpus, before any connection."""
 
 import ipaddress
 
@@ -6,9 +6,9 @@ import pytest
 
 from sealdesk.http_client import RequestFailed
 from sealdesk.http_client.addresses import is_permitted
-from sealdesk.http_client.urls import read
+from sealdesk.http_client.urls import parse
 from sealdesk.settings import Network
-from tests.http_client.urls import CORPUS
+from tests.http_client.url_corpus import CORPUS
 
 _METADATA = (
     "169.254.169.254",
@@ -35,20 +35,20 @@ _METADATA = (
 
 def verdict(url: str, *allowed: str) -> str:
     try:
-        host = read(url, allow_http=False).host
-    except RequestFailed as unsent:
-        return unsent.cause
+        host = parse(url, allow_http=False).host
+    except RequestFailed as error:
+        return error.cause
     networks = tuple(map(ipaddress.ip_network, allowed))
     return "sent" if isinstance(host, str) or is_permitted(host, networks) else "url_forbidden"
 
 
-def test_every_url_of_the_corpus_is_judged_as_it_should_be() -> None:
+def test_every_url_of_the_corpus_has_its_verdict() -> None:
     assert len(dict(CORPUS)) == len(CORPUS) > 200
     wrong = {url: verdict(url) for url, expected in CORPUS if verdict(url) != expected}
     assert wrong == {}
 
 
-def test_a_network_of_the_operators_is_open_and_its_neighbours_are_not() -> None:
+def test_an_allowed_network_is_permitted_and_adjacent_ones_are_not() -> None:
     own = ("10.1.0.0/16", "fd12::/32")
     hosts = ("10.1.2.3", "[::ffff:10.1.2.3]", "[fd12::9]", "10.2.0.1", "[fd13::9]", "127.0.0.1")
     verdicts = [verdict(f"https://{host}/", *own) for host in hosts]
@@ -56,24 +56,24 @@ def test_a_network_of_the_operators_is_open_and_its_neighbours_are_not() -> None
 
 
 @pytest.mark.parametrize("address", _METADATA)
-def test_no_setting_opens_a_metadata_service(address: str) -> None:
+def test_no_setting_permits_a_metadata_service(address: str) -> None:
     everything: tuple[Network, ...] = tuple(
         map(ipaddress.ip_network, ("0.0.0.0/0", "::/0", "169.254.169.254/32", "fd00:ec2::/32"))
     )
     assert not is_permitted(ipaddress.ip_address(address), everything)
 
 
-def test_what_a_gateway_takes_out_of_an_address_must_be_permitted_too() -> None:
+def test_an_embedded_ipv4_address_must_be_permitted_too() -> None:
     gateways = ("64:ff9b::/96", "2002::/16")
     hosts = ("64:ff9b::8.8.8.8", "2002:808:808::1", "64:ff9b::10.0.0.1", "2002:7f00:1::1")
     verdicts = [verdict(f"https://[{host}]/", *gateways) for host in hosts]
     assert verdicts == ["sent", "sent", "url_forbidden", "url_forbidden"]
 
 
-def test_http_takes_a_setting() -> None:
-    assert read("http://example.com/", allow_http=True).port == 80
+def test_http_urls_need_a_setting() -> None:
+    assert parse("http://example.com/", allow_http=True).port == 80
     with pytest.raises(RequestFailed, match="begins with https://"):
-        read("http://example.com/", allow_http=False)
+        parse("http://example.com/", allow_http=False)
 
 
 @pytest.mark.parametrize(
@@ -85,6 +85,6 @@ def test_http_takes_a_setting() -> None:
         ("https://[2606:4700::1111]:1/", "[2606:4700::1111]:1", "2606:4700::1111"),
     ],
 )
-def test_the_host_is_named_in_one_form(url: str, authority: str, name: str) -> None:
-    destination = read(url, allow_http=False)
+def test_the_host_is_normalized(url: str, authority: str, name: str) -> None:
+    destination = parse(url, allow_http=False)
     assert (destination.authority, destination.name) == (authority, name)

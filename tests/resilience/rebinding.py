@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.http_client.world import PUBLIC, posted
+from tests.http_client.network_namespace import PUBLIC, posted
 from tests.resilience.figures import Target, Tell, quiet
 
 TARGETS = (

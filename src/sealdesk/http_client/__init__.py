@@ -1,7 +1,7 @@
-"""Requests to addresses that tenants name: guarded, bounded, never redirected.
+"""The HTTP client for URLs that tenants choose: SSRF-safe, with limits, without redirects.
 
-Nothing here may be reached that the deny table of `addresses` names, whatever a URL or a name
-server says; see decision 0014.
+It never connects to an address in the deny list of `addresses`, whatever a URL or a name server
+says; see decision 0014.
 """
 
 from sealdesk.http_client.client import HttpClient

@@ -1,4 +1,4 @@
-"""Sending one request: resolve, check, connect to what was checked, read a bounded answer."""
+"""Sends one request: resolves, checks, connects to the checked address, reads the response."""
 
 import asyncio
 import re
@@ -9,102 +9,104 @@ from functools import cached_property
 from sealdesk.http_client import urls
 from sealdesk.http_client.addresses import Address
 from sealdesk.http_client.connection import Connection, HttpResponse
-from sealdesk.http_client.connector import connect, trusting_the_system
+from sealdesk.http_client.connector import connect, make_tls_context
 from sealdesk.http_client.errors import RequestFailed
-from sealdesk.http_client.pool import Idle
+from sealdesk.http_client.pool import IdleConnections
 from sealdesk.http_client.resolver import Resolver
 from sealdesk.http_client.urls import Destination
 from sealdesk.settings import Network
 
 CONNECT_S = 5.0  # decisions 11
-IN_ALL_S = 15.0
+TOTAL_S = 15.0
 _NAME = re.compile(r"[A-Za-z0-9-]+")
 _VALUE = re.compile(r"[\x20-\x7e]*")
-_OURS = {"host", "content-length", "transfer-encoding", "connection", "accept-encoding"}
+_RESERVED_HEADERS = {"host", "content-length", "transfer-encoding", "connection", "accept-encoding"}
 
 
 class HttpClient:
-    """Sends for one process. Connections that are still good are used again."""
+    """The HTTP client of a process. It reuses idle connections."""
 
     def __init__(self, allowed: tuple[Network, ...], *, allow_http: bool) -> None:
         self._allow_http = allow_http
         self._resolver = Resolver(allowed)
-        self._idle = Idle()
+        self._idle_connections = IdleConnections()
 
     async def check(self, url: str) -> None:
-        """Try to reach a URL without sending anything. Raises Unsent."""
-        destination = urls.read(url, allow_http=self._allow_http)
-        until = asyncio.get_running_loop().time() + CONNECT_S
-        addresses = await self._resolver.find(destination.host, until)
-        _, connection = await self._connect(destination, addresses, until)
+        """Connect to a URL without sending a request. Raises RequestFailed."""
+        destination = urls.parse(url, allow_http=self._allow_http)
+        deadline = asyncio.get_running_loop().time() + CONNECT_S
+        addresses = await self._resolver.resolve(destination.host, deadline)
+        _, connection = await self._connect(destination, addresses, deadline)
         connection.close()
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> HttpResponse:
-        """Send, and read the answer. Raises Unsent.
+        """Send a POST request. Raises RequestFailed.
 
-        headers: those of the message; what frames it and names the host is added.
+        headers: without Host, Content-Length and Accept-Encoding, which are added.
         """
-        destination = urls.read(url, allow_http=self._allow_http)
-        request = _request(destination, headers, body)
+        destination = urls.parse(url, allow_http=self._allow_http)
+        request = _encode_request(destination, headers, body)
         loop = asyncio.get_running_loop()
-        until, connected_until = loop.time() + IN_ALL_S, loop.time() + CONNECT_S
-        addresses = await self._resolver.find(destination.host, connected_until)
-        kept = self._idle.take(destination, addresses)
-        if kept is not None:
+        deadline, connect_deadline = loop.time() + TOTAL_S, loop.time() + CONNECT_S
+        addresses = await self._resolver.resolve(destination.host, connect_deadline)
+        idle = self._idle_connections.take(destination, addresses)
+        if idle is not None:
             try:
-                return await self._exchange(destination, kept, request, until)
-            except RequestFailed as unsent:
-                if unsent.cause != "bad_answer" or kept[1].has_heard:
+                return await self._exchange(destination, idle, request, deadline)
+            except RequestFailed as error:
+                if error.cause != "bad_answer" or idle[1].has_received:
                     raise
-            # It was closed while it was idle: once more.
-            connected_until = min(until, loop.time() + CONNECT_S)
-        made = await self._connect(destination, addresses, connected_until)
-        return await self._exchange(destination, made, request, until)
+            # The receiver closed the idle connection: retry on a new one.
+            connect_deadline = min(deadline, loop.time() + CONNECT_S)
+        connected = await self._connect(destination, addresses, connect_deadline)
+        return await self._exchange(destination, connected, request, deadline)
 
     async def close(self) -> None:
-        """Close the connections that are kept."""
-        self._idle.close()
+        """Close the idle connections."""
+        self._idle_connections.close()
         self._resolver.close()
 
     async def _connect(
-        self, destination: Destination, addresses: tuple[Address, ...], until: float
+        self, destination: Destination, addresses: tuple[Address, ...], deadline: float
     ) -> tuple[Address, Connection]:
         context = self._context if destination.is_tls else None
-        return await connect(destination, addresses, context, until)
+        return await connect(destination, addresses, context, deadline)
 
     async def _exchange(
         self,
         destination: Destination,
-        made: tuple[Address, Connection],
+        connected: tuple[Address, Connection],
         request: bytes,
-        until: float,
+        deadline: float,
     ) -> HttpResponse:
-        address, connection = made
+        address, connection = connected
         try:
-            async with asyncio.timeout_at(until):
-                answered = await connection.exchange(request)
+            async with asyncio.timeout_at(deadline):
+                response = await connection.exchange(request)
         except TimeoutError:
-            connection.drop()
-            raise RequestFailed("timeout", f"No whole answer came within {IN_ALL_S:g} s.") from None
+            connection.abort()
+            raise RequestFailed(
+                "timeout", f"No complete response came within {TOTAL_S:g} s."
+            ) from None
         except BaseException:
-            connection.drop()
+            connection.abort()
             raise
         if connection.is_reusable:
-            self._idle.put(destination, address, connection)
+            self._idle_connections.put(destination, address, connection)
         else:
-            connection.drop()
-        return answered
+            connection.abort()
+        return response
 
     @cached_property
     def _context(self) -> ssl.SSLContext:
-        return trusting_the_system()
+        return make_tls_context()
 
 
-def _request(destination: Destination, headers: Mapping[str, str], body: bytes) -> bytes:
+def _encode_request(destination: Destination, headers: Mapping[str, str], body: bytes) -> bytes:
     for name, value in headers.items():
-        is_sound = _NAME.fullmatch(name) and _VALUE.fullmatch(value)
-        if not is_sound or name.lower() in _OURS:
-            raise ValueError("a header that cannot be sent, or that is not the caller's to send")
+        is_valid = _NAME.fullmatch(name) and _VALUE.fullmatch(value)
+        if not is_valid or name.lower() in _RESERVED_HEADERS:
+            raise ValueError("an invalid header, or one that the client sets itself")
     head = (
         f"POST {destination.target} HTTP/1.1",
         f"Host: {destination.authority}",

@@ -1,4 +1,4 @@
-"""One connection to a receiver: sends a request and reads a bounded answer."""
+"""One HTTP/1.1 connection to a receiver, with limits on the response."""
 
 import asyncio
 
@@ -7,12 +7,12 @@ import msgspec
 
 from sealdesk.http_client.errors import RequestFailed
 
-MAX_HEAD_BYTES = 16 * 1024  # with all interim answers
+MAX_HEAD_BYTES = 16 * 1024  # including all interim responses
 MAX_BODY_BYTES = 64 * 1024
 
 
 class HttpResponse(msgspec.Struct, frozen=True):
-    """What came back. headers: as they came, names in lower case. body: at most 64 KiB of it."""
+    """A response. headers: in their order, names in lower case. body: its first 64 KiB."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -20,90 +20,90 @@ class HttpResponse(msgspec.Struct, frozen=True):
 
 
 class Connection(asyncio.Protocol):
-    """Speaks HTTP/1.1 to one receiver, one request at a time.
+    """Sends requests to one receiver, one at a time.
 
-    has_heard: whether any byte of the present answer came. is_reusable: whether another request
-    may follow.
+    has_received: whether any byte of the current response came. is_reusable: whether another
+    request may follow.
     """
 
     def __init__(self) -> None:
         self.is_reusable = True
         self._transport: asyncio.Transport | None = None
-        self._answered: asyncio.Future[HttpResponse] | None = None
+        self._response: asyncio.Future[HttpResponse] | None = None
         self._headers: list[tuple[str, str]] = []
         self._body: list[bytes] = []
-        self._begin()
+        self._reset()
 
     async def exchange(self, request: bytes) -> HttpResponse:
-        """Send a request and wait for its answer, for ever. Raises Unsent (bad_answer)."""
-        self._begin()
-        answered: asyncio.Future[HttpResponse] = asyncio.get_running_loop().create_future()
-        self._answered = answered
+        """Send a request and wait for its response without a timeout. Raises RequestFailed."""
+        self._reset()
+        response: asyncio.Future[HttpResponse] = asyncio.get_running_loop().create_future()
+        self._response = response
         if self._transport is None or self._transport.is_closing():
             self._fail("The connection was closed.")
         else:
             self._transport.write(request)
         try:
-            return await answered
+            return await response
         finally:
-            self._answered = None
-            self._headers, self._body = [], []  # it may be idle for long
+            self._response = None
+            self._headers, self._body = [], []  # free the memory while the connection is idle
 
     def close(self) -> None:
-        """Close it as is proper, with what TLS says at the end."""
+        """Close the connection in order, with TLS' close_notify."""
         self.is_reusable = False
         if self._transport is not None:
             self._transport.close()
 
-    def drop(self) -> None:
-        """Close it at once, whatever is still on its way."""
+    def abort(self) -> None:
+        """Close the connection at once and discard unsent data."""
         self.is_reusable = False
         if self._transport is not None:
             self._transport.abort()
 
-    # What create_connection makes is a Transport; asyncio declares its base class.
+    # create_connection passes a Transport; asyncio annotates its base class.
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self._transport = transport
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.is_reusable = False
-        if exc is None and self._status and not self._is_framed:
-            self._finish()  # the end of the connection is the end of such a body
-        self._fail("The connection was closed before the answer was complete.")
+        if exc is None and self._status and not self._has_length:
+            self._finish()  # a body without a length ends with the connection
+        self._fail("The connection was closed before the response was complete.")
 
     def data_received(self, data: bytes) -> None:
-        self.has_heard = True
-        # In parts: what is beyond a limit is never parsed.
+        self.has_received = True
+        # In chunks, so that data beyond a limit is never parsed.
         while data and self._is_waiting():
-            part, data = data[: self._room], data[self._room :]
-            self._room -= len(part)
-            self._read(part)
+            chunk, data = data[: self._bytes_left], data[self._bytes_left :]
+            self._bytes_left -= len(chunk)
+            self._read(chunk)
         if data:
-            self.drop()  # more than was asked for
+            self.abort()  # more than one response
 
-    def _begin(self) -> None:
-        self.has_heard = False
-        self._room = MAX_HEAD_BYTES
+    def _reset(self) -> None:
+        self.has_received = False
+        self._bytes_left = MAX_HEAD_BYTES
         self._parser = httptools.HttpResponseParser(self)
         self._headers = []
         self._body = []
         self._status = 0
-        self._is_framed = False
+        self._has_length = False
 
-    def _read(self, part: bytes) -> None:
+    def _read(self, chunk: bytes) -> None:
         try:
-            self._parser.feed_data(part)
+            self._parser.feed_data(chunk)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade):
-            self._fail("What came back is not HTTP/1.1.")
-        if self._room == 0 and self._is_waiting():
-            self._cut()
+            self._fail("The response is not HTTP/1.1.")
+        if self._bytes_left == 0 and self._is_waiting():
+            self._end_at_limit()
 
-    def _cut(self) -> None:
+    def _end_at_limit(self) -> None:
         self.is_reusable = False
         if self._status:
             self._finish()
         else:
-            self._fail(f"The head of the answer has more than {MAX_HEAD_BYTES} bytes.")
+            self._fail(f"The head of the response has more than {MAX_HEAD_BYTES} bytes.")
 
     def on_message_begin(self) -> None:
         if not self._is_waiting():
@@ -113,17 +113,17 @@ class Connection(asyncio.Protocol):
         lower = name.decode("latin-1").lower()
         if self._status:
             return  # a trailer
-        self._is_framed |= lower in ("content-length", "transfer-encoding")
+        self._has_length |= lower in ("content-length", "transfer-encoding")
         self._headers.append((lower, value.decode("latin-1")))
 
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
         if status < 200:
             self._headers.clear()
-            self._is_framed = False
+            self._has_length = False
             return
         self._status = status
-        self._room = MAX_BODY_BYTES
+        self._bytes_left = MAX_BODY_BYTES
         self.is_reusable &= self._parser.should_keep_alive()
 
     def on_body(self, body: bytes) -> None:
@@ -134,14 +134,14 @@ class Connection(asyncio.Protocol):
             self._finish()
 
     def _is_waiting(self) -> bool:
-        return self._answered is not None and not self._answered.done()
+        return self._response is not None and not self._response.done()
 
     def _finish(self) -> None:
-        if self._answered is not None and not self._answered.done():
+        if self._response is not None and not self._response.done():
             body = b"".join(self._body)[:MAX_BODY_BYTES]
-            self._answered.set_result(HttpResponse(self._status, tuple(self._headers), body))
+            self._response.set_result(HttpResponse(self._status, tuple(self._headers), body))
 
     def _fail(self, text: str) -> None:
         self.is_reusable = False
-        if self._answered is not None and not self._answered.done():
-            self._answered.set_exception(RequestFailed("bad_answer", text))
+        if self._response is not None and not self._response.done():
+            self._response.set_exception(RequestFailed("bad_answer", text))

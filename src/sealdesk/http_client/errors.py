@@ -1,19 +1,19 @@
-"""Why a request to a tenant's address got no answer."""
+"""Why a request to a URL of a tenant got no response."""
 
 from typing import Literal
 
 Cause = Literal[
-    "url_invalid",  # not a URL that can be sent to: scheme, user, port, host
-    "url_forbidden",  # an address that nothing may be sent to
+    "url_invalid",  # scheme, user, port or host is not accepted
+    "url_forbidden",  # resolves to an address that requests may not go to
     "url_unresolvable",  # the name has no address
     "url_unreachable",  # no connection: refused, timed out, or TLS failed
-    "timeout",  # connected, and no answer in time
-    "bad_answer",  # connected, and what came is not HTTP, or the connection broke
+    "timeout",  # connected, but no complete response in time
+    "bad_answer",  # connected, but the response is not HTTP, or the connection closed
 ]
 
 
 class RequestFailed(Exception):
-    """There was no answer. text: one sentence for the tenant, without our own addresses."""
+    """There was no response. text: one sentence for the tenant, without internal addresses."""
 
     def __init__(self, cause: Cause, text: str) -> None:
         super().__init__(text)

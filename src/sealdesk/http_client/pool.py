@@ -1,4 +1,4 @@
-"""Connections that wait for their next request: few, and not for long."""
+"""The pool of idle connections."""
 
 import asyncio
 from collections.abc import Iterable
@@ -9,12 +9,12 @@ from sealdesk.http_client.connection import Connection
 from sealdesk.http_client.urls import Destination
 
 IDLE_S = 10.0
-OF_ONE_HOST = 8  # as many as one endpoint has requests under way
-IN_ALL = 256
+MAX_PER_HOST = 8  # an endpoint has at most this many concurrent requests
+MAX_CONNECTIONS = 256
 _SWEEP_S = 1.0
 
 
-class _Waiting(NamedTuple):
+class _IdleConnection(NamedTuple):
     connection: Connection
     since: float
 
@@ -22,62 +22,62 @@ class _Waiting(NamedTuple):
 Key = tuple[bool, str, int, Address]
 
 
-class Idle:
-    """Kept by scheme, name, port and the address that was checked: a name alone finds nothing."""
+class IdleConnections:
+    """Idle connections by scheme, name, port and checked address."""
 
     def __init__(self) -> None:
-        self._waiting: dict[Key, list[_Waiting]] = {}
+        self._idle: dict[Key, list[_IdleConnection]] = {}
         self._count = 0
-        self._sweep: asyncio.TimerHandle | None = None
+        self._sweep_timer: asyncio.TimerHandle | None = None
 
     def take(
         self, destination: Destination, addresses: Iterable[Address]
     ) -> tuple[Address, Connection] | None:
-        """The connection to one of these addresses that was used last."""
+        """The most recently used connection to one of these addresses, None when there is none."""
         for address in addresses:
-            waiting = self._waiting.get(_key(destination, address), [])
-            while waiting:
+            idle = self._idle.get(_key(destination, address), [])
+            while idle:
                 self._count -= 1
-                connection = waiting.pop().connection
+                connection = idle.pop().connection
                 if connection.is_reusable:
                     return address, connection
         return None
 
     def put(self, destination: Destination, address: Address, connection: Connection) -> None:
-        """Keep a connection for the next request, or drop it when there are enough."""
-        waiting = self._waiting.setdefault(_key(destination, address), [])
-        if len(waiting) >= OF_ONE_HOST or self._count >= IN_ALL:
-            connection.drop()
+        """Add a connection, or close it when the pool is full."""
+        idle = self._idle.setdefault(_key(destination, address), [])
+        if len(idle) >= MAX_PER_HOST or self._count >= MAX_CONNECTIONS:
+            connection.abort()
             return
         loop = asyncio.get_running_loop()
-        waiting.append(_Waiting(connection, loop.time()))
+        idle.append(_IdleConnection(connection, loop.time()))
         self._count += 1
-        if self._sweep is None:
-            self._sweep = loop.call_later(_SWEEP_S, self._drop_old)
+        if self._sweep_timer is None:
+            self._sweep_timer = loop.call_later(_SWEEP_S, self._drop_old)
 
     def close(self) -> None:
-        """Drop all of them."""
-        self._drop_since(float("inf"))
-        if self._sweep is not None:
-            self._sweep.cancel()
-            self._sweep = None
+        """Close all connections."""
+        self._drop_older_than(float("inf"))
+        if self._sweep_timer is not None:
+            self._sweep_timer.cancel()
+            self._sweep_timer = None
 
     def _drop_old(self) -> None:
         loop = asyncio.get_running_loop()
-        self._drop_since(loop.time() - IDLE_S)
-        self._sweep = loop.call_later(_SWEEP_S, self._drop_old) if self._waiting else None
+        self._drop_older_than(loop.time() - IDLE_S)
+        self._sweep_timer = loop.call_later(_SWEEP_S, self._drop_old) if self._idle else None
 
-    def _drop_since(self, until: float) -> None:
-        for key, waiting in list(self._waiting.items()):
-            kept = [one for one in waiting if one.since > until and one.connection.is_reusable]
-            for one in waiting:
-                if one not in kept:
-                    one.connection.drop()
-            self._count -= len(waiting) - len(kept)
-            if kept:
-                self._waiting[key] = kept
+    def _drop_older_than(self, before: float) -> None:
+        for key, idle in list(self._idle.items()):
+            remaining = [one for one in idle if one.since > before and one.connection.is_reusable]
+            for one in idle:
+                if one not in remaining:
+                    one.connection.abort()
+            self._count -= len(idle) - len(remaining)
+            if remaining:
+                self._idle[key] = remaining
             else:
-                del self._waiting[key]
+                del self._idle[key]
 
 
 def _key(destination: Destination, address: Address) -> Key:

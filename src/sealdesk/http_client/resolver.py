@@ -1,4 +1,4 @@
-"""Looking names up: in threads of its own, one look-up a name, and checked as a whole."""
+"""Resolves names: in threads, one lookup per name at a time, all of its addresses checked."""
 
 import asyncio
 import socket
@@ -6,123 +6,126 @@ import threading
 from ipaddress import ip_address
 from typing import TypeVar
 
-from sealdesk.http_client.addresses import Address, is_permitted, plain
+from sealdesk.http_client.addresses import Address, is_permitted, unmapped
 from sealdesk.http_client.errors import RequestFailed
 from sealdesk.settings import Network
 
-# For so long an answer is used again, whatever its time to live.
-KEPT_S = 10.0
-# A look-up cannot be ended, and takes up to half a minute when no name server answers. Names that
-# were slow the last time wait for each other, so that they never take the place of the others.
-AT_ONCE = 32
-SLOW_AT_ONCE = 8
+# How long addresses are cached, whatever their TTL.
+CACHE_S = 10.0
+# getaddrinfo cannot be cancelled and takes up to 30 s when no name server answers. Names whose last
+# lookup was slow have few threads of their own, so that they never block the others.
+MAX_LOOKUPS = 32
+MAX_SLOW_LOOKUPS = 8
 SLOW_S = 1.0
-_NAMES_KEPT = 4096
+_MAX_CACHED_NAMES = 4096
 
 V = TypeVar("V")
-Found = tuple[Address, ...] | RequestFailed
+Outcome = tuple[Address, ...] | RequestFailed
 
 
 class Resolver:
-    """Finds the addresses of names, all of which may be sent to."""
+    """Resolves names to addresses that requests may go to."""
 
     def __init__(self, allowed: tuple[Network, ...]) -> None:
         self._allowed = allowed
-        self._kept: dict[str, tuple[float, tuple[Address, ...]]] = {}
-        self._asked: dict[str, asyncio.Task[Found]] = {}
+        self._cached: dict[str, tuple[float, tuple[Address, ...]]] = {}
+        self._pending: dict[str, asyncio.Task[Outcome]] = {}
         self._slow: dict[str, None] = {}
-        self._turn = asyncio.Semaphore(AT_ONCE)
-        self._slow_turn = asyncio.Semaphore(SLOW_AT_ONCE)
+        self._slots = asyncio.Semaphore(MAX_LOOKUPS)
+        self._slow_slots = asyncio.Semaphore(MAX_SLOW_LOOKUPS)
 
-    async def find(self, host: Address | str, until: float) -> tuple[Address, ...]:
-        """The addresses of a host, at least one. until: of the loop's clock. Raises Unsent."""
+    async def resolve(self, host: Address | str, deadline: float) -> tuple[Address, ...]:
+        """The addresses of a host, at least one. deadline: in the loop's time.
+
+        Raises RequestFailed.
+        """
         if not isinstance(host, str):
-            return self._literal(host)
-        at, addresses = self._kept.get(host, (0.0, ()))
-        if addresses and asyncio.get_running_loop().time() - at < KEPT_S:
+            return self._check_literal(host)
+        at, addresses = self._cached.get(host, (0.0, ()))
+        if addresses and asyncio.get_running_loop().time() - at < CACHE_S:
             return addresses
-        asked = self._asked.get(host)
-        if asked is None:
-            asked = self._asked[host] = asyncio.create_task(self._ask(host))
-            asked.add_done_callback(lambda _: self._asked.pop(host, None))
+        lookup = self._pending.get(host)
+        if lookup is None:
+            lookup = self._pending[host] = asyncio.create_task(self._look_up_and_check(host))
+            lookup.add_done_callback(lambda _: self._pending.pop(host, None))
         try:
-            async with asyncio.timeout_at(until):
-                found = await asyncio.shield(asked)
+            async with asyncio.timeout_at(deadline):
+                outcome = await asyncio.shield(lookup)
         except TimeoutError:
             raise _unresolvable(f"Looking up {host} took too long.") from None
-        if isinstance(found, RequestFailed):
-            raise RequestFailed(found.cause, found.text)
-        return found
+        if isinstance(outcome, RequestFailed):
+            raise RequestFailed(outcome.cause, outcome.text)
+        return outcome
 
     def close(self) -> None:
-        """Wait for no look-up any more."""
-        for asked in self._asked.values():
-            asked.cancel()
+        """Cancel the pending lookups."""
+        for lookup in self._pending.values():
+            lookup.cancel()
 
-    def _literal(self, host: Address) -> tuple[Address, ...]:
+    def _check_literal(self, host: Address) -> tuple[Address, ...]:
         if not is_permitted(host, self._allowed):
             raise RequestFailed("url_forbidden", f"{host} is not a public address.")
-        return (plain(host),)
+        return (unmapped(host),)
 
-    async def _ask(self, host: str) -> Found:
+    async def _look_up_and_check(self, host: str) -> Outcome:
         loop = asyncio.get_running_loop()
-        async with self._slow_turn if host in self._slow else self._turn:
-            began = loop.time()
-            answer = await _in_a_thread(host)
-            self._note_pace(host, loop.time() - began)
-        found = self._checked(host, answer)
-        if isinstance(found, tuple):
-            _put(self._kept, host, (loop.time(), found))
-        return found
+        async with self._slow_slots if host in self._slow else self._slots:
+            started_at = loop.time()
+            result = await _look_up_in_thread(host)
+            self._note_duration(host, loop.time() - started_at)
+        outcome = self._check(host, result)
+        if isinstance(outcome, tuple):
+            _cache(self._cached, host, (loop.time(), outcome))
+        return outcome
 
-    def _checked(self, host: str, answer: list[str] | OSError) -> Found:
-        if isinstance(answer, OSError):
-            return _unresolvable(_why(host, answer))
-        addresses = tuple(dict.fromkeys(plain(ip_address(text)) for text in answer))
+    def _check(self, host: str, result: list[str] | OSError) -> Outcome:
+        if isinstance(result, OSError):
+            return _unresolvable(_explain(host, result))
+        addresses = tuple(dict.fromkeys(unmapped(ip_address(text)) for text in result))
         if not addresses:
             return _unresolvable(f"{host} has no address.")
-        # One bad address spoils all: which of them is connected to would be chance.
+        # One forbidden address rejects the name: which address is used would be chance.
         if not all(is_permitted(address, self._allowed) for address in addresses):
             return RequestFailed("url_forbidden", f"{host} has an address that is not public.")
         return addresses
 
-    def _note_pace(self, host: str, took_s: float) -> None:
+    def _note_duration(self, host: str, took_s: float) -> None:
         if took_s > SLOW_S:
-            _put(self._slow, host, None)
+            _cache(self._slow, host, None)
         else:
             self._slow.pop(host, None)
 
 
-async def _in_a_thread(host: str) -> list[str] | OSError:
+async def _look_up_in_thread(host: str) -> list[str] | OSError:
     loop = asyncio.get_running_loop()
-    answered: asyncio.Future[list[str] | OSError] = loop.create_future()
+    result: asyncio.Future[list[str] | OSError] = loop.create_future()
 
     def look_up() -> None:
-        answer = _look_up(host)
+        addresses = _look_up(host)
         try:
-            loop.call_soon_threadsafe(tell, answer)
-        except RuntimeError:  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(set_result, addresses)
+        except RuntimeError:  # the loop was closed
             return
 
-    def tell(answer: list[str] | OSError) -> None:
-        if not answered.done():
-            answered.set_result(answer)
+    def set_result(addresses: list[str] | OSError) -> None:
+        if not result.done():
+            result.set_result(addresses)
 
-    # A daemon: the end of the process does not wait for a name server.
-    threading.Thread(target=look_up, name="look-up", daemon=True).start()
-    return await answered
+    # A daemon thread, so that the process does not wait for a name server when it exits.
+    threading.Thread(target=look_up, name="lookup", daemon=True).start()
+    return await result
 
 
 def _look_up(host: str) -> list[str] | OSError:
     try:
-        # As bytes: a str would be encoded anew, by older rules.
-        found = socket.getaddrinfo(host.encode("ascii"), None, type=socket.SOCK_STREAM)
+        # As bytes: Python would encode a str again with IDNA 2003.
+        outcome = socket.getaddrinfo(host.encode("ascii"), None, type=socket.SOCK_STREAM)
     except OSError as error:
         return error
-    return [str(address[0]) for *_, address in found]
+    return [str(address[0]) for *_, address in outcome]
 
 
-def _why(host: str, error: OSError) -> str:
+def _explain(host: str, error: OSError) -> str:
     if error.errno == socket.EAI_AGAIN:
         return f"The name servers of {host} do not answer."
     return f"{host} has no address."
@@ -132,8 +135,8 @@ def _unresolvable(text: str) -> RequestFailed:
     return RequestFailed("url_unresolvable", text)
 
 
-def _put(kept: dict[str, V], name: str, value: V) -> None:
-    kept.pop(name, None)
-    kept[name] = value
-    if len(kept) > _NAMES_KEPT:
-        del kept[next(iter(kept))]
+def _cache(cached: dict[str, V], name: str, value: V) -> None:
+    cached.pop(name, None)
+    cached[name] = value
+    if len(cached) > _MAX_CACHED_NAMES:
+        del cached[next(iter(cached))]

@@ -1,4 +1,4 @@
-"""Reading a URL that a tenant gives, strictly: what is not plainly an http(s) URL is refused."""
+"""A strict parser of the URLs that tenants give: rejects all but plain http(s) URLs."""
 
 import re
 from functools import lru_cache
@@ -11,7 +11,7 @@ from sealdesk.http_client.addresses import Address
 from sealdesk.http_client.errors import RequestFailed
 
 MAX_URL = 2048
-_MAX_NAME = 253  # RFC 1035 2.3.4, without the dot at the end
+_MAX_NAME = 253  # RFC 1035 2.3.4, without the trailing dot
 _PORTS = {"https": 443, "http": 80}
 _PARTS = re.compile(r"([A-Za-z]+)://([^/?#]*)(/[^?#]*)?(\?[^#]*)?(#.*)?", re.DOTALL)
 _AUTHORITY = re.compile(r"(\[[^\[\]]*\]|[^:\[\]]+)(?::([0-9]{1,5}))?")
@@ -21,9 +21,9 @@ _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
 class Destination(msgspec.Struct, frozen=True):
-    """Where a URL leads. authority: for the Host header. host: an address, or a name in ASCII.
+    """The parts of a URL. authority: for the Host header. host: an address, or a name in ASCII.
 
-    name: what the certificate must be for. target: path and query.
+    name: the name that the certificate must have. target: path and query.
     """
 
     is_tls: bool
@@ -38,8 +38,8 @@ class Destination(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=1024)
-def read(url: str, *, allow_http: bool) -> Destination:
-    """Take a URL apart. Raises Unsent (url_invalid)."""
+def parse(url: str, *, allow_http: bool) -> Destination:
+    """Parse a URL. Raises RequestFailed (url_invalid)."""
     if len(url) > MAX_URL:
         raise _invalid(f"A URL has at most {MAX_URL} characters.")
     parts = _PARTS.fullmatch(url)
@@ -55,13 +55,13 @@ def read(url: str, *, allow_http: bool) -> Destination:
     target = f"{parts[3] or '/'}{parts[4] or ''}"
     if not _TARGET.fullmatch(target):
         raise _invalid("Path and query hold a character that has to be percent-encoded.")
-    host, port = _authority(parts[2], _PORTS[scheme])
+    host, port = _parse_authority(parts[2], _PORTS[scheme])
     shown = f"[{host}]" if isinstance(host, IPv6Address) else str(host).removesuffix(".")
     authority = shown if port == _PORTS[scheme] else f"{shown}:{port}"
     return Destination(scheme == "https", host, port, authority, target)
 
 
-def _authority(text: str, usual_port: int) -> tuple[Address | str, int]:
+def _parse_authority(text: str, usual_port: int) -> tuple[Address | str, int]:
     if "@" in text:
         raise _invalid("A URL here has no user and no password.")
     parts = _AUTHORITY.fullmatch(text)
@@ -70,23 +70,23 @@ def _authority(text: str, usual_port: int) -> tuple[Address | str, int]:
     port = int(parts[2] or usual_port)
     if not 1 <= port <= 65535:
         raise _invalid("A port is a number from 1 to 65535.")
-    return _host(parts[1]), port
+    return _parse_host(parts[1]), port
 
 
-def _host(text: str) -> Address | str:
+def _parse_host(text: str) -> Address | str:
     if text.startswith("["):
-        return _ipv6(text[1:-1])
-    host = text.lower() if text.isascii() else _in_ascii(text)
+        return _parse_ipv6(text[1:-1])
+    host = text.lower() if text.isascii() else _encode_idna(text)
     name = host.removesuffix(".")
     if len(name) > _MAX_NAME or not _NAME.fullmatch(name):
         raise _invalid("The host of the URL is not a name that can be looked up.")
     if _NUMBER.fullmatch(name.rpartition(".")[2]):
-        return _ipv4(name)
+        return _parse_ipv4(name)
     return host
 
 
-def _ipv4(text: str) -> IPv4Address:
-    # 0x7f.1, 2130706433 and 010.0.0.1 are addresses too, of which each system thinks differently.
+def _parse_ipv4(text: str) -> IPv4Address:
+    # 0x7f.1, 2130706433 and 010.0.0.1 are addresses too, which systems interpret differently.
     try:
         return IPv4Address(text)
     except AddressValueError:
@@ -95,7 +95,7 @@ def _ipv4(text: str) -> IPv4Address:
         ) from None
 
 
-def _ipv6(text: str) -> IPv6Address:
+def _parse_ipv6(text: str) -> IPv6Address:
     try:
         address = IPv6Address(text)
     except AddressValueError:
@@ -105,7 +105,7 @@ def _ipv6(text: str) -> IPv6Address:
     return address
 
 
-def _in_ascii(text: str) -> str:
+def _encode_idna(text: str) -> str:
     if len(text) > _MAX_NAME:
         raise _invalid("The host of the URL is not a name that can be looked up.")
     try:

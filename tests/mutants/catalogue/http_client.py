@@ -2,8 +2,8 @@
 
 from tests.mutants.mutant import Mutant
 
-_OUTBOUND = "tests/http_client"
-_NO_PACKET = "test_not_one_packet_goes_to_a_forbidden_address_whatever_a_name_server_says"
+_HTTP_CLIENT = "tests/http_client"
+_NO_PACKET = "test_no_packet_goes_to_a_forbidden_address_whatever_a_name_server_says"
 
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -12,7 +12,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "http_client/connector.py",
         "        str(address),\n",
         "        destination.name,\n",
-        (f"{_OUTBOUND}/test_rebinding.py::{_NO_PACKET}",),
+        (f"{_HTTP_CLIENT}/test_rebinding.py::{_NO_PACKET}",),
     ),
     Mutant(
         "one public address of a name is enough",
@@ -20,78 +20,80 @@ MUTANTS: tuple[Mutant, ...] = (
         "        if not all(is_permitted(",
         "        if not any(is_permitted(",
         (
-            f"{_OUTBOUND}/test_resolver.py::test_a_name_is_asked_for_again_and_judged_anew",
-            f"{_OUTBOUND}/test_rebinding.py::{_NO_PACKET}",
+            f"{_HTTP_CLIENT}/test_resolver.py::test_a_name_is_resolved_and_checked_again_after_the_cache_expires",
+            f"{_HTTP_CLIENT}/test_rebinding.py::{_NO_PACKET}",
         ),
     ),
     Mutant(
-        "an address is public when Python says so",
+        "the deny list is Python's is_global",
         "http_client/addresses.py",
         "    if not any(address in network for network in _DENIED):\n",
         "    if address.is_global:\n",
         (
-            f"{_OUTBOUND}/test_urls.py::test_every_url_of_the_corpus_is_judged_as_it_should_be",
-            f"{_OUTBOUND}/test_rebinding.py::{_NO_PACKET}",
+            f"{_HTTP_CLIENT}/test_urls.py::test_every_url_of_the_corpus_has_its_verdict",
+            f"{_HTTP_CLIENT}/test_rebinding.py::{_NO_PACKET}",
         ),
     ),
     Mutant(
-        "a setting opens metadata services",
+        "a setting permits metadata services",
         "http_client/addresses.py",
-        "    if any(address in network for network in _NEVER):\n",
-        "    if any(address in network for network in _NEVER if not allowed):\n",
-        (f"{_OUTBOUND}/test_urls.py::test_no_setting_opens_a_metadata_service",),
+        "    if any(address in network for network in _ALWAYS_DENIED):\n",
+        "    if any(address in network for network in _ALWAYS_DENIED if not allowed):\n",
+        (f"{_HTTP_CLIENT}/test_urls.py::test_no_setting_permits_a_metadata_service",),
     ),
     Mutant(
-        "bodies of answers are read to their end",
+        "response bodies have no limit",
         "http_client/connection.py",
-        "        self._room = MAX_BODY_BYTES\n",
-        "        self._room = 2**28\n",
+        "        self._bytes_left = MAX_BODY_BYTES\n",
+        "        self._bytes_left = 2**28\n",
         (
-            f"{_OUTBOUND}/test_hostile.py::"
-            "test_hostile_receivers_take_no_memory_and_nobody_elses_time",
-            f"{_OUTBOUND}/test_hostile.py::test_a_hostile_answer_is_bounded",
+            f"{_HTTP_CLIENT}/test_hostile.py::"
+            "test_hostile_receivers_cost_little_memory_and_delay_no_other_request",
+            f"{_HTTP_CLIENT}/test_hostile.py::test_a_hostile_response_is_limited",
         ),
     ),
     Mutant(
-        "heads of answers have no end",
+        "response headers have no limit",
         "http_client/connection.py",
-        "        self._room = MAX_HEAD_BYTES\n",
-        "        self._room = 2**40\n",
-        (f"{_OUTBOUND}/test_hostile.py::test_a_hostile_answer_is_bounded",),
+        "        self._bytes_left = MAX_HEAD_BYTES\n",
+        "        self._bytes_left = 2**40\n",
+        (f"{_HTTP_CLIENT}/test_hostile.py::test_a_hostile_response_is_limited",),
     ),
     Mutant(
-        "certificates may be for another name",
+        "a certificate for another name is accepted",
         "http_client/connector.py",
         "    context = ssl.create_default_context()\n",
         "    context = ssl.create_default_context()\n    context.check_hostname = False\n",
-        (f"{_OUTBOUND}/test_requests.py::test_a_certificate_that_does_not_hold_gets_nothing",),
+        (f"{_HTTP_CLIENT}/test_requests.py::test_an_invalid_certificate_receives_no_request",),
     ),
     Mutant(
-        "an answer is waited for however long it takes",
+        "a response has no timeout",
         "http_client/client.py",
-        "            async with asyncio.timeout_at(until):\n",
-        "            async with asyncio.timeout_at(until + 600):\n",
-        (f"{_OUTBOUND}/test_requests.py::test_an_answer_that_does_not_come_is_not_waited_for",),
+        "            async with asyncio.timeout_at(deadline):\n",
+        "            async with asyncio.timeout_at(deadline + 600):\n",
+        (f"{_HTTP_CLIENT}/test_requests.py::test_a_missing_response_times_out",),
     ),
     Mutant(
-        "what was answered in part is sent again",
+        "a request with a partial response is retried",
         "http_client/client.py",
-        '                if unsent.cause != "bad_answer" or kept[1].has_heard:\n',
-        '                if unsent.cause != "bad_answer":\n',
-        (f"{_OUTBOUND}/test_requests.py::test_what_was_answered_in_part_is_not_sent_again",),
+        '                if error.cause != "bad_answer" or idle[1].has_received:\n',
+        '                if error.cause != "bad_answer":\n',
+        (
+            f"{_HTTP_CLIENT}/test_requests.py::test_a_request_with_a_partial_response_is_not_retried",
+        ),
     ),
     Mutant(
-        "headers are sent as they were given",
+        "headers are sent unchecked",
         "http_client/client.py",
-        "        if not is_sound or name.lower() in _OURS:\n",
-        "        if not is_sound and name.lower() in _OURS:\n",
-        (f"{_OUTBOUND}/test_requests.py::test_a_header_cannot_bring_another",),
+        "        if not is_valid or name.lower() in _RESERVED_HEADERS:\n",
+        "        if not is_valid and name.lower() in _RESERVED_HEADERS:\n",
+        (f"{_HTTP_CLIENT}/test_requests.py::test_a_header_cannot_inject_another",),
     ),
     Mutant(
-        "names that hang take the threads of all",
+        "lookups that hang use all threads",
         "http_client/resolver.py",
-        "self._slow_turn if host in self._slow else self._turn:",
-        "self._turn:",
-        (f"{_OUTBOUND}/test_resolver.py::test_names_that_were_slow_leave_room_for_the_others",),
+        "self._slow_slots if host in self._slow else self._slots:",
+        "self._slots:",
+        (f"{_HTTP_CLIENT}/test_resolver.py::test_slow_names_do_not_delay_other_names",),
     ),
 )

@@ -1,10 +1,10 @@
-"""URLs that a tenant may try, and what is to become of each: "sent", or the cause of a refusal.
+"""URLs that a tenant may enter, with the verdict on each: "sent", or the cause of the refusal.
 
-A name stands for any name: it is permitted to look it up.
+For URLs with a name, "sent" means that the name is resolved.
 """
 
-# What lies before, the first and the last of a range that nothing is sent to, what lies behind;
-# a neighbour that is in a range of its own is left out.
+# The address before a forbidden range, its first and last address, and the address after it; None
+# where that address is in another forbidden range.
 _RANGES = (
     (None, "0.0.0.0", "0.255.255.255", "1.0.0.0"),
     ("9.255.255.255", "10.0.0.0", "10.255.255.255", "11.0.0.0"),

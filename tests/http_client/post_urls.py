@@ -1,7 +1,7 @@
-"""`python -m tests.http_client.posting COUNT`: the service's part of `world`, in its own process.
+"""`python -m tests.http_client.post_urls COUNT`: posts inside the network namespace.
 
-Half of the posts name a host that was never asked for; the others go round a few names, each of
-which is looked up again and again while its connections are kept.
+Half of the posts have a new host name each; the others repeat a few names, each of which is
+resolved again for every post while its connections stay open.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import uvloop
 
 from sealdesk.http_client import HttpClient, RequestFailed, resolver
-from tests.http_client.urls import CORPUS
+from tests.http_client.url_corpus import CORPUS
 
 _KINDS = ("flip", "flop", "mixed", "cname", "six")
 _PATHS = ("/", "/moved", "/last")
@@ -21,7 +21,7 @@ _AT_ONCE = 8
 
 
 async def main(count: int) -> None:
-    resolver.KEPT_S = 0.0  # every post asks the name server anew
+    resolver.CACHE_S = 0.0  # every post resolves its name
     new = [f"http://{_KINDS[n % 5]}-{n}.test{_PATHS[n % 3]}" for n in range(count // 2)]
     again = [
         f"http://{_KINDS[n % 5]}-{100_000 + n % 15}.test{_PATHS[n % 3]}" for n in range(count // 2)
@@ -43,9 +43,9 @@ async def _post_each(sender: HttpClient, urls: Iterator[str], counted: Counter[s
     for url in urls:
         try:
             await sender.post(url, {"webhook-id": "evt"}, b"{}")
-        except RequestFailed as unsent:
-            is_guard = unsent.cause in ("url_forbidden", "url_invalid")
-            counted["refused" if is_guard else f"{url}: {unsent.text}"] += 1
+        except RequestFailed as error:
+            is_guard = error.cause in ("url_forbidden", "url_invalid")
+            counted["refused" if is_guard else f"{url}: {error.text}"] += 1
         else:
             counted["sent"] += 1
 

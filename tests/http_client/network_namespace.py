@@ -1,8 +1,8 @@
-"""A small internet in a network namespace: a name server that lies, receivers, a count of packets.
+"""A network namespace with a hostile name server, receivers and a packet counter.
 
-`python -m tests.http_client.world COUNT` is run as root of its own namespace, by `posted`. There,
-every address of the forbidden ranges is one of the machine itself and accepts connections, so that
-a request that goes astray arrives; packets are counted where they pass, beside the service.
+`posted` runs `python -m tests.http_client.network_namespace COUNT` as root of a new namespace. There
+every address of the forbidden ranges is local and accepts connections, so that a forbidden request
+would arrive. A packet socket counts connections independently of the service.
 """
 
 import contextlib
@@ -52,7 +52,7 @@ _ROOT = Path(__file__).parents[2]
 
 
 def posted(count: int) -> dict[str, Any]:
-    """Let the service post in such a world. Keys: syns (of each address), sent, refused."""
+    """Post URLs inside such a namespace. Keys: syns (per address), sent, refused."""
     if shutil.which("unshare") is None or shutil.which("ip") is None:
         not_run("no unshare or ip on this machine")
     user = [] if os.geteuid() == 0 else ["--map-root-user"]
@@ -61,7 +61,7 @@ def posted(count: int) -> dict[str, Any]:
         (switch := Path(directory) / "switch").write_text("hosts: files dns\n")
         script = (
             f"mount --bind {resolv} /etc/resolv.conf && mount --bind {switch} /etc/nsswitch.conf"
-            ' && exec "$0" -m tests.http_client.world "$1"'
+            ' && exec "$0" -m tests.http_client.network_namespace "$1"'
         )
         command = ["unshare", "--net", "--mount", *user, "sh", "-c", script, sys.executable]
         done = subprocess.run(
@@ -87,7 +87,7 @@ def main(count: str) -> None:
     for family, host in ((socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::")):
         _begin(_receiver(family, host).serve_forever)
     done = subprocess.run(
-        [sys.executable, "-m", "tests.http_client.posting", count],
+        [sys.executable, "-m", "tests.http_client.post_urls", count],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
