@@ -1,8 +1,8 @@
 """A network namespace with a hostile name server, receivers and a packet counter.
 
-`posted` runs `python -m tests.http_client.network_namespace COUNT` as root of a new namespace. There
-every address of the forbidden ranges is local and accepts connections, so that a forbidden request
-would arrive. A packet socket counts connections independently of the service.
+`posted` runs `python -m tests.http_client.network_namespace COUNT` as root of a new namespace,
+where every address of the forbidden ranges is local and accepts connections, so that a
+forbidden request would arrive. A packet socket counts connections independently of the service.
 """
 
 import contextlib
