@@ -12,7 +12,9 @@ from sealdesk.db.engine import Tx
 from sealdesk.tickets import actions
 from sealdesk.tickets.pages import view_model
 from sealdesk.tickets.store import replies
+from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.types import NewReply, TicketChange
+from sealdesk.web import request
 from tests.support.client import Key
 from tests.support.databases import POSTGRESQL_ONLY
 from tests.support.hostile import HOSTILE_TEXTS
@@ -205,6 +207,26 @@ def test_an_answer_that_is_overtaken_waits_like_any_other(
     monkeypatch.setattr(replies, "list_replies", overtaken)
     assert visitor.submit(form, body="Mine").status == 412
     assert [reply["body"] for reply in _replies(key, at)] == ["Theirs"]
+
+
+def test_a_reply_parses_its_form_once_and_loads_its_ticket_once(
+    visitor: Visitor, at: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    form, calls = visitor.get(at).form(f"{at}/reply"), []
+
+    def count(owner: Any, name: str) -> None:
+        original = getattr(owner, name)
+
+        def counted(*args: Any, **named: Any) -> Any:
+            calls.append(name)
+            return original(*args, **named)
+
+        monkeypatch.setattr(owner, name, counted)
+
+    count(request, "parse_form")
+    count(ticket_store, "find")
+    assert visitor.submit(form, body="Mine", status="pending").status == 200
+    assert sorted(calls) == ["find", "parse_form"]
 
 
 def test_a_closed_ticket_takes_no_answer_and_says_what_to_do(

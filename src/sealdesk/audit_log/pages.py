@@ -13,9 +13,9 @@ from sealdesk.identity import actions, store
 from sealdesk.identity.audit_actions import CHANNEL_LABELS, ROLE_LABELS
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditQuery, StoredAuditEntry
+from sealdesk.web.form import Form
 from sealdesk.web.operation import Operation, page
 from sealdesk.web.pages import cursor_trail, forms, render
-from sealdesk.web.pages.forms import Form
 from sealdesk.web.pages.i18n import gettext, gettext_noop
 from sealdesk.web.pages.site import NavItem
 from sealdesk.web.request import Request, Response

@@ -8,9 +8,9 @@ from sealdesk.customers.types import Customer, CustomerChange
 from sealdesk.errors import ApiError, Conflict, PreconditionFailed, QueryTooSlow, ValidationFailed
 from sealdesk.paging import PageRequest
 from sealdesk.web import body
+from sealdesk.web.form import Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import cursor_trail, forms, render
-from sealdesk.web.pages.forms import Form
 from sealdesk.web.pages.i18n import gettext_noop
 from sealdesk.web.pages.site import NavItem
 from sealdesk.web.request import Request, Response

@@ -19,6 +19,7 @@ from sealdesk.errors.requests import (
 )
 from sealdesk.settings import Network
 from sealdesk.state import AppState
+from sealdesk.web.form import Form, parse_form
 from sealdesk.web.pages.site import Site
 from sealdesk.web.proof import NOTHING_PROVEN, Visitor
 
@@ -55,6 +56,7 @@ class Request:
     """
 
     __slots__ = (
+        "_form",
         "address",
         "body",
         "headers",
@@ -94,6 +96,7 @@ class Request:
         self.request_id = new_request_id()
         self.params: tuple[str, ...] = ()
         self.body = b""
+        self._form: Form | None = None
         self.proof = NOTHING_PROVEN
         self.response_headers: list[Header] = []
 
@@ -109,6 +112,13 @@ class Request:
     def visitor(self) -> Visitor | None:
         """The user who is logged in, on pages."""
         return self.proof.visitor
+
+    @property
+    def form(self) -> Form:
+        """The body as a form; it is parsed once. Raises BadRequest."""
+        if self._form is None:
+            self._form = parse_form(self.body)
+        return self._form
 
     @property
     def is_https(self) -> bool:

@@ -17,9 +17,9 @@ from sealdesk.crypto.sealing import UnsealError
 from sealdesk.db.engine import Tx
 from sealdesk.errors import NotFound, ServiceUnavailable
 from sealdesk.paging import PageRequest
+from sealdesk.web.form import Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
-from sealdesk.web.pages.forms import Form
 from sealdesk.web.request import Request, Response
 
 _KEYS_OFFERED = 100

@@ -6,8 +6,8 @@ from sealdesk import clock
 from sealdesk.api_keys import rules
 from sealdesk.api_keys.rules import ApiKey
 from sealdesk.errors import ValidationFailed
+from sealdesk.web.form import Form
 from sealdesk.web.pages import forms
-from sealdesk.web.pages.forms import Form
 from sealdesk.web.pages.i18n import gettext
 
 READ_ONLY = tuple(name for name in rules.PERMISSIONS if name.endswith(":read"))

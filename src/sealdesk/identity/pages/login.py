@@ -12,9 +12,9 @@ from sealdesk.errors import (
 from sealdesk.identity.auth import login, session, tokens
 from sealdesk.identity.rules import Login, PasswordReset
 from sealdesk.web import body
+from sealdesk.web.form import Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import error_pages, forms, render, resubmission, return_paths
-from sealdesk.web.pages.forms import Form
 from sealdesk.web.pages.i18n import gettext
 from sealdesk.web.pages.messages import translate
 from sealdesk.web.pages.resubmission import Resubmission

@@ -15,9 +15,9 @@ from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.tickets import TicketAndCustomer
 from sealdesk.tickets.types import TicketChange
 from sealdesk.web import body
+from sealdesk.web.form import Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
-from sealdesk.web.pages.forms import Form
 from sealdesk.web.pages.i18n import gettext
 from sealdesk.web.request import Request, Response
 

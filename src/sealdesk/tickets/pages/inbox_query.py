@@ -13,8 +13,8 @@ from sealdesk.customers.types import CustomerRef
 from sealdesk.paging import Position
 from sealdesk.tickets.store.lists import Filter, SortBy
 from sealdesk.tickets.types import PRIORITIES, STATUSES, Priority, Status
+from sealdesk.web.form import Form
 from sealdesk.web.pages import cursor_trail
-from sealdesk.web.pages.forms import Form
 
 PATH = "/tickets"
 ANY, NOBODY, ME = "", "nobody", "me"

@@ -23,9 +23,9 @@ from sealdesk.tickets.types import (
     TicketResponse,
 )
 from sealdesk.web import body
+from sealdesk.web.form import Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import cursor_trail, forms, i18n, render
-from sealdesk.web.pages.forms import Form
 from sealdesk.web.request import Request, Response
 
 _PATH = "/tickets"

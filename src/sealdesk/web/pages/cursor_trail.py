@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from sealdesk import ids
-from sealdesk.web.pages.forms import Form
+from sealdesk.web.form import Form
 
 _LENGTH = 20  # an address has its bounds, and nobody turns back further
 

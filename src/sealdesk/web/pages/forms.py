@@ -1,64 +1,28 @@
 """Forms: what was typed, that a page of ours sent it, and what is wrong beside each field."""
 
 import hmac
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
-from sealdesk.errors import BadRequest, Forbidden, UnsupportedMediaType, ValidationFailed
+from sealdesk.errors import Forbidden, UnsupportedMediaType, ValidationFailed
 from sealdesk.errors.general import FOREIGN_FORM
-from sealdesk.errors.requests import FORM_HOLDS_NUL, NOT_A_FORM, UNREADABLE_FORM
+from sealdesk.errors.requests import NOT_A_FORM
+from sealdesk.web.form import Form, parse_form
 from sealdesk.web.pages.messages import translate
 from sealdesk.web.request import Request
 
 TOKEN = "form_token"  # noqa: S105 - the name of a field
 _TYPE = b"application/x-www-form-urlencoded"
-_MAX_FIELDS = 200
 _OURS = (b"same-origin", b"none")
 
 
-class Form:
-    """The fields of a form by name, in the order in which they came."""
-
-    def __init__(self, fields: list[tuple[str, str]]) -> None:
-        self._fields = fields
-
-    @property
-    def fields(self) -> list[tuple[str, str]]:
-        """All of them, as they were sent."""
-        return [*self._fields]
-
-    def text(self, name: str) -> str:
-        """What stands in a field, "" when it is not there."""
-        return next((value for field, value in self._fields if field == name), "")
-
-    def texts(self, name: str) -> list[str]:
-        """All that was chosen under one name."""
-        return [value for field, value in self._fields if field == name]
-
-
 def read(request: Request) -> Form:
-    """The form that was sent. Raises Malformed."""
-    return _parsed(request.body)
+    """The form in the body. Raises BadRequest."""
+    return request.form
 
 
 def read_query(request: Request) -> Form:
-    """What the address says behind its `?`; what no page knows is passed over. Raises Malformed."""
-    return _parsed(request.query)
-
-
-def _parsed(encoded: bytes) -> Form:
-    try:
-        fields = parse_qsl(
-            encoded.decode("ascii"),
-            keep_blank_values=True,
-            errors="strict",
-            max_num_fields=_MAX_FIELDS,
-        )
-    except ValueError:
-        raise BadRequest(UNREADABLE_FORM) from None
-    if any("\0" in part for field in fields for part in field):
-        raise BadRequest(FORM_HOLDS_NUL)
-    # Browsers send the ends of lines as CR LF.
-    return Form([(name, value.replace("\r\n", "\n")) for name, value in fields])
+    """The query string as a form. Raises BadRequest."""
+    return parse_form(request.query)
 
 
 def check_sender(request: Request) -> None:

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from sealdesk.errors import BadRequest
+from sealdesk.web.form import Form
 from sealdesk.web.pages import forms
-from sealdesk.web.pages.forms import Form
 from sealdesk.web.pages.i18n import gettext, gettext_noop
 from sealdesk.web.request import MAX_BODY_BYTES, Request
 
