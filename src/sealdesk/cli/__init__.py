@@ -7,7 +7,7 @@ import sys
 import typer
 
 from sealdesk import __version__
-from sealdesk.cli import keys, migrate, requests, serving, tenants, users, webhooks
+from sealdesk.cli import documents, keys, migrate, requests, serving, tenants, users, webhooks
 from sealdesk.cli.demo import command as demo
 from sealdesk.cli.doctor import command as doctor
 from sealdesk.cli.move import command as move
@@ -39,6 +39,7 @@ cli.command()(serving.serve)
 cli.command()(serving.worker)
 cli.command()(demo.demo)
 cli.command()(migrate.migrate)
+cli.command()(documents.rewrite_documents)
 cli.command(epilog=move.EXAMPLES)(move.move)
 cli.add_typer(tenants.cli, name="tenants")
 cli.add_typer(users.cli, name="users")

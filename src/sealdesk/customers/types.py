@@ -38,7 +38,7 @@ class CustomerChange(msgspec.Struct, frozen=True):
     metadata: Object | UnsetType | None = UNSET
 
 
-class CustomerFields(msgspec.Struct, frozen=True):
+class CustomerFields(msgspec.Struct, frozen=True, kw_only=True):
     """The fields of a customer that the API shows as they are stored.
 
     email: as it was given; belongs to one customer of the tenant, whatever its case.
@@ -55,7 +55,7 @@ class CustomerFields(msgspec.Struct, frozen=True):
     metadata: dict[str, Any]
 
 
-class Customer(CustomerFields, frozen=True):
+class Customer(CustomerFields, frozen=True, kw_only=True):
     """A customer as it is stored: its columns, with times in microseconds."""
 
     tenant_id: str
@@ -64,7 +64,7 @@ class Customer(CustomerFields, frozen=True):
     version: int
 
 
-class CustomerResponse(CustomerFields, frozen=True):
+class CustomerResponse(CustomerFields, frozen=True, kw_only=True):
     """A customer as the API shows it.
 
     updated_at: of the last change that changed anything.

@@ -27,6 +27,6 @@ def response_builder(response: type[R]) -> Callable[[Any], R]:
         values = list(read(stored))
         for place in times:
             values[place] = iso_or_none(values[place])
-        return response(*values)
+        return response(**dict(zip(names, values, strict=True)))
 
     return build

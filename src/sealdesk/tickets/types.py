@@ -130,7 +130,7 @@ class Reply(msgspec.Struct, frozen=True):
     created_at: int
 
 
-class TicketFields(msgspec.Struct, frozen=True):
+class TicketFields(msgspec.Struct, frozen=True, kw_only=True):
     """The fields of a ticket that the API shows as they are stored.
 
     number: unique within the tenant and rising, with gaps; never given twice.
@@ -157,7 +157,7 @@ class TicketFields(msgspec.Struct, frozen=True):
     reply_count: int
 
 
-class Ticket(TicketFields, frozen=True):
+class Ticket(TicketFields, frozen=True, kw_only=True):
     """A ticket as it is stored: its columns, with times in microseconds."""
 
     tenant_id: str
@@ -170,7 +170,7 @@ class Ticket(TicketFields, frozen=True):
     version: int
 
 
-class TicketDocument(TicketFields, frozen=True):
+class TicketDocument(TicketFields, frozen=True, kw_only=True):
     """A ticket as the API shows it, without its customer: what the ready document holds.
 
     updated_at: of the last change or reply.
@@ -188,7 +188,7 @@ class TicketDocument(TicketFields, frozen=True):
     version: int
 
 
-class TicketResponse(TicketDocument, frozen=True):
+class TicketResponse(TicketDocument, frozen=True, kw_only=True):
     """A ticket as the API shows it.
 
     customer: as they are now; renaming them changes the ticket's ETag, not its updated_at.

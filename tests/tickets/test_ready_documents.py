@@ -1,0 +1,86 @@
+"""Rewriting ready documents: what a new field of tickets needs for the tickets of before."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from sealdesk.db.engine import Tx
+from sealdesk.tickets.store import ready_documents
+from sealdesk.tickets.store.ready_documents import Batch
+from tests.support.client import Key
+from tests.support.service import Tenant
+
+TICKETS = "/api/v1/external/tickets"
+
+
+def rewrite(tenant: Tenant, after_id: str, limit: int) -> Batch:
+    return tenant.service.write(
+        lambda tx: ready_documents.rewrite_batch(tx, tenant.id, after_id, limit)
+    )
+
+
+def make_outdated(tenant: Tenant, ticket_id: str) -> None:
+    """Store a document as an older version wrote it, without the field `tags`."""
+
+    async def work(tx: Tx) -> None:
+        key = {"tenant_id": tenant.id, "id": ticket_id}
+        sql = "SELECT document FROM tickets WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
+        row = await tx.fetch_one(sql, key)
+        assert row is not None
+        document: dict[str, Any] = msgspec.json.decode(row["document"])
+        del document["tags"]
+        update = "UPDATE tickets SET document = :document WHERE tenant_id = :tenant_id AND id = :id"
+        await tx.execute(update, key | {"document": msgspec.json.encode(document)})
+
+    tenant.service.write(work)
+
+
+def test_outdated_documents_get_the_fields_of_today_in_batches(key: Key, tenant: Tenant) -> None:
+    tickets = [key.ticket(tags=["a"]) for _ in range(5)]
+    for ticket in tickets[1:]:
+        make_outdated(tenant, ticket["id"])
+    assert "tags" not in key.get(f"{TICKETS}/{tickets[1]['id']}").json()["data"]
+    after_id, batches = ready_documents.FIRST_ID, []
+    while True:
+        batch = rewrite(tenant, after_id, 2)
+        batches.append(batch.rewritten)
+        if batch.last_id is None:
+            break
+        after_id = batch.last_id
+    assert batches == [1, 2, 1]
+    assert key.walk(TICKETS) == tickets[::-1]
+
+
+def test_documents_that_are_right_are_not_written(key: Key, tenant: Tenant) -> None:
+    key.ticket()
+    assert rewrite(tenant, ready_documents.FIRST_ID, 10) == Batch(None, 0)
+
+
+def test_a_ticket_that_is_changed_meanwhile_keeps_its_newer_document(
+    key: Key, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ticket = key.ticket()
+    make_outdated(tenant, ticket["id"])
+
+    async def work(tx: Tx) -> None:
+        sql = "UPDATE tickets SET version = version + 1 WHERE tenant_id = :tenant_id AND id = :id"
+        read = tx.fetch_all
+
+        async def changed_after_reading(*args: Any) -> Any:
+            rows = await read(*args)
+            await tx.execute(sql, {"tenant_id": tenant.id, "id": ticket["id"]})
+            return rows
+
+        with monkeypatch.context() as patched:
+            patched.setattr(type(tx), "fetch_all", lambda _, *args: changed_after_reading(*args))
+            await ready_documents.rewrite_batch(tx, tenant.id, ready_documents.FIRST_ID, 10)
+
+    tenant.service.write(work)
+    assert "tags" not in key.get(f"{TICKETS}/{ticket['id']}").json()["data"]
+
+
+def test_tickets_of_another_tenant_are_left_alone(key: Key, tenant: Tenant) -> None:
+    make_outdated(tenant, key.ticket()["id"])
+    other = tenant.service.tenant()
+    assert rewrite(other, ready_documents.FIRST_ID, 10) == Batch(None, 0)
