@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_pla
 
 from tests.servers.binaries import find
 
-# Nothing that it would ask of the world by itself.
+# Without requests of its own to the internet.
 _QUIET = (
     "--disable-background-networking",
     "--disable-component-update",
@@ -18,9 +18,9 @@ _QUIET = (
     "--disable-sync",
     "--no-first-run",
 )
-# In milliseconds; machines that build things are slow.
-_PATIENCE = 60_000
-# What browsers say of refused forms, which are an answer and no fault of the page.
+# Generous, because machines that run tests are busy.
+_TIMEOUT_MS = 60_000
+# What browsers log of refused forms, which is no error of the page.
 _REFUSED = (
     "the server responded with a status of 4",
     "does not conform to the required format",
@@ -28,7 +28,7 @@ _REFUSED = (
 )
 _SESSION = "sealdesk"
 ZONE = "Europe/Berlin"
-# How the pages are looked at: both themes, with a mouse and with a thumb.
+# Theme and width, with a mouse or with touch.
 LOOKS: dict[str, dict[str, Any]] = {
     "light and wide": {"color_scheme": "light", "viewport": {"width": 1280, "height": 720}},
     "dark and narrow": {
@@ -38,8 +38,8 @@ LOOKS: dict[str, dict[str, Any]] = {
         "is_mobile": True,
     },
 }
-# What nobody reaches, told as a complaint: phones widen the window itself, so it is asked for what
-# it should be; tabs and wide tables may be scrolled within themselves.
+# Elements outside the window, which nobody can reach. Phones widen the window itself, so the width
+# is read from the root element; tabs and wide tables scroll by themselves.
 _BEYOND = """() => {
   const root = document.documentElement, width = root.clientWidth;
   if (root.scrollWidth > width) return `is ${root.scrollWidth} wide at ${width}`;
@@ -66,7 +66,7 @@ def browsing() -> Iterator[Browser]:
     program = find("chromium")
     with sync_playwright() as driver:
         browser = driver.chromium.launch(
-            executable_path=program, args=[*_QUIET], timeout=3 * _PATIENCE
+            executable_path=program, args=[*_QUIET], timeout=3 * _TIMEOUT_MS
         )
         try:
             yield browser
@@ -75,14 +75,14 @@ def browsing() -> Iterator[Browser]:
 
 
 class Window:
-    """A browser's window of its own, with what it complained of."""
+    """A window with its own browser context. complaints: errors that it reported."""
 
     def __init__(self, browser: Browser, base_url: str, **how: Any) -> None:
         settings = {"locale": "en-GB", "timezone_id": ZONE, "base_url": base_url}
         self._how = {**settings, **LOOKS["light and wide"], **how}
         self._base_url = base_url
         self.context: BrowserContext = browser.new_context(**self._how)
-        self.context.set_default_timeout(_PATIENCE)
+        self.context.set_default_timeout(_TIMEOUT_MS)
         self.context.add_init_script(_WATCH)
         self.page: Page = self.context.new_page()
         self.complaints: list[str] = []
@@ -95,7 +95,7 @@ class Window:
         return bool(self._how.get("has_touch"))
 
     def renew(self) -> None:
-        """As good as new, for half a second less: nobody is logged in, nothing is kept."""
+        """Log out and clear the storage, which is faster than a new window."""
         if self.page.url.startswith(self._base_url):
             self.page.evaluate("localStorage.clear(), sessionStorage.clear()")
         else:
@@ -117,12 +117,12 @@ class Window:
         dialog.dismiss()
 
     def log_in(self, email: str, password: str) -> None:
-        """To the tickets, with a session that did not take the form and its pages."""
+        """Log in without the form, and open the tickets."""
         self.enter(email, password)
         self.page.goto("/tickets")
 
     def enter(self, email: str, password: str) -> None:
-        """The cookie of a session, which is a token of the API."""
+        """Set the session cookie, which is a token of the API."""
         proof = {"email": email, "password": password}
         answer = _http.post(f"{self._base_url}/api/v1/auth/login", json=proof)
         token = answer.raise_for_status().json()["data"]["access_token"]
@@ -136,21 +136,21 @@ class Window:
         )  # fmt: skip
 
     def log_in_again(self, email: str, password: str) -> None:
-        """At the log-in that a page led to, whose session has ended."""
+        """Log in on the page that an ended session led to."""
         self.page.get_by_label("E-mail address").fill(email)
         self.page.get_by_label("Password").fill(password)
         self.press("Log in")
         self.page.get_by_role("button", name="Log out").wait_for()
 
     def touch(self, what: Locator) -> None:
-        """With the thumb or the mouse: fails where it is covered."""
+        """Tap or click; fails where the element is covered."""
         if self.is_phone:
             what.tap()
         else:
             what.click()
 
     def go_by(self, what: Locator) -> None:
-        """Touch what leads to another page, and come there."""
+        """Touch an element that leads to another page, and wait for that page."""
         self.look()
         with self.page.expect_navigation(wait_until="domcontentloaded"):
             self.touch(what)
@@ -168,12 +168,12 @@ class Window:
         self.page.get_by_role("heading", name=name, exact=True).wait_for()
 
     def look(self) -> None:
-        """Notice what cannot be reached, also where no script may."""
+        """Report elements that cannot be reached, also where scripts are off."""
         if beyond := self.page.evaluate(_BEYOND):
             self.complaints.append(f"{self.page.url} {beyond}")
 
     def add_endpoint(self, url: str, description: str = "") -> str:
-        """A new endpoint to which everything is sent; the path of its page."""
+        """Add an endpoint for all events; the path of its page."""
         page = self.page
         page.goto("/settings/webhooks/new")
         page.get_by_label("URL").fill(url)

@@ -1,4 +1,4 @@
-"""A browser for the tests of a module, and windows as they are asked for."""
+"""Fixtures: a browser, and windows of it."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,20 +18,20 @@ _LOOK_THEMSELVES = {"test_every_page", "test_once_more", "test_other_sites"}
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """Of this package only: while Playwright runs, nothing else in its thread can run a loop."""
+    """Of this package only: while Playwright runs, no other event loop can run in its thread."""
     with browsing() as browser:
         yield browser
 
 
 @pytest.fixture(scope="package")
-def kept(browser: Browser) -> dict[tuple[object, ...], list[Window]]:
-    """Windows that tests take in turn, by how they were opened: a new one takes half a second."""
+def spare_windows(browser: Browser) -> dict[tuple[object, ...], list[Window]]:
+    """Windows to reuse, by their options: opening one takes half a second."""
     return {}
 
 
 @pytest.fixture(scope="session")
 def desk(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service that may send to loopback. What it stores is tested without a browser."""
+    """A service that may send webhooks to loopback."""
     with on_sqlite(template)(tmp_path_factory.mktemp("desk"), **LOOPBACK) as service:
         yield service
 
@@ -43,14 +43,14 @@ def tenant(desk: Service) -> Tenant:
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    """Where webhooks go."""
+    """A receiver of webhooks."""
     with receiving() as receiver:
         yield receiver
 
 
 @pytest.fixture
 def look(request: pytest.FixtureRequest) -> str:
-    """How the pages are looked at: what people do is tried in every look."""
+    """The theme and width of the windows."""
     return str(getattr(request, "param", "light and wide"))
 
 
@@ -67,13 +67,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def opened(
-    browser: Browser, desk: Service, kept: dict[tuple[object, ...], list[Window]], look: str
+    browser: Browser,
+    desk: Service,
+    spare_windows: dict[tuple[object, ...], list[Window]],
+    look: str,
 ) -> Iterator[Callable[..., Window]]:
-    """Opens windows: opened(java_script_enabled=False). None of them may complain."""
+    """Opens windows: opened(java_script_enabled=False). Fails when one has reported an error."""
     taken: list[tuple[tuple[object, ...], Window]] = []
 
     def open_one(**how: Any) -> Window:
-        free = kept.setdefault(kind := (look, *sorted(how.items())), [])
+        free = spare_windows.setdefault(kind := (look, *sorted(how.items())), [])
         window = free.pop() if free else Window(browser, desk.url, **LOOKS[look], **how)
         taken.append((kind, window))
         return window
@@ -84,7 +87,7 @@ def opened(
     complaints = [complaint for _, window in taken for complaint in window.complaints]
     for kind, window in taken:
         window.renew()
-        kept[kind].append(window)
+        spare_windows[kind].append(window)
     assert complaints == []
 
 
@@ -98,5 +101,5 @@ def window(opened: Callable[..., Window], tenant: Tenant) -> Window:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One after the other, in whatever order, so that Chromium starts once."""
+    """Browser tests run next to each other, so that Chromium starts once."""
     items.sort(key=lambda item: not item.nodeid.startswith("tests/browser/"))

@@ -1,4 +1,4 @@
-"""A visit of every page and every form of a desk in which every text is hostile."""
+"""Visits every page and every form of a tenant in which every text is hostile."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,7 +12,7 @@ from tests.support.receiver import Receiver
 from tests.support.service import PASSWORD, Service
 
 _ANONYMOUS = ("/reset", "/?next=/tickets", "/nowhere", "/docs/errors")
-# What a new desk shows in their place.
+# Pages that show something else while there is no data.
 _EMPTY = (
     "/tickets", "/customers", "/settings/api-keys", "/settings/api-keys/debug",
     "/settings/webhooks",
@@ -22,11 +22,11 @@ _POSTS = [route.path for route in PAGES if route.method == "POST"]
 
 
 class Visit:
-    """Of one desk, with these texts. found: what is wrong with its pages."""
+    """Visits the pages of one tenant. found: what is wrong with them."""
 
     def __init__(self, looker: Looker, desk: Service, receiver: Receiver, texts: Texts) -> None:
         self.found: list[str] = []
-        self.lacking: list[str] = []  # what could be shown, and has not all of the texts
+        self.lacking: list[str] = []  # columns that are shown and lack some of the texts
         self.unseen: set[str] = set()  # forms that no page had
         self.fields: set[str] = set()  # what was typed in
         self._looker, self._receiver, self._texts = looker, receiver, texts
@@ -35,7 +35,7 @@ class Visit:
         self._places: dict[str, str] = {}
 
     def make(self, *, asked: Iterable[str], besides: Sequence[str] = ()) -> "Visit":
-        """Go everywhere. asked: what is searched and filtered for. besides: further pages."""
+        """Visit everything. asked: what is searched and filtered for. besides: further pages."""
         self._see((*_ANONYMOUS, *besides))
         self._looker.window.enter(self._tenant.admin_email, PASSWORD)
         self._see(_EMPTY)
@@ -43,47 +43,47 @@ class Visit:
         self.lacking = lacking(self._tenant, self._texts)
         self._see(page_paths(self._places, asked), is_hostile=True)
         self.unseen = {path for path in _POSTS if self._at(path) not in self._forms}
-        self._refused()
-        self._taken()
+        self._send_refused()
+        self._send_accepted()
         return self
 
     def _see(self, paths: Iterable[str], *, is_hostile: bool = False) -> None:
         for path in paths:
             self.found += self._looker.go(path)
             self._forms |= forms_of(self._looker.page)
-            if is_hostile and path not in _TEXTLESS and not self._looker.says_it:
+            if is_hostile and path not in _TEXTLESS and not self._looker.shows_text:
                 self.found.append(f"{path[:200]}: shows no text")
 
-    def _refused(self) -> None:
-        """Every form as nobody would fill it in."""
+    def _send_refused(self) -> None:
+        """Send every form with hostile values, which it refuses."""
         for path in _POSTS:
             form = self._forms.get(self._at(path))
             if form is not None and form.is_typed:
                 is_shown = send(self._looker.page, form, form.hostile(self._texts))
                 self.fields |= {f"{path} {name}" for name in form.names}
-                self.found += self._looker.look(f"{path} refused", for_barriers=is_shown)
+                self.found += self._looker.look(f"{path} refused", for_accessibility=is_shown)
 
-    def _taken(self) -> None:
-        """The pages that answer a form which is taken."""
+    def _send_accepted(self) -> None:
+        """Send forms that are accepted, and check the pages that follow."""
         page, fit = self._looker.page, self._texts.fit
         new = f"new.of.{self._tenant.id}@example.test"
-        self._take("/tickets/bulk", ticket=self._places["/tickets"], status="on_hold",
+        self._send_form("/tickets/bulk", ticket=self._places["/tickets"], status="on_hold",
                    priority="urgent")  # fmt: skip
         self._forms |= forms_of(page)
-        self._take("/tickets/bulk")
-        self._take("/settings/people/invite", email=new, name=fit(100))
-        self._take("/settings/people/{id}/link")
+        self._send_form("/tickets/bulk")
+        self._send_form("/settings/people/invite", email=new, name=fit(100))
+        self._send_form("/settings/people/{id}/link")
         token = page.locator("#secret").inner_text().partition("#")[2]
-        self._take("/reset", token=token, new=PASSWORD)
-        self._take("/settings/api-keys/new", name=fit(100))
-        self._take("/settings/api-keys/{id}/rotate")
-        self._take("/settings/api-keys/debug", method=BREAKOUT, target=fit(999),
+        self._send_form("/reset", token=token, new=PASSWORD)
+        self._send_form("/settings/api-keys/new", name=fit(100))
+        self._send_form("/settings/api-keys/{id}/rotate")
+        self._send_form("/settings/api-keys/debug", method=BREAKOUT, target=fit(999),
                    signature=fit(99), timestamp=BREAKOUT, body=fit(9999), api_key=BREAKOUT,
                    host=BREAKOUT)  # fmt: skip
-        self._take("/settings/webhooks/new", url=self._receiver.url, description=fit(255))
-        self._take("/settings/webhooks/{id}/rotate")
+        self._send_form("/settings/webhooks/new", url=self._receiver.url, description=fit(255))
+        self._send_form("/settings/webhooks/{id}/rotate")
 
-    def _take(self, path: str, **typed: str) -> None:
+    def _send_form(self, path: str, **typed: str) -> None:
         form = self._forms[self._at(path)]
         assert send(self._looker.page, form, form.typed(**typed)), path
         self.found += self._looker.look(f"{path} taken")

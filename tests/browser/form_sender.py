@@ -1,4 +1,4 @@
-"""The forms of pages, sent by the browser as nobody would fill them in."""
+"""Sends the forms of pages from the browser, with values that no page would allow."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ _FOUND = """() => [...document.querySelectorAll("form[method=post]")].map((form)
   [...new FormData(form)],
   [...form.elements].map((each) => each.name).filter((name) => name),
 ])"""
-# As a form of the page at which it stands, past all that the page would hold back.
+# From the page, without its validation.
 _SEND = """([action, fields]) => {
   const form = Object.assign(document.createElement("form"), { method: "post", action });
   for (const [name, value] of fields) {
@@ -25,10 +25,10 @@ _SEND = """([action, fields]) => {
 
 
 class Form(NamedTuple):
-    """A form of a page: where it leads, what it is sent with as it stands, all its names."""
+    """A form of a page: its action, its present values, the names of all its fields."""
 
     action: str
-    stands: Fields
+    values: Fields
     names: list[str]
 
     @property
@@ -36,27 +36,27 @@ class Form(NamedTuple):
         return set(self.names) > {_TOKEN} or _TOKEN not in self.names
 
     def hostile(self, texts: Texts) -> Fields:
-        """Hostile texts in all of it, also where a page lets one only choose."""
-        token = [(name, value) for name, value in self.stands if name == _TOKEN]
+        """Hostile texts in all fields, also in those with fixed choices."""
+        token = [(name, value) for name, value in self.values if name == _TOKEN]
         names = [name for name in dict.fromkeys(self.names) if name != _TOKEN]
         return [*token, *((name, texts.whole(n)) for n, name in enumerate(names))]
 
     def typed(self, **typed: str) -> Fields:
-        """As it stands, but for these fields."""
-        return [*(field for field in self.stands if field[0] not in typed), *typed.items()]
+        """The present values, but for these fields."""
+        return [*(field for field in self.values if field[0] not in typed), *typed.items()]
 
 
 def forms_of(page: Page) -> dict[str, Form]:
-    """The forms of a page, by where they lead."""
+    """The forms of a page, by action."""
     found = [
-        Form(action, [(name, value) for name, value in stands], names)
-        for action, stands, names in page.evaluate(_FOUND)
+        Form(action, [(name, value) for name, value in values], names)
+        for action, values, names in page.evaluate(_FOUND)
     ]
     return {form.action.partition("?")[0]: form for form in found}
 
 
 def send(page: Page, form: Form, fields: Fields) -> bool:
-    """Send a form; whether it is answered with a page of its own, and not led on to another."""
+    """Send a form; whether the response is a page and not a redirect."""
     with page.expect_navigation() as led:
         page.evaluate(_SEND, [form.action, fields])
     assert led.value.status < 500, form.action

@@ -1,4 +1,4 @@
-"""What is wrong with a page as it stands in a browser: foreign elements, complaints, barriers."""
+"""Checks of a page in a browser: foreign elements, console errors, accessibility rules."""
 
 import itertools
 from typing import Literal
@@ -13,12 +13,12 @@ from tests.interop import packages
 _LIGHT, _DARK = ("light", 1280), ("dark", 390)
 _ALL = tuple(itertools.product(("light", "dark"), (1280, 390)))
 # Some: in one theme and width, which the next page is not in. All: in all four.
-Barriers = Literal["none", "some", "all"]
-# What a text would leave in a page if it were taken for HTML, whether it may run or not; and
-# everything that is folded away is opened, to be looked at as well.
+Accessibility = Literal["none", "some", "all"]
+# Elements that a text would leave in a page if it were taken for HTML, whether it may run or not.
+# Everything that is folded away is opened, to be checked as well.
 FOREIGN = """() => {
   for (const each of document.querySelectorAll("details")) each.open = true;
-  if (location.pathname.startsWith("/docs")) return []; // No text of anybody stands there.
+  if (location.pathname.startsWith("/docs")) return []; // No user's text is shown there.
   const known = new Set(("html head meta title link script body a header img nav form input"
     + " button main footer section div span p h1 h2 h3 ul ol li dl dt dd strong code pre bdi time"
     + " label select option textarea fieldset legend article aside details summary dialog kbd"
@@ -37,7 +37,7 @@ FOREIGN = """() => {
   return [...document.querySelectorAll("*")].filter((each) => !isOurs(each))
     .map((each) => `foreign: ${each.outerHTML.slice(0, 200)}`);
 }"""
-_BARRIERS = """async (theme) => {
+_ACCESSIBILITY = """async (theme) => {
   const found = [], width = document.documentElement.scrollWidth;
   if (width > innerWidth) found.push(`is ${width} wide at ${innerWidth}`);
   const about = { resultTypes: ["violations"], preload: false };
@@ -46,32 +46,32 @@ _BARRIERS = """async (theme) => {
   }
   return found;
 }"""
-_SAID = """([sum, worked_out]) => {
+_FIND_TEXTS = """([sum, worked_out]) => {
   const typed = [...document.querySelectorAll("input, textarea")].map((each) => each.value);
   const said = [document.title, document.body.textContent, ...typed].join(" ");
   return [said.includes(sum), said.includes(worked_out)];
 }"""
-# In one breath, for each question takes its time on the way.
-_LOOK = f"""async ([said, asked]) => [
-  ({FOREIGN})(), ({_SAID})(said), asked ? await ({_BARRIERS})(asked) : []
+# One call, because each round trip to the browser takes time.
+_CHECKS = f"""async ([said, asked]) => [
+  ({FOREIGN})(), ({_FIND_TEXTS})(said), asked ? await ({_ACCESSIBILITY})(asked) : []
 ]"""
 
 
 def foreign(page: Page) -> list[str]:
-    """What no template of ours puts into a page."""
+    """Elements that no template of ours puts into a page."""
     return list(page.evaluate(FOREIGN))
 
 
 class Looker:
-    """Looks at the pages of a window, one after the other."""
+    """Checks the pages of a window, one after the other."""
 
-    def __init__(self, window: Window, barriers: Barriers = "some") -> None:
+    def __init__(self, window: Window, accessibility: Accessibility = "some") -> None:
         self.window = window
         self.page = window.page
-        self.says_it = False  # whether a hostile text stands in the page, as a text
-        self.looks = {"pages": 0, "barriers": 0}
-        self._barriers = barriers
-        self._stands = _LIGHT
+        self.shows_text = False  # whether the page shows a hostile text as text
+        self.looks = {"pages": 0, "accessibility": 0}
+        self._accessibility = accessibility
+        self._current = _LIGHT
         self._asked: list[str] = []
         window.context.add_init_script(path=packages() / "node_modules" / "axe-core" / "axe.min.js")
         self.page.on("request", lambda request: self._asked.append(request.url))
@@ -82,31 +82,31 @@ class Looker:
         assert answer is not None and answer.status < 500, path
         return self.look(path)
 
-    def look(self, name: str, *, for_barriers: bool = True) -> list[str]:
-        """What is wrong with the page as it stands, in light and dark, narrow and wide."""
-        barriers = self._barriers if for_barriers else "none"
-        asked = self._stands[0] if barriers == "some" else None
-        strange, (self.says_it, is_worked_out), met = self.page.evaluate(
-            _LOOK, [[SUM, WORKED_OUT], asked]
+    def look(self, name: str, *, for_accessibility: bool = True) -> list[str]:
+        """What is wrong with the page that is open; the page is not loaded again."""
+        accessibility = self._accessibility if for_accessibility else "none"
+        asked = self._current[0] if accessibility == "some" else None
+        strange, (self.shows_text, is_worked_out), met = self.page.evaluate(
+            _CHECKS, [[SUM, WORKED_OUT], asked]
         )
         self.looks["pages"] += 1
         found = [*strange, *met, *self._complaints()]
         if is_worked_out:
             found.append("a text is worked out as a template")
-        if barriers == "some":
-            self._turn(_LIGHT if self._stands == _DARK else _DARK)
-        for look in _ALL if barriers == "all" else ():
-            found += self._met(look)
+        if accessibility == "some":
+            self._switch(_LIGHT if self._current == _DARK else _DARK)
+        for look in _ALL if accessibility == "all" else ():
+            found += self._violations(look)
         return [f"{name[:200]}: {each}" for each in found]
 
-    def _met(self, look: tuple[str, int]) -> list[str]:
-        """The barriers in a theme and a width."""
-        self._turn(look)
-        self.looks["barriers"] += 1
-        return list(self.page.evaluate(_BARRIERS, look[0]))
+    def _violations(self, look: tuple[str, int]) -> list[str]:
+        """Violations of the accessibility rules in a theme and a width."""
+        self._switch(look)
+        self.looks["accessibility"] += 1
+        return list(self.page.evaluate(_ACCESSIBILITY, look[0]))
 
-    def _turn(self, look: tuple[str, int]) -> None:
-        self._stands = theme, width = look
+    def _switch(self, look: tuple[str, int]) -> None:
+        self._current = theme, width = look
         self.page.set_viewport_size({"width": width, "height": 800})
         self.page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
 

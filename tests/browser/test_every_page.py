@@ -14,7 +14,7 @@ from tests.support.receiver import Receiver
 from tests.support.service import Service
 
 pytestmark = pytest.mark.timeout(600)
-# What no page offers as long as all is well, or the script sends: nothing is typed in them.
+# Forms that no page offers here, or that a script sends: they have no text fields.
 _UNSEEN = {
     "/tickets/{id}/answering",
     "/settings/people/{id}/reactivate",
@@ -29,11 +29,11 @@ _AROUND = (
 
 @pytest.fixture
 def looker(opened: Callable[..., Window]) -> Looker:
-    """In a window of its own kind, for it stays one that looks."""
+    """In a window of its own, because its checks are loaded into every page."""
     return Looker(opened(reduced_motion="reduce"))
 
 
-def test_no_page_takes_a_text_for_html_or_hinders_anybody(
+def test_no_page_runs_a_text_and_all_are_accessible(
     looker: Looker, desk: Service, receiver: Receiver
 ) -> None:
     texts = Texts()
@@ -43,10 +43,10 @@ def test_no_page_takes_a_text_for_html_or_hinders_anybody(
     assert not visit.found, "\n".join(visit.found)
 
 
-def test_a_text_runs_where_nothing_holds_it_back_and_is_seen(
+def test_a_text_that_runs_without_a_policy_is_noticed(
     opened: Callable[..., Window], desk: Service
 ) -> None:
-    """Otherwise that none runs on our pages would say nothing."""
+    """Otherwise the test above could not fail."""
     window = opened()
     policy = httpx.get(desk.url).headers["content-security-policy"]
     for around in _AROUND:
@@ -59,7 +59,7 @@ def test_a_text_runs_where_nothing_holds_it_back_and_is_seen(
 
 
 def _complaints(window: Window, html: str, policy: str) -> list[str]:
-    """What a page with this text in it leads to, under a policy."""
+    """What the browser reports of a page with this text, under a policy."""
     headers = {"content-type": "text/html; charset=utf-8", "content-security-policy": policy}
     window.page.route("**/shown", lambda route: route.fulfill(body=html, headers=headers))
     window.page.goto("/shown")
@@ -70,7 +70,7 @@ def _complaints(window: Window, html: str, policy: str) -> list[str]:
     return complaints
 
 
-def test_texts_of_every_kind_run_or_leave_something_behind(opened: Callable[..., Window]) -> None:
+def test_texts_of_every_kind_run_or_leave_an_element(opened: Callable[..., Window]) -> None:
     """Every eighth of those chosen here; `make prove` tries all of the corpus."""
     texts = CHOSEN_LIVE[::8]
     assert [*alive(opened(java_script_enabled=True), texts)] == [*texts]

@@ -75,7 +75,7 @@ def test_nothing_that_another_site_sends_is_done(
     assert tenant.admin().patch(webhook, {"is_active": False}).status_code == 200
     here, page = _entered(window, tenant, host), window.page
     page.goto(f"{here}/account")
-    (token,) = {dict(form.stands).get("form_token") for form in forms_of(page).values()} - {None}
+    (token,) = {dict(form.values).get("form_token") for form in forms_of(page).values()} - {None}
     fields: dict[str, Any] = {**_FIELDS, "form_token": token, "ticket": places["/tickets"]}
     targets = [here + address(path, places) for path in _POSTS]
     few = [here + address(path, places) for path in _FEW]

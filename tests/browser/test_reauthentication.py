@@ -15,7 +15,7 @@ KEYS, PEOPLE = "/settings/api-keys", "/settings/people"
 _HALF_AN_HOUR_US = 30 * 60 * 1_000_000
 
 
-def test_the_field_stands_in_its_form_and_hinders_nobody(
+def test_the_password_field_is_in_its_form_and_accessible(
     opened: Callable[..., Window], desk: Service, tenant: Tenant
 ) -> None:
     looker = Looker(opened(reduced_motion="reduce"), "all")

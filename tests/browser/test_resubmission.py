@@ -36,7 +36,7 @@ def test_an_answer_without_scripts_is_sent_after_the_next_log_in(
     assert [row[0] for row in desk.rows(sql, id=at.rpartition("/")[2])] == ["Typed by hand"]
 
 
-def test_pages_that_keep_what_was_typed_hinder_nobody(
+def test_pages_of_a_resubmission_are_accessible(
     opened: Callable[..., Window], tenant: Tenant, at: str
 ) -> None:
     window = opened(reduced_motion="reduce")

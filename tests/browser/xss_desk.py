@@ -1,4 +1,4 @@
-"""A desk of which every text is hostile, and the addresses of all its pages."""
+"""A tenant in which every text is hostile, and the paths of all its pages."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -14,7 +14,7 @@ from tests.support.client import Key, Person
 from tests.support.receiver import Receiver
 from tests.support.service import Tenant
 
-# Reads as a page, and is none: a line of one, a file to keep, and what pages are made of.
+# Routes that give no page: fragments, downloads and assets.
 PIECES = frozenset(route.path for route in PAGES if "/assets/" in route.path) | {
     "/tickets/arrived",
     "/tickets/{id}/answering",
@@ -24,10 +24,9 @@ _TICKETS = "/api/v1/external/tickets"
 
 
 def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None) -> dict[str, str]:
-    """Fill every field with hostile texts; where the pages of what was made stand.
+    """Fill every field with hostile texts; the ids for the paths of its pages.
 
-    First as people and programs may, as many as a field holds; then in storage, past the rules,
-    all of them wherever one stands.
+    First through the API, as many as a field holds; then all of them in storage, past the rules.
     """
     texts = texts or Texts()
     service, admin = tenant.service, tenant.admin()
@@ -52,7 +51,7 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
 
 
 def address(path: str, places: dict[str, str]) -> str:
-    """The address of a route, of what is at these places."""
+    """The path of a route, with these ids."""
     for start, found in places.items():
         path = path.replace(f"{start}/{{id}}", f"{start}/{found}")
     path = path.replace("{delivery_id}", places["delivery"])
@@ -61,7 +60,7 @@ def address(path: str, places: dict[str, str]) -> str:
 
 
 def page_paths(places: dict[str, str], asked: Iterable[str]) -> list[str]:
-    """All pages of the table of routes that are fetched, and what they show when asked for more."""
+    """The paths of all GET routes, and of searches and filters for `asked`."""
     routes = [route.path for route in PAGES if route.method == "GET"]
     key, webhook = places["/settings/api-keys"], places["/settings/webhooks"]
     paths = [address(path, places) for path in routes if path not in PIECES]
@@ -99,7 +98,7 @@ def _ticket(key: Key, user: str, texts: Texts) -> dict[str, Any]:
 
 
 def _refuse(key: Key, texts: Texts) -> None:
-    """Requests whose signature is wrong, with a target as raw as HTTP takes it."""
+    """Send requests with a wrong signature and hostile targets, which are recorded."""
     text = texts.fit(999)
     raw = "".join(letter for letter in text if "!" <= letter <= "~" and letter != "#")
     for target in (raw, quote(text)):

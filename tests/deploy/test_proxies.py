@@ -219,7 +219,7 @@ def test_haproxy_leaves_a_server_alone_that_is_about_to_stop(
 
         assert met() == {200, 401}
         leaving.state.lifetime.is_draining = True
-        # That SEALDESK_DRAIN_NOTICE_S, 3 s, is enough is proven by the restarts in tests/proofs;
+        # That SEALDESK_DRAIN_NOTICE_S, 3 s, is enough is tested by tests/resilience/rolling.py;
         # this machine may be too busy to ask so fast.
         until = time.monotonic() + 20.0
         while met() != {200}:

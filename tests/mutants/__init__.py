@@ -1,1 +1,1 @@
-"""Faults planted on purpose: the proof that the tests which should see them do."""
+"""Mutants: small faults in the sources, each with the tests that must fail with it."""

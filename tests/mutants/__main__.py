@@ -1,6 +1,6 @@
-"""`python -m tests.mutants [words]`: plant every fault in turn and see its tests go red.
+"""`python -m tests.mutants [TEXT]`: run the tests of every mutant, which must fail.
 
-words: only the faults in whose name they stand.
+TEXT: only the mutants whose names contain it.
 """
 
 import sys
@@ -9,38 +9,38 @@ import time
 from pathlib import Path
 
 from tests.mutants.catalogue import MUTANTS
-from tests.mutants.sandbox import Outcome, lay_out, plant, run
+from tests.mutants.sandbox import Outcome, apply, copy_sources, run
 from tests.servers import servers_of_the_run
 
 
-def main(words: str) -> int:
-    """How many faults were not seen."""
-    plants = [fault for fault in MUTANTS if words in fault.name]
-    tests = sorted({test for fault in plants for test in fault.tests})
+def main(text: str) -> int:
+    """How many mutants were not found."""
+    mutants = [mutant for mutant in MUTANTS if text in mutant.name]
+    tests = sorted({test for mutant in mutants for test in mutant.tests})
     with tempfile.TemporaryDirectory() as directory:
-        lay_out(Path(directory))
-        if not _told("nothing planted", run(Path(directory), tests), green=True):
+        copy_sources(Path(directory))
+        if not _report("no mutant", run(Path(directory), tests), must_pass=True):
             return 1
-    unseen = 0
-    for fault in plants:
+    missed = 0
+    for mutant in mutants:
         with tempfile.TemporaryDirectory() as directory:
-            lay_out(Path(directory))
-            plant(Path(directory), fault)
-            unseen += not _told(fault.name, run(Path(directory), fault.tests), green=False)
-    _say(f"{len(plants) - unseen} of {len(plants)} planted faults were seen")
-    return unseen
+            copy_sources(Path(directory))
+            apply(Path(directory), mutant)
+            missed += not _report(mutant.name, run(Path(directory), mutant.tests), must_pass=False)
+    _print(f"{len(mutants) - missed} of {len(mutants)} mutants were found")
+    return missed
 
 
-def _told(name: str, outcome: Outcome, *, green: bool) -> bool:
-    is_right = outcome.is_green if green else outcome.is_red
+def _report(name: str, outcome: Outcome, *, must_pass: bool) -> bool:
+    is_right = outcome.is_green if must_pass else outcome.is_red
     colour = "green" if outcome.is_green else "red" if outcome.is_red else "broken"
-    _say(f"{time.strftime('%H:%M:%S')}  {'ok ' if is_right else 'NOT'}  {colour:6}  {name}")
+    _print(f"{time.strftime('%H:%M:%S')}  {'ok ' if is_right else 'NOT'}  {colour:6}  {name}")
     if not is_right:
-        _say(outcome.text)
+        _print(outcome.text)
     return is_right
 
 
-def _say(text: str) -> None:
+def _print(text: str) -> None:
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Mutant(NamedTuple):
-    """One fault. file: below src/sealdesk. tests: node ids, each of which must fail."""
+    """file: below src/sealdesk. old, new: replaced text. tests: node ids; each test must fail."""
 
     name: str
     file: str

@@ -1,4 +1,4 @@
-"""Where faults are planted: a copy of the sources and tests, never the tree itself."""
+"""A copy of the sources and tests in which a mutant is applied and its tests are run."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from tests.mutants.mutant import Mutant
 
 ROOT = Path(__file__).parents[2]
-# Few plug-ins and no options of the tree's own: starting is most of what a run takes.
+# Few plug-ins and none of the project's options, because most of a run's time is the start.
 # timeout is of a plug-in that is left away.
 _MARKERS = "markers =\n    timeout(seconds)\n    prove\n    layout\n"
 _SETTINGS = f"[pytest]\nfilterwarnings = error\nxfail_strict = true\n{_MARKERS}"
@@ -20,33 +20,33 @@ _PASSED, _FAILED = 0, 1  # exit statuses of pytest
 
 
 class Outcome(NamedTuple):
-    """How a run of tests ended. is_red: each of them failed, and none for want of running."""
+    """The result of a run. is_red: every test ran and failed."""
 
     is_green: bool
     is_red: bool
     text: str
 
 
-def lay_out(directory: Path) -> None:
-    """Copy what tests need into an empty directory."""
-    # With the compiled files: times are copied too, so those of unchanged sources still hold.
+def copy_sources(directory: Path) -> None:
+    """Copy the sources and tests into an empty directory."""
+    # With the compiled files, which stay valid because modification times are copied too.
     ignore = shutil.ignore_patterns("*.pyc.*")
     for name in ("src", "tests", "deploy"):
         shutil.copytree(ROOT / name, directory / name, ignore=ignore)
     (directory / "pytest.ini").write_text(_SETTINGS)
 
 
-def plant(directory: Path, fault: Mutant) -> None:
-    """Apply one fault to the copy. Raises ValueError unless its text stands there once."""
-    file = directory / "src" / "sealdesk" / fault.file
+def apply(directory: Path, mutant: Mutant) -> None:
+    """Apply a mutant to the copy. Raises ValueError unless its `old` occurs exactly once."""
+    file = directory / "src" / "sealdesk" / mutant.file
     text = file.read_text()
-    if text.count(fault.old) != 1:
-        raise ValueError(f"{fault.file} does not hold once what “{fault.name}” replaces")
-    file.write_text(text.replace(fault.old, fault.new))
+    if text.count(mutant.old) != 1:
+        raise ValueError(f"{mutant.file} does not contain the text of “{mutant.name}” exactly once")
+    file.write_text(text.replace(mutant.old, mutant.new))
 
 
 def run(directory: Path, tests: Collection[str]) -> Outcome:
-    """Run these tests in the copy, against the copy's sources."""
+    """Run these tests of the copy against the sources of the copy."""
     path = os.pathsep.join((str(directory / "src"), str(directory)))
     env = {**os.environ, "PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     command = [sys.executable, "-m", "pytest", *_OPTIONS, *tests]

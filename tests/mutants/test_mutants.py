@@ -1,4 +1,4 @@
-"""That planted faults are seen: a few here, all of them with `make prove`."""
+"""Tests find mutants: two are tried here, all of them by `make prove`."""
 
 from pathlib import Path
 
@@ -6,39 +6,39 @@ import pytest
 
 from tests.mutants.catalogue import MUTANTS
 from tests.mutants.mutant import Mutant
-from tests.mutants.sandbox import ROOT, lay_out, plant, run
+from tests.mutants.sandbox import ROOT, apply, copy_sources, run
 
 # Those whose tests start no service.
-QUICK = [fault for fault in MUTANTS if fault.file == "crypto/signing.py"]
+QUICK = [mutant for mutant in MUTANTS if mutant.file == "crypto/signing.py"]
 
 
-def named(fault: Mutant) -> str:
-    return fault.name
+def named(mutant: Mutant) -> str:
+    return mutant.name
 
 
-@pytest.mark.parametrize("fault", MUTANTS, ids=named)
-def test_a_fault_fits_the_sources_and_its_tests_exist(fault: Mutant) -> None:
-    source = (ROOT / "src" / "sealdesk" / fault.file).read_text()
-    assert source.count(fault.old) == 1
-    for test in fault.tests:
+@pytest.mark.parametrize("mutant", MUTANTS, ids=named)
+def test_a_mutant_fits_the_sources_and_its_tests_exist(mutant: Mutant) -> None:
+    source = (ROOT / "src" / "sealdesk" / mutant.file).read_text()
+    assert source.count(mutant.old) == 1
+    for test in mutant.tests:
         file, _, name = test.partition("::")
         assert f"def {name}(" in (ROOT / file).read_text()
 
 
 def test_names_are_distinct() -> None:
-    assert len({fault.name for fault in MUTANTS}) == len(MUTANTS)
+    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
 
 
-def test_without_a_fault_the_tests_are_green(tmp_path: Path) -> None:
-    lay_out(tmp_path)
-    tests = {test for fault in QUICK for test in fault.tests if "test_signing" in test}
+def test_without_a_mutant_the_tests_pass(tmp_path: Path) -> None:
+    copy_sources(tmp_path)
+    tests = {test for mutant in QUICK for test in mutant.tests if "test_signing" in test}
     outcome = run(tmp_path, sorted(tests))
     assert outcome.is_green, outcome.text
 
 
-@pytest.mark.parametrize("fault", QUICK[-2:], ids=named)
-def test_a_planted_fault_is_seen(tmp_path: Path, fault: Mutant) -> None:
-    lay_out(tmp_path)
-    plant(tmp_path, fault)
-    outcome = run(tmp_path, fault.tests)
+@pytest.mark.parametrize("mutant", QUICK[-2:], ids=named)
+def test_a_mutant_is_found(tmp_path: Path, mutant: Mutant) -> None:
+    copy_sources(tmp_path)
+    apply(tmp_path, mutant)
+    outcome = run(tmp_path, mutant.tests)
     assert outcome.is_red, outcome.text

@@ -1,14 +1,14 @@
-"""What the short forms of the proofs share."""
+"""The installation that the short scenarios share."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from tests.resilience.nodes import Installation, installed
+from tests.resilience.nodes import Installation, new_installation
 
 
 @pytest.fixture(scope="session")
 def installation() -> Iterator[Installation]:
-    """A cluster that waits for its disk, and nodes; for one test after the other."""
-    with installed() as one:
+    """Nodes on a PostgreSQL cluster that syncs to disk."""
+    with new_installation() as one:
         yield one

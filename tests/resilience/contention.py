@@ -1,4 +1,4 @@
-"""Two hundred clients at ten connections that are held up: refused in time, and well soon after."""
+"""200 clients on 10 connections that wait for a lock: refused in time, and served soon after."""
 
 import asyncio
 import random
@@ -12,12 +12,12 @@ import asyncpg
 import uvloop
 
 from sealdesk.clock import Clock
-from tests.resilience.figures import Target, Tell, quiet
-from tests.resilience.lines import Answer, Key
+from tests.resilience.connections import Key, Response
+from tests.resilience.figures import Progress, Target, no_progress
 from tests.resilience.nodes import RUNTIME, Installation, Node
 
 TARGETS = (
-    # Who waits for a connection; who has one and waits for the lock ends by lock_timeout.
+    # Of requests without a connection; those with one wait for the lock until lock_timeout.
     Target("longest_wait_for_a_connection_s", "≤", 2.0, within=6.0),
     Target("longest_request_s", "≤", 5.0, within=10.0),
     Target("refused", "≥", 1),
@@ -32,17 +32,17 @@ TARGETS = (
 CONNECTIONS = 10
 _WHOAMI = "/api/v1/external/whoami"
 _TICKETS = "/api/v1/external/tickets?per_page=5"
-# What is locked, and a request that needs it: for its first look into the database, or a later one.
+# The table to lock, and a request whose first, or a later, statement needs it.
 _NEEDS = {"api_keys": _WHOAMI, "tickets": _TICKETS}
 _IN_USE = b"All connections to the database are in use"
 _PAUSE_S = 0.4
-_USABLE_S = 2.5  # before lock_timeout ends the first that waits
+_USABLE_S = 2.5  # before lock_timeout ends the first waiting request
 _WAITING = """
 SELECT count(*) FROM pg_stat_activity WHERE usename = $1 AND wait_event_type = 'Lock'
 """
 _STEADY_S = 2.0
 _HOUR_US = 3_600_000_000
-_APART_S = 0.5  # so that nobody is counted as before who was held up
+_APART_S = 0.5  # so that no request that waited is counted as before
 
 
 class _Plan(NamedTuple):
@@ -52,26 +52,26 @@ class _Plan(NamedTuple):
     held_s: float
 
 
-class _Crowd:
-    """Clients that each ask again and again."""
+class _Clients:
+    """Clients that each send one request after the other."""
 
     def __init__(self, node: Node, key: Key, target: str) -> None:
         self.node = node
         self.target = target
         self.key = key
-        self.answers: list[Answer] = []
-        self.is_over = False
+        self.answers: list[Response] = []
+        self.is_finished = False
 
-    async def ask(self) -> None:
-        line = self.node.line()
-        while not self.is_over:
-            answer = await line.ask(self.key.request("GET", self.target))
-            self.answers.append(answer)
-            # Unevenly: who was refused together shall not come again together.
+    async def send(self) -> None:
+        connection = self.node.connection()
+        while not self.is_finished:
+            response = await connection.send(self.key.request("GET", self.target))
+            self.answers.append(response)
+            # At random, so that clients refused together do not retry together.
             await asyncio.sleep(random.uniform(0.1, 1.9) * _PAUSE_S)
-        line.close()
+        connection.close()
 
-    def begun(self, since: float, until: float) -> list[Answer]:
+    def begun(self, since: float, until: float) -> list[Response]:
         return [a for a in self.answers if since <= a.began_at < until]
 
 
@@ -82,54 +82,54 @@ def run(
     clients: int = 200,
     times: int = 3,
     held_s: float = 6.0,
-    tell: Tell = quiet,
+    progress: Progress = no_progress,
 ) -> dict[str, Any]:
-    """Hold a lock that every request needs, so many times and so long; the figures.
+    """Hold a lock that every request needs, `times` times for `held_s`; the figures.
 
     table: api_keys, which the guard reads first, or tickets, which is read after that.
     """
     plan = _Plan(table, clients, times, held_s)
-    installation.close()  # so that the role's connections are those of the one node
+    installation.close()  # so that all connections of the role belong to the one node
     with (
         installation.nodes(1, SEALDESK_DATABASE_CONNECTIONS=str(CONNECTIONS)) as (node,),
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
     ):
-        return runner.run(_proven(installation, node, plan, tell))
+        return runner.run(_measure(installation, node, plan, progress))
 
 
-async def _proven(
-    installation: Installation, node: Node, plan: _Plan, tell: Tell
+async def _measure(
+    installation: Installation, node: Node, plan: _Plan, progress: Progress
 ) -> dict[str, Any]:
-    crowd, clock = _Crowd(node, installation.key, _NEEDS[plan.table]), Clock()
+    clients, clock = _Clients(node, installation.key, _NEEDS[plan.table]), Clock()
     other = await asyncpg.connect(installation.primary.superuser_url(installation.database))
-    # Noting a key's use, once a minute, would wait for the lock too, and then for a connection:
-    # who is refused after that has waited for both.
+    # Recording a key's use, once a minute, would also wait for the lock and then for a
+    # connection, and such a request would have waited for both.
     await other.execute("UPDATE api_keys SET last_used_at = $1", clock.now_us() + _HOUR_US)
     try:
-        tasks = [asyncio.create_task(crowd.ask()) for _ in range(plan.clients)]
+        tasks = [asyncio.create_task(clients.send()) for _ in range(plan.clients)]
         await asyncio.sleep(_STEADY_S)  # they connect, and the node opens its connections
         stretches = []
         for number in range(plan.times):
             await asyncio.sleep(_STEADY_S)
-            stretches.append(await _held_up(other, plan))
+            stretches.append(await _hold_lock(other, plan))
             await asyncio.sleep(1 + _STEADY_S)
-            tell(number + 1, plan.times)
-        crowd.is_over = True
+            progress(number + 1, plan.times)
+        clients.is_finished = True
         await asyncio.gather(*tasks)
-        usable = await _usable(other, crowd, plan)
-        state = await _state(other)
+        usable = await _count_usable(other, clients, plan)
+        state = await _read_sessions(other)
     finally:
         await other.close()
     return {
         **plan._asdict(),
-        **_figures(crowd, stretches),
+        **_figures(clients, stretches),
         **state,
         "connections_usable": usable,
     }
 
 
-async def _held_up(other: asyncpg.Connection, plan: _Plan) -> tuple[float, float]:
-    """From when to when the lock was held."""
+async def _hold_lock(other: asyncpg.Connection, plan: _Plan) -> tuple[float, float]:
+    """Hold the lock; when it was taken, and when released."""
     async with other.transaction():
         await other.execute(f"LOCK TABLE {plan.table} IN ACCESS EXCLUSIVE MODE")
         from_at = time.monotonic()
@@ -138,22 +138,22 @@ async def _held_up(other: asyncpg.Connection, plan: _Plan) -> tuple[float, float
     return from_at, until_at
 
 
-async def _usable(other: asyncpg.Connection, crowd: _Crowd, plan: _Plan) -> int:
-    """How many connections the node still works with: as many as wait for the lock at once."""
-    crowd.is_over = False
+async def _count_usable(other: asyncpg.Connection, clients: _Clients, plan: _Plan) -> int:
+    """How many connections the node still uses: the number that wait for the lock at once."""
+    clients.is_finished = False
     async with other.transaction():
         await other.execute(f"LOCK TABLE {plan.table} IN ACCESS EXCLUSIVE MODE")
-        tasks = [asyncio.create_task(crowd.ask()) for _ in range(3 * CONNECTIONS)]
+        tasks = [asyncio.create_task(clients.send()) for _ in range(3 * CONNECTIONS)]
         usable, until = 0, time.monotonic() + _USABLE_S
         while usable < CONNECTIONS and time.monotonic() < until:
             await asyncio.sleep(0.05)
             usable = max(usable, await other.fetchval(_WAITING, RUNTIME))
-        crowd.is_over = True
+        clients.is_finished = True
     await asyncio.gather(*tasks)
     return usable
 
 
-async def _state(other: asyncpg.Connection) -> dict[str, Any]:
+async def _read_sessions(other: asyncpg.Connection) -> dict[str, Any]:
     (row,) = await other.fetch(
         "SELECT count(*) AS connections,"
         " count(*) FILTER (WHERE state LIKE 'idle in transaction%') AS idle_in_transaction,"
@@ -164,26 +164,26 @@ async def _state(other: asyncpg.Connection) -> dict[str, Any]:
     return dict(row)
 
 
-def _figures(crowd: _Crowd, stretches: Sequence[tuple[float, float]]) -> dict[str, Any]:
-    refused = [a for a in crowd.answers if not a.is_good]
+def _figures(clients: _Clients, stretches: Sequence[tuple[float, float]]) -> dict[str, Any]:
+    refused = [a for a in clients.answers if not a.is_good]
     waiting = [a for a in refused if _IN_USE in a.body]
-    before = [_p99_s(crowd.begun(at - _STEADY_S, at - _APART_S)) for at, _ in stretches]
-    after = [_p99_s(crowd.begun(until + 1, until + 1 + _STEADY_S)) for _, until in stretches]
+    before = [_p99_s(clients.begun(at - _STEADY_S, at - _APART_S)) for at, _ in stretches]
+    after = [_p99_s(clients.begun(until + 1, until + 1 + _STEADY_S)) for _, until in stretches]
     normal = []
     for _, until in stretches:
         late = [a.ended_at - until for a in refused if until < a.ended_at < until + 1 + _STEADY_S]
         normal.append(round(max(late, default=0.0), 3))
     is_advised = [a.status == 503 and b"\r\nretry-after: " in a.head.lower() for a in refused]
     return {
-        "requests": len(crowd.answers),
+        "requests": len(clients.answers),
         "refused": len(refused),
         "refused_for_a_connection": len(waiting),
         "longest_wait_for_a_connection_s": round(max((a.took_s for a in waiting), default=0), 3),
-        "longest_request_s": round(max(a.took_s for a in crowd.answers), 3),
+        "longest_request_s": round(max(a.took_s for a in clients.answers), 3),
         "normal_within_s": normal,
         "p99_before_ms": [round(1000 * s, 1) for s in before],
         "p99_after_ms": [round(1000 * s, 1) for s in after],
-        # The median: what neighbours do to one stretch is not the crowd's.
+        # The median, because other processes may slow one interval down.
         "p99_after_over_before": round(median(map(truediv, after, before)), 2),
         "unexpected": is_advised.count(False),
         "first_unexpected": [
@@ -194,6 +194,6 @@ def _figures(crowd: _Crowd, stretches: Sequence[tuple[float, float]]) -> dict[st
     }
 
 
-def _p99_s(answers: list[Answer]) -> float:
+def _p99_s(answers: list[Response]) -> float:
     taken = sorted(a.took_s for a in answers)
     return taken[int(0.99 * (len(taken) - 1))]

@@ -1,4 +1,4 @@
-"""PostgreSQL is killed and restarted under load: nothing acknowledged is lost or there twice."""
+"""PostgreSQL is killed and restarted under load: no acknowledged write is lost or duplicated."""
 
 import asyncio
 import math
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import uvloop
 
-from tests.resilience.figures import Target, Tell, quiet
+from tests.resilience.figures import Progress, Target, no_progress
 from tests.resilience.load import Load
 from tests.resilience.nodes import Installation
 from tests.servers import Postgres
@@ -16,7 +16,7 @@ TARGETS = (
     Target("crashes", "≥", 10, within=1),
     Target("lost", "=", 0),
     Target("duplicated", "=", 0),
-    Target("healed_within_s", "≤", 1.0, within=5.0),
+    Target("recovered_within_s", "≤", 1.0, within=5.0),
     Target("longest_request_s", "≤", 5.0, within=10.0),
     Target("processes_restarted", "=", 0),
     Target("unexpected", "=", 0),
@@ -34,30 +34,32 @@ class _Crash(NamedTuple):
     ready_at: float
 
 
-def run(installation: Installation, *, times: int = 10, tell: Tell = quiet) -> dict[str, Any]:
-    """Stop PostgreSQL as a crash would and start it again, so many times; the figures."""
+def run(
+    installation: Installation, *, times: int = 10, progress: Progress = no_progress
+) -> dict[str, Any]:
+    """Stop PostgreSQL as a crash would and start it again, `times` times; the figures."""
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(_proven(installation, times, tell))
+        return runner.run(_measure(installation, times, progress))
 
 
-async def _proven(installation: Installation, times: int, tell: Tell) -> dict[str, Any]:
-    load = Load(installation.three(), installation.key)
+async def _measure(installation: Installation, times: int, progress: Progress) -> dict[str, Any]:
+    load = Load(installation.shared_nodes(), installation.key)
     crashes: list[_Crash] = []
     async with load.running(_WRITERS):
         for number in range(times):
             await asyncio.sleep(_BETWEEN_S)
             crashes.append(await asyncio.to_thread(_crash, installation.primary))
-            tell(number + 1, times)
+            progress(number + 1, times)
         await asyncio.sleep(_BETWEEN_S)
     ends = [*(crash.began_at for crash in crashes[1:]), math.inf]
-    healed = [
-        load.healed_s(crash.stopped_at, crash.ready_at, end)
+    recovered = [
+        load.recovered_s(crash.stopped_at, crash.ready_at, end)
         for crash, end in zip(crashes, ends, strict=True)
     ]
     return {
         "crashes": times,
         **await load.figures(),
-        "healed_within_s": [round(seconds, 3) for seconds in healed],
+        "recovered_within_s": [round(seconds, 3) for seconds in recovered],
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import uvloop
 
-from tests.resilience.figures import Target, Tell, quiet
+from tests.resilience.figures import Progress, Target, no_progress
 from tests.resilience.load import Load
 from tests.resilience.nodes import Installation
 from tests.servers import Postgres
@@ -33,11 +33,11 @@ def run(
     *,
     times: int = 5,
     is_synchronous: bool = True,
-    tell: Tell = quiet,
+    progress: Progress = no_progress,
 ) -> dict[str, Any]:
-    """Kill the primary so many times, each time with a new standby of the last; the figures.
+    """Kill the primary `times` times, each with a new standby; the figures.
 
-    is_synchronous: without, the standby is behind when the primary dies, and writes are lost.
+    is_synchronous: if not, the standby lags when the primary dies, and writes are lost.
     """
     figures: dict[str, Any] = {}
     for number in range(times):
@@ -50,13 +50,15 @@ def run(
             asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
         ):
             load = Load(nodes, installation.key)
-            _add(figures, runner.run(_once(installation, standby, load, is_synchronous)))
+            _merge(
+                figures, runner.run(_fail_over_once(installation, standby, load, is_synchronous))
+            )
         installation.move_to(standby)
-        tell(number + 1, times)
+        progress(number + 1, times)
     return {"failovers": times, **figures}
 
 
-async def _once(
+async def _fail_over_once(
     installation: Installation, standby: Postgres, load: Load, is_synchronous: bool
 ) -> dict[str, Any]:
     async with load.running(_WRITERS):
@@ -82,7 +84,7 @@ def _fail_over(primary: Postgres, standby: Postgres, is_synchronous: bool) -> tu
     primary.kill()
     killed_at = time.monotonic()
     if receiver is not None:
-        # It ends before it reads what is still on its way.
+        # It ends before it reads the data in flight.
         os.kill(receiver, signal.SIGTERM)
         os.kill(receiver, signal.SIGCONT)
     standby.promote()
@@ -94,7 +96,7 @@ def _receiver(standby: Postgres) -> int:
     return int(pid)
 
 
-def _add(figures: dict[str, Any], more: dict[str, Any]) -> None:
+def _merge(figures: dict[str, Any], more: dict[str, Any]) -> None:
     for name, value in more.items():
         if name == "answers":
             counts = figures.setdefault(name, {})

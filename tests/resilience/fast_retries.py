@@ -1,6 +1,6 @@
-"""`sealdesk`, for which a moment is enough: retries come after 0.2 s, so no proof waits for days.
+"""The `sealdesk` command with webhook retries after 0.2 s instead of hours.
 
-PROOF_LEASE_S, if it is set, is for how long an endpoint is leased.
+TEST_LEASE_S: how long an endpoint is leased, in seconds.
 """
 
 import os
@@ -12,7 +12,7 @@ from sealdesk.webhooks.delivery import deliverer, schedule
 if __name__ == "__main__":
     schedule.DELAYS_S = tuple(1 for _ in schedule.DELAYS_S)
     schedule._SECOND_US = 200_000
-    if lease_s := os.environ.get("PROOF_LEASE_S"):
+    if lease_s := os.environ.get("TEST_LEASE_S"):
         deliverer.LEASE_US = int(lease_s) * 1_000_000
         deliverer.RENEW_EVERY_S = int(lease_s) / 3
     sys.exit(main())

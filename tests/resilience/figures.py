@@ -1,17 +1,17 @@
-"""What a proof gives: figures by name, and the targets that they must meet."""
+"""The figures of a scenario, by name, and the targets that they must meet."""
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 Figures = Mapping[str, Any]
-# How far a proof is: tell(done, of).
-Tell = Callable[[int, int], None]
+# Reports progress: progress(done, of).
+Progress = Callable[[int, int], None]
 _MEETS = {"≤": operator.le, "=": operator.eq, "≥": operator.ge}
 
 
 class Target(NamedTuple):
-    """A figure and its bound. within: the bound beside other tests, on a machine that is busy."""
+    """A figure and its bound. within: the bound beside other tests, on a busy machine."""
 
     figure: str
     relation: str
@@ -28,8 +28,10 @@ class Target(NamedTuple):
         return f"{self.relation} {self.bound:g}"
 
 
-def missed(figures: Figures, targets: Sequence[Target], *, is_short: bool = True) -> list[str]:
-    """The figures that are not as they must be, in words."""
+def missed_targets(
+    figures: Figures, targets: Sequence[Target], *, is_short: bool = True
+) -> list[str]:
+    """The targets that were missed, as text."""
     return [
         f"{target.figure} = {figures[target.figure]}, must be {target}"
         for target in targets
@@ -37,5 +39,5 @@ def missed(figures: Figures, targets: Sequence[Target], *, is_short: bool = True
     ]
 
 
-def quiet(done: int, of: int) -> None:
-    """Tell nobody."""
+def no_progress(done: int, of: int) -> None:
+    """Report nothing."""

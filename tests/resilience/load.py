@@ -1,4 +1,4 @@
-"""A load that keeps count: who writes until it is acknowledged, and what must then be there."""
+"""A load of writers that retry until acknowledged, and a check of what is stored afterwards."""
 
 import asyncio
 import time
@@ -8,64 +8,66 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from tests.resilience.lines import Answer, Key, Line
+from tests.resilience.connections import Connection, Key, Response
 from tests.resilience.nodes import Node
-from tests.resilience.reading import TICKETS, new_ticket
+from tests.resilience.read_after_write import TICKETS, new_ticket
 
-_PAUSE_S = 0.1  # of a writer that was refused; real clients wait for the Retry-After
+_PAUSE_S = 0.1  # after a refusal; real clients wait for the Retry-After
 _LOOK_S = 0.02
 _WHOAMI = "/api/v1/external/whoami"
 
 
 class Load:
-    """Writers on all nodes, and one who looks at each node again and again.
+    """Writers on all nodes, and one reader per node.
 
-    acknowledged: external ids of tickets → when. looks: by node, in order.
+    acknowledged: when, by external id of the ticket. looks: the responses to readers, by node.
     """
 
     def __init__(self, nodes: list[Node], key: Key) -> None:
         self.nodes = nodes
         self.key = key
         self.acknowledged: dict[str, float] = {}
-        self.looks: list[list[Answer]] = [[] for _ in nodes]
+        self.looks: list[list[Response]] = [[] for _ in nodes]
         self.retries = self.replayed = 0
         self.statuses: Counter[str] = Counter()
         self.unexpected: list[str] = []
-        self.refused: list[Answer] = []
+        self.refused: list[Response] = []
         self.longest_s = 0.0
-        self._is_over = False
+        self._is_finished = False
         self._pids = [node.process.pid for node in nodes]
 
     @asynccontextmanager
     async def running(self, writers: int) -> AsyncIterator[None]:
-        """So many writers at work; in the end each waits for its last acknowledgement."""
+        """Run so many writers; at the end each waits for its last acknowledgement."""
         tasks = [asyncio.create_task(self._write(number)) for number in range(writers)]
         tasks += [asyncio.create_task(self._look(number)) for number in range(len(self.nodes))]
         try:
             yield
         finally:
-            self._is_over = True
+            self._is_finished = True
             await asyncio.gather(*tasks)
 
     async def _write(self, number: int) -> None:
-        lines = [node.line() for node in self.nodes]
-        while not self._is_over:
+        connections = [node.connection() for node in self.nodes]
+        while not self._is_finished:
             external_id = str(uuid.uuid4())
-            number = await self._until_acknowledged(lines, number, external_id)
-        for line in lines:
-            line.close()
+            number = await self._until_acknowledged(connections, number, external_id)
+        for connection in connections:
+            connection.close()
 
-    async def _until_acknowledged(self, lines: list[Line], number: int, external_id: str) -> int:
-        """Each time on the next node, with the same Idempotency-Key."""
+    async def _until_acknowledged(
+        self, connections: list[Connection], number: int, external_id: str
+    ) -> int:
+        """Retry on the next node each time, with the same Idempotency-Key."""
         body = new_ticket(external_id)
         until = time.monotonic() + 60
         while True:
             number += 1
             request = self.key.request("POST", TICKETS, body, idempotency_key=external_id)
-            answer = self._noted(await lines[number % len(lines)].ask(request))
-            if answer.status == 201:
-                self.acknowledged[external_id] = answer.ended_at
-                self.replayed += b"\r\nidempotent-replayed: true" in answer.head.lower()
+            response = self._record(await connections[number % len(connections)].send(request))
+            if response.status == 201:
+                self.acknowledged[external_id] = response.ended_at
+                self.replayed += b"\r\nidempotent-replayed: true" in response.head.lower()
                 return number
             if time.monotonic() > until:
                 self.unexpected.append("a write was never acknowledged")
@@ -74,26 +76,26 @@ class Load:
             await asyncio.sleep(_PAUSE_S)
 
     async def _look(self, number: int) -> None:
-        line = self.nodes[number].line()
-        while not self._is_over:
-            answer = self._noted(await line.ask(self.key.request("GET", _WHOAMI)))
-            self.looks[number].append(answer)
+        connection = self.nodes[number].connection()
+        while not self._is_finished:
+            response = self._record(await connection.send(self.key.request("GET", _WHOAMI)))
+            self.looks[number].append(response)
             await asyncio.sleep(_LOOK_S)
-        line.close()
+        connection.close()
 
-    def _noted(self, answer: Answer) -> Answer:
-        self.longest_s = max(self.longest_s, answer.took_s)
-        self.statuses[str(answer.status)] += 1
-        if not answer.is_good:
-            self.refused.append(answer)
-            is_in_flight = answer.status == 409 and b"idempotency_in_flight" in answer.body
-            has_advice = b"\r\nretry-after: " in answer.head.lower()
-            if not (has_advice and (answer.status == 503 or is_in_flight)):
-                self.unexpected.append(f"{answer.status} {answer.body[:200]!r}")
-        return answer
+    def _record(self, response: Response) -> Response:
+        self.longest_s = max(self.longest_s, response.took_s)
+        self.statuses[str(response.status)] += 1
+        if not response.is_good:
+            self.refused.append(response)
+            is_in_flight = response.status == 409 and b"idempotency_in_flight" in response.body
+            has_advice = b"\r\nretry-after: " in response.head.lower()
+            if not (has_advice and (response.status == 503 or is_in_flight)):
+                self.unexpected.append(f"{response.status} {response.body[:200]!r}")
+        return response
 
-    def healed_s(self, stopped_at: float, ready_at: float, until: float) -> float:
-        """Seconds from ready_at until all nodes answered well, and none any more did not.
+    def recovered_s(self, stopped_at: float, ready_at: float, until: float) -> float:
+        """Seconds from ready_at until every node succeeds and none fails.
 
         until: when the next interruption began.
         """
@@ -105,13 +107,13 @@ class Load:
         return max(0.0, max([*firsts, *late]) - ready_at)
 
     def gap_s(self, killed_at: float) -> float:
-        """Seconds from the last acknowledgement before to the first one after."""
+        """Seconds between the last acknowledgement before `killed_at` and the first one after."""
         before = max(at for at in self.acknowledged.values() if at <= killed_at)
         after = min((at for at in self.acknowledged.values() if at > killed_at), default=None)
         return float("inf") if after is None else after - before
 
     async def figures(self) -> dict[str, Any]:
-        """What was acknowledged against what is there, by the API's own list."""
+        """Compare the acknowledged writes with the tickets that the API lists; the figures."""
         there = Counter(await self._listed())
         lost = [external_id for external_id in self.acknowledged if external_id not in there]
         restarted = [
@@ -133,17 +135,19 @@ class Load:
         }
 
     async def _listed(self) -> list[str]:
-        line = self.nodes[0].line()
+        connection = self.nodes[0].connection()
         found: list[str] = []
         cursor = ""
         while True:
-            answer = await line.ask(self.key.request("GET", f"{TICKETS}?per_page=100{cursor}"))
-            if answer.status == 503:
+            response = await connection.send(
+                self.key.request("GET", f"{TICKETS}?per_page=100{cursor}")
+            )
+            if response.status == 503:
                 continue
-            assert answer.status == 200, answer
-            page = answer.json()
+            assert response.status == 200, response
+            page = response.json()
             found += [row["external_id"] for row in page["data"]]
             if not page["meta"]["has_more"]:
-                line.close()
+                connection.close()
                 return found
             cursor = f"&cursor={page['meta']['next_cursor']}"

@@ -20,7 +20,7 @@ from sealdesk.db.factory import open_database
 from sealdesk.identity import actions as identity
 from sealdesk.identity.auth import passwords
 from sealdesk.settings import from_env
-from tests.resilience.lines import Key, Line, written
+from tests.resilience.connections import Connection, Key, http_request
 from tests.servers import Postgres, free_port, server_directory
 from tests.servers.process import Process, accepts, environment
 from tests.support.service import PASSWORD, random_key
@@ -28,7 +28,7 @@ from tests.support.service import PASSWORD, random_key
 _PROGRAM = "import sys; from sealdesk.cli import main; sys.exit(main())"
 RUNTIME = "sealdesk_runtime"
 _ADMIN = "admin@example.test"
-RATE = 100_000  # requests a minute: no proof but that of the limit shall meet one
+RATE = 100_000  # requests a minute, far above what the scenarios send
 
 
 class Node(NamedTuple):
@@ -37,14 +37,14 @@ class Node(NamedTuple):
     port: int
     process: Process
 
-    def line(self) -> Line:
-        return Line(self.port)
+    def connection(self) -> Connection:
+        return Connection(self.port)
 
 
 class Installation:
     """A cluster of its own with a migrated database and one tenant, and nodes that serve it.
 
-    primary: who takes writes now. key: one that may everything.
+    primary: the cluster that takes writes. key: has all permissions.
     """
 
     def __init__(self, directory: Path, primary: Postgres) -> None:
@@ -63,30 +63,30 @@ class Installation:
         schema_version.migrate_postgres(
             self.env["SEALDESK_OWNER_DATABASE_URL"], runtime_url=self._url(), worker_url=""
         )
-        self.key = asyncio.run(furnished(self.env))
+        self.key = asyncio.run(create_tenant_with_key(self.env))
         self._shared: list[Node] = []
 
     def _url(self, *others: Postgres) -> str:
-        """Of the runtime role, with the primary and others as hosts."""
+        """The URL of the runtime role, with the primary and others as hosts."""
         hosts = ",".join(f"127.0.0.1:{cluster.port}" for cluster in (self.primary, *others))
         return f"postgresql://{RUNTIME}:runtime@{hosts}/{self.database}"
 
     @contextmanager
     def nodes(self, count: int, *standbys: Postgres, **env: str) -> Iterator[list[Node]]:
-        """Running nodes, ended in the end. standbys: further hosts of their database's URL."""
-        nodes = self._started(count, {"SEALDESK_DATABASE_URL": self._url(*standbys), **env})
+        """Running nodes. standbys: further hosts of their database's URL."""
+        nodes = self._start_processes(count, {"SEALDESK_DATABASE_URL": self._url(*standbys), **env})
         try:
             yield nodes
         finally:
             _end(nodes)
 
-    def three(self) -> list[Node]:
-        """Three nodes that proofs share, one after the other."""
+    def shared_nodes(self) -> list[Node]:
+        """Three nodes that scenarios share, one after the other."""
         if not self._shared:
-            self._shared = self._started(3, {"SEALDESK_DATABASE_URL": self._url()})
+            self._shared = self._start_processes(3, {"SEALDESK_DATABASE_URL": self._url()})
         return self._shared
 
-    def _started(self, count: int, env: dict[str, str]) -> list[Node]:
+    def _start_processes(self, count: int, env: dict[str, str]) -> list[Node]:
         nodes = [_start(self.directory, {**self.env, **env}) for _ in range(count)]
         for node in nodes:
             node.process.wait_until(partial(accepts, node.port))
@@ -106,10 +106,10 @@ class Installation:
 
 
 @contextmanager
-def installed() -> Iterator[Installation]:
-    """An installation on a new cluster that waits for its disk."""
+def new_installation() -> Iterator[Installation]:
+    """An installation on a new cluster that syncs to disk."""
     with server_directory() as directory:
-        # What is not waited for stays in memory, so that a crash shows it.
+        # Unsynced WAL stays in memory, so that a crash loses it.
         settings = {"wal_writer_delay": "10s"}
         primary = Postgres.start(directory / "postgres0", settings=settings)
         installation = Installation(directory, primary)
@@ -119,22 +119,22 @@ def installed() -> Iterator[Installation]:
             installation.close()
 
 
-async def log_in(line: Line) -> str:
+async def log_in(connection: Connection) -> str:
     """The administrator's token."""
     body = f'{{"email": "{_ADMIN}", "password": "{PASSWORD}"}}'.encode()
-    answer = await line.ask(written("POST", "/api/v1/auth/login", body, {}))
-    assert answer.status == 200, answer
-    return str(answer.json()["data"]["access_token"])
+    response = await connection.send(http_request("POST", "/api/v1/auth/login", body, {}))
+    assert response.status == 200, response
+    return str(response.json()["data"]["access_token"])
 
 
-def by_admin(token: str, method: str, target: str, content: bytes = b"") -> bytes:
+def admin_request(token: str, method: str, target: str, content: bytes = b"") -> bytes:
     """A request of the administrator."""
-    return written(method, target, content, {"authorization": f"Bearer {token}"})
+    return http_request(method, target, content, {"authorization": f"Bearer {token}"})
 
 
 def _start(directory: Path, env: dict[str, str]) -> Node:
     port = free_port()
-    # A copy of the sources is named by the path; nothing else of the caller's is passed on.
+    # PYTHONPATH may name a copy of the sources; no other variable of the caller is passed on.
     path = os.environ.get("PYTHONPATH")
     everything = environment(**env, **({"PYTHONPATH": path} if path else {}))
     command = [sys.executable, "-c", _PROGRAM, "serve", "--port", str(port)]
@@ -147,8 +147,8 @@ def _end(nodes: Sequence[Node]) -> None:
         node.process.kill()
 
 
-async def furnished(env: dict[str, str]) -> Key:
-    """Add a tenant and its administrator, as the owner; a key of the tenant."""
+async def create_tenant_with_key(env: dict[str, str]) -> Key:
+    """Create a tenant with an administrator, as the owner; a key of the tenant."""
     now_us = Clock().now_us()
 
     async def work(tx: Tx) -> Key:
@@ -166,14 +166,14 @@ async def furnished(env: dict[str, str]) -> Key:
         created = await api_keys.create_key(
             tx,
             Caller(tenant.id, SYSTEM, frozenset(), ""),
-            NewApiKey(name="proof", rate_limit=RATE),
+            NewApiKey(name="resilience", rate_limit=RATE),
             key_ring=KeyRing(from_env(env).master_keys),
             now_us=now_us,
         )
         return Key(created.id, created.api_key, created.api_secret)
 
     url = env.get("SEALDESK_OWNER_DATABASE_URL", "")  # none on SQLite
-    database = open_database(from_env(env), name="proof", url=url)
+    database = open_database(from_env(env), name="resilience", url=url)
     try:
         return await database.write(work)
     finally:

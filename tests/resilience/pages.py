@@ -1,4 +1,4 @@
-"""Every page in a browser: hostile texts by the hundred, and whatever may hinder anybody."""
+"""Every page in a browser: hundreds of XSS texts, and the accessibility rules."""
 
 import tempfile
 import time
@@ -12,17 +12,17 @@ from playwright.sync_api import Browser
 from sealdesk.db import schema_version
 from tests.browser.chromium import Window, browsing
 from tests.browser.crawler import Visit
-from tests.browser.page_checks import Barriers, Looker
+from tests.browser.page_checks import Accessibility, Looker
 from tests.browser.xss_live import alive
 from tests.browser.xss_payloads import CORPUS, LIVE
 from tests.browser.xss_stored import columns
 from tests.browser.xss_texts import Texts
-from tests.resilience.figures import Target, Tell, quiet
+from tests.resilience.figures import Progress, Target, no_progress
 from tests.support.databases import on_sqlite
 from tests.support.receiver import LOOPBACK, receiving
 from tests.support.service import Service
 
-HOSTILE = (
+XSS_TARGETS = (
     Target("texts", "≥", 500),
     Target("alive", "≥", 400),
     Target("not_alive", "=", 0),
@@ -32,9 +32,8 @@ HOSTILE = (
     Target("taken_for_HTML", "=", 0),
     Target("other_complaints", "=", 0),
 )
-# Each page and answer to a form four times: 77 of them in 2026-11. Fewer: some were passed over.
-BARRIERS = (Target("times_all_rules", "≥", 280), Target("found", "=", 0))
-# So that they stay between two turns of looking at everything.
+# Four times each of the 77 pages and form responses of 2026-11; fewer means that some were missed.
+ACCESSIBILITY_TARGETS = (Target("times_all_rules", "≥", 280), Target("found", "=", 0))
 _AT_ONCE = 33
 _KINDS = {
     "run": ("a dialog:",),
@@ -43,11 +42,11 @@ _KINDS = {
 }
 
 
-def hostile(*, tell: Tell = quiet) -> dict[str, Any]:
-    """All texts of the corpus in every field of every page, some at a time."""
+def xss(*, progress: Progress = no_progress) -> dict[str, Any]:
+    """Put all texts of the corpus into every field of every page, some at a time; the figures."""
     began_at, fields, pages, missing, found = time.monotonic(), set[str](), 0, 0, list[str]()
     with _desk() as (browser, desk), receiving() as receiver:
-        seen = alive(Window(browser, desk.url), LIVE)
+        observed = alive(Window(browser, desk.url), LIVE)
         looker = _looker(browser, desk, "none")
         for first in range(0, len(CORPUS), _AT_ONCE):
             texts = Texts(CORPUS[first : first + _AT_ONCE])
@@ -55,13 +54,13 @@ def hostile(*, tell: Tell = quiet) -> dict[str, Any]:
             fields |= visit.fields
             missing += len(visit.lacking)
             found += visit.found
-            tell(first + len(texts.payloads), len(CORPUS))
+            progress(first + len(texts.payloads), len(CORPUS))
         pages = looker.looks["pages"]
     return {
         "texts": len(CORPUS),
-        "alive": len(seen),
-        "run_by_themselves": sum(how == "runs" for how in seen.values()),
-        "not_alive": len(LIVE) - len(seen),
+        "alive": len(observed),
+        "run_by_themselves": sum(how == "runs" for how in observed.values()),
+        "not_alive": len(LIVE) - len(observed),
         "fields_stored": len(columns()),
         "fields_of_forms": len(fields),
         "missing_in_a_field": missing,
@@ -72,17 +71,17 @@ def hostile(*, tell: Tell = quiet) -> dict[str, Any]:
     }
 
 
-def barriers(*, tell: Tell = quiet) -> dict[str, Any]:
-    """All rules of axe-core, in both themes and both widths, on every page."""
+def accessibility(*, progress: Progress = no_progress) -> dict[str, Any]:
+    """Run all rules of axe-core on every page, in both themes and both widths; the figures."""
     began_at = time.monotonic()
     with _desk() as (browser, desk), receiving() as receiver:
         looker, texts = _looker(browser, desk, "all"), Texts()
         asked = [next(texts.parts())]
         found = Visit(looker, desk, receiver, texts).make(asked=asked, besides=["/docs"]).found
-    tell(1, 1)
+    progress(1, 1)
     return {
         "pages": looker.looks["pages"],
-        "times_all_rules": looker.looks["barriers"],
+        "times_all_rules": looker.looks["accessibility"],
         "found": len(found),
         "first_found": found[:3],
         "seconds": round(time.monotonic() - began_at, 1),
@@ -98,12 +97,12 @@ def _desk() -> Iterator[tuple[Browser, Service]]:
             yield browser, service
 
 
-def _looker(browser: Browser, desk: Service, barriers: Barriers) -> Looker:
-    return Looker(Window(browser, desk.url, reduced_motion="reduce"), barriers)
+def _looker(browser: Browser, desk: Service, accessibility_checks: Accessibility) -> Looker:
+    return Looker(Window(browser, desk.url, reduced_motion="reduce"), accessibility_checks)
 
 
 def _counted(found: list[str]) -> dict[str, int]:
-    """How often each kind of fault was seen."""
+    """How often each kind of fault was found."""
     counts = dict.fromkeys((*_KINDS, "other_complaints"), 0)
     for each in found:
         kinds = (kind for kind, signs in _KINDS.items() if any(sign in each for sign in signs))

@@ -15,10 +15,10 @@ import uvloop
 
 from tests.deploy import files
 from tests.deploy.files import Certificate, Ports
-from tests.resilience.figures import Target, Tell, quiet
-from tests.resilience.lines import Answer, Key, Line
+from tests.resilience.connections import Connection, Key, Response
+from tests.resilience.figures import Progress, Target, no_progress
 from tests.resilience.nodes import Installation
-from tests.resilience.reading import TICKETS, new_ticket
+from tests.resilience.read_after_write import TICKETS, new_ticket
 from tests.servers import Haproxy, free_port
 from tests.servers.process import START_S, Process, accepts, environment
 
@@ -53,37 +53,37 @@ class Node:
 
 
 class _Load:
-    """Clients that go on until they are told to stop, and what they saw."""
+    """Clients that run until they are told to stop, and what they observed."""
 
     def __init__(self, port: int, key: Key) -> None:
         self._port = port
         self._key = key
-        self.is_over = False
+        self.is_finished = False
         self.requests = self.written = 0
         self.failed: list[str] = []
         self.slowest_s = 0.0
 
-    async def go_on(self, number: int) -> None:
-        """Odd clients write; every second pair has a new connection for each request."""
-        line = Line(self._port)
-        while not self.is_over:
+    async def run_client(self, number: int) -> None:
+        """Odd clients write; every second pair opens a connection per request."""
+        connection = Connection(self._port)
+        while not self.is_finished:
             if number % 2:
                 body = new_ticket(f"{number} {self.requests}")
-                answer = await line.ask(self._key.request("POST", TICKETS, body))
-                self.written += answer.status == 201
+                response = await connection.send(self._key.request("POST", TICKETS, body))
+                self.written += response.status == 201
             else:
-                answer = await line.ask(self._key.request("GET", f"{TICKETS}?per_page=5"))
-            self._note(answer)
+                response = await connection.send(self._key.request("GET", f"{TICKETS}?per_page=5"))
+            self._record(response)
             if number // 2 % 2:
-                line.close()
+                connection.close()
             await asyncio.sleep(_PAUSE_S)
-        line.close()
+        connection.close()
 
-    def _note(self, answer: Answer) -> None:
+    def _record(self, response: Response) -> None:
         self.requests += 1
-        self.slowest_s = max(self.slowest_s, answer.took_s)
-        if not answer.is_good:
-            self.failed.append(f"{answer.status} {answer.body[:200]!r}")
+        self.slowest_s = max(self.slowest_s, response.took_s)
+        if not response.is_good:
+            self.failed.append(f"{response.status} {response.body[:200]!r}")
 
 
 def run(
@@ -91,42 +91,45 @@ def run(
     *,
     restarts: int = 10,
     notice_s: int = 3,
-    tell: Tell = quiet,
+    progress: Progress = no_progress,
 ) -> dict[str, Any]:
-    """Restart both nodes so many times, with the configuration that is shipped; the figures.
+    """Restart both nodes `restarts` times, with the configuration that is shipped; the figures.
 
-    notice_s: SEALDESK_DRAIN_NOTICE_S. HAProxy needs 1.5 s to turn away from a node.
+    notice_s: SEALDESK_DRAIN_NOTICE_S. HAProxy needs 1.5 s to stop using a node.
     """
     directory = installation.directory
     env = {**installation.env, "SEALDESK_DRAIN_NOTICE_S": str(notice_s)}
-    before = _stored(installation)
+    before = _count_tickets(installation)
     nodes = [Node(directory, env) for _ in range(2)]
     try:
         for node in nodes:
             node.process.wait_until(node.is_serving)
         with (
-            _balanced(directory, nodes) as port,
+            _haproxy(directory, nodes) as port,
             asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
         ):
             load = _Load(port, installation.key)
-            figures = runner.run(_proven(directory, nodes, load, restarts, tell))
+            figures = runner.run(_measure(directory, nodes, load, restarts, progress))
     finally:
         for node in nodes:
             node.process.kill()
-    return {**figures, "lost_or_doubled": abs(_stored(installation) - before - load.written)}
+    return {
+        **figures,
+        "lost_or_doubled": abs(_count_tickets(installation) - before - load.written),
+    }
 
 
-def _stored(installation: Installation) -> int:
+def _count_tickets(installation: Installation) -> int:
     (count,) = installation.primary.sql("SELECT count(*) FROM tickets", installation.database)
     return int(count)
 
 
 @contextmanager
-def _balanced(directory: Path, nodes: list[Node]) -> Iterator[int]:
+def _haproxy(directory: Path, nodes: list[Node]) -> Iterator[int]:
     """HAProxy before both nodes; its port."""
     ports = Ports(free_port(), free_port(), (nodes[0].port, nodes[1].port))
     more = {
-        " ssl crt ": " # ssl crt ",  # what TLS costs is not asked here
+        " ssl crt ": " # ssl crt ",  # TLS is not measured here
         "\nglobal\n": f"\nglobal\n    stats socket {directory}/admin\n",
     }
     haproxy = Haproxy.start(
@@ -138,11 +141,11 @@ def _balanced(directory: Path, nodes: list[Node]) -> Iterator[int]:
         haproxy.kill()
 
 
-async def _proven(
-    directory: Path, nodes: list[Node], load: _Load, restarts: int, tell: Tell
+async def _measure(
+    directory: Path, nodes: list[Node], load: _Load, restarts: int, progress: Progress
 ) -> dict[str, Any]:
     began_at = time.monotonic()
-    clients = [asyncio.create_task(load.go_on(number)) for number in range(_CLIENTS)]
+    clients = [asyncio.create_task(load.run_client(number)) for number in range(_CLIENTS)]
     ends = []
     for number in range(restarts):
         for node in nodes:
@@ -150,8 +153,8 @@ async def _proven(
             node.start()
             await asyncio.to_thread(node.process.wait_until, node.is_serving)
             await asyncio.to_thread(_wait_until_both_are_up, directory)
-        tell(number + 1, restarts)
-    load.is_over = True
+        progress(number + 1, restarts)
+    load.is_finished = True
     await asyncio.gather(*clients)
     return {
         "restarts": restarts,
@@ -168,7 +171,7 @@ async def _proven(
 
 
 def _end(node: Node) -> tuple[int | None, float]:
-    """Its exit code, and after how many seconds it ended."""
+    """Stop a node; its exit code, and how long it took, in seconds."""
     asked_at = time.monotonic()
     node.process.stop()
     return node.process.exit_code(), time.monotonic() - asked_at
@@ -177,12 +180,12 @@ def _end(node: Node) -> tuple[int | None, float]:
 def _wait_until_both_are_up(directory: Path) -> None:
     """As HAProxy sees it."""
     until = time.monotonic() + START_S
-    while _up(directory) < 2:
+    while _count_up(directory) < 2:
         assert time.monotonic() < until, "HAProxy does not see both nodes"
         time.sleep(_LOOK_S)
 
 
-def _up(directory: Path) -> int:
+def _count_up(directory: Path) -> int:
     with socket.socket(socket.AF_UNIX) as admin:
         admin.connect(f"{directory}/admin")
         admin.sendall(b"show stat\n")

@@ -1,17 +1,17 @@
-"""The limit over three nodes, in its short form: three processes, each with the real limiter."""
+"""The limit over three processes, each with the real limiter, in the short form."""
 
 import pytest
 
-from tests.resilience.figures import missed
-from tests.resilience.limit import TARGETS, run, worst_window
+from tests.resilience.figures import missed_targets
+from tests.resilience.limit_of_limiters import TARGETS, run, worst_window
 from tests.servers import server_directory
 
 
 def test_the_limit_holds_over_three_nodes_while_redis_is_killed() -> None:
     with server_directory() as directory:
-        # Killed while half of the burst is left, and back, empty, when it is long used up.
+        # Killed while half of the burst is left, and back, empty, after it is used up.
         figures = run(directory, outages=[(0.7, 2.2)], for_s=4.5)
-    assert missed(figures, TARGETS) == [], figures
+    assert missed_targets(figures, TARGETS) == [], figures
 
 
 def test_the_worst_window_is_found_wherever_it_is() -> None:

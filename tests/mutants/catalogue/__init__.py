@@ -1,7 +1,7 @@
 """The mutants by the folder of their source file.
 
-Each `old` stands once in its file. The changes are as a tired programmer might make them: the
-service still starts and answers.
+Each `old` occurs once in its file. The changes are plausible mistakes: the service still starts and
+responds.
 """
 
 from tests.mutants.catalogue import (
@@ -13,7 +13,7 @@ from tests.mutants.catalogue import (
     db,
     event_log,
     feed,
-    ground,
+    foundation,
     http_client,
     identity,
     rate_limits,
@@ -36,7 +36,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *db.MUTANTS,
     *event_log.MUTANTS,
     *feed.MUTANTS,
-    *ground.MUTANTS,
+    *foundation.MUTANTS,
     *http_client.MUTANTS,
     *identity.MUTANTS,
     *rate_limits.MUTANTS,

@@ -3,7 +3,7 @@
 from tests.mutants.mutant import Mutant
 
 _KEYS = "tests/api_keys"
-_PROOFS = "tests/resilience/test_resilience.py"
+_RESILIENCE = "tests/resilience/test_resilience.py"
 _GUARD = "api_keys/guard/signed.py"
 _USAGE = f"{_KEYS}/test_usage.py"
 _FRESH = "tests/identity/test_reauthentication.py"
@@ -26,8 +26,8 @@ MUTANTS: tuple[Mutant, ...] = (
         (
             "tests/spec/test_3_states.py::test_3_a_request_with_a_revoked_key_immediately_gets_401",
             f"{_KEYS}/test_immediately.py::test_a_taken_permission_is_missing_in_the_very_next_request",
-            f"{_PROOFS}::test_a_revoked_key_is_refused_by_all_nodes",
-            f"{_PROOFS}::test_a_rotated_secret_is_refused_by_all_nodes",
+            f"{_RESILIENCE}::test_a_revoked_key_is_refused_by_all_nodes",
+            f"{_RESILIENCE}::test_a_rotated_secret_is_refused_by_all_nodes",
         ),
     ),
     Mutant(

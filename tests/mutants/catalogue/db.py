@@ -2,7 +2,7 @@
 
 from tests.mutants.mutant import Mutant
 
-_PROOFS = "tests/resilience/test_resilience.py"
+_RESILIENCE = "tests/resilience/test_resilience.py"
 _SQLITE = "tests/db/test_sqlite.py"
 _SEARCH = "tests/search/test_search.py"
 _CUSTOMER_SEARCH = "tests/search/test_customers.py"
@@ -54,7 +54,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "        )\n"
         "        await asyncio.wait((running, done), return_when=asyncio.FIRST_COMPLETED)\n"
         "        return done.result() if done.done() else await running\n",
-        (f"{_PROOFS}::test_what_one_node_acknowledged_the_others_show",),
+        (f"{_RESILIENCE}::test_a_write_acknowledged_by_one_node_is_visible_on_the_others",),
     ),
     Mutant(
         "no commit waits for the disk or the standby",
@@ -62,8 +62,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "    selected: list[str] = []\n",
         "    selected: list[str] = [\"set_config('synchronous_commit', 'off', true)\"]\n",
         (
-            f"{_PROOFS}::test_a_crash_of_postgresql_loses_and_doubles_nothing",
-            f"{_PROOFS}::test_a_failover_loses_and_doubles_nothing",
+            f"{_RESILIENCE}::test_a_crash_of_postgresql_loses_and_doubles_nothing",
+            f"{_RESILIENCE}::test_a_failover_loses_and_doubles_nothing",
         ),
     ),
     Mutant(
@@ -72,7 +72,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "            self._pool.release(connection)\n",
         '            if __import__("sys").exc_info()[0] is None:\n'
         "                self._pool.release(connection)\n",
-        (f"{_PROOFS}::test_a_crowd_at_held_up_connections_is_refused_in_time",),
+        (f"{_RESILIENCE}::test_clients_of_held_up_connections_are_refused_in_time",),
     ),
     Mutant(
         "each connection of a request has its own deadline",

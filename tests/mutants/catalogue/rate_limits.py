@@ -3,7 +3,7 @@
 from tests.mutants.mutant import Mutant
 
 _KEYS = "tests/api_keys"
-_LIMIT_PROOF = (
+_LIMIT_TEST = (
     "tests/resilience/test_limit.py::test_the_limit_holds_over_three_nodes_while_redis_is_killed"
 )
 _SHARED = "rate_limits/redis_limiter.py"
@@ -23,7 +23,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "rate_limits/redis_connection.py",
         '_KEY = "sealdesk:rate:%s"\n',
         "_KEY = f\"sealdesk:rate:{__import__('os').getpid()}:%s\"\n",
-        (_LIMIT_PROOF,),
+        (_LIMIT_TEST,),
     ),
     Mutant(
         "what Redis told of a debt is not remembered",
@@ -31,7 +31,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "            self._own.raise_debt(key_id, now + response.debt_s)\n",
         "",
         (
-            _LIMIT_PROOF,
+            _LIMIT_TEST,
             f"{_SHARED_TESTS}::test_a_killed_redis_leaves_each_process_its_part_of_what_is_left",
         ),
     ),
@@ -56,7 +56,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "            return self._own.take_now(key_id, limit, self._processes)\n",
         '        if self.mode == "local":\n            return self._own.take_now(key_id, limit)\n',
         (
-            _LIMIT_PROOF,
+            _LIMIT_TEST,
             f"{_KEYS}/test_rate_limit.py::test_without_its_redis_each_process_allows_its_part",
         ),
     ),

@@ -17,7 +17,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "        server.handle_exit(number, frame)\n",
         '        __import__("os")._exit(0)\n',
         (
-            "tests/resilience/test_rolling.py::test_nobody_behind_a_load_balancer_notices_a_restart",
+            "tests/resilience/test_rolling.py::test_no_client_behind_a_load_balancer_notices_a_restart",
             f"{_ENDING}::test_nobody_who_is_on_the_way_in_is_lost",
         ),
     ),

@@ -8,9 +8,7 @@ _KEPT = "tests/web/test_resubmission.py"
 _WEB_PAGES = "tests/web/test_pages.py"
 _HOOK_PAGES = "tests/webhooks/test_pages.py"
 _LOG_IN_PAGES = "tests/identity/test_pages.py"
-_EVERY_PAGE = (
-    "tests/browser/test_every_page.py::test_no_page_takes_a_text_for_html_or_hinders_anybody"
-)
+_EVERY_PAGE = "tests/browser/test_every_page.py::test_no_page_runs_a_text_and_all_are_accessible"
 _FRESH = "tests/identity/test_reauthentication.py"
 
 
@@ -177,10 +175,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "web/pages/render.py",
         "script-src 'nonce-{nonce}'",
         "script-src 'self' 'unsafe-inline'",
-        (
-            "tests/browser/test_every_page.py::"
-            "test_a_text_runs_where_nothing_holds_it_back_and_is_seen",
-        ),
+        ("tests/browser/test_every_page.py::test_a_text_that_runs_without_a_policy_is_noticed",),
     ),
     Mutant(
         "a page in a browser: hard to read in the dark",

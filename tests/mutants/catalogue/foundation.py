@@ -1,4 +1,4 @@
-"""Mutants of `ground`."""
+"""Mutants of the modules at the bottom of the layers: paging, errors, settings."""
 
 from tests.mutants.mutant import Mutant
 

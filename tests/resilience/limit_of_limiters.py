@@ -1,4 +1,4 @@
-"""The limit of one key over several nodes, with Redis killed midway and back empty."""
+"""One key's limit over several limiter processes; Redis is killed and comes back empty."""
 
 import asyncio
 import subprocess
@@ -23,16 +23,16 @@ TARGETS = (
     Target("accepted", "≥", LIMIT),
     Target("recovered_within_s", "≤", 2.0),
     Target("longest_wait_s", "≤", 0.3, within=1.0),
-    # Otherwise Redis was not missed.
+    # Otherwise the outage had no effect.
     Target("times_local", "≥", 1),
     Target("faults", "=", 0),
 )
-_AT_ONCE = 8  # requests that wait at the same time, on each node
+_AT_ONCE = 8  # concurrent requests on each node
 _WATCH_S = 0.005
 
 
 class Plan(msgspec.Struct):
-    """What one node does. Times are of the machine's monotonic clock, which all nodes share."""
+    """What one node does. Times are of the monotonic clock, which all processes share."""
 
     url: str
     nodes: int
@@ -42,14 +42,14 @@ class Plan(msgspec.Struct):
     end_at: float
 
 
-class Seen(msgspec.Struct):
-    """What one node saw. modes: when the limiter's mode became what."""
+class Observed(msgspec.Struct):
+    """What one node observed. modes: when the limiter changed to which mode."""
 
     accepted_at: list[float] = []
     refused: int = 0
     longest_wait_s: float = 0.0
     modes: list[tuple[float, str]] = []
-    faults: list[str] = []
+    errors: list[str] = []
 
 
 def run(
@@ -61,7 +61,7 @@ def run(
     nodes: int = 3,
     per_s: float = 250.0,
 ) -> dict[str, Any]:
-    """Hammer one key on all nodes; the figures. per_s: requests of one node.
+    """Send requests with one key on all nodes; the figures. per_s: requests of one node.
 
     outages: when Redis is killed, and when it is started again, in seconds from the beginning.
     """
@@ -69,39 +69,41 @@ def run(
     started = [_start() for _ in range(nodes)]
     try:
         for node in started:
-            _out(node).readline()
+            _output(node).readline()
         begin_at = time.monotonic() + 0.3
         plan = Plan(redis.url, nodes, limit, per_s, begin_at, begin_at + for_s)
         for node in started:
-            _tell(node, plan)
-        back_at = [_interrupt(redis, begin_at + away, begin_at + back) for away, back in outages]
-        seen = [msgspec.json.decode(_out(node).read(), type=Seen) for node in started]
+            _send_plan(node, plan)
+        back_at = [
+            _restart_redis(redis, begin_at + away, begin_at + back) for away, back in outages
+        ]
+        observed = [msgspec.json.decode(_output(node).read(), type=Observed) for node in started]
     finally:
         for node in started:
             node.kill()
             node.communicate()
         redis.stop()
-    return _figures(plan, seen, back_at)
+    return _figures(plan, observed, back_at)
 
 
 def _start() -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-m", "tests.resilience.limit"]
+    command = [sys.executable, "-m", "tests.resilience.limit_of_limiters"]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
-def _tell(node: "subprocess.Popen[bytes]", plan: Plan) -> None:
+def _send_plan(node: "subprocess.Popen[bytes]", plan: Plan) -> None:
     assert node.stdin is not None
     node.stdin.write(msgspec.json.encode(plan) + b"\n")
     node.stdin.flush()
 
 
-def _out(node: "subprocess.Popen[bytes]") -> IO[bytes]:
+def _output(node: "subprocess.Popen[bytes]") -> IO[bytes]:
     assert node.stdout is not None
     return node.stdout
 
 
-def _interrupt(redis: Redis, away_at: float, back_at: float) -> float:
-    """Kill Redis and start it again; when it was there again."""
+def _restart_redis(redis: Redis, away_at: float, back_at: float) -> float:
+    """Kill Redis and start it again; when it was back."""
     time.sleep(max(0.0, away_at - time.monotonic()))
     redis.kill()
     time.sleep(max(0.0, back_at - time.monotonic()))
@@ -109,29 +111,29 @@ def _interrupt(redis: Redis, away_at: float, back_at: float) -> float:
     return time.monotonic()
 
 
-def _figures(plan: Plan, seen: list[Seen], back_at: list[float]) -> dict[str, Any]:
-    times = sorted(at for node in seen for at in node.accepted_at)
+def _figures(plan: Plan, observed: list[Observed], back_at: list[float]) -> dict[str, Any]:
+    times = sorted(at for node in observed for at in node.accepted_at)
     return {
         "nodes": plan.nodes,
         "limit": plan.limit,
         "seconds": round(plan.end_at - plan.begin_at, 3),
         "times_redis_was_killed": len(back_at),
         "accepted": len(times),
-        "refused": sum(node.refused for node in seen),
-        "accepted_by_node": [len(node.accepted_at) for node in seen],
+        "refused": sum(node.refused for node in observed),
+        "accepted_by_node": [len(node.accepted_at) for node in observed],
         "worst_window": round(worst_window(times, plan.limit), 4),
         "recovered_within_s": [
-            round(max(_healed_s(node, at) for node in seen), 3) for at in back_at
+            round(max(_recovered_s(node, at) for node in observed), 3) for at in back_at
         ],
-        "longest_wait_s": round(max(node.longest_wait_s for node in seen), 3),
-        "times_local": [sum(mode == "local" for _, mode in node.modes) for node in seen],
-        "faults": sum(len(node.faults) for node in seen),
-        "first_faults": [fault for node in seen for fault in node.faults][:3],
+        "longest_wait_s": round(max(node.longest_wait_s for node in observed), 3),
+        "times_local": [sum(mode == "local" for _, mode in node.modes) for node in observed],
+        "faults": sum(len(node.errors) for node in observed),
+        "first_faults": [error for node in observed for error in node.errors][:3],
     }
 
 
 def worst_window(times: list[float], limit: int) -> float:
-    """The most that was accepted in any stretch of time, over what the limit allows in it."""
+    """The worst ratio, over all intervals, of requests accepted to requests allowed."""
     per_s = limit / 60
     return max(
         ((last - first + 1) / (limit + (times[last] - times[first]) * per_s))
@@ -140,7 +142,7 @@ def worst_window(times: list[float], limit: int) -> float:
     )
 
 
-def _healed_s(node: Seen, back_at: float) -> float:
+def _recovered_s(node: Observed, back_at: float) -> float:
     """Seconds until the node shared its limits again, infinite when it never did."""
     before = [mode for at, mode in node.modes if at <= back_at]
     if before and before[-1] == "shared":
@@ -149,52 +151,52 @@ def _healed_s(node: Seen, back_at: float) -> float:
     return min(after, default=float("inf")) - back_at
 
 
-async def _live(plan: Plan) -> Seen:
+async def _run_node(plan: Plan) -> Observed:
     limiter = SharedLimiter(plan.url, plan.nodes, time.monotonic)
-    seen = Seen()
+    observed = Observed()
     await limiter.start()
-    watch = asyncio.create_task(_watch(limiter, seen))
+    watch = asyncio.create_task(_watch(limiter, observed))
     await asyncio.sleep(plan.begin_at - time.monotonic())
-    await asyncio.gather(*(_hammer(limiter, plan, seen) for _ in range(_AT_ONCE)))
+    await asyncio.gather(*(_hammer(limiter, plan, observed) for _ in range(_AT_ONCE)))
     watch.cancel()
     await limiter.stop()
-    return seen
+    return observed
 
 
-async def _hammer(limiter: SharedLimiter, plan: Plan, seen: Seen) -> None:
+async def _hammer(limiter: SharedLimiter, plan: Plan, observed: Observed) -> None:
     while (began_at := time.monotonic()) < plan.end_at:
         try:
             state = await limiter.take("key", plan.limit)
         except Exception as error:
-            seen.faults.append(repr(error))
+            observed.errors.append(repr(error))
             continue
         now = time.monotonic()
-        seen.longest_wait_s = max(seen.longest_wait_s, now - began_at)
+        observed.longest_wait_s = max(observed.longest_wait_s, now - began_at)
         if state.accepted:
-            seen.accepted_at.append(now)
+            observed.accepted_at.append(now)
         else:
-            seen.refused += 1
+            observed.refused += 1
         await asyncio.sleep(max(0.0, began_at + _AT_ONCE / plan.per_s - now))
 
 
-async def _watch(limiter: SharedLimiter, seen: Seen) -> None:
+async def _watch(limiter: SharedLimiter, observed: Observed) -> None:
     while True:
-        if not seen.modes or seen.modes[-1][1] != limiter.mode:
-            seen.modes.append((time.monotonic(), limiter.mode))
+        if not observed.modes or observed.modes[-1][1] != limiter.mode:
+            observed.modes.append((time.monotonic(), limiter.mode))
         await asyncio.sleep(_WATCH_S)
 
 
 def main() -> None:
-    """One node: says when it can begin, is told its plan, and tells what it saw."""
-    logs.configure("error")  # away from stdout, which is for what was seen
-    _say(b"ready\n")
+    """One node: reports that it is ready, reads its plan, and prints its observations."""
+    logs.configure("error")  # not to stdout, which carries the observations
+    _write(b"ready\n")
     plan = msgspec.json.decode(sys.stdin.buffer.readline(), type=Plan)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        seen = runner.run(_live(plan))
-    _say(msgspec.json.encode(seen))
+        observed = runner.run(_run_node(plan))
+    _write(msgspec.json.encode(observed))
 
 
-def _say(what: bytes) -> None:
+def _write(what: bytes) -> None:
     sys.stdout.buffer.write(what)
     sys.stdout.buffer.flush()
 

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 from sealdesk.crypto.signing import Signed, sign
 
-HANG_S = 20.0  # far above anything that is claimed, so that a hang is measured
+HANG_S = 20.0  # far above every target, so that a hang is measured
 _LENGTH = b"\r\ncontent-length: "
 
 
-class Answer(NamedTuple):
-    """An answer, and when its request began and it was received: of the machine's one clock.
+class Response(NamedTuple):
+    """A response, and when its request began and ended, by the monotonic clock.
 
-    status: 0 when the connection broke or nothing came.
+    status: 0 when the connection broke or timed out.
     """
 
     began_at: float
@@ -43,11 +43,11 @@ class Key(NamedTuple):
     api_secret: str
 
     def request(self, method: str, target: str, body: Any = None, **headers: str) -> bytes:
-        """A signed request, good for now."""
+        """A request that is signed now."""
         content = b"" if body is None else json.dumps(body).encode()
         at = str(int(time.time()))
         parts = Signed(at.encode(), method.encode(), target.encode(), content)
-        return written(
+        return http_request(
             method,
             target,
             content,
@@ -60,27 +60,27 @@ class Key(NamedTuple):
         )
 
 
-def written(method: str, target: str, content: bytes, headers: dict[str, str]) -> bytes:
-    """A request as it travels; content, if any, is JSON."""
-    lines = [f"{method} {target} HTTP/1.1", "host: sealdesk.test"]
-    lines += [f"{name}: {value}" for name, value in headers.items()]
+def http_request(method: str, target: str, content: bytes, headers: dict[str, str]) -> bytes:
+    """The bytes of an HTTP/1.1 request; content, if any, is JSON."""
+    connections = [f"{method} {target} HTTP/1.1", "host: sealdesk.test"]
+    connections += [f"{name}: {value}" for name, value in headers.items()]
     if content:
-        lines += ["content-type: application/json", f"content-length: {len(content)}"]
-    return "\r\n".join([*lines, "", ""]).encode() + content
+        connections += ["content-type: application/json", f"content-length: {len(content)}"]
+    return "\r\n".join([*connections, "", ""]).encode() + content
 
 
-class Line:
-    """One connection to a port of loopback, opened anew after it broke."""
+class Connection:
+    """A connection to a port of loopback, reopened after it broke."""
 
     def __init__(self, port: int) -> None:
         self._port = port
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
 
-    async def ask(self, request: bytes) -> Answer:
-        """Send it and wait for the answer."""
+    async def send(self, request: bytes) -> Response:
+        """Send a request and wait for its response."""
         if self._writer is None:
-            # Before the time is taken: what begins is the request.
+            # Connecting is not part of the measured time.
             try:
                 self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
             except OSError as error:
@@ -92,7 +92,7 @@ class Line:
                 head, body = await self._receive()
         except (OSError, TimeoutError, asyncio.IncompleteReadError) as error:
             return self._broken(began_at, error)
-        return Answer(began_at, time.monotonic(), int(head[9:12]), head, body)
+        return Response(began_at, time.monotonic(), int(head[9:12]), head, body)
 
     async def _receive(self) -> tuple[bytes, bytes]:
         assert self._reader is not None
@@ -101,9 +101,9 @@ class Line:
         length = 0 if at < 0 else int(head[at + len(_LENGTH) :].split(b"\r", 1)[0])
         return head, await self._reader.readexactly(length) if length else b""
 
-    def _broken(self, began_at: float, error: BaseException) -> Answer:
+    def _broken(self, began_at: float, error: BaseException) -> Response:
         self.close()
-        return Answer(began_at, time.monotonic(), 0, b"", repr(error).encode())
+        return Response(began_at, time.monotonic(), 0, b"", repr(error).encode())
 
     def close(self) -> None:
         if self._writer is not None:
