@@ -1,15 +1,16 @@
 """All routes: method, path, guard and operation. Read this table to review access."""
 
 from sealdesk.api_keys import api as api_keys
-from sealdesk.api_keys import audit_actions as api_key_audit
 from sealdesk.api_keys import errors as api_key_errors
+from sealdesk.api_keys import labels as api_keys_labels
 from sealdesk.api_keys.debugger import pages as debug_pages
 from sealdesk.api_keys.guard.signed import signed
 from sealdesk.api_keys.pages import keys as key_pages
-from sealdesk.audit_log import audit_actions as audit_log_audit
+from sealdesk.audit_log import labels as audit_log_labels
 from sealdesk.audit_log import pages as audit_pages
 from sealdesk.customers import api as customers
 from sealdesk.customers import errors as customer_errors
+from sealdesk.customers import labels as customers_labels
 from sealdesk.customers import pages as customers_pages
 from sealdesk.errors import declared_in
 from sealdesk.errors import general as general_errors
@@ -17,8 +18,8 @@ from sealdesk.errors import requests as request_errors
 from sealdesk.feed import api as feed
 from sealdesk.feed import errors as feed_errors
 from sealdesk.identity import api as identity
-from sealdesk.identity import audit_actions as identity_audit
 from sealdesk.identity import errors as identity_errors
+from sealdesk.identity import labels as identity_labels
 from sealdesk.identity.auth.bearer_guard import administrator, logged_in
 from sealdesk.identity.auth.session_guard import SessionGuard, VisitorGuard
 from sealdesk.identity.pages import account as account_pages
@@ -27,6 +28,7 @@ from sealdesk.identity.pages import people as people_pages
 from sealdesk.identity.rules import ADMINISTRATORS, ROLES
 from sealdesk.tickets import api as tickets
 from sealdesk.tickets import errors as ticket_errors
+from sealdesk.tickets import labels as tickets_labels
 from sealdesk.tickets.pages import bulk as bulk_pages
 from sealdesk.tickets.pages import customer as customer_pages
 from sealdesk.tickets.pages import inbox as inbox_pages
@@ -36,8 +38,8 @@ from sealdesk.web.openapi import endpoints as reference
 from sealdesk.web.operation import Open, Route
 from sealdesk.web.pages.site import Site
 from sealdesk.webhooks import api as webhooks
-from sealdesk.webhooks import audit_actions as webhook_audit
 from sealdesk.webhooks import errors as webhook_errors
+from sealdesk.webhooks import labels as webhooks_labels
 from sealdesk.webhooks.pages import deliveries as delivery_pages
 from sealdesk.webhooks.pages import endpoints as webhook_pages
 
@@ -156,10 +158,10 @@ ROUTES: tuple[Route, ...] = (
 
 _AUDIT_PAGE = audit_pages.audit_page(
     action_labels={
-        **identity_audit.ACTION_LABELS,
-        **api_key_audit.ACTION_LABELS,
-        **webhook_audit.ACTION_LABELS,
-        **audit_log_audit.ACTION_LABELS,
+        **identity_labels.ACTION_LABELS,
+        **api_keys_labels.ACTION_LABELS,
+        **webhooks_labels.ACTION_LABELS,
+        **audit_log_labels.ACTION_LABELS,
     },
     object_paths={
         "user": people_pages.NAV_ITEM.path,
@@ -259,7 +261,7 @@ PAGES: tuple[Route, ...] = (
     Route("GET", "/assets/icon.svg", _OPEN, assets.asset("icon.svg")),
 )
 
-# The navigation bar, in this order, and the packages of templates.
+# What every page may show of all rooms; the navigation bar is in this order.
 SITE = Site(
     navigation=(
         inbox_pages.NAV_ITEM,
@@ -277,4 +279,11 @@ SITE = Site(
         "sealdesk.tickets",
         "sealdesk.webhooks",
     ),
+    field_labels={
+        **identity_labels.FIELD_LABELS,
+        **customers_labels.FIELD_LABELS,
+        **api_keys_labels.FIELD_LABELS,
+        **webhooks_labels.FIELD_LABELS,
+        **tickets_labels.FIELD_LABELS,
+    },
 )

@@ -9,15 +9,15 @@ import pytest
 
 import sealdesk
 from sealdesk import clock, ids
-from sealdesk.api_keys import audit_actions as api_keys
-from sealdesk.audit_log import audit_actions as audit_log
+from sealdesk.api_keys import labels as api_keys
+from sealdesk.audit_log import labels as audit_log
 from sealdesk.caller import Actor
 from sealdesk.db.engine import Tx
 from sealdesk.errors import QueryTooSlow
-from sealdesk.identity import audit_actions as identity
+from sealdesk.identity import labels as identity
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditEntry
-from sealdesk.webhooks import audit_actions as webhooks
+from sealdesk.webhooks import labels as webhooks
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import Page, Visitor, logged_in
@@ -82,7 +82,7 @@ def test_every_audit_action_of_the_source_has_a_label() -> None:
     found = {
         action
         for path in source.rglob("*.py")
-        if path.name != "audit_actions.py"
+        if path.name != "labels.py"
         for action in _ACTION.findall(path.read_text())
     }
     rooms = (identity, api_keys, webhooks, audit_log)

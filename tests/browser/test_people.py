@@ -53,7 +53,7 @@ def test_a_german_browser_reads_german_and_can_choose(
     window.touch(page.get_by_text("Filtern"))
     window.sees("In Europe/Berlin")
     window.press("English")
-    window.sees("What was done at this desk")
+    window.sees("Who did what at this desk")
     assert page.url.endswith("/settings/audit")
 
 

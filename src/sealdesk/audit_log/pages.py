@@ -10,7 +10,7 @@ import msgspec
 from sealdesk import clock, ids
 from sealdesk.audit_log import csv_file
 from sealdesk.identity import actions, store
-from sealdesk.identity.audit_actions import CHANNEL_LABELS, ROLE_LABELS
+from sealdesk.identity.labels import CHANNEL_LABELS, ROLE_LABELS
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditQuery, StoredAuditEntry
 from sealdesk.web.form import Form

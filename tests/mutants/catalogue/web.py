@@ -138,8 +138,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a neighbouring site may send forms",
         "web/pages/forms.py",
-        '_OURS = (b"same-origin", b"none")',
-        '_OURS = (b"same-origin", b"same-site", b"none")',
+        '_SAME_SITE = (b"same-origin", b"none")',
+        '_SAME_SITE = (b"same-origin", b"same-site", b"none")',
         (f"{_WEB_PAGES}::test_no_form_of_another_site_is_taken",),
     ),
     Mutant(
@@ -159,8 +159,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a page in a browser: what was typed is taken for HTML",
         "web/templates/pages/fields.html",
-        'value="{{ value }}"{{ described(',
-        'value="{{ value | safe }}"{{ described(',
+        'value="{{ value }}"{{ aria_attributes(',
+        'value="{{ value | safe }}"{{ aria_attributes(',
         (_EVERY_PAGE,),
     ),
     Mutant(
@@ -194,8 +194,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a page in a browser: another site's may send forms",
         "web/pages/forms.py",
-        '_OURS = (b"same-origin", b"none")',
-        '_OURS = (b"same-origin", b"same-site", b"cross-site", b"none")',
+        '_SAME_SITE = (b"same-origin", b"none")',
+        '_SAME_SITE = (b"same-origin", b"same-site", b"cross-site", b"none")',
         ("tests/browser/test_other_sites.py::test_nothing_that_another_site_sends_is_done",),
     ),
     Mutant(
@@ -242,8 +242,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a log-in cannot hold what a page let it carry",
         "web/pages/resubmission.py",
-        "_MOST_BYTES = MAX_BODY_BYTES - 8 * 1024",
-        "_MOST_BYTES = MAX_BODY_BYTES",
+        "_MAX_BYTES = MAX_BODY_BYTES - 8 * 1024",
+        "_MAX_BYTES = MAX_BODY_BYTES",
         (f"{_KEPT}::test_a_form_that_a_log_in_could_not_carry_is_not_kept",),
     ),
     Mutant(

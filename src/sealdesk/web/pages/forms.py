@@ -1,4 +1,4 @@
-"""Forms: what was typed, that a page of ours sent it, and what is wrong beside each field."""
+"""HTML forms: their fields, protection against cross-site requests, and faults by field."""
 
 import hmac
 from urllib.parse import urlsplit
@@ -12,7 +12,7 @@ from sealdesk.web.request import Request
 
 TOKEN = "form_token"  # noqa: S105 - the name of a field
 _TYPE = b"application/x-www-form-urlencoded"
-_OURS = (b"same-origin", b"none")
+_SAME_SITE = (b"same-origin", b"none")
 
 
 def read(request: Request) -> Form:
@@ -26,17 +26,16 @@ def read_query(request: Request) -> Form:
 
 
 def check_sender(request: Request) -> None:
-    """Raises Forbidden when a browser says that another site sent the form, WrongType when it is
-    none of ours.
+    """Raises Forbidden for a form of another site, UnsupportedMediaType for another content type.
 
-    Browsers that do not say it are left to the form's token and the cookie's SameSite.
+    For browsers that do not name the site, the form's token and the cookie's SameSite protect.
     """
     site = request.headers.get(b"sec-fetch-site")
     if site is not None:
-        is_ours = site in _OURS and not request.is_repeated(b"sec-fetch-site")
+        is_ours = site in _SAME_SITE and not request.is_repeated(b"sec-fetch-site")
     else:
         origin = request.headers.get(b"origin")
-        is_ours = origin is None or _host_of(origin) == request.headers.get(b"host", b"").lower()
+        is_ours = origin is None or _host(origin) == request.headers.get(b"host", b"").lower()
     if not is_ours:
         raise Forbidden(FOREIGN_FORM)
     declared = request.headers.get(b"content-type", b"")
@@ -52,7 +51,7 @@ def check_token(request: Request, token: str) -> None:
 
 
 def faults_by_field(refusal: ValidationFailed) -> dict[str, str]:
-    """What is wrong, by the name of the field; of several faults the first."""
+    """The first fault of each field."""
     faults: dict[str, str] = {}
     for fault in refusal.faults:
         field = fault.pointer.split("/")[1] if fault.pointer else ""
@@ -60,7 +59,7 @@ def faults_by_field(refusal: ValidationFailed) -> dict[str, str]:
     return faults
 
 
-def _host_of(origin: bytes) -> bytes:
+def _host(origin: bytes) -> bytes:
     try:
         return urlsplit(origin).netloc.lower()
     except ValueError:

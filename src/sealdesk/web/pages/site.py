@@ -1,5 +1,6 @@
-"""What rooms declare for all pages; `routes.py` collects it."""
+"""What rooms declare for pages of other rooms; `routes.py` collects it."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -14,10 +15,15 @@ class NavItem(NamedTuple):
 
 
 class Site(msgspec.Struct, frozen=True):
-    """The navigation bar, and the packages of the rooms that have a folder `templates`."""
+    """The pages of all rooms.
+
+    template_packages: packages with a folder `templates`. field_labels: messages by the name of a
+    form's field, for forms that a log-in or an error page shows again.
+    """
 
     navigation: tuple[NavItem, ...]
     template_packages: tuple[str, ...]
+    field_labels: Mapping[str, str]
 
     @property
     def home(self) -> str:

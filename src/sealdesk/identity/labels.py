@@ -1,4 +1,4 @@
-"""Labels of the audit actions of `identity`; the page of the audit log translates them."""
+"""Labels of users' audit actions, roles and form fields; pages translate them."""
 
 from sealdesk.web.pages.i18n import gettext_noop
 
@@ -26,4 +26,9 @@ ROLE_LABELS = {
 CHANNEL_LABELS = {
     "browser": gettext_noop("in a browser"),
     "api": gettext_noop("through the API"),
+}
+FIELD_LABELS = {
+    "email": gettext_noop("E-mail address"),
+    "name": gettext_noop("Name"),
+    "role": gettext_noop("Role"),
 }

@@ -1,4 +1,4 @@
-"""Labels of the audit actions of `webhooks`."""
+"""Labels of the audit actions and form fields of webhooks; pages translate them."""
 
 from sealdesk.web.pages.i18n import gettext_noop
 
@@ -10,4 +10,12 @@ ACTION_LABELS = {
     "webhook.tested": gettext_noop("Test event sent to a webhook"),
     "webhook.redelivered": gettext_noop("Delivery sent again"),
     "webhook.replayed": gettext_noop("Events replayed"),
+}
+FIELD_LABELS = {
+    "description": gettext_noop("Description"),
+    "events": gettext_noop("Events"),
+    "everything": gettext_noop("Everything"),
+    "since": gettext_noop("From"),
+    "until": gettext_noop("Until"),
+    "url": "URL",
 }

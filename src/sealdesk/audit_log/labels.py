@@ -1,4 +1,4 @@
-"""Labels of the audit log's own actions."""
+"""Labels of the audit log's own audit action; pages translate them."""
 
 from sealdesk.web.pages.i18n import gettext_noop
 

@@ -1,0 +1,11 @@
+"""Labels of the form fields of customers; pages translate them."""
+
+from sealdesk.web.pages.i18n import gettext_noop
+
+FIELD_LABELS = {
+    "company": gettext_noop("Company"),
+    "email": gettext_noop("E-mail address"),
+    "external_id": gettext_noop("External id"),
+    "name": gettext_noop("Name"),
+    "phone": gettext_noop("Phone"),
+}
