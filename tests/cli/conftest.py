@@ -1,5 +1,6 @@
-"""One installation with the demo and a running server for all tests of commands, as each start
-takes most of a second.
+"""One installation with the demo and a running server for all tests of commands.
+
+Starting a server takes most of a second, so the tests share it.
 """
 
 import shutil
@@ -16,10 +17,10 @@ from tests.support.databases import Kind, Template
 
 
 class Home(NamedTuple):
-    """A served installation. told: what `sealdesk demo` printed when it made the demo."""
+    """A served installation. demo_output: the output of `sealdesk demo`."""
 
     terminal: Terminal
-    told: str
+    demo_output: str
     served: Served
 
 
@@ -31,34 +32,34 @@ on_a_file = pytest.mark.parametrize("kind", ["sqlite"], indirect=True, scope="se
 def home(
     kind: Kind, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Home]:
-    """On either database."""
+    """A served installation with the demo, on each database."""
     port = _free_port()
     bare = Terminal(tmp_path_factory.mktemp("home") / "data")
     with ExitStack() as stack:
         if kind == "postgresql":
             template: Template = request.getfixturevalue("postgres_template")
             bare = bare.with_env(**stack.enter_context(template.copied()))
-        told = bare.out("demo", "--port", str(port))
+        demo_output = bare.out("demo", "--port", str(port))
         terminal = bare.with_env(SEALDESK_API_URL=f"http://127.0.0.1:{port}")
         served = stack.enter_context(serving(terminal, port=port))
-        yield Home(terminal, told, served)
+        yield Home(terminal, demo_output, served)
 
 
 @pytest.fixture
 def terminal(home: Home) -> Terminal:
-    """A shell beside the running server; tests share its installation."""
+    """A shell with the installation of the running server, which tests share."""
     return home.terminal
 
 
 @pytest.fixture(scope="session")
 def acme(home: Home) -> str:
-    """The id of a tenant for whoever needs just any; its administrator is ada@acme.test."""
+    """The id of a shared tenant; its administrator is ada@acme.test."""
     return home.terminal.tenant("ada@acme.test")
 
 
 @pytest.fixture(scope="session")
 def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The data directory of a new installation, to copy: making one takes two seconds."""
+    """The data directory of a new installation, to copy: creating one takes two seconds."""
     path = tmp_path_factory.mktemp("migrated") / "data"
     Terminal(path).out("migrate")
     return path
@@ -66,7 +67,7 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def installed(migrated: Path, empty: Terminal) -> Terminal:
-    """A shell with a new installation of its own."""
+    """A shell with a separate new installation."""
     shutil.copytree(migrated, empty.data_dir)
     return empty
 

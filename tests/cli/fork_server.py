@@ -1,8 +1,8 @@
-"""The `sealdesk` program, loaded once: for each message it forks, and the fork is one command.
+"""The `sealdesk` program, imported once: it forks for each message and runs one command.
 
-A command's work takes a tenth of what Python needs to load it. A message comes with files: what to
-run (JSON), and the command's standard input, output and error. It is answered with the number of
-the command's process, and at its end with its exit code.
+Importing a command takes ten times as long as running it. A message has four files: the command
+(JSON), and its standard input, output and error. The replies are the process id of the command and,
+at its end, the exit code.
 """
 
 import gc
@@ -14,7 +14,7 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 
-# What commands load when they come to need it; the first may be there or not.
+# Modules that commands import when they need them; the first may be missing.
 _LATE = (
     "typer._adapters", "http.client", "rich.console", "rich.markup", "rich.progress", "rich.table",
     "sealdesk.server.app", "sealdesk.cli.demo.example_tenant", "sealdesk.server.serve",
@@ -23,11 +23,11 @@ _LATE = (
 
 
 def main() -> None:
-    """Serve on the socket that the one argument names."""
+    """Serve on the socket whose file descriptor is the argument."""
     for name in ("sealdesk.cli", *_LATE):
         with suppress(ModuleNotFoundError):
             import_module(name)
-    gc.freeze()  # or each fork would look at all of it again, and so copy it
+    gc.freeze()  # otherwise the collector of each fork would touch, and so copy, all objects
     context = multiprocessing.get_context("fork")
     with socket.socket(fileno=int(sys.argv[1])) as messages:
         while True:
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def _run(what: int, *standard: int) -> None:
-    """Be the command as it would be after its start."""
+    """Run the command in this fork as after a normal start."""
     for number, given in enumerate(standard):
         os.dup2(given, number)
     with os.fdopen(what) as file:

@@ -1,12 +1,12 @@
-"""Installations to move, and what each holds."""
+"""Fills databases to move, and dumps them to compare."""
 
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 MANY = 20_000
-# What orders, empties, bounds and types have to survive; U+FFFF and U+10000 are in another order
-# in UTF-16.
+# Values that test order, empty values, limits and types; U+FFFF and U+10000 have another order in
+# UTF-16.
 _ODD = (
     ("é", "", b"", "a\nb\t\"'\\N", 2**63 - 1),
     ("\uffff", "x", b"\0\xff", "{}", -(2**63)),
@@ -21,7 +21,7 @@ INSERT INTO events (tenant_id, id, type, object, changes, created_at) VALUES (?,
 
 
 def add_many(path: Path, count: int = MANY) -> None:
-    """Fill a database with further rows of its first tenant, and some odd ones."""
+    """Add many events to the first tenant of a database, and some with unusual values."""
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(
             "INSERT INTO events (tenant_id, id, type, object, changes, created_at)"
@@ -36,6 +36,6 @@ def add_many(path: Path, count: int = MANY) -> None:
 
 
 def dump(path: Path) -> list[str]:
-    """Everything that an SQLite file holds, as statements."""
+    """Return the content of an SQLite file as sorted statements."""
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
         return sorted(connection.iterdump())

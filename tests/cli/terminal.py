@@ -33,7 +33,7 @@ class Terminal:
         self.env = {**bare, "SEALDESK_DATA_DIR": str(data_dir), **env}
 
     def with_env(self, **env: str) -> "Terminal":
-        """The same with further variables."""
+        """Return a shell with additional variables."""
         other = Terminal(self.data_dir)
         other.env = {**self.env, **env}
         return other
@@ -54,31 +54,31 @@ class Terminal:
         )
 
     def out(self, *args: str, stdin: str = "") -> str:
-        """What a command that must succeed prints."""
+        """Run a command that must succeed; return its stdout."""
         done = self.run(*args, stdin=stdin)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     def json(self, *args: str, stdin: str = "") -> Any:
-        """The JSON that a command that must succeed prints."""
+        """Run a command that must succeed with --json; return the value."""
         return json.loads(self.out(*args, "--json", stdin=stdin))
 
     def refused(self, *args: str, stdin: str = "", code: int = 1, **options: Any) -> str:
-        """The one line that a command which must fail says, and nothing else."""
+        """Run a command that must fail; return its only line of output, on stderr."""
         done = self.run(*args, stdin=stdin, **options)
         assert (done.returncode, done.stdout) == (code, ""), (done.stdout, done.stderr)
         (line,) = done.stderr.splitlines()
         return line
 
     def tenant(self, email: str, name: str = "Acme") -> str:
-        """A new tenant's id; its administrator's password is PASSWORD."""
+        """Create a tenant; return its id. The password of its administrator is PASSWORD."""
         options = ("--name", name, "--admin-email", email, "--admin-password-stdin")
         made = self.json("tenants", "create", *options, stdin=f"{PASSWORD}\n")
         return str(made["tenant_id"])
 
 
 class ForkServer:
-    """Runs commands as forks of a process that has loaded them; see `fork_server`."""
+    """Runs commands as forks of a process that has imported them; see `fork_server`."""
 
     def __init__(self) -> None:
         self._messages, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -132,12 +132,12 @@ _fork_server = cache(ForkServer)
 
 
 def _at_start(env: Mapping[str, str]) -> dict[str, str]:
-    """What Python looks at when it starts, and never again."""
+    """Return the variables that Python reads only at its start."""
     return {name: value for name, value in env.items() if name.startswith(_AT_START)}
 
 
 class Served:
-    """A running `sealdesk serve`: its address and what it logs."""
+    """A running `sealdesk serve`: its URL and its log."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
@@ -152,12 +152,12 @@ class Served:
             self._lines.put(line)
 
     def next_log(self, event: str) -> dict[str, Any]:
-        """The next line of the log with this event."""
+        """Wait for the next log line with this event."""
         while True:
             try:
                 line = self._lines.get(timeout=60)
             except Empty:
-                raise AssertionError(f"{event!r} is not logged, but {self.log}") from None
+                raise AssertionError(f"{event!r} was not logged; the log is {self.log}") from None
             self.log.append(json.loads(line))
             if self.log[-1]["event"] == event:
                 return self.log[-1]
@@ -165,7 +165,7 @@ class Served:
 
 @contextmanager
 def serving(terminal: Terminal, *args: str, port: int = 0) -> Iterator[Served]:
-    """A server on a free port, stopped as by `kill`."""
+    """Run a server on a free port and stop it with SIGTERM."""
     process = subprocess.Popen(
         [PROGRAM, "serve", "--port", str(port), *args],
         env=terminal.env,
@@ -184,6 +184,6 @@ def serving(terminal: Terminal, *args: str, port: int = 0) -> Iterator[Served]:
 
 
 def log_in(url: str, email: str, password: str = PASSWORD) -> int:
-    """The status of a log-in."""
+    """Log in; return the status."""
     answer = httpx.post(f"{url}/api/v1/auth/login", json={"email": email, "password": password})
     return answer.status_code

@@ -16,7 +16,7 @@ TICKETS = "/api/v1/external/tickets"
 
 
 class Shop:
-    """A service with the demo, and the key that came with it."""
+    """A service with the demo, and the demo's API key."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
@@ -49,7 +49,7 @@ def test_the_key_sees_a_few_hundred_tickets(shop: Shop) -> None:
     assert 200 <= len(shop.tickets) <= 500
 
 
-def test_replies_and_customers_are_as_many_as_told(shop: Shop) -> None:
+def test_the_reported_numbers_of_replies_and_customers_are_right(shop: Shop) -> None:
     (replies,) = shop.service.rows("SELECT count(*) AS count FROM replies LIMIT 1")
     customers = shop.key.walk("/api/v1/external/customers", per_page=100)
     assert replies["count"] == shop.made.reply_count
@@ -65,7 +65,7 @@ def test_tickets_are_spread_over_the_last_weeks(shop: Shop) -> None:
     assert max(Counter(age.days for age in ages).values()) < len(ages) / 5
 
 
-def test_tickets_are_numbered_as_they_came(shop: Shop) -> None:
+def test_ticket_numbers_follow_the_time(shop: Shop) -> None:
     numbers = [ticket["number"] for ticket in shop.tickets]
     assert numbers == list(range(len(numbers), 0, -1))
 

@@ -1,4 +1,4 @@
-"""`sealdesk doctor` looks at a PostgreSQL server and at how it is used."""
+"""`sealdesk doctor` on an installation with PostgreSQL."""
 
 import json
 from collections.abc import Iterator
@@ -27,49 +27,49 @@ def shell(env: Env, tmp_path: Path) -> Terminal:
     return Terminal(tmp_path / "data", **env)
 
 
-def _findings(shell: Terminal) -> dict[str, tuple[str, str]]:
+def _run_doctor(shell: Terminal) -> dict[str, tuple[str, str]]:
     done = shell.run("doctor", "--json")
     assert done.stderr == ""
-    found: list[dict[str, Any]] = json.loads(done.stdout)
-    assert done.returncode == int(any(each["state"] == "bad" for each in found))
-    return {each["about"]: (each["state"], each["text"]) for each in found}
+    findings: list[dict[str, Any]] = json.loads(done.stdout)
+    assert done.returncode == int(any(each["state"] == "bad" for each in findings))
+    return {each["about"]: (each["state"], each["text"]) for each in findings}
 
 
 def _sql(template: Template, env: Env, sql: str) -> None:
     template.access.sql(sql, env["SEALDESK_DATABASE_URL"].rpartition("/")[2])
 
 
-def test_an_installation_is_examined(shell: Terminal, env: Env) -> None:
+def test_a_postgresql_installation_is_checked(shell: Terminal, env: Env) -> None:
     key = shell.json("keys", "create", "--tenant", shell.tenant("ada@acme.test"), "--name", "Shop")
-    found = _findings(shell)
-    assert found["database"][0] == "good"
-    assert found["secrets"] == ("good", "the master key opens them (1 tried)")
-    assert found["connected"][0] == "good"
-    # That of the tests has no fsync, as nothing in it is worth keeping.
-    assert found["durable"][0] == "bad"
-    assert found["durable"][1].startswith("fsync and full_page_writes off")
-    told = str(found)
+    findings = _run_doctor(shell)
+    assert findings["database"][0] == "good"
+    assert findings["secrets"] == ("good", "the master key opens them (1 tried)")
+    assert findings["connected"][0] == "good"
+    # The test server runs without fsync, because its data is temporary.
+    assert findings["durable"][0] == "bad"
+    assert findings["durable"][1].startswith("fsync and full_page_writes off")
+    text = str(findings)
     secrets = (key["api_secret"], ":runtime@", ":worker@", env["SEALDESK_MASTER_KEY"])
-    assert not any(secret in told for secret in secrets)
+    assert not any(secret in text for secret in secrets)
     assert not shell.data_dir.exists()
 
 
-def test_another_master_key_is_noticed(shell: Terminal) -> None:
+def test_another_master_key_is_reported(shell: Terminal) -> None:
     shell.json("keys", "create", "--tenant", shell.tenant("ada@acme.test"), "--name", "Shop")
     other = shell.with_env(SEALDESK_MASTER_KEY=random_key())
-    assert _findings(other)["secrets"][0] == "bad"
+    assert _run_doctor(other)["secrets"][0] == "bad"
 
 
-def test_an_unsafe_role_is_bad_and_nothing_more_is_asked(shell: Terminal, env: Env) -> None:
-    found = _findings(shell.with_env(SEALDESK_DATABASE_URL=env["SEALDESK_OWNER_DATABASE_URL"]))
-    assert found["database"][0] == "bad"
-    assert "owns the tables" in found["database"][1]
-    assert "secrets" not in found
+def test_an_unsafe_role_fails_and_ends_the_checks(shell: Terminal, env: Env) -> None:
+    findings = _run_doctor(shell.with_env(SEALDESK_DATABASE_URL=env["SEALDESK_OWNER_DATABASE_URL"]))
+    assert findings["database"][0] == "bad"
+    assert "owns the tables" in findings["database"][1]
+    assert "secrets" not in findings
 
 
-def test_more_connections_than_the_server_gives_are_bad(shell: Terminal) -> None:
+def test_too_many_connections_fail(shell: Terminal) -> None:
     many = shell.with_env(SEALDESK_EXPECTED_PROCESSES="60")
-    state, text = _findings(many)["connected"]
+    state, text = _run_doctor(many)["connected"]
     assert (state, "raise max_connections" in text) == ("bad", True)
 
 
@@ -82,14 +82,14 @@ def test_it_works_through_a_pooler(shell: Terminal, env: Env, postgres_template:
         pooled = shell.with_env(
             SEALDESK_DATABASE_URL=through, SEALDESK_DATABASE_POOLER="transaction"
         )
-        assert _findings(pooled)["database"][0] == "good"
+        assert _run_doctor(pooled)["database"][0] == "good"
 
 
 @pytest.mark.parametrize(
     "command", [("serve", "--port", "0"), ("tenants", "list"), ("worker",)], ids=" ".join
 )
 @pytest.mark.parametrize("fault", ["newer", "away", "no rights"])
-def test_commands_refuse_what_cannot_be_used_in_one_line(
+def test_commands_refuse_an_unusable_database_in_one_line(
     shell: Terminal, env: Env, postgres_template: Template, command: tuple[str, ...], fault: str
 ) -> None:
     words = {"newer": "run the newer", "away": "is it running?", "no rights": "sealdesk migrate"}
@@ -107,10 +107,10 @@ def test_commands_refuse_what_cannot_be_used_in_one_line(
     assert not any(secret in line for secret in (":runtime@", ":worker@"))
 
 
-def test_a_missing_worker_is_noticed(shell: Terminal, env: Env) -> None:
+def test_a_missing_worker_is_reported(shell: Terminal, env: Env) -> None:
     shell.tenant("ada@acme.test")
     with running(shell.data_dir, **env):
-        assert _findings(shell)["worker"] == ("good", "`sealdesk worker` runs")
+        assert _run_doctor(shell)["worker"] == ("good", "`sealdesk worker` runs")
     with running(shell.data_dir, **{**env, "SEALDESK_WORKER_DATABASE_URL": ""}):
-        state, text = _findings(shell)["worker"]
+        state, text = _run_doctor(shell)["worker"]
     assert (state, "webhooks are not sent" in text) == ("bad", True)

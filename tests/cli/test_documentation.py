@@ -1,4 +1,4 @@
-"""docs/commands.md and `--help` tell of the same commands."""
+"""docs/commands.md and `--help` describe the same commands."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ SECTIONS = dict(re.findall(r"^### `sealdesk ([\w -]+)`\n(.*?)(?=^##|\Z)", DOCS, 
 
 
 def commands(group: object, path: str = "") -> Iterator[tuple[str, set[str]]]:
-    """Every command with its long options."""
+    """Yield every command with its long options."""
     for name, command in getattr(group, "commands", {}).items():
         if hasattr(command, "commands"):
             yield from commands(command, f"{path}{name} ")
@@ -27,12 +27,12 @@ def commands(group: object, path: str = "") -> Iterator[tuple[str, set[str]]]:
 COMMANDS = dict(commands(typer.main.get_command(cli)))
 
 
-def test_every_command_is_documented_and_no_other() -> None:
+def test_the_documentation_lists_exactly_the_commands() -> None:
     assert SECTIONS.keys() == COMMANDS.keys()
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_its_options_are_documented_and_no_other(command: str) -> None:
+def test_the_documentation_lists_exactly_the_options(command: str) -> None:
     assert set(re.findall(r"--[a-z-]+", SECTIONS[command])) == COMMANDS[command] - {"--help"}
 
 
@@ -41,5 +41,5 @@ def test_help_shows_examples(empty: Terminal) -> None:
     assert "--permission tickets:read" in empty.out("keys", "create", "--help")
 
 
-def test_a_command_that_does_not_exist_is_one_line(empty: Terminal) -> None:
+def test_an_unknown_command_prints_one_line(empty: Terminal) -> None:
     assert "No such command 'sreve'" in empty.refused("sreve", code=2)

@@ -1,4 +1,4 @@
-"""How `sealdesk serve` ends: readiness, then the port, then whoever is left, and nobody lost."""
+"""How `sealdesk serve` ends: readiness first, then the port; no request is lost."""
 
 import signal
 import socket
@@ -13,21 +13,21 @@ from tests.cli.terminal import Served, Terminal, serving
 from tests.support.service import wait_until
 
 TIME = b"GET /api/v1/time HTTP/1.1\r\nhost: t\r\n\r\n"
-Connect = Callable[[], "Talk"]
+Connect = Callable[[], "RawConnection"]
 
 
-class Talk:
-    """One connection, on which bytes are sent and answers read as a test pleases."""
+class RawConnection:
+    """A connection on which a test sends bytes and reads responses."""
 
     def __init__(self, served: Served) -> None:
         port = int(served.url.rpartition(":")[2])
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=15)
 
-    def say(self, data: bytes) -> None:
+    def send(self, data: bytes) -> None:
         self._socket.sendall(data)
 
     def answer(self) -> tuple[int, str | None]:
-        """The status, and what the Connection header says."""
+        """Read a response; return its status and its Connection header."""
         with HTTPResponse(self._socket) as response:
             response.begin()
             response.read()
@@ -38,13 +38,13 @@ class Talk:
 
 
 @contextmanager
-def _talking_to(terminal: Terminal) -> Iterator[tuple[Served, Connect]]:
+def _running_server(terminal: Terminal) -> Iterator[tuple[Served, Connect]]:
     with serving(terminal) as served, ExitStack() as stack:
 
-        def connect() -> Talk:
-            talk = Talk(served)
-            stack.callback(talk.close)
-            return talk
+        def connect() -> RawConnection:
+            connection = RawConnection(served)
+            stack.callback(connection.close)
+            return connection
 
         yield served, connect
 
@@ -58,64 +58,66 @@ def _is_ready(served: Served) -> bool:
     return status == 200
 
 
-def test_readiness_turns_false_while_the_port_still_takes_requests(installed: Terminal) -> None:
-    with _talking_to(installed.with_env(SEALDESK_DRAIN_NOTICE_S="3")) as (served, connect):
-        kept = connect()
-        kept.say(TIME)
-        before = kept.answer()
+def test_readyz_returns_503_while_requests_are_still_accepted(installed: Terminal) -> None:
+    with _running_server(installed.with_env(SEALDESK_DRAIN_NOTICE_S="3")) as (served, connect):
+        persistent = connect()
+        persistent.send(TIME)
+        before = persistent.answer()
         served.process.terminate()
-        told_at = time.monotonic()
+        terminated_at = time.monotonic()
         wait_until(lambda: not _is_ready(served))
         new = connect()
-        new.say(TIME)
-        kept.say(TIME)
-        assert (before, new.answer(), kept.answer()) == (
+        new.send(TIME)
+        persistent.send(TIME)
+        assert (before, new.answer(), persistent.answer()) == (
             (200, None),
             (200, "close"),
             (200, "close"),
         )
         assert served.process.wait(20) == 0
-        assert time.monotonic() - told_at > 2.9
+        assert time.monotonic() - terminated_at > 2.9
 
 
-def test_readiness_turns_false_before_the_port_closes_without_any_notice(
+def test_readyz_returns_503_before_the_port_closes_without_a_notice(
     installed: Terminal,
 ) -> None:
-    # Stopped, so that both questions wait in the backlog when the signal comes.
-    with _talking_to(installed) as (served, connect):
+    # Stopped, so that the request waits in the backlog when the signal arrives.
+    with _running_server(installed) as (served, connect):
         served.process.send_signal(signal.SIGSTOP)
         check = connect()
-        check.say(b"GET /readyz HTTP/1.1\r\nhost: t\r\n\r\n")
+        check.send(b"GET /readyz HTTP/1.1\r\nhost: t\r\n\r\n")
         served.process.terminate()
         served.process.send_signal(signal.SIGCONT)
         assert check.answer() == (503, "close")
 
 
-def test_nobody_who_is_on_the_way_in_is_lost(installed: Terminal) -> None:
-    with _talking_to(installed) as (served, connect):
-        half, kept, silent = connect(), connect(), connect()
-        half.say(TIME[:20])
-        kept.say(TIME)
-        kept.answer()
-        wait_until(lambda: _is_ready(served))  # it has taken in all three
+def test_no_accepted_or_queued_request_is_lost(installed: Terminal) -> None:
+    with _running_server(installed) as (served, connect):
+        incomplete, persistent, silent = connect(), connect(), connect()
+        incomplete.send(TIME[:20])
+        persistent.send(TIME)
+        persistent.answer()
+        wait_until(lambda: _is_ready(served))  # by now the server has accepted all three
         served.process.send_signal(signal.SIGSTOP)
-        kept.say(TIME)
-        silent.say(TIME)
+        persistent.send(TIME)
+        silent.send(TIME)
         waiting = [connect() for _ in range(20)]
-        for talk in waiting:
-            talk.say(TIME)
+        for connection in waiting:
+            connection.send(TIME)
         served.process.terminate()
         served.process.send_signal(signal.SIGCONT)
-        assert {talk.answer() for talk in (kept, silent, *waiting)} == {(200, "close")}
-        half.say(TIME[20:])
-        assert half.answer() == (200, "close")
+        assert {connection.answer() for connection in (persistent, silent, *waiting)} == {
+            (200, "close")
+        }
+        incomplete.send(TIME[20:])
+        assert incomplete.answer() == (200, "close")
         assert served.process.wait(15) == 0
 
 
-def test_second_ctrl_c_waits_for_nobody(installed: Terminal) -> None:
-    with _talking_to(installed) as (served, connect):
-        half = connect()
-        half.say(TIME[:20])
+def test_a_second_ctrl_c_ends_the_server_at_once(installed: Terminal) -> None:
+    with _running_server(installed) as (served, connect):
+        incomplete = connect()
+        incomplete.send(TIME[:20])
         wait_until(lambda: _is_ready(served))
         served.process.send_signal(signal.SIGINT)
         with pytest.raises(ConnectionRefusedError):

@@ -19,23 +19,21 @@ TICKETS = "/api/v1/external/tickets"
 
 
 def create(terminal: Terminal, tenant_id: str, *options: str) -> dict[str, Any]:
-    made = terminal.json("keys", "create", "--tenant", tenant_id, "--name", "Shop", *options)
-    return dict(made)
+    created = terminal.json("keys", "create", "--tenant", tenant_id, "--name", "Shop", *options)
+    return dict(created)
 
 
-def holding(terminal: Terminal, key: dict[str, Any]) -> Terminal:
-    """A shell with the variables of this key."""
+def with_key(terminal: Terminal, key: dict[str, Any]) -> Terminal:
+    """Return a shell with the variables of this key."""
     return terminal.with_env(SEALDESK_API_KEY=key["api_key"], SEALDESK_API_SECRET=key["api_secret"])
 
 
 def test_a_new_key_signs_requests_at_once(terminal: Terminal, acme: str) -> None:
     key = create(terminal, acme)
-    assert holding(terminal, key).run("call", "GET", TICKETS).returncode == 0
+    assert with_key(terminal, key).run("call", "GET", TICKETS).returncode == 0
 
 
-def test_a_key_has_the_permissions_limit_and_end_it_was_given(
-    terminal: Terminal, acme: str
-) -> None:
+def test_a_key_has_the_given_permissions_limit_and_expiry(terminal: Terminal, acme: str) -> None:
     permissions = ("--permission", "customers:read", "--permission", "tickets:read")
     limits = ("--rate-limit", "7", "--expires-at", "2099-01-31T00:00:00Z")
     key = create(terminal, acme, *permissions, *limits)
@@ -43,7 +41,7 @@ def test_a_key_has_the_permissions_limit_and_end_it_was_given(
     assert (key["rate_limit"], key["expires_at"]) == (7, "2099-01-31T00:00:00.000000Z")
 
 
-def test_every_fault_of_a_new_key_is_named(terminal: Terminal, acme: str) -> None:
+def test_every_invalid_field_of_a_new_key_is_named(terminal: Terminal, acme: str) -> None:
     options = ("--name", " ", "--permission", "tickets:burn", "--rate-limit", "0")
     refusal = terminal.refused("keys", "create", "--tenant", acme, *options)
     for part in ("name: ", "'tickets:burn' is not a permission", "rate_limit: "):
@@ -54,7 +52,7 @@ def test_a_revoked_key_is_refused_and_still_listed(terminal: Terminal) -> None:
     tenant_id = terminal.tenant("admin@revoking.test")
     key = create(terminal, tenant_id)
     terminal.out("keys", "revoke", key["id"])
-    called = holding(terminal, key).run("call", "GET", TICKETS)
+    called = with_key(terminal, key).run("call", "GET", TICKETS)
     assert (called.returncode, called.stderr) == (1, "401 Unauthorized\n")
     assert "api_key_revoked" in called.stdout
     (listed,) = terminal.json("keys", "list", "--tenant", tenant_id)
@@ -65,9 +63,9 @@ def test_a_revoked_key_is_refused_and_still_listed(terminal: Terminal) -> None:
 def test_a_rotated_key_works_with_its_new_secret_only(terminal: Terminal, acme: str) -> None:
     key = create(terminal, acme)
     rotated = terminal.json("keys", "rotate", key["id"])
-    fresh = {**key, "api_secret": rotated["api_secret"]}
-    assert holding(terminal, fresh).run("call", "GET", TICKETS).returncode == 0
-    assert "invalid_signature" in holding(terminal, key).run("call", "GET", TICKETS).stdout
+    new_key = {**key, "api_secret": rotated["api_secret"]}
+    assert with_key(terminal, new_key).run("call", "GET", TICKETS).returncode == 0
+    assert "invalid_signature" in with_key(terminal, key).run("call", "GET", TICKETS).stdout
 
 
 def test_a_revoked_key_cannot_be_rotated(terminal: Terminal, acme: str) -> None:
@@ -81,7 +79,7 @@ def test_an_unknown_key_is_refused(terminal: Terminal, key_id: str) -> None:
     assert "no such key" in terminal.refused("keys", "revoke", key_id)
 
 
-def test_resealed_secrets_need_the_old_master_key_no_longer(installed: Terminal) -> None:
+def test_resealed_secrets_do_not_need_the_old_master_key(installed: Terminal) -> None:
     tenant_id = installed.tenant("ada@acme.test")
     create(installed, tenant_id)
     _add_webhook(installed, tenant_id)
@@ -100,16 +98,16 @@ def test_webhook_secrets_that_cannot_be_opened_are_named(installed: Terminal) ->
 
 
 def _add_webhook(installed: Terminal, tenant_id: str) -> str:
-    """The id of a new endpoint with two secrets, made without reaching its URL."""
+    """Create an endpoint with two secrets without connecting to its URL; return its id."""
     caller = Caller(tenant_id, SYSTEM, frozenset(), "")
     new = NewWebhook("https://example.test/", ["ticket.created"])
     settings = settings_in(installed.data_dir)
     key_ring = KeyRing(settings.master_keys)
 
     async def work(tx: Tx) -> str:
-        made = await webhooks.create_webhook(tx, caller, new, key_ring=key_ring, now_us=1)
-        await webhooks.rotate_secret(tx, caller, made.id, key_ring=key_ring, now_us=1)
-        return made.id
+        created = await webhooks.create_webhook(tx, caller, new, key_ring=key_ring, now_us=1)
+        await webhooks.rotate_secret(tx, caller, created.id, key_ring=key_ring, now_us=1)
+        return created.id
 
     with closing(connect(settings.database_path)) as connection:
         return SqliteAccess(connection).write(work)

@@ -1,4 +1,4 @@
-"""`sealdesk move`: everything is there afterwards, whatever happens on the way."""
+"""`sealdesk move` copies every row, also after interruptions."""
 
 import json
 import random
@@ -27,23 +27,23 @@ _END_SESSION = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE application_name = 'sealdesk move' AND datname = current_database()
 """
-# A dozen commands each, of which every one starts Python and some a migration too.
+# Each test runs about a dozen commands, and some of them migrate.
 pytestmark = pytest.mark.timeout(240)
 TICKETS = "/api/v1/external/tickets"
 ADMIN = "maya@acme-ceramics.test"
 
 
 @pytest.fixture(scope="session")
-def told_of_demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A data directory with the demo, to copy, and what `sealdesk demo` told of it."""
+def demo_source(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A data directory with the demo, to copy, and the output of `sealdesk demo`."""
     path = tmp_path_factory.mktemp("demo") / "data"
     return path, Terminal(path).out("demo")
 
 
 @pytest.fixture
-def source(told_of_demo: tuple[Path, str], tmp_path: Path) -> Terminal:
-    """A shell with an installation on SQLite that holds the demo."""
-    shutil.copytree(told_of_demo[0], tmp_path / "data")
+def source(demo_source: tuple[Path, str], tmp_path: Path) -> Terminal:
+    """A shell with an installation on SQLite that contains the demo."""
+    shutil.copytree(demo_source[0], tmp_path / "data")
     return Terminal(tmp_path / "data")
 
 
@@ -61,7 +61,7 @@ def owner_url(urls: dict[str, str]) -> str:
 
 @contextmanager
 def new_urls(template: Template) -> Iterator[dict[str, str]]:
-    """The settings for a new PostgreSQL database without tables, which is dropped in the end."""
+    """The settings for a new PostgreSQL database without tables, which is dropped at the end."""
     name = f"move_{secrets.token_hex(6)}"
     template.access.create_database(name)
     try:
@@ -72,9 +72,7 @@ def new_urls(template: Template) -> Iterator[dict[str, str]]:
 
 
 class Moved(NamedTuple):
-    """An installation on SQLite that was moved, the settings of where it went, and what a
-    terminal saw.
-    """
+    """A moved SQLite installation, the settings of the target, and the terminal output."""
 
     source: Terminal
     urls: dict[str, str]
@@ -87,13 +85,13 @@ class Moved(NamedTuple):
 
 @pytest.fixture(scope="module")
 def moved(
-    told_of_demo: tuple[Path, str],
+    demo_source: tuple[Path, str],
     postgres_template: Template,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Moved]:
-    """An installation that was moved once; tests of what is refused share it."""
+    """A moved installation, which the tests of refusals share."""
     path = tmp_path_factory.mktemp("moved") / "data"
-    shutil.copytree(told_of_demo[0], path)
+    shutil.copytree(demo_source[0], path)
     with new_urls(postgres_template) as env:
         source = Terminal(path)
         arguments = (
@@ -117,7 +115,7 @@ def file_of(terminal: Terminal) -> Path:
 
 
 def after_move(source: Terminal, urls: dict[str, str]) -> Terminal:
-    """A shell with the settings that the move tells to set."""
+    """Return a shell with the settings that the move prints."""
     keys = {
         "SEALDESK_MASTER_KEY": (source.data_dir / "master.key").read_text().strip(),
         "SEALDESK_JWT_SECRET": (source.data_dir / "jwt.key").read_text().strip(),
@@ -126,14 +124,14 @@ def after_move(source: Terminal, urls: dict[str, str]) -> Terminal:
 
 
 def sql(urls: dict[str, str], statement: str) -> list[str]:
-    """The superuser's answer."""
+    """Run a statement as superuser; return the rows."""
     name = urls["SEALDESK_OWNER_DATABASE_URL"].rpartition("/")[2]
     return run_postgres().sql(statement, name)
 
 
-def begun(terminal: Terminal, *args: str) -> subprocess.Popen[str]:
-    """A move that has read its source and now copies."""
-    # Whoever runs the tests in the background has SIGINT ignored, which children inherit.
+def start_move(terminal: Terminal, *args: str) -> subprocess.Popen[str]:
+    """Start a move and wait until it copies."""
+    # Tests that run in the background ignore SIGINT, and their children inherit that.
     process = subprocess.Popen(
         ["env", "--default-signal=INT", PROGRAM, "move", *args],
         env=terminal.env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
@@ -144,29 +142,31 @@ def begun(terminal: Terminal, *args: str) -> subprocess.Popen[str]:
     return process
 
 
-def ended(process: subprocess.Popen[str], number: signal.Signals | None = None) -> tuple[int, str]:
-    """Signal a process, or wait for it; its exit code and what it still said."""
+def end_process(
+    process: subprocess.Popen[str], number: signal.Signals | None = None
+) -> tuple[int, str]:
+    """Signal a process and wait for its end; return its exit code and remaining output."""
     if number is not None:
         process.send_signal(number)
     assert process.stderr is not None
-    said = process.stderr.read()
+    remaining_output = process.stderr.read()
     process.stderr.close()
-    return process.wait(20), said
+    return process.wait(20), remaining_output
 
 
-def wait_for_more(urls: dict[str, str], held: int) -> int:
-    """Wait until the target holds more events; how many."""
+def wait_for_more_events(urls: dict[str, str], held: int) -> int:
+    """Wait until the target has more events; return their number."""
     deadline = time.monotonic() + 20
     while (now := int(sql(urls, "SELECT count(*) FROM events")[0])) <= held:
-        assert time.monotonic() < deadline, f"it stays at {held} rows"
+        assert time.monotonic() < deadline, f"the target still has {held} rows"
     return now
 
 
 class Client:
-    """Who signs with the demo's key, and is logged in as its administrator."""
+    """A client with the demo's API key, and with an access token of its administrator."""
 
-    def __init__(self, terminal: Terminal, url: str, told: str) -> None:
-        found = re.search(r"API key +(\S+)\n +Secret +(\S+)", told)
+    def __init__(self, terminal: Terminal, url: str, demo_output: str) -> None:
+        found = re.search(r"API key +(\S+)\n +Secret +(\S+)", demo_output)
         assert found is not None
         self.url = url
         self._terminal = terminal.with_env(
@@ -186,66 +186,66 @@ class Client:
         return httpx.get(f"{self.url}/api/v1/auth/me", headers=headers).json()
 
 
-def log_in(url: str, told: str) -> str:
-    password = re.search(rf"{ADMIN} +(\S+)", told)
+def log_in(url: str, demo_output: str) -> str:
+    password = re.search(rf"{ADMIN} +(\S+)", demo_output)
     assert password is not None
     body = {"email": ADMIN, "password": password[1]}
     answer = httpx.post(f"{url}/api/v1/auth/login", json=body)
     return str(answer.json()["data"]["access_token"])
 
 
-def test_keys_secrets_cursors_and_log_ins_go_on_working(
-    source: Terminal, urls: dict[str, str], owner_url: str, told_of_demo: tuple[Path, str]
+def test_keys_secrets_cursors_and_sessions_stay_valid(
+    source: Terminal, urls: dict[str, str], owner_url: str, demo_source: tuple[Path, str]
 ) -> None:
-    told = told_of_demo[1]
+    demo_output = demo_source[1]
     with serving(source) as served:
-        client = Client(source, served.url, told)
+        client = Client(source, served.url, demo_output)
         ticket = client.new_ticket()
         page = client.call("GET", f"{TICKETS}?per_page=5")
         behind = f"{TICKETS}?per_page=5&cursor={page['meta']['next_cursor']}"
         second = client.call("GET", behind)["data"]
-        token = log_in(served.url, told)
+        token = log_in(served.url, demo_output)
         me = client.me(token)
     source.with_env(**urls).out("move", "--to", owner_url, "--from", f"sqlite:///{file_of(source)}")
     moved = after_move(source, urls)
     with serving(moved) as served:
-        client = Client(moved, served.url, told)
+        client = Client(moved, served.url, demo_output)
         assert client.call("GET", behind)["data"] == second
         assert client.new_ticket() == ticket
         assert client.me(token) == me
-        assert client.me(log_in(served.url, told)) == me
+        assert client.me(log_in(served.url, demo_output)) == me
         another = client.call("POST", TICKETS, "--data", json.dumps({
             "subject": "Next", "description": "One more", "customer": {"email": "bo@shop.test"},
         }))["data"]  # fmt: skip
         assert another["number"] == ticket["number"] + 1
-    # And back, with what was written meanwhile.
+    # Move back, with the rows written in between.
     back = source.data_dir.with_name("back.db")
     moved.out("move", "--to", f"sqlite:///{back}")
     with serving(moved.with_env(SEALDESK_DATABASE_URL=f"sqlite:///{back}")) as served:
-        client = Client(moved, served.url, told)
+        client = Client(moved, served.url, demo_output)
         assert client.call("GET", behind)["data"] == second
         assert (
             client.call("GET", f"{TICKETS}/{another['id']}")["data"]["number"] == another["number"]
         )
 
 
-def test_killed_moves_go_on_and_both_ways_end_in_the_same_rows(
+def test_killed_moves_continue_and_both_directions_copy_every_row(
     source: Terminal, urls: dict[str, str], owner_url: str
 ) -> None:
     add_many(file_of(source))
     before = dump(file_of(source))
     held = 0
     for _ in range(2):
-        process = begun(source, "--to", owner_url)
-        held = wait_for_more(urls, held)
+        process = start_move(source, "--to", owner_url)
+        held = wait_for_more_events(urls, held)
         time.sleep(random.uniform(0.0, 0.05))
-        assert ended(process, signal.SIGKILL)[0] == -signal.SIGKILL
-        assert held < MANY, "killed too late to show anything"
-    process = begun(source, "--to", owner_url)
+        assert end_process(process, signal.SIGKILL)[0] == -signal.SIGKILL
+        assert held < MANY, "killed too late to test an interruption"
+    process = start_move(source, "--to", owner_url)
     sql(urls, _END_SESSION)
-    code, said = ended(process)
-    last = said.splitlines()[-1]
-    assert (code, "Traceback" in said) == (1, False), said
+    code, remaining_output = end_process(process)
+    last = remaining_output.splitlines()[-1]
+    assert (code, "Traceback" in remaining_output) == (1, False), remaining_output
     assert last.startswith("sealdesk: postgresql://owner@")
     assert last.endswith("; when that is mended, the same command goes on")
     assert "same" in source.out("move", "--to", owner_url)
@@ -253,9 +253,9 @@ def test_killed_moves_go_on_and_both_ways_end_in_the_same_rows(
     back = source.data_dir / "back.db"
     arguments = ("--from", owner_url, "--to", f"sqlite:///{back}")
     for _ in range(2):
-        process = begun(source, *arguments)
+        process = start_move(source, *arguments)
         time.sleep(random.uniform(0.0, 0.1))
-        assert ended(process, signal.SIGKILL)[0] == -signal.SIGKILL
+        assert end_process(process, signal.SIGKILL)[0] == -signal.SIGKILL
         assert not back.exists()
     source.out("move", *arguments)
     assert [path.name for path in source.data_dir.glob("back*")] == ["back.db"]
@@ -263,14 +263,16 @@ def test_killed_moves_go_on_and_both_ways_end_in_the_same_rows(
     assert dump(back) == before
 
 
-def test_ctrl_c_says_how_to_go_on_and_an_unfinished_target_is_not_served(
+def test_ctrl_c_says_how_to_continue_and_an_unfinished_target_is_refused(
     source: Terminal, urls: dict[str, str], owner_url: str
 ) -> None:
     add_many(file_of(source))
     move = ("move", "--to", owner_url)
-    whence = ("--from", f"sqlite:///{file_of(source)}")
-    code, said = ended(begun(source.with_env(**urls), *move[1:], *whence), signal.SIGINT)
-    assert (code, "run the same command again" in said) == (130, True)
+    from_option = ("--from", f"sqlite:///{file_of(source)}")
+    code, remaining_output = end_process(
+        start_move(source.with_env(**urls), *move[1:], *from_option), signal.SIGINT
+    )
+    assert (code, "run the same command again" in remaining_output) == (130, True)
     served = after_move(source, urls)
     assert "holds an unfinished move; give the same `sealdesk move`" in served.refused("serve")
     assert "holds an unfinished move" in served.refused("tenants", "list")
@@ -281,23 +283,21 @@ def test_ctrl_c_says_how_to_go_on_and_an_unfinished_target_is_not_served(
     assert "Acme" in served.out("tenants", "list")
 
 
-def test_a_row_that_differs_is_found_and_named(
-    source: Terminal, urls: dict[str, str], owner_url: str
-) -> None:
+def test_a_different_row_is_named(source: Terminal, urls: dict[str, str], owner_url: str) -> None:
     add_many(file_of(source))
-    process = begun(source, "--to", owner_url)
-    wait_for_more(urls, 0)
-    assert ended(process, signal.SIGKILL)[0] == -signal.SIGKILL
+    process = start_move(source, "--to", owner_url)
+    wait_for_more_events(urls, 0)
+    assert end_process(process, signal.SIGKILL)[0] == -signal.SIGKILL
     changed = "UPDATE events SET changes = '{}' WHERE id = '00000007' RETURNING tenant_id"
     (tenant_id,) = sql(urls, changed)
     done = source.run("move", "--to", owner_url)
     assert (done.returncode, done.stdout) == (1, "")
-    told = f"events differs between source and target, first in the row {tenant_id} 00000007."
-    assert told in done.stderr.splitlines()[-1]
+    expected = f"events differs between source and target, first in the row {tenant_id} 00000007."
+    assert expected in done.stderr.splitlines()[-1]
     assert "unfinished move" in after_move(source, urls).refused("serve")
 
 
-def test_a_terminal_sees_a_bar_for_each_table_and_what_comes_next(moved: Moved) -> None:
+def test_a_terminal_shows_a_bar_for_each_table_and_the_next_steps(moved: Moved) -> None:
     assert re.search(r"copy tickets .*320 of 320 .*rows/s", moved.seen)
     assert re.search(r"check: [\d,]+ rows in .* s, [\d,]+ rows/s", moved.seen)
     assert re.search(r"tickets +320 +same", moved.seen)
@@ -313,7 +313,7 @@ def test_a_target_with_data_is_refused(moved: Moved) -> None:
     assert "is there already" in refusal
 
 
-def test_a_database_of_something_else_is_refused(
+def test_a_database_of_another_program_is_refused(
     source: Terminal, urls: dict[str, str], owner_url: str
 ) -> None:
     sql(urls, "CREATE TABLE songs (title text)")
@@ -321,7 +321,7 @@ def test_a_database_of_something_else_is_refused(
     assert sql(urls, "SELECT to_regclass('tenants') IS NULL") == ["t"]
 
 
-def test_nothing_is_moved_while_it_is_served(moved: Moved) -> None:
+def test_a_move_is_refused_while_a_server_runs(moved: Moved) -> None:
     with serving(moved.source):
         refusal = moved.source.refused("move", "--to", moved.owner_url)
     assert "another `sealdesk serve` uses" in refusal
@@ -337,11 +337,11 @@ def test_a_row_that_postgresql_cannot_hold_is_named(source: Terminal, owner_url:
         connection.execute("UPDATE customers SET company = 'a' || char(0) || 'b' WHERE id IN"
                            " (SELECT max(id) FROM customers)")  # fmt: skip
         (key,) = connection.execute("SELECT tenant_id || ' ' || max(id) FROM customers").fetchone()
-    told = source.run("move", "--to", owner_url).stderr.splitlines()[-1]
-    assert f"in the row {key}, company holds the character U+0000" in told
+    expected = source.run("move", "--to", owner_url).stderr.splitlines()[-1]
+    assert f"in the row {key}, company holds the character U+0000" in expected
 
 
-def test_a_role_from_which_rows_are_hidden_is_refused(moved: Moved) -> None:
+def test_a_role_that_cannot_see_all_rows_is_refused(moved: Moved) -> None:
     back = moved.source.data_dir / "hidden.db"
     runtime = moved.urls["SEALDESK_DATABASE_URL"]
     refusal = moved.source.refused("move", "--from", runtime, "--to", f"sqlite:///{back}")
@@ -350,7 +350,7 @@ def test_a_role_from_which_rows_are_hidden_is_refused(moved: Moved) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         (lambda url: re.sub(r":\d+/", f":{free_port()}/", url), "cannot be reached"),
         (lambda url: re.sub(r":[^:@]+@", ":wrong@", url), "does not let the role in"),
@@ -358,15 +358,15 @@ def test_a_role_from_which_rows_are_hidden_is_refused(moved: Moved) -> None:
     ],
     ids=["unreachable", "wrong password", "no database"],
 )
-def test_a_target_that_cannot_be_used_is_one_line(
-    source: Terminal, owner_url: str, change: Any, told: str
+def test_an_unusable_target_prints_one_line(
+    source: Terminal, owner_url: str, change: Any, expected: str
 ) -> None:
     refusal = source.refused("move", "--to", change(owner_url))
-    assert told in refusal
+    assert expected in refusal
     assert ":wrong@" not in refusal
 
 
-def test_too_few_rights_are_one_line(source: Terminal, urls: dict[str, str]) -> None:
+def test_missing_rights_print_one_line(source: Terminal, urls: dict[str, str]) -> None:
     refusal = source.refused("move", "--to", urls["SEALDESK_DATABASE_URL"])
     assert "permission denied for schema public" in refusal
 
@@ -383,6 +383,6 @@ def test_urls_of_another_kind_are_refused(source: Terminal, arguments: tuple[str
     source.refused("move", *arguments, code=2)
 
 
-def test_what_is_not_there_is_not_made(empty: Terminal, owner_url: str) -> None:
+def test_a_missing_source_is_not_created(empty: Terminal, owner_url: str) -> None:
     assert "there is no installation in" in empty.refused("move", "--to", owner_url)
     assert not empty.data_dir.exists()

@@ -1,4 +1,4 @@
-"""`sealdesk doctor --public-url` says which bytes a proxy changes, and only then complains."""
+"""`sealdesk doctor --public-url` reports the bytes that a proxy alters, and nothing else."""
 
 import re
 from collections.abc import Iterator
@@ -57,13 +57,13 @@ def one_service(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 @pytest.fixture
 def service(one_service: Service) -> Service:
-    """Of one database only: what stands behind the service makes no difference here."""
+    """On one database only: the storage makes no difference here."""
     return one_service
 
 
 @pytest.fixture
 def bare_key(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> Key:
-    """A key that may nothing, where the command looks for one."""
+    """A key without permissions, set in the environment."""
     return given(tenant.key(permissions=[]), monkeypatch)
 
 
@@ -73,43 +73,43 @@ def given(key: Key, monkeypatch: pytest.MonkeyPatch) -> Key:
     return key
 
 
-def found(url: str) -> dict[str, Finding]:
-    """What is found out, by what it is about; without the mends."""
+def check(url: str) -> dict[str, Finding]:
+    """Run the checks; return the last finding of each subject."""
     return {finding.about: finding for finding in public_url.check(url)}
 
 
-def found_bad(url: str) -> dict[str, str]:
-    return {about: text for about, (state, _, text) in found(url).items() if state == "bad"}
+def check_bad(url: str) -> dict[str, str]:
+    return {about: text for about, (state, _, text) in check(url).items() if state == "bad"}
 
 
 def behind_haproxy(directory: Path, service: Service, rule: str) -> dict[str, str]:
-    """What is found bad behind an HAProxy with this rule."""
+    """Return the failed findings behind an HAProxy with this rule."""
     port = free_port()
     config = _HAPROXY.format(port=port, rule=rule, service=service.port)
     proxy = Haproxy.start(directory / f"h{port}", config)
     try:
-        return found_bad(f"http://127.0.0.1:{port}")
+        return check_bad(f"http://127.0.0.1:{port}")
     finally:
         proxy.stop()
 
 
 def behind_nginx(directory: Path, service: Service, rule: str) -> dict[str, Finding]:
-    """What is found behind an nginx with this rule; $service in it is the service's address."""
+    """Return the findings behind an nginx with this rule; $service is the URL of the service."""
     port, place = free_port(), directory / f"n{free_port()}"
     rule = rule.replace("$service", f"http://127.0.0.1:{service.port}")
     proxy = Nginx.start(place, _NGINX.format(port=port, rule=rule, directory=directory))
     try:
-        return found(f"http://127.0.0.1:{port}")
+        return check(f"http://127.0.0.1:{port}")
     finally:
         proxy.kill()
 
 
-def bad(findings: dict[str, Finding]) -> set[str]:
+def bad_groups(findings: dict[str, Finding]) -> set[str]:
     return {about for about, finding in findings.items() if finding.state == "bad"}
 
 
 def underlined(text: str) -> list[tuple[str, str]]:
-    """Of each pair of lines: what is underlined of what was sent, and of what arrived."""
+    """Return the underlined parts of each pair of lines: (sent, arrived)."""
     lines = text.splitlines()
     marked = [
         "".join(char for char, mark in zip(line, under, strict=False) if mark == "^")
@@ -119,17 +119,17 @@ def underlined(text: str) -> list[tuple[str, str]]:
     return list(zip(marked[::2], marked[1::2], strict=True))
 
 
-def test_without_a_proxy_everything_arrives(service: Service, bare_key: Key) -> None:
-    findings = found(service.url)
+def test_without_a_proxy_every_probe_arrives_unchanged(service: Service, bare_key: Key) -> None:
+    findings = check(service.url)
     assert {finding.state for finding in findings.values()} == {"good"}
     assert {"%2F %2f", "+ %20", "//", "é", "bodies", "answers"} <= findings.keys()
 
 
-def test_no_probe_has_an_effect(
+def test_probes_change_no_data(
     service: Service, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = given(tenant.key(), monkeypatch)
-    assert bad(found(service.url)) == set()
+    assert bad_groups(check(service.url)) == set()
     assert key.get(_TICKETS).json()["data"] == []
     assert key.get("/api/v1/external/customers").json()["data"] == []
 
@@ -145,28 +145,28 @@ def test_no_probe_has_an_effect(
         ("query-sort-by-name", "query", "b=2&a=1", "a=1&b=2"),
     ],
 )
-def test_what_haproxy_normalises_is_named(
+def test_what_haproxy_normalises_is_reported(
     directory: Path, service: Service, bare_key: Key,
     rule: str, about: str, sent: str, arrived: str,
 ) -> None:  # fmt: skip
-    harmed = behind_haproxy(directory, service, f"http-request normalize-uri {rule}")
-    assert (sent, arrived) in underlined(harmed[about])
+    failed = behind_haproxy(directory, service, f"http-request normalize-uri {rule}")
+    assert (sent, arrived) in underlined(failed[about])
 
 
-def test_what_a_proxy_decodes_is_named(directory: Path, service: Service, bare_key: Key) -> None:
-    harmed = behind_haproxy(directory, service, "http-request set-path %[path,url_dec]")
-    assert harmed.keys() == {"%2F %2f", "%25", "%61", "+ %20", "é", ". .."}
-    assert underlined(harmed["%2F %2f"]) == [("%2F", "/"), ("%2f", "/")]
+def test_what_a_proxy_decodes_is_reported(directory: Path, service: Service, bare_key: Key) -> None:
+    failed = behind_haproxy(directory, service, "http-request set-path %[path,url_dec]")
+    assert failed.keys() == {"%2F %2f", "%25", "%61", "+ %20", "é", ". .."}
+    assert underlined(failed["%2F %2f"]) == [("%2F", "/"), ("%2f", "/")]
 
 
 @pytest.mark.parametrize(
     "rule", ["proxy_pass $service/;", "rewrite ^(.*)$ $1 break; proxy_pass $service;"]
 )
-def test_nginx_with_a_path_of_its_own_is_found_out(
+def test_nginx_with_a_path_in_proxy_pass_is_reported(
     directory: Path, service: Service, bare_key: Key, rule: str
 ) -> None:
     findings = behind_nginx(directory, service, rule)
-    assert bad(findings) == {"%2F %2f", "%61", "+ %20", "//", "é", ". .."}
+    assert bad_groups(findings) == {"%2F %2f", "%61", "+ %20", "//", "é", ". .."}
     assert findings["%2F %2f"].text.splitlines() == [
         f"sent     {_TICKETS}/a%2Fb",
         " " * 9 + " " * len(f"{_TICKETS}/a") + "^^^",
@@ -180,35 +180,35 @@ def test_nginx_with_a_path_of_its_own_is_found_out(
     assert findings["mend"].text.startswith("nginx: proxy_pass without a path")
 
 
-def test_merging_slashes_does_no_harm_while_the_path_is_passed_on_as_it_came(
+def test_merge_slashes_alters_nothing_without_a_path_in_proxy_pass(
     directory: Path, service: Service, bare_key: Key
 ) -> None:
-    assert bad(behind_nginx(directory, service, "proxy_pass $service;")) == set()
+    assert bad_groups(behind_nginx(directory, service, "proxy_pass $service;")) == set()
 
 
-def test_a_query_that_is_added_to_is_found_out(
+def test_an_added_query_parameter_is_reported(
     directory: Path, service: Service, bare_key: Key
 ) -> None:
     findings = behind_nginx(directory, service, "proxy_pass $service$uri?$args&via=proxy;")
-    assert bad(findings) == {"plain"}
+    assert bad_groups(findings) == {"plain"}
     assert underlined(findings["plain"].text) == [("", "?&via=proxy")]
 
 
-def test_dropped_bodies_are_found_out(directory: Path, service: Service, bare_key: Key) -> None:
+def test_dropped_bodies_are_reported(directory: Path, service: Service, bare_key: Key) -> None:
     rule = 'proxy_pass $service; proxy_pass_request_body off; proxy_set_header Content-Length "";'
     findings = behind_nginx(directory, service, rule)
-    assert bad(findings) == {"bodies", "methods"}
+    assert bad_groups(findings) == {"bodies", "methods"}
     assert (
         "arrived  e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 of 0 bytes"
         in (findings["bodies"].text)
     )
 
 
-def test_too_low_a_limit_for_bodies_is_found_out(
+def test_a_low_limit_for_bodies_is_reported(
     directory: Path, service: Service, bare_key: Key
 ) -> None:
     findings = behind_nginx(directory, service, "client_max_body_size 512k; proxy_pass $service;")
-    assert bad(findings) == {"bodies"}
+    assert bad_groups(findings) == {"bodies"}
     assert "client_max_body_size 2m" in findings["mend"].text
 
 
@@ -228,66 +228,64 @@ def test_too_low_a_limit_for_bodies_is_found_out(
         ("http-request redirect location /elsewhere code 302", "plain", "/elsewhere"),
     ],
 )
-def test_other_harm_is_named(
+def test_other_alterations_are_reported(
     directory: Path, service: Service, bare_key: Key, rule: str, about: str, words: str
 ) -> None:
-    harmed = behind_haproxy(directory, service, rule)
-    assert words in harmed[about]
+    failed = behind_haproxy(directory, service, rule)
+    assert words in failed[about]
 
 
-def test_answers_out_of_a_cache_are_found_out(
-    directory: Path, service: Service, bare_key: Key
-) -> None:
+def test_cached_responses_are_reported(directory: Path, service: Service, bare_key: Key) -> None:
     rule = "proxy_pass $service; proxy_cache answers; proxy_cache_valid any 1m;"
     findings = behind_nginx(directory, service, rule)
     assert "from a cache" in findings["answers"].text
 
 
-def test_pages_in_place_of_problems_are_found_out(
+def test_replaced_error_bodies_are_reported(
     directory: Path, service: Service, bare_key: Key
 ) -> None:
     rule = "proxy_pass $service; proxy_intercept_errors on; error_page 404 =404 /-; "
     findings = behind_nginx(directory, service, rule)
-    assert bad(findings) == {"answers"}
+    assert bad_groups(findings) == {"answers"}
 
 
 def test_a_secret_of_another_key_is_not_blamed_on_the_proxy(
     service: Service, bare_key: Key, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SEALDESK_API_SECRET", tenant.key().api_secret)
-    assert "is not this key's secret" in found_bad(service.url)["plain"]
+    assert "is not this key's secret" in check_bad(service.url)["plain"]
 
 
-def test_where_nothing_answers_it_stops_at_once(bare_key: Key) -> None:
-    findings = found(f"http://127.0.0.1:{free_port()}")
+def test_the_checks_stop_when_nothing_responds(bare_key: Key) -> None:
+    findings = check(f"http://127.0.0.1:{free_port()}")
     assert list(findings) == ["plain", "mend"]
     assert "refused" in findings["plain"].text
 
 
-def test_the_command_prints_marks_and_fails_only_for_harm(
+def test_the_command_prints_marks_and_fails_only_for_alterations(
     directory: Path, service: Service, bare_key: Key, empty: Terminal
 ) -> None:
     terminal = empty.with_env(
         SEALDESK_API_KEY=bare_key.api_key, SEALDESK_API_SECRET=bare_key.api_secret
     )
-    sound = terminal.out("doctor", "--public-url", service.url)
-    assert re.search(r"^✓ %2F %2f +signed requests that arrived byte for byte: 5$", sound, re.M)
+    healthy = terminal.out("doctor", "--public-url", service.url)
+    assert re.search(r"^✓ %2F %2f +signed requests that arrived byte for byte: 5$", healthy, re.M)
     port = free_port()
     rule = "http-request normalize-uri path-merge-slashes"
     config = _HAPROXY.format(port=port, rule=rule, service=service.port)
     proxy = Haproxy.start(directory / "printed", config)
-    ill = terminal.run("doctor", "--public-url", f"http://127.0.0.1:{port}", "--json")
+    failed_run = terminal.run("doctor", "--public-url", f"http://127.0.0.1:{port}", "--json")
     proxy.stop()
-    assert (ill.returncode, '"state": "bad"' in ill.stdout) == (1, True)
+    assert (failed_run.returncode, '"state": "bad"' in failed_run.stdout) == (1, True)
 
 
 @pytest.mark.parametrize("url", ["desk.example.com", "ftp://x", "https://x?y", "http://x:port"])
-def test_an_address_that_is_none_is_refused(empty: Terminal, url: str) -> None:
+def test_an_invalid_address_is_refused(empty: Terminal, url: str) -> None:
     keys = {"SEALDESK_API_KEY": f"tk_live_{'0' * 40}", "SEALDESK_API_SECRET": "0" * 64}
     line = empty.with_env(**keys).refused("doctor", "--public-url", url)
     assert "must be a URL such as https://desk.example.com" in line
 
 
-def test_without_a_key_it_says_what_is_missing(empty: Terminal) -> None:
+def test_a_missing_api_key_is_named(empty: Terminal) -> None:
     line = empty.refused("doctor", "--public-url", "http://127.0.0.1:1")
     assert "SEALDESK_API_KEY is not set" in line

@@ -13,7 +13,7 @@ from tests.cli.terminal import PASSWORD, Terminal, log_in, serving
 
 
 @on_a_file
-def test_everything_in_the_data_directory_is_its_owners_alone(home: Home) -> None:
+def test_only_the_owner_may_read_the_data_directory(home: Home) -> None:
     directory = home.terminal.data_dir
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in directory.iterdir()}
     assert {"master.key", "jwt.key", "sealdesk.db", "sealdesk.db-wal"} <= modes.keys()
@@ -21,13 +21,13 @@ def test_everything_in_the_data_directory_is_its_owners_alone(home: Home) -> Non
     assert stat.S_IMODE(directory.stat().st_mode) == 0o700
 
 
-def test_a_new_installation_is_set_up_served_and_ended_by_sigterm(empty: Terminal) -> None:
+def test_serve_sets_up_a_new_installation_and_ends_on_sigterm(empty: Terminal) -> None:
     with serving(empty) as served:
         assert httpx.get(f"{served.url}/readyz").status_code == 200
     assert served.process.returncode == 0
 
 
-def test_the_log_tells_of_a_refused_storage_and_no_secrets(installed: Terminal) -> None:
+def test_the_log_reports_unavailable_storage_and_contains_no_secrets(installed: Terminal) -> None:
     tenant_id = installed.tenant("ada@acme.test")
     key = installed.json("keys", "create", "--tenant", tenant_id, "--name", "Shop")
     with serving(installed) as served:
@@ -46,7 +46,7 @@ def test_the_log_tells_of_a_refused_storage_and_no_secrets(installed: Terminal) 
     assert not any(secret in log for secret in (key["api_key"], key["api_secret"], PASSWORD))
 
 
-def test_what_is_written_after_a_command_survives_a_restart(installed: Terminal) -> None:
+def test_writes_after_a_command_survive_a_restart(installed: Terminal) -> None:
     with serving(installed) as served:
         installed.tenant("ada@acme.test")
         assert log_in(served.url, "ada@acme.test", "the wrong passphrase") == 401
@@ -63,7 +63,7 @@ def test_a_port_in_use_is_named(installed: Terminal, home: Home) -> None:
 
 
 @on_a_file
-def test_one_database_is_served_once_whatever_leads_to_it(
+def test_a_database_is_served_once_even_through_a_symlink(
     terminal: Terminal, installed: Terminal
 ) -> None:
     shutil.copy(terminal.data_dir / "master.key", installed.data_dir)
@@ -72,7 +72,7 @@ def test_one_database_is_served_once_whatever_leads_to_it(
     assert "another `sealdesk serve` uses" in installed.refused("serve", "--port", "0")
 
 
-def test_a_file_that_is_no_database_is_left_alone(installed: Terminal) -> None:
+def test_a_file_that_is_not_a_database_is_not_changed(installed: Terminal) -> None:
     file = installed.data_dir / "sealdesk.db"
     content = os.urandom(8192)
     file.write_bytes(content)
@@ -80,14 +80,14 @@ def test_a_file_that_is_no_database_is_left_alone(installed: Terminal) -> None:
     assert file.read_bytes() == content
 
 
-def test_a_database_of_a_newer_sealdesk_is_left_alone(installed: Terminal) -> None:
+def test_a_database_of_a_newer_sealdesk_is_refused(installed: Terminal) -> None:
     with sqlite3.connect(installed.data_dir / "sealdesk.db") as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
     assert "schema 9999, which is newer" in installed.refused("serve", "--port", "0")
 
 
 @pytest.mark.parametrize("room_bytes", [0, 8192], ids=["no key", "no database"])
-def test_a_full_disk_is_named(empty: Terminal, room_bytes: int) -> None:
+def test_a_full_disk_is_reported(empty: Terminal, room_bytes: int) -> None:
     def fill() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (room_bytes, room_bytes))
 
@@ -95,15 +95,15 @@ def test_a_full_disk_is_named(empty: Terminal, room_bytes: int) -> None:
     assert str(empty.data_dir) in refusal
 
 
-def test_a_data_directory_that_cannot_be_is_named() -> None:
+def test_an_impossible_data_directory_is_reported() -> None:
     refusal = Terminal(Path("/dev/null/data")).refused("serve", "--port", "0")
     assert "SEALDESK_DATA_DIR: /dev/null/data/" in refusal
 
 
-def test_background_work_of_sqlite_is_the_servers_own(empty: Terminal) -> None:
+def test_worker_is_refused_on_sqlite(empty: Terminal) -> None:
     assert "on SQLite `sealdesk serve` does the background work itself" in empty.refused("worker")
     assert not empty.data_dir.exists()
 
 
-def test_a_wrong_option_is_one_line(empty: Terminal) -> None:
+def test_an_invalid_option_prints_one_line(empty: Terminal) -> None:
     assert "see sealdesk serve --help" in empty.refused("serve", "--port", "99999", code=2)

@@ -51,12 +51,12 @@ def test_two_processes_serve_one_tenant_and_share_its_limits(on_server: Terminal
     assert (one.process.returncode, two.process.returncode) == (0, 0)
 
 
-def test_server_that_cannot_read_the_redis_url_says_why_in_one_line(on_server: Terminal) -> None:
+def test_an_invalid_redis_url_prints_one_line(on_server: Terminal) -> None:
     wrong = on_server.with_env(SEALDESK_REDIS_URL="redis://127.0.0.1:port/0")
     assert "SEALDESK_REDIS_URL" in wrong.refused("serve", "--port", "0")
 
 
-def test_worker_works_until_it_is_told_to_stop(on_server: Terminal) -> None:
+def test_worker_runs_until_sigterm(on_server: Terminal) -> None:
     process = subprocess.Popen(
         [PROGRAM, "worker"], env=on_server.env, stderr=subprocess.PIPE, text=True
     )

@@ -26,16 +26,16 @@ def test_a_tenants_users_are_listed(terminal: Terminal) -> None:
 
 
 @pytest.mark.parametrize("tenant_id", ["00000000-0000-7000-8000-000000000000", "not a uuid"])
-def test_an_unknown_tenant_has_no_users(terminal: Terminal, tenant_id: str) -> None:
+def test_listing_users_of_an_unknown_tenant_fails(terminal: Terminal, tenant_id: str) -> None:
     assert "no such tenant" in terminal.refused("users", "list", "--tenant", tenant_id)
 
 
-def test_an_unknown_role_is_refused_with_the_known_ones(terminal: Terminal, acme: str) -> None:
+def test_an_unknown_role_is_refused_and_the_roles_are_listed(terminal: Terminal, acme: str) -> None:
     options = ("--tenant", acme, "--email", "boss@acme.test", "--role", "boss")
     assert "'tenant_admin'" in terminal.refused("users", "create", *options, code=2)
 
 
-def test_an_address_that_is_none_is_refused(terminal: Terminal, acme: str) -> None:
+def test_an_invalid_address_is_refused(terminal: Terminal, acme: str) -> None:
     options = ("--tenant", acme, "--email", "nobody", "--role", "agent", "--password-stdin")
     assert "e-mail" in terminal.refused("users", "create", *options, stdin=PASSWORD)
 
@@ -48,7 +48,7 @@ def test_a_new_password_replaces_the_old_one(home: Home, acme: str) -> None:
     assert log_in(home.served.url, "cy@acme.test") == 401
 
 
-def test_no_command_sets_a_users_own_name_as_their_password(home: Home, acme: str) -> None:
+def test_commands_refuse_the_users_own_name_as_password(home: Home, acme: str) -> None:
     create(home.terminal, acme, "ludmila@acme.test")
     near = ("users", "set-password", "ludmila@acme.test", "--password-stdin")
     assert "little else" in home.terminal.refused(*near, stdin="Ludmila.acme!")
@@ -72,5 +72,5 @@ def test_a_reset_link_sets_a_password_once(home: Home, acme: str) -> None:
     assert log_in(home.served.url, "di@acme.test", "a password of her own") == 200
 
 
-def test_a_reset_link_for_nobody_is_refused(terminal: Terminal) -> None:
+def test_a_reset_link_for_an_unknown_address_is_refused(terminal: Terminal) -> None:
     assert "no user" in terminal.refused("users", "reset-link", "nobody@acme.test")

@@ -1,4 +1,4 @@
-"""`sealdesk webhooks listen`: what a developer's program gets, and what the developer reads."""
+"""`sealdesk webhooks listen`: the forwarded requests and the terminal output."""
 
 import contextlib
 import re
@@ -28,8 +28,8 @@ FEED = "/api/v1/external/events"
 LINE = re.compile(r"\d\d:\d\d:\d\d  ([a-z_.]+) +([0-9a-f-]{36}) +(\d+|-) +\d+ ms")
 
 
-class Listening:
-    """A running `listen`. shown: all that stands in the terminal."""
+class Listener:
+    """A running `sealdesk webhooks listen`. shown: its output so far."""
 
     def __init__(self, terminal: Terminal, output: Path, *arguments: str) -> None:
         self._output = output
@@ -57,7 +57,7 @@ class Listening:
         assert text in self.shown
 
     def interrupt(self) -> int:
-        """As Ctrl-C does; the exit code."""
+        """Send SIGINT as Ctrl-C does; return the exit code."""
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(10)
 
@@ -70,11 +70,11 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture
 def listen(tmp_path: Path, receiver: Receiver) -> Iterator[Any]:
-    """listen(key, "--events", …): forwards what this key sees to the receiver."""
+    """listen(key, "--events", …): forwards the events that this key may see to the receiver."""
     numbers = count()
     with ExitStack() as stack:
 
-        def begin(key: Key, *options: str, url: str = "", **env: str) -> Listening:
+        def begin(key: Key, *options: str, url: str = "", **env: str) -> Listener:
             terminal = Terminal(tmp_path / "nothing").with_env(
                 SEALDESK_API_URL=url or key.service.url,
                 SEALDESK_API_KEY=key.api_key,
@@ -82,9 +82,9 @@ def listen(tmp_path: Path, receiver: Receiver) -> Iterator[Any]:
                 **env,
             )
             output = tmp_path / f"output{next(numbers)}"
-            listening = Listening(terminal, output, "--forward-to", receiver.url, *options)
-            stack.callback(_end, listening.process)
-            return listening
+            listener = Listener(terminal, output, "--forward-to", receiver.url, *options)
+            stack.callback(_end, listener.process)
+            return listener
 
         yield begin
 
@@ -95,7 +95,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def in_feed(key: Key) -> dict[str, bytes]:
-    """The bytes of each event of a tenant's feed, of which there are few."""
+    """Return the bytes of each event of a tenant's feed, which has only one page."""
     wait_until(lambda: len(key.get(FEED).json()["data"]) > 0)
     page = key.get(FEED)
     inside = page.content.removeprefix(b'{"data":[').rpartition(b'],"meta":')[0]
@@ -110,23 +110,23 @@ def test_new_events_arrive_byte_for_byte_with_valid_signatures(
 ) -> None:
     key.ticket(subject="Before anybody listened")
     in_feed(key)
-    listening = listen(key)
-    listening.wait_for("Signing secret: whsec_")
+    listener = listen(key)
+    listener.wait_for("Signing secret: whsec_")
     key.ticket(subject="Grüße, 日本", customer={"email": "new@example.test"})
     got = receiver.wait(2, 20)
-    secret = re.findall(r"whsec_\S+", listening.shown)[0]
+    secret = re.findall(r"whsec_\S+", listener.shown)[0]
     assert _types(got) == {"customer.created", "ticket.created"}
     sent = in_feed(key)
     assert [one.body for one in got] == [sent[one.webhook_id] for one in got]
     for one in got:
         assert Webhook(secret).verify(one.body, one.headers)["id"] == one.webhook_id
         assert one.headers["content-type"] == "application/json"
-    wait_until(lambda: len(listening.lines) == 2)
-    assert [line[1:] for line in listening.lines] == [(one.webhook_id, "200") for one in got]
+    wait_until(lambda: len(listener.lines) == 2)
+    assert [line[1:] for line in listener.lines] == [(one.webhook_id, "200") for one in got]
 
 
 @on_a_file
-def test_after_ctrl_c_it_goes_on_where_it_stopped(
+def test_after_ctrl_c_the_printed_cursor_continues(
     key: Key, receiver: Receiver, listen: Any
 ) -> None:
     first = listen(key, "--events", "ticket.created")
@@ -145,51 +145,51 @@ def test_after_ctrl_c_it_goes_on_where_it_stopped(
     objects = [Webhook(secret).verify(got[1].body, got[1].headers)["data"]["object"]["id"]]
     assert (before in got[0].body.decode(), objects) == (True, [after])
     assert secret not in second.shown
-    all_of_it = listen(key, "--since-beginning", SEALDESK_WEBHOOK_SECRET=secret)
-    wait_until(lambda: len(all_of_it.lines) == 3, 20)
-    assert {line[1] for line in all_of_it.lines} == set(in_feed(key))
+    from_beginning = listen(key, "--since-beginning", SEALDESK_WEBHOOK_SECRET=secret)
+    wait_until(lambda: len(from_beginning.lines) == 3, 20)
+    assert {line[1] for line in from_beginning.lines} == set(in_feed(key))
 
 
 @on_a_file
-def test_what_the_program_does_not_take_is_told_with_advice(
+def test_failed_requests_are_reported_with_advice(
     key: Key, receiver: Receiver, listen: Any
 ) -> None:
-    listening = listen(key, "--events", "customer.created")
-    listening.wait_for("Signing secret")
+    listener = listen(key, "--events", "customer.created")
+    listener.wait_for("Signing secret")
     answers = [(500, {}), (410, {}), (302, {"location": "/there"})]
     for number, (status, headers) in enumerate(answers):
         receiver.answers(status, headers=headers)
         key.customer(f"{number}@example.test")
-        wait_until(lambda seen=number + 1: len(listening.lines) == seen)  # type: ignore[misc]
+        wait_until(lambda seen=number + 1: len(listener.lines) == seen)  # type: ignore[misc]
     receiver.stop()
     key.customer("last@example.test")
-    listening.wait_for("Connection refused; is your program running?")
-    assert [line[2] for line in listening.lines] == ["500", "410", "302", "-"]
+    listener.wait_for("Connection refused; is your program running?")
+    assert [line[2] for line in listener.lines] == ["500", "410", "302", "-"]
     for words in ("Sealdesk would retry", "would disable", "set --forward-to to /there"):
-        assert words in listening.shown
+        assert words in listener.shown
     assert len(receiver.got) == 3
 
 
 @on_a_file
-def test_a_revoked_key_ends_it(tenant: Tenant, key: Key, listen: Any) -> None:
-    listening = listen(key)
-    listening.wait_for("Signing secret")
+def test_a_revoked_key_ends_the_command(tenant: Tenant, key: Key, listen: Any) -> None:
+    listener = listen(key)
+    listener.wait_for("Signing secret")
     tenant.admin().delete(f"/api/v1/api-keys/{key.id}")
-    assert listening.process.wait(30) == 1
-    assert "was revoked" in listening.shown.splitlines()[-1]
+    assert listener.process.wait(30) == 1
+    assert "was revoked" in listener.shown.splitlines()[-1]
 
 
 @on_a_file
-def test_what_cannot_be_listened_to_is_one_line(
+def test_every_refusal_prints_one_line(
     service: Service, tenant: Tenant, key: Key, listen: Any
 ) -> None:
-    blind = tenant.key(permissions=["tickets:write"])
+    without_permission = tenant.key(permissions=["tickets:write"])
     ticket = key.ticket()["id"]
     wait_until(lambda: any(ticket in body.decode() for body in in_feed(key).values()))
     old = key.get(f"{FEED}?per_page=1").json()["meta"]["next_cursor"]
     service.run(f"UPDATE feed_positions SET pruned_position = 99 WHERE tenant_id = '{tenant.id}'")
     refused = {
-        "Use a key with tickets:read": listen(blind),
+        "Use a key with tickets:read": listen(without_permission),
         "Omit --cursor to start at the next event": listen(key, "--cursor", old),
         "Use a cursor that this command printed": listen(key, "--cursor", "AAAA"),
         "of ticket.created, ticket.updated": listen(key, "--events", "ticket.opened"),
@@ -198,23 +198,23 @@ def test_what_cannot_be_listened_to_is_one_line(
         "begins with v1,": listen(key, SEALDESK_WEBHOOK_SECRET="v1,abc"),
         "no response from http://127.0.0.1:9": listen(key, url="http://127.0.0.1:9"),
     }
-    for words, listening in refused.items():
-        assert listening.process.wait(60) == 1
-        (line,) = listening.shown.splitlines()
+    for words, listener in refused.items():
+        assert listener.process.wait(60) == 1
+        (line,) = listener.shown.splitlines()
         assert words in line
 
 
-def test_while_the_service_is_away_nothing_is_missed(
+def test_no_event_is_missed_while_the_service_is_unreachable(
     service: Service, key: Key, receiver: Receiver, listen: Any
 ) -> None:
-    with Way(service.port) as way:
-        listening = listen(key, "--events", "customer.created", url=way.url)
-        listening.wait_for("Signing secret")
-        way.close()
+    with Tunnel(service.port) as tunnel:
+        listener = listen(key, "--events", "customer.created", url=tunnel.url)
+        listener.wait_for("Signing secret")
+        tunnel.close()
         key.customer("meanwhile@example.test")
-        listening.wait_for("Retrying in 1 s: no response from")
-        way.open()
-        listening.wait_for("responds again; no event was missed")
+        listener.wait_for("Retrying in 1 s: no response from")
+        tunnel.open()
+        listener.wait_for("responds again; no event was missed")
         assert b"meanwhile@example.test" in receiver.wait(1, 20)[0].body
 
 
@@ -222,8 +222,8 @@ def _types(got: list[Got]) -> set[str]:
     return {one.body.decode().split('"type":"')[1].split('"')[0] for one in got}
 
 
-class Way:
-    """A port that leads to the service, and can be closed for a while."""
+class Tunnel:
+    """A port that forwards to the service and can be closed temporarily."""
 
     def __init__(self, service_port: int) -> None:
         self._service_port = service_port
@@ -234,7 +234,7 @@ class Way:
     def url(self) -> str:
         return f"http://127.0.0.1:{self._port}"
 
-    def __enter__(self) -> "Way":
+    def __enter__(self) -> "Tunnel":
         self.open()
         return self
 
@@ -242,17 +242,17 @@ class Way:
         self.close()
 
     def open(self) -> None:
-        server = _Relay(("127.0.0.1", self._port), _Passing)
+        server = _TunnelServer(("127.0.0.1", self._port), _TunnelHandler)
         server.service_port = self._service_port
         self._stack.callback(server.end)
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
 
     def close(self) -> None:
-        """Break what there is, and refuse what comes."""
+        """Close open connections and refuse new ones."""
         self._stack.close()
 
 
-class _Relay(socketserver.ThreadingTCPServer):
+class _TunnelServer(socketserver.ThreadingTCPServer):
     allow_reuse_address = True
     daemon_threads = True
     block_on_close = False
@@ -275,8 +275,8 @@ class _Relay(socketserver.ThreadingTCPServer):
                 one.shutdown(socket.SHUT_RDWR)
 
 
-class _Passing(socketserver.BaseRequestHandler):
-    server: _Relay
+class _TunnelHandler(socketserver.BaseRequestHandler):
+    server: _TunnelServer
 
     def handle(self) -> None:
         address = ("127.0.0.1", self.server.service_port)

@@ -30,30 +30,30 @@ def headers(secret: str = SECRET, age_s: int = 0, body: bytes = BODY) -> dict[st
     }
 
 
-def options(given: dict[str, str]) -> list[str]:
-    return [word for name, value in given.items() for word in (f"--{name[8:]}", value)]
+def options(values: dict[str, str]) -> list[str]:
+    return [word for name, value in values.items() for word in (f"--{name[8:]}", value)]
 
 
 @pytest.fixture
-def holder(empty: Terminal) -> Terminal:
-    """A shell that holds the endpoint's secret, and no installation."""
+def with_secret(empty: Terminal) -> Terminal:
+    """A shell with the endpoint's secret, without an installation."""
     return empty.with_env(SEALDESK_WEBHOOK_SECRET=SECRET)
 
 
-def test_what_sealdesk_sent_is_valid(holder: Terminal) -> None:
-    done = holder.run("webhooks", "verify", *options(headers()), stdin=BODY.decode())
+def test_a_webhook_of_sealdesk_is_valid(with_secret: Terminal) -> None:
+    done = with_secret.run("webhooks", "verify", *options(headers()), stdin=BODY.decode())
     assert (done.returncode, done.stderr) == (0, "")
     assert re.fullmatch(r"✓ valid: signed with this secret, \d+ s ago\n", done.stdout)
 
 
-def test_a_mistake_is_named_without_the_expected_signature(holder: Terminal) -> None:
-    given, body = headers(), json.dumps(json.loads(BODY))
-    done = holder.run("webhooks", "verify", *options(given), stdin=body)
+def test_a_mistake_is_named_without_the_expected_signature(with_secret: Terminal) -> None:
+    values, body = headers(), json.dumps(json.loads(BODY))
+    done = with_secret.run("webhooks", "verify", *options(values), stdin=body)
     assert done.returncode == 1
     assert done.stdout.startswith("✗ not valid (body_reserialised): the body was parsed and")
-    assert given["webhook-signature"] not in done.stdout + done.stderr
+    assert values["webhook-signature"] not in done.stdout + done.stderr
     key = webhook_signing.key_of(SECRET)
-    expected = webhook_signing.sign(key, ID, int(given["webhook-timestamp"]), body.encode())
+    expected = webhook_signing.sign(key, ID, int(values["webhook-timestamp"]), body.encode())
     assert expected not in done.stdout + done.stderr
 
 
@@ -61,33 +61,37 @@ def test_a_mistake_is_named_without_the_expected_signature(holder: Terminal) -> 
 def test_headers_and_body_can_come_from_files(
     empty: Terminal, tmp_path: Path, as_json: bool
 ) -> None:
-    given = headers()
+    values = headers()
     lines = ["POST /hooks HTTP/1.1", "Host: a.test:80"]
-    lines += [f"{name.title()}: {value}" for name, value in given.items()]
-    (tmp_path / "headers").write_text(json.dumps(given) if as_json else "\r\n".join(lines))
+    lines += [f"{name.title()}: {value}" for name, value in values.items()]
+    (tmp_path / "headers").write_text(json.dumps(values) if as_json else "\r\n".join(lines))
     (tmp_path / "body").write_bytes(BODY)
     (tmp_path / "secret").write_text(f"{SECRET}\n")
     files = [f"--{n}={tmp_path / n.split('-')[0]}" for n in ("headers-file", "body", "secret-file")]
-    told = empty.json("webhooks", "verify", *files)
-    assert told == {"valid": True, "mistake": None, "meaning": None}
+    result = empty.json("webhooks", "verify", *files)
+    assert result == {"valid": True, "mistake": None, "meaning": None}
 
 
-def test_an_old_one_is_valid_when_its_age_is_left_aside(holder: Terminal) -> None:
-    given = options(headers(age_s=7200))
-    refused = holder.run("webhooks", "verify", *given, "--json", stdin=BODY.decode())
+def test_an_old_webhook_is_valid_with_any_age(with_secret: Terminal) -> None:
+    values = options(headers(age_s=7200))
+    refused = with_secret.run("webhooks", "verify", *values, "--json", stdin=BODY.decode())
     assert refused.returncode == 1
     assert json.loads(refused.stdout)["mistake"] == "timestamp_too_old"
-    assert "valid" in holder.out("webhooks", "verify", *given, "--any-age", stdin=BODY.decode())
+    assert "valid" in with_secret.out(
+        "webhooks", "verify", *values, "--any-age", stdin=BODY.decode()
+    )
 
 
-def test_what_is_missing_is_said(empty: Terminal, holder: Terminal, tmp_path: Path) -> None:
-    assert "give --headers-file" in holder.refused("webhooks", "verify")
+def test_missing_values_are_named(empty: Terminal, with_secret: Terminal, tmp_path: Path) -> None:
+    assert "give --headers-file" in with_secret.refused("webhooks", "verify")
     assert "set SEALDESK_WEBHOOK_SECRET" in empty.refused("webhooks", "verify", "--id", "x")
     file = str(tmp_path / "nothing")
-    assert "nothing: No such file" in holder.refused("webhooks", "verify", "--headers-file", file)
+    assert "nothing: No such file" in with_secret.refused(
+        "webhooks", "verify", "--headers-file", file
+    )
 
 
-def test_the_secret_is_asked_for_without_showing_it(empty: Terminal, tmp_path: Path) -> None:
+def test_the_secret_prompt_does_not_echo(empty: Terminal, tmp_path: Path) -> None:
     body = tmp_path / "body"
     body.write_bytes(BODY)
     arguments = ["webhooks", "verify", *options(headers()), "--body", str(body)]
@@ -109,11 +113,11 @@ def test_the_secret_is_asked_for_without_showing_it(empty: Terminal, tmp_path: P
     assert SECRET not in shown
 
 
-def test_every_mistake_has_a_meaning_and_stands_in_the_guide() -> None:
+def test_every_mistake_has_a_meaning_in_the_guide() -> None:
     guide = Path("docs/api/webhooks-verifying.md").read_text()
     assert set(MEANINGS) == set(get_args(Mistake))
-    told = dict(re.findall(r"^\| `([a-z_0-9]+)` \| (.+) \|$", guide, re.M))
-    assert told == MEANINGS
+    result = dict(re.findall(r"^\| `([a-z_0-9]+)` \| (.+) \|$", guide, re.M))
+    assert result == MEANINGS
 
 
 def _read_until(terminal: int, text: str) -> str:

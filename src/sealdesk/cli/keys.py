@@ -30,7 +30,7 @@ ListSealed = Callable[[Tx, str, str, int], Awaitable[Sequence[str]]]
 cli = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Create, list, revoke and rotate API keys; reseal secrets under a new master key.",
+    help="Create, list, revoke and rotate API keys.",
 )
 TenantId = Annotated[str, typer.Option("--tenant", metavar="ID", help="The tenant of the key.")]
 KeyId = Annotated[
@@ -155,9 +155,10 @@ def rotate(key_id: KeyId, json: JsonOption = False) -> None:
 
 @cli.command(epilog="Set SEALDESK_MASTER_KEY=NEW,OLD; restart; reseal; then set it to NEW alone.")
 def reseal() -> None:
-    """Seal every secret under the first master key, so that the other master keys can be removed.
+    """Seal every secret under the first master key.
 
-    Covers the secrets of API keys and of webhook endpoints.
+    Covers the secrets of API keys and of webhook endpoints. Afterwards the other master keys can be
+    removed.
     """
     # rich.progress takes 23 ms to import, which no other command of this module needs.
     from rich.progress import track
@@ -170,9 +171,7 @@ def reseal() -> None:
         ]
         rows = track(sealed, "Sealing", transient=True, disable=not sys.stdout.isatty())
         resealed = sum(installation.write(_reseal(installation, *row), row[1]) for row in rows)
-    print(
-        f"Resealed {resealed} of {len(sealed)} secrets; the others were under the first master key."
-    )
+    print(f"Resealed {resealed} of {len(sealed)} secrets; the others already were.")
 
 
 class _SecretOwner(NamedTuple):

@@ -9,10 +9,10 @@ from sealdesk.settings import Settings, from_env, make_private_dir
 
 
 def migrate() -> None:
-    """Bring the database to the newest schema; create it if there is none.
+    """Bring the database to the newest schema.
 
-    On SQLite, `serve` and every other command migrate by themselves. Run this to migrate ahead of
-    time.
+    Creates the database if there is none. On SQLite, `serve` and every other command migrate by
+    themselves. Run this to migrate ahead of time.
 
     On PostgreSQL, run it as the owner of the tables, with SEALDESK_OWNER_DATABASE_URL set. It also
     creates the roles that SEALDESK_DATABASE_URL and SEALDESK_WORKER_DATABASE_URL name, and grants

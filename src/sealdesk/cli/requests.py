@@ -111,7 +111,10 @@ def sign(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Print each part of a request's signature, without sending the request."""
+    """Print the parts of a request's signature.
+
+    Does not send the request.
+    """
     request = sign_request(method, path, data, timestamp)
     parts = {
         "timestamp": request.parts.timestamp.decode(),

@@ -12,7 +12,7 @@ MUTANTS: tuple[Mutant, ...] = (
         '    if code == "not_found":\n        return _diagnose_path(',
         '    if code == "not_found":\n        return None\n    if code == "nowhere":\n'
         "        return _diagnose_path(",
-        ("tests/cli/test_public_url.py::test_what_a_proxy_decodes_is_named",),
+        ("tests/cli/test_public_url.py::test_what_a_proxy_decodes_is_reported",),
     ),
     Mutant(
         "doctor compares decoded paths instead of their bytes",
@@ -20,7 +20,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "    if target != arrived:\n",
         '    unquote = __import__("urllib.parse").parse.unquote\n'
         "    if unquote(target) != unquote(arrived):\n",
-        ("tests/cli/test_public_url.py::test_nginx_with_a_path_of_its_own_is_found_out",),
+        ("tests/cli/test_public_url.py::test_nginx_with_a_path_in_proxy_pass_is_reported",),
     ),
     Mutant(
         "`webhooks listen` serialises events again",
@@ -35,6 +35,6 @@ MUTANTS: tuple[Mutant, ...] = (
         'page = self._read_page({"cursor": self.cursor}, wait_s',
         'page = self._read_page({"start": "latest"} if failures else {"cursor": self.cursor},'
         " wait_s",
-        (f"{_LISTEN}::test_while_the_service_is_away_nothing_is_missed",),
+        (f"{_LISTEN}::test_no_event_is_missed_while_the_service_is_unreachable",),
     ),
 )

@@ -18,7 +18,7 @@ MUTANTS: tuple[Mutant, ...] = (
         '        __import__("os")._exit(0)\n',
         (
             "tests/resilience/test_rolling.py::test_no_client_behind_a_load_balancer_notices_a_restart",
-            f"{_ENDING}::test_nobody_who_is_on_the_way_in_is_lost",
+            f"{_ENDING}::test_no_accepted_or_queued_request_is_lost",
         ),
     ),
     Mutant(

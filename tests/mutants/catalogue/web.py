@@ -61,8 +61,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "    if request.state.lifetime.is_draining:\n",
         "    if False:\n",
         (
-            f"{_ENDING}::test_readiness_turns_false_while_the_port_still_takes_requests",
-            f"{_ENDING}::test_readiness_turns_false_before_the_port_closes_without_any_notice",
+            f"{_ENDING}::test_readyz_returns_503_while_requests_are_still_accepted",
+            f"{_ENDING}::test_readyz_returns_503_before_the_port_closes_without_a_notice",
         ),
     ),
     Mutant(
@@ -70,7 +70,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "web/application.py",
         "    if request.state.lifetime.is_draining and not closes:\n",
         "    if False:\n",
-        (f"{_ENDING}::test_readiness_turns_false_while_the_port_still_takes_requests",),
+        (f"{_ENDING}::test_readyz_returns_503_while_requests_are_still_accepted",),
     ),
     Mutant(
         "styles are asked for again with every page",

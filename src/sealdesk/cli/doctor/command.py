@@ -55,8 +55,9 @@ def doctor(
     ] = "",
     json: JsonOption = False,
 ) -> None:
-    """Check settings, files, database, disk and clock; on PostgreSQL also the server and the role.
+    """Check the installation, or a proxy in front of it.
 
+    Checks settings, files, database, disk and clock; on PostgreSQL also the server and the role.
     Prints one line for each check and exits with 1 if one failed. Changes nothing without --fix
     and may be run at any time.
 
@@ -162,7 +163,8 @@ def _check_sqlite_version() -> Finding:
         "note",
         "sqlite",
         f"{sqlite3.sqlite_version}; before {'.'.join(map(str, _SAFE_SQLITE))} two processes that"
-        " checkpoint can corrupt a database. Sealdesk uses one; let no other program write to it",
+        " checkpoint can corrupt a database. Of Sealdesk only the server does; let no other program"
+        " write to the database",
     )
 
 

@@ -62,8 +62,8 @@ def verify(
 ) -> None:
     """Verify a webhook that you captured.
 
-    Prints that the webhook is valid, and then your program should accept it too; or prints the
-    mistake and exits with 1. Never prints the expected signature.
+    If the webhook is valid, your program should accept it too. If not, prints the mistake and exits
+    with 1. Never prints the expected signature.
     """
     options = {"webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature}
     headers = _read_headers(headers_file) if headers_file else {}
