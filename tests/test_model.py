@@ -119,13 +119,13 @@ class Model(RuleBasedStateMachine):
 
     @rule(email=EMAILS, name=NAMES)
     def create_customer(self, email: str, name: str | None) -> None:
-        answer = self.key.post(CUSTOMERS, {"email": email, "name": name})
+        response = self.key.post(CUSTOMERS, {"email": email, "name": name})
         owner = self.owner(email)
         if owner is None:
-            assert answer.status_code == 201
-            self.add_customer(answer.json()["data"]["id"], email, name)
+            assert response.status_code == 201
+            self.add_customer(response.json()["data"]["id"], email, name)
         else:
-            assert (answer.status_code, answer.json()["existing_id"]) == (409, owner["id"])
+            assert (response.status_code, response.json()["existing_id"]) == (409, owner["id"])
 
     def add_customer(self, customer_id: str, email: str, name: str | None) -> None:
         plain: Row = {"phone": None, "metadata": {}, "version": 1}
@@ -136,22 +136,22 @@ class Model(RuleBasedStateMachine):
     def change_customer(self, place: int, change: Row) -> None:
         place %= len(self.customers)
         before = self.customers[place]
-        answer = self.key.patch(f"{CUSTOMERS}/{before['id']}", change)
+        response = self.key.patch(f"{CUSTOMERS}/{before['id']}", change)
         owner = self.owner((before | change)["email"])
         if owner not in (None, before):
-            assert (answer.status_code, answer.json()["existing_id"]) == (409, owner["id"])
+            assert (response.status_code, response.json()["existing_id"]) == (409, owner["id"])
             return
         self.customers[place] = changed(before, change, "metadata")
-        assert answer.status_code == 200
-        assert answer.headers["etag"] == f'"{self.customers[place]["version"]}"'
+        assert response.status_code == 200
+        assert response.headers["etag"] == f'"{self.customers[place]["version"]}"'
 
     @rule(email=EMAILS, name=NAMES, fields=some(FIRST_FIELDS))
     def open_ticket(self, email: str, name: str | None, fields: Row) -> None:
         plain = {"subject": "one", "description": "d"}
         new = {**plain, **fields, "customer": {"email": email, "name": name}}
-        answer = self.key.post(TICKETS, new)
-        assert answer.status_code == 201
-        shown = answer.json()["data"]
+        response = self.key.post(TICKETS, new)
+        assert response.status_code == 201
+        shown = response.json()["data"]
         owner = self.owner(email)
         if owner is None:
             self.add_customer(shown["customer"]["id"], email, name)
@@ -184,16 +184,16 @@ class Model(RuleBasedStateMachine):
         before = self.tickets[place]
         tag = f'"{before["version"]}.{self.customers[before["customer"]]["version"]}"'
         headers = {"if_match": '"0.0"' if is_stale else tag}
-        answer = self.key.patch(f"{TICKETS}/{before['id']}", change, **headers)
+        response = self.key.patch(f"{TICKETS}/{before['id']}", change, **headers)
         if is_stale:
-            assert (answer.status_code, answer.json()["current"]) == (412, tag)
+            assert (response.status_code, response.json()["current"]) == (412, tag)
         elif before["status"] == "closed" and change.get("status", "open") not in (
             "open",
             "closed",
         ):
-            assert answer.status_code == 409
+            assert response.status_code == 409
         else:
-            assert answer.status_code == 200
+            assert response.status_code == 200
             self.tickets[place] = moved(before, changed(before, change, "custom_fields"))
 
     @precondition(lambda self: self.tickets)
@@ -201,12 +201,12 @@ class Model(RuleBasedStateMachine):
     def reply(self, place: int, new: Row) -> None:
         place %= len(self.tickets)
         before = self.tickets[place]
-        answer = self.key.post(f"{TICKETS}/{before['id']}/replies", new)
+        response = self.key.post(f"{TICKETS}/{before['id']}/replies", new)
         if before["status"] == "closed":
-            assert (answer.status_code, answer.json()["code"]) == (409, "ticket_closed")
+            assert (response.status_code, response.json()["code"]) == (409, "ticket_closed")
             return
-        assert answer.status_code == 201
-        self.replies[place].append(answer.json()["data"])
+        assert response.status_code == 201
+        self.replies[place].append(response.json()["data"])
         after = before | {"version": before["version"] + 1}
         if not new.get("is_internal"):
             after["reply_count"] += 1

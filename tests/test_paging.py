@@ -70,7 +70,7 @@ def test_no_changed_cursor_opens(listing: Listing, position: Position, data: st.
 
 # Of three lengths in a row two leave bits in the last letter that mean nothing.
 @pytest.mark.parametrize("position", [["i"], ["id"], ["ids"]])
-def test_a_cursor_has_one_spelling(position: Position) -> None:
+def test_a_cursor_has_one_encoding(position: Position) -> None:
     listing = Listing("t", TICKETS, {})
     cursor = seal_cursor(RING, listing, position)
     for letter in set(string.ascii_letters + string.digits + "-_") - {cursor[-1]}:
@@ -122,7 +122,7 @@ def meanwhile(work: Callable[[], Any]) -> Iterator[None]:
 @pytest.mark.parametrize(
     "query", ["", "status=open", "status=open,pending", "tag=a", "created_after=2020-01-01T00:00Z"]
 )
-def test_tickets_that_come_in_during_a_walk_double_and_hide_none(
+def test_tickets_created_between_pages_neither_repeat_nor_hide_others(
     key: Key, query: str, sort: str
 ) -> None:
     began = [key.ticket(tags=["a"])["id"] for _ in range(25)]
@@ -136,7 +136,7 @@ def test_tickets_that_come_in_during_a_walk_double_and_hide_none(
 
 
 @pytest.mark.parametrize("sort", ["desc", "asc"])
-def test_replies_that_come_in_during_a_walk_double_and_hide_none(key: Key, sort: str) -> None:
+def test_replies_created_between_pages_neither_repeat_nor_hide_others(key: Key, sort: str) -> None:
     path = f"{TICKETS}/{key.ticket()['id']}/replies"
 
     def write() -> str:
@@ -152,7 +152,7 @@ def test_replies_that_come_in_during_a_walk_double_and_hide_none(key: Key, sort:
 @pytest.mark.parametrize("sort_by", ["created_at", "updated_at", "priority"])
 @pytest.mark.parametrize("sort", ["desc", "asc"])
 @pytest.mark.parametrize("per_page", [1, 3])
-def test_rows_of_the_same_microsecond_are_each_seen_once(
+def test_rows_of_one_microsecond_are_each_listed_once(
     tenant: Tenant, sort_by: str, sort: str, per_page: int
 ) -> None:
     made = make(tenant, 8 * [Made({}, 1_780_000_000_000_000)])
@@ -160,7 +160,7 @@ def test_rows_of_the_same_microsecond_are_each_seen_once(
     assert [row["id"] for row in rows] == sorted(made, reverse=sort == "desc")
 
 
-def test_rows_made_while_the_clock_stands_still_are_each_seen_once(own_service: Service) -> None:
+def test_rows_created_while_the_clock_is_stopped_are_each_listed_once(own_service: Service) -> None:
     own_service.clock.stop()
     key = own_service.tenant().key()
     path = f"{TICKETS}/{key.ticket()['id']}/replies"
@@ -173,7 +173,7 @@ def test_rows_made_while_the_clock_stands_still_are_each_seen_once(own_service: 
         assert len({row["id"] for row in rows}) == len(rows) == count
 
 
-def test_a_row_that_comes_in_with_an_earlier_time_is_not_seen_twice(own_service: Service) -> None:
+def test_a_row_with_an_earlier_time_is_not_listed_twice(own_service: Service) -> None:
     """The clock is set back during a walk: the new row is new, the old ones are as they were."""
     key = own_service.tenant().key()
     began = [key.ticket()["id"] for _ in range(4)]

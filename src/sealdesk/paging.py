@@ -1,4 +1,4 @@
-"""Paging: cursors that are bound to the query that made them (interface section 4.3)."""
+"""Paging: cursors that are valid only for the query that made them (interface section 4.3)."""
 
 import base64
 import binascii
@@ -12,14 +12,14 @@ from sealdesk.errors.requests import INVALID_CURSOR, MALFORMED_CURSOR
 
 DEFAULT_PER_PAGE = 25
 MAX_PER_PAGE = 100
-# A text of ours is far shorter; the cap keeps a hostile one from being decoded at all.
-_SHAPE = re.compile(r"[A-Za-z0-9_-]{1,4096}", re.ASCII)
+# Our cursors are far shorter; longer ones are refused before they are decoded.
+_CURSOR = re.compile(r"[A-Za-z0-9_-]{1,4096}", re.ASCII)
 
 Position = list[str | int]
 
 
 class PageRequest(msgspec.Struct, frozen=True):
-    """What part of a list is asked for: how many rows, after which position."""
+    """Which page of a list: how many rows, after which position."""
 
     per_page: int
     after: Position | None
@@ -28,7 +28,7 @@ class PageRequest(msgspec.Struct, frozen=True):
 class Listing(msgspec.Struct, frozen=True):
     """Which list a cursor belongs to.
 
-    path: with the ids that it holds. query: the normalised filters and order, defaults left out.
+    path: with its ids. query: the normalised filters and order, without default values.
     """
 
     tenant_id: str
@@ -46,15 +46,17 @@ _encode = msgspec.json.Encoder().encode
 
 
 def seal_cursor(key_ring: KeyRing, listing: Listing, position: Position) -> str:
-    """The cursor that goes on after `position` in this listing."""
-    token = key_ring.seal_token(_encode(_Contents(listing.query, position)), _about(listing))
+    """The cursor of the page after `position` in this listing."""
+    token = key_ring.seal_token(
+        _encode(_Contents(listing.query, position)), _associated_data(listing)
+    )
     return base64.urlsafe_b64encode(token).rstrip(b"=").decode()
 
 
 def open_cursor(key_ring: KeyRing, listing: Listing, cursor: str) -> Position:
-    """The position that a cursor stands for. Raises Malformed when it is not of this query."""
+    """The position in a cursor. Raises BadRequest if it belongs to another query."""
     try:
-        contents = _decode(key_ring.open_token(_from_base64url(cursor), _about(listing)))
+        contents = _decode(key_ring.open_token(_from_base64url(cursor), _associated_data(listing)))
     except (UnsealError, ValueError) as error:
         raise BadRequest(MALFORMED_CURSOR, reason="malformed") from error
     changed = _changed_parameters(contents.query, listing.query)
@@ -68,13 +70,13 @@ def open_cursor(key_ring: KeyRing, listing: Listing, cursor: str) -> Position:
     return contents.position
 
 
-def _about(listing: Listing) -> bytes:
+def _associated_data(listing: Listing) -> bytes:
     return f"{listing.tenant_id} {listing.path}".encode()
 
 
 def _from_base64url(text: str) -> bytes:
-    """Raises ValueError unless the text is the one canonical form of its bytes."""
-    if _SHAPE.fullmatch(text) is None:
+    """Raises ValueError unless the text is the canonical encoding of its bytes."""
+    if _CURSOR.fullmatch(text) is None:
         raise ValueError("not base64url")
     try:
         decoded = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))

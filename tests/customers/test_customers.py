@@ -17,16 +17,16 @@ NULLABLE = ("name", "phone", "company", "external_id", "metadata")
 
 def patched(key: Key, customer: dict[str, Any], **change: Any) -> dict[str, Any]:
     """The customer after a change that is allowed."""
-    answer = key.patch(f"{CUSTOMERS}/{customer['id']}", change)
-    assert answer.status_code == 200, answer.text
-    shown: dict[str, Any] = answer.json()["data"]
+    response = key.patch(f"{CUSTOMERS}/{customer['id']}", change)
+    assert response.status_code == 200, response.text
+    shown: dict[str, Any] = response.json()["data"]
     assert key.get(f"{CUSTOMERS}/{customer['id']}").json()["data"] == shown
     return shown
 
 
-def fault(answer: httpx.Response) -> tuple[str, str]:
-    assert answer.status_code == 422, answer.text
-    (only,) = answer.json()["errors"]
+def fault(response: httpx.Response) -> tuple[str, str]:
+    assert response.status_code == 422, response.text
+    (only,) = response.json()["errors"]
     return only["pointer"], only["code"]
 
 
@@ -46,15 +46,15 @@ def test_a_customer_has_these_fields_and_defaults(key: Key) -> None:
     }
 
 
-def test_creating_answers_201_with_the_place_of_the_customer(key: Key) -> None:
-    answer = key.post(CUSTOMERS, {"email": "c@example.test"})
-    assert answer.status_code == 201
-    place = answer.headers["location"]
-    assert place == f"{CUSTOMERS}/{answer.json()['data']['id']}"
-    assert key.get(place).json() == answer.json()
+def test_creating_a_customer_returns_201_and_its_location(key: Key) -> None:
+    response = key.post(CUSTOMERS, {"email": "c@example.test"})
+    assert response.status_code == 201
+    place = response.headers["location"]
+    assert place == f"{CUSTOMERS}/{response.json()['data']['id']}"
+    assert key.get(place).json() == response.json()
 
 
-def test_everything_that_can_be_given_is_kept(key: Key) -> None:
+def test_every_writable_field_is_stored(key: Key) -> None:
     given: dict[str, Any] = {
         "email": "Zoë.Größe+tag@EXAMPLE.test",
         "name": "😀" * 255,
@@ -87,7 +87,7 @@ def test_everything_that_can_be_given_is_kept(key: Key) -> None:
         ({"metadata": {"x": "y" * 16384}}, ("/metadata", "too_large")),
     ],
 )
-def test_what_breaks_a_rule_is_named_and_not_stored(
+def test_an_invalid_field_is_named_and_nothing_is_stored(
     key: Key, fields: dict[str, Any], expected: tuple[str, str]
 ) -> None:
     assert fault(key.post(CUSTOMERS, {"email": "c@example.test", **fields})) == expected
@@ -102,7 +102,7 @@ def test_an_email_address_is_required(key: Key) -> None:
 
 
 @pytest.mark.parametrize("name", NULLABLE)
-def test_all_but_the_address_may_be_null(key: Key, name: str) -> None:
+def test_every_field_but_the_address_may_be_null(key: Key, name: str) -> None:
     empty: Any = {} if name == "metadata" else None
     full = {n: {"x": 1} if n == "metadata" else "x" for n in NULLABLE}
     assert key.customer("a@example.test", **{name: None})[name] == empty
@@ -156,18 +156,18 @@ def test_metadata_are_merged(key: Key, patch: dict[str, Any], after: dict[str, A
 
 def test_metadata_that_grow_over_16_kib_together_are_refused(key: Key) -> None:
     customer = key.customer("c@example.test", metadata={"a": "x" * 10_000})
-    answer = key.patch(f"{CUSTOMERS}/{customer['id']}", {"metadata": {"b": "x" * 10_000}})
-    assert fault(answer) == ("/metadata", "too_large")
+    response = key.patch(f"{CUSTOMERS}/{customer['id']}", {"metadata": {"b": "x" * 10_000}})
+    assert fault(response) == ("/metadata", "too_large")
     assert key.walk(CUSTOMERS) == [customer]
 
 
 @pytest.mark.parametrize("strictness", [{}, STRICT])
-def test_what_was_read_can_be_edited_and_sent_back(key: Key, strictness: dict[str, str]) -> None:
+def test_a_customer_can_be_read_edited_and_sent_back(key: Key, strictness: dict[str, str]) -> None:
     customer = key.customer("c@example.test", metadata={"x": 1})
-    answer = key.patch(f"{CUSTOMERS}/{customer['id']}", customer | {"name": "M"}, **strictness)
-    assert answer.status_code == 200
-    assert "x-warnings" not in answer.headers
-    assert answer.json()["data"]["name"] == "M"
+    response = key.patch(f"{CUSTOMERS}/{customer['id']}", customer | {"name": "M"}, **strictness)
+    assert response.status_code == 200
+    assert "x-warnings" not in response.headers
+    assert response.json()["data"]["name"] == "M"
     copy = customer | {"email": "copy@example.test"}
     assert key.post(CUSTOMERS, copy, **strictness).status_code == 201
 
@@ -184,12 +184,12 @@ SAME = [
 def test_a_taken_address_is_409_with_the_id_of_its_owner(key: Key, known: str, sent: str) -> None:
     owner = key.customer(known)
     other = key.customer("other@example.test")
-    for answer in (
+    for response in (
         key.post(CUSTOMERS, {"email": sent}),
         key.patch(f"{CUSTOMERS}/{other['id']}", {"email": sent, "name": "x"}),
     ):
-        problem = answer.json()
-        assert (answer.status_code, problem["code"]) == (409, "customer_email_taken")
+        problem = response.json()
+        assert (response.status_code, problem["code"]) == (409, "customer_email_taken")
         assert problem["existing_id"] == owner["id"]
     assert key.walk(CUSTOMERS) == [other, owner]
 
@@ -201,7 +201,7 @@ def test_an_address_is_shown_as_it_was_given_and_its_case_may_change(key: Key) -
     assert (after["email"], after["version"]) == ("maria@example.TEST", 2)
 
 
-def test_an_address_that_was_given_up_is_free_again(key: Key) -> None:
+def test_a_former_address_can_be_used_again(key: Key) -> None:
     customer = key.customer("old@example.test")
     patched(key, customer, email="new@example.test")
     assert key.customer("OLD@example.test")["id"] != customer["id"]
@@ -215,10 +215,10 @@ def test_an_address_belongs_to_one_customer_of_each_tenant(key: Key, service: Se
 
 def test_of_two_creates_of_one_address_at_once_one_wins(key: Key) -> None:
     with ThreadPoolExecutor(2) as pool:
-        answers = list(
+        responses = list(
             pool.map(lambda email: key.post(CUSTOMERS, {"email": email}), ["C@x.test", "c@x.test"])
         )
-    won, lost = sorted(answers, key=lambda answer: answer.status_code)
+    won, lost = sorted(responses, key=lambda response: response.status_code)
     assert (won.status_code, lost.status_code) == (201, 409)
     assert lost.json()["existing_id"] == won.json()["data"]["id"]
     assert key.walk(CUSTOMERS) == [won.json()["data"]]
@@ -231,12 +231,12 @@ def test_external_ids_need_not_be_unique(key: Key) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "PATCH"])
-def test_a_customer_that_is_not_there_is_404(key: Key, service: Service, method: str) -> None:
+def test_an_unknown_customer_is_404(key: Key, service: Service, method: str) -> None:
     foreign = service.tenant().key().customer("c@example.test")["id"]
     body = {"name": "x"} if method == "PATCH" else None
     for customer_id in (foreign, "00000000-0000-7000-8000-000000000000", "5"):
-        answer = key.call(method, f"{CUSTOMERS}/{customer_id}", body)
-        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+        response = key.call(method, f"{CUSTOMERS}/{customer_id}", body)
+        assert (response.status_code, response.json()["code"]) == (404, "not_found")
 
 
 def test_a_tickets_customer_is_a_customer_like_any_other(key: Key) -> None:

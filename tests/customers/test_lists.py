@@ -48,11 +48,11 @@ def test_filters_are_joined_by_and_in_both_orders(
 @pytest.mark.parametrize(
     "query", ["email=nobody@example.test", "external_id=X", "updated_after=2999-01-01T00:00:00Z"]
 )
-def test_a_filter_that_fits_nobody_finds_nothing(
+def test_a_filter_without_matches_finds_nothing(
     shelf: tuple[Key, list[dict[str, Any]]], query: str
 ) -> None:
-    answer = shelf[0].get(f"{CUSTOMERS}?{query}")
-    assert (answer.status_code, answer.json()["data"]) == (200, [])
+    response = shelf[0].get(f"{CUSTOMERS}?{query}")
+    assert (response.status_code, response.json()["data"]) == (200, [])
 
 
 def test_customers_of_another_tenant_are_not_listed(
@@ -66,5 +66,5 @@ def test_customers_of_another_tenant_are_not_listed(
     "query", ["sort_by=updated_at", "sort=up", "email=", "external_id=", "updated_after=x"]
 )
 def test_values_outside_the_set_are_refused(key: Key, query: str) -> None:
-    answer = key.get(f"{CUSTOMERS}?{query}")
-    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_parameter")
+    response = key.get(f"{CUSTOMERS}?{query}")
+    assert (response.status_code, response.json()["code"]) == (400, "invalid_parameter")

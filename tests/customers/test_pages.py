@@ -1,4 +1,4 @@
-"""Customers as a person looks them up and mends what is known of them."""
+"""The pages of customers: search and edit."""
 
 import re
 from typing import Any
@@ -48,7 +48,7 @@ def _now(key: Key, at: str) -> dict[str, Any]:
     return dict(key.get(f"/api/v1/external{at}").json()["data"])
 
 
-def test_a_desk_without_customers_says_where_they_come_from(visitor: Visitor) -> None:
+def test_an_empty_list_says_how_customers_are_added(visitor: Visitor) -> None:
     page = visitor.get(HOME)
     assert "No customers yet" in page.text
     assert_page_is_secure(page)
@@ -66,7 +66,7 @@ def _add(tenant: Tenant, count: int) -> list[str]:
     return tenant.service.write(work)
 
 
-def test_the_list_is_turned_page_by_page(visitor: Visitor, tenant: Tenant) -> None:
+def test_the_list_has_pages(visitor: Visitor, tenant: Tenant) -> None:
     made = _add(tenant, 103)
     seen, paths = [], [HOME]
     while paths[-1]:
@@ -105,7 +105,7 @@ def test_parts_of_words_find_customers(visitor: Visitor, tenant: Tenant, key: Ke
         assert [link for link in page.links if len(link) == len(at)] == found, q
 
 
-def test_what_was_found_is_turned_page_by_page(visitor: Visitor, tenant: Tenant) -> None:
+def test_search_results_have_pages(visitor: Visitor, tenant: Tenant) -> None:
     made = _add(tenant, 120)
     wait_until_customers(tenant, "c119", made[-1])  # the newest one comes last
     page = visitor.get(f"{HOME}?q=1%40ex+test")  # c1, c11, c21, … c111
@@ -116,7 +116,7 @@ def test_what_was_found_is_turned_page_by_page(visitor: Visitor, tenant: Tenant)
     assert f"{HOME}/{made[69]}" in visitor.get(older).links
 
 
-def test_parts_of_words_are_looked_for_among_the_newest_and_among_all_until_there_is_an_index(
+def test_parts_of_words_are_searched_in_the_newest_customers_or_in_all_without_an_index(
     visitor: Visitor, tenant: Tenant, at: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (newer,) = _add(tenant, 1)
@@ -133,7 +133,7 @@ def test_parts_of_words_are_looked_for_among_the_newest_and_among_all_until_ther
     assert f"{HOME}/{newer}" in page.links and at in page.links
 
 
-def test_looking_for_too_long_is_said_in_words(
+def test_a_slow_search_says_what_to_do(
     visitor: Visitor, at: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def cut_off(*_: Any) -> None:
@@ -145,7 +145,7 @@ def test_looking_for_too_long_is_said_in_words(
     assert "Enter the whole e-mail address" in page.text
 
 
-def test_a_customer_is_shown_with_what_is_known(visitor: Visitor, key: Key, at: str) -> None:
+def test_a_customers_page_shows_every_field(visitor: Visitor, key: Key, at: str) -> None:
     page = visitor.get(at)
     assert_page_is_secure(page)
     for text in (
@@ -172,7 +172,7 @@ def test_a_customer_is_shown_with_what_is_known(visitor: Visitor, key: Key, at: 
     assert shown == tickets[::-1]
 
 
-def test_an_edit_changes_what_is_known(visitor: Visitor, key: Key, at: str) -> None:
+def test_an_edit_changes_the_customer(visitor: Visitor, key: Key, at: str) -> None:
     form = visitor.get(f"{at}/edit").form(f"{at}/edit")
     visitor.submit(form, name=" Maria Lima ", phone="", email="maria.lima@example.test")
     assert visitor.at == at
@@ -189,7 +189,7 @@ def test_an_edit_changes_what_is_known(visitor: Visitor, key: Key, at: str) -> N
     ("field", "value"),
     [("email", "no address"), ("email", ""), ("name", "n" * 256), ("phone", "1" * 65)],
 )
-def test_a_refused_edit_keeps_what_was_typed(
+def test_a_refused_edit_keeps_the_typed_values(
     visitor: Visitor, key: Key, at: str, field: str, value: str
 ) -> None:
     form = visitor.get(f"{at}/edit").form(f"{at}/edit")
@@ -201,7 +201,7 @@ def test_a_refused_edit_keeps_what_was_typed(
     assert _now(key, at)["version"] == 1
 
 
-def test_an_address_of_another_customer_is_refused_with_the_way_there(
+def test_the_address_of_another_customer_is_refused_with_a_link_to_them(
     visitor: Visitor, key: Key, at: str
 ) -> None:
     other = key.customer("other@example.test")
@@ -212,7 +212,7 @@ def test_an_address_of_another_customer_is_refused_with_the_way_there(
     assert page.form(f"{at}/edit").value("email") == "OTHER@example.test"
 
 
-def test_who_saves_what_others_changed_sees_what_they_changed(
+def test_saving_an_outdated_form_shows_the_changes_of_others(
     visitor: Visitor, key: Key, at: str
 ) -> None:
     form = visitor.get(f"{at}/edit").form(f"{at}/edit")
@@ -230,7 +230,7 @@ def test_who_saves_what_others_changed_sees_what_they_changed(
 
 
 @pytest.mark.parametrize("behind", ["", "/edit"])
-def test_a_customer_of_nobody_or_of_others_is_not_there(
+def test_an_unknown_or_foreign_customer_is_not_found(
     visitor: Visitor, service: Service, at: str, behind: str
 ) -> None:
     key = service.tenant().key()

@@ -1,4 +1,4 @@
-"""What lists of customers, keys, refusals and people cost: one index leads to their page."""
+"""The query plans of lists of customers, keys, refusals and users: one index serves each."""
 
 from collections.abc import Callable
 from functools import partial

@@ -54,12 +54,12 @@ NOT_WELL_FORMED = [
 
 
 @pytest.mark.parametrize("address", WELL_FORMED)
-def test_these_are_addresses(address: str) -> None:
+def test_valid_addresses_are_accepted(address: str) -> None:
     assert emails.find_fault(address) is None
 
 
 @pytest.mark.parametrize("address", NOT_WELL_FORMED)
-def test_these_are_none_and_the_answer_says_why(address: str) -> None:
+def test_invalid_addresses_are_refused_with_a_reason(address: str) -> None:
     fault = emails.find_fault(address)
     assert fault is not None
     said = fault.detail
@@ -80,7 +80,7 @@ ADDRESS = st.builds(
 
 @settings(max_examples=200)
 @given(address=NEARLY | ADDRESS)
-def test_the_short_way_takes_nothing_that_the_library_refuses(address: str) -> None:
+def test_the_fast_pattern_accepts_only_what_the_library_accepts(address: str) -> None:
     if emails.find_fault(address) is None:
         validate_email(address, check_deliverability=False, test_environment=True)
     else:
@@ -96,5 +96,5 @@ def test_identity_is_nfc_and_lower_case(address: str) -> None:
 
 
 @given(address=st.text(string.ascii_letters + "@.éÉ"))
-def test_case_makes_no_difference(address: str) -> None:
+def test_addresses_are_compared_without_case(address: str) -> None:
     assert emails.identity(address.upper()) == emails.identity(address.lower())

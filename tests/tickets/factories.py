@@ -1,4 +1,4 @@
-"""Tickets made many at once, at chosen times, by the real actions."""
+"""Creates many tickets at chosen times with the real actions."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""Whom a ticket can be assigned to (decisions 7)."""
+"""Who can be assigned to a ticket (decisions 7)."""
 
 from collections.abc import Callable
 
@@ -38,17 +38,17 @@ def test_a_ticket_is_assigned_to_active_users_of_the_tenant_only(
     ticket = key.ticket()
     new = {"subject": "s", "description": "d", "customer": {"email": "c@example.test"}}
     named = {"assignee_id": unknown(tenant)}
-    for answer in (
+    for response in (
         key.post(TICKETS, new | named),
         key.patch(f"{TICKETS}/{ticket['id']}", {"subject": "Other"} | named),
     ):
-        assert answer.status_code == 422
-        (fault,) = answer.json()["errors"]
+        assert response.status_code == 422
+        (fault,) = response.json()["errors"]
         assert (fault["pointer"], fault["code"]) == ("/assignee_id", "unknown_assignee")
     assert key.walk(TICKETS) == [ticket]
 
 
-def test_everybody_whom_agents_lists_can_be_assigned(key: Key, tenant: Tenant) -> None:
+def test_every_listed_agent_can_be_assigned(key: Key, tenant: Tenant) -> None:
     tenant.user("agent")
     agents = key.walk("/api/v1/external/agents")
     assert len(agents) == 2
@@ -56,9 +56,9 @@ def test_everybody_whom_agents_lists_can_be_assigned(key: Key, tenant: Tenant) -
         assert key.ticket(assignee_id=agent["id"])["assignee_id"] == agent["id"]
 
 
-def test_an_assignee_who_left_stays_until_another_is_named(key: Key, tenant: Tenant) -> None:
+def test_a_deactivated_assignee_stays_until_another_is_set(key: Key, tenant: Tenant) -> None:
     agent = tenant.user("agent")
     ticket = key.ticket(assignee_id=agent)
     tenant.deactivate(agent)
-    answer = key.patch(f"{TICKETS}/{ticket['id']}", {"subject": "Other", "assignee_id": agent})
-    assert (answer.status_code, answer.json()["data"]["assignee_id"]) == (200, agent)
+    response = key.patch(f"{TICKETS}/{ticket['id']}", {"subject": "Other", "assignee_id": agent})
+    assert (response.status_code, response.json()["data"]["assignee_id"]) == (200, agent)

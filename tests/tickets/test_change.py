@@ -1,4 +1,4 @@
-"""Changing tickets: JSON Merge Patch and the table of moves (decisions 7)."""
+"""Changing tickets: JSON Merge Patch and the transitions of the status (decisions 7)."""
 
 from typing import Any
 
@@ -14,9 +14,9 @@ STRICT = {"prefer": "handling=strict"}
 
 def patched(key: Key, ticket: dict[str, Any], **change: Any) -> dict[str, Any]:
     """The ticket after a change that is allowed."""
-    answer = key.patch(f"{TICKETS}/{ticket['id']}", change)
-    assert answer.status_code == 200, answer.text
-    shown: dict[str, Any] = answer.json()["data"]
+    response = key.patch(f"{TICKETS}/{ticket['id']}", change)
+    assert response.status_code == 200, response.text
+    shown: dict[str, Any] = response.json()["data"]
     assert key.get(f"{TICKETS}/{ticket['id']}").json()["data"] == shown
     return shown
 
@@ -76,9 +76,9 @@ def test_null_clears_what_is_nullable(key: Key, tenant: Tenant, name: str, empty
 @pytest.mark.parametrize("name", ["subject", "description", "status", "priority"])
 def test_null_for_the_rest_is_a_fault(key: Key, name: str) -> None:
     ticket = key.ticket()
-    answer = key.patch(f"{TICKETS}/{ticket['id']}", {name: None})
-    (fault,) = answer.json()["errors"]
-    assert (answer.status_code, fault["pointer"], fault["code"]) == (
+    response = key.patch(f"{TICKETS}/{ticket['id']}", {name: None})
+    (fault,) = response.json()["errors"]
+    assert (response.status_code, fault["pointer"], fault["code"]) == (
         422,
         f"/{name}",
         "null_not_allowed",
@@ -104,9 +104,9 @@ def test_a_change_keeps_the_rules_of_a_new_ticket(
     key: Key, change: dict[str, Any], fault: tuple[str, str]
 ) -> None:
     ticket = key.ticket()
-    answer = key.patch(f"{TICKETS}/{ticket['id']}", change)
-    assert answer.status_code == 422
-    assert [(f["pointer"], f["code"]) for f in answer.json()["errors"]] == [fault]
+    response = key.patch(f"{TICKETS}/{ticket['id']}", change)
+    assert response.status_code == 422
+    assert [(f["pointer"], f["code"]) for f in response.json()["errors"]] == [fault]
     assert key.walk(TICKETS) == [ticket]
 
 
@@ -130,12 +130,12 @@ def test_a_change_that_changes_nothing_leaves_version_and_time(
 
 
 @pytest.mark.parametrize("strictness", [{}, STRICT])
-def test_what_was_read_can_be_edited_and_sent_back(key: Key, strictness: dict[str, str]) -> None:
+def test_a_customer_can_be_read_edited_and_sent_back(key: Key, strictness: dict[str, str]) -> None:
     ticket = patched(key, key.ticket(tags=["a"], custom_fields={"x": {"y": 1}}), status="resolved")
-    answer = key.patch(f"{TICKETS}/{ticket['id']}", ticket | {"subject": "Other"}, **strictness)
-    assert answer.status_code == 200
-    assert "x-warnings" not in answer.headers
-    after = answer.json()["data"]
+    response = key.patch(f"{TICKETS}/{ticket['id']}", ticket | {"subject": "Other"}, **strictness)
+    assert response.status_code == 200
+    assert "x-warnings" not in response.headers
+    after = response.json()["data"]
     changed = {"subject": "Other", "version": 3, "updated_at": after["updated_at"]}
     assert after == ticket | changed
 
@@ -149,8 +149,8 @@ def test_read_only_fields_are_ignored_whatever_they_hold(
         "id": 5, "number": "x", "source": None, "reply_count": -1, "version": {}, "customer": [],
         "created_at": 1, "updated_at": 1, "first_response_at": 1, "resolved_at": 1, "closed_at": 1,
     }  # fmt: skip
-    answer = key.patch(f"{TICKETS}/{ticket['id']}", read_only, **strictness)
-    assert (answer.status_code, answer.json()["data"]) == (200, ticket)
+    response = key.patch(f"{TICKETS}/{ticket['id']}", read_only, **strictness)
+    assert (response.status_code, response.json()["data"]) == (200, ticket)
 
 
 def test_tags_are_replaced_as_a_whole(key: Key) -> None:
@@ -187,9 +187,9 @@ def test_custom_fields_are_merged(
 
 def test_custom_fields_that_grow_over_16_kib_together_are_refused(key: Key) -> None:
     ticket = key.ticket(custom_fields={"a": "x" * 10_000})
-    answer = key.patch(f"{TICKETS}/{ticket['id']}", {"custom_fields": {"b": "x" * 10_000}})
-    assert answer.status_code == 422
-    (fault,) = answer.json()["errors"]
+    response = key.patch(f"{TICKETS}/{ticket['id']}", {"custom_fields": {"b": "x" * 10_000}})
+    assert response.status_code == 422
+    (fault,) = response.json()["errors"]
     assert (fault["pointer"], fault["code"]) == ("/custom_fields", "too_large")
     assert key.walk(TICKETS) == [ticket]
 
@@ -203,14 +203,14 @@ def test_from_closed_only_to_open_and_otherwise_from_any_to_any(
     key: Key, before: str, after: str
 ) -> None:
     ticket = in_status(key, before)
-    answer = key.patch(f"{TICKETS}/{ticket['id']}", {"status": after})
+    response = key.patch(f"{TICKETS}/{ticket['id']}", {"status": after})
     if before == after:
-        assert (answer.status_code, answer.json()["data"]) == (200, ticket)
+        assert (response.status_code, response.json()["data"]) == (200, ticket)
     elif (before, after) in ALLOWED:
-        assert (answer.status_code, answer.json()["data"]["status"]) == (200, after)
+        assert (response.status_code, response.json()["data"]["status"]) == (200, after)
     else:
-        problem = answer.json()
-        assert (answer.status_code, problem["code"]) == (409, "invalid_transition")
+        problem = response.json()
+        assert (response.status_code, problem["code"]) == (409, "invalid_transition")
         assert problem["allowed"] == ["open"]
         assert key.walk(TICKETS) == [ticket]
 
@@ -256,8 +256,8 @@ def test_the_other_fields_of_a_closed_ticket_may_change(key: Key) -> None:
 
 def test_a_refused_move_undoes_the_whole_change(key: Key) -> None:
     ticket = in_status(key, "closed")
-    answer = key.patch(f"{TICKETS}/{ticket['id']}", {"subject": "Other", "status": "pending"})
-    assert answer.status_code == 409
+    response = key.patch(f"{TICKETS}/{ticket['id']}", {"subject": "Other", "status": "pending"})
+    assert response.status_code == 409
     assert key.walk(TICKETS) == [ticket]
 
 
@@ -278,5 +278,5 @@ def test_a_ticket_that_is_not_there_is_404(key: Key, service: Service, method: s
     foreign = service.tenant().key().ticket()["id"]
     body = {"subject": "x"} if method == "PATCH" else None
     for ticket_id in (foreign, "00000000-0000-7000-8000-000000000000", "5", foreign.upper()):
-        answer = key.call(method, f"{TICKETS}/{ticket_id}", body)
-        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+        response = key.call(method, f"{TICKETS}/{ticket_id}", body)
+        assert (response.status_code, response.json()["code"]) == (404, "not_found")

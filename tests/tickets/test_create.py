@@ -16,10 +16,10 @@ CUSTOMERS = "/api/v1/external/customers"
 def faults(key: Key, **fields: Any) -> set[tuple[str, str]]:
     """(pointer, code) of what is wrong with a new ticket."""
     sent = {"subject": "s", "description": "d", "customer": {"email": "c@example.test"}, **fields}
-    answer = key.post(TICKETS, sent)
-    assert answer.status_code == 422, answer.text
+    response = key.post(TICKETS, sent)
+    assert response.status_code == 422, response.text
     assert key.walk(TICKETS) == []
-    return {(fault["pointer"], fault["code"]) for fault in answer.json()["errors"]}
+    return {(fault["pointer"], fault["code"]) for fault in response.json()["errors"]}
 
 
 def test_a_ticket_has_these_fields_and_defaults(key: Key) -> None:
@@ -48,7 +48,7 @@ def test_a_ticket_has_these_fields_and_defaults(key: Key) -> None:
     }
 
 
-def test_everything_that_can_be_given_is_kept(key: Key, tenant: Tenant) -> None:
+def test_every_writable_field_is_stored(key: Key, tenant: Tenant) -> None:
     given = {
         "subject": "Größe 😀",
         "description": "Line\nbreak",
@@ -66,9 +66,9 @@ def test_everything_that_can_be_given_is_kept(key: Key, tenant: Tenant) -> None:
 
 def test_creating_answers_201_with_the_place_of_the_ticket(key: Key) -> None:
     new = {"subject": "s", "description": "d", "customer": {"email": "c@example.test"}}
-    answer = key.post(TICKETS, new)
-    assert answer.status_code == 201
-    assert answer.headers["location"] == f"{TICKETS}/{answer.json()['data']['id']}"
+    response = key.post(TICKETS, new)
+    assert response.status_code == 201
+    assert response.headers["location"] == f"{TICKETS}/{response.json()['data']['id']}"
 
 
 def test_the_id_carries_the_time_of_creation_to_the_microsecond(key: Key) -> None:
@@ -133,7 +133,7 @@ def test_the_longest_texts_are_kept(key: Key, letter: str) -> None:
         ({"external_id": 7731}, ("/external_id", "invalid_type")),
     ],
 )  # fmt: skip
-def test_what_breaks_a_rule_is_named_and_not_stored(
+def test_an_invalid_field_is_named_and_nothing_is_stored(
     key: Key, fields: dict[str, Any], fault: tuple[str, str]
 ) -> None:
     assert faults(key, **fields) == {fault}
@@ -170,10 +170,10 @@ def test_read_only_fields_are_ignored_without_a_warning(
     }  # fmt: skip
     customer = {"id": "x", "email": "c@example.test"}
     sent = {"subject": "s", "description": "d", "customer": customer, **read_only}
-    answer = key.post(TICKETS, sent, **strictness)
-    assert answer.status_code == 201
-    assert "x-warnings" not in answer.headers
-    ticket = answer.json()["data"]
+    response = key.post(TICKETS, sent, **strictness)
+    assert response.status_code == 201
+    assert "x-warnings" not in response.headers
+    ticket = response.json()["data"]
     assert all(ticket[name] != value for name, value in read_only.items())
 
 

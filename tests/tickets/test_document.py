@@ -1,4 +1,4 @@
-"""The ready JSON beside a ticket's columns: never anything but what the columns say."""
+"""The ready document of a ticket always agrees with its columns."""
 
 from typing import Any
 
@@ -64,7 +64,7 @@ REPLIES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("new", NEW)
-def test_after_every_write_it_is_what_the_columns_say(
+def test_the_ready_document_agrees_with_the_columns_after_every_write(
     key: Key, tenant: Tenant, new: dict[str, Any]
 ) -> None:
     ticket = key.ticket(**new)
@@ -87,7 +87,7 @@ def test_after_every_write_it_is_what_the_columns_say(
         assert key.walk(TICKETS) == [shown]
 
 
-def test_a_name_that_a_new_ticket_fills_in_reaches_the_older_ones(key: Key, tenant: Tenant) -> None:
+def test_a_name_from_a_new_ticket_is_shown_in_older_tickets(key: Key, tenant: Tenant) -> None:
     older = key.ticket(customer={"email": "c@example.test"})
     key.ticket(customer={"email": "c@example.test", "name": "Maria"})
     assert key.get(f"{TICKETS}/{older['id']}").json()["data"]["customer"]["name"] == "Maria"

@@ -1,4 +1,4 @@
-"""The fields of a ticket: declared in its structs, and nowhere else."""
+"""The fields of a ticket are declared in its structs and nowhere else."""
 
 import ast
 import inspect

@@ -1,4 +1,4 @@
-"""What was changed of a ticket, when, by whom, from what and to what."""
+"""The history of a ticket: who changed which field, and when."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def shop(tenant: Tenant) -> Key:
     return tenant.key(name="Shop")
 
 
-def test_a_change_is_kept_with_who_did_it(service: Service, shop: Key) -> None:
+def test_the_history_records_a_change_with_its_actor(service: Service, shop: Key) -> None:
     ticket = shop.ticket(tags=["a"])
     shop.patch(f"{TICKETS}/{ticket['id']}", {"status": "pending", "tags": ["a", "b"]})
     shop.patch(f"{TICKETS}/{ticket['id']}", {"subject": "Other"})
@@ -36,7 +36,7 @@ def test_a_change_is_kept_with_who_did_it(service: Service, shop: Key) -> None:
     ]
 
 
-def test_of_long_texts_the_beginning_is_kept(service: Service, shop: Key) -> None:
+def test_the_history_records_the_beginning_of_long_texts(service: Service, shop: Key) -> None:
     ticket = shop.ticket(description="d" * 65_536)
     long = {"description": "e" * 65_536, "custom_fields": {"a": "ü" * 400}, "subject": "s" * 255}
     assert shop.patch(f"{TICKETS}/{ticket['id']}", long).status_code == 200
@@ -48,7 +48,7 @@ def test_of_long_texts_the_beginning_is_kept(service: Service, shop: Key) -> Non
     }
 
 
-def test_what_changes_nothing_is_not_kept(service: Service, shop: Key) -> None:
+def test_the_history_records_no_change_without_a_difference(service: Service, shop: Key) -> None:
     ticket = shop.ticket()
     path = f"{TICKETS}/{ticket['id']}"
     for body in ({}, {"status": "open"}, {"subject": "A subject", "version": 7}):
@@ -59,7 +59,7 @@ def test_what_changes_nothing_is_not_kept(service: Service, shop: Key) -> None:
     assert history(service, ticket) == []
 
 
-def test_a_customer_who_reopens_a_ticket_is_seen(service: Service, shop: Key) -> None:
+def test_the_history_records_a_ticket_reopened_by_its_customer(service: Service, shop: Key) -> None:
     ticket = shop.ticket()
     path = f"{TICKETS}/{ticket['id']}"
     shop.patch(path, {"status": "resolved"})
@@ -76,7 +76,7 @@ def test_history_and_change_are_stored_together_or_not_at_all(
     key = own_service.tenant().key()
     ticket = key.ticket()
     own_service.refuse_rows("ticket_changes")
-    answer = key.patch(f"{TICKETS}/{ticket['id']}", {"status": "pending"})
-    assert answer.status_code >= 500
+    response = key.patch(f"{TICKETS}/{ticket['id']}", {"status": "pending"})
+    assert response.status_code >= 500
     own_service.take_rows("ticket_changes")
     assert key.get(f"{TICKETS}/{ticket['id']}").json()["data"]["status"] == "open"

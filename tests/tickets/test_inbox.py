@@ -1,4 +1,4 @@
-"""The inbox: which tickets it shows, where its links lead, and what is told when there are more."""
+"""The inbox: its tickets, its links, and its notice of new tickets."""
 
 import html
 import re
@@ -191,7 +191,7 @@ def test_a_place_behind_no_priority_is_passed_over(visitor: Visitor, tenant: Ten
         assert ticket_ids(visitor.get(f"{INBOX}?sort=priority&before={rank}_{ids.NONE}")) == [one]
 
 
-def test_counting_stops_at_a_bound(
+def test_counting_stops_at_a_limit(
     visitor: Visitor, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lists, "MAX_COUNT", 2)
@@ -200,7 +200,7 @@ def test_counting_stops_at_a_bound(
     assert "Open 2+ Pending 2 On hold 0" in visitor.get(INBOX).text
 
 
-def test_what_takes_too_long_is_said_in_words(
+def test_a_slow_query_says_what_to_do(
     visitor: Visitor, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made(tenant, {})
@@ -240,7 +240,7 @@ def polled(page: Page) -> str:
     return address
 
 
-def test_new_tickets_are_counted_from_what_is_shown(
+def test_new_tickets_are_counted_from_the_newest_one_shown(
     visitor: Visitor, tenant: Tenant, key: Key
 ) -> None:
     key.ticket()
@@ -256,7 +256,9 @@ def test_new_tickets_are_counted_from_what_is_shown(
     assert visitor.get(polled(visitor.get(INBOX))).text == ""
 
 
-def test_new_tickets_are_those_of_the_view(visitor: Visitor, tenant: Tenant, key: Key) -> None:
+def test_new_tickets_are_counted_with_the_filters_of_the_page(
+    visitor: Visitor, tenant: Tenant, key: Key
+) -> None:
     key.ticket()
     address = polled(visitor.get(f"{INBOX}?status=all&priority=urgent&sort=changed"))
     key.ticket()
@@ -268,7 +270,7 @@ def test_new_tickets_are_those_of_the_view(visitor: Visitor, tenant: Tenant, key
     assert visitor.get(f"{INBOX}/arrived?since=nonsense").text == ""
 
 
-def test_a_ticket_that_was_under_way_while_nothing_was_shown_is_new(
+def test_a_ticket_committed_after_an_empty_page_was_shown_is_new(
     visitor: Visitor, tenant: Tenant
 ) -> None:
     made(tenant, {})
@@ -278,7 +280,7 @@ def test_a_ticket_that_was_under_way_while_nothing_was_shown_is_new(
     assert visitor.get(address).text == "1 new ticket. Show it."
 
 
-def test_many_new_tickets_are_counted_to_a_bound(visitor: Visitor, tenant: Tenant) -> None:
+def test_new_tickets_are_counted_up_to_a_limit(visitor: Visitor, tenant: Tenant) -> None:
     address = polled(visitor.get(INBOX)).replace("status=all&", "")
     made(tenant, *[{}] * 26)
     assert "first ticket has arrived" in visitor.get(address).text
@@ -300,12 +302,12 @@ def test_an_empty_desk_shows_the_first_steps_until_the_first_ticket(
     for name, value in (("KEY", key.api_key), ("SECRET", key.api_secret)):
         command = command.replace(f"SEALDESK_API_{name}='…'", f"SEALDESK_API_{name}='{value}'")
     subprocess.run(["sh", "-eu", "-c", command], check=True, capture_output=True, timeout=60)
-    answer = visitor.get(polled(page))
-    assert answer.text == "Your first ticket has arrived. Show it."
-    assert "Hello #1 Ann Assigned to nobody" in visitor.get(answer.links[0]).text
+    response = visitor.get(polled(page))
+    assert response.text == "Your first ticket has arrived. Show it."
+    assert "Hello #1 Ann Assigned to nobody" in visitor.get(response.links[0]).text
 
 
-def test_an_agent_is_told_who_makes_keys(service: Service, tenant: Tenant) -> None:
+def test_an_agent_reads_who_can_create_keys(service: Service, tenant: Tenant) -> None:
     tenant.user("agent", email := f"agent.{tenant.id}@example.test")
     visitor = Visitor(service)
     page = visitor.log_in(email)

@@ -1,4 +1,4 @@
-"""Changing many tickets at once: what is announced, what is done, and what is not and why."""
+"""Changing several tickets at once: the preview, the changes, and the reasons of those not made."""
 
 from collections.abc import Callable
 from typing import Any
@@ -46,7 +46,7 @@ def confirm(visitor: Visitor, page: Page) -> Page:
     return visitor.submit(page.form(f"{BULK}?status=all"))
 
 
-def test_chosen_tickets_are_changed_after_one_confirmation(
+def test_selected_tickets_are_changed_after_one_confirmation(
     visitor: Visitor, tenant: Tenant, key: Key
 ) -> None:
     first, second, other = (key.ticket(subject=f"Order {n}") for n in range(3))
@@ -65,7 +65,7 @@ def test_chosen_tickets_are_changed_after_one_confirmation(
     assert now(key, other) == other
 
 
-def test_each_change_is_in_its_history_and_is_told_to_endpoints(
+def test_each_change_is_in_the_history_and_has_an_event(
     visitor: Visitor, tenant: Tenant, key: Key, service: Service
 ) -> None:
     tickets = [key.ticket(), key.ticket()]
@@ -80,7 +80,9 @@ def test_each_change_is_in_its_history_and_is_told_to_endpoints(
     assert [tuple(row) for row in rows] == [("user", '{"status":["open","resolved"]}')] * 2
 
 
-def test_what_cannot_be_changed_is_announced_with_its_reason(visitor: Visitor, key: Key) -> None:
+def test_a_preview_names_the_reason_why_a_ticket_cannot_be_changed(
+    visitor: Visitor, key: Key
+) -> None:
     free, done, so = key.ticket(), closed(key), key.ticket(status="pending")
     page = choose(visitor, free, done, so, status="pending")
     assert "Change 1 ticket?" in page.text and "2 will not be changed" in page.text
@@ -91,7 +93,7 @@ def test_what_cannot_be_changed_is_announced_with_its_reason(visitor: Visitor, k
     assert now(key, so) == so
 
 
-def test_what_changed_meanwhile_is_left_and_said(visitor: Visitor, key: Key) -> None:
+def test_a_ticket_that_changed_since_the_preview_is_not_changed(visitor: Visitor, key: Key) -> None:
     free, busy, done = key.ticket(), key.ticket(subject="Busy"), key.ticket()
     page = choose(visitor, free, busy, done, status="resolved")
     key.post(f"{TICKETS}/{busy['id']}/replies", {"body": "And another thing"})
@@ -102,7 +104,7 @@ def test_what_changed_meanwhile_is_left_and_said(visitor: Visitor, key: Key) -> 
     assert (now(key, free)["status"], now(key, busy)["status"]) == ("resolved", "open")
 
 
-def test_one_that_cannot_be_stored_does_not_hinder_the_others(
+def test_a_ticket_that_cannot_be_stored_does_not_stop_the_others(
     visitor: Visitor, key: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tickets = [key.ticket(), key.ticket(subject="Unlucky"), key.ticket()]
@@ -122,7 +124,7 @@ def test_one_that_cannot_be_stored_does_not_hinder_the_others(
     assert priorities == ["high", "medium", "high"]
 
 
-def test_another_tenants_tickets_are_not_there(visitor: Visitor, tenant: Tenant, key: Key) -> None:
+def test_tickets_of_another_tenant_do_not_exist(visitor: Visitor, tenant: Tenant, key: Key) -> None:
     mine = key.ticket()
     strange = tenant.service.tenant().key()
     theirs = strange.ticket(subject="Not yours to see")
@@ -135,7 +137,7 @@ def test_another_tenants_tickets_are_not_there(visitor: Visitor, tenant: Tenant,
     assert now(strange, theirs) == theirs
 
 
-def test_nobody_can_be_assigned_who_is_of_another_tenant(visitor: Visitor, key: Key) -> None:
+def test_a_user_of_another_tenant_cannot_be_assigned(visitor: Visitor, key: Key) -> None:
     ticket = key.ticket()
     stranger = visitor.service.tenant().user("agent")
     page = choose(visitor, ticket, assignee=stranger)
@@ -146,7 +148,7 @@ def test_nobody_can_be_assigned_who_is_of_another_tenant(visitor: Visitor, key: 
     assert now(key, ticket) == ticket
 
 
-def test_tickets_are_given_back_to_nobody(visitor: Visitor, tenant: Tenant, key: Key) -> None:
+def test_assigned_tickets_can_become_unassigned(visitor: Visitor, tenant: Tenant, key: Key) -> None:
     ticket = key.ticket(assignee_id=tenant.user("agent"))
     page = choose(visitor, ticket, assignee="nobody")
     assert "Assigned to Nobody" in page.text
@@ -154,7 +156,7 @@ def test_tickets_are_given_back_to_nobody(visitor: Visitor, tenant: Tenant, key:
     assert now(key, ticket)["assignee_id"] is None
 
 
-def test_without_tickets_or_a_change_it_is_said_what_to_do(visitor: Visitor, key: Key) -> None:
+def test_without_tickets_or_a_change_the_page_says_what_to_do(visitor: Visitor, key: Key) -> None:
     ticket = key.ticket()
     page = choose(visitor, status="resolved")
     assert (page.status, "No tickets selected" in page.text) == (422, True)
@@ -167,7 +169,7 @@ def test_without_tickets_or_a_change_it_is_said_what_to_do(visitor: Visitor, key
     assert now(key, ticket) == ticket
 
 
-def test_the_way_back_is_the_view_one_came_from(visitor: Visitor, key: Key) -> None:
+def test_the_link_back_leads_to_the_same_query(visitor: Visitor, key: Key) -> None:
     ticket = key.ticket(priority="high")
     view = f"{INBOX}?priority=high&sort=changed"
     form = visitor.get(view).form(f"{BULK}?priority=high&sort=changed")
@@ -185,7 +187,7 @@ class _Behind(Visitor):
         return super().once(method, path.removeprefix("/support"), body, **headers)
 
 
-def test_behind_a_prefix_a_reload_leads_to_the_view_one_came_from(
+def test_behind_a_prefix_a_reload_leads_to_the_same_query(
     start: Callable[..., Service],
 ) -> None:
     tenant = start(SEALDESK_EXTERNAL_PATH_PREFIX="/support").tenant()
@@ -200,7 +202,7 @@ def test_behind_a_prefix_a_reload_leads_to_the_view_one_came_from(
     assert ("section", "data-address", f"/support{INBOX}?status=all") in page.attributes
 
 
-def test_many_are_looked_up_at_once(
+def test_selected_tickets_are_read_in_one_query(
     visitor: Visitor, key: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tickets = [key.ticket() for _ in range(3)]

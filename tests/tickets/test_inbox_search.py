@@ -1,4 +1,4 @@
-"""Search in the inbox: what is found is shown as a view of its own."""
+"""The search in the inbox."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def visitor(tenant: Tenant) -> Visitor:
     return logged_in(tenant)
 
 
-def test_what_is_found_is_shown_newest_first_whatever_its_status(
+def test_search_results_are_newest_first_in_any_status(
     visitor: Visitor, tenant: Tenant, key: Key
 ) -> None:
     old = key.ticket(subject="A cracked kettle")
@@ -32,7 +32,7 @@ def test_what_is_found_is_shown_newest_first_whatever_its_status(
     assert f"{INBOX}?status=closed" in page.links
 
 
-def test_nothing_found_is_said(visitor: Visitor, tenant: Tenant, key: Key) -> None:
+def test_a_search_without_results_says_so(visitor: Visitor, tenant: Tenant, key: Key) -> None:
     key.ticket()
     other = tenant.service.tenant()
     wait_until_tickets(other, "elsewhere", other.key().ticket(subject="Elsewhere")["id"])
@@ -43,7 +43,7 @@ def test_nothing_found_is_said(visitor: Visitor, tenant: Tenant, key: Key) -> No
         assert page.tags.count("script") == 1
 
 
-def test_words_that_stand_in_too_many_tickets_are_told_so(
+def test_a_search_with_too_many_results_says_so(
     visitor: Visitor, key: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ticket = key.ticket()
@@ -62,7 +62,7 @@ def test_words_that_stand_in_too_many_tickets_are_told_so(
     assert (page.status, "Add a less common word." in page.text) == (503, True)
 
 
-def test_what_was_found_is_changed_at_once_and_one_comes_back(
+def test_search_results_can_be_changed_and_the_link_leads_back(
     visitor: Visitor, tenant: Tenant, key: Key
 ) -> None:
     ticket = key.ticket(subject="A cracked kettle")

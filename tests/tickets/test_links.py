@@ -1,4 +1,4 @@
-"""Text is shown as text: only addresses become links."""
+"""Texts are escaped, and only their URLs become links."""
 
 import re
 
@@ -27,7 +27,7 @@ def _link(address: str) -> str:
         ("https://example.test/a\u202egnp", "https://example.test/a", "\u202egnp"),
     ],
 )
-def test_an_address_is_a_link_without_the_sentence_around_it(
+def test_a_url_is_a_link_without_the_punctuation_around_it(
     text: str, address: str, after: str
 ) -> None:
     assert link_urls(f"See {text}") == f"See {_link(address)}{after}"
@@ -54,14 +54,14 @@ def test_hostile_text_stays_text(text: str) -> None:
         assert shown.count('"') == 6 * shown.count("<a href=")
 
 
-def test_of_a_text_made_of_addresses_the_first_are_links_and_all_is_shown() -> None:
+def test_the_number_of_links_is_limited_and_all_text_is_shown() -> None:
     text = "https://a.test/((( " * 3400
     shown = str(link_urls(text))
     assert shown.count("<a ") == 200
     assert re.sub("<[^>]+>", "", shown) == text
 
 
-def test_what_ends_like_no_sentence_is_no_link() -> None:
+def test_a_url_with_too_much_punctuation_is_not_a_link() -> None:
     for tail in (")" * 60, "." * 2000, "?!" * 30, ")" * 65_000):
         assert link_urls(f"https://a.test{tail}") == f"https://a.test{tail}"
     assert "<a " in link_urls(f"https://a.test{')' * 40}")

@@ -167,7 +167,7 @@ def test_filters_are_joined_by_and(shelf: Shelf, seed: int) -> None:
         {"updated_after": "0001-01-01T00:00:00Z"},
     ],
 )  # fmt: skip
-def test_the_edges_of_filters(shelf: Shelf, query: dict[str, str]) -> None:
+def test_filters_at_their_limits(shelf: Shelf, query: dict[str, str]) -> None:
     assert shelf.key.walk(target(query), per_page=100) == shelf.expected(query)
 
 
@@ -187,16 +187,14 @@ def test_times_may_be_given_with_any_offset(shelf: Shelf) -> None:
 
 
 @pytest.mark.parametrize("name", ["customer_id", "assignee_id"])
-def test_an_id_that_does_not_exist_or_is_foreign_finds_nothing(
-    shelf: Shelf, service: Service, name: str
-) -> None:
+def test_an_unknown_or_foreign_id_finds_nothing(shelf: Shelf, service: Service, name: str) -> None:
     other = service.tenant()
     agent = other.user("agent")
     ticket = other.key().ticket(assignee_id=agent)
     foreign = {"customer_id": ticket["customer"]["id"], "assignee_id": agent}[name]
     for value in (foreign, "00000000-0000-7000-8000-000000000000"):
-        answer = shelf.key.get(f"{TICKETS}?{name}={value}")
-        assert (answer.status_code, answer.json()["data"]) == (200, [])
+        response = shelf.key.get(f"{TICKETS}?{name}={value}")
+        assert (response.status_code, response.json()["data"]) == (200, [])
 
 
 def test_a_change_moves_the_ticket_between_filters(key: Key) -> None:

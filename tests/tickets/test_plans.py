@@ -1,4 +1,4 @@
-"""What each list costs: one index leads to its page, and to the place where the last one ended."""
+"""The query plan of each list: one index serves its first page and every further one."""
 
 from itertools import combinations, product
 from pathlib import Path
@@ -148,7 +148,7 @@ def test_each_order_reads_its_own_index(
         (False, True, "(updated_at,id)>(?,?)"),
     ],
 )
-def test_what_changed_lately_reads_the_index_of_changes(
+def test_a_filter_by_change_time_reads_its_index(
     template: Path, newest_first: bool, further: bool, place: str
 ) -> None:
     wanted = asked(updated_after=1, sort_by="updated_at", newest_first=newest_first)
@@ -160,7 +160,7 @@ def test_what_changed_lately_reads_the_index_of_changes(
 @pytest.mark.parametrize("sort_by", ["created_at", "updated_at", "priority"])
 @pytest.mark.parametrize("second", [name for name in VALUES if name])
 @pytest.mark.parametrize("first", [name for name in VALUES if name])
-def test_only_what_is_planned_above_is_said_to_be_served(
+def test_only_the_filters_planned_above_count_as_served(
     first: str, second: str, sort_by: Any
 ) -> None:
     wanted = asked(**{first: VALUES[first], second: VALUES[second]}, sort_by=sort_by)
@@ -170,7 +170,7 @@ def test_only_what_is_planned_above_is_said_to_be_served(
 
 @NEWEST_FIRST
 @FURTHER
-def test_an_index_leads_to_what_is_open_and_somebodys(
+def test_status_and_assignee_share_an_index(
     template: Path, further: bool, newest_first: bool
 ) -> None:
     wanted = asked(status=("open",), assignee_id="a", newest_first=newest_first)
@@ -220,7 +220,7 @@ def test_counting_statuses_reads_no_more_than_its_index(template: Path) -> None:
 @pytest.mark.parametrize("name", [name for name in INDEXES if name])
 @pytest.mark.parametrize("sort_by", ["created_at", "updated_at", "priority"])
 @pytest.mark.parametrize("others", list(combinations([name for name in VALUES if name], 2)))
-def test_what_is_rarest_leads_whatever_else_is_asked(
+def test_the_index_of_the_most_selective_filter_is_used(
     template: Path, name: str, sort_by: Any, others: tuple[str, ...]
 ) -> None:
     wanted = asked(**{each: VALUES[each] for each in (name, *others)}, sort_by=sort_by, index=name)
@@ -231,7 +231,7 @@ def test_what_is_rarest_leads_whatever_else_is_asked(
 
 
 @pytest.mark.parametrize("sort_by", ["created_at", "updated_at", "priority"])
-def test_a_rare_tag_leads_whatever_else_is_asked(template: Path, sort_by: Any) -> None:
+def test_the_index_of_a_selective_tag_is_used(template: Path, sort_by: Any) -> None:
     wanted = asked(status=("open",), assignee_id="a", tag="t", sort_by=sort_by, index="tag")
     page = PageRequest(25, None)
     steps = plan(template, lambda tx: lists.list_tickets(tx, "tenant", wanted, page))
@@ -240,7 +240,7 @@ def test_a_rare_tag_leads_whatever_else_is_asked(template: Path, sort_by: Any) -
 
 @pytest.mark.parametrize("status", ["open", "pending", "on_hold"])
 @pytest.mark.parametrize("sort_by", ["created_at", "updated_at", "priority"])
-def test_of_many_and_many_what_is_not_done_leads(
+def test_without_a_selective_filter_the_index_of_unfinished_tickets_is_used(
     template: Path, monkeypatch: pytest.MonkeyPatch, sort_by: Any, status: Any
 ) -> None:
     monkeypatch.setattr(lists, "_SELECTIVE_ROWS", 0)
@@ -253,7 +253,7 @@ def test_of_many_and_many_what_is_not_done_leads(
 
 @pytest.mark.parametrize("statuses", [("open",), ("closed", "resolved")])
 @pytest.mark.parametrize("sort_by", ["updated_at", "priority"])
-def test_of_many_and_many_a_status_of_somebody_leads(
+def test_without_a_selective_filter_the_index_of_status_and_assignee_is_used(
     template: Path, monkeypatch: pytest.MonkeyPatch, sort_by: Any, statuses: Any
 ) -> None:
     monkeypatch.setattr(lists, "_SELECTIVE_ROWS", 0)
@@ -268,12 +268,12 @@ def test_of_many_and_many_a_status_of_somebody_leads(
 
 
 @pytest.mark.parametrize("filters", [{"status": ("closed",), "tag": "t"}, {"status": ("open",)}])
-def test_of_many_that_are_done_the_planner_chooses(filters: dict[str, Any]) -> None:
+def test_for_finished_tickets_the_planner_chooses_the_index(filters: dict[str, Any]) -> None:
     wanted = asked(**filters, sort_by="updated_at")
     assert lists._unselective_index(wanted, list(filters)) is None
 
 
-def test_what_is_rarest_is_counted_in_indexes_up_to_a_bound(template: Path) -> None:
+def test_selectivity_is_counted_in_indexes_up_to_a_limit(template: Path) -> None:
     wanted = asked(**{name: value for name, value in VALUES.items() if name})
     steps = plan(
         template, lambda tx: lists.list_tickets(tx, "tenant", wanted, PageRequest(25, None))
@@ -282,7 +282,7 @@ def test_what_is_rarest_is_counted_in_indexes_up_to_a_bound(template: Path) -> N
     assert len(read) == 5 and all("tenant_id=? AND" in step for step in read)
 
 
-def test_chosen_tickets_are_looked_up_by_their_ids(template: Path) -> None:
+def test_tickets_by_ids_are_read_by_their_primary_key(template: Path) -> None:
     steps = plan(template, lambda tx: lists.list_by_ids(tx, "tenant", ["one", "other"]))
     assert THE_TICKET in steps and CUSTOMER in steps
     assert [step for step in steps if "SCAN" in step] == ["SCAN p"]

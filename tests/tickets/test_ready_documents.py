@@ -1,4 +1,4 @@
-"""Rewriting ready documents: what a new field of tickets needs for the tickets of before."""
+"""Rewriting ready documents, after a field was added to tickets."""
 
 from typing import Any
 

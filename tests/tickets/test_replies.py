@@ -13,10 +13,10 @@ INTERNAL = {"is_internal": True}
 
 
 def reply(key: Key, ticket: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    """A new reply, as the answer shows it."""
-    answer = key.post(f"{TICKETS}/{ticket['id']}/replies", {"body": "Hello", **fields})
-    assert answer.status_code == 201, answer.text
-    shown: dict[str, Any] = answer.json()["data"]
+    """A new reply, as the response shows it."""
+    response = key.post(f"{TICKETS}/{ticket['id']}/replies", {"body": "Hello", **fields})
+    assert response.status_code == 201, response.text
+    shown: dict[str, Any] = response.json()["data"]
     return shown
 
 
@@ -74,13 +74,13 @@ def test_a_reply_may_name_its_author_as_the_key(key: Key) -> None:
         ({"author": {"type": "agent"}}, ("/author/type", "invalid_value")),
     ],
 )
-def test_what_breaks_a_rule_is_named_and_not_stored(
+def test_an_invalid_field_is_named_and_nothing_is_stored(
     key: Key, fields: dict[str, Any], fault: tuple[str, str]
 ) -> None:
     ticket = key.ticket()
-    answer = key.post(f"{TICKETS}/{ticket['id']}/replies", {"body": "Hello", **fields})
-    assert answer.status_code == 422
-    assert [(f["pointer"], f["code"]) for f in answer.json()["errors"]] == [fault]
+    response = key.post(f"{TICKETS}/{ticket['id']}/replies", {"body": "Hello", **fields})
+    assert response.status_code == 422
+    assert [(f["pointer"], f["code"]) for f in response.json()["errors"]] == [fault]
     assert key.walk(f"{TICKETS}/{ticket['id']}/replies") == []
     assert read(key, ticket) == ticket
 
@@ -148,8 +148,8 @@ def test_a_closed_ticket_takes_no_reply(key: Key, fields: dict[str, Any]) -> Non
     ticket = key.ticket()
     move(key, ticket, "closed")
     before = read(key, ticket)
-    answer = key.post(f"{TICKETS}/{ticket['id']}/replies", {"body": "Hello", **fields})
-    assert (answer.status_code, answer.json()["code"]) == (409, "ticket_closed")
+    response = key.post(f"{TICKETS}/{ticket['id']}/replies", {"body": "Hello", **fields})
+    assert (response.status_code, response.json()["code"]) == (409, "ticket_closed")
     assert read(key, ticket) == before
     assert key.walk(f"{TICKETS}/{ticket['id']}/replies") == []
 
@@ -179,14 +179,12 @@ def test_replies_of_another_ticket_are_not_listed(key: Key) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_replies_of_a_ticket_that_is_not_there_are_404(
-    key: Key, service: Service, method: str
-) -> None:
+def test_replies_of_an_unknown_ticket_are_404(key: Key, service: Service, method: str) -> None:
     foreign = service.tenant().key().ticket()["id"]
     body = {"body": "Hello"} if method == "POST" else None
     for ticket_id in (foreign, "00000000-0000-7000-8000-000000000000", "5"):
-        answer = key.call(method, f"{TICKETS}/{ticket_id}/replies", body)
-        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+        response = key.call(method, f"{TICKETS}/{ticket_id}/replies", body)
+        assert (response.status_code, response.json()["code"]) == (404, "not_found")
 
 
 def test_an_internal_note_is_readable_with_the_read_permission(key: Key, tenant: Tenant) -> None:
@@ -200,6 +198,6 @@ def test_an_internal_note_is_readable_with_the_read_permission(key: Key, tenant:
 def test_read_only_fields_of_a_reply_are_ignored(key: Key, strictness: dict[str, str]) -> None:
     path = f"{TICKETS}/{key.ticket()['id']}/replies"
     sent = {"body": "Hello", "id": "x", "ticket_id": "y", "created_at": 1}
-    answer = key.post(path, sent, **strictness)
-    assert answer.status_code == 201
-    assert "x-warnings" not in answer.headers
+    response = key.post(path, sent, **strictness)
+    assert response.status_code == 201
+    assert "x-warnings" not in response.headers

@@ -1,4 +1,4 @@
-"""Lists that no index serves: out of the way of others, and for 2 s at the most (decisions 9)."""
+"""Lists that no index serves block no other request and take at most 2 s (decisions 9)."""
 
 import time
 from collections.abc import Sequence
@@ -44,9 +44,9 @@ def test_a_query_that_takes_too_long_is_cut_off_while_others_go_on(slow_key: Key
             slow_key.ticket()
             assert slow_key.get(f"{TICKETS}?status=open").status_code == 200
             served += 1
-    answer = slow.result()
-    assert (answer.status_code, answer.json()["code"]) == (503, "query_too_slow")
-    assert int(answer.headers["retry-after"]) > 0
+    response = slow.result()
+    assert (response.status_code, response.json()["code"]) == (503, "query_too_slow")
+    assert int(response.headers["retry-after"]) > 0
     assert database.SLOW_READ_LIMIT_S == 2
     assert time.monotonic() - began > 1.95
     assert served > 2  # one that had to wait would have been the only one

@@ -1,4 +1,4 @@
-"""A ticket as a person works on it, without scripts."""
+"""The page of a ticket, without scripts."""
 
 import asyncio
 import re
@@ -71,7 +71,7 @@ def _replies(key: Key, at: str) -> list[dict[str, Any]]:
     return list(key.get(f"/api/v1/external{at}/replies?sort=asc&per_page=100").json()["data"])
 
 
-def _answer(visitor: Visitor, at: str, **fields: Any) -> Page:
+def _send_reply(visitor: Visitor, at: str, **fields: Any) -> Page:
     return visitor.submit(visitor.get(at).form(f"{at}/reply"), **fields)
 
 
@@ -79,7 +79,7 @@ def _order(page: Page, *texts: str) -> list[int]:
     return [page.text.index(text) for text in texts]
 
 
-def test_a_conversation_is_read_from_its_beginning(visitor: Visitor, key: Key) -> None:
+def test_a_conversation_is_shown_in_reading_order(visitor: Visitor, key: Key) -> None:
     ticket = key.ticket(description="Two of the six have cracks.")
     for number in range(3):
         new = {"body": f"Reply {number} stands here", "is_internal": number == 1}
@@ -93,9 +93,7 @@ def test_a_conversation_is_read_from_its_beginning(visitor: Visitor, key: Key) -
     assert "connect-src 'self'" in policy
 
 
-def test_a_long_conversation_is_turned_back_page_by_page(
-    visitor: Visitor, tenant: Tenant, at: str
-) -> None:
+def test_a_long_conversation_has_pages(visitor: Visitor, tenant: Tenant, at: str) -> None:
     add_replies(tenant, at, 103)
     seen, path = [], at
     while path:
@@ -112,8 +110,8 @@ def test_a_long_conversation_is_turned_back_page_by_page(
     assert len(re.findall(r"Reply-\d+\.", visitor.get(f"{at}?before=nonsense").text)) == 50
 
 
-def test_an_answer_is_sent_and_the_ticket_moves_on(visitor: Visitor, key: Key, at: str) -> None:
-    page = _answer(visitor, at, body="Two new ones\nare on their way.", status="pending")
+def test_a_reply_is_sent_with_a_change_of_status(visitor: Visitor, key: Key, at: str) -> None:
+    page = _send_reply(visitor, at, body="Two new ones\nare on their way.", status="pending")
     assert page.status == 200
     assert "are on their way." in page.text
     (reply,) = _replies(key, at)
@@ -129,7 +127,7 @@ def test_an_answer_is_sent_and_the_ticket_moves_on(visitor: Visitor, key: Key, a
 def test_an_internal_note_is_marked_and_leaves_the_status(
     visitor: Visitor, key: Key, at: str
 ) -> None:
-    page = _answer(visitor, at, body="He called twice.", is_internal="yes")
+    page = _send_reply(visitor, at, body="He called twice.", is_internal="yes")
     assert "Internal note" in page.text
     (reply,) = _replies(key, at)
     assert reply["is_internal"] is True
@@ -144,10 +142,10 @@ def test_an_internal_note_is_marked_and_leaves_the_status(
         ({"body": "Kept", "status": "gone"}, "status"),
     ],
 )
-def test_a_refused_answer_is_kept_and_says_why(
+def test_a_refused_reply_keeps_its_text_and_says_why(
     visitor: Visitor, key: Key, at: str, typed: dict[str, str], field: str
 ) -> None:
-    page = _answer(visitor, at, is_internal="yes", **typed)
+    page = _send_reply(visitor, at, is_internal="yes", **typed)
     assert page.status == 422
     assert ("p", "id", f"{field}-fault") in page.attributes
     form = page.form(f"{at}/reply")
@@ -156,7 +154,9 @@ def test_a_refused_answer_is_kept_and_says_why(
     assert (_replies(key, at), _now(key, at)["status"]) == ([], "open")
 
 
-def test_an_answer_waits_until_what_is_new_was_read(visitor: Visitor, key: Key, at: str) -> None:
+def test_a_reply_is_refused_when_a_newer_reply_was_not_seen(
+    visitor: Visitor, key: Key, at: str
+) -> None:
     form = visitor.get(at).form(f"{at}/reply")
     key.post(f"/api/v1/external{at}/replies", {"body": "I have found it myself"})
     page = visitor.submit(form, body="We look for it", status="resolved")
@@ -170,13 +170,13 @@ def test_an_answer_waits_until_what_is_new_was_read(visitor: Visitor, key: Key, 
     assert _now(key, at)["status"] == "resolved"
 
 
-def test_an_answer_that_is_sent_twice_is_stored_once(visitor: Visitor, key: Key, at: str) -> None:
+def test_a_reply_that_is_sent_twice_is_stored_once(visitor: Visitor, key: Key, at: str) -> None:
     form = visitor.get(at).form(f"{at}/reply")
     assert [visitor.submit(form, body="Once").status for _ in range(2)] == [200, 412]
     assert len(_replies(key, at)) == 1
 
 
-def test_of_two_answers_at_once_one_waits_for_its_writer_to_read_the_other(
+def test_of_two_replies_at_once_the_second_is_refused(
     visitor: Visitor, key: Key, at: str, tenant: Tenant
 ) -> None:
     people = [visitor, colleague(tenant, "Eve")[0]]
@@ -192,7 +192,7 @@ def test_of_two_answers_at_once_one_waits_for_its_writer_to_read_the_other(
 
 
 @POSTGRESQL_ONLY
-def test_an_answer_that_is_overtaken_waits_like_any_other(
+def test_a_reply_is_refused_when_another_is_committed_during_its_transaction(
     visitor: Visitor, key: Key, at: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     form, list_replies = visitor.get(at).form(f"{at}/reply"), replies.list_replies
@@ -229,7 +229,7 @@ def test_a_reply_parses_its_form_once_and_loads_its_ticket_once(
     assert sorted(calls) == ["find", "parse_form"]
 
 
-def test_a_closed_ticket_takes_no_answer_and_says_what_to_do(
+def test_a_closed_ticket_takes_no_reply_and_says_what_to_do(
     visitor: Visitor, key: Key, at: str
 ) -> None:
     form = visitor.get(at).form(f"{at}/reply")
@@ -264,13 +264,13 @@ def test_all_fields_are_changed_in_one_form(
     assert (now["assignee_id"], now["tags"], now["status"]) == (None, ["a, b"], "on_hold")
 
 
-def test_saving_what_is_changes_nothing(visitor: Visitor, key: Key, at: str) -> None:
+def test_saving_an_unchanged_form_changes_nothing(visitor: Visitor, key: Key, at: str) -> None:
     before = _now(key, at)
     assert visitor.submit(visitor.get(at).form(at)).status == 200
     assert _now(key, at) == before
 
 
-def test_who_saves_what_others_changed_sees_what_they_changed(
+def test_saving_an_outdated_form_shows_the_changes_of_others(
     visitor: Visitor, key: Key, at: str, tenant: Tenant
 ) -> None:
     other, _ = colleague(tenant, "Eve")
@@ -305,7 +305,7 @@ def test_who_saves_what_others_changed_sees_what_they_changed(
         ("new_tags", "t" * 65),
     ],
 )
-def test_what_cannot_be_is_said_beside_its_field(
+def test_an_error_is_shown_beside_its_field(
     visitor: Visitor, key: Key, at: str, field: str, value: str
 ) -> None:
     page = visitor.submit(visitor.get(at).form(at), **{field: value})
@@ -315,7 +315,7 @@ def test_what_cannot_be_is_said_beside_its_field(
     assert _now(key, at)["version"] == 1
 
 
-def test_the_customer_stands_beside_it_with_other_tickets(
+def test_the_page_shows_the_customer_and_their_other_tickets(
     visitor: Visitor, key: Key, at: str, ticket: dict[str, Any]
 ) -> None:
     assert "customer's first ticket" in visitor.get(at).text
@@ -345,7 +345,7 @@ def _rename(tenant: Tenant, at: str, count: int) -> None:
     tenant.service.write(work)
 
 
-def test_history_names_people_and_values(
+def test_the_history_names_users_and_values(
     visitor: Visitor, key: Key, at: str, tenant: Tenant
 ) -> None:
     _, eve = colleague(tenant, "Eve")
@@ -366,13 +366,13 @@ def test_history_names_people_and_values(
     assert f"{at}/history?before=" in last.links
 
 
-def test_objects_are_told_as_people_write_them(visitor: Visitor, key: Key, at: str) -> None:
+def test_the_history_shows_objects_as_json(visitor: Visitor, key: Key, at: str) -> None:
     key.patch(f"/api/v1/external{at}", {"custom_fields": {"firm": ["Müller & Söhne <Ulm>"]}})
     told = 'Further fields: none → {"firm": ["Müller & Söhne <Ulm>"]}'
     assert told in visitor.get(at).text
 
 
-def test_among_many_colleagues_everybody_is_named_and_can_take_a_ticket(
+def test_with_many_users_the_reader_and_the_assignee_are_still_options(
     visitor: Visitor, at: str, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, eve = colleague(tenant, "Eve")
@@ -397,17 +397,19 @@ def _news(page: Page) -> str:
     return address
 
 
-def test_who_else_is_answering_is_told(visitor: Visitor, at: str, tenant: Tenant) -> None:
+def test_the_page_names_others_who_are_writing_a_reply(
+    visitor: Visitor, at: str, tenant: Tenant
+) -> None:
     other, _ = colleague(tenant, "Eve")
     assert _tell(visitor, at) == ""
     assert "is replying to" not in visitor.get(at).text
     assert "Ada\u2069 is replying to" in other.get(at).text
     assert _tell(other, at) == "\u2068Ada\u2069 is replying to this ticket."
-    _answer(visitor, at, body="Done")
+    _send_reply(visitor, at, body="Done")
     assert "is replying to" not in other.get(at).text
 
 
-def test_what_is_new_is_told_to_who_has_the_ticket_open(
+def test_an_open_page_says_that_the_ticket_has_changed(
     visitor: Visitor, key: Key, at: str, tenant: Tenant
 ) -> None:
     address = _news(visitor.get(at))
@@ -419,7 +421,7 @@ def test_what_is_new_is_told_to_who_has_the_ticket_open(
     assert "is replying to" not in colleague(tenant, "Eve")[0].get(at).text
 
 
-def test_who_has_not_been_heard_of_is_answering_no_more(own_service: Service) -> None:
+def test_an_agent_without_heartbeats_is_no_longer_writing(own_service: Service) -> None:
     tenant = own_service.tenant()
     at = f"/tickets/{tenant.key().ticket()['id']}"
     _tell(logged_in(tenant), at)
@@ -431,7 +433,7 @@ def test_who_has_not_been_heard_of_is_answering_no_more(own_service: Service) ->
 
 
 @pytest.mark.parametrize("behind", ["", "/history", "/reply", "/answering"])
-def test_a_ticket_of_nobody_or_of_others_is_not_there(
+def test_an_unknown_or_foreign_ticket_is_not_found(
     visitor: Visitor, service: Service, behind: str
 ) -> None:
     foreign = f"/tickets/{service.tenant().key().ticket()['id']}"
@@ -440,7 +442,7 @@ def test_a_ticket_of_nobody_or_of_others_is_not_there(
         assert "There is nothing here" in visitor.get(f"{path}{behind}").text
 
 
-def test_nothing_can_be_sent_to_a_foreign_ticket(
+def test_forms_for_a_foreign_ticket_are_not_found(
     visitor: Visitor, service: Service, at: str
 ) -> None:
     key = service.tenant().key()
@@ -461,7 +463,7 @@ def test_hostile_text_is_shown_as_text(visitor: Visitor, key: Key, tenant: Tenan
         at = f"/tickets/{ticket['id']}"
         tenant.key(name=text).patch(f"/api/v1/external{at}", {"external_id": text})
         key.post(f"/api/v1/external{at}/replies", {"body": text})
-        page = _answer(visitor, at, body=text)
+        page = _send_reply(visitor, at, body=text)
         for shown in (page, visitor.get(f"{at}/history")):
             assert shown.status == 200
             assert " ".join(text.split()) in shown.text
@@ -477,7 +479,7 @@ def assert_guarded_but_fetching(page: Page) -> None:
     assert_page_is_secure(page)
 
 
-def test_lines_and_links_are_kept(visitor: Visitor, key: Key) -> None:
+def test_line_breaks_and_links_are_shown(visitor: Visitor, key: Key) -> None:
     text = "One line\n  and another: https://example.test/a?b=1&c=2."
     page = visitor.get(f"/tickets/{key.ticket(description=text)['id']}")
     assert "One line\n  and another: " in page.answer.text
@@ -485,7 +487,7 @@ def test_lines_and_links_are_kept(visitor: Visitor, key: Key) -> None:
     assert ("a", "rel", "noopener noreferrer") in page.attributes
 
 
-def test_an_expired_log_in_leads_back_to_the_ticket(visitor: Visitor, at: str) -> None:
+def test_a_new_log_in_leads_back_to_the_ticket(visitor: Visitor, at: str) -> None:
     form = visitor.get(at).form(f"{at}/reply")
     visitor.cookies.clear()
     page = visitor.submit(form, body="Kept in the browser")

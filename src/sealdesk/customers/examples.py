@@ -1,4 +1,4 @@
-"""Believable values of this room, for the documentation."""
+"""An example customer for the API reference."""
 
 from sealdesk.customers.types import CustomerResponse
 

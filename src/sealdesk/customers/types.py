@@ -1,4 +1,4 @@
-"""What a customer is: the values it holds, and what of them goes in and out."""
+"""The structs of customers: as requested, as stored, and as shown."""
 
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,7 +13,7 @@ _READ_ONLY = frozenset({"id", "created_at", "updated_at", "version"})
 
 
 class NewCustomer(msgspec.Struct, frozen=True):
-    """What creating a customer takes."""
+    """The body of a request that creates a customer."""
 
     IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
 
@@ -26,7 +26,7 @@ class NewCustomer(msgspec.Struct, frozen=True):
 
 
 class CustomerChange(msgspec.Struct, frozen=True):
-    """What changing a customer takes; what is left out stays, null clears."""
+    """A merge patch of a customer: fields left out stay as they are, null clears."""
 
     IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
 

@@ -1,1 +1,1 @@
-"""What resources of the API share."""
+"""Field types, merge patches, ETags and responses of the API's resources."""

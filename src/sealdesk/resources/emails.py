@@ -1,4 +1,4 @@
-"""E-mail addresses: which are well formed, and when two are the same."""
+"""E-mail addresses: validation, and comparison."""
 
 import re
 import unicodedata
@@ -9,8 +9,8 @@ MAX_LENGTH = 254  # RFC 5321 4.5.3.1.3, less the angle brackets
 _TOO_LONG = gettext_noop("This must be at most %(limit)s characters.")
 _NOT_AN_ADDRESS = gettext_noop("This is not an e-mail address: %(reason)s")
 
-# What nearly every address looks like. The library takes 63 µs, a third of what creating a ticket
-# may cost; a test holds that whatever fits here, the library accepts.
+# Nearly every address matches. The library takes 63 µs, a third of the time of creating a ticket; a
+# test checks that the library accepts everything that matches.
 _COMMON = re.compile(
     r"(?!.{255})(?![^@]{65})[a-z0-9_+-]+(?:\.[a-z0-9_+-]+)*"
     r"@(?:(?![^.]{64})[a-z0-9]+(?:-[a-z0-9]+)*\.)+"
@@ -20,7 +20,7 @@ _COMMON = re.compile(
 
 
 def identity(address: str) -> str:
-    """What makes two addresses the same one: NFC and lower case, the same on every database."""
+    """The form in which addresses are compared: NFC and lower case, the same on every database."""
     return unicodedata.normalize("NFC", address).lower()
 
 
@@ -30,7 +30,7 @@ def find_fault(address: str) -> Fault | None:
         return None
     if len(address) > MAX_LENGTH:
         return Fault("", "invalid_email", _TOO_LONG, {"limit": MAX_LENGTH})
-    # Late: its tables of special domains take 30 ms, which few processes ever need.
+    # Imported here because its tables of special domains take 30 ms, which few processes need.
     from email_validator import EmailNotValidError, validate_email
 
     try:

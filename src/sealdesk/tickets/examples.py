@@ -1,4 +1,4 @@
-"""Believable values of this room, for the documentation."""
+"""Example tickets and replies for the API reference."""
 
 from sealdesk.customers.examples import CUSTOMER
 from sealdesk.customers.types import CustomerRef

@@ -1,4 +1,4 @@
-"""What a ticket and a reply are: the values they hold, and what of them goes in and out."""
+"""The structs of tickets and replies: as requested, as stored, and as shown."""
 
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -53,7 +53,7 @@ class TicketCustomer(msgspec.Struct, frozen=True):
 
 
 class NewTicket(msgspec.Struct, frozen=True):
-    """What creating a ticket takes.
+    """The body of a request that creates a ticket.
 
     customer: found by e-mail address, or added.
     """
@@ -72,7 +72,7 @@ class NewTicket(msgspec.Struct, frozen=True):
 
 
 class TicketChange(msgspec.Struct, frozen=True):
-    """What changing a ticket takes; what is left out stays, null clears."""
+    """A merge patch of a ticket: fields left out stay as they are, null clears."""
 
     IGNORED: ClassVar[frozenset[str]] = _READ_ONLY | {"customer"}
 
@@ -87,7 +87,7 @@ class TicketChange(msgspec.Struct, frozen=True):
 
 
 class NewReplyAuthor(msgspec.Struct, frozen=True):
-    """In whose name a reply is posted: the calling key's, or the ticket's customer's.
+    """The author of a new reply: the calling key, or the ticket's customer.
 
     type: a reply by the customer reopens a ticket that is pending, on hold or resolved.
     """
@@ -98,9 +98,9 @@ class NewReplyAuthor(msgspec.Struct, frozen=True):
 
 
 class NewReply(msgspec.Struct, frozen=True):
-    """What creating a reply takes.
+    """The body of a request that creates a reply.
 
-    author: left out, the calling key writes.
+    author: the calling key by default.
     """
 
     IGNORED: ClassVar[frozenset[str]] = frozenset({"id", "ticket_id", "created_at"})
@@ -111,7 +111,7 @@ class NewReply(msgspec.Struct, frozen=True):
 
 
 class Author(msgspec.Struct, frozen=True):
-    """Who wrote a reply. id: of the key, the agent or the customer."""
+    """The author of a reply. id: of the key, the agent or the customer."""
 
     type: AuthorType
     id: Id

@@ -23,8 +23,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "if_match=(etag,)",
         "if_match=None",
         (
-            "tests/customers/test_pages.py"
-            "::test_who_saves_what_others_changed_sees_what_they_changed",
+            "tests/customers/test_pages.py::test_saving_an_outdated_form_shows_the_changes_of_others",
         ),
     ),
     Mutant(
@@ -33,8 +32,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "newest=None if ids_found is None else _MAX_SCANNED",
         "newest=None",
         (
-            "tests/customers/test_pages.py::test_parts_of_words_are_looked_for_among_the_newest"
-            "_and_among_all_until_there_is_an_index",
+            "tests/customers/test_pages.py::test_parts_of_words_are_searched_in_the_newest_customers_or_in_all_without_an_index",
         ),
     ),
 )

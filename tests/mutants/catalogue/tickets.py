@@ -29,8 +29,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "    await history.add(tx, change.after, caller.actor, changes, now_us)\n",
         "",
         (
-            "tests/tickets/test_history.py::test_a_change_is_kept_with_who_did_it",
-            "tests/tickets/test_history.py::test_a_customer_who_reopens_a_ticket_is_seen",
+            "tests/tickets/test_history.py::test_the_history_records_a_change_with_its_actor",
+            "tests/tickets/test_history.py::test_the_history_records_a_ticket_reopened_by_its_customer",
         ),
     ),
     Mutant(
@@ -39,8 +39,8 @@ MUTANTS: tuple[Mutant, ...] = (
         '    if last_seen_id != (listed[0].id if listed else ""):\n',
         "    if False:\n",
         (
-            f"{_TICKET_PAGES}::test_an_answer_waits_until_what_is_new_was_read",
-            f"{_TICKET_PAGES}::test_an_answer_that_is_sent_twice_is_stored_once",
+            f"{_TICKET_PAGES}::test_a_reply_is_refused_when_a_newer_reply_was_not_seen",
+            f"{_TICKET_PAGES}::test_a_reply_that_is_sent_twice_is_stored_once",
         ),
     ),
     Mutant(
@@ -49,28 +49,30 @@ MUTANTS: tuple[Mutant, ...] = (
         "    written, replied = await _reply(tx, caller, stored, new, now_us)\n",
         "    stored = await get_ticket(tx, caller.tenant_id, ticket_id)\n"
         "    written, replied = await _reply(tx, caller, stored, new, now_us)\n",
-        (f"{_TICKET_PAGES}::test_an_answer_that_is_overtaken_waits_like_any_other",),
+        (
+            f"{_TICKET_PAGES}::test_a_reply_is_refused_when_another_is_committed_during_its_transaction",
+        ),
     ),
     Mutant(
         "what others changed meanwhile is overwritten",
         "tickets/pages/ticket.py",
         "if_match=(etag,)",
         "if_match=None",
-        (f"{_TICKET_PAGES}::test_who_saves_what_others_changed_sees_what_they_changed",),
+        (f"{_TICKET_PAGES}::test_saving_an_outdated_form_shows_the_changes_of_others",),
     ),
     Mutant(
         "what a colleague changed is undone by saving again",
         "tickets/pages/ticket.py",
         "typed[name] if typed[name] != before[name] else current[name]",
         "typed[name]",
-        (f"{_TICKET_PAGES}::test_who_saves_what_others_changed_sees_what_they_changed",),
+        (f"{_TICKET_PAGES}::test_saving_an_outdated_form_shows_the_changes_of_others",),
     ),
     Mutant(
         "what is new in a ticket is not told",
         "tickets/pages/ticket.py",
         'etag != forms.read_query(request).text("etag")',
         "False",
-        (f"{_TICKET_PAGES}::test_what_is_new_is_told_to_who_has_the_ticket_open",),
+        (f"{_TICKET_PAGES}::test_an_open_page_says_that_the_ticket_has_changed",),
     ),
     Mutant(
         "text is taken for HTML",
@@ -84,21 +86,21 @@ MUTANTS: tuple[Mutant, ...] = (
         "tickets/store/replying.py",
         '"seen_since": now_us - REPLYING_US',
         '"seen_since": 0',
-        (f"{_TICKET_PAGES}::test_who_has_not_been_heard_of_is_answering_no_more",),
+        (f"{_TICKET_PAGES}::test_an_agent_without_heartbeats_is_no_longer_writing",),
     ),
     Mutant(
         "chosen tickets are changed whatever happened meanwhile",
         "tickets/pages/bulk.py",
         "if_match=(line.etag,)",
         "if_match=None",
-        (f"{_BULK}::test_what_changed_meanwhile_is_left_and_said",),
+        (f"{_BULK}::test_a_ticket_that_changed_since_the_preview_is_not_changed",),
     ),
     Mutant(
         "of chosen tickets one hinders the others",
         "tickets/pages/bulk.py",
         "        return line._replace(reason=_reason(error))\n",
         "        raise error\n",
-        (f"{_BULK}::test_one_that_cannot_be_stored_does_not_hinder_the_others",),
+        (f"{_BULK}::test_a_ticket_that_cannot_be_stored_does_not_stop_the_others",),
     ),
     Mutant(
         "tickets are counted to the last",
@@ -112,17 +114,16 @@ MUTANTS: tuple[Mutant, ...] = (
         "tickets/store/lists.py",
         "_unselective_index(filters, list(counts))",
         "None",
-        ("tests/tickets/test_plans.py::test_of_many_and_many_what_is_not_done_leads",),
+        (
+            "tests/tickets/test_plans.py::test_without_a_selective_filter_the_index_of_unfinished_tickets_is_used",
+        ),
     ),
     Mutant(
         "a text made of addresses becomes as many links",
         "tickets/pages/links.py",
         "islice(_URL.finditer(text), _MAX_LINKS)",
         "islice(_URL.finditer(text), None)",
-        (
-            "tests/tickets/test_links.py"
-            "::test_of_a_text_made_of_addresses_the_first_are_links_and_all_is_shown",
-        ),
+        ("tests/tickets/test_links.py::test_the_number_of_links_is_limited_and_all_text_is_shown",),
     ),
     Mutant(
         "newer leads to the first page",
@@ -137,7 +138,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "        if not of_customer.is_served():\n",
         "        of_customer = Filter(newest_first=False)\n"
         "        if not of_customer.is_served():\n",
-        (f"{_INBOX}::test_new_tickets_are_those_of_the_view",),
+        (f"{_INBOX}::test_new_tickets_are_counted_with_the_filters_of_the_page",),
     ),
     Mutant(
         "a page in a browser: a subject is taken for HTML",
@@ -158,27 +159,27 @@ MUTANTS: tuple[Mutant, ...] = (
         "tickets/pages/inbox.py",
         "ids.lowest(request.now_us - _MAX_COMMIT_DELAY_US)",
         "ids.lowest(request.now_us)",
-        (f"{_INBOX}::test_a_ticket_that_was_under_way_while_nothing_was_shown_is_new",),
+        (f"{_INBOX}::test_a_ticket_committed_after_an_empty_page_was_shown_is_new",),
     ),
     Mutant(
         "a history keeps every description whole",
         "tickets/store/history.py",
         "is_long = isinstance(text, str) and len(text) > _MAX_TEXT_LENGTH",
         "is_long = False",
-        ("tests/tickets/test_history.py::test_of_long_texts_the_beginning_is_kept",),
+        ("tests/tickets/test_history.py::test_the_history_records_the_beginning_of_long_texts",),
     ),
     Mutant(
         "who is not among the newest people cannot take a ticket",
         "tickets/pages/ticket.py",
         "    options.setdefault(reader.id, reader.name)\n",
         "",
-        (f"{_TICKET_PAGES}::test_among_many_colleagues_everybody_is_named_and_can_take_a_ticket",),
+        (f"{_TICKET_PAGES}::test_with_many_users_the_reader_and_the_assignee_are_still_options",),
     ),
     Mutant(
         "behind a prefix a reload leads out of the service",
         "tickets/templates/bulk_done.html",
         'data-address="{{ root }}{{ back }}"',
         'data-address="{{ back }}"',
-        (f"{_BULK}::test_behind_a_prefix_a_reload_leads_to_the_view_one_came_from",),
+        (f"{_BULK}::test_behind_a_prefix_a_reload_leads_to_the_same_query",),
     ),
 )
