@@ -25,9 +25,7 @@ class Seconds:
     waits=st.lists(st.floats(0, 40, allow_subnormal=False), min_size=1, max_size=150),
 )
 @settings(max_examples=150)
-def test_in_any_stretch_of_time_at_most_burst_and_refill_pass(
-    limit: int, waits: list[float]
-) -> None:
+def test_any_period_accepts_at_most_burst_and_refill(limit: int, waits: list[float]) -> None:
     time = Seconds()
     limiter, passed = RateLimiter(time), []
     for wait in waits:
@@ -42,7 +40,7 @@ def test_in_any_stretch_of_time_at_most_burst_and_refill_pass(
 
 @given(limit=st.integers(1, 100_000), used=st.integers(0, 200))
 @settings(max_examples=100)
-def test_after_retry_after_the_next_one_passes(limit: int, used: int) -> None:
+def test_a_request_after_retry_after_is_accepted(limit: int, used: int) -> None:
     time = Seconds()
     limiter = RateLimiter(time)
     for _ in range(used):
@@ -53,13 +51,13 @@ def test_after_retry_after_the_next_one_passes(limit: int, used: int) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 7, 60, 1000, 99_999])
-def test_what_remains_is_what_may_still_pass(limit: int) -> None:
+def test_remaining_requests_are_accepted_and_no_more(limit: int) -> None:
     limiter = RateLimiter(Seconds())
     states = [limiter.take_now("key", limit) for _ in range(min(limit, 1000))]
     assert [state.remaining for state in states] == [limit - 1 - n for n in range(len(states))]
 
 
-def test_what_is_taken_at_once_and_what_is_awaited_are_of_one_budget() -> None:
+def test_take_and_take_now_share_one_budget() -> None:
     limiter = RateLimiter(Seconds())
     limiter.take_now("key", 2)
     assert asyncio.run(limiter.take("key", 2)).remaining == 0
@@ -72,7 +70,7 @@ def test_what_is_taken_at_once_and_what_is_awaited_are_of_one_budget() -> None:
     waits=st.lists(st.floats(0, 10, allow_subnormal=False), min_size=1, max_size=60),
 )
 @settings(max_examples=100)
-def test_the_parts_of_a_limit_are_together_no_more_than_it(
+def test_the_shares_of_a_limit_do_not_exceed_it_together(
     processes: int, limit: int, waits: list[float]
 ) -> None:
     time = Seconds()
@@ -88,7 +86,7 @@ def test_the_parts_of_a_limit_are_together_no_more_than_it(
         assert len(passed) - first <= limit + stretch * limit / 60 + 1e-6
 
 
-def test_parts_of_less_than_one_request_pass_at_the_rate_of_the_whole() -> None:
+def test_shares_below_one_request_have_the_rate_of_the_whole_limit() -> None:
     time, limit, processes = Seconds(), 3, 20
     limiters = [RateLimiter(time) for _ in range(processes)]
     turn_s = 60 * processes / limit
@@ -105,7 +103,7 @@ def test_parts_of_less_than_one_request_pass_at_the_rate_of_the_whole() -> None:
         assert all(later - earlier > 60 for earlier, later in pairwise(times))
 
 
-def test_parts_of_less_than_one_request_pass_limit_at_once_on_average() -> None:
+def test_shares_below_one_request_have_the_burst_of_the_whole_limit_on_average() -> None:
     limit, processes, keys = 3, 20, 500
     limiters = [RateLimiter(Seconds()) for _ in range(processes)]
     passed = sum(
@@ -118,7 +116,7 @@ def test_parts_of_less_than_one_request_pass_limit_at_once_on_average() -> None:
 
 @given(used_s=st.integers(0, 2000), limit=st.integers(1, 6))
 @settings(max_examples=150)
-def test_after_retry_after_a_part_of_less_than_one_request_passes(used_s: int, limit: int) -> None:
+def test_a_share_below_one_request_accepts_after_retry_after(used_s: int, limit: int) -> None:
     time = Seconds()
     limiter = RateLimiter(time)
     for _ in range(used_s):
@@ -130,7 +128,7 @@ def test_after_retry_after_a_part_of_less_than_one_request_passes(used_s: int, l
         assert limiter.take_now("key", limit, 7).accepted
 
 
-def test_a_debt_that_others_know_of_counts_and_never_shrinks() -> None:
+def test_a_debt_from_another_process_counts_and_never_shrinks() -> None:
     time = Seconds()
     limiter = RateLimiter(time)
     limiter.raise_debt("key", time.now + 59.5)
@@ -140,16 +138,16 @@ def test_a_debt_that_others_know_of_counts_and_never_shrinks() -> None:
     assert not limiter.take_now("key", 120).accepted
 
 
-def test_what_is_held_back_is_a_part_of_what_is_left() -> None:
+def test_reserving_deducts_a_share_of_the_remaining_budget() -> None:
     limiter = RateLimiter(Seconds())
     for _ in range(20):
         limiter.take_now("key", 60)
-    limiter.hold_back(0.5)
+    limiter.reserve(0.5)
     assert limiter.take_now("key", 60).remaining == 19
     assert limiter.take_now("other", 60).remaining == 59
 
 
-def test_a_full_bucket_is_forgotten_and_a_used_one_is_not() -> None:
+def test_a_full_budget_is_swept_and_a_used_one_is_not() -> None:
     time = Seconds()
     limiter = RateLimiter(time)
     for place in range(10_000):

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from sealdesk.errors import ConfigurationError
 from sealdesk.rate_limits import redis_connection, redis_limiter
 from sealdesk.rate_limits.limiter import PERIOD_S, RateLimiter, RateState
-from sealdesk.rate_limits.redis_connection import Link, Spend, Told
+from sealdesk.rate_limits.redis_connection import RedisConnection, Spend, Spent
 from sealdesk.rate_limits.redis_limiter import WAIT_S, SharedLimiter
 from tests.servers import Redis, run_redis_url, server_directory
 
@@ -117,7 +117,7 @@ def test_the_limit_holds_over_all_processes(url: str) -> None:
     in_a_loop(work())
 
 
-def test_each_answer_tells_what_is_left_over_all_processes(url: str) -> None:
+def test_each_response_has_the_remaining_budget_of_all_processes(url: str) -> None:
     async def work() -> None:
         key = a_key()
         async with started(url) as limiters:
@@ -132,7 +132,7 @@ def test_each_answer_tells_what_is_left_over_all_processes(url: str) -> None:
     in_a_loop(work())
 
 
-def test_of_requests_at_once_the_first_ones_pass(url: str) -> None:
+def test_of_concurrent_requests_the_first_ones_are_accepted(url: str) -> None:
     async def work() -> None:
         async with started(url, 1) as limiters:
             one, other = a_key(), a_key()
@@ -145,7 +145,7 @@ def test_of_requests_at_once_the_first_ones_pass(url: str) -> None:
 
 
 @pytest.mark.usefixtures("patient")
-def test_requests_of_one_key_that_wait_cost_one_command(
+def test_waiting_requests_of_a_key_are_one_command(
     server: Redis, command: Callable[..., Any]
 ) -> None:
     async def work() -> None:
@@ -158,7 +158,9 @@ def test_requests_of_one_key_that_wait_cost_one_command(
 
 
 @pytest.mark.usefixtures("patient")
-def test_a_spent_key_costs_redis_nothing(server: Redis, command: Callable[..., Any]) -> None:
+def test_an_exhausted_key_sends_nothing_to_redis(
+    server: Redis, command: Callable[..., Any]
+) -> None:
     async def work() -> None:
         key = a_key()
         async with started(server.url, 1) as limiters:
@@ -172,7 +174,7 @@ def test_a_spent_key_costs_redis_nothing(server: Redis, command: Callable[..., A
     in_a_loop(work())
 
 
-def test_a_request_that_was_given_up_disturbs_no_other(url: str) -> None:
+def test_a_cancelled_request_does_not_affect_others(url: str) -> None:
     async def work() -> None:
         async with started(url, 1) as limiters:
             key = a_key()
@@ -186,7 +188,7 @@ def test_a_request_that_was_given_up_disturbs_no_other(url: str) -> None:
     in_a_loop(work())
 
 
-def test_a_raised_limit_holds_for_the_very_next_request(url: str) -> None:
+def test_a_raised_limit_applies_to_the_next_request(url: str) -> None:
     async def work() -> None:
         async with started(url, 1) as limiters:
             key = a_key()
@@ -204,12 +206,10 @@ def test_a_raised_limit_holds_for_the_very_next_request(url: str) -> None:
     in_a_loop(work())
 
 
-def test_the_budget_comes_back_as_fast_as_it_is_promised(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    spend, delays_s = Link.spend, cycle([0.0, 0.02])
+def test_the_budget_recovers_at_the_stated_rate(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    spend, delays_s = RedisConnection.spend, cycle([0.0, 0.02])
 
-    async def on_an_uneven_way(link: Link, spends: Sequence[Spend]) -> list[Told]:
+    async def on_an_uneven_way(link: RedisConnection, spends: Sequence[Spend]) -> list[Spent]:
         await asyncio.sleep(next(delays_s))
         return await spend(link, spends)
 
@@ -230,12 +230,12 @@ def test_the_budget_comes_back_as_fast_as_it_is_promised(
             assert passed >= 0.8 * per_s * (asked_at - spent_at)
             assert passed <= 1.2 * per_s * (time.monotonic() - begun_at)
 
-    monkeypatch.setattr(Link, "spend", on_an_uneven_way)
+    monkeypatch.setattr(RedisConnection, "spend", on_an_uneven_way)
     in_a_loop(work())
 
 
 @pytest.mark.usefixtures("patient")
-def test_nothing_is_kept_longer_than_it_matters(server: Redis, command: Callable[..., Any]) -> None:
+def test_keys_in_redis_expire_with_their_debt(server: Redis, command: Callable[..., Any]) -> None:
     async def work() -> None:
         key = a_key()
         async with started(server.url, 1) as limiters:
@@ -246,7 +246,9 @@ def test_nothing_is_kept_longer_than_it_matters(server: Redis, command: Callable
 
 
 @pytest.mark.usefixtures("patient")
-def test_a_killed_redis_leaves_each_process_its_part_of_what_is_left(server: Redis) -> None:
+def test_each_process_has_its_share_when_redis_is_killed(
+    server: Redis,
+) -> None:
     async def work() -> None:
         key, unseen, limit = a_key(), a_key(), 60
         async with started(server.url) as limiters:
@@ -285,12 +287,12 @@ def test_each_change_is_counted_and_logged_once(server: Redis) -> None:
     with structlog.testing.capture_logs() as logged:
         in_a_loop(work())
     assert [line["log_level"] for line in logged] == ["info", "warning", "info"]
-    assert logged[1]["part"] == "1/1"
+    assert logged[1]["share"] == "1/1"
     assert logged[1]["cause"].startswith("ConnectionError: ")
 
 
 @pytest.mark.usefixtures("patient")
-def test_a_redis_that_lost_everything_unnoticed_grants_nothing_twice(
+def test_a_redis_that_lost_its_data_grants_nothing_twice(
     server: Redis, command: Callable[..., Any]
 ) -> None:
     async def work() -> None:
@@ -309,7 +311,7 @@ def test_a_redis_that_lost_everything_unnoticed_grants_nothing_twice(
 
 
 @pytest.mark.usefixtures("patient")
-def test_what_one_process_knows_is_told_to_a_redis_that_came_back_empty(server: Redis) -> None:
+def test_known_debts_are_sent_to_a_redis_that_restarted_empty(server: Redis) -> None:
     async def work() -> None:
         key = a_key()
         async with started(server.url) as limiters:
@@ -333,7 +335,7 @@ def test_what_one_process_knows_is_told_to_a_redis_that_came_back_empty(server: 
     ],
 )
 @pytest.mark.usefixtures("patient")
-def test_a_redis_that_does_not_serve_counts_as_away(
+def test_a_redis_that_refuses_writes_counts_as_unavailable(
     server: Redis, command: Callable[..., Any], harm: str, mend: str, cause: str
 ) -> None:
     async def work() -> None:
@@ -352,7 +354,7 @@ def test_a_redis_that_does_not_serve_counts_as_away(
     in_a_loop(work())
 
 
-def test_a_redis_that_hangs_is_not_waited_for(server: Redis, command: Callable[..., Any]) -> None:
+def test_a_redis_that_hangs_times_out(server: Redis, command: Callable[..., Any]) -> None:
     async def work() -> None:
         with structlog.testing.capture_logs() as logged:
             async with started(server.url) as limiters:
@@ -373,7 +375,7 @@ def test_a_redis_that_hangs_is_not_waited_for(server: Redis, command: Callable[.
 
 
 @pytest.mark.usefixtures("patient")
-def test_scripts_that_redis_forgot_are_told_again(
+def test_scripts_that_redis_lost_are_loaded_again(
     server: Redis, command: Callable[..., Any]
 ) -> None:
     async def work() -> None:
@@ -385,7 +387,7 @@ def test_scripts_that_redis_forgot_are_told_again(
     in_a_loop(work())
 
 
-def test_a_server_that_accepts_and_never_answers_does_not_keep_from_starting() -> None:
+def test_a_server_that_never_responds_does_not_delay_the_start() -> None:
     async def never_answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
         writer.close()
@@ -403,7 +405,7 @@ def test_a_server_that_accepts_and_never_answers_does_not_keep_from_starting() -
     in_a_loop(work())
 
 
-def test_a_server_that_is_no_redis_counts_as_away() -> None:
+def test_a_server_that_is_not_redis_counts_as_unavailable() -> None:
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
         await reader.read()
@@ -420,7 +422,7 @@ def test_a_server_that_is_no_redis_counts_as_away() -> None:
 
 
 @pytest.mark.usefixtures("patient")
-def test_a_wrong_password_is_named_and_not_shown(
+def test_a_wrong_password_is_reported_and_not_logged(
     server: Redis, command: Callable[..., Any]
 ) -> None:
     async def work() -> None:
@@ -449,7 +451,7 @@ def test_a_wrong_password_is_named_and_not_shown(
         f"redis://:{PASSWORD}@127.0.0.1/0?db=first",
     ],
 )
-def test_a_url_that_cannot_be_read_is_refused_without_being_shown(url: str) -> None:
+def test_an_invalid_url_is_refused_and_not_logged(url: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
         SharedLimiter(url, 1, time.monotonic)
     assert "SEALDESK_REDIS_URL" in str(refused.value)
@@ -483,7 +485,7 @@ def timed_script() -> str:
     ),
 )
 @settings(max_examples=100)
-def test_the_script_accepts_what_one_process_alone_would(
+def test_the_script_accepts_the_same_as_one_process(
     limit: int, takes: list[tuple[int, int]]
 ) -> None:
     clock = Seconds()
@@ -496,20 +498,20 @@ def test_the_script_accepts_what_one_process_alone_would(
             wanted.append((accepted(states), states[-1].full_in_s))
             seconds, millis = divmod(clock.now_ms, 1000)
             pipeline.eval(timed_script(), 1, key, limit, requests, 0, seconds, millis * 1000)
-        replies = [redis_connection._told(reply) for reply in pipeline.execute()]
+        replies = [redis_connection._parse_reply(reply) for reply in pipeline.execute()]
     assert [told.accepted for told in replies] == [count for count, _ in wanted]
     assert [told.debt_s for told in replies] == pytest.approx([debt_s for _, debt_s in wanted])
 
 
 @pytest.mark.parametrize("hours", [-1, 1])
-def test_a_clock_that_jumps_neither_blocks_for_longer_nor_frees(url: str, hours: int) -> None:
+def test_a_clock_jump_neither_blocks_longer_nor_frees_budget(url: str, hours: int) -> None:
     key = f"sealdesk:rate:{a_key()}"
     now_s = int(time.time())
     with client.Redis.from_url(url) as connection:
 
-        def asked(at_s: int, floor_s: float) -> Told:
+        def asked(at_s: int, floor_s: float) -> Spent:
             reply = connection.eval(timed_script(), 1, key, 60, 60, floor_s * 1e6, at_s, 0)
-            return redis_connection._told(reply)
+            return redis_connection._parse_reply(reply)
 
         assert asked(now_s, 0).accepted == 60
         jumped_s = now_s + hours * 3600
@@ -519,11 +521,12 @@ def test_a_clock_that_jumps_neither_blocks_for_longer_nor_frees(url: str, hours:
         assert asked(jumped_s + 90, 0).accepted == 60
 
 
-def test_a_link_answers_in_the_order_of_the_questions(url: str) -> None:
+def test_results_are_in_the_order_of_the_requests(url: str) -> None:
     async def work() -> None:
         keys = [a_key() for _ in range(300)]
-        async with redis_connection.Redis(url).link() as link:
-            told = await link.spend([Spend(key, 60, place, 0.0) for place, key in enumerate(keys)])
-        assert [answer.accepted for answer in told] == [min(place, 60) for place in range(300)]
+        async with redis_connection.Redis(url).connect() as connection:
+            spends = [Spend(key, 60, count, 0.0) for count, key in enumerate(keys)]
+            results = await connection.spend(spends)
+        assert [result.accepted for result in results] == [min(n, 60) for n in range(300)]
 
     in_a_loop(work())

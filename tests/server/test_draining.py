@@ -31,7 +31,7 @@ def _answered(connection: Connection) -> tuple[int, str | None]:
 
 
 @SQLITE_ONLY
-def test_request_that_comes_in_with_the_signal_is_answered(
+def test_request_that_arrives_with_the_signal_is_answered(
     own_service: Service, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fresh, kept = connect(), connect()
@@ -54,7 +54,7 @@ def test_request_that_comes_in_with_the_signal_is_answered(
 
 
 @SQLITE_ONLY
-def test_whoever_may_be_about_to_ask_is_waited_for(
+def test_new_connections_are_served_before_the_port_closes(
     own_service: Service, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(draining, "IDLE_S", 5.0)
@@ -70,7 +70,7 @@ def test_whoever_may_be_about_to_ask_is_waited_for(
 
 
 @SQLITE_ONLY
-def test_request_that_comes_in_as_the_connection_falls_quiet_is_answered(
+def test_request_that_arrives_as_its_connection_becomes_idle_is_answered(
     own_service: Service, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = connect()
@@ -106,7 +106,7 @@ def _is_refused(service: Service) -> bool:
 
 
 @SQLITE_ONLY
-def test_half_a_request_is_waited_for(own_service: Service, connect: Connect) -> None:
+def test_an_incomplete_request_is_waited_for(own_service: Service, connect: Connect) -> None:
     half, further = connect(), connect()
     half.send(GET[:20])
     further.send(GET)
@@ -119,7 +119,7 @@ def test_half_a_request_is_waited_for(own_service: Service, connect: Connect) ->
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other kernels have no such filter")
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
-def test_who_has_come_in_is_served_and_nobody_new_comes_in(host: str) -> None:
+def test_accepted_connections_are_served_and_new_ones_are_dropped(host: str) -> None:
     if host == "::1" and not socket.has_ipv6:
         pytest.skip("this machine has no IPv6")
     with serve.bind(host, 0) as sock:
@@ -139,7 +139,7 @@ def test_who_has_come_in_is_served_and_nobody_new_comes_in(host: str) -> None:
 
 
 @SQLITE_ONLY
-def test_what_does_not_end_is_cut_and_counted(
+def test_unfinished_requests_are_aborted_and_counted(
     own_service: Service, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(draining, "ABORT_AFTER_S", 0.5)

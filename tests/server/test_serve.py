@@ -26,12 +26,12 @@ def test_lock_ends_with_its_holder(tmp_path: Path) -> None:
     serve.lock(tmp_path / "sealdesk.db").close()
 
 
-def test_servers_of_two_databases_are_strangers(tmp_path: Path) -> None:
+def test_servers_of_two_databases_do_not_lock_each_other(tmp_path: Path) -> None:
     with serve.lock(tmp_path / "one.db"), serve.lock(tmp_path / "two.db") as second:
         assert not second.closed
 
 
-def test_whether_somebody_serves_can_be_asked(tmp_path: Path) -> None:
+def test_is_serving_says_whether_a_process_holds_the_lock(tmp_path: Path) -> None:
     path = tmp_path / "sealdesk.db"
     before = serve.is_serving(path)
     with serve.lock(path):
@@ -49,7 +49,7 @@ def test_port_in_use_is_refused_in_one_line(host: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["no such host", "192.0.2.1", "nowhere.invalid"])
-def test_address_that_is_not_ours_is_refused_in_one_line(host: str) -> None:
+def test_foreign_address_is_refused_in_one_line(host: str) -> None:
     with pytest.raises(StartRefused) as refused:
         serve.bind(host, 0)
     assert str(refused.value).startswith(f"cannot listen on {host}:0: ")
@@ -62,7 +62,7 @@ def test_ipv6_can_be_listened_on() -> None:
         assert sock.family == socket.AF_INET6
 
 
-def test_request_that_has_begun_is_answered_before_the_end(
+def test_open_request_is_answered_before_the_server_exits(
     template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers: list[Any] = []
@@ -87,7 +87,7 @@ def test_request_that_has_begun_is_answered_before_the_end(
     assert isinstance(service, Service)
 
 
-def test_ending_leaves_a_database_without_a_log(template: Path, tmp_path: Path) -> None:
+def test_shutdown_leaves_a_database_without_a_log(template: Path, tmp_path: Path) -> None:
     with running(tmp_path, template) as service:
         service.tenant()
         log = service.settings.database_path.with_name("sealdesk.db-wal")

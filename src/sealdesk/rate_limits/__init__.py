@@ -1,1 +1,1 @@
-"""Rate limits: in the memory of one process, or shared through Redis."""
+"""Rate limits, in the memory of one process or shared through Redis."""

@@ -1,4 +1,4 @@
-"""Redis as the limiter speaks to it: one connection, one script."""
+"""A connection to Redis that runs the rate limit script."""
 
 from collections.abc import Sequence
 from types import TracebackType
@@ -8,11 +8,11 @@ from redis.asyncio.connection import AbstractConnection, ConnectionPool
 
 from sealdesk.errors import ConfigurationError
 
-# GCRA, as in `limits.RateLimiter`, for several requests of one key at once. Debts are durations,
-# in microseconds; only this script knows the time, and only Redis' own. What is kept is the debt
-# and when it was so: one number could not hold an instant to a fraction of a microsecond, which
-# is what steps of 60 s / 99,999 need. `floor` is what the asking process knows of the debt.
-# A clock that is put back, and a limit that is lowered, must not block a key for over a minute.
+# GCRA, as in `limiter.RateLimiter`, for several requests of one key at once. Debts are durations
+# in microseconds, and the time is Redis' own. The script stores the debt and its time: one double
+# could not hold a time with the fraction of a microsecond that steps of 60 s / 99,999 need. `floor`
+# is the debt that the process knows of. Neither a clock that is set back nor a lowered limit may
+# block a key for more than a minute.
 _SCRIPT = """
 local PERIOD = 60000000
 local time = redis.call('TIME')
@@ -32,36 +32,36 @@ if debt > 0 then
 end
 return redis.status_reply(string.format('%d %.17g', accepted, debt))
 """
-_KEY = "sealdesk:rate:%s"
-_PER_S = 1e6
+_KEY_FORMAT = "sealdesk:rate:%s"
+_US_PER_S = 1e6
 
 
 class Spend(NamedTuple):
-    """So many requests of a key. floor_s: the least that its debt can be."""
+    """Requests of a key to count. min_debt_s: a lower bound of its debt."""
 
     key_id: str
     limit: int
     requests: int
-    floor_s: float
+    min_debt_s: float
 
 
-class Told(NamedTuple):
-    """How many of them are accepted, and the debt then."""
+class Spent(NamedTuple):
+    """How many of the requests are accepted, and the debt after them."""
 
     accepted: int
     debt_s: float
 
 
-# Proves that a script may write: a full or read-only Redis answers everything else well.
+# Proves that scripts may write: a full or read-only Redis answers all other commands.
 _PROBE = Spend("probe", 1_000_000, 1, 0.0)
 
 
 class Redis:
-    """Where Redis is. Raises Unfit when the URL does not say it."""
+    """The address of Redis. Raises ConfigurationError when the URL is invalid."""
 
     def __init__(self, url: str) -> None:
         try:
-            # Time is kept by who asks: a timeout here would cost a task for every command.
+            # The limiter has timeouts of its own: one here would cost a task for every command.
             pool: Any = ConnectionPool.from_url(url, socket_timeout=None, protocol=2)
             pool.make_connection()
         except (ValueError, TypeError):
@@ -73,20 +73,20 @@ class Redis:
             ) from None
         self._pool = pool
 
-    def link(self) -> "Link":
-        """A new connection, to be entered."""
+    def connect(self) -> "RedisConnection":
+        """A new connection, which opens on `async with`."""
         connection: AbstractConnection = self._pool.make_connection()
-        return Link(connection)
+        return RedisConnection(connection)
 
 
-class Link:
-    """One connection. Everything about it raises RedisError or OSError."""
+class RedisConnection:
+    """One connection. All methods raise RedisError or OSError."""
 
     def __init__(self, connection: AbstractConnection) -> None:
         self._connection: Any = connection
         self._sha = b""
 
-    async def __aenter__(self) -> "Link":
+    async def __aenter__(self) -> "RedisConnection":
         try:
             await self._connection.connect()
             await self._connection.send_command("SCRIPT", "LOAD", _SCRIPT)
@@ -108,19 +108,27 @@ class Link:
     async def probe(self) -> None:
         await self.spend([_PROBE])
 
-    async def spend(self, spends: Sequence[Spend]) -> list[Told]:
-        """Ask for all of them in one go; the answers come in their order."""
+    async def spend(self, spends: Sequence[Spend]) -> list[Spent]:
+        """Send all of them in one pipeline; the results are in their order."""
         connection = self._connection
-        # One key a command, so that a proxy may spread them over several servers.
+        # One key per command, so that a proxy may distribute them to several servers.
         await connection.send_packed_command(
             connection.pack_commands(
-                ("EVALSHA", self._sha, 1, _KEY % key_id, limit, requests, floor_s * _PER_S)
-                for key_id, limit, requests, floor_s in spends
+                (
+                    "EVALSHA",
+                    self._sha,
+                    1,
+                    _KEY_FORMAT % key_id,
+                    limit,
+                    requests,
+                    min_debt_s * _US_PER_S,
+                )
+                for key_id, limit, requests, min_debt_s in spends
             )
         )
-        return [_told(await connection.read_response()) for _ in spends]
+        return [_parse_reply(await connection.read_response()) for _ in spends]
 
 
-def _told(reply: bytes) -> Told:
+def _parse_reply(reply: bytes) -> Spent:
     accepted, debt = reply.split()
-    return Told(int(accepted), float(debt) / _PER_S)
+    return Spent(int(accepted), float(debt) / _US_PER_S)

@@ -1,4 +1,4 @@
-"""Rates that all processes share: in Redis, and each on its own part while that is away."""
+"""Rate limits shared through Redis; while it is unavailable, each process allows its share."""
 
 import asyncio
 import contextlib
@@ -12,63 +12,63 @@ from sealdesk.rate_limits.limiter import (
     Mode,
     RateLimiter,
     RateState,
-    is_spent,
-    passed,
-    refused,
+    accepted_state,
+    is_exhausted,
+    refused_state,
 )
-from sealdesk.rate_limits.redis_connection import Link, Redis, Spend, Told
+from sealdesk.rate_limits.redis_connection import Redis, RedisConnection, Spend, Spent
 
-# No request waits longer than this for Redis, from its own arrival on; but Redis has at least so
-# long to answer, however late this process itself was to send.
+# No request waits longer than WAIT_S for Redis, from its own arrival; but Redis has at least
+# _MIN_WAIT_S to respond, even when this process was late to send.
 WAIT_S = 0.25
-_ANSWER_S = 0.05
-# Connecting may take longer: no request waits for it.
+_MIN_WAIT_S = 0.05
+# No request waits for connecting.
 _CONNECT_S = 1.0
-# After an attempt to find Redis, until the next one; and how long a link is quiet before it is
-# tried.
-_LOOK_S = 0.25
-# Of what is left to a key when Redis goes away: others have taken some of it unheard. Without it,
-# 1.023 times the limit were accepted when Redis was killed in the midst of a burst (2026-11).
-_UNHEARD = 0.05
-_AT_ONCE = 200  # debts that are told in one go: some 2 ms of the loop
+# Between attempts to connect; and how long a connection is idle before it is probed.
+_RETRY_S = 0.25
+# The share of a key's budget that is deducted when Redis fails, because other processes have used
+# some of it meanwhile. Without it, 1.023 times the limit were accepted when Redis was killed during
+# a burst (2026-11).
+_RESERVED_PART = 0.05
+_BATCH = 200  # debts in one pipeline: about 2 ms of the event loop
 
-# What waits for an answer: the requests of a key, under a limit, in their order.
-InboxQuery = dict[tuple[str, int], list[asyncio.Future[RateState]]]
+# Waiting requests in their order, by key and limit.
+Pending = dict[tuple[str, int], list[asyncio.Future[RateState]]]
 
 log = structlog.get_logger("sealdesk.rate_limits.limiter")
 
 
 class SharedLimiter:
-    """The limits of keys over all processes.
+    """Limits the requests of keys over all processes.
 
-    Requests that come while others are being asked for go out together after them.
+    Requests that arrive during a round trip to Redis are sent together in the next one.
 
-    Of each key this process remembers the last debt that Redis told. A request that this alone
-    forbids is refused at once, for a debt only grows by others. With each question the debt goes
-    along as the least that it can be, so that a Redis that has lost everything grants nothing
-    twice. While Redis is away, the process goes on from there with its part of the limit.
+    The process remembers the last debt of each key. It refuses a request at once when that debt
+    forbids it, because other processes can only increase a debt. It sends the debt along as a lower
+    bound, so that a Redis that lost its data grants nothing twice. While Redis is unavailable, the
+    process continues from there with its share of the limit.
     """
 
     def __init__(self, url: str, processes: int, monotonic_s: Callable[[], float]) -> None:
-        """processes: how many share the limits. Raises Unfit."""
+        """processes: how many share the limits. Raises ConfigurationError."""
         self._redis = Redis(url)
         self._processes = processes
         self._monotonic_s = monotonic_s
-        self._own = RateLimiter(monotonic_s)
-        self._asked: InboxQuery = {}
-        self._asked_at = 0.0
-        self._under_way: InboxQuery = {}
+        self._local = RateLimiter(monotonic_s)
+        self._waiting: Pending = {}
+        self._waiting_since = 0.0
+        self._sent: Pending = {}
         self._wake: asyncio.Future[None] | None = None
         self._task: asyncio.Task[None] | None = None
-        self._is_settled = asyncio.Event()
-        self._hold_back_at = 0.0
+        self._has_started = asyncio.Event()
+        self._reserve_again_at = 0.0
         self.mode: Mode = "local"
         self.fallbacks = 0
 
     async def start(self) -> None:
-        """Look for Redis, for one second at the most; then go on without, and look on."""
+        """Connect to Redis, waiting one second at most; later attempts run in the background."""
         self._task = asyncio.create_task(self._run())
-        await self._is_settled.wait()
+        await self._has_started.wait()
 
     async def stop(self) -> None:
         if self._task is not None:
@@ -79,77 +79,83 @@ class SharedLimiter:
     async def take(self, key_id: str, limit: int) -> RateState:
         """Spend one request of the key's budget, if there is one. Never raises."""
         if self.mode == "local":
-            return self._own.take_now(key_id, limit, self._processes)
-        step_s, debt_s = PERIOD_S / limit, self._own.debt_s(key_id)
-        if is_spent(step_s, debt_s):
-            return refused(limit, step_s, debt_s)
+            return self._local.take_now(key_id, limit, self._processes)
+        step_s, debt_s = PERIOD_S / limit, self._local.debt_s(key_id)
+        if is_exhausted(step_s, debt_s):
+            return refused_state(limit, step_s, debt_s)
         loop = asyncio.get_running_loop()
-        response: asyncio.Future[RateState] = loop.create_future()
-        if not self._asked:
-            self._asked_at = loop.time()
-        self._asked.setdefault((key_id, limit), []).append(response)
-        _wake(self._wake)
-        return await response
+        future: asyncio.Future[RateState] = loop.create_future()
+        if not self._waiting:
+            self._waiting_since = loop.time()
+        self._waiting.setdefault((key_id, limit), []).append(future)
+        _wake_up(self._wake)
+        return await future
 
     async def _run(self) -> None:
-        """Be with Redis, or look for it, until cancelled."""
+        """Use Redis, or try to connect to it, until cancelled."""
         loop = asyncio.get_running_loop()
         while True:
             began_at = loop.time()
             try:
-                await self._share()
-            except Exception as error:  # a server that is no Redis can make its client raise any
+                await self._use_redis()
+            except Exception as error:  # a server that is not Redis can cause any exception
                 self._become_local(error)
             finally:
-                self._answer_alone()
-            await asyncio.sleep(max(0.0, began_at + _LOOK_S - loop.time()))
+                self._resolve_locally()
+            await asyncio.sleep(max(0.0, began_at + _RETRY_S - loop.time()))
 
-    async def _share(self) -> None:
+    async def _use_redis(self) -> None:
         async with contextlib.AsyncExitStack() as stack:
             async with asyncio.timeout(_CONNECT_S):
-                link = await stack.enter_async_context(self._redis.link())
-            await self._tell_debts(link)
+                connection = await stack.enter_async_context(self._redis.connect())
+            await self._send_debts(connection)
             self._become_shared()
             while True:
-                await self._ask(link)
+                await self._send_batch(connection)
 
-    async def _tell_debts(self, link: Link) -> None:
-        """Tell Redis what is known: it may have lost it, and other processes rely on it."""
-        known = iter(self._own.debts_s().items())
-        while some := list(islice(known, _AT_ONCE)):
+    async def _send_debts(self, connection: RedisConnection) -> None:
+        """Send the known debts, because Redis may have lost its data."""
+        known = iter(self._local.debts_s().items())
+        while batch := list(islice(known, _BATCH)):
             async with asyncio.timeout(WAIT_S):
-                await link.spend([Spend(key_id, 1, 0, debt_s) for key_id, debt_s in some])
+                await connection.spend([Spend(key_id, 1, 0, debt_s) for key_id, debt_s in batch])
 
-    async def _ask(self, link: Link) -> None:
-        """Put the questions that have come, or when none come for a while, see to the link."""
-        await self._some_or_a_while()
-        self._under_way, self._asked = self._asked, {}
-        if not self._under_way:
+    async def _send_batch(self, connection: RedisConnection) -> None:
+        """Send the waiting requests; probe the connection when there are none for a while."""
+        await self._wait_for_requests()
+        self._sent, self._waiting = self._waiting, {}
+        if not self._sent:
             async with asyncio.timeout(WAIT_S):
-                return await link.probe()
-        # The time before it was sent: so a debt is never taken for longer than it is.
+                return await connection.probe()
+        # The time before sending, so that a debt is never overestimated.
         now = self._monotonic_s()
-        # If this loop itself was too busy to send, that is not Redis' fault.
-        until = max(self._asked_at + WAIT_S, asyncio.get_running_loop().time() + _ANSWER_S)
-        async with asyncio.timeout_at(until):
-            told = await link.spend([self._spend(*asked) for asked in self._under_way.items()])
-        for (asked, answers), response in zip(self._under_way.items(), told, strict=True):
-            key_id, limit = asked
-            self._own.raise_debt(key_id, now + response.debt_s)
-            _settle(answers, limit, response)
-        self._under_way = {}
+        # When this event loop was too busy to send, Redis still gets _MIN_WAIT_S.
+        deadline = max(
+            self._waiting_since + WAIT_S, asyncio.get_running_loop().time() + _MIN_WAIT_S
+        )
+        async with asyncio.timeout_at(deadline):
+            spent = await connection.spend(
+                [self._make_spend(*pending) for pending in self._sent.items()]
+            )
+        for (pending, futures), result in zip(self._sent.items(), spent, strict=True):
+            key_id, limit = pending
+            self._local.raise_debt(key_id, now + result.debt_s)
+            _resolve(futures, limit, result)
+        self._sent = {}
         return None
 
-    def _spend(self, asked: tuple[str, int], answers: list[asyncio.Future[RateState]]) -> Spend:
-        key_id, limit = asked
-        return Spend(key_id, limit, len(answers), _floor_s(self._own.debt_s(key_id)))
+    def _make_spend(
+        self, pending: tuple[str, int], futures: list[asyncio.Future[RateState]]
+    ) -> Spend:
+        key_id, limit = pending
+        return Spend(key_id, limit, len(futures), _min_debt_s(self._local.debt_s(key_id)))
 
-    async def _some_or_a_while(self) -> None:
-        if self._asked:
+    async def _wait_for_requests(self) -> None:
+        if self._waiting:
             return
         loop = asyncio.get_running_loop()
         self._wake = loop.create_future()
-        timer = loop.call_later(_LOOK_S, _wake, self._wake)
+        timer = loop.call_later(_RETRY_S, _wake_up, self._wake)
         try:
             await self._wake
         finally:
@@ -157,59 +163,59 @@ class SharedLimiter:
 
     def _become_shared(self) -> None:
         self.mode = "shared"
-        self._is_settled.set()
+        self._has_started.set()
         log.info("the rate limits are shared")
 
     def _become_local(self, cause: Exception) -> None:
-        if self.mode == "local" and self._is_settled.is_set():
+        if self.mode == "local" and self._has_started.is_set():
             return
         if self.mode == "shared":
-            self._hold_back()
+            self._reserve()
         self.mode = "local"
         self.fallbacks += 1
-        self._is_settled.set()
+        self._has_started.set()
         log.warning(
-            "Redis is away: this process keeps to its part of the rate limits",
-            part=f"1/{self._processes}",
+            "Redis is unavailable: this process allows its share of the rate limits",
+            share=f"1/{self._processes}",
             cause=f"{type(cause).__name__}: {str(cause) or 'no answer in time'}",
         )
 
-    def _hold_back(self) -> None:
-        """Once a minute at the most, so that a link that comes and goes does not starve keys."""
+    def _reserve(self) -> None:
+        """At most once a minute, so that an unstable connection does not use up the budgets."""
         now = self._monotonic_s()
-        if now >= self._hold_back_at:
-            self._hold_back_at = now + PERIOD_S
-            self._own.hold_back(_UNHEARD)
+        if now >= self._reserve_again_at:
+            self._reserve_again_at = now + PERIOD_S
+            self._local.reserve(_RESERVED_PART)
 
-    def _answer_alone(self) -> None:
-        """Answer all that wait from this process's own part."""
+    def _resolve_locally(self) -> None:
+        """Decide all waiting requests by this process's share."""
         self.mode = "local"
-        for waiting in (self._under_way, self._asked):
-            for (key_id, limit), answers in waiting.items():
-                for response in answers:
-                    if not response.done():
-                        response.set_result(self._own.take_now(key_id, limit, self._processes))
-        self._under_way, self._asked = {}, {}
+        for waiting in (self._sent, self._waiting):
+            for (key_id, limit), futures in waiting.items():
+                for future in futures:
+                    if not future.done():
+                        future.set_result(self._local.take_now(key_id, limit, self._processes))
+        self._sent, self._waiting = {}, {}
 
 
-def _wake(sleeper: asyncio.Future[None] | None) -> None:
+def _wake_up(sleeper: asyncio.Future[None] | None) -> None:
     if sleeper is not None and not sleeper.done():
         sleeper.set_result(None)
 
 
-def _floor_s(debt_s: float) -> float:
-    """What is surely owed when it arrives, which may be one wait later than it was looked up."""
+def _min_debt_s(debt_s: float) -> float:
+    """A lower bound of the debt when Redis receives it, up to WAIT_S later."""
     return max(0.0, debt_s - WAIT_S)
 
 
-def _settle(answers: list[asyncio.Future[RateState]], limit: int, told: Told) -> None:
-    """Answer the requests in their order: the first ones passed."""
+def _resolve(futures: list[asyncio.Future[RateState]], limit: int, spent: Spent) -> None:
+    """Resolve the requests in their order: the first ones are accepted."""
     step_s = PERIOD_S / limit
-    for place, response in enumerate(answers, start=1):
-        if response.done():
-            continue  # whoever asked has gone
-        after = told.accepted - place
-        if after >= 0:
-            response.set_result(passed(limit, step_s, told.debt_s - after * step_s))
+    for number, future in enumerate(futures, start=1):
+        if future.done():
+            continue  # the request was cancelled
+        left = spent.accepted - number
+        if left >= 0:
+            future.set_result(accepted_state(limit, step_s, spent.debt_s - left * step_s))
         else:
-            response.set_result(refused(limit, step_s, told.debt_s))
+            future.set_result(refused_state(limit, step_s, spent.debt_s))

@@ -27,9 +27,9 @@ MUTANTS: tuple[Mutant, ...] = (
         "        connections = cast(",
         "        return await super().shutdown(sockets)\n        connections = cast(",
         (
-            f"{_DRAINING}::test_request_that_comes_in_with_the_signal_is_answered",
-            f"{_DRAINING}::test_half_a_request_is_waited_for",
-            f"{_DRAINING}::test_what_does_not_end_is_cut_and_counted",
+            f"{_DRAINING}::test_request_that_arrives_with_the_signal_is_answered",
+            f"{_DRAINING}::test_an_incomplete_request_is_waited_for",
+            f"{_DRAINING}::test_unfinished_requests_are_aborted_and_counted",
         ),
     ),
     Mutant(
@@ -37,7 +37,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "server/draining.py",
         "        del by_descriptor[descriptor]\n",
         "        pass\n",
-        (f"{_DRAINING}::test_request_that_comes_in_as_the_connection_falls_quiet_is_answered",),
+        (f"{_DRAINING}::test_request_that_arrives_as_its_connection_becomes_idle_is_answered",),
     ),
     Mutant(
         "background tasks are lost when the process exits",
