@@ -1,4 +1,4 @@
-"""The one reader of the wall clock, and how instants are written."""
+"""The only reader of the wall clock, and the format of timestamps."""
 
 import re
 import time
@@ -8,11 +8,11 @@ from typing import Annotated
 
 from msgspec import Meta
 
-# How `iso` stands in structs: nothing is checked by it, documentation learns the format.
+# The type of timestamps in structs: it validates nothing and adds the format to the OpenAPI schema.
 Iso = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-# RFC 3339 with the freedoms of ISO 8601 that clients really use: a space for the T, no seconds,
-# one to nine digits of fraction. A date alone is no instant.
+# RFC 3339, plus the forms of ISO 8601 that clients send: a space instead of T, no seconds, one to
+# nine fraction digits. A date without a time is not accepted.
 _INSTANT = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?"
     r"([Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?",
@@ -21,19 +21,19 @@ _INSTANT = re.compile(
 
 
 class Clock:
-    """What time it is. Tests hand in one that they can set."""
+    """The current time. Tests pass a clock that they can set."""
 
     def now_us(self) -> int:
         """Microseconds since the epoch, UTC."""
         return time.time_ns() // 1000
 
     def monotonic_s(self) -> float:
-        """Seconds that never go back; for limits and timeouts."""
+        """Seconds of a monotonic clock, for limits and timeouts."""
         return time.monotonic()
 
 
 def iso(at_us: int) -> str:
-    """An instant as `YYYY-MM-DDTHH:MM:SS.ffffffZ`, the only form that leaves the service."""
+    """A time as `YYYY-MM-DDTHH:MM:SS.ffffffZ`, the only format in responses."""
     seconds, micros = divmod(at_us, 1_000_000)
     return f"{_iso_second(seconds)}.{micros:06d}Z"
 
@@ -49,9 +49,9 @@ def iso_or_none(at_us: int | None) -> str | None:
 
 
 def parse_instant(text: str, *, need_offset: bool = False) -> int | None:
-    """Microseconds since the epoch for an ISO 8601 instant, None when it is not one.
+    """Microseconds since the epoch for an ISO 8601 timestamp, None when it is invalid.
 
-    Without an offset it is UTC, or None where `need_offset` asks for one.
+    Without an offset it is UTC, or invalid when `need_offset` is true.
     """
     found = _INSTANT.fullmatch(text)
     if found is None:

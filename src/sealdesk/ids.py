@@ -1,8 +1,8 @@
-"""Identifiers: UUIDv7 in canonical text that carry their instant to the microsecond.
+"""Ids: UUIDv7 in canonical text, with their creation time to the microsecond.
 
-The 48 bits of milliseconds are followed, in the 12 bits that RFC 9562 (method 3) leaves to finer
-clocks, by the microseconds within the millisecond; 62 random bits follow. So the order of the
-texts is the order of the instants, and the newest-first list is the primary key read backwards.
+After the 48 bits of milliseconds, the 12 bits that RFC 9562 (method 3) allows for sub-millisecond
+precision hold the microseconds; 62 random bits follow. So ids sort by creation time as text, and a
+newest-first list is the primary key in reverse order.
 """
 
 import os
@@ -13,28 +13,28 @@ from typing import Annotated
 from msgspec import Meta
 
 _CANONICAL = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.ASCII)
-# How ids stand in structs: nothing is checked by it, documentation learns the format.
+# The type of ids in structs: it validates nothing and adds the format to the OpenAPI schema.
 Id = Annotated[str, Meta(extra_json_schema={"format": "uuid"})]
-_random = random.Random()  # noqa: S311 - no secret
-# Processes that are forked from one would otherwise go on with the same numbers.
+_random = random.Random()  # noqa: S311 - not for secrets
+# Forked processes would otherwise continue with the same numbers.
 os.register_at_fork(after_in_child=_random.seed)
 _REMEMBERED = 4096
-_newest: dict[int, int] = {}  # instant → the random bits of its newest id
+_newest: dict[int, int] = {}  # time → the random bits of its newest id
 NONE = "00000000-0000-0000-0000-000000000000"
 
 
 def mint(at_us: int) -> str:
-    """A new id that carries this instant.
+    """A new id with this creation time.
 
-    Ids of one instant rise in the order in which a process mints them, so that the events of one
-    change keep theirs. An id is no secret, so its random bits need not come from the operating
-    system: asking it gives the interpreter lock away each time (136 µs of a POST).
+    Ids of the same time increase in the order in which a process creates them, so that the events
+    of one change stay in order. An id is not a secret, so its random bits need not come from the
+    operating system, whose call releases the interpreter lock each time (136 µs of a POST).
     """
     newest = _newest.get(at_us)
     if newest is None:
         if len(_newest) >= _REMEMBERED:
             _newest.clear()
-        newest = random_bits(61)  # one bit is left for those that follow
+        newest = random_bits(61)  # one bit is free for the ids that follow
     else:
         newest += 1 + random_bits(40)
     _newest[at_us] = newest
@@ -42,22 +42,22 @@ def mint(at_us: int) -> str:
 
 
 def random_bits(count: int) -> int:
-    """A number of so many bits, for what is no secret."""
+    """A random number of `count` bits, not for secrets."""
     return _random.getrandbits(count)
 
 
 def lowest(at_us: int) -> str:
-    """The smallest id that an instant can have: `id >= lowest(t)` says created at or after t."""
+    """The smallest id of a time: `id >= lowest(t)` means created at or after t."""
     return _text(max(at_us, 0), 0)
 
 
 def instant_of(identifier: str) -> int:
-    """The instant, in microseconds since the epoch, that an id of ours carries."""
+    """The creation time of an id, in microseconds since the epoch."""
     return int(identifier[:8] + identifier[9:13], 16) * 1000 + int(identifier[15:18], 16)
 
 
 def is_canonical(text: str) -> bool:
-    """Whether it is written as ids are here: lower case, with dashes."""
+    """Whether a text has the canonical form of an id: lower case, with hyphens."""
     return _CANONICAL.fullmatch(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""The settings: every `SEALDESK_*` variable, checked once, at the start."""
+"""The settings: every `SEALDESK_*` environment variable, validated once at start-up."""
 
 import difflib
 import ipaddress
@@ -15,7 +15,7 @@ from sealdesk.errors import ConfigurationError
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-# name → what it means; `docs/settings.md` says it at length and a test compares the two.
+# Name → meaning; `docs/settings.md` has the details, and a test compares the names.
 NAMES: dict[str, str] = {
     "SEALDESK_DATA_DIR": "directory of the database and the generated keys",
     "SEALDESK_DATABASE_URL": "sqlite:///path or postgresql://…; default: in the data directory",
@@ -44,11 +44,11 @@ NAMES: dict[str, str] = {
 _PREFIX = "SEALDESK_"
 _LEVELS = ("debug", "info", "warning", "error")
 _DATABASE_FILE = "sealdesk.db"
-_SQLITE = "sqlite:///"
+_SQLITE_PREFIX = "sqlite:///"
 _POSTGRESQL = ("postgresql", "postgres")
 _REDIS = ("redis", "rediss", "unix")
 _KEY_FILES = {"SEALDESK_MASTER_KEY": "master.key", "SEALDESK_JWT_SECRET": "jwt.key"}
-_WANTED_URLS = {
+_URL_FAULTS = {
     "SEALDESK_DATABASE_URL": "SEALDESK_DATABASE_URL must be sqlite:///relative/path,"
     " sqlite:////absolute/path or postgresql://user:password@host/database",
     "SEALDESK_OWNER_DATABASE_URL": "SEALDESK_OWNER_DATABASE_URL must be"
@@ -57,15 +57,15 @@ _WANTED_URLS = {
     " postgresql://worker:password@host/database",
     "SEALDESK_REDIS_URL": "SEALDESK_REDIS_URL must be redis://host:6379/0, rediss://… or unix://…",
 }
-_NO_KEY = bytes(KEY_BYTES)  # stands in for one that is at fault, so that all faults are named
+_PLACEHOLDER_KEY = bytes(KEY_BYTES)  # replaces an invalid key until all faults are collected
 
 
 class BadSettings(ConfigurationError):
-    """The environment does not make a safe configuration; the text names every fault."""
+    """The environment is not a valid and safe configuration; the text names every fault."""
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """What the environment says, checked. Secrets are left out of `repr`.
+    """The validated settings. `repr` shows no secrets.
 
     database_url: of PostgreSQL; empty on SQLite, whose file is database_path.
     """
@@ -101,41 +101,45 @@ class Settings(msgspec.Struct, frozen=True):
 
 
 def from_env(env: Mapping[str, str], *, needs_keys: bool = True) -> Settings:
-    """The settings of this environment. Raises BadSettings, which names all that is wrong.
+    """The settings of an environment. Raises BadSettings, which names all faults.
 
-    On the embedded default, the keys that are not given are generated into the data directory.
-    needs_keys: without, there are none; for who only changes the schema.
+    Without SEALDESK_DATABASE_URL, missing keys are generated in the data directory.
+    needs_keys: False for commands that only change the schema and need no keys.
     """
-    faults = [_unknown(name) for name in env if name.startswith(_PREFIX) and name not in NAMES]
-    read = _Reader(env, faults, needs_keys)
+    faults = [
+        _describe_unknown(name) for name in env if name.startswith(_PREFIX) and name not in NAMES
+    ]
+    reader = _EnvReader(env, faults, needs_keys)
     data_dir = Path(env.get("SEALDESK_DATA_DIR") or "var").absolute()
     settings = Settings(
         data_dir=data_dir,
-        database_path=read.database_path(data_dir),
-        database_url=read.server_url("SEALDESK_DATABASE_URL", _POSTGRESQL),
-        owner_database_url=read.server_url("SEALDESK_OWNER_DATABASE_URL", _POSTGRESQL),
-        worker_database_url=read.server_url("SEALDESK_WORKER_DATABASE_URL", _POSTGRESQL),
-        database_connections=read.whole(
+        database_path=reader.database_path(data_dir),
+        database_url=reader.server_url("SEALDESK_DATABASE_URL", _POSTGRESQL),
+        owner_database_url=reader.server_url("SEALDESK_OWNER_DATABASE_URL", _POSTGRESQL),
+        worker_database_url=reader.server_url("SEALDESK_WORKER_DATABASE_URL", _POSTGRESQL),
+        database_connections=reader.integer(
             "SEALDESK_DATABASE_CONNECTIONS", default=10, low=1, high=500
         ),
-        database_pooler=read.choice(
+        database_pooler=reader.choice(
             "SEALDESK_DATABASE_POOLER", ("none", "transaction"), default="none"
         ),
-        redis_url=read.server_url("SEALDESK_REDIS_URL", _REDIS),
-        expected_processes=read.whole("SEALDESK_EXPECTED_PROCESSES", default=1, low=1, high=1000),
-        per_process_limits=read.choice(
+        redis_url=reader.server_url("SEALDESK_REDIS_URL", _REDIS),
+        expected_processes=reader.integer(
+            "SEALDESK_EXPECTED_PROCESSES", default=1, low=1, high=1000
+        ),
+        per_process_limits=reader.choice(
             "SEALDESK_PER_PROCESS_LIMITS", ("refuse", "accept"), default="refuse"
         ),
-        drain_notice_s=read.whole("SEALDESK_DRAIN_NOTICE_S", default=0, low=0, high=8),
-        master_keys=read.keys("SEALDESK_MASTER_KEY", data_dir),
-        jwt_secret=read.keys("SEALDESK_JWT_SECRET", data_dir)[0],
-        max_skew_s=read.whole("SEALDESK_MAX_SKEW_S", default=300, low=30, high=900),
-        path_prefix=read.path_prefix(),
-        trusted_proxies=read.networks("SEALDESK_TRUSTED_PROXIES"),
-        webhook_allowed_cidrs=read.networks("SEALDESK_WEBHOOK_ALLOWED_CIDRS"),
-        webhook_allow_http=read.is_accepted("SEALDESK_WEBHOOK_ALLOW_HTTP"),
-        metrics_token=read.metrics_token(),
-        log_level=read.choice("SEALDESK_LOG_LEVEL", _LEVELS, default="info"),
+        drain_notice_s=reader.integer("SEALDESK_DRAIN_NOTICE_S", default=0, low=0, high=8),
+        master_keys=reader.keys("SEALDESK_MASTER_KEY", data_dir),
+        jwt_secret=reader.keys("SEALDESK_JWT_SECRET", data_dir)[0],
+        max_skew_s=reader.integer("SEALDESK_MAX_SKEW_S", default=300, low=30, high=900),
+        path_prefix=reader.path_prefix(),
+        trusted_proxies=reader.networks("SEALDESK_TRUSTED_PROXIES"),
+        webhook_allowed_cidrs=reader.networks("SEALDESK_WEBHOOK_ALLOWED_CIDRS"),
+        webhook_allow_http=reader.is_accepted("SEALDESK_WEBHOOK_ALLOW_HTTP"),
+        metrics_token=reader.metrics_token(),
+        log_level=reader.choice("SEALDESK_LOG_LEVEL", _LEVELS, default="info"),
     )
     if faults:
         raise BadSettings("; ".join(faults))
@@ -143,7 +147,7 @@ def from_env(env: Mapping[str, str], *, needs_keys: bool = True) -> Settings:
 
 
 def make_private_dir(path: Path) -> None:
-    """Make a directory that only its owner can enter. Raises BadSettings, OSError."""
+    """Create a directory that only its owner can access. Raises BadSettings, OSError."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     mode = path.stat().st_mode
     if mode & stat.S_ISVTX:
@@ -154,15 +158,15 @@ def make_private_dir(path: Path) -> None:
         path.chmod(0o700)
 
 
-class _Reader:
-    """Reads one variable at a time and collects what is wrong."""
+class _EnvReader:
+    """Reads one variable at a time and collects the faults."""
 
     def __init__(self, env: Mapping[str, str], faults: list[str], needs_keys: bool) -> None:
         self._env = env
         self._faults = faults
         self._needs_keys = needs_keys
 
-    def whole(self, name: str, *, default: int, low: int, high: int) -> int:
+    def integer(self, name: str, *, default: int, low: int, high: int) -> int:
         text = self._env.get(name, "")
         if not text:
             return default
@@ -186,61 +190,61 @@ class _Reader:
 
     def _file_path(self) -> str:
         url = self._env.get("SEALDESK_DATABASE_URL", "")
-        return url.removeprefix(_SQLITE) if url.startswith(_SQLITE) else ""
+        return url.removeprefix(_SQLITE_PREFIX) if url.startswith(_SQLITE_PREFIX) else ""
 
     def server_url(self, name: str, schemes: tuple[str, ...]) -> str:
-        """The URL as it was given; faults never show it, for it may hold a password."""
+        """The URL unchanged; faults never show it, because it may hold a password."""
         url = self._env.get(name, "")
         if not url or (name == "SEALDESK_DATABASE_URL" and self._file_path()):
             return ""
-        if not _is_address(url, schemes):
-            self._faults.append(_WANTED_URLS[name])
+        if not _is_server_url(url, schemes):
+            self._faults.append(_URL_FAULTS[name])
         return url
 
     def keys(self, name: str, data_dir: Path) -> tuple[bytes, ...]:
         if not self._needs_keys:
-            return (_NO_KEY,)
+            return (_PLACEHOLDER_KEY,)
         text = self._env.get(name, "")
         if not text:
-            return self._generated(name, data_dir)
+            return self._generate_key(name, data_dir)
         parts = text.split(",") if name == "SEALDESK_MASTER_KEY" else [text]
-        keys = tuple(key_files.decoded(part.strip()) for part in parts)
+        keys = tuple(key_files.decode_key(part.strip()) for part in parts)
         if None in keys:
             self._faults.append(
                 f"{name} must be base64 of {KEY_BYTES} random bytes;"
                 " make one with: openssl rand -base64 32"
             )
-            return (_NO_KEY,)
+            return (_PLACEHOLDER_KEY,)
         return tuple(key for key in keys if key is not None)
 
-    def _generated(self, name: str, data_dir: Path) -> tuple[bytes, ...]:
+    def _generate_key(self, name: str, data_dir: Path) -> tuple[bytes, ...]:
         path = data_dir / _KEY_FILES[name]
         if self._env.get("SEALDESK_DATABASE_URL"):
             self._faults.append(
                 f"{name} is missing; with SEALDESK_DATABASE_URL set it must be given:"
                 " make one with: openssl rand -base64 32"
             )
-        elif name == "SEALDESK_MASTER_KEY" and _is_lost(path, data_dir / _DATABASE_FILE):
+        elif name == "SEALDESK_MASTER_KEY" and _is_key_lost(path, data_dir / _DATABASE_FILE):
             self._faults.append(
                 f"{path} is missing, and the database was sealed with it;"
                 f" restore it from your backup, or set {name}"
             )
         elif not self._faults:
-            return (self._kept(path),)
-        return (_NO_KEY,)
+            return (self._read_or_create_key(path),)
+        return (_PLACEHOLDER_KEY,)
 
-    def _kept(self, path: Path) -> bytes:
-        """The key in this file, which is made when there is none."""
+    def _read_or_create_key(self, path: Path) -> bytes:
+        """The key in this file, which is created when it does not exist."""
         try:
             if not path.exists():
                 make_private_dir(path.parent)
-            key = key_files.decoded(key_files.read_or_create(path))
+            key = key_files.decode_key(key_files.read_or_create(path))
         except OSError as error:
             self._faults.append(f"SEALDESK_DATA_DIR: {path} cannot be used: {error.strerror}")
-            return _NO_KEY
+            return _PLACEHOLDER_KEY
         if key is None:
             self._faults.append(f"{path} does not hold a key; restore it from your backup")
-        return key or _NO_KEY
+        return key or _PLACEHOLDER_KEY
 
     def path_prefix(self) -> str:
         prefix = self._env.get("SEALDESK_EXTERNAL_PATH_PREFIX", "")
@@ -271,16 +275,16 @@ class _Reader:
         return tuple(networks)
 
 
-def _unknown(name: str) -> str:
-    # Compared without the prefix, which makes all of them look alike.
+def _describe_unknown(name: str) -> str:
+    # Without the common prefix, which would make all names similar.
     endings = {known.removeprefix(_PREFIX): known for known in NAMES}
     nearest = difflib.get_close_matches(name.removeprefix(_PREFIX), endings, n=1)
     advice = f"is it {endings[nearest[0]]}?" if nearest else f"there are {', '.join(NAMES)}"
     return f"{name} is not a setting; {advice}"
 
 
-def _is_address(url: str, schemes: tuple[str, ...]) -> bool:
-    """Whether it can be the URL of a server; PostgreSQL's may name several hosts."""
+def _is_server_url(url: str, schemes: tuple[str, ...]) -> bool:
+    """Whether it can be the URL of a server; a PostgreSQL URL may name several hosts."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -291,6 +295,6 @@ def _is_address(url: str, schemes: tuple[str, ...]) -> bool:
     return parts.scheme in schemes and are_ports
 
 
-def _is_lost(key_file: Path, database: Path) -> bool:
-    """Whether a database is there without its key: a new one could open nothing that it holds."""
+def _is_key_lost(key_file: Path, database: Path) -> bool:
+    """Whether the database exists without its key: a new key could not open its secrets."""
     return database.exists() and not key_file.exists()

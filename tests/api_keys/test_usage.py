@@ -9,7 +9,7 @@ import pytest
 from sealdesk.api_keys.usage import recorder as usage
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.telemetry.key_usage import (
-    _AT_ONCE,
+    _BATCH,
     ADDRESSES_KEPT,
     HOUR_US,
     OTHER,
@@ -43,7 +43,7 @@ def _taken(counted: Usage) -> dict[Row, int]:
     rows: dict[Row, int] = {}
     for batch in counted.take():
         assert list(batch) == sorted(batch)
-        assert len(batch) <= 4 * _AT_ONCE
+        assert len(batch) <= 4 * _BATCH
         for row, count in batch.items():
             rows[row] = rows.get(row, 0) + count
     return rows

@@ -1,4 +1,4 @@
-"""Key files: 32 random bytes in base64, made once and readable by their owner only."""
+"""Key files: 32 random bytes in base64, created once and readable only by their owner."""
 
 import base64
 import binascii
@@ -10,8 +10,8 @@ from pathlib import Path
 from sealdesk.crypto.sealing import KEY_BYTES
 
 
-def decoded(text: str) -> bytes | None:
-    """32 bytes that could be random; None for anything else, such as 32 equal bytes."""
+def decode_key(text: str) -> bytes | None:
+    """32 random bytes, None for anything else, such as 32 equal bytes."""
     try:
         key = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
@@ -22,7 +22,7 @@ def decoded(text: str) -> bytes | None:
 
 
 def read_or_create(path: Path) -> str:
-    """The text of a key file; a new one appears whole or not at all, readable by its owner."""
+    """The text of a key file, which is created atomically when it does not exist."""
     with contextlib.suppress(FileNotFoundError):
         return path.read_text("ascii", "replace").strip()
     fresh = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")

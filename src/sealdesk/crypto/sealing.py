@@ -1,4 +1,4 @@
-"""Sealing: what is kept or handed out so that only this installation can read or change it."""
+"""Authenticated encryption of stored secrets and of tokens that clients hold."""
 
 import hashlib
 import hmac
@@ -14,17 +14,17 @@ _NONCE_BYTES = 12
 
 
 class UnsealError(Exception):
-    """It was not sealed here, not for this purpose, or it was changed."""
+    """Sealed by another installation, for another purpose, or modified since."""
 
 
 class KeyRing:
-    """The master keys: the first seals, every one opens, so keys rotate without a pause."""
+    """The master keys: the first one seals, all of them open, so keys rotate without downtime."""
 
     def __init__(self, master_keys: Sequence[bytes]) -> None:
         self._current = _fingerprint(master_keys[0])
         self._boxes = {_fingerprint(key): AESGCM(_derive(key, b"secrets")) for key in master_keys}
-        # AES-SIV needs no nonce: any number of cursors may be sealed under one key, and the same
-        # page always has the same cursor.
+        # AES-SIV needs no nonce: one key may seal any number of cursors, and a page always has the
+        # same cursor.
         self._tokens = {
             _fingerprint(key): AESSIV(_derive(key, b"token-1") + _derive(key, b"token-2"))
             for key in master_keys
@@ -34,16 +34,16 @@ class KeyRing:
         return f"KeyRing({len(self._boxes)} keys)"
 
     def seal(self, plain: str, about: str) -> bytes:
-        """Seal a secret for one purpose; `about` is not stored and must be given to open it."""
+        """Seal a secret. about: associated data, which is not stored and is needed to open it."""
         nonce = os.urandom(_NONCE_BYTES)
         sealed = self._boxes[self._current].encrypt(nonce, plain.encode(), about.encode())
         return self._current + nonce + sealed
 
     def open(self, sealed: bytes, about: str) -> str:
-        """The secret. Raises Unsealable."""
+        """The secret. Raises UnsealError."""
         box = self._boxes.get(sealed[:_FINGERPRINT_BYTES])
         if box is None:
-            raise UnsealError("sealed under a master key that is not in the ring")
+            raise UnsealError("sealed with a master key that is not in the key ring")
         start = _FINGERPRINT_BYTES + _NONCE_BYTES
         try:
             plain = box.decrypt(sealed[_FINGERPRINT_BYTES:start], sealed[start:], about.encode())
@@ -52,15 +52,15 @@ class KeyRing:
         return plain.decode()
 
     def is_current(self, sealed: bytes) -> bool:
-        """Whether it is sealed under the first key of the ring."""
+        """Whether it is sealed with the first master key."""
         return sealed.startswith(self._current)
 
     def seal_token(self, plain: bytes, about: bytes) -> bytes:
-        """Seal what a client carries for us. The same input gives the same token."""
+        """Seal a token that a client holds. The same input gives the same token."""
         return self._current + self._tokens[self._current].encrypt(plain, [about])
 
     def open_token(self, token: bytes, about: bytes) -> bytes:
-        """What a token of ours holds. Raises Unsealable."""
+        """The contents of a token. Raises UnsealError."""
         box = self._tokens.get(token[:_FINGERPRINT_BYTES])
         if box is None or len(token) <= _FINGERPRINT_BYTES + 16:
             raise UnsealError("not a token of this installation")

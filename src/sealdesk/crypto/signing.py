@@ -13,12 +13,12 @@ API_KEY = re.compile(rb"tk_live_[0-9a-f]{40}")
 SIGNATURE = re.compile(rb"[0-9a-f]{64}")
 DIAGNOSED_BODY_BYTES = 64 * 1024  # larger bodies are not diagnosed (decisions 3)
 _EMPTY_SHA256 = hashlib.sha256(b"").hexdigest().encode()
-_NOT_SENT = (b"{}", b"null", b'""', b"[]")  # what programs hash when there is no body
+_EMPTY_BODIES = (b"{}", b"null", b'""', b"[]")  # what clients hash when there is no body
 _API_PREFIXES = (b"/api/v1/external", b"/api/v1", b"/api")
 
 
 class Signed(NamedTuple):
-    """The parts that a signature covers, as they were sent.
+    """The signed parts of a request, as they were sent.
 
     method: upper case. target: raw path, with `?` and the raw query when there is one.
     """
@@ -30,12 +30,12 @@ class Signed(NamedTuple):
 
 
 def body_sha256(body: bytes) -> bytes:
-    """Lower-case hex SHA-256 of the body as it travels."""
+    """Lower-case hex SHA-256 of the body as it is sent."""
     return hashlib.sha256(body).hexdigest().encode() if body else _EMPTY_SHA256
 
 
 def message(parts: Signed) -> bytes:
-    """What is signed: timestamp, method, target and body hash with nothing between them.
+    """The signed message: timestamp, method, target and body hash without separators.
 
     Unambiguous because the timestamp has ten digits, a method is letters, a target begins
     with `/` and a hash has 64 characters; the guard checks each before this is built.
@@ -45,22 +45,22 @@ def message(parts: Signed) -> bytes:
 
 def sign(secret: str, parts: Signed) -> str:
     """Lower-case hex HMAC-SHA256, keyed with the 64 hex characters of the secret as text."""
-    # Not hmac.digest: that gives the interpreter lock away, for longer than the hash takes.
+    # Not hmac.digest, which releases the interpreter lock for longer than the hash takes.
     return hmac.new(secret.encode(), message(parts), "sha256").hexdigest()
 
 
 def is_valid(secret: str, parts: Signed, signature: bytes) -> bool:
-    """Whether the signature fits, in constant time."""
+    """Whether the signature is valid, compared in constant time."""
     return hmac.compare_digest(sign(secret, parts).encode(), signature)
 
 
 def diagnose(
     parts: Signed, signature: bytes, *, secret: str, api_key: str, host: bytes
 ) -> str | None:
-    """The name of the known mistake that gives this wrong signature, if one does.
+    """The name of the known mistake that results in this wrong signature, None when there is none.
 
-    A variant can only match for somebody who holds the secret, so it tells a stranger nothing.
-    host: the Host header, for clients that sign the whole address.
+    Only a client that has the secret can produce a matching variant, so the name reveals nothing.
+    host: the Host header, for clients that sign the full URL.
     """
     if len(parts.body) > DIAGNOSED_BODY_BYTES:
         return None
@@ -75,7 +75,7 @@ def diagnose(
 def _known_mistakes(
     parts: Signed, secret: str, api_key: str, host: bytes
 ) -> Iterator[tuple[str, bytes, bytes]]:
-    """(name, HMAC key, message) of each mistake that clients are known to make."""
+    """(name, HMAC key, message) of each known mistake of clients."""
     key = secret.encode()
     timestamp, method, target, body = parts
     digest = body_sha256(body)
@@ -87,7 +87,7 @@ def _known_mistakes(
         yield "trailing_question_mark", key, start + target + b"?" + digest
     for scheme in (b"https://", b"http://"):
         yield "full_url_signed", key, start + scheme + host + target + digest
-    for rest in _without_beginning(target):
+    for rest in _without_prefix(target):
         yield "api_prefix_missing", key, start + rest + digest
     decoded = unquote_to_bytes(target)
     if decoded != target:
@@ -104,15 +104,15 @@ def _known_mistakes(
             yield name, key, start + target + body_sha256(other)
     else:
         yield "body_not_hashed", key, start + target
-        for other in _NOT_SENT:
+        for other in _EMPTY_BODIES:
             yield "body_not_sent", key, start + target + body_sha256(other)
     yield "newline_appended", key, message(parts) + b"\n"
     yield "newline_appended", key + b"\n", message(parts)
     yield "newline_appended", key, start + target + body_sha256(body + b"\n")
 
 
-def _without_beginning(target: bytes) -> Iterator[bytes]:
-    """The target without what clients leave out of a path, a proxy's prefix first."""
+def _without_prefix(target: bytes) -> Iterator[bytes]:
+    """The target without the prefixes that clients omit, first that of a proxy."""
     at = max(target.partition(b"?")[0].find(b"/api/v1/"), 0)
     if at:
         yield target[at:]
@@ -122,7 +122,7 @@ def _without_beginning(target: bytes) -> Iterator[bytes]:
 
 
 def reserialised(body: bytes) -> Iterator[tuple[str, bytes]]:
-    """(name, bytes) of each way in which programs are known to write a JSON body anew."""
+    """(name, bytes) of the known ways in which clients serialise a JSON body again."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Signing webhooks as Standard Webhooks asks (decisions 11): pure, standard library only."""
+"""Webhook signatures of Standard Webhooks (decisions 11): pure, standard library only."""
 
 import base64
 import binascii
@@ -55,7 +55,7 @@ Mistake = Literal[
 
 
 class Captured(NamedTuple):
-    """A webhook as it arrived: its three headers, "" for one that is missing, and its body."""
+    """A received webhook: its three headers, "" for a missing one, and its body."""
 
     webhook_id: str
     timestamp: str
@@ -69,7 +69,7 @@ def mint_secret() -> str:
 
 
 def key_of(secret: str) -> bytes:
-    """The bytes that a secret stands for. Raises ValueError."""
+    """The HMAC key of a secret. Raises ValueError."""
     try:
         return base64.b64decode(secret.removeprefix(PREFIX), validate=True)
     except binascii.Error as error:
@@ -77,20 +77,26 @@ def key_of(secret: str) -> bytes:
 
 
 def sign(key: bytes, webhook_id: str, timestamp: int, body: bytes) -> str:
-    """One signature: `v1,` and base64. timestamp: of the sending, in seconds."""
+    """One signature: `v1,` and base64. timestamp: when it is sent, in seconds."""
     return _signature(key, f"{webhook_id}.{timestamp}.".encode() + body)
 
 
 def find_mistake(secret: str, captured: Captured, now_s: int) -> Mistake | None:
-    """What is wrong with a webhook for who holds this secret; None when it is valid."""
+    """The mistake in a webhook that this secret should verify, None when it is valid."""
     mistake = (
-        find_mistake_of_secret(secret) or _of_parts(captured) or _of_signature(captured.signature)
+        find_mistake_of_secret(secret)
+        or _find_header_mistake(captured)
+        or _find_signature_mistake(captured.signature)
     )
     if mistake:
         return mistake
     key = key_of(secret)
-    if not _fits(key, _head(captured) + captured.body, captured):
-        made = (name for name, k, wrong in _known(secret, captured) if _fits(k, wrong, captured))
+    if not _is_signature_of(key, _signed_prefix(captured) + captured.body, captured):
+        made = (
+            name
+            for name, k, wrong in _known_mistakes(secret, captured)
+            if _is_signature_of(k, wrong, captured)
+        )
         return next(made, "signature_mismatch")
     age_s = now_s - int(captured.timestamp)
     if age_s > TOLERANCE_S:
@@ -99,7 +105,7 @@ def find_mistake(secret: str, captured: Captured, now_s: int) -> Mistake | None:
 
 
 def find_mistake_of_secret(secret: str) -> Mistake | None:
-    """What is wrong with a secret by the look of it; None for one that can be used."""
+    """The mistake in the format of a secret, None when it is usable."""
     if secret.startswith("v1,"):
         return "secret_is_a_signature"
     if _API_CREDENTIAL.fullmatch(secret):
@@ -114,16 +120,16 @@ def _signature(key: bytes, message: bytes) -> str:
     return "v1," + base64.b64encode(hmac.digest(key, message, "sha256")).decode()
 
 
-def _head(captured: Captured) -> bytes:
+def _signed_prefix(captured: Captured) -> bytes:
     return f"{captured.webhook_id}.{captured.timestamp}.".encode()
 
 
-def _fits(key: bytes, message: bytes, captured: Captured) -> bool:
+def _is_signature_of(key: bytes, message: bytes, captured: Captured) -> bool:
     wanted = _signature(key, message).encode()
     return any(hmac.compare_digest(wanted, given.encode()) for given in captured.signature.split())
 
 
-def _of_parts(captured: Captured) -> Mistake | None:
+def _find_header_mistake(captured: Captured) -> Mistake | None:
     if not captured.webhook_id:
         return "id_missing"
     if not captured.timestamp:
@@ -137,7 +143,7 @@ def _of_parts(captured: Captured) -> Mistake | None:
     return None if captured.body else "body_missing"
 
 
-def _of_signature(signature: str) -> Mistake | None:
+def _find_signature_mistake(signature: str) -> Mistake | None:
     texts = [part.removeprefix("v1").lstrip(",=:") for part in signature.split()]
     if any(_HEX.fullmatch(text) for text in texts):
         return "signature_hex"
@@ -148,10 +154,10 @@ def _of_signature(signature: str) -> Mistake | None:
     return None if has_version else "signature_without_version"
 
 
-def _known(secret: str, captured: Captured) -> Iterator[tuple[Mistake, bytes, bytes]]:
-    """(name, HMAC key, message) of each mistake that is known of senders and of captures."""
-    key, head, body = key_of(secret), _head(captured), captured.body
-    for name, other in _bodies(body):
+def _known_mistakes(secret: str, captured: Captured) -> Iterator[tuple[Mistake, bytes, bytes]]:
+    """(name, HMAC key, message) of each known mistake in sending or capturing."""
+    key, head, body = key_of(secret), _signed_prefix(captured), captured.body
+    for name, other in _possible_bodies(body):
         yield name, key, head + other
     webhook_id, timestamp = captured.webhook_id.encode(), captured.timestamp.encode()
     yield "id_not_signed", key, timestamp + b"." + body
@@ -162,8 +168,8 @@ def _known(secret: str, captured: Captured) -> Iterator[tuple[Mistake, bytes, by
         yield "secret_not_decoded", text.encode(), head + body
 
 
-def _bodies(body: bytes) -> Iterator[tuple[Mistake, bytes]]:
-    """What may have been signed when this is what was captured."""
+def _possible_bodies(body: bytes) -> Iterator[tuple[Mistake, bytes]]:
+    """Bodies that may have been signed when this one was captured."""
     bare = body.removeprefix(codecs.BOM_UTF8).strip()
     for ending in (b"", b"\n", b"\r\n"):
         yield "body_newline", bare + ending

@@ -1,19 +1,19 @@
-"""How keys are used, counted in the memory of the process until somebody writes it down."""
+"""Counts the use of API keys in memory until a task writes it to the database."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
 HOUR_US = 3600 * 1_000_000
 OTHER = "other"
-ADDRESSES_KEPT = 50  # per key and hour; all else that is counted has few values
-_USES_KEPT = 20_000
-_AT_ONCE = 1_000  # some 5 ms of the loop's time
-_ROWS_KEPT = 100_000
-_UNPROVEN = 401
+ADDRESSES_KEPT = 50  # per key and hour; other dimensions have few values
+_MAX_USES = 20_000
+_BATCH = 1_000  # about 5 ms of the event loop's time
+_MAX_LATE_ROWS = 100_000
+_UNAUTHORIZED = 401
 
 
 class KeyUse(NamedTuple):
-    """The key that a request came with. permission: what let it in, "" if it needed none."""
+    """The key of a request. permission: the one that the request needed, "" for none."""
 
     tenant_id: str
     key_id: str
@@ -21,7 +21,7 @@ class KeyUse(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What is counted of a key in an hour: its answers by status, endpoint, address, permission."""
+    """A counter of a key and hour. measure: status, endpoint, address or permission."""
 
     tenant_id: str
     key_id: str
@@ -34,7 +34,7 @@ _Use = tuple[KeyUse, int, int, str, str]
 
 
 class Usage:
-    """One count for each way in which a key was used; told apart by measure only when taken."""
+    """Counts uses of keys; `take` splits each use into its measures."""
 
     def __init__(self) -> None:
         self._counts: dict[_Use, int] = {}
@@ -42,42 +42,42 @@ class Usage:
         self._addresses: dict[tuple[str, int], set[str]] = {}
 
     def note(self, key: KeyUse, at_us: int, status: int, endpoint: str, address: str) -> None:
-        """Count one answer. endpoint: the row's method and template, never the path itself."""
+        """Count one response. endpoint: method and path template, never the path itself."""
         counts = self._counts
         use = (key, at_us // HOUR_US, status, endpoint, address)
-        if use not in counts and len(counts) >= _USES_KEPT:
+        if use not in counts and len(counts) >= _MAX_USES:
             use = (key, at_us // HOUR_US, status, endpoint, OTHER)
         counts[use] = counts.get(use, 0) + 1
 
     def take(self) -> Iterator[dict[Row, int]]:
-        """All that was counted since the last time, in batches that keep nobody waiting."""
+        """The counts since the last call, in batches that block the event loop for about 5 ms."""
         uses, self._counts = list(self._counts.items()), {}
         late, self._late = list(self._late.items()), {}
         self._forget_hours(max((hour for (_, hour, *_), _ in uses), default=0))
-        # Several processes add to the same rows: in one order, so that none waits for another.
-        for at in range(0, len(uses), _AT_ONCE):
+        # Sorted: several processes update the same rows, and one order avoids deadlocks.
+        for at in range(0, len(uses), _BATCH):
             rows: dict[Row, int] = {}
-            for use, count in uses[at : at + _AT_ONCE]:
+            for use, count in uses[at : at + _BATCH]:
                 for row in self._rows(*use):
                     rows[row] = rows.get(row, 0) + count
             yield dict(sorted(rows.items()))
-        for at in range(0, len(late), _AT_ONCE):
-            yield dict(sorted(late[at : at + _AT_ONCE]))
+        for at in range(0, len(late), _BATCH):
+            yield dict(sorted(late[at : at + _BATCH]))
 
     def give_back(self, rows: dict[Row, int]) -> None:
-        """What could not be written is taken with the next; of too much, the rest is lost."""
+        """Return counts that were not written to the next `take`; above a limit they are lost."""
         for row, count in rows.items():
-            if row in self._late or len(self._late) < _ROWS_KEPT:
+            if row in self._late or len(self._late) < _MAX_LATE_ROWS:
                 self._late[row] = self._late.get(row, 0) + count
 
     def _forget_hours(self, latest: int) -> None:
-        kept = self._addresses.items()
-        self._addresses = {of: seen for of, seen in kept if of[1] >= latest - 1}
+        known = self._addresses.items()
+        self._addresses = {of: seen for of, seen in known if of[1] >= latest - 1}
 
     def _rows(self, key: KeyUse, hour: int, status: int, endpoint: str, address: str) -> list[Row]:
         measured = [("status", str(status))]
-        # Whoever could not sign says nothing about how the key is used.
-        if status != _UNPROVEN:
+        # A request without a valid signature is not a use of the key.
+        if status != _UNAUTHORIZED:
             measured += [("endpoint", endpoint), ("address", self._bounded(key, hour, address))]
             measured += [("permission", key.permission)] if key.permission else []
         return [
@@ -86,8 +86,8 @@ class Usage:
         ]
 
     def _bounded(self, key: KeyUse, hour: int, address: str) -> str:
-        kept = self._addresses.setdefault((key.key_id, hour), set())
-        if address not in kept and len(kept) >= ADDRESSES_KEPT:
+        known = self._addresses.setdefault((key.key_id, hour), set())
+        if address not in known and len(known) >= ADDRESSES_KEPT:
             return OTHER
-        kept.add(address)
+        known.add(address)
         return address
