@@ -7,13 +7,18 @@ import msgspec
 
 from sealdesk.api_keys import rules
 from sealdesk.api_keys.rules import ApiKey
+from sealdesk.db.column_lists import assignment_list, column_list, parameter_list
 from sealdesk.db.engine import Row, Tx
 from sealdesk.paging import PageRequest
 from sealdesk.telemetry.key_usage import Row as UsageRow
 
-_COLUMNS = """k.tenant_id, k.id, k.name, k.key_prefix, k.permissions, k.rate_limit, k.allowed_ips,
-    k.replay_protection, k.expires_at, k.revoked_at, k.last_used_at, k.sealed_secret,
-    k.secret_version, k.created_at"""
+_STORED = ApiKey.__struct_fields__
+# A change never sets these.
+_FIXED = {"tenant_id", "id", "key_prefix", "last_used_at", "created_at"}
+_COLUMNS = column_list(_STORED, "k")
+_NEW_COLUMNS = column_list(_STORED)
+_NEW_VALUES = parameter_list(_STORED)
+_ASSIGNMENTS = assignment_list(name for name in _STORED if name not in _FIXED)
 
 _FIND_HOME = """
 SELECT tenant_id, key_id AS id FROM api_key_directory WHERE key_hash = :key_hash LIMIT 1
@@ -23,23 +28,11 @@ _LIST = f"""
 SELECT {_COLUMNS} FROM api_keys k WHERE k.tenant_id = :tenant_id AND k.id < :before
 ORDER BY k.id DESC LIMIT :limit
 """
-_ADD = """
-INSERT INTO api_keys (tenant_id, id, name, key_prefix, permissions, rate_limit, allowed_ips,
-    replay_protection, expires_at, revoked_at, last_used_at, sealed_secret, secret_version,
-    created_at)
-VALUES (:tenant_id, :id, :name, :key_prefix, :permissions, :rate_limit, :allowed_ips,
-    :replay_protection, :expires_at, :revoked_at, :last_used_at, :sealed_secret, :secret_version,
-    :created_at)
-"""
+_ADD = f"INSERT INTO api_keys ({_NEW_COLUMNS}) VALUES ({_NEW_VALUES})"
 _ADD_TO_DIRECTORY = """
 INSERT INTO api_key_directory (key_hash, tenant_id, key_id) VALUES (:key_hash, :tenant_id, :key_id)
 """
-_REPLACE = """
-UPDATE api_keys SET name = :name, permissions = :permissions, rate_limit = :rate_limit,
-    allowed_ips = :allowed_ips, replay_protection = :replay_protection, expires_at = :expires_at,
-    revoked_at = :revoked_at, sealed_secret = :sealed_secret, secret_version = :secret_version
-WHERE tenant_id = :tenant_id AND id = :id
-"""
+_REPLACE = f"UPDATE api_keys SET {_ASSIGNMENTS} WHERE tenant_id = :tenant_id AND id = :id"
 _RECORD_USE = """
 UPDATE api_keys SET last_used_at = :now
 WHERE tenant_id = :tenant_id AND id = :id AND (last_used_at IS NULL OR last_used_at <= :due)
