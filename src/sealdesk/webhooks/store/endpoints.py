@@ -5,14 +5,15 @@ from collections.abc import Sequence
 import msgspec
 
 from sealdesk import clock
+from sealdesk.db.column_lists import column_list, parameter_list
 from sealdesk.db.engine import Params, Row, SerializationConflict, Tx
 from sealdesk.paging import PageRequest
 from sealdesk.webhooks import rules
 from sealdesk.webhooks.rules import Attempt, Delivery, Endpoint, Replay
 from sealdesk.webhooks.types import AttemptSummary, DeliveryShown, DeliveryStatus
 
-COLUMNS = """tenant_id, id, url, events, description, is_active, disabled_reason, sealed_secret,
-    secret_version, sealed_old_secret, old_secret_until, failing_since, created_at"""
+COLUMNS = column_list(Endpoint.__struct_fields__)
+_NEW_VALUES = parameter_list(Endpoint.__struct_fields__)
 _FIND = f"""
 SELECT {COLUMNS} FROM endpoints
 WHERE tenant_id = :tenant_id AND id = :id AND deleted_at IS NULL LIMIT 1
@@ -25,13 +26,9 @@ _LIST_SEALED = """
 SELECT id FROM endpoints
 WHERE tenant_id = :tenant_id AND id > :after AND sealed_secret IS NOT NULL ORDER BY id LIMIT :limit
 """
-_ADD = """
-INSERT INTO endpoints (tenant_id, id, url, events, description, is_active, disabled_reason,
-    sealed_secret, secret_version, sealed_old_secret, old_secret_until, failing_since, due_at,
-    leased_until, wakes, created_at, deleted_at)
-VALUES (:tenant_id, :id, :url, :events, :description, :is_active, :disabled_reason,
-    :sealed_secret, :secret_version, :sealed_old_secret, :old_secret_until, :failing_since, NULL,
-    NULL, 0, :created_at, NULL)
+_ADD = f"""
+INSERT INTO endpoints ({COLUMNS}, due_at, leased_until, wakes, deleted_at)
+VALUES ({_NEW_VALUES}, NULL, NULL, 0, NULL)
 """
 # What the background loop changes too is named by none but the statements that are about it.
 _DESCRIBE = """
@@ -62,8 +59,8 @@ UPDATE endpoints SET deleted_at = :now, is_active = FALSE, sealed_secret = NULL,
 WHERE tenant_id = :tenant_id AND id = :id AND deleted_at IS NULL
 """
 
-_DELIVERY = """d.tenant_id, d.id, d.endpoint_id, d.event_id, d.event_type, d.status,
-    d.attempt_count, d.retry_count, d.due_at, d.created_at"""
+_DELIVERY = column_list(Delivery.__struct_fields__, "d")
+_DELIVERY_COLUMNS = len(Delivery.__struct_fields__)
 _SUMMARY = "a.number, a.sent_at, a.duration_ms, a.status AS answer_status, a.error"
 _WITH_LAST_ATTEMPT = """d LEFT JOIN attempts a
     ON a.tenant_id = d.tenant_id AND a.delivery_id = d.id AND a.number = d.attempt_count
@@ -118,14 +115,9 @@ SELECT id, type, object, changes, created_at FROM events
 WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
 """
 
-_ADD_REPLAY = """
-INSERT INTO replays (tenant_id, id, endpoint_id, since, until, after_id, delivery_count,
-    created_at, finished_at)
-VALUES (:tenant_id, :id, :endpoint_id, :since, :until, :after_id, :delivery_count,
-    :created_at, :finished_at)
-"""
-_REPLAY = """tenant_id, id, endpoint_id, since, until, after_id, delivery_count, created_at,
-    finished_at"""
+_REPLAY = column_list(Replay.__struct_fields__)
+_REPLAY_VALUES = parameter_list(Replay.__struct_fields__)
+_ADD_REPLAY = f"INSERT INTO replays ({_REPLAY}) VALUES ({_REPLAY_VALUES})"
 _FIND_OPEN_REPLAY = f"""
 SELECT {_REPLAY} FROM replays
 WHERE tenant_id = :tenant_id AND endpoint_id = :endpoint_id AND finished_at IS NULL LIMIT 1
@@ -286,7 +278,7 @@ def _params(endpoint: Endpoint) -> dict[str, object]:
 
 
 def _delivery_shown(row: Row) -> DeliveryShown:
-    return rules.delivery_shown(Delivery(*tuple(row)[:10]), _summary(row))
+    return rules.delivery_shown(Delivery(*tuple(row)[:_DELIVERY_COLUMNS]), _summary(row))
 
 
 def _summary(row: Row) -> AttemptSummary | None:
