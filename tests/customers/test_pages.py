@@ -128,7 +128,7 @@ def test_parts_of_words_are_searched_in_the_newest_customers_or_in_all_without_a
     async def not_yet(*_: Any) -> bool:
         return False
 
-    monkeypatch.setattr(search, "are_customers_done", not_yet)
+    monkeypatch.setattr(search, "are_customers_indexed", not_yet)
     page = visitor.get(f"{HOME}?q=xample")
     assert f"{HOME}/{newer}" in page.links and at in page.links
 
