@@ -17,7 +17,7 @@ from sealdesk.errors import BadRequest
 from sealdesk.paging import Listing, Position, open_cursor, seal_cursor
 from tests.support.client import Key
 from tests.support.service import Service, Tenant
-from tests.tickets.factories import Made, make
+from tests.tickets.factories import PlannedTicket, create_tickets
 
 TICKETS = "/api/v1/external/tickets"
 CUSTOMERS = "/api/v1/external/customers"
@@ -155,7 +155,7 @@ def test_replies_created_between_pages_neither_repeat_nor_hide_others(key: Key, 
 def test_rows_of_one_microsecond_are_each_listed_once(
     tenant: Tenant, sort_by: str, sort: str, per_page: int
 ) -> None:
-    made = make(tenant, 8 * [Made({}, 1_780_000_000_000_000)])
+    made = create_tickets(tenant, 8 * [PlannedTicket({}, 1_780_000_000_000_000)])
     rows = tenant.key().walk(f"{TICKETS}?sort_by={sort_by}&sort={sort}", per_page=per_page)
     assert [row["id"] for row in rows] == sorted(made, reverse=sort == "desc")
 

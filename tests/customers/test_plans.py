@@ -18,7 +18,7 @@ FIRST, FURTHER = PageRequest(25, None), PageRequest(25, ["id"])
 
 
 @pytest.mark.parametrize(
-    ("wanted", "index", "by", "ends_in_id"),
+    ("fields", "index", "by", "ends_in_id"),
     [
         ({}, "sqlite_autoindex_customers_1", "", True),
         ({"external_id": "x"}, "customers_external_id", " AND external_id=?", True),
@@ -31,22 +31,22 @@ FIRST, FURTHER = PageRequest(25, None), PageRequest(25, ["id"])
 @pytest.mark.parametrize("newest_first", [True, False])
 def test_a_filter_of_customers_reads_its_own_index(
     template: Path,
-    wanted: dict[str, Any],
+    fields: dict[str, Any],
     index: str,
     by: str,
     ends_in_id: bool,
     newest_first: bool,
 ) -> None:
-    asked = Filter(**wanted, newest_first=newest_first)
-    assert asked.is_served()
+    filters = Filter(**fields, newest_first=newest_first)
+    assert filters.is_served()
     sign = "<" if newest_first else ">"
     for page, place in ((FIRST, ""), (FURTHER, f" AND id{sign}?" if ends_in_id else "")):
-        steps = plan(template, partial(_list, asked, page))
+        steps = plan(template, partial(_list, filters, page))
         assert steps == [f"SEARCH customers USING INDEX {index} (tenant_id=?{by}{place})"]
 
 
-async def _list(asked: Filter, page: PageRequest, tx: Any) -> object:
-    return await store.list_customers(tx, "tenant", asked, page)
+async def _list(filters: Filter, page: PageRequest, tx: Any) -> object:
+    return await store.list_customers(tx, "tenant", filters, page)
 
 
 def test_customers_changed_lately_are_not_served(template: Path) -> None:

@@ -22,7 +22,7 @@ from tests.support.hostile import HOSTILE_QUERIES
 from tests.support.pages import logged_in
 from tests.support.searching import find_tickets, restart_rebuild, wait_until_tickets
 from tests.support.service import Service, Tenant, wait_until
-from tests.tickets.factories import Made, make
+from tests.tickets.factories import PlannedTicket, create_tickets
 
 _FORGET = "DELETE FROM search_documents WHERE tenant_id = :tenant_id"
 _DOCUMENTS = """
@@ -96,7 +96,9 @@ def test_another_tenants_tickets_are_not_found(service: Service, tenant: Tenant,
 
 def test_the_newest_fifty_are_found_and_that_there_are_more(tenant: Tenant) -> None:
     same = word()
-    made = make(tenant, [Made({"subject": same}, 1_790_000_000_000_000 + n) for n in range(52)])
+    made = create_tickets(
+        tenant, [PlannedTicket({"subject": same}, 1_790_000_000_000_000 + n) for n in range(52)]
+    )
     wait_until_tickets(tenant, same, *made[:1:-1])
     service = tenant.service
     found = service.in_serving(lambda state: search.find_tickets(state, tenant.id, same))
@@ -111,7 +113,9 @@ def test_the_background_loop_keeps_the_index_by_itself(tenant: Tenant, key: Key)
 
 def test_what_was_there_before_is_indexed_in_steps(tenant: Tenant) -> None:
     before = word()
-    made = make(tenant, [Made({"subject": before}, 1_790_000_000_000_000 + n) for n in range(45)])
+    made = create_tickets(
+        tenant, [PlannedTicket({"subject": before}, 1_790_000_000_000_000 + n) for n in range(45)]
+    )
     wait_until_tickets(tenant, before, *reversed(made))
     after = word()
     tenant.service.run(f"UPDATE tickets SET subject = '{after}' WHERE tenant_id = '{tenant.id}'")

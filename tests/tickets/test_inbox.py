@@ -16,7 +16,7 @@ from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.pages import INBOX, Form, Page, Visitor, logged_in, ticket_ids
 from tests.support.searching import wait_until_customers
 from tests.support.service import Service, Tenant
-from tests.tickets.factories import Made, make
+from tests.tickets.factories import PlannedTicket, create_tickets
 
 _NOW = 1_790_000_000_000_000
 
@@ -29,7 +29,9 @@ def visitor(tenant: Tenant) -> Visitor:
 
 def made(tenant: Tenant, *each: dict[str, Any]) -> list[str]:
     """The ids of tickets, each a second younger than the one before."""
-    return make(tenant, [Made(fields, _NOW + n * 1_000_000) for n, fields in enumerate(each)])
+    return create_tickets(
+        tenant, [PlannedTicket(fields, _NOW + n * 1_000_000) for n, fields in enumerate(each)]
+    )
 
 
 def filters(page: Page) -> Form:
@@ -275,8 +277,8 @@ def test_a_ticket_committed_after_an_empty_page_was_shown_is_new(
 ) -> None:
     made(tenant, {})
     address = polled(visitor.get(f"{INBOX}?status=pending"))
-    under_way = Made({"status": "pending"}, tenant.service.clock.now_us() - 5_000_000)
-    make(tenant, [under_way])
+    under_way = PlannedTicket({"status": "pending"}, tenant.service.clock.now_us() - 5_000_000)
+    create_tickets(tenant, [under_way])
     assert visitor.get(address).text == "1 new ticket. Show it."
 
 

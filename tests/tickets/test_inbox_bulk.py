@@ -12,7 +12,7 @@ from tests.support.client import Key
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.pages import INBOX, Page, Visitor, logged_in, ticket_ids
 from tests.support.service import PASSWORD, Service, Tenant
-from tests.tickets.factories import Made, make
+from tests.tickets.factories import PlannedTicket, create_tickets
 
 BULK = f"{INBOX}/bulk"
 TICKETS = "/api/v1/external/tickets"
@@ -191,7 +191,7 @@ def test_behind_a_prefix_a_reload_leads_to_the_same_query(
     start: Callable[..., Service],
 ) -> None:
     tenant = start(SEALDESK_EXTERNAL_PATH_PREFIX="/support").tenant()
-    (ticket_id,) = make(tenant, [Made({}, tenant.service.clock.now_us())])
+    (ticket_id,) = create_tickets(tenant, [PlannedTicket({}, tenant.service.clock.now_us())])
     visitor = _Behind(tenant.service)
     visitor.post("/log-in", [("email", tenant.admin_email), ("password", PASSWORD)])
     bulk = f"/support{BULK}?status=all"

@@ -10,7 +10,7 @@ import pytest
 from sealdesk import clock
 from tests.support.client import Key
 from tests.support.service import Service, Tenant
-from tests.tickets.factories import Made, make
+from tests.tickets.factories import PlannedTicket, create_tickets
 
 TICKETS = "/api/v1/external/tickets"
 STATUSES = ("open", "pending", "on_hold", "resolved")
@@ -41,12 +41,12 @@ class Shelf:
     def __init__(self, tenant: Tenant) -> None:
         draw = random.Random(7)
         agents = [tenant.user("agent") for _ in range(2)]
-        make(tenant, [self._made(draw, n, agents) for n in range(COUNT)])
+        create_tickets(tenant, [self._made(draw, n, agents) for n in range(COUNT)])
         self.key = tenant.key()
         self.rows: list[Row] = self.key.walk(TICKETS, per_page=100)
 
     @staticmethod
-    def _made(draw: random.Random, n: int, agents: list[str]) -> Made:
+    def _made(draw: random.Random, n: int, agents: list[str]) -> PlannedTicket:
         at_us = START_US + n // 4 * STEP_US
         fields = {
             "status": draw.choice(STATUSES),
@@ -56,8 +56,8 @@ class Shelf:
             "tags": draw.sample(["a", "b", "c"], draw.randrange(3)),
             "external_id": draw.choice([None, "x", "y"]),
         }
-        touched_us = draw.choice([None, at_us + draw.randrange(30) * STEP_US])
-        return Made(fields, at_us, touched_us)
+        changed_us = draw.choice([None, at_us + draw.randrange(30) * STEP_US])
+        return PlannedTicket(fields, at_us, changed_us)
 
     def expected(self, query: dict[str, str]) -> list[Row]:
         """What the query means, told by filtering and sorting everything."""

@@ -41,18 +41,18 @@ CUSTOMER = "SEARCH c USING INDEX sqlite_autoindex_customers_1 (tenant_id=? AND i
 THE_TICKET = "SEARCH t USING INDEX sqlite_autoindex_tickets_1 (tenant_id=? AND id=?)"
 
 
-def asked(**fields: Any) -> Filter:
+def new_filter(**fields: Any) -> Filter:
     return Filter(**fields)
 
 
-def searches(template: Path, wanted: Filter, *, further: bool) -> list[str]:
+def searches(template: Path, filters: Filter, *, further: bool) -> list[str]:
     """The searches of tickets that a page of this list takes, none of them a scan or a sort."""
-    assert wanted.is_served()
+    assert filters.is_served()
     after: Position | None = None
     if further:
-        after = ["id"] if wanted.sort_by == "created_at" else [5, "id"]
+        after = ["id"] if filters.sort_by == "created_at" else [5, "id"]
     page = PageRequest(25, after)
-    steps = plan(template, lambda tx: lists.list_tickets(tx, "tenant", wanted, page))
+    steps = plan(template, lambda tx: lists.list_tickets(tx, "tenant", filters, page))
     # The page is cut first; its few rows are joined, and put into the order that they came in.
     assert (steps[0], *steps[-3:]) == (
         "CO-ROUTINE p",
@@ -80,10 +80,10 @@ def test_a_filter_of_one_value_reads_its_own_index(
     template: Path, name: str, bounds: dict[str, Any], newest_first: bool, further: bool
 ) -> None:
     value = {name: VALUES[name]} if name else {}
-    wanted = asked(**value, **bounds, newest_first=newest_first)
+    filters = new_filter(**value, **bounds, newest_first=newest_first)
     index, by = INDEXES[name]
     place = on_ids(bounds, newest_first=newest_first, further=further)
-    assert searches(template, wanted, further=further) == [
+    assert searches(template, filters, further=further) == [
         f"SEARCH t USING {index} (tenant_id=?{by}{place})"
     ]
 
@@ -103,11 +103,11 @@ def test_a_filter_of_several_values_merges_branches_of_its_index(
     newest_first: bool,
     further: bool,
 ) -> None:
-    wanted = asked(**{name: values}, **bounds, newest_first=newest_first)
+    filters = new_filter(**{name: values}, **bounds, newest_first=newest_first)
     index, by = INDEXES[name]
     place = on_ids(bounds, newest_first=newest_first, further=further)
     branch = f"SEARCH t USING COVERING {index} (tenant_id=?{by}{place})"
-    assert sorted(searches(template, wanted, further=further)) == sorted(
+    assert sorted(searches(template, filters, further=further)) == sorted(
         [THE_TICKET, *len(values) * [branch]]
     )
 
@@ -118,9 +118,9 @@ def test_a_filter_of_several_values_merges_branches_of_its_index(
 def test_a_tag_reads_the_index_of_tags(
     template: Path, bounds: dict[str, Any], newest_first: bool, further: bool
 ) -> None:
-    wanted = asked(tag="t", **bounds, newest_first=newest_first)
+    filters = new_filter(tag="t", **bounds, newest_first=newest_first)
     place = on_ids(bounds, newest_first=newest_first, further=further, name="ticket_id")
-    assert sorted(searches(template, wanted, further=further)) == sorted(
+    assert sorted(searches(template, filters, further=further)) == sorted(
         [THE_TICKET, f"SEARCH t USING PRIMARY KEY (tenant_id=? AND tag=?{place})"]
     )
 
@@ -131,10 +131,10 @@ def test_a_tag_reads_the_index_of_tags(
 def test_each_order_reads_its_own_index(
     template: Path, sort_by: Any, newest_first: bool, further: bool
 ) -> None:
-    wanted = asked(sort_by=sort_by, newest_first=newest_first)
+    filters = new_filter(sort_by=sort_by, newest_first=newest_first)
     sign = "<" if newest_first else ">"
     place = f" AND ({sort_by},id){sign}(?,?)" if further else ""
-    assert searches(template, wanted, further=further) == [
+    assert searches(template, filters, further=further) == [
         f"SEARCH t USING INDEX tickets_{sort_by} (tenant_id=?{place})"
     ]
 
@@ -151,8 +151,8 @@ def test_each_order_reads_its_own_index(
 def test_a_filter_by_change_time_reads_its_index(
     template: Path, newest_first: bool, further: bool, place: str
 ) -> None:
-    wanted = asked(updated_after=1, sort_by="updated_at", newest_first=newest_first)
-    assert searches(template, wanted, further=further) == [
+    filters = new_filter(updated_after=1, sort_by="updated_at", newest_first=newest_first)
+    assert searches(template, filters, further=further) == [
         f"SEARCH t USING INDEX tickets_updated_at (tenant_id=? AND {place})"
     ]
 
@@ -163,9 +163,9 @@ def test_a_filter_by_change_time_reads_its_index(
 def test_only_the_filters_planned_above_count_as_served(
     first: str, second: str, sort_by: Any
 ) -> None:
-    wanted = asked(**{first: VALUES[first], second: VALUES[second]}, sort_by=sort_by)
+    filters = new_filter(**{first: VALUES[first], second: VALUES[second]}, sort_by=sort_by)
     is_somebodys = {first, second} == {"status", "assignee_id"}
-    assert wanted.is_served() == ((first == second or is_somebodys) and sort_by == "created_at")
+    assert filters.is_served() == ((first == second or is_somebodys) and sort_by == "created_at")
 
 
 @NEWEST_FIRST
@@ -173,9 +173,9 @@ def test_only_the_filters_planned_above_count_as_served(
 def test_status_and_assignee_share_an_index(
     template: Path, further: bool, newest_first: bool
 ) -> None:
-    wanted = asked(status=("open",), assignee_id="a", newest_first=newest_first)
+    filters = new_filter(status=("open",), assignee_id="a", newest_first=newest_first)
     by = " AND status=? AND assignee_id=?" + on_ids({}, newest_first=newest_first, further=further)
-    assert searches(template, wanted, further=further) == [
+    assert searches(template, filters, further=further) == [
         f"SEARCH t USING INDEX tickets_status_assignee (tenant_id=?{by})"
     ]
 
@@ -184,8 +184,8 @@ def test_status_and_assignee_share_an_index(
 def test_a_bound_on_another_time_than_the_order_is_not_served(name: str) -> None:
     orders = {"created_at": name != "updated_after", "updated_at": name == "updated_after"}
     for sort_by in ("created_at", "updated_at", "priority"):
-        wanted = asked(**{name: 1}, sort_by=sort_by)
-        assert wanted.is_served() == orders.get(sort_by, False)
+        filters = new_filter(**{name: 1}, sort_by=sort_by)
+        assert filters.is_served() == orders.get(sort_by, False)
 
 
 @pytest.mark.parametrize(
@@ -223,18 +223,20 @@ def test_counting_statuses_reads_no_more_than_its_index(template: Path) -> None:
 def test_the_index_of_the_most_selective_filter_is_used(
     template: Path, name: str, sort_by: Any, others: tuple[str, ...]
 ) -> None:
-    wanted = asked(**{each: VALUES[each] for each in (name, *others)}, sort_by=sort_by, index=name)
+    filters = new_filter(
+        **{each: VALUES[each] for each in (name, *others)}, sort_by=sort_by, index=name
+    )
     page = PageRequest(25, None)
-    steps = plan(template, lambda tx: lists.list_tickets(tx, "tenant", wanted, page))
+    steps = plan(template, lambda tx: lists.list_tickets(tx, "tenant", filters, page))
     (index, by) = INDEXES[name]
     assert f"SEARCH t USING {index} (tenant_id=?{by})" in steps
 
 
 @pytest.mark.parametrize("sort_by", ["created_at", "updated_at", "priority"])
 def test_the_index_of_a_selective_tag_is_used(template: Path, sort_by: Any) -> None:
-    wanted = asked(status=("open",), assignee_id="a", tag="t", sort_by=sort_by, index="tag")
+    filters = new_filter(status=("open",), assignee_id="a", tag="t", sort_by=sort_by, index="tag")
     page = PageRequest(25, None)
-    steps = plan(template, lambda tx: lists.list_tickets(tx, "tenant", wanted, page))
+    steps = plan(template, lambda tx: lists.list_tickets(tx, "tenant", filters, page))
     assert THE_TICKET in steps and "LIST SUBQUERY 1" in " ".join(steps)
 
 
@@ -244,9 +246,9 @@ def test_without_a_selective_filter_the_index_of_unfinished_tickets_is_used(
     template: Path, monkeypatch: pytest.MonkeyPatch, sort_by: Any, status: Any
 ) -> None:
     monkeypatch.setattr(lists, "_SELECTIVE_ROWS", 0)
-    wanted = asked(status=(status,), customer_id="c", priority=("low",), sort_by=sort_by)
+    filters = new_filter(status=(status,), customer_id="c", priority=("low",), sort_by=sort_by)
     steps = plan(
-        template, lambda tx: lists.list_tickets(tx, "tenant", wanted, PageRequest(25, None))
+        template, lambda tx: lists.list_tickets(tx, "tenant", filters, PageRequest(25, None))
     )
     assert "SEARCH t USING INDEX tickets_status (tenant_id=? AND status=?)" in steps
 
@@ -257,9 +259,9 @@ def test_without_a_selective_filter_the_index_of_status_and_assignee_is_used(
     template: Path, monkeypatch: pytest.MonkeyPatch, sort_by: Any, statuses: Any
 ) -> None:
     monkeypatch.setattr(lists, "_SELECTIVE_ROWS", 0)
-    wanted = asked(status=statuses, assignee_id="a", priority=("low",), sort_by=sort_by)
+    filters = new_filter(status=statuses, assignee_id="a", priority=("low",), sort_by=sort_by)
     steps = plan(
-        template, lambda tx: lists.list_tickets(tx, "tenant", wanted, PageRequest(25, None))
+        template, lambda tx: lists.list_tickets(tx, "tenant", filters, PageRequest(25, None))
     )
     led = (
         "SEARCH t USING INDEX tickets_status_assignee (tenant_id=? AND status=? AND assignee_id=?)"
@@ -267,16 +269,16 @@ def test_without_a_selective_filter_the_index_of_status_and_assignee_is_used(
     assert led in steps
 
 
-@pytest.mark.parametrize("filters", [{"status": ("closed",), "tag": "t"}, {"status": ("open",)}])
-def test_for_finished_tickets_the_planner_chooses_the_index(filters: dict[str, Any]) -> None:
-    wanted = asked(**filters, sort_by="updated_at")
-    assert lists._unselective_index(wanted, list(filters)) is None
+@pytest.mark.parametrize("fields", [{"status": ("closed",), "tag": "t"}, {"status": ("open",)}])
+def test_for_finished_tickets_the_planner_chooses_the_index(fields: dict[str, Any]) -> None:
+    filters = new_filter(**fields, sort_by="updated_at")
+    assert lists._unselective_index(filters, list(fields)) is None
 
 
 def test_selectivity_is_counted_in_indexes_up_to_a_limit(template: Path) -> None:
-    wanted = asked(**{name: value for name, value in VALUES.items() if name})
+    filters = new_filter(**{name: value for name, value in VALUES.items() if name})
     steps = plan(
-        template, lambda tx: lists.list_tickets(tx, "tenant", wanted, PageRequest(25, None))
+        template, lambda tx: lists.list_tickets(tx, "tenant", filters, PageRequest(25, None))
     )
     read = [step for step in steps[: steps.index("CO-ROUTINE p")] if "SEARCH" in step]
     assert len(read) == 5 and all("tenant_id=? AND" in step for step in read)

@@ -73,29 +73,29 @@ async def find_by_email(tx: Tx, tenant_id: str, email: str) -> Customer | None:
 
 
 async def list_customers(
-    tx: Tx, tenant_id: str, wanted: Filter, page: PageRequest
+    tx: Tx, tenant_id: str, filters: Filter, page: PageRequest
 ) -> list[Customer]:
     """In order of creation; one more than the page when there are more."""
     conditions = ["tenant_id = :tenant_id"]
     params: dict[str, object] = {"tenant_id": tenant_id, "limit": page.per_page + 1}
-    if wanted.email is not None:
+    if filters.email is not None:
         conditions.append("email_identity = :email_identity")
-        params["email_identity"] = emails.identity(wanted.email)
-    for place, word in enumerate(wanted.words):
+        params["email_identity"] = emails.identity(filters.email)
+    for place, word in enumerate(filters.words):
         conditions.append(_contains_word(word, f"word_{place}", params))
-    if wanted.external_id is not None:
+    if filters.external_id is not None:
         conditions.append("external_id = :external_id")
-        params["external_id"] = wanted.external_id
-    if wanted.updated_after is not None:
+        params["external_id"] = filters.external_id
+    if filters.updated_after is not None:
         conditions.append("updated_at >= :updated_after")
-        params["updated_after"] = wanted.updated_after
-    if wanted.newest is not None:
+        params["updated_after"] = filters.updated_after
+    if filters.newest is not None:
         conditions.append(_AMONG_NEWEST)
-        params["newest"] = wanted.newest
+        params["newest"] = filters.newest
     if page.after is not None:
-        conditions.append("id < :after" if wanted.newest_first else "id > :after")
+        conditions.append("id < :after" if filters.newest_first else "id > :after")
         params["after"] = page.after[0]
-    order = "DESC" if wanted.newest_first else "ASC"
+    order = "DESC" if filters.newest_first else "ASC"
     rows = await tx.fetch_all(
         f"SELECT {_COLUMNS} FROM customers WHERE {' AND '.join(conditions)}"
         f" ORDER BY id {order} LIMIT :limit",
