@@ -1,11 +1,10 @@
 #!/bin/sh
-# Makes .venv from the locked, hash-checked packages and links the project in.
+# Creates .venv with the locked packages, checked by hash, and links the project.
 #
-#   scripts/setup.sh run    what the service needs
-#   scripts/setup.sh dev    the same, and the tools that check it
+#   scripts/setup.sh run    the packages that the service needs
+#   scripts/setup.sh dev    also the development tools
 #
-# Does nothing when .venv already fits; remakes whatever an interrupted or
-# outdated set-up has left behind.
+# Does nothing if .venv is up to date. Recreates an outdated or unfinished one.
 set -eu
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -20,9 +19,8 @@ esac
 cd -- "$(dirname -- "$0")/.."
 root=$(pwd -P)
 
-# An odd environment must not steer Python or pip elsewhere (PIP_TARGET,
-# PIP_USER, ...). Where packages come from, and how they get here, stays the
-# user's choice.
+# Variables such as PIP_TARGET and PIP_USER must not redirect Python or pip.
+# Variables that choose the package index and the network stay as they are.
 unset PYTHONHOME PYTHONPATH PYTHONSTARTUP PYTHONUSERBASE PYTHONPLATLIBDIR __PYVENV_LAUNCHER__
 for name in $(env | sed -n 's/^\(PIP_[A-Za-z0-9_]*\)=.*/\1/p'); do
     case $name in
@@ -35,9 +33,9 @@ done
 
 lock_of() { if [ "$1" = dev ]; then echo requirements-dev.lock; else echo requirements.lock; fi; }
 
-# All that a finished .venv depends on. Asking its own Python for the version
-# also notices an interpreter that has gone since; the path is there because
-# the installed scripts hold it.
+# Everything that a finished .venv depends on. Its own Python prints the version,
+# so that a removed interpreter is detected. The path is included because the
+# installed scripts contain it.
 fingerprint() {
     echo "$1 $root"
     .venv/bin/python -ISc 'import sys; print(sys.version)' || return 1
@@ -46,11 +44,11 @@ fingerprint() {
 stamp=.venv/.set-up
 fits() { [ -f "$stamp" ] && fingerprint "$1" 2>/dev/null | cmp -s - "$stamp"; }
 
-# The development packages contain the others, in the same versions.
+# The development packages include the others, in the same versions.
 fits dev && exit 0
 [ "$mode" = run ] && fits run && exit 0
 
-# One at a time, where the system can say so; look again after a wait.
+# One set-up at a time, if flock is available; check again after waiting.
 if command -v flock >/dev/null; then
     exec 9<.
     if ! flock -n 9; then
@@ -62,14 +60,14 @@ fi
 
 # --- a Python -------------------------------------------------------------
 
-# Succeeds when $1 is Python 3.11 or newer; with $2, when it has those modules.
+# Succeeds if $1 is Python 3.11 or newer and has the modules of $2, if given.
 is_python() {
     command -v "$1" >/dev/null 2>&1 &&
         "$1" -Ic "import sys; assert sys.version_info >= (3, 11); import ${2:-sys}" >/dev/null 2>&1
 }
 
-# Released versions newest first: plain python3 may be a preview for which no
-# package has been built.
+# Released versions, newest first: plain python3 may be a preview, for which
+# packages have no wheels.
 find_python() {
     for python in python3.14 python3.13 python3.12 python3.11 python3; do
         is_python "$python" "venv, ensurepip, ssl, sqlite3" && return
@@ -78,7 +76,7 @@ find_python() {
 }
 
 install_python() {
-    # An older release's python3-venv would bring an older Python again.
+    # On an older release, python3-venv would install an older Python.
     package=python3-venv
     if [ -x /usr/bin/python3 ] && ! is_python /usr/bin/python3; then package=python3.11-venv; fi
     missing="Python 3.11 or newer with venv is missing: install $package (sudo apt-get install $package)"
@@ -92,7 +90,7 @@ install_python() {
 
     say "installing the system package $package"
     apt="$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120"
-    # A stale list is worth trying; what matters is whether the package installs.
+    # An outdated list may be enough; only the installation must succeed.
     $apt update >/dev/null 2>&1 || say "apt-get update failed; trying the present lists"
     out=$($apt install -y --no-install-recommends "$package" 2>&1) || {
         printf '%s\n' "$out" >&2
@@ -122,7 +120,7 @@ say "installing $(grep -c '^[a-z].*==' "$lock") packages from $lock"
     die "could not install the packages; the reason is above, and the whole log is .venv/pip.log"
 }
 
-# Linked rather than installed: that needs no build, and edits count at once.
+# Linked, not installed: this needs no build, and edits take effect at once.
 .venv/bin/python -I - <<'PYTHON'
 import os
 import sysconfig
@@ -131,7 +129,7 @@ site = sysconfig.get_path("purelib")
 with open(os.path.join(site, "sealdesk.pth"), "w") as link:
     link.write(os.path.relpath("src", site) + "\n")
 PYTHON
-# Starts through sh, as a #! line can hold neither spaces nor a long path.
+# Starts through sh, because a #! line cannot contain spaces or a long path.
 cat >.venv/bin/sealdesk <<'SCRIPT'
 #!/bin/sh
 '''exec' "$(dirname -- "$0")/python" "$0" "$@"
@@ -145,7 +143,7 @@ if __name__ == "__main__":
 SCRIPT
 chmod +x .venv/bin/sealdesk
 
-# Written last: without it, the next run starts over.
+# Written last: without this file, the next run starts over.
 fingerprint "$mode" >.venv/.stamping
 mv .venv/.stamping "$stamp"
 say "ready after $(($(date +%s) - started)) s"
