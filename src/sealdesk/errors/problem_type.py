@@ -8,7 +8,7 @@ import msgspec
 
 
 def gettext_noop(message: str) -> str:
-    """The same message, marked for the translation catalogues: pages show it."""
+    """Mark a message for extraction that is translated where it is shown."""
     return message
 
 

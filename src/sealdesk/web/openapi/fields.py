@@ -1,4 +1,4 @@
-"""A schema as rows that people read: name, kind, rules, words."""
+"""A schema as rows of a table: name, type, rules, description."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -40,7 +40,7 @@ def _inner(document: Json, field: Json) -> Json | None:
 
 
 def kind_of(schema: Json) -> str:
-    """The type in words: `string or null`, `array of string`, `time`, `id`."""
+    """The type as text: `string or null`, `array of string`, `time`, `id`."""
     if "$ref" in schema:
         return "object"
     if "anyOf" in schema:
@@ -59,7 +59,7 @@ def _kind(kind: str, schema: Json) -> str:
 
 
 def rules_of(schema: Json) -> list[str]:
-    """What else holds of a value, each rule in a few words."""
+    """The limits and choices of a value, each in a few words."""
     rules = []
     values = schema.get("enum") or schema.get("items", {}).get("enum")
     if values:

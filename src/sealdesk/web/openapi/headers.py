@@ -1,4 +1,4 @@
-"""The headers that documentation knows: of requests, and of answers."""
+"""The documented headers of requests and responses."""
 
 from typing import Any
 
@@ -18,12 +18,12 @@ def _number(description: str, example: int) -> Header:
     return {"description": description, "schema": schema, "example": example}
 
 
-# By lower-case name, as operations name them; the value is completed to a parameter object.
-_OF_REQUESTS: dict[str, tuple[str, Header]] = {
+# By the lower-case name that operations use: the public spelling, and a parameter object.
+_REQUEST_HEADERS: dict[str, tuple[str, Header]] = {
     "idempotency-key": (
         "Idempotency-Key",
         _text(
-            "Makes a retry safe: within 24 hours a repetition gets the first answer again.",
+            "Makes a retry safe: within 24 hours a repeated request gets the first response again.",
             "5f0c7a1e-order-7731",
             minLength=1,
             maxLength=255,
@@ -53,20 +53,22 @@ _OF_REQUESTS: dict[str, tuple[str, Header]] = {
 }
 
 _ALWAYS = {"required": True}
-OF_ANSWERS: dict[str, Header] = {
+RESPONSE_HEADERS: dict[str, Header] = {
     "x-request-id": _ALWAYS
-    | _text("Names this answer in the service's log.", "9f1c2b3a4d5e6f7081920a1b"),
+    | _text("Identifies this response in the service's log.", "9f1c2b3a4d5e6f7081920a1b"),
     "etag": _ALWAYS
-    | _text("Names the version that is shown; see If-Match and If-None-Match.", '"1.1"'),
+    | _text(
+        "The version of the resource in this response; see If-Match and If-None-Match.", '"1.1"'
+    ),
     "location": _ALWAYS
     | _text(
         "The path of what was created.",
         "/api/v1/external/tickets/0199c0df-7b10-7d52-9c11-2f6e5d4c3b2a",
     ),
-    "cache-control": _ALWAYS | _text("`no-store`: the answer holds a secret.", "no-store"),
-    "idempotent-replayed": _text("`true` on a stored answer that is given again.", "true"),
+    "cache-control": _ALWAYS | _text("`no-store`: the response contains a secret.", "no-store"),
+    "idempotent-replayed": _text("`true` on a stored response that is sent again.", "true"),
     "x-warnings": _text(
-        "Fields that were not known and not stored, as percent-encoded JSON pointers.",
+        "Unknown fields, which were not stored, as percent-encoded JSON pointers.",
         "unknown_field=/prioritty",
     ),
     "ratelimit-policy": _text("The key's budget q in w seconds.", '"key";q=1000;w=60'),
@@ -78,15 +80,15 @@ OF_ANSWERS: dict[str, Header] = {
     "x-ratelimit-reset": _number("When the budget is full again, in Unix seconds.", 1772442957),
     "retry-after": _ALWAYS | _number("After how many seconds to try again.", 1),
     "www-authenticate": _ALWAYS
-    | _text("How to prove who asks: HMAC-SHA256 or Bearer.", "HMAC-SHA256"),
-    "allow": _ALWAYS | _text("The methods that the path has.", "GET, HEAD, PATCH"),
+    | _text("How to authenticate: HMAC-SHA256 or Bearer.", "HMAC-SHA256"),
+    "allow": _ALWAYS | _text("The methods of the path.", "GET, HEAD, PATCH"),
 }
-RATE_LIMIT = tuple(name for name in OF_ANSWERS if "ratelimit" in name)
+RATE_LIMIT = tuple(name for name in RESPONSE_HEADERS if "ratelimit" in name)
 
 
 def parameter(name: str) -> Header:
     """The parameter object of a request header."""
-    shown, told = _OF_REQUESTS[name]
+    shown, told = _REQUEST_HEADERS[name]
     return {"name": shown, "in": "header", "required": False, **told}
 
 
@@ -99,7 +101,7 @@ def response_headers(
 
 
 def _header(name: str, *, is_required: bool) -> Header:
-    known = OF_ANSWERS[name]
+    known = RESPONSE_HEADERS[name]
     if known.get("required", False) is is_required:
         return {"$ref": f"#/components/headers/{name}"}
     return known | {"required": is_required}

@@ -25,7 +25,7 @@ _TOKEN = re.compile(
 
 
 def reference(document: Json) -> bytes:
-    """The reference of a whole document."""
+    """The page of the API reference."""
     tags = [_tag(document, tag) for tag in document["tags"]]
     page = _environment().get_template("reference.html")
     return page.render(document=document, tags=tags, permissions=_permissions(tags)).encode()
@@ -64,7 +64,7 @@ def _environment() -> Environment:
 
 
 def _tag(document: Json, tag: Json) -> Json:
-    """What the page shows of a tag: its operations, and the objects that they answer with."""
+    """A section of the page: the operations of a tag, and the objects in their responses."""
     operations = [
         _operation(document, path, method, item[method])
         for path, item in document["paths"].items()
@@ -108,12 +108,12 @@ def _operation(document: Json, path: str, method: str, told: Json) -> Json:
         "answer_headers": [name for name in success["headers"] if name not in _EVERYWHERE],
         "object": reference.rpartition("/")[2],
         "is_list": "items" in data,
-        "refusals": _refusals(told["responses"]),
+        "refusals": _error_codes(told["responses"]),
     }
 
 
 def _scheme(told: Json) -> str:
-    """How a caller is proven: hmac, jwt or none."""
+    """How callers authenticate: hmac, jwt or none."""
     schemes = [name for option in told["security"] for name in option]
     return "none" if not schemes else "jwt" if schemes == ["accessToken"] else "hmac"
 
@@ -148,8 +148,8 @@ def _example_target(path: str, parameters: list[Json]) -> str:
     return path if first is None else f"{path}?status=open&per_page=5"
 
 
-def _refusals(responses: Json) -> list[tuple[str, list[str]]]:
-    """(status, codes) of what can go wrong."""
+def _error_codes(responses: Json) -> list[tuple[str, list[str]]]:
+    """(status, codes) of the error responses."""
     return [
         (status, list(response["content"]["application/problem+json"]["examples"]))
         for status, response in responses.items()
@@ -158,18 +158,18 @@ def _refusals(responses: Json) -> list[tuple[str, list[str]]]:
 
 
 def _permissions(tags: list[Json]) -> list[Json]:
-    """The signed operations, for the table of who needs what."""
+    """The signed operations, for the table of permissions."""
     return [o for tag in tags for o in tag["operations"] if o["scheme"] == "hmac"]
 
 
 def _prose(text: str) -> Markup:
-    """Plain words with `code` in them as HTML."""
+    """Plain text with `code` in it as HTML."""
     escaped = html.escape(text, quote=False)
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped))  # noqa: S704, escaped above
 
 
 def _json(value: Any) -> Markup:
-    """A JSON value, indented and coloured."""
+    """A JSON value as HTML, indented and with spans for syntax colours."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
     parts, end = [], 0
     for found in _TOKEN.finditer(text):

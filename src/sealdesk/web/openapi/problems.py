@@ -26,7 +26,7 @@ from sealdesk.errors.requests import (
     UNKNOWN_PARAMETER,
 )
 from sealdesk.web import body
-from sealdesk.web.openapi.headers import OF_ANSWERS, RATE_LIMIT, response_headers
+from sealdesk.web.openapi.headers import RATE_LIMIT, RESPONSE_HEADERS, response_headers
 from sealdesk.web.openapi.schemas import Schema
 from sealdesk.web.operation import Route
 
@@ -94,7 +94,7 @@ def _response(route: Route, path: str, status: int, found: list[ProblemType]) ->
 
 
 def _headers(route: Route, status: int, found: list[ProblemType]) -> dict[str, Any]:
-    named = [each.headers.keys() & OF_ANSWERS.keys() for each in found]
+    named = [each.headers.keys() & RESPONSE_HEADERS.keys() for each in found]
     always = set.intersection(*map(set, named))
     sometimes = set.union(*map(set, named)) - always
     is_charged = route.guard.scheme == "hmac" and status not in _WITHOUT_RATE_LIMIT

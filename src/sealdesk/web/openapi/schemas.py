@@ -1,4 +1,4 @@
-"""JSON Schemas of the structs: requests open, answers closed, fields told from the docstrings."""
+"""JSON Schemas of the structs, with descriptions of the fields from their docstrings."""
 
 import inspect
 import re
@@ -15,7 +15,7 @@ _FIELD = re.compile(r"(?:^|(?<=\. ))([a-z_]+): ", re.MULTILINE)
 
 
 def name_of(shape: type[msgspec.Struct]) -> str:
-    """What a struct is called in public: `TicketShown` is a Ticket."""
+    """The public name of a struct: `TicketShown` is a Ticket."""
     return shape.__name__.removesuffix(_SHOWN)
 
 
@@ -26,9 +26,9 @@ def ref(shape: type[msgspec.Struct]) -> Schema:
 def components(
     taken: Iterable[type[msgspec.Struct]], given: Iterable[type[msgspec.Struct]]
 ) -> dict[str, Schema]:
-    """The schemas of all structs by public name, those that they refer to included.
+    """The schemas of all structs by public name, including those that they refer to.
 
-    taken: of requests, which may hold further members. given: of answers, which may not.
+    taken: of requests, which may have further members. given: of responses, which may not.
     """
     return _schemas(taken, is_closed=False) | _schemas(given, is_closed=True)
 
@@ -39,35 +39,35 @@ def _schemas(shapes: Iterable[type[msgspec.Struct]], *, is_closed: bool) -> dict
         _, parts = msgspec.json.schema_components([shape], ref_template=_REFS + "{name}")
         shapes_of_parts = {part.__name__: part for part in _structs(shape)}
         for name, schema in parts.items():
-            found[name.removesuffix(_SHOWN)] = _told(schema, shapes_of_parts[name], is_closed)
+            found[name.removesuffix(_SHOWN)] = _described(schema, shapes_of_parts[name], is_closed)
     return found
 
 
-def _told(schema: Schema, shape: type[msgspec.Struct], is_closed: bool) -> Schema:
-    """The schema of a struct with its words, and tidied."""
-    words = _told_fields(shape)
+def _described(schema: Schema, shape: type[msgspec.Struct], is_closed: bool) -> Schema:
+    """The schema of a struct with descriptions, in the form that the reference reads."""
+    descriptions = _field_descriptions(shape)
     properties = {
-        name: _tidied(value) | ({"description": words[name]} if name in words else {})
+        name: _tidied(value) | ({"description": descriptions[name]} if name in descriptions else {})
         for name, value in schema["properties"].items()
     }
-    told = schema | {
+    described = schema | {
         "title": name_of(shape),
         "description": _first_sentence(shape),
         "properties": properties,
     }
-    return told | {"additionalProperties": False} if is_closed else told
+    return described | {"additionalProperties": False} if is_closed else described
 
 
-def _told_fields(shape: type[msgspec.Struct]) -> dict[str, str]:
-    """What the docstrings of a struct and of those it extends say of its fields."""
-    words: dict[str, str] = {}
+def _field_descriptions(shape: type[msgspec.Struct]) -> dict[str, str]:
+    """The descriptions of fields in the docstrings of a struct and of its bases."""
+    descriptions: dict[str, str] = {}
     for base in reversed(shape.__mro__):
         if base.__module__.startswith("sealdesk."):
             parts = _FIELD.split(inspect.getdoc(base) or "")
-            words |= {
+            descriptions |= {
                 name: _sentence(text) for name, text in zip(parts[1::2], parts[2::2], strict=True)
             }
-    return words
+    return descriptions
 
 
 def _first_sentence(shape: type[msgspec.Struct]) -> str:
@@ -75,8 +75,8 @@ def _first_sentence(shape: type[msgspec.Struct]) -> str:
 
 
 def _sentence(text: str) -> str:
-    words = " ".join(text.split())
-    return words[0].upper() + words[1:] if words[0].isalpha() else words
+    sentence = " ".join(text.split())
+    return sentence[0].upper() + sentence[1:] if sentence[0].isalpha() else sentence
 
 
 def _tidied(schema: Schema) -> Schema:
@@ -106,7 +106,7 @@ _ORDERS: dict[frozenset[str], list[str]] = {}
 
 
 def _structs(hint: Any) -> set[type[msgspec.Struct]]:
-    """All structs within a type; on the way, the order of its enumerations is noted."""
+    """All structs within a type. Also stores the order of its enumerations in _ORDERS."""
     if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
         fields = typing.get_type_hints(hint, include_extras=True).values()
         return {hint}.union(*(_structs(field) for field in fields))

@@ -5,6 +5,10 @@ from contextvars import ContextVar
 from gettext import GNUTranslations, NullTranslations
 from importlib import resources
 
+from sealdesk.errors import gettext_noop
+
+__all__ = ["gettext_noop"]
+
 ENGLISH = "en"
 
 
@@ -51,8 +55,3 @@ def number(value: int) -> str:
     """A number with the thousands separator of the language."""
     separator = _CATALOGUES[_active.get()].pgettext("thousands separator", ",")
     return f"{value:,}".replace(",", separator)
-
-
-def gettext_noop(message: str) -> str:
-    """Mark a message for extraction that is translated where it is shown."""
-    return message
