@@ -249,14 +249,14 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a page that is left open says nothing of an ended log-in",
         "web/static/desk.js",
-        'if (told.type !== "opaqueredirect") ended',
-        "if (told.type) ended",
+        'if (response.type !== "opaqueredirect") ended',
+        "if (response.type) ended",
         ("tests/browser/test_left_open.py::test_an_open_page_says_that_its_log_in_has_ended",),
     ),
     Mutant(
         "single keys cannot be turned off",
         "web/static/desk.js",
-        " || event.altKey || areKeysOff()",
+        " || event.altKey || areShortcutsOff()",
         " || event.altKey",
         ("tests/browser/test_shortcuts.py::test_single_keys_stay_off_for_who_turns_them_off",),
     ),

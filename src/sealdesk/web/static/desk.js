@@ -1,13 +1,13 @@
-// What pages gain with scripts; without them everything works.
+// Progressive enhancement of the pages: everything works without scripts.
 
-// Instants in the reader's own zone, in the language of the page, as in the reader's region.
+// Times in the browser's time zone, in the page's language and the browser's region.
 const language = document.documentElement.lang;
 const region = navigator.languages.find((each) => each.startsWith(language)) ?? language;
-const written = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "short" });
-// In logs to the second.
-const logged = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "medium" });
-// In lists, the time of today, the day of this year, else the date.
-const brief = (at, now = new Date()) => at.toLocaleString(region,
+const longFormat = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "short" });
+// Logs show seconds.
+const logFormat = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "medium" });
+// Lists show the time for today, the day for this year, else the date.
+const formatShort = (at, now = new Date()) => at.toLocaleString(region,
   at.toDateString() === now.toDateString() ? { timeStyle: "short" }
     : at.getFullYear() === now.getFullYear() ? { day: "numeric", month: "short" }
       : { dateStyle: "medium" });
@@ -15,13 +15,13 @@ const localize = (part) => {
   for (const time of part.querySelectorAll("time[datetime]")) {
     time.title = time.textContent.trim();
     const at = new Date(time.dateTime);
-    const style = time.closest(".dense") ? logged : written;
-    time.textContent = time.matches(".when") ? brief(at) : style.format(at);
+    const style = time.closest(".dense") ? logFormat : longFormat;
+    time.textContent = time.matches(".when") ? formatShort(at) : style.format(at);
   }
 };
 localize(document);
 
-// Fields for instants speak the reader's zone, and are sent in UTC.
+// Date and time fields show the browser's time zone and are sent in UTC.
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 for (const input of document.querySelectorAll("input[data-utc]")) {
   const hint = document.getElementById(`${input.id}-hint`);
@@ -35,15 +35,16 @@ for (const input of document.querySelectorAll("input[data-utc]")) {
   });
 }
 
-// A secret is shown once: reloading its page leads to what it is of, and sends no form again.
-const once = document.querySelector("[data-address]");
-if (once) history.replaceState(null, "", once.dataset.address);
+// A page that follows a POST, such as one with a secret: a reload loads another address instead of
+// sending the form again.
+const afterPost = document.querySelector("[data-address]");
+if (afterPost) history.replaceState(null, "", afterPost.dataset.address);
 
-// Copy buttons. The clipboard is only there on https and on this machine; elsewhere the old way.
-async function copy(shown) {
-  if (navigator.clipboard) return navigator.clipboard.writeText(shown.textContent);
-  getSelection().selectAllChildren(shown);
-  if (!document.execCommand("copy")) throw new Error("It stays selected.");
+// Copy buttons. The clipboard API exists only on https and localhost; elsewhere execCommand.
+async function copy(element) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(element.textContent);
+  getSelection().selectAllChildren(element);
+  if (!document.execCommand("copy")) throw new Error("The text stays selected.");
 }
 for (const button of document.querySelectorAll("button[data-copy]")) {
   const label = button.textContent;
@@ -57,63 +58,66 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
   });
 }
 
-// A reset link carries its token behind the #; one that is opened at this page loads nothing anew.
+// A reset link carries its token in the fragment. Opening one on this page does not reload it.
 const token = document.querySelector("input[data-fragment]");
-const takeToken = () => {
-  const carried = location.hash.slice(1);
-  if (!token || !carried || document.getElementById(carried)) return;
-  token.value = carried;
+const readToken = () => {
+  const fragment = location.hash.slice(1);
+  if (!token || !fragment || document.getElementById(fragment)) return;
+  token.value = fragment;
   history.replaceState(null, "", location.pathname);
 };
-takeToken();
-addEventListener("hashchange", takeToken);
+readToken();
+addEventListener("hashchange", readToken);
 
-// Who speaks to the machine does not press single keys, and can turn them off.
-const areKeysOff = () => {
+// Users of speech input can turn single-key shortcuts off (WCAG 2.1.4).
+const areShortcutsOff = () => {
   try {
     return localStorage.shortcuts === "off";
   } catch { return false; }
 };
 for (const box of document.querySelectorAll("[data-shortcuts]")) {
-  box.checked = !areKeysOff();
+  box.checked = !areShortcutsOff();
   box.addEventListener("change", () => {
     try {
       localStorage.shortcuts = box.checked ? "on" : "off";
-    } catch { /* A browser that keeps nothing. */ }
+    } catch { /* Storage is disabled. */ }
   });
 }
 
-// A list of tickets without a mouse; it is looked up each time, for it is renewed.
+// Keyboard shortcuts of the ticket list. The rows are queried each time, as the list is replaced.
 const rows = () => [...document.querySelectorAll("[data-ticket]")];
-const pick = (row) => row.querySelector("input");
-const isNoShortcut = (event) => event.ctrlKey || event.metaKey || event.altKey || areKeysOff()
+const checkbox = (row) => row.querySelector("input");
+const isOrdinaryKey = (event) => event.ctrlKey || event.metaKey || event.altKey || areShortcutsOff()
   || event.target.closest("input:not([type=checkbox]), textarea, select, dialog[open]");
 addEventListener("keydown", (event) => {
-  if (isNoShortcut(event)) return;
+  if (isOrdinaryKey(event)) return;
   const tickets = rows();
-  const at = tickets.findIndex((row) => row.contains(document.activeElement));
-  const link = tickets[at]?.querySelector("a");
-  const go = (to) => tickets[Math.max(0, Math.min(to, tickets.length - 1))]?.querySelector("a").focus();
-  const press = {
-    j: () => go(at + 1),
-    k: () => go(at - 1),
-    x: link && (() => pick(tickets[at]).click()),
+  const current = tickets.findIndex((row) => row.contains(document.activeElement));
+  const link = tickets[current]?.querySelector("a");
+  const focus = (index) => tickets[Math.max(0, Math.min(index, tickets.length - 1))]
+    ?.querySelector("a").focus();
+  const action = {
+    j: () => focus(current + 1),
+    k: () => focus(current - 1),
+    x: link && (() => checkbox(tickets[current]).click()),
     r: link && (() => location.assign(`${link.href}#reply`)),
     "/": () => document.querySelector("[data-find]")?.focus(),
     "?": () => document.getElementById("keys")?.showModal(),
   }[event.key];
-  if (press) {
+  if (action) {
     event.preventDefault();
-    press();
-  } else if (link && event.key === "Enter" && document.activeElement === pick(tickets[at])) {
+    action();
+  } else if (link && event.key === "Enter"
+    && document.activeElement === checkbox(tickets[current])) {
     event.preventDefault();
     link.click();
   }
 });
-const reveal = () => document.querySelector("[data-all]")?.removeAttribute("hidden");
-reveal();
+const showSelectAll = () => document.querySelector("[data-all]")?.removeAttribute("hidden");
+showSelectAll();
 addEventListener("change", ({ target }) => {
-  if (target.closest("[data-all]")) rows().forEach((row) => (pick(row).checked = target.checked));
+  if (!target.closest("[data-all]")) return;
+  for (const row of rows()) checkbox(row).checked = target.checked;
 });
 for (const button of document.querySelectorAll("[data-opens]")) {
   button.hidden = false;
@@ -123,19 +127,19 @@ for (const button of document.querySelectorAll("[data-closes]")) {
   button.addEventListener("click", () => button.closest("dialog").close());
 }
 
-// The way back from a ticket leads to the view that it was opened from.
+// The breadcrumb of a ticket leads back to the filtered list that it was opened from.
 try {
   const back = document.querySelector("[data-inbox]");
   if (document.getElementById("list")) sessionStorage.inbox = location.pathname + location.search;
   else if (back && sessionStorage.inbox) back.href = sessionStorage.inbox;
-} catch { /* A browser that keeps nothing. */ }
+} catch { /* Storage is disabled. */ }
 
-// What an open page asks for by itself. Once the log-in has ended a line in its place says so, or
-// news would be waited for in vain.
-const fetched = async (address, place, how) => {
-  const told = await fetch(address, { ...how, redirect: "manual" });
-  const ended = place.querySelector("[data-ended]");
-  if (told.type !== "opaqueredirect") ended?.remove();
+// Polls an address. Once the log-in has expired, the response is a redirect, and a notice in
+// `container` says so.
+const poll = async (address, container, options) => {
+  const response = await fetch(address, { ...options, redirect: "manual" });
+  const ended = container.querySelector("[data-ended]");
+  if (response.type !== "opaqueredirect") ended?.remove();
   else if (!ended) {
     const line = document.createElement("p");
     const link = document.createElement("a");
@@ -144,118 +148,119 @@ const fetched = async (address, place, how) => {
     link.href = location.pathname + location.search;
     link.textContent = document.body.dataset.ended;
     line.append(link);
-    place.replaceChildren(line);
+    container.replaceChildren(line);
   }
-  return told.ok ? told.text() : null;
+  return response.ok ? response.text() : null;
 };
 
-// What is new is told while somebody looks; it joins the list while nobody works in that.
+// New tickets are announced while the page is visible, and the list is replaced while it has neither
+// focus nor pointer nor selected tickets.
 const arrivals = document.querySelector("[data-poll]");
 if (arrivals) {
   const isBusy = () => document.activeElement.closest(".tabs, #list")
     || document.querySelector("#list:hover, #list .pick:checked");
-  const page = async (address) => {
-    const text = await fetched(address, arrivals);
+  const fetchPage = async (address) => {
+    const text = await poll(address, arrivals);
     return text === null ? null : new DOMParser().parseFromString(text, "text/html");
   };
-  const renew = async () => {
-    const fresh = await page(location.href);
-    if (!fresh?.getElementById("list") || isBusy()) return false;
-    const known = new Set(rows().map((row) => pick(row).value));
+  const replaceList = async () => {
+    const next = await fetchPage(location.href);
+    if (!next?.getElementById("list") || isBusy()) return false;
+    const known = new Set(rows().map((row) => checkbox(row).value));
     for (const part of [".tabs", "#list"]) {
-      document.querySelector(part).replaceWith(fresh.querySelector(part));
+      document.querySelector(part).replaceWith(next.querySelector(part));
     }
-    for (const row of rows()) row.classList.toggle("fresh", !known.has(pick(row).value));
-    arrivals.dataset.poll = fresh.getElementById("arrivals").dataset.poll;
+    for (const row of rows()) row.classList.toggle("fresh", !known.has(checkbox(row).value));
+    arrivals.dataset.poll = next.getElementById("arrivals").dataset.poll;
     localize(document.getElementById("list"));
-    reveal();
+    showSelectAll();
     return true;
   };
-  const ask = async () => {
+  const announce = async () => {
     if (document.hidden) return;
     try {
-      const told = (await page(arrivals.dataset.poll))?.querySelector(".notice");
-      if (!told) return;
-      if ("renews" in arrivals.dataset && !isBusy() && await renew()) {
-        told.className = "unseen";
-        told.textContent = told.dataset.added;
-      } else if (arrivals.textContent === told.textContent) return;
-      arrivals.replaceChildren(told);
-    } catch { /* No network: the next time. */ }
+      const notice = (await fetchPage(arrivals.dataset.poll))?.querySelector(".notice");
+      if (!notice) return;
+      if ("renews" in arrivals.dataset && !isBusy() && await replaceList()) {
+        notice.className = "unseen";
+        notice.textContent = notice.dataset.added;
+      } else if (arrivals.textContent === notice.textContent) return;
+      arrivals.replaceChildren(notice);
+    } catch { /* No network: try again at the next interval. */ }
   };
-  setInterval(ask, 10000);
-  document.addEventListener("visibilitychange", ask);
+  setInterval(announce, 10000);
+  document.addEventListener("visibilitychange", announce);
 }
 
-// A form goes out once, however often its button is pressed.
+// A form is submitted once, however often its button is pressed.
 addEventListener("submit", (event) => {
   const form = event.target;
   if (form.method !== "post") return;
   if (form.dataset.sent) event.preventDefault();
   form.dataset.sent = "yes";
-  setTimeout(() => delete form.dataset.sent, 10000); // Nothing came of it, or it was stopped.
+  setTimeout(() => delete form.dataset.sent, 10000); // The request failed or was cancelled.
 });
 addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
-// An answer to a ticket: kept in this browser until it is sent; colleagues see that it is begun.
-const answer = document.querySelector("textarea[data-draft]");
-if (answer) {
-  const place = `draft ${answer.dataset.draft}`;
-  const { is_internal: note, status: then } = answer.form.elements;
-  const keep = () => {
+// The draft of a reply is stored in this browser until it is sent.
+const reply = document.querySelector("textarea[data-draft]");
+if (reply) {
+  const key = `draft ${reply.dataset.draft}`;
+  const { is_internal: note, status } = reply.form.elements;
+  const save = () => {
     try {
-      if (answer.value.trim()) {
-        const draft = { body: answer.value, isNote: note.checked, then: then.value };
-        localStorage.setItem(place, JSON.stringify(draft));
-      } else localStorage.removeItem(place);
-    } catch { /* A browser that keeps nothing. */ }
+      if (reply.value.trim()) {
+        const draft = { body: reply.value, isNote: note.checked, status: status.value };
+        localStorage.setItem(key, JSON.stringify(draft));
+      } else localStorage.removeItem(key);
+    } catch { /* Storage is disabled. */ }
   };
   const restore = () => {
     try {
-      if ("done" in answer.dataset) localStorage.removeItem(place);
-      const kept = JSON.parse(localStorage.getItem(place));
-      if (!kept || answer.value) return;
-      [answer.value, note.checked] = [kept.body, kept.isNote];
-      // It may be that status by now.
-      if ([...then.options].some(({ value }) => value === kept.then)) then.value = kept.then;
-    } catch { /* The same. */ }
+      if ("done" in reply.dataset) localStorage.removeItem(key);
+      const draft = JSON.parse(localStorage.getItem(key));
+      if (!draft || reply.value) return;
+      [reply.value, note.checked] = [draft.body, draft.isNote];
+      // The ticket may have this status already, and then it is no option.
+      if ([...status.options].some(({ value }) => value === draft.status)) status.value = draft.status;
+    } catch { /* Storage is disabled, or the draft is invalid. */ }
   };
   restore();
-  keep();
-  answer.form.addEventListener("input", keep);
-  answer.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) answer.form.requestSubmit();
+  save();
+  reply.form.addEventListener("input", save);
+  reply.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) reply.form.requestSubmit();
   });
   addEventListener("keydown", (event) => {
-    if (event.key !== "r" || isNoShortcut(event)) return;
+    if (event.key !== "r" || isOrdinaryKey(event)) return;
     event.preventDefault();
-    answer.focus();
+    reply.focus();
   });
-  if (location.hash === "#reply") answer.focus();
+  if (location.hash === "#reply") reply.focus();
 }
 
-// What is new in a ticket, and who else is answering; an answer that is begun is told to them.
+// Changes of an open ticket and who else is replying; a draft is announced to them.
 const news = document.querySelector("[data-news]");
 if (news) {
-  let isBegun = false;
-  let toldAt = performance.now(); // The page itself told it.
-  const tell = async () => {
-    const wasBegun = isBegun;
-    isBegun = Boolean(answer?.value.trim());
-    const isDue = performance.now() - toldAt >= 20000 || (isBegun && !wasBegun);
+  let hasDraft = false;
+  let updatedAt = performance.now(); // The page itself was up to date.
+  const update = async () => {
+    const hadDraft = hasDraft;
+    hasDraft = Boolean(reply?.value.trim());
+    const isDue = performance.now() - updatedAt >= 20000 || (hasDraft && !hadDraft);
     if (document.hidden || !isDue) return;
-    toldAt = performance.now();
+    updatedAt = performance.now();
     const token = document.querySelector("[name=form_token]").value;
     const post = { method: "POST", body: new URLSearchParams({ form_token: token }) };
     try {
-      const text = (await fetched(news.dataset.news, news, isBegun ? post : {}))?.trim();
+      const text = (await poll(news.dataset.news, news, hasDraft ? post : {}))?.trim();
       if (text !== undefined && text !== news.innerHTML.trim()) news.innerHTML = text;
-    } catch { /* No network: the next time. */ }
+    } catch { /* No network: try again at the next interval. */ }
   };
-  tell();
-  answer?.form.addEventListener("input", tell);
-  setInterval(tell, 20500);
-  document.addEventListener("visibilitychange", tell);
+  update();
+  reply?.form.addEventListener("input", update);
+  setInterval(update, 20500);
+  document.addEventListener("visibilitychange", update);
 }

@@ -1,5 +1,4 @@
-// What the documentation gains with scripts: copy buttons, a filter, and where one is.
-// Without them everything is there to read.
+// Copy buttons, a filter and the current section; the documentation is complete without scripts.
 
 for (const figure of document.querySelectorAll(".code")) {
   const button = document.createElement("button");
@@ -12,7 +11,7 @@ for (const figure of document.querySelectorAll(".code")) {
     button.textContent = "Copied";
     setTimeout(() => (button.textContent = "Copy"), 1500);
   });
-  // The clipboard is only there on https and on this machine.
+  // The clipboard API exists only on https and localhost.
   if (navigator.clipboard) figure.append(button);
 }
 
@@ -20,10 +19,10 @@ const side = document.querySelector(".side");
 const filter = side.querySelector(".filter");
 filter.hidden = false;
 filter.addEventListener("input", () => {
-  const wanted = filter.value.trim().toLowerCase();
+  const text = filter.value.trim().toLowerCase();
   for (const list of side.querySelectorAll("ul")) {
     const items = [...list.children];
-    for (const item of items) item.hidden = !item.textContent.toLowerCase().includes(wanted);
+    for (const item of items) item.hidden = !item.textContent.toLowerCase().includes(text);
     const isEmpty = items.every((item) => item.hidden);
     const heading = list.previousElementSibling;
     list.hidden = isEmpty;
@@ -39,7 +38,7 @@ const watcher = new IntersectionObserver(
       if (isIntersecting) visible.add(target.id);
       else visible.delete(target.id);
     }
-    // Of nested sections the innermost counts; it comes last in the document.
+    // The innermost of nested sections comes last in the document.
     const current = [...links.keys()].filter((id) => visible.has(id)).pop();
     for (const [id, link] of links) {
       if (id === current) link.setAttribute("aria-current", "true");
