@@ -390,7 +390,7 @@ def test_a_foreign_or_deleted_key_is_the_same_friendly_page(
     for path in (foreign.id, "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f", "nothing"):
         for way in ("", "/edit", "/rotate", "/revoke"):
             page = visitor.get(f"{HOME}/{path}{way}")
-            assert (page.status, "There is nothing here" in page.text) == (404, True), path
+            assert (page.status, "Page not found" in page.text) == (404, True), path
     token = visitor.get(HOME).form("/log-out").fields
     for way in ("edit", "rotate", "revoke"):
         assert visitor.post(f"{HOME}/{foreign.id}/{way}", token).status == 404

@@ -267,7 +267,7 @@ def test_people_of_another_desk_are_not_there(visitor: Visitor, tenant: Tenant) 
     at = f"{HOME}/{other.user('agent', _of(other, 'far'), 'Far Away')}"
     token = visitor.get("/").form("/log-out").value("form_token")
     for path in (at, f"{at}/deactivate"):
-        assert "There is nothing here" in visitor.get(path).text
+        assert "Page not found" in visitor.get(path).text
     fields = [("form_token", token), ("role", "tenant_admin"), ("name", "Near")]
     for what in ("link", "name", "role", "deactivate", "reactivate"):
         assert visitor.post(f"{at}/{what}", fields).status == 404, what

@@ -439,7 +439,7 @@ def test_an_unknown_or_foreign_ticket_is_not_found(
     foreign = f"/tickets/{service.tenant().key().ticket()['id']}"
     for path in (NOWHERE, foreign, "/tickets/nonsense"):
         assert visitor.get(f"{path}{behind}").status == 404
-        assert "There is nothing here" in visitor.get(f"{path}{behind}").text
+        assert "Page not found" in visitor.get(f"{path}{behind}").text
 
 
 def test_forms_for_a_foreign_ticket_are_not_found(

@@ -114,7 +114,7 @@ def test_nothing_is_changed_by_following_a_link(office: Visitor) -> None:
         path_of(r) for r in PAGES if r.method == "GET"
     }:
         answer = office.once("GET", path)
-        assert (answer.status_code, "only takes a form" in answer.text) == (405, True), path
+        assert (answer.status_code, "only accepts forms" in answer.text) == (405, True), path
     assert office.get("/").form("/log-out")
 
 
@@ -142,7 +142,7 @@ def test_a_form_is_bounded(service: Service) -> None:
 def test_what_is_not_there_is_a_page_for_people_and_json_for_programs(service: Service) -> None:
     visitor = Visitor(service)
     for path in ("/nowhere", f"{HOME}/nowhere/at/all", "/docs/nowhere"):
-        assert "There is nothing here" in visitor.get(path).text
+        assert "Page not found" in visitor.get(path).text
         assert visitor.once("GET", path, accept="*/*").json()["code"] == "not_found"
     for path in ("/api", "/api/v1/nowhere", "/api/v1/auth/login"):
         answer = visitor.once("GET", path)
@@ -188,7 +188,7 @@ def test_a_fault_of_ours_is_a_page_that_says_nothing_of_itself(
     monkeypatch.setattr(own_service.state.database, "read", broken)
     page = visitor.get(HOME)
     assert page.status == 500
-    assert "That was our fault" in page.text and "concern" not in page.text
+    assert "It is our fault" in page.text and "concern" not in page.text
     assert page.answer.headers["x-request-id"] in page.text
     assert_page_is_secure(page)
 

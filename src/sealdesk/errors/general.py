@@ -23,10 +23,10 @@ FOREIGN_FORM = ProblemType(
     message="This form was not sent from a page of your present log-in. Nothing was changed.",
     meaning="A form of the pages was sent from another site, or from a page of an earlier log-in.",
     remedy="Open the page again and send its form.",
-    page_title=gettext_noop("That form is out of date"),
+    page_title=gettext_noop("This form is out of date"),
     page_advice=gettext_noop(
-        "It was not sent from a page of your present log-in, so nothing was changed. Go back,"
-        " reload the page, and send it again."
+        "It does not belong to your current log-in, so nothing was changed. Go back, "
+        "reload the page, and send it again."
     ),
 )
 NOT_FOUND = ProblemType(
@@ -39,7 +39,7 @@ NOT_FOUND = ProblemType(
         " an unknown id, another tenant's id and what is not an id."
     ),
     remedy="Check the path, the id, and that the key belongs to the tenant you mean.",
-    page_title=gettext_noop("There is nothing here"),
+    page_title=gettext_noop("Page not found"),
     page_advice=gettext_noop("The address may be mistyped, or what was here has been deleted."),
 )
 NO_SUCH_PATH = NOT_FOUND.variant("There is no such path. See /docs for the ones that exist.")
@@ -111,7 +111,7 @@ INTERNAL_ERROR = ProblemType(
     meaning="The service failed. Its log holds the cause under `request_id`.",
     remedy="Report the request_id. Repeat a POST only with the Idempotency-Key of the first try.",
     page_title=gettext_noop("Something went wrong"),
-    page_advice=gettext_noop("That was our fault, and it has been noted."),
+    page_advice=gettext_noop("It is our fault, and the error has been logged."),
 )
 STORAGE_UNAVAILABLE = ProblemType(
     code="storage_unavailable",
@@ -121,7 +121,7 @@ STORAGE_UNAVAILABLE = ProblemType(
     meaning="The storage is away or full, or the server is stopping. Nothing was changed.",
     remedy="Try again after `Retry-After`.",
     headers={"retry-after": "1"},
-    page_title=gettext_noop("Back in a moment"),
+    page_title=gettext_noop("Temporarily unavailable"),
     page_advice=gettext_noop("The storage cannot be reached right now. Try again in a moment."),
 )
 NO_FREE_CONNECTION = STORAGE_UNAVAILABLE.variant(
@@ -146,10 +146,8 @@ QUERY_TOO_SLOW = ProblemType(
     remedy="Use one filter in the default order, or narrow the time range.",
     example={"limit_s": 2},
     headers={"retry-after": "10"},
-    page_title=gettext_noop("That would take too long"),
-    page_advice=gettext_noop(
-        "There is too much to look through. Ask for less, for instance a shorter time."
-    ),
+    page_title=gettext_noop("The search took too long"),
+    page_advice=gettext_noop("Narrow it down, for example to a shorter time range."),
 )
 TOO_MANY_SLOW_QUERIES = QUERY_TOO_SLOW.variant(
     f"Too many queries that no index serves are waiting. {_NO_INDEX}"

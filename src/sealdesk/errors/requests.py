@@ -9,7 +9,7 @@ MALFORMED_REQUEST = ProblemType(
     message="The request is not HTTP/1.1 that can be read.",
     meaning="The bytes that arrived are not an HTTP/1.1 request. The connection is closed.",
     remedy="Use an HTTP library, and check what a proxy in between may have changed.",
-    page_title=gettext_noop("That cannot be read"),
+    page_title=gettext_noop("This request cannot be read"),
     page_advice=gettext_noop("Go back, reload the page, and send its form again."),
 )
 UNREADABLE_FORM = MALFORMED_REQUEST.variant("The form or the address cannot be read.")
@@ -105,10 +105,8 @@ METHOD_NOT_ALLOWED = ProblemType(
     remedy="Use one of those methods.",
     example={"method": "PUT", "allowed": "GET, HEAD, PATCH"},
     headers={"allow": "%(allowed)s"},
-    page_title=gettext_noop("There is nothing to read here"),
-    page_advice=gettext_noop(
-        "This address only takes a form. Go back to the page that the form is on."
-    ),
+    page_title=gettext_noop("This address only accepts forms"),
+    page_advice=gettext_noop("Go back to the page with the form."),
 )
 REQUEST_TIMEOUT = ProblemType(
     code="request_timeout",
@@ -129,7 +127,7 @@ BODY_TOO_LARGE = ProblemType(
     example={"max_bytes": 1048576},
     members=("max_bytes",),
     headers={"connection": "close"},
-    page_title=gettext_noop("That is too long"),
+    page_title=gettext_noop("The form is too large"),
     page_advice=gettext_noop("Go back and send less of it. Nothing was changed."),
 )
 UNSUPPORTED_MEDIA_TYPE = ProblemType(

@@ -65,7 +65,7 @@ INSUFFICIENT_ROLE = ProblemType(
     example={"needs": "tenant_admin or super_admin", "role": "agent"},
     page_title=gettext_noop("This page is for administrators"),
     page_advice=gettext_noop(
-        "Your log-in is fine, but this is not yours to change. Ask an administrator of your desk."
+        "You do not have permission for this. Ask an administrator of your desk."
     ),
 )
 PAGE_NEEDS_ROLE = INSUFFICIENT_ROLE.variant("This needs %(needs)s.")

@@ -18,7 +18,7 @@ class _ErrorText(NamedTuple):
 
 
 _STALE_FORM = _ErrorText(
-    gettext_noop("That form is out of date"),
+    gettext_noop("This form is out of date"),
     gettext_noop("It belongs to an earlier log-in, so nothing was changed."),
 )
 _NOT_SENT = _ErrorText(
