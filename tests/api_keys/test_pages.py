@@ -286,7 +286,7 @@ def test_revoking_asks_first_and_says_how_much_the_key_is_used(
     assert "never used" in visitor.get(at).text
     for _ in range(3):
         key.get(WHOAMI)
-    key.service.in_serving(usage.write_down)
+    key.service.in_serving(usage.write_counts)
     page = visitor.get(at)
     assert "This key is in use." in page.text
     assert "3 requests in the last 24 hours, 3 in the last 30 days" in page.text
@@ -342,7 +342,7 @@ def test_the_page_of_a_key_shows_how_it_is_used(visitor: Visitor, tenant: Tenant
     assert [key.get("/api/v1/external/tickets").status_code for _ in range(3)] == [200] * 3
     assert key.call("POST", "/api/v1/external/tickets", {}).status_code == 403
     assert key.get(WHOAMI).status_code == 429
-    key.service.in_serving(usage.write_down)
+    key.service.in_serving(usage.write_counts)
     for span in ("", "?span=month"):
         page = visitor.get(f"{HOME}/{key.id}{span}")
         assert_page_is_secure(page)
@@ -364,7 +364,7 @@ def _used_before(key: Key, permission: str, ago_s: int) -> None:
     (row,) = key.service.rows("SELECT tenant_id FROM api_keys WHERE id = :id LIMIT 2", id=key.id)
     use = KeyUse(row[0], key.id, permission)
     key.service.state.key_usage.note(use, at_us, 200, f"GET {WHOAMI}", "192.0.2.1")
-    key.service.in_serving(usage.write_down)
+    key.service.in_serving(usage.write_counts)
 
 
 def test_a_key_is_revoked_even_when_there_is_no_time_to_count(

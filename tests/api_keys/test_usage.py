@@ -31,7 +31,7 @@ ORDER BY measure, value LIMIT 1000
 
 def written(service: Service, key: Key) -> dict[tuple[str, str], int]:
     """What is stored of a key, once all that was counted is written down."""
-    service.in_serving(usage.write_down)
+    service.in_serving(usage.write_counts)
     counted: dict[tuple[str, str], int] = {}
     for measure, value, count in service.rows(_SQL, key_id=key.id):
         counted[measure, value] = counted.get((measure, value), 0) + count
@@ -89,7 +89,7 @@ def test_nothing_is_written_for_a_single_request(
 ) -> None:
     key = own_service.tenant().key()
     key.get(WHOAMI)
-    own_service.in_serving(usage.write_down)
+    own_service.in_serving(usage.write_counts)
     before = own_service.rows(_SQL, key_id=key.id)
     writes: list[tuple[object, ...]] = []
     write = own_service.state.database.write
@@ -115,7 +115,7 @@ def _of_a_tenant(writes: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
 def test_batches_and_processes_add_up(service: Service, key: Key) -> None:
     for _ in range(3):
         key.get(WHOAMI)
-        service.in_serving(usage.write_down)
+        service.in_serving(usage.write_counts)
     at = service.clock.now_us() // HOUR_US * HOUR_US
     other = Usage()
     for _ in range(5):
@@ -134,7 +134,7 @@ def test_each_hour_has_its_own_counts(own_service: Service) -> None:
     for _ in range(2):
         key.get(WHOAMI)
         own_service.clock.advance(3600)
-    own_service.in_serving(usage.write_down)
+    own_service.in_serving(usage.write_counts)
     sql = "SELECT hour_at FROM key_usage WHERE key_id = :key_id AND measure = :measure LIMIT 9"
     hours = sorted(row[0] for row in own_service.rows(sql, key_id=key.id, measure="status"))
     assert len(hours) == 2
@@ -191,7 +191,7 @@ def test_what_cannot_be_written_is_written_with_the_next(
 
     with monkeypatch.context() as patched:
         patched.setattr(own_service.state.database, "write", away)
-        assert own_service.in_serving(usage.write_down) == 0
+        assert own_service.in_serving(usage.write_counts) == 0
     key.get(WHOAMI)
     assert written(own_service, key)["status", "200"] == 2
 
@@ -199,7 +199,7 @@ def test_what_cannot_be_written_is_written_with_the_next(
 def test_it_is_written_again_and_again(
     start: Callable[..., Service], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(usage, "WRITTEN_EVERY_S", 0.02)
+    monkeypatch.setattr(usage, "WRITE_INTERVAL_S", 0.02)
     service = start()
     key = service.tenant().key()
     key.get(WHOAMI)

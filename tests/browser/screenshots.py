@@ -167,4 +167,4 @@ async def _use(state: AppState, tenant_id: str, key_id: str) -> None:
             for _ in range(int(most * share * chance.uniform(0.6, 1))):
                 address = chance.choices(_ADDRESSES, (6, 3, 1))[0]
                 state.key_usage.note(use, at_us, status, endpoint, address)
-    await usage.write_down(state)
+    await usage.write_counts(state)

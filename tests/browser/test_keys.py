@@ -59,7 +59,7 @@ def test_a_key_is_used_edited_rotated_and_revoked(
     page.goto(HOME)
     window.sees("Never used")
     assert [key.get(WHOAMI).status_code for _ in range(5)] == [200] * 5
-    desk.in_serving(usage.write_down)
+    desk.in_serving(usage.write_counts)
     window.follow("Shop")
     _sees_use(window)
     window.follow("30 days")

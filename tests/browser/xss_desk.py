@@ -38,7 +38,7 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
     webhook, delivery = _webhook(admin, receiver, texts)
     service.settle()
     service.write(lambda tx: _answering(tx, tenant, ticket["id"], texts))
-    service.in_serving(usage.write_down)
+    service.in_serving(usage.write_counts)
     service.write(lambda tx: force(tx, tenant.id, texts))
     return {
         "/tickets": ticket["id"],

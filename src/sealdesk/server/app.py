@@ -39,7 +39,7 @@ async def _run_lifespan(state: AppState, receive: Receive, send: Send) -> None:
     background = []
     if not state.settings.has_worker_process:
         background.append(asyncio.create_task(loop.run(state)))
-    background.append(asyncio.create_task(usage.keep_written(state)))
+    background.append(asyncio.create_task(usage.write_periodically(state)))
     await send({"type": "lifespan.startup.complete"})
     await receive()
     for task in background:
@@ -47,7 +47,7 @@ async def _run_lifespan(state: AppState, receive: Receive, send: Send) -> None:
         with contextlib.suppress(asyncio.CancelledError):
             await task
     await state.background_tasks.finish()
-    await usage.write_last(state)
+    await usage.write_remaining(state)
     await state.http_client.close()
     await state.limiter.stop()
     await state.database.close()

@@ -109,22 +109,22 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the debugger shows the right signature",
         "api_keys/debugger/comparison.py",
-        "    mistake = _mistake(pasted, parts, signature, secret)\n",
-        "    mistake = _mistake(pasted, parts, signature, secret) or signing.sign(secret, parts)\n",
+        "    mistake = _find_mistake(pasted, parts, signature, secret)\n",
+        "    mistake = _find_mistake(pasted, parts, signature, secret) or signing.sign(secret, parts)\n",
         (f"{_KEYS}/test_debugger.py::test_an_unknown_mistake_leads_to_where_to_look",),
     ),
     Mutant(
         "the debugger shows a secret that was pasted as a signature",
         "api_keys/debugger/pages.py",
-        "    if comparison.SECRET_SENT in verdict.mistakes:\n",
-        "    if not comparison.SECRET_SENT:\n",
+        "    if comparison.SECRET_AS_SIGNATURE in verdict.mistakes:\n",
+        "    if not comparison.SECRET_AS_SIGNATURE:\n",
         (f"{_KEYS}/test_debugger.py::test_a_secret_that_was_sent_is_not_shown_again",),
     ),
     Mutant(
         "the debugger calls a timestamp right that no server takes",
         "api_keys/debugger/comparison.py",
-        "    shapes = [each.mistake for each in written if each.mistake]\n",
-        "    shapes = [each.mistake for each in written[1:] if each.mistake]\n",
+        "    form_mistakes = [each.mistake for each in parsed if each.mistake]\n",
+        "    form_mistakes = [each.mistake for each in parsed[1:] if each.mistake]\n",
         (
             f"{_KEYS}/test_debugger.py::"
             "test_a_timestamp_that_cannot_be_sent_is_named_though_the_right_one_was_signed",

@@ -49,7 +49,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the last counts of key usage are lost when the process exits",
         "server/app.py",
-        "    await usage.write_last(state)\n",
+        "    await usage.write_remaining(state)\n",
         "",
         (f"{_USAGE}::test_the_end_of_the_process_writes_the_rest",),
     ),

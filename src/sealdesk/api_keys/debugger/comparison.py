@@ -1,22 +1,22 @@
-"""The parts that a signature covers, side by side, and what is wrong with one that was pasted."""
+"""Compares a pasted request with what its signature should cover, and names the mistake."""
 
 from urllib.parse import unquote
 
 import msgspec
 
 from sealdesk.api_keys.debugger import parsing
-from sealdesk.api_keys.debugger.parsing import Pasted
+from sealdesk.api_keys.debugger.parsing import PastedRequest
 from sealdesk.crypto import signing
 from sealdesk.crypto.signing import Signed
 
-SECRET_SENT = "secret_as_signature"  # noqa: S105 - the name of a mistake
+SECRET_AS_SIGNATURE = "secret_as_signature"  # noqa: S105 - the name of a mistake
 _EMPTY = signing.body_sha256(b"").decode()
 
 
 class Part(msgspec.Struct, frozen=True):
     """A part of what is signed. name: timestamp, method, target or body.
 
-    received: as it arrives here, and as it is to be signed. signed: as it was signed or pasted.
+    received: as it is to be signed. signed: as it was signed or pasted.
     """
 
     name: str
@@ -29,59 +29,61 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What came of a look. mistakes: their names, none when none is known.
+    """The result. mistakes: the names of those that were found.
 
-    is_valid: the signature fits, but for how it and the timestamp are written.
-    is_known: the key's secret could be opened to look. is_open: even with the mistakes mended it
-    does not fit, and nobody knows why.
+    is_valid: the signature is right, except for the form of it and of the timestamp.
+    is_known: the key still has its secret, so the signature could be checked.
+    is_unexplained: the signature is wrong for a reason that is not known.
     """
 
     mistakes: list[str]
     is_valid: bool
     is_known: bool
     parts: list[Part]
-    is_open: bool = False
+    is_unexplained: bool = False
 
 
-def look(pasted: Pasted, secret: str | None, prefix: str = "") -> Verdict:
-    """What is wrong with a signature, by the secret that it should be of; None: not there.
+def diagnose(pasted: PastedRequest, secret: str | None, prefix: str = "") -> Verdict:
+    """What is wrong with a signature. secret: the key's, None when it is destroyed.
 
-    prefix: what a proxy strips from paths before they arrive here.
+    prefix: stripped from paths by a proxy.
     """
-    parts = parsing.canonical(pasted, prefix)
-    written = parsing.timestamp_of(pasted.timestamp), parsing.signature_of(pasted.signature)
-    shapes = [each.mistake for each in written if each.mistake]
+    parts = parsing.signed_parts(pasted, prefix)
+    parsed = parsing.parse_timestamp(pasted.timestamp), parsing.parse_signature(pasted.signature)
+    form_mistakes = [each.mistake for each in parsed if each.mistake]
     if secret is None:
-        return Verdict(shapes, False, False, side_by_side(parts, "", pasted))
-    signature = written[1].text.encode("utf-8", "replace")
-    for body in parsing.bodies(pasted.body):
-        tried = parts._replace(body=body)
-        if signing.is_valid(secret, tried, signature):
-            named = shapes if body == parts.body else [*shapes, "pasted_line_ends"]
-            return Verdict(named, True, True, side_by_side(tried, "", pasted))
-    mistake = _mistake(pasted, parts, signature, secret)
-    named = [*shapes, mistake] if mistake and mistake not in shapes else shapes
-    is_open = not mistake and "signature_not_hex" not in shapes
-    return Verdict(named, False, True, side_by_side(parts, mistake, pasted), is_open)
+        return Verdict(form_mistakes, False, False, compare_parts(parts, "", pasted))
+    signature = parsed[1].text.encode("utf-8", "replace")
+    for body in parsing.body_variants(pasted.body):
+        candidate = parts._replace(body=body)
+        if signing.is_valid(secret, candidate, signature):
+            named = form_mistakes if body == parts.body else [*form_mistakes, "pasted_line_ends"]
+            return Verdict(named, True, True, compare_parts(candidate, "", pasted))
+    mistake = _find_mistake(pasted, parts, signature, secret)
+    named = [*form_mistakes, mistake] if mistake and mistake not in form_mistakes else form_mistakes
+    is_unexplained = not mistake and "signature_not_hex" not in form_mistakes
+    return Verdict(named, False, True, compare_parts(parts, mistake, pasted), is_unexplained)
 
 
-def _mistake(pasted: Pasted, parts: Signed, signature: bytes, secret: str) -> str:
-    host, api_key = parsing.host_of(pasted).encode(), parsing.bare(pasted.api_key)
-    as_written = parsing.bare(pasted.timestamp).encode()
-    for timestamp in dict.fromkeys((parts.timestamp, as_written)):
-        for body in parsing.bodies(pasted.body):
-            tried = parts._replace(timestamp=timestamp, body=body)
-            # All but this one is told by how the timestamp is written.
-            if timestamp != parts.timestamp and signing.is_valid(secret, tried, signature):
-                return parsing.timestamp_of(pasted.timestamp).mistake
-            found = signing.diagnose(tried, signature, secret=secret, api_key=api_key, host=host)
+def _find_mistake(pasted: PastedRequest, parts: Signed, signature: bytes, secret: str) -> str:
+    host, api_key = parsing.find_host(pasted).encode(), parsing.strip_decoration(pasted.api_key)
+    as_pasted = parsing.strip_decoration(pasted.timestamp).encode()
+    for timestamp in dict.fromkeys((parts.timestamp, as_pasted)):
+        for body in parsing.body_variants(pasted.body):
+            candidate = parts._replace(timestamp=timestamp, body=body)
+            # Then only the form of the timestamp is wrong.
+            if timestamp != parts.timestamp and signing.is_valid(secret, candidate, signature):
+                return parsing.parse_timestamp(pasted.timestamp).mistake
+            found = signing.diagnose(
+                candidate, signature, secret=secret, api_key=api_key, host=host
+            )
             if found is not None:
                 return found
     return ""
 
 
-def side_by_side(parts: Signed, mistake: str, pasted: Pasted) -> list[Part]:
-    """Each part as it is to be signed, and as it seems to have been."""
+def compare_parts(parts: Signed, mistake: str, pasted: PastedRequest) -> list[Part]:
+    """Each part as it is to be signed, and as it seems to have been signed."""
     received = {
         "timestamp": parts.timestamp.decode(),
         "method": parts.method.decode(),
@@ -89,27 +91,29 @@ def side_by_side(parts: Signed, mistake: str, pasted: Pasted) -> list[Part]:
         "body": signing.body_sha256(parts.body).decode(),
     }
     signed = {
-        "timestamp": parsing.bare(pasted.timestamp),
+        "timestamp": parsing.strip_decoration(pasted.timestamp),
         "method": pasted.method.strip(),
-        "target": parsing.bare(pasted.target),
+        "target": parsing.strip_decoration(pasted.target),
     }
-    host = parsing.host_of(pasted)
-    instead = _signed_instead(mistake, received["method"], received["target"], host)
-    return _paired(received, signed | instead)
+    host = parsing.find_host(pasted)
+    instead = _signed_by_mistake(mistake, received["method"], received["target"], host)
+    return _pair(received, signed | instead)
 
 
-def compared(timestamp: str, method: str, target: str, digest: str, mistake: str) -> list[Part]:
-    """The same where only the hash of the body is known."""
+def compare_refusal(
+    timestamp: str, method: str, target: str, digest: str, mistake: str
+) -> list[Part]:
+    """The same for a stored refusal, of which only the hash of the body is known."""
     received = {"timestamp": timestamp, "method": method, "target": target, "body": digest}
-    return _paired(received, _signed_instead(mistake, method, target, ""))
+    return _pair(received, _signed_by_mistake(mistake, method, target, ""))
 
 
-def _paired(received: dict[str, str], signed: dict[str, str]) -> list[Part]:
+def _pair(received: dict[str, str], signed: dict[str, str]) -> list[Part]:
     return [Part(name, text, signed.get(name, text)) for name, text in received.items()]
 
 
-def _signed_instead(mistake: str, method: str, target: str, host: str) -> dict[str, str]:
-    """What a known mistake puts into the place of a part. body: "" stands for the body itself."""
+def _signed_by_mistake(mistake: str, method: str, target: str, host: str) -> dict[str, str]:
+    """The parts that a known mistake changes. body: "" stands for the body itself."""
     without = target.removeprefix("/api/v1/external")
     instead: dict[str, dict[str, str]] = {
         "method_lowercase": {"method": method.lower()},

@@ -9,7 +9,7 @@ from sealdesk import clock
 from sealdesk.api_keys import rules, store
 from sealdesk.api_keys.debugger import comparison, parsing
 from sealdesk.api_keys.debugger.comparison import Verdict
-from sealdesk.api_keys.debugger.parsing import Pasted
+from sealdesk.api_keys.debugger.parsing import PastedRequest
 from sealdesk.api_keys.errors import SECRET_UNREADABLE
 from sealdesk.api_keys.rules import ApiKey
 from sealdesk.api_keys.store import StoredRefusal
@@ -65,20 +65,20 @@ async def debug(request: Request) -> Response:
         missing.append("signature")
     if missing:
         return await _show(request, key_id, pasted, faults=tuple(missing))
-    is_other = await _is_other_key(request, key, parsing.bare(pasted.api_key))
+    is_other = await _is_other_key(request, key, parsing.strip_decoration(pasted.api_key))
     prefix = request.state.settings.path_prefix
     # Of a long body this is a tenth of a second: beside the request loop.
-    verdict = await asyncio.to_thread(comparison.look, pasted, _secret_of(request, key), prefix)
-    if comparison.SECRET_SENT in verdict.mistakes:
+    verdict = await asyncio.to_thread(comparison.diagnose, pasted, _secret_of(request, key), prefix)
+    if comparison.SECRET_AS_SIGNATURE in verdict.mistakes:
         pasted = msgspec.structs.replace(pasted, signature="")
     return await _show(request, key_id, pasted, verdict, is_other=is_other)
 
 
-def _pasted(form: Form) -> Pasted:
-    return Pasted(**{name: form.text(name) for name in _FIELDS})
+def _pasted(form: Form) -> PastedRequest:
+    return PastedRequest(**{name: form.text(name) for name in _FIELDS})
 
 
-def _has(pasted: Pasted, name: str) -> bool:
+def _has(pasted: PastedRequest, name: str) -> bool:
     return bool(getattr(pasted, name).strip())
 
 
@@ -102,12 +102,14 @@ def _secret_of(request: Request, key: ApiKey) -> str | None:
         raise ServiceUnavailable(SECRET_UNREADABLE) from error
 
 
-def _blank(request: Request) -> Pasted:
-    return Pasted("GET", "", "", "", "", "", request.headers.get(b"host", b"").decode("latin-1"))
+def _blank(request: Request) -> PastedRequest:
+    return PastedRequest(
+        "GET", "", "", "", "", "", request.headers.get(b"host", b"").decode("latin-1")
+    )
 
 
-def _of_refusal(request: Request, refused: StoredRefusal) -> Pasted:
-    return Pasted(
+def _of_refusal(request: Request, refused: StoredRefusal) -> PastedRequest:
+    return PastedRequest(
         refused.method,
         refused.target,
         refused.timestamp,
@@ -121,7 +123,7 @@ def _of_refusal(request: Request, refused: StoredRefusal) -> Pasted:
 def _known_of(refused: StoredRefusal) -> Verdict:
     """What the guard found when it refused; body and signature are never kept."""
     mistake = refused.diagnosis or ""
-    compared = comparison.compared(
+    compared = comparison.compare_refusal(
         refused.timestamp, refused.method, refused.target, refused.body_sha256 or "", mistake
     )
     named = [mistake] if mistake else []
@@ -131,7 +133,7 @@ def _known_of(refused: StoredRefusal) -> Verdict:
 async def _show(
     request: Request,
     key_id: str,
-    pasted: Pasted,
+    pasted: PastedRequest,
     verdict: Verdict | None = None,
     refused: StoredRefusal | None = None,
     *,

@@ -1,4 +1,4 @@
-"""What people paste of a request, read as they mean it; no IO."""
+"""Parses a pasted request, in the many forms in which people have it; no IO."""
 
 import base64
 import re
@@ -16,19 +16,19 @@ _REQUEST_LINE = re.compile(r"(?:[A-Za-z]{3,7}\s+)?(\S.*?)(?:\s+HTTP/[0-9.]+)?", 
 _HOST = re.compile(
     r"(?:https?://([^/?#\s]*)|([^/?#\s]*[.:\]][^/?#\s]*|localhost)(?=[/?#]|$))", re.IGNORECASE
 )
-_BEHIND_A_SIGN = re.compile(r".*[^0-9A-Za-z]([0-9A-Fa-f]{64})", re.DOTALL)
+_PREFIXED_HEX = re.compile(r".*[^0-9A-Za-z]([0-9A-Fa-f]{64})", re.DOTALL)
 _HEX = re.compile(r"[0-9A-Fa-f]{64}")
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/_-]{43}=?|[A-Za-z0-9+/_-]{86}(?:==)?)")
-_MORE_DIGITS = re.compile(r"([1-9][0-9]{9})(?:[0-9]{3,9}|[.,][0-9]*)", re.ASCII)
-_SENT = "".join(map(chr, range(0x21, 0x7F)))  # all that can stand in the target of a request
+_LONG_TIMESTAMP = re.compile(r"([1-9][0-9]{9})(?:[0-9]{3,9}|[.,][0-9]*)", re.ASCII)
+_TARGET_CHARACTERS = "".join(map(chr, range(0x21, 0x7F)))  # of a request's target
 _QUOTES = "\"'`"
 _BOM = "\ufeff"
-_UNSEEN = f"{_BOM}\u200b"
-_FEET = ("\n", "\r\n", "")
+_INVISIBLE = f"{_BOM}\u200b"
+_LINE_ENDS = ("\n", "\r\n", "")
 
 
-class Pasted(msgspec.Struct, frozen=True):
-    """What somebody says of a request, in text as they have it."""
+class PastedRequest(msgspec.Struct, frozen=True):
+    """The fields of the form, as they were pasted."""
 
     method: str
     target: str
@@ -39,90 +39,90 @@ class Pasted(msgspec.Struct, frozen=True):
     host: str
 
 
-class Read(NamedTuple):
-    """A field as it was meant, and the name of what is wrong with how it was written, or ""."""
+class ParsedField(NamedTuple):
+    """A field in its correct form. mistake: what was wrong with its form, "" for nothing."""
 
     text: str
     mistake: str
 
 
-def canonical(pasted: Pasted, prefix: str = "") -> Signed:
-    """The parts as they are to be signed: what a server receives."""
+def signed_parts(pasted: PastedRequest, prefix: str = "") -> Signed:
+    """The parts that a server receives and that are to be signed."""
     return Signed(
-        timestamp_of(pasted.timestamp).text.encode(),
+        parse_timestamp(pasted.timestamp).text.encode(),
         pasted.method.strip().upper().encode(),
-        target_of(pasted.target, prefix).encode(),
+        parse_target(pasted.target, prefix).encode(),
         pasted.body.encode(),
     )
 
 
-def bare(text: str) -> str:
-    """The value of a header, without its name, quotes and what stands around it."""
-    return _HEADER.sub("", text.strip().strip(_UNSEEN), count=1).strip().strip(_QUOTES)
+def strip_decoration(text: str) -> str:
+    """The value of a header without its name, quotes and white space."""
+    return _HEADER.sub("", text.strip().strip(_INVISIBLE), count=1).strip().strip(_QUOTES)
 
 
-def target_of(text: str, prefix: str = "") -> str:
-    """Path and query as a server receives them, out of an address or a line of a log.
+def parse_target(text: str, prefix: str = "") -> str:
+    """Path and query as a server receives them, from a URL or a line of a log.
 
-    prefix: what a proxy strips from the path, which is signed all the same.
+    prefix: stripped from the path by a proxy, but part of what is signed.
     """
-    line = _REQUEST_LINE.fullmatch(bare(text))
+    line = _REQUEST_LINE.fullmatch(strip_decoration(text))
     target = (line[1] if line else "").partition("#")[0]
     found = _HOST.match(target)
     target = target[found.end() :] if found else target
-    target = quote(target[:-1] if target.endswith("?") else target, safe=_SENT)
+    target = quote(target[:-1] if target.endswith("?") else target, safe=_TARGET_CHARACTERS)
     target = target if target.startswith("/") else f"/{target}"
     is_below = not prefix or target == prefix or target.startswith(f"{prefix}/")
     return target if is_below else f"{prefix}{target}"
 
 
-def host_of(pasted: Pasted) -> str:
-    """The host of the address that was pasted, or else what stands in its own field."""
-    line = _REQUEST_LINE.fullmatch(bare(pasted.target))
+def find_host(pasted: PastedRequest) -> str:
+    """The host of the pasted URL, or else of the field for it."""
+    line = _REQUEST_LINE.fullmatch(strip_decoration(pasted.target))
     found = _HOST.match(line[1]) if line else None
-    return (found[1] or found[2] or "") if found else bare(pasted.host)
+    return (found[1] or found[2] or "") if found else strip_decoration(pasted.host)
 
 
-def timestamp_of(text: str) -> Read:
-    """Whole seconds, out of whatever tells an instant."""
-    text = bare(text)
+def parse_timestamp(text: str) -> ParsedField:
+    """Whole seconds, from milliseconds, fractions or ISO 8601."""
+    text = strip_decoration(text)
     if signing.TIMESTAMP.fullmatch(text.encode("utf-8", "replace")):
-        return Read(text, "")
-    longer = _MORE_DIGITS.fullmatch(text)
-    if longer:
+        return ParsedField(text, "")
+    long = _LONG_TIMESTAMP.fullmatch(text)
+    if long:
         is_ms = len(text) == 13 and text.isdigit()
-        return Read(longer[1], "timestamp_milliseconds" if is_ms else "timestamp_not_seconds")
+        return ParsedField(long[1], "timestamp_milliseconds" if is_ms else "timestamp_not_seconds")
     at_us = clock.parse_instant(text)
-    return Read(text if at_us is None else str(at_us // 1_000_000), "timestamp_not_seconds")
+    return ParsedField(text if at_us is None else str(at_us // 1_000_000), "timestamp_not_seconds")
 
 
-def signature_of(text: str) -> Read:
-    """Lower-case hex, however it was written."""
-    text = "".join(bare(text).split())
+def parse_signature(text: str) -> ParsedField:
+    """Lower-case hex, from upper case, Base64 or behind a prefix."""
+    text = "".join(strip_decoration(text).split())
     if _HEX.fullmatch(text):
-        return Read(text.lower(), "" if text == text.lower() else "uppercase_hex")
-    behind = _BEHIND_A_SIGN.fullmatch(text)
-    if behind:
-        return Read(behind[1].lower(), "signature_prefixed")
+        return ParsedField(text.lower(), "" if text == text.lower() else "uppercase_hex")
+    prefixed = _PREFIXED_HEX.fullmatch(text)
+    if prefixed:
+        return ParsedField(prefixed[1].lower(), "signature_prefixed")
     if _BASE64.fullmatch(text):
-        return Read(_from_base64(text), "signature_base64")
-    return Read(text.lower(), "signature_not_hex")
+        return ParsedField(_from_base64(text), "signature_base64")
+    return ParsedField(text.lower(), "signature_not_hex")
 
 
 def _from_base64(text: str) -> str:
-    """In hex; some programs put the hex text itself into Base64."""
+    """The hex; some programs encode the hex text itself in Base64."""
     padded = text.rstrip("=").replace("-", "+").replace("_", "/")
     raw = base64.b64decode(padded + "=" * (-len(padded) % 4))
     return raw.decode("ascii", "replace") if len(raw) == 64 else raw.hex()
 
 
-def bodies(text: str) -> list[bytes]:
-    """A body as pasted, and as it may have been: fields of forms change what stands around it."""
+def body_variants(text: str) -> list[bytes]:
+    """The body as pasted, and with the white space and line ends that forms and editors change."""
     if not text:
         return [b""]
     lines = text.rstrip("\n")
-    spelt = [lines + foot for foot in _FEET]
-    spelt += [each.replace("\r\n", "\n").replace("\n", "\r\n") for each in spelt]
-    core = text.strip().strip(_BOM).strip()
-    spelt += [core, _BOM + core]
-    return [each.encode() for each in dict.fromkeys([text, *spelt])]
+    variants = [lines + line_end for line_end in _LINE_ENDS]
+    variants += [each.replace("\r\n", "\n").replace("\n", "\r\n") for each in variants]
+    stripped = text.strip().strip(_BOM).strip()
+    variants += [stripped, _BOM + stripped]
+    return [each.encode() for each in dict.fromkeys([text, *variants])]

@@ -113,7 +113,7 @@ async def show_key(request: Request) -> Response:
     """One key: what it may, how it is used, and what was refused."""
     span = MONTH if forms.read_query(request).text("span") == MONTH.name else DAY
     key = await _get(request)
-    look = await report.find_look(request, key.id, span)
+    look = await report.find_report(request, key.id, span)
     wanted = PageRequest(_REFUSALS_SHOWN, None)
 
     async def work(tx: Tx) -> list[StoredRefusal]:
@@ -204,7 +204,7 @@ async def revoke_key(request: Request) -> Response:
 async def _confirm(request: Request, template: str, refusal: ApiError | None = None) -> Response:
     key = await _get(request)
     is_asked_again = isinstance(refusal, ValidationFailed)
-    looks = [await report.find_look(request, key.id, span) for span in (DAY, MONTH)]
+    looks = [await report.find_report(request, key.id, span) for span in (DAY, MONTH)]
     return await render.page(
         request, f"api_keys/{template}", refusal.status if refusal else 200,
         is_stale=isinstance(refusal, PreconditionFailed),

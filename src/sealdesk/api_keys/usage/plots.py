@@ -1,4 +1,4 @@
-"""Counts as bars: what a page draws of how a key was used; no IO."""
+"""The bar chart of how a key was used; no IO."""
 
 import msgspec
 
@@ -6,19 +6,19 @@ from sealdesk.telemetry.key_usage import HOUR_US
 
 DAY_US = 24 * HOUR_US
 WIDTH, HEIGHT = 720, 120
-KINDS = ("good", "refused", "slow", "failed")  # of answers, from the ground up
+KINDS = ("good", "refused", "slow", "failed")  # of responses, from the bottom up
 _GAP = 2
 
 
 class Span(msgspec.Struct, frozen=True):
-    """A time that is looked at: so many steps of one length, the present one included."""
+    """A time range: so many steps of one length, the current one included."""
 
     name: str
     step_us: int
     steps: int
 
     def since_us(self, now_us: int) -> int:
-        """The beginning of its first step."""
+        """The start of its first step."""
         return now_us // self.step_us * self.step_us - (self.steps - 1) * self.step_us
 
 
@@ -27,7 +27,7 @@ MONTH = Span("month", DAY_US, 30)
 
 
 class Bar(msgspec.Struct):
-    """One step: its counts by kind of answer, and its rectangles as (kind, y, height)."""
+    """One step: its counts by kind of response, and its rectangles as (kind, y, height)."""
 
     at: int
     x: float
@@ -54,14 +54,14 @@ class Plot(msgspec.Struct, frozen=True):
 
 
 def kind_of(status: str) -> str:
-    """Which kind of answer a status is: good, slow (429), refused or failed."""
+    """The kind of a status: good, slow (429), refused or failed."""
     if status == "429":
         return "slow"
     return {"4": "refused", "5": "failed"}.get(status[:1], "good")
 
 
 def plot(counted: list[tuple[int, str, int]], span: Span, now_us: int) -> Plot:
-    """The plot of (beginning of the step, status, count)."""
+    """The plot of (start of the step, status, count)."""
     since, pitch = span.since_us(now_us), WIDTH / span.steps
     bars = [
         Bar(since + n * span.step_us, n * pitch, pitch - _GAP, dict.fromkeys(KINDS, 0), [])
@@ -81,7 +81,7 @@ def plot(counted: list[tuple[int, str, int]], span: Span, now_us: int) -> Plot:
 
 
 def _stacked(counts: dict[str, int], highest: int) -> list[tuple[str, float, float]]:
-    """From the ground up; whatever there is of a kind is seen, be it one in a million."""
+    """From the bottom up; every kind that occurs is visible, even one in a million."""
     parts, y = [], float(HEIGHT)
     for kind, count in counts.items():
         if count:

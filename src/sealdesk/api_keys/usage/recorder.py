@@ -1,4 +1,4 @@
-"""Writing down how keys were used: in batches, never for a single request."""
+"""Writes the usage counts of API keys to the database, in batches."""
 
 import asyncio
 from itertools import groupby
@@ -11,48 +11,48 @@ from sealdesk.errors import ServiceUnavailable
 from sealdesk.state import AppState
 from sealdesk.telemetry.key_usage import Row
 
-WRITTEN_EVERY_S = 10.0
-_ENDS_WITHIN_S = 3.0
-_ROWS_AT_ONCE = 200  # some 2 ms of the loop's time on SQLite
-_Counted = tuple[Row, int]
+WRITE_INTERVAL_S = 10.0
+_SHUTDOWN_S = 3.0
+_BATCH_ROWS = 200  # some 2 ms of the loop's time on SQLite
+_CountedRow = tuple[Row, int]
 
 log = structlog.get_logger("sealdesk.telemetry.key_usage")
 
 
-async def keep_written(state: AppState) -> None:
-    """Write down what was counted, again and again, until cancelled."""
+async def write_periodically(state: AppState) -> None:
+    """Write the counts every 10 s, until cancelled."""
     while True:
-        await asyncio.sleep(WRITTEN_EVERY_S)
-        writing = asyncio.ensure_future(write_down(state))
+        await asyncio.sleep(WRITE_INTERVAL_S)
+        writing = asyncio.ensure_future(write_counts(state))
         try:
             await asyncio.shield(writing)
         except asyncio.CancelledError:
-            # What it has taken stands nowhere else.
-            await asyncio.wait([writing], timeout=_ENDS_WITHIN_S)
+            # The counts that it has taken are nowhere else.
+            await asyncio.wait([writing], timeout=_SHUTDOWN_S)
             raise
 
 
-async def write_last(state: AppState) -> None:
-    """Write down the rest when the process ends, if the storage allows it soon."""
+async def write_remaining(state: AppState) -> None:
+    """Write the remaining counts when the process stops, if the storage takes them in time."""
     try:
-        await asyncio.wait_for(write_down(state), _ENDS_WITHIN_S)
+        await asyncio.wait_for(write_counts(state), _SHUTDOWN_S)
     except TimeoutError:
-        log.warning("the last counts of how keys were used are lost")
+        log.warning("the last usage counts of keys are lost")
 
 
-async def write_down(state: AppState) -> int:
-    """Add what was counted to what is stored; how many rows. What fails is tried the next time."""
+async def write_counts(state: AppState) -> int:
+    """Add the counts to the stored ones; returns how many rows. Failed ones are retried."""
     written = 0
     for batch in state.key_usage.take():
         for tenant_id, rows in groupby(batch.items(), key=lambda each: each[0].tenant_id):
             of_tenant = list(rows)
-            for start in range(0, len(of_tenant), _ROWS_AT_ONCE):
-                part = of_tenant[start : start + _ROWS_AT_ONCE]
+            for start in range(0, len(of_tenant), _BATCH_ROWS):
+                part = of_tenant[start : start + _BATCH_ROWS]
                 written += await _write(state, tenant_id, part)
     return written
 
 
-async def _write(state: AppState, tenant_id: str, rows: list[_Counted]) -> int:
+async def _write(state: AppState, tenant_id: str, rows: list[_CountedRow]) -> int:
     async def work(tx: Tx) -> None:
         await store.add_usage(tx, rows)
 
@@ -60,9 +60,9 @@ async def _write(state: AppState, tenant_id: str, rows: list[_Counted]) -> int:
         await state.database.write(work, tenant_id)
     except ServiceUnavailable as error:
         state.key_usage.give_back(dict(rows))
-        log.warning("how keys were used has to wait", cause=repr(error.__cause__))
+        log.warning("usage counts of keys were not written yet", cause=repr(error.__cause__))
         return 0
     except Exception:
-        log.exception("how keys were used was not written", rows=len(rows))
+        log.exception("usage counts of keys were lost", rows=len(rows))
         return 0
     return len(rows)

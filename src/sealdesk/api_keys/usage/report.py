@@ -1,4 +1,4 @@
-"""How a key was used, read for its page: bars, and what there was most of."""
+"""The usage report of a key: a plot, and its most frequent values."""
 
 from typing import NamedTuple
 
@@ -12,8 +12,8 @@ from sealdesk.web.request import Request
 VALUES_SHOWN = 10
 
 
-class Look(NamedTuple):
-    """How a key was used in a span. permissions: of the last 30 days, whatever the span."""
+class UsageReport(NamedTuple):
+    """How a key was used in a span. permissions: of the last 30 days, for any span."""
 
     span: Span
     plot: Plot
@@ -22,16 +22,16 @@ class Look(NamedTuple):
     permissions: list[tuple[str, int]]
 
 
-async def find_look(request: Request, key_id: str, span: Span) -> Look | None:
-    """None when there is no time for it now: nobody should wait with revoking a key for that."""
+async def find_report(request: Request, key_id: str, span: Span) -> UsageReport | None:
+    """None when it takes too long: the page of a key, which can revoke it, must not wait."""
     try:
-        return await _look(request, key_id, span)
+        return await _read_report(request, key_id, span)
     except QueryTooSlow:
         return None
 
 
-async def _look(request: Request, key_id: str, span: Span) -> Look:
-    """Of a busy key this is much to add up, and nobody else should wait for it."""
+async def _read_report(request: Request, key_id: str, span: Span) -> UsageReport:
+    """Unindexed, as a busy key has many rows to add up."""
     tenant_id, now_us = request.caller.tenant_id, request.now_us
 
     async def values(tx: Tx, measure: str, within: Span) -> list[tuple[str, int]]:
@@ -40,12 +40,12 @@ async def _look(request: Request, key_id: str, span: Span) -> Look:
             since_us=within.since_us(now_us), limit=VALUES_SHOWN + 1,
         )  # fmt: skip
 
-    async def work(tx: Tx) -> Look:
+    async def work(tx: Tx) -> UsageReport:
         statuses = await store.usage_over_time(
             tx, tenant_id, key_id, "status", since_us=span.since_us(now_us), step_us=span.step_us
         )
         plot = plots.plot(statuses, span, now_us)
         measured = ("endpoint", span), ("address", span), ("permission", MONTH)
-        return Look(span, plot, *[await values(tx, *each) for each in measured])
+        return UsageReport(span, plot, *[await values(tx, *each) for each in measured])
 
     return await request.read_unindexed(work)
