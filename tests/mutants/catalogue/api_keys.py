@@ -110,7 +110,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "the debugger shows the right signature",
         "api_keys/debugger/comparison.py",
         "    mistake = _find_mistake(pasted, parts, signature, secret)\n",
-        "    mistake = _find_mistake(pasted, parts, signature, secret) or signing.sign(secret, parts)\n",
+        "    mistake = _find_mistake(pasted, parts, signature, secret)"
+        " or signing.sign(secret, parts)\n",
         (f"{_KEYS}/test_debugger.py::test_an_unknown_mistake_leads_to_where_to_look",),
     ),
     Mutant(
