@@ -1,4 +1,4 @@
-"""Who asks, once proven: the same plain value whatever proved it."""
+"""The authenticated caller: an API key or a user."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ ActorKind = Literal["api_key", "user", "system"]
 
 
 class Actor(msgspec.Struct, frozen=True):
-    """Who did something: named in replies, events and the audit."""
+    """The author of replies, events and audit entries."""
 
     kind: ActorKind
     id: str
@@ -16,9 +16,9 @@ class Actor(msgspec.Struct, frozen=True):
 
 
 class Caller(msgspec.Struct, frozen=True):
-    """The tenant acted in, who acts, and what they may do.
+    """An actor in a tenant.
 
-    may: permission names for a key, the role for a user.
+    may: the permissions of a key, or the role of a user.
     address: the client's IP address, for the audit.
     """
 

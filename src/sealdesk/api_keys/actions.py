@@ -1,4 +1,4 @@
-"""What administrators do with API keys; each is one transaction's worth of work."""
+"""Actions of administrators on API keys; each runs in one transaction."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ _NOT_IN_FUTURE = gettext_noop("This must be in the future; it is %(now)s now.")
 async def create_key(
     tx: Tx, caller: Caller, new: NewApiKey, *, key_ring: KeyRing, now_us: int
 ) -> CreatedApiKey:
-    """A new key with its secret, shown this once. Raises Invalid."""
+    """A new key with its secret, shown once. Raises ValidationFailed."""
     api_key, api_secret = rules.mint_key(), rules.mint_secret()
     permissions = rules.PERMISSIONS if new.permissions is None else new.permissions
     key = ApiKey(
@@ -53,12 +53,12 @@ async def create_key(
     )
     key = _with_secret(key, api_secret, key_ring)
     await store.add(tx, key, rules.hash_of(api_key))
-    await _note(tx, caller, "api_key.created", key, now_us)
+    await _record(tx, caller, "api_key.created", key, now_us)
     return CreatedApiKey(**rules.shown(key, now_us), api_key=api_key, api_secret=api_secret)
 
 
 async def find_twin(tx: Tx, tenant_id: str, name: str, seen: str) -> ApiKey | None:
-    """A key of this name among the newest, made after the one that was the newest then."""
+    """A key of this name that was created after the key with the id `seen`."""
     await tx.lock(f"api_keys of {tenant_id}")
     newest = await store.list_keys(tx, tenant_id, _TWINS_AMONG)
     return next((key for key in newest if key.id > seen and key.name == name.strip()), None)
@@ -67,52 +67,52 @@ async def find_twin(tx: Tx, tenant_id: str, name: str, seen: str) -> ApiKey | No
 async def change_key(
     tx: Tx, caller: Caller, key_id: str, change: ApiKeyChange, *, now_us: int, seen: str = ""
 ) -> ApiKeyShown:
-    """Change what is named. seen: the state that who asks knows of, "" for whichever it is.
+    """Change the given fields. seen: the state that the caller has seen, "" for any.
 
-    Raises Missing, Clash for a dead key, Stale, Invalid.
+    Raises NotFound, Conflict for a revoked or expired key, PreconditionFailed, ValidationFailed.
     """
-    await _hold(tx, key_id)
-    key = await _get_live(tx, caller.tenant_id, key_id, now_us)
+    await _lock(tx, key_id)
+    key = await _get_active(tx, caller.tenant_id, key_id, now_us)
     _check_seen(seen, rules.state_of(key))
     changed = msgspec.structs.replace(key, **_wanted(change, now_us))
     if changed != key:
         await store.replace(tx, changed)
-        await _note(tx, caller, "api_key.updated", changed, now_us, before=key)
+        await _record(tx, caller, "api_key.updated", changed, now_us, before=key)
     return ApiKeyShown(**rules.shown(changed, now_us))
 
 
 async def revoke_key(tx: Tx, caller: Caller, key_id: str, *, now_us: int) -> None:
-    """End a key for good and destroy its secret; again is no error. Raises Missing."""
-    await _hold(tx, key_id)
+    """Revoke a key and destroy its secret; repeating it is no error. Raises NotFound."""
+    await _lock(tx, key_id)
     key = await get_key(tx, caller.tenant_id, key_id)
     if key.revoked_at is not None:
         return
     revoked = msgspec.structs.replace(key, revoked_at=now_us, sealed_secret=None)
     await store.replace(tx, revoked)
-    await _note(tx, caller, "api_key.revoked", revoked, now_us, before=key)
+    await _record(tx, caller, "api_key.revoked", revoked, now_us, before=key)
 
 
 async def rotate_key(
     tx: Tx, caller: Caller, key_id: str, *, key_ring: KeyRing, now_us: int, seen: str = ""
 ) -> RotatedApiKey:
-    """A new secret for the same key; the old one is dead.
+    """A new secret for the same key; the old one stops working.
 
-    seen: the version of the secret that who asks knows of, "" for whichever it is.
-    Raises Missing, Clash for a dead key, Stale.
+    seen: the version of the secret that the caller has seen, "" for any.
+    Raises NotFound, Conflict for a revoked or expired key, PreconditionFailed.
     """
-    await _hold(tx, key_id)
-    key = await _get_live(tx, caller.tenant_id, key_id, now_us)
+    await _lock(tx, key_id)
+    key = await _get_active(tx, caller.tenant_id, key_id, now_us)
     _check_seen(seen, str(key.secret_version))
     api_secret = rules.mint_secret()
     rotated = msgspec.structs.replace(key, secret_version=key.secret_version + 1)
     rotated = _with_secret(rotated, api_secret, key_ring)
     await store.replace(tx, rotated)
-    await _note(tx, caller, "api_key.rotated", rotated, now_us)
+    await _record(tx, caller, "api_key.rotated", rotated, now_us)
     return RotatedApiKey(**rules.shown(rotated, now_us), api_secret=api_secret)
 
 
 async def get_key(tx: Tx, tenant_id: str, key_id: str) -> ApiKey:
-    """Raises Missing."""
+    """Raises NotFound."""
     key = await store.find(tx, tenant_id, key_id)
     if key is None:
         raise NotFound
@@ -121,7 +121,7 @@ async def get_key(tx: Tx, tenant_id: str, key_id: str) -> ApiKey:
 
 async def reseal_key(tx: Tx, tenant_id: str, key_id: str, *, key_ring: KeyRing) -> bool:
     """Seal a key's secret under the ring's first master key; False when it was already."""
-    await _hold(tx, key_id)
+    await _lock(tx, key_id)
     key = await get_key(tx, tenant_id, key_id)
     if key.sealed_secret is None or key_ring.is_current(key.sealed_secret):
         return False
@@ -130,12 +130,12 @@ async def reseal_key(tx: Tx, tenant_id: str, key_id: str, *, key_ring: KeyRing) 
     return True
 
 
-async def _hold(tx: Tx, key_id: str) -> None:
-    """Of two changes of one key the second begins when the first is done: none is undone by it."""
+async def _lock(tx: Tx, key_id: str) -> None:
+    """Make concurrent changes of one key wait for each other, so that none is lost."""
     await tx.lock(f"api_key {key_id}")
 
 
-async def _get_live(tx: Tx, tenant_id: str, key_id: str, now_us: int) -> ApiKey:
+async def _get_active(tx: Tx, tenant_id: str, key_id: str, now_us: int) -> ApiKey:
     key = await get_key(tx, tenant_id, key_id)
     if key.revoked_at is not None:
         raise Conflict(CHANGE_OF_REVOKED_KEY)
@@ -183,7 +183,7 @@ def _future(text: str | None, now_us: int) -> int | None:
     return at_us
 
 
-async def _note(
+async def _record(
     tx: Tx,
     caller: Caller,
     what: events.EventType,
@@ -200,7 +200,7 @@ async def _note(
         changes = {n: (old[n], now_shown[n]) for n in now_shown if old[n] != now_shown[n]}
     document = msgspec.json.encode(ApiKeyShown(**now_shown))
     await events.record(tx, caller.tenant_id, what, document, changes, now_us)
-    deed = AuditEntry(
+    entry = AuditEntry(
         what, caller.actor, caller.address, key.id, {"name": key.name, "changes": changes}
     )
-    await audit.record(tx, caller.tenant_id, deed, now_us)
+    await audit.record(tx, caller.tenant_id, entry, now_us)

@@ -14,7 +14,7 @@ from sealdesk.paging import seal_cursor
 from sealdesk.web import envelope, query
 from sealdesk.web.envelope import FeedMeta
 from sealdesk.web.operation import operation
-from sealdesk.web.pagination import PAGING, ListCall, read_list
+from sealdesk.web.pagination import PAGING, ListRequest, read_list
 from sealdesk.web.request import Disconnected, Request, Response
 
 _PROVE_EVERY_S = 1.0
@@ -66,14 +66,14 @@ async def list_events(request: Request) -> Response:
     return _page(request, asked, found)
 
 
-def _first(asked: ListCall) -> int:
+def _first(asked: ListRequest) -> int:
     """The position behind which to look first."""
     if asked.page.after is not None:
         return int(asked.page.after[0])
     return _BEHIND_ALL if asked.values.get("start") == "latest" else 0
 
 
-async def _look(request: Request, asked: ListCall, after: int) -> Found:
+async def _look(request: Request, asked: ListRequest, after: int) -> Found:
     caller = request.caller
     types = rules.seen(asked.values.get("type"), caller.may)
     return await request.read(
@@ -81,7 +81,7 @@ async def _look(request: Request, asked: ListCall, after: int) -> Found:
     )
 
 
-async def _wait(request: Request, asked: ListCall, found: Found, wait_s: int) -> Found:
+async def _wait(request: Request, asked: ListRequest, found: Found, wait_s: int) -> Found:
     """What is found in time. No connection is held, and the key is proven anew once a second."""
     clock, state, tenant_id = asyncio.get_running_loop(), request.state, request.caller.tenant_id
 
@@ -108,7 +108,7 @@ async def _wait(request: Request, asked: ListCall, found: Found, wait_s: int) ->
     return found
 
 
-def _page(request: Request, asked: ListCall, found: Found) -> Response:
+def _page(request: Request, asked: ListRequest, found: Found) -> Response:
     per_page = asked.page.per_page
     shown, has_more = found.rows[:per_page], len(found.rows) > per_page
     position = shown[-1]["position"] if has_more else found.last_position

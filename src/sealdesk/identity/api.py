@@ -1,4 +1,4 @@
-"""Log-in and one's own account as JSON, and the agents that tickets are assigned to."""
+"""The API of log-ins, of the user's own account, and of agents."""
 
 import msgspec
 

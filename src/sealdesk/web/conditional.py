@@ -1,4 +1,4 @@
-"""Conditional requests: ETags that are compared, and 304 (RFC 9110 section 13)."""
+"""Conditional requests: If-Match, If-None-Match and 304 (RFC 9110 section 13)."""
 
 import re
 
@@ -12,12 +12,12 @@ _TAG = re.compile(r'\*|(?:W/)?"[^"]*"')
 
 
 def if_match(request: Request) -> tuple[str, ...] | None:
-    """The entity tags of If-Match, None when it is absent. Raises Malformed."""
+    """The entity tags of If-Match, None when it is absent. Raises BadRequest."""
     return _tags(request, b"if-match")
 
 
 def unless_unchanged(request: Request, etag: str, response: Response) -> Response:
-    """The answer with its ETag; 304 when If-None-Match holds the current one."""
+    """The response with its ETag; 304 when If-None-Match names the current one."""
     tagged = (b"etag", etag.encode())
     known = _tags(request, b"if-none-match")
     if known is not None and ("*" in known or etag in [tag.removeprefix("W/") for tag in known]):

@@ -1,4 +1,4 @@
-"""Lists: from the query string to a page request, and from rows to the list envelope."""
+"""Lists: reads a page request from the query, and puts a page of rows into its envelope."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -36,16 +36,16 @@ PAGING = (
 )
 
 
-class ListCall(NamedTuple):
-    """A list that is asked for: the values of its parameters, the page, and its identity."""
+class ListRequest(NamedTuple):
+    """A requested list: the values of its parameters, the page, and the identity of the list."""
 
     values: dict[str, Any]
     page: PageRequest
     listing: Listing
 
 
-def read_list(request: Request, params: Sequence[Param]) -> ListCall:
-    """What part of which list the call wants. Raises Malformed."""
+def read_list(request: Request, params: Sequence[Param]) -> ListRequest:
+    """The list and page that a request asks for. Raises BadRequest."""
     declared = (*params, *PAGING)
     values = query.parse(request.query, declared)
     normal = {p.name: p.normal(values[p.name]) for p in params if p.name in values}
@@ -55,12 +55,14 @@ def read_list(request: Request, params: Sequence[Param]) -> ListCall:
     )
     cursor = values.get("cursor")
     after = None if cursor is None else open_cursor(request.state.key_ring, listing, cursor)
-    return ListCall(values, PageRequest(values.get("per_page", DEFAULT_PER_PAGE), after), listing)
+    return ListRequest(
+        values, PageRequest(values.get("per_page", DEFAULT_PER_PAGE), after), listing
+    )
 
 
 def page(
     request: Request,
-    asked: ListCall,
+    asked: ListRequest,
     rows: Sequence[R],
     *,
     show: Callable[[R], bytes],

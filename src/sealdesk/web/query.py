@@ -1,4 +1,4 @@
-"""Reading query strings: declared parameters, strict values, one normal form for cursors."""
+"""Parses query strings: declared parameters with strict values, normalised for cursors."""
 
 import difflib
 from collections.abc import Callable, Sequence
@@ -21,13 +21,13 @@ MAX_VALUE_LENGTH = 1024
 
 
 class BadValue(Exception):
-    """What a parameter's value should have been, as the end of "must be …"."""
+    """An invalid value. Its text completes "must be …"."""
 
 
 class Param(msgspec.Struct, frozen=True):
     """A query parameter: its name, how its text is read, and what documentation says of it.
 
-    normal: the text by which a cursor remembers it; None when it is as good as left out.
+    normal: its text in a cursor; None when it equals the default.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Param(msgspec.Struct, frozen=True):
 
 
 def parse(query: bytes, params: Sequence[Param]) -> dict[str, Any]:
-    """The values of the parameters that were sent, by name. Raises Malformed."""
+    """The values of the parameters that were sent, by name. Raises BadRequest."""
     if not query:
         return {}
     known = {param.name: param for param in params}

@@ -1,4 +1,4 @@
-"""What the service says of itself: the time, whether it lives, whether it can serve."""
+"""The time, health, readiness and metrics of the service."""
 
 import hmac
 import ipaddress
@@ -38,7 +38,7 @@ class Time(msgspec.Struct, frozen=True):
 
 
 class Health(msgspec.Struct, frozen=True):
-    """That it answers."""
+    """The process responds."""
 
     status: Literal["ok"]
 
@@ -83,10 +83,7 @@ async def is_ready(request: Request) -> Response:
 
 
 class MetricsGuard:
-    """The guard of the metrics: the bearer token that is set; without one, this machine only.
-
-    Whoever may not see them is told that there is nothing.
-    """
+    """The metrics token when one is set, otherwise loopback addresses only; others get a 404."""
 
     scheme: Literal["none"] = "none"
     needs: tuple[str, ...] = ()
@@ -96,18 +93,18 @@ class MetricsGuard:
     async def prove(self, request: Request) -> Proof:
         """Raises NotFound."""
         token = request.state.settings.metrics_token
-        if not (_carries(request, token) if token else _is_local(request)):
+        if not (_has_token(request, token) if token else _is_local(request)):
             raise NotFound(NO_SUCH_PATH)
         return NOTHING_PROVEN
 
 
-def _carries(request: Request, token: str) -> bool:
+def _has_token(request: Request, token: str) -> bool:
     sent = request.headers.get(b"authorization", b"").strip()
     return hmac.compare_digest(sent, b"Bearer " + token.encode())
 
 
 def _is_local(request: Request) -> bool:
-    """A loopback peer that speaks for itself: a proxy on this machine is one too, and says so."""
+    """A loopback peer without forwarding headers, which a local proxy would add."""
     if any(name in request.headers for name in _FORWARDING):
         return False
     return is_within(request.peer, _LOOPBACK)

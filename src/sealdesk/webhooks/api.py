@@ -8,7 +8,7 @@ import msgspec
 from sealdesk.db.engine import Tx
 from sealdesk.web import body, envelope, query
 from sealdesk.web.operation import operation
-from sealdesk.web.pagination import PAGING, ListCall, page, read_list
+from sealdesk.web.pagination import PAGING, ListRequest, page, read_list
 from sealdesk.web.request import Header, Request, Response
 from sealdesk.webhooks import actions, endpoint_service, examples, rules
 from sealdesk.webhooks.errors import REPLAY_IN_PROGRESS, TOO_MANY_WEBHOOKS, WEBHOOK_INACTIVE
@@ -217,7 +217,7 @@ async def list_replays(request: Request) -> Response:
 
 
 async def _list_of_endpoint(
-    request: Request, asked: ListCall, listing: Callable[[Tx, str, str], Awaitable[list[S]]]
+    request: Request, asked: ListRequest, listing: Callable[[Tx, str, str], Awaitable[list[S]]]
 ) -> Response:
     """The page of a list that belongs to the endpoint in the path."""
     tenant_id, endpoint_id = request.caller.tenant_id, request.params[0]

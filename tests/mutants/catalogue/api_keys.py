@@ -169,7 +169,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "asking for the password makes an old form a young one",
         "api_keys/pages/keys.py",
-        'seen=forms.read(request).text("seen") if is_asked_again else key.secret_version',
+        'seen=forms.read(request).text("seen") if is_reauthentication else key.secret_version',
         "seen=key.secret_version",
         (f"{_FRESH}::test_a_form_that_is_out_of_date_stays_so_while_the_password_is_asked_for",),
     ),

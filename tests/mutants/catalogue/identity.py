@@ -160,8 +160,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a wrong password loses what was typed before",
         "identity/pages/login.py",
-        "return await _ask(request, wanted, typed=typed, email=email, refusal=refusal)",
-        "return await _ask(request, wanted, email=email, refusal=refusal)",
+        "return await _show_login(request, wanted, typed=typed, email=email, refusal=refusal)",
+        "return await _show_login(request, wanted, email=email, refusal=refusal)",
         (f"{_KEPT}::test_what_is_sent_into_an_ended_log_in_waits_for_the_next_one",),
     ),
     Mutant(

@@ -1,4 +1,4 @@
-"""The form of a key: what was typed, as the API takes it."""
+"""The form of a key, and its conversion to the body that the API takes."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ Typed = dict[str, Any]
 
 
 def blank(newest_id: str) -> Typed:
-    """A new key that may everything for a year. newest_id: of the keys that are there."""
+    """The form of a new key with all permissions for a year. newest_id: of the existing keys."""
     return {
         "seen": newest_id,
         "name": "",
@@ -34,7 +34,7 @@ def blank(newest_id: str) -> Typed:
 
 
 def of_key(key: ApiKey) -> Typed:
-    """The form of a key as it is."""
+    """The form of an existing key."""
     return {
         "seen": rules.state_of(key),
         "name": key.name,
@@ -49,7 +49,7 @@ def of_key(key: ApiKey) -> Typed:
 
 
 def typed(form: Form) -> Typed:
-    """What stands in the fields, to show it again."""
+    """The values of the fields, to show them again."""
     return {
         **{name: form.text(name) for name in _FIELDS},
         "permissions": form.texts("permissions"),
@@ -58,7 +58,7 @@ def typed(form: Form) -> Typed:
 
 
 def wanted(form: Form, now_us: int) -> Typed:
-    """The body that the API would get; without `expires_at` when it stays as it is."""
+    """The body for the API; without `expires_at` when it stays unchanged."""
     limit = form.text("rate_limit").strip()
     body: Typed = {
         "name": form.text("name"),
@@ -73,7 +73,7 @@ def wanted(form: Form, now_us: int) -> Typed:
 
 
 def faults(refusal: ValidationFailed, typed: Typed) -> dict[str, str]:
-    """What is wrong beside each field, as people say it."""
+    """The error text of each field."""
     found = forms.faults_by_field(refusal)
     if "expires_at" in found:
         is_instant = clock.parse_instant(typed["expires_at"]) is not None
@@ -91,7 +91,7 @@ def _lines(text: str) -> list[str]:
 
 
 def grant_of(permissions: tuple[str, ...]) -> str:
-    """Which preset these are: everything, read or chosen."""
+    """The preset of these permissions: everything, read or chosen."""
     if permissions == rules.PERMISSIONS:
         return "everything"
     return "read" if permissions == READ_ONLY else "chosen"

@@ -1,4 +1,4 @@
-"""Settings → API Keys: the keys of a tenant as pages."""
+"""Pages of Settings → API Keys."""
 
 import ipaddress
 from typing import Any
@@ -30,22 +30,22 @@ _REFUSALS_SHOWN = 5
 
 @page
 async def list_keys(request: Request) -> Response:
-    """All keys, and which of them need a look."""
-    way = cursor_trail.read(forms.read_query(request))
-    wanted = PageRequest(_PER_PAGE, [way[-1]] if way else None)
+    """All keys, with those that expire soon marked."""
+    trail = cursor_trail.read(forms.read_query(request))
+    page_request = PageRequest(_PER_PAGE, [trail[-1]] if trail else None)
     tenant_id = request.caller.tenant_id
-    keys = await request.read(lambda tx: store.list_keys(tx, tenant_id, wanted))
+    keys = await request.read(lambda tx: store.list_keys(tx, tenant_id, page_request))
     shown = keys[:_PER_PAGE]
     return await render.page(
         request, "api_keys/api_keys.html",
-        keys=[_told(key, request.now_us) for key in shown],
-        older=cursor_trail.older(way, shown[-1].id) if len(keys) > _PER_PAGE else None,
-        newer=cursor_trail.newer(way),
+        keys=[_view(key, request.now_us) for key in shown],
+        older=cursor_trail.older(trail, shown[-1].id) if len(keys) > _PER_PAGE else None,
+        newer=cursor_trail.newer(trail),
     )  # fmt: skip
 
 
-def _told(key: ApiKey, now_us: int) -> dict[str, Any]:
-    """A key as pages show it: as the API does, with its state and the preset of its permissions."""
+def _view(key: ApiKey, now_us: int) -> dict[str, Any]:
+    """A key as the API shows it, with its state and the preset of its permissions."""
     is_soon = key.expires_at is not None and key.expires_at - now_us <= _SOON_US
     state = "expiring" if is_soon else "active"
     if not rules.is_active(key, now_us):
@@ -69,34 +69,34 @@ async def _newest_id(request: Request) -> str:
 
 @page
 async def create_key(request: Request) -> Response:
-    """The new key with its secret, which is shown this once."""
+    """The new key with its secret, which is shown once."""
     form = forms.read(request)
     typed = key_form.typed(form)
     try:
         new = body.convert(key_form.wanted(form, request.now_us), NewApiKey)
-        made = await request.write(lambda tx: _create_once(tx, request, new, typed["seen"]))
+        made = await request.write(lambda tx: _create_unless_twin(tx, request, new, typed["seen"]))
     except ValidationFailed as refusal:
         return await _form(request, "new.html", typed, refusal)
     if isinstance(made, ApiKey):
-        # Sent twice, perhaps; whoever wants a second one of this name sends it once more.
+        # Perhaps sent twice; sending the form again creates a second key of this name.
         return await _form(
             request, "new.html", typed | {"seen": await _newest_id(request)}, twin=made
         )
-    return await _show_made(request, made)
+    return await _show_created(request, made)
 
 
-async def _create_once(
+async def _create_unless_twin(
     tx: Tx, request: Request, new: NewApiKey, seen: str
 ) -> CreatedApiKey | ApiKey:
-    """The new key, or the one of the same name that was made since the form was opened."""
+    """The new key, or one of the same name that was created since the form was opened."""
     twin = await actions.find_twin(tx, request.caller.tenant_id, new.name, seen) if seen else None
     return twin or await actions.create_key(
         tx, request.caller, new, key_ring=request.state.key_ring, now_us=request.now_us
     )
 
 
-async def _show_made(request: Request, made: CreatedApiKey) -> Response:
-    from sealdesk.web.openapi.html import snippet  # late: it brings Jinja with it
+async def _show_created(request: Request, made: CreatedApiKey) -> Response:
+    from sealdesk.web.openapi.html import snippet  # late: it imports Jinja
 
     target = f"{request.state.settings.path_prefix}/api/v1/external/whoami"
     allowed = [ipaddress.ip_network(each) for each in made.allowed_ips or ()]
@@ -110,35 +110,35 @@ async def _show_made(request: Request, made: CreatedApiKey) -> Response:
 
 @page
 async def show_key(request: Request) -> Response:
-    """One key: what it may, how it is used, and what was refused."""
+    """A key: its settings, usage and latest refusals."""
     span = MONTH if forms.read_query(request).text("span") == MONTH.name else DAY
     key = await _get(request)
     look = await report.find_report(request, key.id, span)
-    wanted = PageRequest(_REFUSALS_SHOWN, None)
+    page_request = PageRequest(_REFUSALS_SHOWN, None)
 
     async def work(tx: Tx) -> list[StoredRefusal]:
-        return await store.list_refusals(tx, key.tenant_id, key.id, wanted)
+        return await store.list_refusals(tx, key.tenant_id, key.id, page_request)
 
     refusals = (await request.read(work))[:_REFUSALS_SHOWN]
     used = {name for name, _ in look.permissions} if look else set(key.permissions)
     unused = [name for name in key.permissions if name not in used]
     return await render.page(
         request, "api_keys/api_key.html",
-        key=_told(key, request.now_us), span=span.name, look=look, unused=unused,
+        key=_view(key, request.now_us), span=span.name, look=look, unused=unused,
         refusals=refusals, iso=clock.iso, most=report.VALUES_SHOWN, kind_of=plots.kind_of,
     )  # fmt: skip
 
 
 @page
 async def edit_key(request: Request) -> Response:
-    """The form of a key as it is."""
+    """The form of an existing key."""
     key = await _get(request)
     return await _form(request, "edit.html", key_form.of_key(key), key=key)
 
 
 @page
 async def change_key(request: Request) -> Response:
-    """Change a key, for the very next request."""
+    """Change a key; its next request has the change."""
     form, key = forms.read(request), await _get(request)
     try:
         change = body.convert(key_form.wanted(form, request.now_us), ApiKeyChange)
@@ -158,13 +158,13 @@ async def change_key(request: Request) -> Response:
 
 @page
 async def confirm_rotation(request: Request) -> Response:
-    """What rotating means for who uses the key, before it is done."""
+    """The confirmation page of a rotation."""
     return await _confirm(request, "rotate.html")
 
 
 @page
 async def rotate_key(request: Request) -> Response:
-    """The new secret, which is shown this once."""
+    """The new secret, which is shown once."""
     (key_id,), seen = request.params, forms.read(request).text("seen")
     try:
         rotated = await request.write(
@@ -184,13 +184,13 @@ async def rotate_key(request: Request) -> Response:
 
 @page
 async def confirm_revocation(request: Request) -> Response:
-    """What revoking means for who uses the key, before it is done."""
+    """The confirmation page of a revocation."""
     return await _confirm(request, "revoke.html")
 
 
 @page
 async def revoke_key(request: Request) -> Response:
-    """End a key for good."""
+    """Revoke a key."""
     (key_id,) = request.params
     try:
         await request.write(
@@ -203,13 +203,13 @@ async def revoke_key(request: Request) -> Response:
 
 async def _confirm(request: Request, template: str, refusal: ApiError | None = None) -> Response:
     key = await _get(request)
-    is_asked_again = isinstance(refusal, ValidationFailed)
+    is_reauthentication = isinstance(refusal, ValidationFailed)
     looks = [await report.find_report(request, key.id, span) for span in (DAY, MONTH)]
     return await render.page(
         request, f"api_keys/{template}", refusal.status if refusal else 200,
         is_stale=isinstance(refusal, PreconditionFailed),
-        seen=forms.read(request).text("seen") if is_asked_again else key.secret_version,
-        key=_told(key, request.now_us), day=looks[0], month=looks[1],
+        seen=forms.read(request).text("seen") if is_reauthentication else key.secret_version,
+        key=_view(key, request.now_us), day=looks[0], month=looks[1],
         is_busy=looks[0] is not None and looks[0].plot.totals["good"] > 0,
     )  # fmt: skip
 
@@ -228,7 +228,7 @@ async def _form(
     key: ApiKey | None = None,
     twin: ApiKey | None = None,
 ) -> Response:
-    """A form with what was typed, and beside each field what is wrong."""
+    """A form with its values, and the error of each field."""
     status = 409 if twin is not None else 200
     return await render.page(
         request, f"api_keys/{template}", refusal.status if refusal else status,
@@ -237,5 +237,5 @@ async def _form(
         wrong=translate(refusal) if isinstance(refusal, Conflict) else "",
         is_stale=isinstance(refusal, PreconditionFailed),
         known=rules.PERMISSIONS,
-        key=None if key is None else _told(key, request.now_us),
+        key=None if key is None else _view(key, request.now_us),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""One's own account as pages: who one is, one's password, and the language."""
+"""Pages of the user's own account: name, password and language."""
 
 from sealdesk import clock
 from sealdesk.db.engine import Tx
@@ -18,13 +18,13 @@ from sealdesk.web.request import Request, Response
 
 @page
 async def show_account(request: Request) -> Response:
-    """Who is logged in, and for how long at most."""
+    """The account, and when its session ends at the latest."""
     return await _account(request)
 
 
 @page
 async def rename(request: Request) -> Response:
-    """Give oneself another name."""
+    """Change the user's own name."""
     typed = forms.read(request).text("name").strip()
     own_id = request.caller.actor.id
     try:
@@ -39,7 +39,7 @@ async def rename(request: Request) -> Response:
 
 @page
 async def change_password(request: Request) -> Response:
-    """Set one's own new password: all log-ins end, and this browser gets a new one."""
+    """Change the user's own password: all sessions end, and this browser gets a new one."""
     form = forms.read(request)
     user = await login.get_user(request, session.get(request))
     typed = {"current": form.text("current"), "new": form.text("new")}
@@ -62,7 +62,7 @@ async def change_password(request: Request) -> Response:
 
 @page
 async def choose_language(request: Request) -> Response:
-    """Keep the language in a cookie, and go back to the page that was looked at."""
+    """Store the language in a cookie, and go back to the page."""
     wanted = forms.read(request).text("language")
     back = return_paths.current_page(request)
     is_ours = return_paths.may_return_to(request, back) or back in ("/reset", return_paths.LOG_IN)

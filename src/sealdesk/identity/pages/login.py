@@ -23,26 +23,26 @@ from sealdesk.web.request import Request, Response
 
 @page
 async def front(request: Request) -> Response:
-    """The log-in; whoever is logged in goes on to their work."""
-    wanted = _wanted(request, forms.read_query(request).text("next"))
+    """The log-in form; a user who is logged in is redirected."""
+    wanted = _read_next_path(request, forms.read_query(request).text("next"))
     if request.visitor is None:
-        return await _ask(request, wanted, had_ended=session.find(request) is not None)
+        return await _show_login(request, wanted, has_expired=session.find(request) is not None)
     return render.redirect(request, wanted or request.site.home)
 
 
 @page
 async def log_in(request: Request) -> Response:
-    """Begin a session. As the API does, it counts failures and tells nobody what was wrong."""
+    """Begin a session. Failures are counted, and not explained, as in the API."""
     form = forms.read(request)
-    email, wanted = form.text("email").strip(), _wanted(request, form.text("next"))
-    typed = _carried(request, form)
+    email, wanted = form.text("email").strip(), _read_next_path(request, form.text("next"))
+    typed = _read_resubmission(request, form)
     try:
         given = body.convert({"email": email, "password": form.text("password")}, Login)
         user = await login.log_in(request, given.email, given.password)
         if request.visitor is not None:
             await login.end_session(request, session.get(request))
     except (ValidationFailed, Unauthorized, TooManyRequests, ServiceUnavailable) as refusal:
-        return await _ask(request, wanted, typed=typed, email=email, refusal=refusal)
+        return await _show_login(request, wanted, typed=typed, email=email, refusal=refusal)
     token = login.access_token(request, user)
     if typed is None:
         return render.redirect(
@@ -58,14 +58,14 @@ async def log_in(request: Request) -> Response:
 
 @page
 async def log_out(request: Request) -> Response:
-    """End the session, for the very next request and wherever its token may be."""
+    """End the session with its next request, wherever its token may be."""
     await login.log_out(request, session.get(request))
     return render.redirect(request, return_paths.LOG_IN, session.end(request))
 
 
 @page
 async def reset_form(request: Request) -> Response:
-    """Where a reset link leads. Its token stands behind the #, which browsers send to nobody."""
+    """The page of a reset link. Its token is in the fragment, which browsers do not send."""
     return await render.page(request, "identity/reset.html", faults={}, token="")
 
 
@@ -78,13 +78,13 @@ async def reset(request: Request) -> Response:
         wanted = body.convert({"token": token, "new": form.text("new")}, PasswordReset)
         await login.use_reset_token(request, wanted)
     except ValidationFailed as refusal:
-        return await _reset_again(request, refusal, forms.faults_by_field(refusal), token)
+        return await _show_reset_form(request, refusal, forms.faults_by_field(refusal), token)
     except Unauthorized as refusal:
-        return await _reset_again(request, refusal, {"token": translate(refusal)}, token)
+        return await _show_reset_form(request, refusal, {"token": translate(refusal)}, token)
     return await render.page(request, "identity/reset_done.html")
 
 
-async def _reset_again(
+async def _show_reset_form(
     request: Request, refusal: ApiError, faults: dict[str, str], token: str
 ) -> Response:
     return await render.page(
@@ -92,17 +92,17 @@ async def _reset_again(
     )
 
 
-async def _ask(
+async def _show_login(
     request: Request,
     wanted: str,
     *,
     typed: Resubmission | None = None,
     email: str = "",
     refusal: ApiError | None = None,
-    had_ended: bool = False,
+    has_expired: bool = False,
 ) -> Response:
-    """The log-in form, with what was typed and what was wrong."""
-    status, wrong = (refusal.status, _words(refusal)) if refusal else (200, "")
+    """The log-in form, with the values and the error of the last attempt."""
+    status, wrong = (refusal.status, _error_text(refusal)) if refusal else (200, "")
     response = await error_pages.login_page(
         request,
         status,
@@ -110,28 +110,28 @@ async def _ask(
         submitted=typed,
         email=email,
         error_text=wrong,
-        has_expired=had_ended,
+        has_expired=has_expired,
     )
     if refusal is not None:
         response.headers += [(name.encode(), value.encode()) for name, value in refusal.headers]
-    elif had_ended:
+    elif has_expired:
         response.headers.append(session.end(request))
     return response
 
 
-def _words(refusal: ApiError) -> str:
+def _error_text(refusal: ApiError) -> str:
     if isinstance(refusal, ServiceUnavailable):
         return gettext("The storage cannot be reached right now. Try again in a moment.")
     is_long = isinstance(refusal, ValidationFailed)
     return gettext("That is too long.") if is_long else translate(refusal)
 
 
-def _carried(request: Request, form: Form) -> Resubmission | None:
-    """What was typed before the log-in had ended, if it goes to a page of ours."""
+def _read_resubmission(request: Request, form: Form) -> Resubmission | None:
+    """The form that was sent into an expired session, if it goes to a page of ours."""
     typed = resubmission.from_login(form)
     return typed if typed is not None and return_paths.is_page(request, typed.to) else None
 
 
-def _wanted(request: Request, path: str) -> str:
-    """Where to go after the log-in, "" when it leads to no page of ours."""
+def _read_next_path(request: Request, path: str) -> str:
+    """The path after the log-in, "" when it is no page of ours."""
     return path if return_paths.may_return_to(request, path) else ""

@@ -1,4 +1,4 @@
-"""Settings → People: who works at the desk, as pages."""
+"""Pages of Settings → People: the users of a tenant."""
 
 from sealdesk import clock
 from sealdesk.errors import ApiError, Conflict, Forbidden, ValidationFailed
@@ -21,7 +21,7 @@ _PER_PAGE = 50
 
 @page
 async def list_people(request: Request) -> Response:
-    """Everybody, newest first, those who were deactivated included."""
+    """All users, newest first, deactivated ones included."""
     behind = cursor_trail.read(forms.read_query(request))
     wanted = PageRequest(_PER_PAGE, [behind[-1]] if behind else None)
     rows = await request.read(lambda tx: store.list_users(tx, request.caller.tenant_id, wanted))
@@ -37,13 +37,13 @@ async def list_people(request: Request) -> Response:
 
 @page
 async def invitation_form(request: Request) -> Response:
-    """Whom to invite; an agent, if nothing else is chosen."""
+    """The form of an invitation; the role is agent by default."""
     return await _invitation(request, {"email": "", "name": "", "role": "agent"})
 
 
 @page
 async def invite(request: Request) -> Response:
-    """The new user, with the link that is shown this once."""
+    """The new user, with the invitation link, which is shown once."""
     form = forms.read(request)
     typed = {name: form.text(name).strip() for name in ("email", "name", "role")}
     try:
@@ -62,13 +62,13 @@ def _name(typed: dict[str, str]) -> str:
 
 @page
 async def show_person(request: Request) -> Response:
-    """One person, and what can be done."""
+    """A user, and the actions on them."""
     return await _person(request)
 
 
 @page
 async def make_link(request: Request) -> Response:
-    """A new link for their password, which is shown this once."""
+    """A new password link, which is shown once."""
     (user_id,) = request.params
     try:
         user, token = await request.write(
@@ -81,7 +81,7 @@ async def make_link(request: Request) -> Response:
 
 @page
 async def rename(request: Request) -> Response:
-    """Give them another name."""
+    """Rename the user."""
     (user_id,) = request.params
     typed = forms.read(request).text("name").strip()
     try:
@@ -98,7 +98,7 @@ async def rename(request: Request) -> Response:
 
 @page
 async def change_role(request: Request) -> Response:
-    """Give them another role."""
+    """Change the user's role."""
     (user_id,) = request.params
     now_us = request.state.clock.now_us()
     try:

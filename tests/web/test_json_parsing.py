@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sealdesk.errors import BadRequest
-from sealdesk.web.strict_json import MAX_DEPTH, parse
+from sealdesk.web.body import MAX_DEPTH, parse
 
 JSON = st.recursive(
     st.none()
