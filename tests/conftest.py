@@ -46,7 +46,7 @@ def postgres_template() -> Iterator[Template]:
 
 @pytest.fixture(scope="session", params=KINDS)
 def kind(request: pytest.FixtureRequest) -> Kind:
-    """Which database stands behind the doors: everything that uses it is run on both."""
+    """The kind of database; every test that uses it runs on both."""
     return cast(Kind, request.param)
 
 
@@ -94,7 +94,7 @@ def tenant(service: Service) -> Tenant:
 
 @pytest.fixture
 def key(tenant: Tenant) -> Key:
-    """A key of the test's tenant that may everything."""
+    """A key of the test's tenant with all permissions."""
     return tenant.key()
 
 

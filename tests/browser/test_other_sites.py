@@ -127,7 +127,7 @@ def _led(window: Window, site: str, here: str, name: str, *how: Any) -> int:
     return int(answered.value.status)
 
 
-def test_a_neighbour_cannot_plant_a_session_of_its_own(
+def test_another_site_cannot_set_a_session_cookie(
     opened: Callable[..., Window], desk: Service, tenant: Tenant
 ) -> None:
     """Or one would work in a desk of theirs, and take it for one's own."""
@@ -137,8 +137,8 @@ def test_a_neighbour_cannot_plant_a_session_of_its_own(
     here, page = _entered(window, tenant, "app.desk.localhost"), window.page
     page.route("http://evil.desk.localhost/", lambda route: route.fulfill(body="<!doctype html>"))
     page.goto("http://evil.desk.localhost/")
-    planted = f"{theirs['name']}={theirs['value']}; domain=desk.localhost; path=/"
-    page.evaluate("(planted) => { document.cookie = planted; }", planted)
+    cookie = f"{theirs['name']}={theirs['value']}; domain=desk.localhost; path=/"
+    page.evaluate("(cookie) => { document.cookie = cookie; }", cookie)
     page.goto(f"{here}/account")
     assert page.get_by_role("button", name="Log in").is_visible()
     assert page.get_by_role("button", name="Log out").count() == 0

@@ -20,7 +20,7 @@ from sealdesk.tickets.store import lists
 from sealdesk.tickets.store.lists import Filter
 from tests.support.databases import Template
 from tests.support.statements import statements
-from tests.support.tenant_rows import MARK, Crowd, crowded, row_of, run
+from tests.support.tenant_rows import MARK, FilledDatabase, filled_database, row_of, run
 
 METHODS = ("seqscan", "indexscan", "bitmapscan", "hashjoin", "mergejoin", "nestloop", "material")
 MODES = ("force_custom_plan", "force_generic_plan")
@@ -56,16 +56,16 @@ class _Recorder:
 
 
 @pytest.fixture(scope="module")
-def crowd(postgres_template: Template) -> Iterator[Crowd]:
-    with crowded(postgres_template, 2) as crowd:
-        crowd.sql("ANALYZE")
-        yield crowd
+def filled(postgres_template: Template) -> Iterator[FilledDatabase]:
+    with filled_database(postgres_template, 2) as filled:
+        filled.sql("ANALYZE")
+        yield filled
 
 
 @pytest.fixture(scope="module")
-def readings(crowd: Crowd) -> list[Case]:
+def readings(filled: FilledDatabase) -> list[Case]:
     """Readings of the first tenant, each of which finds its row."""
-    own = crowd.tenants[0]
+    own = filled.tenants[0]
     cases: list[Case] = []
     for statement in SELECTS:
         params: dict[str, Any] = dict(_BOUNDS)
@@ -79,21 +79,21 @@ def readings(crowd: Crowd) -> list[Case]:
     return cases
 
 
-async def _switched(crowd: Crowd, method: str, way: str, mode: str) -> asyncpg.Connection:
+async def _switched(filled: FilledDatabase, method: str, way: str, mode: str) -> asyncpg.Connection:
     settings = {f"enable_{method}": way, "plan_cache_mode": mode}
-    return await asyncpg.connect(crowd.runtime, server_settings=settings)
+    return await asyncpg.connect(filled.runtime, server_settings=settings)
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_folded_reading_finds_its_row_in_every_plan(
-    crowd: Crowd, readings: list[Case], method: str, mode: str
+    filled: FilledDatabase, readings: list[Case], method: str, mode: str
 ) -> None:
     async def read_all() -> None:
-        connection = await _switched(crowd, method, "off", mode)
+        connection = await _switched(filled, method, "off", mode)
         for sql, params in readings:
             folded = folding.within_tenant(sql, params.get("limit"))
-            rows = await connection.fetch(folded.text, *folded.values(params), crowd.tenants[0])
+            rows = await connection.fetch(folded.text, *folded.values(params), filled.tenants[0])
             assert len(rows) == 1, (sql, method, mode)
         await connection.close()
 
@@ -101,10 +101,12 @@ def test_a_folded_reading_finds_its_row_in_every_plan(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_gate_stands_above_every_table(crowd: Crowd, readings: list[Case], mode: str) -> None:
+def test_the_gate_stands_above_every_table(
+    filled: FilledDatabase, readings: list[Case], mode: str
+) -> None:
     async def look() -> None:
         for method, way in [("seqscan", "on"), *product(METHODS, ["off"])]:
-            connection = await _switched(crowd, method, way, mode)
+            connection = await _switched(filled, method, way, mode)
             for sql, params in readings:
                 folded = folding.within_tenant(sql, params.get("limit"))
                 plan = await _plan(connection, folded.text, [*folded.values(params), "t"])
@@ -146,9 +148,9 @@ def _ungated(node: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("method", METHODS)
 def test_folded_changes_reach_their_rows_in_every_plan(
-    crowd: Crowd, method: str, mode: str
+    filled: FilledDatabase, method: str, mode: str
 ) -> None:
-    own = crowd.tenants[0]
+    own = filled.tenants[0]
     mine = {"tenant_id": own, "id": f"{MARK}{own}"}
     changes = [
         Change(f"UPDATE {name} SET id = id WHERE tenant_id = :tenant_id AND id = :id", mine, True)
@@ -157,7 +159,7 @@ def test_folded_changes_reach_their_rows_in_every_plan(
     drawing = "UPDATE ticket_numbers SET last_number = 1 RETURNING tenant_id"
 
     async def change() -> None:
-        connection = await _switched(crowd, method, "off", mode)
+        connection = await _switched(filled, method, "off", mode)
         batch = folding.combine(changes, sets_tenant=True)
         drawn = folding.returning(drawing)
         for _ in range(2):

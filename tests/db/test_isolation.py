@@ -23,7 +23,7 @@ from sealdesk.db.schema import metadata
 from sealdesk.errors import ServiceUnavailable
 from tests.support.databases import Template
 from tests.support.statements import Statement, statements
-from tests.support.tenant_rows import MARK, Crowd, crowded, of_tenants, row_of, run
+from tests.support.tenant_rows import MARK, FilledDatabase, filled_database, of_tenants, row_of, run
 
 Way = Callable[..., Awaitable[Any]]  # of a Tx, sql and params
 _FILTER = re.compile(r"(\w+\.)?tenant_id = :tenant_id")
@@ -59,9 +59,9 @@ _OTHERS = {
 
 
 @pytest.fixture(scope="module")
-def crowd(postgres_template: Template) -> Iterator[Crowd]:
-    with crowded(postgres_template) as crowd:
-        yield crowd
+def filled(postgres_template: Template) -> Iterator[FilledDatabase]:
+    with filled_database(postgres_template) as filled:
+        yield filled
 
 
 @asynccontextmanager
@@ -101,9 +101,9 @@ READINGS: tuple[tuple[Way, bool], ...] = ((_plainly, False), (_open_first, False
 
 @pytest.mark.parametrize("statement", SELECTS, ids=[case.name for case in SELECTS])
 def test_a_reading_without_its_filter_shows_no_foreign_row(
-    crowd: Crowd, statement: Statement
+    filled: FilledDatabase, statement: Statement
 ) -> None:
-    own, foreign, _ = crowd.tenants
+    own, foreign, _ = filled.tenants
     sql, params = _unfiltered(statement), _aimed(statement, own, foreign)
 
     async def seen(url: str, read: Way, is_pooled: bool) -> list[tuple[object, ...]]:
@@ -112,8 +112,8 @@ def test_a_reading_without_its_filter_shows_no_foreign_row(
         return [tuple(row) for row in rows if _is_of(foreign, row)]
 
     for read, is_pooled in READINGS:
-        assert run(seen(crowd.runtime, read, is_pooled)) == []
-    assert run(seen(crowd.owner, _plainly, False)) != [], "the owner must see it"
+        assert run(seen(filled.runtime, read, is_pooled)) == []
+    assert run(seen(filled.owner, _plainly, False)) != [], "the owner must see it"
 
 
 def _is_of(tenant: str, row: tuple[object, ...]) -> bool:
@@ -150,29 +150,29 @@ WRITINGS: dict[str, tuple[Way, bool]] = {
 @pytest.mark.parametrize("statement", CHANGES, ids=[case.name for case in CHANGES])
 @pytest.mark.parametrize("way", WRITINGS)
 def test_a_change_without_its_filter_reaches_no_foreign_row(
-    crowd: Crowd, statement: Statement, way: str
+    filled: FilledDatabase, statement: Statement, way: str
 ) -> None:
-    own, foreign, _ = crowd.tenants
+    own, foreign, _ = filled.tenants
     sql, params = _unfiltered(statement), _aimed(statement, own, foreign)
     write, is_pooled = WRITINGS[way]
 
     async def change() -> None:
-        async with _doors(crowd.runtime, is_pooled=is_pooled) as doors:
+        async with _doors(filled.runtime, is_pooled=is_pooled) as doors:
             # A row that must be there and is not seen has gone: the work is run again, in vain.
             with pytest.raises(ServiceUnavailable) if way == "put" else nullcontext():
                 await doors.write(lambda tx: write(tx, sql, params), own)
 
-    before = crowd.contents(foreign)
+    before = filled.contents(foreign)
     run(change())
-    assert crowd.contents(foreign) == before
-    assert run(_changed_by_owner(crowd, sql, params)) > 0, "the owner must reach it"
+    assert filled.contents(foreign) == before
+    assert run(_changed_by_owner(filled, sql, params)) > 0, "the owner must reach it"
 
 
 class _TakenBack(Exception):
     pass
 
 
-async def _changed_by_owner(crowd: Crowd, sql: str, params: Params) -> int:
+async def _changed_by_owner(filled: FilledDatabase, sql: str, params: Params) -> int:
     """How many rows a change reaches where nothing holds it; taken back."""
     found = []
 
@@ -180,28 +180,28 @@ async def _changed_by_owner(crowd: Crowd, sql: str, params: Params) -> int:
         found.append(await tx.execute(sql, params))
         raise _TakenBack
 
-    async with _doors(crowd.owner) as doors:
+    async with _doors(filled.owner) as doors:
         with pytest.raises(_TakenBack):
             await doors.write(work)
     return int(found[0])
 
 
 @pytest.mark.parametrize("way", ["run", "put", "through a pooler"])
-def test_a_row_cannot_be_added_for_another_tenant(crowd: Crowd, way: str) -> None:
-    own, foreign, _ = crowd.tenants
+def test_a_row_cannot_be_added_for_another_tenant(filled: FilledDatabase, way: str) -> None:
+    own, foreign, _ = filled.tenants
     write, is_pooled = WRITINGS[way]
 
     async def add_to_all() -> None:
-        async with _doors(crowd.runtime, is_pooled=is_pooled) as doors:
+        async with _doors(filled.runtime, is_pooled=is_pooled) as doors:
             for name in of_tenants():
                 sql, new = _addition(metadata.tables[name], foreign)
                 with pytest.raises(ServiceUnavailable) as refusal:
                     await doors.write(partial(write, sql=sql, params=new), own)
                 assert "violates row-level security" in str(refusal.value.__cause__), name
 
-    before = crowd.contents(foreign)
+    before = filled.contents(foreign)
     run(add_to_all())
-    assert crowd.contents(foreign) == before
+    assert filled.contents(foreign) == before
 
 
 def _addition(table: Table, tenant: str) -> tuple[str, dict[str, object]]:
@@ -213,11 +213,11 @@ def _addition(table: Table, tenant: str) -> tuple[str, dict[str, object]]:
     return f"INSERT INTO {table.name} ({', '.join(new)}) VALUES ({places})", new
 
 
-def test_a_row_cannot_be_handed_to_another_tenant(crowd: Crowd) -> None:
-    own, foreign, _ = crowd.tenants
+def test_a_row_cannot_be_handed_to_another_tenant(filled: FilledDatabase) -> None:
+    own, foreign, _ = filled.tenants
 
     async def hand_over() -> None:
-        async with _doors(crowd.runtime) as doors:
+        async with _doors(filled.runtime) as doors:
             sql = "UPDATE tickets SET tenant_id = :foreign, id = id || '2'"
             await doors.write(lambda tx: tx.execute(sql, {"foreign": foreign}), own)
 
@@ -227,8 +227,8 @@ def test_a_row_cannot_be_handed_to_another_tenant(crowd: Crowd) -> None:
 
 
 @pytest.mark.parametrize("is_open", [False, True])
-def test_what_a_drawing_returns_is_the_tenants_own(crowd: Crowd, is_open: bool) -> None:
-    own, foreign, _ = crowd.tenants
+def test_what_a_drawing_returns_is_the_tenants_own(filled: FilledDatabase, is_open: bool) -> None:
+    own, foreign, _ = filled.tenants
     sql = "UPDATE ticket_numbers SET last_number = last_number + 1 RETURNING tenant_id"
 
     async def work(tx: Tx) -> object:
@@ -237,22 +237,24 @@ def test_what_a_drawing_returns_is_the_tenants_own(crowd: Crowd, is_open: bool) 
         return (await tx.execute_returning(sql, {}))["tenant_id"]
 
     async def draw() -> object:
-        async with _doors(crowd.runtime) as doors:
+        async with _doors(filled.runtime) as doors:
             return await doors.write(work, own)
 
-    before = crowd.contents(foreign)
+    before = filled.contents(foreign)
     assert run(draw()) == own
-    assert crowd.contents(foreign) == before
+    assert filled.contents(foreign) == before
 
 
 @pytest.mark.parametrize("is_pooled", [False, True])
-def test_a_home_that_names_a_foreign_row_leads_nowhere(crowd: Crowd, is_pooled: bool) -> None:
-    own, foreign, _ = crowd.tenants
+def test_a_home_that_names_a_foreign_row_leads_nowhere(
+    filled: FilledDatabase, is_pooled: bool
+) -> None:
+    own, foreign, _ = filled.tenants
     directory = "SELECT tenant_id, :foreign AS id FROM user_directory WHERE tenant_id = :own"
     sql = "SELECT * FROM users WHERE :tenant_id <> '' AND id = :id LIMIT 1"
 
     async def find(of: str) -> object:
-        async with _doors(crowd.runtime, is_pooled=is_pooled) as doors:
+        async with _doors(filled.runtime, is_pooled=is_pooled) as doors:
             params = {"own": own, "foreign": f"{MARK}{of}"}
             return await doors.read(lambda tx: tx.find_across_tenants(directory, sql, params))
 
@@ -261,9 +263,11 @@ def test_a_home_that_names_a_foreign_row_leads_nowhere(crowd: Crowd, is_pooled: 
 
 
 @pytest.mark.parametrize("setting", ["", "nobody", None])
-def test_who_names_no_tenant_sees_nothing_and_no_error(crowd: Crowd, setting: str | None) -> None:
+def test_who_names_no_tenant_sees_nothing_and_no_error(
+    filled: FilledDatabase, setting: str | None
+) -> None:
     async def seen() -> set[int]:
-        connection = await asyncpg.connect(crowd.runtime)
+        connection = await asyncpg.connect(filled.runtime)
         if setting is not None:
             await connection.execute(f"SET sealdesk.tenant_id = '{setting}'")
         counts = await _counts(connection)
@@ -290,24 +294,24 @@ async def _left_over(doors: PostgresDatabase, own: str) -> object:
 
 
 @pytest.mark.parametrize("is_pooled", [False, True])
-def test_a_used_connection_remembers_no_tenant(crowd: Crowd, is_pooled: bool) -> None:
+def test_a_used_connection_remembers_no_tenant(filled: FilledDatabase, is_pooled: bool) -> None:
     async def look() -> object:
-        async with _doors(crowd.runtime, is_pooled=is_pooled) as doors:
-            return await _left_over(doors, crowd.tenants[0])
+        async with _doors(filled.runtime, is_pooled=is_pooled) as doors:
+            return await _left_over(doors, filled.tenants[0])
 
     assert run(look()) == 0
 
 
 def test_a_tenant_set_for_the_session_would_be_seen_to_leak(
-    crowd: Crowd, monkeypatch: pytest.MonkeyPatch
+    filled: FilledDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for_session = "set_config('sealdesk.tenant_id', %s, false)"
     monkeypatch.setattr(folding, "_SET_TENANT", for_session)
     _forget_statements()
 
     async def look() -> object:
-        async with _doors(crowd.runtime) as doors:
-            return await _left_over(doors, crowd.tenants[0])
+        async with _doors(filled.runtime) as doors:
+            return await _left_over(doors, filled.tenants[0])
 
     leaked = run(look())
     _forget_statements()

@@ -13,7 +13,7 @@ from sealdesk.db.postgres.database import PostgresDatabase
 from tests.servers import PgBouncer, server_directory
 from tests.support.databases import Template
 from tests.support.service import Service, running
-from tests.support.tenant_rows import Crowd, crowded, run
+from tests.support.tenant_rows import FilledDatabase, filled_database, run
 
 TENANTS = 50
 ROUNDS = 1500
@@ -29,9 +29,9 @@ def pooler(postgres_template: Template) -> Iterator[PgBouncer]:
 
 
 @pytest.fixture(scope="module")
-def crowd(postgres_template: Template) -> Iterator[Crowd]:
-    with crowded(postgres_template, TENANTS) as crowd:
-        yield crowd
+def filled(postgres_template: Template) -> Iterator[FilledDatabase]:
+    with filled_database(postgres_template, TENANTS) as filled:
+        yield filled
 
 
 def _through(pooler: PgBouncer, url: str) -> str:
@@ -40,7 +40,7 @@ def _through(pooler: PgBouncer, url: str) -> str:
     return url.replace(f":{parts.port}/", f":{pooler.port}/")
 
 
-async def _interleave(url: str, crowd: Crowd, rounds: int = ROUNDS) -> tuple[int, int]:
+async def _interleave(url: str, filled: FilledDatabase, rounds: int = ROUNDS) -> tuple[int, int]:
     """How many readings and changes there were, and how many rows of others they saw."""
     doors = PostgresDatabase(url, 12, name="test", is_pooled=True)
     foreign = done = 0
@@ -67,28 +67,30 @@ async def _interleave(url: str, crowd: Crowd, rounds: int = ROUNDS) -> tuple[int
         for tenant in tenants:
             await visit(tenant)
 
-    order = [random.choice(crowd.tenants) for _ in range(rounds)]
+    order = [random.choice(filled.tenants) for _ in range(rounds)]
     await asyncio.gather(*(visit_many(order[first::12]) for first in range(12)))
     await doors.close()
     return done, foreign
 
 
-def test_fifty_tenants_take_turns_and_see_only_their_own(pooler: PgBouncer, crowd: Crowd) -> None:
-    assert run(_interleave(_through(pooler, crowd.runtime), crowd)) == (ROUNDS, 0)
-    assert run(_misplaced(crowd)) == []
+def test_fifty_tenants_take_turns_and_see_only_their_own(
+    pooler: PgBouncer, filled: FilledDatabase
+) -> None:
+    assert run(_interleave(_through(pooler, filled.runtime), filled)) == (ROUNDS, 0)
+    assert run(_misplaced(filled)) == []
 
 
-async def _misplaced(crowd: Crowd) -> list[Row]:
+async def _misplaced(filled: FilledDatabase) -> list[Row]:
     """The tickets that somebody else has changed: who changes one leaves his name."""
     sql = "SELECT tenant_id FROM tickets WHERE position(tenant_id IN subject) = 0 LIMIT 9"
-    doors = PostgresDatabase(crowd.owner, 1, name="test", is_pooled=False)
+    doors = PostgresDatabase(filled.owner, 1, name="test", is_pooled=False)
     rows = await doors.read(lambda tx: tx.fetch_all(sql, {}))
     await doors.close()
     return [*rows]
 
 
 def test_a_tenant_set_for_the_session_would_be_seen_to_leak(
-    pooler: PgBouncer, crowd: Crowd, monkeypatch: pytest.MonkeyPatch
+    pooler: PgBouncer, filled: FilledDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def open_for_the_session(tx: transaction.PostgresTx) -> None:
         """Set as it might be for a connection of one's own: before, not within, a transaction."""
@@ -100,7 +102,7 @@ def test_a_tenant_set_for_the_session_would_be_seen_to_leak(
         await tx._flush()
 
     monkeypatch.setattr(transaction.PostgresTx, "open", open_for_the_session)
-    done, foreign = run(_interleave(_through(pooler, crowd.runtime), crowd, 200))
+    done, foreign = run(_interleave(_through(pooler, filled.runtime), filled, 200))
     assert done == 200
     assert foreign > 0
 

@@ -287,7 +287,7 @@ def test_hostile_names_are_shown_as_text(visitor: Visitor, tenant: Tenant) -> No
 def test_more_people_than_a_page_holds_are_walked(visitor: Visitor, tenant: Tenant) -> None:
     now_us = tenant.service.clock.now_us()
 
-    async def crowd(tx):  # type: ignore[no-untyped-def]
+    async def add_people(tx):  # type: ignore[no-untyped-def]
         for number in range(55):
             await actions.create_user(
                 tx,
@@ -300,7 +300,7 @@ def test_more_people_than_a_page_holds_are_walked(visitor: Visitor, tenant: Tena
                 now_us=now_us + number,
             )
 
-    tenant.service.write(crowd)
+    tenant.service.write(add_people)
     first = visitor.get(HOME)
     (older,) = [link for link in first.links if "before=" in link]
     second = visitor.get(older)

@@ -1,4 +1,4 @@
-"""What outlasts a log-in asks for the password once more when the log-in is not fresh."""
+"""Changes that outlast a session ask for the password again when the log-in is not recent."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Real servers for tests and proofs, on loopback, on ports and in directories of their own."""
+"""Real servers for tests, on loopback, on ports and in directories of their own."""
 
 from tests.servers.binaries import NotHere
 from tests.servers.pgbouncer import PgBouncer

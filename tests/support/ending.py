@@ -1,4 +1,4 @@
-"""The end of services that tests have finished with."""
+"""A server that ends at once, for services that tests have finished with."""
 
 import asyncio
 import socket
@@ -10,20 +10,20 @@ from sealdesk.server.app import Asgi
 from sealdesk.state import Lifetime
 
 
-class HurryingServer(serve.Server):
-    """The server, but it looks at once when it is told to end, and it may be told to hurry.
+class FastEndingServer(serve.Server):
+    """The server, but it notices at once that it is told to end, and may cut idle connections.
 
-    That nobody is lost takes an end half a second, and is proven in tests of its own.
+    Draining takes half a second otherwise, and has tests of its own.
     """
 
     def __init__(self, app: Asgi, lifetime: Lifetime) -> None:
         config = serve.make_server(app, lifetime).config
         super().__init__(config, lifetime, lambda: None, 0)
-        self.hurries = False
+        self.ends_fast = False
         self.told = asyncio.Event()
 
     async def main_loop(self) -> None:
-        """uvicorn's, which looks ten times a second."""
+        """uvicorn's loop, which checks ten times a second, and at once when told."""
         counter = 0
         while not await self.on_tick(counter):
             counter += 1
@@ -31,8 +31,8 @@ class HurryingServer(serve.Server):
                 await asyncio.wait_for(self.told.wait(), 0.1)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Drain; in a hurry only if a request is being answered."""
-        if not self.hurries or self.server_state.tasks:
+        """Drain; with `ends_fast` only if a request is being answered."""
+        if not self.ends_fast or self.server_state.tasks:
             await super().shutdown(sockets)
             return
         self._lifetime.is_draining = True
@@ -42,6 +42,6 @@ class HurryingServer(serve.Server):
             sock.close()
         for connection in cast("set[http_protocol.Protocol]", {*self.server_state.connections}):
             connection.transport.abort()
-        await asyncio.sleep(0)  # in which they learn it
+        await asyncio.sleep(0)  # so that the connections notice
         self._sweep.cancel()
         await self.lifespan.shutdown()

@@ -29,11 +29,11 @@ from sealdesk.state import AppState
 from sealdesk.worker import loop
 from tests.support.client import Key, Person
 from tests.support.clock import SettableClock
-from tests.support.ending import HurryingServer
+from tests.support.ending import FastEndingServer
 
 T = TypeVar("T")
 PASSWORD = "correct horse battery staple"
-# Of the same kind as ours but next to free to check: most tests log in, few are about guessing.
+# The same algorithm with little work, because most tests log in and few are about guessing.
 _QUICK_HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
 _names = iter(range(1_000_000))
 _UNFINISHED = """
@@ -44,7 +44,7 @@ LIMIT 1
 
 
 class Tenant:
-    """A tenant of its own for one test: an administrator, and keys as they are asked for."""
+    """A tenant for one test, with an administrator, and keys on demand."""
 
     def __init__(self, service: "Service", tenant_id: str, admin_email: str) -> None:
         self.service = service
@@ -52,7 +52,7 @@ class Tenant:
         self.admin_email = admin_email
 
     def key(self, **new: Any) -> Key:
-        """A new API key, made by the real action; without arguments one that may everything."""
+        """A new API key, made by the real action; without arguments it has all permissions."""
         created = self.make_key(**new)
         return Key(self.service, created.id, created.api_key, created.api_secret)
 
@@ -104,7 +104,7 @@ class Tenant:
 
 
 class Service:
-    """A running service: its address, what it shares, and doors to its database."""
+    """A running service: its address, its state, and access to its database."""
 
     def __init__(self, settings: Settings, clock: SettableClock) -> None:
         self.settings = settings
@@ -125,16 +125,16 @@ class Service:
             raise RuntimeError("the service did not start")
 
     def stop(self) -> None:
-        """End as a process does that is asked to."""
-        self._end(hurries=False)
+        """End gracefully, as a process does on SIGTERM."""
+        self._end(ends_fast=False)
 
     def drop(self) -> None:
-        """End without waiting for whoever may be about to ask."""
-        self._end(hurries=True)
+        """End without waiting for further requests."""
+        self._end(ends_fast=True)
 
-    def _end(self, *, hurries: bool) -> None:
+    def _end(self, *, ends_fast: bool) -> None:
         if self._thread.is_alive():
-            self._server.hurries = hurries
+            self._server.ends_fast = ends_fast
             self._server.should_exit = True
             with suppress(RuntimeError):  # it has ended in between
                 self._loop.call_soon_threadsafe(self._server.told.set)
@@ -148,7 +148,7 @@ class Service:
             app, self.state = compose(self.settings, self.clock)
             self._doors = self._opened()
             self._background, working = self._begin_worker()
-            self._server = HurryingServer(app, self.state.lifetime)
+            self._server = FastEndingServer(app, self.state.lifetime)
             serving = asyncio.ensure_future(self._server.serve(sockets=[sock]))
             # uvicorn sets a flag, no event.
             while not self._server.started and not serving.done():  # noqa: ASYNC110
@@ -167,7 +167,7 @@ class Service:
         self._loop.close()
 
     def _begin_worker(self) -> tuple[AppState, "asyncio.Task[None] | None"]:
-        """What the background loop sees. On PostgreSQL `sealdesk worker` runs it, in its role."""
+        """The state of the loop, which on PostgreSQL runs in the role of `sealdesk worker`."""
         url = self.settings.worker_database_url
         if not url:
             return self.state, None
@@ -180,15 +180,15 @@ class Service:
         wait_until(lambda: not self.rows(_UNFINISHED))
 
     def in_background(self, step: Callable[[AppState], Coroutine[Any, Any, T]]) -> T:
-        """Do now what the background loop would do later."""
+        """Run a step of the background loop now."""
         return self._wait(step(self._background))
 
     def in_serving(self, step: Callable[[AppState], Coroutine[Any, Any, T]]) -> T:
-        """Do now what the serving process would do later."""
+        """Run a step of the serving process now."""
         return self._wait(step(self.state))
 
     def _opened(self) -> Database:
-        """Doors through which tests see every tenant: on PostgreSQL, those of the owner."""
+        """The database as the owner sees it: every tenant's rows."""
         if not self.settings.database_url:
             return self.state.database
         url = self.settings.owner_database_url
@@ -210,7 +210,7 @@ class Service:
         return self.read(work)
 
     def bytes_at_rest(self) -> bytes:
-        """All that the files of the database hold; of PostgreSQL, the rows of all tables."""
+        """The bytes of the database files; of PostgreSQL, the rows of all tables."""
         if not self.settings.database_url:
             files = self.settings.database_path.parent.glob(f"{self.settings.database_path.name}*")
             return b"".join(file.read_bytes() for file in files)
@@ -219,7 +219,7 @@ class Service:
         return b" ".join(_bytes(value) for row in rows for value in row)
 
     def refuse_rows(self, table: str, when: str = "true") -> None:
-        """Make every new row of a table for which the condition holds an error."""
+        """Make the insertion of every row for which the condition holds an error."""
         if not self.settings.database_url:
             then = "BEGIN SELECT RAISE(ABORT, 'no'); END"
             self.run(f"CREATE TRIGGER refuse BEFORE INSERT ON {table} WHEN {when} {then}")
@@ -230,12 +230,12 @@ class Service:
         self.run(f"CREATE TRIGGER refuse BEFORE INSERT ON {table} {each}")
 
     def take_rows(self, table: str) -> None:
-        """End what `refuse_rows` began."""
+        """Undo `refuse_rows`."""
         on_table = f" ON {table}" if self.settings.database_url else ""
         self.run(f"DROP TRIGGER refuse{on_table}")
 
     def run(self, sql: str) -> None:
-        """Run a statement that changes what the database is made of."""
+        """Run a statement that changes the schema."""
 
         async def work(tx: Tx) -> None:
             await tx.fetch_all(sql, {})
@@ -289,13 +289,13 @@ def running(data_dir: Path, template: Path | None = None, /, **env: str) -> Iter
 
 
 def random_key() -> str:
-    """What SEALDESK_MASTER_KEY and SEALDESK_JWT_SECRET take."""
+    """A value for SEALDESK_MASTER_KEY or SEALDESK_JWT_SECRET."""
     return base64.b64encode(os.urandom(32)).decode()
 
 
 def wait_until(condition: Callable[[], bool], timeout_s: float = 45.0) -> None:
-    """Wait for something that another thread does."""
+    """Wait until a condition holds that another thread brings about."""
     deadline = time.monotonic() + timeout_s
     while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
+        assert time.monotonic() < deadline, "the condition did not hold in time"
         time.sleep(0.005)

@@ -1,4 +1,4 @@
-"""Several tenants with a row in every table of a PostgreSQL database, and who looks at them."""
+"""A PostgreSQL database with several tenants that have a row in every table."""
 
 import asyncio
 from collections.abc import Coroutine, Iterator
@@ -14,15 +14,15 @@ from sealdesk.db.schema import metadata
 from tests.support.databases import Template
 
 T = TypeVar("T")
-# Among all that differs between the tenants' rows: what an answer gives itself away by.
+# Begins every text of a row, so that a leaked row is recognised.
 MARK = "mark-"
 # The tables whose rows belong to a tenant.
 TENANT_TABLES = [table for table in metadata.sorted_tables if table.name not in tables.GLOBAL]
-# What has ended is found by few statements.
+# Left empty, because few statements find rows that have ended.
 _ENDS = ("deleted_at", "finished_at")
 
 
-class Crowd:
+class FilledDatabase:
     """A database with these tenants. owner, runtime and worker: its URLs."""
 
     def __init__(self, env: dict[str, str], count: int) -> None:
@@ -30,9 +30,9 @@ class Crowd:
         self.runtime = env["SEALDESK_DATABASE_URL"]
         self.worker = env["SEALDESK_WORKER_DATABASE_URL"]
         self.tenants = [str(uuid4()) for _ in range(count)]
-        run(self._settle())
+        run(self._fill())
 
-    async def _settle(self) -> None:
+    async def _fill(self) -> None:
         connection = await asyncpg.connect(self.owner)
         for tenant in self.tenants:
             for table in metadata.sorted_tables:
@@ -57,7 +57,7 @@ class Crowd:
         return run(look())
 
     def sql(self, *statements: str, url: str = "") -> None:
-        """Run statements, as the owner unless somebody else is named."""
+        """Run statements, as the owner unless `url` names another role."""
 
         async def work() -> None:
             connection = await asyncpg.connect(url or self.owner)
@@ -69,10 +69,10 @@ class Crowd:
 
 
 @contextmanager
-def crowded(template: Template, count: int = 3) -> Iterator[Crowd]:
-    """A database of its own with so many tenants."""
+def filled_database(template: Template, count: int = 3) -> Iterator[FilledDatabase]:
+    """A new database with so many tenants."""
     with template.copied() as env:
-        yield Crowd(env, count)
+        yield FilledDatabase(env, count)
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
@@ -84,7 +84,7 @@ def of_tenants() -> list[str]:
 
 
 def row_of(table: Table, tenant: str) -> dict[str, object]:
-    """A tenant's row: its ids are alike in all tables, so that they refer to each other."""
+    """A tenant's row; its ids are the same in all tables, so that they refer to each other."""
     values = {column.name: _value(column, tenant) for column in table.columns}
     return {**values, "id": tenant} if table.name == "tenants" else values
 

@@ -106,7 +106,7 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_CAME_IN}::{_BEHIND_THE_ANSWER}",),
     ),
     Mutant(
-        "the password once more stands in the audit as a log-in",
+        "a reauthentication is recorded in the audit log as a log-in",
         "identity/auth/login.py",
         "how=how if is_log_in else None",
         "how=how",

@@ -203,7 +203,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "web/request.py",
         "return values[0] if len(values) == 1 else None",
         "return values[-1] if values else None",
-        ("tests/browser/test_other_sites.py::test_a_neighbour_cannot_plant_a_session_of_its_own",),
+        ("tests/browser/test_other_sites.py::test_another_site_cannot_set_a_session_cookie",),
     ),
     Mutant(
         "what is withheld is done",
