@@ -1,9 +1,9 @@
 #!/bin/sh
-# Installs Sealdesk for itself: deploy/install.sh DIRECTORY, such as /opt/sealdesk.
+# Installs Sealdesk into a directory: deploy/install.sh DIRECTORY, such as /opt/sealdesk.
 #
-# From a checkout and Python 3.11 or newer with venv. The packages come from requirements.lock, each
-# checked against its hash; nothing is built. An installation that is there already is replaced only
-# when the new one is whole, and a running one notices nothing until it is restarted.
+# Needs a checkout, and Python 3.11 or newer with venv. Installs the packages of requirements.lock,
+# checked by hash, and builds nothing. Replaces an existing installation only when the new one is
+# complete. A running service uses the new version after a restart.
 set -eu
 
 die() { printf 'install: %s\n' "$*" >&2; exit 1; }
@@ -25,7 +25,7 @@ if [ -e "$release/whole" ]; then
     exit
 fi
 
-# Where it will stay: scripts and compiled files hold the path.
+# The final path: scripts and compiled files contain it.
 rm -rf "$release"
 mkdir -p "$release" "$target/bin"
 python3 -Im venv "$release"
@@ -33,7 +33,7 @@ python3 -Im venv "$release"
     --quiet --no-deps --only-binary :all: --require-hashes -r requirements.lock
 site=$("$release/bin/python" -Ic 'import sysconfig; print(sysconfig.get_path("purelib"))')
 cp -R src/sealdesk "$site/sealdesk"
-# Nothing is ever installed into it again.
+# pip is not needed any more.
 "$release/bin/python" -Im pip --no-input --disable-pip-version-check uninstall --quiet --yes \
     setuptools pip
 find "$site/sealdesk" -name __pycache__ -prune -exec rm -rf {} +
@@ -47,7 +47,7 @@ from sealdesk.cli import main
 if __name__ == "__main__":
     sys.exit(main())
 SCRIPT
-# Readable for everybody whatever the umask; written by nobody but root.
+# Readable by all users, whatever the umask; writable only by root.
 chmod -R u=rwX,go=rX "$target"
 chmod 755 "$release/bin/sealdesk"
 "$release/bin/sealdesk" --version >/dev/null

@@ -1,13 +1,13 @@
 #!/bin/sh
 # Restarts instances of the service one after the other: deploy/rolling-restart.sh 8001 8002
 #
-# The next one has its turn when the one before is ready and HAProxy has had time to see it, so there
-# is always one that serves. It stops at the first that does not become ready.
+# Restarts the next instance when the previous one is ready and HAProxy has had time to detect that, so
+# that one instance always serves. Stops at the first instance that does not become ready.
 set -eu
 
 [ $# -gt 0 ] || { echo "usage: deploy/rolling-restart.sh PORT…" >&2; exit 2; }
 
-# Succeeds when the instance at this port says that it is ready.
+# Succeeds if the instance at this port is ready.
 is_ready() {
     python3 -c '
 import sys, urllib.request

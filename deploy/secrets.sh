@@ -1,13 +1,13 @@
 #!/bin/sh
-# Makes the settings that hold secrets: deploy/secrets.sh DIRECTORY [POSTGRES_HOST [REDIS_URL]]
+# Creates the settings that contain secrets: deploy/secrets.sh DIRECTORY [POSTGRES_HOST [REDIS_URL]]
 #
 #   sealdesk.env   for `sealdesk serve`: its role in PostgreSQL, the keys
 #   worker.env     for `sealdesk worker`: its own role, the keys
-#   owner.env      for `sealdesk migrate`, and for nothing that serves: the role that owns the tables
-#   postgres.env   for deploy/postgres/owner.sh, which makes that role, and for the image of PostgreSQL
+#   owner.env      only for `sealdesk migrate`: the role that owns the tables
+#   postgres.env   for deploy/postgres/owner.sh, which creates that role, and for the image of PostgreSQL
 #
-# New random ones each time; it refuses to replace files that are there. Back up sealdesk.env: with
-# its SEALDESK_MASTER_KEY lost, no API secret can be read again.
+# Generates random secrets, and refuses to replace existing files. Back up sealdesk.env: without its
+# SEALDESK_MASTER_KEY, no API secret can be opened again.
 set -eu
 umask 077
 

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Makes the role that owns the tables and its database, as a superuser of PostgreSQL; once.
-# OWNER_PASSWORD comes from the postgres.env that deploy/secrets.sh made.
+# Creates the role that owns the tables, and its database, as a superuser of PostgreSQL. Run it once.
+# OWNER_PASSWORD is in the file postgres.env that deploy/secrets.sh creates.
 #
-# The owner may make roles, since `sealdesk migrate` makes the ones that serve; it is no superuser.
+# The owner may create roles, because `sealdesk migrate` creates those of the service. It is not a
+# superuser.
 set -eu
 cd /  # psql looks at the directory it is in, which may be closed to its user
 
