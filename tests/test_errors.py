@@ -1,4 +1,4 @@
-"""Refusals as callers see them: one shape, stable codes, the right status (decisions 6)."""
+"""Errors as clients see them: problem documents with stable codes and the right status."""
 
 import re
 from collections.abc import Callable
@@ -19,16 +19,16 @@ TITLES = {each.code: each.title for each in PROBLEM_TYPES}
 NEW = {"subject": "S", "description": "D", "customer": {"email": "a@example.test"}}
 
 
-def closed(key: Key) -> str:
+def close_ticket(key: Key) -> str:
     path = f"{TICKETS}/{key.ticket()['id']}"
     key.patch(path, {"status": "closed"})
     return path
 
 
-def without_storage(key: Key) -> httpx.Response:
-    """The answer to a key whose secret this server cannot open."""
-    spoil = "UPDATE api_keys SET sealed_secret = :spoiled WHERE id = :id"
-    key.service.write(lambda tx: tx.execute(spoil, {"id": key.id, "spoiled": b"0"}))
+def with_unreadable_secret(key: Key) -> httpx.Response:
+    """A signed request of a key whose secret this server cannot open."""
+    corrupt = "UPDATE api_keys SET sealed_secret = :sealed WHERE id = :id"
+    key.service.write(lambda tx: tx.execute(corrupt, {"id": key.id, "sealed": b"0"}))
     return key.get(TICKETS)
 
 
@@ -36,7 +36,7 @@ def of_key(change: Callable[[Key], httpx.Response], **new: Any) -> Any:
     return lambda tenant: change(tenant.key(**new))
 
 
-REFUSED: dict[str, Callable[[Tenant], httpx.Response]] = {
+ERRORS: dict[str, Callable[[Tenant], httpx.Response]] = {
     "400 malformed_json": of_key(lambda k: k.call("POST", TICKETS, content=b"{")),
     "400 invalid_parameter": of_key(lambda k: k.get(f"{TICKETS}?per_page=0")),
     "400 unknown_parameter": of_key(lambda k: k.get(f"{TICKETS}?state=open")),
@@ -47,7 +47,7 @@ REFUSED: dict[str, Callable[[Tenant], httpx.Response]] = {
     "403 insufficient_permissions": of_key(lambda k: k.get(TICKETS), permissions=[]),
     "404 not_found": of_key(lambda k: k.get(UNKNOWN)),
     "405 method_not_allowed": lambda t: send(t.service, "PUT", TICKETS, b"", {}),
-    "409 ticket_closed": of_key(lambda k: k.post(f"{closed(k)}/replies", {"body": "B"})),
+    "409 ticket_closed": of_key(lambda k: k.post(f"{close_ticket(k)}/replies", {"body": "B"})),
     "412 version_mismatch": of_key(
         lambda k: k.patch(f"{TICKETS}/{k.ticket()['id']}", {}, if_match='"9.9"')
     ),
@@ -57,22 +57,22 @@ REFUSED: dict[str, Callable[[Tenant], httpx.Response]] = {
     "429 rate_limit_exceeded": of_key(
         lambda k: [k.get(TICKETS) for _ in "12"][-1], rate_limit=1
     ),
-    "503 storage_unavailable": of_key(without_storage),
+    "503 storage_unavailable": of_key(with_unreadable_secret),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("expected", REFUSED)
-def test_every_refusal_is_a_problem_document(tenant: Tenant, expected: str) -> None:
-    answer = REFUSED[expected](tenant)
-    problem = answer.json()
-    assert answer.headers["content-type"] == "application/problem+json"
-    assert f"{answer.status_code} {problem['code']}" == expected
-    assert problem["status"] == answer.status_code
+@pytest.mark.parametrize("expected", ERRORS)
+def test_every_error_is_a_problem_document(tenant: Tenant, expected: str) -> None:
+    response = ERRORS[expected](tenant)
+    problem = response.json()
+    assert response.headers["content-type"] == "application/problem+json"
+    assert f"{response.status_code} {problem['code']}" == expected
+    assert problem["status"] == response.status_code
     assert problem["type"] == f"/docs/errors#{problem['code']}"
     assert problem["title"] == TITLES[problem["code"]]
     assert problem["detail"]
-    assert problem["instance"] == answer.request.url.path
-    assert problem["request_id"] == answer.headers["x-request-id"]
+    assert problem["instance"] == response.request.url.path
+    assert problem["request_id"] == response.headers["x-request-id"]
 
 
 @pytest.mark.parametrize(
@@ -85,41 +85,41 @@ def test_every_refusal_is_a_problem_document(tenant: Tenant, expected: str) -> N
         ("503 storage_unavailable", "retry-after"),
     ],
 )
-def test_a_refusal_says_in_its_headers_how_to_go_on(
+def test_errors_carry_the_headers_that_clients_need(
     tenant: Tenant, expected: str, header: str
 ) -> None:
-    assert REFUSED[expected](tenant).headers[header]
+    assert ERRORS[expected](tenant).headers[header]
 
 
-def test_what_never_becomes_a_request_is_a_problem_too(service: Service) -> None:
-    answer = exchange(service, "GET", TICKETS, [("x-padding", "x" * 17_000)])
-    assert answer.status == 431
-    assert answer.headers["content-type"] == "application/problem+json"
-    assert answer.json()["request_id"] == answer.headers["x-request-id"]
+def test_an_unreadable_request_gets_a_problem_document(service: Service) -> None:
+    response = exchange(service, "GET", TICKETS, [("x-padding", "x" * 17_000)])
+    assert response.status == 431
+    assert response.headers["content-type"] == "application/problem+json"
+    assert response.json()["request_id"] == response.headers["x-request-id"]
 
 
 @pytest.mark.parametrize(
     "path", ["/api", "/api/v2/external/tickets", "/api/v1/nothing", "/api/v1/"]
 )
 def test_an_unknown_path_of_the_api_is_404_and_never_html(service: Service, path: str) -> None:
-    answer = Person(service, "").get(path, accept="text/html")
-    assert answer.status_code == 404
-    assert answer.headers["content-type"] == "application/problem+json"
+    response = Person(service, "").get(path, accept="text/html")
+    assert response.status_code == 404
+    assert response.headers["content-type"] == "application/problem+json"
 
 
 @pytest.mark.parametrize("body", [b"[]", b"null", b"1", b'"text"', b"true"])
-def test_a_body_that_is_json_but_no_object_is_422_at_the_root(key: Key, body: bytes) -> None:
-    answer = key.call("POST", TICKETS, content=body)
-    assert answer.status_code == 422
-    assert [fault["pointer"] for fault in answer.json()["errors"]] == [""]
+def test_a_json_body_that_is_not_an_object_is_422_at_the_root(key: Key, body: bytes) -> None:
+    response = key.call("POST", TICKETS, content=body)
+    assert response.status_code == 422
+    assert [fault["pointer"] for fault in response.json()["errors"]] == [""]
 
 
 def test_all_faults_of_a_body_are_named_at_once(key: Key) -> None:
     wrong = {"subject": "", "priority": "huge", "customer": {"email": "no"}, "tags": ["ok", ""]}
-    answer = key.post(TICKETS, wrong)
-    assert answer.status_code == 422
-    assert answer.json()["code"] == "validation_failed"
-    faults = answer.json()["errors"]
+    response = key.post(TICKETS, wrong)
+    assert response.status_code == 422
+    assert response.json()["code"] == "validation_failed"
+    faults = response.json()["errors"]
     assert {fault["pointer"] for fault in faults} == {
         "/subject",
         "/description",
@@ -133,17 +133,17 @@ def test_all_faults_of_a_body_are_named_at_once(key: Key) -> None:
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/api/v1/time", "/api/v1/nothing", "/docs"])
-def test_every_answer_has_a_request_id_of_its_own(service: Service, path: str) -> None:
+def test_every_response_has_its_own_request_id(service: Service, path: str) -> None:
     ids = {Person(service, "").get(path).headers["x-request-id"] for _ in range(3)}
     assert len(ids) == 3
 
 
-def test_a_failure_of_ours_shows_no_stack_trace(key: Key, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_shows_no_stack_trace(key: Key, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sealdesk.api_keys.rules.is_use_due", lambda *_: 1 / 0)
-    answer = key.get(TICKETS)
-    assert (answer.status_code, answer.json()["code"]) == (500, "internal_error")
-    assert "Traceback" not in answer.text
-    assert "division" not in answer.text
+    response = key.get(TICKETS)
+    assert (response.status_code, response.json()["code"]) == (500, "internal_error")
+    assert "Traceback" not in response.text
+    assert "division" not in response.text
 
 
 def test_times_are_always_written_with_microseconds_and_z(key: Key, admin: Person) -> None:
@@ -151,6 +151,8 @@ def test_times_are_always_written_with_microseconds_and_z(key: Key, admin: Perso
     key.patch(path, {"status": "closed"})
     shown = [key.get(path), key.get(CUSTOMERS), admin.get("/api/v1/api-keys")]
     shown.append(Person(key.service, "").get("/api/v1/time"))
-    times = re.findall(r'"(?:[a-z_]+_at|iso)":"([^"]+)"', "".join(answer.text for answer in shown))
+    times = re.findall(
+        r'"(?:[a-z_]+_at|iso)":"([^"]+)"', "".join(response.text for response in shown)
+    )
     assert len(times) >= 8
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", time) for time in times)

@@ -1,4 +1,4 @@
-"""Bodies: what is JSON here, and how every fault of one is named (decisions 6 and 10)."""
+"""Request bodies: strict JSON, and all faults at once (decisions 6 and 10)."""
 
 import string
 from typing import Any
@@ -16,10 +16,10 @@ STRICT = {"prefer": "handling=strict"}
 NEW = {"subject": "s", "description": "d", "customer": {"email": "c@example.test"}}
 
 
-def faults(answer: httpx.Response) -> set[tuple[str, str]]:
-    """(pointer, code) of everything that a 422 names."""
-    assert answer.status_code == 422, answer.text
-    problem = answer.json()
+def faults(response: httpx.Response) -> set[tuple[str, str]]:
+    """(pointer, code) of every fault in a 422 response."""
+    assert response.status_code == 422, response.text
+    problem = response.json()
     assert problem["code"] == "validation_failed"
     assert all(fault["in"] == "body" and fault["message"] for fault in problem["errors"])
     return {(fault["pointer"], fault["code"]) for fault in problem["errors"]}
@@ -82,11 +82,13 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE.keys())
-def test_what_is_not_json_here_is_malformed_and_stores_nothing(key: Key, content: bytes) -> None:
-    answer = key.call("POST", CUSTOMERS, content=content)
-    assert answer.status_code == 400
-    assert answer.headers["content-type"] == "application/problem+json"
-    assert answer.json()["code"] == "malformed_json"
+def test_a_body_that_is_not_strict_json_is_refused_and_stores_nothing(
+    key: Key, content: bytes
+) -> None:
+    response = key.call("POST", CUSTOMERS, content=content)
+    assert response.status_code == 400
+    assert response.headers["content-type"] == "application/problem+json"
+    assert response.json()["code"] == "malformed_json"
     assert key.walk(CUSTOMERS) == []
 
 
@@ -106,9 +108,9 @@ def test_what_is_not_json_here_is_malformed_and_stores_nothing(key: Key, content
     ],
 )
 def test_json_values_come_back_as_they_were_sent(key: Key, text: str, value: Any) -> None:
-    answer = key.call("POST", CUSTOMERS, content=holding(text))
-    assert answer.status_code == 201
-    kept = answer.json()["data"]["metadata"]["v"]
+    response = key.call("POST", CUSTOMERS, content=holding(text))
+    assert response.status_code == 201
+    kept = response.json()["data"]["metadata"]["v"]
     assert kept == value and type(kept) is type(value)
 
 
@@ -117,12 +119,12 @@ def test_a_body_may_be_32_deep(key: Key) -> None:
 
 
 @pytest.mark.parametrize("content", [b"[]", b'"text"', b"null", b"1", b"true", b"[[]]"])
-def test_json_that_is_no_object_breaks_a_rule_of_the_whole_body(key: Key, content: bytes) -> None:
+def test_json_that_is_not_an_object_is_a_fault_of_the_whole_body(key: Key, content: bytes) -> None:
     assert faults(key.call("POST", CUSTOMERS, content=content)) == {("", "invalid_type")}
 
 
 def test_every_fault_of_a_new_ticket_is_named_at_once(key: Key) -> None:
-    answer = key.post(
+    response = key.post(
         TICKETS,
         {
             "subject": "x" * 256,
@@ -136,7 +138,7 @@ def test_every_fault_of_a_new_ticket_is_named_at_once(key: Key) -> None:
             "external_id": "x" * 256,
         },
     )
-    assert faults(answer) == {
+    assert faults(response) == {
         ("/subject", "too_long"),
         ("/description", "too_short"),
         ("/customer/email", "invalid_email"),
@@ -162,38 +164,38 @@ def test_every_missing_field_is_named_at_once(key: Key) -> None:
 
 
 def test_a_rule_is_checked_beside_a_wrong_type(key: Key) -> None:
-    answer = key.post(CUSTOMERS, {"email": "nobody", "name": 5, "metadata": {"x": "y" * 16384}})
-    assert faults(answer) == {
+    response = key.post(CUSTOMERS, {"email": "nobody", "name": 5, "metadata": {"x": "y" * 16384}})
+    assert faults(response) == {
         ("/email", "invalid_email"),
         ("/name", "invalid_type"),
         ("/metadata", "too_large"),
     }
 
 
-def test_a_wrong_value_is_told_the_right_ones_and_not_repeated(key: Key) -> None:
-    answer = key.post(TICKETS, {**NEW, "priority": "z" * 1000})
-    (fault,) = answer.json()["errors"]
+def test_the_message_of_a_wrong_value_names_the_right_ones_only(key: Key) -> None:
+    response = key.post(TICKETS, {**NEW, "priority": "z" * 1000})
+    (fault,) = response.json()["errors"]
     assert fault["message"] == "This must be one of low, medium, high, urgent."
 
 
-def test_the_answer_to_a_body_full_of_faults_is_bounded(key: Key) -> None:
+def test_a_response_names_at_most_100_faults(key: Key) -> None:
     many = {f"field{n}": n for n in range(5000)}
-    answer = key.post(CUSTOMERS, {"email": "a@example.test", **many}, **STRICT)
-    assert len(faults(answer)) == 100
+    response = key.post(CUSTOMERS, {"email": "a@example.test", **many}, **STRICT)
+    assert len(faults(response)) == 100
 
 
 def test_unknown_fields_are_named_in_a_warning_and_not_stored(key: Key) -> None:
     sent = {**NEW, "subjct": 1, "a/b~c": 2, "größe, \n": 3}
     sent["customer"] = {"email": "c@example.test", "vip": True}
-    answer = key.post(TICKETS, sent)
-    assert answer.status_code == 201
-    assert answer.headers["x-warnings"].split(", ") == [
+    response = key.post(TICKETS, sent)
+    assert response.status_code == 201
+    assert response.headers["x-warnings"].split(", ") == [
         "unknown_field=/subjct",
         "unknown_field=/a~1b~0c",
         "unknown_field=/gr%C3%B6%C3%9Fe%2C%20%0A",
         "unknown_field=/customer/vip",
     ]
-    assert "subjct" not in answer.text
+    assert "subjct" not in response.text
 
 
 def test_a_body_without_unknown_fields_gets_no_warning(key: Key) -> None:
@@ -201,8 +203,8 @@ def test_a_body_without_unknown_fields_gets_no_warning(key: Key) -> None:
 
 
 def test_free_objects_have_no_unknown_fields(key: Key) -> None:
-    answer = key.post(TICKETS, {**NEW, "custom_fields": {"anything": {"goes": 1}}}, **STRICT)
-    assert answer.status_code == 201
+    response = key.post(TICKETS, {**NEW, "custom_fields": {"anything": {"goes": 1}}}, **STRICT)
+    assert response.status_code == 201
 
 
 def test_warnings_name_at_most_ten_fields(key: Key) -> None:
@@ -211,7 +213,7 @@ def test_warnings_name_at_most_ten_fields(key: Key) -> None:
     assert warnings.split(", ") == [f"unknown_field=/field{n}" for n in range(10)]
 
 
-def test_a_very_long_unknown_name_is_cut_and_still_warned_of(key: Key) -> None:
+def test_a_very_long_unknown_name_is_shortened_in_its_warning(key: Key) -> None:
     warnings = key.post(TICKETS, {**NEW, "x" * 5000: 1, "y": 2}).headers["x-warnings"]
     assert warnings == f"unknown_field=/{'x' * 63}%E2%80%A6, unknown_field=/y"
 
@@ -220,8 +222,8 @@ def test_a_very_long_unknown_name_is_cut_and_still_warned_of(key: Key) -> None:
 @given(names=st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0")), min_size=1))
 def test_warnings_can_always_be_sent(shared_key: Key, names: list[str]) -> None:
     unknown = {f"?{name}": 1 for name in names}
-    answer = shared_key.patch(f"{TICKETS}/{TICKET_ID}", unknown)
-    warnings = answer.headers["x-warnings"]
+    response = shared_key.patch(f"{TICKETS}/{TICKET_ID}", unknown)
+    warnings = response.headers["x-warnings"]
     assert warnings.startswith("unknown_field=/%3F")
     assert set(warnings) <= set(string.ascii_letters + string.digits + "_=/~%-., ")
     assert len(warnings) <= 1024
@@ -240,16 +242,18 @@ def shared_key(shared_service: Any) -> Key:
 @pytest.mark.parametrize(
     "prefer", ["handling=strict", 'respond-async, Handling="strict"', "handling = strict; x=1"]
 )
-def test_unknown_fields_are_faults_for_who_prefers_strictness(key: Key, prefer: str) -> None:
+def test_unknown_fields_are_faults_when_the_client_prefers_strict_handling(
+    key: Key, prefer: str
+) -> None:
     sent = {**NEW, "subjct": 1, "customer": {"email": "c@example.test", "vip": True}}
-    answer = key.post(TICKETS, sent, prefer=prefer)
-    assert faults(answer) == {("/subjct", "unknown_field"), ("/customer/vip", "unknown_field")}
+    response = key.post(TICKETS, sent, prefer=prefer)
+    assert faults(response) == {("/subjct", "unknown_field"), ("/customer/vip", "unknown_field")}
     assert key.walk(TICKETS) == []
 
 
-def test_strictness_names_unknown_fields_beside_the_other_faults(key: Key) -> None:
-    answer = key.post(TICKETS, {"subjct": "x"}, **STRICT)
-    assert faults(answer) == {
+def test_strict_handling_names_unknown_fields_beside_other_faults(key: Key) -> None:
+    response = key.post(TICKETS, {"subjct": "x"}, **STRICT)
+    assert faults(response) == {
         ("/subjct", "unknown_field"),
         ("/subject", "required"),
         ("/description", "required"),
@@ -258,8 +262,8 @@ def test_strictness_names_unknown_fields_beside_the_other_faults(key: Key) -> No
 
 
 def test_other_preferences_leave_unknown_fields_a_warning(key: Key) -> None:
-    answer = key.post(TICKETS, {**NEW, "x": 1}, prefer="handling=lenient")
-    assert answer.status_code == 201
+    response = key.post(TICKETS, {**NEW, "x": 1}, prefer="handling=lenient")
+    assert response.status_code == 201
 
 
 @pytest.mark.parametrize(
@@ -279,15 +283,15 @@ def test_other_preferences_leave_unknown_fields_a_warning(key: Key) -> None:
         ("PATCH", "application/json-patch+json", 415),
     ],
 )
-def test_only_json_is_taken_and_merge_patch_only_by_patch(
+def test_only_json_is_accepted_and_merge_patch_only_with_patch(
     key: Key, method: str, content_type: str, status: int
 ) -> None:
     target = (
         f"{CUSTOMERS}/{key.customer('a@example.test')['id']}" if method == "PATCH" else CUSTOMERS
     )
-    answer = key.call(
+    response = key.call(
         method, target, {"email": "b@example.test"}, headers={"content-type": content_type}
     )
-    assert answer.status_code == status
+    assert response.status_code == status
     if status == 415:
-        assert answer.json()["code"] == "unsupported_media_type"
+        assert response.json()["code"] == "unsupported_media_type"

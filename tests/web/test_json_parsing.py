@@ -25,7 +25,7 @@ LOOKS_LIKE_JSON = st.text(st.sampled_from('{}[]",:0123456789.eE+-truefalsn \\u\0
 
 @settings(max_examples=50)
 @given(content=st.binary() | LOOKS_LIKE_JSON | JSON.map(lambda value: json.dumps(value).encode()))
-def test_whatever_is_read_is_what_the_standard_parser_reads(content: bytes) -> None:
+def test_values_equal_those_of_the_standard_parser(content: bytes) -> None:
     try:
         value = parse(content)
     except BadRequest:
@@ -35,7 +35,7 @@ def test_whatever_is_read_is_what_the_standard_parser_reads(content: bytes) -> N
 
 @settings(max_examples=50)
 @given(value=JSON)
-def test_values_within_the_limits_are_read_and_others_refused(value: Any) -> None:
+def test_values_within_the_limits_are_accepted_and_others_refused(value: Any) -> None:
     content = json.dumps(value).encode()
     if fits(value, MAX_DEPTH):
         assert repr(parse(content)) == repr(value)

@@ -1,4 +1,4 @@
-"""The OpenAPI document as it is served: valid, complete, closed, and with examples that hold."""
+"""The OpenAPI document: valid, complete, and with examples that match their schemas."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,8 +14,8 @@ from tests.support.service import Service
 Json = dict[str, Any]
 _METHODS = ("get", "post", "patch", "delete")
 _DOCUMENTATION = ("/openapi.json", "/docs")
-# The path is there with another method, so no documented operation can answer it; users are only
-# made from the command line; and pages have forms.
+# A known path with another method is no operation; only the command line and pages create users and
+# have forms.
 _OF_NO_OPERATION = {
     "method_not_allowed",
     "user_email_taken",
@@ -43,9 +43,9 @@ _INTERFACE = {
 
 @pytest.fixture
 def document(service: Service) -> Json:
-    answer = Person(service, "").get("/openapi.json")
-    assert answer.headers["content-type"] == "application/json"
-    return dict(answer.json())
+    response = Person(service, "").get("/openapi.json")
+    assert response.headers["content-type"] == "application/json"
+    return dict(response.json())
 
 
 def _operations(document: Json) -> Iterator[tuple[str, str, Json]]:
@@ -56,7 +56,7 @@ def _operations(document: Json) -> Iterator[tuple[str, str, Json]]:
 
 
 def _media_types(document: Json) -> Iterator[tuple[str, Json]]:
-    """(where, media type object) of every body that is documented."""
+    """(place, media type object) of every documented body."""
     for method, path, operation in _operations(document):
         for media_type in operation.get("requestBody", {"content": {}})["content"].values():
             yield f"{method} {path}", media_type
@@ -66,7 +66,7 @@ def _media_types(document: Json) -> Iterator[tuple[str, Json]]:
 
 
 def _examples(document: Json) -> Iterator[tuple[str, Json, Any]]:
-    """(where, schema, example) of everything that has an example."""
+    """(place, schema, example) of every example."""
     for where, media_type in _media_types(document):
         if "example" in media_type:
             yield where, media_type["schema"], media_type["example"]
@@ -97,7 +97,7 @@ def test_the_document_is_valid_openapi_3_1(document: Json) -> None:
     validate(document)
 
 
-def test_every_row_of_the_table_is_an_operation(document: Json) -> None:
+def test_every_route_is_an_operation(document: Json) -> None:
     rows = {(row.method.lower(), row.path) for row in ROUTES if not _is_documentation(row.path)}
     assert {(method, path) for method, path, _ in _operations(document)} == rows
 
@@ -112,7 +112,7 @@ def test_operation_ids_are_unique(document: Json) -> None:
     assert len(ids) == len(set(ids))
 
 
-def test_every_operation_has_a_described_tag_and_words(document: Json) -> None:
+def test_every_operation_has_a_tag_a_summary_and_a_description(document: Json) -> None:
     described = {tag["name"] for tag in document["tags"] if tag["description"]}
     for method, path, operation in _operations(document):
         assert set(operation["tags"]) <= described, f"{method} {path}"
@@ -138,7 +138,7 @@ def test_every_json_body_has_an_example(document: Json) -> None:
     assert bare == []
 
 
-def test_every_problem_of_an_operation_has_an_example_with_its_own_path(document: Json) -> None:
+def test_examples_of_problems_name_the_path_of_their_operation(document: Json) -> None:
     for method, path, operation in _operations(document):
         stem = path.partition("{")[0]
         for status, response in operation["responses"].items():
@@ -149,15 +149,15 @@ def test_every_problem_of_an_operation_has_an_example_with_its_own_path(document
                 assert value["instance"].startswith(stem)
 
 
-def test_every_code_is_on_an_operation(document: Json) -> None:
+def test_every_code_is_documented_on_an_operation(document: Json) -> None:
     codes = {
         code for _, media_type in _media_types(document) for code in media_type.get("examples", {})
     }
     assert codes == {each.code for each in PROBLEM_TYPES} - _OF_NO_OPERATION
 
 
-def test_answers_are_closed(document: Json) -> None:
-    answers = [
+def test_schemas_of_responses_allow_no_other_members(document: Json) -> None:
+    responses = [
         response.get("content", {})
         for _, _, operation in _operations(document)
         for response in operation["responses"].values()
@@ -165,11 +165,11 @@ def test_answers_are_closed(document: Json) -> None:
     taken = _taken_by_requests(document)
     schemas = document["components"]["schemas"]
     given = [schema for name, schema in schemas.items() if name not in taken]
-    for shape in (*_objects(answers), *_objects(given)):
+    for shape in (*_objects(responses), *_objects(given)):
         assert shape["additionalProperties"] is False, shape
 
 
-def test_requests_are_open(document: Json) -> None:
+def test_schemas_of_requests_allow_other_members(document: Json) -> None:
     for name in _taken_by_requests(document):
         schema = document["components"]["schemas"][name]
         assert schema.get("additionalProperties", True) is True, name
@@ -199,7 +199,7 @@ def _references(part: Any) -> set[str]:
     return set()
 
 
-def test_operations_name_their_proof_and_what_they_need(document: Json) -> None:
+def test_operations_name_their_authentication_and_permissions(document: Json) -> None:
     for row in ROUTES:
         if _is_documentation(row.path):
             continue

@@ -1,4 +1,4 @@
-"""The pages at /docs: what they show, that their snippets work, and how they are served."""
+"""The pages at /docs: their content, their snippets, and how they are served."""
 
 import html
 import json
@@ -60,7 +60,7 @@ def _completed(program: list[str], **how: Any) -> subprocess.CompletedProcess[st
     ],
     ids=["curl", "python", "node"],
 )
-def test_signing_snippets_get_an_answer(
+def test_signing_snippets_send_a_valid_request(
     anyone: Person, key: Key, place: int, program: list[str]
 ) -> None:
     ticket = key.ticket(subject="Found by the snippet")
@@ -70,7 +70,7 @@ def test_signing_snippets_get_an_answer(
 
 
 @pytest.mark.parametrize("name", _SIGNED)
-def test_the_snippet_of_every_signed_operation_works_as_it_stands(
+def test_the_snippet_of_every_signed_operation_works_unchanged(
     anyone: Person, key: Key, name: str
 ) -> None:
     snippet = _snippets(anyone.get("/docs").text, name)[0]
@@ -93,14 +93,14 @@ def test_the_errors_page_has_a_section_for_every_code(anyone: Person) -> None:
     assert page.ids and {each.code for each in PROBLEM_TYPES} <= set(page.ids)
 
 
-def test_the_type_of_a_problem_leads_to_its_section(anyone: Person) -> None:
+def test_the_type_of_a_problem_links_to_its_section(anyone: Person) -> None:
     problem = anyone.get("/api/v1/nothing").json()
     path, _, section = problem["type"].partition("#")
     assert section in PageAddresses(anyone.get(path).text).ids
 
 
 @pytest.mark.parametrize("path", _PAGES)
-def test_pages_link_only_to_what_exists_here(anyone: Person, path: str) -> None:
+def test_links_of_the_pages_lead_to_existing_pages_and_sections(anyone: Person, path: str) -> None:
     pages = {page: PageAddresses(anyone.get(page).text) for page in _PAGES}
     for address in pages[path].addresses:
         target, _, section = address.partition("#")
@@ -112,24 +112,24 @@ def test_pages_link_only_to_what_exists_here(anyone: Person, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", _PAGES)
-def test_pages_give_an_id_once(anyone: Person, path: str) -> None:
+def test_ids_of_a_page_are_unique(anyone: Person, path: str) -> None:
     ids = PageAddresses(anyone.get(path).text).ids
     assert sorted(ids) == sorted(set(ids))
 
 
 @pytest.mark.parametrize("path", _PAGES)
-def test_pages_run_nothing_but_our_own_files(anyone: Person, path: str) -> None:
-    answer = anyone.get(path)
-    policy = answer.headers["content-security-policy"]
+def test_pages_only_load_files_of_this_service(anyone: Person, path: str) -> None:
+    response = anyone.get(path)
+    policy = response.headers["content-security-policy"]
     assert policy.startswith("default-src 'none'; style-src 'self'; script-src 'self'")
     assert "unsafe" not in policy
-    page = PageAddresses(answer.text)
+    page = PageAddresses(response.text)
     assert page.inline == []
     assert page.unnamed == []
 
 
 @pytest.mark.parametrize("path", ["/openapi.json", *_PAGES, *_ASSETS])
-def test_what_is_known_already_is_304(anyone: Person, path: str) -> None:
+def test_an_unchanged_document_is_304(anyone: Person, path: str) -> None:
     first = anyone.get(path)
     again = anyone.get(path, if_none_match=first.headers["etag"])
     assert (again.status_code, again.content) == (304, b"")
@@ -144,10 +144,10 @@ def test_what_is_known_already_is_304(anyone: Person, path: str) -> None:
         ("icon.svg", "image/svg+xml"),
     ],
 )
-def test_assets_say_what_they_are(anyone: Person, name: str, content_type: str) -> None:
-    answer = anyone.get(f"/docs/assets/{name}")
-    assert answer.headers["content-type"] == content_type
-    assert answer.headers["x-content-type-options"] == "nosniff"
+def test_assets_have_their_content_type(anyone: Person, name: str, content_type: str) -> None:
+    response = anyone.get(f"/docs/assets/{name}")
+    assert response.headers["content-type"] == content_type
+    assert response.headers["x-content-type-options"] == "nosniff"
 
 
 @pytest.mark.parametrize(
@@ -163,8 +163,8 @@ def test_assets_say_what_they_are(anyone: Person, name: str, content_type: str) 
     ],
 )
 def test_only_listed_files_are_served(service: Service, target: str) -> None:
-    answer = send(service, "GET", target, b"", {})
-    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    response = send(service, "GET", target, b"", {})
+    assert (response.status_code, response.json()["code"]) == (404, "not_found")
 
 
 def test_all_static_files_are_listed() -> None:
@@ -180,7 +180,7 @@ def test_starting_does_not_load_the_template_engine() -> None:
     assert done.stdout == "False\n", done.stderr
 
 
-def test_bodies_with_quotes_survive_the_shell() -> None:
+def test_bodies_with_quotes_are_quoted_for_the_shell() -> None:
     value = {"text": 'it\'s $HOME `id` \\ "quoted"'}
     done = _completed(["sh", "-c", f"printf %s {reference_page.shell(value)}"])
     assert json.loads(done.stdout) == value

@@ -93,7 +93,7 @@ def _schemas(operations: Sequence[Operation]) -> dict[str, Schema]:
     given = dict.fromkeys(type(operation.gives) for operation in operations if operation.gives)
     metas = dict.fromkeys(type(operation.meta) for operation in operations if operation.is_list)
     schemas = components(taken, [*given, *metas])
-    # A field that a request does not describe is the one that the answer describes.
+    # A field without a description in the request has the description of the response.
     for shape, operation in taken.items():
         if operation.gives is not None:
             told = schemas[_name(ref(type(operation.gives)))]["properties"]
@@ -185,7 +185,7 @@ def _success(route: Route) -> dict[str, Any]:
         "headers": response_headers(*_success_headers(route)),
     }
     if operation.gives is not None:
-        found["content"] = {operation.produces: _answer(operation, operation.gives)}
+        found["content"] = {operation.produces: _envelope(operation, operation.gives)}
     elif operation.status != 204:
         found["content"] = {operation.produces: {"schema": {"type": "string"}}}
     responses = {str(operation.status): found}
@@ -211,7 +211,7 @@ def _budget(route: Route) -> tuple[str, ...]:
     return RATE_LIMIT if route.guard.scheme == "hmac" else ()
 
 
-def _answer(operation: Operation, gives: msgspec.Struct) -> dict[str, Any]:
+def _envelope(operation: Operation, gives: msgspec.Struct) -> dict[str, Any]:
     """The media type object of `data` in its closed envelope."""
     shape, value = ref(type(gives)), msgspec.to_builtins(gives)
     if operation.is_list:

@@ -1,4 +1,4 @@
-"""Which problem documents an operation can answer with, and what each of them looks like."""
+"""The problem documents of an operation, and the schema and an example of each."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -42,7 +42,7 @@ REQUEST_ID = "9f1c2b3a4d5e6f7081920a1b"
 
 
 def problem_types_of(route: Route) -> list[ProblemType]:
-    """The problem types that a route can answer with, by status."""
+    """The problem types of a route's error responses, by status."""
     guard = route.guard
     found = [*_OF_EVERY_ROUTE, *guard.fails, *_implied(route), *route.operation.fails]
     if route.method != "GET":
