@@ -211,7 +211,7 @@ PAGES: tuple[Route, ...] = (
     Route("GET", "/customers/{id}", _USER_PAGE, customer_pages.show_customer),
     Route("GET", "/customers/{id}/edit", _USER_PAGE, customers_pages.edit_customer),
     Route("POST", "/customers/{id}/edit", _USER_PAGE, customers_pages.change_customer),
-    # Settings → Audit.
+    # Settings → Audit log.
     Route("GET", "/settings/audit", _ADMIN_PAGE, _AUDIT_PAGE),
     Route("GET", "/settings/audit/export", _ADMIN_PAGE, audit_pages.export_audit),
     # Settings → API Keys.

@@ -1,4 +1,4 @@
-"""Settings → Audit in a real browser: what was done is found, and taken along as a file."""
+"""Settings → Audit log in a real browser: filters and the CSV export."""
 
 import csv
 

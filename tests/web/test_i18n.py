@@ -124,13 +124,13 @@ def test_languages_are_those_with_a_catalogue() -> None:
         ("x" * 10_000 + ",de", "en"),
     ],
 )
-def test_a_browser_is_answered_in_what_it_prefers(
+def test_a_page_has_the_language_that_the_browser_prefers(
     service: Service, accepted: str, language: str
 ) -> None:
     assert _language(Visitor(service), accept_language=accepted) == language
 
 
-def test_pages_are_german_for_who_chose_it_and_stay_so(service: Service, tenant: Tenant) -> None:
+def test_a_chosen_language_is_kept(service: Service, tenant: Tenant) -> None:
     visitor = Visitor(service)
     form = visitor.get("/").form("/language")
     page = visitor.submit(form, language="de")
@@ -143,7 +143,7 @@ def test_pages_are_german_for_who_chose_it_and_stay_so(service: Service, tenant:
     assert (visitor.at, _language(visitor, "/reset", accept_language="de")) == ("/reset", "en")
 
 
-def test_a_choice_leads_back_to_the_page_and_nowhere_else(tenant: Tenant) -> None:
+def test_choosing_a_language_leads_back_to_the_page(tenant: Tenant) -> None:
     visitor = logged_in(tenant)
     for at in ("/settings/people/invite", "/settings/audit?action=user.created", "/account"):
         page = visitor.get(at)
@@ -161,7 +161,7 @@ def test_a_choice_leads_back_to_the_page_and_nowhere_else(tenant: Tenant) -> Non
         assert answer.headers["location"] == "/"
 
 
-def test_only_languages_that_there_are_can_be_chosen(service: Service) -> None:
+def test_only_existing_languages_can_be_chosen(service: Service) -> None:
     visitor = Visitor(service)
     form = visitor.get("/").form("/language")
     for wanted in ("fr", "", "../de", "de; Domain=evil.test"):
@@ -171,7 +171,7 @@ def test_only_languages_that_there_are_can_be_chosen(service: Service) -> None:
     assert _language(visitor, cookie="sealdesk-language=de; sealdesk-language=de") == "en"
 
 
-def test_two_readers_at_once_each_read_their_own_language(service: Service) -> None:
+def test_concurrent_requests_have_their_own_language(service: Service) -> None:
     for _ in range(3):
         assert _language(Visitor(service), accept_language="de") == "de"
         assert "Log in" in Visitor(service).get("/").text

@@ -1,4 +1,4 @@
-"""What all pages have in common: headers, forms that only our pages can send, refusals."""
+"""What all pages share: security headers, protection of forms, error pages."""
 
 from collections.abc import Callable
 
@@ -55,25 +55,29 @@ def agent(shared_service: Service) -> Visitor:
 
 
 @pytest.mark.parametrize("path", ["/", "/reset", "/nowhere", HOME])
-def test_every_page_forbids_what_it_does_not_need(office: Visitor, path: str) -> None:
+def test_every_page_has_a_strict_content_security_policy(office: Visitor, path: str) -> None:
     assert_page_is_secure(office.get(path), may_fetch=path == "/")  # which leads to the tickets
     assert_page_is_secure(Visitor(office.service).get(path))
 
 
-def test_no_two_pages_have_one_nonce(office: Visitor) -> None:
+def test_every_page_has_its_own_nonce(office: Visitor) -> None:
     policies = {office.get("/reset").answer.headers["content-security-policy"] for _ in range(5)}
     assert len(policies) == 5
 
 
 @pytest.mark.parametrize("route", _FOR_PEOPLE, ids=named)
-def test_who_is_not_logged_in_is_sent_to_the_log_in(service: Service, route: Route) -> None:
+def test_a_visitor_without_a_session_is_redirected_to_the_log_in(
+    service: Service, route: Route
+) -> None:
     answer = Visitor(service).once(route.method, path_of(route), content_type=FORM)
     assert answer.status_code == 303
     assert answer.headers["location"].partition("?")[0] == "/"
 
 
 @pytest.mark.parametrize("route", _FOR_OFFICE, ids=named)
-def test_an_agent_is_told_in_words_whom_to_ask(agent: Visitor, route: Route) -> None:
+def test_an_agent_gets_an_error_page_on_pages_for_administrators(
+    agent: Visitor, route: Route
+) -> None:
     answer = agent.once(route.method, path_of(route), content_type=FORM)
     assert answer.status_code == 403
     assert "Ask an administrator" in answer.text
@@ -81,7 +85,7 @@ def test_an_agent_is_told_in_words_whom_to_ask(agent: Visitor, route: Route) -> 
 
 
 @pytest.mark.parametrize("route", FORMS, ids=named)
-def test_no_form_of_another_site_is_taken(office: Visitor, route: Route) -> None:
+def test_forms_of_another_site_are_refused(office: Visitor, route: Route) -> None:
     token = _token(office)
     for told in FOREIGN_ORIGINS:
         body = f"form_token={token}".encode()
@@ -93,7 +97,9 @@ def test_no_form_of_another_site_is_taken(office: Visitor, route: Route) -> None
 
 
 @pytest.mark.parametrize("route", [r for r in FORMS if r.guard.needs], ids=named)
-def test_no_form_is_taken_without_its_token(office: Visitor, agent: Visitor, route: Route) -> None:
+def test_forms_without_their_token_are_refused(
+    office: Visitor, agent: Visitor, route: Route
+) -> None:
     ours = {"content_type": FORM, "sec_fetch_site": "same-origin"}
     for sent in ("", "form_token=", f"form_token={_token(agent)}", "form_token=%C3%A9"):
         answer = office.once("POST", path_of(route), sent.encode(), **ours)
@@ -102,14 +108,14 @@ def test_no_form_is_taken_without_its_token(office: Visitor, agent: Visitor, rou
 
 
 @pytest.mark.parametrize("route", FORMS, ids=named)
-def test_only_forms_of_our_kind_are_taken(office: Visitor, route: Route) -> None:
+def test_other_content_types_than_a_form_are_refused(office: Visitor, route: Route) -> None:
     body = f"form_token={_token(office)}".encode()
     for declared in ("text/plain", "application/json", "multipart/form-data", ""):
         answer = office.once("POST", path_of(route), body, content_type=declared)
         assert answer.status_code == 415, declared
 
 
-def test_nothing_is_changed_by_following_a_link(office: Visitor) -> None:
+def test_a_get_of_a_form_target_changes_nothing(office: Visitor) -> None:
     for path in {path_of(route) for route in FORMS} - {
         path_of(r) for r in PAGES if r.method == "GET"
     }:
@@ -118,7 +124,7 @@ def test_nothing_is_changed_by_following_a_link(office: Visitor) -> None:
     assert office.get("/").form("/log-out")
 
 
-def test_a_browser_that_tells_only_its_origin_is_believed(visitor: Visitor) -> None:
+def test_the_origin_header_is_enough_without_sec_fetch_site(visitor: Visitor) -> None:
     body = f"form_token={_token(visitor)}".encode()
     own = visitor.service.url
     answer = visitor.once("POST", "/log-out", body, content_type=FORM, origin=own)
@@ -128,18 +134,18 @@ def test_a_browser_that_tells_only_its_origin_is_believed(visitor: Visitor) -> N
 @pytest.mark.parametrize(
     "body", [b"a=%ff", b"a=%00", "a=\u00e9".encode(), b"&".join([b"a=b"] * 300)]
 )
-def test_a_form_that_cannot_be_read_is_refused_in_words(service: Service, body: bytes) -> None:
+def test_an_unreadable_form_gets_an_error_page(service: Service, body: bytes) -> None:
     answer = Visitor(service).once("POST", "/log-in", body, content_type=FORM)
     assert answer.status_code == 400
     assert_page_is_secure(Page(answer))
 
 
-def test_a_form_is_bounded(service: Service) -> None:
+def test_a_form_has_a_maximum_size(service: Service) -> None:
     body = b"email=" + b"a" * 1024 * 1024
     assert Visitor(service).once("POST", "/log-in", body, content_type=FORM).status_code == 413
 
 
-def test_what_is_not_there_is_a_page_for_people_and_json_for_programs(service: Service) -> None:
+def test_not_found_is_html_for_browsers_and_json_for_programs(service: Service) -> None:
     visitor = Visitor(service)
     for path in ("/nowhere", f"{HOME}/nowhere/at/all", "/docs/nowhere"):
         assert "Page not found" in visitor.get(path).text
@@ -149,7 +155,7 @@ def test_what_is_not_there_is_a_page_for_people_and_json_for_programs(service: S
         assert answer.headers["content-type"] == "application/problem+json"
 
 
-def test_a_page_without_storage_says_so_and_tries_again(
+def test_a_page_without_storage_says_so_and_reloads(
     own_service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tenant = own_service.tenant()
@@ -177,7 +183,7 @@ def test_a_page_without_storage_says_so_and_tries_again(
     assert (page.status, 'What is <"kept"> & sent again' in page.text) == (200, True)
 
 
-def test_a_fault_of_ours_is_a_page_that_says_nothing_of_itself(
+def test_an_internal_error_page_shows_no_details(
     own_service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     visitor = logged_in(own_service.tenant())
@@ -193,7 +199,7 @@ def test_a_fault_of_ours_is_a_page_that_says_nothing_of_itself(
     assert_page_is_secure(page)
 
 
-def test_assets_are_kept_until_they_change(service: Service) -> None:
+def test_assets_are_cached_until_they_change(service: Service) -> None:
     visitor = Visitor(service)
     answer = visitor.once("GET", "/")
     named = {value for _, _, value in Page(answer).attributes if value.startswith("/assets/")}
@@ -209,14 +215,14 @@ def test_assets_are_kept_until_they_change(service: Service) -> None:
         assert (first.status_code, again.status_code, again.content) == (200, 304, b"")
 
 
-def test_the_way_back_is_known_from_the_form_that_was_sent_too_late(visitor: Visitor) -> None:
+def test_the_log_in_leads_back_to_the_page_of_the_submitted_form(visitor: Visitor) -> None:
     visitor.get(f"{HOME}/new")
     visitor.cookies.clear()
     page = visitor.post("/log-out", [])
     assert page.form("/log-in").value("next") == f"{HOME}/new"
 
 
-def test_behind_a_proxy_that_strips_a_prefix_every_address_begins_with_it(
+def test_behind_a_proxy_that_strips_a_prefix_every_address_has_it(
     start: Callable[..., Service],
 ) -> None:
     service = start(SEALDESK_EXTERNAL_PATH_PREFIX="/support")
@@ -243,12 +249,12 @@ def test_behind_a_proxy_that_strips_a_prefix_every_address_begins_with_it(
     assert late.headers["location"] == told
 
 
-def test_the_first_page_is_light(service: Service) -> None:
+def test_the_first_page_is_small(service: Service) -> None:
     visitor = Visitor(service)
     paths = ("/", "/assets/desk.css", "/assets/desk.js", "/assets/icon.svg")
     assert sum(len(visitor.once("GET", path).content) for path in paths) < 40_000
 
 
-def test_places_of_the_navigation_are_pages() -> None:
+def test_navigation_entries_are_pages() -> None:
     rows = {route.path for route in PAGES if route.method == "GET"}
     assert {item.path for item in SITE.navigation} <= rows

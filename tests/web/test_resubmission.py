@@ -1,4 +1,4 @@
-"""Nothing typed is lost: what came too late is kept, and goes where its person sends it."""
+"""Forms that could not be accepted are kept, and sent again only by their user."""
 
 import re
 from pathlib import Path
@@ -47,7 +47,7 @@ def _replies(service: Service, at: str) -> list[tuple[str, str]]:
     return [(row[0], row[1]) for row in service.rows(sql, id=at.rpartition("/")[2])]
 
 
-def test_what_is_sent_into_an_ended_log_in_waits_for_the_next_one(
+def test_a_form_sent_with_an_expired_session_is_kept_for_the_next_log_in(
     visitor: Visitor, tenant: Tenant, at: str
 ) -> None:
     form = _typed(visitor, at)
@@ -71,7 +71,7 @@ def test_what_is_sent_into_an_ended_log_in_waits_for_the_next_one(
     assert [body for body, _ in _replies(tenant.service, at)] == [TYPED]
 
 
-def test_somebody_else_sees_what_it_is_and_sends_it_in_their_own_name(
+def test_another_user_sees_the_kept_form_and_sends_it_as_themselves(
     visitor: Visitor, tenant: Tenant, at: str
 ) -> None:
     tenant.user("agent", email := f"bo.of.{tenant.id}@example.test", "Bo")
@@ -86,7 +86,7 @@ def test_somebody_else_sees_what_it_is_and_sends_it_in_their_own_name(
 
 
 @SQLITE_ONLY
-def test_what_another_site_sends_is_kept_by_nobody(service: Service) -> None:
+def test_a_form_of_another_site_is_not_kept(service: Service) -> None:
     for told in FOREIGN_ORIGINS:
         answer = Visitor(service).once(
             "POST", "/account/name", b"form_token=a&name=evil", content_type=FORM, **told
@@ -95,7 +95,9 @@ def test_what_another_site_sends_is_kept_by_nobody(service: Service) -> None:
 
 
 @SQLITE_ONLY
-def test_what_a_log_in_carries_goes_to_pages_of_ours_only(service: Service, tenant: Tenant) -> None:
+def test_a_kept_form_is_sent_only_to_pages_of_this_service(
+    service: Service, tenant: Tenant
+) -> None:
     for place in FOREIGN_PLACES:
         fields = {"email": tenant.admin_email, "password": PASSWORD, "kept_to": place}
         body = urlencode({**fields, "kept.body": "evil"}).encode()
@@ -104,7 +106,7 @@ def test_what_a_log_in_carries_goes_to_pages_of_ours_only(service: Service, tena
 
 
 @SQLITE_ONLY
-def test_every_form_is_kept_and_no_password(service: Service) -> None:
+def test_every_form_is_kept_without_its_passwords(service: Service) -> None:
     sent = {"form_token": "none", "name": "typed", "password": "p" * 12, "new": "n" * 12}
     for path in (path_of(route) for route in FORMS if route.guard.needs):
         page = Visitor(service).post(path, list(sent.items()))
@@ -119,14 +121,14 @@ def test_every_form_is_kept_and_no_password(service: Service) -> None:
 @pytest.mark.parametrize(
     "sent", ["form_token=none", "form_token=none&current=c&new=n", "name=typed", "a=%ff"]
 )
-def test_where_nothing_was_typed_one_comes_back_to_the_page(service: Service, sent: str) -> None:
+def test_a_form_without_input_leads_back_to_its_page(service: Service, sent: str) -> None:
     visitor = Visitor(service)
     visitor.at = "/account"
     answer = visitor.once("POST", "/account/password", sent.encode(), content_type=FORM)
     assert (answer.status_code, answer.headers["location"]) == (303, "/?next=/account")
 
 
-def test_all_fields_for_passwords_are_known() -> None:
+def test_all_password_fields_are_known() -> None:
     field = re.compile(r'field\("(\w+)"[^\n]*?(?:kind=)?"password"\)')
     templates = Path(sealdesk.__file__).parent.rglob("*.html")
     texts = [path.read_text() for path in templates]
@@ -146,7 +148,7 @@ def test_a_form_of_an_earlier_log_in_is_kept(visitor: Visitor, tenant: Tenant, a
     assert [body for body, _ in _replies(tenant.service, at)] == [TYPED]
 
 
-def test_only_what_was_changed_is_shown(visitor: Visitor, tenant: Tenant, at: str) -> None:
+def test_only_changed_fields_are_shown(visitor: Visitor, tenant: Tenant, at: str) -> None:
     form = visitor.get(at).form(at)
     visitor.cookies.clear()
     asked = visitor.submit(form, priority="urgent").form("/log-in")
@@ -155,7 +157,7 @@ def test_only_what_was_changed_is_shown(visitor: Visitor, tenant: Tenant, at: st
 
 
 @SQLITE_ONLY
-def test_a_form_that_a_log_in_could_not_carry_is_not_kept(service: Service) -> None:
+def test_a_form_too_large_for_the_log_in_form_is_not_kept(service: Service) -> None:
     for size, status in ((1_030_000, 401), (1_045_000, 303), (1_048_577, 413)):
         body = b"form_token=a&name=".ljust(size, b"n")
         answer = Visitor(service).once("POST", "/account/name", body, content_type=FORM)
@@ -167,7 +169,7 @@ def test_a_form_that_a_log_in_could_not_carry_is_not_kept(service: Service) -> N
             assert len(again.form("/log-in").value("kept.name")) > 1_000_000
 
 
-def test_a_log_in_without_storage_keeps_what_it_carries(
+def test_a_log_in_without_storage_keeps_the_form(
     own_service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tenant = own_service.tenant()

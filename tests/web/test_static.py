@@ -1,4 +1,4 @@
-"""Styles, script and templates of pages: nothing stands in one that no other has a use for."""
+"""Styles, script and templates of pages hold nothing unused."""
 
 import re
 from pathlib import Path
@@ -21,7 +21,7 @@ _PAGES = {
 _HTML = "\n".join((_SOURCE / file).read_text() for file in _PAGES)
 
 
-def test_every_class_of_the_styles_is_given_to_something() -> None:
+def test_every_css_class_is_used() -> None:
     selectors = re.sub(r"/\*.*?\*/|\{[^{}]*\}", "", _STYLES, flags=re.DOTALL)
     styled = {*re.findall(r"\.([a-z][\w-]*)", selectors)}
     given = " ".join(line for line in _HTML.splitlines() if "class=" in line)
@@ -31,7 +31,7 @@ def test_every_class_of_the_styles_is_given_to_something() -> None:
     assert len(styled) > 50
 
 
-def test_every_mark_of_the_pages_is_one_that_script_or_styles_look_for() -> None:
+def test_every_data_attribute_is_used_by_script_or_styles() -> None:
     marked = {*re.findall(r"\b(data-[a-z-]+)", _HTML)}
     names = re.findall(r'dataset\.(\w+)|"(\w+)" in \w+\.dataset', _SCRIPT)
     sought = {f"data-{one or other}" for one, other in names}
@@ -41,7 +41,7 @@ def test_every_mark_of_the_pages_is_one_that_script_or_styles_look_for() -> None
     assert sought - marked == {"data-sent"}
 
 
-def test_templates_import_what_they_use() -> None:
+def test_templates_use_what_they_import() -> None:
     unused = [
         f"{file}: {name}" for file, tree in _PAGES.items() for name in _imported(tree) - _used(tree)
     ]

@@ -25,6 +25,6 @@ MUTANTS: tuple[Mutant, ...] = (
         "routes.py",
         "_ADMIN_PAGE = SessionGuard(ADMINISTRATORS)",
         "_ADMIN_PAGE = SessionGuard(ROLES)",
-        (f"{_WEB_PAGES}::test_an_agent_is_told_in_words_whom_to_ask",),
+        (f"{_WEB_PAGES}::test_an_agent_gets_an_error_page_on_pages_for_administrators",),
     ),
 )

@@ -162,14 +162,14 @@ MUTANTS: tuple[Mutant, ...] = (
         "identity/pages/login.py",
         "return await _show_login(request, wanted, typed=typed, email=email, refusal=refusal)",
         "return await _show_login(request, wanted, email=email, refusal=refusal)",
-        (f"{_KEPT}::test_what_is_sent_into_an_ended_log_in_waits_for_the_next_one",),
+        (f"{_KEPT}::test_a_form_sent_with_an_expired_session_is_kept_for_the_next_log_in",),
     ),
     Mutant(
         "a log-in sends what it carries anywhere",
         "identity/pages/login.py",
         "typed if typed is not None and return_paths.is_page(request, typed.to) else None",
         "typed",
-        (f"{_KEPT}::test_what_a_log_in_carries_goes_to_pages_of_ours_only",),
+        (f"{_KEPT}::test_a_kept_form_is_sent_only_to_pages_of_this_service",),
     ),
     Mutant(
         "a log-in without storage loses what it carries",
@@ -177,7 +177,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "except (ValidationFailed, Unauthorized, TooManyRequests, ServiceUnavailable) as refusal:",
         "except (ValidationFailed, Unauthorized, TooManyRequests) as refusal:",
         (
-            f"{_KEPT}::test_a_log_in_without_storage_keeps_what_it_carries",
+            f"{_KEPT}::test_a_log_in_without_storage_keeps_the_form",
             "tests/test_faults.py::test_pages_keep_what_a_full_disk_does_not_take",
         ),
     ),

@@ -77,28 +77,28 @@ MUTANTS: tuple[Mutant, ...] = (
         "web/assets.py",
         "_IMMUTABLE if request.query == version.encode() else ",
         "",
-        (f"{_WEB_PAGES}::test_assets_are_kept_until_they_change",),
+        (f"{_WEB_PAGES}::test_assets_are_cached_until_they_change",),
     ),
     Mutant(
         "what could not be stored is lost",
         "web/pages/error_pages.py",
         "submitted = resubmission.of(request, return_paths.requested_path(request))",
         "submitted = None",
-        (f"{_WEB_PAGES}::test_a_page_without_storage_says_so_and_tries_again",),
+        (f"{_WEB_PAGES}::test_a_page_without_storage_says_so_and_reloads",),
     ),
     Mutant(
         "a long page keeps everybody waiting",
         "web/pages/environment.py",
         "            await asyncio.sleep(0)\n",
         "            pass\n",
-        ("tests/web/test_render.py::test_a_long_page_lets_others_have_their_turn",),
+        ("tests/web/test_render.py::test_rendering_a_long_page_yields_to_the_event_loop",),
     ),
     Mutant(
         "every page may ask for more",
         "web/pages/render.py",
         """("; connect-src 'self'" if may_fetch else "")""",
         """"; connect-src 'self'\"""",
-        ("tests/web/test_pages.py::test_every_page_forbids_what_it_does_not_need",),
+        ("tests/web/test_pages.py::test_every_page_has_a_strict_content_security_policy",),
     ),
     Mutant(
         "every language has the plurals of English",
@@ -112,7 +112,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "web/pages/language.py",
         "sorted(ranges, key=lambda each: -each[1])",
         "ranges",
-        ("tests/web/test_i18n.py::test_a_browser_is_answered_in_what_it_prefers",),
+        ("tests/web/test_i18n.py::test_a_page_has_the_language_that_the_browser_prefers",),
     ),
     Mutant(
         "the name of a host is put into a command for the shell",
@@ -133,14 +133,14 @@ MUTANTS: tuple[Mutant, ...] = (
         "web/pages/forms.py",
         "    if not hmac.compare_digest(sent.encode(), token.encode()):\n",
         "    if not sent:\n",
-        (f"{_WEB_PAGES}::test_no_form_is_taken_without_its_token",),
+        (f"{_WEB_PAGES}::test_forms_without_their_token_are_refused",),
     ),
     Mutant(
         "a neighbouring site may send forms",
         "web/pages/forms.py",
         '_SAME_SITE = (b"same-origin", b"none")',
         '_SAME_SITE = (b"same-origin", b"same-site", b"none")',
-        (f"{_WEB_PAGES}::test_no_form_of_another_site_is_taken",),
+        (f"{_WEB_PAGES}::test_forms_of_another_site_are_refused",),
     ),
     Mutant(
         "any path is a place to return to",
@@ -221,8 +221,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "if submitted is not None and submitted.typed and return_paths",
         "if submitted is not None and not submitted.typed and return_paths",
         (
-            f"{_KEPT}::test_what_is_sent_into_an_ended_log_in_waits_for_the_next_one",
-            f"{_KEPT}::test_every_form_is_kept_and_no_password",
+            f"{_KEPT}::test_a_form_sent_with_an_expired_session_is_kept_for_the_next_log_in",
+            f"{_KEPT}::test_every_form_is_kept_without_its_passwords",
         ),
     ),
     Mutant(
@@ -230,7 +230,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "web/pages/resubmission.py",
         "left_out = {*PASSWORDS, forms.TOKEN}",
         "left_out = {forms.TOKEN}",
-        (f"{_KEPT}::test_every_form_is_kept_and_no_password",),
+        (f"{_KEPT}::test_every_form_is_kept_without_its_passwords",),
     ),
     Mutant(
         "a form of an earlier log-in is lost",
@@ -244,7 +244,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "web/pages/resubmission.py",
         "_MAX_BYTES = MAX_BODY_BYTES - 8 * 1024",
         "_MAX_BYTES = MAX_BODY_BYTES",
-        (f"{_KEPT}::test_a_form_that_a_log_in_could_not_carry_is_not_kept",),
+        (f"{_KEPT}::test_a_form_too_large_for_the_log_in_form_is_not_kept",),
     ),
     Mutant(
         "a page that is left open says nothing of an ended log-in",
