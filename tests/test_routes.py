@@ -124,10 +124,10 @@ class Matrix(NamedTuple):
         """The answer, after a look that it shows and changes nothing of ours."""
         before = self.ours.contents()
         body = self.body(route)
-        answer = who.call(route.method, self.target(route), body, headers=headers)
-        assert CANARY not in answer.text + str(answer.headers)
+        response = who.call(route.method, self.target(route), body, headers=headers)
+        assert CANARY not in response.text + str(response.headers)
         assert self.ours.contents() == before
-        return answer
+        return response
 
 
 @pytest.fixture(scope="module")
@@ -137,9 +137,9 @@ def matrix(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[M
         yield Matrix(service, ours, stranger.key(), stranger.admin())
 
 
-def refusal(answer: httpx.Response) -> tuple[int, str]:
-    assert answer.headers["content-type"] == "application/problem+json"
-    return answer.status_code, answer.json()["code"]
+def refusal(response: httpx.Response) -> tuple[int, str]:
+    assert response.headers["content-type"] == "application/problem+json"
+    return response.status_code, response.json()["code"]
 
 
 def test_the_matrix_knows_how_to_call_every_route() -> None:
@@ -157,17 +157,17 @@ def test_every_route_proves_its_caller_in_a_known_way() -> None:
 
 @pytest.mark.parametrize("route", [r for r in SIGNED if r.method == "GET"], ids=named)
 def test_our_own_key_sees_what_is_ours(matrix: Matrix, route: Route) -> None:
-    answer = matrix.ours.key.get(matrix.target(route))
-    assert answer.status_code == 200
-    assert CANARY in answer.text
+    response = matrix.ours.key.get(matrix.target(route))
+    assert response.status_code == 200
+    assert CANARY in response.text
 
 
 @pytest.mark.parametrize("route", [r for r in FOR_ADMINISTRATORS if r.method == "GET"], ids=named)
 def test_our_own_administrator_sees_what_is_ours(matrix: Matrix, route: Route) -> None:
-    answer = matrix.ours.admin.get(matrix.target(route))
-    assert answer.status_code == 200
+    response = matrix.ours.admin.get(matrix.target(route))
+    assert response.status_code == 200
     # A replay has no text that could be marked.
-    assert (matrix.ours.replay_id if route.path == REPLAYS else CANARY) in answer.text
+    assert (matrix.ours.replay_id if route.path == REPLAYS else CANARY) in response.text
 
 
 @pytest.mark.parametrize("route", SIGNED, ids=named)
@@ -192,17 +192,17 @@ def test_an_expired_key_gets_nowhere(matrix: Matrix, route: Route) -> None:
 
 @pytest.mark.parametrize("route", [r for r in SIGNED if r.guard.needs], ids=named)
 def test_a_key_without_the_permission_is_forbidden(matrix: Matrix, route: Route) -> None:
-    answer = matrix.call(matrix.ours.powerless, route)
-    assert refusal(answer) == (403, "insufficient_permissions")
+    response = matrix.call(matrix.ours.powerless, route)
+    assert refusal(response) == (403, "insufficient_permissions")
 
 
 @pytest.mark.parametrize("route", SIGNED, ids=named)
 def test_a_key_of_another_tenant_finds_nothing_of_ours(matrix: Matrix, route: Route) -> None:
-    answer = matrix.call(matrix.stranger_key, route)
+    response = matrix.call(matrix.stranger_key, route)
     if "{" in route.path:
-        assert refusal(answer) == (404, "not_found")
+        assert refusal(response) == (404, "not_found")
     else:
-        assert answer.is_success
+        assert response.is_success
 
 
 @pytest.mark.parametrize("route", [r for r in SIGNED if r.method != "GET"], ids=named)
@@ -244,18 +244,18 @@ def test_an_agent_is_no_administrator(matrix: Matrix, route: Route) -> None:
 def test_an_administrator_of_another_tenant_finds_nothing_of_ours(
     matrix: Matrix, route: Route
 ) -> None:
-    answer = matrix.call(matrix.stranger, route)
+    response = matrix.call(matrix.stranger, route)
     if "{" in route.path:
-        assert refusal(answer) == (404, "not_found")
+        assert refusal(response) == (404, "not_found")
     else:
-        assert answer.is_success
+        assert response.is_success
 
 
 @pytest.mark.parametrize("route", FOR_ADMINISTRATORS, ids=named)
 def test_an_administrator_cannot_name_another_tenant(matrix: Matrix, route: Route) -> None:
     named_tenant: Headers = {"x-tenant-id": matrix.ours.tenant.id}
-    answer = matrix.call(matrix.stranger, route, named_tenant)
-    assert refusal(answer) == (403, "insufficient_role")
+    response = matrix.call(matrix.stranger, route, named_tenant)
+    assert refusal(response) == (403, "insufficient_role")
 
 
 @pytest.mark.parametrize("route", [r for r in LOGGED_IN if r not in FOR_ADMINISTRATORS], ids=named)
@@ -284,10 +284,10 @@ def test_a_cursor_of_another_tenant_is_refused(matrix: Matrix, route: Route) -> 
     elif route.path in (DELIVERIES, REPLAYS):
         made = matrix.stranger.post(WEBHOOKS, matrix.body(CREATE_WEBHOOK)).json()["data"]
         target = route.path.replace("{id}", made["id"])
-    answer = theirs.get(f"{target}?per_page=1&cursor={cursor}")
-    assert refusal(answer) == (400, "invalid_cursor")
-    assert answer.json()["reason"] == "malformed"
-    assert CANARY not in answer.text
+    response = theirs.get(f"{target}?per_page=1&cursor={cursor}")
+    assert refusal(response) == (400, "invalid_cursor")
+    assert response.json()["reason"] == "malformed"
+    assert CANARY not in response.text
 
 
 @pytest.mark.parametrize("parameter", ["customer_id", "assignee_id"])
@@ -295,8 +295,8 @@ def test_a_filter_by_a_foreign_id_finds_nothing(matrix: Matrix, parameter: str) 
     foreign = {"customer_id": matrix.ours.customer_id, "assignee_id": matrix.ours.agent_id}
     query = f"{TICKETS}?{parameter}={foreign[parameter]}"
     assert matrix.ours.key.get(query).json()["data"]
-    answer = matrix.stranger_key.get(query)
-    assert (answer.status_code, answer.json()["data"]) == (200, [])
+    response = matrix.stranger_key.get(query)
+    assert (response.status_code, response.json()["data"]) == (200, [])
 
 
 def test_a_filter_by_a_foreign_email_finds_nothing(matrix: Matrix) -> None:
@@ -309,10 +309,10 @@ def test_a_ticket_cannot_be_assigned_to_a_foreign_agent(matrix: Matrix) -> None:
     key, agent_id = matrix.stranger_key, matrix.ours.agent_id
     path = f"{TICKETS}/{key.ticket()['id']}"
     new = {**(BODIES["POST", TICKETS] or {}), "assignee_id": agent_id}
-    for answer in (key.post(TICKETS, new), key.patch(path, {"assignee_id": agent_id})):
-        assert answer.status_code == 422
-        assert [fault["pointer"] for fault in answer.json()["errors"]] == ["/assignee_id"]
-        assert CANARY not in answer.text
+    for response in (key.post(TICKETS, new), key.patch(path, {"assignee_id": agent_id})):
+        assert response.status_code == 422
+        assert [fault["pointer"] for fault in response.json()["errors"]] == ["/assignee_id"]
+        assert CANARY not in response.text
 
 
 def test_a_ticket_cannot_be_given_a_foreign_customer(matrix: Matrix) -> None:

@@ -66,7 +66,7 @@ def _work_through_a_day(service: Service) -> tuple[dict[str, str], list[str]]:
     rotated = person.post(f"{KEYS}/{key.id}/rotate").json()["data"]["api_secret"]
     webhook = _work_with_webhooks(service, person)
     reset = _reset_token(service, tenant.admin_email)
-    answers = [*_mistakes(service, key, person, reset), *_log_ins(service, tenant.admin_email)]
+    responses = [*_mistakes(service, key, person, reset), *_log_ins(service, tenant.admin_email)]
     secrets = {
         "api key": key.api_key,
         "secret": key.api_secret,
@@ -78,7 +78,7 @@ def _work_through_a_day(service: Service) -> tuple[dict[str, str], list[str]]:
         "wrong password": WRONG_PASSWORD,
         **webhook,
     }
-    return secrets, [f"{answer.headers} {answer.text}" for answer in answers]
+    return secrets, [f"{response.headers} {response.text}" for response in responses]
 
 
 def _work_with_webhooks(service: Service, person: Person) -> dict[str, str]:

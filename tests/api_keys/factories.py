@@ -14,12 +14,12 @@ def create(admin: Person, **fields: Any) -> httpx.Response:
 
 
 def made(admin: Person, **fields: Any) -> dict[str, Any]:
-    answer = create(admin, **fields)
-    assert answer.status_code == 201, answer.text
-    return dict(answer.json()["data"])
+    response = create(admin, **fields)
+    assert response.status_code == 201, response.text
+    return dict(response.json()["data"])
 
 
-def faults(answer: httpx.Response) -> list[tuple[str, str]]:
-    assert answer.status_code == 422, answer.text
-    assert answer.json()["code"] == "validation_failed"
-    return [(fault["pointer"], fault["code"]) for fault in answer.json()["errors"]]
+def faults(response: httpx.Response) -> list[tuple[str, str]]:
+    assert response.status_code == 422, response.text
+    assert response.json()["code"] == "validation_failed"
+    return [(fault["pointer"], fault["code"]) for fault in response.json()["errors"]]

@@ -43,7 +43,8 @@ def test_no_answer_but_create_and_rotate_holds_a_secret_or_ciphertext(admin: Per
     path = f"{KEYS}/{made(admin)['id']}"
     shown = [admin.get(path), admin.patch(path, {"name": "Other"})]
     assert all(
-        answer.json()["data"].keys() == admin.get(KEYS).json()["data"][0].keys() for answer in shown
+        response.json()["data"].keys() == admin.get(KEYS).json()["data"][0].keys()
+        for response in shown
     )
     names = set(shown[0].json()["data"])
     assert {"api_key", "api_secret", "sealed_secret", "secret_version"}.isdisjoint(names)
@@ -67,12 +68,12 @@ def test_a_patch_changes_what_it_names_and_nothing_else(admin: Person) -> None:
         "replay_protection": "writes",
     }
     for name, value in change.items():
-        answer = admin.patch(path, {name: value})
-        assert answer.status_code == 200
+        response = admin.patch(path, {name: value})
+        assert response.status_code == 200
         before[name] = {"name": "Other", "expires_at": "2100-01-01T00:00:00.000000Z"}.get(
             name, value
         )
-        assert answer.json()["data"] == before
+        assert response.json()["data"] == before
 
 
 def test_an_empty_patch_changes_nothing(admin: Person) -> None:
@@ -94,8 +95,8 @@ def test_a_patch_obeys_the_rules_of_creation(admin: Person, change: dict[str, An
 
 def test_a_revoked_key_can_be_neither_changed_nor_rotated(admin: Person) -> None:
     path = f"{KEYS}/{dead(admin)['id']}"
-    answers = [admin.patch(path, {"name": "Other"}), admin.post(f"{path}/rotate")]
-    assert [(a.status_code, a.json()["code"]) for a in answers] == [(409, "api_key_revoked")] * 2
+    responses = [admin.patch(path, {"name": "Other"}), admin.post(f"{path}/rotate")]
+    assert [(a.status_code, a.json()["code"]) for a in responses] == [(409, "api_key_revoked")] * 2
 
 
 def test_an_expired_key_can_be_neither_changed_nor_rotated(own_service: Service) -> None:
@@ -103,8 +104,8 @@ def test_an_expired_key_can_be_neither_changed_nor_rotated(own_service: Service)
     key = tenant.key(expires_at=clock.iso(own_service.clock.now_us() + 1_000_000))
     own_service.clock.advance(1)
     admin, path = tenant.admin(), f"{KEYS}/{key.id}"
-    answers = [admin.patch(path, {"expires_at": None}), admin.post(f"{path}/rotate")]
-    assert [(a.status_code, a.json()["code"]) for a in answers] == [(409, "api_key_expired")] * 2
+    responses = [admin.patch(path, {"expires_at": None}), admin.post(f"{path}/rotate")]
+    assert [(a.status_code, a.json()["code"]) for a in responses] == [(409, "api_key_expired")] * 2
 
 
 def test_revoking_again_is_no_error(admin: Person) -> None:
@@ -113,10 +114,10 @@ def test_revoking_again_is_no_error(admin: Person) -> None:
 
 def test_rotation_keeps_all_but_the_secret(admin: Person) -> None:
     key = made(admin, permissions=["tickets:read"], expires_at="2100-01-01T00:00:00Z")
-    answer = admin.post(f"{KEYS}/{key['id']}/rotate")
-    assert answer.status_code == 200
-    assert answer.headers["cache-control"] == "no-store"
-    rotated = answer.json()["data"]
+    response = admin.post(f"{KEYS}/{key['id']}/rotate")
+    assert response.status_code == 200
+    assert response.headers["cache-control"] == "no-store"
+    rotated = response.json()["data"]
     secret = rotated.pop("api_secret")
     assert {**rotated, "api_key": key["api_key"], "api_secret": key["api_secret"]} == key
     signing = Key(admin.service, key["id"], key["api_key"], secret)
@@ -134,9 +135,9 @@ def test_an_unknown_id_a_foreign_one_and_no_id_answer_alike(
     body: dict[str, str] | None = {} if method == "PATCH" else None
     told = []
     for key_id in (UNKNOWN, foreign, "1", foreign.upper()):
-        answer = admin.call(method, f"{KEYS}/{key_id}{suffix}", body)
-        problem = answer.json()
-        told.append((answer.status_code, problem["code"], problem["detail"], problem["title"]))
+        response = admin.call(method, f"{KEYS}/{key_id}{suffix}", body)
+        problem = response.json()
+        told.append((response.status_code, problem["code"], problem["detail"], problem["title"]))
     assert told[0][:2] == (404, "not_found")
     assert set(told) == {told[0]}
 

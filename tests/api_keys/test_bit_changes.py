@@ -50,7 +50,7 @@ def changes(parts: Parts) -> Iterator[Parts]:
             yield parts._replace(**{name: bytes(changed)})
 
 
-async def answers(stopped: Service, requests: list[Parts]) -> list[Message]:
+async def responses(stopped: Service, requests: list[Parts]) -> list[Message]:
     """The heads of the answers to requests handed straight to the application."""
     app, state = compose(stopped.settings, stopped.clock)
     heads: list[Message] = []
@@ -100,7 +100,7 @@ def test_no_change_of_one_bit_is_accepted(template: Path, tmp_path: Path) -> Non
     originals = [parts_of(key, *request) for request in REQUESTS]
     changed = [change for parts in originals for change in changes(parts)]
     assert len(changed) > 10_000
-    heads = asyncio.run(answers(service, [*originals, *changed]))
+    heads = asyncio.run(responses(service, [*originals, *changed]))
     assert len(heads) == len(originals) + len(changed)
     assert all(is_proven(head) for head in heads[: len(originals)])
     accepted = [
@@ -129,9 +129,9 @@ def test_no_change_of_one_bit_is_accepted_over_a_socket(own_service: Service) ->
     for change in [original, *list(changes(original))[::7]]:
         with Wire(key.service) as wire:
             wire.write(on_the_wire(change))
-            answer = wire.answer("HEAD" if change.method == b"HEAD" else "GET")
+            response = wire.answer("HEAD" if change.method == b"HEAD" else "GET")
         if change == original:
-            assert answer.status == 201
+            assert response.status == 201
         else:
-            assert answer.status in (400, 401, 404, 405), change
+            assert response.status in (400, 401, 404, 405), change
     assert len(key.walk(TICKETS)) == 1

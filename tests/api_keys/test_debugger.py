@@ -138,10 +138,10 @@ def test_the_interface_names_the_same_mistakes(visitor: Visitor, key: Key) -> No
             "x-api-key": key.api_key, "x-api-timestamp": at, "x-api-signature": signature,
             "content-type": "application/json",
         }  # fmt: skip
-        answer = send(key.service, "POST", TARGET, body, sent)
-        assert answer.status_code == 401, name
+        response = send(key.service, "POST", TARGET, body, sent)
+        assert response.status_code == 401, name
         if name in _SENT:
-            assert answer.json()["diagnosis"] == name
+            assert response.json()["diagnosis"] == name
             link = next(at for at in visitor.get(f"{DEBUG}?key={key.id}").links if "refusal=" in at)
             assert _told(visitor.get(link)) == [name]
 

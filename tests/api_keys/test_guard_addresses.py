@@ -21,9 +21,9 @@ def test_a_key_works_from_an_allowed_address(tenant: Tenant, allowed: list[str] 
 
 @pytest.mark.parametrize("allowed", [[], ["203.0.113.0/24"], ["2001:db8::/32"]])
 def test_a_key_is_refused_from_another_address(tenant: Tenant, allowed: list[str]) -> None:
-    answer = tenant.key(allowed_ips=allowed).get(WHOAMI)
-    assert answer.status_code == 403
-    assert answer.json()["code"] == "ip_not_allowed"
+    response = tenant.key(allowed_ips=allowed).get(WHOAMI)
+    assert response.status_code == 403
+    assert response.json()["code"] == "ip_not_allowed"
 
 
 def test_a_change_of_addresses_holds_for_the_next_request(key: Key, admin: Person) -> None:

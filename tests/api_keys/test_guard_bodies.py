@@ -22,9 +22,9 @@ def test_a_body_of_1_mib_is_taken(key: Key) -> None:
 
 
 def test_a_body_over_1_mib_is_413_and_nothing_is_stored(key: Key) -> None:
-    answer = key.call("POST", CUSTOMERS, content=padded(MIB + 1))
-    assert answer.status_code == 413
-    assert answer.json()["code"] == "body_too_large"
+    response = key.call("POST", CUSTOMERS, content=padded(MIB + 1))
+    assert response.status_code == 413
+    assert response.json()["code"] == "body_too_large"
     assert key.walk(CUSTOMERS) == []
 
 
@@ -52,9 +52,9 @@ def test_a_body_in_chunks_is_signed_as_a_whole(key: Key) -> None:
 
 def test_headers_over_16_kib_are_431(key: Key) -> None:
     lines = [*key.signature_headers("GET", TICKETS).items(), ("x-padding", "x" * 16 * 1024)]
-    answer = exchange(key.service, "GET", TICKETS, lines)
-    assert answer.status == 431
-    assert answer.json()["code"] == "headers_too_large"
+    response = exchange(key.service, "GET", TICKETS, lines)
+    assert response.status == 431
+    assert response.json()["code"] == "headers_too_large"
 
 
 def test_over_100_headers_are_431(key: Key) -> None:
@@ -68,11 +68,11 @@ def test_over_100_headers_are_431(key: Key) -> None:
 def test_what_is_not_http_is_400_in_the_shape_of_a_problem(key: Key) -> None:
     with Wire(key.service) as wire:
         wire.write(b"GET /\x00 NONSENSE\r\n\r\n")
-        answer = wire.answer()
-    assert answer.status == 400
-    assert answer.headers["content-type"] == "application/problem+json"
-    assert answer.headers["connection"] == "close"
-    assert answer.json()["code"] == "malformed_request"
+        response = wire.answer()
+    assert response.status == 400
+    assert response.headers["content-type"] == "application/problem+json"
+    assert response.headers["connection"] == "close"
+    assert response.json()["code"] == "malformed_request"
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
@@ -89,23 +89,23 @@ def test_a_body_is_hashed_whatever_the_method(key: Key, method: str) -> None:
 @pytest.mark.parametrize("encoding", ["gzip", "br", "deflate", "identity, gzip"])
 def test_an_encoded_body_is_415(key: Key, encoding: str) -> None:
     headers: Headers = {"content-encoding": encoding}
-    answer = key.call("POST", CUSTOMERS, content=padded(40), headers=headers)
-    assert answer.status_code == 415
-    assert answer.json()["code"] == "unsupported_media_type"
+    response = key.call("POST", CUSTOMERS, content=padded(40), headers=headers)
+    assert response.status_code == 415
+    assert response.json()["code"] == "unsupported_media_type"
 
 
 def test_identity_is_no_encoding(key: Key) -> None:
     headers: Headers = {"content-encoding": "Identity"}
-    answer = key.call("POST", CUSTOMERS, content=padded(40), headers=headers)
-    assert answer.status_code == 201
+    response = key.call("POST", CUSTOMERS, content=padded(40), headers=headers)
+    assert response.status_code == 201
 
 
 @pytest.mark.parametrize(
     "content_type", ["application/json", "application/json; charset=utf-8", "Application/JSON ;a=b"]
 )
 def test_a_body_is_json_with_or_without_parameters(key: Key, content_type: str) -> None:
-    answer = key.post(CUSTOMERS, {"email": "ada@example.test"}, content_type=content_type)
-    assert answer.status_code == 201
+    response = key.post(CUSTOMERS, {"email": "ada@example.test"}, content_type=content_type)
+    assert response.status_code == 201
 
 
 @pytest.mark.parametrize(
@@ -114,18 +114,18 @@ def test_a_body_is_json_with_or_without_parameters(key: Key, content_type: str) 
      "application/merge-patch+json", "application/vnd.api+json"],
 )  # fmt: skip
 def test_a_body_of_another_type_is_415(key: Key, content_type: str) -> None:
-    answer = key.post(CUSTOMERS, {"email": "ada@example.test"}, content_type=content_type)
-    assert answer.status_code == 415
-    assert answer.json()["code"] == "unsupported_media_type"
+    response = key.post(CUSTOMERS, {"email": "ada@example.test"}, content_type=content_type)
+    assert response.status_code == 415
+    assert response.json()["code"] == "unsupported_media_type"
 
 
 def test_a_patch_may_be_called_a_merge_patch(key: Key) -> None:
     path = f"{CUSTOMERS}/{key.customer('ada@example.test')['id']}"
-    answer = key.patch(path, {"name": "Ada"}, content_type="application/merge-patch+json")
-    assert answer.status_code == 200
+    response = key.patch(path, {"name": "Ada"}, content_type="application/merge-patch+json")
+    assert response.status_code == 200
 
 
 def test_a_missing_body_is_400(key: Key) -> None:
-    answer = key.call("POST", CUSTOMERS)
-    assert answer.status_code == 400
-    assert answer.json()["code"] == "malformed_json"
+    response = key.call("POST", CUSTOMERS)
+    assert response.status_code == 400
+    assert response.json()["code"] == "malformed_json"

@@ -14,8 +14,8 @@ HUGE = str(2 * 1024 * 1024)
 def code_of(key: Key, method: str, target: str, body: bytes = b"", **headers: str) -> str:
     """The code of the refusal of a signed request with these headers replaced or added."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    answer = key.call(method, target, content=body, headers=named)
-    return str(answer.json()["code"])
+    response = key.call(method, target, content=body, headers=named)
+    return str(response.json()["code"])
 
 
 def announced(key: Key, headers: Headers) -> str:
@@ -29,9 +29,9 @@ def test_an_unknown_path_comes_before_the_headers(service: Service) -> None:
 
 
 def test_an_unknown_method_comes_before_the_headers(service: Service) -> None:
-    answer = Person(service, "").call("PUT", TICKETS)
-    assert answer.json()["code"] == "method_not_allowed"
-    assert answer.headers["allow"] == "GET, HEAD, POST"
+    response = Person(service, "").call("PUT", TICKETS)
+    assert response.json()["code"] == "method_not_allowed"
+    assert response.headers["allow"] == "GET, HEAD, POST"
 
 
 def test_the_shape_of_headers_comes_before_the_time(key: Key) -> None:

@@ -11,9 +11,9 @@ WRONG = "0" * 64
 
 
 def refusals(key: Key, admin: Person, query: str = "?per_page=100") -> list[dict[str, Any]]:
-    answer = admin.get(f"/api/v1/api-keys/{key.id}/refusals{query}")
-    assert answer.status_code == 200, answer.text
-    return list(answer.json()["data"])
+    response = admin.get(f"/api/v1/api-keys/{key.id}/refusals{query}")
+    assert response.status_code == 200, response.text
+    return list(response.json()["data"])
 
 
 def test_a_key_that_was_never_refused_has_no_refusals(key: Key, admin: Person) -> None:

@@ -9,9 +9,9 @@ from tests.support.wire import exchange
 TICKETS = "/api/v1/external/tickets"
 
 
-def is_proven(answer: httpx.Response) -> bool:
+def is_proven(response: httpx.Response) -> bool:
     """Only a caller whose signature held is told the budget of its key."""
-    return "ratelimit" in answer.headers
+    return "ratelimit" in response.headers
 
 
 @pytest.mark.parametrize(
@@ -36,8 +36,8 @@ def test_a_query_is_signed_as_it_was_sent(key: Key, query: str) -> None:
 )
 def test_a_query_written_another_way_is_another_request(key: Key, signed: str, sent: str) -> None:
     headers = key.signature_headers("GET", f"{TICKETS}?{signed}")
-    answer = send(key.service, "GET", f"{TICKETS}?{sent}", b"", headers)
-    assert answer.json()["code"] == "invalid_signature"
+    response = send(key.service, "GET", f"{TICKETS}?{sent}", b"", headers)
+    assert response.json()["code"] == "invalid_signature"
 
 
 def test_a_bare_question_mark_is_not_part_of_the_message(key: Key) -> None:
@@ -47,21 +47,21 @@ def test_a_bare_question_mark_is_not_part_of_the_message(key: Key) -> None:
 
 def test_a_bare_question_mark_that_was_signed_is_named(key: Key) -> None:
     lines = key.signature_headers("GET", f"{TICKETS}?").items()
-    answer = exchange(key.service, "GET", f"{TICKETS}?", lines)
-    assert answer.status == 401
-    assert answer.json()["diagnosis"] == "trailing_question_mark"
+    response = exchange(key.service, "GET", f"{TICKETS}?", lines)
+    assert response.status == 401
+    assert response.json()["diagnosis"] == "trailing_question_mark"
 
 
 def test_a_percent_encoded_path_is_signed_undecoded(key: Key) -> None:
-    answer = key.get(f"{TICKETS}/%61%62c")
-    assert answer.status_code == 404
-    assert is_proven(answer)
+    response = key.get(f"{TICKETS}/%61%62c")
+    assert response.status_code == 404
+    assert is_proven(response)
 
 
 def test_a_percent_encoded_name_is_another_path(key: Key) -> None:
-    answer = key.get("/api/v1/external/%74ickets")
-    assert answer.status_code == 404
-    assert not is_proven(answer)
+    response = key.get("/api/v1/external/%74ickets")
+    assert response.status_code == 404
+    assert not is_proven(response)
 
 
 def test_a_percent_encoded_slash_never_separates(key: Key) -> None:
@@ -72,9 +72,9 @@ def test_a_percent_encoded_slash_never_separates(key: Key) -> None:
 
 @pytest.mark.parametrize("path", [TICKETS + "/", "/" + TICKETS, "/api/v1//external/tickets"])
 def test_no_slash_is_added_or_dropped(key: Key, path: str) -> None:
-    answer = key.get(path)
-    assert answer.status_code == 404
-    assert "location" not in answer.headers
+    response = key.get(path)
+    assert response.status_code == 404
+    assert "location" not in response.headers
 
 
 def test_an_id_is_found_in_lower_case_only(key: Key) -> None:
@@ -85,10 +85,10 @@ def test_an_id_is_found_in_lower_case_only(key: Key) -> None:
 
 
 def test_head_is_get_without_its_body(key: Key) -> None:
-    answer = key.call("HEAD", TICKETS)
-    assert answer.status_code == 200
-    assert answer.content == b""
-    assert answer.headers["content-length"] == key.get(TICKETS).headers["content-length"]
+    response = key.call("HEAD", TICKETS)
+    assert response.status_code == 200
+    assert response.content == b""
+    assert response.headers["content-length"] == key.get(TICKETS).headers["content-length"]
 
 
 def test_head_signed_as_get_is_refused(key: Key) -> None:
@@ -98,9 +98,9 @@ def test_head_signed_as_get_is_refused(key: Key) -> None:
 
 def test_options_is_405_and_there_is_no_cors(key: Key) -> None:
     asked = {"origin": "https://elsewhere.test", "access-control-request-method": "GET"}
-    answer = send(key.service, "OPTIONS", TICKETS, b"", asked)
-    assert answer.status_code == 405
-    assert not [name for name in answer.headers if name.startswith("access-control-")]
+    response = send(key.service, "OPTIONS", TICKETS, b"", asked)
+    assert response.status_code == 405
+    assert not [name for name in response.headers if name.startswith("access-control-")]
 
 
 def test_a_fragment_in_the_target_is_not_ignored(key: Key) -> None:

@@ -66,27 +66,27 @@ def sent(service: Service, vector: Vector, **changed: str) -> httpx.Response:
 
 @pytest.mark.parametrize("vector", VALID, ids=named)
 def test_vector_is_accepted(then: Service, vector: Vector) -> None:
-    answer = sent(then, vector)
+    response = sent(then, vector)
     # Some vectors name what does not exist; the budget is told to proven callers only.
-    assert answer.status_code in (200, 201, 404)
-    assert "ratelimit" in answer.headers
+    assert response.status_code in (200, 201, 404)
+    assert "ratelimit" in response.headers
 
 
 @pytest.mark.parametrize("vector", [one for one in WRONG if one.name not in BY_SHAPE], ids=named)
 def test_answer_to_a_wrong_vector_names_its_mistake(then: Service, vector: Vector) -> None:
-    answer = sent(then, vector)
-    assert answer.status_code == 401
-    assert answer.json()["code"] == "invalid_signature"
-    assert answer.json()["diagnosis"] == vector.name
+    response = sent(then, vector)
+    assert response.status_code == 401
+    assert response.json()["code"] == "invalid_signature"
+    assert response.json()["diagnosis"] == vector.name
 
 
 @pytest.mark.parametrize("vector", [one for one in WRONG if one.name in BY_SHAPE], ids=named)
 def test_mistake_in_the_shape_has_a_code_of_its_own(then: Service, vector: Vector) -> None:
     is_time = vector.name == "timestamp_milliseconds"
-    answer = sent(then, vector, x_api_timestamp=TIMESTAMP + ("000" if is_time else ""))
-    assert answer.status_code == 401
-    assert answer.json()["code"] == BY_SHAPE[vector.name]
-    assert answer.json()["diagnosis"] == vector.name
+    response = sent(then, vector, x_api_timestamp=TIMESTAMP + ("000" if is_time else ""))
+    assert response.status_code == 401
+    assert response.json()["code"] == BY_SHAPE[vector.name]
+    assert response.json()["diagnosis"] == vector.name
 
 
 @pytest.mark.parametrize("vector", [one for one in WRONG if one.name not in BY_SHAPE], ids=named)

@@ -38,16 +38,16 @@ def test_a_key_revoked_during_an_upload_is_refused(key: Key, admin: Person) -> N
     with half_sent(key) as wire:
         admin.delete(f"{KEYS}/{key.id}")
         wire.write(BODY[10:])
-        answer = wire.answer()
-    assert (answer.status, answer.json()["code"]) == (401, "api_key_revoked")
+        response = wire.answer()
+    assert (response.status, response.json()["code"]) == (401, "api_key_revoked")
 
 
 def test_a_secret_rotated_during_an_upload_is_refused(key: Key, admin: Person) -> None:
     with half_sent(key) as wire:
         admin.post(f"{KEYS}/{key.id}/rotate")
         wire.write(BODY[10:])
-        answer = wire.answer()
-    assert (answer.status, answer.json()["code"]) == (401, "invalid_signature")
+        response = wire.answer()
+    assert (response.status, response.json()["code"]) == (401, "invalid_signature")
 
 
 def test_a_permission_taken_during_an_upload_is_missing(key: Key, admin: Person) -> None:

@@ -50,12 +50,12 @@ def test_write_does_not_imply_read(admin: Person) -> None:
 
 
 def test_an_unknown_permission_is_answered_with_the_valid_ones(admin: Person) -> None:
-    answer = create(admin, permissions=["tickets:read", "tickets:delete", "*"])
-    assert faults(answer) == [
+    response = create(admin, permissions=["tickets:read", "tickets:delete", "*"])
+    assert faults(response) == [
         ("/permissions/1", "unknown_permission"),
         ("/permissions/2", "unknown_permission"),
     ]
-    assert all(name in answer.json()["errors"][0]["message"] for name in PERMISSIONS)
+    assert all(name in response.json()["errors"][0]["message"] for name in PERMISSIONS)
 
 
 @pytest.mark.parametrize("fields", [{}, {"rate_limit": None}])
@@ -148,6 +148,6 @@ def test_a_refused_key_is_not_stored(tenant: Tenant) -> None:
 
 
 def test_a_new_key_is_found_at_its_location_and_kept_by_no_cache(admin: Person) -> None:
-    answer = create(admin)
-    assert answer.headers["location"] == f"{KEYS}/{answer.json()['data']['id']}"
-    assert answer.headers["cache-control"] == "no-store"
+    response = create(admin)
+    assert response.headers["location"] == f"{KEYS}/{response.json()['data']['id']}"
+    assert response.headers["cache-control"] == "no-store"

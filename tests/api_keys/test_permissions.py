@@ -48,25 +48,25 @@ def test_exactly_the_keys_with_a_needed_permission_pass(
     needed = NEEDS[method, path]
     target = path.replace("{id}", UNKNOWN).replace("{ticket_id}", UNKNOWN)
     for names, key in keys.items():
-        answer = key.call(method, target, {} if method in ("POST", "PATCH") else None)
+        response = key.call(method, target, {} if method in ("POST", "PATCH") else None)
         may = not needed or not needed.isdisjoint(names)
-        assert (answer.status_code != 403) == may, f"{names}: {answer.text}"
+        assert (response.status_code != 403) == may, f"{names}: {response.text}"
 
 
 def test_a_missing_permission_is_answered_with_the_needed_and_the_granted(tenant: Tenant) -> None:
     key = tenant.key(permissions=["customers:read", "tickets:read"])
-    answer = key.post(f"/api/v1/external/tickets/{UNKNOWN}/replies", {"body": "Hello"})
-    assert answer.status_code == 403
-    assert answer.json()["code"] == "insufficient_permissions"
-    assert answer.json()["required"] == ["tickets:write", "replies:write"]
-    assert answer.json()["granted"] == ["tickets:read", "customers:read"]
+    response = key.post(f"/api/v1/external/tickets/{UNKNOWN}/replies", {"body": "Hello"})
+    assert response.status_code == 403
+    assert response.json()["code"] == "insufficient_permissions"
+    assert response.json()["required"] == ["tickets:write", "replies:write"]
+    assert response.json()["granted"] == ["tickets:read", "customers:read"]
 
 
 def test_a_missing_permission_comes_before_any_look_up(tenant: Tenant) -> None:
     ticket = tenant.key().ticket()
     blind = tenant.key(permissions=["customers:read"])
-    answers = [blind.get(f"/api/v1/external/tickets/{i}") for i in (ticket["id"], UNKNOWN)]
-    assert [answer.json()["code"] for answer in answers] == ["insufficient_permissions"] * 2
+    responses = [blind.get(f"/api/v1/external/tickets/{i}") for i in (ticket["id"], UNKNOWN)]
+    assert [response.json()["code"] for response in responses] == ["insufficient_permissions"] * 2
 
 
 def test_writing_tickets_covers_the_customer_inside(tenant: Tenant) -> None:

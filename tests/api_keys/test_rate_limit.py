@@ -53,10 +53,10 @@ def test_each_key_has_its_own_budget(still: Service) -> None:
 def test_over_the_limit_the_answer_says_when_to_come_back(still: Service) -> None:
     key = still.tenant().key(rate_limit=4)
     accepted(key, 4)
-    answer = key.get(WHOAMI)
-    assert answer.status_code == 429
-    assert answer.json()["code"] == "rate_limit_exceeded"
-    assert answer.headers["retry-after"] == "15"
+    response = key.get(WHOAMI)
+    assert response.status_code == 429
+    assert response.json()["code"] == "rate_limit_exceeded"
+    assert response.headers["retry-after"] == "15"
     still.clock.advance(14)
     assert key.get(WHOAMI).headers["retry-after"] == "1"
     still.clock.advance(1)
@@ -64,32 +64,32 @@ def test_over_the_limit_the_answer_says_when_to_come_back(still: Service) -> Non
 
 
 def test_a_key_may_make_1000_requests_a_minute_by_default(tenant: Tenant) -> None:
-    answer = tenant.key(rate_limit=None).get(WHOAMI)
-    assert answer.headers["ratelimit-policy"] == '"key";q=1000;w=60'
+    response = tenant.key(rate_limit=None).get(WHOAMI)
+    assert response.headers["ratelimit-policy"] == '"key";q=1000;w=60'
 
 
-def told(answer: httpx.Response) -> dict[str, str]:
+def told(response: httpx.Response) -> dict[str, str]:
     names = ("ratelimit-policy", "ratelimit", "x-ratelimit-limit", "x-ratelimit-remaining")
-    return {name: answer.headers[name] for name in names}
+    return {name: response.headers[name] for name in names}
 
 
 def test_every_authenticated_answer_tells_the_budget(still: Service) -> None:
     tenant = still.tenant()
     key, blind = tenant.key(rate_limit=60), tenant.key(rate_limit=60, permissions=[])
-    answers = [key.get(WHOAMI), key.get(f"{TICKETS}/none"), key.post(TICKETS, {})]
-    answers.append(key.call("POST", TICKETS, content=b"{"))
-    for place, answer in enumerate(
-        [*answers, *(key.get(WHOAMI) for _ in range(56)), key.get(WHOAMI)]
+    responses = [key.get(WHOAMI), key.get(f"{TICKETS}/none"), key.post(TICKETS, {})]
+    responses.append(key.call("POST", TICKETS, content=b"{"))
+    for place, response in enumerate(
+        [*responses, *(key.get(WHOAMI) for _ in range(56)), key.get(WHOAMI)]
     ):
         left = max(0, 59 - place)
         used_s = min(60, place + 1)
-        assert told(answer) == {
+        assert told(response) == {
             "ratelimit-policy": '"key";q=60;w=60',
             "ratelimit": f'"key";r={left};t={used_s}',
             "x-ratelimit-limit": "60",
             "x-ratelimit-remaining": str(left),
         }
-    assert answer.status_code == 429
+    assert response.status_code == 429
     assert told(blind.get(TICKETS))["ratelimit"] == '"key";r=59;t=1'
 
 

@@ -84,8 +84,8 @@ def test_of_eight_copies_at_once_one_is_accepted(tenant: Tenant) -> None:
     body = b'{"name": "Ada"}'
     headers = signed(key, "PATCH", path, body)
     with ThreadPoolExecutor(8) as pool:
-        answers = pool.map(lambda _: send(key.service, "PATCH", path, body, headers), range(8))
-    assert sorted(answer.status_code for answer in answers) == [200] + [401] * 7
+        responses = pool.map(lambda _: send(key.service, "PATCH", path, body, headers), range(8))
+    assert sorted(response.status_code for response in responses) == [200] + [401] * 7
 
 
 @pytest.mark.parametrize(("later_s", "is_kept"), [(599, True), (601, False)])

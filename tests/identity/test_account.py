@@ -26,8 +26,8 @@ def _set(tenant: Tenant, user_id: str, column: str, value: object) -> None:
     )
 
 
-def _code(answer: Any) -> str:
-    return "" if answer.is_success else str(answer.json()["code"])
+def _code(response: Any) -> str:
+    return "" if response.is_success else str(response.json()["code"])
 
 
 @pytest.fixture
@@ -40,10 +40,10 @@ def _id(person: Person) -> str:
 
 
 def test_me_tells_who_is_logged_in(agent: Person, tenant: Tenant) -> None:
-    answer = agent.get(ME)
-    assert answer.status_code == 200
-    assert answer.json()["data"].keys() == {"id", "email", "name", "role", "tenant_id"}
-    assert answer.json()["data"]["tenant_id"] == tenant.id
+    response = agent.get(ME)
+    assert response.status_code == 200
+    assert response.json()["data"].keys() == {"id", "email", "name", "role", "tenant_id"}
+    assert response.json()["data"]["tenant_id"] == tenant.id
 
 
 def test_logging_out_ends_the_token_for_the_next_request(agent: Person) -> None:
@@ -124,17 +124,17 @@ def test_log_in_that_ends_after_a_change_of_the_password_fails(
     user_id = _id(admin)
     real_look = passwords._is_right_now
     monkeypatch.setattr(passwords, "_is_right_now", slow_look)
-    answers: list[Any] = []
+    responses: list[Any] = []
     body = {"email": tenant.admin_email, "password": PASSWORD}
     log_in = threading.Thread(
-        target=lambda: answers.append(Person(service, "").post("/api/v1/auth/login", body))
+        target=lambda: responses.append(Person(service, "").post("/api/v1/auth/login", body))
     )
     log_in.start()
     assert is_verifying.wait(10)
     _set(tenant, user_id, "password_hash", passwords.hash_now(NEW))
     goes_on.set()
     log_in.join()
-    assert _code(answers[0]) == "invalid_credentials"
+    assert _code(responses[0]) == "invalid_credentials"
 
 
 def test_user_who_is_shut_out_loses_their_tokens_at_once(agent: Person, tenant: Tenant) -> None:

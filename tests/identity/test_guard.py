@@ -35,8 +35,8 @@ def _visits(tenant: Tenant) -> list[Any]:
 
 
 def test_agent_manages_no_keys(tenant: Tenant) -> None:
-    answer = tenant.log_in("agent").get(KEYS)
-    assert (answer.status_code, answer.json()["code"]) == (403, "insufficient_role")
+    response = tenant.log_in("agent").get(KEYS)
+    assert (response.status_code, response.json()["code"]) == (403, "insufficient_role")
 
 
 def test_super_admin_acts_at_home(super_admin: Person, tenant: Tenant, other: Tenant) -> None:
@@ -45,8 +45,8 @@ def test_super_admin_acts_at_home(super_admin: Person, tenant: Tenant, other: Te
 
 
 def test_super_admin_acts_in_the_tenant_it_names(super_admin: Person, other: Tenant) -> None:
-    answer = super_admin.get(KEYS, x_tenant_id=other.id)
-    assert [key["name"] for key in answer.json()["data"]] == ["theirs"]
+    response = super_admin.get(KEYS, x_tenant_id=other.id)
+    assert [key["name"] for key in response.json()["data"]] == ["theirs"]
 
 
 def test_what_is_made_there_belongs_there(super_admin: Person, other: Tenant) -> None:
@@ -82,13 +82,13 @@ def test_tenant_admin_may_name_their_own_tenant_only(
 
 @pytest.mark.parametrize("tenant_id", [ids.NONE, "acme", "", "' OR 1=1 --"])
 def test_tenant_that_does_not_exist_is_not_found(super_admin: Person, tenant_id: str) -> None:
-    answer = super_admin.get(KEYS, x_tenant_id=tenant_id)
-    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    response = super_admin.get(KEYS, x_tenant_id=tenant_id)
+    assert (response.status_code, response.json()["code"]) == (404, "not_found")
 
 
 def test_ones_own_account_stays_at_home(super_admin: Person, tenant: Tenant, other: Tenant) -> None:
-    answer = super_admin.get(ME, x_tenant_id=other.id)
-    assert answer.json()["data"]["tenant_id"] == tenant.id
+    response = super_admin.get(ME, x_tenant_id=other.id)
+    assert response.json()["data"]["tenant_id"] == tenant.id
 
 
 def test_role_is_asked_before_the_body_is_read(tenant: Tenant) -> None:

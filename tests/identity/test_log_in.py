@@ -23,10 +23,10 @@ def _log_in(person: Person, email: str, password: str = PASSWORD) -> Any:
 
 
 def test_log_in_answers_a_token_and_the_user(nobody: Person, tenant: Tenant) -> None:
-    answer = _log_in(nobody, tenant.admin_email)
-    data = answer.json()["data"]
-    assert answer.status_code == 200
-    assert answer.headers["cache-control"] == "no-store"
+    response = _log_in(nobody, tenant.admin_email)
+    data = response.json()["data"]
+    assert response.status_code == 200
+    assert response.headers["cache-control"] == "no-store"
     assert data.keys() == {"access_token", "token_type", "expires_in", "user"}
     assert (data["token_type"], data["expires_in"]) == ("Bearer", 3600)
     user = data["user"]
@@ -47,23 +47,23 @@ def test_token_carries_its_claims_for_an_hour(nobody: Person, tenant: Tenant) ->
 
 def test_address_is_the_same_in_any_case_and_form(nobody: Person, tenant: Tenant) -> None:
     tenant.user(email="Zoë.Case@Example.test")
-    answer = _log_in(nobody, "zoe\u0308.case@EXAMPLE.test")
-    assert answer.json()["data"]["user"]["email"] == "Zoë.Case@Example.test"
+    response = _log_in(nobody, "zoe\u0308.case@EXAMPLE.test")
+    assert response.json()["data"]["user"]["email"] == "Zoë.Case@Example.test"
 
 
 def test_wrong_address_and_wrong_password_get_the_same_answer(
     nobody: Person, tenant: Tenant
 ) -> None:
-    answers = [
+    responses = [
         _log_in(nobody, tenant.admin_email, "not the password"),
         _log_in(nobody, "stranger@example.test", PASSWORD),
         _log_in(nobody, "no address at all", PASSWORD),
     ]
     seen = []
-    for answer in answers:
-        document = answer.json()
+    for response in responses:
+        document = response.json()
         del document["request_id"]
-        seen.append((answer.status_code, document, sorted(answer.headers)))
+        seen.append((response.status_code, document, sorted(response.headers)))
     assert seen[0] == seen[1] == seen[2]
     assert (seen[0][0], seen[0][1]["code"]) == (401, "invalid_credentials")
 
@@ -105,16 +105,16 @@ def test_user_who_was_shut_out_cannot_log_in(nobody: Person, tenant: Tenant) -> 
 
 
 def test_password_in_a_wrong_type_is_named(nobody: Person) -> None:
-    answer = nobody.post(LOG_IN, {"email": "a@example.test", "password": 7})
-    assert [error["pointer"] for error in answer.json()["errors"]] == ["/password"]
+    response = nobody.post(LOG_IN, {"email": "a@example.test", "password": 7})
+    assert [error["pointer"] for error in response.json()["errors"]] == ["/password"]
 
 
 def test_many_right_log_ins_at_once_do_not_shut_each_other_out(
     nobody: Person, tenant: Tenant
 ) -> None:
     with ThreadPoolExecutor(16) as pool:
-        answers = list(pool.map(lambda _: _log_in(nobody, tenant.admin_email), range(16)))
-    assert [answer.status_code for answer in answers] == [200] * 16
+        responses = list(pool.map(lambda _: _log_in(nobody, tenant.admin_email), range(16)))
+    assert [response.status_code for response in responses] == [200] * 16
 
 
 def test_address_belongs_to_one_user_of_the_whole_installation(

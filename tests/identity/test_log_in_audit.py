@@ -143,5 +143,5 @@ def test_nobody_takes_it_along_unnoticed(tenant: Tenant, monkeypatch: pytest.Mon
 
     visitor = logged_in(tenant)
     monkeypatch.setattr(actions, "record_export", away)
-    answer = visitor.once("GET", "/settings/audit/export")
-    assert (answer.status_code, "user.created" in answer.text) == (503, False)
+    response = visitor.once("GET", "/settings/audit/export")
+    assert (response.status_code, "user.created" in response.text) == (503, False)

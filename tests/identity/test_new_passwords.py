@@ -17,9 +17,9 @@ COMMON = ("password1234", "Password1234", "PASSWORDPASSWORD", "qwertyuiop123", "
 OWN = rules.own_words("ada.lovelace@acme-pots.test", "Ada King", "Acme Ceramics")
 
 
-def _fault(answer: Any) -> tuple[int, str, str]:
-    (error,) = answer.json()["errors"]
-    return answer.status_code, error["pointer"], error["code"]
+def _fault(response: Any) -> tuple[int, str, str]:
+    (error,) = response.json()["errors"]
+    return response.status_code, error["pointer"], error["code"]
 
 
 def _reset_token(tenant: Tenant) -> str:

@@ -28,9 +28,9 @@ def _cookie(service: Service, email: str, **headers: str) -> str:
     """The line that a log-in sets."""
     body = f"email={email}&password={PASSWORD}".replace(" ", "+").encode()
     form = {"content_type": "application/x-www-form-urlencoded", "sec_fetch_site": "same-origin"}
-    answer = Visitor(service).once("POST", "/log-in", body, **form, **headers)
-    assert answer.status_code == 303
-    (line,) = answer.headers.get_list("set-cookie")
+    response = Visitor(service).once("POST", "/log-in", body, **form, **headers)
+    assert response.status_code == 303
+    (line,) = response.headers.get_list("set-cookie")
     return str(line)
 
 
@@ -69,8 +69,8 @@ def test_a_log_in_leads_to_no_other_place(visitor: Visitor, tenant: Tenant) -> N
         visitor.post(form.action, fields)
         assert visitor.at == INBOX
     for place in FOREIGN_PLACES:
-        answer = visitor.once("GET", f"/?{urlencode({'next': place})}")
-        assert answer.headers["location"] == INBOX, place
+        response = visitor.once("GET", f"/?{urlencode({'next': place})}")
+        assert response.headers["location"] == INBOX, place
         anonymous = Visitor(visitor.service).get(f"/?{urlencode({'next': place})}")
         assert anonymous.form("/log-in").value("next") == "", place
 
@@ -127,8 +127,8 @@ def test_on_https_the_cookie_is_secure_and_bound_to_the_host(
 
 def test_whoever_is_no_proxy_cannot_say_that_it_is_https(service: Service, tenant: Tenant) -> None:
     assert "Secure" not in _cookie(service, tenant.admin_email, x_forwarded_proto="https")
-    answer = Visitor(service).once("GET", "/", x_forwarded_proto="https")
-    assert "strict-transport-security" not in answer.headers
+    response = Visitor(service).once("GET", "/", x_forwarded_proto="https")
+    assert "strict-transport-security" not in response.headers
 
 
 def test_two_cookies_of_one_name_prove_nothing(tenant: Tenant) -> None:
@@ -181,13 +181,13 @@ def test_a_new_password_ends_the_log_in(tenant: Tenant) -> None:
 def test_the_api_passes_over_cookies(tenant: Tenant) -> None:
     visitor = logged_in(tenant)
     for path in ("/api/v1/auth/me", "/api/v1/api-keys"):
-        answer = visitor.once("GET", path)
-        assert (answer.status_code, answer.json()["code"]) == (401, "jwt_required")
+        response = visitor.once("GET", path)
+        assert (response.status_code, response.json()["code"]) == (401, "jwt_required")
 
 
 def test_a_bearer_token_opens_no_page(tenant: Tenant) -> None:
-    answer = tenant.admin().get(HOME)
-    assert (answer.status_code, answer.headers["location"]) == (303, f"/?next={HOME}")
+    response = tenant.admin().get(HOME)
+    assert (response.status_code, response.headers["location"]) == (303, f"/?next={HOME}")
 
 
 def _reset_token(tenant: Tenant) -> str:

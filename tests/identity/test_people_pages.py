@@ -163,9 +163,9 @@ def test_who_is_above_is_not_changed_from_below(visitor: Visitor, tenant: Tenant
     token = page.form("/log-out").value("form_token")
     fields = [("form_token", token), ("role", "agent"), ("name", "Lower")]
     for what in ("link", "name", "role", "deactivate", "reactivate"):
-        answer = visitor.post(f"{at}/{what}", fields)
-        assert answer.status == 403, what
-        assert "super_admin" in answer.text
+        response = visitor.post(f"{at}/{what}", fields)
+        assert response.status == 403, what
+        assert "super_admin" in response.text
     root = Visitor(tenant.service)
     assert root.log_in(email).status == 200
     assert _do(root, f"{HOME}/{tenant.user()}", "role", role="super_admin").status == 200

@@ -24,8 +24,8 @@ def _try(tenant: Tenant, address: str, password: str = "wrong", email: str = "")
     return Person(tenant.service, "").post("/api/v1/auth/login", body, x_forwarded_for=address)
 
 
-def _code(answer: Any) -> str:
-    return "" if answer.is_success else str(answer.json()["code"])
+def _code(response: Any) -> str:
+    return "" if response.is_success else str(response.json()["code"])
 
 
 def _fail(tenant: Tenant, count: int, address: str, email: str = "") -> None:

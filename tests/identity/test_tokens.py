@@ -159,9 +159,9 @@ def test_forged_token_opens_nothing(service: Service, real: Real, forgery: str) 
     for route in JWT_ROUTES:
         target = route.path.replace("{id}", ids.NONE)
         header = {"authorization": f"Bearer {token}".encode("latin-1")}
-        answer = Person(service, "").call(route.method, target, headers=header)  # type: ignore[arg-type]
-        assert (answer.status_code, answer.json()["code"]) == (401, "invalid_token"), target
-        assert answer.headers["www-authenticate"] == "Bearer"
+        response = Person(service, "").call(route.method, target, headers=header)  # type: ignore[arg-type]
+        assert (response.status_code, response.json()["code"]) == (401, "invalid_token"), target
+        assert response.headers["www-authenticate"] == "Bearer"
 
 
 def test_token_past_its_expiry_is_told_apart(service: Service, real: Real) -> None:
@@ -195,9 +195,9 @@ def test_token_lasts_an_hour_and_no_longer(own_service: Service) -> None:
 def test_without_a_bearer_token_a_log_in_is_required(
     service: Service, headers: dict[str, str]
 ) -> None:
-    answer = Person(service, "").call("GET", ME, headers=headers)
-    assert (answer.status_code, answer.json()["code"]) == (401, "jwt_required")
-    assert answer.headers["www-authenticate"] == "Bearer"
+    response = Person(service, "").call("GET", ME, headers=headers)
+    assert (response.status_code, response.json()["code"]) == (401, "jwt_required")
+    assert response.headers["www-authenticate"] == "Bearer"
 
 
 def test_cookie_is_no_log_in(service: Service, real: Real) -> None:
@@ -206,8 +206,10 @@ def test_cookie_is_no_log_in(service: Service, real: Real) -> None:
 
 
 def test_scheme_is_read_in_any_case(service: Service, real: Real) -> None:
-    answer = Person(service, "").call("GET", ME, headers={"authorization": f"bEaReR {real.token}"})
-    assert answer.status_code == 200
+    response = Person(service, "").call(
+        "GET", ME, headers={"authorization": f"bEaReR {real.token}"}
+    )
+    assert response.status_code == 200
 
 
 def test_token_of_another_installation_is_refused(start: Any, real: Real) -> None:

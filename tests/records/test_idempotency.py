@@ -22,8 +22,8 @@ def send(key: Key, once: str, body: Any = NEW, target: str = TICKETS) -> httpx.R
     return key.post(target, body, idempotency_key=once)
 
 
-def is_replayed(answer: httpx.Response) -> bool:
-    return "idempotent-replayed" in answer.headers
+def is_replayed(response: httpx.Response) -> bool:
+    return "idempotent-replayed" in response.headers
 
 
 @pytest.mark.parametrize(
@@ -63,23 +63,23 @@ def test_without_a_key_every_request_has_its_effect(key: Key) -> None:
 
 def test_another_body_under_the_same_key_is_refused(key: Key) -> None:
     send(key, "once")
-    answer = send(key, "once", NEW | {"subject": "other"})
-    assert (answer.status_code, answer.json()["code"]) == (422, "idempotency_key_reused")
+    response = send(key, "once", NEW | {"subject": "other"})
+    assert (response.status_code, response.json()["code"]) == (422, "idempotency_key_reused")
     assert len(key.walk(TICKETS)) == 1
 
 
 def test_the_body_is_compared_byte_for_byte(key: Key) -> None:
     headers = {"idempotency-key": "once"}
     key.call("POST", CUSTOMERS, content=b'{"email":"a@example.test"}', headers=headers)
-    answer = key.call("POST", CUSTOMERS, content=b'{"email": "a@example.test"}', headers=headers)
-    assert answer.json()["code"] == "idempotency_key_reused"
+    response = key.call("POST", CUSTOMERS, content=b'{"email": "a@example.test"}', headers=headers)
+    assert response.json()["code"] == "idempotency_key_reused"
 
 
 def test_another_idempotency_key_path_api_key_or_tenant_is_independent(
     key: Key, tenant: Tenant, service: Service
 ) -> None:
     body = {**NEW, "body": "b", "email": "a@example.test"}
-    answers = [
+    responses = [
         send(key, "once", body),
         send(key, "Once", body),
         send(key, "once", body, CUSTOMERS),
@@ -87,8 +87,8 @@ def test_another_idempotency_key_path_api_key_or_tenant_is_independent(
         send(tenant.key(), "once", body),
         send(service.tenant().key(), "once", body),
     ]
-    assert [answer.status_code for answer in answers] == 7 * [201]
-    assert not any(is_replayed(answer) for answer in answers)
+    assert [response.status_code for response in responses] == 7 * [201]
+    assert not any(is_replayed(response) for response in responses)
 
 
 def test_a_refused_request_may_be_mended_and_sent_again_under_its_key(key: Key) -> None:
@@ -98,8 +98,8 @@ def test_a_refused_request_may_be_mended_and_sent_again_under_its_key(key: Key) 
         ({"email": "nobody"}, 422),
         ({"email": "free@example.test"}, 201),
     ):
-        answer = send(key, "once", body, CUSTOMERS)
-        assert (answer.status_code, is_replayed(answer)) == (status, False)
+        response = send(key, "once", body, CUSTOMERS)
+        assert (response.status_code, is_replayed(response)) == (status, False)
 
 
 def test_the_same_request_works_once_what_stood_in_its_way_is_gone(key: Key) -> None:
@@ -129,9 +129,9 @@ def test_an_answer_is_kept_for_24_hours(
     if is_pruned:
         now_us = own_service.clock.now_us()
         own_service.write(lambda tx: idempotency.prune(tx, now_us, 100))
-    answer = send(key, "once", NEW)
-    assert answer.status_code == 201
-    assert is_replayed(answer) == (after_s < KEPT_S)
+    response = send(key, "once", NEW)
+    assert response.status_code == 201
+    assert is_replayed(response) == (after_s < KEPT_S)
     assert len(key.walk(TICKETS)) == (1 if after_s < KEPT_S else 2)
 
 
@@ -146,14 +146,14 @@ def test_after_24_hours_the_key_may_carry_another_body(own_service: Service) -> 
 
 def test_eight_copies_at_once_have_one_effect_and_one_answer(key: Key) -> None:
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: send(key, "once"), range(8)))
-    in_flight = [answer for answer in answers if answer.status_code == 409]
-    told = [answer for answer in answers if answer.status_code == 201]
+        responses = list(pool.map(lambda _: send(key, "once"), range(8)))
+    in_flight = [response for response in responses if response.status_code == 409]
+    told = [response for response in responses if response.status_code == 201]
     assert len(in_flight) + len(told) == 8
     assert {a.json()["code"] for a in in_flight} <= {"idempotency_in_flight"}
     assert {a.headers["retry-after"] for a in in_flight} <= {"1"}
-    assert {answer.content for answer in told} == {told[0].content}
-    assert sum(not is_replayed(answer) for answer in told) == 1
+    assert {response.content for response in told} == {told[0].content}
+    assert sum(not is_replayed(response) for response in told) == 1
     assert is_replayed(send(key, "once"))
     assert key.walk(TICKETS) == [told[0].json()["data"]]
 
@@ -161,8 +161,8 @@ def test_eight_copies_at_once_have_one_effect_and_one_answer(key: Key) -> None:
 @SQLITE_ONLY
 def test_on_sqlite_copies_queue_and_get_the_stored_answer(key: Key) -> None:
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: send(key, "once"), range(8)))
-    assert {answer.status_code for answer in answers} == {201}
+        responses = list(pool.map(lambda _: send(key, "once"), range(8)))
+    assert {response.status_code for response in responses} == {201}
 
 
 @pytest.mark.parametrize("once", ["k", "x" * 255, "a b", "!\"#$%&'()*+,-./:;<=>?@[]^_`{|}~"])
@@ -174,16 +174,16 @@ def test_a_key_is_1_to_255_printable_ascii_characters(key: Key, once: str) -> No
 @pytest.mark.parametrize("once", ["", "x" * 256, "a\tb", "ключ", "é"])
 def test_any_other_key_is_refused(key: Key, once: str) -> None:
     headers: Any = {"idempotency-key": once.encode()}
-    answer = key.call("POST", TICKETS, NEW, headers=headers)
-    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_header")
+    response = key.call("POST", TICKETS, NEW, headers=headers)
+    assert (response.status_code, response.json()["code"]) == (400, "invalid_header")
     assert key.walk(TICKETS) == []
 
 
 def test_only_posts_heed_the_key(key: Key) -> None:
     path = f"{TICKETS}/{key.ticket()['id']}"
     for subject in ("one", "two"):
-        answer = key.patch(path, {"subject": subject}, idempotency_key="once")
-        assert (answer.json()["data"]["subject"], is_replayed(answer)) == (subject, False)
+        response = key.patch(path, {"subject": subject}, idempotency_key="once")
+        assert (response.json()["data"]["subject"], is_replayed(response)) == (subject, False)
 
 
 def test_an_effect_is_undone_when_its_record_cannot_be_kept(own_service: Service) -> None:

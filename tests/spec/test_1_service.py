@@ -11,8 +11,8 @@ def test_1_each_tenant_sees_only_what_is_its_own(service: Service, key: Key) -> 
 
 
 def test_1_all_bodies_are_json(key: Key) -> None:
-    answer = key.get("/api/v1/external/tickets")
-    assert answer.headers["content-type"] == "application/json"
+    response = key.get("/api/v1/external/tickets")
+    assert response.headers["content-type"] == "application/json"
 
 
 def test_1_an_integration_calls_with_a_key_and_a_secret(key: Key) -> None:

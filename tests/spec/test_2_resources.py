@@ -14,9 +14,9 @@ ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 
 def made(admin: Person, **fields: Any) -> dict[str, Any]:
     """A new key, as the create answer shows it."""
-    answer = admin.post(KEYS, {"name": "Shop", **fields})
-    assert answer.status_code == 201, answer.text
-    return dict(answer.json()["data"])
+    response = admin.post(KEYS, {"name": "Shop", **fields})
+    assert response.status_code == 201, response.text
+    return dict(response.json()["data"])
 
 
 def listed(admin: Person, key_id: str) -> dict[str, Any]:
@@ -35,9 +35,9 @@ def test_2_1_name_is_the_label_that_was_given(admin: Person) -> None:
 
 
 def test_2_1_name_is_required_on_create(admin: Person) -> None:
-    answer = admin.post(KEYS, {"rate_limit": 5})
-    assert answer.status_code == 422
-    assert [fault["pointer"] for fault in answer.json()["errors"]] == ["/name"]
+    response = admin.post(KEYS, {"rate_limit": 5})
+    assert response.status_code == 422
+    assert [fault["pointer"] for fault in response.json()["errors"]] == ["/name"]
 
 
 def test_2_1_key_prefix_is_tk_live_and_the_first_8_hex_characters(admin: Person) -> None:
@@ -109,9 +109,9 @@ def test_2_1_api_secret_of_a_rotated_key_is_64_hex_characters(admin: Person) -> 
 def test_2_1_the_key_and_the_secret_are_in_no_later_answer(admin: Person) -> None:
     key = made(admin)
     path = f"{KEYS}/{key['id']}"
-    answers = [admin.get(KEYS), admin.get(path), admin.patch(path, {"name": "Other"})]
-    answers += [admin.post(f"{path}/rotate"), admin.delete(path)]
-    texts = " ".join(answer.text for answer in answers)
+    responses = [admin.get(KEYS), admin.get(path), admin.patch(path, {"name": "Other"})]
+    responses += [admin.post(f"{path}/rotate"), admin.delete(path)]
+    texts = " ".join(response.text for response in responses)
     assert key["api_key"] not in texts
     assert key["api_secret"] not in texts
 
@@ -159,8 +159,8 @@ def test_2_2_tickets_are_filtered_by_priority(key: Key) -> None:
 
 
 def test_2_3_a_reply_is_created_with_a_body(key: Key) -> None:
-    answer = key.post(f"{TICKETS}/{key.ticket()['id']}/replies", {"body": "Hello"})
-    assert answer.json()["data"]["body"] == "Hello"
+    response = key.post(f"{TICKETS}/{key.ticket()['id']}/replies", {"body": "Hello"})
+    assert response.json()["data"]["body"] == "Hello"
 
 
 def test_2_4_customers_have_an_id(key: Key) -> None:

@@ -6,9 +6,9 @@ KEYS = "/api/v1/api-keys"
 
 
 def test_4_1_get_lists_the_keys(key: Key, admin: Person) -> None:
-    answer = admin.get(KEYS)
-    assert answer.status_code == 200
-    assert [one["id"] for one in answer.json()["data"]] == [key.id]
+    response = admin.get(KEYS)
+    assert response.status_code == 200
+    assert [one["id"] for one in response.json()["data"]] == [key.id]
 
 
 def test_4_1_get_shows_no_api_key_and_no_api_secret(key: Key, admin: Person) -> None:
@@ -19,9 +19,9 @@ def test_4_1_get_shows_no_api_key_and_no_api_secret(key: Key, admin: Person) -> 
 
 
 def test_4_1_post_answers_201_with_api_key_and_api_secret(admin: Person) -> None:
-    answer = admin.post(KEYS, {"name": "Shop"})
-    assert answer.status_code == 201
-    assert {"id", "api_key", "api_secret"} <= answer.json()["data"].keys()
+    response = admin.post(KEYS, {"name": "Shop"})
+    assert response.status_code == 201
+    assert {"id", "api_key", "api_secret"} <= response.json()["data"].keys()
 
 
 def test_4_1_post_takes_permissions_rate_limit_and_expires_at(admin: Person) -> None:

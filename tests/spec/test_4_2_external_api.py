@@ -10,9 +10,9 @@ CUSTOMERS = "/api/v1/external/customers"
 
 def test_4_2_get_tickets_answers_a_list_of_tickets(key: Key) -> None:
     ticket = key.ticket()
-    answer = key.get(TICKETS)
-    assert answer.status_code == 200
-    assert answer.json()["data"] == [ticket]
+    response = key.get(TICKETS)
+    assert response.status_code == 200
+    assert response.json()["data"] == [ticket]
 
 
 @pytest.mark.parametrize(
@@ -34,22 +34,22 @@ def test_4_2_get_tickets_takes_a_cursor(key: Key) -> None:
 
 def test_4_2_post_tickets_answers_the_ticket_with_its_id(key: Key) -> None:
     new = {"subject": "S", "description": "D", "customer": {"email": "a@example.test"}}
-    answer = key.post(TICKETS, new)
-    assert answer.is_success
-    assert answer.json()["data"]["id"]
+    response = key.post(TICKETS, new)
+    assert response.is_success
+    assert response.json()["data"]["id"]
 
 
 @pytest.mark.parametrize("missing", ["subject", "description", "customer"])
 def test_4_2_post_tickets_needs_each_required_field(key: Key, missing: str) -> None:
     new = {"subject": "S", "description": "D", "customer": {"email": "a@example.test"}}
     del new[missing]
-    answer = key.post(TICKETS, new)
-    assert [fault["pointer"] for fault in answer.json()["errors"]] == [f"/{missing}"]
+    response = key.post(TICKETS, new)
+    assert [fault["pointer"] for fault in response.json()["errors"]] == [f"/{missing}"]
 
 
 def test_4_2_post_tickets_needs_the_email_of_the_customer(key: Key) -> None:
-    answer = key.post(TICKETS, {"subject": "S", "description": "D", "customer": {"name": "A"}})
-    assert [fault["pointer"] for fault in answer.json()["errors"]] == ["/customer/email"]
+    response = key.post(TICKETS, {"subject": "S", "description": "D", "customer": {"name": "A"}})
+    assert [fault["pointer"] for fault in response.json()["errors"]] == ["/customer/email"]
 
 
 def test_4_2_post_tickets_takes_a_priority_and_a_customer_name(key: Key) -> None:
@@ -59,9 +59,9 @@ def test_4_2_post_tickets_takes_a_priority_and_a_customer_name(key: Key) -> None
 
 def test_4_2_get_ticket_answers_the_ticket(key: Key) -> None:
     ticket = key.ticket()
-    answer = key.get(f"{TICKETS}/{ticket['id']}")
-    assert answer.status_code == 200
-    assert answer.json() == {"data": ticket}
+    response = key.get(f"{TICKETS}/{ticket['id']}")
+    assert response.status_code == 200
+    assert response.json() == {"data": ticket}
 
 
 def test_4_2_patch_ticket_changes_the_given_fields_only(key: Key) -> None:
@@ -91,9 +91,9 @@ def test_4_2_get_replies_takes_per_page_and_cursor(key: Key) -> None:
 
 
 def test_4_2_post_replies_answers_the_reply(key: Key) -> None:
-    answer = key.post(f"{TICKETS}/{key.ticket()['id']}/replies", {"body": "Hello"})
-    assert answer.is_success
-    assert answer.json()["data"]["body"] == "Hello"
+    response = key.post(f"{TICKETS}/{key.ticket()['id']}/replies", {"body": "Hello"})
+    assert response.is_success
+    assert response.json()["data"]["body"] == "Hello"
 
 
 def test_4_2_get_customers_answers_a_list_of_customers(key: Key) -> None:
@@ -113,16 +113,16 @@ def test_4_2_get_customers_takes_per_page_and_cursor(key: Key) -> None:
 
 
 def test_4_2_post_customers_answers_the_customer(key: Key) -> None:
-    answer = key.post(CUSTOMERS, {"email": "ada@example.test", "name": "Ada"})
-    assert answer.is_success
-    assert answer.json()["data"]["email"] == "ada@example.test"
+    response = key.post(CUSTOMERS, {"email": "ada@example.test", "name": "Ada"})
+    assert response.is_success
+    assert response.json()["data"]["email"] == "ada@example.test"
 
 
 def test_4_2_get_customer_answers_the_customer(key: Key) -> None:
     customer = key.customer("ada@example.test")
-    answer = key.get(f"{CUSTOMERS}/{customer['id']}")
-    assert answer.status_code == 200
-    assert answer.json() == {"data": customer}
+    response = key.get(f"{CUSTOMERS}/{customer['id']}")
+    assert response.status_code == 200
+    assert response.json() == {"data": customer}
 
 
 def test_4_2_patch_customer_changes_the_given_fields_only(key: Key) -> None:
@@ -133,6 +133,6 @@ def test_4_2_patch_customer_changes_the_given_fields_only(key: Key) -> None:
 
 
 def test_4_2_an_answer_with_status_204_has_no_body(key: Key, admin: Person) -> None:
-    answer = admin.delete(f"/api/v1/api-keys/{key.id}")
-    assert (answer.status_code, answer.content) == (204, b"")
-    assert "content-length" not in answer.headers
+    response = admin.delete(f"/api/v1/api-keys/{key.id}")
+    assert (response.status_code, response.content) == (204, b"")
+    assert "content-length" not in response.headers

@@ -135,9 +135,9 @@ def test_4_3_4_filters_are_applied_before_pages_are_cut(key: Key) -> None:
 def test_4_3_4_a_cursor_is_refused_with_another_query(key: Key, query: str) -> None:
     key.ticket(), key.ticket()
     cursor = key.get(f"{TICKETS}?per_page=1&status=open").json()["meta"]["next_cursor"]
-    answer = key.get(f"{TICKETS}?per_page=1&{query}&cursor={cursor}")
-    assert answer.status_code == 400
-    assert answer.json()["code"] == "invalid_cursor"
+    response = key.get(f"{TICKETS}?per_page=1&{query}&cursor={cursor}")
+    assert response.status_code == 400
+    assert response.json()["code"] == "invalid_cursor"
 
 
 def test_4_3_5_a_cursor_shows_nothing_of_what_it_holds(key: Key) -> None:

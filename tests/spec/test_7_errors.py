@@ -8,8 +8,8 @@ TICKETS = "/api/v1/external/tickets"
 
 def test_7_a_request_with_a_revoked_key_is_401_unauthorized(key: Key, admin: Person) -> None:
     admin.delete(f"{KEYS}/{key.id}")
-    answer = key.get(TICKETS)
-    assert (answer.status_code, answer.reason_phrase) == (401, "Unauthorized")
+    response = key.get(TICKETS)
+    assert (response.status_code, response.reason_phrase) == (401, "Unauthorized")
 
 
 def test_7_a_request_signed_with_a_rotated_away_secret_is_401(key: Key, admin: Person) -> None:

@@ -23,15 +23,15 @@ LOG_IN = "/api/v1/auth/login"
 SECRET = "the text of an error that nobody outside may read"
 
 
-def _problem(answer: httpx.Response, status: int, code: str) -> dict[str, Any]:
+def _problem(response: httpx.Response, status: int, code: str) -> dict[str, Any]:
     """The document of a refusal, in the shape that every refusal has."""
-    assert (answer.status_code, answer.headers["content-type"]) == (
+    assert (response.status_code, response.headers["content-type"]) == (
         status,
         "application/problem+json",
     )
-    document: dict[str, Any] = answer.json()
+    document: dict[str, Any] = response.json()
     assert document["code"] == code
-    assert document["request_id"] == answer.headers["x-request-id"]
+    assert document["request_id"] == response.headers["x-request-id"]
     assert document.keys() >= {"type", "title", "status", "detail", "instance"}
     return document
 
@@ -70,9 +70,9 @@ def _get(service: Service, target: str, method: str = "GET") -> httpx.Response:
 def test_path_that_is_not_in_the_table_is_not_found(service: Service, target: str) -> None:
     with Wire(service) as wire:
         wire.head("GET", target, [])
-        answer = wire.answer()
-    document = answer.json()
-    assert (answer.status, document["code"], document["instance"]) == (404, "not_found", target)
+        response = wire.answer()
+    document = response.json()
+    assert (response.status, document["code"], document["instance"]) == (404, "not_found", target)
 
 
 def test_encoded_slash_separates_nothing(key: Key) -> None:
@@ -104,30 +104,30 @@ def test_other_methods_of_a_path_are_refused_with_those_that_exist(
     existing = {other.method for other in ROUTES if other.path == route.path}
     allowed = existing | ({"HEAD"} if "GET" in existing else set())
     for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"} - allowed:
-        answer = _get(service, target, method)
-        _problem(answer, 405, "method_not_allowed")
-        assert answer.headers["allow"] == ", ".join(sorted(allowed))
+        response = _get(service, target, method)
+        _problem(response, 405, "method_not_allowed")
+        assert response.headers["allow"] == ", ".join(sorted(allowed))
 
 
 def test_no_origin_is_let_in(service: Service) -> None:
     asking = {"origin": "https://evil.test", "access-control-request-method": "GET"}
-    answer = send(service, "OPTIONS", "/api/v1/time", b"", asking)
-    assert answer.status_code == 405
-    assert not any(name.startswith("access-control") for name in answer.headers)
+    response = send(service, "OPTIONS", "/api/v1/time", b"", asking)
+    assert response.status_code == 405
+    assert not any(name.startswith("access-control") for name in response.headers)
 
 
 def test_head_is_get_without_its_body(service: Service, key: Key) -> None:
-    for answer, same in (
+    for response, same in (
         (_get(service, "/healthz", "HEAD"), _get(service, "/healthz")),
         (key.call("HEAD", TICKETS), key.get(TICKETS)),
     ):
-        assert (answer.status_code, answer.content) == (200, b"")
-        assert answer.headers["content-length"] == str(len(same.content))
+        assert (response.status_code, response.content) == (200, b"")
+        assert response.headers["content-length"] == str(len(same.content))
 
 
 def test_head_of_what_is_not_there_has_no_body(service: Service) -> None:
-    answer = _get(service, "/nowhere", "HEAD")
-    assert (answer.status_code, answer.content) == (404, b"")
+    response = _get(service, "/nowhere", "HEAD")
+    assert (response.status_code, response.content) == (404, b"")
 
 
 @pytest.mark.parametrize(
@@ -148,8 +148,8 @@ def test_unusual_form_of_a_target_is_answered(service: Service, target: str, sta
 @pytest.mark.parametrize("encoding", ["gzip", "br", "deflate", "identity, gzip", "x"])
 def test_encoded_body_is_refused(service: Service, encoding: str) -> None:
     headers = {"content-type": "application/json", "content-encoding": encoding}
-    answer = send(service, "POST", LOG_IN, b"{}", headers)
-    _problem(answer, 415, "unsupported_media_type")
+    response = send(service, "POST", LOG_IN, b"{}", headers)
+    _problem(response, 415, "unsupported_media_type")
 
 
 def test_body_that_says_it_is_not_encoded_is_read(service: Service) -> None:
@@ -161,14 +161,14 @@ def test_body_that_says_it_is_not_encoded_is_read(service: Service) -> None:
     "declared", ["", "text/plain", "application/x-www-form-urlencoded", "application/jsonp"]
 )
 def test_body_of_another_type_is_refused(service: Service, declared: str) -> None:
-    answer = send(service, "POST", LOG_IN, b"{}", {"content-type": declared})
-    _problem(answer, 415, "unsupported_media_type")
+    response = send(service, "POST", LOG_IN, b"{}", {"content-type": declared})
+    _problem(response, 415, "unsupported_media_type")
 
 
 @pytest.mark.parametrize("declared", ["application/json; charset=utf-8", "Application/JSON"])
 def test_parameters_and_case_of_the_type_do_not_matter(service: Service, declared: str) -> None:
-    answer = send(service, "POST", LOG_IN, b"{}", {"content-type": declared})
-    _problem(answer, 422, "validation_failed")
+    response = send(service, "POST", LOG_IN, b"{}", {"content-type": declared})
+    _problem(response, 422, "validation_failed")
 
 
 def test_request_ids_differ_and_are_on_good_answers_too(service: Service) -> None:
@@ -212,10 +212,10 @@ def broken(monkeypatch: pytest.MonkeyPatch, start: Callable[..., Service]) -> Se
 
 
 def test_failure_of_ours_is_a_document_that_tells_nothing(broken: Service) -> None:
-    answer = _get(broken, "/api/v1/broken")
-    document = _problem(answer, 500, "internal_error")
-    assert SECRET not in answer.text
-    assert "Traceback" not in answer.text
+    response = _get(broken, "/api/v1/broken")
+    document = _problem(response, 500, "internal_error")
+    assert SECRET not in response.text
+    assert "Traceback" not in response.text
     assert document["detail"].endswith("Tell us the request_id.")
 
 
@@ -233,10 +233,10 @@ def test_failure_of_ours_is_logged_with_its_request_id(
 
 
 def test_storage_that_is_away_says_when_to_come_back(broken: Service) -> None:
-    answer = _get(broken, "/api/v1/away")
-    _problem(answer, 503, "storage_unavailable")
-    assert answer.headers["retry-after"] == "7"
-    assert SECRET not in answer.text
+    response = _get(broken, "/api/v1/away")
+    _problem(response, 503, "storage_unavailable")
+    assert response.headers["retry-after"] == "7"
+    assert SECRET not in response.text
 
 
 def test_request_counts_in_the_metrics_by_its_row(broken: Service) -> None:

@@ -33,10 +33,10 @@ def test_renaming_the_customer_changes_the_tickets_etag_but_not_its_updated_at(k
     ticket = key.ticket()
     renamed = key.patch(f"{CUSTOMERS}/{ticket['customer']['id']}", {"name": "Maria"})
     assert renamed.headers["etag"] == '"2"'
-    answer = key.get(f"{TICKETS}/{ticket['id']}", if_none_match='"1.1"')
-    assert answer.status_code == 200
-    assert answer.headers["etag"] == '"1.2"'
-    assert answer.json()["data"] == ticket | {"customer": ticket["customer"] | {"name": "Maria"}}
+    response = key.get(f"{TICKETS}/{ticket['id']}", if_none_match='"1.1"')
+    assert response.status_code == 200
+    assert response.headers["etag"] == '"1.2"'
+    assert response.json()["data"] == ticket | {"customer": ticket["customer"] | {"name": "Maria"}}
 
 
 def test_a_reply_changes_the_tickets_etag(key: Key) -> None:
@@ -62,14 +62,14 @@ def test_a_reply_changes_the_tickets_etag(key: Key) -> None:
 def test_if_none_match_with_the_current_tag_is_304_without_a_body(
     key: Key, header: str, status: int
 ) -> None:
-    answer = key.call(
+    response = key.call(
         "GET",
         f"{TICKETS}/{key.ticket()['id']}",
         headers={"if-none-match": header.encode("latin-1")},  # type: ignore[dict-item]
     )
-    assert answer.status_code == status
-    assert answer.headers["etag"] == '"1.1"'
-    assert bool(answer.content) == (status == 200)
+    assert response.status_code == status
+    assert response.headers["etag"] == '"1.1"'
+    assert bool(response.content) == (status == 200)
 
 
 def test_a_customer_answers_if_none_match_too(key: Key) -> None:
@@ -81,11 +81,11 @@ def test_a_customer_answers_if_none_match_too(key: Key) -> None:
 @pytest.mark.parametrize("header", ["1.1", '"1.1', "", '"1.1" "1.2"', '"a"b"', "W/1.1", "*x"])
 def test_what_is_no_entity_tag_is_refused(key: Key, header: str) -> None:
     path = f"{TICKETS}/{key.ticket()['id']}"
-    for answer in (
+    for response in (
         key.get(path, if_none_match=header),
         key.patch(path, {"subject": "other"}, if_match=header),
     ):
-        assert (answer.status_code, answer.json()["code"]) == (400, "invalid_header")
+        assert (response.status_code, response.json()["code"]) == (400, "invalid_header")
 
 
 @pytest.mark.parametrize("header", ['"1.1"', "*", '"7.7", "1.1"'])
@@ -99,10 +99,10 @@ def test_if_match_with_the_current_tag_lets_the_write_happen(key: Key, header: s
 def test_if_match_with_another_tag_is_412_and_changes_nothing(key: Key, header: str) -> None:
     ticket = key.ticket()
     path = f"{TICKETS}/{ticket['id']}"
-    answer = key.patch(path, {"subject": "other"}, if_match=header)
-    assert answer.status_code == 412
-    assert answer.json()["code"] == "version_mismatch"
-    assert answer.json()["current"] == '"1.1"'
+    response = key.patch(path, {"subject": "other"}, if_match=header)
+    assert response.status_code == 412
+    assert response.json()["code"] == "version_mismatch"
+    assert response.json()["current"] == '"1.1"'
     assert key.get(path).json()["data"] == ticket
 
 
@@ -126,11 +126,11 @@ def test_of_writes_that_race_with_one_if_match_one_wins(key: Key, of: str) -> No
         "customer": (f"{CUSTOMERS}/{ticket['customer']['id']}", '"1"', "name"),
     }[of]
     with ThreadPoolExecutor(8) as pool:
-        answers = list(
+        responses = list(
             pool.map(lambda n: key.patch(path, {name: f"writer {n}"}, if_match=tag), range(8))
         )
-    (won,) = [answer for answer in answers if answer.status_code == 200]
-    assert sorted(answer.status_code for answer in answers) == [200] + 7 * [412]
+    (won,) = [response for response in responses if response.status_code == 200]
+    assert sorted(response.status_code for response in responses) == [200] + 7 * [412]
     assert key.get(path).json() == won.json()
 
 

@@ -22,9 +22,9 @@ def cursor_of(key: Key, target: str) -> str:
     return str(meta["next_cursor"])
 
 
-def malformed(answer: httpx.Response) -> bool:
-    problem = answer.json()
-    assert (answer.status_code, problem["code"]) == (400, "invalid_cursor")
+def malformed(response: httpx.Response) -> bool:
+    problem = response.json()
+    assert (response.status_code, problem["code"]) == (400, "invalid_cursor")
     return bool(problem["reason"] == "malformed")
 
 
@@ -90,9 +90,9 @@ def test_a_query_that_means_the_same_takes_the_cursor(key: Key, made_by: str, us
     for _ in range(2):
         key.ticket(tags=["a-b"])
     cursor = cursor_of(key, f"{TICKETS}?{made_by}")
-    answer = key.get(f"{TICKETS}?{used_by}&cursor={cursor}")
-    assert answer.status_code == 200
-    assert len(answer.json()["data"]) == 1
+    response = key.get(f"{TICKETS}?{used_by}&cursor={cursor}")
+    assert response.status_code == 200
+    assert len(response.json()["data"]) == 1
 
 
 SOME_ID = "00000000-0000-7000-8000-000000000000"
@@ -124,17 +124,17 @@ def test_another_query_is_told_which_parameter_changed(
     full: Key, made_by: str, used_by: str, changed: list[str]
 ) -> None:
     cursor = cursor_of(full, f"{TICKETS}?{made_by}")
-    answer = full.get(f"{TICKETS}?{used_by}&cursor={cursor}")
-    assert not malformed(answer)
-    problem = answer.json()
+    response = full.get(f"{TICKETS}?{used_by}&cursor={cursor}")
+    assert not malformed(response)
+    problem = response.json()
     assert (problem["reason"], problem["parameters"]) == ("query_changed", changed)
     assert all(name in problem["detail"] for name in changed)
 
 
 def test_a_customers_query_is_bound_to_its_cursor_too(full: Key) -> None:
     cursor = cursor_of(full, CUSTOMERS)
-    answer = full.get(f"{CUSTOMERS}?sort=asc&cursor={cursor}")
-    assert answer.json()["parameters"] == ["sort"]
+    response = full.get(f"{CUSTOMERS}?sort=asc&cursor={cursor}")
+    assert response.json()["parameters"] == ["sort"]
 
 
 def test_a_cursor_of_another_list_is_malformed(full: Key) -> None:
@@ -158,8 +158,8 @@ def test_a_cursor_of_another_tenant_is_malformed(full: Key, service: Any) -> Non
 
 
 def test_a_cursor_serves_every_key_of_its_tenant(full: Key, tenant: Tenant) -> None:
-    answer = tenant.key().get(f"{TICKETS}?cursor={cursor_of(full, TICKETS)}")
-    assert len(answer.json()["data"]) == 2
+    response = tenant.key().get(f"{TICKETS}?cursor={cursor_of(full, TICKETS)}")
+    assert len(response.json()["data"]) == 2
 
 
 CHANGES: dict[str, Callable[[str], str]] = {
@@ -194,8 +194,8 @@ def test_a_cursor_whose_last_row_is_gone_from_the_list_goes_on_behind_it(full: K
     newest, middle, oldest = full.walk(f"{TICKETS}?status=open")
     cursor = cursor_of(full, f"{TICKETS}?status=open")
     full.patch(f"{TICKETS}/{newest['id']}", {"status": "pending"})
-    answer = full.get(f"{TICKETS}?status=open&cursor={cursor}")
-    assert answer.json()["data"] == [middle, oldest]
+    response = full.get(f"{TICKETS}?status=open&cursor={cursor}")
+    assert response.json()["data"] == [middle, oldest]
 
 
 def test_head_of_a_list_has_the_headers_and_no_body(full: Key) -> None:

@@ -9,10 +9,10 @@ TICKETS = "/api/v1/external/tickets"
 CUSTOMERS = "/api/v1/external/customers"
 
 
-def refused(answer: httpx.Response, code: str, parameter: str) -> str:
+def refused(response: httpx.Response, code: str, parameter: str) -> str:
     """The detail of a 400 about this parameter."""
-    assert answer.status_code == 400, answer.text
-    problem = answer.json()
+    assert response.status_code == 400, response.text
+    problem = response.json()
     assert (problem["code"], problem["parameter"]) == (code, parameter)
     return str(problem["detail"])
 
@@ -122,8 +122,8 @@ def test_a_flag_is_true_or_false(key: Key, value: str) -> None:
     ],
 )
 def test_a_plus_that_arrives_as_a_space_is_explained(key: Key, sent: str) -> None:
-    answer = key.get(f"{TICKETS}?created_after={sent}")
-    assert "%2B" in refused(answer, "invalid_parameter", "created_after")
+    response = key.get(f"{TICKETS}?created_after={sent}")
+    assert "%2B" in refused(response, "invalid_parameter", "created_after")
 
 
 @pytest.mark.parametrize(
@@ -169,8 +169,8 @@ def test_without_per_page_a_page_has_25_items(key: Key) -> None:
 
 @pytest.mark.parametrize("sent", ["tag=%FF", "tag=%C3", "tag=a%00b", "%FF=x"])
 def test_a_query_that_is_not_utf_8_text_is_refused(key: Key, sent: str) -> None:
-    answer = key.get(f"{TICKETS}?{sent}")
-    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_parameter")
+    response = key.get(f"{TICKETS}?{sent}")
+    assert (response.status_code, response.json()["code"]) == (400, "invalid_parameter")
 
 
 def test_values_are_percent_decoded(key: Key) -> None:

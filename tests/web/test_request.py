@@ -51,5 +51,5 @@ def test_address_is_within_a_network_or_not(address: str, *, expected: bool) -> 
 
 def test_forwarded_address_of_a_stranger_is_not_believed(tenant: Tenant) -> None:
     key = tenant.key(allowed_ips=["192.0.2.7/32"])
-    answer = key.get("/api/v1/external/whoami", x_forwarded_for="192.0.2.7")
-    assert answer.json()["code"] == "ip_not_allowed"
+    response = key.get("/api/v1/external/whoami", x_forwarded_for="192.0.2.7")
+    assert response.json()["code"] == "ip_not_allowed"

@@ -19,9 +19,9 @@ def anybody(service: Service) -> Person:
 
 def test_time_is_told_to_everybody_in_both_forms(service: Service, anybody: Person) -> None:
     before_s = service.clock.now_us() // 1_000_000
-    answer = anybody.get("/api/v1/time")
-    told = answer.json()["data"]
-    assert (answer.status_code, told.keys()) == (200, {"unix", "iso"})
+    response = anybody.get("/api/v1/time")
+    told = response.json()["data"]
+    assert (response.status_code, told.keys()) == (200, {"unix", "iso"})
     assert before_s <= told["unix"] <= service.clock.now_us() // 1_000_000
     moment = datetime.strptime(told["iso"], "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
     assert int(moment.timestamp()) == told["unix"]
@@ -66,17 +66,17 @@ def test_service_that_is_ending_is_alive_and_not_ready(own_service: Service) -> 
 
 
 def test_metrics_are_shown_to_the_machine_itself(anybody: Person) -> None:
-    answer = anybody.get("/metrics")
-    assert answer.status_code == 200
-    assert answer.headers["content-type"].startswith("text/plain")
+    response = anybody.get("/metrics")
+    assert response.status_code == 200
+    assert response.headers["content-type"].startswith("text/plain")
 
 
 @pytest.mark.parametrize(
     "header", ["x-forwarded-for", "forwarded", "x-real-ip", "via", "x-forwarded-host"]
 )
 def test_metrics_are_hidden_from_what_was_forwarded(anybody: Person, header: str) -> None:
-    answer = anybody.call("GET", "/metrics", headers={header: "127.0.0.1"})
-    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    response = anybody.call("GET", "/metrics", headers={header: "127.0.0.1"})
+    assert (response.status_code, response.json()["code"]) == (404, "not_found")
 
 
 def test_metrics_behind_a_token_need_it(start: Callable[..., Service]) -> None:

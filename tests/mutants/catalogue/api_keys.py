@@ -53,7 +53,7 @@ MUTANTS: tuple[Mutant, ...] = (
         _GUARD,
         "if abs(skew_s) > max_skew_s:",
         "if abs(skew_s) >= max_skew_s:",
-        (f"{_KEYS}/test_guard_shapes.py::test_the_clocks_may_be_300_s_apart",),
+        (f"{_KEYS}/test_guard_headers.py::test_the_clocks_may_be_300_s_apart",),
     ),
     Mutant(
         "the answer reveals the right signature",
@@ -62,7 +62,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "wrong = refusals.invalid_signature(parts)\n"
         '        wrong.members["expected"] = signing.sign(secret, parts)\n'
         "        raise wrong",
-        (f"{_KEYS}/test_guard_answers.py::test_the_right_signature_is_never_revealed",),
+        (f"{_KEYS}/test_guard_responses.py::test_the_right_signature_is_never_revealed",),
     ),
     Mutant(
         "all of the permissions are needed, not any",

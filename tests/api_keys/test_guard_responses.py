@@ -46,9 +46,9 @@ def expired(tenant: Tenant) -> httpx.Response:
     service = tenant.service
     key = tenant.key(expires_at=clock.iso(service.clock.now_us() + 1_000_000))
     service.clock.advance(1)
-    answer = key.get(TICKETS)
+    response = key.get(TICKETS)
     service.clock.advance(-1)
-    return answer
+    return response
 
 
 def wrong_signature(tenant: Tenant) -> httpx.Response:
@@ -71,18 +71,18 @@ FAILURES: dict[Callable[[Tenant], httpx.Response], str] = {
 def test_every_failure_is_401_with_its_code_and_the_scheme(
     own_service: Service, fail: Callable[[Tenant], httpx.Response]
 ) -> None:
-    answer = fail(own_service.tenant())
-    assert answer.status_code == 401
-    assert answer.headers["www-authenticate"] == "HMAC-SHA256"
-    assert answer.headers["content-type"] == "application/problem+json"
-    assert answer.json()["code"] == FAILURES[fail]
+    response = fail(own_service.tenant())
+    assert response.status_code == 401
+    assert response.headers["www-authenticate"] == "HMAC-SHA256"
+    assert response.headers["content-type"] == "application/problem+json"
+    assert response.json()["code"] == FAILURES[fail]
 
 
 def test_a_wrong_signature_is_answered_with_what_was_received(key: Key) -> None:
     target, body = f"{TICKETS}?ref=a%20b", b'{"subject":"\xc3\x9c"}'
     headers = key.signature_headers("POST", target, body) | {"x-api-signature": WRONG}
-    answer = send(key.service, "POST", target, body, headers)
-    assert answer.json()["received"] == {
+    response = send(key.service, "POST", target, body, headers)
+    assert response.json()["received"] == {
         "method": "POST",
         "request_target": target,
         "timestamp": headers["x-api-timestamp"],
@@ -93,9 +93,9 @@ def test_a_wrong_signature_is_answered_with_what_was_received(key: Key) -> None:
 
 def test_the_right_signature_is_never_revealed(key: Key) -> None:
     right = key.signature_headers("GET", TICKETS)
-    answer = send(key.service, "GET", TICKETS, b"", right | {"x-api-signature": WRONG})
-    assert right["x-api-signature"] not in answer.text + str(answer.headers)
-    assert key.api_secret not in answer.text
+    response = send(key.service, "GET", TICKETS, b"", right | {"x-api-signature": WRONG})
+    assert right["x-api-signature"] not in response.text + str(response.headers)
+    assert key.api_secret not in response.text
 
 
 def test_an_unknown_mistake_has_no_diagnosis(key: Key) -> None:
@@ -105,9 +105,9 @@ def test_an_unknown_mistake_has_no_diagnosis(key: Key) -> None:
 def test_a_mistake_under_another_secret_has_no_diagnosis(key: Key) -> None:
     stranger = Key(key.service, key.id, key.api_key, "0" * 64)
     headers = stranger.signature_headers("get", TICKETS)
-    answer = send(key.service, "GET", TICKETS, b"", headers).json()
-    assert answer["code"] == "invalid_signature"
-    assert "diagnosis" not in answer
+    response = send(key.service, "GET", TICKETS, b"", headers).json()
+    assert response["code"] == "invalid_signature"
+    assert "diagnosis" not in response
 
 
 def test_a_body_over_64_kib_is_not_diagnosed(key: Key) -> None:
@@ -130,8 +130,8 @@ def test_over_300_failures_a_minute_the_answer_is_bare(own_service: Service) -> 
     own_service.clock.stop()
     key = own_service.tenant().key()
     for _ in range(300):
-        answer = key.get(TICKETS, x_api_signature=WRONG)
-    assert "received" in answer.json()
+        response = key.get(TICKETS, x_api_signature=WRONG)
+    assert "received" in response.json()
     bare = key.get(TICKETS, x_api_signature=WRONG)
     assert bare.status_code == 401
     assert {"received", "diagnosis"}.isdisjoint(bare.json())

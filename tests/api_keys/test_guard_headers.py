@@ -23,18 +23,18 @@ def code_with(key: Key, name: str, value: str) -> str:
 def test_a_missing_header_is_named(key: Key, name: str) -> None:
     headers = key.signature_headers("GET", TICKETS)
     del headers[name]
-    answer = send(key.service, "GET", TICKETS, b"", headers)
-    assert answer.json()["code"] == "missing_credentials"
-    assert name in answer.json()["detail"]
+    response = send(key.service, "GET", TICKETS, b"", headers)
+    assert response.json()["code"] == "missing_credentials"
+    assert name in response.json()["detail"]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_header_sent_twice_is_refused(key: Key, name: str) -> None:
     headers = key.signature_headers("GET", TICKETS)
     lines = [*headers.items(), (name, headers[name])]
-    answer = exchange(key.service, "GET", TICKETS, lines)
-    assert answer.status == 401
-    assert answer.json()["code"] == "malformed_credentials"
+    response = exchange(key.service, "GET", TICKETS, lines)
+    assert response.status == 401
+    assert response.json()["code"] == "malformed_credentials"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -86,9 +86,9 @@ def test_the_clocks_may_be_300_s_apart(own_service: Service) -> None:
 
 def test_a_refused_timestamp_is_answered_with_the_time_of_the_server(own_service: Service) -> None:
     own_service.clock.stop()
-    answer = at(own_service.tenant().key(), -1000).json()
-    assert answer["server_time"] == own_service.clock.now_us() // 1_000_000
-    assert answer["max_skew_seconds"] == 300
+    response = at(own_service.tenant().key(), -1000).json()
+    assert response["server_time"] == own_service.clock.now_us() // 1_000_000
+    assert response["max_skew_seconds"] == 300
 
 
 @pytest.mark.parametrize("skew_s", [30, 900])
@@ -107,7 +107,7 @@ def test_a_skew_outside_30_to_900_is_refused_at_the_start(skew_s: str) -> None:
 
 
 def test_the_time_is_told_to_everybody(service: Service) -> None:
-    answer = httpx.get(f"{service.url}/api/v1/time")
-    told = answer.json()["data"]
+    response = httpx.get(f"{service.url}/api/v1/time")
+    told = response.json()["data"]
     assert abs(told["unix"] - service.clock.now_us() // 1_000_000) <= 1
     assert told["iso"].endswith("Z")
