@@ -49,17 +49,20 @@ ACROSS_TENANTS = {
         "fan_out_store.claim_replays(",
         "webhooks/delivery/replays.py",
     ),
-    "webhooks/store/deliveries.py _LOOK": ("delivery_store.look(", "worker/loop.py"),
+    "webhooks/store/deliveries.py _FIND_BACKLOG": (
+        "delivery_store.find_backlog(",
+        "worker/loop.py",
+    ),
     "webhooks/store/deliveries.py _CLAIM_HEALTHY": (
-        "delivery_store.claim(",
+        "delivery_store.lease_endpoints(",
         "webhooks/delivery/deliverer.py",
     ),
     "webhooks/store/deliveries.py _CLAIM_FAILING": (
-        "delivery_store.claim(",
+        "delivery_store.lease_endpoints(",
         "webhooks/delivery/deliverer.py",
     ),
-    "webhooks/store/deliveries.py _END_LEASES": (
-        "delivery_store.end_leases",
+    "webhooks/store/deliveries.py _END_ALL_LEASES": (
+        "delivery_store.end_all_leases",
         "worker/loop.py",
     ),
     "webhooks/store/deliveries.py _DELETED": (

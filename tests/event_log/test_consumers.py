@@ -7,7 +7,7 @@ import pytest
 
 from sealdesk.db.engine import Tx
 from sealdesk.event_log import consumers, events
-from sealdesk.event_log.consumers import LogEvent
+from sealdesk.event_log.consumers import NOTHING, LogEvent, Step
 from sealdesk.search.indexing import INDEXES
 from sealdesk.state import AppState
 from sealdesk.webhooks.delivery.fan_out import FanOut
@@ -54,12 +54,12 @@ class Recorder:
     async def recover(self, tx: Tx) -> None:
         self.recoveries += 1
 
-    def run_step(self) -> int:
+    def run_step(self) -> Step:
         return self._service.write(lambda tx: consumers.run_step(tx, self, 0))
 
     def run(self) -> None:
         """Handle all events that there are."""
-        while self.run_step():
+        while self.run_step().has_more:
             pass
 
     def stored(self) -> list[str]:
@@ -111,7 +111,7 @@ def test_a_step_is_given_a_bounded_number_of_events(
 ) -> None:
     record(tenant, "ticket.created", 10)
     expected = log(service)
-    assert recorder.run_step() == 3
+    assert recorder.run_step() == Step(3, has_more=True)
     assert recorder.given == expected[:3]
 
 
@@ -149,7 +149,7 @@ def test_events_without_a_position_wait(
     with unplaced():
         new = record(tenant, "ticket.created", 2)
         assert service.read(lambda tx: consumers.list_behind(tx, [recorder.name])) == set()
-        assert recorder.run_step() == 0
+        assert recorder.run_step() == NOTHING
     log(service)
     assert service.read(lambda tx: consumers.list_behind(tx, [recorder.name])) == {recorder.name}
     recorder.run()
@@ -171,8 +171,8 @@ def test_several_workers_at_once_handle_each_event_once(
     service: Service, tenant: Tenant, recorder: Recorder
 ) -> None:
     async def steps(state: AppState) -> None:
-        async def step() -> int:
-            return await state.database.write(lambda tx: consumers.run_step(tx, recorder, 0))
+        async def step() -> None:
+            await state.database.write(lambda tx: consumers.run_step(tx, recorder, 0))
 
         for _ in range(12):
             await asyncio.gather(*(step() for _ in range(4)))

@@ -16,7 +16,7 @@ SOON_S, LONG_S = 0.01, 5.0
 
 @pytest.fixture(autouse=True)
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(long_poll, "ASK_EVERY_S", 0.01)
+    monkeypatch.setattr(long_poll, "POLL_EVERY_S", 0.01)
 
 
 class Number:
@@ -145,9 +145,13 @@ def test_the_asking_is_no_part_of_the_request_that_began_it() -> None:
 
 
 def test_places_are_the_holders_own_and_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(long_poll, "PLACES", 1)
+    monkeypatch.setattr(long_poll, "MAX_WAITERS", 1)
     room = LongPoll(never_over)
     for _ in range(2):
-        with room.place("a") as first, room.place("a") as second, room.place("b") as other:
+        with (
+            room.count_waiter("a") as first,
+            room.count_waiter("a") as second,
+            room.count_waiter("b") as other,
+        ):
             assert (first, second, other) == (True, False, True)
-    assert not room._places
+    assert not room._counts

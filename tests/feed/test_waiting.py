@@ -94,7 +94,7 @@ def test_what_the_key_does_not_see_ends_no_waiting(
     for kind in ("ticket.created", "api_key.created", "webhook.test"):
         record(tenant, kind)
     feed.recorded()
-    time.sleep(2 * long_poll.ASK_EVERY_S)
+    time.sleep(2 * long_poll.POLL_EVERY_S)
     assert not some.done() and not one.done()
     for kind in ("customer.created", "reply.created"):
         record(tenant, kind)
@@ -110,7 +110,7 @@ def test_another_tenants_events_end_no_waiting(
     feed.recorded()
     answer = ask(key)
     service.tenant().key().ticket()
-    time.sleep(2 * long_poll.ASK_EVERY_S)
+    time.sleep(2 * long_poll.POLL_EVERY_S)
     assert not answer.done()
     key.customer("c@example.test")
     assert types(answer) == ["customer.created"]
@@ -194,13 +194,13 @@ def test_a_client_that_goes_away_is_served_no_longer(key: Key, feed: Feed) -> No
         wire.head("GET", target, key.signature_headers("GET", target).items())
         wait_until(lambda: waiting(key.service) == before + 1)
     wait_until(lambda: waiting(key.service) == before, SOON_S)
-    assert key.id not in key.service.state.long_poll._places
+    assert key.id not in key.service.state.long_poll._counts
 
 
 def test_of_many_waiting_calls_of_a_key_the_rest_is_answered_at_once(
     tenant: Tenant, key: Key, ask: Ask, feed: Feed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(long_poll, "PLACES", 2)
+    monkeypatch.setattr(long_poll, "MAX_WAITERS", 2)
     feed.recorded()
     others = [ask(key), ask(key)]
     began_at = time.monotonic()

@@ -57,7 +57,7 @@ def fuzzed(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[F
         begin(tmp_path_factory.mktemp("fuzzed"), **LOOPBACK) as service,
         pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setattr(long_poll, "PLACES", 0)  # nobody waits for an event
+        patch.setattr(long_poll, "MAX_WAITERS", 0)  # nobody waits for an event
         tenant = service.tenant()
         yield Fuzzed(service, _document(service), tenant, tenant.key(), tenant.admin())
 

@@ -50,8 +50,8 @@ def test_an_endpoint_that_hangs_has_eight_requests_at_the_most(
 def test_endpoints_that_fail_leave_the_places_of_others_alone(
     service: Service, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sealdesk.webhooks.delivery.deliverer._HEALTHY_AT_ONCE", 1)
-    monkeypatch.setattr("sealdesk.webhooks.delivery.deliverer._FAILING_AT_ONCE", 1)
+    monkeypatch.setattr("sealdesk.webhooks.delivery.deliverer._MAX_HEALTHY", 1)
+    monkeypatch.setattr("sealdesk.webhooks.delivery.deliverer._MAX_FAILING", 1)
     failing, other = service.tenant(), service.tenant()
     receiver.answer = lambda got: Reply(500, after_s=0.5) if got.path == "/fail" else Reply()
     for _ in range(3):

@@ -29,7 +29,7 @@ async def claim(tx: Tx) -> None:
             {"deliveries_due"},
         ),
         (
-            lambda tx: tx.fetch_all(delivery_store._LOOK, {"now": 1}),
+            lambda tx: tx.fetch_all(delivery_store._FIND_BACKLOG, {"now": 1}),
             {"replays_open", "endpoints_due"},
         ),
         (claim, {"endpoints_due"}),

@@ -6,18 +6,18 @@ from email.utils import format_datetime
 import pytest
 
 from sealdesk.webhooks.delivery import schedule
-from sealdesk.webhooks.delivery.schedule import DELAYS_S, DRAWN_BITS, next_due
+from sealdesk.webhooks.delivery.schedule import DELAYS_S, RANDOM_BITS, next_due
 from tests.support.receiver import Receiver
 from tests.support.service import Service, Tenant, wait_until
 from tests.webhooks.factories import made
 
 NOW = 1_700_000_000_000_000
-DRAWN = (0, 1, 2 ** (DRAWN_BITS - 1), 2**DRAWN_BITS - 1)
+DRAWN = (0, 1, 2 ** (RANDOM_BITS - 1), 2**RANDOM_BITS - 1)
 SECOND_US = 1_000_000
 
 
 def delay_s(failures: int, drawn: int = 0, retry_after: str | None = None) -> float:
-    due_at = next_due(failures, NOW, drawn=drawn, retry_after=retry_after)
+    due_at = next_due(failures, NOW, random_bits=drawn, retry_after=retry_after)
     assert due_at is not None
     return (due_at - NOW) / SECOND_US
 
@@ -35,7 +35,7 @@ def test_delays_differ() -> None:
 
 def test_the_tenth_failure_is_the_last() -> None:
     assert len(DELAYS_S) == 9
-    assert next_due(10, NOW, drawn=0) is None
+    assert next_due(10, NOW, random_bits=0) is None
 
 
 @pytest.mark.parametrize(
@@ -57,14 +57,14 @@ def test_what_is_no_wish_is_ignored(wish: str) -> None:
 
 
 def test_only_410_disables_at_once() -> None:
-    found = {status: schedule.disables(status, None, NOW) for status in range(200, 600)}
+    found = {status: schedule.disabled_reason(status, None, NOW) for status in range(200, 600)}
     assert {status for status, why in found.items() if why} == {410}
     assert found[410] == "gone"
 
 
 @pytest.mark.parametrize(("since_s", "why"), [(5 * 86400 - 1, None), (5 * 86400, "failing")])
 def test_five_days_of_failure_disable(since_s: int, why: str | None) -> None:
-    assert schedule.disables(None, NOW - since_s * SECOND_US, NOW) == why
+    assert schedule.disabled_reason(None, NOW - since_s * SECOND_US, NOW) == why
 
 
 class Waiting:

@@ -28,6 +28,16 @@ class LogEvent(NamedTuple):
     object: bytes
 
 
+class Step(NamedTuple):
+    """What a consumer did in one transaction. has_more: there may be more events to handle."""
+
+    event_count: int
+    has_more: bool
+
+
+NOTHING = Step(0, has_more=False)
+
+
 class Consumer(Protocol):
     """What a room does with the events of the log."""
 
@@ -64,23 +74,24 @@ async def hold(tx: Tx, consumer: Consumer) -> bool:
     return await tx.try_lock(f"consumer {consumer.name}")
 
 
-async def run_step(tx: Tx, consumer: Consumer, now_us: int) -> int:
-    """Let a consumer handle its next events, and store its position; how many it was given."""
+async def run_step(tx: Tx, consumer: Consumer, now_us: int) -> Step:
+    """Let a consumer handle its next events, and store its position."""
     if not await hold(tx, consumer):
-        return 0
+        return NOTHING
     stored = await positions.list_positions(tx)
     position, end = stored.get(consumer.name, 0), stored.get(sequencer.NAME, 0)
     if position >= end:
-        return 0
+        return NOTHING
     rows = await tx.fetch_all(_NEXT, {"position": position, "limit": consumer.batch_size})
     events = [LogEvent(*row) for row in rows]
     if not events:
         await consumer.recover(tx)
         await positions.store_position(tx, consumer.name, end)
-        return 0
+        return NOTHING
     if events[-1].log_position - position != len(events):
         await consumer.recover(tx)
-    if handled := await consumer.handle(tx, events, now_us):
+    handled = await consumer.handle(tx, events, now_us)
+    if handled:
         reached = events[handled - 1].log_position
         await positions.store_position(tx, consumer.name, reached)
-    return len(events)
+    return Step(len(events), handled < len(events) or len(events) == consumer.batch_size)

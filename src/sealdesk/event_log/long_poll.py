@@ -1,4 +1,4 @@
-"""Waiting until a number rises: it is asked for once, however many wait for it."""
+"""Long polling: requests wait until a number rises, which one task reads for all of them."""
 
 import asyncio
 from collections import Counter
@@ -10,83 +10,83 @@ import msgspec
 
 from sealdesk.errors import ServiceUnavailable
 
-ASK_EVERY_S = 0.25
-PLACES = 20  # of one holder
+POLL_EVERY_S = 0.25
+MAX_WAITERS = 20  # of one caller
 
-Ask = Callable[[], Awaitable[int]]
+Read = Callable[[], Awaitable[int]]
 
 
 class _Waiter(msgspec.Struct, eq=False):
-    """One who waits until a number is above what they have seen."""
+    """A request that waits until a number is above `seen`."""
 
     seen: int
-    ask: Ask
-    told: asyncio.Future[None]
+    read: Read
+    risen: asyncio.Future[None]
 
 
 class LongPoll:
-    """Whoever waits in this process. One question at a time is under way for all of them.
+    """The waiting requests of this process. One number is read at a time.
 
-    is_over: whether nobody is to wait any longer.
+    is_over: whether requests must stop waiting.
     """
 
     def __init__(self, is_over: Callable[[], bool]) -> None:
         self._is_over = is_over
         self._waiting: dict[str, set[_Waiter]] = {}
-        self._asking: asyncio.Task[None] | None = None
-        self._places: Counter[str] = Counter()
+        self._polling: asyncio.Task[None] | None = None
+        self._counts: Counter[str] = Counter()
 
     @contextmanager
-    def place(self, holder: str) -> Iterator[bool]:
-        """Whether there is still a place for one more of this holder; it is theirs within."""
-        self._places[holder] += 1
+    def count_waiter(self, caller_id: str) -> Iterator[bool]:
+        """Counts a request of a caller while it waits; whether the caller may have one more."""
+        self._counts[caller_id] += 1
         try:
-            yield self._places[holder] <= PLACES
+            yield self._counts[caller_id] <= MAX_WAITERS
         finally:
-            self._places[holder] -= 1
-            if not self._places[holder]:
-                del self._places[holder]
+            self._counts[caller_id] -= 1
+            if not self._counts[caller_id]:
+                del self._counts[caller_id]
 
     async def wait(
-        self, name: str, seen: int, ask: Ask, *, unless: asyncio.Future[None], within_s: float
+        self, name: str, seen: int, read: Read, *, unless: asyncio.Future[None], within_s: float
     ) -> bool:
         """Whether the number of this name rises above `seen` in time, before `unless` is done.
 
-        Also true when nobody is to wait any longer. ask: gives the number, or raises Unavailable.
+        Also true when requests must stop waiting. read: the number, or raises ServiceUnavailable.
         """
-        told = asyncio.get_running_loop().create_future()
-        waiter = _Waiter(seen, ask, told)
+        risen = asyncio.get_running_loop().create_future()
+        waiter = _Waiter(seen, read, risen)
         self._waiting.setdefault(name, set()).add(waiter)
-        self._begin()
+        self._start_polling()
         try:
             first = asyncio.FIRST_COMPLETED
-            await asyncio.wait((told, unless), timeout=within_s, return_when=first)
-            return told.done()
+            await asyncio.wait((risen, unless), timeout=within_s, return_when=first)
+            return risen.done()
         finally:
             self._waiting[name].discard(waiter)
             if not self._waiting[name]:
                 del self._waiting[name]
 
-    def _begin(self) -> None:
-        if self._asking is None or self._asking.done():
-            # In a context of its own: it is no part of the request that happens to begin it.
-            self._asking = asyncio.create_task(self._ask_always(), context=Context())
+    def _start_polling(self) -> None:
+        if self._polling is None or self._polling.done():
+            # In an empty context: it must not inherit the deadline of the request that starts it.
+            self._polling = asyncio.create_task(self._poll(), context=Context())
 
-    async def _ask_always(self) -> None:
+    async def _poll(self) -> None:
         while self._waiting:
-            await asyncio.sleep(ASK_EVERY_S)
+            await asyncio.sleep(POLL_EVERY_S)
             for name in list(self._waiting):
-                await self._ask(name)
-                await asyncio.sleep(0)  # nobody else waits while many are asked for
+                await self._read(name)
+                await asyncio.sleep(0)  # yields to requests between two reads
 
-    async def _ask(self, name: str) -> None:
+    async def _read(self, name: str) -> None:
         waiters = self._waiting.get(name, set())
         number: int | None = None
         if waiters and not self._is_over():
             try:
-                number = await next(iter(waiters)).ask()
+                number = await next(iter(waiters)).read()
             except ServiceUnavailable:
-                return  # who waits finds that out for themselves
+                return  # each waiting request finds that out by its own reads
         for waiter in waiters:
-            if (number is None or waiter.seen < number) and not waiter.told.done():
-                waiter.told.set_result(None)
+            if (number is None or waiter.seen < number) and not waiter.risen.done():
+                waiter.risen.set_result(None)

@@ -9,7 +9,7 @@ from sealdesk.db.deadline import Deadline, deadline
 from sealdesk.event_log import events
 from sealdesk.feed import examples, rules, store
 from sealdesk.feed.errors import CURSOR_EXPIRED
-from sealdesk.feed.store import Found
+from sealdesk.feed.store import FeedPage
 from sealdesk.paging import seal_cursor
 from sealdesk.web import envelope, query
 from sealdesk.web.envelope import FeedMeta
@@ -17,10 +17,10 @@ from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, ListRequest, read_list
 from sealdesk.web.request import Disconnected, Request, Response
 
-_PROVE_EVERY_S = 1.0
-_BEHIND_ALL = 2**63 - 1
+_REAUTHENTICATE_EVERY_S = 1.0
+_AFTER_ALL = 2**63 - 1
 _TYPES = query.any_of("type", rules.TYPES, "Events of one of these types.")
-# Neither is part of what a cursor remembers.
+# A cursor does not remember these two.
 _START = msgspec.structs.replace(
     query.one_of(
         "start",
@@ -60,20 +60,20 @@ async def list_events(request: Request) -> Response:
         rules.check_is_kept(_first(asked), found.pruned_position)
     wait_s = asked.values.get("wait", 0)
     if wait_s and not found.rows:
-        with request.state.long_poll.place(request.caller.actor.id) as has_place:
-            if has_place:
+        with request.state.long_poll.count_waiter(request.caller.actor.id) as may_wait:
+            if may_wait:
                 found = await _wait(request, asked, found, wait_s)
     return _page(request, asked, found)
 
 
 def _first(asked: ListRequest) -> int:
-    """The position behind which to look first."""
+    """The position after which the page begins."""
     if asked.page.after is not None:
         return int(asked.page.after[0])
-    return _BEHIND_ALL if asked.values.get("start") == "latest" else 0
+    return _AFTER_ALL if asked.values.get("start") == "latest" else 0
 
 
-async def _look(request: Request, asked: ListRequest, after: int) -> Found:
+async def _look(request: Request, asked: ListRequest, after: int) -> FeedPage:
     caller = request.caller
     types = rules.seen(asked.values.get("type"), caller.may)
     return await request.read(
@@ -81,11 +81,11 @@ async def _look(request: Request, asked: ListRequest, after: int) -> Found:
     )
 
 
-async def _wait(request: Request, asked: ListRequest, found: Found, wait_s: int) -> Found:
-    """What is found in time. No connection is held, and the key is proven anew once a second."""
+async def _wait(request: Request, asked: ListRequest, found: FeedPage, wait_s: int) -> FeedPage:
+    """Events that arrive in time. Holds no database connection; checks the key once a second."""
     clock, state, tenant_id = asyncio.get_running_loop(), request.state, request.caller.tenant_id
 
-    async def ask() -> int:
+    async def read_last() -> int:
         work = partial(store.last_position, tenant_id=tenant_id)
         return await state.database.read(work, tenant_id)
 
@@ -93,9 +93,9 @@ async def _wait(request: Request, asked: ListRequest, found: Found, wait_s: int)
     gone = asyncio.ensure_future(request.until_gone())
     try:
         while not found.rows and clock.time() < until and not state.lifetime.is_draining:
-            within_s = min(until - clock.time(), _PROVE_EVERY_S)
+            within_s = min(until - clock.time(), _REAUTHENTICATE_EVERY_S)
             is_news = await state.long_poll.wait(
-                tenant_id, found.last_position, ask, unless=gone, within_s=within_s
+                tenant_id, found.last_position, read_last, unless=gone, within_s=within_s
             )
             if gone.done():
                 raise Disconnected
@@ -108,7 +108,7 @@ async def _wait(request: Request, asked: ListRequest, found: Found, wait_s: int)
     return found
 
 
-def _page(request: Request, asked: ListRequest, found: Found) -> Response:
+def _page(request: Request, asked: ListRequest, found: FeedPage) -> Response:
     per_page = asked.page.per_page
     shown, has_more = found.rows[:per_page], len(found.rows) > per_page
     position = shown[-1]["position"] if has_more else found.last_position

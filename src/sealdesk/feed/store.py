@@ -11,11 +11,11 @@ SELECT tenant_id, last_position FROM feed_positions WHERE tenant_id = :tenant_id
 _SHOWN = "f.last_position, f.pruned_position, e.id, e.type, e.object, e.changes, e.created_at"
 
 
-class Found(NamedTuple):
-    """What one look found, all of one moment: a page of events, and where the feed ends.
+class FeedPage(NamedTuple):
+    """A page of events and both ends of the feed, read in one snapshot.
 
-    rows: one more than the page when there are more. last_position: of all events of the tenant.
-    pruned_position: of the last event that was deleted.
+    rows: one more than the page when there are more. last_position: of the newest event.
+    pruned_position: of the newest event that is pruned.
     """
 
     rows: Sequence[Row]
@@ -30,23 +30,23 @@ async def last_position(tx: Tx, tenant_id: str) -> int:
 
 async def list_events(
     tx: Tx, tenant_id: str, types: Sequence[str], after: int, limit: int
-) -> Found:
-    """Events of at least one of these types behind a position, in order, up to `limit`."""
+) -> FeedPage:
+    """Events of these types after a position, in order, up to `limit`."""
     params = {"tenant_id": tenant_id, "after": after, "limit": limit}
     names = [f"type_{place}" for place in range(len(types))]
     params |= dict(zip(names, types, strict=True))
     rows = await tx.fetch_all(_statement(names), params)
     if not rows:
-        return Found([], 0, 0)  # nothing has ever happened to the tenant
+        return FeedPage([], 0, 0)  # the tenant has never had an event
     found = [row for row in rows if row["position"] is not None]
-    return Found(found, rows[0]["last_position"], rows[0]["pruned_position"])
+    return FeedPage(found, rows[0]["last_position"], rows[0]["pruned_position"])
 
 
 def _statement(names: Sequence[str]) -> str:
-    """One statement, so that the events and the two ends of the feed are of one moment.
+    """One statement, so that the events and both ends of the feed are of one snapshot.
 
-    The parts of the index of types are merged; without a LIMIT in each, PostgreSQL reads a common
-    type to its end beside a rare one.
+    One part of the index for each type is read and merged; without a LIMIT in each, PostgreSQL
+    reads a common type to its end beside a rare one.
     """
     parts = " UNION ALL ".join(
         "SELECT position FROM (SELECT position FROM events WHERE tenant_id = :tenant_id"

@@ -12,6 +12,7 @@ from sealdesk.search.store.documents import ObjectKey, SearchIndex
 from sealdesk.search.store.tickets import TICKETS
 
 INDEXES = (TICKETS, CUSTOMERS)
+_BATCH_EVENTS = 200  # most of them change no document of an index
 
 
 class Budget(NamedTuple):
@@ -38,7 +39,7 @@ class Indexer:
 
     def __init__(self, index: SearchIndex, budget: Budget, *, is_postgres: bool) -> None:
         self.name = index.name
-        self.batch_size = budget.documents
+        self.batch_size = _BATCH_EVENTS
         self._index = index
         self._budget = budget
         self._is_postgres = is_postgres

@@ -83,9 +83,10 @@ async def _update_index(index: SearchIndex, budget: Budget, state: AppState) -> 
     is_behind, is_rebuilding = await state.database.read(lambda tx: _look(tx, index))
     now_us, done = state.clock.now_us(), 0
     if is_behind:
-        done += await state.database.write_in_background(
+        step = await state.database.write_in_background(
             lambda tx: consumers.run_step(tx, indexer, now_us)
         )
+        done += step.event_count
     if is_rebuilding:
         done += await state.database.write_in_background(indexer.rebuild)
     return done

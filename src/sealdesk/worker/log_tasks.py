@@ -26,7 +26,7 @@ class _Backlog(NamedTuple):
 class ConsumerTask:
     """Runs one consumer whenever it has events to handle, apart from all others.
 
-    on_progress: called after each step.
+    on_progress: called after each step that handled events.
     """
 
     def __init__(self, consumer: Consumer, on_progress: Callable[[], None]) -> None:
@@ -39,11 +39,14 @@ class ConsumerTask:
             await self.wakeup.wait()
             self.wakeup.clear()
             while await attempt(self._run_step, state, self.consumer.name):
-                self._on_progress()
+                pass
 
     async def _run_step(self, state: AppState) -> int:
         now_us = state.clock.now_us()
-        return await state.database.write(lambda tx: consumers.run_step(tx, self.consumer, now_us))
+        step = await state.database.write(lambda tx: consumers.run_step(tx, self.consumer, now_us))
+        if step.event_count:
+            self._on_progress()
+        return step.has_more
 
 
 async def keep_placing(state: AppState, tasks: list[ConsumerTask]) -> None:
@@ -56,11 +59,12 @@ async def keep_placing(state: AppState, tasks: list[ConsumerTask]) -> None:
         oldest = backlog.oldest_pending_id
         oldest_at = ids.instant_of(oldest) if oldest else now_us
         state.metrics.note_unplaced(max(0, now_us - oldest_at) / 1_000_000)
-        placed = await sequence(state) if oldest else 0
+        joins_commit = oldest and not state.settings.has_worker_process
         for task in tasks:
-            if placed or task.consumer.name in backlog.behind:
+            # On SQLite the consumers' steps run in the group commit that places the events.
+            if joins_commit or task.consumer.name in backlog.behind:
                 task.wakeup.set()
-        return placed
+        return await sequence(state) if oldest else 0
 
     while True:
         if not await attempt(run_step, state, "sequencer"):

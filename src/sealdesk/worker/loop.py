@@ -95,12 +95,12 @@ class _Delivery:
 
     async def _run_step(self, state: AppState) -> int:
         if self._has_old_leases:
-            await state.database.write(delivery_store.end_leases)
+            await state.database.write(delivery_store.end_all_leases)
             self._has_old_leases = False
         now_us = state.clock.now_us()
-        backlog = await state.database.read(lambda tx: delivery_store.look(tx, now_us))
+        backlog = await state.database.read(lambda tx: delivery_store.find_backlog(tx, now_us))
         done = await attempt(continue_replays, state) if backlog.has_replays else 0
-        return done + await self._deliverer.take(backlog)
+        return done + await self._deliverer.lease_endpoints(backlog)
 
 
 async def _keep_pruning(state: AppState) -> None:

@@ -212,15 +212,15 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "retries are spread too far",
         "webhooks/delivery/schedule.py",
-        "_SPREAD_PERCENT = 18",
-        "_SPREAD_PERCENT = 40",
+        "_JITTER_PERCENT = 18",
+        "_JITTER_PERCENT = 40",
         (f"{_SCHEDULE}::test_each_delay_is_near_its_place_in_the_schedule",),
     ),
     Mutant(
         "a receiver may put its retries off for ever",
         "webhooks/delivery/schedule.py",
-        "min(max(wish_us, base_us), 2 * base_us)",
-        "max(wish_us, base_us)",
+        "min(max(requested_us, base_us), 2 * base_us)",
+        "max(requested_us, base_us)",
         (f"{_SCHEDULE}::test_a_wish_is_granted_from_once_to_twice_the_delay",),
     ),
     Mutant(
@@ -250,7 +250,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a success does not end the days of failure",
         "webhooks/delivery/results.py",
-        'status="succeeded", failing_since=None, has_turned=has_turned',
+        'status="succeeded", failing_since=None, has_changed=has_changed',
         'status="succeeded"',
         ("tests/webhooks/test_disabling.py::test_a_success_ends_the_days_of_failure",),
     ),

@@ -1,4 +1,4 @@
-"""What came of attempts, stored together with whatever else came meanwhile."""
+"""Stores the results of delivery attempts in batches."""
 
 import asyncio
 from typing import NamedTuple
@@ -15,77 +15,86 @@ from sealdesk.webhooks import rules
 from sealdesk.webhooks.delivery import schedule
 from sealdesk.webhooks.rules import Attempt, Endpoint
 from sealdesk.webhooks.store import deliveries as delivery_store
-from sealdesk.webhooks.store.deliveries import Due, Outcome
+from sealdesk.webhooks.store.deliveries import DeliveryResult, DueDelivery
 
-_TOGETHER = 100  # some 3 ms of the loop's time on SQLite
-_AGAIN_AFTER_S = 0.5
+_BATCH_RESULTS = 100  # some 3 ms of the loop's time on SQLite
+_RETRY_AFTER_S = 0.5
 
 log = structlog.get_logger("sealdesk.webhooks")
 
 
-class _Waiting(NamedTuple):
-    outcome: Outcome
-    noted: "asyncio.Future[bool]"
+class _Unstored(NamedTuple):
+    result: DeliveryResult
+    is_stored: "asyncio.Future[bool]"
 
 
-class Results:
-    """Stores outcomes in the order in which they come."""
+class ResultWriter:
+    """Stores results in the order in which they are added.
+
+    While a batch is written, the next one gathers.
+    """
 
     def __init__(self, state: AppState) -> None:
         self._state = state
-        self._waiting: list[_Waiting] = []
+        self._unstored: list[_Unstored] = []
         self._writing: asyncio.Task[None] | None = None
 
-    def add(self, outcome: Outcome) -> "asyncio.Future[bool]":
-        """Have it stored; whether it was, in the end."""
+    def add(self, result: DeliveryResult) -> "asyncio.Future[bool]":
+        """Store a result soon; the future says whether it was stored."""
         loop = asyncio.get_running_loop()
-        noted: asyncio.Future[bool] = loop.create_future()
-        self._waiting.append(_Waiting(outcome, noted))
+        is_stored: asyncio.Future[bool] = loop.create_future()
+        self._unstored.append(_Unstored(result, is_stored))
         if self._writing is None:
             self._writing = loop.create_task(self._write_all())
-        return noted
+        return is_stored
 
     async def _write_all(self) -> None:
         try:
-            while self._waiting:
-                batch, self._waiting = self._waiting[:_TOGETHER], self._waiting[_TOGETHER:]
-                is_noted = await self._is_written([waiting.outcome for waiting in batch])
-                for waiting in batch:
-                    waiting.noted.set_result(is_noted)
+            while self._unstored:
+                batch = self._unstored[:_BATCH_RESULTS]
+                self._unstored = self._unstored[_BATCH_RESULTS:]
+                is_stored = await self._write([each.result for each in batch])
+                for each in batch:
+                    each.is_stored.set_result(is_stored)
         finally:
             self._writing = None
 
-    async def _is_written(self, outcomes: list[Outcome]) -> bool:
-        """However long the database is away: what was sent is not to be sent again."""
+    async def _write(self, results: list[DeliveryResult]) -> bool:
+        # Repeated for as long as the database is away: a sent request must not be sent again.
         now_us = self._state.clock.now_us()
         while True:
             try:
-                await self._state.database.write(lambda tx: _note(tx, outcomes, now_us))
+                await self._state.database.write(lambda tx: _store(tx, results, now_us))
                 return True
             except ServiceUnavailable as error:
-                log.warning("results have to wait", cause=repr(error.__cause__))
-                await asyncio.sleep(_AGAIN_AFTER_S)
+                log.warning("results must wait", cause=repr(error.__cause__))
+                await asyncio.sleep(_RETRY_AFTER_S)
             except Exception:
-                log.exception("results could not be stored", count=len(outcomes))
+                log.exception("results could not be stored", count=len(results))
                 return False
 
 
-async def _note(tx: Tx, outcomes: list[Outcome], now_us: int) -> None:
-    for outcome in await delivery_store.note(tx, outcomes):
-        endpoint = await delivery_store.find(tx, outcome.endpoint)
+async def _store(tx: Tx, results: list[DeliveryResult], now_us: int) -> None:
+    for result in await delivery_store.store_results(tx, results):
+        endpoint = await delivery_store.find(tx, result.endpoint)
         if endpoint is not None:
             document = msgspec.json.encode(rules.shown(endpoint, now_us))
-            changes = {"is_active": (True, False), "disabled_reason": (None, outcome.disables)}
+            reason = result.disabled_reason
+            changes = {"is_active": (True, False), "disabled_reason": (None, reason)}
             await events.record(
                 tx, endpoint.tenant_id, "webhook.disabled", document, changes, now_us
             )
 
 
 def delivery_result(
-    endpoint: Endpoint, failing_since: int | None, due: Due, attempt: Attempt, now_us: int
-) -> Outcome:
-    """What an attempt means. failing_since: of the endpoint, before it."""
-    outcome = Outcome(
+    endpoint: Endpoint,
+    failing_since: int | None,
+    due: DueDelivery,
+    attempt: Attempt,
+    now_us: int,
+) -> DeliveryResult:
+    """The result of an attempt. failing_since: of the endpoint, before the attempt."""
+    result = DeliveryResult(
         endpoint=endpoint,
         delivery_id=due.delivery_id,
         attempt=attempt,
@@ -93,29 +102,29 @@ def delivery_result(
         retry_count=due.retry_count + 1,
         due_at=None,
         failing_since=failing_since,
-        has_turned=False,
-        disables=None,
+        has_changed=False,
+        disabled_reason=None,
     )
     if due.event is None:
-        return outcome
+        return result
     if rules.is_success(attempt.status):
-        has_turned = failing_since is not None
-        return outcome._replace(status="succeeded", failing_since=None, has_turned=has_turned)
-    return _failed(outcome, now_us)
+        has_changed = failing_since is not None
+        return result._replace(status="succeeded", failing_since=None, has_changed=has_changed)
+    return _failed(result, now_us)
 
 
-def _failed(outcome: Outcome, now_us: int) -> Outcome:
-    attempt, since = outcome.attempt, outcome.failing_since
+def _failed(result: DeliveryResult, now_us: int) -> DeliveryResult:
+    attempt, since = result.attempt, result.failing_since
     due_at = schedule.next_due(
-        outcome.retry_count,
+        result.retry_count,
         now_us,
-        drawn=ids.random_bits(schedule.DRAWN_BITS),
+        random_bits=ids.random_bits(schedule.RANDOM_BITS),
         retry_after=msgspec.json.decode(attempt.answer_headers or "{}").get("retry-after"),
     )
-    return outcome._replace(
+    return result._replace(
         status="failed" if due_at is None else "pending",
         due_at=due_at,
         failing_since=attempt.sent_at if since is None else since,
-        has_turned=since is None,
-        disables=schedule.disables(attempt.status, since, now_us),
+        has_changed=since is None,
+        disabled_reason=schedule.disabled_reason(attempt.status, since, now_us),
     )

@@ -1,4 +1,4 @@
-"""When a delivery is tried again, and when an endpoint has failed for too long; no IO."""
+"""The retry schedule of deliveries, and when an endpoint is disabled; no IO."""
 
 import email.utils
 from datetime import UTC
@@ -18,33 +18,35 @@ DELAYS_S: tuple[int, ...] = (  # decisions 11
     20 * _HOUR_S,
     24 * _HOUR_S,
 )
-# Decisions 11 allow 20: what is left is for the loop, which comes a moment late.
-_SPREAD_PERCENT = 18
+# Decisions 11 allow 20; the rest is for the worker, which sends up to a tenth of a second late.
+_JITTER_PERCENT = 18
 FAILING_US = 5 * 24 * _HOUR_S * _SECOND_US
-DRAWN_BITS = 16
+RANDOM_BITS = 16
 _GONE = 410
 
 
 def next_due(
-    failures: int, now_us: int, *, drawn: int, retry_after: str | None = None
+    failures: int, now_us: int, *, random_bits: int, retry_after: str | None = None
 ) -> int | None:
-    """When to try again; None when the schedule is at its end.
+    """The time of the next attempt; None at the end of the schedule.
 
-    failures: how often it was tried since it was asked for. drawn: DRAWN_BITS random bits.
-    retry_after: the receiver's wish, as its answer says it.
+    failures: of this schedule so far. random_bits: RANDOM_BITS of them, for the jitter.
+    retry_after: the header of the response.
     """
     if failures > len(DELAYS_S):
         return None
     base_us = DELAYS_S[failures - 1] * _SECOND_US
-    wish_us = None if retry_after is None else _wish_us(retry_after, now_us)
-    if wish_us is not None:
-        return now_us + min(max(wish_us, base_us), 2 * base_us)
-    spread_us = base_us * _SPREAD_PERCENT // 100
-    return now_us + base_us - spread_us + 2 * spread_us * drawn // (1 << DRAWN_BITS)
+    requested_us = None if retry_after is None else _parse_retry_after(retry_after, now_us)
+    if requested_us is not None:
+        return now_us + min(max(requested_us, base_us), 2 * base_us)
+    jitter_us = base_us * _JITTER_PERCENT // 100
+    return now_us + base_us - jitter_us + 2 * jitter_us * random_bits // (1 << RANDOM_BITS)
 
 
-def disables(status: int | None, failing_since: int | None, now_us: int) -> DisabledReason | None:
-    """Why an endpoint gets nothing more after a failure, if that is so.
+def disabled_reason(
+    status: int | None, failing_since: int | None, now_us: int
+) -> DisabledReason | None:
+    """Why a failure disables the endpoint; None when it does not.
 
     failing_since: before this failure.
     """
@@ -55,8 +57,8 @@ def disables(status: int | None, failing_since: int | None, now_us: int) -> Disa
     return None
 
 
-def _wish_us(retry_after: str, now_us: int) -> int | None:
-    """Seconds or an HTTP date (RFC 9110, section 10.2.3), as microseconds from now."""
+def _parse_retry_after(retry_after: str, now_us: int) -> int | None:
+    # Seconds or an HTTP date (RFC 9110, section 10.2.3), as microseconds from now.
     text = retry_after.strip()
     if text.isascii() and text.isdigit():
         return int(text[:9]) * _SECOND_US

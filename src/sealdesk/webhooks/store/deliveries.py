@@ -1,4 +1,4 @@
-"""The SQL of delivering: leases of endpoints, what is due to them, what came of it."""
+"""The SQL of delivering: leases of endpoints, due deliveries, and the results of attempts."""
 
 from collections.abc import Sequence
 from operator import itemgetter
@@ -12,16 +12,16 @@ from sealdesk.webhooks.rules import Attempt, Endpoint
 from sealdesk.webhooks.store.endpoints import COLUMNS, endpoint_of
 from sealdesk.webhooks.types import DeliveryStatus
 
-_FREE = """FROM endpoints
+_UNLEASED = """FROM endpoints
 WHERE due_at <= :now AND (leased_until IS NULL OR leased_until <= :now)
     AND is_active AND deleted_at IS NULL AND failing_since IS"""
-_LOOK = f"""
+_FIND_BACKLOG = f"""
 SELECT EXISTS (SELECT 1 FROM replays WHERE finished_at IS NULL) AS has_replays,
-    EXISTS (SELECT 1 {_FREE} NULL) AS has_healthy,
-    EXISTS (SELECT 1 {_FREE} NOT NULL) AS has_failing
+    EXISTS (SELECT 1 {_UNLEASED} NULL) AS has_healthy,
+    EXISTS (SELECT 1 {_UNLEASED} NOT NULL) AS has_failing
 """
-_CLAIM_HEALTHY = f"SELECT {COLUMNS} {_FREE} NULL ORDER BY due_at, id LIMIT :limit"
-_CLAIM_FAILING = f"SELECT {COLUMNS} {_FREE} NOT NULL ORDER BY due_at, id LIMIT :limit"
+_CLAIM_HEALTHY = f"SELECT {COLUMNS} {_UNLEASED} NULL ORDER BY due_at, id LIMIT :limit"
+_CLAIM_FAILING = f"SELECT {COLUMNS} {_UNLEASED} NOT NULL ORDER BY due_at, id LIMIT :limit"
 _LEASE = "UPDATE endpoints SET leased_until = :until WHERE tenant_id = :tenant_id AND id = :id"
 _RENEW = f"{_LEASE} AND leased_until = :lease"
 _STATE = """
@@ -33,7 +33,7 @@ _RELEASE = """
 UPDATE endpoints SET leased_until = NULL, due_at = :due_at
 WHERE tenant_id = :tenant_id AND id = :id AND leased_until = :lease AND wakes = :wakes
 """
-_END_LEASES = "UPDATE endpoints SET leased_until = NULL WHERE leased_until IS NOT NULL"
+_END_ALL_LEASES = "UPDATE endpoints SET leased_until = NULL WHERE leased_until IS NOT NULL"
 
 _ENDPOINT = f"SELECT {COLUMNS} FROM endpoints WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
 _DUE = """
@@ -47,7 +47,7 @@ LEFT JOIN events e ON e.tenant_id = :tenant_id AND e.id = d.event_id
 ORDER BY d.due_at, d.id
 """
 
-# A delivery that was deleted meanwhile takes no attempt; one that two workers made stays.
+# Nothing is added to a deleted delivery, nor a second attempt with the number of a stored one.
 _ADD_ATTEMPT = """
 INSERT INTO attempts (tenant_id, delivery_id, number, sent_at, duration_ms, url, request_headers,
     status, answer_headers, answer_body, error)
@@ -56,12 +56,12 @@ SELECT tenant_id, id, :number, :sent_at, :duration_ms, :url, :request_headers, :
 FROM deliveries WHERE tenant_id = :tenant_id AND id = :delivery_id
 ON CONFLICT (tenant_id, delivery_id, number) DO NOTHING
 """
-_NOTE = """
+_UPDATE_DELIVERY = """
 UPDATE deliveries SET status = :status, due_at = :due_at, attempt_count = :attempt_count,
     retry_count = :retry_count
 WHERE tenant_id = :tenant_id AND id = :id
 """
-_TURN = """
+_SET_FAILING_SINCE = """
 UPDATE endpoints SET failing_since = :failing_since WHERE tenant_id = :tenant_id AND id = :id
 """
 _DISABLE = """
@@ -101,28 +101,29 @@ class Backlog(NamedTuple):
     has_failing: bool
 
 
-class Place(NamedTuple):
-    """How far an endpoint's due deliveries have been read."""
+class DuePosition(NamedTuple):
+    """A position among the due deliveries of an endpoint."""
 
     due_at: int
     delivery_id: str
 
 
-class Due(NamedTuple):
-    """A delivery whose time has come. event: what `events.payload` takes; None, it is deleted."""
+class DueDelivery(NamedTuple):
+    """A delivery to be sent now. event: what `events.payload` takes; None when it is pruned."""
 
     delivery_id: str
     event_id: str
     attempt_count: int
     retry_count: int
-    place: Place
+    position: DuePosition
     event: Row | None
 
 
-class Outcome(NamedTuple):
-    """What came of an attempt: how its delivery and its endpoint stand after it.
+class DeliveryResult(NamedTuple):
+    """The result of an attempt, with the new state of its delivery and its endpoint.
 
-    has_turned: whether failing_since is another than before. disables: why, if it does.
+    has_changed: whether failing_since has changed. disabled_reason: why the endpoint gets nothing
+    more; None when it does.
     """
 
     endpoint: Endpoint
@@ -132,22 +133,22 @@ class Outcome(NamedTuple):
     retry_count: int
     due_at: int | None
     failing_since: int | None
-    has_turned: bool
-    disables: str | None
+    has_changed: bool
+    disabled_reason: str | None
 
 
-START = Place(-1, "")
+START = DuePosition(-1, "")
 
 
-async def look(tx: Tx, now_us: int) -> Backlog:
-    (row,) = await tx.fetch_all(_LOOK, {"now": now_us})
+async def find_backlog(tx: Tx, now_us: int) -> Backlog:
+    (row,) = await tx.fetch_all(_FIND_BACKLOG, {"now": now_us})
     return Backlog(*map(bool, row))
 
 
-async def claim(
+async def lease_endpoints(
     tx: Tx, now_us: int, until_us: int, *, healthy: int, failing: int
 ) -> list[Endpoint]:
-    """Lease endpoints to which something is due, so many at the most."""
+    """Lease due endpoints, at most so many healthy and so many failing ones."""
     rows: list[Row] = []
     for sql, limit in ((_CLAIM_HEALTHY, healthy), (_CLAIM_FAILING, failing)):
         if limit:
@@ -157,13 +158,13 @@ async def claim(
 
 
 async def renew(tx: Tx, endpoint: Endpoint, lease: int, until_us: int) -> Endpoint | None:
-    """Keep a lease for longer, of the endpoint as it is now; None when another has it."""
+    """Extend a lease; the endpoint as it is now, None when another process has leased it."""
     is_ours = await tx.execute(_RENEW, {**_key(endpoint), "lease": lease, "until": until_us})
     return await find(tx, endpoint) if is_ours else None
 
 
 async def release(tx: Tx, endpoint: Endpoint, lease: int, now_us: int, *, at_once: bool) -> bool:
-    """Let go of an endpoint. False when more is due to it, unless it has to be at once."""
+    """End the lease of an endpoint. at_once: even when deliveries are due; otherwise False then."""
     state = await tx.fetch_one(_STATE, _key(endpoint))
     if state is None or state["leased_until"] != lease:
         return True
@@ -171,25 +172,27 @@ async def release(tx: Tx, endpoint: Endpoint, lease: int, now_us: int, *, at_onc
     if due_at is not None and due_at <= now_us:
         if not at_once:
             return False
-        due_at = now_us  # behind all that have waited for longer
+        due_at = now_us  # behind endpoints that have waited longer
     params = {**_key(endpoint), "lease": lease, "wakes": state["wakes"], "due_at": due_at}
     await tx.execute_one(_RELEASE, params)
     return True
 
 
-async def end_leases(tx: Tx) -> None:
-    """Take back what an ended process held; only where there can be no other."""
-    await tx.execute(_END_LEASES, {})
+async def end_all_leases(tx: Tx) -> None:
+    """End the leases of a process that was killed; only where no other process delivers."""
+    await tx.execute(_END_ALL_LEASES, {})
 
 
 async def find(tx: Tx, endpoint: Endpoint) -> Endpoint | None:
-    """An endpoint as it is now, whether deleted or not."""
+    """An endpoint as it is now, deleted or not."""
     row = await tx.fetch_one(_ENDPOINT, _key(endpoint))
     return None if row is None else endpoint_of(row)
 
 
-async def list_due(tx: Tx, endpoint: Endpoint, after: Place, now_us: int, limit: int) -> list[Due]:
-    """What is due to an endpoint, behind a place, the longest due first."""
+async def list_due(
+    tx: Tx, endpoint: Endpoint, after: DuePosition, now_us: int, limit: int
+) -> list[DueDelivery]:
+    """The due deliveries of an endpoint after a position, the longest due first."""
     params = {
         **_key(endpoint),
         "now": now_us,
@@ -197,22 +200,23 @@ async def list_due(tx: Tx, endpoint: Endpoint, after: Place, now_us: int, limit:
         "after_id": after.delivery_id,
         "limit": limit,
     }
-    return [_due(row) for row in await tx.fetch_all(_DUE, params)]
+    return [_due_delivery(row) for row in await tx.fetch_all(_DUE, params)]
 
 
-async def note(tx: Tx, outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Store what came of attempts; those by which an endpoint is disabled now."""
-    await tx.execute_many(_ADD_ATTEMPT, [_attempt_params(outcome) for outcome in outcomes])
-    await tx.execute_many(_NOTE, [_delivery_params(outcome) for outcome in outcomes])
-    turned = {
-        (outcome.endpoint.tenant_id, outcome.endpoint.id): outcome.failing_since
-        for outcome in outcomes
-        if outcome.has_turned
+async def store_results(tx: Tx, results: Sequence[DeliveryResult]) -> list[DeliveryResult]:
+    """Store the results of attempts; those that have disabled their endpoint."""
+    await tx.execute_many(_ADD_ATTEMPT, [_attempt_params(result) for result in results])
+    await tx.execute_many(_UPDATE_DELIVERY, [_delivery_params(result) for result in results])
+    changed = {
+        (result.endpoint.tenant_id, result.endpoint.id): result.failing_since
+        for result in results
+        if result.has_changed
     }
-    # In the order in which others change several, too, so that nobody waits in a circle.
-    for (tenant_id, endpoint_id), since in sorted(turned.items(), key=itemgetter(0)):
-        await tx.execute(_TURN, {"tenant_id": tenant_id, "id": endpoint_id, "failing_since": since})
-    return [outcome for outcome in outcomes if outcome.disables and await _disable(tx, outcome)]
+    # Sorted, so that two transactions never wait for each other's endpoints in a circle.
+    for (tenant_id, endpoint_id), since in sorted(changed.items(), key=itemgetter(0)):
+        params = {"tenant_id": tenant_id, "id": endpoint_id, "failing_since": since}
+        await tx.execute(_SET_FAILING_SINCE, params)
+    return [each for each in results if each.disabled_reason and await _disable(tx, each)]
 
 
 async def prune(tx: Tx, tenant_id: str, before_us: int, limit: int) -> int:
@@ -223,7 +227,7 @@ async def prune(tx: Tx, tenant_id: str, before_us: int, limit: int) -> int:
 
 
 async def prune_deleted(tx: Tx, before_us: int, limit: int) -> int:
-    """Delete some of what is left of an endpoint that was deleted before an instant; how many."""
+    """Delete some rows of an endpoint that was deleted before an instant; how many."""
     row = await tx.fetch_one(_DELETED, {"before": before_us})
     if row is None:
         return 0
@@ -234,7 +238,7 @@ async def prune_deleted(tx: Tx, before_us: int, limit: int) -> int:
 
 
 async def _prune_deliveries(tx: Tx, sql: str, params: Params) -> int:
-    # Claimed, so that no attempt is added between the two deletions.
+    # Locked, so that no attempt is added between the two deletions.
     rows = await tx.select_for_update(sql, params)
     keys = [{"tenant_id": params["tenant_id"], "id": row["id"]} for row in rows]
     if keys:
@@ -243,34 +247,34 @@ async def _prune_deliveries(tx: Tx, sql: str, params: Params) -> int:
     return len(keys)
 
 
-async def _disable(tx: Tx, outcome: Outcome) -> bool:
-    params = {**_key(outcome.endpoint), "reason": outcome.disables}
+async def _disable(tx: Tx, result: DeliveryResult) -> bool:
+    params = {**_key(result.endpoint), "reason": result.disabled_reason}
     return await tx.execute(_DISABLE, params) == 1
 
 
-def _attempt_params(outcome: Outcome) -> Params:
-    of = {"tenant_id": outcome.endpoint.tenant_id, "delivery_id": outcome.delivery_id}
-    return {**of, **msgspec.structs.asdict(outcome.attempt)}
+def _attempt_params(result: DeliveryResult) -> Params:
+    of = {"tenant_id": result.endpoint.tenant_id, "delivery_id": result.delivery_id}
+    return {**of, **msgspec.structs.asdict(result.attempt)}
 
 
-def _delivery_params(outcome: Outcome) -> Params:
+def _delivery_params(result: DeliveryResult) -> Params:
     return {
-        "tenant_id": outcome.endpoint.tenant_id,
-        "id": outcome.delivery_id,
-        "status": outcome.status,
-        "due_at": outcome.due_at,
-        "attempt_count": outcome.attempt.number,
-        "retry_count": outcome.retry_count,
+        "tenant_id": result.endpoint.tenant_id,
+        "id": result.delivery_id,
+        "status": result.status,
+        "due_at": result.due_at,
+        "attempt_count": result.attempt.number,
+        "retry_count": result.retry_count,
     }
 
 
-def _due(row: Row) -> Due:
-    return Due(
+def _due_delivery(row: Row) -> DueDelivery:
+    return DueDelivery(
         row["delivery_id"],
         row["event_id"],
         row["attempt_count"],
         row["retry_count"],
-        Place(row["due_at"], row["delivery_id"]),
+        DuePosition(row["due_at"], row["delivery_id"]),
         None if row["id"] is None else row,
     )
 
