@@ -1,4 +1,4 @@
-"""`python -m tests.browser`: make the pictures of docs/screenshots anew."""
+"""`python -m tests.browser`: take the screenshots of docs/screenshots."""
 
 import sys
 import tempfile
@@ -40,7 +40,7 @@ def _tell(what: str) -> None:
 
 
 def _fill(service: Service, receiver: Receiver) -> str:
-    """A desk with endpoints of every state; the id of the one that works."""
+    """A tenant with endpoints in every state; the id of the active one."""
     tenant = service.tenant("Acme")
     tenant.user("tenant_admin", _ADA, "Ada Lindqvist")
     admin, key = service.log_in(_ADA), tenant.key()
@@ -62,7 +62,7 @@ def _fill(service: Service, receiver: Receiver) -> str:
 
 
 async def _rename(tx: Tx, endpoint_id: str, url: str) -> None:
-    """Names in place of loopback's addresses."""
+    """Host names instead of loopback addresses."""
     params = {"id": endpoint_id, "url": url}
     await tx.execute("UPDATE endpoints SET url = :url WHERE id = :id", params)
     of_endpoint = "SELECT id FROM deliveries WHERE endpoint_id = :id"

@@ -1,4 +1,4 @@
-"""A site of somebody else, and every shape of a request that its pages may send elsewhere."""
+"""Another site, and every kind of cross-site request that its pages can send."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 _PAGE = b"<!doctype html><title>Win</title><link rel=icon href=data:,><body>"
-# Sends what its page tells it to, as a worker of either kind.
+# Sends the requests of its page from a worker of either kind.
 _WORKER = b"""onmessage = async ({ data: [to, init], ports: [port] }) => {
   await fetch(to, init).catch(() => {});
   port.postMessage("done");
@@ -104,7 +104,7 @@ SEND = """async ([targets, few, fields]) => {
   return counts;
 }"""
 
-# As a person who was led to press a button: the browser goes where the form leads.
+# A form submission by a user: the browser navigates to its target.
 LEAD = """([action, method, enctype, target, referrerPolicy, fields]) => {
   const form = Object.assign(document.createElement("form"), { method, action, enctype, target });
   for (const [name, value] of Object.entries(fields)) {
@@ -118,7 +118,7 @@ LEAD = """([action, method, enctype, target, referrerPolicy, fields]) => {
 
 
 class _Evil(BaseHTTPRequestHandler):
-    """A page of somebody else; what is posted to it, it sends on to where its query says."""
+    """A page of another site; redirects posts to the address in its query."""
 
     def do_GET(self) -> None:
         if self.path == "/worker.js":

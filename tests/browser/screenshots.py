@@ -54,7 +54,7 @@ _PICTURES = (
 
 
 def take(browser: Browser, template: Path, place: Path, told: Callable[[str], None]) -> None:
-    """The pictures of the example desk, each light and dark, and of one that begins."""
+    """Screenshots of the demo tenant and of an empty one, each light and dark."""
     with (
         tempfile.TemporaryDirectory() as directory,
         on_sqlite(template)(Path(directory) / "data") as service,
@@ -73,7 +73,7 @@ def take(browser: Browser, template: Path, place: Path, told: Callable[[str], No
 
 @contextmanager
 def opened(browser: Browser, service: Service, email: str, theme: str) -> Iterator[Window]:
-    """A window in which somebody is logged in, whose clock is that of the service."""
+    """A window with a session, and with the clock of the service."""
     window = Window(browser, service.url, color_scheme=theme)
     window.page.clock.set_fixed_time(datetime.fromtimestamp(service.clock.now_us() / 1e6, UTC))
     window.log_in(email, PASSWORD)
@@ -82,7 +82,7 @@ def opened(browser: Browser, service: Service, email: str, theme: str) -> Iterat
 
 
 def keep(page: Page, place: Path, name: str, size: tuple[int, int]) -> str:
-    """Take what is seen, as WebP, which is half of what PNG takes; what was made, to be told."""
+    """Take a screenshot as WebP, which is half the size of PNG; the name of the file."""
     page.set_viewport_size({"width": size[0], "height": size[1]})
     session = page.context.new_cdp_session(page)
     how = {"format": "webp", "quality": 80}
@@ -92,7 +92,7 @@ def keep(page: Page, place: Path, name: str, size: tuple[int, int]) -> str:
 
 
 def _name_it(page: Page) -> None:
-    """A name in place of loopback's address."""
+    """A host name instead of the loopback address."""
     page.locator("#first-ticket").evaluate(
         "pre => pre.textContent = pre.textContent.replace(location.origin, 'https://desk.acme.test')"
     )
@@ -125,7 +125,7 @@ def _fill(service: Service, browser: Browser) -> dict[str, str]:
 
 
 def _refuse(service: Service, made: NewDemo) -> None:
-    """A request of which the query was not signed."""
+    """A request whose query was not signed."""
     key = Key(service, made.key.id, made.key.api_key, made.key.api_secret)
     key.get("/api/v1/external/whoami")
     signed = key.signature_headers("GET", _TICKETS)
@@ -133,7 +133,7 @@ def _refuse(service: Service, made: NewDemo) -> None:
 
 
 def _administer(service: Service, browser: Browser) -> None:
-    """Somebody is invited, and a key is made and revoked, some minutes apart."""
+    """Invite a user, and create and revoke a key, some minutes apart."""
     admin = service.log_in(ADMIN[1])
     with opened(browser, service, ADMIN[1], "light") as window:
         for name, email in (("Ines Horvat", "ines"), ("Bram Quinn", "bram")):
@@ -157,7 +157,7 @@ async def _rename(tx: Tx, key_id: str) -> None:
 
 
 async def _use(state: AppState, tenant_id: str, key_id: str) -> None:
-    """A day of a program, quiet at night."""
+    """A day of requests by a program, few at night."""
     chance, now_us = Random(7), state.clock.now_us()
     for hours_ago in range(24):
         at_us = now_us - hours_ago * HOUR_US

@@ -1,4 +1,4 @@
-"""A day at the desk without scripts: every kind of page is worked with by plain forms."""
+"""Every kind of page works without scripts, by plain forms."""
 
 from collections.abc import Callable
 
@@ -10,14 +10,14 @@ from tests.support.service import PASSWORD, Tenant
 
 @pytest.fixture
 def window(opened: Callable[..., Window], tenant: Tenant) -> Window:
-    """In which the administrator is logged in."""
+    """A window without scripts in which the administrator is logged in."""
     window = opened(java_script_enabled=False)
     window.enter(tenant.admin_email, PASSWORD)
     return window
 
 
 @pytest.mark.layout
-def test_a_ticket_is_found_answered_and_moved_on(window: Window, tenant: Tenant) -> None:
+def test_a_ticket_is_found_answered_and_resolved(window: Window, tenant: Tenant) -> None:
     page, key = window.page, tenant.key()
     key.ticket(subject="Where is my saucer?")
     key.ticket(subject="Where is my teapot?")
@@ -46,7 +46,7 @@ def test_a_ticket_is_found_answered_and_moved_on(window: Window, tenant: Tenant)
     window.sees_heading("Vera Bakker")
 
 
-def test_a_key_lives_and_ends(window: Window, tenant: Tenant) -> None:
+def test_a_key_is_created_and_revoked(window: Window, tenant: Tenant) -> None:
     page = window.page
     window.context.clear_cookies()
     page.goto("/settings/api-keys/new")
@@ -64,7 +64,7 @@ def test_a_key_lives_and_ends(window: Window, tenant: Tenant) -> None:
     window.sees("Revoked")
 
 
-def test_a_colleague_comes_and_goes(
+def test_a_colleague_is_invited_and_deactivated(
     window: Window, opened: Callable[..., Window], tenant: Tenant
 ) -> None:
     email = f"bo.of.{tenant.id}@example.test"

@@ -1,4 +1,4 @@
-"""Customers in a real browser: found, looked at, mended."""
+"""Customers in a real browser: found, viewed, edited."""
 
 from tests.browser.chromium import Window
 from tests.support.service import Tenant
@@ -6,7 +6,7 @@ from tests.support.service import Tenant
 CUSTOMERS = "/api/v1/external/customers"
 
 
-def test_a_customer_is_found_and_mended(window: Window, tenant: Tenant) -> None:
+def test_a_customer_is_found_and_edited(window: Window, tenant: Tenant) -> None:
     page, key = window.page, tenant.key()
     vera = key.customer("vera@example.test", name="Vera Bakker", company="Bakker & Zonen")
     key.customer("noor@example.test", name="Noor Haddad")
@@ -29,7 +29,7 @@ def test_a_customer_is_found_and_mended(window: Window, tenant: Tenant) -> None:
     window.press("Save")
     window.sees("Another customer has this e-mail address")
     page.get_by_label("E-mail address").fill("vera@bakker.test")
-    # Meanwhile a program of ours writes something else down.
+    # Meanwhile a program changes the same customer.
     at = f"{CUSTOMERS}/{vera['id']}"
     assert key.patch(at, {"company": "Bakker"}).status_code == 200
     window.press("Save")

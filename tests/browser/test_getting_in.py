@@ -1,4 +1,4 @@
-"""Getting in and out, and what keeps one from one's work, in a real browser."""
+"""Logging in and out, errors and outages, in a real browser."""
 
 from collections.abc import Callable
 
@@ -63,7 +63,7 @@ def test_a_new_password_ends_the_log_in_of_another_browser(
     window.sees_heading("Your desk is ready")
 
 
-def test_whoever_guessed_too_often_is_told_how_long_to_wait(
+def test_after_too_many_guesses_the_page_says_how_long_to_wait(
     opened: Callable[..., Window], tenant: Tenant, desk: Service
 ) -> None:
     window, email = opened(), tenant.admin_email
@@ -77,7 +77,7 @@ def test_whoever_guessed_too_often_is_told_how_long_to_wait(
     window.sees("Too many log-ins failed. Try again in")
 
 
-def test_what_is_gone_or_foreign_is_said_kindly(window: Window, desk: Service) -> None:
+def test_a_missing_or_foreign_page_explains_itself(window: Window, desk: Service) -> None:
     foreign = desk.tenant().key().ticket()["id"]
     gone = foreign[:-12] + "0" * 12
     told = []
@@ -89,7 +89,7 @@ def test_what_is_gone_or_foreign_is_said_kindly(window: Window, desk: Service) -
     assert told[0] == told[1]
 
 
-def test_while_the_storage_is_away_pages_wait_and_nothing_typed_is_lost(
+def test_during_a_storage_outage_no_typed_text_is_lost(
     window: Window,
     opened: Callable[..., Window],
     tenant: Tenant,
@@ -117,7 +117,7 @@ def test_while_the_storage_is_away_pages_wait_and_nothing_typed_is_lost(
         each.complaints[:] = [told for told in each.complaints if "status of 503" not in told]
 
 
-def test_the_first_load_is_light_and_stays_here(
+def test_the_first_load_is_small_and_same_origin(
     opened: Callable[..., Window], desk: Service
 ) -> None:
     window = opened()
@@ -135,5 +135,5 @@ def test_a_reset_link_fills_in_its_token(opened: Callable[..., Window]) -> None:
     assert window.page.get_by_label("Reset token").input_value() == "the-token"
     assert window.page.url.endswith("/reset")
     window.page.goto("/reset#a-newer-one")
-    window.page.goto("/reset#content")  # As skipping to it does.
+    window.page.goto("/reset#content")  # As the skip link does.
     assert window.page.get_by_label("Reset token").input_value() == "a-newer-one"

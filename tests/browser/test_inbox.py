@@ -12,12 +12,12 @@ _LOOK_AGAIN = "document.dispatchEvent(new Event('visibilitychange'))"
 
 
 def unfold(window: Window) -> None:
-    """The filters, which a phone folds away."""
+    """Open the filters, which are folded on a phone."""
     if window.is_phone:
         window.touch(window.page.get_by_text("Filter", exact=True))
 
 
-def test_tickets_are_walked_chosen_and_opened_by_keyboard(window: Window, tenant: Tenant) -> None:
+def test_tickets_are_selected_and_opened_by_keyboard(window: Window, tenant: Tenant) -> None:
     page, key = window.page, tenant.key()
     tickets = [key.ticket(subject=f"Order {n}") for n in range(3)]
     page.goto(INBOX)
@@ -46,7 +46,7 @@ def test_tickets_are_walked_chosen_and_opened_by_keyboard(window: Window, tenant
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     page.wait_for_url(f"**{INBOX}/{tickets[2]['id']}")
-    # Styles, script and sign are kept: the page itself was all that was asked for.
+    # Style, script and icon are cached, so only the page itself was requested.
     asked = "performance.getEntriesByType('resource').filter((each) => each.transferSize)"
     assert page.evaluate(f"{asked}.map((each) => each.name)") == []
     page.locator("main").get_by_role("link", name="Tickets").click()
@@ -58,7 +58,7 @@ def test_tickets_are_walked_chosen_and_opened_by_keyboard(window: Window, tenant
     assert page.get_by_label("Your reply").input_value() == "Hello"
 
 
-def test_new_tickets_are_told_without_a_reload(window: Window, tenant: Tenant) -> None:
+def test_new_tickets_are_announced_without_a_reload(window: Window, tenant: Tenant) -> None:
     page, key = window.page, tenant.key()
     page.goto(INBOX)
     page.get_by_text("Waiting for the first ticket.").wait_for()
@@ -73,7 +73,7 @@ def test_new_tickets_are_told_without_a_reload(window: Window, tenant: Tenant) -
     page.get_by_role("link", name="Open 2").wait_for()
     assert page.locator(".fresh").count() == 1
     assert page.get_by_role("link", name="new ticket").count() == 0
-    # While somebody works in the list, nothing moves.
+    # While the list has the focus, it does not change.
     page.keyboard.press("j")
     key.ticket(subject="The third")
     page.evaluate(_LOOK_AGAIN)
@@ -96,7 +96,7 @@ def test_many_tickets_are_changed_at_once(window: Window, tenant: Tenant) -> Non
     window.press("Change selected …")
     window.sees_heading("Change 4 tickets?")
     window.sees("It is closed. Open it first.")
-    # While one reads that, somebody answers one of them.
+    # Meanwhile somebody replies to one of them.
     key.post(f"{TICKETS}/{tickets[3]['id']}/replies", {"body": "And another thing"})
     window.press("Change 4 tickets")
     window.sees_heading("3 tickets were changed")
@@ -157,7 +157,7 @@ def test_older_tickets_are_a_page_away_and_one_comes_back(window: Window, tenant
     window.follow("Older →")
     assert shown.all_inner_texts() == ["Order 1", "Order 0"]
     window.follow("Order 1")
-    # Back to where one was, and from there to the newest.
+    # Back to the page before, and from there to the newest.
     window.go_by(page.locator("main .trail").get_by_role("link", name="Tickets"))
     assert shown.all_inner_texts() == ["Order 1", "Order 0"]
     window.follow("← Newer")

@@ -13,14 +13,14 @@ WHOAMI = "/api/v1/external/whoami"
 TICKETS = "/api/v1/external/tickets"
 
 
-def test_a_new_key_is_copied_and_then_gone(window: Window) -> None:
+def test_a_new_key_is_shown_and_copied_once(window: Window) -> None:
     window.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = window.page
     page.goto(f"{HOME}/new")
     page.get_by_label("Name").fill("Shop")
     page.get_by_label("Allowed addresses").fill("everywhere")
     window.press("Create the key")
-    # What is wrong stands beside its field, and the rest is as it was typed.
+    # The error is beside its field, and the other fields keep their values.
     assert page.get_by_label("Allowed addresses").get_attribute("aria-invalid") == "true"
     assert page.get_by_label("Name").input_value() == "Shop"
     page.get_by_label("Allowed addresses").fill("")
@@ -90,7 +90,7 @@ def test_a_key_is_used_edited_rotated_and_revoked(
 
 
 def _sees_use(window: Window) -> None:
-    """As bars that can be told apart from what is behind them, and as a table."""
+    """As bars with enough contrast, and as a table."""
     bar = window.page.locator(".plot rect.good")
     box = bar.bounding_box()
     assert box is not None and box["height"] > 20 and box["width"] > 2
@@ -110,9 +110,7 @@ def _is_told_of_its_use(window: Window) -> None:
     window.sees("From 127.0.0.1.")
 
 
-def test_a_key_that_a_colleague_changed_meanwhile_is_not_written_over(
-    window: Window, tenant: Tenant
-) -> None:
+def test_a_concurrent_change_of_a_key_is_not_overwritten(window: Window, tenant: Tenant) -> None:
     page, key = window.page, tenant.key(name="Shop")
     page.goto(f"{HOME}/{key.id}/edit")
     page.get_by_label("Name").fill("Shop of Vera")
@@ -125,7 +123,7 @@ def test_a_key_that_a_colleague_changed_meanwhile_is_not_written_over(
     window.sees_heading("Shop of Vera")
 
 
-def test_a_signature_is_debugged_from_a_refusal_and_from_a_paste(
+def test_a_signature_is_debugged_from_a_refusal_and_from_pasted_text(
     window: Window, tenant: Tenant
 ) -> None:
     page, key, target = window.page, tenant.key(name="Shop"), f"{TICKETS}?status=open"
@@ -135,7 +133,7 @@ def test_a_signature_is_debugged_from_a_refusal_and_from_a_paste(
     window.go_by(page.get_by_role("link", name=f"GET {target}"))
     window.sees("The query was not signed.")
     page.get_by_role("row", name="Path and query").get_by_text("differs").wait_for()
-    # One mends it, and looks at what one's program makes of it now.
+    # The signature is corrected and checked again.
     good = key.signature_headers("GET", target)
     page.get_by_label("x-api-timestamp").fill(good["x-api-timestamp"])
     page.get_by_label("x-api-signature").fill(f"sha256={good['x-api-signature']}")

@@ -1,4 +1,4 @@
-"""Pages that are left open until their log-in has ended, in a real browser."""
+"""Pages that stay open until their session has ended, in a real browser."""
 
 from tests.browser.chromium import Window
 from tests.support.pages import INBOX
@@ -8,7 +8,7 @@ _LOOK_AGAIN = "document.dispatchEvent(new Event('visibilitychange'))"
 _ENDED = "Your log-in has expired. Log in again to continue."
 
 
-def test_an_open_page_says_that_its_log_in_has_ended(window: Window, tenant: Tenant) -> None:
+def test_an_open_page_says_that_its_session_has_ended(window: Window, tenant: Tenant) -> None:
     page, ticket = window.page, tenant.key().ticket()
     page.clock.install()
     for path in (f"{INBOX}?status=all", f"{INBOX}/{ticket['id']}"):
@@ -21,7 +21,7 @@ def test_an_open_page_says_that_its_log_in_has_ended(window: Window, tenant: Ten
         assert page.get_by_role("link", name=_ENDED).count() == 0
 
 
-def test_who_logs_in_elsewhere_is_told_news_again(window: Window, tenant: Tenant) -> None:
+def test_an_open_page_announces_news_again_after_a_log_in(window: Window, tenant: Tenant) -> None:
     page, key = window.page, tenant.key()
     key.ticket()
     page.goto(INBOX)

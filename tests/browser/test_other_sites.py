@@ -1,4 +1,4 @@
-"""What pages of other sites send in the name of who is logged in here: nothing of it is done."""
+"""Requests that pages of other sites send with the session of a user change nothing."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,15 +17,15 @@ from tests.support.tenant_rows import TENANT_TABLES
 
 _FEW = ("/log-out", "/account/name", "/tickets/bulk")
 _POSTS = [route.path for route in PAGES if route.method == "POST"]
-# With the token of the forms, as if that had leaked, and all that they might ask for.
+# With a form token, as if it had leaked, and all fields of the forms.
 _FIELDS = {
     "email": "evil@example.test", "name": "evil", "status": "closed", "body": "evil", "url": "",
     "role": "tenant_admin", "language": "de", "subject": "evil", "rate_limit": "1", "new": "evil",
 }  # fmt: skip
-# What the background loop makes of the others, when it comes to it.
+# Tables that the background loop writes by itself.
 _BY_ITSELF = {*tables.REBUILT}
 _FORM = "application/x-www-form-urlencoded"
-# What a person may be led to do, as method, type, window and policy for referrers.
+# Form submissions that a page may cause: method, type, window, referrer policy.
 _LEADING = {
     "a form": ("post", _FORM, "", "unsafe-url"),
     "a form that is sent on": ("post", _FORM, "", "unsafe-url"),
@@ -54,7 +54,7 @@ _AS_IF_OURS = """async (fields) => {
 
 
 def _rows(tenant: Tenant) -> dict[str, list[str]]:
-    """All that is stored of a tenant because somebody sent it."""
+    """The rows of a tenant that exist because of requests."""
     read = tenant.service.rows
     return {
         name: sorted(str(tuple(row)) for row in read(
@@ -65,12 +65,12 @@ def _rows(tenant: Tenant) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize(("host", "other"), _NAMES.values(), ids=_NAMES)
-def test_nothing_that_another_site_sends_is_done(
+def test_requests_of_other_sites_change_nothing(
     opened: Callable[..., Window], tenant: Tenant, receiver: Receiver, host: str, other: str
 ) -> None:
     window, desk = opened(), tenant.service
     places = hostile_desk(tenant, receiver)
-    # Or what waits to be delivered would go on by itself.
+    # Otherwise pending deliveries would change rows.
     webhook = f"/api/v1/webhooks/{places['/settings/webhooks']}"
     assert tenant.admin().patch(webhook, {"is_active": False}).status_code == 200
     here, page = _entered(window, tenant, host), window.page
@@ -90,7 +90,7 @@ def test_nothing_that_another_site_sends_is_done(
         answers = {
             name: _led(window, site, here, name, *how, fields) for name, how in _LEADING.items()
         }
-    window.complaints.clear()  # of what the other site was refused
+    window.complaints.clear()  # errors of the other site's requests
     assert [*counts.values()] == [len(targets)] * 12 + [len(few)] * 11
     assert {each for each in answers.items() if each[1] not in (403, 405, 415)} == set()
     assert all(posted.count(target) >= 8 for target in targets), [*map(posted.count, targets)]
@@ -100,7 +100,7 @@ def test_nothing_that_another_site_sends_is_done(
 
 
 def _entered(window: Window, tenant: Tenant, host: str) -> str:
-    """Where the desk is by a name, logged in there."""
+    """The service under a host name, with a session."""
     window.enter(tenant.admin_email, PASSWORD)
     here = tenant.service.url.replace("127.0.0.1", host)
     (session,) = window.context.cookies()
@@ -111,7 +111,7 @@ def _entered(window: Window, tenant: Tenant, host: str) -> str:
 
 
 def _led(window: Window, site: str, here: str, name: str, *how: Any) -> int:
-    """How the desk answers who is led to log out."""
+    """The response to a log-out that another site caused."""
     page, to = window.page, f"{here}/log-out"
     page.goto(site)
     lead = [f"{site}?{to}" if "sent on" in name else to, *how]
@@ -130,7 +130,7 @@ def _led(window: Window, site: str, here: str, name: str, *how: Any) -> int:
 def test_another_site_cannot_set_a_session_cookie(
     opened: Callable[..., Window], desk: Service, tenant: Tenant
 ) -> None:
-    """Or one would work in a desk of theirs, and take it for one's own."""
+    """Otherwise a user would work in the attacker's tenant without noticing."""
     window, evil = opened(), opened()
     evil.enter(desk.tenant().admin_email, PASSWORD)
     (theirs,) = evil.context.cookies()
@@ -144,10 +144,8 @@ def test_another_site_cannot_set_a_session_cookie(
     assert page.get_by_role("button", name="Log out").count() == 0
 
 
-def test_a_name_that_suddenly_means_the_desk_has_no_session_there(
-    opened: Callable[..., Window], tenant: Tenant
-) -> None:
-    """A page of theirs, of which the name server says by now that it stands where the desk does."""
+def test_a_rebound_name_has_no_session(opened: Callable[..., Window], tenant: Tenant) -> None:
+    """A page of another site whose name now resolves to the service (DNS rebinding)."""
     window, desk = opened(), tenant.service
     window.enter(tenant.admin_email, PASSWORD)
     site, page = desk.url.replace("127.0.0.1", "rebound.localhost"), window.page

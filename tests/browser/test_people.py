@@ -57,7 +57,7 @@ def test_a_german_browser_reads_german_and_can_choose(
     assert page.url.endswith("/settings/audit")
 
 
-def test_a_colleague_is_raised_renamed_and_sent_away(
+def test_a_colleague_is_promoted_renamed_and_deactivated(
     window: Window, opened: Callable[..., Window], tenant: Tenant
 ) -> None:
     page, bo, email = window.page, opened(), f"bo.of.{tenant.id}@example.test"
@@ -73,7 +73,7 @@ def test_a_colleague_is_raised_renamed_and_sent_away(
     window.touch(page.get_by_label("Administrator").first)
     window.press("Change the role")
     page.locator("dl", has_text="Administrator").wait_for()
-    # Which ends what they did as an agent, and they come back with more.
+    # The new role ends the session, and the next one has more permissions.
     bo.page.goto(HOME)
     bo.log_in_again(email, PASSWORD)
     bo.page.get_by_role("link", name="Invite a user").wait_for()
@@ -88,7 +88,7 @@ def test_a_colleague_is_raised_renamed_and_sent_away(
     window.sees("Active")
 
 
-def test_what_was_sent_into_an_ended_log_in_is_sent_after_the_next(
+def test_a_form_sent_after_the_session_ended_is_sent_after_the_next_log_in(
     window: Window, tenant: Tenant
 ) -> None:
     page, email = window.page, f"bo.of.{tenant.id}@example.test"

@@ -1,4 +1,4 @@
-"""The password that an old log-in is asked for, as it stands in a browser."""
+"""Reauthentication in a real browser."""
 
 from collections.abc import Callable
 
@@ -40,7 +40,7 @@ def test_the_password_field_is_in_its_form_and_accessible(
 
 
 def _enter_long_ago(window: Window, desk: Service, tenant: Tenant) -> None:
-    """With a session that is half an hour old; the clock is everybody's."""
+    """With a session that is half an hour old; the clock is shared by all tests."""
 
     async def work(tx: Tx) -> User | None:
         return await store.find_by_email(tx, tenant.admin_email)

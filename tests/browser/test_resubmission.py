@@ -1,4 +1,4 @@
-"""What was typed outlives the log-in that it was typed in, without scripts as well."""
+"""A form that was sent after the session ended is sent after the next log-in."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ def at(tenant: Tenant) -> str:
     return f"/tickets/{tenant.key().ticket()['id']}"
 
 
-def test_an_answer_without_scripts_is_sent_after_the_next_log_in(
+def test_a_reply_without_scripts_is_sent_after_the_next_log_in(
     opened: Callable[..., Window], tenant: Tenant, desk: Service, at: str
 ) -> None:
     window = opened(java_script_enabled=False)
@@ -54,7 +54,7 @@ def test_pages_of_a_resubmission_are_accessible(
     assert found == []
 
 
-def test_shortcuts_are_offered_where_there_may_be_keys(
+def test_shortcuts_are_offered_where_there_may_be_a_keyboard(
     opened: Callable[..., Window], tenant: Tenant, at: str
 ) -> None:
     window = opened()

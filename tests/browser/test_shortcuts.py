@@ -1,4 +1,4 @@
-"""Single keys can be turned off: who speaks to the machine would press them by words."""
+"""Single-key shortcuts can be turned off, because speech input triggers them (WCAG 2.1.4)."""
 
 from playwright.sync_api import Page
 
@@ -7,7 +7,7 @@ from tests.support.pages import INBOX
 from tests.support.service import Tenant
 
 
-def test_single_keys_stay_off_for_who_turns_them_off(window: Window, tenant: Tenant) -> None:
+def test_single_key_shortcuts_stay_off_once_turned_off(window: Window, tenant: Tenant) -> None:
     page, ticket = window.page, tenant.key().ticket(subject="Order")
     page.goto(INBOX)
     page.keyboard.press("?")
@@ -26,6 +26,6 @@ def test_single_keys_stay_off_for_who_turns_them_off(window: Window, tenant: Ten
 
 
 def _focused_by(page: Page, key: str) -> str:
-    """What has the focus once a key was pressed."""
+    """The focused element after a key was pressed."""
     page.keyboard.press(key)
     return str(page.evaluate("document.activeElement.textContent"))

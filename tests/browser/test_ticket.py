@@ -56,7 +56,7 @@ def test_a_ticket_is_answered_by_keyboard_and_the_draft_survives(
     assert _replies(desk, at) == ["We are looking for it now, for real"]
 
 
-def test_a_colleague_sees_that_an_answer_is_begun(
+def test_a_colleague_sees_that_a_reply_is_being_written(
     opened: Callable[..., Window], window: Window, tenant: Tenant, at: str
 ) -> None:
     tenant.user("agent", email := f"eve.of.{tenant.id}@example.test", "Eve")
@@ -72,7 +72,7 @@ def test_a_colleague_sees_that_an_answer_is_begun(
     assert window.page.get_by_text("is replying to").is_visible()
 
 
-def test_a_ticket_is_sorted_and_its_history_says_by_whom(
+def test_a_ticket_is_triaged_and_its_history_names_the_author(
     window: Window, tenant: Tenant, at: str
 ) -> None:
     page, key = window.page, tenant.key(name="Shop")
@@ -101,7 +101,7 @@ def test_a_ticket_is_sorted_and_its_history_says_by_whom(
     assert "Shop (API key)" in changes[2] and "Priority: High → Low" in changes[2]
 
 
-def test_what_others_did_meanwhile_is_shown_and_not_written_over(
+def test_concurrent_changes_are_shown_and_not_overwritten(
     window: Window, tenant: Tenant, at: str
 ) -> None:
     page, key, ticket = window.page, tenant.key(name="Shop"), f"{TICKETS}/{at.rpartition('/')[2]}"

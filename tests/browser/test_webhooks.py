@@ -10,7 +10,7 @@ from tests.support.service import PASSWORD, Service, Tenant
 HOME = "/settings/webhooks"
 
 
-def test_a_secret_is_copied_and_then_gone(window: Window, receiver: Receiver) -> None:
+def test_a_secret_is_shown_and_copied_once(window: Window, receiver: Receiver) -> None:
     window.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = window.page
     page.goto(f"{HOME}/new")
@@ -33,7 +33,7 @@ def test_a_secret_is_copied_and_then_gone(window: Window, receiver: Receiver) ->
     assert page.locator(".list > li").count() == 1
 
 
-def test_a_delivery_is_seen_with_its_answer(
+def test_a_delivery_is_shown_with_its_response(
     window: Window, tenant: Tenant, receiver: Receiver
 ) -> None:
     page, at = window.page, window.add_endpoint(receiver.url)
@@ -67,7 +67,7 @@ def test_a_rotation_is_confirmed(window: Window, receiver: Receiver) -> None:
     window.sees("carries both signatures")
 
 
-def test_a_range_is_typed_in_ones_own_zone(
+def test_a_time_range_uses_the_time_zone_of_the_browser(
     window: Window, tenant: Tenant, receiver: Receiver, desk: Service
 ) -> None:
     page, at = window.page, window.add_endpoint(receiver.url)
@@ -81,7 +81,7 @@ def test_a_range_is_typed_in_ones_own_zone(
     assert row[0] == local
 
 
-def test_everything_is_done_without_scripts(
+def test_webhooks_are_managed_without_scripts(
     opened: Callable[..., Window], tenant: Tenant, receiver: Receiver
 ) -> None:
     window = opened(java_script_enabled=False)

@@ -1,4 +1,4 @@
-"""Which texts run, or leave something behind, where nothing holds them back."""
+"""Which texts execute, or leave an element, on a page without protection."""
 
 import re
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ _AROUND = (
     "<input value='{}'>", "<p title={}>", "<textarea>{}</textarea>", "<title>{}</title>",
     "<dialog open>{}</dialog>", "{}",
 )  # fmt: skip
-# Whoever runs says so to the page, in place of a dialog.
+# A text that executes calls this instead of a dialog.
 _SAY = "window.alert = () => { try { top.isRun = true; } catch { /* Of elsewhere. */ } }"
 _SEEN = f"""async () => {{
   for (let turn = 0; turn < 10 && !window.isRun; turn++) {{
@@ -29,14 +29,14 @@ How = Literal["runs", "is left"]
 
 
 def alive(window: Window, texts: Iterable[str]) -> dict[str, How]:
-    """Those that run by themselves, and those that leave behind what is not ours."""
+    """The texts that execute by themselves, and those that leave foreign elements."""
     page, found, shown = window.page, dict[str, How](), [""]
 
     def answer(route: Route) -> None:
         if route.request.url.endswith("/shown"):
             route.fulfill(body=shown[0], content_type="text/html; charset=utf-8")
         else:
-            route.fulfill(status=204)  # nothing of what texts ask for, and they lead nowhere
+            route.fulfill(status=204)  # the texts load nothing and navigate nowhere
 
     page.add_init_script(_SAY)
     page.route(re.compile(""), answer)
@@ -47,7 +47,7 @@ def alive(window: Window, texts: Iterable[str]) -> dict[str, How]:
         try:
             page.goto("/shown")
             is_run, foreign = page.evaluate(_SEEN)
-        except Error:  # it led the page elsewhere
+        except Error:  # the text navigated away
             return False, 1
         return is_run, foreign
 

@@ -1,4 +1,4 @@
-"""Hostile texts in storage, past all rules, and where some of them are missing."""
+"""Writes hostile texts into storage, past all rules, and finds columns that lack some."""
 
 import json
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from tests.browser.xss_texts import SUM, Texts
 from tests.support.service import Tenant
 from tests.support.tenant_rows import TENANT_TABLES
 
-# What rules refuse, or the service writes itself, stands there all the same, as if a rule failed.
+# Also values that the rules refuse or the service writes itself, as if a rule had failed.
 _FORCED = {
     "tenants": "name = :text",
     "customers": "email = :text || id",
@@ -31,7 +31,7 @@ _OURS = {
     "measure", "password_hash", "permissions", "reference", "replay_protection", "role",
     "sealed_old_secret", "sealed_secret", "signature", "source", "status", "type", "value", "words",
 }  # fmt: skip
-# On no page: answers of the API that are kept, and from where somebody logged in.
+# On no page: stored API responses, and addresses of log-ins.
 _UNSHOWN = {"idempotency", "user_addresses"}
 
 
@@ -76,7 +76,7 @@ def _filled(value: Any, texts: Texts, turns: Iterator[int]) -> Any:
     if inner is not None:
         return json.dumps(_filled(inner, texts, turns), ensure_ascii=False)
     turn = next(turns)
-    # What must be unique is.
+    # Unique columns stay unique.
     return f"{texts.whole(turn)} {turn}"
 
 
@@ -118,7 +118,7 @@ def _is_id(name: str) -> bool:
 
 
 def lacking(tenant: Tenant, texts: Texts) -> list[str]:
-    """Which column has which of the payloads in none of its rows."""
+    """The columns that lack a payload in all rows, with the payload."""
     missing = []
     for column in sorted(columns()):
         table, _, name = column.partition(".")

@@ -1,15 +1,15 @@
-"""The hostile texts of one desk: a few chosen by hand, or any others."""
+"""The hostile texts of one tenant: a selection by default."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-# What a text says that a template engine has worked out: 7919 * 7907.
+# The result of 7919 * 7907, which a text shows if a template engine evaluates it.
 SUM, WORKED_OUT = "7919*7907", "62615533"
 # Short enough for a tag. Ends what it may stand in, runs there, is a template, and turns text.
 BREAKOUT = f"x\"'></title></textarea><svg/onload=alert(1)>{{{{{SUM}}}}}%s\u202e"
 _IMAGE = "<img src=x onerror=alert(1)>"
 _QUOTED = "&lt;img src=1 onerror=alert(1)&gt;"
-# Of a search and of filters, longer ones are refused.
+# Searches and filters refuse longer ones.
 _ASKED = 200
 # What is chosen for every run of the tests, by hand, of each kind some.
 CHOSEN_LIVE = (
@@ -48,7 +48,7 @@ CHOSEN = (*CHOSEN_LIVE, *CHOSEN_INERT)
 
 
 class Texts(NamedTuple):
-    """The payloads of one desk."""
+    """The payloads of one tenant."""
 
     payloads: tuple[str, ...] = CHOSEN
 
@@ -65,7 +65,7 @@ class Texts(NamedTuple):
         return " ".join((*self._from(turn), BREAKOUT))
 
     def parts(self) -> Iterator[str]:
-        """All of them, in texts that are short enough to be asked for."""
+        """All of them, in texts short enough for a search."""
         left = [BREAKOUT, *self.payloads]
         while left:
             text = SUM

@@ -1,4 +1,4 @@
-"""Node, and the npm packages with which those on the other side verify what Sealdesk sends.
+"""Node, and the npm packages with which receivers verify webhooks.
 
 Node and npm come out of a Python wheel, so that every machine runs the same ones. The packages are
 those of package-lock.json, whose hashes npm checks; they land beside the Python packages.

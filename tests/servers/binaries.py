@@ -1,4 +1,4 @@
-"""Where the programs of the servers, and a browser, are on this machine."""
+"""Finds the programs of the servers and the browser on this machine."""
 
 import os
 import re
@@ -10,8 +10,8 @@ from pathlib import Path
 # Places to look in instead of the usual ones, separated as in PATH.
 PATH_ENV = "DESK_TEST_PATH"
 POSTGRES_VERSION = 15  # the oldest that the product supports
-_SBIN = ("/usr/local/sbin", "/usr/sbin", "/sbin")  # not on the PATH of everybody
-# Debian and Ubuntu; Fedora and its kin.
+_SBIN = ("/usr/local/sbin", "/usr/sbin", "/sbin")  # not on every user's PATH
+# Debian and Ubuntu; Fedora and similar.
 _POSTGRES = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin")
 _PROGRAMS = ("initdb", "postgres", "psql", "pg_basebackup")
 _COMMANDS = {
@@ -60,7 +60,7 @@ def find_postgres() -> Path:
 
 
 def missing() -> dict[str, str]:
-    """What of all servers this machine lacks: its name, and the reason."""
+    """The servers that this machine lacks: name and reason."""
     reasons = {}
     for server in SERVERS:
         try:
@@ -81,7 +81,7 @@ def _postgres_places() -> list[Path]:
     places = [Path(place) for place in _places()]
     if PATH_ENV not in os.environ:
         places += [place for pattern in _POSTGRES for place in Path("/").glob(pattern[1:])]
-    # Links stand alone, without the other programs beside them.
+    # Resolved, because a link has no other programs beside it.
     found = {(place / "initdb").resolve().parent for place in places}
     return [place for place in found if all((place / name).exists() for name in _PROGRAMS)]
 

@@ -1,11 +1,11 @@
-"""A pgbouncer of the tests' own, before a PostgreSQL of theirs."""
+"""A pgbouncer for a test, in front of a PostgreSQL."""
 
 from pathlib import Path
 from typing import Literal
 
 from tests.servers.binaries import find
 from tests.servers.postgres import Access, Postgres, Settings
-from tests.servers.process import HOST, Process, accepts, free_port, give_away, room
+from tests.servers.process import HOST, Process, accepts, free_port, give_away, server_owned
 
 # Any role may log in by its own password: the server is asked for what proves it, and the proof
 # serves towards the server as well.
@@ -18,7 +18,7 @@ _SETTINGS: Settings = {
 
 
 class PgBouncer:
-    """A running pgbouncer; access is the way through it, with the methods of the cluster's.
+    """A running pgbouncer; access: its address and passwords, with the methods of the cluster's.
 
     access.sql(command, "pgbouncer") speaks to its console.
     """
@@ -47,7 +47,7 @@ class PgBouncer:
 
         pool_size: connections to the server for each pair of database and role.
         """
-        room(directory)
+        server_owned(directory)
         behind = postgres.access if isinstance(postgres, Postgres) else postgres
         access = behind._replace(port=free_port())
         chosen: Settings = {

@@ -1,4 +1,4 @@
-"""A PostgreSQL cluster of the tests' own: started, killed, promoted, stopped."""
+"""A PostgreSQL cluster for tests: started, killed, promoted, stopped."""
 
 import pwd
 import secrets
@@ -19,7 +19,7 @@ from tests.servers.process import (
     environment,
     free_port,
     give_away,
-    room,
+    server_owned,
     server_user,
 )
 
@@ -31,16 +31,16 @@ _SETTINGS: Settings = {
     "shared_buffers": "64MB",
     "synchronous_commit": True,
     "jit": False,
-    # Statements that stand in the log of a failed test say more than their messages.
+    # Log the failing statements, not only their messages.
     "log_line_prefix": "%m [%p] %u@%d ",
     "log_min_error_statement": "error",
 }
-# Nobody's data: a machine that loses its power loses the run as well.
+# The data need not survive a power failure.
 _CARELESS: Settings = {"fsync": False, "full_page_writes": False, "checkpoint_timeout": "1h"}
 
 
 class Access(NamedTuple):
-    """Where a cluster is, and the way in: what another process needs to use it."""
+    """The address and passwords of a cluster, for this and other processes."""
 
     port: int
     password: str
@@ -82,7 +82,7 @@ class Access(NamedTuple):
 class Postgres:
     """A running cluster, its files in a directory of server_directory(), its log in `log`.
 
-    access: the way in, for this and for other processes; its methods are the cluster's too.
+    access: address and passwords, for this and other processes; its methods are the cluster's too.
     """
 
     def __init__(self, directory: Path, access: Access) -> None:
@@ -111,7 +111,7 @@ class Postgres:
 
         It orders text as people do (ICU), not by bytes, so that reliance on an order shows.
         """
-        room(directory)
+        server_owned(directory)
         password, owner_password = secrets.token_hex(16), secrets.token_hex(16)
         _initdb(directory, password)
         chosen = {**_SETTINGS, **({} if fsync else _CARELESS), **(settings or {})}
@@ -161,7 +161,7 @@ class Postgres:
     def standby(self, directory: Path, *, is_synchronous: bool = True) -> "Postgres":
         """A streaming standby in an empty directory; a synchronous one holds up every commit."""
         name = directory.name
-        room(directory)
+        server_owned(directory)
         _tool(
             "pg_basebackup", "-D", directory / "data", "-R", "-X", "stream", "-c", "fast",
             "-C", "-S", _slot(name), "--no-sync",

@@ -1,4 +1,4 @@
-"""Starting, watching and ending server processes: none outlives the tests that started it."""
+"""Starts and ends server processes; none outlives the tests that started it."""
 
 import atexit
 import os
@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 HOST = "127.0.0.1"
-START_S = 30.0  # a loaded machine; a server that is well takes less than one second
+START_S = 30.0  # for a loaded machine; it usually takes less than one second
 _STOP_S = 20.0
 _POLL_S = 0.01
 _TAIL_LINES = 20
@@ -40,7 +40,7 @@ def free_port() -> int:
     """
     lowest = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     for _ in range(100):
-        # Its own source: tests seed the usual one alike in every process.
+        # SystemRandom, because pytest-randomly seeds `random` alike in every process.
         port = random.SystemRandom().randrange(max(1024, lowest - 16_000), max(2048, lowest))
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -53,7 +53,7 @@ def free_port() -> int:
 
 
 def server_user() -> str | None:
-    """Who servers run as that refuse to run as root; None for the present user."""
+    """The user for servers that refuse to run as root; None for the present user."""
     if os.geteuid() != 0:
         return None
     for name in ("postgres", "nobody"):
@@ -74,10 +74,10 @@ def give_away(path: Path) -> None:
 
 @contextmanager
 def server_directory() -> Iterator[Path]:
-    """An empty directory that servers can use; afterwards it and those who log in it are gone.
+    """An empty directory for servers; on exit it is removed, and servers that log in it are killed.
 
-    Those of pytest will not do: as root, the way to them is closed to the servers' user; and
-    their names are too long for sockets (107 bytes).
+    Not one of pytest's: as root, the servers' user may not enter those, and their names are too
+    long for sockets (107 bytes).
     """
     path = Path(tempfile.mkdtemp(prefix="desk-"))
     _tell(f"directory {path}")
@@ -91,7 +91,7 @@ def server_directory() -> Iterator[Path]:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def room(path: Path) -> Path:
+def server_owned(path: Path) -> Path:
     """Make this directory unless it is there, and let the user that servers run as own it."""
     path.mkdir(mode=0o700, exist_ok=True)
     give_away(path)
@@ -99,7 +99,7 @@ def room(path: Path) -> Path:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """What servers and their tools see: nothing of the caller's settings."""
+    """The environment of servers and their tools, without the caller's settings."""
     return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8", **more}
 
 
@@ -177,7 +177,7 @@ class Process:
     def kill(self) -> None:
         """SIGKILL for it and its children."""
         if self.is_running():
-            # Stopped first, so that it cannot see a child die and start others.
+            # Stopped first, so that it cannot restart children that die.
             self._process.send_signal(signal.SIGSTOP)
             children = _children(self.pid)
             for pid in children:
@@ -207,7 +207,7 @@ def accepts(port: int) -> bool:
 def _tell(line: str) -> None:
     """Tell this process's watchdog, started when first needed."""
     with _telling:
-        # By process: a copy made by fork must not write into its parent's.
+        # By process: a forked child must not write to its parent's watchdog.
         watchdog = _watchdogs.get(os.getpid()) or _start_watchdog()
         assert watchdog.stdin is not None
         watchdog.stdin.write(line + "\n")

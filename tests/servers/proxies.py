@@ -1,4 +1,4 @@
-"""HAProxy and nginx of the tests' own, with the configuration that a test gives them."""
+"""HAProxy and nginx for tests, with the configuration that a test gives."""
 
 import re
 import signal
@@ -6,10 +6,10 @@ import subprocess
 from pathlib import Path
 
 from tests.servers.binaries import find
-from tests.servers.process import HOST, Process, ServerFailed, accepts, environment, room
+from tests.servers.process import HOST, Process, ServerFailed, accepts, environment, server_owned
 
 _BOUND = re.compile(rf"\b(?:bind|listen)\s+(?:{re.escape(HOST)}|\*)?:?(\d+)\b")
-# nginx: what its defaults would look for in places of the system.
+# nginx: paths whose defaults are directories of the system.
 _NGINX = """
 daemon off;
 pid {directory}/pid;
@@ -41,7 +41,7 @@ class Haproxy:
 
         Raises ServerFailed with HAProxy's own words when it cannot read it.
         """
-        file = room(directory) / "haproxy.cfg"
+        file = server_owned(directory) / "haproxy.cfg"
         file.write_text(config)
         program = find("haproxy")
         _check("HAProxy", [program, "-c", "-f", file])
@@ -71,7 +71,7 @@ class Nginx:
         Waits until their listen lines accept. Raises ServerFailed with nginx's own words when it
         cannot read them.
         """
-        file = room(directory) / "nginx.conf"
+        file = server_owned(directory) / "nginx.conf"
         file.write_text(_NGINX.format(directory=directory, sites=sites))
         command: list[str | Path] = [
             find("nginx"),

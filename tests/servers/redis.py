@@ -1,10 +1,10 @@
-"""A Redis (or Valkey) of the tests' own, which keeps nothing."""
+"""A Redis (or Valkey) for tests, without persistence."""
 
 import socket
 from pathlib import Path
 
 from tests.servers.binaries import find
-from tests.servers.process import HOST, Process, free_port, room
+from tests.servers.process import HOST, Process, free_port, server_owned
 
 
 class Redis:
@@ -20,7 +20,7 @@ class Redis:
     @classmethod
     def start(cls, directory: Path, *, port: int | None = None) -> "Redis":
         """Start one in a directory that is empty or not there yet."""
-        room(directory)
+        server_owned(directory)
         server = cls(directory, port or free_port())
         server.start_again()
         return server
@@ -43,7 +43,7 @@ class Redis:
             self._process.stop()
 
     def kill(self) -> None:
-        """SIGKILL: connections break without a word."""
+        """SIGKILL: connections break without notice."""
         if self._process is not None:
             self._process.kill()
 

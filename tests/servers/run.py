@@ -21,7 +21,7 @@ from tests.servers.process import server_directory
 from tests.servers.redis import Redis
 
 DIRECTORY_ENV = "DESK_TEST_SERVERS"
-# What begins the reason of every test that is skipped for want of a server.
+# Begins the reason of every test that is skipped because a server is missing.
 NOT_RUN = "NOT RUN"
 _WAIT_S = 60.0
 
@@ -34,7 +34,7 @@ def servers_of_the_run() -> Iterator[None]:
         return
     with server_directory() as directory:
         ended = threading.Event()
-        # A daemon, or Python would wait for it before anything could tell it to end.
+        # A daemon, because Python would otherwise wait for it at exit.
         thread = threading.Thread(target=_serve, args=(directory, ended), daemon=True)
         thread.start()
         os.environ[DIRECTORY_ENV] = str(directory)
@@ -66,7 +66,7 @@ def run_redis_url() -> str:
 
 
 def not_run(reason: str) -> NoReturn:
-    """Skip the present test for want of something; the end of the run tells, and fails in CI."""
+    """Skip the present test; the end of the run reports it, and fails in CI."""
     pytest.skip(f"{NOT_RUN}: {reason}")
 
 
@@ -79,7 +79,7 @@ def _serve(directory: Path, ended: threading.Event) -> None:
 
 def _postgres(directory: Path, stack: ExitStack) -> dict[str, object]:
     cluster = Postgres.start(directory / "postgres", fsync=False)
-    # What it holds goes away with its directory: no checkpoint is worth a wait.
+    # Its data is deleted anyway, so no checkpoint is needed.
     stack.callback(cluster.stop, "immediate")
     return cluster.access._asdict()
 

@@ -1,4 +1,4 @@
-"""Servers that are missing are told of, and those that were started leave nothing behind."""
+"""Missing servers are reported, and started servers leave nothing behind."""
 
 import os
 import subprocess
@@ -36,7 +36,7 @@ with server_directory() as directory:
 
 
 @pytest.mark.parametrize("ci", ["true", ""])
-def test_what_was_not_run_is_told_and_fails_in_ci(tmp_path: Path, ci: str) -> None:
+def test_tests_that_were_not_run_are_reported_and_fail_in_ci(tmp_path: Path, ci: str) -> None:
     (tmp_path / "test_here.py").write_text(_TESTS)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     env = {name: value for name, value in os.environ.items() if name != DIRECTORY_ENV}

@@ -1,4 +1,4 @@
-"""The servers that other tests stand on are as those expect them."""
+"""The test servers behave as other tests expect."""
 
 import asyncio
 from collections.abc import Iterator

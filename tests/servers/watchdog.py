@@ -1,4 +1,4 @@
-"""Run beside tests: ends their servers and directories once they are gone, however they went.
+"""Runs beside tests: ends their servers and removes their directories, even after SIGKILL.
 
 Lines of its input: "pid NUMBER SIGNAL", "gone NUMBER", "directory PATH". The end of its input is
 the end of the tests.

@@ -1,4 +1,4 @@
-"""Clients that talk to the service over its socket: one signs, one carries a log-in."""
+"""HTTP clients of the service: one signs with an API key, one has the token of a user."""
 
 import json
 from typing import TYPE_CHECKING, Any
@@ -102,7 +102,7 @@ class Key:
 
 
 class Person:
-    """A logged-in user, or with an empty token nobody."""
+    """A logged-in user; with an empty token, an anonymous client."""
 
     def __init__(self, service: "Service", token: str) -> None:
         self.service = service

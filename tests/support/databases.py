@@ -1,4 +1,4 @@
-"""The databases that tests run on: a copy of an empty one each, of both kinds."""
+"""The databases of tests: copies of an empty SQLite or PostgreSQL database."""
 
 import secrets
 from collections.abc import Iterator
@@ -55,7 +55,7 @@ class Template(NamedTuple):
 
 @contextmanager
 def migrated_template() -> Iterator[Template]:
-    """A template of its own, for roles are the whole cluster's."""
+    """A new template with roles of its own, because roles belong to the whole cluster."""
     access = run_postgres()
     name = f"desk_{secrets.token_hex(4)}"
     template = Template(access, name, (f"{name}_runtime", "runtime"), (f"{name}_worker", "worker"))

@@ -1,4 +1,4 @@
-"""A disk that is as slow as a test wants it to be."""
+"""A disk whose commits a test can hold."""
 
 import sqlite3
 import threading
@@ -20,7 +20,7 @@ class Disk:
         self.goes_on.set()
 
     def stand_still(self) -> None:
-        """Hold the commits that come from now on, and count from nought."""
+        """Hold further commits, and count from zero."""
         self.commits = 0
         self.is_asked.clear()
         self.goes_on.clear()
@@ -34,7 +34,7 @@ class Disk:
 
 @contextmanager
 def watched_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
-    """The disk of every database that is opened from now on."""
+    """The disk of every database that is opened later."""
     disk = Disk()
 
     class Connection(sqlite3.Connection):

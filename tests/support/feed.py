@@ -1,4 +1,4 @@
-"""The feed of a tenant, as tests look behind it."""
+"""A tenant's feed as it is stored."""
 
 import time
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ def wait_until_placed(service: Service) -> None:
 
 @contextmanager
 def unplaced() -> Iterator[None]:
-    """Meanwhile no event gets a position."""
+    """No event gets a position inside this context."""
 
     async def nothing(state: AppState) -> int:
         return 0
@@ -54,7 +54,7 @@ def record(tenant: Tenant, kind: str, count: int = 1, at_us: int | None = None) 
 
 
 class Feed:
-    """What a tenant's feed is made of."""
+    """The stored feed of a tenant."""
 
     def __init__(self, tenant: Tenant) -> None:
         self._tenant = tenant

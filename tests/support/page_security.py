@@ -1,4 +1,4 @@
-"""What every page must hold to: its security headers, and forms that only our pages can send."""
+"""Checks that apply to every page: security headers, and forms that only our pages can send."""
 
 from html.parser import HTMLParser
 
@@ -70,7 +70,7 @@ def path_of(route: Route) -> str:
 
 
 def assert_page_is_secure(page: Page, *, may_fetch: bool = False) -> None:
-    """The headers of a page, and that it needs nothing that they forbid."""
+    """Check the headers of a page, and that it uses nothing that they forbid."""
     headers = page.answer.headers
     policy = dict(
         part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";")

@@ -1,4 +1,4 @@
-"""A person at a browser without scripts: follows links, fills forms, keeps cookies."""
+"""A browser without scripts: follows links, fills forms, stores cookies."""
 
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from tests.support.service import Service, Tenant
 
 PASSWORD = "correct horse battery staple"
-# Where the inbox is, the first page after a log-in.
+# The path of the inbox, the first page after a log-in.
 INBOX = "/tickets"
 FORM = "application/x-www-form-urlencoded"
 
 
 class Form(NamedTuple):
-    """A form of a page: where it leads, and the fields that it is sent with as it stands."""
+    """A form of a page: its method, its action, and its present fields."""
 
     method: str
     action: str
@@ -30,7 +30,7 @@ class Form(NamedTuple):
 
 
 class Page(HTMLParser):
-    """What a page holds, as a browser takes it in."""
+    """The contents of a page."""
 
     def __init__(self, answer: httpx.Response) -> None:
         super().__init__()
@@ -47,11 +47,11 @@ class Page(HTMLParser):
 
     @property
     def text(self) -> str:
-        """The words that are shown, with single spaces."""
+        """The visible text, with single spaces."""
         return " ".join(" ".join(self._words).split())
 
     def form(self, action: str) -> Form:
-        """The form that leads there."""
+        """The form with this action."""
         (found,) = [form for form in self.forms if form.action == action]
         return found
 
@@ -94,7 +94,7 @@ class Page(HTMLParser):
 
 
 class Visitor:
-    """A browser: one service, its cookies, and where it stands."""
+    """A browser: one service, its cookies, and its present address."""
 
     def __init__(self, service: "Service") -> None:
         self.service = service
@@ -106,16 +106,16 @@ class Visitor:
         return self._go("GET", path, b"", _named(headers))
 
     def submit(self, form: Form, /, **fields: str | list[str]) -> Page:
-        """Send a form as it stands but for these fields."""
+        """Send a form with these fields changed."""
         return self.post(form.action, _filled(form, fields))
 
     def post(self, path: str, fields: list[tuple[str, str]], **headers: str) -> Page:
-        """Send fields as a form of ours would, where nothing else is said."""
+        """Send fields as one of our forms does, unless headers say otherwise."""
         sent = {"content-type": FORM, "sec-fetch-site": "same-origin", **_named(headers)}
         return self._go("POST", path, urlencode(fields).encode(), sent)
 
     def once(self, method: str, path: str, body: bytes = b"", **headers: str) -> httpx.Response:
-        """One request, wherever it leads."""
+        """One request, without following redirects."""
         own = self.service.url
         sent: Headers = {"accept": "text/html", "referer": f"{own}{self.at}", **_named(headers)}
         if self.cookies:

@@ -1,4 +1,4 @@
-"""A receiver of webhooks: a real HTTP server on loopback, which remembers and answers as told."""
+"""A receiver of webhooks: an HTTP server on loopback that records requests."""
 
 import contextlib
 import socket
@@ -20,7 +20,7 @@ _HELD_S = 30.0  # longer than any service waits for an answer
 
 
 class Got(NamedTuple):
-    """A request that came in. headers: names in lower case. at_s: of the monotonic clock."""
+    """A received request. headers: names in lower case. at_s: of the monotonic clock."""
 
     method: str
     path: str
@@ -34,7 +34,7 @@ class Got(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What to answer, and how long after."""
+    """A response, and its delay."""
 
     status: int = 200
     body: bytes = b""
@@ -69,12 +69,12 @@ class Receiver:
         headers: Mapping[str, str] | None = None,
         after_s: float = 0.0,
     ) -> None:
-        """Answer everything like this from now on."""
+        """Respond to all further requests like this."""
         reply = Reply(status, body, headers or {}, after_s)
         self.answer = lambda _: reply
 
     def holds(self, count: int) -> threading.Event:
-        """Answer the next requests, so many, once the event is set, and further ones at once."""
+        """Respond to the next `count` requests once the event is set, and to later ones at once."""
         goes_on, held = threading.Event(), iter(range(count))
 
         def answer(_: Got) -> Reply:
@@ -94,7 +94,7 @@ class Receiver:
         self._thread.start()
 
     def stop(self) -> None:
-        """Refuse connections from now on, and break those that there are."""
+        """Refuse new connections and break the open ones."""
         self._server.shutdown()
         self._server.server_close()
         self._server.end_connections()
@@ -130,7 +130,7 @@ class _Server(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Whoever breaks off a connection is no news."""
+        """Broken connections are expected."""
 
     def end_connections(self) -> None:
         for connection in list(self._connections):
@@ -163,4 +163,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(reply.body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: tests look at `got`."""
+        """Log nothing."""

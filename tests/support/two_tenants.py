@@ -1,4 +1,4 @@
-"""Two tenants of one service: ours, of which every text is marked, and a stranger's."""
+"""Two tenants of one service: ours, in which every text is marked, and a foreign one."""
 
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from tests.support.client import Key, Person
 from tests.support.feed import wait_until_placed
 from tests.support.service import Service, Tenant
 
-# Stands in every text of our tenant, so that an answer that shows any of them gives itself away.
+# Part of every text of our tenant, so that a leak is recognised in any response.
 CANARY = "canary-7f3a9c"
 _CONTENTS = (
     "SELECT * FROM tickets WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
@@ -48,13 +48,13 @@ class Ours(NamedTuple):
     replay_id: str
 
     def contents(self) -> list[tuple[object, ...]]:
-        """All that strangers must not change."""
+        """The rows that other tenants must not change."""
         service = self.tenant.service
         return [tuple(row) for sql in _CONTENTS for row in service.rows(sql, tenant=self.tenant.id)]
 
 
 def marked_tenant(service: Service) -> Ours:
-    """A tenant whose every text holds the canary."""
+    """A tenant whose every text contains the canary."""
     tenant = service.tenant(f"{CANARY} Ltd")
     email, name = f"{CANARY}@example.test", f"{CANARY} agent"
     agent_id = tenant.user("agent", email, name)

@@ -13,7 +13,7 @@ Line = tuple[str, str]
 
 
 class WireAnswer(NamedTuple):
-    """An answer as it came: header names in lower case, of repeated ones the last."""
+    """A raw response. headers: names in lower case; of repeated headers the last."""
 
     status: int
     headers: dict[str, str]

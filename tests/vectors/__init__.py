@@ -1,4 +1,4 @@
-"""Known requests and their signatures: 13 that are right, 15 with the mistake each makes."""
+"""Known requests and their signatures: 13 valid ones, 15 with a named mistake."""
 
 import json
 from pathlib import Path
@@ -41,7 +41,7 @@ def _vector(case: dict[str, str]) -> Vector:
 
 VALID = [_vector(case) for case in _FILE["valid"]]
 WRONG = [_vector(case) for case in _FILE["invalid"]]
-# These two are told by the shape of a header alone, before any signature is computed.
+# These two are found by the format of a header, before any signature is computed.
 BY_SHAPE = {
     "timestamp_milliseconds": "timestamp_not_seconds",
     "uppercase_hex": "malformed_credentials",

@@ -196,7 +196,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "web/pages/forms.py",
         '_SAME_SITE = (b"same-origin", b"none")',
         '_SAME_SITE = (b"same-origin", b"same-site", b"cross-site", b"none")',
-        ("tests/browser/test_other_sites.py::test_nothing_that_another_site_sends_is_done",),
+        ("tests/browser/test_other_sites.py::test_requests_of_other_sites_change_nothing",),
     ),
     Mutant(
         "a page in a browser: of two sessions the last one counts",
@@ -251,14 +251,14 @@ MUTANTS: tuple[Mutant, ...] = (
         "web/static/desk.js",
         'if (response.type !== "opaqueredirect") ended',
         "if (response.type) ended",
-        ("tests/browser/test_left_open.py::test_an_open_page_says_that_its_log_in_has_ended",),
+        ("tests/browser/test_left_open.py::test_an_open_page_says_that_its_session_has_ended",),
     ),
     Mutant(
         "single keys cannot be turned off",
         "web/static/desk.js",
         " || event.altKey || areShortcutsOff()",
         " || event.altKey",
-        ("tests/browser/test_shortcuts.py::test_single_keys_stay_off_for_who_turns_them_off",),
+        ("tests/browser/test_shortcuts.py::test_single_key_shortcuts_stay_off_once_turned_off",),
     ),
     Mutant(
         "a ticket's box is too small for a thumb",
