@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
-import structlog
 
 from sealdesk.api_keys import store as api_keys
 from sealdesk.caller import SYSTEM
@@ -16,6 +15,7 @@ from sealdesk.webhooks.examples import CREATED_WEBHOOK
 from sealdesk.webhooks.rules import Endpoint
 from tests.support.client import Key, Person, send
 from tests.support.databases import Begin
+from tests.support.logs import captured_logs
 from tests.support.receiver import LOOPBACK
 from tests.support.service import PASSWORD as FIRST_PASSWORD
 from tests.support.service import Service, random_key
@@ -45,7 +45,7 @@ def aftermath(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         "SEALDESK_METRICS_TOKEN": metrics_token,
         "SEALDESK_JWT_SECRET": jwt_secret,
     }
-    with structlog.testing.capture_logs() as logged, begin(data, **env) as service:
+    with captured_logs() as logged, begin(data, **env) as service:
         secrets, refusals = _work_through_a_day(service)
         # Read while it runs, so that the log of the database is there too.
         files = {path.name: path.read_bytes() for path in data.iterdir()}

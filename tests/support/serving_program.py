@@ -6,19 +6,18 @@ It stands for `sealdesk serve` where only the process matters and not the databa
 import argparse
 import asyncio
 import json
+import logging
 import os
 import sys
 import time
 from pathlib import Path
-
-import structlog
 
 from sealdesk.server import draining, serve
 from sealdesk.state import Lifetime
 from sealdesk.telemetry import logs
 from sealdesk.web.request import Receive, Scope, Send
 
-log = structlog.get_logger("test")
+log = logging.getLogger("test")
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -54,7 +53,11 @@ def main() -> int:
     logs.configure("info")
     sock = serve.bind("127.0.0.1", 0)
     url = f"http://127.0.0.1:{sock.getsockname()[1]}"
-    return 0 if serve.serve(app, Lifetime(), sock, lambda: log.info("serving", url=url)) else 1
+    return (
+        0
+        if serve.serve(app, Lifetime(), sock, lambda: log.info("serving", extra={"url": url}))
+        else 1
+    )
 
 
 if __name__ == "__main__":

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from structlog.testing import capture_logs
 
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.worker import loop
 from tests.support.databases import POSTGRESQL_ONLY
+from tests.support.logs import captured_logs
 from tests.support.service import Service, wait_until
 
 
@@ -51,7 +51,7 @@ def test_loop_ends_when_it_is_cancelled(own_service: Service) -> None:
 @POSTGRESQL_ONLY
 def test_worker_tells_its_log_what_it_has_done(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "REPORT_EVERY_S", 0.01)
-    with capture_logs() as lines:
+    with captured_logs() as lines:
         start()
         wait_until(lambda: any(line["event"] == "background work" for line in lines))
     told = next(line for line in lines if line["event"] == "background work")

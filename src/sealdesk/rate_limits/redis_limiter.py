@@ -2,10 +2,9 @@
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Callable
 from itertools import islice
-
-import structlog
 
 from sealdesk.rate_limits.limiter import (
     PERIOD_S,
@@ -35,7 +34,7 @@ _BATCH = 200  # debts in one pipeline: about 2 ms of the event loop
 # Waiting requests in their order, by key and limit.
 Pending = dict[tuple[str, int], list[asyncio.Future[RateState]]]
 
-log = structlog.get_logger("sealdesk.rate_limits.limiter")
+log = logging.getLogger("sealdesk.rate_limits.limiter")
 
 
 class SharedLimiter:
@@ -176,8 +175,10 @@ class SharedLimiter:
         self._has_started.set()
         log.warning(
             "Redis is unavailable: this process allows its share of the rate limits",
-            share=f"1/{self._processes}",
-            cause=f"{type(cause).__name__}: {str(cause) or 'no answer in time'}",
+            extra={
+                "share": f"1/{self._processes}",
+                "cause": f"{type(cause).__name__}: {str(cause) or 'no answer in time'}",
+            },
         )
 
     def _reserve(self) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import fcntl
 import gc
+import logging
 import signal
 import socket
 from collections.abc import Callable, Generator
@@ -11,7 +12,6 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, cast
 
-import structlog
 import uvicorn
 import uvloop
 
@@ -26,7 +26,7 @@ BACKLOG = 2048
 # request of the proxy can cross our close on the way.
 KEEP_ALIVE_S = 75
 
-log = structlog.get_logger("sealdesk.serve")
+log = logging.getLogger("sealdesk.serve")
 
 
 class StartRefused(ConfigurationError):
@@ -191,7 +191,7 @@ class Server(uvicorn.Server):
         self._lifetime.is_draining = True
         connections = cast("set[http_protocol.Protocol]", self.server_state.connections)
         tasks = self.server_state.tasks
-        log.info("draining", connections=len(connections))
+        log.info("draining", extra={"connections": len(connections)})
         try:
             async with asyncio.timeout(draining.ABORT_AFTER_S):
                 await asyncio.sleep(self._notice_s)
@@ -201,6 +201,6 @@ class Server(uvicorn.Server):
                 await draining.wait_until_closed(connections, tasks)
         except TimeoutError:
             self.aborted_count = await draining.abort(connections, tasks)
-            log.warning("requests aborted", count=self.aborted_count)
+            log.warning("requests aborted", extra={"count": self.aborted_count})
         self._sweep.cancel()
         await self.lifespan.shutdown()

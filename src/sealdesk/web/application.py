@@ -1,9 +1,8 @@
 """The ASGI application: routes each request through its guard to its handler."""
 
+import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
-
-import structlog
 
 from sealdesk import ids
 from sealdesk.db.deadline import Deadline, deadline
@@ -22,7 +21,7 @@ _CLOSE = (b"connection", b"close")
 _MAX_DRAINED_BYTES = 4 * 1024 * 1024
 _UNROUTED = "unrouted"
 
-log = structlog.get_logger("sealdesk.web")
+log = logging.getLogger("sealdesk.web")
 
 
 class Application:
@@ -61,7 +60,8 @@ class Application:
             return
         except Exception as error:
             log.exception(
-                "a request failed", request_id=request.request_id, kind=type(error).__name__
+                "a request failed",
+                extra={"request_id": request.request_id, "kind": type(error).__name__},
             )
             response = await _error_response(request, route, InternalError())
         label = f"{route.method} {route.path}" if route else _UNROUTED
@@ -143,7 +143,9 @@ async def _handle(route: Route, request: Request) -> Response:
 
 async def _error_response(request: Request, route: Route | None, error: ApiError) -> Response:
     if error.status == 503:
-        log.warning("unavailable", request_id=request.request_id, cause=repr(error.__cause__))
+        log.warning(
+            "unavailable", extra={"request_id": request.request_id, "cause": repr(error.__cause__)}
+        )
     if route.guard.scheme == "session" if route else error_pages.prefers_html(request):
         return await error_pages.error_page(request, error)
     return envelope.problem(error, request.path, request.request_id)

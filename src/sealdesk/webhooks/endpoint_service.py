@@ -3,7 +3,7 @@
 No transaction is open meanwhile.
 """
 
-import structlog
+import logging
 
 from sealdesk.crypto.sealing import UnsealError
 from sealdesk.errors import Fault, ServiceUnavailable, invalid
@@ -20,7 +20,7 @@ from sealdesk.webhooks.types import (
     WebhookWithSecret,
 )
 
-log = structlog.get_logger("sealdesk.webhooks")
+log = logging.getLogger("sealdesk.webhooks")
 
 
 async def create_webhook(request: Request, new: NewWebhook) -> WebhookWithSecret:
@@ -66,7 +66,7 @@ async def try_webhook(request: Request, endpoint_id: str) -> DeliveryWithAttempt
     except UnsealError as error:
         log.error(
             "a secret cannot be opened: is SEALDESK_MASTER_KEY the right one?",
-            webhook_id=endpoint_id,
+            extra={"webhook_id": endpoint_id},
         )
         raise ServiceUnavailable(SECRET_UNREADABLE) from error
     return await request.write(

@@ -1,16 +1,15 @@
 """Runs one step of the worker so that its failure ends nothing else."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
-
-import structlog
 
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.state import AppState
 
 _AFTER_FAILURE_S = 0.5
 
-log = structlog.get_logger("sealdesk.worker")
+log = logging.getLogger("sealdesk.worker")
 
 Step = Callable[[AppState], Awaitable[int]]
 
@@ -21,8 +20,8 @@ async def attempt(step: Step, state: AppState, name: str = "") -> int:
     try:
         return await step(state)
     except ServiceUnavailable as error:
-        log.warning("worker step must wait", step=name, cause=repr(error.__cause__))
+        log.warning("worker step must wait", extra={"step": name, "cause": repr(error.__cause__)})
     except Exception:
-        log.exception("worker step failed", step=name)
+        log.exception("worker step failed", extra={"step": name})
     await asyncio.sleep(_AFTER_FAILURE_S)
     return 0

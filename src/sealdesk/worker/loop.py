@@ -5,10 +5,10 @@ On SQLite it runs inside `serve`, on PostgreSQL in a process of its own.
 
 import asyncio
 import contextlib
+import logging
 import signal
 from collections.abc import Callable
 
-import structlog
 import uvloop
 
 from sealdesk.clock import Clock
@@ -30,7 +30,7 @@ POLL_EVERY_S = 0.05
 REPORT_EVERY_S = 60.0
 MAX_SHUTDOWN_S = 10
 
-log = structlog.get_logger("sealdesk.worker")
+log = logging.getLogger("sealdesk.worker")
 
 
 def serve(settings: Settings, on_ready: Callable[[], None]) -> None:
@@ -112,4 +112,4 @@ async def _keep_pruning(state: AppState) -> None:
 async def _keep_reporting(state: AppState) -> None:
     while True:
         await asyncio.sleep(REPORT_EVERY_S)
-        log.info("background work", **state.metrics.background_summary())
+        log.info("background work", extra=state.metrics.background_summary())

@@ -1,9 +1,9 @@
 """Settings → API Keys → Debug: why a signature does not fit. Secrets stay on the server."""
 
 import asyncio
+import logging
 
 import msgspec
-import structlog
 
 from sealdesk import clock
 from sealdesk.api_keys import rules, store
@@ -25,7 +25,7 @@ from sealdesk.web.request import Request, Response
 _KEYS_OFFERED = 100
 _FIELDS = ("method", "target", "timestamp", "body", "signature", "api_key", "host")
 
-log = structlog.get_logger("sealdesk.api_keys")
+log = logging.getLogger("sealdesk.api_keys")
 
 
 @page
@@ -98,7 +98,10 @@ def _secret_of(request: Request, key: ApiKey) -> str | None:
     try:
         return request.state.key_ring.open(key.sealed_secret, rules.seal_context(key))
     except UnsealError as error:
-        log.error("a secret cannot be opened: is SEALDESK_MASTER_KEY the right one?", key_id=key.id)
+        log.error(
+            "a secret cannot be opened: is SEALDESK_MASTER_KEY the right one?",
+            extra={"key_id": key.id},
+        )
         raise ServiceUnavailable(SECRET_UNREADABLE) from error
 
 

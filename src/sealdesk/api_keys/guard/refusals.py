@@ -1,6 +1,6 @@
 """Refusals of signed requests: their errors, the mistake that led to them, and their records."""
 
-import structlog
+import logging
 
 from sealdesk import clock, ids
 from sealdesk.api_keys import errors, rules, store
@@ -19,7 +19,7 @@ _REFUSED_AFTER_BODY = tuple(
     for each in (errors.INVALID_SIGNATURE, errors.SIGNATURE_REPLAYED, errors.IP_NOT_ALLOWED)
 )
 
-log = structlog.get_logger("sealdesk.api_keys")
+log = logging.getLogger("sealdesk.api_keys")
 
 
 async def explain(request: Request, error: Unauthorized) -> Proof:
@@ -61,7 +61,7 @@ async def record(request: Request, key: ApiKey, error: ApiError) -> Proof:
             lambda tx: store.add_refusal(tx, key.tenant_id, key.id, refusal), key.tenant_id
         )
     except ServiceUnavailable:
-        log.warning("a refusal was not stored", key_id=key.id)
+        log.warning("a refusal was not stored", extra={"key_id": key.id})
     return Proof(refusal=error, key_use=KeyUse(key.tenant_id, key.id, ""))
 
 

@@ -1,13 +1,13 @@
 """The guard of signed requests, which checks them in the order of decisions 3."""
 
 import ipaddress
+import logging
 import math
 from collections.abc import Awaitable, Callable
 from functools import lru_cache, partial
 from typing import Literal, NamedTuple
 
 import msgspec
-import structlog
 
 from sealdesk.api_keys import errors, rules, store
 from sealdesk.api_keys.guard import refusals
@@ -44,7 +44,7 @@ _FAILS = (
     STORAGE_UNAVAILABLE,
 )
 
-log = structlog.get_logger("sealdesk.api_keys")
+log = logging.getLogger("sealdesk.api_keys")
 
 
 class SignedProof(Proof, frozen=True, kw_only=True):
@@ -208,7 +208,10 @@ def _open_secret(request: Request, key: ApiKey) -> str:
     try:
         return rules.open_secret(key, request.state.key_ring)
     except UnsealError as error:
-        log.error("a secret cannot be opened: is SEALDESK_MASTER_KEY the right one?", key_id=key.id)
+        log.error(
+            "a secret cannot be opened: is SEALDESK_MASTER_KEY the right one?",
+            extra={"key_id": key.id},
+        )
         raise ServiceUnavailable(errors.SECRET_UNREADABLE) from error
 
 
@@ -239,7 +242,7 @@ async def _record_use(request: Request, key: ApiKey) -> None:
             lambda tx: store.record_use(tx, key.tenant_id, key.id, request.now_us), key.tenant_id
         )
     except ServiceUnavailable:
-        log.warning("last_used_at was not written", key_id=key.id)
+        log.warning("last_used_at was not written", extra={"key_id": key.id})
 
 
 @lru_cache(maxsize=256)

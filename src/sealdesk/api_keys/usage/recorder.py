@@ -1,9 +1,8 @@
 """Writes the usage counts of API keys to the database, in batches."""
 
 import asyncio
+import logging
 from itertools import groupby
-
-import structlog
 
 from sealdesk.api_keys import store
 from sealdesk.db.engine import Tx
@@ -16,7 +15,7 @@ _SHUTDOWN_S = 3.0
 _BATCH_ROWS = 200  # some 2 ms of the loop's time on SQLite
 _CountedRow = tuple[Row, int]
 
-log = structlog.get_logger("sealdesk.telemetry.key_usage")
+log = logging.getLogger("sealdesk.telemetry.key_usage")
 
 
 async def write_periodically(state: AppState) -> None:
@@ -60,9 +59,11 @@ async def _write(state: AppState, tenant_id: str, rows: list[_CountedRow]) -> in
         await state.database.write(work, tenant_id)
     except ServiceUnavailable as error:
         state.key_usage.give_back(dict(rows))
-        log.warning("usage counts of keys were not written yet", cause=repr(error.__cause__))
+        log.warning(
+            "usage counts of keys were not written yet", extra={"cause": repr(error.__cause__)}
+        )
         return 0
     except Exception:
-        log.exception("usage counts of keys were lost", rows=len(rows))
+        log.exception("usage counts of keys were lost", extra={"rows": len(rows)})
         return 0
     return len(rows)

@@ -1,8 +1,7 @@
 """Logging in and out, from pages and from the API."""
 
 import asyncio
-
-import structlog
+import logging
 
 from sealdesk import ids
 from sealdesk.errors import ServiceUnavailable
@@ -18,7 +17,7 @@ from sealdesk.web.request import Request
 # After the response, so that its duration does not reveal whether the user exists.
 _RECORDED_AFTER_S = 0.25
 
-log = structlog.get_logger("sealdesk.identity")
+log = logging.getLogger("sealdesk.identity")
 
 
 async def log_in(request: Request, email: str, password: str) -> User:
@@ -69,7 +68,9 @@ async def _record_failure(state: AppState, tenant_id: str, entry: AuditEntry, no
     try:
         await state.database.write(lambda tx: audit.record(tx, tenant_id, entry, now_us), tenant_id)
     except ServiceUnavailable:
-        log.warning("a failed log-in is missing in the audit log", user_id=entry.object_id)
+        log.warning(
+            "a failed log-in is missing in the audit log", extra={"user_id": entry.object_id}
+        )
 
 
 def access_token(request: Request, user: User, login_at: int | None = None) -> str:

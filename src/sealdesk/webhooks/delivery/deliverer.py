@@ -5,11 +5,10 @@ eight, or one while it fails. The process sends until nothing is due or its turn
 """
 
 import asyncio
+import logging
 from collections import deque
 from functools import partial
 from typing import Any
-
-import structlog
 
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable
@@ -35,7 +34,7 @@ _PAUSE_AFTER, _PAUSE_S = 3, 0.2
 END_S = 3.0
 _GIVE_UP_S = 1.0
 
-log = structlog.get_logger("sealdesk.webhooks")
+log = logging.getLogger("sealdesk.webhooks")
 
 
 class Deliverer:
@@ -89,9 +88,9 @@ class Deliverer:
             await self._sessions[endpoint_id].run()
         except ServiceUnavailable as error:
             cause = repr(error.__cause__)
-            log.warning("deliveries must wait", endpoint_id=endpoint_id, cause=cause)
+            log.warning("deliveries must wait", extra={"endpoint_id": endpoint_id, "cause": cause})
         except Exception:
-            log.exception("deliveries failed", endpoint_id=endpoint_id)
+            log.exception("deliveries failed", extra={"endpoint_id": endpoint_id})
         finally:
             del self._sessions[endpoint_id]
 
@@ -229,7 +228,7 @@ class _Session:
         self._sending.discard(task)
         self._deliverer.in_flight -= 1
         if not task.cancelled() and (error := task.exception()):
-            log.error("sending failed", endpoint_id=self._endpoint.id, exc_info=error)
+            log.error("sending failed", exc_info=error, extra={"endpoint_id": self._endpoint.id})
             self._is_broken = True
 
     async def _send(self, due: DueDelivery) -> None:

@@ -1,10 +1,10 @@
 """Stores the results of delivery attempts in batches."""
 
 import asyncio
+import logging
 from typing import NamedTuple
 
 import msgspec
-import structlog
 
 from sealdesk import ids
 from sealdesk.db.engine import Tx
@@ -20,7 +20,7 @@ from sealdesk.webhooks.store.deliveries import DeliveryResult, DueDelivery
 _BATCH_RESULTS = 100  # some 3 ms of the loop's time on SQLite
 _RETRY_AFTER_S = 0.5
 
-log = structlog.get_logger("sealdesk.webhooks")
+log = logging.getLogger("sealdesk.webhooks")
 
 
 class _Unstored(NamedTuple):
@@ -67,10 +67,10 @@ class ResultWriter:
                 await self._state.database.write(lambda tx: _store(tx, results, now_us))
                 return True
             except ServiceUnavailable as error:
-                log.warning("results must wait", cause=repr(error.__cause__))
+                log.warning("results must wait", extra={"cause": repr(error.__cause__)})
                 await asyncio.sleep(_RETRY_AFTER_S)
             except Exception:
-                log.exception("results could not be stored", count=len(results))
+                log.exception("results could not be stored", extra={"count": len(results)})
                 return False
 
 
