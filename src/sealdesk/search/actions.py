@@ -17,7 +17,7 @@ class Found(NamedTuple):
 
 
 async def find_tickets(state: AppState, tenant_id: str, question: str) -> Found:
-    """Raises Unavailable, with the code query_too_slow when it takes too long."""
+    """Raises ServiceUnavailable, with the code query_too_slow when it takes too long."""
     terms = rules.terms_of(question)
     if not terms:
         return Found([], False)
@@ -36,7 +36,7 @@ async def find_customers(
 ) -> list[str] | None:
     """The ids of customers in whom words begin so, newest first; one more when there are more.
 
-    None while the customers of before are still being indexed. Raises Unavailable, QueryTooSlow.
+    None while the customers of before are still being indexed. Raises ServiceUnavailable, QueryTooSlow.
     """
     terms = rules.beginnings_of(question)
     before = str(page.after[0]) if page.after else lookup.LAST_ID

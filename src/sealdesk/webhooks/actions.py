@@ -1,4 +1,4 @@
-"""What administrators do with webhook endpoints; each is one transaction's worth of work."""
+"""Actions on webhook endpoints; each is the work of one transaction."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ from sealdesk.webhooks.types import (
 async def create_webhook(
     tx: Tx, caller: Caller, new: NewWebhook, *, key_ring: KeyRing, now_us: int
 ) -> WebhookWithSecret:
-    """A new endpoint, whose URL has been checked. Raises Clash when there are as many as may be."""
+    """Create an endpoint; its URL has been checked. Raises Conflict above MAX_ENDPOINTS."""
     # Of two at once the second counts the first.
     await tx.lock(f"webhooks {caller.tenant_id}")
     await _check_room(tx, caller.tenant_id)
@@ -64,15 +64,15 @@ async def create_webhook(
         key_ring,
     )
     await endpoint_store.add(tx, endpoint)
-    await _note(tx, caller, "webhook.created", endpoint, now_us)
+    await _record_audit(tx, caller, "webhook.created", endpoint, now_us)
     return WebhookWithSecret(**rules.members(endpoint, now_us), secret=secret)
 
 
 async def change_webhook(
     tx: Tx, caller: Caller, endpoint_id: str, change: WebhookChange, *, now_us: int
 ) -> WebhookShown:
-    """Change what is named; a new URL has been checked. Raises Missing."""
-    await _hold(tx, endpoint_id)
+    """Change an endpoint; a new URL has been checked. Raises NotFound."""
+    await _lock_endpoint(tx, endpoint_id)
     endpoint = await get_webhook(tx, caller.tenant_id, endpoint_id)
     changed = rules.changed(endpoint, change)
     if changed == endpoint:
@@ -83,23 +83,23 @@ async def change_webhook(
     elif endpoint.is_active and not changed.is_active:
         await endpoint_store.pause(tx, caller.tenant_id, endpoint_id)
     differences = rules.differences(endpoint, changed)
-    await _note(tx, caller, "webhook.updated", changed, now_us, changes=differences)
+    await _record_audit(tx, caller, "webhook.updated", changed, now_us, changes=differences)
     return rules.shown(changed, now_us)
 
 
 async def delete_webhook(tx: Tx, caller: Caller, endpoint_id: str, *, now_us: int) -> None:
-    """End an endpoint for good and destroy its secrets. Raises Missing, also the second time."""
-    await _hold(tx, endpoint_id)
+    """Delete an endpoint and its secrets. Raises NotFound, also the second time."""
+    await _lock_endpoint(tx, endpoint_id)
     endpoint = await get_webhook(tx, caller.tenant_id, endpoint_id)
     await endpoint_store.delete(tx, caller.tenant_id, endpoint_id, now_us)
-    await _note(tx, caller, "webhook.deleted", endpoint, now_us)
+    await _record_audit(tx, caller, "webhook.deleted", endpoint, now_us)
 
 
 async def rotate_secret(
     tx: Tx, caller: Caller, endpoint_id: str, *, key_ring: KeyRing, now_us: int
 ) -> WebhookWithSecret:
-    """A new secret; the one before signs too for a day. Raises Missing."""
-    await _hold(tx, endpoint_id)
+    """Make a new secret; the old one also signs for a day. Raises NotFound."""
+    await _lock_endpoint(tx, endpoint_id)
     endpoint = await get_webhook(tx, caller.tenant_id, endpoint_id)
     secret = webhook_signing.mint_secret()
     rotated = msgspec.structs.replace(
@@ -110,12 +110,12 @@ async def rotate_secret(
     )
     rotated = _with_secret(rotated, secret, key_ring)
     await endpoint_store.rekey(tx, rotated)
-    await _note(tx, caller, "webhook.rotated", rotated, now_us)
+    await _record_audit(tx, caller, "webhook.rotated", rotated, now_us)
     return WebhookWithSecret(**rules.members(rotated, now_us), secret=secret)
 
 
 async def get_webhook(tx: Tx, tenant_id: str, endpoint_id: str) -> Endpoint:
-    """Raises Missing."""
+    """Raises NotFound."""
     endpoint = await endpoint_store.find(tx, tenant_id, endpoint_id)
     if endpoint is None:
         raise NotFound
@@ -125,7 +125,7 @@ async def get_webhook(tx: Tx, tenant_id: str, endpoint_id: str) -> Endpoint:
 async def get_delivery(
     tx: Tx, tenant_id: str, endpoint_id: str, delivery_id: str
 ) -> DeliveryWithAttempts:
-    """A delivery with what was sent and answered. Raises Missing."""
+    """A delivery with what was sent and answered. Raises NotFound."""
     delivery = await _get_delivery(tx, tenant_id, endpoint_id, delivery_id)
     attempts = await endpoint_store.list_attempts(tx, tenant_id, delivery_id, rules.SHOWN_ATTEMPTS)
     event = await endpoint_store.find_event(tx, tenant_id, delivery.event_id)
@@ -136,7 +136,7 @@ async def get_delivery(
 async def redeliver(
     tx: Tx, caller: Caller, endpoint_id: str, delivery_id: str, *, now_us: int
 ) -> DeliveryShown:
-    """Send an event again, with a schedule of its own. Raises Missing, Clash."""
+    """Send an event again, with a schedule of its own. Raises NotFound, Conflict."""
     endpoint = await _get_active(tx, caller.tenant_id, endpoint_id)
     delivery = await _get_delivery(tx, caller.tenant_id, endpoint_id, delivery_id)
     if await endpoint_store.find_event(tx, caller.tenant_id, delivery.event_id) is None:
@@ -145,7 +145,7 @@ async def redeliver(
     await endpoint_store.ask_again(tx, caller.tenant_id, delivery_id, now_us)
     await endpoint_store.wake(tx, caller.tenant_id, endpoint_id, now_us)
     details = {"delivery_id": delivery_id, "event_type": delivery.event_type}
-    await _note(tx, caller, "webhook.redelivered", endpoint, now_us, **details)
+    await _record_audit(tx, caller, "webhook.redelivered", endpoint, now_us, **details)
     asked = msgspec.structs.replace(delivery, status="pending", retry_count=0, due_at=now_us)
     return rules.delivery_shown(asked, rules.summary(last[0]) if last else None)
 
@@ -153,9 +153,9 @@ async def redeliver(
 async def replay(
     tx: Tx, caller: Caller, endpoint_id: str, new: NewReplay, *, now_us: int
 ) -> ReplayShown:
-    """Have all that happened in a range of time delivered again. Raises Missing, Clash, Invalid."""
+    """Deliver the events of a time range again. Raises NotFound, Conflict, ValidationFailed."""
     since, until = _range(new, now_us)
-    await _hold(tx, endpoint_id)
+    await _lock_endpoint(tx, endpoint_id)
     endpoint = await _get_active(tx, caller.tenant_id, endpoint_id)
     if await endpoint_store.find_open_replay(tx, caller.tenant_id, endpoint_id) is not None:
         raise Conflict(REPLAY_IN_PROGRESS)
@@ -173,7 +173,7 @@ async def replay(
     await endpoint_store.add_replay(tx, asked)
     shown = rules.replay_shown(asked)
     details = {"since": shown.since, "until": shown.until}
-    await _note(tx, caller, "webhook.replayed", endpoint, now_us, **details)
+    await _record_audit(tx, caller, "webhook.replayed", endpoint, now_us, **details)
     return shown
 
 
@@ -182,14 +182,14 @@ async def begin_test(
 ) -> tuple[Endpoint, str, bytes]:
     """Record a test before it is sent: the endpoint, the event's id, and what to send.
 
-    Raises Missing.
+    Raises NotFound.
     """
     endpoint = await get_webhook(tx, caller.tenant_id, endpoint_id)
     document = msgspec.json.encode(rules.shown(endpoint, now_us))
     event_id = await events.record(
         tx, caller.tenant_id, "webhook.test", document, events.NO_CHANGES, now_us
     )
-    await _note(tx, caller, "webhook.tested", endpoint, now_us)
+    await _record_audit(tx, caller, "webhook.tested", endpoint, now_us)
     event = await endpoint_store.find_event(tx, caller.tenant_id, event_id)
     return endpoint, event_id, events.payload(event)
 
@@ -197,7 +197,7 @@ async def begin_test(
 async def end_test(
     tx: Tx, endpoint: Endpoint, event_id: str, attempt: Attempt, *, now_us: int
 ) -> DeliveryWithAttempts:
-    """Keep what came of a test. Raises Missing when the endpoint was deleted meanwhile."""
+    """Store the attempt of a test. Raises NotFound when the endpoint was deleted meanwhile."""
     delivery = Delivery(
         tenant_id=endpoint.tenant_id,
         id=ids.mint(now_us),
@@ -219,7 +219,7 @@ async def end_test(
 async def reseal_webhook(tx: Tx, tenant_id: str, endpoint_id: str, *, key_ring: KeyRing) -> bool:
     """Seal an endpoint's secrets under the ring's first master key; False when they were, or are
     there no longer."""
-    await _hold(tx, endpoint_id)
+    await _lock_endpoint(tx, endpoint_id)
     endpoint = await endpoint_store.find(tx, tenant_id, endpoint_id)
     if endpoint is None:
         return False
@@ -235,8 +235,8 @@ async def reseal_webhook(tx: Tx, tenant_id: str, endpoint_id: str, *, key_ring: 
     return True
 
 
-async def _hold(tx: Tx, endpoint_id: str) -> None:
-    """Of two changes of one endpoint the second begins when the first is done."""
+async def _lock_endpoint(tx: Tx, endpoint_id: str) -> None:
+    # Changes of one endpoint run one after the other.
     await tx.lock(f"webhook {endpoint_id}")
 
 
@@ -281,10 +281,10 @@ def _range(new: NewReplay, now_us: int) -> tuple[int, int]:
     return since, until
 
 
-async def _note(
+async def _record_audit(
     tx: Tx, caller: Caller, what: str, endpoint: Endpoint, now_us: int, **details: Any
 ) -> None:
-    """Note a deed in the audit; of the URL only what holds no token."""
+    # The query of a URL may hold a token.
     told = {"url": rules.without_query(endpoint.url), **details}
-    deed = AuditEntry(what, caller.actor, caller.address, endpoint.id, told)
-    await audit.record(tx, caller.tenant_id, deed, now_us)
+    entry = AuditEntry(what, caller.actor, caller.address, endpoint.id, told)
+    await audit.record(tx, caller.tenant_id, entry, now_us)

@@ -1,6 +1,6 @@
-"""What administrators do, from a page or a program, that goes out to the network as well.
+"""Actions on endpoints that also send requests, for the pages and the API.
 
-No transaction is open meanwhile.
+No transaction is open while a request is sent.
 """
 
 import logging
@@ -24,7 +24,7 @@ log = logging.getLogger("sealdesk.webhooks")
 
 
 async def create_webhook(request: Request, new: NewWebhook) -> WebhookWithSecret:
-    """A new endpoint that can be reached. Raises Invalid, Clash."""
+    """Create an endpoint whose URL was reached. Raises ValidationFailed, Conflict."""
     await _check(request, new.url)
     caller, key_ring = request.caller, request.state.key_ring
     return await request.write(
@@ -33,7 +33,7 @@ async def create_webhook(request: Request, new: NewWebhook) -> WebhookWithSecret
 
 
 async def change_webhook(request: Request, endpoint_id: str, change: WebhookChange) -> WebhookShown:
-    """Change what is named; a new URL can be reached. Raises Missing, Invalid."""
+    """Change what is named; a new URL can be reached. Raises NotFound, ValidationFailed."""
     caller = request.caller
     endpoint = await request.read(lambda tx: actions.get_webhook(tx, caller.tenant_id, endpoint_id))
     if isinstance(change.url, str) and change.url != endpoint.url:
@@ -44,9 +44,9 @@ async def change_webhook(request: Request, endpoint_id: str, change: WebhookChan
 
 
 async def try_webhook(request: Request, endpoint_id: str) -> DeliveryWithAttempts:
-    """Send an endpoint an event of its own now, once, whether or not it is active.
+    """Send a test event to an endpoint now, once, active or not.
 
-    Changes nothing of the endpoint, whatever comes of it. Raises Missing, Unavailable.
+    The result does not change the endpoint. Raises NotFound, ServiceUnavailable.
     """
     state = request.state
 
@@ -75,7 +75,7 @@ async def try_webhook(request: Request, endpoint_id: str) -> DeliveryWithAttempt
 
 
 async def _check(request: Request, url: str) -> None:
-    """See whether an endpoint may be and can be reached there. Raises Invalid."""
+    """Check that an endpoint may have this URL and that it can be reached. Raises ValidationFailed."""
     try:
         await request.state.http_client.check(url)
     except RequestFailed as unsent:

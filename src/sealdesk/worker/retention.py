@@ -1,4 +1,4 @@
-"""Pruning: deletes, in small steps, what is kept only for a time."""
+"""Pruning: deletes expired rows, in small steps."""
 
 import asyncio
 
@@ -18,12 +18,12 @@ _STEP_ROWS = 200
 _STEP_PAUSE_S = 0.05
 _TENANTS_AT_ONCE = 100
 _USAGE_US = 30 * 24 * HOUR_US
-# Whoever delivered to an endpoint, or was about to, when it was deleted, is done with it by then.
+# By then no delivery to an endpoint that was in flight at its deletion is left.
 _DELETED_US = 60 * 1_000_000
 
 
 async def prune(state: AppState) -> int:
-    """Delete everything whose time has passed; how many rows."""
+    """Delete all expired rows; how many."""
     now_us = state.clock.now_us()
     total = await _in_steps(state, lambda tx: _prune_directories(tx, now_us))
     deleted_before = now_us - _DELETED_US
@@ -46,7 +46,7 @@ def _tenants_after(after: str) -> Work[list[Tenant]]:
 
 async def _prune_tenant(state: AppState, tenant_id: str, before_us: int) -> int:
     async def step(tx: Tx) -> int:
-        # Deliveries first: they say which event they are about.
+        # Deliveries first: they name their events.
         deleted = await delivery_store.prune(tx, tenant_id, before_us, _STEP_ROWS)
         return deleted + await events.prune(tx, tenant_id, before_us, _STEP_ROWS)
 
@@ -65,7 +65,7 @@ async def _prune_directories(tx: Tx, now_us: int) -> int:
 
 
 async def _in_steps(state: AppState, step: Work[int]) -> int:
-    """Repeat a step until it finds nothing; others write in between."""
+    """Repeat a step until it deletes nothing, with pauses in which others write."""
     total = 0
     while deleted := await state.database.write(step):
         total += deleted

@@ -1,4 +1,4 @@
-"""One signed request to an endpoint, and what came of it."""
+"""Sends one signed request to an endpoint, and describes the attempt."""
 
 import msgspec
 
@@ -23,7 +23,7 @@ async def send(
     number: int,
     clock: Clock,
 ) -> Attempt:
-    """Sign an event as of now and post it. number: of the attempt, from 1. Raises Unsealable."""
+    """Sign an event as of now and post it. number: of the attempt, from 1. Raises UnsealError."""
     sent_at, began_at_s = clock.now_us(), clock.monotonic_s()
     headers = _headers(key_ring, endpoint, event_id, body, sent_at)
     answer, error = None, None
