@@ -36,7 +36,7 @@ async def find_customers(
 ) -> list[str] | None:
     """The ids of customers in whom words begin so, newest first; one more when there are more.
 
-    None while the customers of before are still being indexed. Raises ServiceUnavailable, QueryTooSlow.
+    None while a rebuild has not passed the tenant. Raises ServiceUnavailable, QueryTooSlow.
     """
     terms = rules.beginnings_of(question)
     before = str(page.after[0]) if page.after else lookup.LAST_ID

@@ -75,7 +75,7 @@ async def try_webhook(request: Request, endpoint_id: str) -> DeliveryWithAttempt
 
 
 async def _check(request: Request, url: str) -> None:
-    """Check that an endpoint may have this URL and that it can be reached. Raises ValidationFailed."""
+    """Check that the URL is allowed and can be reached. Raises ValidationFailed."""
     try:
         await request.state.http_client.check(url)
     except RequestFailed as unsent:
