@@ -109,37 +109,35 @@ def from_env(env: Mapping[str, str], *, needs_keys: bool = True) -> Settings:
     faults = [
         _describe_unknown(name) for name in env if name.startswith(_PREFIX) and name not in NAMES
     ]
-    reader = _EnvReader(env, faults, needs_keys)
+    read = _EnvReader(env, faults, needs_keys)
     data_dir = Path(env.get("SEALDESK_DATA_DIR") or "var").absolute()
     settings = Settings(
         data_dir=data_dir,
-        database_path=reader.database_path(data_dir),
-        database_url=reader.server_url("SEALDESK_DATABASE_URL", _POSTGRESQL),
-        owner_database_url=reader.server_url("SEALDESK_OWNER_DATABASE_URL", _POSTGRESQL),
-        worker_database_url=reader.server_url("SEALDESK_WORKER_DATABASE_URL", _POSTGRESQL),
-        database_connections=reader.integer(
+        database_path=read.database_path(data_dir),
+        database_url=read.server_url("SEALDESK_DATABASE_URL", _POSTGRESQL),
+        owner_database_url=read.server_url("SEALDESK_OWNER_DATABASE_URL", _POSTGRESQL),
+        worker_database_url=read.server_url("SEALDESK_WORKER_DATABASE_URL", _POSTGRESQL),
+        database_connections=read.whole(
             "SEALDESK_DATABASE_CONNECTIONS", default=10, low=1, high=500
         ),
-        database_pooler=reader.choice(
+        database_pooler=read.choice(
             "SEALDESK_DATABASE_POOLER", ("none", "transaction"), default="none"
         ),
-        redis_url=reader.server_url("SEALDESK_REDIS_URL", _REDIS),
-        expected_processes=reader.integer(
-            "SEALDESK_EXPECTED_PROCESSES", default=1, low=1, high=1000
-        ),
-        per_process_limits=reader.choice(
+        redis_url=read.server_url("SEALDESK_REDIS_URL", _REDIS),
+        expected_processes=read.whole("SEALDESK_EXPECTED_PROCESSES", default=1, low=1, high=1000),
+        per_process_limits=read.choice(
             "SEALDESK_PER_PROCESS_LIMITS", ("refuse", "accept"), default="refuse"
         ),
-        drain_notice_s=reader.integer("SEALDESK_DRAIN_NOTICE_S", default=0, low=0, high=8),
-        master_keys=reader.keys("SEALDESK_MASTER_KEY", data_dir),
-        jwt_secret=reader.keys("SEALDESK_JWT_SECRET", data_dir)[0],
-        max_skew_s=reader.integer("SEALDESK_MAX_SKEW_S", default=300, low=30, high=900),
-        path_prefix=reader.path_prefix(),
-        trusted_proxies=reader.networks("SEALDESK_TRUSTED_PROXIES"),
-        webhook_allowed_cidrs=reader.networks("SEALDESK_WEBHOOK_ALLOWED_CIDRS"),
-        webhook_allow_http=reader.is_accepted("SEALDESK_WEBHOOK_ALLOW_HTTP"),
-        metrics_token=reader.metrics_token(),
-        log_level=reader.choice("SEALDESK_LOG_LEVEL", _LEVELS, default="info"),
+        drain_notice_s=read.whole("SEALDESK_DRAIN_NOTICE_S", default=0, low=0, high=8),
+        master_keys=read.keys("SEALDESK_MASTER_KEY", data_dir),
+        jwt_secret=read.keys("SEALDESK_JWT_SECRET", data_dir)[0],
+        max_skew_s=read.whole("SEALDESK_MAX_SKEW_S", default=300, low=30, high=900),
+        path_prefix=read.path_prefix(),
+        trusted_proxies=read.networks("SEALDESK_TRUSTED_PROXIES"),
+        webhook_allowed_cidrs=read.networks("SEALDESK_WEBHOOK_ALLOWED_CIDRS"),
+        webhook_allow_http=read.is_accepted("SEALDESK_WEBHOOK_ALLOW_HTTP"),
+        metrics_token=read.metrics_token(),
+        log_level=read.choice("SEALDESK_LOG_LEVEL", _LEVELS, default="info"),
     )
     if faults:
         raise BadSettings("; ".join(faults))
@@ -166,7 +164,7 @@ class _EnvReader:
         self._faults = faults
         self._needs_keys = needs_keys
 
-    def integer(self, name: str, *, default: int, low: int, high: int) -> int:
+    def whole(self, name: str, *, default: int, low: int, high: int) -> int:
         text = self._env.get(name, "")
         if not text:
             return default
