@@ -101,14 +101,12 @@ class Settings(msgspec.Struct, frozen=True):
 
 
 def from_env(env: Mapping[str, str], *, needs_keys: bool = True) -> Settings:
-    """The settings of an environment. Raises BadSettings, which names all faults.
+    """The settings of an environment; generates missing keys when SEALDESK_DATABASE_URL is unset.
 
-    Without SEALDESK_DATABASE_URL, missing keys are generated in the data directory.
-    needs_keys: False for commands that only change the schema and need no keys.
+    needs_keys: False for commands that only change the schema. Raises BadSettings with all faults.
     """
-    faults = [
-        _describe_unknown(name) for name in env if name.startswith(_PREFIX) and name not in NAMES
-    ]
+    names = [name for name in env if name.startswith(_PREFIX)]
+    faults = [_describe_unknown(name) for name in names if name not in NAMES]
     read = _EnvReader(env, faults, needs_keys)
     data_dir = Path(env.get("SEALDESK_DATA_DIR") or "var").absolute()
     settings = Settings(

@@ -83,8 +83,7 @@ def create(
             tenant,
         )
     if json:
-        print_json(created)
-        return
+        return print_json(created)
     print(f"Created key {created.name} with the ID {created.id}. Its secret is shown only now:\n")
     print(f"  SEALDESK_API_KEY={created.api_key}")
     print(f"  SEALDESK_API_SECRET={created.api_secret}")
