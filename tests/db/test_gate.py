@@ -40,6 +40,7 @@ _BOUNDS = {
     "after": "",
     "since": "",
     "kept_since": 0,
+    "stored_since": 0,
     "except_id": "",
 }
 Case = tuple[str, dict[str, Any]]
