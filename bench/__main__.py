@@ -8,7 +8,6 @@ from rich.console import Console
 
 from bench import (
     data,
-    machine,
     measure,
     measure_pages,
     measure_postgres,
@@ -16,12 +15,11 @@ from bench import (
     postgres_data,
     report,
 )
+from bench.clients import WrongResponse
 from bench.data import Data
-from bench.load import WrongAnswer
 from bench.plan import FULL, QUICK, Plan
-from bench.postgres_data import Cannot, PostgresData
-from bench.results import Results, joined
-from bench.rounds import Say
+from bench.postgres_data import PostgresData, PostgresUnavailable
+from bench.rounds import Results, ShowProgress, merge_results
 
 _ROOT = Path(__file__).parent.parent
 _RESULTS = Path(__file__).parent / "results.json"
@@ -30,22 +28,22 @@ _RESULTS = Path(__file__).parent / "results.json"
 def main() -> None:
     arguments = _parser().parse_args()
     try:
-        with data.alone():
+        with data.exclusive_lock():
             _run(arguments)
-    except data.Busy:
+    except data.AlreadyRunning:
         sys.exit("bench: another one is running here; wait for it")
-    except WrongAnswer as wrong:
+    except WrongResponse as wrong:
         sys.exit(f"bench: a wrong answer, so there are no figures: {wrong}")
 
 
 def _run(arguments: argparse.Namespace) -> None:
     plan = QUICK if arguments.quick else FULL
     console = Console()
-    built = data.ready(plan, fresh=arguments.fresh)
-    where = machine.describe(built.settings.data_dir)
-    stored = _on_postgres(plan, built, fresh=arguments.fresh)
+    built = data.prepare(plan, fresh=arguments.fresh)
+    where = report.describe_machine(built.settings.data_dir)
+    stored = _prepare_postgres(plan, built, fresh=arguments.fresh)
     with console.status("") as status:
-        results = _measured(plan, built, stored, status.update)
+        results = _measure(plan, built, stored, status.update)
     report.show(results, console)
     report.write_json(_RESULTS, results, plan, where)
     console.print(f"Written to {_RESULTS.relative_to(_ROOT)}.")
@@ -53,13 +51,15 @@ def _run(arguments: argparse.Namespace) -> None:
         report.publish(_ROOT, results, where)
 
 
-def _measured(plan: Plan, built: Data, stored: PostgresData | Cannot, say: Say) -> Results:
+def _measure(
+    plan: Plan, built: Data, stored: PostgresData | PostgresUnavailable, say: ShowProgress
+) -> Results:
     parts = [
         measure.measure(plan, built, say),
         measure_webhooks.on_sqlite(plan, built, say),
         measure_pages.on_sqlite(plan, built, say),
     ]
-    if isinstance(stored, Cannot):
+    if isinstance(stored, PostgresUnavailable):
         parts.append(measure_postgres.not_measured(plan, str(stored)))
         parts.append(measure_webhooks.not_measured(plan, str(stored)))
         parts.append(measure_pages.not_measured(plan, str(stored)))
@@ -67,13 +67,15 @@ def _measured(plan: Plan, built: Data, stored: PostgresData | Cannot, say: Say) 
         parts.append(measure_postgres.measure(plan, built, stored, say))
         parts.append(measure_webhooks.on_postgres(plan, built, stored, say))
         parts.append(measure_pages.on_postgres(plan, built, stored, say))
-    return joined(*parts)
+    return merge_results(*parts)
 
 
-def _on_postgres(plan: Plan, built: Data, *, fresh: bool) -> PostgresData | Cannot:
+def _prepare_postgres(
+    plan: Plan, built: Data, *, fresh: bool
+) -> PostgresData | PostgresUnavailable:
     try:
-        return postgres_data.ready(plan, built, fresh=fresh)
-    except Cannot as reason:
+        return postgres_data.prepare(plan, built, fresh=fresh)
+    except PostgresUnavailable as reason:
         return reason
 
 

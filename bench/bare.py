@@ -33,7 +33,7 @@ class Page(msgspec.Struct, frozen=True):
     meta: dict[str, object]
 
 
-class Bare:
+class BareHandler:
     """An ASGI application of one function."""
 
     def __init__(self, memory: Memory) -> None:
@@ -42,9 +42,9 @@ class Bare:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            await _live(receive, send)
+            await _handle_lifespan(receive, send)
             return
-        body = b"" if scope["method"] == "GET" else await _body(receive)
+        body = b"" if scope["method"] == "GET" else await _read_body(receive)
         if not self._is_signed(scope, body):
             status, answer = 401, b"{}"
         elif body:
@@ -72,7 +72,7 @@ class Bare:
         return is_valid(secret, parts, headers[b"x-api-signature"])
 
 
-async def _body(receive: Receive) -> bytes:
+async def _read_body(receive: Receive) -> bytes:
     message = await receive()
     body: bytes = message["body"]
     while message["more_body"]:
@@ -81,7 +81,7 @@ async def _body(receive: Receive) -> bytes:
     return body
 
 
-async def _live(receive: Receive, send: Send) -> None:
+async def _handle_lifespan(receive: Receive, send: Send) -> None:
     for step in ("startup", "shutdown"):
         await receive()
         await send({"type": f"lifespan.{step}.complete"})
@@ -89,4 +89,4 @@ async def _live(receive: Receive, send: Send) -> None:
 
 if __name__ == "__main__":
     known = msgspec.json.decode(Path(sys.argv[2]).read_bytes(), type=Memory)
-    serve.serve(Bare(known), Lifetime(), serve.bind("127.0.0.1", int(sys.argv[1])))
+    serve.serve(BareHandler(known), Lifetime(), serve.bind("127.0.0.1", int(sys.argv[1])))

@@ -1,17 +1,18 @@
-"""Building the benchmark's database: the service's own statements, many rows at a time."""
+"""Builds the SQLite database with the statements of the service, many rows at a time."""
 
 import multiprocessing
 import sqlite3
 from collections.abc import Iterator, Sequence
 from multiprocessing.queues import Queue
 from queue import Empty
+from typing import NamedTuple
 
+import asyncpg
 import msgspec
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bench import texts
 from bench.plan import Plan
-from bench.rows import SPAN_US, Chunk, TenantToFill, chunks
+from bench.rows import SPAN_US, Chunk, TenantToFill, generate_chunks
 from sealdesk import ids
 from sealdesk.api_keys import actions as api_keys
 from sealdesk.api_keys.rules import NewApiKey
@@ -21,16 +22,17 @@ from sealdesk.db import schema_version
 from sealdesk.db.engine import Tx
 from sealdesk.db.sqlite.connection import connect, run_now
 from sealdesk.identity import actions as identity
+from sealdesk.search import rules
 from sealdesk.settings import Settings
 
 _SEED = 20_260_101
 _AGENTS = 6
-AGENT = "agent{number}@tenant{place}.example"  # the address of one
-_CHUNKS_WAITING = 6
-_PATIENCE_S = 2.0
-_LARGE = ("tickets", "ticket_tags", "customers")
+AGENT_EMAIL = "agent{number}@tenant{place}.example"  # the address of one
+_QUEUED_CHUNKS = 6
+_QUEUE_TIMEOUT_S = 2.0
+_LARGE_TABLES = ("tickets", "ticket_tags", "customers")
 # Nothing here has to survive a crash: a database without its stamp is built again.
-LOADING = (
+LOADING_PRAGMAS = (
     "PRAGMA journal_mode = OFF",
     "PRAGMA synchronous = OFF",
     "PRAGMA foreign_keys = OFF",
@@ -54,11 +56,11 @@ def build(settings: Settings, plan: Plan, until_us: int) -> tuple[list[str], lis
     """
     schema_version.ensure_current(settings.database_path)
     connection = connect(settings.database_path)
-    for pragma in LOADING:
+    for pragma in LOADING_PRAGMAS:
         connection.execute(pragma)
     tenants = _add_tenants(connection, plan, until_us - SPAN_US)
     keys = _add_keys(connection, KeyRing(settings.master_keys), plan, tenants)
-    _fill(connection, tenants, until_us)
+    _fill_tables(connection, tenants, until_us)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.close()
     return [tenant.id for tenant in tenants], keys
@@ -81,7 +83,7 @@ async def _add_tenant(tx: Tx, place: int, size: int, at_us: int) -> TenantToFill
         await identity.create_user(
             tx,
             tenant.id,
-            email=AGENT.format(number=number, place=place),
+            email=AGENT_EMAIL.format(number=number, place=place),
             name=None,
             role="agent",
             password_hash=None,
@@ -113,7 +115,7 @@ async def _add_key(tx: Tx, key_ring: KeyRing, tenant_id: str) -> BenchKey:
     return BenchKey(tenant_id, made.api_key, made.api_secret)
 
 
-def bars() -> Progress:
+def progress_bars() -> Progress:
     """A bar for each thing that is made, with how much of it there is."""
     return Progress(
         TextColumn("{task.description}"),
@@ -123,14 +125,16 @@ def bars() -> Progress:
     )
 
 
-def _fill(connection: sqlite3.Connection, tenants: Sequence[TenantToFill], until_us: int) -> None:
+def _fill_tables(
+    connection: sqlite3.Connection, tenants: Sequence[TenantToFill], until_us: int
+) -> None:
     """Write all tickets and customers, then sort the indexes, with a bar for what is left."""
-    with bars() as progress:
+    with progress_bars() as progress:
         indexes = _drop_indexes(connection)
         total = sum(tenant.tickets for tenant in tenants)
         task = progress.add_task("tickets", total=total)
         connection.execute("BEGIN")
-        for chunk in _made_elsewhere(tenants, until_us):
+        for chunk in _generate_in_child(tenants, until_us):
             for statement, rows in chunk.written.items():
                 connection.executemany(statement, rows)
             progress.advance(task, chunk.tickets)
@@ -142,30 +146,30 @@ def _fill(connection: sqlite3.Connection, tenants: Sequence[TenantToFill], until
         for statement in progress.track(indexes, description="indexes"):
             connection.execute(statement)
         for _ in progress.track((None,), description="search"):
-            texts.fill(connection)
+            fill_search_documents(connection)
 
 
 def _drop_indexes(connection: sqlite3.Connection) -> list[str]:
     """Drop the secondary indexes of the large tables; the statements that make them again."""
     found = connection.execute(
         "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
-        f" AND tbl_name IN ({', '.join('?' * len(_LARGE))})",
-        _LARGE,
+        f" AND tbl_name IN ({', '.join('?' * len(_LARGE_TABLES))})",
+        _LARGE_TABLES,
     ).fetchall()
     for name, _ in found:
         connection.execute(f"DROP INDEX {name}")
     return [sql for _, sql in found]
 
 
-def _made_elsewhere(tenants: Sequence[TenantToFill], until_us: int) -> Iterator[Chunk]:
+def _generate_in_child(tenants: Sequence[TenantToFill], until_us: int) -> Iterator[Chunk]:
     """The chunks of rows, made by a process of its own."""
     context = multiprocessing.get_context("spawn")
-    queue: Queue[Chunk | None] = context.Queue(_CHUNKS_WAITING)
-    maker = context.Process(target=_make, args=(queue, tenants, until_us), daemon=True)
+    queue: Queue[Chunk | None] = context.Queue(_QUEUED_CHUNKS)
+    maker = context.Process(target=_generate, args=(queue, tenants, until_us), daemon=True)
     maker.start()
     while True:
         try:
-            chunk = queue.get(timeout=_PATIENCE_S)
+            chunk = queue.get(timeout=_QUEUE_TIMEOUT_S)
         except Empty:
             if maker.is_alive():
                 continue
@@ -176,7 +180,77 @@ def _made_elsewhere(tenants: Sequence[TenantToFill], until_us: int) -> Iterator[
         yield chunk
 
 
-def _make(queue: "Queue[Chunk | None]", tenants: Sequence[TenantToFill], until_us: int) -> None:
-    for chunk in chunks(tenants, until_us, _SEED):
+def _generate(queue: "Queue[Chunk | None]", tenants: Sequence[TenantToFill], until_us: int) -> None:
+    for chunk in generate_chunks(tenants, until_us, _SEED):
         queue.put(chunk)
     queue.put(None)
+
+
+class _DocumentTable(NamedTuple):
+    """Its table, the name of its id, SQLite's index of it, and how it is read: ids, then texts."""
+
+    table: str
+    of: str
+    found_by: str
+    texts: str
+
+
+_DOCUMENT_TABLES = (
+    _DocumentTable(
+        "search_documents",
+        "ticket_id",
+        "search_index",
+        "SELECT t.tenant_id, t.id, t.number, t.subject, c.email, c.name, c.company, t.description"
+        " FROM tickets t JOIN customers c ON c.tenant_id = t.tenant_id AND c.id = t.customer_id"
+        " ORDER BY t.tenant_id, t.id",
+    ),
+    _DocumentTable(
+        "customer_documents",
+        "customer_id",
+        "search_index_customers",
+        "SELECT tenant_id, id, name, email, company, phone, external_id FROM customers"
+        " ORDER BY tenant_id, id",
+    ),
+)
+
+
+SEARCH_TABLES = tuple(kind.table for kind in _DOCUMENT_TABLES)
+
+
+_MARK_BUILT = "INSERT INTO search_rebuilds (consumer) VALUES (?)"
+
+
+_CREATE_STAGING = "CREATE TEMP TABLE staged (tenant_id text, id text, number bigint, words text)"
+
+
+def fill_search_documents(connection: sqlite3.Connection) -> None:
+    """Write the texts, and what finds their words."""
+    connection.execute("BEGIN")
+    for kind in _DOCUMENT_TABLES:
+        rows = _generate_documents(connection, kind)
+        connection.executemany(f"INSERT INTO {kind.table} VALUES (?, ?, ?, ?)", rows)
+        connection.execute(f"INSERT INTO {kind.found_by} ({kind.found_by}) VALUES ('rebuild')")
+    connection.executemany(_MARK_BUILT, [("ticket_search",), ("customer_search",)])
+    connection.execute("COMMIT")
+
+
+def _generate_documents(
+    connection: sqlite3.Connection, kind: _DocumentTable
+) -> Iterator[tuple[str, str, int, str]]:
+    for place, (tenant_id, of, *texts) in enumerate(connection.execute(kind.texts), 1):
+        yield tenant_id, of, place, rules.text_of(str(text) for text in texts if text)
+
+
+async def copy_search_documents(source: sqlite3.Connection, target: asyncpg.Connection) -> None:
+    """The same into PostgreSQL, where the words stand in a tsvector."""
+    for kind in _DOCUMENT_TABLES:
+        columns = f"tenant_id, {kind.of}, number"
+        rows = source.execute(f"SELECT {columns}, words FROM {kind.table}")
+        records = ((*kept, rules.vector_of([words])) for *kept, words in rows)
+        await target.execute(_CREATE_STAGING)
+        await target.copy_records_to_table("staged", records=records)
+        await target.execute(
+            f"INSERT INTO {kind.table} ({columns}, words)"
+            " SELECT tenant_id, id, number, words::tsvector FROM staged"
+        )
+        await target.execute("DROP TABLE staged")

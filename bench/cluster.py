@@ -1,17 +1,30 @@
-"""The benchmark's PostgreSQL while it runs: the ways in, and what it computes."""
+"""The PostgreSQL cluster of the benchmark: its roles, URLs, CPU time, and pgbench."""
 
 import base64
+import re
+import resource
 import secrets
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import cast
 
 import msgspec
 from tests.servers import Access, Postgres, free_port
+from tests.servers.binaries import find_postgres
+from tests.servers.process import environment
 
 from bench.data import Data
-from bench.servers import children, cpu_s
+from bench.plan import Plan
+from bench.rounds import Round, RunRound
+from bench.servers import find_cpu_s, list_child_pids
 from sealdesk.db import schema_version
+from sealdesk.db.engine import Params, Row, Tx
+from sealdesk.db.sqlite.connection import drive
+from sealdesk.paging import DEFAULT_PER_PAGE, PageRequest
+from sealdesk.tickets.store import lists
+from sealdesk.tickets.store.lists import Filter
 
 DATABASE = "sealdesk"
 PGBENCH = "pgbench"  # a database for pgbench's own tables
@@ -25,6 +38,11 @@ SETTINGS: dict[str, str | int | bool] = {
     "max_wal_size": "4GB",
     "checkpoint_timeout": "1h",
 }
+_CLIENTS = 8
+_TPS = re.compile(r"^tps = ([0-9.]+)", re.MULTILINE)
+# As the service has it: planning a page takes as long as reading it.
+_PGBENCH_OPTIONS = "-c plan_cache_mode=force_generic_plan"
+_MEASURING_OPTIONS = ("-n", "-M", "prepared", "-c", str(_CLIENTS), "-j", "1")
 
 
 class Passwords(msgspec.Struct, frozen=True):
@@ -89,11 +107,13 @@ class Cluster:
         """The time that its processes have spent computing, those that have ended included."""
         text = (self._server.directory / "data" / "postmaster.pid").read_text()
         postmaster = int(text.split()[0])
-        return cpu_s(postmaster, with_ended=True) + sum(map(cpu_s, children(postmaster)))
+        return find_cpu_s(postmaster, with_ended=True) + sum(
+            map(find_cpu_s, list_child_pids(postmaster))
+        )
 
 
 @contextmanager
-def made(directory: Path) -> Iterator[Cluster]:
+def new_cluster(directory: Path) -> Iterator[Cluster]:
     """A new cluster in an empty directory. Raises ServerFailed, NotHere."""
     server = Postgres.start(directory, settings=SETTINGS)
     try:
@@ -112,7 +132,7 @@ def made(directory: Path) -> Iterator[Cluster]:
 
 
 @contextmanager
-def started(directory: Path, passwords: Passwords) -> Iterator[Cluster]:
+def running_cluster(directory: Path, passwords: Passwords) -> Iterator[Cluster]:
     """The cluster of this directory. Raises ServerFailed, NotHere."""
     access = Access(free_port(), passwords.superuser, passwords.owner, str(directory))
     server = Postgres(directory, access)
@@ -121,3 +141,87 @@ def started(directory: Path, passwords: Passwords) -> Iterator[Cluster]:
         yield Cluster(server, passwords)
     finally:
         server.stop()
+
+
+def initialise_pgbench(url: str, scale: int) -> None:
+    """Make its own tables. scale: hundred thousands of accounts."""
+    _run_pgbench("-i", "-q", "-s", str(scale), url)
+
+
+class PgBench:
+    """Players that run a script on the cluster for as long as a round takes."""
+
+    def __init__(self, plan: Plan, cluster: Cluster) -> None:
+        self._plan = plan
+        self._cluster = cluster
+
+    def writes(self) -> RunRound:
+        """`pgbench -N`: an update, a select and an insert, committed."""
+        return self._player("-N", self._cluster.superuser_url(PGBENCH))
+
+    def first_page(self, tenant_id: str, directory: Path) -> RunRound:
+        """The statement that lists the newest 25 tickets of a tenant, as a superuser sees them.
+
+        directory: where to leave it as a script.
+        """
+        asked = _StatementRecorder()
+        drive(
+            lists.list_tickets(
+                cast(Tx, asked), tenant_id, Filter(), PageRequest(DEFAULT_PER_PAGE, None)
+            )
+        )
+        script = directory / "list.sql"
+        # The limit stands in the text, as the service sends it.
+        script.write_text(f"{asked.sql.replace(':limit', str(asked.params['limit']))};\n")
+        values = [f"-D{name}={value}" for name, value in asked.params.items()]
+        return self._player("-f", str(script), *values, self._cluster.superuser_url(DATABASE))
+
+    def _player(self, *what: str) -> RunRound:
+        warm = self._round(what, max(self._plan.warm_up // _CLIENTS, 1))
+        count = max(int(warm.per_second * self._plan.round_s / _CLIENTS), 1)
+        return lambda: self._round(what, count)
+
+    def _round(self, what: Sequence[str], count: int) -> Round:
+        """count: transactions of each client."""
+        database_s, client_s = self._cluster.cpu_s(), _children_cpu_s()
+        said = _run_pgbench(*_MEASURING_OPTIONS, "-t", str(count), *what)
+        database_s, client_s = self._cluster.cpu_s() - database_s, _children_cpu_s() - client_s
+        found = _TPS.search(said)
+        if found is None:
+            raise RuntimeError(f"pgbench said no rate: {said}")
+        per_second = float(found[1])
+        elapsed_s = count * _CLIENTS / per_second
+        return Round(
+            per_second,
+            database_us=database_s / (count * _CLIENTS) * 1e6,
+            client_share=client_s / elapsed_s,
+        )
+
+
+class _StatementRecorder:
+    """A reading that finds nothing and keeps what was asked."""
+
+    sql = ""
+    params: Params
+
+    async def fetch_all(self, sql: str, params: Params) -> Sequence[Row]:
+        self.sql, self.params = sql, params
+        return []
+
+
+def _run_pgbench(*arguments: str) -> str:
+    done = subprocess.run(
+        [find_postgres() / "pgbench", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment(PGOPTIONS=_PGBENCH_OPTIONS),
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"pgbench failed: {done.stderr.strip()}")
+    return done.stdout
+
+
+def _children_cpu_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

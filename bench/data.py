@@ -24,7 +24,7 @@ from sealdesk.settings import Settings, from_env, make_private_dir
 from sealdesk.tickets import rules as ticket_rules
 from sealdesk.tickets.store import tickets
 
-HOME = Path(__file__).parent / "data"
+DATA_DIR = Path(__file__).parent / "data"
 _CHECKED_TICKETS = 100
 _NEWEST = """
 SELECT id, customer_id FROM tickets WHERE tenant_id = :tenant_id ORDER BY id DESC LIMIT :limit
@@ -46,7 +46,7 @@ _WRITTEN_BY_RUNS = (
 )
 
 
-class Stamp(msgspec.Struct, frozen=True):
+class BuildStamp(msgspec.Struct, frozen=True):
     """What a database was built from and up to which time; written when it is complete."""
 
     built_from: str
@@ -60,7 +60,7 @@ class Data(msgspec.Struct, frozen=True):
     """A database that is ready. The first tenant is the big one, the second the small one."""
 
     settings: Settings
-    stamp: Stamp
+    stamp: BuildStamp
 
     @property
     def big(self) -> str:
@@ -74,39 +74,41 @@ class Data(msgspec.Struct, frozen=True):
         return [key for key in self.stamp.keys if key.tenant_id == tenant_id]
 
 
-class Busy(Exception):
+class AlreadyRunning(Exception):
     """Another benchmark runs: they would spoil each other's data and figures."""
 
 
 @contextmanager
-def alone(home: Path = HOME) -> Iterator[None]:
+def exclusive_lock(home: Path = DATA_DIR) -> Iterator[None]:
     """Be the only benchmark that uses this directory. Raises Busy."""
     home.mkdir(exist_ok=True)
     with (home / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise Busy from error
+            raise AlreadyRunning from error
         yield
 
 
-def ready(plan: Plan, home: Path = HOME, *, fresh: bool = False) -> Data:
+def prepare(plan: Plan, home: Path = DATA_DIR, *, fresh: bool = False) -> Data:
     """The data of a plan, built if there is none that fits, without traces of earlier runs."""
     directory = home / plan.name
-    found = None if fresh else _reusable(directory, plan)
+    found = None if fresh else _find_reusable(directory, plan)
     if found is not None:
-        _clean(found)
+        _delete_rows_of_runs(found)
         return found
     shutil.rmtree(directory, ignore_errors=True)
     make_private_dir(directory)
-    return _built(_settings(directory), plan)
+    return _build(_settings(directory), plan)
 
 
-def _built(settings: Settings, plan: Plan) -> Data:
+def _build(settings: Settings, plan: Plan) -> Data:
     started = time.monotonic()
     until_us = time.time_ns() // 1000
     tenant_ids, keys = build.build(settings, plan, until_us)
-    stamp = Stamp(_sources(plan), until_us, time.monotonic() - started, tenant_ids, keys)
+    stamp = BuildStamp(
+        _compute_fingerprint(plan), until_us, time.monotonic() - started, tenant_ids, keys
+    )
     _stamp_path(settings.data_dir).write_bytes(msgspec.json.encode(stamp))
     return Data(settings, stamp)
 
@@ -119,23 +121,23 @@ def _stamp_path(directory: Path) -> Path:
     return directory / "built.json"
 
 
-def _reusable(directory: Path, plan: Plan) -> Data | None:
+def _find_reusable(directory: Path, plan: Plan) -> Data | None:
     """The data in this directory, if the service of today would have written the same."""
     if not _stamp_path(directory).exists():
         return None
-    stamp = msgspec.json.decode(_stamp_path(directory).read_bytes(), type=Stamp)
-    if stamp.built_from != _sources(plan):
+    stamp = msgspec.json.decode(_stamp_path(directory).read_bytes(), type=BuildStamp)
+    if stamp.built_from != _compute_fingerprint(plan):
         return None
     data = Data(_settings(directory), stamp)
     connection = connect(data.settings.database_path)
     try:
-        is_current = drive(_is_as_written(SqliteTx(connection), data.big))
+        is_current = drive(_matches_service(SqliteTx(connection), data.big))
     finally:
         connection.close()
     return data if is_current else None
 
 
-def _sources(plan: Plan) -> str:
+def _compute_fingerprint(plan: Plan) -> str:
     """A fingerprint of what decides the rows: the plan, the migrations, the makers of rows."""
     digest = hashlib.sha256(msgspec.json.encode(plan))
     migrations = Path(schema_version.__file__).parent / "migrations" / "versions"
@@ -143,15 +145,14 @@ def _sources(plan: Plan) -> str:
     for path in (
         *sorted(migrations.glob("*.py")),
         here / "rows.py",
-        here / "prose.py",
-        here / "texts.py",
+        here / "build.py",
         Path(search_rules.__file__),
     ):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
-async def _is_as_written(tx: Tx, tenant_id: str) -> bool:
+async def _matches_service(tx: Tx, tenant_id: str) -> bool:
     """Whether the ready JSON in the newest rows is what the service would write today."""
     sample = await tx.fetch_all(_NEWEST, {"tenant_id": tenant_id, "limit": _CHECKED_TICKETS})
     for row in sample:
@@ -168,7 +169,7 @@ async def _is_as_written(tx: Tx, tenant_id: str) -> bool:
     return bool(sample)
 
 
-def _clean(data: Data) -> None:
+def _delete_rows_of_runs(data: Data) -> None:
     """Delete what earlier runs have added; what they changed stays changed."""
     connection = connect(data.settings.database_path, is_checkpointer=True)
     since = ids.lowest(data.stamp.until_us)

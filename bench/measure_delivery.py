@@ -8,20 +8,18 @@ from typing import Any, NamedTuple
 import msgspec
 
 from bench import servers
-from bench.arrivals import Arrivals
-from bench.ground import Ground
-from bench.installation import Installation
-from bench.load import WrongAnswer, pace, quantile
+from bench.clients import WrongResponse, quantile, send_paced
+from bench.databases import DatabaseSet
 from bench.plan import Plan
-from bench.results import Figure, Results, Round
-from bench.rounds import Say
-from bench.servers import Cores, Delivering
-from bench.work import CREATED
+from bench.requests import CREATED
+from bench.rounds import Figure, Results, Round, ShowProgress
+from bench.servers import Cores, Service
+from bench.webhook_installation import Installation, ReceiverClient
 
 _PER_SECOND = 100
 _WITHIN_S = 60.0
-_SILENT_S = 0.2
-_ALONE = ""
+_QUIET_S = 0.2
+_NO_DEAD = ""
 _REFUSES, _HANGS = ", beside a dead one that refuses", ", beside a dead one that hangs"
 _BACKLOG, _PACED = "deliver webhooks that wait", f"deliver webhooks at {_PER_SECOND}/s"
 
@@ -32,15 +30,17 @@ class _Created(msgspec.Struct):
     data: dict[str, Any]
 
 
-def measure(plan: Plan, ground: Ground, cores: Cores, arrivals: Arrivals, say: Say) -> Results:
+def measure(
+    plan: Plan, ground: DatabaseSet, cores: Cores, arrivals: ReceiverClient, say: ShowProgress
+) -> Results:
     """Deliver what waits, then what happens: alone, and beside a dead endpoint with much waiting.
 
-    Raises WrongAnswer.
+    Raises WrongResponse.
     """
     say(f"{ground.prefix}{plan.dead_deliveries:,} deliveries for a dead endpoint")
     alone, burdened = (Installation(place, arrivals.url) for place in ground.small)
     burdened.add_dead(plan.dead_deliveries)
-    dead_urls = {_ALONE: "", _REFUSES: arrivals.refusing_url, _HANGS: arrivals.hanging_url}
+    dead_urls = {_NO_DEAD: "", _REFUSES: arrivals.refusing_url, _HANGS: arrivals.hanging_url}
     kept: dict[str, list[Round]] = {}
     for number in range(1, plan.webhook_rounds + 1):
         for beside, dead_url in dead_urls.items():
@@ -51,20 +51,20 @@ def measure(plan: Plan, ground: Ground, cores: Cores, arrivals: Arrivals, say: S
             if dead_url:
                 installation.turn_dead(dead_url)
             held = arrivals.held
-            delivery = _Delivery(plan, ground, installation, arrivals)
+            delivery = _DeliveryRounds(plan, ground, installation, arrivals)
             for name, round_ in delivery.play(cores).items():
                 kept.setdefault(f"{ground.prefix}{name}{beside}", []).append(round_)
             if dead_url and not installation.is_dead_known() and arrivals.held == held:
-                raise WrongAnswer("nothing was sent to the dead endpoint")
-    return Results(figures(plan, ground.prefix, ground.suffix, kept), kept)
+                raise WrongResponse("nothing was sent to the dead endpoint")
+    return Results(build_figures(plan, ground.prefix, ground.suffix, kept), kept)
 
 
-def figures(
+def build_figures(
     plan: Plan, prefix: str, suffix: str, kept: Mapping[str, list[Round]], lacking: str = ""
 ) -> list[Figure]:
     """What the rounds say. lacking: why there are none."""
 
-    def rounds(name: str, beside: str = _ALONE) -> list[Round]:
+    def rounds(name: str, beside: str = _NO_DEAD) -> list[Round]:
         return kept.get(f"{prefix}{name}{beside}", [])
 
     rates = [round_.per_second for round_ in rounds(_BACKLOG)]
@@ -91,17 +91,17 @@ def figures(
     return found
 
 
-class _Spent(NamedTuple):
+class _CpuTime(NamedTuple):
     """What was computed meanwhile, in seconds."""
 
     server_s: float
     database_s: float | None
 
-    def since(self, before: "_Spent") -> "_Spent":
+    def since(self, before: "_CpuTime") -> "_CpuTime":
         server_s = self.server_s - before.server_s
         if self.database_s is None or before.database_s is None:
-            return _Spent(server_s, None)
-        return _Spent(server_s, self.database_s - before.database_s)
+            return _CpuTime(server_s, None)
+        return _CpuTime(server_s, self.database_s - before.database_s)
 
     def each_us(self, count: int) -> tuple[float, float | None]:
         """For each of so many, in microseconds."""
@@ -109,11 +109,11 @@ class _Spent(NamedTuple):
         return self.server_s / count * 1e6, database_us
 
 
-class _Delivery:
+class _DeliveryRounds:
     """One installation that delivers to the receiver."""
 
     def __init__(
-        self, plan: Plan, ground: Ground, installation: Installation, arrivals: Arrivals
+        self, plan: Plan, ground: DatabaseSet, installation: Installation, arrivals: ReceiverClient
     ) -> None:
         self._plan = plan
         self._ground = ground
@@ -121,21 +121,21 @@ class _Delivery:
         self._arrivals = arrivals
 
     def play(self, cores: Cores) -> dict[str, Round]:
-        """Everything from the start to the end of the service. Raises WrongAnswer."""
+        """Everything from the start to the end of the service. Raises WrongResponse."""
         installation, secret = self._installation, self._installation.made.secret
         event_ids = installation.add_events(self._plan.events)
-        with servers.delivering(installation.settings, cores, installation.env) as running:
+        with servers.service(installation.settings, cores, installation.env) as running:
             rounds = {
                 _BACKLOG: self._backlog(running, event_ids),
                 _PACED: self._paced(running),
             }
-            time.sleep(_SILENT_S)
+            time.sleep(_QUIET_S)
         self._arrivals.take(secret, set(), attrgetter("webhook_id"))
         if undelivered := installation.undelivered():
-            raise WrongAnswer(f"{undelivered} deliveries have arrived and are not noted")
+            raise WrongResponse(f"{undelivered} deliveries have arrived and are not noted")
         return rounds
 
-    def _backlog(self, running: Delivering, event_ids: set[str]) -> Round:
+    def _backlog(self, running: Service, event_ids: set[str]) -> Round:
         """What waited for the start."""
         count = len(event_ids)
         come = self._arrivals.wait_for(1, _WITHIN_S)
@@ -153,12 +153,12 @@ class _Delivery:
             server_share=spent.server_s / elapsed_s,
         )
 
-    def _paced(self, running: Delivering) -> Round:
+    def _paced(self, running: Service) -> Round:
         """What happens meanwhile, at a fixed pace; from its answer to its arrival."""
         count = int(self._plan.paced_s * _PER_SECOND)
         requests = self._installation.tickets(count)
         before = self._computed(running)
-        answers = pace(running.port, requests, CREATED, _PER_SECOND)
+        answers = send_paced(running.port, requests, CREATED, _PER_SECOND)
         self._arrivals.wait_for(count, _WITHIN_S)
         spent = self._computed(running).since(before)
         at_ns = {
@@ -179,6 +179,6 @@ class _Delivery:
             server_share=spent.server_s / elapsed_s,
         )
 
-    def _computed(self, running: Delivering) -> _Spent:
+    def _computed(self, running: Service) -> _CpuTime:
         database_s = self._ground.database_s
-        return _Spent(running.cpu_s(), database_s() if database_s else None)
+        return _CpuTime(running.cpu_s(), database_s() if database_s else None)

@@ -12,13 +12,13 @@ from typing import cast
 import msgspec
 import uvloop
 
-_ANSWER = b"HTTP/1.1 204 No Content\r\n\r\n"
+_NO_CONTENT = b"HTTP/1.1 204 No Content\r\n\r\n"
 _OBJECT = b'"object":{"id":"'
 _ID_BYTES = 36
-_SAMPLED = 50  # one in so many is kept whole
+_SAMPLE_EVERY = 50  # one in so many is kept whole
 
 
-class Arrival(msgspec.Struct, frozen=True, array_like=True):
+class ReceivedWebhook(msgspec.Struct, frozen=True, array_like=True):
     """One delivery. at_ns: of the monotonic clock. object_id: what the event is about."""
 
     webhook_id: str
@@ -26,7 +26,7 @@ class Arrival(msgspec.Struct, frozen=True, array_like=True):
     object_id: str
 
 
-class Sample(msgspec.Struct, frozen=True):
+class SignedSample(msgspec.Struct, frozen=True):
     """A delivery as it came."""
 
     webhook_id: str
@@ -35,11 +35,11 @@ class Sample(msgspec.Struct, frozen=True):
     body: bytes
 
 
-class Taken(msgspec.Struct):
+class Received(msgspec.Struct):
     """What has come. held: how many will never be answered."""
 
-    arrivals: list[Arrival] = []
-    samples: list[Sample] = []
+    arrivals: list[ReceivedWebhook] = []
+    samples: list[SignedSample] = []
     held: int = 0
 
 
@@ -47,18 +47,20 @@ class Receiver:
     """Remembers what came on all connections."""
 
     def __init__(self) -> None:
-        self._taken = Taken()
+        self._taken = Received()
 
     def note(self, head: bytes, body: bytes) -> None:
         arrivals = self._taken.arrivals
         at = body.find(_OBJECT) + len(_OBJECT)
-        webhook_id = _value(head, b"webhook-id")
-        arrival = Arrival(webhook_id, time.monotonic_ns(), body[at : at + _ID_BYTES].decode())
+        webhook_id = _find_header(head, b"webhook-id")
+        arrival = ReceivedWebhook(
+            webhook_id, time.monotonic_ns(), body[at : at + _ID_BYTES].decode()
+        )
         arrivals.append(arrival)
-        if len(arrivals) % _SAMPLED == 1:
-            timestamp = _value(head, b"webhook-timestamp")
-            signature = _value(head, b"webhook-signature")
-            self._taken.samples.append(Sample(webhook_id, timestamp, signature, body))
+        if len(arrivals) % _SAMPLE_EVERY == 1:
+            timestamp = _find_header(head, b"webhook-timestamp")
+            signature = _find_header(head, b"webhook-signature")
+            self._taken.samples.append(SignedSample(webhook_id, timestamp, signature, body))
 
     def hold(self) -> None:
         self._taken.held += 1
@@ -67,7 +69,7 @@ class Receiver:
         if path == b"/count":
             return msgspec.json.encode(len(self._taken.arrivals))
         taken = msgspec.json.encode(self._taken)
-        self._taken = Taken()
+        self._taken = Received()
         return taken
 
 
@@ -85,7 +87,7 @@ class Connection(asyncio.Protocol):
         self._part += data
         while (head_bytes := self._part.find(b"\r\n\r\n")) >= 0:
             head = self._part[:head_bytes]
-            end = head_bytes + 4 + int(_value(head, b"content-length") or 0)
+            end = head_bytes + 4 + int(_find_header(head, b"content-length") or 0)
             if len(self._part) < end:
                 return
             body, self._part = self._part[head_bytes + 4 : end], self._part[end:]
@@ -101,10 +103,10 @@ class Connection(asyncio.Protocol):
             self._receiver.hold()
         else:
             self._receiver.note(head, body)
-            self._transport.write(_ANSWER)
+            self._transport.write(_NO_CONTENT)
 
 
-def _value(head: bytes, name: bytes) -> str:
+def _find_header(head: bytes, name: bytes) -> str:
     """Of a header; empty when it is not there."""
     at = head.lower().find(b"\r\n" + name + b":")
     if at < 0:

@@ -1,4 +1,4 @@
-"""The servers under load: started on a core of their own, watched from outside."""
+"""Starts the servers under load on a CPU core of their own, and measures their processes."""
 
 import http.client
 import os
@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +17,10 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _START_TIMEOUT_S = 30.0
 _ROOT = Path(__file__).parent.parent
 _SEALDESK = (str(Path(sys.executable).with_name("sealdesk")),)
-SWITCHED = (sys.executable, "-m", "bench.switched")
+SWITCHABLE = (sys.executable, "-m", "bench.switched")
+_QUOTA_PERIOD_US = 100_000  # the usual one of containers
+# Version 1 has a tree of groups for the processor alone, version 2 one for everything.
+_CGROUP_ROOTS = (Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup"))
 
 
 class Cores:
@@ -57,7 +60,7 @@ class Process:
 
     def cpu_s(self) -> float:
         """The time that all its threads and children have spent computing."""
-        return sum(cpu_s(pid) for pid in (self.pid, *children(self.pid)))
+        return sum(find_cpu_s(pid) for pid in (self.pid, *list_child_pids(self.pid)))
 
 
 class Server(Process):
@@ -69,12 +72,12 @@ class Server(Process):
         self.ready_s = ready_s
 
 
-def children(pid: int) -> list[int]:
+def list_child_pids(pid: int) -> list[int]:
     """The processes that this one has started itself."""
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-def cpu_s(pid: int, *, with_ended: bool = False) -> float:
+def find_cpu_s(pid: int, *, with_ended: bool = False) -> float:
     """The time that a process has spent computing. with_ended: and its children, once ended."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
@@ -106,11 +109,11 @@ def sealdesk(
     port = _free_port()
     command = [*program, "serve", "--host", "127.0.0.1", "--port", str(port)]
     known = {"SEALDESK_DATA_DIR": str(settings.data_dir), **(env or {})}
-    with _serving(_Program(command, port, "/readyz", settings.data_dir, known), cores) as server:
+    with _run_server(_Program(command, port, "/readyz", settings.data_dir, known), cores) as server:
         yield server
 
 
-class Delivering(NamedTuple):
+class Service(NamedTuple):
     """What serves, and delivers to webhooks. worker: of its own, on PostgreSQL."""
 
     server: Server
@@ -130,65 +133,67 @@ class Delivering(NamedTuple):
 
 
 @contextmanager
-def delivering(
+def service(
     settings: Settings, cores: Cores, env: Mapping[str, str], program: Sequence[str] = _SEALDESK
-) -> Iterator[Delivering]:
+) -> Iterator[Service]:
     """`sealdesk serve`, and `sealdesk worker` where `env` names its database."""
     with sealdesk(settings, cores, env, program=program) as server:
         if "SEALDESK_WORKER_DATABASE_URL" not in env:
-            yield Delivering(server, None)
+            yield Service(server, None)
             return
         known = {"SEALDESK_DATA_DIR": str(settings.data_dir), **env}
         with cores.of_servers():
-            process = _start(_Program([*program, "worker"], 0, "", settings.data_dir, known))
-        with _ended(process):
-            yield Delivering(server, Process(process.pid))
+            process = _start_process(
+                _Program([*program, "worker"], 0, "", settings.data_dir, known)
+            )
+        with _terminating(process):
+            yield Service(server, Process(process.pid))
 
 
 @contextmanager
-def receiver(directory: Path) -> Iterator[Server]:
+def webhook_receiver(directory: Path) -> Iterator[Server]:
     """The receiver of webhooks, on the core of this process. directory: for its log."""
     port = _free_port()
     command = [sys.executable, "-m", "bench.receiver", str(port)]
     program = _Program(command, port, "/count", directory, {})
-    process = _start(program)
-    with _ended(process):
+    process = _start_process(program)
+    with _terminating(process):
         _wait_until_ready(process, program)
         yield Server(process.pid, port, 0.0)
 
 
 @contextmanager
-def bare(memory: Path, cores: Cores) -> Iterator[Server]:
+def bare_handler(memory: Path, cores: Cores) -> Iterator[Server]:
     """The bare handler, which answers everything that is not signed with 401."""
     port = _free_port()
     command = [sys.executable, "-m", "bench.bare", str(port), str(memory)]
-    with _serving(_Program(command, port, "/", memory.parent, {}), cores) as server:
+    with _run_server(_Program(command, port, "/", memory.parent, {}), cores) as server:
         yield server
 
 
 @contextmanager
-def conventional(url: str, directory: Path, cores: Cores) -> Iterator[Server]:
+def conventional_service(url: str, directory: Path, cores: Cores) -> Iterator[Server]:
     """The conventional service on this database. directory: for its log."""
     port = _free_port()
-    command = [sys.executable, "-m", "uvicorn", "bench.conventional.main:app"]
+    command = [sys.executable, "-m", "uvicorn", "bench.conventional.service:app"]
     command += ["--host", "127.0.0.1", "--port", str(port), "--loop", "uvloop"]
     command += ["--http", "httptools", "--no-access-log", "--log-level", "warning"]
     env = {"DATABASE_URL": url.replace("postgresql:", "postgresql+asyncpg:", 1)}
-    with _serving(_Program(command, port, "/openapi.json", directory, env), cores) as server:
+    with _run_server(_Program(command, port, "/openapi.json", directory, env), cores) as server:
         yield server
 
 
 @contextmanager
-def _serving(program: _Program, cores: Cores) -> Iterator[Server]:
+def _run_server(program: _Program, cores: Cores) -> Iterator[Server]:
     started = time.perf_counter()
     with cores.of_servers():
-        process = _start(program)
-    with _ended(process):
+        process = _start_process(program)
+    with _terminating(process):
         _wait_until_ready(process, program)
         yield Server(process.pid, program.port, time.perf_counter() - started)
 
 
-def _start(program: _Program) -> "subprocess.Popen[bytes]":
+def _start_process(program: _Program) -> "subprocess.Popen[bytes]":
     env = {name: value for name, value in os.environ.items() if not name.startswith("SEALDESK_")}
     env |= program.env
     with (program.directory / "server.log").open("ab") as log:
@@ -196,7 +201,7 @@ def _start(program: _Program) -> "subprocess.Popen[bytes]":
 
 
 @contextmanager
-def _ended(process: "subprocess.Popen[bytes]") -> Iterator[None]:
+def _terminating(process: "subprocess.Popen[bytes]") -> Iterator[None]:
     """End it, whatever happens meanwhile."""
     try:
         yield
@@ -207,13 +212,13 @@ def _ended(process: "subprocess.Popen[bytes]") -> Iterator[None]:
 
 def _wait_until_ready(process: "subprocess.Popen[bytes]", program: _Program) -> None:
     deadline = time.monotonic() + _START_TIMEOUT_S
-    while not _answers(program.port, program.probe):
+    while not _is_ready(program.port, program.probe):
         if process.poll() is not None or time.monotonic() > deadline:
             raise RuntimeError(f"{process.args!r} did not start; see its server.log")
         time.sleep(0.002)
 
 
-def _answers(port: int, probe: str) -> bool:
+def _is_ready(port: int, probe: str) -> bool:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     try:
         connection.request("GET", probe)
@@ -229,3 +234,53 @@ def _free_port() -> int:
         sock.bind(("127.0.0.1", 0))
         port: int = sock.getsockname()[1]
         return port
+
+
+class QuotaUnavailable(Exception):
+    """Processes cannot be limited here; the text says why."""
+
+
+@contextmanager
+def limit_cpu(pids: Sequence[int], share: float) -> Iterator[None]:
+    """Each process in a control group with this share of one core. Raises QuotaUnavailable."""
+    groups: list[Path] = []
+    try:
+        try:
+            for pid in pids:
+                groups.append(_make_group(f"sealdesk-bench-{pid}", share))
+                (groups[-1] / "cgroup.procs").write_text(str(pid))
+        except OSError as error:
+            raise QuotaUnavailable(
+                f"no control groups for the processor: {error.strerror}"
+            ) from error
+        yield
+    finally:
+        for group in groups:
+            _remove_group(group)
+
+
+def _make_group(name: str, share: float) -> Path:
+    """A group with this quota. Raises OSError."""
+    quota_us = int(share * _QUOTA_PERIOD_US)
+    root = next(
+        (root for root in _CGROUP_ROOTS if (root / "cgroup.procs").exists()), _CGROUP_ROOTS[-1]
+    )
+    group = root / name
+    group.mkdir()
+    try:
+        if (group / "cpu.cfs_quota_us").exists():
+            (group / "cpu.cfs_period_us").write_text(str(_QUOTA_PERIOD_US))
+            (group / "cpu.cfs_quota_us").write_text(str(quota_us))
+        else:
+            (group / "cpu.max").write_text(f"{quota_us} {_QUOTA_PERIOD_US}")
+    except OSError:
+        group.rmdir()
+        raise
+    return group
+
+
+def _remove_group(group: Path) -> None:
+    with suppress(OSError):
+        for pid in (group / "cgroup.procs").read_text().split():
+            (group.parent / "cgroup.procs").write_text(pid)
+        group.rmdir()

@@ -42,12 +42,12 @@ async def _sequence_nothing(_: AppState) -> int:
     return 0
 
 
-def _become(number: int, _: types.FrameType | None) -> None:
+def _apply_mode(number: int, _: types.FrameType | None) -> None:
     vars(events)["record"] = _record_nothing if number == Mode.UNRECORDED else _record
     vars(log_tasks)["sequence"] = _sequence if number == Mode.SEQUENCED else _sequence_nothing
 
 
 if __name__ == "__main__":
     for mode in Mode:
-        signal.signal(mode, _become)
+        signal.signal(mode, _apply_mode)
     sys.exit(cli.main())

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from bench import load, measure_pages, measure_webhooks, servers, switched
-from bench.beside import BesideSqlite
-from bench.data import Data, ready
+from bench import clients, measure_pages, measure_webhooks, servers, switched
+from bench.data import Data, prepare
+from bench.databases import DirectSqlite
 from bench.measure import measure
 from bench.plan import TINY
+from bench.requests import CREATED, Workload
 from bench.servers import Cores
 from bench.switched import Mode
-from bench.work import CREATED, Work
 
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.customers import actions as customers
@@ -33,7 +33,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def data(home: Path) -> Data:
-    return ready(TINY, home)
+    return prepare(TINY, home)
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_bench_measures_every_figure_and_leaves_the_data_as_it_was(home: Path, d
 
     assert len(results.figures) == 7
     assert all(min(figure.values) > 0 for figure in results.figures)
-    again = ready(TINY, home)
+    again = prepare(TINY, home)
     assert again.stamp == data.stamp
     with closing(connect(again.settings.database_path)) as connection:
         (count,) = connection.execute("SELECT count(*) FROM tickets").fetchone()
@@ -79,16 +79,16 @@ def test_bench_measures_the_inbox_and_what_a_browser_fetches_for_it(data: Data) 
 
 
 def test_a_service_that_is_told_to_records_no_event(data: Data) -> None:
-    work, beside = Work(TINY, data), BesideSqlite(data.settings.database_path)
+    work, beside = Workload(TINY, data), DirectSqlite(data.settings.database_path)
     requests = work.in_one_tenant(work.new_tickets())(2)
     counts = []
     with Cores() as cores:
-        serving = servers.sealdesk(data.settings, cores, program=servers.SWITCHED)
+        serving = servers.sealdesk(data.settings, cores, program=servers.SWITCHABLE)
         with serving as server:
             for mode, request in zip((Mode.UNRECORDED, Mode.RECORDED), requests, strict=True):
                 before = beside.value("SELECT count(*) FROM events")
                 switched.switch(server.pid, mode)
-                load.drive(server.port, [request], CREATED, 1)
+                clients.send_all(server.port, [request], CREATED, 1)
                 counts.append(beside.value("SELECT count(*) FROM events") - before)
 
     assert counts[0] == 0

@@ -21,14 +21,13 @@ from bench import (
     servers,
 )
 from bench.build import BenchKey
+from bench.clients import ExpectedResponse, send_all
 from bench.cluster import CONVENTIONAL, DATABASE, Cluster
 from bench.data import Data
-from bench.load import Expected, drive
 from bench.plan import TINY
 from bench.postgres_data import PostgresData
+from bench.requests import CREATED, TICKETS, Signer, Workload
 from bench.servers import Cores, Server
-from bench.signed import TICKETS, Signer
-from bench.work import CREATED, Work
 
 from sealdesk import ids
 from sealdesk.db.sqlite.connection import connect
@@ -54,12 +53,12 @@ def home() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def rows(home: Path) -> Data:
-    return data.ready(TINY, home)
+    return data.prepare(TINY, home)
 
 
 @pytest.fixture(scope="module")
 def stored(home: Path, rows: Data) -> PostgresData:
-    built = postgres_data.ready(TINY, rows, home)
+    built = postgres_data.prepare(TINY, rows, home)
     # A cluster runs once at a time, and measuring starts one of its own.
     subprocess.run(["cp", "-a", built.directory, _copy(home)], check=True)
     return built
@@ -76,9 +75,9 @@ def running(stored: PostgresData, rows: Data) -> Iterator[tuple[Cluster, Server]
     """The cluster, and the conventional service on it."""
     with ExitStack() as stack:
         cores = stack.enter_context(Cores())
-        database = stack.enter_context(cluster.started(stored.directory, stored.passwords))
+        database = stack.enter_context(cluster.running_cluster(stored.directory, stored.passwords))
         directory = rows.settings.data_dir
-        other = servers.conventional(database.conventional_url, directory, cores)
+        other = servers.conventional_service(database.conventional_url, directory, cores)
         yield database, stack.enter_context(other)
 
 
@@ -86,16 +85,16 @@ def running(stored: PostgresData, rows: Data) -> Iterator[tuple[Cluster, Server]
 def test_bench_measures_every_figure_on_postgresql_and_leaves_the_data_as_it_was(
     home: Path, rows: Data, stored: PostgresData
 ) -> None:
-    found = postgres_data.ready(TINY, rows, _copy(home))
+    found = postgres_data.prepare(TINY, rows, _copy(home))
     results = measure_postgres.measure(TINY, rows, found, lambda _: None)
 
     assert len(results.figures) == 7
     assert all(figure.values or figure.lacking for figure in results.figures)
     assert all(round_.database_us is not None for kept in results.rates.values() for round_ in kept)
-    again = postgres_data.ready(TINY, rows, _copy(home))
+    again = postgres_data.prepare(TINY, rows, _copy(home))
     assert found == again
     assert found.passwords == stored.passwords
-    with cluster.started(again.directory, again.passwords) as database:
+    with cluster.running_cluster(again.directory, again.passwords) as database:
         for schema in ("public", CONVENTIONAL):
             assert database.sql(f"SELECT count(*) FROM {schema}.tickets", DATABASE) == [str(_ALL)]
 
@@ -104,12 +103,12 @@ def test_bench_measures_every_figure_on_postgresql_and_leaves_the_data_as_it_was
 def test_bench_measures_every_figure_of_events_and_webhooks_on_postgresql(
     home: Path, rows: Data, stored: PostgresData
 ) -> None:
-    found = postgres_data.ready(TINY, rows, _copy(home))
+    found = postgres_data.prepare(TINY, rows, _copy(home))
     results = measure_webhooks.on_postgres(TINY, rows, found, lambda _: None)
 
     assert len(results.figures) == 8
     assert all(figure.values for figure in results.figures)
-    with cluster.started(found.directory, found.passwords) as database:
+    with cluster.running_cluster(found.directory, found.passwords) as database:
         left = database.sql("SELECT datname FROM pg_database WHERE datname LIKE 'webhooks%'")
     assert left == []
 
@@ -118,7 +117,7 @@ def test_bench_measures_every_figure_of_events_and_webhooks_on_postgresql(
 def test_bench_measures_the_inbox_on_postgresql(
     home: Path, rows: Data, stored: PostgresData
 ) -> None:
-    found = postgres_data.ready(TINY, rows, _copy(home))
+    found = postgres_data.prepare(TINY, rows, _copy(home))
     results = measure_pages.on_postgres(TINY, rows, found, lambda _: None)
 
     assert len(results.figures) == 9
@@ -138,7 +137,7 @@ def test_the_conventional_stack_goes_on_behind_its_cursor(
     running: tuple[Cluster, Server], rows: Data
 ) -> None:
     database, server = running
-    work = Work(TINY, rows)
+    work = Workload(TINY, rows)
     first = work.read(server, TICKETS)
     second = work.read(server, f"{TICKETS}?cursor={first['meta']['next_cursor']}")
 
@@ -151,11 +150,11 @@ def test_the_conventional_stack_stores_ticket_customer_and_event_together(
     running: tuple[Cluster, Server], rows: Data
 ) -> None:
     database, server = running
-    work = Work(TINY, rows)
+    work = Workload(TINY, rows)
     request = work.in_one_tenant(work.new_tickets())(1)
-    ticket = _decoded(drive(server.port, request, CREATED, 1).body)["data"]
+    ticket = _decoded(send_all(server.port, request, CREATED, 1).body)["data"]
     again = work.big.posts(work.new_tickets())(1)
-    drive(server.port, again, CREATED, 1)
+    send_all(server.port, again, CREATED, 1)
 
     one = f"SELECT subject, customer_id FROM {CONVENTIONAL}.tickets WHERE id = '{ticket['id']}'"
     event = f"SELECT payload FROM {CONVENTIONAL}.outbox_events WHERE payload->>'id' = "
@@ -172,7 +171,7 @@ def test_the_conventional_stack_refuses_a_wrong_signature(
     stranger = BenchKey(key.tenant_id, key.api_key, "0" * 64)
 
     for keys, status in (([key], 200), ([stranger], 401)):
-        drive(server.port, Signer(keys).gets(TICKETS)(1), Expected(status), 1)
+        send_all(server.port, Signer(keys).gets(TICKETS)(1), ExpectedResponse(status), 1)
 
 
 def test_the_conventional_stack_refuses_a_key_without_the_permission(
@@ -183,7 +182,7 @@ def test_the_conventional_stack_refuses_a_key_without_the_permission(
     mine = f"UPDATE {CONVENTIONAL}.api_keys SET permissions = '{{tickets:write}}'"
     database.sql(f"{mine} WHERE key_hash = sha256('{key.api_key}')", DATABASE)
 
-    drive(server.port, Signer([key]).gets(TICKETS)(1), Expected(403), 1)
+    send_all(server.port, Signer([key]).gets(TICKETS)(1), ExpectedResponse(403), 1)
 
 
 def test_postgresql_holds_the_rows_of_sqlite(running: tuple[Cluster, Server], rows: Data) -> None:

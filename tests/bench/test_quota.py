@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from bench import quota
-from bench.quota import NoQuota, limited
-from bench.servers import cpu_s
+from bench import servers
+from bench.servers import QuotaUnavailable, find_cpu_s, limit_cpu
 
 _SHARE = 0.2
 
@@ -24,12 +23,12 @@ def busy() -> Iterator[int]:
 
 def test_a_limited_process_gets_no_more_than_its_share(busy: int) -> None:
     try:
-        with limited([busy], _SHARE):
+        with limit_cpu([busy], _SHARE):
             time.sleep(0.2)
-            before_s, started = cpu_s(busy), time.monotonic()
+            before_s, started = find_cpu_s(busy), time.monotonic()
             time.sleep(1)
-            share = (cpu_s(busy) - before_s) / (time.monotonic() - started)
-    except NoQuota as reason:
+            share = (find_cpu_s(busy) - before_s) / (time.monotonic() - started)
+    except QuotaUnavailable as reason:
         pytest.skip(str(reason))
 
     assert 0 < share < 1.5 * _SHARE
@@ -38,7 +37,7 @@ def test_a_limited_process_gets_no_more_than_its_share(busy: int) -> None:
 def test_without_control_groups_it_says_so(
     busy: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(quota, "_ROOTS", (tmp_path / "nothing",))
+    monkeypatch.setattr(servers, "_ROOTS", (tmp_path / "nothing",))
 
-    with pytest.raises(NoQuota, match="no control groups"), limited([busy], _SHARE):
+    with pytest.raises(QuotaUnavailable, match="no control groups"), limit_cpu([busy], _SHARE):
         pass

@@ -5,8 +5,8 @@ from http.client import HTTPConnection
 from operator import attrgetter
 
 import pytest
-from bench.arrivals import Arrivals, received
-from bench.load import WrongAnswer
+from bench.clients import WrongResponse
+from bench.webhook_installation import ReceiverClient, running_receiver
 
 from sealdesk import ids
 from sealdesk.crypto import webhook_signing
@@ -16,8 +16,8 @@ _OF = attrgetter("webhook_id")
 
 
 @pytest.fixture(scope="module")
-def arrivals(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arrivals]:
-    with received(tmp_path_factory.mktemp("receiver")) as receiver:
+def arrivals(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReceiverClient]:
+    with running_receiver(tmp_path_factory.mktemp("receiver")) as receiver:
         yield receiver
 
 
@@ -40,7 +40,7 @@ def _deliver(url: str, secret: str = _SECRET, webhook_id: str = "") -> tuple[str
     return webhook_id, object_id
 
 
-def test_a_delivery_is_found_by_its_id_and_by_what_it_is_about(arrivals: Arrivals) -> None:
+def test_a_delivery_is_found_by_its_id_and_by_what_it_is_about(arrivals: ReceiverClient) -> None:
     webhook_id, object_id = _deliver(arrivals.url)
 
     assert arrivals.wait_for(1, 5) == 1
@@ -49,31 +49,31 @@ def test_a_delivery_is_found_by_its_id_and_by_what_it_is_about(arrivals: Arrival
     assert arrivals.take(_SECRET, set(), _OF) == []
 
 
-def test_a_delivery_that_comes_twice_gives_no_figure(arrivals: Arrivals) -> None:
+def test_a_delivery_that_comes_twice_gives_no_figure(arrivals: ReceiverClient) -> None:
     webhook_id, _ = _deliver(arrivals.url)
     _deliver(arrivals.url, webhook_id=webhook_id)
 
-    with pytest.raises(WrongAnswer, match="0 lost, 1 twice"):
+    with pytest.raises(WrongResponse, match="0 lost, 1 twice"):
         arrivals.take(_SECRET, {webhook_id}, _OF)
 
 
-def test_a_delivery_that_is_lost_gives_no_figure(arrivals: Arrivals) -> None:
+def test_a_delivery_that_is_lost_gives_no_figure(arrivals: ReceiverClient) -> None:
     webhook_id, _ = _deliver(arrivals.url)
 
-    with pytest.raises(WrongAnswer, match="1 lost, 0 twice"):
+    with pytest.raises(WrongResponse, match="1 lost, 0 twice"):
         arrivals.take(_SECRET, {webhook_id, ids.mint(3)}, _OF)
-    with pytest.raises(WrongAnswer, match="0 of 1 deliveries within"):
+    with pytest.raises(WrongResponse, match="0 of 1 deliveries within"):
         arrivals.wait_for(1, 0.05)
 
 
-def test_a_delivery_with_a_wrong_signature_gives_no_figure(arrivals: Arrivals) -> None:
+def test_a_delivery_with_a_wrong_signature_gives_no_figure(arrivals: ReceiverClient) -> None:
     webhook_id, _ = _deliver(arrivals.url, webhook_signing.mint_secret())
 
-    with pytest.raises(WrongAnswer, match="wrong signature"):
+    with pytest.raises(WrongResponse, match="wrong signature"):
         arrivals.take(_SECRET, {webhook_id}, _OF)
 
 
-def test_a_dead_endpoint_refuses_or_hangs(arrivals: Arrivals) -> None:
+def test_a_dead_endpoint_refuses_or_hangs(arrivals: ReceiverClient) -> None:
     with pytest.raises(ConnectionRefusedError):
         _deliver(arrivals.refusing_url)
     host, _, _ = arrivals.hanging_url.removeprefix("http://").partition("/")

@@ -1,17 +1,26 @@
-"""A small installation for webhooks: a tenant with a key and two endpoints, one of them dead."""
+"""A small installation with webhooks, and the client of the webhook receiver."""
 
 import asyncio
+import base64
+import hmac
+import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from http.client import HTTPConnection
+from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from bench.beside import Row
+from bench import servers
 from bench.build import BenchKey
-from bench.ground import Place
-from bench.signed import Make, NewTickets, Signer
+from bench.clients import RequestMaker, WrongResponse
+from bench.databases import BenchDatabase, Row
+from bench.receiver import Received, ReceivedWebhook, SignedSample
+from bench.requests import Signer, TicketBodies
 from sealdesk import ids
 from sealdesk.api_keys import actions as api_keys
 from sealdesk.api_keys.rules import NewApiKey
@@ -34,9 +43,11 @@ _ALLOWED = {
     "SEALDESK_WEBHOOK_ALLOWED_CIDRS": "127.0.0.0/8",
     "SEALDESK_WEBHOOK_ALLOW_HTTP": "accept",
 }
+T = TypeVar("T")
+_POLL_EVERY_S = 0.02
 
 
-class Made(NamedTuple):
+class Created(NamedTuple):
     """What was put in. secret: of the endpoint that works."""
 
     key: BenchKey
@@ -48,7 +59,7 @@ class Made(NamedTuple):
 class Installation:
     """One that is ready to be served."""
 
-    def __init__(self, place: Place, url: str) -> None:
+    def __init__(self, place: BenchDatabase, url: str) -> None:
         """place: has its tables, and nothing in them. url: of the endpoint that works."""
         self.env = {**place.env, **_ALLOWED}
         self.settings = from_env(self.env)
@@ -57,10 +68,10 @@ class Installation:
         self._ticket = place.beside.value(f"SELECT object FROM events WHERE type = '{_TYPE}'")
         place.beside.remove("events", "TRUE")
 
-    async def _fill(self, url: str) -> Made:
+    async def _fill(self, url: str) -> Created:
         key_ring, now_us = KeyRing(self.settings.master_keys), _now_us()
 
-        async def work(tx: Tx) -> Made:
+        async def work(tx: Tx) -> Created:
             tenant = await identity.create_tenant(tx, "Bench", actor=SYSTEM, now_us=now_us)
             caller = Caller(tenant.id, SYSTEM, frozenset(), "")
             wanted = NewApiKey("bench", rate_limit=100_000)
@@ -74,7 +85,7 @@ class Installation:
                 for kind in (_TYPE, _DEAD_TYPE)
             ]
             held = BenchKey(tenant.id, key.api_key, key.api_secret)
-            return Made(held, endpoint.id, dead.id, endpoint.secret)
+            return Created(held, endpoint.id, dead.id, endpoint.secret)
 
         database = open_database(self.settings, name="bench", has_time=True)
         try:
@@ -83,7 +94,7 @@ class Installation:
             await database.close()
 
     @property
-    def tickets(self) -> Make:
+    def tickets(self) -> RequestMaker:
         """Makes requests for new tickets."""
         return Signer([self.made.key]).posts(_new_tickets(self.made.key.tenant_id))
 
@@ -152,9 +163,73 @@ class Installation:
         return count
 
 
-def _new_tickets(tenant_id: str) -> NewTickets:
-    return NewTickets(Random(4), {tenant_id: ["first@customer.example"]})
+def _new_tickets(tenant_id: str) -> TicketBodies:
+    return TicketBodies(Random(4), {tenant_id: ["first@customer.example"]})
 
 
 def _now_us() -> int:
     return time.time_ns() // 1000
+
+
+class ReceiverClient:
+    """A running receiver. refusing_url: where nobody listens. hanging_url: never answers.
+
+    held: how many requests to hanging_url have been seen.
+    """
+
+    def __init__(self, port: int, refusing_port: int) -> None:
+        self.held = 0
+        self._port = port
+        self.url = f"http://127.0.0.1:{port}/hook"
+        self.hanging_url = f"http://127.0.0.1:{port}/hang"
+        self.refusing_url = f"http://127.0.0.1:{refusing_port}/hook"
+
+    def wait_for(self, count: int, within_s: float) -> int:
+        """How many have come once there are so many. Raises WrongResponse."""
+        deadline = time.monotonic() + within_s
+        while (come := self._asked("/count", int)) < count:
+            if time.monotonic() > deadline:
+                raise WrongResponse(f"{come} of {count} deliveries within {within_s:g} s")
+            time.sleep(_POLL_EVERY_S)
+        return come
+
+    def take(
+        self, secret: str, wanted: set[str], about: Callable[[ReceivedWebhook], str]
+    ) -> list[ReceivedWebhook]:
+        """What has come since, in order. Raises WrongResponse.
+
+        wanted: each must have come exactly once. about: which of them an arrival is.
+        """
+        taken = self._asked("/taken", Received)
+        self.held += taken.held
+        come = list(map(about, taken.arrivals))
+        if len(come) != len(wanted) or set(come) != wanted:
+            lost, doubled = len(wanted - set(come)), len(come) - len(set(come))
+            raise WrongResponse(f"of {len(wanted)} deliveries {lost} lost, {doubled} twice")
+        if not all(_is_signed(sample, secret) for sample in taken.samples):
+            raise WrongResponse("a delivery has a wrong signature")
+        return taken.arrivals
+
+    def _asked(self, path: str, kind: type[T]) -> T:
+        connection = HTTPConnection("127.0.0.1", self._port, timeout=10)
+        try:
+            connection.request("GET", path)
+            return msgspec.json.decode(connection.getresponse().read(), type=kind)
+        finally:
+            connection.close()
+
+
+@contextmanager
+def running_receiver(directory: Path) -> Iterator[ReceiverClient]:
+    """directory: for the receiver's log."""
+    with servers.webhook_receiver(directory) as receiver, socket.socket() as refusing:
+        refusing.bind(("127.0.0.1", 0))
+        yield ReceiverClient(receiver.port, refusing.getsockname()[1])
+
+
+def _is_signed(sample: SignedSample, secret: str) -> bool:
+    """As Standard Webhooks has it."""
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    message = f"{sample.webhook_id}.{sample.timestamp}.".encode() + sample.body
+    wanted = base64.b64encode(hmac.digest(key, message, sha256)).decode()
+    return f"v1,{wanted}" in sample.signature.split(" ")

@@ -1,0 +1,264 @@
+"""The signed requests of a run: keys, targets, cursors and bodies from the built data."""
+
+import sqlite3
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import msgspec
+
+from bench import rows
+from bench.bare import Memory
+from bench.build import BenchKey
+from bench.clients import ExpectedResponse, RequestMaker, WrongResponse, send_all
+from bench.data import Data
+from bench.plan import Plan
+from bench.servers import Server
+from sealdesk import ids
+from sealdesk.crypto.sealing import KeyRing
+from sealdesk.crypto.signing import Signed, sign
+from sealdesk.db.sqlite.connection import SqliteTx, connect, drive
+from sealdesk.paging import DEFAULT_PER_PAGE as PER_PAGE
+from sealdesk.paging import Listing, seal_cursor
+from sealdesk.tickets import actions
+from sealdesk.tickets.types import PRIORITIES, TicketResponse
+
+TICKETS = "/api/v1/external/tickets"
+# Timestamps go this far to both sides, so that one key has many different requests for the same
+# target; the server accepts 300 s.
+_SPREAD_S = 240
+_BY_NUMBER = "SELECT id FROM tickets WHERE tenant_id = ? AND number = ?"
+_ADDRESSES = """
+SELECT email FROM customers WHERE tenant_id = ? AND id < ? ORDER BY id DESC LIMIT ?
+"""
+_SAMPLE_SIZE = 4_000
+TICKET_PAGE = ExpectedResponse(200, b'"reply_count":', 25)
+ONE_TICKET = ExpectedResponse(200, b'"reply_count":', 1)
+CREATED = ExpectedResponse(201)
+_CHECKED_PAGES = 4
+
+
+class Signer:
+    """Signs with its keys in turn, at another time whenever all of them have had their turn."""
+
+    def __init__(self, keys: Sequence[BenchKey]) -> None:
+        self._keys = keys
+        self._place = 0
+
+    def gets(self, *targets: str) -> RequestMaker:
+        """Makes requests for the targets in turn."""
+
+        def make(count: int) -> list[bytes]:
+            self._check(count)
+            return [self._next("GET", targets[n % len(targets)]) for n in range(count)]
+
+        return make
+
+    def posts(self, new: "TicketBodies") -> RequestMaker:
+        """Makes requests for new tickets, each with a body of its own."""
+
+        def make(count: int) -> list[bytes]:
+            return [
+                self._next("POST", TICKETS, new.body(self._key.tenant_id)) for _ in range(count)
+            ]
+
+        return make
+
+    def patches(self, targets: Sequence[str], random: Random) -> RequestMaker:
+        """Makes requests that change the tickets at the targets in turn."""
+
+        def make(count: int) -> list[bytes]:
+            bodies = (_encode_change(random) for _ in range(count))
+            return [
+                self._next("PATCH", targets[n % len(targets)], body)
+                for n, body in enumerate(bodies)
+            ]
+
+        return make
+
+    @property
+    def _key(self) -> BenchKey:
+        return self._keys[self._place % len(self._keys)]
+
+    def _next(self, method: str, target: str, body: bytes = b"") -> bytes:
+        """The next key's request as it travels."""
+        key = self._key
+        turn = self._place // len(self._keys)
+        self._place += 1
+        timestamp = str(int(time.time()) - _SPREAD_S + turn % (2 * _SPREAD_S)).encode()
+        signature = sign(key.api_secret, Signed(timestamp, method.encode(), target.encode(), body))
+        lines = [
+            f"{method} {target} HTTP/1.1",
+            "host: 127.0.0.1",
+            f"x-api-key: {key.api_key}",
+            f"x-api-timestamp: {timestamp.decode()}",
+            f"x-api-signature: {signature}",
+        ]
+        if body:
+            lines += ["content-type: application/json", f"content-length: {len(body)}"]
+        return "\r\n".join([*lines, "", ""]).encode() + body
+
+    def _check(self, count: int) -> None:
+        if count > len(self._keys) * 2 * _SPREAD_S:
+            raise ValueError(f"{len(self._keys)} keys cannot sign {count} different requests")
+
+
+class TicketBodies:
+    """Bodies of new tickets: half by customers never seen, half by known ones, mostly recent."""
+
+    def __init__(self, random: Random, known: dict[str, list[str]]) -> None:
+        """known: tenant id → addresses of its customers, the newest last."""
+        self._random = random
+        self._known = known
+        self._number = int(time.time() * 1000)
+
+    def body(self, tenant_id: str) -> bytes:
+        random = self._random
+        self._number += 1
+        new = {
+            "subject": rows.make_subject(random),
+            "description": rows.make_description(random, self._number),
+            "priority": rows.pick_one(random, PRIORITIES),
+            "customer": self._customer(self._known[tenant_id]),
+        }
+        return msgspec.json.encode(new)
+
+    def _customer(self, known: list[str]) -> dict[str, str]:
+        who = rows.make_person(self._random, self._number)
+        if self._random.random() < 0.5:
+            known.append(who.email)
+            return {"email": who.email, "name": who.name}
+        return {
+            "email": known[-1 - rows.pick_recent_index(self._random, len(known))],
+            "name": who.name,
+        }
+
+
+def _encode_change(random: Random) -> bytes:
+    number = random.randrange(1_000_000_000)
+    change = {"priority": rows.pick_one(random, PRIORITIES), "custom_fields": {"batch": number}}
+    return msgspec.json.encode(change)
+
+
+class Sample:
+    """Picks from the database while the server runs; never writes."""
+
+    def __init__(self, plan: Plan, data: Data, random: Random) -> None:
+        self._plan = plan
+        self._data = data
+        self._random = random
+        self._ring = KeyRing(data.settings.master_keys)
+
+    def write_memory(self) -> Path:
+        """What the bare handler holds: all keys, and the newest tickets of the big tenant."""
+        newest = range(self._plan.big_tickets, self._plan.big_tickets - PER_PAGE, -1)
+        records = [self._ticket(ticket_id) for ticket_id in self._ticket_ids(newest)]
+        secrets = {key.api_key: key.api_secret for key in self._data.stamp.keys}
+        path = self._data.settings.data_dir / "memory.json"
+        path.write_bytes(msgspec.json.encode(Memory(secrets, records)))
+        return path
+
+    def cursor_after(self, depth: int) -> str:
+        """The cursor of a client that has read this many of the big tenant's tickets."""
+        return self._cursor(self._ticket_ids([self._plan.big_tickets - depth + 1])[0])
+
+    def pages(self) -> list[str]:
+        """Targets of pages at any depth."""
+        return [
+            f"{TICKETS}?cursor={self._cursor(ticket_id)}" for ticket_id in self._some(PER_PAGE + 1)
+        ]
+
+    def tickets(self) -> list[str]:
+        """Targets of single tickets."""
+        return [f"{TICKETS}/{ticket_id}" for ticket_id in self._some(1)]
+
+    def addresses(self) -> dict[str, list[str]]:
+        """tenant id → addresses of its customers, the newest last; without those of runs."""
+        until = ids.lowest(self._data.stamp.until_us)
+        found = {
+            tenant: [email for (email,) in self._rows(_ADDRESSES, tenant, until, _SAMPLE_SIZE)]
+            for tenant in self._data.stamp.tenant_ids
+        }
+        return {tenant: emails[::-1] for tenant, emails in found.items()}
+
+    def _some(self, lowest: int) -> list[str]:
+        numbers = range(lowest, self._plan.big_tickets + 1)
+        return self._ticket_ids(self._random.sample(numbers, min(_SAMPLE_SIZE, len(numbers))))
+
+    def _ticket(self, ticket_id: str) -> TicketResponse:
+        with closing(self._connect()) as connection:
+            tx = SqliteTx(connection)
+            view = drive(actions.get_view(tx, self._data.big, ticket_id))
+        return msgspec.json.decode(view.json, type=TicketResponse)
+
+    def _cursor(self, ticket_id: str) -> str:
+        return seal_cursor(self._ring, Listing(self._data.big, TICKETS, {}), [ticket_id])
+
+    def _ticket_ids(self, numbers: Iterable[int]) -> list[str]:
+        with closing(self._connect()) as connection:
+            return [
+                connection.execute(_BY_NUMBER, (self._data.big, number)).fetchone()[0]
+                for number in numbers
+            ]
+
+    def _rows(self, sql: str, *values: object) -> list[tuple[str, ...]]:
+        with closing(self._connect()) as connection:
+            return connection.execute(sql, values).fetchall()
+
+    def _connect(self) -> sqlite3.Connection:
+        return connect(self._data.settings.database_path)
+
+
+class Workload:
+    """Makes the requests of one run against one set of data."""
+
+    def __init__(self, plan: Plan, data: Data) -> None:
+        self.plan = plan
+        self.sample = Sample(plan, data, Random(1))
+        self.big = Signer(data.keys_of(data.big))
+        self.small = Signer(data.keys_of(data.small))
+        by_tenant = [data.keys_of(tenant)[: plan.keys_each] for tenant in data.stamp.tenant_ids]
+        self._everywhere = [key for turn in zip(*by_tenant, strict=True) for key in turn]
+
+    @property
+    def first_page(self) -> RequestMaker:
+        """The newest 25 tickets of the big tenant."""
+        return self.big.gets(TICKETS)
+
+    @property
+    def deep_page(self) -> RequestMaker:
+        return self.big.gets(f"{TICKETS}?cursor={self.sample.cursor_after(self.plan.depth)}")
+
+    def new_tickets(self) -> TicketBodies:
+        """For one server: it remembers which customers that server has been told of."""
+        return TicketBodies(Random(2), self.sample.addresses())
+
+    def in_all_tenants(self, new: TicketBodies) -> RequestMaker:
+        """New tickets in all tenants alike."""
+        return Signer(self._everywhere).posts(new)
+
+    def in_one_tenant(self, new: TicketBodies) -> RequestMaker:
+        return self.big.posts(new)
+
+    def check_cursors(self, server: Server) -> None:
+        """The cursors made here must be the server's: walk a little, then look at the deep page.
+
+        Raises WrongResponse.
+        """
+        target = TICKETS
+        for page in range(1, _CHECKED_PAGES + 1):
+            walked = self.read(server, target)["meta"]["next_cursor"]
+            if walked != self.sample.cursor_after(25 * page):
+                raise WrongResponse(f"the cursor after page {page} is not the one made here")
+            target = f"{TICKETS}?cursor={walked}"
+        deep = self.read(server, f"{TICKETS}?cursor={self.sample.cursor_after(self.plan.depth)}")
+        if deep["data"][0]["number"] != self.plan.big_tickets - self.plan.depth:
+            raise WrongResponse("the deep page is not as deep as it should be")
+
+    def read(self, server: Server, target: str) -> Any:
+        """A page of the big tenant's, decoded. Raises WrongResponse."""
+        (request,) = self.big.gets(target)(1)
+        return msgspec.json.decode(send_all(server.port, [request], TICKET_PAGE, 1).body)
