@@ -37,7 +37,7 @@ def test_a_limited_process_gets_no_more_than_its_share(busy: int) -> None:
 def test_without_control_groups_it_says_so(
     busy: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(servers, "_ROOTS", (tmp_path / "nothing",))
+    monkeypatch.setattr(servers, "_CGROUP_ROOTS", (tmp_path / "nothing",))
 
     with pytest.raises(QuotaUnavailable, match="no control groups"), limit_cpu([busy], _SHARE):
         pass
