@@ -158,7 +158,7 @@ def test_each_hit_leads_to_its_customer_by_number(template: Path) -> None:
     terms = rules.beginnings_of("mar lind")
     steps = plan(
         template,
-        lambda tx: lookup.find_customers(tx, "tenant", terms, "g", 51, is_postgres=False),
+        lambda tx: lookup.find_customers(tx, "tenant", terms, "g", 51),
     )
     assert steps[1:] == ["SEARCH d USING INDEX customer_documents_number (number=?)"]
 

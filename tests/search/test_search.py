@@ -130,8 +130,7 @@ def test_during_a_rebuild_new_tickets_are_indexed_after_older_ones(
     same = word()
     tickets = [key.ticket(subject=same)["id"] for _ in range(4)]
     wait_until_tickets(tenant, same, *reversed(tickets))
-    is_postgres = bool(tenant.service.settings.database_url)
-    indexer = Indexer(TICKETS, BESIDE_REQUESTS, is_postgres=is_postgres)
+    indexer = Indexer(TICKETS, BESIDE_REQUESTS)
     log = [
         LogEvent(place, tenant.id, "", "ticket.updated", b'{"id": "%s"}' % ticket_id.encode())
         for place, ticket_id in enumerate(reversed(tickets), 1)
@@ -192,7 +191,7 @@ def test_a_step_ends_when_enough_is_written_and_the_next_goes_on(tenant: Tenant,
     keys = [ObjectKey(tenant.id, ticket_id) for ticket_id in tickets]
 
     async def step(tx: Tx) -> Written:
-        return await documents.update(tx, TICKETS, keys, max_chars=1, is_postgres=False)
+        return await documents.update(tx, TICKETS, keys, max_chars=1)
 
     steps = [service.write(step) for _ in range(4)]
     assert [written.documents for written in steps] == [1, 2, 3, 3]
@@ -207,7 +206,7 @@ def test_the_index_is_put_together_after_what_was_written(tenant: Tenant, key: K
     service, keys = tenant.service, [ObjectKey(tenant.id, ticket["id"])]
     for number in range(20):
         service.run(f"UPDATE tickets SET subject = 'now {number}' WHERE id = '{ticket['id']}'")
-        service.write(lambda tx: documents.update(tx, TICKETS, keys, 1, is_postgres=False))
+        service.write(lambda tx: documents.update(tx, TICKETS, keys, 1))
 
     indexer = IndexerLoop(service.state)
     wait_until(lambda: not service.in_background(indexer.run_step))

@@ -21,11 +21,10 @@ async def find_tickets(state: AppState, tenant_id: str, question: str) -> Found:
     terms = rules.terms_of(question)
     if not terms:
         return Found([], False)
-    is_postgres = bool(state.settings.database_url)
 
     async def work(tx: Tx) -> list[str]:
         most = rules.MOST_FOUND + 1
-        return await lookup.find(tx, tenant_id, terms, most, is_postgres=is_postgres)
+        return await lookup.find(tx, tenant_id, terms, most)
 
     found = await state.database.read_unindexed(work, tenant_id)
     return Found(found[: rules.MOST_FOUND], len(found) > rules.MOST_FOUND)
@@ -40,14 +39,11 @@ async def find_customers(
     """
     terms = rules.beginnings_of(question)
     before = str(page.after[0]) if page.after else lookup.LAST_ID
-    is_postgres = bool(state.settings.database_url)
 
     async def work(tx: Tx) -> list[str] | None:
         if not await lookup.are_customers_indexed(tx, tenant_id):
             return None
         most = page.per_page + 1
-        return await lookup.find_customers(
-            tx, tenant_id, terms, before, most, is_postgres=is_postgres
-        )
+        return await lookup.find_customers(tx, tenant_id, terms, before, most)
 
     return await state.database.read_unindexed(work, tenant_id) if terms else []

@@ -37,12 +37,11 @@ class Indexer:
     event, so handling events late or again changes nothing.
     """
 
-    def __init__(self, index: SearchIndex, budget: Budget, *, is_postgres: bool) -> None:
+    def __init__(self, index: SearchIndex, budget: Budget) -> None:
         self.name = index.name
         self.batch_size = _BATCH_EVENTS
         self._index = index
         self._budget = budget
-        self._is_postgres = is_postgres
 
     async def handle(self, tx: Tx, events: Sequence[LogEvent], now_us: int) -> int:
         rebuilt = await rebuilds.find_rebuild(tx, self.name)
@@ -80,9 +79,7 @@ class Indexer:
         return written
 
     async def _update(self, tx: Tx, keys: Sequence[ObjectKey]) -> int:
-        written = await documents.update(
-            tx, self._index, keys, self._budget.chars, is_postgres=self._is_postgres
-        )
+        written = await documents.update(tx, self._index, keys, self._budget.chars)
         return written.documents
 
 

@@ -49,7 +49,7 @@ class Metrics(Collector):
         self._attempts: Counter[str] = Counter()
         self._unplaced_s = 0.0
 
-    def note(self, route: str, status: int, duration_s: float) -> None:
+    def count_response(self, route: str, status: int, duration_s: float) -> None:
         """Count one response. route: method and path template, never the path itself."""
         self._responses[route, status] += 1
         durations = self._durations[route]
@@ -61,12 +61,12 @@ class Metrics(Collector):
         """The number of requests that this process has answered."""
         return self._responses.total()
 
-    def note_attempt(self, result: str) -> None:
+    def count_attempt(self, result: str) -> None:
         """Count a delivery attempt. result: succeeded, failed, or disabled (the endpoint)."""
         self._attempts[result] += 1
 
-    def note_unplaced(self, age_s: float) -> None:
-        """Record how long the oldest event has waited for its position in the feed."""
+    def set_unplaced(self, age_s: float) -> None:
+        """Set how long the oldest event has waited for its position in the feed."""
         self._unplaced_s = age_s
 
     def background_summary(self) -> dict[str, object]:

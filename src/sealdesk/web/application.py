@@ -65,7 +65,7 @@ class Application:
             )
             response = await _error_response(request, route, InternalError())
         label = f"{route.method} {route.path}" if route else _UNROUTED
-        self._metrics.note(label, response.status, time.perf_counter() - started)
+        self._metrics.count_response(label, response.status, time.perf_counter() - started)
         await _send(request, response, receive, send)
         key_use = request.proof.key_use
         if key_use is not None:

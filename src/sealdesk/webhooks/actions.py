@@ -25,13 +25,13 @@ from sealdesk.webhooks.errors import (
 from sealdesk.webhooks.rules import Attempt, Delivery, Endpoint, Replay
 from sealdesk.webhooks.store import endpoints as endpoint_store
 from sealdesk.webhooks.types import (
-    DeliveryShown,
+    DeliveryResponse,
     DeliveryWithAttempts,
     NewReplay,
     NewWebhook,
-    ReplayShown,
+    ReplayResponse,
     WebhookChange,
-    WebhookShown,
+    WebhookResponse,
     WebhookWithSecret,
 )
 
@@ -70,7 +70,7 @@ async def create_webhook(
 
 async def change_webhook(
     tx: Tx, caller: Caller, endpoint_id: str, change: WebhookChange, *, now_us: int
-) -> WebhookShown:
+) -> WebhookResponse:
     """Change an endpoint; a new URL has been checked. Raises NotFound."""
     await _lock_endpoint(tx, endpoint_id)
     endpoint = await get_webhook(tx, caller.tenant_id, endpoint_id)
@@ -135,7 +135,7 @@ async def get_delivery(
 
 async def redeliver(
     tx: Tx, caller: Caller, endpoint_id: str, delivery_id: str, *, now_us: int
-) -> DeliveryShown:
+) -> DeliveryResponse:
     """Send an event again, with a schedule of its own. Raises NotFound, Conflict."""
     endpoint = await _get_active(tx, caller.tenant_id, endpoint_id)
     delivery = await _get_delivery(tx, caller.tenant_id, endpoint_id, delivery_id)
@@ -152,7 +152,7 @@ async def redeliver(
 
 async def replay(
     tx: Tx, caller: Caller, endpoint_id: str, new: NewReplay, *, now_us: int
-) -> ReplayShown:
+) -> ReplayResponse:
     """Deliver the events of a time range again. Raises NotFound, Conflict, ValidationFailed."""
     since, until = _range(new, now_us)
     await _lock_endpoint(tx, endpoint_id)

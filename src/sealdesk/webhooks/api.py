@@ -16,14 +16,14 @@ from sealdesk.webhooks.rules import Endpoint
 from sealdesk.webhooks.store import endpoints as endpoint_store
 from sealdesk.webhooks.types import (
     DELIVERY_STATUSES,
-    DeliveryShown,
+    DeliveryResponse,
     NewReplay,
     NewWebhook,
-    ReplayShown,
+    ReplayResponse,
     WebhookChange,
 )
 
-S = TypeVar("S", DeliveryShown, ReplayShown)
+S = TypeVar("S", DeliveryResponse, ReplayResponse)
 _TAG = "Webhooks"
 _PATH = "/api/v1/webhooks"
 _NO_STORE: Header = (b"cache-control", b"no-store")
@@ -139,7 +139,7 @@ async def list_deliveries(request: Request) -> Response:
     asked = read_list(request, (_STATUS,))
     status = asked.values.get("status")
 
-    async def work(tx: Tx, tenant_id: str, endpoint_id: str) -> list[DeliveryShown]:
+    async def work(tx: Tx, tenant_id: str, endpoint_id: str) -> list[DeliveryResponse]:
         return await endpoint_store.list_deliveries(tx, tenant_id, endpoint_id, asked.page, status)
 
     return await _list_of_endpoint(request, asked, work)
@@ -209,7 +209,7 @@ async def list_replays(request: Request) -> Response:
     """Newest first: how far each is."""
     asked = read_list(request, ())
 
-    async def work(tx: Tx, tenant_id: str, endpoint_id: str) -> list[ReplayShown]:
+    async def work(tx: Tx, tenant_id: str, endpoint_id: str) -> list[ReplayResponse]:
         replays = await endpoint_store.list_replays(tx, tenant_id, endpoint_id, asked.page)
         return [rules.replay_shown(replay) for replay in replays]
 

@@ -16,7 +16,7 @@ from sealdesk.webhooks.types import (
     DeliveryWithAttempts,
     NewWebhook,
     WebhookChange,
-    WebhookShown,
+    WebhookResponse,
     WebhookWithSecret,
 )
 
@@ -32,7 +32,9 @@ async def create_webhook(request: Request, new: NewWebhook) -> WebhookWithSecret
     )
 
 
-async def change_webhook(request: Request, endpoint_id: str, change: WebhookChange) -> WebhookShown:
+async def change_webhook(
+    request: Request, endpoint_id: str, change: WebhookChange
+) -> WebhookResponse:
     """Change what is named; a new URL can be reached. Raises NotFound, ValidationFailed."""
     caller = request.caller
     endpoint = await request.read(lambda tx: actions.get_webhook(tx, caller.tenant_id, endpoint_id))

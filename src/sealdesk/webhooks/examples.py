@@ -3,21 +3,21 @@
 import msgspec
 
 from sealdesk.webhooks.types import (
-    AttemptShown,
+    AttemptResponse,
     AttemptSummary,
-    DeliveryShown,
+    DeliveryResponse,
     DeliveryWithAttempts,
     ReceivedAnswer,
-    ReplayShown,
+    ReplayResponse,
     SentRequest,
-    WebhookShown,
+    WebhookResponse,
     WebhookWithSecret,
 )
 
 _URL = "https://hooks.acme.test/sealdesk"
 _EVENT_ID = "0199c0df-7b52-7a90-8b21-3c4d5e6f7081"
 _SENT_AT = "2026-03-02T09:15:41.903114Z"
-WEBHOOK = WebhookShown(
+WEBHOOK = WebhookResponse(
     id="0199b0c4-2d3e-7f4a-9b5c-6d7e8f901a2b",
     url=_URL,
     events=("ticket.created", "ticket.status_changed", "reply.created"),
@@ -38,7 +38,7 @@ NEW_WEBHOOK = {
     "description": WEBHOOK.description,
 }
 WEBHOOK_CHANGE = {"events": ["ticket.created"], "is_active": True}
-DELIVERY = DeliveryShown(
+DELIVERY = DeliveryResponse(
     id="0199c0df-7c01-7b2d-8c3e-4f5061728394",
     event_id=_EVENT_ID,
     event_type="ticket.created",
@@ -65,7 +65,7 @@ DELIVERY_WITH_ATTEMPTS = DeliveryWithAttempts(
     **msgspec.structs.asdict(DELIVERY),
     payload=_PAYLOAD,
     attempts=(
-        AttemptShown(
+        AttemptResponse(
             1,
             _SENT_AT,
             84,
@@ -76,7 +76,7 @@ DELIVERY_WITH_ATTEMPTS = DeliveryWithAttempts(
     ),
 )
 NEW_REPLAY = {"since": "2026-03-02T06:00:00Z", "until": "2026-03-02T09:00:00Z"}
-REPLAY = ReplayShown(
+REPLAY = ReplayResponse(
     id="0199c120-55aa-7c1d-9e2f-30415263748a",
     since="2026-03-02T06:00:00.000000Z",
     until="2026-03-02T09:00:00.000000Z",

@@ -11,17 +11,17 @@ from sealdesk.errors import Fault, gettext_noop
 from sealdesk.event_log import events
 from sealdesk.webhooks.types import (
     SUBSCRIBABLE,
-    AttemptShown,
+    AttemptResponse,
     AttemptSummary,
-    DeliveryShown,
+    DeliveryResponse,
     DeliveryStatus,
     DeliveryWithAttempts,
     DisabledReason,
     ReceivedAnswer,
-    ReplayShown,
+    ReplayResponse,
     SentRequest,
     WebhookChange,
-    WebhookShown,
+    WebhookResponse,
 )
 
 MAX_ENDPOINTS = 50  # of one tenant
@@ -168,7 +168,7 @@ def is_success(status: int | None) -> bool:
 
 
 def members(endpoint: Endpoint, now_us: int) -> dict[str, Any]:
-    """The members of WebhookShown."""
+    """The members of WebhookResponse."""
     until = endpoint.old_secret_until
     return {
         "id": endpoint.id,
@@ -183,9 +183,9 @@ def members(endpoint: Endpoint, now_us: int) -> dict[str, Any]:
     }
 
 
-def shown(endpoint: Endpoint, now_us: int) -> WebhookShown:
+def shown(endpoint: Endpoint, now_us: int) -> WebhookResponse:
     """An endpoint as the API and events show it."""
-    return WebhookShown(**members(endpoint, now_us))
+    return WebhookResponse(**members(endpoint, now_us))
 
 
 def summary(attempt: Attempt) -> AttemptSummary:
@@ -199,7 +199,7 @@ def summary(attempt: Attempt) -> AttemptSummary:
 
 
 def delivery_members(delivery: Delivery, last: AttemptSummary | None) -> dict[str, Any]:
-    """The members of DeliveryShown."""
+    """The members of DeliveryResponse."""
     return {
         "id": delivery.id,
         "event_id": delivery.event_id,
@@ -212,8 +212,8 @@ def delivery_members(delivery: Delivery, last: AttemptSummary | None) -> dict[st
     }
 
 
-def delivery_shown(delivery: Delivery, last: AttemptSummary | None) -> DeliveryShown:
-    return DeliveryShown(**delivery_members(delivery, last))
+def delivery_shown(delivery: Delivery, last: AttemptSummary | None) -> DeliveryResponse:
+    return DeliveryResponse(**delivery_members(delivery, last))
 
 
 def delivery_with_attempts(
@@ -227,12 +227,12 @@ def delivery_with_attempts(
     )
 
 
-def _attempt_shown(attempt: Attempt) -> AttemptShown:
+def _attempt_shown(attempt: Attempt) -> AttemptResponse:
     answered = None
     if attempt.status is not None:
         headers = msgspec.json.decode(attempt.answer_headers or "{}")
         answered = ReceivedAnswer(attempt.status, headers, attempt.answer_body or "")
-    return AttemptShown(
+    return AttemptResponse(
         attempt.number,
         clock.iso(attempt.sent_at),
         attempt.duration_ms,
@@ -242,8 +242,8 @@ def _attempt_shown(attempt: Attempt) -> AttemptShown:
     )
 
 
-def replay_shown(replay: Replay) -> ReplayShown:
-    return ReplayShown(
+def replay_shown(replay: Replay) -> ReplayResponse:
+    return ReplayResponse(
         replay.id,
         clock.iso(replay.since),
         clock.iso(replay.until),

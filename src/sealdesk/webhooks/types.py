@@ -94,7 +94,7 @@ class NewReplay(msgspec.Struct, frozen=True):
     until: Instant
 
 
-class WebhookShown(msgspec.Struct, frozen=True):
+class WebhookResponse(msgspec.Struct, frozen=True):
     """An endpoint as the API shows it.
 
     url: where its events are sent.
@@ -119,7 +119,7 @@ class WebhookShown(msgspec.Struct, frozen=True):
     created_at: Iso
 
 
-class WebhookWithSecret(WebhookShown, frozen=True):
+class WebhookWithSecret(WebhookResponse, frozen=True):
     """An endpoint with its new secret, which is shown this once.
 
     secret: what deliveries are signed with; keep it where passwords are kept.
@@ -147,7 +147,7 @@ class AttemptSummary(msgspec.Struct, frozen=True):
     error: str | None
 
 
-class DeliveryShown(msgspec.Struct, frozen=True):
+class DeliveryResponse(msgspec.Struct, frozen=True):
     """One event on its way to one endpoint.
 
     event_id: also what is sent as webhook-id, with every attempt.
@@ -185,7 +185,7 @@ class ReceivedAnswer(msgspec.Struct, frozen=True):
     body: str
 
 
-class AttemptShown(msgspec.Struct, frozen=True):
+class AttemptResponse(msgspec.Struct, frozen=True):
     """One request to an endpoint, and what came of it.
 
     number: from 1.
@@ -202,7 +202,7 @@ class AttemptShown(msgspec.Struct, frozen=True):
     error: str | None
 
 
-class DeliveryWithAttempts(DeliveryShown, frozen=True):
+class DeliveryWithAttempts(DeliveryResponse, frozen=True):
     """A delivery with what was sent and answered.
 
     payload: the body of every one of its requests, byte by byte; null once the event is deleted.
@@ -210,10 +210,10 @@ class DeliveryWithAttempts(DeliveryShown, frozen=True):
     """
 
     payload: str | None
-    attempts: tuple[AttemptShown, ...]
+    attempts: tuple[AttemptResponse, ...]
 
 
-class ReplayShown(msgspec.Struct, frozen=True):
+class ReplayResponse(msgspec.Struct, frozen=True):
     """A range of time whose events are delivered again.
 
     delivery_count: how many deliveries it has made so far.

@@ -78,8 +78,7 @@ async def update_indexes(state: AppState, budget: Budget = BESIDE_REQUESTS) -> i
 
 
 async def _update_index(index: SearchIndex, budget: Budget, state: AppState) -> int:
-    is_postgres = bool(state.settings.database_url)
-    indexer = Indexer(index, budget, is_postgres=is_postgres)
+    indexer = Indexer(index, budget)
     is_behind, is_rebuilding = await state.database.read(lambda tx: _look(tx, index))
     now_us, done = state.clock.now_us(), 0
     if is_behind:

@@ -58,7 +58,7 @@ async def keep_placing(state: AppState, tasks: list[ConsumerTask]) -> None:
         now_us = state.clock.now_us()
         oldest = backlog.oldest_pending_id
         oldest_at = ids.instant_of(oldest) if oldest else now_us
-        state.metrics.note_unplaced(max(0, now_us - oldest_at) / 1_000_000)
+        state.metrics.set_unplaced(max(0, now_us - oldest_at) / 1_000_000)
         joins_commit = oldest and not state.settings.has_worker_process
         for task in tasks:
             # On SQLite the consumers' steps run in the group commit that places the events.

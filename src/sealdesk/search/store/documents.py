@@ -68,12 +68,11 @@ async def list_after(tx: Tx, index: SearchIndex, key: ObjectKey, limit: int) -> 
     return [ObjectKey(*row) for row in rows]
 
 
-async def update(
-    tx: Tx, index: SearchIndex, keys: Sequence[ObjectKey], max_chars: int, *, is_postgres: bool
-) -> Written:
+async def update(tx: Tx, index: SearchIndex, keys: Sequence[ObjectKey], max_chars: int) -> Written:
     """Make the documents of these objects anew, until so many characters are written."""
     if not keys:
         return Written(0, 0)
+    is_postgres = tx.dialect == "postgresql"
     row = await tx.fetch_one(index.last_number, {})
     next_number = 1 if row is None else row["number"] + 1
     documents: list[dict[str, Any]] = []

@@ -32,12 +32,10 @@ WHERE tenant_id = :tenant_id LIMIT :limit
 LAST_ID = "g"  # sorts behind every id
 
 
-async def find(
-    tx: Tx, tenant_id: str, terms: list[Term], limit: int, *, is_postgres: bool
-) -> list[str]:
+async def find(tx: Tx, tenant_id: str, terms: list[Term], limit: int) -> list[str]:
     """The ids of the newest tickets in which all of it stands."""
     params: dict[str, object] = {"tenant_id": tenant_id, "limit": limit}
-    if is_postgres:
+    if tx.dialect == "postgresql":
         params |= {"wanted": rules.query_of(terms), "at_most": limit}
         rows = await tx.fetch_all(_FIND_BY_FUNCTION, params)
     else:
@@ -47,11 +45,11 @@ async def find(
 
 
 async def find_customers(
-    tx: Tx, tenant_id: str, terms: list[Term], before: str, limit: int, *, is_postgres: bool
+    tx: Tx, tenant_id: str, terms: list[Term], before: str, limit: int
 ) -> list[str]:
     """The ids of the newest customers, of those before one, in whom all of it stands."""
     params: dict[str, object] = {"tenant_id": tenant_id, "before": before, "limit": limit}
-    if is_postgres:
+    if tx.dialect == "postgresql":
         params |= {"wanted": rules.query_of(terms), "at_most": limit}
         rows = await tx.fetch_all(_FIND_CUSTOMERS_BY_FUNCTION, params)
     else:

@@ -238,7 +238,7 @@ class _Session:
         self.failing_since = result.failing_since
         self._is_over |= result.disabled_reason is not None
         label = "succeeded" if result.failing_since is None else "failed"
-        self._state.metrics.note_attempt("disabled" if result.disabled_reason else label)
+        self._state.metrics.count_attempt("disabled" if result.disabled_reason else label)
         is_stored = self._deliverer.results.add(result)
         self._storing.add(is_stored)
         is_stored.add_done_callback(partial(self._on_stored, due.delivery_id))

@@ -20,7 +20,7 @@ from sealdesk.webhooks.rules import Endpoint
 from sealdesk.webhooks.store import endpoints as endpoint_store
 from sealdesk.webhooks.types import (
     SUBSCRIBABLE,
-    DeliveryShown,
+    DeliveryResponse,
     DeliveryStatus,
     NewWebhook,
     WebhookChange,
@@ -37,7 +37,7 @@ async def list_webhooks(request: Request) -> Response:
     """All endpoints, and how each fares."""
     tenant_id = request.caller.tenant_id
 
-    async def work(tx: Tx) -> tuple[list[Endpoint], dict[str, DeliveryShown]]:
+    async def work(tx: Tx) -> tuple[list[Endpoint], dict[str, DeliveryResponse]]:
         most = PageRequest(rules.MAX_ENDPOINTS, None)
         endpoints = await endpoint_store.list_endpoints(tx, tenant_id, most)
         return endpoints, await endpoint_store.last_deliveries(tx, tenant_id, rules.MAX_ENDPOINTS)
@@ -74,7 +74,7 @@ async def show_webhook(request: Request) -> Response:
     wanted = PageRequest(_PER_PAGE, [way[-1]] if way else None)
     tenant_id, (endpoint_id,) = request.caller.tenant_id, request.params
 
-    async def work(tx: Tx) -> tuple[Endpoint, list[DeliveryShown]]:
+    async def work(tx: Tx) -> tuple[Endpoint, list[DeliveryResponse]]:
         endpoint = await actions.get_webhook(tx, tenant_id, endpoint_id)
         return endpoint, await endpoint_store.list_deliveries(
             tx, tenant_id, endpoint_id, wanted, status

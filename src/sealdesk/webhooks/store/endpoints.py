@@ -10,7 +10,7 @@ from sealdesk.db.engine import Params, Row, SerializationConflict, Tx
 from sealdesk.paging import PageRequest
 from sealdesk.webhooks import rules
 from sealdesk.webhooks.rules import Attempt, Delivery, Endpoint, Replay
-from sealdesk.webhooks.types import AttemptSummary, DeliveryShown, DeliveryStatus
+from sealdesk.webhooks.types import AttemptSummary, DeliveryResponse, DeliveryStatus
 
 COLUMNS = column_list(Endpoint.__struct_fields__)
 _NEW_VALUES = parameter_list(Endpoint.__struct_fields__)
@@ -197,7 +197,7 @@ async def list_deliveries(
     endpoint_id: str,
     page: PageRequest,
     status: DeliveryStatus | None = None,
-) -> list[DeliveryShown]:
+) -> list[DeliveryResponse]:
     """Newest first; one more than the page when there are more."""
     sql = _LIST_DELIVERIES if status is None else _LIST_DELIVERIES_IN
     params = {**_page_params(tenant_id, page), "endpoint_id": endpoint_id}
@@ -205,7 +205,7 @@ async def list_deliveries(
     return [_delivery_shown(row) for row in await tx.fetch_all(sql, wanted)]
 
 
-async def last_deliveries(tx: Tx, tenant_id: str, limit: int) -> dict[str, DeliveryShown]:
+async def last_deliveries(tx: Tx, tenant_id: str, limit: int) -> dict[str, DeliveryResponse]:
     """The newest delivery of each of the newest endpoints that have any: endpoint id → it."""
     rows = await tx.fetch_all(_LAST_DELIVERIES, {"tenant_id": tenant_id, "limit": limit})
     return {row["endpoint_id"]: _delivery_shown(row) for row in rows}
@@ -277,7 +277,7 @@ def _params(endpoint: Endpoint) -> dict[str, object]:
     return msgspec.structs.asdict(endpoint) | {"events": names}
 
 
-def _delivery_shown(row: Row) -> DeliveryShown:
+def _delivery_shown(row: Row) -> DeliveryResponse:
     return rules.delivery_shown(Delivery(*tuple(row)[:_DELIVERY_COLUMNS]), _summary(row))
 
 
