@@ -1,1 +1,1 @@
-"""API keys: what they are, what they may, and proving a signed request."""
+"""API keys: their management, their permissions, and the guard of signed requests."""

@@ -11,7 +11,7 @@ from sealdesk.api_keys.errors import CHANGE_OF_EXPIRED_KEY, CHANGE_OF_REVOKED_KE
 from sealdesk.api_keys.rules import (
     ApiKey,
     ApiKeyChange,
-    ApiKeyShown,
+    ApiKeyResponse,
     CreatedApiKey,
     NewApiKey,
     RotatedApiKey,
@@ -25,7 +25,7 @@ from sealdesk.paging import PageRequest
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditEntry
 
-_TWINS_AMONG = PageRequest(20, None)
+_NEWEST_KEYS = PageRequest(20, None)
 _NOT_IN_FUTURE = gettext_noop("This must be in the future; it is %(now)s now.")
 
 
@@ -40,11 +40,11 @@ async def create_key(
         id=ids.mint(now_us),
         name=new.name.strip(),
         key_prefix=rules.prefix_of(api_key),
-        permissions=_in_order(permissions),
+        permissions=_sort_permissions(permissions),
         rate_limit=rules.DEFAULT_RATE_LIMIT if new.rate_limit is None else new.rate_limit,
         allowed_ips=None if new.allowed_ips is None else tuple(new.allowed_ips),
         replay_protection=new.replay_protection,
-        expires_at=_future(new.expires_at, now_us),
+        expires_at=_parse_expiry(new.expires_at, now_us),
         revoked_at=None,
         last_used_at=None,
         sealed_secret=None,
@@ -57,32 +57,32 @@ async def create_key(
     return CreatedApiKey(**rules.shown(key, now_us), api_key=api_key, api_secret=api_secret)
 
 
-async def find_twin(tx: Tx, tenant_id: str, name: str, seen: str) -> ApiKey | None:
-    """A key of this name that was created after the key with the id `seen`."""
+async def find_duplicate_key(tx: Tx, tenant_id: str, name: str, seen: str) -> ApiKey | None:
+    """A key with this name that was created after the key with the id `seen`."""
     await tx.lock(f"api_keys of {tenant_id}")
-    newest = await store.list_keys(tx, tenant_id, _TWINS_AMONG)
+    newest = await store.list_keys(tx, tenant_id, _NEWEST_KEYS)
     return next((key for key in newest if key.id > seen and key.name == name.strip()), None)
 
 
 async def change_key(
     tx: Tx, caller: Caller, key_id: str, change: ApiKeyChange, *, now_us: int, seen: str = ""
-) -> ApiKeyShown:
-    """Change the given fields. seen: the state that the caller has seen, "" for any.
+) -> ApiKeyResponse:
+    """Change the given fields. seen: the settings_hash that the caller has seen, "" for any.
 
     Raises NotFound, Conflict for a revoked or expired key, PreconditionFailed, ValidationFailed.
     """
     await _lock(tx, key_id)
     key = await _get_active(tx, caller.tenant_id, key_id, now_us)
-    _check_seen(seen, rules.state_of(key))
-    changed = msgspec.structs.replace(key, **_wanted(change, now_us))
+    _check_unchanged(seen, rules.settings_hash(key))
+    changed = msgspec.structs.replace(key, **_changed_fields(change, now_us))
     if changed != key:
         await store.replace(tx, changed)
         await _record(tx, caller, "api_key.updated", changed, now_us, before=key)
-    return ApiKeyShown(**rules.shown(changed, now_us))
+    return ApiKeyResponse(**rules.shown(changed, now_us))
 
 
 async def revoke_key(tx: Tx, caller: Caller, key_id: str, *, now_us: int) -> None:
-    """Revoke a key and destroy its secret; repeating it is no error. Raises NotFound."""
+    """Revoke a key and destroy its secret; idempotent. Raises NotFound."""
     await _lock(tx, key_id)
     key = await get_key(tx, caller.tenant_id, key_id)
     if key.revoked_at is not None:
@@ -102,7 +102,7 @@ async def rotate_key(
     """
     await _lock(tx, key_id)
     key = await _get_active(tx, caller.tenant_id, key_id, now_us)
-    _check_seen(seen, str(key.secret_version))
+    _check_unchanged(seen, str(key.secret_version))
     api_secret = rules.mint_secret()
     rotated = msgspec.structs.replace(key, secret_version=key.secret_version + 1)
     rotated = _with_secret(rotated, api_secret, key_ring)
@@ -120,7 +120,7 @@ async def get_key(tx: Tx, tenant_id: str, key_id: str) -> ApiKey:
 
 
 async def reseal_key(tx: Tx, tenant_id: str, key_id: str, *, key_ring: KeyRing) -> bool:
-    """Seal a key's secret under the ring's first master key; False when it was already."""
+    """Seal a key's secret under the ring's first master key; False when it already is."""
     await _lock(tx, key_id)
     key = await get_key(tx, tenant_id, key_id)
     if key.sealed_secret is None or key_ring.is_current(key.sealed_secret):
@@ -131,7 +131,7 @@ async def reseal_key(tx: Tx, tenant_id: str, key_id: str, *, key_ring: KeyRing) 
 
 
 async def _lock(tx: Tx, key_id: str) -> None:
-    """Make concurrent changes of one key wait for each other, so that none is lost."""
+    """Serialize concurrent changes of one key, so that none is lost."""
     await tx.lock(f"api_key {key_id}")
 
 
@@ -144,8 +144,8 @@ async def _get_active(tx: Tx, tenant_id: str, key_id: str, now_us: int) -> ApiKe
     return key
 
 
-def _check_seen(seen: str, now: str) -> None:
-    if seen and seen != now:
+def _check_unchanged(seen: str, current: str) -> None:
+    if seen and seen != current:
         raise PreconditionFailed(KEY_CHANGED)
 
 
@@ -155,25 +155,25 @@ def _with_secret(key: ApiKey, secret: str, key_ring: KeyRing) -> ApiKey:
     )
 
 
-def _in_order(permissions: tuple[str, ...] | list[str]) -> tuple[str, ...]:
+def _sort_permissions(permissions: tuple[str, ...] | list[str]) -> tuple[str, ...]:
     return tuple(name for name in rules.PERMISSIONS if name in permissions)
 
 
-def _wanted(change: ApiKeyChange, now_us: int) -> dict[str, Any]:
-    """The fields that a change names, as they are stored."""
-    wanted = {k: v for k, v in msgspec.structs.asdict(change).items() if v is not UNSET}
-    if "name" in wanted:
-        wanted["name"] = wanted["name"].strip()
-    if "permissions" in wanted:
-        wanted["permissions"] = _in_order(wanted["permissions"])
-    if wanted.get("allowed_ips") is not None:
-        wanted["allowed_ips"] = tuple(wanted["allowed_ips"])
-    if "expires_at" in wanted:
-        wanted["expires_at"] = _future(wanted["expires_at"], now_us)
-    return wanted
+def _changed_fields(change: ApiKeyChange, now_us: int) -> dict[str, Any]:
+    """The fields that a change contains, as they are stored."""
+    fields = {k: v for k, v in msgspec.structs.asdict(change).items() if v is not UNSET}
+    if "name" in fields:
+        fields["name"] = fields["name"].strip()
+    if "permissions" in fields:
+        fields["permissions"] = _sort_permissions(fields["permissions"])
+    if fields.get("allowed_ips") is not None:
+        fields["allowed_ips"] = tuple(fields["allowed_ips"])
+    if "expires_at" in fields:
+        fields["expires_at"] = _parse_expiry(fields["expires_at"], now_us)
+    return fields
 
 
-def _future(text: str | None, now_us: int) -> int | None:
+def _parse_expiry(text: str | None, now_us: int) -> int | None:
     if text is None:
         return None
     at_us = clock.parse_instant(text)
@@ -186,21 +186,23 @@ def _future(text: str | None, now_us: int) -> int | None:
 async def _record(
     tx: Tx,
     caller: Caller,
-    what: events.EventType,
+    action: events.EventType,
     key: ApiKey,
     now_us: int,
     *,
     before: ApiKey | None = None,
 ) -> None:
-    """Audit and event of a change to a key."""
-    now_shown = rules.shown(key, now_us)
+    """Record a change of a key as an event and in the audit log."""
+    new_fields = rules.shown(key, now_us)
     changes = events.NO_CHANGES
     if before is not None:
-        old = rules.shown(before, now_us)
-        changes = {n: (old[n], now_shown[n]) for n in now_shown if old[n] != now_shown[n]}
-    document = msgspec.json.encode(ApiKeyShown(**now_shown))
-    await events.record(tx, caller.tenant_id, what, document, changes, now_us)
+        old_fields = rules.shown(before, now_us)
+        changes = {
+            n: (old_fields[n], new_fields[n]) for n in new_fields if old_fields[n] != new_fields[n]
+        }
+    document = msgspec.json.encode(ApiKeyResponse(**new_fields))
+    await events.record(tx, caller.tenant_id, action, document, changes, now_us)
     entry = AuditEntry(
-        what, caller.actor, caller.address, key.id, {"name": key.name, "changes": changes}
+        action, caller.actor, caller.address, key.id, {"name": key.name, "changes": changes}
     )
     await audit.record(tx, caller.tenant_id, entry, now_us)

@@ -21,21 +21,21 @@ from sealdesk.web.request import Header, Request, Response
 
 _TAG = "API keys"
 _NO_STORE: Header = (b"cache-control", b"no-store")
-_DEAD = (CHANGE_OF_REVOKED_KEY, CHANGE_OF_EXPIRED_KEY)
+_INACTIVE_KEY = (CHANGE_OF_REVOKED_KEY, CHANGE_OF_EXPIRED_KEY)
 
 
 class Tenant(msgspec.Struct, frozen=True):
-    """Whose key it is."""
+    """The tenant of the key."""
 
     id: Id
     name: str
 
 
 class Limit(msgspec.Struct, frozen=True):
-    """The key's budget after this request.
+    """The state of the key's rate limit after this request.
 
     limit: requests a minute.
-    full_in_s: until all of it is back.
+    full_in_s: seconds until the whole limit is available again.
     """
 
     limit: int
@@ -44,9 +44,9 @@ class Limit(msgspec.Struct, frozen=True):
 
 
 class WhoAmI(msgspec.Struct, frozen=True):
-    """What the server knows of the calling key.
+    """The key that signed the request.
 
-    skew_s: how many seconds the request's clock is behind the server's.
+    skew_s: how many seconds the client's clock is behind the server's.
     """
 
     key_id: Id
@@ -62,14 +62,14 @@ class WhoAmI(msgspec.Struct, frozen=True):
 @operation("List API keys", tag=_TAG, gives=examples.KEY, is_list=True, params=PAGING)
 async def list_keys(request: Request) -> Response:
     """Newest first, revoked and expired ones included. Never shows a key or a secret."""
-    asked = read_list(request, ())
+    list_request = read_list(request, ())
     tenant_id = request.caller.tenant_id
-    keys = await request.read(lambda tx: store.list_keys(tx, tenant_id, asked.page))
+    keys = await request.read(lambda tx: store.list_keys(tx, tenant_id, list_request.page))
 
-    def show(key: ApiKey) -> bytes:
+    def to_json(key: ApiKey) -> bytes:
         return msgspec.json.encode(rules.shown(key, request.now_us))
 
-    return page(request, asked, keys, show=show, position=lambda key: [key.id])
+    return page(request, list_request, keys, show=to_json, position=lambda key: [key.id])
 
 
 @operation(
@@ -82,8 +82,8 @@ async def list_keys(request: Request) -> Response:
     example=examples.NEW_KEY,
 )
 async def create_key(request: Request) -> Response:
-    """The answer holds `api_key` and `api_secret`, which are never shown again. Without
-    `permissions` the key gets all of them; with `[]` none."""
+    """The response has `api_key` and `api_secret`, which are never shown again. Without
+    `permissions` the key gets all permissions; with `[]` none."""
     new = body.read(request, NewApiKey)
 
     async def work(tx: Tx) -> Response:
@@ -108,25 +108,27 @@ async def get_key(request: Request) -> Response:
     tag=_TAG,
     takes=ApiKeyChange,
     gives=examples.KEY,
-    fails=_DEAD,
+    fails=_INACTIVE_KEY,
     example=examples.KEY_CHANGE,
 )
 async def change_key(request: Request) -> Response:
-    """A JSON Merge Patch; it holds from the next request on. A revoked or expired key cannot be
+    """A JSON Merge Patch that applies from the next request on. A revoked or expired key cannot be
     changed."""
     (key_id,) = request.params
     change = body.read(request, ApiKeyChange)
 
     async def work(tx: Tx) -> Response:
-        shown = await actions.change_key(tx, request.caller, key_id, change, now_us=request.now_us)
-        return envelope.one(shown)
+        changed = await actions.change_key(
+            tx, request.caller, key_id, change, now_us=request.now_us
+        )
+        return envelope.one(changed)
 
     return await request.write(work)
 
 
 @operation("Revoke an API key", tag=_TAG, status=204)
 async def revoke_key(request: Request) -> Response:
-    """Ends the key for good, for the very next request. Revoking again is no error."""
+    """Revokes the key permanently, from the next request on. Revoking it again is no error."""
     (key_id,) = request.params
 
     async def work(tx: Tx) -> Response:
@@ -141,11 +143,11 @@ async def revoke_key(request: Request) -> Response:
     tag=_TAG,
     gives=examples.ROTATED_KEY,
     response_headers=("cache-control",),
-    fails=_DEAD,
+    fails=_INACTIVE_KEY,
 )
 async def rotate_key(request: Request) -> Response:
-    """A new `api_secret`, shown this once; the old one stops working for the very next request.
-    To change over without a pause, create a second key instead and revoke the first later."""
+    """Returns a new `api_secret`, which is shown only once; the old one stops working with the next
+    request. To change without downtime, create a second key and revoke the first one later."""
     (key_id,) = request.params
 
     async def work(tx: Tx) -> Response:
@@ -159,19 +161,20 @@ async def rotate_key(request: Request) -> Response:
 
 @operation("List a key's refusals", tag=_TAG, gives=examples.REFUSAL, is_list=True, params=PAGING)
 async def list_refusals(request: Request) -> Response:
-    """The last 50 requests that named this key and were refused, for finding out why; bodies are
-    never kept."""
+    """The last 50 refused requests with this key, newest first. Their bodies are not stored."""
     (key_id,) = request.params
-    asked = read_list(request, ())
+    list_request = read_list(request, ())
     tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> list[StoredRefusal]:
         if await store.find(tx, tenant_id, key_id) is None:
             raise NotFound
-        return await store.list_refusals(tx, tenant_id, key_id, asked.page)
+        return await store.list_refusals(tx, tenant_id, key_id, list_request.page)
 
     refusals = await request.read(work)
-    return page(request, asked, refusals, show=_refusal, position=lambda refusal: [refusal.id])
+    return page(
+        request, list_request, refusals, show=_refusal, position=lambda refusal: [refusal.id]
+    )
 
 
 def _refusal(refusal: StoredRefusal) -> bytes:
@@ -179,7 +182,7 @@ def _refusal(refusal: StoredRefusal) -> bytes:
     return msgspec.json.encode(members | {"refused_at": clock.iso(refusal.refused_at)})
 
 
-_WHO = WhoAmI(
+_WHOAMI = WhoAmI(
     key_id=examples.KEY.id,
     name=examples.KEY.name,
     key_prefix=examples.KEY.key_prefix,
@@ -191,10 +194,10 @@ _WHO = WhoAmI(
 )
 
 
-@operation("Who am I", tag="Basics", gives=_WHO)
+@operation("Who am I", tag="Basics", gives=_WHOAMI)
 async def whoami(request: Request) -> Response:
-    """The first call of an integration: which key this is, what it may, how much is left of its
-    budget, and how far the clocks are apart. Any valid key may ask."""
+    """The key, its permissions, what is left of its rate limit, and the difference of the clocks.
+    A good first request of an integration: it is open to every valid key."""
     tenant_id, key_id = request.caller.tenant_id, request.caller.actor.id
     key = await request.read(lambda tx: actions.get_key(tx, tenant_id, key_id))
     tenant_name = await request.read(lambda tx: store.tenant_name(tx, tenant_id))

@@ -1,10 +1,10 @@
-"""Believable values of this room, for the documentation; none of the secrets is one."""
+"""Example values of API keys for the API documentation; the secrets are not real."""
 
 import msgspec
 
-from sealdesk.api_keys.rules import ApiKeyShown, CreatedApiKey, RefusalShown, RotatedApiKey
+from sealdesk.api_keys.rules import ApiKeyResponse, CreatedApiKey, RefusalResponse, RotatedApiKey
 
-KEY = ApiKeyShown(
+KEY = ApiKeyResponse(
     id="0199b000-4c5d-7e6f-8a9b-0c1d2e3f4a5b",
     name="Shop integration",
     key_prefix="tk_live_0123abcd",
@@ -30,7 +30,7 @@ NEW_KEY = {
     "expires_at": "2029-12-31T23:59:59Z",
 }
 KEY_CHANGE = {"name": "Shop integration (EU)", "rate_limit": 2000}
-REFUSAL = RefusalShown(
+REFUSAL = RefusalResponse(
     id="0199c0f1-88aa-7b3c-9d4e-5f60718293a4",
     code="invalid_signature",
     diagnosis="query_string_not_signed",

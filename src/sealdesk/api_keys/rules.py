@@ -1,4 +1,4 @@
-"""What an API key is and which values it may have; no IO."""
+"""The types of API keys and their rules; no IO."""
 
 import hashlib
 import ipaddress
@@ -93,7 +93,7 @@ Networks = Annotated[list[str], Meta(max_length=20, extra={"check": _check_netwo
 
 
 class NewApiKey(msgspec.Struct, frozen=True):
-    """What creating a key takes.
+    """The body of a request that creates a key.
 
     permissions: left out or null, all of them; `[]`, none.
     rate_limit: requests a minute; left out or null, 1000.
@@ -109,7 +109,7 @@ class NewApiKey(msgspec.Struct, frozen=True):
 
 
 class ApiKeyChange(msgspec.Struct, frozen=True):
-    """What changing a key takes; what is left out stays."""
+    """The body of a change of a key; fields that are left out keep their values."""
 
     name: Name | UnsetType = UNSET
     permissions: Permissions | UnsetType = UNSET
@@ -120,7 +120,7 @@ class ApiKeyChange(msgspec.Struct, frozen=True):
 
 
 class ApiKey(msgspec.Struct, frozen=True):
-    """A key as it is stored; the key itself only as a hash elsewhere, the secret sealed."""
+    """A key as it is stored: its secret is sealed, and its hash is in the key directory."""
 
     tenant_id: str
     id: str
@@ -141,18 +141,18 @@ class ApiKey(msgspec.Struct, frozen=True):
         return f"ApiKey(id={self.id!r})"
 
 
-class ApiKeyShown(msgspec.Struct, frozen=True):
+class ApiKeyResponse(msgspec.Struct, frozen=True):
     """A key as the API shows it.
 
     name: for people; need not be unique.
-    key_prefix: the visible part of the key, to tell keys apart by.
+    key_prefix: the visible part of the key, which tells keys apart.
     permissions: what the key may; write does not imply read.
     rate_limit: requests a minute.
     allowed_ips: addresses and networks that may use the key; null, all of them.
     replay_protection: with `writes` a signature is good for one POST, PATCH or DELETE.
     is_active: neither revoked nor expired.
-    last_used_at: of the last request whose signature held, to the minute.
-    expires_at: from then on the key is refused; null, never.
+    last_used_at: time of the last request with a valid signature, to the minute.
+    expires_at: the key is refused from then on; null, never.
     """
 
     id: Id
@@ -169,11 +169,11 @@ class ApiKeyShown(msgspec.Struct, frozen=True):
     created_at: Iso
 
 
-class CreatedApiKey(ApiKeyShown, frozen=True):
-    """A new key: the only time that the key itself is shown, and its secret with it.
+class CreatedApiKey(ApiKeyResponse, frozen=True):
+    """A new key. The key itself and its secret are shown only in this response.
 
-    api_key: what requests name in x-api-key.
-    api_secret: what requests are signed with; keep it where passwords are kept.
+    api_key: the value of the header x-api-key.
+    api_secret: the key of the HMAC that signs requests; store it like a password.
     """
 
     api_key: str
@@ -183,8 +183,8 @@ class CreatedApiKey(ApiKeyShown, frozen=True):
         return f"CreatedApiKey(id={self.id!r})"
 
 
-class RotatedApiKey(ApiKeyShown, frozen=True):
-    """A key after rotation: the only time that its new secret is shown.
+class RotatedApiKey(ApiKeyResponse, frozen=True):
+    """A key after rotation. The new secret is shown only in this response.
 
     api_secret: the old one has already stopped working.
     """
@@ -195,10 +195,10 @@ class RotatedApiKey(ApiKeyShown, frozen=True):
         return f"RotatedApiKey(id={self.id!r})"
 
 
-class RefusalShown(msgspec.Struct, frozen=True):
-    """A refused request of a key, as its tenant's administrators see it; never the body.
+class RefusalResponse(msgspec.Struct, frozen=True):
+    """A refused request of a key, as its tenant's administrators see it; without its body.
 
-    diagnosis: the known mistake that gives this signature, when it is one.
+    diagnosis: the known mistake that leads to this signature, if there is one.
     target: path and query as they were received.
     timestamp: x-api-timestamp as it was sent.
     """
@@ -230,12 +230,12 @@ def prefix_of(api_key: str) -> str:
 
 
 def hash_of(api_key: str) -> bytes:
-    """What a key is found by. A plain hash is right for 160 random bits."""
+    """The hash by which a key is looked up. Without a salt: a key has 160 random bits."""
     return hashlib.sha256(api_key.encode()).digest()
 
 
 def seal_context(key: ApiKey) -> str:
-    """What a key's sealed secret is bound to, so that it opens in no other row."""
+    """The AEAD context of a key's secret, so that it cannot be opened in another row."""
     return f"api_secret {key.tenant_id} {key.id} {key.secret_version}"
 
 
@@ -244,8 +244,8 @@ def open_secret(key: ApiKey, key_ring: KeyRing) -> str:
     return key_ring.open(key.sealed_secret or b"", seal_context(key))
 
 
-def state_of(key: ApiKey) -> str:
-    """A short text that is another one whenever something of the key was edited."""
+def settings_hash(key: ApiKey) -> str:
+    """A short hash of the settings that can be edited, to notice concurrent changes."""
     edited = (key.name, key.permissions, key.rate_limit, key.expires_at)
     text = repr((*edited, key.allowed_ips, key.replay_protection))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -259,13 +259,13 @@ def is_active(key: ApiKey, now_us: int) -> bool:
     return key.revoked_at is None and not is_expired(key, now_us)
 
 
-def is_use_due(key: ApiKey, now_us: int) -> bool:
-    """Whether a use now must be noted: the first one, then once a minute."""
+def must_record_use(key: ApiKey, now_us: int) -> bool:
+    """Whether to update `last_used_at`: at the first use, then once a minute."""
     return key.last_used_at is None or now_us - key.last_used_at >= LAST_USED_STEP_US
 
 
 def shown(key: ApiKey, now_us: int) -> dict[str, Any]:
-    """The members of ApiKeyShown."""
+    """The fields of ApiKeyResponse."""
     return {
         "id": key.id,
         "name": key.name,

@@ -13,7 +13,7 @@ from sealdesk.paging import PageRequest
 from sealdesk.telemetry.key_usage import Row as UsageRow
 
 _STORED = ApiKey.__struct_fields__
-# A change never sets these.
+# An UPDATE never sets these.
 _FIXED = {"tenant_id", "id", "key_prefix", "last_used_at", "created_at"}
 _COLUMNS = column_list(_STORED, "k")
 _NEW_COLUMNS = column_list(_STORED)
@@ -116,7 +116,7 @@ class StoredRefusal(msgspec.Struct, frozen=True):
 
 
 async def find_by_hash(tx: Tx, key_hash: bytes) -> ApiKey | None:
-    """The key with this hash, whosever it is: the one look-up before the tenant is known."""
+    """The key with this hash, of any tenant: the tenant is not known yet."""
     row = await tx.find_across_tenants(_FIND_HOME, _FIND, {"key_hash": key_hash})
     return None if row is None else _key(row)
 
@@ -140,12 +140,12 @@ async def add(tx: Tx, key: ApiKey, key_hash: bytes) -> None:
 
 
 async def replace(tx: Tx, key: ApiKey) -> None:
-    """Store everything that can change, but for `last_used_at`."""
+    """Store every field that can change, except `last_used_at`."""
     await tx.execute_one(_REPLACE, _params(key))
 
 
 async def record_use(tx: Tx, tenant_id: str, key_id: str, now_us: int) -> None:
-    """Move `last_used_at` forward if a minute has gone by."""
+    """Update `last_used_at` if it is at least a minute old."""
     due = now_us - rules.LAST_USED_STEP_US
     await tx.enqueue(_RECORD_USE, {"tenant_id": tenant_id, "id": key_id, "now": now_us, "due": due})
 
@@ -153,7 +153,7 @@ async def record_use(tx: Tx, tenant_id: str, key_id: str, now_us: int) -> None:
 async def use_signature(
     tx: Tx, tenant_id: str, key_id: str, signature: str, expires_at: int
 ) -> bool:
-    """Remember a signature; False when it was used before."""
+    """Store a used signature; False when it was used before."""
     added = await tx.execute(
         _USE_SIGNATURE,
         {
@@ -176,7 +176,7 @@ async def prune_signatures(tx: Tx, now_us: int, limit: int) -> int:
 
 
 async def add_refusal(tx: Tx, tenant_id: str, key_id: str, refusal: StoredRefusal) -> None:
-    """Keep a refusal, and of the key's older ones the newest."""
+    """Store a refusal, and delete the oldest ones above the limit of the key."""
     owner = {"tenant_id": tenant_id, "key_id": key_id}
     await tx.enqueue(_DROP_OLD_REFUSALS, {**owner, "kept": rules.REFUSALS_KEPT - 1})
     await tx.execute_one(_ADD_REFUSAL, {**owner, **msgspec.structs.asdict(refusal)})
@@ -199,14 +199,14 @@ async def find_refusal(
 
 
 async def add_usage(tx: Tx, rows: Iterable[tuple[UsageRow, int]]) -> None:
-    """Add to what was counted; the rows are of one tenant, and in their order."""
+    """Add to the stored counts; the rows are of one tenant, in a fixed order."""
     await tx.execute_many(_ADD_USAGE, [{**row._asdict(), "count": count} for row, count in rows])
 
 
 async def usage_over_time(
     tx: Tx, tenant_id: str, key_id: str, measure: str, *, since_us: int, step_us: int
 ) -> list[tuple[int, str, int]]:
-    """(beginning of the step, value, count), oldest first."""
+    """(start of the step, value, count), oldest first."""
     params = _usage_params(tenant_id, key_id, measure, since_us)
     rows = await tx.fetch_all(_USAGE_OVER_TIME, {**params, "step": step_us, "limit": 2000})
     return [(row["at"], row["value"], row["count"]) for row in rows]
@@ -246,7 +246,7 @@ def _page_params(tenant_id: str, page: PageRequest) -> dict[str, object]:
 
 
 def _key(row: Row) -> ApiKey:
-    values = list(row)  # read for every request: by place, which is twice as fast as by name
+    values = list(row)  # read for every request: by index, which is twice as fast as by name
     values[4] = _names(values[4])
     values[6] = None if values[6] is None else _names(values[6])
     return ApiKey(*values)

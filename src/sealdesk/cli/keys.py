@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from sealdesk.api_keys import actions, rules, store
-from sealdesk.api_keys.rules import ApiKey, ApiKeyShown, NewApiKey
+from sealdesk.api_keys.rules import ApiKey, ApiKeyResponse, NewApiKey
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.cli.installation import Installation, open_installation
 from sealdesk.cli.output import JsonOption, print_json, print_table
@@ -96,7 +96,7 @@ def list_keys(tenant: TenantId, json: JsonOption = False) -> None:
         installation.get_tenant(tenant)
         now_us = installation.clock.now_us()
         found = installation.iterate(lambda last: _list_page_after(tenant, last), tenant)
-        keys = [ApiKeyShown(**rules.shown(key, now_us)) for key in found]
+        keys = [ApiKeyResponse(**rules.shown(key, now_us)) for key in found]
     if json:
         print_json(keys)
         return
@@ -121,7 +121,7 @@ def _list_page_after(tenant_id: str, last: ApiKey | None) -> Work[Sequence[ApiKe
     return lambda tx: store.list_keys(tx, tenant_id, page)
 
 
-def _format_permissions(key: ApiKeyShown) -> str:
+def _format_permissions(key: ApiKeyResponse) -> str:
     return "all" if key.permissions == rules.PERMISSIONS else ", ".join(key.permissions) or "none"
 
 

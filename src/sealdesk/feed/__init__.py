@@ -1,1 +1,1 @@
-"""The feed: a tenant's events in order, for who asks."""
+"""The feed: a tenant's events in order, for API clients."""

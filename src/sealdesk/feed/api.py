@@ -18,9 +18,9 @@ from sealdesk.web.pagination import PAGING, ListRequest, read_list
 from sealdesk.web.request import Disconnected, Request, Response
 
 _REAUTHENTICATE_EVERY_S = 1.0
-_AFTER_ALL = 2**63 - 1
+_AFTER_LATEST = 2**63 - 1
 _TYPES = query.any_of("type", rules.TYPES, "Events of one of these types.")
-# A cursor does not remember these two.
+# These two are not bound to a cursor.
 _START = msgspec.structs.replace(
     query.one_of(
         "start",
@@ -50,68 +50,76 @@ _PARAMS = (_TYPES, _START, _WAIT)
     fails=(CURSOR_EXPIRED,),
 )
 async def list_events(request: Request) -> Response:
-    """What happened to tickets, replies and customers in the last 30 days, oldest first. Each type
-    is shown to keys that may list what it is about. Go on with `cursor` set to
-    `meta.resume_cursor`, which is always there; with `wait` the answer comes as soon as there is an
-    event. A cursor behind which events have been deleted is 410."""
-    asked = read_list(request, _PARAMS)
-    found = await _look(request, asked, _first(asked))
-    if asked.page.after is not None:
-        rules.check_is_kept(_first(asked), found.pruned_position)
-    wait_s = asked.values.get("wait", 0)
-    if wait_s and not found.rows:
+    """The events of tickets, replies and customers of the last 30 days, oldest first. A key sees
+    the types whose objects it may list. To continue, set `cursor` to `meta.resume_cursor`, which
+    is always present; with `wait` the response is sent as soon as there is an event. When events
+    after a cursor have been deleted, the response is 410."""
+    list_request = read_list(request, _PARAMS)
+    feed_page = await _read_page(request, list_request, _start_position(list_request))
+    if list_request.page.after is not None:
+        rules.check_not_pruned(_start_position(list_request), feed_page.pruned_position)
+    wait_s = list_request.values.get("wait", 0)
+    if wait_s and not feed_page.rows:
         with request.state.long_poll.count_waiter(request.caller.actor.id) as may_wait:
             if may_wait:
-                found = await _wait(request, asked, found, wait_s)
-    return _page(request, asked, found)
+                feed_page = await _wait_for_events(request, list_request, feed_page, wait_s)
+    return _respond(request, list_request, feed_page)
 
 
-def _first(asked: ListRequest) -> int:
+def _start_position(list_request: ListRequest) -> int:
     """The position after which the page begins."""
-    if asked.page.after is not None:
-        return int(asked.page.after[0])
-    return _AFTER_ALL if asked.values.get("start") == "latest" else 0
+    if list_request.page.after is not None:
+        return int(list_request.page.after[0])
+    return _AFTER_LATEST if list_request.values.get("start") == "latest" else 0
 
 
-async def _look(request: Request, asked: ListRequest, after: int) -> FeedPage:
+async def _read_page(request: Request, list_request: ListRequest, after: int) -> FeedPage:
     caller = request.caller
-    types = rules.seen(asked.values.get("type"), caller.may)
+    types = rules.select_types(list_request.values.get("type"), caller.may)
     return await request.read(
-        lambda tx: store.list_events(tx, caller.tenant_id, types, after, asked.page.per_page + 1)
+        lambda tx: store.list_events(
+            tx, caller.tenant_id, types, after, list_request.page.per_page + 1
+        )
     )
 
 
-async def _wait(request: Request, asked: ListRequest, found: FeedPage, wait_s: int) -> FeedPage:
-    """Events that arrive in time. Holds no database connection; checks the key once a second."""
-    clock, state, tenant_id = asyncio.get_running_loop(), request.state, request.caller.tenant_id
+async def _wait_for_events(
+    request: Request, list_request: ListRequest, feed_page: FeedPage, wait_s: int
+) -> FeedPage:
+    """Wait for new events. Holds no database connection; authenticates again every second."""
+    loop, state, tenant_id = asyncio.get_running_loop(), request.state, request.caller.tenant_id
 
     async def read_last() -> int:
         work = partial(store.last_position, tenant_id=tenant_id)
         return await state.database.read(work, tenant_id)
 
-    until = clock.time() + wait_s
-    gone = asyncio.ensure_future(request.until_gone())
+    ends_at = loop.time() + wait_s
+    disconnected = asyncio.ensure_future(request.until_gone())
     try:
-        while not found.rows and clock.time() < until and not state.lifetime.is_draining:
-            within_s = min(until - clock.time(), _REAUTHENTICATE_EVERY_S)
-            is_news = await state.long_poll.wait(
-                tenant_id, found.last_position, read_last, unless=gone, within_s=within_s
+        while not feed_page.rows and loop.time() < ends_at and not state.lifetime.is_draining:
+            within_s = min(ends_at - loop.time(), _REAUTHENTICATE_EVERY_S)
+            has_news = await state.long_poll.wait(
+                tenant_id,
+                feed_page.last_position,
+                read_last,
+                unless=disconnected,
+                within_s=within_s,
             )
-            if gone.done():
+            if disconnected.done():
                 raise Disconnected
             deadline.set(Deadline())
             await request.prove_again()
-            if is_news:
-                found = await _look(request, asked, found.last_position)
+            if has_news:
+                feed_page = await _read_page(request, list_request, feed_page.last_position)
     finally:
-        gone.cancel()
-    return found
+        disconnected.cancel()
+    return feed_page
 
 
-def _page(request: Request, asked: ListRequest, found: FeedPage) -> Response:
-    per_page = asked.page.per_page
-    shown, has_more = found.rows[:per_page], len(found.rows) > per_page
-    position = shown[-1]["position"] if has_more else found.last_position
-    cursor = seal_cursor(request.state.key_ring, asked.listing, [position])
+def _respond(request: Request, list_request: ListRequest, feed_page: FeedPage) -> Response:
+    per_page = list_request.page.per_page
+    rows, has_more = feed_page.rows[:per_page], len(feed_page.rows) > per_page
+    position = rows[-1]["position"] if has_more else feed_page.last_position
+    cursor = seal_cursor(request.state.key_ring, list_request.listing, [position])
     meta = FeedMeta(per_page, has_more, cursor if has_more else None, cursor)
-    return envelope.many([events.payload(row) for row in shown], meta)
+    return envelope.many([events.payload(row) for row in rows], meta)

@@ -1,9 +1,9 @@
-"""Believable values of this room, for the documentation."""
+"""Example values of the event feed for the API documentation."""
 
-from sealdesk.feed.rules import EventData, EventShown
+from sealdesk.feed.rules import EventData, EventResponse
 from sealdesk.web.envelope import FeedMeta
 
-EVENT = EventShown(
+EVENT = EventResponse(
     id="0199c0f2-6c3e-7a41-9d20-5b6c7d8e9f01",
     type="customer.updated",
     timestamp="2026-03-02T09:31:12.190257Z",

@@ -1,4 +1,4 @@
-"""Which events the feed shows, and to whom; no IO."""
+"""The types of events, and the permissions that they need; no IO."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from sealdesk.event_log.events import EventType
 from sealdesk.feed.errors import CURSOR_EXPIRED, EVENT_TYPE_NOT_PERMITTED
 from sealdesk.ids import Id
 
-# Of the permissions of a type one is enough, as to list what it is about (decisions 4).
+# One of the permissions is enough, as for listing the objects of the events (decisions 4).
 NEEDS: dict[EventType, tuple[str, ...]] = {
     "ticket.created": ("tickets:read",),
     "ticket.updated": ("tickets:read",),
@@ -25,20 +25,20 @@ MAX_WAIT_S = 30
 
 
 class EventData(msgspec.Struct, frozen=True):
-    """What an event is about.
+    """The object of an event, and its changes.
 
     object: the ticket, reply or customer as the API showed it right after the change.
-    changes: of each field that changed, the old value and the new one.
+    changes: the old and the new value of each field that changed.
     """
 
     object: dict[str, Any]
     changes: dict[str, tuple[Any, Any]]
 
 
-class EventShown(msgspec.Struct, frozen=True):
-    """Something that happened, as the feed and webhooks show it.
+class EventResponse(msgspec.Struct, frozen=True):
+    """An event, as the feed and webhooks show it.
 
-    id: the same wherever the event is shown or sent, so that a repetition can be told.
+    id: the same in the feed and in every delivery, so that a repetition can be recognised.
     timestamp: when it happened; the feed is in the order in which changes became visible.
     """
 
@@ -48,20 +48,20 @@ class EventShown(msgspec.Struct, frozen=True):
     data: EventData
 
 
-def seen(wanted: Sequence[EventType] | None, may: frozenset[str]) -> Sequence[EventType]:
-    """The types to show to who has these permissions. Raises Forbidden.
+def select_types(wanted: Sequence[EventType] | None, may: frozenset[str]) -> Sequence[EventType]:
+    """The event types to show to a caller with these permissions. Raises Forbidden.
 
-    wanted: None, all that they may see.
+    wanted: None for all types that the caller may see.
     """
     if wanted is None:
         return [kind for kind, needs in NEEDS.items() if not may.isdisjoint(needs)]
     for kind in wanted:
         if may.isdisjoint(NEEDS[kind]):
-            raise _lacking(kind, may)
+            raise _not_permitted(kind, may)
     return wanted
 
 
-def _lacking(kind: EventType, may: frozenset[str]) -> Forbidden:
+def _not_permitted(kind: EventType, may: frozenset[str]) -> Forbidden:
     needs = NEEDS[kind]
     return Forbidden(
         EVENT_TYPE_NOT_PERMITTED,
@@ -72,7 +72,7 @@ def _lacking(kind: EventType, may: frozenset[str]) -> Forbidden:
     )
 
 
-def check_is_kept(after: int, pruned_position: int) -> None:
-    """Raises Gone when events behind this position have been deleted."""
+def check_not_pruned(after: int, pruned_position: int) -> None:
+    """Raises Gone when events after this position have been deleted."""
     if after < pruned_position:
         raise Gone(CURSOR_EXPIRED)

@@ -8,14 +8,14 @@ from sealdesk.db.engine import Row, Tx
 _LAST_POSITION = """
 SELECT tenant_id, last_position FROM feed_positions WHERE tenant_id = :tenant_id LIMIT :limit
 """
-_SHOWN = "f.last_position, f.pruned_position, e.id, e.type, e.object, e.changes, e.created_at"
+_COLUMNS = "f.last_position, f.pruned_position, e.id, e.type, e.object, e.changes, e.created_at"
 
 
 class FeedPage(NamedTuple):
     """A page of events and both ends of the feed, read in one snapshot.
 
     rows: one more than the page when there are more. last_position: of the newest event.
-    pruned_position: of the newest event that is pruned.
+    pruned_position: of the newest event that was deleted.
     """
 
     rows: Sequence[Row]
@@ -33,29 +33,29 @@ async def list_events(
 ) -> FeedPage:
     """Events of these types after a position, in order, up to `limit`."""
     params = {"tenant_id": tenant_id, "after": after, "limit": limit}
-    names = [f"type_{place}" for place in range(len(types))]
+    names = [f"type_{index}" for index in range(len(types))]
     params |= dict(zip(names, types, strict=True))
     rows = await tx.fetch_all(_statement(names), params)
     if not rows:
         return FeedPage([], 0, 0)  # the tenant has never had an event
-    found = [row for row in rows if row["position"] is not None]
-    return FeedPage(found, rows[0]["last_position"], rows[0]["pruned_position"])
+    events = [row for row in rows if row["position"] is not None]
+    return FeedPage(events, rows[0]["last_position"], rows[0]["pruned_position"])
 
 
 def _statement(names: Sequence[str]) -> str:
-    """One statement, so that the events and both ends of the feed are of one snapshot.
+    """One statement, so that the events and both ends of the feed are read in one snapshot.
 
-    One part of the index for each type is read and merged; without a LIMIT in each, PostgreSQL
-    reads a common type to its end beside a rare one.
+    It reads one range of the index for each type and merges them; without a LIMIT in each range,
+    PostgreSQL reads all events of a common type next to a rare one.
     """
-    parts = " UNION ALL ".join(
+    ranges = " UNION ALL ".join(
         "SELECT position FROM (SELECT position FROM events WHERE tenant_id = :tenant_id"
         f" AND type = :{name} AND position > :after ORDER BY position LIMIT :limit) {name}"
         for name in names
     )
     return (
-        f"SELECT p.position, {_SHOWN} FROM feed_positions f"
-        f" LEFT JOIN ({parts} ORDER BY position LIMIT :limit) p ON 1 = 1"
+        f"SELECT p.position, {_COLUMNS} FROM feed_positions f"
+        f" LEFT JOIN ({ranges} ORDER BY position LIMIT :limit) p ON 1 = 1"
         " LEFT JOIN events e ON e.tenant_id = :tenant_id AND e.position = p.position"
         " WHERE f.tenant_id = :tenant_id ORDER BY p.position"
     )

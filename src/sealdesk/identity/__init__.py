@@ -1,1 +1,1 @@
-"""Tenants, their users, and proving who is logged in."""
+"""Tenants, their users, and authentication."""

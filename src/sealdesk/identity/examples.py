@@ -1,4 +1,4 @@
-"""Believable values of this room, for the documentation."""
+"""Example values of users and log-ins for the API documentation."""
 
 from sealdesk.identity.rules import TOKEN_LIFE_S, AgentResponse, LoggedIn, UserResponse
 

@@ -69,7 +69,7 @@ class AuditQuery(msgspec.Struct, frozen=True):
     action: str | None = None
 
     def is_served(self) -> bool:
-        """Whether the primary key serves this query."""
+        """Whether the primary key is an index for this query."""
         return self.actor_id is None and self.action is None
 
 
@@ -86,8 +86,8 @@ class StoredAuditEntry(msgspec.Struct, frozen=True):
 
 
 async def list_entries(tx: Tx, tenant_id: str, query: AuditQuery) -> list[StoredAuditEntry]:
-    """The matching entries of a tenant, newest first. Read with `read_unindexed` what `is_served`
-    does not hold for."""
+    """The matching entries of a tenant, newest first. Use `read_unindexed` unless the
+    query `is_served`."""
     params = {"tenant_id": tenant_id, **msgspec.structs.asdict(query)}
     return [_entry(row) for row in await tx.fetch_all(_LIST, params)]
 

@@ -67,7 +67,7 @@ def read_key(
     return IdempotentRequest(tenant_id, key_id, f"{method} {path} {key}", fingerprint)
 
 
-async def find(tx: Tx, once: IdempotentRequest, now_us: int) -> StoredResponse | None:
+async def find(tx: Tx, request: IdempotentRequest, now_us: int) -> StoredResponse | None:
     """The response that is stored for this request.
 
     Raises ValidationFailed when the key was used for another body.
@@ -75,29 +75,29 @@ async def find(tx: Tx, once: IdempotentRequest, now_us: int) -> StoredResponse |
     row = await tx.fetch_one(
         _FIND,
         {
-            "tenant_id": once.tenant_id,
-            "key_id": once.key_id,
-            "scope": once.scope,
+            "tenant_id": request.tenant_id,
+            "key_id": request.key_id,
+            "scope": request.scope,
             "stored_since": now_us - RETENTION_US,
         },
     )
     if row is None:
         return None
-    if row["fingerprint"] != once.fingerprint:
+    if row["fingerprint"] != request.fingerprint:
         raise ValidationFailed(IDEMPOTENCY_KEY_REUSED)
     headers = msgspec.json.decode(row["headers"], type=list[tuple[str, str]])
     return StoredResponse(row["status"], row["body"], headers)
 
 
-async def store(tx: Tx, once: IdempotentRequest, response: StoredResponse, now_us: int) -> None:
+async def store(tx: Tx, request: IdempotentRequest, response: StoredResponse, now_us: int) -> None:
     """Store a response in the transaction of its request."""
     await tx.execute_one(
         _STORE,
         {
-            "tenant_id": once.tenant_id,
-            "key_id": once.key_id,
-            "scope": once.scope,
-            "fingerprint": once.fingerprint,
+            "tenant_id": request.tenant_id,
+            "key_id": request.key_id,
+            "scope": request.scope,
+            "fingerprint": request.fingerprint,
             "status": response.status,
             "body": response.body,
             "headers": msgspec.json.encode(response.headers).decode(),

@@ -11,17 +11,17 @@ _FRESH = "tests/identity/test_reauthentication.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
-        "a key is remembered for a second",
+        "keys are cached for one second",
         "api_keys/store.py",
         '    row = await tx.find_across_tenants(_FIND_HOME, _FIND, {"key_hash": key_hash})\n'
         "    return None if row is None else _key(row)\n",
         "    from time import monotonic\n"
-        "    kept = find_by_hash.__dict__\n"
-        "    at, key = kept.get(key_hash.hex(), (0.0, None))\n"
+        "    cache = find_by_hash.__dict__\n"
+        "    at, key = cache.get(key_hash.hex(), (0.0, None))\n"
         "    if monotonic() - at > 1.0:\n"
         '        row = await tx.find_across_tenants(_FIND_HOME, _FIND, {"key_hash": key_hash})\n'
         "        key = None if row is None else _key(row)\n"
-        "        kept[key_hash.hex()] = (monotonic(), key)\n"
+        "        cache[key_hash.hex()] = (monotonic(), key)\n"
         "    return key\n",
         (
             "tests/spec/test_3_states.py::test_3_a_request_with_a_revoked_key_immediately_gets_401",
@@ -56,7 +56,7 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_KEYS}/test_guard_headers.py::test_the_clocks_may_be_300_s_apart",),
     ),
     Mutant(
-        "the answer reveals the right signature",
+        "the response reveals the right signature",
         _GUARD,
         "raise refusals.invalid_signature(parts)",
         "wrong = refusals.invalid_signature(parts)\n"
@@ -65,7 +65,7 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_KEYS}/test_guard_responses.py::test_the_right_signature_is_never_revealed",),
     ),
     Mutant(
-        "all of the permissions are needed, not any",
+        "all of the permissions are required instead of one",
         _GUARD,
         "if self.needs and not permission:",
         "if not all(need in key.permissions for need in self.needs):",
@@ -79,7 +79,7 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_KEYS}/test_store.py::test_the_ciphertext_is_destroyed_by_revocation",),
     ),
     Mutant(
-        "a used signature is not looked for in the transaction",
+        "a used signature is stored outside the transaction of the change",
         _GUARD,
         "    return use_signature\n",
         "    await request.state.database.write(use_signature)\n    return None\n",
@@ -93,14 +93,14 @@ MUTANTS: tuple[Mutant, ...] = (
         ("tests/test_routes.py::test_an_administrator_of_another_tenant_finds_nothing_of_ours",),
     ),
     Mutant(
-        "counts of how keys are used that could not be written are forgotten",
+        "usage counts that could not be written are lost",
         "api_keys/usage/recorder.py",
         "        state.key_usage.give_back(dict(rows))\n",
         "",
         (f"{_USAGE}::test_what_cannot_be_written_is_written_with_the_next",),
     ),
     Mutant(
-        "who writes last says how often a key was used",
+        "usage counts are overwritten instead of added",
         "api_keys/store.py",
         "key_usage.count + excluded.count",
         "excluded.count",
@@ -122,7 +122,7 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_KEYS}/test_debugger.py::test_a_secret_that_was_sent_is_not_shown_again",),
     ),
     Mutant(
-        "the debugger calls a timestamp right that no server takes",
+        "the debugger accepts a timestamp that no server accepts",
         "api_keys/debugger/comparison.py",
         "    form_mistakes = [each.mistake for each in parsed if each.mistake]\n",
         "    form_mistakes = [each.mistake for each in parsed[1:] if each.mistake]\n",
@@ -132,42 +132,42 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "a form that is sent twice makes two keys",
+        "a form that is submitted twice creates two keys",
         "api_keys/pages/keys.py",
-        "new.name, seen) if seen else None\n",
-        "new.name, seen) if not seen else None\n",
+        "    if seen:\n        tenant_id =",
+        "    if not seen:\n        tenant_id =",
         (f"{_KEYS}/test_pages.py::test_a_form_that_is_sent_twice_makes_one_key",),
     ),
     Mutant(
-        "a stale form gives a key its permissions back",
+        "a stale form restores removed permissions",
         "api_keys/actions.py",
-        "    _check_seen(seen, rules.state_of(key))\n",
+        "    _check_unchanged(seen, rules.settings_hash(key))\n",
         "",
         (f"{_KEYS}/test_pages.py::test_a_stale_form_gives_back_no_permission",),
     ),
     Mutant(
-        "who rotates second ends the secret of who rotated first",
+        "a stale form rotates a secret again",
         "api_keys/actions.py",
-        "    _check_seen(seen, str(key.secret_version))\n",
+        "    _check_unchanged(seen, str(key.secret_version))\n",
         "",
         (f"{_KEYS}/test_pages.py::test_rotating_asks_first_and_shows_the_new_secret_once",),
     ),
     Mutant(
-        "a permission that rests for a day is told as not needed",
+        "a permission that was not used for a day is shown as unused",
         "api_keys/usage/report.py",
         '("permission", MONTH)',
         '("permission", span)',
         (f"{_KEYS}/test_pages.py::test_the_page_of_a_key_shows_how_it_is_used",),
     ),
     Mutant(
-        "a key that was mixed up goes unnoticed",
+        "the debugger does not notice another key",
         "api_keys/debugger/pages.py",
-        "    return found is None or found.id != key.id\n",
-        "    return found is None\n",
+        "    return owner is None or owner.id != key.id\n",
+        "    return owner is None\n",
         (f"{_KEYS}/test_debugger.py::test_a_key_that_was_mixed_up_is_told_and_not_whose_it_is",),
     ),
     Mutant(
-        "asking for the password makes an old form a young one",
+        "reauthentication makes a stale form current",
         "api_keys/pages/keys.py",
         'seen=forms.read(request).text("seen") if is_reauthentication else key.secret_version',
         "seen=key.secret_version",

@@ -14,7 +14,7 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_FEED}/test_feed.py::test_each_type_is_shown_only_with_its_permission",),
     ),
     Mutant(
-        "a call that waits is not proven again",
+        "a waiting request is not authenticated again",
         "feed/api.py",
         "            await request.prove_again()\n",
         "",
@@ -26,17 +26,17 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "a service that ends lets them wait",
+        "a service that shuts down does not answer waiting requests",
         "feed/api.py",
         " and not state.lifetime.is_draining",
         "",
         (f"{_FEED}/test_waiting.py::test_a_service_that_ends_answers_who_waits",),
     ),
     Mutant(
-        "who has gone is served on",
+        "a request keeps waiting after its client has disconnected",
         "feed/api.py",
-        "    gone = asyncio.ensure_future(request.until_gone())\n",
-        "    gone = clock.create_future()\n",
+        "    disconnected = asyncio.ensure_future(request.until_gone())\n",
+        "    disconnected = loop.create_future()\n",
         (f"{_FEED}/test_waiting.py::test_a_client_that_goes_away_is_served_no_longer",),
     ),
 )

@@ -16,7 +16,7 @@ _EMPTY = signing.body_sha256(b"").decode()
 class Part(msgspec.Struct, frozen=True):
     """A part of what is signed. name: timestamp, method, target or body.
 
-    received: as it is to be signed. signed: as it was signed or pasted.
+    received: the value to sign. signed: the value that was signed or pasted.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """The result. mistakes: the names of those that were found.
+    """The result. mistakes: the names of the mistakes that were found.
 
     is_valid: the signature is right, except for the form of it and of the timestamp.
     is_known: the key still has its secret, so the signature could be checked.
@@ -44,7 +44,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 def diagnose(pasted: PastedRequest, secret: str | None, prefix: str = "") -> Verdict:
-    """What is wrong with a signature. secret: the key's, None when it is destroyed.
+    """Find what is wrong with a signature. secret: the key's, None for a revoked key.
 
     prefix: stripped from paths by a proxy.
     """
@@ -57,18 +57,20 @@ def diagnose(pasted: PastedRequest, secret: str | None, prefix: str = "") -> Ver
     for body in parsing.body_variants(pasted.body):
         candidate = parts._replace(body=body)
         if signing.is_valid(secret, candidate, signature):
-            named = form_mistakes if body == parts.body else [*form_mistakes, "pasted_line_ends"]
-            return Verdict(named, True, True, compare_parts(candidate, "", pasted))
+            mistakes = form_mistakes if body == parts.body else [*form_mistakes, "pasted_line_ends"]
+            return Verdict(mistakes, True, True, compare_parts(candidate, "", pasted))
     mistake = _find_mistake(pasted, parts, signature, secret)
-    named = [*form_mistakes, mistake] if mistake and mistake not in form_mistakes else form_mistakes
+    mistakes = (
+        [*form_mistakes, mistake] if mistake and mistake not in form_mistakes else form_mistakes
+    )
     is_unexplained = not mistake and "signature_not_hex" not in form_mistakes
-    return Verdict(named, False, True, compare_parts(parts, mistake, pasted), is_unexplained)
+    return Verdict(mistakes, False, True, compare_parts(parts, mistake, pasted), is_unexplained)
 
 
 def _find_mistake(pasted: PastedRequest, parts: Signed, signature: bytes, secret: str) -> str:
     host, api_key = parsing.find_host(pasted).encode(), parsing.strip_decoration(pasted.api_key)
-    as_pasted = parsing.strip_decoration(pasted.timestamp).encode()
-    for timestamp in dict.fromkeys((parts.timestamp, as_pasted)):
+    pasted_timestamp = parsing.strip_decoration(pasted.timestamp).encode()
+    for timestamp in dict.fromkeys((parts.timestamp, pasted_timestamp)):
         for body in parsing.body_variants(pasted.body):
             candidate = parts._replace(timestamp=timestamp, body=body)
             # Then only the form of the timestamp is wrong.
@@ -83,7 +85,7 @@ def _find_mistake(pasted: PastedRequest, parts: Signed, signature: bytes, secret
 
 
 def compare_parts(parts: Signed, mistake: str, pasted: PastedRequest) -> list[Part]:
-    """Each part as it is to be signed, and as it seems to have been signed."""
+    """Each part as it must be signed, and as it was probably signed."""
     received = {
         "timestamp": parts.timestamp.decode(),
         "method": parts.method.decode(),
@@ -96,14 +98,14 @@ def compare_parts(parts: Signed, mistake: str, pasted: PastedRequest) -> list[Pa
         "target": parsing.strip_decoration(pasted.target),
     }
     host = parsing.find_host(pasted)
-    instead = _signed_by_mistake(mistake, received["method"], received["target"], host)
-    return _pair(received, signed | instead)
+    changed_parts = _signed_by_mistake(mistake, received["method"], received["target"], host)
+    return _pair(received, signed | changed_parts)
 
 
 def compare_refusal(
     timestamp: str, method: str, target: str, digest: str, mistake: str
 ) -> list[Part]:
-    """The same for a stored refusal, of which only the hash of the body is known."""
+    """The same for a recorded refusal, which has only the hash of the body."""
     received = {"timestamp": timestamp, "method": method, "target": target, "body": digest}
     return _pair(received, _signed_by_mistake(mistake, method, target, ""))
 
@@ -113,14 +115,14 @@ def _pair(received: dict[str, str], signed: dict[str, str]) -> list[Part]:
 
 
 def _signed_by_mistake(mistake: str, method: str, target: str, host: str) -> dict[str, str]:
-    """The parts that a known mistake changes. body: "" stands for the body itself."""
-    without = target.removeprefix("/api/v1/external")
-    instead: dict[str, dict[str, str]] = {
+    """The parts that a known mistake changes; as the body, "" stands for something else."""
+    shortened = target.removeprefix("/api/v1/external")
+    changed_parts: dict[str, dict[str, str]] = {
         "method_lowercase": {"method": method.lower()},
         "query_string_not_signed": {"target": target.partition("?")[0]},
         "trailing_question_mark": {"target": f"{target}?"},
         "full_url_signed": {"target": f"https://{host or '…'}{target}"},
-        "api_prefix_missing": {"target": f"…{without}"},
+        "api_prefix_missing": {"target": f"…{shortened}"},
         "target_percent_decoded": {"target": unquote(target)},
         "body_omitted": {"body": _EMPTY},
         "body_not_hashed": {"body": ""},
@@ -128,4 +130,4 @@ def _signed_by_mistake(mistake: str, method: str, target: str, host: str) -> dic
         "body_reserialised_compact": {"body": ""},
         "body_reserialised_default": {"body": ""},
     }
-    return instead.get(mistake, {})
+    return changed_parts.get(mistake, {})

@@ -1,4 +1,4 @@
-"""Settings → API Keys → Debug: why a signature does not fit. Secrets stay on the server."""
+"""Settings → API Keys → Debug: finds out why a signature is wrong; shows no secret."""
 
 import asyncio
 import logging
@@ -30,9 +30,9 @@ log = logging.getLogger("sealdesk.api_keys")
 
 @page
 async def ask(request: Request) -> Response:
-    """The form, and of a key that was picked its refusals; of one of them, what is known."""
-    asked = forms.read_query(request)
-    key_id, refusal_id = asked.text("key"), asked.text("refusal")
+    """The form, the recorded refusals of the selected key, and the details of a selected one."""
+    query = forms.read_query(request)
+    key_id, refusal_id = query.text("key"), query.text("refusal")
     tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> StoredRefusal | None:
@@ -47,52 +47,54 @@ async def ask(request: Request) -> Response:
 
     refused = await request.read(work)
     if refused is None:
-        return await _show(request, key_id, _blank(request))
-    return await _show(request, key_id, _of_refusal(request, refused), _known_of(refused), refused)
+        return await _render(request, key_id, _empty_request(request))
+    return await _render(
+        request, key_id, _from_refusal(request, refused), _verdict_of_refusal(refused), refused
+    )
 
 
 @page
 async def debug(request: Request) -> Response:
-    """What is wrong with what was pasted. Nothing of it is kept."""
+    """The diagnosis of a pasted request, which is not stored."""
     form = forms.read(request)
     key_id, tenant_id = form.text("key"), request.caller.tenant_id
     key = await request.read(lambda tx: store.find(tx, tenant_id, key_id))
-    pasted = _pasted(form)
+    pasted = _read_pasted_request(form)
     if key is None:
-        return await _show(request, key_id, pasted, faults=("key",))
-    missing = [name for name in ("method", "target", "timestamp") if not _has(pasted, name)]
+        return await _render(request, key_id, pasted, faults=("key",))
+    missing = [name for name in ("method", "target", "timestamp") if not _has_field(pasted, name)]
     if not pasted.signature.strip():
         missing.append("signature")
     if missing:
-        return await _show(request, key_id, pasted, faults=tuple(missing))
+        return await _render(request, key_id, pasted, faults=tuple(missing))
     is_other = await _is_other_key(request, key, parsing.strip_decoration(pasted.api_key))
     prefix = request.state.settings.path_prefix
-    # Of a long body this is a tenth of a second: beside the request loop.
+    # In a thread: a long body takes 0.1 s, which would block the event loop.
     verdict = await asyncio.to_thread(comparison.diagnose, pasted, _secret_of(request, key), prefix)
     if comparison.SECRET_AS_SIGNATURE in verdict.mistakes:
         pasted = msgspec.structs.replace(pasted, signature="")
-    return await _show(request, key_id, pasted, verdict, is_other=is_other)
+    return await _render(request, key_id, pasted, verdict, is_other=is_other)
 
 
-def _pasted(form: Form) -> PastedRequest:
+def _read_pasted_request(form: Form) -> PastedRequest:
     return PastedRequest(**{name: form.text(name) for name in _FIELDS})
 
 
-def _has(pasted: PastedRequest, name: str) -> bool:
+def _has_field(pasted: PastedRequest, name: str) -> bool:
     return bool(getattr(pasted, name).strip())
 
 
 async def _is_other_key(request: Request, key: ApiKey, api_key: str) -> bool:
-    """Whether the key that was pasted is not the one that was chosen; whose it is, is not told."""
+    """Whether the pasted key is not the selected one; its owner is not revealed."""
     if not api_key:
         return False
     key_hash = rules.hash_of(api_key)
-    found = await request.state.database.read(lambda tx: store.find_by_hash(tx, key_hash))
-    return found is None or found.id != key.id
+    owner = await request.state.database.read(lambda tx: store.find_by_hash(tx, key_hash))
+    return owner is None or owner.id != key.id
 
 
 def _secret_of(request: Request, key: ApiKey) -> str | None:
-    """None of a revoked key: its secret is destroyed."""
+    """None for a revoked key, whose secret is destroyed."""
     if key.sealed_secret is None:
         return None
     try:
@@ -105,13 +107,13 @@ def _secret_of(request: Request, key: ApiKey) -> str | None:
         raise ServiceUnavailable(SECRET_UNREADABLE) from error
 
 
-def _blank(request: Request) -> PastedRequest:
+def _empty_request(request: Request) -> PastedRequest:
     return PastedRequest(
         "GET", "", "", "", "", "", request.headers.get(b"host", b"").decode("latin-1")
     )
 
 
-def _of_refusal(request: Request, refused: StoredRefusal) -> PastedRequest:
+def _from_refusal(request: Request, refused: StoredRefusal) -> PastedRequest:
     return PastedRequest(
         refused.method,
         refused.target,
@@ -123,17 +125,17 @@ def _of_refusal(request: Request, refused: StoredRefusal) -> PastedRequest:
     )
 
 
-def _known_of(refused: StoredRefusal) -> Verdict:
-    """What the guard found when it refused; body and signature are never kept."""
+def _verdict_of_refusal(refused: StoredRefusal) -> Verdict:
+    """The guard's diagnosis of a recorded refusal, which has no body and no signature."""
     mistake = refused.diagnosis or ""
-    compared = comparison.compare_refusal(
+    parts = comparison.compare_refusal(
         refused.timestamp, refused.method, refused.target, refused.body_sha256 or "", mistake
     )
-    named = [mistake] if mistake else []
-    return Verdict(named, is_valid=False, is_known=True, parts=compared)
+    mistakes = [mistake] if mistake else []
+    return Verdict(mistakes, is_valid=False, is_known=True, parts=parts)
 
 
-async def _show(
+async def _render(
     request: Request,
     key_id: str,
     pasted: PastedRequest,
@@ -146,23 +148,23 @@ async def _show(
     tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> tuple[list[ApiKey], str, list[StoredRefusal]]:
-        keys = await _offered(tx, tenant_id, key_id)
-        # Without a word the newest: the one that stands in the field.
-        shown_id = key_id or (keys[0].id if keys else "")
-        last = PageRequest(rules.REFUSALS_KEPT, None)
-        return keys, shown_id, await store.list_refusals(tx, tenant_id, shown_id, last)
+        keys = await _list_keys(tx, tenant_id, key_id)
+        # By default the newest key, which the field shows.
+        listed_id = key_id or (keys[0].id if keys else "")
+        newest_page = PageRequest(rules.REFUSALS_KEPT, None)
+        return keys, listed_id, await store.list_refusals(tx, tenant_id, listed_id, newest_page)
 
-    keys, shown_id, refusals = await request.read(work)
+    keys, listed_id, refusals = await request.read(work)
     return await render.page(
         request, "api_keys/debug.html", 422 if faults else 200,
-        keys=keys, key_id=shown_id, pasted=pasted, verdict=verdict, refused=refused,
+        keys=keys, key_id=listed_id, pasted=pasted, verdict=verdict, refused=refused,
         refusals=refusals, missing=faults, is_other=is_other,
         skew_s=request.state.settings.max_skew_s, iso=clock.iso,
     )  # fmt: skip
 
 
-async def _offered(tx: Tx, tenant_id: str, key_id: str) -> list[ApiKey]:
-    """The newest keys, and the chosen one however old it is."""
+async def _list_keys(tx: Tx, tenant_id: str, key_id: str) -> list[ApiKey]:
+    """The newest keys, and the selected one even if it is older."""
     newest = PageRequest(_KEYS_OFFERED, None)
     keys = (await store.list_keys(tx, tenant_id, newest))[:_KEYS_OFFERED]
     if key_id and all(key.id != key_id for key in keys):

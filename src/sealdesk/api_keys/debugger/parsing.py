@@ -1,4 +1,4 @@
-"""Parses a pasted request, in the many forms in which people have it; no IO."""
+"""Parses a request that a user pasted into the signature debugger; no IO."""
 
 import base64
 import re
@@ -28,7 +28,7 @@ _LINE_ENDS = ("\n", "\r\n", "")
 
 
 class PastedRequest(msgspec.Struct, frozen=True):
-    """The fields of the form, as they were pasted."""
+    """The fields of the form as they were submitted."""
 
     method: str
     target: str
@@ -47,7 +47,7 @@ class ParsedField(NamedTuple):
 
 
 def signed_parts(pasted: PastedRequest, prefix: str = "") -> Signed:
-    """The parts that a server receives and that are to be signed."""
+    """The parts of the request that the signature must cover, as the server receives them."""
     return Signed(
         parse_timestamp(pasted.timestamp).text.encode(),
         pasted.method.strip().upper().encode(),
@@ -57,7 +57,7 @@ def signed_parts(pasted: PastedRequest, prefix: str = "") -> Signed:
 
 
 def strip_decoration(text: str) -> str:
-    """The value of a header without its name, quotes and white space."""
+    """The value of a header without the header's name, quotes and white space."""
     return _HEADER.sub("", text.strip().strip(_INVISIBLE), count=1).strip().strip(_QUOTES)
 
 
@@ -66,21 +66,21 @@ def parse_target(text: str, prefix: str = "") -> str:
 
     prefix: stripped from the path by a proxy, but part of what is signed.
     """
-    line = _REQUEST_LINE.fullmatch(strip_decoration(text))
-    target = (line[1] if line else "").partition("#")[0]
-    found = _HOST.match(target)
-    target = target[found.end() :] if found else target
+    request_line = _REQUEST_LINE.fullmatch(strip_decoration(text))
+    target = (request_line[1] if request_line else "").partition("#")[0]
+    host_match = _HOST.match(target)
+    target = target[host_match.end() :] if host_match else target
     target = quote(target[:-1] if target.endswith("?") else target, safe=_TARGET_CHARACTERS)
     target = target if target.startswith("/") else f"/{target}"
-    is_below = not prefix or target == prefix or target.startswith(f"{prefix}/")
-    return target if is_below else f"{prefix}{target}"
+    has_prefix = not prefix or target == prefix or target.startswith(f"{prefix}/")
+    return target if has_prefix else f"{prefix}{target}"
 
 
 def find_host(pasted: PastedRequest) -> str:
     """The host of the pasted URL, or else of the field for it."""
-    line = _REQUEST_LINE.fullmatch(strip_decoration(pasted.target))
-    found = _HOST.match(line[1]) if line else None
-    return (found[1] or found[2] or "") if found else strip_decoration(pasted.host)
+    request_line = _REQUEST_LINE.fullmatch(strip_decoration(pasted.target))
+    host_match = _HOST.match(request_line[1]) if request_line else None
+    return (host_match[1] or host_match[2] or "") if host_match else strip_decoration(pasted.host)
 
 
 def parse_timestamp(text: str) -> ParsedField:
@@ -88,10 +88,12 @@ def parse_timestamp(text: str) -> ParsedField:
     text = strip_decoration(text)
     if signing.TIMESTAMP.fullmatch(text.encode("utf-8", "replace")):
         return ParsedField(text, "")
-    long = _LONG_TIMESTAMP.fullmatch(text)
-    if long:
+    long_timestamp = _LONG_TIMESTAMP.fullmatch(text)
+    if long_timestamp:
         is_ms = len(text) == 13 and text.isdigit()
-        return ParsedField(long[1], "timestamp_milliseconds" if is_ms else "timestamp_not_seconds")
+        return ParsedField(
+            long_timestamp[1], "timestamp_milliseconds" if is_ms else "timestamp_not_seconds"
+        )
     at_us = clock.parse_instant(text)
     return ParsedField(text if at_us is None else str(at_us // 1_000_000), "timestamp_not_seconds")
 

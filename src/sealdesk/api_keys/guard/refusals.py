@@ -23,9 +23,9 @@ log = logging.getLogger("sealdesk.api_keys")
 
 
 async def explain(request: Request, error: Unauthorized) -> Proof:
-    """The refusal with the mistake named, recorded for the tenant of the key.
+    """A refusal that names the mistake, recorded for the tenant of the key.
 
-    An address that fails too often learns only the code.
+    After too many failures from an address, the response has only the code.
     """
     if request.state.failure_counter.note(request.address):
         bare = error.problem_type.variant(errors.TOO_MANY_FAILURES)
@@ -43,7 +43,7 @@ async def explain(request: Request, error: Unauthorized) -> Proof:
 
 
 async def record(request: Request, key: ApiKey, error: ApiError) -> Proof:
-    """The refusal, stored for the tenant's administrators as far as the storage is available."""
+    """The refusal, stored for the tenant's administrators if the storage is available."""
     has_body = error.code in _REFUSED_AFTER_BODY
     refusal = StoredRefusal(
         id=ids.mint(request.now_us),
@@ -66,7 +66,7 @@ async def record(request: Request, key: ApiKey, error: ApiError) -> Proof:
 
 
 def _add_diagnosis(request: Request, key: ApiKey, api_key: str, error: Unauthorized) -> None:
-    """Name the known mistake that leads to this wrong signature, if it is one."""
+    """Add the known mistake that leads to this wrong signature, if there is one."""
     if key.sealed_secret is None:
         return
     diagnosis = signing.diagnose(

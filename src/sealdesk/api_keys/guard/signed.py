@@ -115,7 +115,7 @@ class SignedGuard:
         )
 
     def _get_permission(self, key: ApiKey) -> str:
-        """The permission that lets the key in, "" when none is needed. Raises Forbidden."""
+        """The permission that allows the request, "" when none is needed. Raises Forbidden."""
         permission = next((need for need in self.needs if need in key.permissions), "")
         if self.needs and not permission:
             raise refusals.insufficient_permissions(self.needs, key.permissions)
@@ -235,7 +235,7 @@ async def _protect_from_replay(
 
 async def _record_use(request: Request, key: ApiKey) -> None:
     """Update `last_used_at`, if the storage is available: a read must succeed without it."""
-    if not rules.is_use_due(key, request.now_us):
+    if not rules.must_record_use(key, request.now_us):
         return
     try:
         await request.state.database.write(

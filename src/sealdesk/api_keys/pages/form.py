@@ -15,11 +15,11 @@ DAYS = ("30", "90", "365")
 _DAY_US = 24 * 3600 * 1_000_000
 _FIELDS = ("name", "grant", "rate_limit", "expiry", "expires_at", "allowed_ips", "seen")
 NONE_SEEN = "0"  # sorts before every id
-Typed = dict[str, Any]
+FormValues = dict[str, Any]
 
 
-def blank(newest_id: str) -> Typed:
-    """The form of a new key with all permissions for a year. newest_id: of the existing keys."""
+def empty_values(newest_id: str) -> FormValues:
+    """The form of a new key: all permissions, for a year. newest_id: of the existing keys."""
     return {
         "seen": newest_id,
         "name": "",
@@ -33,10 +33,10 @@ def blank(newest_id: str) -> Typed:
     }
 
 
-def of_key(key: ApiKey) -> Typed:
+def values_of_key(key: ApiKey) -> FormValues:
     """The form of an existing key."""
     return {
-        "seen": rules.state_of(key),
+        "seen": rules.settings_hash(key),
         "name": key.name,
         "grant": grant_of(key.permissions),
         "permissions": list(key.permissions),
@@ -48,8 +48,8 @@ def of_key(key: ApiKey) -> Typed:
     }
 
 
-def typed(form: Form) -> Typed:
-    """The values of the fields, to show them again."""
+def read_values(form: Form) -> FormValues:
+    """The submitted values of the fields, to show them again."""
     return {
         **{name: form.text(name) for name in _FIELDS},
         "permissions": form.texts("permissions"),
@@ -57,14 +57,14 @@ def typed(form: Form) -> Typed:
     }
 
 
-def wanted(form: Form, now_us: int) -> Typed:
-    """The body for the API; without `expires_at` when it stays unchanged."""
+def to_body(form: Form, now_us: int) -> FormValues:
+    """The body that the API takes; without `expires_at` when it is unchanged."""
     limit = form.text("rate_limit").strip()
-    body: Typed = {
+    body: FormValues = {
         "name": form.text("name"),
         "permissions": _permissions(form),
         "rate_limit": int(limit) if limit.isascii() and limit.isdigit() and len(limit) < 9 else 0,
-        "allowed_ips": _lines(form.text("allowed_ips")) or None,
+        "allowed_ips": _split_lines(form.text("allowed_ips")) or None,
         "replay_protection": "writes" if form.text("replay_protection") else "off",
     }
     if form.text("expiry") != "keep":
@@ -72,21 +72,24 @@ def wanted(form: Form, now_us: int) -> Typed:
     return body
 
 
-def faults(refusal: ValidationFailed, typed: Typed) -> dict[str, str]:
+def faults(error: ValidationFailed, values: FormValues) -> dict[str, str]:
     """The error text of each field."""
-    found = forms.faults_by_field(refusal)
-    if "expires_at" in found:
-        is_instant = clock.parse_instant(typed["expires_at"]) is not None
-        past, missing = gettext("This must be in the future."), gettext("Choose a date and a time.")
-        found["expires_at"] = past if is_instant else missing
-    places = [fault.pointer.removeprefix("/allowed_ips/") for fault in refusal.faults]
-    wrong = [_lines(typed["allowed_ips"])[int(place)] for place in places if place.isdigit()]
-    if wrong:
-        found["allowed_ips"] += f" ({', '.join(wrong)})"
-    return found
+    texts = forms.faults_by_field(error)
+    if "expires_at" in texts:
+        if clock.parse_instant(values["expires_at"]) is not None:
+            texts["expires_at"] = gettext("This must be in the future.")
+        else:
+            texts["expires_at"] = gettext("Choose a date and a time.")
+    indexes = [fault.pointer.removeprefix("/allowed_ips/") for fault in error.faults]
+    invalid_networks = [
+        _split_lines(values["allowed_ips"])[int(index)] for index in indexes if index.isdigit()
+    ]
+    if invalid_networks:
+        texts["allowed_ips"] += f" ({', '.join(invalid_networks)})"
+    return texts
 
 
-def _lines(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
     return [line.strip() for line in text.replace(",", "\n").split("\n") if line.strip()]
 
 

@@ -30,7 +30,7 @@ _REFUSALS_SHOWN = 5
 
 @page
 async def list_keys(request: Request) -> Response:
-    """All keys, with those that expire soon marked."""
+    """All keys; those that expire soon are marked."""
     trail = cursor_trail.read(forms.read_query(request))
     page_request = PageRequest(_PER_PAGE, [trail[-1]] if trail else None)
     tenant_id = request.caller.tenant_id
@@ -38,32 +38,34 @@ async def list_keys(request: Request) -> Response:
     shown = keys[:_PER_PAGE]
     return await render.page(
         request, "api_keys/api_keys.html",
-        keys=[_view(key, request.now_us) for key in shown],
+        keys=[_view_key(key, request.now_us) for key in shown],
         older=cursor_trail.older(trail, shown[-1].id) if len(keys) > _PER_PAGE else None,
         newer=cursor_trail.newer(trail),
     )  # fmt: skip
 
 
-def _view(key: ApiKey, now_us: int) -> dict[str, Any]:
+def _view_key(key: ApiKey, now_us: int) -> dict[str, Any]:
     """A key as the API shows it, with its state and the preset of its permissions."""
     is_soon = key.expires_at is not None and key.expires_at - now_us <= _SOON_US
     state = "expiring" if is_soon else "active"
     if not rules.is_active(key, now_us):
         state = "expired" if key.revoked_at is None else "revoked"
     days = 0 if key.expires_at is None else max(0, key.expires_at - now_us) // plots.DAY_US
-    grant = key_form.grant_of(key.permissions)
-    return rules.shown(key, now_us) | {"state": state, "days_left": days, "grant": grant}
+    preset = key_form.grant_of(key.permissions)
+    return rules.shown(key, now_us) | {"state": state, "days_left": days, "grant": preset}
 
 
 @page
 async def new_key(request: Request) -> Response:
     """The form of a new key."""
-    return await _form(request, "new.html", key_form.blank(await _newest_id(request)))
+    return await _render_form(
+        request, "new.html", key_form.empty_values(await _find_newest_id(request))
+    )
 
 
-async def _newest_id(request: Request) -> str:
-    one = PageRequest(1, None)
-    keys = await request.read(lambda tx: store.list_keys(tx, request.caller.tenant_id, one))
+async def _find_newest_id(request: Request) -> str:
+    newest_page = PageRequest(1, None)
+    keys = await request.read(lambda tx: store.list_keys(tx, request.caller.tenant_id, newest_page))
     return keys[0].id if keys else key_form.NONE_SEEN
 
 
@@ -71,38 +73,44 @@ async def _newest_id(request: Request) -> str:
 async def create_key(request: Request) -> Response:
     """The new key with its secret, which is shown once."""
     form = forms.read(request)
-    typed = key_form.typed(form)
+    typed = key_form.read_values(form)
     try:
-        new = body.convert(key_form.wanted(form, request.now_us), NewApiKey)
-        made = await request.write(lambda tx: _create_unless_twin(tx, request, new, typed["seen"]))
-    except ValidationFailed as refusal:
-        return await _form(request, "new.html", typed, refusal)
-    if isinstance(made, ApiKey):
-        # Perhaps sent twice; sending the form again creates a second key of this name.
-        return await _form(
-            request, "new.html", typed | {"seen": await _newest_id(request)}, twin=made
+        new = body.convert(key_form.to_body(form, request.now_us), NewApiKey)
+        created = await request.write(
+            lambda tx: _create_unless_duplicate(tx, request, new, typed["seen"])
         )
-    return await _show_created(request, made)
+    except ValidationFailed as error:
+        return await _render_form(request, "new.html", typed, error)
+    if isinstance(created, ApiKey):
+        # Probably submitted twice; submitting it again creates a second key with this name.
+        return await _render_form(
+            request, "new.html", typed | {"seen": await _find_newest_id(request)}, duplicate=created
+        )
+    return await _render_created(request, created)
 
 
-async def _create_unless_twin(
+async def _create_unless_duplicate(
     tx: Tx, request: Request, new: NewApiKey, seen: str
 ) -> CreatedApiKey | ApiKey:
-    """The new key, or one of the same name that was created since the form was opened."""
-    twin = await actions.find_twin(tx, request.caller.tenant_id, new.name, seen) if seen else None
-    return twin or await actions.create_key(
+    """The new key, or one with the same name that was created since the form was opened."""
+    if seen:
+        tenant_id = request.caller.tenant_id
+        duplicate = await actions.find_duplicate_key(tx, tenant_id, new.name, seen)
+        if duplicate is not None:
+            return duplicate
+    return await actions.create_key(
         tx, request.caller, new, key_ring=request.state.key_ring, now_us=request.now_us
     )
 
 
-async def _show_created(request: Request, made: CreatedApiKey) -> Response:
+async def _render_created(request: Request, created: CreatedApiKey) -> Response:
     from sealdesk.web.openapi.html import snippet  # late: it imports Jinja
 
     target = f"{request.state.settings.path_prefix}/api/v1/external/whoami"
-    allowed = [ipaddress.ip_network(each) for each in made.allowed_ips or ()]
+    allowed = [ipaddress.ip_network(each) for each in created.allowed_ips or ()]
     return await render.page(
         request, "api_keys/made.html", 201,
-        key=made, curl=snippet("curl", method="GET", target=target, body="''"),
+        key=created, curl=snippet("curl", method="GET", target=target, body="''"),
         address=render.base_url(request), ip=request.address,
         is_from_here=not allowed or is_within(request.address, tuple(allowed)),
     )  # fmt: skip
@@ -110,21 +118,21 @@ async def _show_created(request: Request, made: CreatedApiKey) -> Response:
 
 @page
 async def show_key(request: Request) -> Response:
-    """A key: its settings, usage and latest refusals."""
+    """The settings, usage and latest refusals of a key."""
     span = MONTH if forms.read_query(request).text("span") == MONTH.name else DAY
-    key = await _get(request)
-    look = await report.find_report(request, key.id, span)
+    key = await _get_key(request)
+    usage = await report.find_report(request, key.id, span)
     page_request = PageRequest(_REFUSALS_SHOWN, None)
 
     async def work(tx: Tx) -> list[StoredRefusal]:
         return await store.list_refusals(tx, key.tenant_id, key.id, page_request)
 
     refusals = (await request.read(work))[:_REFUSALS_SHOWN]
-    used = {name for name, _ in look.permissions} if look else set(key.permissions)
-    unused = [name for name in key.permissions if name not in used]
+    used_permissions = {name for name, _ in usage.permissions} if usage else set(key.permissions)
+    unused_permissions = [name for name in key.permissions if name not in used_permissions]
     return await render.page(
         request, "api_keys/api_key.html",
-        key=_view(key, request.now_us), span=span.name, look=look, unused=unused,
+        key=_view_key(key, request.now_us), span=span.name, usage=usage, unused=unused_permissions,
         refusals=refusals, iso=clock.iso, most=report.VALUES_SHOWN, kind_of=plots.kind_of,
     )  # fmt: skip
 
@@ -132,34 +140,34 @@ async def show_key(request: Request) -> Response:
 @page
 async def edit_key(request: Request) -> Response:
     """The form of an existing key."""
-    key = await _get(request)
-    return await _form(request, "edit.html", key_form.of_key(key), key=key)
+    key = await _get_key(request)
+    return await _render_form(request, "edit.html", key_form.values_of_key(key), key=key)
 
 
 @page
 async def change_key(request: Request) -> Response:
-    """Change a key; its next request has the change."""
-    form, key = forms.read(request), await _get(request)
+    """Change a key, from its next request on."""
+    form, key = forms.read(request), await _get_key(request)
     try:
-        change = body.convert(key_form.wanted(form, request.now_us), ApiKeyChange)
+        change = body.convert(key_form.to_body(form, request.now_us), ApiKeyChange)
         await request.write(
             lambda tx: actions.change_key(
                 tx, request.caller, key.id, change, now_us=request.now_us, seen=form.text("seen")
             )
         )
-    except (ValidationFailed, Conflict) as refusal:
-        return await _form(request, "edit.html", key_form.typed(form), refusal, key=key)
-    except PreconditionFailed as refusal:
-        key = await _get(request)
-        typed = key_form.typed(form) | {"seen": rules.state_of(key)}
-        return await _form(request, "edit.html", typed, refusal, key=key)
+    except (ValidationFailed, Conflict) as error:
+        return await _render_form(request, "edit.html", key_form.read_values(form), error, key=key)
+    except PreconditionFailed as error:
+        key = await _get_key(request)
+        typed = key_form.read_values(form) | {"seen": rules.settings_hash(key)}
+        return await _render_form(request, "edit.html", typed, error, key=key)
     return render.redirect(request, f"{_PATH}/{key.id}")
 
 
 @page
 async def confirm_rotation(request: Request) -> Response:
     """The confirmation page of a rotation."""
-    return await _confirm(request, "rotate.html")
+    return await _render_confirmation(request, "rotate.html")
 
 
 @page
@@ -177,15 +185,15 @@ async def rotate_key(request: Request) -> Response:
                 seen=seen,
             )
         )
-    except (PreconditionFailed, ValidationFailed) as refusal:
-        return await _confirm(request, "rotate.html", refusal)
+    except (PreconditionFailed, ValidationFailed) as error:
+        return await _render_confirmation(request, "rotate.html", error)
     return await render.page(request, "api_keys/made.html", key=rotated, curl="", address="")
 
 
 @page
 async def confirm_revocation(request: Request) -> Response:
     """The confirmation page of a revocation."""
-    return await _confirm(request, "revoke.html")
+    return await _render_confirmation(request, "revoke.html")
 
 
 @page
@@ -196,46 +204,48 @@ async def revoke_key(request: Request) -> Response:
         await request.write(
             lambda tx: actions.revoke_key(tx, request.caller, key_id, now_us=request.now_us)
         )
-    except ValidationFailed as refusal:
-        return await _confirm(request, "revoke.html", refusal)
+    except ValidationFailed as error:
+        return await _render_confirmation(request, "revoke.html", error)
     return render.redirect(request, f"{_PATH}/{key_id}")
 
 
-async def _confirm(request: Request, template: str, refusal: ApiError | None = None) -> Response:
-    key = await _get(request)
-    is_reauthentication = isinstance(refusal, ValidationFailed)
-    looks = [await report.find_report(request, key.id, span) for span in (DAY, MONTH)]
+async def _render_confirmation(
+    request: Request, template: str, error: ApiError | None = None
+) -> Response:
+    key = await _get_key(request)
+    is_reauthentication = isinstance(error, ValidationFailed)
+    usages = [await report.find_report(request, key.id, span) for span in (DAY, MONTH)]
     return await render.page(
-        request, f"api_keys/{template}", refusal.status if refusal else 200,
-        is_stale=isinstance(refusal, PreconditionFailed),
+        request, f"api_keys/{template}", error.status if error else 200,
+        is_stale=isinstance(error, PreconditionFailed),
         seen=forms.read(request).text("seen") if is_reauthentication else key.secret_version,
-        key=_view(key, request.now_us), day=looks[0], month=looks[1],
-        is_busy=looks[0] is not None and looks[0].plot.totals["good"] > 0,
+        key=_view_key(key, request.now_us), day=usages[0], month=usages[1],
+        is_busy=usages[0] is not None and usages[0].plot.totals["good"] > 0,
     )  # fmt: skip
 
 
-async def _get(request: Request) -> ApiKey:
+async def _get_key(request: Request) -> ApiKey:
     (key_id,) = request.params
     return await request.read(lambda tx: actions.get_key(tx, request.caller.tenant_id, key_id))
 
 
-async def _form(
+async def _render_form(
     request: Request,
     template: str,
     typed: dict[str, Any],
-    refusal: ApiError | None = None,
+    error: ApiError | None = None,
     *,
     key: ApiKey | None = None,
-    twin: ApiKey | None = None,
+    duplicate: ApiKey | None = None,
 ) -> Response:
     """A form with its values, and the error of each field."""
-    status = 409 if twin is not None else 200
+    status = 409 if duplicate is not None else 200
     return await render.page(
-        request, f"api_keys/{template}", refusal.status if refusal else status,
-        typed=typed, twin=twin,
-        faults=key_form.faults(refusal, typed) if isinstance(refusal, ValidationFailed) else {},
-        wrong=translate(refusal) if isinstance(refusal, Conflict) else "",
-        is_stale=isinstance(refusal, PreconditionFailed),
+        request, f"api_keys/{template}", error.status if error else status,
+        typed=typed, duplicate=duplicate,
+        faults=key_form.faults(error, typed) if isinstance(error, ValidationFailed) else {},
+        error_text=translate(error) if isinstance(error, Conflict) else "",
+        is_stale=isinstance(error, PreconditionFailed),
         known=rules.PERMISSIONS,
-        key=None if key is None else _view(key, request.now_us),
+        key=None if key is None else _view_key(key, request.now_us),
     )  # fmt: skip

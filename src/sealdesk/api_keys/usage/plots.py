@@ -1,4 +1,4 @@
-"""The bar chart of how a key was used; no IO."""
+"""The bar chart of a key's usage; no IO."""
 
 import msgspec
 
@@ -11,7 +11,7 @@ _GAP = 2
 
 
 class Span(msgspec.Struct, frozen=True):
-    """A time range: so many steps of one length, the current one included."""
+    """A time range of equal steps, the current one included."""
 
     name: str
     step_us: int
@@ -54,38 +54,40 @@ class Plot(msgspec.Struct, frozen=True):
 
 
 def kind_of(status: str) -> str:
-    """The kind of a status: good, slow (429), refused or failed."""
+    """The kind of a response status: good, slow (429), refused or failed."""
     if status == "429":
         return "slow"
     return {"4": "refused", "5": "failed"}.get(status[:1], "good")
 
 
-def plot(counted: list[tuple[int, str, int]], span: Span, now_us: int) -> Plot:
+def plot(rows: list[tuple[int, str, int]], span: Span, now_us: int) -> Plot:
     """The plot of (start of the step, status, count)."""
-    since, pitch = span.since_us(now_us), WIDTH / span.steps
+    since, step_width = span.since_us(now_us), WIDTH / span.steps
     bars = [
-        Bar(since + n * span.step_us, n * pitch, pitch - _GAP, dict.fromkeys(KINDS, 0), [])
+        Bar(
+            since + n * span.step_us, n * step_width, step_width - _GAP, dict.fromkeys(KINDS, 0), []
+        )
         for n in range(span.steps)
     ]
     totals, statuses = dict.fromkeys(KINDS, 0), dict[str, int]()
-    for at, status, count in counted:
+    for at, status, count in rows:
         place = (at - since) // span.step_us
         if 0 <= place < span.steps:
             bars[place].counts[kind_of(status)] += count
             totals[kind_of(status)] += count
             statuses[status] = statuses.get(status, 0) + count
-    highest = max(bar.total for bar in bars)
+    max_count = max(bar.total for bar in bars)
     for bar in bars:
-        bar.parts = _stacked(bar.counts, highest)
-    return Plot(bars, totals, dict(sorted(statuses.items())), highest)
+        bar.parts = _stack_parts(bar.counts, max_count)
+    return Plot(bars, totals, dict(sorted(statuses.items())), max_count)
 
 
-def _stacked(counts: dict[str, int], highest: int) -> list[tuple[str, float, float]]:
-    """From the bottom up; every kind that occurs is visible, even one in a million."""
+def _stack_parts(counts: dict[str, int], max_count: int) -> list[tuple[str, float, float]]:
+    """The rectangles from the bottom up; each kind that occurs is at least 2 units high."""
     parts, y = [], float(HEIGHT)
     for kind, count in counts.items():
         if count:
-            height = max(round(count / highest * (HEIGHT - 8), 2), 2.0)
+            height = max(round(count / max_count * (HEIGHT - 8), 2), 2.0)
             y = round(y - height, 2)
             parts.append((kind, y, height))
     return parts

@@ -12,7 +12,7 @@ from sealdesk.telemetry.key_usage import Row
 
 WRITE_INTERVAL_S = 10.0
 _SHUTDOWN_S = 3.0
-_BATCH_ROWS = 200  # some 2 ms of the loop's time on SQLite
+_BATCH_ROWS = 200  # blocks the event loop for about 2 ms on SQLite
 _CountedRow = tuple[Row, int]
 
 log = logging.getLogger("sealdesk.telemetry.key_usage")
@@ -26,7 +26,7 @@ async def write_periodically(state: AppState) -> None:
         try:
             await asyncio.shield(writing)
         except asyncio.CancelledError:
-            # The counts that it has taken are nowhere else.
+            # The counts that it has taken exist nowhere else.
             await asyncio.wait([writing], timeout=_SHUTDOWN_S)
             raise
 
@@ -40,14 +40,14 @@ async def write_remaining(state: AppState) -> None:
 
 
 async def write_counts(state: AppState) -> int:
-    """Add the counts to the stored ones; returns how many rows. Failed ones are retried."""
+    """Add the counts to the stored ones; returns the number of rows. Failed writes are retried."""
     written = 0
     for batch in state.key_usage.take():
         for tenant_id, rows in groupby(batch.items(), key=lambda each: each[0].tenant_id):
-            of_tenant = list(rows)
-            for start in range(0, len(of_tenant), _BATCH_ROWS):
-                part = of_tenant[start : start + _BATCH_ROWS]
-                written += await _write(state, tenant_id, part)
+            tenant_rows = list(rows)
+            for start in range(0, len(tenant_rows), _BATCH_ROWS):
+                batch_rows = tenant_rows[start : start + _BATCH_ROWS]
+                written += await _write(state, tenant_id, batch_rows)
     return written
 
 

@@ -1,4 +1,4 @@
-"""The usage report of a key: a plot, and its most frequent values."""
+"""The usage report of a key: a chart, and the most frequent endpoints and addresses."""
 
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ class UsageReport(NamedTuple):
 
 
 async def find_report(request: Request, key_id: str, span: Span) -> UsageReport | None:
-    """None when it takes too long: the page of a key, which can revoke it, must not wait."""
+    """None when it takes too long: the page of a key must load fast, because it can revoke it."""
     try:
         return await _read_report(request, key_id, span)
     except QueryTooSlow:
@@ -31,7 +31,7 @@ async def find_report(request: Request, key_id: str, span: Span) -> UsageReport 
 
 
 async def _read_report(request: Request, key_id: str, span: Span) -> UsageReport:
-    """Unindexed, as a busy key has many rows to add up."""
+    """Read as an unindexed query: a busy key has many rows to add up."""
     tenant_id, now_us = request.caller.tenant_id, request.now_us
 
     async def values(tx: Tx, measure: str, within: Span) -> list[tuple[str, int]]:
@@ -45,7 +45,7 @@ async def _read_report(request: Request, key_id: str, span: Span) -> UsageReport
             tx, tenant_id, key_id, "status", since_us=span.since_us(now_us), step_us=span.step_us
         )
         plot = plots.plot(statuses, span, now_us)
-        measured = ("endpoint", span), ("address", span), ("permission", MONTH)
-        return UsageReport(span, plot, *[await values(tx, *each) for each in measured])
+        measures = ("endpoint", span), ("address", span), ("permission", MONTH)
+        return UsageReport(span, plot, *[await values(tx, *each) for each in measures])
 
     return await request.read_unindexed(work)

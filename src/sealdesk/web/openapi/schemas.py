@@ -10,13 +10,13 @@ import msgspec
 
 Schema = dict[str, Any]
 _REFS = "#/components/schemas/"
-_SHOWN = "Shown"
+_SUFFIX = re.compile("(?:Shown|Response)$")
 _FIELD = re.compile(r"(?:^|(?<=\. ))([a-z_]+): ", re.MULTILINE)
 
 
 def name_of(shape: type[msgspec.Struct]) -> str:
-    """The public name of a struct: `TicketShown` is a Ticket."""
-    return shape.__name__.removesuffix(_SHOWN)
+    """The public name of a struct: `TicketResponse` is a Ticket."""
+    return _SUFFIX.sub("", shape.__name__)
 
 
 def ref(shape: type[msgspec.Struct]) -> Schema:
@@ -39,7 +39,7 @@ def _schemas(shapes: Iterable[type[msgspec.Struct]], *, is_closed: bool) -> dict
         _, parts = msgspec.json.schema_components([shape], ref_template=_REFS + "{name}")
         shapes_of_parts = {part.__name__: part for part in _structs(shape)}
         for name, schema in parts.items():
-            found[name.removesuffix(_SHOWN)] = _described(schema, shapes_of_parts[name], is_closed)
+            found[_SUFFIX.sub("", name)] = _described(schema, shapes_of_parts[name], is_closed)
     return found
 
 
@@ -82,7 +82,7 @@ def _sentence(text: str) -> str:
 def _tidied(schema: Schema) -> Schema:
     """Public names, `type: [x, null]` for "x or null", enumerations with a type in their order."""
     if "$ref" in schema:
-        return {"$ref": schema["$ref"].removesuffix(_SHOWN)}
+        return {"$ref": _SUFFIX.sub("", schema["$ref"])}
     if "anyOf" in schema:
         first, *others = (_tidied(part) for part in schema["anyOf"])
         rest = {name: value for name, value in schema.items() if name != "anyOf"}
