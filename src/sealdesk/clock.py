@@ -1,4 +1,4 @@
-"""The only reader of the wall clock, and the format of timestamps."""
+"""The current time (no other module reads the clock), and the format of timestamps."""
 
 import re
 import time

@@ -10,8 +10,8 @@ from sealdesk.api_keys.usage import recorder as usage
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.telemetry.key_usage import (
     _BATCH,
-    ADDRESSES_KEPT,
     HOUR_US,
+    MAX_ADDRESSES,
     OTHER,
     KeyUse,
     Row,
@@ -145,15 +145,15 @@ def test_addresses_are_bounded_within_an_hour_and_over_batches() -> None:
     counted = Usage()
     key = KeyUse("t", "k", "")
     for batch in range(3):
-        for number in range(ADDRESSES_KEPT):
+        for number in range(MAX_ADDRESSES):
             counted.note(key, HOUR_US, 200, "GET /", f"192.0.{batch}.{number}")
     first = _taken(counted)
-    for number in range(ADDRESSES_KEPT):
+    for number in range(MAX_ADDRESSES):
         counted.note(key, HOUR_US, 200, "GET /", f"198.51.100.{number}")
     second = _taken(counted)
     addresses = [row.value for row in first if row.measure == "address"]
-    assert len(addresses) == ADDRESSES_KEPT + 1
-    assert first[Row("t", "k", HOUR_US, "address", OTHER)] == 2 * ADDRESSES_KEPT
+    assert len(addresses) == MAX_ADDRESSES + 1
+    assert first[Row("t", "k", HOUR_US, "address", OTHER)] == 2 * MAX_ADDRESSES
     assert [row.value for row in second if row.measure == "address"] == [OTHER]
     counted.note(key, 2 * HOUR_US, 200, "GET /", "198.51.100.1")
     assert Row("t", "k", 2 * HOUR_US, "address", "198.51.100.1") in _taken(counted)
@@ -166,7 +166,7 @@ def test_a_flood_of_addresses_between_two_batches_takes_no_more_memory() -> None
     assert len(counted._counts) <= 20_001
     rows = _taken(counted)
     assert rows[Row("t", "k", 0, "status", "200")] == 25_000
-    assert len(rows) <= ADDRESSES_KEPT + 3
+    assert len(rows) <= MAX_ADDRESSES + 3
 
 
 def test_what_had_to_wait_for_hours_is_taken_in_batches_too() -> None:

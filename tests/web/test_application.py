@@ -181,37 +181,39 @@ def test_no_answer_may_be_taken_for_another_type(service: Service) -> None:
         assert _get(service, target).headers["x-content-type-options"] == "nosniff"
 
 
-_AWAY = STORAGE_UNAVAILABLE.variant("The storage is away.", headers={"retry-after": "7"})
+_UNAVAILABLE = STORAGE_UNAVAILABLE.variant(
+    "The storage cannot be reached.", headers={"retry-after": "7"}
+)
 
 
 @operation("Break", tag="Test")
-async def _break(call: Request) -> Response:
+async def _break(request: Request) -> Response:
     raise ValueError(SECRET)
 
 
-@operation("Be away", tag="Test")
-async def _be_away(call: Request) -> Response:
-    raise ServiceUnavailable(_AWAY) from OSError(SECRET)
+@operation("Fail without storage", tag="Test")
+async def _fail_without_storage(request: Request) -> Response:
+    raise ServiceUnavailable(_UNAVAILABLE) from OSError(SECRET)
 
 
-@operation("Response nonsense", tag="Test")
-async def _nonsense(call: Request) -> Response:
+@operation("Respond", tag="Test")
+async def _respond(request: Request) -> Response:
     return Response(200, json.dumps({}).encode())
 
 
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch, start: Callable[..., Service]) -> Service:
-    """A service with rows whose handlers fail."""
+    """A service with routes whose handlers fail."""
     rows = (
         Route("GET", "/api/v1/broken", Open(), _break),
-        Route("GET", "/api/v1/away", Open(), _be_away),
-        Route("GET", "/api/v1/good", Open(), _nonsense),
+        Route("GET", "/api/v1/away", Open(), _fail_without_storage),
+        Route("GET", "/api/v1/good", Open(), _respond),
     )
     monkeypatch.setattr(app, "ROUTES", (*ROUTES, *rows))
     return start()
 
 
-def test_failure_of_ours_is_a_document_that_tells_nothing(broken: Service) -> None:
+def test_an_unexpected_error_reveals_nothing_of_its_cause(broken: Service) -> None:
     response = _get(broken, "/api/v1/broken")
     document = _problem(response, 500, "internal_error")
     assert SECRET not in response.text
@@ -219,27 +221,26 @@ def test_failure_of_ours_is_a_document_that_tells_nothing(broken: Service) -> No
     assert document["detail"].endswith("Tell us the request_id.")
 
 
-def test_failure_of_ours_leaves_the_service_answering(broken: Service) -> None:
+def test_the_service_responds_after_an_unexpected_error(broken: Service) -> None:
     statuses = [_get(broken, f"/api/v1/{name}").status_code for name in ("broken", "good") * 3]
     assert statuses == [500, 200] * 3
 
 
-def test_failure_of_ours_is_logged_with_its_request_id(
-    broken: Service, capfd: pytest.CaptureFixture[str]
+def test_an_unexpected_error_is_logged_with_its_request_id(
+    broken: Service, caplog: pytest.LogCaptureFixture
 ) -> None:
     request_id = _get(broken, "/api/v1/broken").headers["x-request-id"]
-    logged = capfd.readouterr()
-    assert request_id in logged.out + logged.err
+    assert request_id in [getattr(record, "request_id", "") for record in caplog.records]
 
 
-def test_storage_that_is_away_says_when_to_come_back(broken: Service) -> None:
+def test_a_response_without_storage_has_a_retry_after(broken: Service) -> None:
     response = _get(broken, "/api/v1/away")
     _problem(response, 503, "storage_unavailable")
     assert response.headers["retry-after"] == "7"
     assert SECRET not in response.text
 
 
-def test_request_counts_in_the_metrics_by_its_row(broken: Service) -> None:
+def test_a_request_is_counted_in_the_metrics_by_its_route(broken: Service) -> None:
     _get(broken, "/api/v1/broken")
     _get(broken, "/nowhere/secret")
     exposition = Person(broken, "").get("/metrics").text

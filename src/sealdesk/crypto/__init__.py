@@ -1,1 +1,1 @@
-"""Signatures of requests and webhooks, sealing of secrets, and the files of their keys."""
+"""Signs requests and webhooks, encrypts secrets, and stores the keys in files."""

@@ -11,7 +11,7 @@ from sealdesk.crypto.sealing import KEY_BYTES
 
 
 def decode_key(text: str) -> bytes | None:
-    """32 random bytes, None for anything else, such as 32 equal bytes."""
+    """The 32 random bytes, None when the text is not a random key, such as 32 equal bytes."""
     try:
         key = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):

@@ -14,41 +14,41 @@ _NONCE_BYTES = 12
 
 
 class UnsealError(Exception):
-    """Sealed by another installation, for another purpose, or modified since."""
+    """The ciphertext was modified, or sealed by another installation or for another purpose."""
 
 
 class KeyRing:
-    """The master keys: the first one seals, all of them open, so keys rotate without downtime."""
+    """The master keys: the first one seals, each of them opens, so a key can be rotated."""
 
     def __init__(self, master_keys: Sequence[bytes]) -> None:
         self._current = _fingerprint(master_keys[0])
-        self._boxes = {_fingerprint(key): AESGCM(_derive(key, b"secrets")) for key in master_keys}
-        # AES-SIV needs no nonce: one key may seal any number of cursors, and a page always has the
-        # same cursor.
-        self._tokens = {
+        self._ciphers = {_fingerprint(key): AESGCM(_derive(key, b"secrets")) for key in master_keys}
+        # AES-SIV needs no nonce: one key may seal any number of cursors, and equal pages get equal
+        # cursors.
+        self._token_ciphers = {
             _fingerprint(key): AESSIV(_derive(key, b"token-1") + _derive(key, b"token-2"))
             for key in master_keys
         }
 
     def __repr__(self) -> str:
-        return f"KeyRing({len(self._boxes)} keys)"
+        return f"KeyRing({len(self._ciphers)} keys)"
 
     def seal(self, plain: str, about: str) -> bytes:
-        """Seal a secret. about: associated data, which is not stored and is needed to open it."""
+        """Seal a secret. about: associated data, which is not stored; opening needs the same."""
         nonce = os.urandom(_NONCE_BYTES)
-        sealed = self._boxes[self._current].encrypt(nonce, plain.encode(), about.encode())
+        sealed = self._ciphers[self._current].encrypt(nonce, plain.encode(), about.encode())
         return self._current + nonce + sealed
 
     def open(self, sealed: bytes, about: str) -> str:
         """The secret. Raises UnsealError."""
-        box = self._boxes.get(sealed[:_FINGERPRINT_BYTES])
-        if box is None:
+        cipher = self._ciphers.get(sealed[:_FINGERPRINT_BYTES])
+        if cipher is None:
             raise UnsealError("sealed with a master key that is not in the key ring")
         start = _FINGERPRINT_BYTES + _NONCE_BYTES
         try:
-            plain = box.decrypt(sealed[_FINGERPRINT_BYTES:start], sealed[start:], about.encode())
+            plain = cipher.decrypt(sealed[_FINGERPRINT_BYTES:start], sealed[start:], about.encode())
         except (InvalidTag, ValueError) as error:
-            raise UnsealError("changed, or sealed for something else") from error
+            raise UnsealError("modified, or sealed for another purpose") from error
         return plain.decode()
 
     def is_current(self, sealed: bytes) -> bool:
@@ -57,17 +57,17 @@ class KeyRing:
 
     def seal_token(self, plain: bytes, about: bytes) -> bytes:
         """Seal a token that a client holds. The same input gives the same token."""
-        return self._current + self._tokens[self._current].encrypt(plain, [about])
+        return self._current + self._token_ciphers[self._current].encrypt(plain, [about])
 
     def open_token(self, token: bytes, about: bytes) -> bytes:
         """The contents of a token. Raises UnsealError."""
-        box = self._tokens.get(token[:_FINGERPRINT_BYTES])
-        if box is None or len(token) <= _FINGERPRINT_BYTES + 16:
+        cipher = self._token_ciphers.get(token[:_FINGERPRINT_BYTES])
+        if cipher is None or len(token) <= _FINGERPRINT_BYTES + 16:
             raise UnsealError("not a token of this installation")
         try:
-            return box.decrypt(token[_FINGERPRINT_BYTES:], [about])
+            return cipher.decrypt(token[_FINGERPRINT_BYTES:], [about])
         except InvalidTag as error:
-            raise UnsealError("changed, or sealed for something else") from error
+            raise UnsealError("modified, or sealed for another purpose") from error
 
 
 def _fingerprint(key: bytes) -> bytes:

@@ -13,7 +13,7 @@ API_KEY = re.compile(rb"tk_live_[0-9a-f]{40}")
 SIGNATURE = re.compile(rb"[0-9a-f]{64}")
 DIAGNOSED_BODY_BYTES = 64 * 1024  # larger bodies are not diagnosed (decisions 3)
 _EMPTY_SHA256 = hashlib.sha256(b"").hexdigest().encode()
-_EMPTY_BODIES = (b"{}", b"null", b'""', b"[]")  # what clients hash when there is no body
+_EMPTY_BODIES = (b"{}", b"null", b'""', b"[]")  # clients hash these for a request without a body
 _API_PREFIXES = (b"/api/v1/external", b"/api/v1", b"/api")
 
 
@@ -112,7 +112,7 @@ def _known_mistakes(
 
 
 def _without_prefix(target: bytes) -> Iterator[bytes]:
-    """The target without the prefixes that clients omit, first that of a proxy."""
+    """The target without each prefix that clients omit; the prefix of a proxy first."""
     at = max(target.partition(b"?")[0].find(b"/api/v1/"), 0)
     if at:
         yield target[at:]
@@ -122,7 +122,7 @@ def _without_prefix(target: bytes) -> Iterator[bytes]:
 
 
 def reserialised(body: bytes) -> Iterator[tuple[str, bytes]]:
-    """(name, bytes) of the known ways in which clients serialise a JSON body again."""
+    """(name, bytes) of each way in which clients are known to serialise a JSON body again."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):

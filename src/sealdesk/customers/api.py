@@ -18,10 +18,10 @@ _FILTERS = (
     query.text(
         "email",
         "The customer with this e-mail address.",
-        most=emails.MAX_LENGTH,
+        max_length=emails.MAX_LENGTH,
         example="maria.santos@example.com",
     ),
-    query.text("external_id", "Customers with this external_id.", most=255, example="C-1042"),
+    query.text("external_id", "Customers with this external_id.", max_length=255, example="C-1042"),
     query.instant("updated_after", "Customers changed at this time or later."),
     query.one_of("sort_by", ("created_at",), "What to order by.", default="created_at"),
     query.one_of("sort", ("desc", "asc"), "Newest or oldest first.", default="desc"),

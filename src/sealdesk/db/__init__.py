@@ -1,1 +1,1 @@
-"""The storage: two doors, `Database.read` and `Database.write`."""
+"""The database: transactions of PostgreSQL and SQLite, the schema and its migrations."""

@@ -28,14 +28,14 @@ _START = msgspec.structs.replace(
         "Where to begin without a cursor: at the oldest event that is kept, or behind the latest.",
         default="oldest",
     ),
-    normal=lambda _: None,
+    cursor_text=lambda _: None,
 )
 _WAIT = query.count(
     "wait",
     "For how many seconds to wait for an event when there is none; more than 30 becomes 30.",
-    least=0,
+    minimum=0,
     default=0,
-    most=rules.MAX_WAIT_S,
+    maximum=rules.MAX_WAIT_S,
 )
 _PARAMS = (_TYPES, _START, _WAIT)
 

@@ -1,1 +1,1 @@
-"""What a process reports of itself: logs, metrics and counters of key use."""
+"""Logs, metrics, and counters of the use of API keys."""

@@ -1,11 +1,11 @@
-"""Counts the use of API keys in memory until a task writes it to the database."""
+"""Counts the use of API keys in memory; a background task writes the counts to the database."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
 HOUR_US = 3600 * 1_000_000
 OTHER = "other"
-ADDRESSES_KEPT = 50  # per key and hour; other dimensions have few values
+MAX_ADDRESSES = 50  # per key and hour; other measures have few values
 _MAX_USES = 20_000
 _BATCH = 1_000  # about 5 ms of the event loop's time
 _MAX_LATE_ROWS = 100_000
@@ -38,7 +38,7 @@ class Usage:
 
     def __init__(self) -> None:
         self._counts: dict[_Use, int] = {}
-        self._late: dict[Row, int] = {}
+        self._unwritten: dict[Row, int] = {}
         self._addresses: dict[tuple[str, int], set[str]] = {}
 
     def note(self, key: KeyUse, at_us: int, status: int, endpoint: str, address: str) -> None:
@@ -52,42 +52,47 @@ class Usage:
     def take(self) -> Iterator[dict[Row, int]]:
         """The counts since the last call, in batches that block the event loop for about 5 ms."""
         uses, self._counts = list(self._counts.items()), {}
-        late, self._late = list(self._late.items()), {}
+        unwritten, self._unwritten = list(self._unwritten.items()), {}
         self._forget_hours(max((hour for (_, hour, *_), _ in uses), default=0))
         # Sorted: several processes update the same rows, and one order avoids deadlocks.
         for at in range(0, len(uses), _BATCH):
             rows: dict[Row, int] = {}
             for use, count in uses[at : at + _BATCH]:
-                for row in self._rows(*use):
+                for row in self._rows_of(*use):
                     rows[row] = rows.get(row, 0) + count
             yield dict(sorted(rows.items()))
-        for at in range(0, len(late), _BATCH):
-            yield dict(sorted(late[at : at + _BATCH]))
+        for at in range(0, len(unwritten), _BATCH):
+            yield dict(sorted(unwritten[at : at + _BATCH]))
 
     def give_back(self, rows: dict[Row, int]) -> None:
-        """Return counts that were not written to the next `take`; above a limit they are lost."""
+        """Add counts that were not written to the next `take`; above a limit they are dropped."""
         for row, count in rows.items():
-            if row in self._late or len(self._late) < _MAX_LATE_ROWS:
-                self._late[row] = self._late.get(row, 0) + count
+            if row in self._unwritten or len(self._unwritten) < _MAX_LATE_ROWS:
+                self._unwritten[row] = self._unwritten.get(row, 0) + count
 
     def _forget_hours(self, latest: int) -> None:
         known = self._addresses.items()
         self._addresses = {of: seen for of, seen in known if of[1] >= latest - 1}
 
-    def _rows(self, key: KeyUse, hour: int, status: int, endpoint: str, address: str) -> list[Row]:
+    def _rows_of(
+        self, key: KeyUse, hour: int, status: int, endpoint: str, address: str
+    ) -> list[Row]:
         measured = [("status", str(status))]
         # A request without a valid signature is not a use of the key.
         if status != _UNAUTHORIZED:
-            measured += [("endpoint", endpoint), ("address", self._bounded(key, hour, address))]
+            measured += [
+                ("endpoint", endpoint),
+                ("address", self._limit_addresses(key, hour, address)),
+            ]
             measured += [("permission", key.permission)] if key.permission else []
         return [
             Row(key.tenant_id, key.key_id, hour * HOUR_US, measure, value)
             for measure, value in measured
         ]
 
-    def _bounded(self, key: KeyUse, hour: int, address: str) -> str:
+    def _limit_addresses(self, key: KeyUse, hour: int, address: str) -> str:
         known = self._addresses.setdefault((key.key_id, hour), set())
-        if address not in known and len(known) >= ADDRESSES_KEPT:
+        if address not in known and len(known) >= MAX_ADDRESSES:
             return OTHER
         known.add(address)
         return address

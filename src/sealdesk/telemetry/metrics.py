@@ -58,7 +58,7 @@ class Metrics(Collector):
 
     @property
     def answered(self) -> int:
-        """The number of requests that this process has answered."""
+        """The number of responses that this process has sent."""
         return self._responses.total()
 
     def count_attempt(self, result: str) -> None:
@@ -76,14 +76,14 @@ class Metrics(Collector):
     def collect(self) -> Iterator[Metric]:
         """The metric families that Prometheus' library renders."""
         responses = CounterMetricFamily(
-            "sealdesk_requests", "Requests answered.", labels=["route", "status"]
+            "sealdesk_requests", "Responses sent.", labels=["route", "status"]
         )
         for (route, status), count in self._responses.items():
             responses.add_metric([route, str(status)], count)
         yield responses
         durations = HistogramMetricFamily(
             "sealdesk_request_duration_seconds",
-            "Time from the request's headers to its answer.",
+            "Time from the request's headers to its response.",
             labels=["route"],
         )
         for route, recorded in self._durations.items():
@@ -115,11 +115,11 @@ class Metrics(Collector):
 def _collect_rate_limits(limiter: Limiter) -> Iterator[Metric]:
     yield GaugeMetricFamily(
         "sealdesk_rate_limit_shared",
-        "1 while Redis holds the rate limits, 0 while this process keeps to its part of them.",
+        "1 while Redis counts the rate limits, 0 while this process applies its share of them.",
         float(limiter.mode == "shared"),
     )
     yield CounterMetricFamily(
         "sealdesk_rate_limit_fallbacks",
-        "How often Redis was away, or became it.",
+        "How often Redis could not be reached.",
         float(limiter.fallbacks),
     )

@@ -24,8 +24,10 @@ _FILTERS = (
     query.any_of("priority", types.PRIORITIES, "Tickets with one of these priorities."),
     query.identifier("customer_id", "Tickets of this customer."),
     query.identifier("assignee_id", "Tickets assigned to this agent."),
-    query.text("tag", "Tickets that carry this tag.", most=64, example="refund"),
-    query.text("external_id", "Tickets with this external_id.", most=255, example="order-7731"),
+    query.text("tag", "Tickets that carry this tag.", max_length=64, example="refund"),
+    query.text(
+        "external_id", "Tickets with this external_id.", max_length=255, example="order-7731"
+    ),
     query.instant("created_after", "Tickets created at this time or later."),
     query.instant("created_before", "Tickets created before this time."),
     query.instant("updated_after", "Tickets changed at this time or later."),

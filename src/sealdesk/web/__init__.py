@@ -1,1 +1,1 @@
-"""HTTP as rooms see it: a call comes in, an answer goes out."""
+"""The HTTP layer: requests, responses, routes, HTML pages and the OpenAPI document."""

@@ -25,7 +25,7 @@ log = logging.getLogger("sealdesk.web")
 
 
 class Application:
-    """Serves a table of routes. lifespan: starts and stops what runs beside the requests."""
+    """Serves a table of routes. lifespan: starts and stops the background tasks."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class _Node:
 
 
 class _Router:
-    """Finds a route by the raw path: `%2F` never separates, no slash is added or dropped."""
+    """Finds a route by the raw path: `%2F` is not a separator, and slashes are not normalised."""
 
     def __init__(self, routes: Sequence[Route]) -> None:
         self._root = _Node()
@@ -105,17 +105,17 @@ class _Router:
         return node.wildcard
 
     def find(self, method: str, path: str) -> tuple[Route, tuple[str, ...]]:
-        """The route, and the ids in the path. Raises NotFound, MethodNotAllowed."""
+        """The route, and the values of its path parameters. Raises NotFound, MethodNotAllowed."""
         node: _Node | None = self._root
         params: tuple[str, ...] = ()
         for segment in path.split("/"):
             if node is None:
                 break
-            following = node.children.get(segment)
-            if following is None:
-                following = node.wildcard
+            next_node = node.children.get(segment)
+            if next_node is None:
+                next_node = node.wildcard
                 params = (*params, segment)
-            node = following
+            node = next_node
         if node is None or not node.routes:
             raise NotFound(NO_SUCH_PATH)
         route = node.routes.get("GET" if method == "HEAD" else method)
@@ -164,7 +164,7 @@ async def _send(request: Request, response: Response, receive: Receive, send: Se
         headers.append((b"content-length", str(len(response.body)).encode()))
     closes = _CLOSE in response.headers
     if request.state.lifetime.is_draining and not closes:
-        # So that a proxy sends no further request into a connection that will be closed.
+        # A proxy must not send another request on a connection that will be closed.
         headers.append(_CLOSE)
     await send({"type": "http.response.start", "status": response.status, "headers": headers})
     await send({"type": "http.response.body", "body": response.body, "more_body": closes})
@@ -174,8 +174,8 @@ async def _send(request: Request, response: Response, receive: Receive, send: Se
 
 
 async def _drain(receive: Receive) -> None:
-    """Read what the client still sends: closing on unread bytes would reset the connection, and the
-    client might never see the response."""
+    """Read the rest of the request: closing a socket with unread bytes resets the connection, and
+    the client might not receive the response."""
     size = 0
     while size < _MAX_DRAINED_BYTES:
         message: Message = await receive()

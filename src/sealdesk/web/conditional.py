@@ -6,30 +6,32 @@ from sealdesk.errors import BadRequest
 from sealdesk.errors.requests import INVALID_HEADER
 from sealdesk.web.request import Request, Response
 
-_OPAQUE = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
-_TAGS = re.compile(rf"\*|{_OPAQUE}\s*(?:,\s*{_OPAQUE}\s*)*")
+_ENTITY_TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
+_TAG_LIST = re.compile(rf"\*|{_ENTITY_TAG}\s*(?:,\s*{_ENTITY_TAG}\s*)*")
 _TAG = re.compile(r'\*|(?:W/)?"[^"]*"')
 
 
 def if_match(request: Request) -> tuple[str, ...] | None:
     """The entity tags of If-Match, None when it is absent. Raises BadRequest."""
-    return _tags(request, b"if-match")
+    return _read_tags(request, b"if-match")
 
 
 def unless_unchanged(request: Request, etag: str, response: Response) -> Response:
     """The response with its ETag; 304 when If-None-Match names the current one."""
     tagged = (b"etag", etag.encode())
-    known = _tags(request, b"if-none-match")
-    if known is not None and ("*" in known or etag in [tag.removeprefix("W/") for tag in known]):
+    known_tags = _read_tags(request, b"if-none-match")
+    if known_tags is not None and (
+        "*" in known_tags or etag in [tag.removeprefix("W/") for tag in known_tags]
+    ):
         return Response(304, b"", [tagged])
     response.headers.append(tagged)
     return response
 
 
-def _tags(request: Request, name: bytes) -> tuple[str, ...] | None:
+def _read_tags(request: Request, name: bytes) -> tuple[str, ...] | None:
     text = request.header(name)
     if text is None:
         return None
-    if _TAGS.fullmatch(text) is None:
+    if _TAG_LIST.fullmatch(text) is None:
         raise BadRequest(INVALID_HEADER, header=name.decode())
     return tuple(_TAG.findall(text))

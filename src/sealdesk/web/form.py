@@ -1,4 +1,4 @@
-"""Forms as browsers send them: names and values, in a body or behind the `?` of a URL."""
+"""Parses form fields (application/x-www-form-urlencoded), from a body or a query string."""
 
 from urllib.parse import parse_qsl
 
@@ -9,7 +9,7 @@ _MAX_FIELDS = 200
 
 
 class Form:
-    """The fields of a form by name, in the order in which they came."""
+    """The fields of a form, in the order in which they were sent."""
 
     def __init__(self, fields: list[tuple[str, str]]) -> None:
         self._fields = fields
@@ -20,7 +20,7 @@ class Form:
         return [*self._fields]
 
     def text(self, name: str) -> str:
-        """The value of a field, "" when there is none."""
+        """The first value of a field, "" when it is absent."""
         return next((value for field, value in self._fields if field == name), "")
 
     def texts(self, name: str) -> list[str]:

@@ -21,8 +21,9 @@ Handle = Callable[[Request], Awaitable[Response]]
 class Guard(Protocol):
     """Authenticates and authorises a request before its handler runs.
 
-    scheme: how; "session" is for pages. needs: permissions or roles, of which one is enough.
-    fails: what it raises. write_fails: what it raises besides for methods other than GET.
+    scheme: how callers authenticate; "session" is for pages. needs: permissions or roles, of which
+    one is enough. fails: the errors it raises. write_fails: further errors of methods other than
+    GET.
     """
 
     @property
@@ -38,7 +39,7 @@ class Guard(Protocol):
     def write_fails(self) -> tuple[ProblemType, ...]: ...
 
     async def prove(self, request: Request) -> Proof:
-        """Prove who calls, and read the body. Raises ApiError when nothing at all is proven."""
+        """Authenticate the caller and read the body. Raises ApiError when authentication fails."""
 
 
 class Open:
@@ -60,12 +61,12 @@ class _Titled(msgspec.Struct, frozen=True):
 
 
 class Documentation(_Titled, frozen=True, kw_only=True):
-    """What the API reference says of a handler, besides its docstring; also the decorator that
-    makes the handler an operation.
+    """The documentation of a handler, besides its docstring; calling it with the handler, as a
+    decorator, makes the handler an operation.
 
-    takes: the struct of the body; example: such a body.
-    gives: an example of `data`, with is_list of its items; its struct is the documented one.
-    meta: an example of `meta` of a list.
+    takes: the struct of the request body. example: an example of the body.
+    gives: an example of `data`, or of one item when is_list is true; its type is documented.
+    meta: an example of the `meta` of a list.
     fails: problem types besides those of the guard and those that follow from the other fields.
     headers, response_headers: names in `openapi.headers`, besides those that the guard implies.
     """
@@ -105,7 +106,7 @@ operation = Documentation
 
 
 def page(handle: Handle) -> Operation:
-    """The operation of a handler that responds with HTML, which the API reference leaves out."""
+    """The operation of a handler that responds with HTML, which is not in the API reference."""
     return operation("", tag="Pages", produces="text/html; charset=utf-8")(handle)
 
 

@@ -1,4 +1,4 @@
-"""Lists: reads a page request from the query, and puts a page of rows into its envelope."""
+"""Paginated lists: reads the page request from the query string, and builds the response."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -21,13 +21,13 @@ R = TypeVar("R")
 PAGING = (
     query.count(
         "per_page",
-        "How many items a page has; more than 100 becomes 100.",
+        "The number of items in a page; more than 100 becomes 100.",
         default=DEFAULT_PER_PAGE,
-        most=MAX_PER_PAGE,
+        maximum=MAX_PER_PAGE,
     ),
     Param(
         "cursor",
-        "`meta.next_cursor` of the previous page, with otherwise the same query.",
+        "`meta.next_cursor` of the previous page; the rest of the query must be the same.",
         str,
         {"type": "string"},
         lambda _: None,
@@ -48,11 +48,9 @@ def read_list(request: Request, params: Sequence[Param]) -> ListRequest:
     """The list and page that a request asks for. Raises BadRequest."""
     declared = (*params, *PAGING)
     values = query.parse(request.query, declared)
-    normal = {p.name: p.normal(values[p.name]) for p in params if p.name in values}
-    path = request.path
-    listing = Listing(
-        request.caller.tenant_id, path, {n: text for n, text in normal.items() if text is not None}
-    )
+    texts = {p.name: p.cursor_text(values[p.name]) for p in params if p.name in values}
+    filters = {name: text for name, text in texts.items() if text is not None}
+    listing = Listing(request.caller.tenant_id, request.path, filters)
     cursor = values.get("cursor")
     after = None if cursor is None else open_cursor(request.state.key_ring, listing, cursor)
     return ListRequest(
@@ -62,21 +60,21 @@ def read_list(request: Request, params: Sequence[Param]) -> ListRequest:
 
 def page(
     request: Request,
-    asked: ListRequest,
+    list_request: ListRequest,
     rows: Sequence[R],
     *,
     show: Callable[[R], bytes],
     position: Callable[[R], Position],
 ) -> Response:
-    """The envelope of a page. `rows` holds one more than the page when there are more.
+    """The response with one page. `rows` has one row more than the page when there is a next page.
 
-    show: a row as JSON. position: where a row stands in the order.
+    show: encodes a row as JSON. position: the sort key of a row, for the cursor.
     """
-    per_page = asked.page.per_page
+    per_page = list_request.page.per_page
     shown = rows[:per_page]
     has_more = len(rows) > per_page
     cursor = (
-        seal_cursor(request.state.key_ring, asked.listing, position(shown[-1]))
+        seal_cursor(request.state.key_ring, list_request.listing, position(shown[-1]))
         if has_more
         else None
     )

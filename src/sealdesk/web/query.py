@@ -25,16 +25,17 @@ class BadValue(Exception):
 
 
 class Param(msgspec.Struct, frozen=True):
-    """A query parameter: its name, how its text is read, and what documentation says of it.
+    """A query parameter, with its documentation.
 
-    normal: its text in a cursor; None when it equals the default.
+    read: converts its text; raises BadValue. cursor_text: its normalised text, which a cursor is
+    bound to; None when it equals the default.
     """
 
     name: str
     about: str
     read: Callable[[str], Any]
     schema: dict[str, Any]
-    normal: Callable[[Any], str | None]
+    cursor_text: Callable[[Any], str | None]
     example: str
 
 
@@ -48,7 +49,7 @@ def parse(query: bytes, params: Sequence[Param]) -> dict[str, Any]:
         if not pair:
             continue
         raw_name, _, raw_value = pair.partition(b"=")
-        name, value = _decoded(raw_name), _decoded(raw_value)
+        name, value = _decode(raw_name), _decode(raw_value)
         if name not in known:
             raise _unknown(name, list(known))
         if name in values:
@@ -66,7 +67,7 @@ def _read(param: Param, text: str) -> Any:
         raise _invalid(param.name, f"must be {error}") from None
 
 
-def _decoded(raw: bytes) -> str:
+def _decode(raw: bytes) -> str:
     try:
         text = unquote_to_bytes(raw.replace(b"+", b" ")).decode()
     except UnicodeDecodeError:
@@ -118,20 +119,20 @@ def any_of(name: str, values: Sequence[str], about: str) -> Param:
 def identifier(name: str, about: str) -> Param:
     def read(text: str) -> str:
         if not ids.is_canonical(text):
-            raise BadValue("an id, as the API gives it: a UUID in lower case")
+            raise BadValue("an id as the API returns it: a UUID in lower case")
         return text
 
     schema = {"type": "string", "format": "uuid"}
     return Param(name, about, read, schema, str, "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 
 
-def text(name: str, about: str, *, most: int, example: str) -> Param:
+def text(name: str, about: str, *, max_length: int, example: str) -> Param:
     def read(value: str) -> str:
-        if not 1 <= len(value) <= most:
-            raise BadValue(f"1 to {most} characters long")
+        if not 1 <= len(value) <= max_length:
+            raise BadValue(f"1 to {max_length} characters long")
         return value
 
-    schema = {"type": "string", "minLength": 1, "maxLength": most}
+    schema = {"type": "string", "minLength": 1, "maxLength": max_length}
     return Param(name, about, read, schema, str, example)
 
 
@@ -140,9 +141,9 @@ def instant(name: str, about: str) -> Param:
         at_us = clock.parse_instant(value, need_offset=True)
         if at_us is not None:
             return at_us
-        before, _, behind = value.rpartition(" ")
-        if clock.parse_instant(f"{before}+{behind}") is not None:
-            raise BadValue("percent-encoded: its + arrived as a space; write %2B for +, or use Z")
+        time, _, offset = value.rpartition(" ")
+        if clock.parse_instant(f"{time}+{offset}") is not None:
+            raise BadValue("percent-encoded: the + arrived as a space; write %2B for +, or use Z")
         raise BadValue("an ISO 8601 time with Z or an offset, as in 2026-01-31T09:30:00Z")
 
     schema = {"type": "string", "format": "date-time"}
@@ -158,14 +159,14 @@ def flag(name: str, about: str) -> Param:
     return Param(name, about, read, {"type": "boolean"}, lambda v: str(v).lower(), "false")
 
 
-def count(name: str, about: str, *, default: int, most: int, least: int = 1) -> Param:
-    """A whole number from `least`; above `most` it becomes `most`."""
+def count(name: str, about: str, *, default: int, maximum: int, minimum: int = 1) -> Param:
+    """A whole number from `minimum`; a larger one than `maximum` becomes `maximum`."""
 
     def read(value: str) -> int:
-        if not (value.isascii() and value.isdigit()) or (least and not value.strip("0")):
-            raise BadValue(f"a whole number from {least}, in ASCII digits")
+        if not (value.isascii() and value.isdigit()) or (minimum and not value.strip("0")):
+            raise BadValue(f"a whole number from {minimum}, in ASCII digits")
         digits = value.lstrip("0")
-        return min(int(digits or "0"), most) if len(digits) <= 9 else most
+        return min(int(digits or "0"), maximum) if len(digits) <= 9 else maximum
 
-    schema = {"type": "integer", "minimum": least, "default": default}
+    schema = {"type": "integer", "minimum": minimum, "default": default}
     return Param(name, about, read, schema, lambda _: None, str(default))

@@ -31,7 +31,7 @@ _FORWARDING = (
 
 
 class Time(msgspec.Struct, frozen=True):
-    """The server's time: whole Unix seconds, as x-api-timestamp wants them, and ISO 8601."""
+    """The server's time, in whole Unix seconds as in x-api-timestamp, and in ISO 8601."""
 
     unix: int
     iso: Iso
@@ -44,8 +44,12 @@ class Health(msgspec.Struct, frozen=True):
 
 
 class Readiness(msgspec.Struct, frozen=True):
-    """That it can serve, and over what a key's rate limit holds: over the one process, or over all
-    of them (`shared`); `local` while Redis is away and each process keeps to its part."""
+    """The process can serve requests.
+
+    rate_limit: how the rate limit of a key is counted. `per_process`: by this process alone.
+    `shared`: in Redis, for all processes. `local`: Redis cannot be reached, and each process
+    applies its share of the limit.
+    """
 
     status: Literal["ok"]
     rate_limit: Mode
@@ -58,18 +62,18 @@ _OK = Health("ok")
     "Get the server's time", tag=_TAG, gives=Time(1_772_442_941, "2026-03-02T09:15:41.556301Z")
 )
 async def tell_time(request: Request) -> Response:
-    """For clients whose clock may be off: signed requests must be within 300 s of it."""
+    """The timestamp of a signed request may differ from this time by at most 300 s."""
     return envelope.one(Time(request.now_us // 1_000_000, clock.iso(request.now_us)))
 
 
-@operation("Is it alive", tag=_TAG, gives=_OK)
+@operation("Check that the process responds", tag=_TAG, gives=_OK)
 async def is_alive(request: Request) -> Response:
-    """200 as long as the process answers at all."""
+    """200 as long as the process responds."""
     return envelope.one(_OK)
 
 
 @operation(
-    "Is it ready",
+    "Check that requests can be served",
     tag=_TAG,
     gives=Readiness("ok", "shared"),
     fails=(STORAGE_UNAVAILABLE,),
@@ -113,6 +117,6 @@ def _is_local(request: Request) -> bool:
 @operation("Get metrics", tag=_TAG, produces="text/plain")
 async def metrics(request: Request) -> Response:
     """Counters of the process for Prometheus. With SEALDESK_METRICS_TOKEN set it must be sent as
-    a bearer token; otherwise only the machine itself may look."""
+    a bearer token; otherwise only requests from the same machine are accepted."""
     exposition = request.state.metrics.exposition()
     return Response(200, exposition, content_type=CONTENT_TYPE.encode())

@@ -8,24 +8,24 @@ _USAGE = f"{_KEYS}/test_usage.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
-        "a key has as many addresses as its clients like",
+        "the number of addresses of a key is not limited",
         "telemetry/key_usage.py",
-        "if address not in known and len(known) >= ADDRESSES_KEPT:",
+        "if address not in known and len(known) >= MAX_ADDRESSES:",
         "if not address:",
         (f"{_USAGE}::test_addresses_are_bounded_within_an_hour_and_over_batches",),
     ),
     Mutant(
-        "whoever cannot sign is counted as a user of the key",
+        "a request without a valid signature counts as a use of the key",
         "telemetry/key_usage.py",
         "if status != _UNAUTHORIZED:",
         "if status:",
         (f"{_USAGE}::test_of_a_wrong_signature_only_that_it_was_refused_is_counted",),
     ),
     Mutant(
-        "what had to wait for hours is taken at once",
+        "counts that could not be written are taken in one batch",
         "telemetry/key_usage.py",
-        "yield dict(sorted(late[at : at + _BATCH]))",
-        "yield dict(sorted(late))",
+        "yield dict(sorted(unwritten[at : at + _BATCH]))",
+        "yield dict(sorted(unwritten))",
         (f"{_USAGE}::test_what_had_to_wait_for_hours_is_taken_in_batches_too",),
     ),
 )

@@ -1,1 +1,1 @@
-"""PostgreSQL behind the doors: equal processes on any number of hosts."""
+"""The PostgreSQL implementation of `Database`, for any number of processes and hosts."""

@@ -1,7 +1,7 @@
-"""The outbox and the feed that comes of it, webhook endpoints and their deliveries, the audit.
+"""Tables of events, webhook endpoints and deliveries, and the audit log.
 
-Endpoints, deliveries and replays that wait for the background loop stand in partial indexes, so
-that those which do not wait cost it nothing.
+The background loop finds due endpoints, deliveries and replays by partial indexes, which hold no
+other rows.
 """
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, LargeBinary, SmallInteger, Table, text
@@ -23,8 +23,8 @@ Table(
     Column("object", LargeBinary, nullable=False),
     text_("changes"),
     time_("created_at"),
-    # In the feed of the tenant, and in the log of all events, which consumers read. The sequencer
-    # sets both after the commit (decisions 0013 and 0025).
+    # position: in the feed of the tenant. log_position: in the log of all tenants, which consumers
+    # read. The sequencer sets both after the commit (decisions 0013 and 0025).
     Column("position", BigInteger, nullable=True),
     Column("log_position", BigInteger, nullable=True),
     _index_where("events_pending", "position IS NULL", "id"),
@@ -32,7 +32,7 @@ Table(
     _index_where("events_type", "position IS NOT NULL", "tenant_id", "type", "position"),
     _index_where("events_log", "log_position IS NOT NULL", "log_position"),
 )
-# How far the log is written ("sequencer"), and how far each consumer has read it.
+# The last position that was written (name "sequencer") and the last that each consumer has read.
 Table(
     "log_positions",
     metadata,
@@ -44,7 +44,7 @@ Table(
     metadata,
     tenant(),
     Column("last_position", BigInteger, nullable=False),
-    # The highest one whose event has been deleted.
+    # The highest position whose event has been deleted.
     Column("pruned_position", BigInteger, nullable=False),
     of_tenant(),
 )
@@ -60,15 +60,16 @@ Table(
     text_("disabled_reason", null=True),
     Column("sealed_secret", LargeBinary, nullable=True),
     Column("secret_version", BigInteger, nullable=False),
-    # The one before, which signs too until then.
+    # The previous secret also signs until old_secret_until.
     Column("sealed_old_secret", LargeBinary, nullable=True),
     time_("old_secret_until", null=True),
     # The first failure after the last success.
     time_("failing_since", null=True),
-    # When something is to be delivered next, and until when one worker does it.
+    # due_at: the next delivery. leased_until: only one worker delivers until then.
     time_("due_at", null=True),
     time_("leased_until", null=True),
-    # Rises with all that is added, so that who finds nothing more sees that it was too early.
+    # Increases with each added delivery: a worker that found nothing more to deliver compares it,
+    # and keeps due_at when one was added meanwhile.
     Column("wakes", BigInteger, nullable=False),
     time_("created_at"),
     time_("deleted_at", null=True),
@@ -85,7 +86,7 @@ Table(
     id_("event_id"),
     *texts("event_type", "status"),
     Column("attempt_count", BigInteger, nullable=False),
-    # Of the schedule; asking for it again begins a new one.
+    # Retries in the current schedule; a manual retry starts a new schedule.
     Column("retry_count", SmallInteger, nullable=False),
     time_("due_at", null=True),
     time_("created_at"),
@@ -117,7 +118,7 @@ Table(
     id_("endpoint_id"),
     time_("since"),
     time_("until"),
-    # The last event that was looked at.
+    # The last event that was processed.
     id_("after_id"),
     Column("delivery_count", BigInteger, nullable=False),
     time_("created_at"),

@@ -1,1 +1,1 @@
-"""The OpenAPI document, and the reference pages rendered from it."""
+"""The OpenAPI document, and the API reference pages rendered from it."""

@@ -22,7 +22,7 @@ the keys of their tenant.
 
 Every body is JSON in UTF-8. One resource comes as `{"data": {…}}`, a list as
 `{"data": […], "meta": {…}}`, and an error as a problem document (RFC 9457) with a stable `code`.
-Times are `YYYY-MM-DDTHH:MM:SS.ffffffZ`. HEAD is answered like GET.
+Times are `YYYY-MM-DDTHH:MM:SS.ffffffZ`. HEAD works like GET.
 
 Within `/api/v1` members may be added to responses. `Deprecation` and `Sunset` headers announce what
 will be removed.
@@ -39,7 +39,10 @@ _TAGS = {
 }
 _SCHEMES = {
     "apiKey": ("x-api-key", "The API key: `tk_live_` and 40 hex characters."),
-    "apiTimestamp": ("x-api-timestamp", "The Unix time in whole seconds, within 300 s of ours."),
+    "apiTimestamp": (
+        "x-api-timestamp",
+        "The Unix time in whole seconds, within 300 s of the server time.",
+    ),
     "apiSignature": (
         "x-api-signature",
         "Lower-case hex HMAC-SHA256, keyed with the secret as text, of timestamp + METHOD + path"
@@ -83,23 +86,23 @@ def _security_schemes() -> dict[str, Any]:
         scheme: {"type": "apiKey", "in": "header", "name": header, "description": about}
         for scheme, (header, about) in _SCHEMES.items()
     }
-    about = "The access token of POST /api/v1/auth/login; it holds for an hour."
+    about = "The access token of POST /api/v1/auth/login; it is valid for one hour."
     bearer = {"type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": about}
     return {**signed, "accessToken": bearer}
 
 
 def _schemas(operations: Sequence[Operation]) -> dict[str, Schema]:
-    taken = {operation.takes: operation for operation in operations if operation.takes}
-    given = dict.fromkeys(type(operation.gives) for operation in operations if operation.gives)
+    requests = {operation.takes: operation for operation in operations if operation.takes}
+    responses = dict.fromkeys(type(operation.gives) for operation in operations if operation.gives)
     metas = dict.fromkeys(type(operation.meta) for operation in operations if operation.is_list)
-    schemas = components(taken, [*given, *metas])
+    schemas = components(requests, [*responses, *metas])
     # A field without a description in the request has the description of the response.
-    for shape, operation in taken.items():
+    for struct, operation in requests.items():
         if operation.gives is not None:
-            told = schemas[_name(ref(type(operation.gives)))]["properties"]
-            for name, field in schemas[_name(ref(shape))]["properties"].items():
-                if "description" in told.get(name, {}):
-                    field.setdefault("description", told[name]["description"])
+            response_fields = schemas[_name(ref(type(operation.gives)))]["properties"]
+            for name, field in schemas[_name(ref(struct))]["properties"].items():
+                if "description" in response_fields.get(name, {}):
+                    field.setdefault("description", response_fields[name]["description"])
     return schemas
 
 
@@ -109,7 +112,7 @@ def _name(reference: Schema) -> str:
 
 def _operation(route: Route) -> dict[str, Any]:
     operation = route.operation
-    found: dict[str, Any] = {
+    described: dict[str, Any] = {
         "operationId": operation.name,
         "tags": [operation.tag],
         "summary": operation.summary,
@@ -119,23 +122,23 @@ def _operation(route: Route) -> dict[str, Any]:
         "responses": _success(route) | problem_documents.responses(route, example_path(route)),
     }
     if route.guard.needs:
-        found["x-required-permissions"] = list(route.guard.needs)
+        described["x-required-permissions"] = list(route.guard.needs)
     if operation.takes is not None:
         content = {"schema": ref(operation.takes), "example": operation.example}
         is_patch = route.method == "PATCH"
         types = ("application/json", *(("application/merge-patch+json",) if is_patch else ()))
-        found["requestBody"] = {"required": True, "content": dict.fromkeys(types, content)}
-    return found
+        described["requestBody"] = {"required": True, "content": dict.fromkeys(types, content)}
+    return described
 
 
 def _description(route: Route) -> str:
     needs = " or ".join(f"`{need}`" for need in route.guard.needs)
-    proof = {
+    authentication = {
         "hmac": f"Needs the permission {needs}." if needs else "Any valid key may call it.",
         "jwt": f"Needs a log-in with the role {needs}.",
         "none": "",
     }[route.guard.scheme]
-    return f"{route.operation.about}\n\n{proof}".strip()
+    return f"{route.operation.about}\n\n{authentication}".strip()
 
 
 def _parameters(route: Route) -> Iterator[dict[str, Any]]:
@@ -144,23 +147,23 @@ def _parameters(route: Route) -> Iterator[dict[str, Any]]:
             "name": name,
             "in": "path",
             "required": True,
-            "description": "The id, as the API gave it.",
+            "description": "The id, as the API returned it.",
             "schema": {"type": "string", "format": "uuid"},
             "example": _ID,
         }
     for param in route.operation.params:
         yield _query_parameter(param)
-    heeded = [*route.operation.headers]
+    headers = [*route.operation.headers]
     if route.operation.takes is not None:
-        heeded.append("prefer")
+        headers.append("prefer")
     if route.guard.scheme == "jwt":
-        heeded.append("x-tenant-id")
-    for name in heeded:
+        headers.append("x-tenant-id")
+    for name in headers:
         yield parameter(name)
 
 
 def _query_parameter(param: Param) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    parameter_object: dict[str, Any] = {
         "name": param.name,
         "in": "query",
         "required": False,
@@ -168,58 +171,57 @@ def _query_parameter(param: Param) -> dict[str, Any]:
         "schema": param.schema,
     }
     if param.schema["type"] == "array":
-        return found | {"style": "form", "explode": False, "example": [param.example]}
-    return found | {"example": _value(param)}
+        return parameter_object | {"style": "form", "explode": False, "example": [param.example]}
+    return parameter_object | {"example": _example_value(param)}
 
 
-def _value(param: Param) -> Any:
-    """The example of a parameter in the type of its schema; texts stay as they are."""
+def _example_value(param: Param) -> Any:
+    """The example of a parameter, in the type of its schema."""
     is_text = param.schema["type"] == "string"
     return param.example if is_text else msgspec.json.decode(param.example)
 
 
 def _success(route: Route) -> dict[str, Any]:
     operation = route.operation
-    found: dict[str, Any] = {
+    success: dict[str, Any] = {
         "description": "Done." if operation.status == 204 else f"{operation.summary}: done.",
         "headers": response_headers(*_success_headers(route)),
     }
     if operation.gives is not None:
-        found["content"] = {operation.produces: _envelope(operation, operation.gives)}
+        success["content"] = {operation.produces: _envelope(operation, operation.gives)}
     elif operation.status != 204:
-        found["content"] = {operation.produces: {"schema": {"type": "string"}}}
-    responses = {str(operation.status): found}
+        success["content"] = {operation.produces: {"schema": {"type": "string"}}}
+    responses = {str(operation.status): success}
     if "if-none-match" in operation.headers:
-        kept = response_headers(("x-request-id", "etag", *_budget(route)))
         responses["304"] = {
-            "description": "It is still the version that you know.",
-            "headers": kept,
+            "description": "The resource has not changed.",
+            "headers": response_headers(("x-request-id", "etag", *_rate_limit(route))),
         }
     return responses
 
 
 def _success_headers(route: Route) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The headers that every success has, and those that some have."""
+    """The headers of every successful response, and those of some."""
     operation = route.operation
     optional = () if operation.takes is None else ("x-warnings",)
     if "idempotency-key" in operation.headers:
         optional = (*optional, "idempotent-replayed")
-    return ("x-request-id", *operation.response_headers, *_budget(route)), optional
+    return ("x-request-id", *operation.response_headers, *_rate_limit(route)), optional
 
 
-def _budget(route: Route) -> tuple[str, ...]:
+def _rate_limit(route: Route) -> tuple[str, ...]:
     return RATE_LIMIT if route.guard.scheme == "hmac" else ()
 
 
 def _envelope(operation: Operation, gives: msgspec.Struct) -> dict[str, Any]:
     """The media type object of `data` in its closed envelope."""
-    shape, value = ref(type(gives)), msgspec.to_builtins(gives)
+    schema, value = ref(type(gives)), msgspec.to_builtins(gives)
     if operation.is_list:
         meta = operation.meta
-        properties = {"data": {"type": "array", "items": shape}, "meta": ref(type(meta))}
+        properties = {"data": {"type": "array", "items": schema}, "meta": ref(type(meta))}
         example = {"data": [value], "meta": msgspec.to_builtins(meta)}
     else:
-        properties = {"data": shape}
+        properties = {"data": schema}
         example = {"data": value}
     envelope = {
         "type": "object",
@@ -231,5 +233,5 @@ def _envelope(operation: Operation, gives: msgspec.Struct) -> dict[str, Any]:
 
 
 def example_path(route: Route) -> str:
-    """The path of a row with an id in it."""
+    """The path of a route with an example id in it."""
     return re.sub(r"\{\w+\}", _ID, route.path)

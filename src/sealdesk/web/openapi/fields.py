@@ -17,7 +17,7 @@ class Field(NamedTuple):
 
 
 def fields_of(document: Json, schema: Json) -> list[Field]:
-    """The fields of an object; those of an object within it follow it as `outer.inner`."""
+    """The fields of an object; those of a nested object follow it as `outer.inner`."""
     return list(_fields(document, schema, ""))
 
 
@@ -26,12 +26,12 @@ def _fields(document: Json, schema: Json, outer: str) -> Iterator[Field]:
     for name, field in schema["properties"].items():
         about = field.get("description", "")
         yield Field(outer + name, kind_of(field), rules_of(field), about, name in required)
-        inner = _inner(document, field)
+        inner = _find_nested(document, field)
         if inner is not None:
             yield from _fields(document, inner, f"{outer}{name}.")
 
 
-def _inner(document: Json, field: Json) -> Json | None:
+def _find_nested(document: Json, field: Json) -> Json | None:
     for option in (field, *field.get("anyOf", ())):
         if "$ref" in option:
             inner: Json = document["components"]["schemas"][option["$ref"].rpartition("/")[2]]
@@ -59,7 +59,7 @@ def _kind(kind: str, schema: Json) -> str:
 
 
 def rules_of(schema: Json) -> list[str]:
-    """The limits and choices of a value, each in a few words."""
+    """The limits and choices of a value, as short texts."""
     rules = []
     values = schema.get("enum") or schema.get("items", {}).get("enum")
     if values:
@@ -75,14 +75,14 @@ def rules_of(schema: Json) -> list[str]:
     return rules
 
 
-def _range(schema: Json, least: str, most: str, unit: str) -> list[str]:
-    low, high = schema.get(least), schema.get(most)
+def _range(schema: Json, minimum: str, maximum: str, unit: str) -> list[str]:
+    low, high = schema.get(minimum), schema.get(maximum)
     if low is not None and high is not None:
-        words = f"{low:,} to {high:,}"
+        text = f"{low:,} to {high:,}"
     elif high is not None:
-        words = f"at most {high:,}"
+        text = f"at most {high:,}"
     elif low is not None:
-        words = f"at least {low:,}"
+        text = f"at least {low:,}"
     else:
         return []
-    return [f"{words} {unit}".strip()]
+    return [f"{text} {unit}".strip()]

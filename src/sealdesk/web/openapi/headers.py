@@ -32,11 +32,17 @@ _REQUEST_HEADERS: dict[str, tuple[str, Header]] = {
     ),
     "if-match": (
         "If-Match",
-        _text("The ETag that the change is based on; another one is 412.", '"1.1"'),
+        _text(
+            "The ETag of the version that the change is based on; a different ETag results in 412.",
+            '"1.1"',
+        ),
     ),
     "if-none-match": (
         "If-None-Match",
-        _text("The ETag that is known already; the same one is 304 without a body.", '"1.1"'),
+        _text(
+            "The ETag of a stored copy; if it is current, the response is 304 without a body.",
+            '"1.1"',
+        ),
     ),
     "prefer": (
         "Prefer",
@@ -45,7 +51,7 @@ _REQUEST_HEADERS: dict[str, tuple[str, Header]] = {
     "x-tenant-id": (
         "x-tenant-id",
         _text(
-            "The tenant to act in. Only a super_admin may name another one than their own.",
+            "The tenant to act in. Only a super_admin may name a tenant other than their own.",
             "0199a110-0a1b-7c2d-8e3f-405162738495",
             format="uuid",
         ),
@@ -55,7 +61,7 @@ _REQUEST_HEADERS: dict[str, tuple[str, Header]] = {
 _ALWAYS = {"required": True}
 RESPONSE_HEADERS: dict[str, Header] = {
     "x-request-id": _ALWAYS
-    | _text("Identifies this response in the service's log.", "9f1c2b3a4d5e6f7081920a1b"),
+    | _text("Identifies this request in the service's log.", "9f1c2b3a4d5e6f7081920a1b"),
     "etag": _ALWAYS
     | _text(
         "The version of the resource in this response; see If-Match and If-None-Match.", '"1.1"'
@@ -71,14 +77,19 @@ RESPONSE_HEADERS: dict[str, Header] = {
         "Unknown fields, which were not stored, as percent-encoded JSON pointers.",
         "unknown_field=/prioritty",
     ),
-    "ratelimit-policy": _text("The key's budget q in w seconds.", '"key";q=1000;w=60'),
-    "ratelimit": _text(
-        "What is left (r), and in how many seconds it is full (t).", '"key";r=742;t=16'
+    "ratelimit-policy": _text(
+        "The rate limit of the key: q requests in w seconds.", '"key";q=1000;w=60'
     ),
-    "x-ratelimit-limit": _number("Requests a minute.", 1000),
+    "ratelimit": _text(
+        "The requests left (r), and the seconds until all are available again (t).",
+        '"key";r=742;t=16',
+    ),
+    "x-ratelimit-limit": _number("Requests per minute.", 1000),
     "x-ratelimit-remaining": _number("Requests that are left now.", 742),
-    "x-ratelimit-reset": _number("When the budget is full again, in Unix seconds.", 1772442957),
-    "retry-after": _ALWAYS | _number("After how many seconds to try again.", 1),
+    "x-ratelimit-reset": _number(
+        "The Unix time when all requests are available again.", 1772442957
+    ),
+    "retry-after": _ALWAYS | _number("The number of seconds to wait before trying again.", 1),
     "www-authenticate": _ALWAYS
     | _text("How to authenticate: HMAC-SHA256 or Bearer.", "HMAC-SHA256"),
     "allow": _ALWAYS | _text("The methods of the path.", "GET, HEAD, PATCH"),
@@ -88,8 +99,8 @@ RATE_LIMIT = tuple(name for name in RESPONSE_HEADERS if "ratelimit" in name)
 
 def parameter(name: str) -> Header:
     """The parameter object of a request header."""
-    shown, told = _REQUEST_HEADERS[name]
-    return {"name": shown, "in": "header", "required": False, **told}
+    public_name, header = _REQUEST_HEADERS[name]
+    return {"name": public_name, "in": "header", "required": False, **header}
 
 
 def response_headers(
@@ -101,7 +112,7 @@ def response_headers(
 
 
 def _header(name: str, *, is_required: bool) -> Header:
-    known = RESPONSE_HEADERS[name]
-    if known.get("required", False) is is_required:
+    header = RESPONSE_HEADERS[name]
+    if header.get("required", False) is is_required:
         return {"$ref": f"#/components/headers/{name}"}
-    return known | {"required": is_required}
+    return header | {"required": is_required}

@@ -17,7 +17,7 @@ from sealdesk.web.openapi.problems import example
 
 Json = dict[str, Any]
 _METHODS = ("get", "post", "patch", "put", "delete")
-_EVERYWHERE = ("x-request-id", *RATE_LIMIT)
+_HEADERS_OF_ALL = ("x-request-id", *RATE_LIMIT)
 _TOKEN = re.compile(
     r'(?P<name>"(?:[^"\\]|\\.)*")(?=:)|(?P<text>"(?:[^"\\]|\\.)*")'
     r"|(?P<word>\b(?:true|false|null)\b|-?\b\d+(?:\.\d+)?\b)"
@@ -35,17 +35,17 @@ def errors(problem_types: Sequence[ProblemType]) -> bytes:
     """All error codes by status, each in a section of its own."""
     by_status: dict[int, list[Json]] = {}
     for problem_type in problem_types:
-        shown = {
+        section = {
             "problem": problem_type,
             "example": example(problem_type, None, "/api/v1/external/tickets"),
         }
-        by_status.setdefault(problem_type.status, []).append(shown)
+        by_status.setdefault(problem_type.status, []).append(section)
     page = _environment().get_template("errors.html")
     return page.render(by_status=dict(sorted(by_status.items()))).encode()
 
 
 def snippet(name: str, **values: Any) -> str:
-    """A program in signing/ that sends one request; curl takes method, target and body."""
+    """A code sample that sends one request. values: of curl, `method`, `target` and `body`."""
     return _environment().get_template(f"signing/{name}.txt").render(values)
 
 
@@ -85,67 +85,68 @@ def _object(document: Json, name: str) -> Json:
     return {"name": name, "about": schema["description"], "fields": fields_of(document, schema)}
 
 
-def _operation(document: Json, path: str, method: str, told: Json) -> Json:
-    status, success = next(iter(told["responses"].items()))
+def _operation(document: Json, path: str, method: str, operation: Json) -> Json:
+    status, success = next(iter(operation["responses"].items()))
     content: Json = next(iter(success.get("content", {}).values()), {})
     data = content.get("schema", {}).get("properties", {}).get("data", {})
     reference = data.get("items", data).get("$ref", "")
-    body = next(iter(told.get("requestBody", {"content": {}})["content"].values()), None)
+    body = next(iter(operation.get("requestBody", {"content": {}})["content"].values()), None)
     return {
-        **told,
-        "id": told["operationId"],
+        **operation,
+        "id": operation["operationId"],
         "path": path,
         "method": method.upper(),
-        "scheme": _scheme(told),
-        "about": told["description"].split("\n\n")[0],
-        "needs": told.get("x-required-permissions", []),
-        "groups": _parameter_groups(told["parameters"]),
-        "fields": [] if body is None else fields_of(document, _resolved(document, body["schema"])),
+        "scheme": _scheme(operation),
+        "about": operation["description"].split("\n\n")[0],
+        "needs": operation.get("x-required-permissions", []),
+        "groups": _parameter_groups(operation["parameters"]),
+        "fields": [] if body is None else fields_of(document, _resolve(document, body["schema"])),
         "body": None if body is None else body["example"],
-        "target": _example_target(path, told["parameters"]),
+        "target": _example_target(path, operation["parameters"]),
         "status": status,
-        "answer": content.get("example"),
-        "answer_headers": [name for name in success["headers"] if name not in _EVERYWHERE],
+        "response_example": content.get("example"),
+        "response_headers": [name for name in success["headers"] if name not in _HEADERS_OF_ALL],
         "object": reference.rpartition("/")[2],
         "is_list": "items" in data,
-        "refusals": _error_codes(told["responses"]),
+        "error_codes": _error_codes(operation["responses"]),
     }
 
 
-def _scheme(told: Json) -> str:
+def _scheme(operation: Json) -> str:
     """How callers authenticate: hmac, jwt or none."""
-    schemes = [name for option in told["security"] for name in option]
+    schemes = [name for option in operation["security"] for name in option]
     return "none" if not schemes else "jwt" if schemes == ["accessToken"] else "hmac"
 
 
-def _resolved(document: Json, schema: Json) -> Json:
-    found: Json = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
-    return found
+def _resolve(document: Json, schema: Json) -> Json:
+    resolved: Json = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    return resolved
 
 
 def _parameter_groups(parameters: list[Json]) -> list[tuple[str, list[Field]]]:
     """(title, rows) of the parameters in the path, in the query and in headers."""
     titles = {"path": "In the path", "query": "In the query", "header": "In headers"}
     return [
-        (title, [_parameter(told) for told in parameters if told["in"] == place])
+        (title, [_parameter(each) for each in parameters if each["in"] == place])
         for place, title in titles.items()
-        if any(told["in"] == place for told in parameters)
+        if any(each["in"] == place for each in parameters)
     ]
 
 
-def _parameter(told: Json) -> Field:
-    schema, kind = told["schema"], kind_of(told["schema"])
+def _parameter(parameter: Json) -> Field:
+    schema, kind = parameter["schema"], kind_of(parameter["schema"])
     if schema["type"] == "array":
         kind = "one or more, comma-separated"
-    return Field(told["name"], kind, rules_of(schema), told["description"], told["required"])
+    name, about = parameter["name"], parameter["description"]
+    return Field(name, kind, rules_of(schema), about, parameter["required"])
 
 
 def _example_target(path: str, parameters: list[Json]) -> str:
-    for told in parameters:
-        if told["in"] == "path":
-            path = path.replace("{" + told["name"] + "}", told["example"])
-    first = next((told for told in parameters if told["name"] == "status"), None)
-    return path if first is None else f"{path}?status=open&per_page=5"
+    for parameter in parameters:
+        if parameter["in"] == "path":
+            path = path.replace("{" + parameter["name"] + "}", parameter["example"])
+    has_status = any(parameter["name"] == "status" for parameter in parameters)
+    return f"{path}?status=open&per_page=5" if has_status else path
 
 
 def _error_codes(responses: Json) -> list[tuple[str, list[str]]]:
@@ -172,16 +173,16 @@ def _json(value: Any) -> Markup:
     """A JSON value as HTML, indented and with spans for syntax colours."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
     parts, end = [], 0
-    for found in _TOKEN.finditer(text):
-        parts.append(html.escape(text[end : found.start()], quote=False))
-        token = html.escape(found.group(), quote=False)
-        parts.append(f'<span class="{found.lastgroup}">{token}</span>')
-        end = found.end()
+    for match in _TOKEN.finditer(text):
+        parts.append(html.escape(text[end : match.start()], quote=False))
+        token = html.escape(match.group(), quote=False)
+        parts.append(f'<span class="{match.lastgroup}">{token}</span>')
+        end = match.end()
     parts.append(html.escape(text[end:], quote=False))
     return Markup("".join(parts))  # noqa: S704, every part is escaped
 
 
 def shell(value: Any) -> str:
-    """A JSON value between single quotes for a shell, exactly as it will be sent."""
+    """A JSON value as a single-quoted shell argument."""
     text = "" if value is None else json.dumps(value, indent=2, ensure_ascii=False)
     return "'" + text.replace("'", "'\\''") + "'"

@@ -36,7 +36,7 @@ _OF_REQUEST_HEADERS: dict[str, tuple[ProblemType, ...]] = {
     "if-match": (INVALID_HEADER, VERSION_MISMATCH),
     "if-none-match": (INVALID_HEADER,),
 }
-# These responses come before the rate limit is read.
+# These errors are found before the rate limit is checked.
 _WITHOUT_RATE_LIMIT = (401, 408, 413, 431)
 REQUEST_ID = "9f1c2b3a4d5e6f7081920a1b"
 
@@ -44,15 +44,15 @@ REQUEST_ID = "9f1c2b3a4d5e6f7081920a1b"
 def problem_types_of(route: Route) -> list[ProblemType]:
     """The problem types of a route's error responses, by status."""
     guard = route.guard
-    found = [*_OF_EVERY_ROUTE, *guard.fails, *_implied(route), *route.operation.fails]
+    problem_types = [*_OF_EVERY_ROUTE, *guard.fails, *_implied(route), *route.operation.fails]
     if route.method != "GET":
-        found += guard.write_fails
-    distinct = {(each.code, each.status): each for each in found}
+        problem_types += guard.write_fails
+    distinct = {(each.code, each.status): each for each in problem_types}
     return sorted(distinct.values(), key=lambda each: each.status)
 
 
 def _implied(route: Route) -> list[ProblemType]:
-    """What follows from what an operation takes."""
+    """The problem types that follow from the declared path, headers, body and parameters."""
     operation = route.operation
     found = [each for name in operation.headers for each in _OF_REQUEST_HEADERS[name]]
     if "{" in route.path:
@@ -72,33 +72,36 @@ def responses(route: Route, path: str) -> dict[str, Any]:
     for problem_type in problem_types_of(route):
         by_status.setdefault(problem_type.status, []).append(problem_type)
     return {
-        str(status): _response(route, path, status, found) for status, found in by_status.items()
+        str(status): _response(route, path, status, types) for status, types in by_status.items()
     }
 
 
-def _response(route: Route, path: str, status: int, found: list[ProblemType]) -> dict[str, Any]:
-    refs = [{"$ref": f"#/components/schemas/{problem_name(each.code)}"} for each in found]
+def _response(
+    route: Route, path: str, status: int, problem_types: list[ProblemType]
+) -> dict[str, Any]:
+    refs = [{"$ref": f"#/components/schemas/{problem_name(each.code)}"} for each in problem_types]
+    description = "; ".join(f"`{each.code}`: {each.title}" for each in problem_types)
     return {
-        "description": "; ".join(f"`{each.code}`: {each.title}" for each in found) + ".",
-        "headers": _headers(route, status, found),
+        "description": f"{description}.",
+        "headers": _headers(route, status, problem_types),
         "content": {
             "application/problem+json": {
                 "schema": refs[0] if len(refs) == 1 else {"oneOf": refs},
                 "examples": {
                     each.code: {"summary": each.title, "value": example(each, route, path)}
-                    for each in found
+                    for each in problem_types
                 },
             }
         },
     }
 
 
-def _headers(route: Route, status: int, found: list[ProblemType]) -> dict[str, Any]:
-    named = [each.headers.keys() & RESPONSE_HEADERS.keys() for each in found]
+def _headers(route: Route, status: int, problem_types: list[ProblemType]) -> dict[str, Any]:
+    named = [each.headers.keys() & RESPONSE_HEADERS.keys() for each in problem_types]
     always = set.intersection(*map(set, named))
     sometimes = set.union(*map(set, named)) - always
-    is_charged = route.guard.scheme == "hmac" and status not in _WITHOUT_RATE_LIMIT
-    rate_limit = RATE_LIMIT if is_charged else ()
+    is_counted = route.guard.scheme == "hmac" and status not in _WITHOUT_RATE_LIMIT
+    rate_limit = RATE_LIMIT if is_counted else ()
     return response_headers(("x-request-id", *sorted(always)), (*sorted(sometimes), *rate_limit))
 
 
@@ -134,16 +137,16 @@ def _schema(problem_type: ProblemType, statuses: list[int]) -> Schema:
         "title": problem_name(code),
         "description": problem_type.meaning,
         "type": "object",
-        "properties": common | {name: _like(value) for name, value in example_members.items()},
+        "properties": common | {name: _schema_of(value) for name, value in example_members.items()},
         "required": [*common, *(["errors"] if "errors" in example_members else [])],
         "additionalProperties": False,
     }
 
 
-def _like(value: Any) -> Schema:
+def _schema_of(value: Any) -> Schema:
     """The closed schema of an example value."""
     if isinstance(value, dict):
-        properties = {name: _like(member) for name, member in value.items()}
+        properties = {name: _schema_of(member) for name, member in value.items()}
         return {
             "type": "object",
             "properties": properties,
@@ -151,12 +154,12 @@ def _like(value: Any) -> Schema:
             "additionalProperties": False,
         }
     if isinstance(value, list):
-        return {"type": "array", "items": _like(value[0])}
+        return {"type": "array", "items": _schema_of(value[0])}
     return {"type": "integer" if isinstance(value, int) else "string"}
 
 
 def example(problem_type: ProblemType, route: Route | None, path: str) -> dict[str, Any]:
-    """A problem document as this route would give it."""
+    """A problem document as this route would return it."""
     detail, members = _example_of(problem_type, route)
     return {
         "type": f"/docs/errors#{problem_type.code}",
@@ -185,7 +188,7 @@ def _example_of(problem_type: ProblemType, route: Route | None) -> tuple[str, di
 
 
 def _error_of_body(taken: dict[str, Any], takes: type[msgspec.Struct]) -> ApiError:
-    """What the service itself says when the first field of a body is a number."""
+    """The service's own error for the example body with a number in its first field."""
     first = next(iter(taken))
     try:
         body.convert({**taken, first: 0}, takes)

@@ -14,54 +14,54 @@ _SUFFIX = re.compile("(?:Shown|Response)$")
 _FIELD = re.compile(r"(?:^|(?<=\. ))([a-z_]+): ", re.MULTILINE)
 
 
-def name_of(shape: type[msgspec.Struct]) -> str:
-    """The public name of a struct: `TicketResponse` is a Ticket."""
-    return _SUFFIX.sub("", shape.__name__)
+def name_of(struct: type[msgspec.Struct]) -> str:
+    """The public name of a struct: `ApiKeyResponse` becomes ApiKey."""
+    return _SUFFIX.sub("", struct.__name__)
 
 
-def ref(shape: type[msgspec.Struct]) -> Schema:
-    return {"$ref": _REFS + name_of(shape)}
+def ref(struct: type[msgspec.Struct]) -> Schema:
+    return {"$ref": _REFS + name_of(struct)}
 
 
 def components(
-    taken: Iterable[type[msgspec.Struct]], given: Iterable[type[msgspec.Struct]]
+    requests: Iterable[type[msgspec.Struct]], responses: Iterable[type[msgspec.Struct]]
 ) -> dict[str, Schema]:
     """The schemas of all structs by public name, including those that they refer to.
 
-    taken: of requests, which may have further members. given: of responses, which may not.
+    requests: may have further members. responses: may not.
     """
-    return _schemas(taken, is_closed=False) | _schemas(given, is_closed=True)
+    return _schemas(requests, is_closed=False) | _schemas(responses, is_closed=True)
 
 
-def _schemas(shapes: Iterable[type[msgspec.Struct]], *, is_closed: bool) -> dict[str, Schema]:
-    found: dict[str, Schema] = {}
-    for shape in shapes:
-        _, parts = msgspec.json.schema_components([shape], ref_template=_REFS + "{name}")
-        shapes_of_parts = {part.__name__: part for part in _structs(shape)}
+def _schemas(structs: Iterable[type[msgspec.Struct]], *, is_closed: bool) -> dict[str, Schema]:
+    schemas: dict[str, Schema] = {}
+    for struct in structs:
+        _, parts = msgspec.json.schema_components([struct], ref_template=_REFS + "{name}")
+        struct_by_name = {part.__name__: part for part in _structs(struct)}
         for name, schema in parts.items():
-            found[_SUFFIX.sub("", name)] = _described(schema, shapes_of_parts[name], is_closed)
-    return found
+            schemas[_SUFFIX.sub("", name)] = _describe(schema, struct_by_name[name], is_closed)
+    return schemas
 
 
-def _described(schema: Schema, shape: type[msgspec.Struct], is_closed: bool) -> Schema:
+def _describe(schema: Schema, struct: type[msgspec.Struct], is_closed: bool) -> Schema:
     """The schema of a struct with descriptions, in the form that the reference reads."""
-    descriptions = _field_descriptions(shape)
+    descriptions = _field_descriptions(struct)
     properties = {
-        name: _tidied(value) | ({"description": descriptions[name]} if name in descriptions else {})
+        name: _tidy(value) | ({"description": descriptions[name]} if name in descriptions else {})
         for name, value in schema["properties"].items()
     }
     described = schema | {
-        "title": name_of(shape),
-        "description": _first_sentence(shape),
+        "title": name_of(struct),
+        "description": _first_sentence(struct),
         "properties": properties,
     }
     return described | {"additionalProperties": False} if is_closed else described
 
 
-def _field_descriptions(shape: type[msgspec.Struct]) -> dict[str, str]:
+def _field_descriptions(struct: type[msgspec.Struct]) -> dict[str, str]:
     """The descriptions of fields in the docstrings of a struct and of its bases."""
     descriptions: dict[str, str] = {}
-    for base in reversed(shape.__mro__):
+    for base in reversed(struct.__mro__):
         if base.__module__.startswith("sealdesk."):
             parts = _FIELD.split(inspect.getdoc(base) or "")
             descriptions |= {
@@ -70,8 +70,8 @@ def _field_descriptions(shape: type[msgspec.Struct]) -> dict[str, str]:
     return descriptions
 
 
-def _first_sentence(shape: type[msgspec.Struct]) -> str:
-    return " ".join(_FIELD.split(inspect.getdoc(shape) or "")[0].split())
+def _first_sentence(struct: type[msgspec.Struct]) -> str:
+    return " ".join(_FIELD.split(inspect.getdoc(struct) or "")[0].split())
 
 
 def _sentence(text: str) -> str:
@@ -79,26 +79,26 @@ def _sentence(text: str) -> str:
     return sentence[0].upper() + sentence[1:] if sentence[0].isalpha() else sentence
 
 
-def _tidied(schema: Schema) -> Schema:
-    """Public names, `type: [x, null]` for "x or null", enumerations with a type in their order."""
+def _tidy(schema: Schema) -> Schema:
+    """With public names, `type: [x, null]` for "x or null", and enumerations in declared order."""
     if "$ref" in schema:
         return {"$ref": _SUFFIX.sub("", schema["$ref"])}
     if "anyOf" in schema:
-        first, *others = (_tidied(part) for part in schema["anyOf"])
+        first, *others = (_tidy(part) for part in schema["anyOf"])
         rest = {name: value for name, value in schema.items() if name != "anyOf"}
         if others == [{"type": "null"}] and "type" in first:
             enum = {"enum": [*first["enum"], None]} if "enum" in first else {}
             return {**first, **enum, "type": [first["type"], "null"], **rest}
         return {"anyOf": [first, *others], **rest}
     if "items" in schema:
-        return schema | {"items": _tidied(schema["items"])}
+        return schema | {"items": _tidy(schema["items"])}
     if "enum" in schema:
         return {"type": "string", **schema, "enum": _in_order(schema["enum"])}
     return schema
 
 
 def _in_order(values: list[str]) -> list[str]:
-    """An enumeration in the order in which its Literal was written; msgspec sorts it."""
+    """An enumeration in the order of its Literal; msgspec sorts it."""
     return _ORDERS.get(frozenset(values), values)
 
 
