@@ -13,7 +13,7 @@ from sealdesk.event_log.long_poll import LongPoll
 from sealdesk.http_client import HttpClient
 from sealdesk.rate_limits.limiter import FailureCounter, Limiter, RateLimiter
 from sealdesk.settings import Settings
-from sealdesk.telemetry.key_usage import Usage
+from sealdesk.telemetry.counters import Usage
 from sealdesk.telemetry.metrics import Metrics
 
 MAX_FAILURES_PER_MINUTE = 300  # decisions 3: above it an address gets a bare 401

@@ -12,7 +12,7 @@ from sealdesk import clock
 from sealdesk.api_keys import rules
 from sealdesk.api_keys.usage import recorder as usage
 from sealdesk.errors import QueryTooSlow
-from sealdesk.telemetry.key_usage import KeyUse
+from sealdesk.telemetry.counters import KeyUse
 from tests.support.client import Key, Person
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.page_security import assert_page_is_secure

@@ -8,7 +8,7 @@ import pytest
 
 from sealdesk.api_keys.usage import recorder as usage
 from sealdesk.errors import ServiceUnavailable
-from sealdesk.telemetry.key_usage import (
+from sealdesk.telemetry.counters import (
     _BATCH,
     HOUR_US,
     MAX_ADDRESSES,
@@ -241,6 +241,6 @@ def test_it_goes_after_thirty_days(own_service: Service) -> None:
 
 
 def test_counting_knows_nothing_of_storage() -> None:
-    code = "import sealdesk.telemetry.key_usage, sys; print('sealdesk.db' in sys.modules)"
+    code = "import sealdesk.telemetry.counters, sys; print('sealdesk.db' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

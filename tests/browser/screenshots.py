@@ -19,7 +19,7 @@ from sealdesk.cli.demo.example_tenant import ADMIN, NewDemo
 from sealdesk.db.engine import Tx
 from sealdesk.identity.auth import passwords
 from sealdesk.state import AppState
-from sealdesk.telemetry.key_usage import HOUR_US, KeyUse
+from sealdesk.telemetry.counters import HOUR_US, KeyUse
 from tests.browser.chromium import Window
 from tests.support.client import Key, send
 from tests.support.databases import on_sqlite

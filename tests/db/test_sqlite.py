@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import pytest
 
 from sealdesk.db.engine import Tx
-from sealdesk.db.sqlite import database, group_commit
+from sealdesk.db.sqlite import database
 from sealdesk.db.sqlite.connection import connect, run_now
 from sealdesk.db.sqlite.database import SqliteDatabase
 from sealdesk.errors import BadRequest, ServiceUnavailable
@@ -191,7 +191,7 @@ def test_commit_that_fails_fails_its_whole_group(disk: Disk, path: Path) -> None
 def test_another_process_that_holds_the_lock_makes_writes_unavailable(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(group_commit, "BUSY_TIMEOUT_MS", 20)
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 20)
 
     async def work() -> list[str]:
         other = connect(path)

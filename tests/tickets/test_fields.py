@@ -12,7 +12,7 @@ from sealdesk.customers import rules as customer_rules
 from sealdesk.customers import store as customers
 from sealdesk.customers import types as customer_types
 from sealdesk.db.schema import metadata
-from sealdesk.resources import merge_patch, responses
+from sealdesk.resources import merge_patch, representation
 from sealdesk.tickets import examples, rules, types
 from sealdesk.tickets.store import tickets
 
@@ -81,7 +81,7 @@ def test_an_added_field_is_changed_shown_and_named_in_events_by_its_types_alone(
     after = msgspec.structs.replace(before, **merge_patch.given_fields(change))
     changes = merge_patch.differences(before, after, LargerChange.__struct_fields__)
     assert changes == {"topic": (None, "glaze")}
-    assert responses.response_builder(LargerDocument)(after).topic == "glaze"
+    assert representation.response_builder(LargerDocument)(after).topic == "glaze"
 
 
 def test_a_document_from_before_a_field_was_added_can_be_read() -> None:

@@ -2,16 +2,25 @@
 
 import unicodedata
 
+import msgspec
+
 from sealdesk import ids
 from sealdesk.customers import rules, store
 from sealdesk.customers.errors import CUSTOMER_EMAIL_TAKEN
 from sealdesk.customers.store import Filter
-from sealdesk.customers.types import Customer, CustomerChange, CustomerSummary, NewCustomer
+from sealdesk.customers.types import (
+    Customer,
+    CustomerChange,
+    CustomerRef,
+    CustomerSummary,
+    NewCustomer,
+    StoredReference,
+)
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, NotFound, invalid
 from sealdesk.event_log import events
 from sealdesk.paging import PageRequest
-from sealdesk.resources import etags, fields
+from sealdesk.resources import representation
 from sealdesk.search import actions as search
 from sealdesk.state import AppState
 
@@ -28,7 +37,7 @@ async def add_customer(tx: Tx, tenant_id: str, new: NewCustomer, *, now_us: int)
 async def ensure_customer(
     tx: Tx,
     tenant_id: str,
-    known: CustomerSummary | None,
+    known: StoredReference | None,
     *,
     email: str,
     name: str | None,
@@ -41,9 +50,10 @@ async def ensure_customer(
     """
     if known is None:
         return rules.summary_of(await _add(tx, tenant_id, NewCustomer(email, name), now_us))
-    if name is None or not name.strip() or (known.name or "").strip():
-        return known
-    customer = await get_customer(tx, tenant_id, known.id)
+    reference = msgspec.json.decode(known.json, type=CustomerRef)
+    if name is None or not name.strip() or (reference.name or "").strip():
+        return CustomerSummary(reference.id, reference.name, known.version, known.json)
+    customer = await get_customer(tx, tenant_id, reference.id)
     return rules.summary_of(await _change(tx, customer, CustomerChange(name=name), now_us))
 
 
@@ -61,7 +71,7 @@ async def change_customer(
     Raises NotFound, PreconditionFailed, Conflict, ValidationFailed.
     """
     customer = await get_customer(tx, tenant_id, customer_id)
-    etags.check_match(if_match, rules.etag(customer))
+    representation.check_match(if_match, rules.etag(customer))
     return await _change(tx, customer, change, now_us)
 
 
@@ -113,7 +123,7 @@ async def _change(tx: Tx, customer: Customer, change: CustomerChange, now_us: in
     changed = rules.apply_change(customer, change, now_us)
     if changed is customer:
         return customer
-    if fields.check_object(changed.metadata):
+    if representation.check_object(changed.metadata):
         raise invalid([Fault("/metadata", "too_large", "Together this is over 16 KiB of JSON.")])
     if changed.email != customer.email:
         await _check_email_free(tx, customer.tenant_id, changed.email, except_id=customer.id)

@@ -6,9 +6,8 @@ from sealdesk.customers.store import Filter
 from sealdesk.customers.types import Customer, CustomerChange, NewCustomer
 from sealdesk.db.engine import Tx
 from sealdesk.errors.general import QUERY_TOO_SLOW
-from sealdesk.resources import emails
+from sealdesk.resources import representation
 from sealdesk.web import body, conditional, envelope, query
-from sealdesk.web.idempotent import idempotent
 from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, page, read_list
 from sealdesk.web.request import Header, Request, Response
@@ -18,7 +17,7 @@ _FILTERS = (
     query.text(
         "email",
         "The customer with this e-mail address.",
-        max_length=emails.MAX_LENGTH,
+        max_length=representation.MAX_EMAIL_LENGTH,
         example="maria.santos@example.com",
     ),
     query.text("external_id", "Customers with this external_id.", max_length=255, example="C-1042"),
@@ -76,7 +75,7 @@ async def create_customer(request: Request) -> Response:
         location = (b"location", f"/api/v1/external/customers/{customer.id}".encode())
         return _respond(customer, 201, location)
 
-    return await idempotent(request, work)
+    return await request.write_idempotently(work)
 
 
 @operation(
@@ -123,7 +122,7 @@ async def change_customer(request: Request) -> Response:
         )
         return _respond(customer, 200)
 
-    return await idempotent(request, work)
+    return await request.write_idempotently(work)
 
 
 def _respond(customer: Customer, status: int, *headers: Header) -> Response:

@@ -13,14 +13,13 @@ from sealdesk.customers.types import (
     NewCustomer,
 )
 from sealdesk.event_log.events import Changes
-from sealdesk.resources import etags, merge_patch
-from sealdesk.resources.responses import response_builder
+from sealdesk.resources import merge_patch, representation
 
 # Events name each of these that a change alters.
 _CHANGEABLE = CustomerChange.__struct_fields__
 _ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 
-to_response = response_builder(CustomerResponse)
+to_response = representation.response_builder(CustomerResponse)
 
 
 def new_customer(new: NewCustomer, *, tenant_id: str, customer_id: str, now_us: int) -> Customer:
@@ -62,19 +61,13 @@ def summary_of(customer: Customer) -> CustomerSummary:
     return CustomerSummary(customer.id, customer.name, customer.version, reference(customer))
 
 
-def summary_of_reference(stored: bytes, version: int) -> CustomerSummary:
-    """The summary of a customer from its stored reference."""
-    ref = msgspec.json.decode(stored, type=CustomerRef)
-    return CustomerSummary(ref.id, ref.name, version, stored)
-
-
 def differences(before: Customer, after: Customer) -> Changes:
     """field → (old, new), for the event of a change."""
     return merge_patch.differences(before, after, _CHANGEABLE)
 
 
 def etag(customer: Customer) -> str:
-    return etags.etag(customer.version)
+    return representation.etag(customer.version)
 
 
 def case_variants(word: str) -> list[str]:

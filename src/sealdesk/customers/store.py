@@ -10,7 +10,7 @@ from sealdesk.customers.types import Customer
 from sealdesk.db.column_lists import assignment_list, column_list, parameter_list
 from sealdesk.db.engine import Row, Tx
 from sealdesk.paging import PageRequest
-from sealdesk.resources import emails
+from sealdesk.resources import representation
 
 _STORED = Customer.__struct_fields__
 _COMPUTED = ("email_identity", "reference")
@@ -67,7 +67,8 @@ async def find(tx: Tx, tenant_id: str, customer_id: str) -> Customer | None:
 
 async def find_by_email(tx: Tx, tenant_id: str, email: str) -> Customer | None:
     row = await tx.fetch_one(
-        _FIND_BY_EMAIL, {"tenant_id": tenant_id, "email_identity": emails.identity(email)}
+        _FIND_BY_EMAIL,
+        {"tenant_id": tenant_id, "email_identity": representation.email_identity(email)},
     )
     return None if row is None else _customer(row)
 
@@ -80,7 +81,7 @@ async def list_customers(
     params: dict[str, object] = {"tenant_id": tenant_id, "limit": page.per_page + 1}
     if filters.email is not None:
         conditions.append("email_identity = :email_identity")
-        params["email_identity"] = emails.identity(filters.email)
+        params["email_identity"] = representation.email_identity(filters.email)
     for place, word in enumerate(filters.words):
         conditions.append(_contains_word(word, f"word_{place}", params))
     if filters.external_id is not None:
@@ -143,7 +144,7 @@ def _customer(row: Row) -> Customer:
 
 def _params(customer: Customer) -> dict[str, object]:
     return msgspec.structs.asdict(customer) | {
-        "email_identity": emails.identity(customer.email),
+        "email_identity": representation.email_identity(customer.email),
         "metadata": msgspec.json.encode(customer.metadata).decode(),
         "reference": rules.reference(customer),
     }

@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 
 from sealdesk.clock import Iso
 from sealdesk.ids import Id
-from sealdesk.resources.fields import Email, Object, Text64, Text255
+from sealdesk.resources.representation import Email, Object, Text64, Text255
 
 _READ_ONLY = frozenset({"id", "created_at", "updated_at", "version"})
 
@@ -82,6 +82,13 @@ class CustomerRef(msgspec.Struct, frozen=True):
     id: Id
     email: str
     name: str | None
+
+
+class StoredReference(NamedTuple):
+    """A customer as a statement on tickets reads it. json: CustomerRef as JSON."""
+
+    json: bytes
+    version: int
 
 
 class CustomerSummary(NamedTuple):

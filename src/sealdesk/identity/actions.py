@@ -23,7 +23,7 @@ from sealdesk.identity.rules import FailureLimit, Role, Token, User
 from sealdesk.identity.store import Tenant
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditEntry
-from sealdesk.resources import emails
+from sealdesk.resources import representation
 
 Channel = Literal["browser", "api"]
 
@@ -63,9 +63,9 @@ async def create_user(
     """Raises NotFound for an unknown tenant, ValidationFailed, Conflict for a taken address."""
     if await store.find_tenant(tx, tenant_id) is None:
         raise NotFound(NO_SUCH_TENANT)
-    fault = emails.find_fault(email)
-    if fault is not None:
-        raise invalid([fault._replace(pointer="/email")])
+    faults = representation.check_email(email)
+    if faults:
+        raise invalid([fault._replace(pointer="/email") for fault in faults])
     user = User(
         tenant_id=tenant_id,
         id=ids.mint(now_us),

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from sealdesk.errors import Fault, gettext_noop
 from sealdesk.ids import Id
-from sealdesk.resources import emails
+from sealdesk.resources import representation
 
 Role = Literal["agent", "tenant_admin", "super_admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -72,7 +72,7 @@ NewPassword = Annotated[
 class Login(msgspec.Struct, frozen=True):
     """The body of a log-in."""
 
-    email: Annotated[str, Meta(max_length=emails.MAX_LENGTH)]
+    email: Annotated[str, Meta(max_length=representation.MAX_EMAIL_LENGTH)]
     password: Password
 
     def __repr__(self) -> str:
@@ -112,15 +112,15 @@ def _check_name(name: str) -> list[Fault]:
     return [] if name.strip() else [Fault("", "invalid_length", NAME_LENGTH)]
 
 
-def _check_email(email: str) -> list[Fault]:
-    fault = emails.find_fault(email)
-    return [] if fault is None else [fault]
-
-
 class Invitation(msgspec.Struct, frozen=True):
     """The fields of an invitation."""
 
-    email: Annotated[str, Meta(max_length=emails.MAX_LENGTH, extra={"check": _check_email})]
+    email: Annotated[
+        str,
+        Meta(
+            max_length=representation.MAX_EMAIL_LENGTH, extra={"check": representation.check_email}
+        ),
+    ]
     name: Annotated[str, Meta(max_length=100, extra={"check": _check_name})]
     role: Role
 
@@ -215,7 +215,7 @@ def failure_limits(email: str, address: str, *, is_known_address: bool) -> list[
     An address that the account has used before has its own count, so that guesses from elsewhere
     cannot lock the owner out.
     """
-    account = emails.identity(email)
+    account = representation.email_identity(email)
     minute = 60 * 1_000_000
     limits = [
         FailureLimit(f"account {account} from {address}", 10, 5 * minute),

@@ -8,7 +8,7 @@ from sealdesk import ids
 from sealdesk.db.engine import Row, Tx
 from sealdesk.identity.rules import ADMINISTRATORS, FailureLimit, Role, User
 from sealdesk.paging import PageRequest
-from sealdesk.resources import emails
+from sealdesk.resources import representation
 
 _COLUMNS = """u.tenant_id, u.id, u.email, u.name, u.role, u.password_hash, u.is_active,
     u.tokens_from, u.created_at"""
@@ -120,7 +120,7 @@ async def find(tx: Tx, tenant_id: str, user_id: str) -> User | None:
 async def find_by_email(tx: Tx, email: str) -> User | None:
     """The user with this address, in any tenant: addresses are unique across all of them."""
     row = await tx.find_across_tenants(
-        _FIND_HOME, _FIND, {"email_identity": emails.identity(email)}
+        _FIND_HOME, _FIND, {"email_identity": representation.email_identity(email)}
     )
     return None if row is None else _user(row)
 
@@ -142,7 +142,7 @@ async def add(tx: Tx, user: User) -> bool:
     added = await tx.execute(
         _ADD_TO_DIRECTORY,
         {
-            "email_identity": emails.identity(user.email),
+            "email_identity": representation.email_identity(user.email),
             "tenant_id": user.tenant_id,
             "user_id": user.id,
         },

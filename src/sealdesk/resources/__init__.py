@@ -1,1 +1,1 @@
-"""Field types, merge patches, ETags and responses of the API's resources."""
+"""How the API represents resources, and merge patches of them."""

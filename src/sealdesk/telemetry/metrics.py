@@ -1,11 +1,9 @@
 """The metrics of a process, for Prometheus."""
 
-from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from itertools import accumulate
 
-import msgspec
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from prometheus_client.core import (
     CounterMetricFamily,
@@ -18,25 +16,14 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from sealdesk.rate_limits.limiter import Limiter
+from sealdesk.telemetry.counters import BOUNDS_S, ResponseCounter
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
-_BOUNDS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
-_LABELS = [*(str(bound) for bound in _BOUNDS_S), "+Inf"]
-
-
-class _Durations(msgspec.Struct):
-    """The durations of a route: the number of requests per bucket, and their sum."""
-
-    counts: list[int] = msgspec.field(default_factory=lambda: [0] * len(_LABELS))
-    sum_s: float = 0.0
+_LABELS = [*(str(bound) for bound in BOUNDS_S), "+Inf"]
 
 
 class Metrics(Collector):
-    """Requests by route and status, their durations, deliveries, and the state of rate limits.
-
-    Counted in plain integers, because one thread counts: the library's counters take two locks and
-    three times as long.
-    """
+    """Requests by route and status, their durations, deliveries, and the state of rate limits."""
 
     def __init__(self, limiter: Limiter) -> None:
         self._limiter = limiter
@@ -44,22 +31,14 @@ class Metrics(Collector):
         ProcessCollector(registry=self._registry)
         PlatformCollector(registry=self._registry)
         self._registry.register(self)
-        self._responses: Counter[tuple[str, int]] = Counter()
-        self._durations: defaultdict[str, _Durations] = defaultdict(_Durations)
+        self.responses = ResponseCounter()
         self._attempts: Counter[str] = Counter()
         self._unplaced_s = 0.0
-
-    def count_response(self, route: str, status: int, duration_s: float) -> None:
-        """Count one response. route: method and path template, never the path itself."""
-        self._responses[route, status] += 1
-        durations = self._durations[route]
-        durations.counts[bisect_left(_BOUNDS_S, duration_s)] += 1
-        durations.sum_s += duration_s
 
     @property
     def answered(self) -> int:
         """The number of responses that this process has sent."""
-        return self._responses.total()
+        return self.responses.by_status.total()
 
     def count_attempt(self, result: str) -> None:
         """Count a delivery attempt. result: succeeded, failed, or disabled (the endpoint)."""
@@ -78,7 +57,7 @@ class Metrics(Collector):
         responses = CounterMetricFamily(
             "sealdesk_requests", "Responses sent.", labels=["route", "status"]
         )
-        for (route, status), count in self._responses.items():
+        for (route, status), count in self.responses.by_status.items():
             responses.add_metric([route, str(status)], count)
         yield responses
         durations = HistogramMetricFamily(
@@ -86,7 +65,7 @@ class Metrics(Collector):
             "Time from the request's headers to its response.",
             labels=["route"],
         )
-        for route, recorded in self._durations.items():
+        for route, recorded in self.responses.durations.items():
             buckets = list(zip(_LABELS, accumulate(recorded.counts), strict=True))
             durations.add_metric([route], buckets, recorded.sum_s)
         yield durations

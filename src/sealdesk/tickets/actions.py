@@ -9,7 +9,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import Fault, NotFound, PreconditionFailed, invalid
 from sealdesk.event_log import events
 from sealdesk.paging import PageRequest
-from sealdesk.resources import etags, fields
+from sealdesk.resources import representation
 from sealdesk.tickets import rules
 from sealdesk.tickets.errors import NEWER_REPLY
 from sealdesk.tickets.store import assignees, history, replies, replying
@@ -78,7 +78,7 @@ async def change_ticket(
     Raises NotFound, PreconditionFailed, Conflict, ValidationFailed.
     """
     stored = await get_ticket(tx, caller.tenant_id, ticket_id)
-    etags.check_match(if_match, stored.etag)
+    representation.check_match(if_match, stored.etag)
     return await _change(tx, caller, stored, change, now_us)
 
 
@@ -141,7 +141,7 @@ async def _change(
     changed = rules.apply_change(ticket, change, now_us)
     if changed is ticket:
         return _view(stored, rules.ready_document(ticket))
-    if fields.check_object(changed.custom_fields):
+    if representation.check_object(changed.custom_fields):
         raise invalid(
             [Fault("/custom_fields", "too_large", "Together this is over 16 KiB of JSON.")]
         )

@@ -13,7 +13,6 @@ from sealdesk.tickets.store.lists import Filter
 from sealdesk.tickets.store.tickets import TicketView
 from sealdesk.tickets.types import NewReply, NewTicket, Reply, TicketChange
 from sealdesk.web import body, conditional, envelope, query
-from sealdesk.web.idempotent import idempotent
 from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, page, read_list
 from sealdesk.web.request import Header, Request, Response
@@ -99,7 +98,7 @@ async def create_ticket(request: Request) -> Response:
         location = (b"location", f"/api/v1/external/tickets/{ticket_id}".encode())
         return _respond(view, 201, location)
 
-    return await idempotent(request, work)
+    return await request.write_idempotently(work)
 
 
 @operation(
@@ -140,7 +139,7 @@ async def change_ticket(request: Request) -> Response:
         )
         return _respond(view, 200)
 
-    return await idempotent(request, work)
+    return await request.write_idempotently(work)
 
 
 @operation(
@@ -192,7 +191,7 @@ async def create_reply(request: Request) -> Response:
         written = await actions.reply(tx, request.caller, ticket_id, new, now_us=request.now_us)
         return envelope.one_document(rules.reply_json(written), 201)
 
-    return await idempotent(request, work)
+    return await request.write_idempotently(work)
 
 
 def _respond(view: TicketView, status: int, *headers: Header) -> Response:

@@ -6,8 +6,7 @@ import msgspec
 
 from sealdesk.errors import Conflict
 from sealdesk.event_log.events import Changes
-from sealdesk.resources import etags, merge_patch
-from sealdesk.resources.responses import response_builder
+from sealdesk.resources import merge_patch, representation
 from sealdesk.tickets.errors import INVALID_TRANSITION, TICKET_CLOSED
 from sealdesk.tickets.types import (
     PRIORITIES,
@@ -41,8 +40,8 @@ _COPIED = tuple(
     if name in Ticket.__struct_fields__ and name not in ("tags", "custom_fields")
 )
 
-to_document = response_builder(TicketDocument)
-to_reply_response = response_builder(ReplyResponse)
+to_document = representation.response_builder(TicketDocument)
+to_reply_response = representation.response_builder(ReplyResponse)
 
 
 def rank_of(priority: Priority) -> int:
@@ -163,4 +162,4 @@ def differences(before: Ticket, after: Ticket) -> Changes:
 
 def etag(ticket_version: int, customer_version: int) -> str:
     """The ETag of a ticket with its customer: a renamed customer changes it too."""
-    return etags.etag(ticket_version, customer_version)
+    return representation.etag(ticket_version, customer_version)

@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 from sealdesk.clock import Iso
 from sealdesk.customers.types import CustomerRef
 from sealdesk.ids import Id
-from sealdesk.resources.fields import Email, Object, Text255, check_not_blank
+from sealdesk.resources.representation import Email, Object, Text255, check_not_blank
 
 Status = Literal["open", "pending", "on_hold", "resolved", "closed"]
 FirstStatus = Literal["open", "pending", "on_hold", "resolved"]

@@ -38,7 +38,7 @@ class Application:
         self._lifespan = lifespan
         self._site = site
         self._state = state
-        self._metrics = state.metrics
+        self._responses = state.metrics.responses
         self._usage = state.key_usage
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -65,7 +65,7 @@ class Application:
             )
             response = await _error_response(request, route, InternalError())
         label = f"{route.method} {route.path}" if route else _UNROUTED
-        self._metrics.count_response(label, response.status, time.perf_counter() - started)
+        self._responses.count(label, response.status, time.perf_counter() - started)
         await _send(request, response, receive, send)
         key_use = request.proof.key_use
         if key_use is not None:

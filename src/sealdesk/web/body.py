@@ -13,7 +13,7 @@ import msgspec
 
 from sealdesk.errors import BadRequest, Fault, ValidationFailed, invalid
 from sealdesk.errors.requests import MALFORMED_JSON, MISSING_BODY
-from sealdesk.web.faults import fields_of, find_broken_rules, find_faults
+from sealdesk.web.faults import FieldType, checked_fields, fields_of, find_faults
 from sealdesk.web.request import Request
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -49,10 +49,29 @@ def convert(document: dict[str, Any], struct: type[S]) -> S:
         value = msgspec.convert(document, struct)
     except msgspec.ValidationError:
         raise _invalid(find_faults(document, struct)) from None
-    broken = find_broken_rules(document, struct)
-    for first in broken:
-        raise _invalid(chain([first], broken))
+    if not _passes_checks(document, struct):
+        raise _invalid(find_faults(document, struct))
     return value
+
+
+def _passes_checks(document: dict[str, Any], struct: type[msgspec.Struct]) -> bool:
+    """Whether an object whose types and limits are right passes the checks of its fields."""
+    for field in checked_fields(struct):
+        value = document.get(field.name)
+        if value is not None and not _passes_check(field.type, value):
+            return False
+    return True
+
+
+def _passes_check(declared: FieldType, value: Any) -> bool:
+    if declared.struct is not None and not _passes_checks(value, declared.struct):
+        return False
+    item = declared.item
+    if item is not None and (item.check is not None or item.struct is not None):
+        for each in value:
+            if each is not None and not _passes_check(item, each):
+                return False
+    return declared.check is None or not declared.check(value)
 
 
 def _invalid(faults: Iterable[Fault]) -> ValidationFailed:

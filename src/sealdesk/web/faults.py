@@ -1,7 +1,7 @@
 """Finds every fault of a JSON object by the types of the struct that it should become."""
 
 import typing
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, Literal, NamedTuple, cast
 
@@ -10,7 +10,7 @@ from msgspec import inspect
 
 from sealdesk.errors import Fault, gettext_noop
 
-Check = Callable[[Any], Iterable[Fault]]
+Check = Callable[[Any], list[Fault]]
 
 _REQUIRED = gettext_noop("This field is required.")
 _NULL = "This cannot be null."
@@ -92,42 +92,16 @@ def find_faults(
             yield Fault(pointer, "required", _REQUIRED)
 
 
-def find_broken_rules(
-    document: dict[str, Any], struct: type[msgspec.Struct], at: str = ""
-) -> Iterator[Fault]:
-    """What the checks find wrong with an object whose types and limits are right."""
-    for field in _checked_fields(struct):
-        value = document.get(field.name)
-        if value is not None:
-            yield from _broken_rules_of_value(field.type, value, f"{at}/{field.name}")
-
-
 @cache
-def _checked_fields(struct: type[msgspec.Struct]) -> tuple[Field, ...]:
+def checked_fields(struct: type[msgspec.Struct]) -> tuple[Field, ...]:
+    """The fields whose values have a check, or hold values that have one."""
     return tuple(field for field in fields_of(struct) if _has_check(field.type))
 
 
 def _has_check(declared: FieldType) -> bool:
     if declared.check is not None or (declared.item is not None and _has_check(declared.item)):
         return True
-    return declared.struct is not None and bool(_checked_fields(declared.struct))
-
-
-def _broken_rules_of_value(declared: FieldType, value: Any, at: str) -> Iterator[Fault]:
-    if declared.struct is not None:
-        yield from find_broken_rules(value, declared.struct, at)
-    inner = declared.item
-    if inner is not None and (inner.check is not None or inner.struct is not None):
-        for place, item in enumerate(value):
-            if item is not None:
-                yield from _broken_rules_of_value(inner, item, f"{at}/{place}")
-    yield from _run_check(declared, value, at)
-
-
-def _run_check(declared: FieldType, value: Any, at: str) -> Iterator[Fault]:
-    if declared.check is not None:
-        for fault in declared.check(value):
-            yield fault._replace(pointer=at + fault.pointer)
+    return declared.struct is not None and bool(checked_fields(declared.struct))
 
 
 def _choices_of(hint: Any) -> tuple[str, ...]:
@@ -182,8 +156,9 @@ def _faults_of_content(declared: FieldType, value: Any, at: str) -> Iterator[Fau
     for fault in _faults_within(declared, value, at):
         is_sound = False
         yield fault
-    if is_sound:
-        yield from _run_check(declared, value, at)
+    if is_sound and declared.check is not None:
+        for fault in declared.check(value):
+            yield fault._replace(pointer=at + fault.pointer)
 
 
 def _faults_within(declared: FieldType, value: Any, at: str) -> Iterator[Fault]:

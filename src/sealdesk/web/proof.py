@@ -7,7 +7,7 @@ import msgspec
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError
-from sealdesk.telemetry.key_usage import KeyUse
+from sealdesk.telemetry.counters import KeyUse
 
 
 class Visitor(msgspec.Struct, frozen=True):

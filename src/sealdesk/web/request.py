@@ -1,7 +1,6 @@
 """Requests as handlers see them, and the responses that they return."""
 
 import asyncio
-import ipaddress
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, TypeVar
 
@@ -10,21 +9,26 @@ import msgspec
 from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx, Work
-from sealdesk.errors import BadRequest, ContentTooLarge, UnsupportedMediaType
+from sealdesk.errors import BadRequest, Conflict, ContentTooLarge, UnsupportedMediaType
+from sealdesk.errors.general import IDEMPOTENCY_IN_FLIGHT
 from sealdesk.errors.requests import (
     BODY_TOO_LARGE,
     CONTENT_ENCODING,
     REPEATED_HEADER,
     UNSUPPORTED_MEDIA_TYPE,
 )
-from sealdesk.settings import Network
+from sealdesk.records import idempotency
+from sealdesk.records.idempotency import IdempotentRequest, StoredResponse
 from sealdesk.state import AppState
+from sealdesk.web.client_address import client_address, is_within
 from sealdesk.web.form import Form, parse_form
 from sealdesk.web.pages.site import Site
 from sealdesk.web.proof import NOTHING_PROVEN, Visitor
 
 T = TypeVar("T")
 MAX_BODY_BYTES = 1024 * 1024  # decisions 3
+_STORED_HEADERS = (b"location", b"etag")
+_REPLAYED = (b"idempotent-replayed", b"true")
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -91,7 +95,9 @@ class Request:
         client = scope["client"]
         self.peer: str = client[0] if client else ""
         trusted = state.settings.trusted_proxies
-        self.address = client_address(self.peer, self.raw_headers, trusted)
+        self.address = (
+            client_address(self.peer, self.raw_headers, trusted) if trusted else self.peer
+        )
         self.now_us = state.clock.now_us()
         self.request_id = new_request_id()
         self.params: tuple[str, ...] = ()
@@ -152,6 +158,25 @@ class Request:
             return await work(tx)
 
         return await database.write(guarded, tenant_id)
+
+    async def write_idempotently(self, work: Work[Response]) -> Response:
+        """The response of `work`, or the stored one of a request with the same Idempotency-Key.
+
+        The response is stored in the transaction of `work`. Without the header this is a plain
+        write.
+        """
+        key = self.header(b"idempotency-key") if self.method == "POST" else None
+        if key is None:
+            return await self.write(work)
+        once = idempotency.read_key(
+            self.caller.tenant_id,
+            self.caller.actor.id,
+            key=key,
+            method=self.method,
+            path=self.path,
+            body=self.body,
+        )
+        return await self.write(lambda tx: _respond_once(tx, once, work, self.now_us))
 
     async def prove_again(self) -> None:
         """Prove a request that waits again, as its key may have ended. Raises ApiError."""
@@ -241,29 +266,17 @@ def new_request_id() -> str:
     return f"{ids.random_bits(96):024x}"
 
 
-def client_address(peer: str, headers: list[Header], trusted: tuple[Network, ...]) -> str:
-    """The client's IP address: the peer's, or the right-most one that is no trusted proxy's."""
-    if not is_within(peer, trusted):
-        return peer
-    lines = [value for name, value in headers if name == b"x-forwarded-for"]
-    for hop in reversed(b",".join(lines).decode("latin-1").split(",")):
-        try:
-            address = str(ipaddress.ip_address(hop.strip()))
-        except ValueError:
-            return peer
-        peer = address
-        if not is_within(peer, trusted):
-            return peer
-    return peer
-
-
-def is_within(address: str, networks: tuple[Network, ...]) -> bool:
-    """Whether an IP address belongs to one of the networks; an IPv4-mapped one counts as IPv4."""
-    if not networks:
-        return False
-    try:
-        ip = ipaddress.ip_address(address)
-    except ValueError:
-        return False
-    mapped = getattr(ip, "ipv4_mapped", None)
-    return any((mapped or ip) in network for network in networks)
+async def _respond_once(
+    tx: Tx, once: IdempotentRequest, work: Work[Response], now_us: int
+) -> Response:
+    if not await tx.try_lock(once.lock_name):
+        raise Conflict(IDEMPOTENCY_IN_FLIGHT)
+    stored = await idempotency.find(tx, once, now_us)
+    if stored is not None:
+        headers = [(name.encode(), value.encode()) for name, value in stored.headers]
+        return Response(stored.status, stored.body, [*headers, _REPLAYED])
+    response = await work(tx)
+    kept = [(n.decode(), v.decode()) for n, v in response.headers if n in _STORED_HEADERS]
+    record = StoredResponse(response.status, response.body, kept)
+    await idempotency.store(tx, once, record, now_us)
+    return response

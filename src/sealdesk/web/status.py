@@ -14,9 +14,10 @@ from sealdesk.errors.general import NO_SUCH_PATH, NOT_FOUND, SERVER_STOPPING, ST
 from sealdesk.rate_limits.limiter import Mode
 from sealdesk.telemetry.metrics import CONTENT_TYPE
 from sealdesk.web import envelope
+from sealdesk.web.client_address import is_within
 from sealdesk.web.operation import operation
 from sealdesk.web.proof import NOTHING_PROVEN, Proof
-from sealdesk.web.request import Request, Response, is_within
+from sealdesk.web.request import Request, Response
 
 _TAG = "Basics"
 _LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128"))

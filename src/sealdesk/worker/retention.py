@@ -10,7 +10,7 @@ from sealdesk.identity import store as identity
 from sealdesk.identity.store import Tenant
 from sealdesk.records import idempotency
 from sealdesk.state import AppState
-from sealdesk.telemetry.key_usage import HOUR_US
+from sealdesk.telemetry.counters import HOUR_US
 from sealdesk.tickets.store import replying
 from sealdesk.webhooks.store import deliveries as delivery_store
 

@@ -21,7 +21,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a write is acknowledged before its commit",
-        "db/sqlite/group_commit.py",
+        "db/sqlite/database.py",
         '            await self._run_in_thread(self._connection.execute, "COMMIT")\n',
         "            for job in jobs:\n"
         "                job.settle()\n"
@@ -107,7 +107,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "background work runs on the event loop, and reads wait for it",
-        "db/sqlite/group_commit.py",
+        "db/sqlite/database.py",
         "            await self._run_in_thread(self._run_and_commit, job)\n",
         "            self._run_and_commit(job)\n",
         (f"{_SQLITE}::test_reads_do_not_wait_for_work_aside_and_writes_wait_for_its_end",),

@@ -9,21 +9,21 @@ _USAGE = f"{_KEYS}/test_usage.py"
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the number of addresses of a key is not limited",
-        "telemetry/key_usage.py",
+        "telemetry/counters.py",
         "if address not in known and len(known) >= MAX_ADDRESSES:",
         "if not address:",
         (f"{_USAGE}::test_addresses_are_bounded_within_an_hour_and_over_batches",),
     ),
     Mutant(
         "a request without a valid signature counts as a use of the key",
-        "telemetry/key_usage.py",
+        "telemetry/counters.py",
         "if status != _UNAUTHORIZED:",
         "if status:",
         (f"{_USAGE}::test_of_a_wrong_signature_only_that_it_was_refused_is_counted",),
     ),
     Mutant(
         "counts that could not be written are taken in one batch",
-        "telemetry/key_usage.py",
+        "telemetry/counters.py",
         "yield dict(sorted(unwritten[at : at + _BATCH]))",
         "yield dict(sorted(unwritten))",
         (f"{_USAGE}::test_what_had_to_wait_for_hours_is_taken_in_batches_too",),

@@ -22,24 +22,19 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "the idempotency record is written outside the transaction",
-        "web/idempotent.py",
-        "    return await request.write("
-        "lambda tx: _respond_once(tx, once, work, request.now_us))\n",
-        "    found = await request.read(\n"
-        "        lambda tx: idempotency.find(tx, once, request.now_us)\n"
-        "    )\n"
-        "    if found is not None:\n"
-        "        return await request.write(\n"
-        "            lambda tx: _respond_once(tx, once, work, request.now_us)\n"
-        "        )\n"
-        "    response = await request.write(work)\n"
-        "    kept = [(n.decode(), v.decode()) for n, v in response.headers"
+        "web/request.py",
+        "        return await self.write(lambda tx: _respond_once(tx, once, work, self.now_us))\n",
+        "        found = await self.read(lambda tx: idempotency.find(tx, once, self.now_us))\n"
+        "        if found is not None:\n"
+        "            return await self.write(\n"
+        "                lambda tx: _respond_once(tx, once, work, self.now_us)\n"
+        "            )\n"
+        "        response = await self.write(work)\n"
+        "        kept = [(n.decode(), v.decode()) for n, v in response.headers"
         " if n in _STORED_HEADERS]\n"
-        "    record = StoredResponse(response.status, response.body, kept)\n"
-        "    await request.write(\n"
-        "        lambda tx: idempotency.store(tx, once, record, request.now_us)\n"
-        "    )\n"
-        "    return response\n",
+        "        record = StoredResponse(response.status, response.body, kept)\n"
+        "        await self.write(lambda tx: idempotency.store(tx, once, record, self.now_us))\n"
+        "        return response\n",
         (
             "tests/records/test_idempotency.py::test_eight_copies_at_once_have_one_effect_and_one_answer",
             "tests/records/test_idempotency.py::test_an_effect_is_undone_when_its_record_cannot_be_kept",

@@ -10,7 +10,7 @@ from sealdesk.crypto import signing
 from sealdesk.crypto.signing import Signed
 from sealdesk.errors import ApiError, Forbidden, ServiceUnavailable, Unauthorized
 from sealdesk.errors.general import INSUFFICIENT_PERMISSIONS
-from sealdesk.telemetry.key_usage import KeyUse
+from sealdesk.telemetry.counters import KeyUse
 from sealdesk.web.proof import Proof
 from sealdesk.web.request import Request
 

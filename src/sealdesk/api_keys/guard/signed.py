@@ -22,9 +22,10 @@ from sealdesk.errors.general import INSUFFICIENT_PERMISSIONS, STORAGE_UNAVAILABL
 from sealdesk.errors.requests import BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
 from sealdesk.rate_limits.limiter import RateState
 from sealdesk.settings import Network
-from sealdesk.telemetry.key_usage import KeyUse
+from sealdesk.telemetry.counters import KeyUse
+from sealdesk.web.client_address import is_within
 from sealdesk.web.proof import Proof
-from sealdesk.web.request import Header, Request, is_within
+from sealdesk.web.request import Header, Request
 
 _HEADERS = (b"x-api-key", b"x-api-signature", b"x-api-timestamp")
 _WRITES = ("POST", "PATCH", "DELETE")

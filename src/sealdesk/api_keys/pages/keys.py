@@ -14,12 +14,13 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, PreconditionFailed, ValidationFailed
 from sealdesk.paging import PageRequest
 from sealdesk.web import body
+from sealdesk.web.client_address import is_within
 from sealdesk.web.operation import page
 from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.pages.i18n import gettext_noop
 from sealdesk.web.pages.messages import translate
 from sealdesk.web.pages.site import NavItem
-from sealdesk.web.request import Request, Response, is_within
+from sealdesk.web.request import Request, Response
 
 _PATH = "/settings/api-keys"
 NAV_ITEM = NavItem(_PATH, gettext_noop("API Keys"))

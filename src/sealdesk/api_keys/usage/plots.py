@@ -2,7 +2,7 @@
 
 import msgspec
 
-from sealdesk.telemetry.key_usage import HOUR_US
+from sealdesk.telemetry.counters import HOUR_US
 
 DAY_US = 24 * HOUR_US
 WIDTH, HEIGHT = 720, 120

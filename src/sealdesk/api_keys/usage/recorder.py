@@ -8,14 +8,14 @@ from sealdesk.api_keys import store
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.state import AppState
-from sealdesk.telemetry.key_usage import Row
+from sealdesk.telemetry.counters import Row
 
 WRITE_INTERVAL_S = 10.0
 _SHUTDOWN_S = 3.0
 _BATCH_ROWS = 200  # blocks the event loop for about 2 ms on SQLite
 _CountedRow = tuple[Row, int]
 
-log = logging.getLogger("sealdesk.telemetry.key_usage")
+log = logging.getLogger("sealdesk.api_keys")
 
 
 async def write_periodically(state: AppState) -> None:

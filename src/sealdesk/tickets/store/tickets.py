@@ -5,11 +5,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from sealdesk.customers import rules as customer_rules
-from sealdesk.customers.types import CustomerSummary
+from sealdesk.customers.types import StoredReference
 from sealdesk.db.column_lists import assignment_list, column_list, parameter_list
 from sealdesk.db.engine import Row, Tx
-from sealdesk.resources import emails
+from sealdesk.resources import representation
 from sealdesk.tickets import rules
 from sealdesk.tickets.types import PRIORITIES, Ticket
 
@@ -108,14 +107,13 @@ async def has_ticket(tx: Tx, tenant_id: str, ticket_id: str) -> bool:
     return await tx.fetch_one(_EXISTS, {"tenant_id": tenant_id, "id": ticket_id}) is not None
 
 
-async def draw_number(tx: Tx, tenant_id: str, email: str) -> tuple[int, CustomerSummary | None]:
+async def draw_number(tx: Tx, tenant_id: str, email: str) -> tuple[int, StoredReference | None]:
     """The next ticket number of the tenant, and the customer with this address, if any."""
-    params = {"tenant_id": tenant_id, "email_identity": emails.identity(email)}
+    params = {"tenant_id": tenant_id, "email_identity": representation.email_identity(email)}
     row = await tx.execute_returning(_DRAW_NUMBER, params)
     if row["reference"] is None:
         return row["last_number"], None
-    customer = customer_rules.summary_of_reference(row["reference"], row["customer_version"])
-    return row["last_number"], customer
+    return row["last_number"], StoredReference(row["reference"], row["customer_version"])
 
 
 async def add(tx: Tx, ticket: Ticket) -> bytes:

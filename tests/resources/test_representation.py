@@ -1,4 +1,4 @@
-"""E-mail addresses: which are well formed, and when two are the same (decisions 1)."""
+"""E-mail addresses: which are valid, and when two are the same (decisions 1). ETags."""
 
 import string
 import unicodedata
@@ -8,7 +8,8 @@ from email_validator import EmailNotValidError, validate_email
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sealdesk.resources import emails
+from sealdesk.errors import PreconditionFailed
+from sealdesk.resources import representation
 
 WELL_FORMED = [
     "a@example.test",
@@ -55,13 +56,12 @@ NOT_WELL_FORMED = [
 
 @pytest.mark.parametrize("address", WELL_FORMED)
 def test_valid_addresses_are_accepted(address: str) -> None:
-    assert emails.find_fault(address) is None
+    assert representation.check_email(address) == []
 
 
 @pytest.mark.parametrize("address", NOT_WELL_FORMED)
 def test_invalid_addresses_are_refused_with_a_reason(address: str) -> None:
-    fault = emails.find_fault(address)
-    assert fault is not None
+    (fault,) = representation.check_email(address)
     said = fault.detail
     assert said.startswith(
         ("This is not an e-mail address: ", "This must be at most 254 characters.")
@@ -81,7 +81,7 @@ ADDRESS = st.builds(
 @settings(max_examples=200)
 @given(address=NEARLY | ADDRESS)
 def test_the_fast_pattern_accepts_only_what_the_library_accepts(address: str) -> None:
-    if emails.find_fault(address) is None:
+    if not representation.check_email(address):
         validate_email(address, check_deliverability=False, test_environment=True)
     else:
         with pytest.raises(EmailNotValidError):
@@ -91,10 +91,28 @@ def test_the_fast_pattern_accepts_only_what_the_library_accepts(address: str) ->
 @given(address=st.text())
 def test_identity_is_nfc_and_lower_case(address: str) -> None:
     expected = unicodedata.normalize("NFC", address).lower()
-    assert emails.identity(address) == expected
-    assert emails.identity(unicodedata.normalize("NFD", address)) == expected
+    assert representation.email_identity(address) == expected
+    assert representation.email_identity(unicodedata.normalize("NFD", address)) == expected
 
 
 @given(address=st.text(string.ascii_letters + "@.éÉ"))
 def test_addresses_are_compared_without_case(address: str) -> None:
-    assert emails.identity(address.upper()) == emails.identity(address.lower())
+    assert representation.email_identity(address.upper()) == representation.email_identity(
+        address.lower()
+    )
+
+
+def test_an_etag_changes_with_each_of_its_versions() -> None:
+    assert representation.etag(3) == '"3"'
+    assert representation.etag(3, 1) == '"3.1"'
+
+
+@pytest.mark.parametrize("if_match", [None, ("*",), ('"3.1"',), ('"2.1"', '"3.1"')])
+def test_a_change_of_the_current_version_is_accepted(if_match: tuple[str, ...] | None) -> None:
+    representation.check_match(if_match, '"3.1"')
+
+
+@pytest.mark.parametrize("if_match", [(), ('"3"',), ('W/"3.1"',)])
+def test_a_change_of_another_version_is_refused(if_match: tuple[str, ...]) -> None:
+    with pytest.raises(PreconditionFailed):
+        representation.check_match(if_match, '"3.1"')

@@ -4,7 +4,7 @@ import ipaddress
 
 import pytest
 
-from sealdesk.web.request import client_address, is_within
+from sealdesk.web.client_address import client_address, is_within
 from tests.support.service import Tenant
 
 PROXIES = (ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("2001:db8::/32"))

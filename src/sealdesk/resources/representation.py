@@ -1,0 +1,102 @@
+"""How the API represents resources: the types of shared fields, responses and ETags."""
+
+import re
+import unicodedata
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+from sealdesk.clock import Iso, iso_or_none
+from sealdesk.errors import Fault, PreconditionFailed, gettext_noop
+from sealdesk.errors.general import VERSION_MISMATCH
+
+R = TypeVar("R", bound=msgspec.Struct)
+MAX_EMAIL_LENGTH = 254  # RFC 5321 4.5.3.1.3, less the angle brackets
+MAX_OBJECT_BYTES = 16 * 1024
+_TOO_LONG = gettext_noop("This must be at most %(limit)s characters.")
+_NOT_AN_ADDRESS = gettext_noop("This is not an e-mail address: %(reason)s")
+_TOO_LARGE = "This must be at most %(limit)s bytes of JSON."
+
+# Nearly every address matches. The library takes 63 µs, a third of the time of creating a ticket; a
+# test checks that the library accepts everything that matches.
+_COMMON_EMAIL = re.compile(
+    r"(?!.{255})(?![^@]{65})[a-z0-9_+-]+(?:\.[a-z0-9_+-]+)*"
+    r"@(?:(?![^.]{64})[a-z0-9]+(?:-[a-z0-9]+)*\.)+"
+    r"(?!(?:arpa|invalid|local|localhost|onion)\Z)[a-z]{2,24}",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+def email_identity(address: str) -> str:
+    """The form in which addresses are compared: NFC and lower case, the same on every database."""
+    return unicodedata.normalize("NFC", address).lower()
+
+
+def check_email(address: str) -> list[Fault]:
+    """What is wrong with an e-mail address."""
+    if _COMMON_EMAIL.fullmatch(address) is not None:
+        return []
+    if len(address) > MAX_EMAIL_LENGTH:
+        return [Fault("", "invalid_email", _TOO_LONG, {"limit": MAX_EMAIL_LENGTH})]
+    # Imported here because its tables of special domains take 30 ms, which few processes need.
+    from email_validator import EmailNotValidError, validate_email
+
+    try:
+        validate_email(address, check_deliverability=False, test_environment=True)
+    except EmailNotValidError as error:
+        return [Fault("", "invalid_email", _NOT_AN_ADDRESS, {"reason": str(error)})]
+    return []
+
+
+def check_object(value: dict[str, Any]) -> list[Fault]:
+    """Free JSON objects are limited by their size as JSON."""
+    if len(msgspec.json.encode(value)) > MAX_OBJECT_BYTES:
+        return [Fault("", "too_large", _TOO_LARGE, {"limit": MAX_OBJECT_BYTES})]
+    return []
+
+
+def check_not_blank(text: str) -> list[Fault]:
+    if text.strip():
+        return []
+    return [Fault("", "too_short", "This must hold more than white space.")]
+
+
+Email = Annotated[str, Meta(extra={"check": check_email}, extra_json_schema={"format": "email"})]
+Text64 = Annotated[str, Meta(max_length=64)]
+Text255 = Annotated[str, Meta(max_length=255)]
+Object = Annotated[dict[str, Any], Meta(extra={"check": check_object})]
+
+
+def response_builder(response: type[R]) -> Callable[[Any], R]:
+    """A function that builds this struct from any object with attributes of the same names.
+
+    Times become ISO 8601. The types are read once, here; the function itself only copies values.
+    """
+    hints = get_type_hints(response, include_extras=True)
+    names = response.__struct_fields__
+    read = attrgetter(*names)
+    times = [
+        place for place, name in enumerate(names) if Iso in (hints[name], *get_args(hints[name]))
+    ]
+
+    def build(stored: Any) -> R:
+        values = list(read(stored))
+        for place in times:
+            values[place] = iso_or_none(values[place])
+        return response(**dict(zip(names, values, strict=True)))
+
+    return build
+
+
+def etag(version: int, part_version: int | None = None) -> str:
+    """The entity tag of a resource that changes with its version and with that of a part."""
+    return f'"{version}"' if part_version is None else f'"{version}.{part_version}"'
+
+
+def check_match(if_match: tuple[str, ...] | None, current: str) -> None:
+    """Raises PreconditionFailed when If-Match does not name the current ETag (RFC 9110, 13)."""
+    if if_match is not None and "*" not in if_match and current not in if_match:
+        raise PreconditionFailed(VERSION_MISMATCH, current=current)
