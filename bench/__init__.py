@@ -1,1 +1,1 @@
-"""The benchmark: the real server over HTTP beside a bare handler, as ratios of one run."""
+"""The benchmark: the service over HTTP compared with a bare handler, as ratios of one run."""

@@ -1,4 +1,4 @@
-"""`make bench`: build the data, measure, print the table."""
+"""`make bench`: builds the data, measures, and prints the figures."""
 
 import argparse
 import sys
@@ -31,50 +31,53 @@ def main() -> None:
         with data.exclusive_lock():
             _run(arguments)
     except data.AlreadyRunning:
-        sys.exit("bench: another one is running here; wait for it")
-    except WrongResponse as wrong:
-        sys.exit(f"bench: a wrong answer, so there are no figures: {wrong}")
+        sys.exit("bench: another benchmark is running here; wait until it has ended")
+    except WrongResponse as error:
+        sys.exit(f"bench: a response was wrong, so there are no figures: {error}")
 
 
 def _run(arguments: argparse.Namespace) -> None:
     plan = QUICK if arguments.quick else FULL
     console = Console()
-    built = data.prepare(plan, fresh=arguments.fresh)
-    where = report.describe_machine(built.settings.data_dir)
-    stored = _prepare_postgres(plan, built, fresh=arguments.fresh)
+    built = data.prepare(plan, rebuild=arguments.fresh)
+    machine = report.describe_machine(built.settings.data_dir)
+    postgres = _prepare_postgres(plan, built, rebuild=arguments.fresh)
     with console.status("") as status:
-        results = _measure(plan, built, stored, status.update)
+        results = _measure(plan, built, postgres, status.update)
     report.show(results, console)
-    report.write_json(_RESULTS, results, plan, where)
+    report.write_json(_RESULTS, results, plan, machine)
     console.print(f"Written to {_RESULTS.relative_to(_ROOT)}.")
     if arguments.publish:
-        report.publish(_ROOT, results, where)
+        report.publish(_ROOT, results, machine)
 
 
 def _measure(
-    plan: Plan, built: Data, stored: PostgresData | PostgresUnavailable, say: ShowProgress
+    plan: Plan,
+    built: Data,
+    postgres: PostgresData | PostgresUnavailable,
+    show_progress: ShowProgress,
 ) -> Results:
     parts = [
-        measure.measure(plan, built, say),
-        measure_webhooks.on_sqlite(plan, built, say),
-        measure_pages.on_sqlite(plan, built, say),
+        measure.measure(plan, built, show_progress),
+        measure_webhooks.on_sqlite(plan, built, show_progress),
+        measure_pages.on_sqlite(plan, built, show_progress),
     ]
-    if isinstance(stored, PostgresUnavailable):
-        parts.append(measure_postgres.not_measured(plan, str(stored)))
-        parts.append(measure_webhooks.not_measured(plan, str(stored)))
-        parts.append(measure_pages.not_measured(plan, str(stored)))
+    if isinstance(postgres, PostgresUnavailable):
+        parts.append(measure_postgres.not_measured(plan, str(postgres)))
+        parts.append(measure_webhooks.not_measured(plan, str(postgres)))
+        parts.append(measure_pages.not_measured(plan, str(postgres)))
     else:
-        parts.append(measure_postgres.measure(plan, built, stored, say))
-        parts.append(measure_webhooks.on_postgres(plan, built, stored, say))
-        parts.append(measure_pages.on_postgres(plan, built, stored, say))
+        parts.append(measure_postgres.measure(plan, built, postgres, show_progress))
+        parts.append(measure_webhooks.on_postgres(plan, built, postgres, show_progress))
+        parts.append(measure_pages.on_postgres(plan, built, postgres, show_progress))
     return merge_results(*parts)
 
 
 def _prepare_postgres(
-    plan: Plan, built: Data, *, fresh: bool
+    plan: Plan, built: Data, *, rebuild: bool
 ) -> PostgresData | PostgresUnavailable:
     try:
-        return postgres_data.prepare(plan, built, fresh=fresh)
+        return postgres_data.prepare(plan, built, rebuild=rebuild)
     except PostgresUnavailable as reason:
         return reason
 

@@ -1,7 +1,7 @@
-"""The bare handler that the service is measured against: `python -m bench.bare PORT MEMORY`.
+"""The bare handler, which the service is compared with: `python -m bench.bare PORT MEMORY`.
 
-It checks the same signatures from memory, and encodes 25 records that it holds (GET) or decodes
-the body (POST): what no service of this kind, in Python on this server, can leave out.
+It checks the same signatures, and encodes 25 tickets from memory (GET) or decodes the body (POST):
+the minimum for any service of this kind in Python on this HTTP server.
 """
 
 import sys
@@ -20,21 +20,21 @@ _decode = msgspec.json.Decoder(NewTicket).decode
 
 
 class Memory(msgspec.Struct, frozen=True):
-    """What the handler knows: key → secret, and its records."""
+    """The data of the handler: secrets by API key, and the tickets of a page."""
 
     secrets: dict[str, str]
     records: list[TicketResponse]
 
 
 class Page(msgspec.Struct, frozen=True):
-    """The list envelope."""
+    """The JSON of a list page."""
 
     data: list[TicketResponse]
     meta: dict[str, object]
 
 
 class BareHandler:
-    """An ASGI application of one function."""
+    """The ASGI application."""
 
     def __init__(self, memory: Memory) -> None:
         self._secrets = {key.encode(): secret for key, secret in memory.secrets.items()}
@@ -46,19 +46,19 @@ class BareHandler:
             return
         body = b"" if scope["method"] == "GET" else await _read_body(receive)
         if not self._is_signed(scope, body):
-            status, answer = 401, b"{}"
+            status, response_body = 401, b"{}"
         elif body:
             new = _decode(body)
-            status, answer = 201, _encode({"data": {"subject": new.subject}})
+            status, response_body = 201, _encode({"data": {"subject": new.subject}})
         else:
             meta = {"per_page": 25, "has_more": True, "next_cursor": "x" * 128}
-            status, answer = 200, _encode(Page(self._records, meta))
+            status, response_body = 200, _encode(Page(self._records, meta))
         headers = [
             (b"content-type", b"application/json"),
-            (b"content-length", str(len(answer)).encode()),
+            (b"content-length", str(len(response_body)).encode()),
         ]
         await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": answer})
+        await send({"type": "http.response.body", "body": response_body})
 
     def _is_signed(self, scope: Scope, body: bytes) -> bool:
         headers = dict(scope["headers"])
@@ -88,5 +88,5 @@ async def _handle_lifespan(receive: Receive, send: Send) -> None:
 
 
 if __name__ == "__main__":
-    known = msgspec.json.decode(Path(sys.argv[2]).read_bytes(), type=Memory)
-    serve.serve(BareHandler(known), Lifetime(), serve.bind("127.0.0.1", int(sys.argv[1])))
+    memory = msgspec.json.decode(Path(sys.argv[2]).read_bytes(), type=Memory)
+    serve.serve(BareHandler(memory), Lifetime(), serve.bind("127.0.0.1", int(sys.argv[1])))

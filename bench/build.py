@@ -27,7 +27,7 @@ from sealdesk.settings import Settings
 
 _SEED = 20_260_101
 _AGENTS = 6
-AGENT_EMAIL = "agent{number}@tenant{place}.example"  # the address of one
+AGENT_EMAIL = "agent{number}@tenant{tenant_number}.example"
 _QUEUED_CHUNKS = 6
 _QUEUE_TIMEOUT_S = 2.0
 _LARGE_TABLES = ("tickets", "ticket_tags", "customers")
@@ -50,9 +50,9 @@ class BenchKey(msgspec.Struct, frozen=True):
 
 
 def build(settings: Settings, plan: Plan, until_us: int) -> tuple[list[str], list[BenchKey]]:
-    """A new database with the tickets of the two years before `until_us`.
+    """Build a new database with the tickets of the two years before `until_us`.
 
-    Gives the tenants' ids, the big one first, then the small one; and all keys.
+    Returns the ids of the tenants, first the big one and then the small one, and all keys.
     """
     schema_version.ensure_current(settings.database_path)
     connection = connect(settings.database_path)
@@ -67,23 +67,23 @@ def build(settings: Settings, plan: Plan, until_us: int) -> tuple[list[str], lis
 
 
 def _add_tenants(connection: sqlite3.Connection, plan: Plan, at_us: int) -> list[TenantToFill]:
-    others = plan.tenants - 2
-    share, rest = divmod(plan.other_tickets, others)
-    sizes = [plan.big_tickets, plan.small_tickets, share + rest, *[share] * (others - 1)]
+    other_count = plan.tenants - 2
+    share, rest = divmod(plan.other_tickets, other_count)
+    sizes = [plan.big_tickets, plan.small_tickets, share + rest, *[share] * (other_count - 1)]
 
-    async def work(tx: Tx) -> list[TenantToFill]:
-        return [await _add_tenant(tx, place, size, at_us) for place, size in enumerate(sizes)]
+    async def add(tx: Tx) -> list[TenantToFill]:
+        return [await _add_tenant(tx, number, size, at_us) for number, size in enumerate(sizes)]
 
-    return run_now(connection, work)
+    return run_now(connection, add)
 
 
-async def _add_tenant(tx: Tx, place: int, size: int, at_us: int) -> TenantToFill:
-    tenant = await identity.create_tenant(tx, f"Tenant {place}", actor=SYSTEM, now_us=at_us)
+async def _add_tenant(tx: Tx, tenant_number: int, size: int, at_us: int) -> TenantToFill:
+    tenant = await identity.create_tenant(tx, f"Tenant {tenant_number}", actor=SYSTEM, now_us=at_us)
     agents = [
         await identity.create_user(
             tx,
             tenant.id,
-            email=AGENT_EMAIL.format(number=number, place=place),
+            email=AGENT_EMAIL.format(number=number, tenant_number=tenant_number),
             name=None,
             role="agent",
             password_hash=None,
@@ -99,24 +99,24 @@ def _add_keys(
     connection: sqlite3.Connection, key_ring: KeyRing, plan: Plan, tenants: Sequence[TenantToFill]
 ) -> list[BenchKey]:
     counts = [plan.big_keys, *[plan.keys_each] * (len(tenants) - 1)]
-    wanted = [tenant.id for tenant, n in zip(tenants, counts, strict=True) for _ in range(n)]
+    tenant_ids = [tenant.id for tenant, n in zip(tenants, counts, strict=True) for _ in range(n)]
 
-    async def work(tx: Tx) -> list[BenchKey]:
-        return [await _add_key(tx, key_ring, tenant_id) for tenant_id in wanted]
+    async def add(tx: Tx) -> list[BenchKey]:
+        return [await _add_key(tx, key_ring, tenant_id) for tenant_id in tenant_ids]
 
-    return run_now(connection, work)
+    return run_now(connection, add)
 
 
 async def _add_key(tx: Tx, key_ring: KeyRing, tenant_id: str) -> BenchKey:
     now_us = ids.instant_of(tenant_id)
     caller = Caller(tenant_id, SYSTEM, frozenset(), "")
-    wanted = NewApiKey("bench", rate_limit=100_000)
-    made = await api_keys.create_key(tx, caller, wanted, key_ring=key_ring, now_us=now_us)
-    return BenchKey(tenant_id, made.api_key, made.api_secret)
+    new_key = NewApiKey("bench", rate_limit=100_000)
+    created = await api_keys.create_key(tx, caller, new_key, key_ring=key_ring, now_us=now_us)
+    return BenchKey(tenant_id, created.api_key, created.api_secret)
 
 
 def progress_bars() -> Progress:
-    """A bar for each thing that is made, with how much of it there is."""
+    """A progress bar for each step."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -128,14 +128,14 @@ def progress_bars() -> Progress:
 def _fill_tables(
     connection: sqlite3.Connection, tenants: Sequence[TenantToFill], until_us: int
 ) -> None:
-    """Write all tickets and customers, then sort the indexes, with a bar for what is left."""
+    """Write all tickets and customers, then create the indexes; shows progress bars."""
     with progress_bars() as progress:
         indexes = _drop_indexes(connection)
         total = sum(tenant.tickets for tenant in tenants)
         task = progress.add_task("tickets", total=total)
         connection.execute("BEGIN")
         for chunk in _generate_in_child(tenants, until_us):
-            for statement, rows in chunk.written.items():
+            for statement, rows in chunk.statements.items():
                 connection.executemany(statement, rows)
             progress.advance(task, chunk.tickets)
         connection.executemany(
@@ -150,32 +150,32 @@ def _fill_tables(
 
 
 def _drop_indexes(connection: sqlite3.Connection) -> list[str]:
-    """Drop the secondary indexes of the large tables; the statements that make them again."""
-    found = connection.execute(
+    """Drop the secondary indexes of the large tables; returns the statements that create them."""
+    indexes = connection.execute(
         "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
         f" AND tbl_name IN ({', '.join('?' * len(_LARGE_TABLES))})",
         _LARGE_TABLES,
     ).fetchall()
-    for name, _ in found:
+    for name, _ in indexes:
         connection.execute(f"DROP INDEX {name}")
-    return [sql for _, sql in found]
+    return [sql for _, sql in indexes]
 
 
 def _generate_in_child(tenants: Sequence[TenantToFill], until_us: int) -> Iterator[Chunk]:
-    """The chunks of rows, made by a process of its own."""
+    """The chunks of rows, generated by a child process."""
     context = multiprocessing.get_context("spawn")
     queue: Queue[Chunk | None] = context.Queue(_QUEUED_CHUNKS)
-    maker = context.Process(target=_generate, args=(queue, tenants, until_us), daemon=True)
-    maker.start()
+    process = context.Process(target=_generate, args=(queue, tenants, until_us), daemon=True)
+    process.start()
     while True:
         try:
             chunk = queue.get(timeout=_QUEUE_TIMEOUT_S)
         except Empty:
-            if maker.is_alive():
+            if process.is_alive():
                 continue
-            raise RuntimeError("the process that makes the rows has failed") from None
+            raise RuntimeError("the process that generates the rows has failed") from None
         if chunk is None:
-            maker.join()
+            process.join()
             return
         yield chunk
 
@@ -187,12 +187,15 @@ def _generate(queue: "Queue[Chunk | None]", tenants: Sequence[TenantToFill], unt
 
 
 class _DocumentTable(NamedTuple):
-    """Its table, the name of its id, SQLite's index of it, and how it is read: ids, then texts."""
+    """A table of search documents.
 
-    table: str
-    of: str
-    found_by: str
-    texts: str
+    fts_table: its FTS5 table in SQLite. query: selects tenant and id, then the searched texts.
+    """
+
+    name: str
+    id_column: str
+    fts_table: str
+    query: str
 
 
 _DOCUMENT_TABLES = (
@@ -214,7 +217,7 @@ _DOCUMENT_TABLES = (
 )
 
 
-SEARCH_TABLES = tuple(kind.table for kind in _DOCUMENT_TABLES)
+SEARCH_TABLES = tuple(table.name for table in _DOCUMENT_TABLES)
 
 
 _MARK_BUILT = "INSERT INTO search_rebuilds (consumer) VALUES (?)"
@@ -224,33 +227,33 @@ _CREATE_STAGING = "CREATE TEMP TABLE staged (tenant_id text, id text, number big
 
 
 def fill_search_documents(connection: sqlite3.Connection) -> None:
-    """Write the texts, and what finds their words."""
+    """Write the search documents and their full-text indexes, as the indexer does."""
     connection.execute("BEGIN")
-    for kind in _DOCUMENT_TABLES:
-        rows = _generate_documents(connection, kind)
-        connection.executemany(f"INSERT INTO {kind.table} VALUES (?, ?, ?, ?)", rows)
-        connection.execute(f"INSERT INTO {kind.found_by} ({kind.found_by}) VALUES ('rebuild')")
+    for table in _DOCUMENT_TABLES:
+        rows = _generate_documents(connection, table)
+        connection.executemany(f"INSERT INTO {table.name} VALUES (?, ?, ?, ?)", rows)
+        connection.execute(f"INSERT INTO {table.fts_table} ({table.fts_table}) VALUES ('rebuild')")
     connection.executemany(_MARK_BUILT, [("ticket_search",), ("customer_search",)])
     connection.execute("COMMIT")
 
 
 def _generate_documents(
-    connection: sqlite3.Connection, kind: _DocumentTable
+    connection: sqlite3.Connection, table: _DocumentTable
 ) -> Iterator[tuple[str, str, int, str]]:
-    for place, (tenant_id, of, *texts) in enumerate(connection.execute(kind.texts), 1):
-        yield tenant_id, of, place, rules.text_of(str(text) for text in texts if text)
+    for number, (tenant_id, row_id, *texts) in enumerate(connection.execute(table.query), 1):
+        yield tenant_id, row_id, number, rules.text_of(str(text) for text in texts if text)
 
 
 async def copy_search_documents(source: sqlite3.Connection, target: asyncpg.Connection) -> None:
-    """The same into PostgreSQL, where the words stand in a tsvector."""
-    for kind in _DOCUMENT_TABLES:
-        columns = f"tenant_id, {kind.of}, number"
-        rows = source.execute(f"SELECT {columns}, words FROM {kind.table}")
-        records = ((*kept, rules.vector_of([words])) for *kept, words in rows)
+    """Copy the search documents into PostgreSQL, where the words are a tsvector."""
+    for table in _DOCUMENT_TABLES:
+        columns = f"tenant_id, {table.id_column}, number"
+        rows = source.execute(f"SELECT {columns}, words FROM {table.name}")
+        records = ((*key, rules.vector_of([words])) for *key, words in rows)
         await target.execute(_CREATE_STAGING)
         await target.copy_records_to_table("staged", records=records)
         await target.execute(
-            f"INSERT INTO {kind.table} ({columns}, words)"
+            f"INSERT INTO {table.name} ({columns}, words)"
             " SELECT tenant_id, id, number, words::tsvector FROM staged"
         )
         await target.execute("DROP TABLE staged")

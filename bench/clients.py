@@ -1,7 +1,7 @@
-"""The load: connections that each send a request as soon as they have their answer.
+"""The clients: connections that send the load, and a browser for the pages.
 
-One thread on raw sockets with epoll and no HTTP library, so that the server is the bottleneck;
-its share of a core, which every round notes, shows that it is.
+The load is sent by one thread on raw sockets with epoll and without an HTTP library, so that the
+server is the bottleneck. Every round stores the client's share of a core, which shows it.
 """
 
 import gc
@@ -21,15 +21,14 @@ _CONTENT_LENGTH = b"content-length: "
 _TIMEOUT_S = 30.0
 _QUOTED_BYTES = 2000
 _PACED_CONNECTIONS = 16
-_TIMEOUT_S = 30.0
-# What browsers fetch by themselves: the tag, and the attribute that names it.
+# The files that browsers fetch without a click: the tag, and the attribute with the URL.
 _LINK_ATTRIBUTES = {"link": "href", "script": "src", "img": "src"}
 
 RequestMaker = Callable[[int], list[bytes]]
 
 
 class ExpectedResponse(msgspec.Struct, frozen=True):
-    """What every answer must be: its status, and how often a text stands in its body."""
+    """The status of every response, and a text that its body contains `times` times."""
 
     status: int
     text: bytes = b""
@@ -37,11 +36,11 @@ class ExpectedResponse(msgspec.Struct, frozen=True):
 
 
 class WrongResponse(Exception):
-    """The server answered something else; the run is worth nothing."""
+    """A response is not the expected one, so the run gives no figures."""
 
 
 class LoadResult(msgspec.Struct, frozen=True):
-    """What came of sending some requests. latencies_us: sorted. body: of the last answer."""
+    """The result of sending requests. latencies_us: sorted. body: of the last response."""
 
     elapsed_s: float
     latencies_us: list[float]
@@ -57,7 +56,7 @@ class LoadResult(msgspec.Struct, frozen=True):
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """Of sorted values."""
+    """The quantile of sorted values."""
     return values[int(share * (len(values) - 1))]
 
 
@@ -65,29 +64,29 @@ def send_all(
     port: int | Sequence[int],
     requests: Sequence[bytes],
     expected: ExpectedResponse,
-    connections: int,
+    connection_count: int,
 ) -> LoadResult:
     """Send all requests, each once. Raises WrongResponse.
 
-    port: one, or several over which the connections are spread evenly.
+    port: one port, or several over which the connections are spread evenly.
     """
     ports = (port,) if isinstance(port, int) else port
-    lines = [
+    connections = [
         _Connection(ports[number % len(ports)], expected)
-        for number in range(min(connections, len(requests)))
+        for number in range(min(connection_count, len(requests)))
     ]
     gc.collect()
     gc.disable()
     try:
-        return _send_on(lines, iter(requests), len(requests))
+        return _send_on(connections, iter(requests), len(requests))
     finally:
         gc.enable()
-        for line in lines:
-            line.sock.close()
+        for connection in connections:
+            connection.sock.close()
 
 
 class TimedResponse(msgspec.Struct, frozen=True):
-    """An answer. at_ns: of the monotonic clock, when it had been read."""
+    """A response. at_ns: the monotonic time at which it was read."""
 
     at_ns: int
     body: bytes
@@ -96,15 +95,15 @@ class TimedResponse(msgspec.Struct, frozen=True):
 def send_paced(
     port: int, requests: Sequence[bytes], expected: ExpectedResponse, per_second: float
 ) -> list[TimedResponse]:
-    """Send so many a second, whether or not those before are answered. Raises WrongResponse."""
+    """Send requests at a fixed rate, without waiting for responses. Raises WrongResponse."""
     idle = [_Connection(port, expected) for _ in range(_PACED_CONNECTIONS)]
-    by_fd = {line.sock.fileno(): line for line in idle}
+    by_fd = {connection.sock.fileno(): connection for connection in idle}
     poll = select.epoll()
     for fd in by_fd:
         poll.register(fd, select.EPOLLIN)
-    answers: list[TimedResponse] = []
+    responses: list[TimedResponse] = []
     started, sent = time.monotonic(), 0
-    while len(answers) < len(requests):
+    while len(responses) < len(requests):
         early_s = started + sent / per_second - time.monotonic()
         may_send = bool(idle) and sent < len(requests)
         if may_send and early_s <= 0:
@@ -113,70 +112,72 @@ def send_paced(
             continue
         ready = poll.poll(early_s if may_send else _TIMEOUT_S)
         if not ready and not may_send:
-            raise WrongResponse(f"no answer within {_TIMEOUT_S:g} s")
-        for line in [by_fd[fd] for fd, _ in ready]:
-            if line.is_answered():
-                answers.append(TimedResponse(time.monotonic_ns(), line.body))
-                idle.append(line)
-    for line in by_fd.values():
-        line.sock.close()
-    return answers
+            raise WrongResponse(f"no response within {_TIMEOUT_S:g} s")
+        for connection in [by_fd[fd] for fd, _ in ready]:
+            if connection.read_response():
+                responses.append(TimedResponse(time.monotonic_ns(), connection.body))
+                idle.append(connection)
+    for connection in by_fd.values():
+        connection.sock.close()
+    return responses
 
 
-def _send_on(lines: Sequence["_Connection"], requests: Iterator[bytes], count: int) -> LoadResult:
+def _send_on(
+    connections: Sequence["_Connection"], requests: Iterator[bytes], count: int
+) -> LoadResult:
     poll = select.epoll()
-    by_fd = {line.sock.fileno(): line for line in lines}
+    by_fd = {connection.sock.fileno(): connection for connection in connections}
     for fd in by_fd:
         poll.register(fd, select.EPOLLIN)
-    taken_ns: list[int] = []
+    elapsed_ns: list[int] = []
     cpu, started = time.process_time(), time.perf_counter()
-    for line in lines:
-        line.send(next(requests))
-    while len(taken_ns) < count:
+    for connection in connections:
+        connection.send(next(requests))
+    while len(elapsed_ns) < count:
         ready = poll.poll(_TIMEOUT_S)
         if not ready:
-            raise WrongResponse(f"no answer within {_TIMEOUT_S:g} s")
+            raise WrongResponse(f"no response within {_TIMEOUT_S:g} s")
         for fd, _ in ready:
-            line = by_fd[fd]
-            if line.is_answered():
-                taken_ns.append(time.perf_counter_ns() - line.sent_at)
+            connection = by_fd[fd]
+            if connection.read_response():
+                elapsed_ns.append(time.perf_counter_ns() - connection.sent_at_ns)
                 request = next(requests, None)
                 if request is not None:
-                    line.send(request)
+                    connection.send(request)
     elapsed_s, cpu_s = time.perf_counter() - started, time.process_time() - cpu
-    return LoadResult(elapsed_s, [ns / 1000 for ns in sorted(taken_ns)], cpu_s, line.body)
+    return LoadResult(elapsed_s, [ns / 1000 for ns in sorted(elapsed_ns)], cpu_s, connection.body)
 
 
 class _Connection:
-    """One connection: when its request left, and what has come back so far."""
+    """One connection: the time of its request, and the part of the response received so far."""
 
     def __init__(self, port: int, expected: ExpectedResponse) -> None:
         self.sock = socket.create_connection(("127.0.0.1", port), timeout=_TIMEOUT_S)
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.sent_at = 0
+        self.sent_at_ns = 0
         self.body = b""
         self._expected = expected
         self._status = b"HTTP/1.1 %d " % expected.status
-        self._part = b""
+        self._received = b""
 
     def send(self, request: bytes) -> None:
-        self.sent_at = time.perf_counter_ns()
+        self.sent_at_ns = time.perf_counter_ns()
         self.sock.sendall(request)
 
-    def is_answered(self) -> bool:
-        """Take in what has arrived; whether the answer is whole. Raises WrongResponse."""
-        answer = self._part + self.sock.recv(_RECEIVE_BYTES)
-        if len(answer) == len(self._part):
+    def read_response(self) -> bool:
+        """Read the available bytes; True once the response is complete. Raises WrongResponse."""
+        response = self._received + self.sock.recv(_RECEIVE_BYTES)
+        if len(response) == len(self._received):
             raise WrongResponse("the server closed a connection")
-        head, _, body = answer.partition(b"\r\n\r\n")
+        head, _, body = response.partition(b"\r\n\r\n")
         length_at = head.find(_CONTENT_LENGTH)
         if length_at < 0 or len(body) < int(
             head[length_at + len(_CONTENT_LENGTH) :].split(b"\r", 1)[0]
         ):
-            self._part = answer
+            self._received = response
             return False
         self._check(head, body)
-        self._part, self.body = b"", body
+        self._received, self.body = b"", body
         return True
 
     def _check(self, head: bytes, body: bytes) -> None:
@@ -189,33 +190,33 @@ class _Connection:
 
 
 class PageLoad(NamedTuple):
-    """What a page brought. size: of all heads and bodies, in bytes. foreign: other sites named.
+    """A page with all its files. size: of all heads and bodies, in bytes.
 
-    text: the page itself. kept: what a browser asks for no more.
+    other_sites: URLs of other sites. text: the HTML. cached: files that need no request again.
     """
 
     requests: int
     size: int
-    foreign: set[str]
+    other_sites: set[str]
     text: str
-    kept: set[str]
+    cached: set[str]
 
 
 class Browser:
-    """Holds the cookie of a log-in."""
+    """Requests pages with the cookie of a log-in, as a browser does."""
 
     def __init__(self, port: int, email: str, password: str) -> None:
         """Log in. Raises WrongResponse."""
         self._port = port
         self._cookie = ""
         form = urlencode({"email": email, "password": password}).encode()
-        status, head, _ = self._ask("POST", "/log-in", form)
+        status, head, _ = self._send("POST", "/log-in", form)
         self._cookie = (head["set-cookie"] or "").partition(";")[0]
         if status != 303 or not self._cookie:
-            raise WrongResponse(f"the log-in was answered with {status}")
+            raise WrongResponse(f"the response to the log-in is {status}")
 
-    def gets(self, *targets: str) -> RequestMaker:
-        """Makes requests for pages in turn."""
+    def make_gets(self, *targets: str) -> RequestMaker:
+        """Makes requests for these pages in turn."""
         head = [f"{name}: {value}" for name, value in self._headers.items()]
         requests = [
             "\r\n".join([f"GET {target} HTTP/1.1", *head, "", ""]).encode() for target in targets
@@ -223,53 +224,55 @@ class Browser:
         return lambda count: [requests[n % len(requests)] for n in range(count)]
 
     def read(self, target: str) -> str:
-        """A page. Raises WrongResponse."""
-        status, _, body = self._ask("GET", target)
+        """Fetch a page. Raises WrongResponse."""
+        status, _, body = self._send("GET", target)
         if status != 200:
-            raise WrongResponse(f"{target} was answered with {status}")
+            raise WrongResponse(f"the response to {target} is {status}")
         return body.decode()
 
-    def load(self, target: str, kept: Set[str] = frozenset()) -> PageLoad:
-        """A page and everything that its HTML names but for what was kept. Raises WrongResponse."""
-        status, head, body = self._ask("GET", target)
-        text, size, lasting = body.decode(), len(head.as_bytes()) + len(body), set(kept)
-        named = {urljoin(target, name) for name in _find_linked_files(text)}
-        foreign = {name for name in named if urlsplit(name).netloc}
-        for name in named - foreign - kept:
-            found, head, body = self._ask("GET", name)
-            status, size = max(status, found), size + len(head.as_bytes()) + len(body)
+    def load(self, target: str, cached: Set[str] = frozenset()) -> PageLoad:
+        """Fetch a page and the files that it links, without cached ones. Raises WrongResponse."""
+        status, head, body = self._send("GET", target)
+        text, size, still_cached = body.decode(), len(head.as_bytes()) + len(body), set(cached)
+        linked = {urljoin(target, name) for name in _list_linked_files(text)}
+        other_sites = {name for name in linked if urlsplit(name).netloc}
+        for name in linked - other_sites - cached:
+            file_status, head, body = self._send("GET", name)
+            status, size = max(status, file_status), size + len(head.as_bytes()) + len(body)
             if "immutable" in (head["cache-control"] or ""):
-                lasting.add(name)
+                still_cached.add(name)
         if status != 200:
-            raise WrongResponse(f"{target}, or what it names, was answered with {status}")
-        return PageLoad(1 + len(named - kept), size, foreign, text, lasting)
+            raise WrongResponse(
+                f"the response to {target}, or to a file that it links, is {status}"
+            )
+        return PageLoad(1 + len(linked - cached), size, other_sites, text, still_cached)
 
     @property
     def _headers(self) -> Mapping[str, str]:
         accepted = {"accept": "text/html", "accept-encoding": "gzip", "accept-language": "en"}
         return {"host": f"127.0.0.1:{self._port}", "cookie": self._cookie, **accepted}
 
-    def _ask(
+    def _send(
         self, method: str, target: str, form: bytes | None = None
     ) -> tuple[int, http.client.HTTPMessage, bytes]:
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=_TIMEOUT_S)
-        typed = {"content-type": "application/x-www-form-urlencoded"} if form else {}
+        content_type = {"content-type": "application/x-www-form-urlencoded"} if form else {}
         try:
-            connection.request(method, target, form, {**self._headers, **typed})
-            answer = connection.getresponse()
-            return answer.status, answer.headers, answer.read()
+            connection.request(method, target, form, {**self._headers, **content_type})
+            response = connection.getresponse()
+            return response.status, response.headers, response.read()
         finally:
             connection.close()
 
 
-def _find_linked_files(page: str) -> set[str]:
-    found = _LinkParser()
-    found.feed(page)
-    return found.names
+def _list_linked_files(page: str) -> set[str]:
+    parser = _LinkParser()
+    parser.feed(page)
+    return parser.names
 
 
 class _LinkParser(HTMLParser):
-    """Collects what a browser would fetch."""
+    """Collects the URLs of files that a browser fetches."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -18,7 +18,7 @@ from tests.servers.process import environment
 from bench.data import Data
 from bench.plan import Plan
 from bench.rounds import Round, RunRound
-from bench.servers import find_cpu_s, list_child_pids
+from bench.servers import list_child_pids, read_cpu_s
 from sealdesk.db import schema_version
 from sealdesk.db.engine import Params, Row, Tx
 from sealdesk.db.sqlite.connection import drive
@@ -31,7 +31,7 @@ PGBENCH = "pgbench"  # a database for pgbench's own tables
 RUNTIME = "sealdesk_serve"
 WORKER = "sealdesk_worker"
 CONVENTIONAL = "conventional"  # a role, and the schema of its tables
-# What decides durability is as PostgreSQL comes. No checkpoint falls into a round.
+# The durability settings are the defaults of PostgreSQL. No checkpoint happens during a round.
 SETTINGS: dict[str, str | int | bool] = {
     "shared_buffers": "256MB",
     "jit": False,
@@ -40,13 +40,13 @@ SETTINGS: dict[str, str | int | bool] = {
 }
 _CLIENTS = 8
 _TPS = re.compile(r"^tps = ([0-9.]+)", re.MULTILINE)
-# As the service has it: planning a page takes as long as reading it.
+# The service uses the same setting: planning the statement takes as long as running it.
 _PGBENCH_OPTIONS = "-c plan_cache_mode=force_generic_plan"
 _MEASURING_OPTIONS = ("-n", "-M", "prepared", "-c", str(_CLIENTS), "-j", "1")
 
 
 class Passwords(msgspec.Struct, frozen=True):
-    """Of the cluster's roles."""
+    """The passwords of the roles."""
 
     superuser: str
     owner: str
@@ -56,7 +56,7 @@ class Passwords(msgspec.Struct, frozen=True):
 
 
 class Cluster:
-    """The running cluster."""
+    """A running cluster."""
 
     def __init__(self, server: Postgres, passwords: Passwords) -> None:
         self._server = server
@@ -66,14 +66,14 @@ class Cluster:
 
     @property
     def conventional_url(self) -> str:
-        """As the role of the conventional service, which sees its own tables."""
+        """The URL for the role of the conventional service, which uses its own schema."""
         return self._server.url(CONVENTIONAL, self.passwords.conventional, DATABASE)
 
     def superuser_url(self, database: str = DATABASE) -> str:
         return self._server.superuser_url(database)
 
     def environment(self, data: Data, database: str = DATABASE) -> dict[str, str]:
-        """What `sealdesk serve` and `sealdesk worker` need to know."""
+        """The settings of `sealdesk serve` and `sealdesk worker`."""
         master_key, jwt_secret = data.settings.master_keys[0], data.settings.jwt_secret
         return {
             "SEALDESK_DATABASE_URL": self._runtime_url(database),
@@ -83,14 +83,14 @@ class Cluster:
         }
 
     def make_database(self, name: str) -> None:
-        """A new database, ordered as on most servers: not by a language."""
+        """Create a database that sorts text by code points."""
         self.sql(
             f"CREATE DATABASE {name} OWNER owner TEMPLATE template0"
             " LOCALE_PROVIDER libc LOCALE 'C.UTF-8'"
         )
 
     def migrate(self, database: str = DATABASE) -> None:
-        """Give a database the tables, and what the roles need."""
+        """Create the tables of a database, and grant access to the roles."""
         schema_version.migrate_postgres(
             self._server.owner_url(database),
             runtime_url=self._runtime_url(database),
@@ -104,17 +104,17 @@ class Cluster:
         return self._server.url(WORKER, self.passwords.worker, database)
 
     def cpu_s(self) -> float:
-        """The time that its processes have spent computing, those that have ended included."""
+        """The CPU time of its processes, including those that have ended."""
         text = (self._server.directory / "data" / "postmaster.pid").read_text()
         postmaster = int(text.split()[0])
-        return find_cpu_s(postmaster, with_ended=True) + sum(
-            map(find_cpu_s, list_child_pids(postmaster))
+        return read_cpu_s(postmaster, with_ended=True) + sum(
+            map(read_cpu_s, list_child_pids(postmaster))
         )
 
 
 @contextmanager
 def new_cluster(directory: Path) -> Iterator[Cluster]:
-    """A new cluster in an empty directory. Raises ServerFailed, NotHere."""
+    """Create and run a cluster in an empty directory. Raises ServerFailed, NotHere."""
     server = Postgres.start(directory, settings=SETTINGS)
     try:
         yield Cluster(
@@ -133,7 +133,7 @@ def new_cluster(directory: Path) -> Iterator[Cluster]:
 
 @contextmanager
 def running_cluster(directory: Path, passwords: Passwords) -> Iterator[Cluster]:
-    """The cluster of this directory. Raises ServerFailed, NotHere."""
+    """Run the cluster of this directory. Raises ServerFailed, NotHere."""
     access = Access(free_port(), passwords.superuser, passwords.owner, str(directory))
     server = Postgres(directory, access)
     server.start_again()
@@ -144,12 +144,12 @@ def running_cluster(directory: Path, passwords: Passwords) -> Iterator[Cluster]:
 
 
 def initialise_pgbench(url: str, scale: int) -> None:
-    """Make its own tables. scale: hundred thousands of accounts."""
+    """Create the tables of pgbench. scale: accounts in units of 100,000."""
     _run_pgbench("-i", "-q", "-s", str(scale), url)
 
 
 class PgBench:
-    """Players that run a script on the cluster for as long as a round takes."""
+    """Rounds of pgbench on the cluster."""
 
     def __init__(self, plan: Plan, cluster: Cluster) -> None:
         self._plan = plan
@@ -157,39 +157,39 @@ class PgBench:
 
     def writes(self) -> RunRound:
         """`pgbench -N`: an update, a select and an insert, committed."""
-        return self._player("-N", self._cluster.superuser_url(PGBENCH))
+        return self._prepare("-N", self._cluster.superuser_url(PGBENCH))
 
     def first_page(self, tenant_id: str, directory: Path) -> RunRound:
-        """The statement that lists the newest 25 tickets of a tenant, as a superuser sees them.
+        """The statement of the service that lists the newest 25 tickets, run as a superuser.
 
-        directory: where to leave it as a script.
+        directory: where the script is written.
         """
-        asked = _StatementRecorder()
+        recorder = _StatementRecorder()
         drive(
             lists.list_tickets(
-                cast(Tx, asked), tenant_id, Filter(), PageRequest(DEFAULT_PER_PAGE, None)
+                cast(Tx, recorder), tenant_id, Filter(), PageRequest(DEFAULT_PER_PAGE, None)
             )
         )
         script = directory / "list.sql"
-        # The limit stands in the text, as the service sends it.
-        script.write_text(f"{asked.sql.replace(':limit', str(asked.params['limit']))};\n")
-        values = [f"-D{name}={value}" for name, value in asked.params.items()]
-        return self._player("-f", str(script), *values, self._cluster.superuser_url(DATABASE))
+        # The service sends the limit in the text of the statement, too.
+        script.write_text(f"{recorder.sql.replace(':limit', str(recorder.params['limit']))};\n")
+        values = [f"-D{name}={value}" for name, value in recorder.params.items()]
+        return self._prepare("-f", str(script), *values, self._cluster.superuser_url(DATABASE))
 
-    def _player(self, *what: str) -> RunRound:
-        warm = self._round(what, max(self._plan.warm_up // _CLIENTS, 1))
+    def _prepare(self, *what: str) -> RunRound:
+        warm = self._run_round(what, max(self._plan.warm_up // _CLIENTS, 1))
         count = max(int(warm.per_second * self._plan.round_s / _CLIENTS), 1)
-        return lambda: self._round(what, count)
+        return lambda: self._run_round(what, count)
 
-    def _round(self, what: Sequence[str], count: int) -> Round:
+    def _run_round(self, what: Sequence[str], count: int) -> Round:
         """count: transactions of each client."""
         database_s, client_s = self._cluster.cpu_s(), _children_cpu_s()
-        said = _run_pgbench(*_MEASURING_OPTIONS, "-t", str(count), *what)
+        output = _run_pgbench(*_MEASURING_OPTIONS, "-t", str(count), *what)
         database_s, client_s = self._cluster.cpu_s() - database_s, _children_cpu_s() - client_s
-        found = _TPS.search(said)
-        if found is None:
-            raise RuntimeError(f"pgbench said no rate: {said}")
-        per_second = float(found[1])
+        rate = _TPS.search(output)
+        if rate is None:
+            raise RuntimeError(f"pgbench printed no rate: {output}")
+        per_second = float(rate[1])
         elapsed_s = count * _CLIENTS / per_second
         return Round(
             per_second,
@@ -199,7 +199,7 @@ class PgBench:
 
 
 class _StatementRecorder:
-    """A reading that finds nothing and keeps what was asked."""
+    """Stands in for a transaction, and records the statement instead of running it."""
 
     sql = ""
     params: Params
@@ -210,16 +210,16 @@ class _StatementRecorder:
 
 
 def _run_pgbench(*arguments: str) -> str:
-    done = subprocess.run(
+    completed = subprocess.run(
         [find_postgres() / "pgbench", *arguments],
         capture_output=True,
         text=True,
         check=False,
         env=environment(PGOPTIONS=_PGBENCH_OPTIONS),
     )
-    if done.returncode != 0:
-        raise RuntimeError(f"pgbench failed: {done.stderr.strip()}")
-    return done.stdout
+    if completed.returncode != 0:
+        raise RuntimeError(f"pgbench failed: {completed.stderr.strip()}")
+    return completed.stdout
 
 
 def _children_cpu_s() -> float:

@@ -1,4 +1,4 @@
-"""The benchmark's data: built once, reused as long as it still fits, cleaned of each run."""
+"""The SQLite data: built once, reused while it fits, cleaned before each run."""
 
 import fcntl
 import hashlib
@@ -29,7 +29,7 @@ _CHECKED_TICKETS = 100
 _NEWEST = """
 SELECT id, customer_id FROM tickets WHERE tenant_id = :tenant_id ORDER BY id DESC LIMIT :limit
 """
-# What a run writes is newer than the data, and an id carries its time.
+# Rows of runs are newer than the data, and ids begin with the time.
 _WRITTEN_BY_RUNS = (
     "INSERT INTO search_index (search_index, rowid, tenant_id, words)"
     " SELECT 'delete', number, tenant_id, words FROM search_documents"
@@ -47,7 +47,7 @@ _WRITTEN_BY_RUNS = (
 
 
 class BuildStamp(msgspec.Struct, frozen=True):
-    """What a database was built from and up to which time; written when it is complete."""
+    """The fingerprint and the time of a database; written when the database is complete."""
 
     built_from: str
     until_us: int
@@ -57,7 +57,7 @@ class BuildStamp(msgspec.Struct, frozen=True):
 
 
 class Data(msgspec.Struct, frozen=True):
-    """A database that is ready. The first tenant is the big one, the second the small one."""
+    """A complete database. The first tenant is the big one, the second the small one."""
 
     settings: Settings
     stamp: BuildStamp
@@ -75,12 +75,12 @@ class Data(msgspec.Struct, frozen=True):
 
 
 class AlreadyRunning(Exception):
-    """Another benchmark runs: they would spoil each other's data and figures."""
+    """Another benchmark is running, and would change the data and the figures."""
 
 
 @contextmanager
 def exclusive_lock(home: Path = DATA_DIR) -> Iterator[None]:
-    """Be the only benchmark that uses this directory. Raises Busy."""
+    """Lock the directory against other benchmarks. Raises AlreadyRunning."""
     home.mkdir(exist_ok=True)
     with (home / "lock").open("w") as lock:
         try:
@@ -90,13 +90,13 @@ def exclusive_lock(home: Path = DATA_DIR) -> Iterator[None]:
         yield
 
 
-def prepare(plan: Plan, home: Path = DATA_DIR, *, fresh: bool = False) -> Data:
-    """The data of a plan, built if there is none that fits, without traces of earlier runs."""
+def prepare(plan: Plan, home: Path = DATA_DIR, *, rebuild: bool = False) -> Data:
+    """The data of a plan without rows of earlier runs; built if no data fits the plan."""
     directory = home / plan.name
-    found = None if fresh else _find_reusable(directory, plan)
-    if found is not None:
-        _delete_rows_of_runs(found)
-        return found
+    reusable = None if rebuild else _find_reusable(directory, plan)
+    if reusable is not None:
+        _delete_rows_of_runs(reusable)
+        return reusable
     shutil.rmtree(directory, ignore_errors=True)
     make_private_dir(directory)
     return _build(_settings(directory), plan)
@@ -122,7 +122,7 @@ def _stamp_path(directory: Path) -> Path:
 
 
 def _find_reusable(directory: Path, plan: Plan) -> Data | None:
-    """The data in this directory, if the service of today would have written the same."""
+    """The data in this directory, if the current service would write the same rows."""
     if not _stamp_path(directory).exists():
         return None
     stamp = msgspec.json.decode(_stamp_path(directory).read_bytes(), type=BuildStamp)
@@ -138,7 +138,7 @@ def _find_reusable(directory: Path, plan: Plan) -> Data | None:
 
 
 def _compute_fingerprint(plan: Plan) -> str:
-    """A fingerprint of what decides the rows: the plan, the migrations, the makers of rows."""
+    """A hash of what determines the rows: the plan, the migrations and the code."""
     digest = hashlib.sha256(msgspec.json.encode(plan))
     migrations = Path(schema_version.__file__).parent / "migrations" / "versions"
     here = Path(__file__).parent
@@ -153,7 +153,7 @@ def _compute_fingerprint(plan: Plan) -> str:
 
 
 async def _matches_service(tx: Tx, tenant_id: str) -> bool:
-    """Whether the ready JSON in the newest rows is what the service would write today."""
+    """Whether the ready documents of the newest rows are what the current service writes."""
     sample = await tx.fetch_all(_NEWEST, {"tenant_id": tenant_id, "limit": _CHECKED_TICKETS})
     for row in sample:
         stored = await tickets.find(tx, tenant_id, row["id"])
@@ -170,7 +170,7 @@ async def _matches_service(tx: Tx, tenant_id: str) -> bool:
 
 
 def _delete_rows_of_runs(data: Data) -> None:
-    """Delete what earlier runs have added; what they changed stays changed."""
+    """Delete the rows of earlier runs; changes to other rows stay."""
     connection = connect(data.settings.database_path, is_checkpointer=True)
     since = ids.lowest(data.stamp.until_us)
     connection.execute("BEGIN IMMEDIATE")

@@ -26,129 +26,129 @@ Row = Mapping[str, Any]
 
 
 class DirectSql(Protocol):
-    """The way in."""
+    """SQL on a database without the service."""
 
-    def add(self, table: str, rows: Iterable[Row]) -> None:
-        """Add rows that all have the columns of the first one, while nobody serves.
+    def insert(self, table: str, rows: Iterable[Row]) -> None:
+        """Insert rows with the columns of the first one, while no server runs.
 
-        Nothing of it is left to be written later.
+        All data is on disk afterwards, so that no round is disturbed by writing it.
         """
 
-    def remove(self, table: str, condition: str) -> None:
-        """Delete rows, and leave nothing of them to be tidied up."""
+    def delete(self, table: str, condition: str) -> None:
+        """Delete rows, and vacuum the table on PostgreSQL."""
 
     def run(self, sql: str) -> None: ...
 
-    def value(self, sql: str) -> Any:
-        """The only value that a statement gives."""
+    def fetch_value(self, sql: str) -> Any:
+        """The single value that a statement returns."""
 
 
 class DirectSqlite:
-    """In a file."""
+    """SQL on an SQLite file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def add(self, table: str, rows: Iterable[Row]) -> None:
-        found = iter(rows)
-        first = next(found)
+    def insert(self, table: str, rows: Iterable[Row]) -> None:
+        remaining = iter(rows)
+        first = next(remaining)
         sql = f"INSERT INTO {table} ({', '.join(first)}) VALUES ({', '.join('?' * len(first))})"
         with closing(connect(self._path)) as connection:
             for pragma in LOADING_PRAGMAS:
                 connection.execute(pragma)
             connection.execute("BEGIN")
-            connection.executemany(sql, (list(row.values()) for row in chain([first], found)))
+            connection.executemany(sql, (list(row.values()) for row in chain([first], remaining)))
             connection.execute("COMMIT")
             connection.execute("PRAGMA journal_mode = WAL")
-        # Otherwise the kernel writes it while others wait for the disk.
+        # Otherwise the kernel writes the file during a round.
         with self._path.open("rb") as file:
             os.fsync(file.fileno())
 
-    def remove(self, table: str, condition: str) -> None:
+    def delete(self, table: str, condition: str) -> None:
         self.run(f"DELETE FROM {table} WHERE {condition}")
 
     def run(self, sql: str) -> None:
         with closing(connect(self._path)) as connection:
             connection.execute(sql)
 
-    def value(self, sql: str) -> Any:
+    def fetch_value(self, sql: str) -> Any:
         with closing(connect(self._path)) as connection:
             return connection.execute(sql).fetchone()[0]
 
 
 class DirectPostgres:
-    """As the superuser. url: of the database."""
+    """SQL on PostgreSQL as the superuser. url: of the database."""
 
     def __init__(self, url: str) -> None:
         self._url = url
 
-    def add(self, table: str, rows: Iterable[Row]) -> None:
-        found = iter(rows)
-        first = next(found)
-        records = (tuple(row.values()) for row in chain([first], found))
+    def insert(self, table: str, rows: Iterable[Row]) -> None:
+        remaining = iter(rows)
+        first = next(remaining)
+        records = (tuple(row.values()) for row in chain([first], remaining))
 
-        async def add(connection: asyncpg.Connection) -> None:
+        async def copy(connection: asyncpg.Connection) -> None:
             await connection.copy_records_to_table(table, columns=list(first), records=records)
-            await connection.execute(f"VACUUM (ANALYZE) {table}")  # as it would do by itself
+            await connection.execute(f"VACUUM (ANALYZE) {table}")  # as autovacuum would do
             await connection.execute("CHECKPOINT")
 
-        self._do(add)
+        self._run_async(copy)
 
-    def remove(self, table: str, condition: str) -> None:
+    def delete(self, table: str, condition: str) -> None:
         self.run(f"DELETE FROM {table} WHERE {condition}")
         self.run(f"VACUUM {table}")
 
     def run(self, sql: str) -> None:
-        self._do(lambda connection: connection.execute(sql))
+        self._run_async(lambda connection: connection.execute(sql))
 
-    def value(self, sql: str) -> Any:
-        return self._do(lambda connection: connection.fetchval(sql))
+    def fetch_value(self, sql: str) -> Any:
+        return self._run_async(lambda connection: connection.fetchval(sql))
 
-    def _do(self, work: Callable[[asyncpg.Connection], Awaitable[T]]) -> T:
-        async def do() -> T:
+    def _run_async(self, function: Callable[[asyncpg.Connection], Awaitable[T]]) -> T:
+        async def connect_and_run() -> T:
             connection = await asyncpg.connect(self._url)
             try:
-                return await work(connection)
+                return await function(connection)
             finally:
                 await connection.close()
 
-        return asyncio.run(do())
+        return asyncio.run(connect_and_run())
 
 
 class BenchDatabase(NamedTuple):
-    """A database. env: leads the service to it. beside: SQL on it."""
+    """A database. env: the settings of a service on it. sql: SQL without the service."""
 
     env: Mapping[str, str]
-    beside: DirectSql
+    sql: DirectSql
 
 
 class DatabaseSet(NamedTuple):
-    """The databases of one kind.
+    """The databases for webhooks, on SQLite or PostgreSQL.
 
-    prefix, suffix: of the names of what is driven, and of figures. small: have their tables, and
-    nothing in them. database_s: what the database server has computed.
+    prefix: of the names of rounds. suffix: of the names of figures. empty: have empty tables.
+    database_s: the CPU time of the database server so far.
     """
 
     prefix: str
     suffix: str
     tickets: BenchDatabase
-    small: list[BenchDatabase]
+    empty: list[BenchDatabase]
     database_s: Callable[[], float] | None
 
 
 @contextmanager
 def sqlite_databases(data: Data) -> Iterator[DatabaseSet]:
-    """Files."""
+    """SQLite files."""
     tickets = BenchDatabase({}, DirectSqlite(data.settings.database_path))
     with _directories(data) as directories:
         envs = [{"SEALDESK_DATA_DIR": str(directory)} for directory in directories]
         paths = [from_env(env).database_path for env in envs]
         schema_version.ensure_current(paths[0])
         shutil.copy(*paths)
-        small = [
+        empty = [
             BenchDatabase(env, DirectSqlite(path)) for env, path in zip(envs, paths, strict=True)
         ]
-        yield DatabaseSet("", "", tickets, small, None)
+        yield DatabaseSet("", "", tickets, empty, None)
 
 
 @contextmanager
@@ -156,20 +156,20 @@ def postgres_databases(data: Data, database: Cluster) -> Iterator[DatabaseSet]:
     """Databases of the running cluster."""
     tickets = BenchDatabase(database.environment(data), DirectPostgres(database.superuser_url()))
     with _directories(data) as directories, _empty_databases(database):
-        small = [
+        empty = [
             BenchDatabase(
-                # For the logs of who serves it.
+                # The log is written there.
                 {**database.environment(data, name), "SEALDESK_DATA_DIR": str(directory)},
                 DirectPostgres(database.superuser_url(name)),
             )
             for name, directory in zip(_EMPTY_DATABASES, directories, strict=True)
         ]
-        yield DatabaseSet(POSTGRES_PREFIX, POSTGRES_SUFFIX, tickets, small, database.cpu_s)
+        yield DatabaseSet(POSTGRES_PREFIX, POSTGRES_SUFFIX, tickets, empty, database.cpu_s)
 
 
 @contextmanager
 def _empty_databases(database: Cluster) -> Iterator[None]:
-    """The small ones, also where a run was killed."""
+    """Create the empty databases; drops those of a run that was killed."""
     first, second = _EMPTY_DATABASES
     _drop_databases(database)
     try:
@@ -188,9 +188,9 @@ def _drop_databases(database: Cluster) -> None:
 
 @contextmanager
 def _directories(data: Data) -> Iterator[list[Path]]:
-    """One for each of the small databases, beside the data."""
+    """One directory for each of the empty databases."""
     with tempfile.TemporaryDirectory(prefix="webhooks-", dir=data.settings.data_dir) as directory:
         directories = [Path(directory) / name for name in _EMPTY_DATABASES]
-        for each in directories:
-            each.mkdir(mode=0o700)
+        for path in directories:
+            path.mkdir(mode=0o700)
         yield directories

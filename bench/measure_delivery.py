@@ -1,4 +1,4 @@
-"""How fast webhooks are delivered, also beside an endpoint that is dead."""
+"""Measures the delivery of webhooks, alone and with a dead endpoint."""
 
 import time
 from collections.abc import Mapping
@@ -25,74 +25,84 @@ _BACKLOG, _PACED = "deliver webhooks that wait", f"deliver webhooks at {_PER_SEC
 
 
 class _Created(msgspec.Struct):
-    """The answer to a new ticket."""
+    """The response to a new ticket."""
 
     data: dict[str, Any]
 
 
 def measure(
-    plan: Plan, ground: DatabaseSet, cores: Cores, arrivals: ReceiverClient, say: ShowProgress
+    plan: Plan,
+    databases: DatabaseSet,
+    cores: Cores,
+    receiver: ReceiverClient,
+    show_progress: ShowProgress,
 ) -> Results:
-    """Deliver what waits, then what happens: alone, and beside a dead endpoint with much waiting.
+    """Deliver waiting events, then new ones: alone, and with a dead endpoint in the same tenant.
 
     Raises WrongResponse.
     """
-    say(f"{ground.prefix}{plan.dead_deliveries:,} deliveries for a dead endpoint")
-    alone, burdened = (Installation(place, arrivals.url) for place in ground.small)
-    burdened.add_dead(plan.dead_deliveries)
-    dead_urls = {_NO_DEAD: "", _REFUSES: arrivals.refusing_url, _HANGS: arrivals.hanging_url}
-    kept: dict[str, list[Round]] = {}
+    show_progress(f"{databases.prefix}{plan.dead_deliveries:,} deliveries for a dead endpoint")
+    alone, with_dead = (Installation(database, receiver.url) for database in databases.empty)
+    with_dead.add_dead_deliveries(plan.dead_deliveries)
+    dead_urls = {_NO_DEAD: "", _REFUSES: receiver.refusing_url, _HANGS: receiver.hanging_url}
+    by_name: dict[str, list[Round]] = {}
     for number in range(1, plan.webhook_rounds + 1):
-        for beside, dead_url in dead_urls.items():
-            if beside == _HANGS and number > 1:
-                continue  # requests that hang take seconds to be given up at the end
-            say(f"{ground.prefix}webhooks{beside}: round {number} of {plan.webhook_rounds}")
-            installation = burdened if dead_url else alone
+        for condition, dead_url in dead_urls.items():
+            if condition == _HANGS and number > 1:
+                continue  # requests without a response delay the end by seconds
+            show_progress(
+                f"{databases.prefix}webhooks{condition}: round {number} of {plan.webhook_rounds}"
+            )
+            installation = with_dead if dead_url else alone
             if dead_url:
-                installation.turn_dead(dead_url)
-            held = arrivals.held
-            delivery = _DeliveryRounds(plan, ground, installation, arrivals)
-            for name, round_ in delivery.play(cores).items():
-                kept.setdefault(f"{ground.prefix}{name}{beside}", []).append(round_)
-            if dead_url and not installation.is_dead_known() and arrivals.held == held:
-                raise WrongResponse("nothing was sent to the dead endpoint")
-    return Results(build_figures(plan, ground.prefix, ground.suffix, kept), kept)
+                installation.set_dead_url(dead_url)
+            hanging_count = receiver.hanging_count
+            delivery = _DeliveryRounds(plan, databases, installation, receiver)
+            for name, round_ in delivery.run(cores).items():
+                by_name.setdefault(f"{databases.prefix}{name}{condition}", []).append(round_)
+            if (
+                dead_url
+                and not installation.is_dead_endpoint_failing()
+                and receiver.hanging_count == hanging_count
+            ):
+                raise WrongResponse("no request was sent to the dead endpoint")
+    return Results(build_figures(plan, databases.prefix, databases.suffix, by_name), by_name)
 
 
 def build_figures(
-    plan: Plan, prefix: str, suffix: str, kept: Mapping[str, list[Round]], lacking: str = ""
+    plan: Plan, prefix: str, suffix: str, by_name: Mapping[str, list[Round]], reason: str = ""
 ) -> list[Figure]:
-    """What the rounds say. lacking: why there are none."""
+    """The figures of these rounds. reason: why there are none."""
 
-    def rounds(name: str, beside: str = _NO_DEAD) -> list[Round]:
-        return kept.get(f"{prefix}{name}{beside}", [])
+    def rounds(name: str, condition: str = _NO_DEAD) -> list[Round]:
+        return by_name.get(f"{prefix}{name}{condition}", [])
 
     rates = [round_.per_second for round_ in rounds(_BACKLOG)]
     delays = [round_.p50_ms or 0.0 for round_ in rounds(_PACED)]
     at_pace = f"commit to arrival of a webhook, median at {_PER_SECOND}/s"
-    found = [
-        Figure(f"webhooks that one worker delivers{suffix}", "/s", True, 800, 800, rates, lacking),
-        Figure(f"{at_pace}{suffix}", "ms", False, 100, 100, delays, lacking),
+    results = [
+        Figure(f"webhooks that one worker delivers{suffix}", "/s", True, 800, 800, rates, reason),
+        Figure(f"{at_pace}{suffix}", "ms", False, 100, 100, delays, reason),
     ]
-    for beside in (_REFUSES, _HANGS):
+    for condition in (_REFUSES, _HANGS):
         slower = [
-            alone.per_second / burdened.per_second
-            for alone, burdened in zip(rounds(_BACKLOG), rounds(_BACKLOG, beside), strict=False)
+            alone.per_second / with_dead.per_second
+            for alone, with_dead in zip(rounds(_BACKLOG), rounds(_BACKLOG, condition), strict=False)
         ]
         later = [
-            (burdened.p50_ms or 0.0) / (alone.p50_ms or 1.0)
-            for alone, burdened in zip(rounds(_PACED), rounds(_PACED, beside), strict=False)
+            (with_dead.p50_ms or 0.0) / (alone.p50_ms or 1.0)
+            for alone, with_dead in zip(rounds(_PACED), rounds(_PACED, condition), strict=False)
         ]
-        dead = f"{beside.removeprefix(', ')} with {plan.dead_deliveries:,} waiting"
-        found += [
-            Figure(f"webhooks/s alone ÷ {dead}{suffix}", "", False, 1.5, 1, slower, lacking),
-            Figure(f"delay {dead} ÷ alone{suffix}", "", False, 1.5, 1, later, lacking),
+        dead = f"{condition.removeprefix(', ')} with {plan.dead_deliveries:,} waiting"
+        results += [
+            Figure(f"webhooks/s alone ÷ {dead}{suffix}", "", False, 1.5, 1, slower, reason),
+            Figure(f"delay {dead} ÷ alone{suffix}", "", False, 1.5, 1, later, reason),
         ]
-    return found
+    return results
 
 
 class _CpuTime(NamedTuple):
-    """What was computed meanwhile, in seconds."""
+    """CPU time of the service and of its database server."""
 
     server_s: float
     database_s: float | None
@@ -104,81 +114,87 @@ class _CpuTime(NamedTuple):
         return _CpuTime(server_s, self.database_s - before.database_s)
 
     def each_us(self, count: int) -> tuple[float, float | None]:
-        """For each of so many, in microseconds."""
+        """CPU time per delivery, in microseconds."""
         database_us = None if self.database_s is None else self.database_s / count * 1e6
         return self.server_s / count * 1e6, database_us
 
 
 class _DeliveryRounds:
-    """One installation that delivers to the receiver."""
+    """The rounds of one installation that delivers to the receiver."""
 
     def __init__(
-        self, plan: Plan, ground: DatabaseSet, installation: Installation, arrivals: ReceiverClient
+        self,
+        plan: Plan,
+        databases: DatabaseSet,
+        installation: Installation,
+        receiver: ReceiverClient,
     ) -> None:
         self._plan = plan
-        self._ground = ground
+        self._databases = databases
         self._installation = installation
-        self._arrivals = arrivals
+        self._receiver = receiver
 
-    def play(self, cores: Cores) -> dict[str, Round]:
-        """Everything from the start to the end of the service. Raises WrongResponse."""
-        installation, secret = self._installation, self._installation.made.secret
+    def run(self, cores: Cores) -> dict[str, Round]:
+        """Start the service, measure both rounds, and stop it. Raises WrongResponse."""
+        installation, secret = self._installation, self._installation.created.secret
         event_ids = installation.add_events(self._plan.events)
-        with servers.service(installation.settings, cores, installation.env) as running:
+        with servers.service(installation.settings, cores, installation.env) as service:
             rounds = {
-                _BACKLOG: self._backlog(running, event_ids),
-                _PACED: self._paced(running),
+                _BACKLOG: self._measure_backlog(service, event_ids),
+                _PACED: self._measure_paced(service),
             }
             time.sleep(_QUIET_S)
-        self._arrivals.take(secret, set(), attrgetter("webhook_id"))
-        if undelivered := installation.undelivered():
-            raise WrongResponse(f"{undelivered} deliveries have arrived and are not noted")
+        self._receiver.take_deliveries(secret, set(), attrgetter("webhook_id"))
+        if undelivered := installation.count_undelivered():
+            raise WrongResponse(f"{undelivered} received deliveries are not stored as delivered")
         return rounds
 
-    def _backlog(self, running: Service, event_ids: set[str]) -> Round:
-        """What waited for the start."""
+    def _measure_backlog(self, service: Service, event_ids: set[str]) -> Round:
+        """Deliver the events that wait when the service starts."""
         count = len(event_ids)
-        come = self._arrivals.wait_for(1, _WITHIN_S)
-        before = self._computed(running)
-        self._arrivals.wait_for(count, _WITHIN_S)
-        spent = self._computed(running).since(before)
-        secret = self._installation.made.secret
-        taken = self._arrivals.take(secret, event_ids, attrgetter("webhook_id"))
-        elapsed_s = (taken[-1].at_ns - taken[0].at_ns) / 1e9
-        cpu_us, database_us = spent.each_us(max(count - come, 1))
+        early_count = self._receiver.wait_for(1, _WITHIN_S)
+        before = self._read_cpu_time(service)
+        self._receiver.wait_for(count, _WITHIN_S)
+        cpu = self._read_cpu_time(service).since(before)
+        secret = self._installation.created.secret
+        deliveries = self._receiver.take_deliveries(secret, event_ids, attrgetter("webhook_id"))
+        elapsed_s = (deliveries[-1].at_ns - deliveries[0].at_ns) / 1e9
+        cpu_us, database_us = cpu.each_us(max(count - early_count, 1))
         return Round(
             per_second=(count - 1) / elapsed_s,
             cpu_us=cpu_us,
             database_us=database_us,
-            server_share=spent.server_s / elapsed_s,
+            server_share=cpu.server_s / elapsed_s,
         )
 
-    def _paced(self, running: Service) -> Round:
-        """What happens meanwhile, at a fixed pace; from its answer to its arrival."""
+    def _measure_paced(self, service: Service) -> Round:
+        """Create tickets at a fixed rate; the latency is from a response to its delivery."""
         count = int(self._plan.paced_s * _PER_SECOND)
         requests = self._installation.tickets(count)
-        before = self._computed(running)
-        answers = send_paced(running.port, requests, CREATED, _PER_SECOND)
-        self._arrivals.wait_for(count, _WITHIN_S)
-        spent = self._computed(running).since(before)
+        before = self._read_cpu_time(service)
+        responses = send_paced(service.port, requests, CREATED, _PER_SECOND)
+        self._receiver.wait_for(count, _WITHIN_S)
+        cpu = self._read_cpu_time(service).since(before)
         at_ns = {
-            msgspec.json.decode(answer.body, type=_Created).data["id"]: answer.at_ns
-            for answer in answers
+            msgspec.json.decode(response.body, type=_Created).data["id"]: response.at_ns
+            for response in responses
         }
-        secret = self._installation.made.secret
-        taken = self._arrivals.take(secret, set(at_ns), attrgetter("object_id"))
-        delays = sorted((arrival.at_ns - at_ns[arrival.object_id]) / 1e6 for arrival in taken)
-        elapsed_s = (answers[-1].at_ns - answers[0].at_ns) / 1e9
-        cpu_us, database_us = spent.each_us(count)
+        secret = self._installation.created.secret
+        deliveries = self._receiver.take_deliveries(secret, set(at_ns), attrgetter("object_id"))
+        delays = sorted(
+            (delivery.at_ns - at_ns[delivery.object_id]) / 1e6 for delivery in deliveries
+        )
+        elapsed_s = (responses[-1].at_ns - responses[0].at_ns) / 1e9
+        cpu_us, database_us = cpu.each_us(count)
         return Round(
             per_second=(count - 1) / elapsed_s,
             p50_ms=quantile(delays, 0.5),
             p99_ms=quantile(delays, 0.99),
             cpu_us=cpu_us,
             database_us=database_us,
-            server_share=spent.server_s / elapsed_s,
+            server_share=cpu.server_s / elapsed_s,
         )
 
-    def _computed(self, running: Service) -> _CpuTime:
-        database_s = self._ground.database_s
-        return _CpuTime(running.cpu_s(), database_s() if database_s else None)
+    def _read_cpu_time(self, service: Service) -> _CpuTime:
+        database_s = self._databases.database_s
+        return _CpuTime(service.cpu_s(), database_s() if database_s else None)

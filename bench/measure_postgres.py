@@ -22,20 +22,20 @@ _POST_ONE_TENANT = f"{_POST}, all in one tenant"
 _TIMES = ("created_at", "updated_at", "first_response_at", "resolved_at", "closed_at")
 _GET = f"{POSTGRES_PREFIX}GET 25 tickets"
 _QUOTA_ROUNDS = (f"{_GET}, two processes with a CPU quota", f"{_GET}, one with a CPU quota")
-# Of the servers' core for each process, so that two leave most of it idle, and the database, which
-# shares the other core with the client, has time for both.
+# The share of the servers' core for each process: two processes leave most of the core idle, and
+# the database, which shares the other core with the client, is not the bottleneck.
 _QUOTA_SHARE = 0.2
 _QUOTA_ENV = {"SEALDESK_PER_PROCESS_LIMITS": "accept"}
 
 
 class _Ratio(NamedTuple):
-    """A figure that is one player's rate over another's."""
+    """A figure: the rate of one kind of round over that of another."""
 
     name: str
     floor: float | None
     aim: float | None
-    player: str
-    other: str
+    numerator: str
+    denominator: str
 
 
 _RATIOS = (
@@ -52,52 +52,59 @@ _DEPTH = "page at depth {:,} ÷ first page, on PostgreSQL"
 
 
 class _Running(NamedTuple):
-    """What runs, and what it is asked."""
+    """The running servers, and their requests."""
 
-    work: Workload
+    workload: Workload
     pgbench: PgBench
-    real: Server
+    sealdesk: Server
     conventional: Server
     rounds: Rounds
 
 
-def measure(plan: Plan, data: Data, stored: PostgresData, say: ShowProgress) -> Results:
-    """Run everything. Raises WrongResponse when any answer is not what it must be."""
-    lacking = {}
-    with Cores() as cores, cluster.running_cluster(stored.directory, stored.passwords) as database:
-        work, rounds = Workload(plan, data), Rounds(plan, say, database.cpu_s)
+def measure(plan: Plan, data: Data, postgres: PostgresData, show_progress: ShowProgress) -> Results:
+    """Measure everything. Raises WrongResponse."""
+    reasons = {}
+    with (
+        Cores() as cores,
+        cluster.running_cluster(postgres.directory, postgres.passwords) as database,
+    ):
+        workload, rounds = Workload(plan, data), Rounds(plan, show_progress, database.cpu_s)
         env = database.environment(data)
         with ExitStack() as stack:
-            real = servers.sealdesk(data.settings, cores, env)
-            usual = servers.conventional_service(
+            sealdesk = servers.sealdesk(data.settings, cores, env)
+            conventional = servers.conventional_service(
                 database.conventional_url, data.settings.data_dir, cores
             )
             pgbench = PgBench(plan, database)
             bench = _Running(
-                work, pgbench, stack.enter_context(real), stack.enter_context(usual), rounds
+                workload,
+                pgbench,
+                stack.enter_context(sealdesk),
+                stack.enter_context(conventional),
+                rounds,
             )
-            work.check_cursors(bench.real)
+            workload.check_cursors(bench.sealdesk)
             _check_same_tickets(bench)
             _measure_gets(bench, data)
             _measure_posts(bench)
             depths = _measure_depths(bench)
         try:
-            _measure_two_processes(work, data, env, cores, rounds)
+            _measure_two_processes(workload, data, env, cores, rounds)
         except QuotaUnavailable as reason:
-            lacking[_QUOTA_ROUNDS[0]] = str(reason)
-    return Results(_build_figures(plan, rounds, depths, lacking), rounds.kept)
+            reasons[_QUOTA_ROUNDS[0]] = str(reason)
+    return Results(_build_figures(plan, rounds, depths, reasons), rounds.by_name)
 
 
 def not_measured(plan: Plan, reason: str) -> Results:
-    """The same figures without values."""
-    lacking = {ratio.player: reason for ratio in _RATIOS} | {_DEPTH: reason}
-    return Results(_build_figures(plan, Rounds(plan, print), [], lacking), {})
+    """The same figures without values, with the reason."""
+    reasons = {ratio.numerator: reason for ratio in _RATIOS} | {_DEPTH: reason}
+    return Results(_build_figures(plan, Rounds(plan, print), [], reasons), {})
 
 
 def _build_figures(
-    plan: Plan, rounds: Rounds, depths: list[float], lacking: Mapping[str, str]
+    plan: Plan, rounds: Rounds, depths: list[float], reasons: Mapping[str, str]
 ) -> list[Figure]:
-    """lacking: player → why it did not play."""
+    """reasons: name of the rounds → why they were not measured."""
     figures = [
         Figure(
             ratio.name,
@@ -105,66 +112,73 @@ def _build_figures(
             True,
             ratio.floor,
             ratio.aim,
-            rounds.ratios(ratio.player, ratio.other),
-            lacking.get(ratio.player, ""),
+            rounds.ratios(ratio.numerator, ratio.denominator),
+            reasons.get(ratio.numerator, ""),
         )
         for ratio in _RATIOS
     ]
     depth = _DEPTH.format(plan.depth)
-    figures.insert(-1, Figure(depth, "", False, 1.2, 1.0, depths, lacking.get(_DEPTH, "")))
+    figures.insert(-1, Figure(depth, "", False, 1.2, 1.0, depths, reasons.get(_DEPTH, "")))
     return figures
 
 
 def _check_same_tickets(bench: _Running) -> None:
-    """The conventional service must show the same tickets. Raises WrongResponse."""
-    ours, theirs = (
-        bench.work.read(server, TICKETS)["data"] for server in (bench.real, bench.conventional)
+    """Check that the conventional service lists the same tickets. Raises WrongResponse."""
+    tickets, other_tickets = (
+        bench.workload.read(server, TICKETS)["data"]
+        for server in (bench.sealdesk, bench.conventional)
     )
-    if list(map(_parse_times, ours)) != list(map(_parse_times, theirs)):
-        raise WrongResponse("the conventional service shows other tickets")
+    if list(map(_parse_times, tickets)) != list(map(_parse_times, other_tickets)):
+        raise WrongResponse("the conventional service lists other tickets")
 
 
 def _parse_times(ticket: dict[str, Any]) -> dict[str, Any]:
-    """A ticket with its times as values: there are several right ways to write one."""
+    """A ticket with parsed times: the services format them differently."""
     times = {name: ticket[name] and datetime.fromisoformat(ticket[name]) for name in _TIMES}
     return ticket | times
 
 
 def _measure_gets(bench: _Running, data: Data) -> None:
     """The newest 25 tickets of the big tenant."""
-    rounds, first = bench.rounds, bench.work.first_page
-    players = {
+    rounds, first = bench.rounds, bench.workload.first_page
+    runs = {
         _GET_PGBENCH: bench.pgbench.first_page(data.big, data.settings.data_dir),
-        _GET_CONVENTIONAL: rounds.load(bench.conventional, first, TICKET_PAGE),
-        _GET: rounds.load(bench.real, first, TICKET_PAGE),
+        _GET_CONVENTIONAL: rounds.prepare(bench.conventional, first, TICKET_PAGE),
+        _GET: rounds.prepare(bench.sealdesk, first, TICKET_PAGE),
     }
-    rounds.take_turns(_GET, players)
+    rounds.run_alternately(_GET, runs)
 
 
 def _measure_posts(bench: _Running) -> None:
-    """New tickets in all tenants alike; beside them, in the big tenant alone."""
-    rounds, work = bench.rounds, bench.work
-    new, theirs = work.new_tickets(), work.new_tickets()
-    players = {
+    """New tickets in all tenants, and in the big tenant alone."""
+    rounds, workload = bench.rounds, bench.workload
+    bodies, other_tickets = workload.new_tickets(), workload.new_tickets()
+    runs = {
         _POST_PGBENCH: bench.pgbench.writes(),
-        _POST_CONVENTIONAL: rounds.load(bench.conventional, work.in_all_tenants(theirs), CREATED),
-        _POST: rounds.load(bench.real, work.in_all_tenants(new), CREATED),
-        _POST_ONE_TENANT: rounds.load(bench.real, work.in_one_tenant(new), CREATED),
+        _POST_CONVENTIONAL: rounds.prepare(
+            bench.conventional, workload.make_posts_in_all_tenants(other_tickets), CREATED
+        ),
+        _POST: rounds.prepare(bench.sealdesk, workload.make_posts_in_all_tenants(bodies), CREATED),
+        _POST_ONE_TENANT: rounds.prepare(
+            bench.sealdesk, workload.make_posts_in_one_tenant(bodies), CREATED
+        ),
     }
-    rounds.take_turns(_POST, players)
+    rounds.run_alternately(_POST, runs)
 
 
 def _measure_depths(bench: _Running) -> list[float]:
-    work = bench.work
-    makes = (work.deep_page, work.first_page)
-    return bench.rounds.in_turns(_DEPTH.format(work.plan.depth), bench.real, makes, TICKET_PAGE)
+    workload = bench.workload
+    makes = (workload.deep_page, workload.first_page)
+    return bench.rounds.compare_latencies(
+        _DEPTH.format(workload.plan.depth), bench.sealdesk, makes, TICKET_PAGE
+    )
 
 
 class _ServerGroup:
-    """Server processes over which the load is spread."""
+    """Several server processes that share the load."""
 
-    def __init__(self, started: list[Server]) -> None:
-        self._servers = started
+    def __init__(self, processes: list[Server]) -> None:
+        self._servers = processes
 
     @property
     def port(self) -> list[int]:
@@ -175,16 +189,18 @@ class _ServerGroup:
 
 
 def _measure_two_processes(
-    work: Workload, data: Data, env: Mapping[str, str], cores: Cores, rounds: Rounds
+    workload: Workload, data: Data, env: Mapping[str, str], cores: Cores, rounds: Rounds
 ) -> None:
-    """Signed pages of 25, from two processes and from one. Raises NoQuota."""
-    players = {}
+    """Signed pages of 25 from two processes and from one. Raises QuotaUnavailable."""
+    runs = {}
     with ExitStack() as stack:
         for name, count in zip(_QUOTA_ROUNDS, (2, 1), strict=True):
-            started = [
+            processes = [
                 stack.enter_context(servers.sealdesk(data.settings, cores, {**env, **_QUOTA_ENV}))
                 for _ in range(count)
             ]
-            stack.enter_context(servers.limit_cpu([server.pid for server in started], _QUOTA_SHARE))
-            players[name] = rounds.load(_ServerGroup(started), work.first_page, TICKET_PAGE)
-        rounds.take_turns("processes", players)
+            stack.enter_context(
+                servers.limit_cpu([server.pid for server in processes], _QUOTA_SHARE)
+            )
+            runs[name] = rounds.prepare(_ServerGroup(processes), workload.first_page, TICKET_PAGE)
+        rounds.run_alternately("processes", runs)

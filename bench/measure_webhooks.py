@@ -5,10 +5,10 @@ from collections.abc import Mapping
 
 import msgspec
 
-from bench import cluster, databases, measure_delivery, servers, switched, webhook_installation
+from bench import cluster, measure_delivery, servers, switched, webhook_installation
 from bench.clients import WrongResponse
 from bench.data import Data
-from bench.databases import DatabaseSet, DirectSql
+from bench.databases import DatabaseSet, DirectSql, postgres_databases, sqlite_databases
 from bench.plan import Plan
 from bench.postgres_data import PostgresData
 from bench.requests import CREATED, Workload
@@ -39,108 +39,124 @@ _POLL_EVERY_S = 0.05
 _SWITCH_S = 0.05
 
 
-def on_sqlite(plan: Plan, data: Data, say: ShowProgress) -> Results:
-    """Where `sealdesk serve` delivers. Raises WrongResponse."""
-    with Cores() as cores, databases.sqlite_databases(data) as files:
-        return _measure(plan, data, files, cores, say)
+def on_sqlite(plan: Plan, data: Data, show_progress: ShowProgress) -> Results:
+    """Measure on SQLite, where `sealdesk serve` delivers. Raises WrongResponse."""
+    with Cores() as cores, sqlite_databases(data) as files:
+        return _measure(plan, data, files, cores, show_progress)
 
 
-def on_postgres(plan: Plan, data: Data, stored: PostgresData, say: ShowProgress) -> Results:
-    """Where `sealdesk worker` does. Raises WrongResponse."""
+def on_postgres(
+    plan: Plan, data: Data, postgres: PostgresData, show_progress: ShowProgress
+) -> Results:
+    """Measure on PostgreSQL, where `sealdesk worker` delivers. Raises WrongResponse."""
     with (
         Cores() as cores,
-        cluster.running_cluster(stored.directory, stored.passwords) as database,
-        databases.postgres_databases(data, database) as found,
+        cluster.running_cluster(postgres.directory, postgres.passwords) as database,
+        postgres_databases(data, database) as databases,
     ):
-        return _measure(plan, data, found, cores, say)
+        return _measure(plan, data, databases, cores, show_progress)
 
 
 def not_measured(plan: Plan, reason: str) -> Results:
-    """The figures on PostgreSQL without values."""
+    """The figures on PostgreSQL without values, with the reason."""
     recording = _build_recording_figures(POSTGRES_PREFIX, POSTGRES_SUFFIX, {}, reason)
     delivery = measure_delivery.build_figures(plan, POSTGRES_PREFIX, POSTGRES_SUFFIX, {}, reason)
     return Results([*recording, *delivery], {})
 
 
 def _measure(
-    plan: Plan, data: Data, found: DatabaseSet, cores: Cores, say: ShowProgress
+    plan: Plan, data: Data, databases: DatabaseSet, cores: Cores, show_progress: ShowProgress
 ) -> Results:
-    recording = _measure_recording(data, Workload(plan, data), found, cores, say)
+    recording = _measure_recording(data, Workload(plan, data), databases, cores, show_progress)
     with webhook_installation.running_receiver(data.settings.data_dir) as receiver:
-        delivery = measure_delivery.measure(plan, found, cores, receiver, say)
+        delivery = measure_delivery.measure(plan, databases, cores, receiver, show_progress)
     return merge_results(recording, delivery)
 
 
 def _measure_recording(
-    data: Data, work: Workload, ground: DatabaseSet, cores: Cores, say: ShowProgress
+    data: Data,
+    workload: Workload,
+    databases: DatabaseSet,
+    cores: Cores,
+    show_progress: ShowProgress,
 ) -> Results:
-    """Signed POSTs in all tenants alike. Raises WrongResponse."""
-    plan = msgspec.structs.replace(work.plan, round_s=work.plan.recording_s)
-    rounds = Rounds(plan, say, ground.database_s)
-    ground.tickets.beside.remove("events", "position IS NULL")
-    with servers.service(data.settings, cores, ground.tickets.env, servers.SWITCHABLE) as running:
-        recording = _Recording(work, ground.tickets.beside, running, rounds)
-        players = {
-            ground.prefix + name: recording.player(mode) for mode, name in _ROUND_NAMES.items()
+    """Signed POSTs, the same number in each tenant. Raises WrongResponse."""
+    plan = msgspec.structs.replace(workload.plan, round_s=workload.plan.recording_s)
+    rounds = Rounds(plan, show_progress, databases.database_s)
+    databases.tickets.sql.delete("events", "position IS NULL")
+    with servers.service(
+        data.settings, cores, databases.tickets.env, servers.SWITCHABLE
+    ) as service:
+        recording = _Recording(workload, databases.tickets.sql, service, rounds)
+        runs = {
+            databases.prefix + name: recording.prepare(mode) for mode, name in _ROUND_NAMES.items()
         }
-        # Once the events of warming up are, whoever does it has begun and can be told.
+        # Then the sequencer runs, and receives the signals.
         recording.wait_until_sequenced()
-        rounds.take_turns(f"{ground.prefix}POST with and without its event", players)
-    return Results(_build_recording_figures(ground.prefix, ground.suffix, rounds.kept), rounds.kept)
+        rounds.run_alternately(f"{databases.prefix}POST with and without its event", runs)
+    return Results(
+        _build_recording_figures(databases.prefix, databases.suffix, rounds.by_name), rounds.by_name
+    )
 
 
 def _build_recording_figures(
-    prefix: str, suffix: str, kept: Mapping[str, list[Round]], lacking: str = ""
+    prefix: str, suffix: str, by_name: Mapping[str, list[Round]], reason: str = ""
 ) -> list[Figure]:
-    """What the rounds say. lacking: why there are none."""
+    """The figures of these rounds. reason: why there are none."""
     without, recorded, sequenced = (
-        [_cost_us(round_) for round_ in kept.get(prefix + name, ())]
+        [_cost_us(round_) for round_ in by_name.get(prefix + name, ())]
         for name in _ROUND_NAMES.values()
     )
-    ratios = [one / other for one, other in zip(recorded, without, strict=True)]
-    beside = [one / other for one, other in zip(sequenced, without, strict=True)]
+    ratios = [
+        numerator / denominator for numerator, denominator in zip(recorded, without, strict=True)
+    ]
+    with_sequencing = [
+        numerator / denominator for numerator, denominator in zip(sequenced, without, strict=True)
+    ]
     return [
-        Figure(_RECORDED_FIGURE + suffix, "", False, 1.15, 1.15, ratios, lacking),
-        Figure(_SEQUENCED_FIGURE + suffix, "", False, None, None, beside, lacking),
+        Figure(_RECORDED_FIGURE + suffix, "", False, 1.15, 1.15, ratios, reason),
+        Figure(_SEQUENCED_FIGURE + suffix, "", False, None, None, with_sequencing, reason),
     ]
 
 
 def _cost_us(round_: Round) -> float:
-    """What a request cost the service and its database server."""
+    """The CPU time of a request in the service and its database server."""
     return (round_.cpu_us or 0.0) + (round_.database_us or 0.0)
 
 
 class _Recording:
-    """A running service while it is told what to do with events."""
+    """A running service that is switched between the modes."""
 
-    def __init__(self, work: Workload, beside: DirectSql, running: Service, rounds: Rounds) -> None:
-        self._make = work.in_all_tenants(work.new_tickets())
-        self._beside = beside
-        self._running = running
+    def __init__(
+        self, workload: Workload, sql: DirectSql, service: Service, rounds: Rounds
+    ) -> None:
+        self._make = workload.make_posts_in_all_tenants(workload.new_tickets())
+        self._sql = sql
+        self._service = service
         self._rounds = rounds
 
-    def player(self, mode: Mode) -> RunRound:
-        """One that drives it in this mode; sequencing what it has recorded is part of the round."""
-        settle = self.wait_until_sequenced if mode is Mode.SEQUENCED else _wait_for_nothing
-        play = self._rounds.load(self._running, self._make, CREATED, settle)
+    def prepare(self, mode: Mode) -> RunRound:
+        """A round in this mode, including the time until its events are sequenced."""
+        wait_until_done = self.wait_until_sequenced if mode is Mode.SEQUENCED else _wait_for_nothing
+        run_round = self._rounds.prepare(self._service, self._make, CREATED, wait_until_done)
 
-        def switch_and_play() -> Round:
-            for pid in self._running.pids:
+        def switch_and_run() -> Round:
+            for pid in self._service.pids:
                 switched.switch(pid, mode)
             time.sleep(_SWITCH_S)
-            settle()
-            return play()
+            wait_until_done()
+            return run_round()
 
-        return switch_and_play
+        return switch_and_run
 
     def wait_until_sequenced(self) -> None:
         """Raises WrongResponse."""
         deadline = time.monotonic() + _SEQUENCED_WITHIN_S
-        while self._beside.value(_UNSEQUENCED):
+        while self._sql.fetch_value(_UNSEQUENCED):
             if time.monotonic() > deadline:
                 raise WrongResponse(f"events are not sequenced within {_SEQUENCED_WITHIN_S:g} s")
             time.sleep(_POLL_EVERY_S)
 
 
 def _wait_for_nothing() -> None:
-    """What other modes wait for."""
+    """The other modes have nothing to wait for."""

@@ -1,4 +1,4 @@
-"""How much is built and how long is measured."""
+"""The sizes of a benchmark: how much data is built, and how long the rounds take."""
 
 import msgspec
 
@@ -6,12 +6,14 @@ import msgspec
 class Plan(msgspec.Struct, frozen=True):
     """The sizes of one benchmark.
 
-    Tenants: a big one, a small one, and others that share `other_tickets`; together `tenants`.
-    depth: how many tickets of the big tenant come before the deep page.
-    warm_up: requests before the first round. pairs: of requests whose latencies are compared.
-    pgbench_scale: hundred thousands of rows in pgbench's own table.
-    recording_s: a round of what recording an event costs. webhook_rounds: of deliveries: `events`
-    that wait, then tickets for `paced_s`. dead_deliveries: wait for another endpoint meanwhile.
+    tenants: a big one, a small one, and the others, which share `other_tickets`.
+    depth: the number of tickets of the big tenant before the deep page.
+    warm_up: requests before the first round. pairs: requests whose latencies are compared.
+    starts: how often the service is started to measure its start.
+    pgbench_scale: the size of pgbench's own table in units of 100,000 rows.
+    recording_s: the length of a round that measures the cost of recording an event.
+    events: deliveries that wait when a webhook round starts. paced_s: how long each webhook round
+    then creates tickets at a fixed rate. dead_deliveries: deliveries to a dead endpoint.
     """
 
     name: str

@@ -27,7 +27,7 @@ from sealdesk.db.schema import metadata
 from sealdesk.db.sqlite.connection import connect
 
 _STAMP_NAME = "built.json"
-# What a run writes is newer than the data, and an id carries its time.
+# Rows of runs are newer than the data, and ids begin with the time.
 _WRITTEN_BY_RUNS = (
     ("search_documents", "ticket_id"),
     ("customer_documents", "customer_id"),
@@ -37,7 +37,7 @@ _WRITTEN_BY_RUNS = (
     ("events", "id"),
 )
 _WRITTEN_BY_CONVENTIONAL = ("outbox_events", "tickets", "customers")
-# What is copied refers to the same rows as it did: checking that again would take longer.
+# Foreign keys were valid in SQLite, and checking them again would take longer.
 _LOADING_SETTINGS = "SET session_replication_role = replica; SET maintenance_work_mem = '512MB'"
 _INDEXES = """
 SELECT indexname, indexdef FROM pg_indexes
@@ -46,11 +46,11 @@ WHERE schemaname = 'public' AND indexname NOT IN (SELECT conname FROM pg_constra
 
 
 class PostgresUnavailable(Exception):
-    """There is no PostgreSQL to measure on; the text says why."""
+    """PostgreSQL cannot be measured here; the message says why."""
 
 
 class ClusterStamp(msgspec.Struct, frozen=True):
-    """What a cluster was built from, and the ways in; written when it is complete."""
+    """The fingerprint and the passwords of a cluster; written when it is complete."""
 
     built_from: str
     passwords: Passwords
@@ -63,11 +63,13 @@ class PostgresData(msgspec.Struct, frozen=True):
     passwords: Passwords
 
 
-def prepare(plan: Plan, data: Data, home: Path = DATA_DIR, *, fresh: bool = False) -> PostgresData:
-    """The data of a plan, built if there is none that fits. Raises Cannot."""
+def prepare(
+    plan: Plan, data: Data, home: Path = DATA_DIR, *, rebuild: bool = False
+) -> PostgresData:
+    """The cluster of a plan; built if no cluster fits the plan. Raises PostgresUnavailable."""
     directory = home / f"postgres-{plan.name}"
     try:
-        stamp = None if fresh else _find_reusable(directory, data)
+        stamp = None if rebuild else _find_reusable(directory, data)
         return _build(directory, plan, data) if stamp is None else _clean(directory, stamp, data)
     except (NotHere, ServerFailed) as error:
         raise PostgresUnavailable(str(error).splitlines()[0]) from error
@@ -79,13 +81,13 @@ def _find_reusable(directory: Path, data: Data) -> ClusterStamp | None:
         return None
     try:
         stamp = msgspec.json.decode(path.read_bytes(), type=ClusterStamp)
-    except msgspec.ValidationError:  # of an earlier version
+    except msgspec.ValidationError:  # written by an earlier version
         return None
     return stamp if stamp.built_from == _compute_fingerprint(data) else None
 
 
 def _compute_fingerprint(data: Data) -> str:
-    """A fingerprint of what decides the rows: those of SQLite, and what copies them."""
+    """A hash of what determines the rows: the SQLite data, and the code that copies it."""
     digest = hashlib.sha256(msgspec.json.encode((data.stamp, cluster.SETTINGS)))
     for module in (build, cluster, conventional_tables, roles, tables):
         digest.update(Path(str(module.__file__)).read_bytes())
@@ -95,58 +97,58 @@ def _compute_fingerprint(data: Data) -> str:
 
 def _build(directory: Path, plan: Plan, data: Data) -> PostgresData:
     shutil.rmtree(directory, ignore_errors=True)
-    with cluster.new_cluster(directory) as made:
-        _fill_databases(made, plan, data)
-        _vacuum(made)
-        passwords = made.passwords
+    with cluster.new_cluster(directory) as created:
+        _fill_databases(created, plan, data)
+        _vacuum(created)
+        passwords = created.passwords
     stamp = directory / _STAMP_NAME
     stamp.touch(mode=0o600)
     stamp.write_bytes(msgspec.json.encode(ClusterStamp(_compute_fingerprint(data), passwords)))
     return PostgresData(directory, passwords)
 
 
-def _fill_databases(made: Cluster, plan: Plan, data: Data) -> None:
+def _fill_databases(created: Cluster, plan: Plan, data: Data) -> None:
     for name in (DATABASE, PGBENCH):
-        made.make_database(name)
-    made.migrate()
-    asyncio.run(copy_to_postgres(data.settings.database_path, made.superuser_url()))
-    made.sql(f"CREATE ROLE {CONVENTIONAL} LOGIN PASSWORD '{made.passwords.conventional}'")
-    made.sql(f"ALTER ROLE {CONVENTIONAL} SET search_path = {CONVENTIONAL}")
+        created.make_database(name)
+    created.migrate()
+    asyncio.run(copy_to_postgres(data.settings.database_path, created.superuser_url()))
+    created.sql(f"CREATE ROLE {CONVENTIONAL} LOGIN PASSWORD '{created.passwords.conventional}'")
+    created.sql(f"ALTER ROLE {CONVENTIONAL} SET search_path = {CONVENTIONAL}")
     secrets = {key.api_key: key.api_secret for key in data.stamp.keys}
-    asyncio.run(conventional_tables.fill_tables(made.superuser_url(), secrets, CONVENTIONAL))
-    cluster.initialise_pgbench(made.superuser_url(PGBENCH), plan.pgbench_scale)
+    asyncio.run(conventional_tables.fill_tables(created.superuser_url(), secrets, CONVENTIONAL))
+    cluster.initialise_pgbench(created.superuser_url(PGBENCH), plan.pgbench_scale)
 
 
 def _clean(directory: Path, stamp: ClusterStamp, data: Data) -> PostgresData:
-    """Delete what earlier runs have added; what they changed stays changed."""
+    """Delete the rows of earlier runs; changes to other rows stay."""
     until_us = data.stamp.until_us
-    with cluster.running_cluster(directory, stamp.passwords) as found:
+    with cluster.running_cluster(directory, stamp.passwords) as running:
         for table, column in _WRITTEN_BY_RUNS:
-            found.sql(
+            running.sql(
                 f"DELETE FROM {table} WHERE tenant_id IN (SELECT id FROM tenants)"
                 f" AND {column} >= '{ids.lowest(until_us)}'",
                 DATABASE,
             )
         for table in _WRITTEN_BY_CONVENTIONAL:
-            found.sql(
+            running.sql(
                 f"DELETE FROM {CONVENTIONAL}.{table}"
                 f" WHERE created_at >= to_timestamp({until_us} / 1e6)",
                 DATABASE,
             )
-        found.sql("TRUNCATE pgbench_history", PGBENCH)
-        _vacuum(found)
+        running.sql("TRUNCATE pgbench_history", PGBENCH)
+        _vacuum(running)
     return PostgresData(directory, stamp.passwords)
 
 
 def _vacuum(server: Cluster) -> None:
-    """Leave nothing to be tidied up during a round."""
+    """Vacuum now, so that no round is disturbed by autovacuum or a checkpoint."""
     for database in (DATABASE, PGBENCH):
         server.sql("VACUUM (ANALYZE)", database)
     server.sql("CHECKPOINT")
 
 
 async def copy_to_postgres(path: Path, superuser_url: str) -> None:
-    """Copy all tables of an SQLite database into empty ones, with a bar for what is left."""
+    """Copy all tables of an SQLite database into empty ones; shows progress bars."""
     source = connect(path)
     target = await asyncpg.connect(superuser_url)
     with progress_bars() as progress:
@@ -173,25 +175,29 @@ async def _copy_table(
         return
     task = progress.add_task(f"{table.name} into PostgreSQL", total=count)
     names = [column.name for column in table.columns]
-    places = [n for n, column in enumerate(table.columns) if isinstance(column.type, Boolean)]
+    boolean_indexes = [
+        n for n, column in enumerate(table.columns) if isinstance(column.type, Boolean)
+    ]
     rows = source.execute(f"SELECT {', '.join(names)} FROM {table.name}")
     await target.copy_records_to_table(
         table.name,
         columns=names,
-        records=_convert_rows(rows, places, lambda copied: progress.update(task, completed=copied)),
+        records=_convert_rows(
+            rows, boolean_indexes, lambda copied: progress.update(task, completed=copied)
+        ),
     )
 
 
 def _convert_rows(
-    rows: sqlite3.Cursor, booleans: list[int], say: Callable[[int], None]
+    rows: sqlite3.Cursor, boolean_indexes: list[int], show_copied: Callable[[int], None]
 ) -> Iterator[tuple[Any, ...]]:
-    """The rows; SQLite keeps a truth value as a number."""
+    """The rows with booleans, which SQLite stores as numbers."""
     copied = 0
     while batch := rows.fetchmany(2_000):
         for row in batch:
             values = list(row)
-            for place in booleans:
-                values[place] = bool(values[place])
+            for index in boolean_indexes:
+                values[index] = bool(values[index])
             yield tuple(values)
         copied += len(batch)
-        say(copied)
+        show_copied(copied)

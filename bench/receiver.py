@@ -1,7 +1,7 @@
-"""A receiver of webhooks that costs as little as can be: `python -m bench.receiver PORT`.
+"""A webhook receiver that needs little CPU time: `python -m bench.receiver PORT`.
 
-POST answers 204, POST /hang never; GET /count says how many have come, GET /taken what, and
-forgets it.
+The response to POST is 204; POST /hang gets no response. GET /count returns the number of
+deliveries, and GET /received returns the deliveries and deletes them.
 """
 
 import asyncio
@@ -15,11 +15,11 @@ import uvloop
 _NO_CONTENT = b"HTTP/1.1 204 No Content\r\n\r\n"
 _OBJECT = b'"object":{"id":"'
 _ID_BYTES = 36
-_SAMPLE_EVERY = 50  # one in so many is kept whole
+_SAMPLE_EVERY = 50  # one delivery in 50 is stored completely
 
 
 class ReceivedWebhook(msgspec.Struct, frozen=True, array_like=True):
-    """One delivery. at_ns: of the monotonic clock. object_id: what the event is about."""
+    """A delivery. at_ns: the monotonic time. object_id: the id of the object in the event."""
 
     webhook_id: str
     at_ns: int
@@ -27,7 +27,7 @@ class ReceivedWebhook(msgspec.Struct, frozen=True, array_like=True):
 
 
 class SignedSample(msgspec.Struct, frozen=True):
-    """A delivery as it came."""
+    """A complete delivery, whose signature can be verified."""
 
     webhook_id: str
     timestamp: str
@@ -36,78 +36,78 @@ class SignedSample(msgspec.Struct, frozen=True):
 
 
 class Received(msgspec.Struct):
-    """What has come. held: how many will never be answered."""
+    """All deliveries so far. hanging_count: the number of requests to /hang."""
 
-    arrivals: list[ReceivedWebhook] = []
+    deliveries: list[ReceivedWebhook] = []
     samples: list[SignedSample] = []
-    held: int = 0
+    hanging_count: int = 0
 
 
 class Receiver:
-    """Remembers what came on all connections."""
+    """Stores the deliveries of all connections."""
 
     def __init__(self) -> None:
-        self._taken = Received()
+        self._received = Received()
 
-    def note(self, head: bytes, body: bytes) -> None:
-        arrivals = self._taken.arrivals
+    def record(self, head: bytes, body: bytes) -> None:
+        deliveries = self._received.deliveries
         at = body.find(_OBJECT) + len(_OBJECT)
-        webhook_id = _find_header(head, b"webhook-id")
-        arrival = ReceivedWebhook(
+        webhook_id = _read_header(head, b"webhook-id")
+        delivery = ReceivedWebhook(
             webhook_id, time.monotonic_ns(), body[at : at + _ID_BYTES].decode()
         )
-        arrivals.append(arrival)
-        if len(arrivals) % _SAMPLE_EVERY == 1:
-            timestamp = _find_header(head, b"webhook-timestamp")
-            signature = _find_header(head, b"webhook-signature")
-            self._taken.samples.append(SignedSample(webhook_id, timestamp, signature, body))
+        deliveries.append(delivery)
+        if len(deliveries) % _SAMPLE_EVERY == 1:
+            timestamp = _read_header(head, b"webhook-timestamp")
+            signature = _read_header(head, b"webhook-signature")
+            self._received.samples.append(SignedSample(webhook_id, timestamp, signature, body))
 
-    def hold(self) -> None:
-        self._taken.held += 1
+    def count_hanging(self) -> None:
+        self._received.hanging_count += 1
 
-    def told(self, path: bytes) -> bytes:
+    def read(self, path: bytes) -> bytes:
         if path == b"/count":
-            return msgspec.json.encode(len(self._taken.arrivals))
-        taken = msgspec.json.encode(self._taken)
-        self._taken = Received()
-        return taken
+            return msgspec.json.encode(len(self._received.deliveries))
+        document = msgspec.json.encode(self._received)
+        self._received = Received()
+        return document
 
 
 class Connection(asyncio.Protocol):
-    """One connection: requests with a content-length, one after the other."""
+    """One connection: sequential requests with a content-length."""
 
     def __init__(self, receiver: Receiver) -> None:
         self._receiver = receiver
-        self._part = b""
+        self._buffer = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
-        self._part += data
-        while (head_bytes := self._part.find(b"\r\n\r\n")) >= 0:
-            head = self._part[:head_bytes]
-            end = head_bytes + 4 + int(_find_header(head, b"content-length") or 0)
-            if len(self._part) < end:
+        self._buffer += data
+        while (head_bytes := self._buffer.find(b"\r\n\r\n")) >= 0:
+            head = self._buffer[:head_bytes]
+            end = head_bytes + 4 + int(_read_header(head, b"content-length") or 0)
+            if len(self._buffer) < end:
                 return
-            body, self._part = self._part[head_bytes + 4 : end], self._part[end:]
-            self._answer(head, body)
+            body, self._buffer = self._buffer[head_bytes + 4 : end], self._buffer[end:]
+            self._respond(head, body)
 
-    def _answer(self, head: bytes, body: bytes) -> None:
+    def _respond(self, head: bytes, body: bytes) -> None:
         method, path, _ = head.split(b" ", 2)
         if method == b"GET":
-            told = self._receiver.told(path)
-            answer = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(told)
-            self._transport.write(answer + told)
+            document = self._receiver.read(path)
+            response_head = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(document)
+            self._transport.write(response_head + document)
         elif path == b"/hang":
-            self._receiver.hold()
+            self._receiver.count_hanging()
         else:
-            self._receiver.note(head, body)
+            self._receiver.record(head, body)
             self._transport.write(_NO_CONTENT)
 
 
-def _find_header(head: bytes, name: bytes) -> str:
-    """Of a header; empty when it is not there."""
+def _read_header(head: bytes, name: bytes) -> str:
+    """The value of a header; empty if it is absent."""
     at = head.lower().find(b"\r\n" + name + b":")
     if at < 0:
         return ""

@@ -24,7 +24,7 @@ from bench.rounds import (
     Figure,
     Results,
     Round,
-    find_median_round,
+    compute_median_round,
 )
 
 _MARKS = {
@@ -69,14 +69,14 @@ event together. It has no rate limit, no sealed secrets, no row level security a
 The processes with a quota have 20 % of a core each."""
 _NOTE_ON_WEBHOOKS = """\
 The cost of an event is CPU time of service and database together, for the same POSTs to one
-process in three modes by turns: without recording, with recording, and with sequencing too.
-Webhooks go to a receiver on the other core, which responds with 204 at once. A figure counts only
-if each webhook arrives exactly once and is stored as delivered; one signature in 50 is verified.
-Each round starts the service (`sealdesk serve` on SQLite, with `sealdesk worker` on PostgreSQL)
-while events wait to be sequenced and delivered to one endpoint; the rate is from the first
-arrival to the last. Then signed POSTs are sent at a fixed rate, and the delay is from reading a
-201 to the arrival. The dead endpoint belongs to the same tenant; it refuses connections, or
-accepts requests and never responds."""
+process that alternates between three modes: without recording, with recording, and with sequencing
+too. Webhooks go to a receiver on the other core, which responds with 204 at once. A figure counts
+only if each webhook arrives exactly once and is stored as delivered; one signature in 50 is
+verified. Each round starts the service (`sealdesk serve` on SQLite, with `sealdesk worker` on
+PostgreSQL) while events wait to be sequenced and delivered to one endpoint; the rate is measured
+from the first delivery to the last. Then signed POSTs are sent at a fixed rate, and the delay is
+the time from reading a 201 to the delivery. The dead endpoint belongs to the same tenant; it
+refuses connections, or accepts requests and never responds."""
 _NOTE_ON_PAGES = """\
 A logged-in agent loads the inbox on one connection, each page right after the previous one; the
 figure is the time from the request to the complete page. The views are, in turn: by priority, by
@@ -99,7 +99,7 @@ _FLUSHES = 50
 
 
 def show(results: Results, console: Console) -> None:
-    """Print the figures, and what else was driven."""
+    """Print the figures and the rounds."""
     figures = Table(*_FIGURE_COLUMNS, title="Speed and memory")
     for figure in results.figures:
         *cells, mark = _figure_cells(figure)
@@ -115,7 +115,7 @@ def show(results: Results, console: Console) -> None:
 
 
 def write_json(path: Path, results: Results, plan: Plan, machine: dict[str, str]) -> None:
-    """Everything, with each round."""
+    """Write all figures and rounds."""
     figures = [
         {**msgspec.structs.asdict(figure), "value": figure.value, "verdict": figure.verdict}
         for figure in results.figures
@@ -125,12 +125,12 @@ def write_json(path: Path, results: Results, plan: Plan, machine: dict[str, str]
 
 
 def publish(root: Path, results: Results, machine: dict[str, str]) -> None:
-    """Write docs/figures.md, and between its marks in the README what tells most of it."""
-    where = ", ".join(f"{name} {text}" for name, text in machine.items())
+    """Write docs/figures.md, and the main figures between the markers in the README."""
+    machine_text = ", ".join(f"{name} {text}" for name, text in machine.items())
     figures = _markdown(_FIGURE_COLUMNS, *map(_figure_cells, results.figures))
     rates = [f"## {title}\n\n{_markdown(*table)}" for title, table in _rate_tables(results).items()]
-    said = (f"From `make bench` ({where}).", *_NOTES)
-    parts = ("# Figures", *said, figures, _describe_cpu_ratios(results), *rates)
+    paragraphs = (f"From `make bench` ({machine_text}).", *_NOTES)
+    parts = ("# Figures", *paragraphs, figures, _describe_cpu_ratios(results), *rates)
     (root / "docs").mkdir(exist_ok=True)
     (root / "docs" / "figures.md").write_text("\n\n".join(parts) + "\n")
     readme = root / "README.md"
@@ -140,18 +140,18 @@ def publish(root: Path, results: Results, machine: dict[str, str]) -> None:
         chosen = _markdown(
             _FIGURE_COLUMNS, *map(_figure_cells, filter(_is_for_readme, results.figures))
         )
-        more = "All of them, and how they are taken: [docs/figures.md](docs/figures.md)."
-        inner = f"{_BEGIN}\n{chosen}\n\nMeasured on: {where}. {more}\n{_END}"
+        more = "All figures, and how they are measured: [docs/figures.md](docs/figures.md)."
+        inner = f"{_BEGIN}\n{chosen}\n\nMeasured on: {machine_text}. {more}\n{_END}"
         readme.write_text(before + inner + after)
 
 
 def _is_for_readme(figure: Figure) -> bool:
-    """Those with a bound; what is measured on both databases as it is on the embedded one."""
+    """Whether a figure has bounds, and is not the PostgreSQL variant of another figure."""
     return figure.floor is not None and not figure.name.endswith(POSTGRES_SUFFIX)
 
 
 def _describe_cpu_ratios(results: Results) -> str:
-    """Each pair that took turns: the other's time on the CPU over the service's."""
+    """The CPU time of the other server over that of the service, for each pair of rounds."""
     ratios = [
         f"{name.removesuffix(other)} ÷ {other.removeprefix(', ')}"
         f" {_cpu_us(rounds) / _cpu_us(results.rates[name.removesuffix(other)]):.2f}"
@@ -159,20 +159,21 @@ def _describe_cpu_ratios(results: Results) -> str:
         for name, rounds in results.rates.items()
         if name.endswith(other)
     ]
-    return f"By the server's time on the CPU, which neighbours disturb less: {', '.join(ratios)}."
+    note = "CPU time of the other server ÷ that of the service, which other load disturbs less"
+    return f"{note}: {', '.join(ratios)}."
 
 
 def _cpu_us(rounds: list[Round]) -> float:
-    return find_median_round(rounds).cpu_us or 1.0
+    return compute_median_round(rounds).cpu_us or 1.0
 
 
 def _figure_cells(figure: Figure) -> Cells:
-    sign, unit = ("≥", "≤")[not figure.is_least], f" {figure.unit}".rstrip()
+    sign, unit = ("≥", "≤")[not figure.higher_is_better], f" {figure.unit}".rstrip()
     digits = 0 if figure.unit in ("MiB", "/s") else 2
     spread = [f"{value:.{digits}f}" for value in sorted(figure.values)]
     return (
         figure.name,
-        _format(figure.value, f",.{digits}f", unit) or figure.lacking,
+        _format(figure.value, f",.{digits}f", unit) or figure.reason,
         " … ".join((spread[0], spread[-1])) if spread else "",
         _format(figure.floor, "g", unit, before=f"{sign} "),
         _format(figure.aim, "g", unit),
@@ -181,7 +182,7 @@ def _figure_cells(figure: Figure) -> Cells:
 
 
 def _rate_tables(results: Results) -> dict[str, list[Cells]]:
-    """Title → head and rows of a table, without the columns in which nothing stands."""
+    """Title → head and rows of a table, without empty columns."""
     tables: dict[str, list[Cells]] = {}
     for name, rounds in results.rates.items():
         title = _TITLES[name.startswith(POSTGRES_PREFIX)]
@@ -193,12 +194,12 @@ def _rate_tables(results: Results) -> dict[str, list[Cells]]:
 
 def _drop_empty_columns(table: list[Cells]) -> list[Cells]:
     head, *rows = table
-    kept = [place for place in range(len(head)) if any(row[place] for row in rows)]
-    return [tuple(row[place] for place in kept) for row in table]
+    used = [index for index in range(len(head)) if any(row[index] for row in rows)]
+    return [tuple(row[index] for index in used) for row in table]
 
 
 def _rate_cells(name: str, rounds: list[Round]) -> Cells:
-    middle = find_median_round(rounds)
+    middle = compute_median_round(rounds)
     return (
         name,
         _format(middle.per_second, ",.0f"),
@@ -220,7 +221,10 @@ def _markdown(head: Cells, *rows: Cells) -> str:
 
 
 def describe_machine(data_dir: Path) -> dict[str, str]:
-    """Name → what there is. `flush`: how long the disk takes to make 8 KiB durable."""
+    """Name → description of the machine and its software.
+
+    `flush`: how long the disk takes to store 8 KiB durably.
+    """
     kib = int(_read_field("/proc/meminfo", "MemTotal").split()[0])
     return {
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
@@ -231,7 +235,7 @@ def describe_machine(data_dir: Path) -> dict[str, str]:
         "Linux": platform.release(),
         "Python": platform.python_version(),
         "SQLite": sqlite3.sqlite_version,
-        "PostgreSQL": _find_postgres_version(),
+        "PostgreSQL": _read_postgres_version(),
         **{name: version(name) for name in _PACKAGES},
     }
 
@@ -243,13 +247,13 @@ def _read_field(path: str, name: str) -> str:
     return "0 unknown"
 
 
-def _find_postgres_version() -> str:
+def _read_postgres_version() -> str:
     try:
         program = find_postgres() / "postgres"
     except NotHere:
         return "none"
-    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
-    return said.stdout.split()[2]
+    paragraphs = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+    return paragraphs.stdout.split()[2]
 
 
 def _measure_flush_ms(directory: Path) -> float:

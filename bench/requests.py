@@ -27,11 +27,11 @@ from sealdesk.tickets import actions
 from sealdesk.tickets.types import PRIORITIES, TicketResponse
 
 TICKETS = "/api/v1/external/tickets"
-# Timestamps go this far to both sides, so that one key has many different requests for the same
-# target; the server accepts 300 s.
+# Timestamps differ by up to this much from now, so that one key signs many different requests for
+# the same target; the server accepts 300 s.
 _SPREAD_S = 240
 _BY_NUMBER = "SELECT id FROM tickets WHERE tenant_id = ? AND number = ?"
-_ADDRESSES = """
+_EMAILS = """
 SELECT email FROM customers WHERE tenant_id = ? AND id < ? ORDER BY id DESC LIMIT ?
 """
 _SAMPLE_SIZE = 4_000
@@ -42,38 +42,39 @@ _CHECKED_PAGES = 4
 
 
 class Signer:
-    """Signs with its keys in turn, at another time whenever all of them have had their turn."""
+    """Signs requests with its keys in turn, with another timestamp each time the keys repeat."""
 
     def __init__(self, keys: Sequence[BenchKey]) -> None:
         self._keys = keys
-        self._place = 0
+        self._signed_count = 0
 
-    def gets(self, *targets: str) -> RequestMaker:
-        """Makes requests for the targets in turn."""
+    def make_gets(self, *targets: str) -> RequestMaker:
+        """Makes requests for these targets in turn."""
 
         def make(count: int) -> list[bytes]:
-            self._check(count)
-            return [self._next("GET", targets[n % len(targets)]) for n in range(count)]
+            self._check_count(count)
+            return [self._sign_next("GET", targets[n % len(targets)]) for n in range(count)]
 
         return make
 
-    def posts(self, new: "TicketBodies") -> RequestMaker:
-        """Makes requests for new tickets, each with a body of its own."""
+    def make_posts(self, new: "TicketBodies") -> RequestMaker:
+        """Makes requests that create tickets, each with another body."""
 
         def make(count: int) -> list[bytes]:
             return [
-                self._next("POST", TICKETS, new.body(self._key.tenant_id)) for _ in range(count)
+                self._sign_next("POST", TICKETS, new.body(self._key.tenant_id))
+                for _ in range(count)
             ]
 
         return make
 
-    def patches(self, targets: Sequence[str], random: Random) -> RequestMaker:
-        """Makes requests that change the tickets at the targets in turn."""
+    def make_patches(self, targets: Sequence[str], random: Random) -> RequestMaker:
+        """Makes requests that change the tickets at these targets in turn."""
 
         def make(count: int) -> list[bytes]:
             bodies = (_encode_change(random) for _ in range(count))
             return [
-                self._next("PATCH", targets[n % len(targets)], body)
+                self._sign_next("PATCH", targets[n % len(targets)], body)
                 for n, body in enumerate(bodies)
             ]
 
@@ -81,14 +82,14 @@ class Signer:
 
     @property
     def _key(self) -> BenchKey:
-        return self._keys[self._place % len(self._keys)]
+        return self._keys[self._signed_count % len(self._keys)]
 
-    def _next(self, method: str, target: str, body: bytes = b"") -> bytes:
-        """The next key's request as it travels."""
+    def _sign_next(self, method: str, target: str, body: bytes = b"") -> bytes:
+        """The bytes of a request that the next key has signed."""
         key = self._key
-        turn = self._place // len(self._keys)
-        self._place += 1
-        timestamp = str(int(time.time()) - _SPREAD_S + turn % (2 * _SPREAD_S)).encode()
+        round_number = self._signed_count // len(self._keys)
+        self._signed_count += 1
+        timestamp = str(int(time.time()) - _SPREAD_S + round_number % (2 * _SPREAD_S)).encode()
         signature = sign(key.api_secret, Signed(timestamp, method.encode(), target.encode(), body))
         lines = [
             f"{method} {target} HTTP/1.1",
@@ -101,18 +102,18 @@ class Signer:
             lines += ["content-type: application/json", f"content-length: {len(body)}"]
         return "\r\n".join([*lines, "", ""]).encode() + body
 
-    def _check(self, count: int) -> None:
+    def _check_count(self, count: int) -> None:
         if count > len(self._keys) * 2 * _SPREAD_S:
             raise ValueError(f"{len(self._keys)} keys cannot sign {count} different requests")
 
 
 class TicketBodies:
-    """Bodies of new tickets: half by customers never seen, half by known ones, mostly recent."""
+    """Bodies of new tickets: half from new customers, half from existing ones, mostly recent."""
 
-    def __init__(self, random: Random, known: dict[str, list[str]]) -> None:
-        """known: tenant id → addresses of its customers, the newest last."""
+    def __init__(self, random: Random, emails: dict[str, list[str]]) -> None:
+        """emails: tenant id → e-mail addresses of its customers, the newest last."""
         self._random = random
-        self._known = known
+        self._emails = emails
         self._number = int(time.time() * 1000)
 
     def body(self, tenant_id: str) -> bytes:
@@ -122,18 +123,18 @@ class TicketBodies:
             "subject": rows.make_subject(random),
             "description": rows.make_description(random, self._number),
             "priority": rows.pick_one(random, PRIORITIES),
-            "customer": self._customer(self._known[tenant_id]),
+            "customer": self._customer(self._emails[tenant_id]),
         }
         return msgspec.json.encode(new)
 
-    def _customer(self, known: list[str]) -> dict[str, str]:
-        who = rows.make_person(self._random, self._number)
+    def _customer(self, emails: list[str]) -> dict[str, str]:
+        person = rows.make_person(self._random, self._number)
         if self._random.random() < 0.5:
-            known.append(who.email)
-            return {"email": who.email, "name": who.name}
+            emails.append(person.email)
+            return {"email": person.email, "name": person.name}
         return {
-            "email": known[-1 - rows.pick_recent_index(self._random, len(known))],
-            "name": who.name,
+            "email": emails[-1 - rows.pick_recent_index(self._random, len(emails))],
+            "name": person.name,
         }
 
 
@@ -144,7 +145,7 @@ def _encode_change(random: Random) -> bytes:
 
 
 class Sample:
-    """Picks from the database while the server runs; never writes."""
+    """Reads tickets, cursors and addresses from the database while the server runs."""
 
     def __init__(self, plan: Plan, data: Data, random: Random) -> None:
         self._plan = plan
@@ -153,7 +154,7 @@ class Sample:
         self._ring = KeyRing(data.settings.master_keys)
 
     def write_memory(self) -> Path:
-        """What the bare handler holds: all keys, and the newest tickets of the big tenant."""
+        """Write the data of the bare handler: all keys, and the first page of the big tenant."""
         newest = range(self._plan.big_tickets, self._plan.big_tickets - PER_PAGE, -1)
         records = [self._ticket(ticket_id) for ticket_id in self._ticket_ids(newest)]
         secrets = {key.api_key: key.api_secret for key in self._data.stamp.keys}
@@ -165,26 +166,30 @@ class Sample:
         """The cursor of a client that has read this many of the big tenant's tickets."""
         return self._cursor(self._ticket_ids([self._plan.big_tickets - depth + 1])[0])
 
-    def pages(self) -> list[str]:
-        """Targets of pages at any depth."""
+    def list_page_targets(self) -> list[str]:
+        """Targets of list pages at random depths."""
         return [
-            f"{TICKETS}?cursor={self._cursor(ticket_id)}" for ticket_id in self._some(PER_PAGE + 1)
+            f"{TICKETS}?cursor={self._cursor(ticket_id)}"
+            for ticket_id in self._pick_ticket_ids(PER_PAGE + 1)
         ]
 
     def tickets(self) -> list[str]:
         """Targets of single tickets."""
-        return [f"{TICKETS}/{ticket_id}" for ticket_id in self._some(1)]
+        return [f"{TICKETS}/{ticket_id}" for ticket_id in self._pick_ticket_ids(1)]
 
-    def addresses(self) -> dict[str, list[str]]:
-        """tenant id → addresses of its customers, the newest last; without those of runs."""
+    def list_customer_emails(self) -> dict[str, list[str]]:
+        """Tenant id → e-mail addresses of its customers, the newest last.
+
+        Customers that were created by runs are left out.
+        """
         until = ids.lowest(self._data.stamp.until_us)
-        found = {
-            tenant: [email for (email,) in self._rows(_ADDRESSES, tenant, until, _SAMPLE_SIZE)]
+        newest_first = {
+            tenant: [email for (email,) in self._rows(_EMAILS, tenant, until, _SAMPLE_SIZE)]
             for tenant in self._data.stamp.tenant_ids
         }
-        return {tenant: emails[::-1] for tenant, emails in found.items()}
+        return {tenant: emails[::-1] for tenant, emails in newest_first.items()}
 
-    def _some(self, lowest: int) -> list[str]:
+    def _pick_ticket_ids(self, lowest: int) -> list[str]:
         numbers = range(lowest, self._plan.big_tickets + 1)
         return self._ticket_ids(self._random.sample(numbers, min(_SAMPLE_SIZE, len(numbers))))
 
@@ -213,7 +218,7 @@ class Sample:
 
 
 class Workload:
-    """Makes the requests of one run against one set of data."""
+    """The requests of one run on one set of data."""
 
     def __init__(self, plan: Plan, data: Data) -> None:
         self.plan = plan
@@ -221,44 +226,43 @@ class Workload:
         self.big = Signer(data.keys_of(data.big))
         self.small = Signer(data.keys_of(data.small))
         by_tenant = [data.keys_of(tenant)[: plan.keys_each] for tenant in data.stamp.tenant_ids]
-        self._everywhere = [key for turn in zip(*by_tenant, strict=True) for key in turn]
+        self._keys_of_all = [key for keys in zip(*by_tenant, strict=True) for key in keys]
 
     @property
     def first_page(self) -> RequestMaker:
         """The newest 25 tickets of the big tenant."""
-        return self.big.gets(TICKETS)
+        return self.big.make_gets(TICKETS)
 
     @property
     def deep_page(self) -> RequestMaker:
-        return self.big.gets(f"{TICKETS}?cursor={self.sample.cursor_after(self.plan.depth)}")
+        return self.big.make_gets(f"{TICKETS}?cursor={self.sample.cursor_after(self.plan.depth)}")
 
     def new_tickets(self) -> TicketBodies:
-        """For one server: it remembers which customers that server has been told of."""
-        return TicketBodies(Random(2), self.sample.addresses())
+        """Bodies for one server: existing customers are those that this server has stored."""
+        return TicketBodies(Random(2), self.sample.list_customer_emails())
 
-    def in_all_tenants(self, new: TicketBodies) -> RequestMaker:
-        """New tickets in all tenants alike."""
-        return Signer(self._everywhere).posts(new)
+    def make_posts_in_all_tenants(self, new: TicketBodies) -> RequestMaker:
+        """New tickets, the same number in each tenant."""
+        return Signer(self._keys_of_all).make_posts(new)
 
-    def in_one_tenant(self, new: TicketBodies) -> RequestMaker:
-        return self.big.posts(new)
+    def make_posts_in_one_tenant(self, new: TicketBodies) -> RequestMaker:
+        return self.big.make_posts(new)
 
     def check_cursors(self, server: Server) -> None:
-        """The cursors made here must be the server's: walk a little, then look at the deep page.
-
-        Raises WrongResponse.
-        """
+        """Check that the server issues the same cursors as this class. Raises WrongResponse."""
         target = TICKETS
         for page in range(1, _CHECKED_PAGES + 1):
-            walked = self.read(server, target)["meta"]["next_cursor"]
-            if walked != self.sample.cursor_after(25 * page):
-                raise WrongResponse(f"the cursor after page {page} is not the one made here")
-            target = f"{TICKETS}?cursor={walked}"
+            next_cursor = self.read(server, target)["meta"]["next_cursor"]
+            if next_cursor != self.sample.cursor_after(25 * page):
+                raise WrongResponse(
+                    f"the cursor after page {page} differs from the one of the benchmark"
+                )
+            target = f"{TICKETS}?cursor={next_cursor}"
         deep = self.read(server, f"{TICKETS}?cursor={self.sample.cursor_after(self.plan.depth)}")
         if deep["data"][0]["number"] != self.plan.big_tickets - self.plan.depth:
-            raise WrongResponse("the deep page is not as deep as it should be")
+            raise WrongResponse("the deep page begins at a wrong ticket")
 
     def read(self, server: Server, target: str) -> Any:
-        """A page of the big tenant's, decoded. Raises WrongResponse."""
-        (request,) = self.big.gets(target)(1)
+        """Fetch and decode a list page of the big tenant. Raises WrongResponse."""
+        (request,) = self.big.make_gets(target)(1)
         return msgspec.json.decode(send_all(server.port, [request], TICKET_PAGE, 1).body)

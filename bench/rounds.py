@@ -10,9 +10,9 @@ from bench.clients import ExpectedResponse, LoadResult, RequestMaker, send_all
 from bench.plan import Plan
 from bench.servers import Server
 
-POSTGRES_PREFIX = "PostgreSQL: "  # begins the names of what was driven on it
-POSTGRES_SUFFIX = ", on PostgreSQL"  # ends those of figures that SQLite has too
-# What ends the names of what others than the service did.
+POSTGRES_PREFIX = "PostgreSQL: "  # begins the names of rounds on PostgreSQL
+POSTGRES_SUFFIX = ", on PostgreSQL"  # ends the names of figures that exist for SQLite too
+# End the names of rounds on servers other than the service.
 BARE_SUFFIX = ", bare handler"
 CONVENTIONAL_SUFFIX = ", conventional stack"
 CONNECTIONS = 32
@@ -22,9 +22,9 @@ ShowProgress = Callable[[str], None]
 
 
 class Round(msgspec.Struct, frozen=True):
-    """One round of load; None is what was not measured.
+    """One round of load; a value that was not measured is None.
 
-    cpu_us: what the server computed for each request. database_us: what its database server did.
+    cpu_us, database_us: CPU time per request of the server and of its database server.
     """
 
     per_second: float
@@ -37,7 +37,7 @@ class Round(msgspec.Struct, frozen=True):
 
     @property
     def tail(self) -> float:
-        """How much longer the slowest of a hundred take than the middle one."""
+        """p99 ÷ p50."""
         return (self.p99_ms or 0.0) / (self.p50_ms or 1.0)
 
 
@@ -45,18 +45,18 @@ RunRound = Callable[[], Round]
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """A figure, with bounds or beside one that has them. values: of each round.
+    """A figure: the median of `values`, one for each round.
 
-    The figure is their median. lacking: why there are none.
+    floor, aim: its bounds; None for a figure without bounds. reason: why there are no values.
     """
 
     name: str
     unit: str
-    is_least: bool
+    higher_is_better: bool
     floor: float | None
     aim: float | None
     values: list[float]
-    lacking: str = ""
+    reason: str = ""
 
     @property
     def value(self) -> float | None:
@@ -64,7 +64,7 @@ class Figure(msgspec.Struct, frozen=True):
 
     @property
     def verdict(self) -> str:
-        """`aim`, `floor` (met, but not the aim), `missed`, `not measured`; empty: no bounds."""
+        """`aim`, `floor` (reached, but not the aim), `missed`, `not measured`; empty: no bounds."""
         if self.value is None:
             return "not measured"
         if self.floor is None or self.aim is None:
@@ -74,24 +74,24 @@ class Figure(msgspec.Struct, frozen=True):
         return "floor" if self._reaches(self.value, self.floor) else "missed"
 
     def _reaches(self, value: float, bound: float) -> bool:
-        return value >= bound if self.is_least else value <= bound
+        return value >= bound if self.higher_is_better else value <= bound
 
 
 class Results(msgspec.Struct, frozen=True):
-    """All figures, and the rounds of everything that was driven, by its name."""
+    """All figures, and all rounds by name."""
 
     figures: list[Figure]
     rates: dict[str, list[Round]]
 
 
 def merge_results(*parts: Results) -> Results:
-    """One after the other."""
+    """The results of all parts in their order."""
     figures = [figure for part in parts for figure in part.figures]
     return Results(figures, {name: rounds for part in parts for name, rounds in part.rates.items()})
 
 
-def find_median_round(rounds: list[Round]) -> Round:
-    """Each of its values the median of the rounds."""
+def compute_median_round(rounds: list[Round]) -> Round:
+    """A round whose values are the medians of all rounds."""
     medians = {
         name: _median(getattr(round_, name) for round_ in rounds)
         for name in Round.__struct_fields__
@@ -105,7 +105,7 @@ def _median(values: Iterable[float | None]) -> float | None:
 
 
 class LoadTarget(Protocol):
-    """What is driven."""
+    """What load is sent to: a server process or several."""
 
     @property
     def port(self) -> int | Sequence[int]: ...
@@ -114,73 +114,78 @@ class LoadTarget(Protocol):
 
 
 class Rounds:
-    """Drives servers and keeps what came of it, by name."""
+    """Sends load to servers, and stores the rounds by name."""
 
     def __init__(
-        self, plan: Plan, say: ShowProgress, database_s: Callable[[], float] | None = None
+        self, plan: Plan, show_progress: ShowProgress, database_s: Callable[[], float] | None = None
     ) -> None:
-        """database_s: the time that the servers' database server has computed."""
+        """database_s: the CPU time of the database server so far."""
         self._plan = plan
-        self._say = say
+        self._show_progress = show_progress
         self._database_s = database_s
-        self.kept: dict[str, list[Round]] = {}
+        self.by_name: dict[str, list[Round]] = {}
 
-    def take_turns(self, title: str, players: Mapping[str, RunRound]) -> None:
-        """Everybody once in every round; kept by the players' names."""
+    def run_alternately(self, title: str, runs: Mapping[str, RunRound]) -> None:
+        """Run each of these once per round, in turn."""
         for number in range(self._plan.rounds):
-            self._say(f"{title}: round {number + 1} of {self._plan.rounds}")
-            for name, play in players.items():
-                self.kept.setdefault(name, []).append(play())
+            self._show_progress(f"{title}: round {number + 1} of {self._plan.rounds}")
+            for name, run_round in runs.items():
+                self.by_name.setdefault(name, []).append(run_round())
 
     def ratios(self, name: str, other: str) -> list[float]:
-        """One player's rate over another's, round by round; empty when they did not play."""
-        pairs = zip(self.kept.get(name, ()), self.kept.get(other, ()), strict=True)
+        """The rate of one over the rate of the other for each round; empty without rounds."""
+        pairs = zip(self.by_name.get(name, ()), self.by_name.get(other, ()), strict=True)
         return [one.per_second / two.per_second for one, two in pairs]
 
-    def load(
+    def prepare(
         self,
         server: LoadTarget,
         make: RequestMaker,
         expected: ExpectedResponse,
-        settle: Callable[[], None] = lambda: None,
+        wait_until_done: Callable[[], None] = lambda: None,
         *,
         connections: int = CONNECTIONS,
     ) -> RunRound:
-        """A player that drives a server for as long as a round takes.
+        """Warm up a server, and return a function that runs one round on it.
 
-        settle: waits for what the server still does then, which belongs to the round.
+        wait_until_done: waits for background work of the server that belongs to the round.
         """
         warm = send_all(server.port, make(self._plan.warm_up), expected, connections)
         count = max(int(warm.per_second * self._plan.round_s), connections)
-        return lambda: self._round(server, make(count), expected, settle, connections)
+        return lambda: self._round(server, make(count), expected, wait_until_done, connections)
 
     def run_once(
         self, name: str, server: Server, make: RequestMaker, expected: ExpectedResponse
     ) -> None:
-        """One round."""
-        self._say(name)
-        self.kept.setdefault(name, []).append(self.load(server, make, expected)())
+        """Run one round."""
+        self._show_progress(name)
+        self.by_name.setdefault(name, []).append(self.prepare(server, make, expected)())
 
-    def in_turns(
+    def compare_latencies(
         self,
         name: str,
         server: Server,
-        makes: tuple[RequestMaker, RequestMaker],
+        request_makers: tuple[RequestMaker, RequestMaker],
         expected: ExpectedResponse,
     ) -> list[float]:
-        """One's median latency over the other's on one connection, asked in turns; of fifths."""
-        self._say(name)
-        make, other = makes
+        """The median latency of one request over that of the other, on one connection.
+
+        Both are sent alternately in batches. Gives one ratio for each fifth of the requests.
+        """
+        self._show_progress(name)
+        make, other = request_makers
         each = self._plan.pairs // _PARTS
         batch = min(each, _BATCH_REQUESTS)
         ratios = []
         for _ in range(_PARTS):
-            these: list[float] = []
-            those: list[float] = []
+            first_latencies_us: list[float] = []
+            other_latencies_us: list[float] = []
             for _ in range(each // batch):
-                these += send_all(server.port, make(batch), expected, 1).latencies_us
-                those += send_all(server.port, other(batch), expected, 1).latencies_us
-            ratios.append(statistics.median(these) / statistics.median(those))
+                first_latencies_us += send_all(server.port, make(batch), expected, 1).latencies_us
+                other_latencies_us += send_all(server.port, other(batch), expected, 1).latencies_us
+            ratios.append(
+                statistics.median(first_latencies_us) / statistics.median(other_latencies_us)
+            )
         return ratios
 
     def _round(
@@ -188,20 +193,20 @@ class Rounds:
         server: LoadTarget,
         requests: list[bytes],
         expected: ExpectedResponse,
-        settle: Callable[[], None],
+        wait_until_done: Callable[[], None],
         connections: int,
     ) -> Round:
         before_s = server.cpu_s()
         database_before_s = self._database_s() if self._database_s else 0.0
         load = send_all(server.port, requests, expected, connections)
-        settle()
+        wait_until_done()
         cpu_s = server.cpu_s() - before_s
         if self._database_s is None:
-            return _to_round(load, cpu_s, None)
-        return _to_round(load, cpu_s, self._database_s() - database_before_s)
+            return _build_round(load, cpu_s, None)
+        return _build_round(load, cpu_s, self._database_s() - database_before_s)
 
 
-def _to_round(load: LoadResult, cpu_s: float, database_s: float | None) -> Round:
+def _build_round(load: LoadResult, cpu_s: float, database_s: float | None) -> Round:
     count = len(load.latencies_us)
     return Round(
         per_second=load.per_second,

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class TenantToFill(msgspec.Struct, frozen=True):
-    """A tenant, who works there, and how many tickets it gets."""
+    """A tenant, its agents, and the number of tickets to generate."""
 
     id: str
     agents: tuple[str, ...]
@@ -31,20 +31,20 @@ class TenantToFill(msgspec.Struct, frozen=True):
 
 
 class Chunk(msgspec.Struct, frozen=True):
-    """Some rows: statement → the parameters of each, and how many tickets are among them."""
+    """Rows as statement → list of parameters, and the number of tickets among them."""
 
     tickets: int
-    written: Statements
+    statements: Statements
 
 
 class Recorder:
-    """Of a transaction what adding rows needs: it runs nothing and keeps what would be written."""
+    """Stands in for a transaction, and collects the statements instead of running them."""
 
     def __init__(self) -> None:
-        self.written: Statements = {}
+        self.statements: Statements = {}
 
     async def execute(self, sql: str, params: Params) -> int:
-        self.written.setdefault(sql, []).append(params)
+        self.statements.setdefault(sql, []).append(params)
         return 1
 
     async def execute_one(self, sql: str, params: Params) -> None:
@@ -55,28 +55,28 @@ class Recorder:
 
 
 def generate_chunks(tenants: Sequence[TenantToFill], until_us: int, seed: int) -> Iterator[Chunk]:
-    """All tickets of two years up to `until_us`, oldest first, the tenants' mixed as in life.
+    """All tickets of the two years before `until_us`, oldest first, with tenants in random order.
 
-    With each ticket there is a new customer: its own for every second one, else somebody who has
-    not written yet.
+    Each ticket comes with a new customer. Half of the tickets are from that customer, the others
+    from an earlier one.
     """
     random = Random(seed)
-    order = array("B", (place for place, t in enumerate(tenants) for _ in range(t.tickets)))
+    order = array("B", (index for index, t in enumerate(tenants) for _ in range(t.tickets)))
     random.shuffle(order)
-    desks = [_TicketGenerator(tenant, random) for tenant in tenants]
+    generators = [_TicketGenerator(tenant, random) for tenant in tenants]
     step_us = SPAN_US // len(order)
     recorder = Recorder()
-    for place, desk in enumerate(order):
-        created_at = until_us - SPAN_US + place * step_us + int(random.random() * step_us)
-        desks[desk].write_ticket(recorder, created_at, until_us)
-        if (place + 1) % _CHUNK_TICKETS == 0:
-            yield Chunk(_CHUNK_TICKETS, recorder.written)
+    for index, generator in enumerate(order):
+        created_at = until_us - SPAN_US + index * step_us + int(random.random() * step_us)
+        generators[generator].write_ticket(recorder, created_at, until_us)
+        if (index + 1) % _CHUNK_TICKETS == 0:
+            yield Chunk(_CHUNK_TICKETS, recorder.statements)
             recorder = Recorder()
-    yield Chunk(len(order) % _CHUNK_TICKETS, recorder.written)
+    yield Chunk(len(order) % _CHUNK_TICKETS, recorder.statements)
 
 
 class _TicketGenerator:
-    """One tenant while its tickets are made."""
+    """Generates the tickets and customers of one tenant."""
 
     def __init__(self, tenant: TenantToFill, random: Random) -> None:
         self._tenant = tenant
@@ -104,25 +104,25 @@ class _TicketGenerator:
             reply_count=0,
             created_at=created_at,
             first_response_at=None,
-            **self._course(created_at, until_us),
+            **self._make_state(created_at, until_us),
         )
         drive(tickets.add(cast(Tx, recorder), ticket))
 
     def _customer(self, recorder: Recorder, created_at: int) -> str:
-        known, new = self._customers, self._add(recorder, created_at)
-        if known and self._random.random() < 0.5:
-            return known[-1 - pick_recent_index(self._random, len(known))]
-        known.append(new)
+        earlier, new = self._customers, self._add(recorder, created_at)
+        if earlier and self._random.random() < 0.5:
+            return earlier[-1 - pick_recent_index(self._random, len(earlier))]
+        earlier.append(new)
         return new
 
     def _add(self, recorder: Recorder, created_at: int) -> str:
-        who = make_person(self._random, self._added)
+        person = make_person(self._random, self._added)
         self._added += 1
         customer = Customer(
             tenant_id=self._tenant.id,
             id=ids.mint(created_at),
-            email=who.email,
-            name=who.name,
+            email=person.email,
+            name=person.name,
             phone=None,
             company=None,
             external_id=None,
@@ -134,19 +134,19 @@ class _TicketGenerator:
         drive(customers.add(cast(Tx, recorder), customer))
         return customer.id
 
-    def _course(self, created_at: int, until_us: int) -> dict[str, Any]:
-        """What became of a ticket since: most are closed after two months, a few never."""
+    def _make_state(self, created_at: int, until_us: int) -> dict[str, Any]:
+        """Status, assignee and times of a ticket: most are closed after two months, a few never."""
         status = _pick_status(self._random, until_us - created_at)
-        moved_at = created_at + int(
+        changed_at = created_at + int(
             self._random.random() * min(60 * HOUR_US, until_us - created_at)
         )
         is_open = status == "open"
         return {
             "status": status,
             "assignee_id": None if is_open else pick_one(self._random, self._tenant.agents),
-            "updated_at": created_at if is_open else moved_at,
-            "resolved_at": moved_at if status in ("resolved", "closed") else None,
-            "closed_at": moved_at if status == "closed" else None,
+            "updated_at": created_at if is_open else changed_at,
+            "resolved_at": changed_at if status in ("resolved", "closed") else None,
+            "closed_at": changed_at if status == "closed" else None,
             "version": 1 if is_open else 2,
         }
 
@@ -156,14 +156,14 @@ def _pick_priority(random: Random) -> Priority:
 
 
 def _pick_status(random: Random, age_us: int) -> Status:
-    draw = random.random()
-    if draw < (0.4 if age_us < 60 * 24 * HOUR_US else 0.01):
+    chance = random.random()
+    if chance < (0.4 if age_us < 60 * 24 * HOUR_US else 0.01):
         return "open"
-    if draw < 0.5:
+    if chance < 0.5:
         return "resolved" if age_us < 60 * 24 * HOUR_US else "closed"
-    if draw < 0.52:
+    if chance < 0.52:
         return "pending"
-    return "on_hold" if draw < 0.53 else "closed"
+    return "on_hold" if chance < 0.53 else "closed"
 
 
 def _split(text: str) -> tuple[str, ...]:
@@ -222,13 +222,13 @@ _TAGS = _split(
 _DOMAINS = ("example.com", "example.net", "example.org", "mail.example", "post.example")
 
 
-def pick_one(random: Random, things: Sequence[T]) -> T:
-    """One of these; `Random.choice` takes three times as long, and a million tickets need seven."""
-    return things[int(random.random() * len(things))]
+def pick_one(random: Random, options: Sequence[T]) -> T:
+    """Pick an element: `Random.choice` takes three times as long, and a ticket needs seven."""
+    return options[int(random.random() * len(options))]
 
 
 class Person(NamedTuple):
-    """Who writes: a name and an address that nobody else of the tenant has."""
+    """A customer: a name, and an e-mail address that is unique within the tenant."""
 
     name: str
     email: str
@@ -249,19 +249,19 @@ def make_subject(random: Random) -> str:
 def make_description(random: Random, order: int) -> str:
     """About 400 bytes."""
     start = int(random.random() * len(_SENTENCES))
-    turned = _SENTENCES[start:] + _SENTENCES[:start]
-    return f"It is about order {order}, {pick_one(random, _PRODUCTS)}. {' '.join(turned[:4])}"
+    sentences = _SENTENCES[start:] + _SENTENCES[:start]
+    return f"It is about order {order}, {pick_one(random, _PRODUCTS)}. {' '.join(sentences[:4])}"
 
 
 def pick_tags(random: Random) -> tuple[str, ...]:
-    """None for half of all tickets, otherwise one or two."""
-    draw = random.random()
-    if draw < 0.5:
+    """No tag for half of all tickets, otherwise one or two."""
+    chance = random.random()
+    if chance < 0.5:
         return ()
     start = int(random.random() * (len(_TAGS) - 1))
-    return tuple(_TAGS[start : start + (2 if draw > 0.85 else 1)])
+    return tuple(_TAGS[start : start + (2 if chance > 0.85 else 1)])
 
 
 def pick_recent_index(random: Random, count: int) -> int:
-    """A place from the end of `count` things, the last ones far more often: 0 is the last."""
+    """An index from the end of `count` elements, mostly among the last ones; 0 is the last."""
     return int(random.random() ** 3 * count)

@@ -18,13 +18,13 @@ _START_TIMEOUT_S = 30.0
 _ROOT = Path(__file__).parent.parent
 _SEALDESK = (str(Path(sys.executable).with_name("sealdesk")),)
 SWITCHABLE = (sys.executable, "-m", "bench.switched")
-_QUOTA_PERIOD_US = 100_000  # the usual one of containers
-# Version 1 has a tree of groups for the processor alone, version 2 one for everything.
+_QUOTA_PERIOD_US = 100_000  # the default of container runtimes
+# cgroup version 1 has a hierarchy for the CPU controller, version 2 one for all controllers.
 _CGROUP_ROOTS = (Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup"))
 
 
 class Cores:
-    """One core for the servers, another for this process; the same one if there is no other."""
+    """One core for the servers and another for this process; both share it if there is only one."""
 
     def __init__(self) -> None:
         self._usable = os.sched_getaffinity(0)
@@ -38,7 +38,7 @@ class Cores:
 
     @contextmanager
     def of_servers(self) -> Iterator[None]:
-        """A process that is started meanwhile stays on the servers' core."""
+        """Processes that are started in this context run on the core of the servers."""
         os.sched_setaffinity(0, {min(self._usable)})
         try:
             yield
@@ -59,12 +59,12 @@ class Process:
         return int(line.split()[1]) / 1024
 
     def cpu_s(self) -> float:
-        """The time that all its threads and children have spent computing."""
-        return sum(find_cpu_s(pid) for pid in (self.pid, *list_child_pids(self.pid)))
+        """The CPU time of all its threads and child processes."""
+        return sum(read_cpu_s(pid) for pid in (self.pid, *list_child_pids(self.pid)))
 
 
 class Server(Process):
-    """A running server process. ready_s: from its exec to the first 200."""
+    """A running server process. ready_s: from its start to the first response."""
 
     def __init__(self, pid: int, port: int, ready_s: float) -> None:
         super().__init__(pid)
@@ -73,12 +73,12 @@ class Server(Process):
 
 
 def list_child_pids(pid: int) -> list[int]:
-    """The processes that this one has started itself."""
+    """The direct child processes."""
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-def find_cpu_s(pid: int, *, with_ended: bool = False) -> float:
-    """The time that a process has spent computing. with_ended: and its children, once ended."""
+def read_cpu_s(pid: int, *, with_ended: bool = False) -> float:
+    """The CPU time of a process. with_ended: includes child processes that have ended."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):
@@ -88,7 +88,7 @@ def find_cpu_s(pid: int, *, with_ended: bool = False) -> float:
 
 
 class _Program(NamedTuple):
-    """What to start. probe: a path that it answers. directory: for its log."""
+    """A program to start. probe: a path that responds once it is ready. directory: of its log."""
 
     command: list[str]
     port: int
@@ -105,16 +105,18 @@ def sealdesk(
     *,
     program: Sequence[str] = _SEALDESK,
 ) -> Iterator[Server]:
-    """`sealdesk serve` on this data, or on the database that `env` names."""
+    """Run `sealdesk serve` on this data, or on the database that `env` names."""
     port = _free_port()
     command = [*program, "serve", "--host", "127.0.0.1", "--port", str(port)]
-    known = {"SEALDESK_DATA_DIR": str(settings.data_dir), **(env or {})}
-    with _run_server(_Program(command, port, "/readyz", settings.data_dir, known), cores) as server:
+    environment = {"SEALDESK_DATA_DIR": str(settings.data_dir), **(env or {})}
+    with _run_server(
+        _Program(command, port, "/readyz", settings.data_dir, environment), cores
+    ) as server:
         yield server
 
 
 class Service(NamedTuple):
-    """What serves, and delivers to webhooks. worker: of its own, on PostgreSQL."""
+    """The server, and on PostgreSQL the worker process that delivers webhooks."""
 
     server: Server
     worker: Process | None
@@ -128,7 +130,7 @@ class Service(NamedTuple):
         return [self.server.pid, *([self.worker.pid] if self.worker else [])]
 
     def cpu_s(self) -> float:
-        """The time that both have spent computing."""
+        """The CPU time of both."""
         return self.server.cpu_s() + (self.worker.cpu_s() if self.worker else 0.0)
 
 
@@ -136,15 +138,15 @@ class Service(NamedTuple):
 def service(
     settings: Settings, cores: Cores, env: Mapping[str, str], program: Sequence[str] = _SEALDESK
 ) -> Iterator[Service]:
-    """`sealdesk serve`, and `sealdesk worker` where `env` names its database."""
+    """Run `sealdesk serve`, and `sealdesk worker` if `env` names its database."""
     with sealdesk(settings, cores, env, program=program) as server:
         if "SEALDESK_WORKER_DATABASE_URL" not in env:
             yield Service(server, None)
             return
-        known = {"SEALDESK_DATA_DIR": str(settings.data_dir), **env}
+        environment = {"SEALDESK_DATA_DIR": str(settings.data_dir), **env}
         with cores.of_servers():
             process = _start_process(
-                _Program([*program, "worker"], 0, "", settings.data_dir, known)
+                _Program([*program, "worker"], 0, "", settings.data_dir, environment)
             )
         with _terminating(process):
             yield Service(server, Process(process.pid))
@@ -152,7 +154,7 @@ def service(
 
 @contextmanager
 def webhook_receiver(directory: Path) -> Iterator[Server]:
-    """The receiver of webhooks, on the core of this process. directory: for its log."""
+    """Run the webhook receiver on the core of this process. directory: of its log."""
     port = _free_port()
     command = [sys.executable, "-m", "bench.receiver", str(port)]
     program = _Program(command, port, "/count", directory, {})
@@ -164,7 +166,7 @@ def webhook_receiver(directory: Path) -> Iterator[Server]:
 
 @contextmanager
 def bare_handler(memory: Path, cores: Cores) -> Iterator[Server]:
-    """The bare handler, which answers everything that is not signed with 401."""
+    """Run the bare handler."""
     port = _free_port()
     command = [sys.executable, "-m", "bench.bare", str(port), str(memory)]
     with _run_server(_Program(command, port, "/", memory.parent, {}), cores) as server:
@@ -173,7 +175,7 @@ def bare_handler(memory: Path, cores: Cores) -> Iterator[Server]:
 
 @contextmanager
 def conventional_service(url: str, directory: Path, cores: Cores) -> Iterator[Server]:
-    """The conventional service on this database. directory: for its log."""
+    """Run the conventional service on this database. directory: of its log."""
     port = _free_port()
     command = [sys.executable, "-m", "uvicorn", "bench.conventional.service:app"]
     command += ["--host", "127.0.0.1", "--port", str(port), "--loop", "uvloop"]
@@ -202,7 +204,7 @@ def _start_process(program: _Program) -> "subprocess.Popen[bytes]":
 
 @contextmanager
 def _terminating(process: "subprocess.Popen[bytes]") -> Iterator[None]:
-    """End it, whatever happens meanwhile."""
+    """Terminate the process at the end of the context."""
     try:
         yield
     finally:
@@ -237,12 +239,12 @@ def _free_port() -> int:
 
 
 class QuotaUnavailable(Exception):
-    """Processes cannot be limited here; the text says why."""
+    """The CPU time of processes cannot be limited here; the message says why."""
 
 
 @contextmanager
 def limit_cpu(pids: Sequence[int], share: float) -> Iterator[None]:
-    """Each process in a control group with this share of one core. Raises QuotaUnavailable."""
+    """Put each process into a cgroup with this share of one core. Raises QuotaUnavailable."""
     groups: list[Path] = []
     try:
         try:
@@ -260,7 +262,7 @@ def limit_cpu(pids: Sequence[int], share: float) -> Iterator[None]:
 
 
 def _make_group(name: str, share: float) -> Path:
-    """A group with this quota. Raises OSError."""
+    """Create a cgroup with this quota. Raises OSError."""
     quota_us = int(share * _QUOTA_PERIOD_US)
     root = next(
         (root for root in _CGROUP_ROOTS if (root / "cgroup.procs").exists()), _CGROUP_ROOTS[-1]

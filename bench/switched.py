@@ -1,7 +1,7 @@
-"""`sealdesk` whose recording and sequencing can be switched off while it runs, by signals.
+"""`sealdesk` with signals that switch recording and sequencing of events on and off.
 
-`python -m bench.switched serve …`. What is compared so is one process with the same memory on the
-same rows, which two processes never are.
+`python -m bench.switched serve …`. Measuring both modes in one process keeps its memory and the
+rows the same, which two processes would not have.
 """
 
 import os
@@ -18,7 +18,7 @@ from sealdesk.worker import log_tasks
 
 
 class Mode(IntEnum):
-    """What is done with events; the number is that of the signal."""
+    """What the service does with events; the value is the number of the signal."""
 
     UNRECORDED = signal.SIGRTMIN
     RECORDED = signal.SIGRTMIN + 1
@@ -30,7 +30,7 @@ _sequence = vars(log_tasks)["sequence"]
 
 
 def switch(pid: int, mode: Mode) -> None:
-    """Tell a process what to do from now on."""
+    """Switch the mode of a process."""
     os.kill(pid, mode)
 
 

@@ -35,7 +35,7 @@ from sealdesk.tickets.types import NewTicket
 from sealdesk.webhooks import actions as webhooks
 from sealdesk.webhooks.types import NewWebhook
 
-# What the deliveries of the dead endpoint are about; each is about one of so many events.
+# The number of events that the deliveries to the dead endpoint refer to.
 _DEAD_EVENTS = 1_000
 _DEAD_TYPE = "reply.created"
 _TYPE = "ticket.created"
@@ -48,7 +48,7 @@ _POLL_EVERY_S = 0.02
 
 
 class Created(NamedTuple):
-    """What was put in. secret: of the endpoint that works."""
+    """The created rows. endpoint_id, secret: of the endpoint that works."""
 
     key: BenchKey
     endpoint_id: str
@@ -57,71 +57,75 @@ class Created(NamedTuple):
 
 
 class Installation:
-    """One that is ready to be served."""
+    """A database with a tenant, a key, an endpoint that works and one that is dead."""
 
-    def __init__(self, place: BenchDatabase, url: str) -> None:
-        """place: has its tables, and nothing in them. url: of the endpoint that works."""
-        self.env = {**place.env, **_ALLOWED}
+    def __init__(self, database: BenchDatabase, url: str) -> None:
+        """database: has empty tables. url: of the endpoint that works."""
+        self.env = {**database.env, **_ALLOWED}
         self.settings = from_env(self.env)
-        self.made = asyncio.run(self._fill(url))
-        self._beside = place.beside
-        self._ticket = place.beside.value(f"SELECT object FROM events WHERE type = '{_TYPE}'")
-        place.beside.remove("events", "TRUE")
+        self.created = asyncio.run(self._fill(url))
+        self._sql = database.sql
+        self._ticket = database.sql.fetch_value(f"SELECT object FROM events WHERE type = '{_TYPE}'")
+        database.sql.delete("events", "TRUE")
 
     async def _fill(self, url: str) -> Created:
         key_ring, now_us = KeyRing(self.settings.master_keys), _now_us()
 
-        async def work(tx: Tx) -> Created:
+        async def create(tx: Tx) -> Created:
             tenant = await identity.create_tenant(tx, "Bench", actor=SYSTEM, now_us=now_us)
             caller = Caller(tenant.id, SYSTEM, frozenset(), "")
-            wanted = NewApiKey("bench", rate_limit=100_000)
-            key = await api_keys.create_key(tx, caller, wanted, key_ring=key_ring, now_us=now_us)
-            new = msgspec.json.decode(_new_tickets(tenant.id).body(tenant.id), type=NewTicket)
-            await tickets.open_ticket(tx, caller, new, source="api", now_us=now_us)
+            new_key = NewApiKey("bench", rate_limit=100_000)
+            key = await api_keys.create_key(tx, caller, new_key, key_ring=key_ring, now_us=now_us)
+            new_ticket = msgspec.json.decode(
+                _make_bodies(tenant.id).body(tenant.id), type=NewTicket
+            )
+            await tickets.open_ticket(tx, caller, new_ticket, source="api", now_us=now_us)
             endpoint, dead = [
                 await webhooks.create_webhook(
                     tx, caller, NewWebhook(url, [kind]), key_ring=key_ring, now_us=now_us
                 )
                 for kind in (_TYPE, _DEAD_TYPE)
             ]
-            held = BenchKey(tenant.id, key.api_key, key.api_secret)
-            return Created(held, endpoint.id, dead.id, endpoint.secret)
+            bench_key = BenchKey(tenant.id, key.api_key, key.api_secret)
+            return Created(bench_key, endpoint.id, dead.id, endpoint.secret)
 
-        database = open_database(self.settings, name="bench", has_time=True)
+        opened = open_database(self.settings, name="bench", has_time=True)
         try:
-            return await database.write(work)
+            return await opened.write(create)
         finally:
-            await database.close()
+            await opened.close()
 
     @property
     def tickets(self) -> RequestMaker:
-        """Makes requests for new tickets."""
-        return Signer([self.made.key]).posts(_new_tickets(self.made.key.tenant_id))
+        """Makes requests that create tickets."""
+        return Signer([self.created.key]).make_posts(_make_bodies(self.created.key.tenant_id))
 
     def add_events(self, count: int) -> set[str]:
-        """Let so many wait for the endpoint, as if their changes had just been made; their ids."""
+        """Add events for the endpoint that works; returns their ids."""
         now_us = _now_us()
         events = [self._event(_TYPE, now_us + n) for n in range(count)]
-        self._beside.add("events", events)
+        self._sql.insert("events", events)
         return {event["id"] for event in events}
 
-    def add_dead(self, count: int) -> None:
-        """Let so many deliveries wait for the dead endpoint."""
+    def add_dead_deliveries(self, count: int) -> None:
+        """Add pending deliveries to the dead endpoint."""
         now_us = _now_us() - count
         events = [self._event(_DEAD_TYPE, now_us + n) for n in range(min(count, _DEAD_EVENTS))]
-        placed = [{**event, "position": place} for place, event in enumerate(events, 1)]
-        tenant_id, last = self.made.key.tenant_id, len(events)
-        drawn = {"tenant_id": tenant_id, "last_position": last, "pruned_position": 0}
-        self._beside.add("events", placed)
-        self._beside.add("feed_positions", [drawn])
-        self._beside.add("deliveries", self._dead(events, count, now_us))
+        sequenced = [{**event, "position": position} for position, event in enumerate(events, 1)]
+        tenant_id, last = self.created.key.tenant_id, len(events)
+        position_row = {"tenant_id": tenant_id, "last_position": last, "pruned_position": 0}
+        self._sql.insert("events", sequenced)
+        self._sql.insert("feed_positions", [position_row])
+        self._sql.insert("deliveries", self._generate_dead_deliveries(events, count, now_us))
 
-    def _dead(self, events: list[Row], count: int, now_us: int) -> Iterator[Row]:
+    def _generate_dead_deliveries(
+        self, events: list[Row], count: int, now_us: int
+    ) -> Iterator[Row]:
         for n in range(count):
             yield {
-                "tenant_id": self.made.key.tenant_id,
+                "tenant_id": self.created.key.tenant_id,
                 "id": ids.mint(now_us + n),
-                "endpoint_id": self.made.dead_id,
+                "endpoint_id": self.created.dead_id,
                 "event_id": events[n % len(events)]["id"],
                 "event_type": _DEAD_TYPE,
                 "status": "pending",
@@ -133,7 +137,7 @@ class Installation:
 
     def _event(self, kind: str, at_us: int) -> Row:
         return {
-            "tenant_id": self.made.key.tenant_id,
+            "tenant_id": self.created.key.tenant_id,
             "id": ids.mint(at_us),
             "type": kind,
             "object": self._ticket,
@@ -141,29 +145,29 @@ class Installation:
             "created_at": at_us,
         }
 
-    def turn_dead(self, url: str) -> None:
-        """Have the dead endpoint at this address, as one of which nothing is known yet."""
-        self._beside.run(
+    def set_dead_url(self, url: str) -> None:
+        """Set the URL of the dead endpoint, and reset its failures."""
+        self._sql.run(
             f"UPDATE endpoints SET url = '{url}', is_active = TRUE, disabled_reason = NULL,"
             f" failing_since = NULL, leased_until = NULL, due_at = {_now_us()}, wakes = wakes + 1"
-            f" WHERE id = '{self.made.dead_id}'"
+            f" WHERE id = '{self.created.dead_id}'"
         )
 
-    def is_dead_known(self) -> bool:
-        """Whether the dead endpoint has been tried, and was found dead."""
-        known = f"SELECT failing_since FROM endpoints WHERE id = '{self.made.dead_id}'"
-        return self._beside.value(known) is not None
+    def is_dead_endpoint_failing(self) -> bool:
+        """Whether an attempt to the dead endpoint has failed."""
+        statement = f"SELECT failing_since FROM endpoints WHERE id = '{self.created.dead_id}'"
+        return self._sql.fetch_value(statement) is not None
 
-    def undelivered(self) -> int:
-        """How many deliveries of the endpoint that works have not succeeded."""
-        count: int = self._beside.value(
-            f"SELECT count(*) FROM deliveries WHERE endpoint_id = '{self.made.endpoint_id}'"
+    def count_undelivered(self) -> int:
+        """The number of deliveries to the endpoint that works without success."""
+        count: int = self._sql.fetch_value(
+            f"SELECT count(*) FROM deliveries WHERE endpoint_id = '{self.created.endpoint_id}'"
             " AND status <> 'succeeded'"
         )
         return count
 
 
-def _new_tickets(tenant_id: str) -> TicketBodies:
+def _make_bodies(tenant_id: str) -> TicketBodies:
     return TicketBodies(Random(4), {tenant_id: ["first@customer.example"]})
 
 
@@ -172,45 +176,49 @@ def _now_us() -> int:
 
 
 class ReceiverClient:
-    """A running receiver. refusing_url: where nobody listens. hanging_url: never answers.
+    """The client of a running receiver.
 
-    held: how many requests to hanging_url have been seen.
+    refusing_url: refuses connections. hanging_url: never responds. hanging_count: the number of
+    requests to hanging_url so far.
     """
 
     def __init__(self, port: int, refusing_port: int) -> None:
-        self.held = 0
+        self.hanging_count = 0
         self._port = port
         self.url = f"http://127.0.0.1:{port}/hook"
         self.hanging_url = f"http://127.0.0.1:{port}/hang"
         self.refusing_url = f"http://127.0.0.1:{refusing_port}/hook"
 
     def wait_for(self, count: int, within_s: float) -> int:
-        """How many have come once there are so many. Raises WrongResponse."""
+        """Wait for this many deliveries; returns their number. Raises WrongResponse."""
         deadline = time.monotonic() + within_s
-        while (come := self._asked("/count", int)) < count:
+        while (received_count := self._fetch("/count", int)) < count:
             if time.monotonic() > deadline:
-                raise WrongResponse(f"{come} of {count} deliveries within {within_s:g} s")
+                raise WrongResponse(f"{received_count} of {count} deliveries within {within_s:g} s")
             time.sleep(_POLL_EVERY_S)
-        return come
+        return received_count
 
-    def take(
-        self, secret: str, wanted: set[str], about: Callable[[ReceivedWebhook], str]
+    def take_deliveries(
+        self, secret: str, expected_ids: set[str], find_id: Callable[[ReceivedWebhook], str]
     ) -> list[ReceivedWebhook]:
-        """What has come since, in order. Raises WrongResponse.
+        """Take all deliveries from the receiver, in order. Raises WrongResponse.
 
-        wanted: each must have come exactly once. about: which of them an arrival is.
+        expected_ids: each must be received exactly once. find_id: returns the id of a delivery.
         """
-        taken = self._asked("/taken", Received)
-        self.held += taken.held
-        come = list(map(about, taken.arrivals))
-        if len(come) != len(wanted) or set(come) != wanted:
-            lost, doubled = len(wanted - set(come)), len(come) - len(set(come))
-            raise WrongResponse(f"of {len(wanted)} deliveries {lost} lost, {doubled} twice")
-        if not all(_is_signed(sample, secret) for sample in taken.samples):
+        received = self._fetch("/received", Received)
+        self.hanging_count += received.hanging_count
+        found_ids = list(map(find_id, received.deliveries))
+        if len(found_ids) != len(expected_ids) or set(found_ids) != expected_ids:
+            lost_count = len(expected_ids - set(found_ids))
+            repeated_count = len(found_ids) - len(set(found_ids))
+            raise WrongResponse(
+                f"of {len(expected_ids)} deliveries {lost_count} lost, {repeated_count} twice"
+            )
+        if not all(_is_signed(sample, secret) for sample in received.samples):
             raise WrongResponse("a delivery has a wrong signature")
-        return taken.arrivals
+        return received.deliveries
 
-    def _asked(self, path: str, kind: type[T]) -> T:
+    def _fetch(self, path: str, kind: type[T]) -> T:
         connection = HTTPConnection("127.0.0.1", self._port, timeout=10)
         try:
             connection.request("GET", path)
@@ -221,15 +229,15 @@ class ReceiverClient:
 
 @contextmanager
 def running_receiver(directory: Path) -> Iterator[ReceiverClient]:
-    """directory: for the receiver's log."""
+    """Run a receiver. directory: of its log."""
     with servers.webhook_receiver(directory) as receiver, socket.socket() as refusing:
         refusing.bind(("127.0.0.1", 0))
         yield ReceiverClient(receiver.port, refusing.getsockname()[1])
 
 
 def _is_signed(sample: SignedSample, secret: str) -> bool:
-    """As Standard Webhooks has it."""
+    """Verify the signature as Standard Webhooks specifies."""
     key = base64.b64decode(secret.removeprefix("whsec_"))
     message = f"{sample.webhook_id}.{sample.timestamp}.".encode() + sample.body
-    wanted = base64.b64encode(hmac.digest(key, message, sha256)).decode()
-    return f"v1,{wanted}" in sample.signature.split(" ")
+    signature = base64.b64encode(hmac.digest(key, message, sha256)).decode()
+    return f"v1,{signature}" in sample.signature.split(" ")

@@ -1,5 +1,5 @@
-"""The service that is measured beside ours: FastAPI, SQLAlchemy's ORM and asyncpg, the usual way.
+"""The conventional service, for comparison: FastAPI, SQLAlchemy's ORM and asyncpg.
 
-It does the same work for a signed list of tickets and a signed new one, and only that: no rate
-limit, no sealed secrets, no row level security, no idempotency, which would make it slower.
+It lists and creates tickets with the same signatures. It has no rate limit, no sealed secrets, no
+row level security and no idempotency, which would make it slower.
 """

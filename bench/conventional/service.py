@@ -31,7 +31,7 @@ from sqlalchemy.orm import joinedload
 
 from bench.conventional.tables import ApiKey, Customer, OutboxEvent, Ticket
 
-# As many connections as our own service opens by default.
+# Sealdesk opens the same number of connections by default.
 engine = create_async_engine(os.environ["DATABASE_URL"], pool_size=10, max_overflow=0)
 make_session = async_sessionmaker(engine, expire_on_commit=False)
 _MAX_SKEW_S = 300
@@ -74,7 +74,7 @@ async def get_api_key(
 
 
 def require(permission: str) -> Callable[[ApiKey], Awaitable[ApiKey]]:
-    """A dependency: a signed request whose key has this permission."""
+    """A dependency that requires a signed request whose key has this permission."""
 
     async def check(key: Annotated[ApiKey, Depends(get_api_key)]) -> ApiKey:
         if permission not in key.permissions:
@@ -161,7 +161,7 @@ async def list_tickets(
     session: Session,
     key: Annotated[ApiKey, Depends(require("tickets:read"))],
     *,
-    wanted: Annotated[Status | None, Query(alias="status")] = None,
+    ticket_status: Annotated[Status | None, Query(alias="status")] = None,
     priority: Priority | None = None,
     per_page: Annotated[int, Query(ge=1, le=100)] = 25,
     cursor: str | None = None,
@@ -173,17 +173,17 @@ async def list_tickets(
         .order_by(Ticket.created_at.desc(), Ticket.id.desc())
         .limit(per_page + 1)
     )
-    if wanted is not None:
-        query = query.where(Ticket.status == wanted)
+    if ticket_status is not None:
+        query = query.where(Ticket.status == ticket_status)
     if priority is not None:
         query = query.where(Ticket.priority == priority)
     if cursor is not None:
         query = query.where(tuple_(Ticket.created_at, Ticket.id) < tuple_(*_decode_cursor(cursor)))
-    found = (await session.scalars(query)).all()
-    shown, has_more = found[:per_page], len(found) > per_page
-    next_cursor = _encode_cursor(shown[-1]) if has_more else None
+    rows = (await session.scalars(query)).all()
+    page, has_more = rows[:per_page], len(rows) > per_page
+    next_cursor = _encode_cursor(page[-1]) if has_more else None
     meta = {"per_page": per_page, "has_more": has_more, "next_cursor": next_cursor}
-    return {"data": shown, "meta": meta}
+    return {"data": page, "meta": meta}
 
 
 @router.post("", response_model=TicketCreated, status_code=status.HTTP_201_CREATED)
@@ -205,19 +205,19 @@ async def create_ticket(
     return {"data": ticket}
 
 
-async def _find_or_create(session: AsyncSession, tenant_id: UUID, who: CustomerIn) -> Customer:
-    found = select(Customer).where(Customer.tenant_id == tenant_id, Customer.email == who.email)
-    customer = await session.scalar(found)
+async def _find_or_create(session: AsyncSession, tenant_id: UUID, new: CustomerIn) -> Customer:
+    query = select(Customer).where(Customer.tenant_id == tenant_id, Customer.email == new.email)
+    customer = await session.scalar(query)
     if customer is not None:
         return customer
-    # Of two requests at once, the second waits here and then finds what the first has made.
-    made = await session.scalar(
+    # The second of two concurrent requests waits here, and then finds the row of the first.
+    created = await session.scalar(
         insert(Customer)
-        .values(tenant_id=tenant_id, email=who.email, name=who.name)
+        .values(tenant_id=tenant_id, email=new.email, name=new.name)
         .on_conflict_do_nothing()
         .returning(Customer)
     )
-    return made or (await session.scalars(found)).one()
+    return created or (await session.scalars(query)).one()
 
 
 def _encode_cursor(ticket: Ticket) -> str:

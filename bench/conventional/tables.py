@@ -37,7 +37,7 @@ class Base(DeclarativeBase):
 
 
 def uuid7() -> UUID:
-    """Ordered by time, which keeps the indexes in cache."""
+    """A UUID that begins with the time, so that new index entries are adjacent."""
     at = (time.time_ns() // 1_000_000) << 80
     return UUID(int=at | 0x7 << 76 | getrandbits(12) << 64 | 0b10 << 62 | getrandbits(62))
 
@@ -124,7 +124,7 @@ class OutboxEvent(Base):
 
 
 def _to_timestamp(column: str) -> str:
-    # In whole numbers: a float has not the digits for microseconds of this century.
+    # Integer arithmetic: a float has too few digits for microseconds since 1970.
     return (
         f"timestamptz 'epoch' + ({column} / 1000000) * interval '1 s'"
         f" + ({column} % 1000000) * interval '1 us'"
@@ -184,7 +184,7 @@ async def fill_tables(superuser_url: str, secrets: Mapping[str, str], role: str)
             f"DROP SCHEMA IF EXISTS {_SCHEMA} CASCADE",
             f"CREATE SCHEMA {_SCHEMA}",
             f"SET LOCAL search_path = {_SCHEMA}",
-            "SET LOCAL session_replication_role = replica",  # what is copied refers as it did
+            "SET LOCAL session_replication_role = replica",  # without checks of foreign keys
             f"CREATE TEMP TABLE {_KEYS} (api_key text, secret text) ON COMMIT DROP",
         ):
             await connection.execute(text(sql))

@@ -1,4 +1,4 @@
-"""The benchmark, with numbers so small that it measures nothing and still does everything."""
+"""The benchmark on SQLite, with data so small that only its function is tested."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -38,21 +38,21 @@ def data(home: Path) -> Data:
 
 @pytest.fixture
 def connection(data: Data) -> Iterator[sqlite3.Connection]:
-    """The benchmark's database in a transaction that leaves no trace."""
+    """The database of the benchmark in a transaction that is rolled back."""
     with closing(connect(data.settings.database_path)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         yield connection
         connection.execute("ROLLBACK")
 
 
-def test_bench_measures_every_figure_and_leaves_the_data_as_it_was(home: Path, data: Data) -> None:
+def test_bench_measures_every_figure_and_deletes_its_rows(home: Path, data: Data) -> None:
     results = measure(TINY, data, lambda _: None)
 
     assert len(results.figures) == 7
     assert all(min(figure.values) > 0 for figure in results.figures)
-    again = prepare(TINY, home)
-    assert again.stamp == data.stamp
-    with closing(connect(again.settings.database_path)) as connection:
+    cleaned = prepare(TINY, home)
+    assert cleaned.stamp == data.stamp
+    with closing(connect(cleaned.settings.database_path)) as connection:
         (count,) = connection.execute("SELECT count(*) FROM tickets").fetchone()
     assert count == TINY.big_tickets + TINY.small_tickets + TINY.other_tickets
 
@@ -67,82 +67,84 @@ def test_bench_measures_every_figure_of_events_and_webhooks(home: Path, data: Da
 
 
 @pytest.mark.prove
-def test_bench_measures_the_inbox_and_what_a_browser_fetches_for_it(data: Data) -> None:
+def test_bench_measures_the_inbox_and_the_files_a_browser_fetches(data: Data) -> None:
     results = measure_pages.on_sqlite(TINY, data, lambda _: None)
 
-    *driven, size, requests, foreign, opening = results.figures
-    assert len(driven) == 9
-    assert all(min(figure.values) > 0 for figure in driven)
+    *timed, size, requests, other_sites, opening = results.figures
+    assert len(timed) == 9
+    assert all(min(figure.values) > 0 for figure in timed)
     assert 10 < (size.value or 0) < 120
-    assert (requests.value, foreign.value, opening.value) == (4, 0, 1)
+    assert (requests.value, other_sites.value, opening.value) == (4, 0, 1)
     assert len(results.rates) == 7
 
 
-def test_a_service_that_is_told_to_records_no_event(data: Data) -> None:
-    work, beside = Workload(TINY, data), DirectSqlite(data.settings.database_path)
-    requests = work.in_one_tenant(work.new_tickets())(2)
+def test_a_service_in_unrecorded_mode_stores_no_event(data: Data) -> None:
+    workload, sql = Workload(TINY, data), DirectSqlite(data.settings.database_path)
+    requests = workload.make_posts_in_one_tenant(workload.new_tickets())(2)
     counts = []
     with Cores() as cores:
         serving = servers.sealdesk(data.settings, cores, program=servers.SWITCHABLE)
         with serving as server:
             for mode, request in zip((Mode.UNRECORDED, Mode.RECORDED), requests, strict=True):
-                before = beside.value("SELECT count(*) FROM events")
+                before = sql.fetch_value("SELECT count(*) FROM events")
                 switched.switch(server.pid, mode)
                 clients.send_all(server.port, [request], CREATED, 1)
-                counts.append(beside.value("SELECT count(*) FROM events") - before)
+                counts.append(sql.fetch_value("SELECT count(*) FROM events") - before)
 
     assert counts[0] == 0
     assert counts[1] > 0
 
 
-def test_bench_tickets_are_what_the_service_would_have_stored(
+def test_generated_tickets_equal_those_of_the_service(
     data: Data, connection: sqlite3.Connection
 ) -> None:
-    bench = connection.execute(
+    row = connection.execute(
         "SELECT * FROM tickets WHERE tenant_id = ? AND status = 'open' AND tags <> '[]' LIMIT 1",
         (data.big,),
     ).fetchone()
     customer = connection.execute(
-        "SELECT email FROM customers WHERE id = ?", (bench["customer_id"],)
+        "SELECT email FROM customers WHERE id = ?", (row["customer_id"],)
     ).fetchone()
     new = NewTicket(
-        subject=bench["subject"],
-        description=bench["description"],
+        subject=row["subject"],
+        description=row["description"],
         customer=TicketCustomer(customer["email"]),
-        priority=PRIORITIES[bench["priority"] - 1],
-        tags=msgspec.json.decode(bench["tags"]),
-        custom_fields=msgspec.json.decode(bench["custom_fields"]),
-        external_id=bench["external_id"],
+        priority=PRIORITIES[row["priority"] - 1],
+        tags=msgspec.json.decode(row["tags"]),
+        custom_fields=msgspec.json.decode(row["custom_fields"]),
+        external_id=row["external_id"],
     )
     caller = Caller(data.big, SYSTEM, frozenset(), "")
 
-    work = tickets.open_ticket(
-        SqliteTx(connection), caller, new, source="api", now_us=bench["created_at"]
+    coroutine = tickets.open_ticket(
+        SqliteTx(connection), caller, new, source="api", now_us=row["created_at"]
     )
-    opened_id = drive(work).id
+    opened_id = drive(coroutine).id
 
     opened = connection.execute("SELECT * FROM tickets WHERE id = ?", (opened_id,)).fetchone()
-    assert _but_for(opened, "id", "number") == _but_for(bench, "id", "number")
-    assert _tags(connection, opened_id) == _tags(connection, bench["id"]) != []
+    assert _without(opened, "id", "number") == _without(row, "id", "number")
+    assert _tags(connection, opened_id) == _tags(connection, row["id"]) != []
 
 
-def test_bench_customers_are_what_the_service_would_have_stored(
+def test_generated_customers_equal_those_of_the_service(
     data: Data, connection: sqlite3.Connection
 ) -> None:
-    bench = connection.execute(
+    row = connection.execute(
         "SELECT * FROM customers WHERE tenant_id = ? LIMIT 1", (data.big,)
     ).fetchone()
-    new = NewCustomer(bench["email"], bench["name"])
+    new = NewCustomer(row["email"], row["name"])
 
-    work = customers.add_customer(SqliteTx(connection), data.small, new, now_us=bench["created_at"])
-    added_id = drive(work).id
+    coroutine = customers.add_customer(
+        SqliteTx(connection), data.small, new, now_us=row["created_at"]
+    )
+    added_id = drive(coroutine).id
 
     added = connection.execute("SELECT * FROM customers WHERE id = ?", (added_id,)).fetchone()
-    assert _but_for(added, "id", "tenant_id") == _but_for(bench, "id", "tenant_id")
+    assert _without(added, "id", "tenant_id") == _without(row, "id", "tenant_id")
 
 
-def _but_for(row: sqlite3.Row, *names: str) -> Values:
-    """The row's values, also within its ready JSON, without those that must differ."""
+def _without(row: sqlite3.Row, *names: str) -> Values:
+    """The values of a row and of its ready document, without these names."""
     values: Values = dict(row)
     for column in values.keys() & {"document", "reference"}:
         inner = msgspec.json.decode(row[column])

@@ -1,4 +1,4 @@
-"""Limits on what processes may compute."""
+"""CPU limits of processes by cgroups."""
 
 import subprocess
 import sys
@@ -8,36 +8,36 @@ from pathlib import Path
 
 import pytest
 from bench import servers
-from bench.servers import QuotaUnavailable, find_cpu_s, limit_cpu
+from bench.servers import QuotaUnavailable, limit_cpu, read_cpu_s
 
 _SHARE = 0.2
 
 
 @pytest.fixture
-def busy() -> Iterator[int]:
-    """A process that computes without end."""
+def busy_pid() -> Iterator[int]:
+    """A process in an endless loop."""
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as process:
         yield process.pid
         process.kill()
 
 
-def test_a_limited_process_gets_no_more_than_its_share(busy: int) -> None:
+def test_a_limited_process_uses_at_most_its_share_of_cpu(busy_pid: int) -> None:
     try:
-        with limit_cpu([busy], _SHARE):
+        with limit_cpu([busy_pid], _SHARE):
             time.sleep(0.2)
-            before_s, started = find_cpu_s(busy), time.monotonic()
+            before_s, started = read_cpu_s(busy_pid), time.monotonic()
             time.sleep(1)
-            share = (find_cpu_s(busy) - before_s) / (time.monotonic() - started)
+            share = (read_cpu_s(busy_pid) - before_s) / (time.monotonic() - started)
     except QuotaUnavailable as reason:
         pytest.skip(str(reason))
 
     assert 0 < share < 1.5 * _SHARE
 
 
-def test_without_control_groups_it_says_so(
-    busy: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_missing_control_groups_raise_quota_unavailable(
+    busy_pid: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(servers, "_CGROUP_ROOTS", (tmp_path / "nothing",))
 
-    with pytest.raises(QuotaUnavailable, match="no control groups"), limit_cpu([busy], _SHARE):
+    with pytest.raises(QuotaUnavailable, match="no control groups"), limit_cpu([busy_pid], _SHARE):
         pass

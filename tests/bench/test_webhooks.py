@@ -1,4 +1,4 @@
-"""The receiver of the benchmark: what it got must be right, or there is no figure."""
+"""The webhook receiver of the benchmark: wrong deliveries give no figures."""
 
 from collections.abc import Iterator
 from http.client import HTTPConnection
@@ -12,17 +12,17 @@ from sealdesk import ids
 from sealdesk.crypto import webhook_signing
 
 _SECRET = webhook_signing.mint_secret()
-_OF = attrgetter("webhook_id")
+_WEBHOOK_ID = attrgetter("webhook_id")
 
 
 @pytest.fixture(scope="module")
-def arrivals(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReceiverClient]:
-    with running_receiver(tmp_path_factory.mktemp("receiver")) as receiver:
-        yield receiver
+def receiver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReceiverClient]:
+    with running_receiver(tmp_path_factory.mktemp("receiver")) as client:
+        yield client
 
 
 def _deliver(url: str, secret: str = _SECRET, webhook_id: str = "") -> tuple[str, str]:
-    """The ids of the delivery and of what it is about."""
+    """The ids of the delivery and of the object in its event."""
     webhook_id, object_id = webhook_id or ids.mint(1), ids.mint(2)
     body = f'{{"data":{{"object":{{"id":"{object_id}"}}}}}}'.encode()
     headers = {
@@ -40,47 +40,47 @@ def _deliver(url: str, secret: str = _SECRET, webhook_id: str = "") -> tuple[str
     return webhook_id, object_id
 
 
-def test_a_delivery_is_found_by_its_id_and_by_what_it_is_about(arrivals: ReceiverClient) -> None:
-    webhook_id, object_id = _deliver(arrivals.url)
+def test_a_delivery_has_its_webhook_id_and_object_id(receiver: ReceiverClient) -> None:
+    webhook_id, object_id = _deliver(receiver.url)
 
-    assert arrivals.wait_for(1, 5) == 1
-    (arrival,) = arrivals.take(_SECRET, {webhook_id}, _OF)
-    assert arrival.object_id == object_id
-    assert arrivals.take(_SECRET, set(), _OF) == []
+    assert receiver.wait_for(1, 5) == 1
+    (delivery,) = receiver.take_deliveries(_SECRET, {webhook_id}, _WEBHOOK_ID)
+    assert delivery.object_id == object_id
+    assert receiver.take_deliveries(_SECRET, set(), _WEBHOOK_ID) == []
 
 
-def test_a_delivery_that_comes_twice_gives_no_figure(arrivals: ReceiverClient) -> None:
-    webhook_id, _ = _deliver(arrivals.url)
-    _deliver(arrivals.url, webhook_id=webhook_id)
+def test_a_repeated_delivery_gives_no_figure(receiver: ReceiverClient) -> None:
+    webhook_id, _ = _deliver(receiver.url)
+    _deliver(receiver.url, webhook_id=webhook_id)
 
     with pytest.raises(WrongResponse, match="0 lost, 1 twice"):
-        arrivals.take(_SECRET, {webhook_id}, _OF)
+        receiver.take_deliveries(_SECRET, {webhook_id}, _WEBHOOK_ID)
 
 
-def test_a_delivery_that_is_lost_gives_no_figure(arrivals: ReceiverClient) -> None:
-    webhook_id, _ = _deliver(arrivals.url)
+def test_a_lost_delivery_gives_no_figure(receiver: ReceiverClient) -> None:
+    webhook_id, _ = _deliver(receiver.url)
 
     with pytest.raises(WrongResponse, match="1 lost, 0 twice"):
-        arrivals.take(_SECRET, {webhook_id, ids.mint(3)}, _OF)
+        receiver.take_deliveries(_SECRET, {webhook_id, ids.mint(3)}, _WEBHOOK_ID)
     with pytest.raises(WrongResponse, match="0 of 1 deliveries within"):
-        arrivals.wait_for(1, 0.05)
+        receiver.wait_for(1, 0.05)
 
 
-def test_a_delivery_with_a_wrong_signature_gives_no_figure(arrivals: ReceiverClient) -> None:
-    webhook_id, _ = _deliver(arrivals.url, webhook_signing.mint_secret())
+def test_a_delivery_with_a_wrong_signature_gives_no_figure(receiver: ReceiverClient) -> None:
+    webhook_id, _ = _deliver(receiver.url, webhook_signing.mint_secret())
 
     with pytest.raises(WrongResponse, match="wrong signature"):
-        arrivals.take(_SECRET, {webhook_id}, _OF)
+        receiver.take_deliveries(_SECRET, {webhook_id}, _WEBHOOK_ID)
 
 
-def test_a_dead_endpoint_refuses_or_hangs(arrivals: ReceiverClient) -> None:
+def test_dead_endpoints_refuse_connections_or_never_respond(receiver: ReceiverClient) -> None:
     with pytest.raises(ConnectionRefusedError):
-        _deliver(arrivals.refusing_url)
-    host, _, _ = arrivals.hanging_url.removeprefix("http://").partition("/")
+        _deliver(receiver.refusing_url)
+    host, _, _ = receiver.hanging_url.removeprefix("http://").partition("/")
     connection = HTTPConnection(host, timeout=0.2)
     connection.request("POST", "/hang", b"{}")
     with pytest.raises(TimeoutError):
         connection.getresponse()
     connection.close()
-    arrivals.take(_SECRET, set(), _OF)
-    assert arrivals.held == 1
+    receiver.take_deliveries(_SECRET, set(), _WEBHOOK_ID)
+    assert receiver.hanging_count == 1
