@@ -66,9 +66,9 @@ def generate_chunks(tenants: Sequence[TenantToFill], until_us: int, seed: int) -
     generators = [_TicketGenerator(tenant, random) for tenant in tenants]
     step_us = SPAN_US // len(order)
     recorder = Recorder()
-    for index, generator in enumerate(order):
+    for index, tenant_index in enumerate(order):
         created_at = until_us - SPAN_US + index * step_us + int(random.random() * step_us)
-        generators[generator].write_ticket(recorder, created_at, until_us)
+        generators[tenant_index].write_ticket(recorder, created_at, until_us)
         if (index + 1) % _CHUNK_TICKETS == 0:
             yield Chunk(_CHUNK_TICKETS, recorder.statements)
             recorder = Recorder()

@@ -1,5 +1,6 @@
 """The benchmark on SQLite, with data so small that only its function is tested."""
 
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -27,8 +28,10 @@ Values = dict[str, object]
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("bench")
+def home(tiny_data: Data, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("measured")
+    shutil.copytree(tiny_data.settings.data_dir, home / TINY.name)
+    return home
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ import msgspec
 import pytest
 from bench import (
     cluster,
-    data,
     measure_pages,
     measure_postgres,
     measure_webhooks,
@@ -52,8 +51,8 @@ def home() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def rows(home: Path) -> Data:
-    return data.prepare(TINY, home)
+def rows(tiny_data: Data) -> Data:
+    return tiny_data
 
 
 @pytest.fixture(scope="module")
