@@ -25,10 +25,10 @@ MALFORMED_CREDENTIALS = ProblemType(
     title="The signature headers are not well formed",
     message="x-api-signature must be 64 lower-case hex characters. Yours is in upper case.",
     meaning=(
-        "A signature header has the wrong form, or was sent twice. A key is tk_live_ and 40"
-        " lower-case hex characters, a signature 64 of them, a timestamp ten digits."
+        "A signature header has the wrong format, or was sent twice. A key is tk_live_ and 40"
+        " lower-case hex characters, a signature is 64, and a timestamp is ten digits."
     ),
-    remedy="Compare with `detail`; a known mistake is named in `diagnosis`.",
+    remedy="See `detail`; `diagnosis` names a known mistake.",
     example={"diagnosis": "uppercase_hex"},
     members=("diagnosis",),
     headers=_HMAC,
@@ -68,8 +68,8 @@ TIMESTAMP_OUT_OF_RANGE = ProblemType(
         "x-api-timestamp is %(skew_s)s s %(way)s the server's time; up to %(max_skew_seconds)s s is"
         " accepted. Set the clock, or ask GET /api/v1/time."
     ),
-    meaning="The request was signed too long ago, or its clock is off by more than is accepted.",
-    remedy="Sign every attempt again, and set the clock; GET /api/v1/time tells the server's time.",
+    meaning="The request was signed too long ago, or the clock of the client is wrong.",
+    remedy="Sign every attempt again, and set the clock; see GET /api/v1/time.",
     example={
         "skew_s": 3600,
         "way": "behind",
@@ -94,8 +94,7 @@ API_KEY_REVOKED = ProblemType(
     title="The API key has been revoked",
     message="This API key was revoked at %(revoked_at)s.",
     meaning=(
-        "The key was revoked. With status 409, the request would have changed or rotated a revoked"
-        " key."
+        "The key was revoked. With status 409, the request was to change or rotate a revoked key."
     ),
     remedy="Create a new key; revocation cannot be undone.",
     example={"revoked_at": "2026-03-02T09:15:41.556301Z"},
@@ -110,8 +109,8 @@ API_KEY_EXPIRED = ProblemType(
     title="The API key has expired",
     message="This API key expired at %(expired_at)s.",
     meaning=(
-        "The key's expires_at has passed. With status 409, the request would have changed or"
-        " rotated an expired key."
+        "The key's expires_at has passed. With status 409, the request was to change or rotate an"
+        " expired key."
     ),
     remedy="Create a new key.",
     example={"expired_at": "2026-03-01T00:00:00.000000Z"},
@@ -129,8 +128,8 @@ INVALID_SIGNATURE = ProblemType(
         " timestamp + METHOD + path with query + hex SHA-256 of the body."
     ),
     meaning=(
-        "The signature does not fit the request. `received` shows what the server received, and a"
-        " known mistake is named in `diagnosis`; the expected signature is never shown."
+        "The signature does not match the request. `received` has what the server received, and"
+        " `diagnosis` names a known mistake; the expected signature is never shown."
     ),
     remedy=(
         "Compare each part of `received` with what you signed. After a rotation, use the new"
@@ -178,7 +177,7 @@ RATE_LIMIT_EXCEEDED = ProblemType(
     title="The API key has used up its rate limit",
     message="The key may make %(limit)s requests a minute. Wait %(wait_s)s s.",
     meaning="The key has used up its requests of this minute.",
-    remedy="Wait for `Retry-After`; `RateLimit` on every response tells what is left.",
+    remedy="Wait for `Retry-After`; `RateLimit` on every response shows what is left.",
     example={"limit": 600, "wait_s": 1},
     headers={"retry-after": "%(wait_s)s"},
 )

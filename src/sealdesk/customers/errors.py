@@ -7,9 +7,7 @@ CUSTOMER_EMAIL_TAKEN = ProblemType(
     status=409,
     title="Another customer has this e-mail address",
     message="A customer with this e-mail address exists; see existing_id.",
-    meaning=(
-        "A customer of the tenant already has the address, in upper or lower case: `existing_id`."
-    ),
+    meaning=("Another customer of the tenant has this address (case is ignored): `existing_id`."),
     remedy="Change that customer instead.",
     example={"existing_id": "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"},
     members=("existing_id",),

@@ -1,6 +1,6 @@
-"""Exceptions that become problem documents: one class for each HTTP status.
+"""Exceptions that become problem documents (RFC 9457): one class for each HTTP status.
 
-A problem type says which of a status' errors it is. The types that several rooms raise are in
+The problem type of an exception has its error code. The types that several rooms raise are in
 `requests` and `general`; a room declares its own in its `errors` module.
 """
 
@@ -14,14 +14,14 @@ __all__ = ["ProblemType", "declared_in", "gettext_noop"]
 
 
 class ConfigurationError(Exception):
-    """The installation cannot be used as it is configured; the text, one line, says what to do."""
+    """The configuration cannot be used. Its text says in one line what to do."""
 
 
 class ApiError(Exception):
-    """A request that is answered with a problem document.
+    """An error whose response is a problem document.
 
-    values: what the templates of the problem type name. The text is formatted where it is shown:
-    in English by the API, in the visitor's language by pages.
+    values: fill the templates of the problem type. The API formats them in
+    English, pages in the language of the user.
     """
 
     status = 0
@@ -38,7 +38,7 @@ class ApiError(Exception):
 
     @property
     def message(self) -> str:
-        """The template of the detail, by which translations know it."""
+        """The template of `detail`, which is also the key of its translations."""
         return self.problem_type.message
 
     @property
@@ -48,12 +48,12 @@ class ApiError(Exception):
 
     @property
     def members(self) -> dict[str, Any]:
-        """Further members of the problem document."""
+        """The extension members of the problem document."""
         return self.problem_type.members_of(self.values)
 
     @property
     def headers(self) -> list[tuple[str, str]]:
-        """Further headers of the response."""
+        """The headers of the response."""
         templates = self.problem_type.headers.items()
         return [(name, template % self.values) for name, template in templates]
 
@@ -77,7 +77,7 @@ class Forbidden(ApiError):
 
 
 class NotFound(ApiError):
-    """404: absent, or another tenant's: the same response."""
+    """404: it does not exist, or belongs to another tenant."""
 
     status = 404
 
@@ -86,7 +86,7 @@ class NotFound(ApiError):
 
 
 class MethodNotAllowed(ApiError):
-    """405: the path exists with other methods."""
+    """405: the path does not have this method."""
 
     status = 405
 
@@ -104,13 +104,13 @@ class Conflict(ApiError):
 
 
 class Gone(ApiError):
-    """410: what was asked for has been deleted by retention."""
+    """410: retention has deleted the requested data."""
 
     status = 410
 
 
 class PreconditionFailed(ApiError):
-    """412: the caller acted on an older version."""
+    """412: the resource has changed since the caller read it."""
 
     status = 412
 
@@ -128,7 +128,7 @@ class UnsupportedMediaType(ApiError):
 
 
 class Fault(NamedTuple):
-    """One thing wrong with a body, as it stands in `errors` of a 422.
+    """One invalid field of a body: an item of `errors` in a 422.
 
     message: a template with named values, as in a problem type.
     """
@@ -145,7 +145,7 @@ class Fault(NamedTuple):
 
 
 class ValidationFailed(ApiError):
-    """422: the request can be read and breaks a rule."""
+    """422: the request can be parsed, but breaks a rule."""
 
     status = 422
 
@@ -168,7 +168,7 @@ class ValidationFailed(ApiError):
 
 
 class TooManyRequests(ApiError):
-    """429: a limit is used up."""
+    """429: the caller has reached a limit."""
 
     status = 429
 
@@ -189,7 +189,7 @@ class InternalError(ApiError):
 
 
 class ServiceUnavailable(ApiError):
-    """503: nothing is wrong with the request; it may succeed later."""
+    """503: the request is valid and may succeed later."""
 
     status = 503
 
@@ -209,7 +209,7 @@ class QueryTooSlow(ServiceUnavailable):
 
 
 def invalid(faults: Sequence[Fault]) -> ValidationFailed:
-    """The one 422 that names every fault of a body."""
+    """The 422 that names all faults of a body."""
     if len(faults) == 1:
         return ValidationFailed(general.VALIDATION_FAILED, faults=faults)
     return ValidationFailed(general.SEVERAL_FIELDS_FAILED, faults=faults, count=len(faults))

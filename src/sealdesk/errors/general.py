@@ -7,8 +7,8 @@ INSUFFICIENT_PERMISSIONS = ProblemType(
     status=403,
     title="The API key lacks a permission",
     message="This needs the permission %(needs)s. An administrator can change the key.",
-    meaning="The request is signed correctly, and its key lacks the permission: one of `required`.",
-    remedy="An administrator can add it to the key; the next request may already use it.",
+    meaning="The signature is valid, but the key has none of the permissions in `required`.",
+    remedy="An administrator can add the permission to the key; it applies from the next request.",
     example={
         "needs": "tickets:write",
         "required": ["tickets:write"],
@@ -21,7 +21,7 @@ FOREIGN_FORM = ProblemType(
     status=403,
     title="The form was not sent from a page of this log-in",
     message="This form was not sent from a page of your present log-in. Nothing was changed.",
-    meaning="A form of the pages was sent from another site, or from a page of an earlier log-in.",
+    meaning="A form was sent from another site, or from a page of an earlier log-in.",
     remedy="Open the page again and send its form.",
     page_title=gettext_noop("This form is out of date"),
     page_advice=gettext_noop(
@@ -36,7 +36,7 @@ NOT_FOUND = ProblemType(
     message="There is no such resource. Check the path and the id.",
     meaning=(
         "There is no such path, or no such resource in this tenant. The response is the same for"
-        " an unknown id, another tenant's id and what is not an id."
+        " an unknown id, the id of another tenant's resource, and a text that is not an id."
     ),
     remedy="Check the path, the id, and that the key belongs to the tenant you mean.",
     page_title=gettext_noop("Page not found"),
@@ -51,8 +51,8 @@ IDEMPOTENCY_IN_FLIGHT = ProblemType(
     message=(
         "A request with this Idempotency-Key is being answered just now. Ask again in a second."
     ),
-    meaning="The first request with this Idempotency-Key is still being answered.",
-    remedy="Send the same request again after `Retry-After`; you get the stored response.",
+    meaning="The first request with this Idempotency-Key has not finished yet.",
+    remedy="Send the same request again after `Retry-After`; it returns the stored response.",
     headers={"retry-after": "1"},
 )
 VERSION_MISMATCH = ProblemType(
@@ -62,8 +62,8 @@ VERSION_MISMATCH = ProblemType(
     message=(
         "It is %(current)s now, and If-Match says otherwise. Read it again and repeat the change."
     ),
-    meaning="Somebody changed the resource since the version that If-Match names: `current`.",
-    remedy="Read it again, apply the change to what it is now, and send the new ETag.",
+    meaning="The resource has changed since the version in If-Match; `current` is its ETag now.",
+    remedy="Read it again, apply the change to its current version, and send the new ETag.",
     example={"current": '"4.2"'},
     members=("current",),
 )
@@ -73,8 +73,8 @@ VALIDATION_FAILED = ProblemType(
     title="The body breaks a rule",
     message="One field breaks a rule; see `errors`. Nothing was stored.",
     meaning=(
-        "The body is JSON and breaks rules. `errors` names up to 100 of them, each with a JSON"
-        " pointer to the field, a code and a sentence. Nothing was stored."
+        "The body is JSON, but some fields are invalid. `errors` lists up to 100 of them, each with"
+        " a JSON pointer to the field, a code and a message. Nothing was stored."
     ),
     remedy="Correct the named fields and send it again; the same Idempotency-Key may be used.",
     example={
@@ -100,7 +100,7 @@ IDEMPOTENCY_KEY_REUSED = ProblemType(
         "This Idempotency-Key was used for another body within 24 hours. Use a new key for a new"
         " request, and the same body for a repeated one."
     ),
-    meaning="The Idempotency-Key was used within 24 hours with another body.",
+    meaning="The Idempotency-Key was used with another body in the last 24 hours.",
     remedy="Use a new key for a new request, and the same body for a repeated one.",
 )
 INTERNAL_ERROR = ProblemType(
@@ -108,8 +108,8 @@ INTERNAL_ERROR = ProblemType(
     status=500,
     title="Something went wrong on our side",
     message="The request failed for a reason that is ours. Tell us the request_id.",
-    meaning="The service failed. Its log holds the cause under `request_id`.",
-    remedy="Report the request_id. Repeat a POST only with the Idempotency-Key of the first try.",
+    meaning="An unexpected error. The log has its cause under `request_id`.",
+    remedy="Report the request_id. Repeat a POST only with the same Idempotency-Key.",
     page_title=gettext_noop("Something went wrong"),
     page_advice=gettext_noop("It is our fault, and the error has been logged."),
 )
@@ -118,7 +118,7 @@ STORAGE_UNAVAILABLE = ProblemType(
     status=503,
     title="The storage cannot be reached",
     message="The storage cannot be used right now. Nothing was changed. Try again.",
-    meaning="The storage is away or full, or the server is stopping. Nothing was changed.",
+    meaning="The database cannot be reached or its disk is full, or the server is stopping.",
     remedy="Try again after `Retry-After`.",
     headers={"retry-after": "1"},
     page_title=gettext_noop("Temporarily unavailable"),
@@ -142,7 +142,7 @@ QUERY_TOO_SLOW = ProblemType(
     status=503,
     title="The query took too long",
     message=f"The query took more than %(limit_s)s s. {_NO_INDEX}",
-    meaning="No index serves this combination of filters and order, and it took more than 2 s.",
+    meaning="This combination of filters and order has no index, and the query took more than 2 s.",
     remedy="Use one filter in the default order, or narrow the time range.",
     example={"limit_s": 2},
     headers={"retry-after": "10"},

@@ -1,4 +1,4 @@
-"""What is declared of an error code: RFC 9457 calls it a problem type."""
+"""Problem types (RFC 9457): the declarations of the error codes."""
 
 from collections.abc import Mapping
 from types import ModuleType
@@ -8,18 +8,18 @@ import msgspec
 
 
 def gettext_noop(message: str) -> str:
-    """Mark a message for extraction that is translated where it is shown."""
+    """Mark a message for extraction; it is translated when it is shown."""
     return message
 
 
 class ProblemType(msgspec.Struct, frozen=True, kw_only=True):
-    """The one declaration of an error code: the response, the documentation and the page.
+    """The declaration of an error code, for responses, documentation and pages.
 
     message: the template of `detail`, with named values as in `%(limit)s`.
     meaning, remedy: the documentation of the code. example: values for its example response.
     members: the values that are members of the problem document besides `detail`.
-    headers: templates of response headers. page_title, page_advice: shown in place of title and
-    message by a page.
+    headers: templates of response headers. page_title, page_advice: what a page shows instead of
+    title and message.
     """
 
     code: str
@@ -41,7 +41,7 @@ class ProblemType(msgspec.Struct, frozen=True, kw_only=True):
         status: int | None = None,
         headers: dict[str, str] | None = None,
     ) -> "ProblemType":
-        """The same code with another message, and where needed another status or headers."""
+        """The same code with another message, and optionally another status or other headers."""
         return msgspec.structs.replace(
             self,
             message=message,
@@ -54,15 +54,15 @@ class ProblemType(msgspec.Struct, frozen=True, kw_only=True):
         return self.message % values
 
     def members_of(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The members of the problem document that these values give."""
+        """The extension members of the problem document."""
         return {name: values[name] for name in self.members if name in values}
 
 
 def declared_in(*modules: ModuleType) -> tuple[ProblemType, ...]:
     """The problem types of modules in their order, without variants of a code."""
-    found: dict[str, ProblemType] = {}
+    by_code: dict[str, ProblemType] = {}
     for module in modules:
         for value in vars(module).values():
             if isinstance(value, ProblemType):
-                found.setdefault(value.code, value)
-    return tuple(found.values())
+                by_code.setdefault(value.code, value)
+    return tuple(by_code.values())

@@ -1,4 +1,4 @@
-"""Error codes of HTTP requests that cannot be read or answered, whatever they are about."""
+"""Error codes of invalid HTTP requests, for all endpoints."""
 
 from sealdesk.errors.problem_type import ProblemType, gettext_noop
 
@@ -7,8 +7,8 @@ MALFORMED_REQUEST = ProblemType(
     status=400,
     title="The request is not HTTP that can be read",
     message="The request is not HTTP/1.1 that can be read.",
-    meaning="The bytes that arrived are not an HTTP/1.1 request. The connection is closed.",
-    remedy="Use an HTTP library, and check what a proxy in between may have changed.",
+    meaning="The server received something that is not HTTP/1.1, and closed the connection.",
+    remedy="Use an HTTP library, and check whether a proxy changes the request.",
     page_title=gettext_noop("This request cannot be read"),
     page_advice=gettext_noop("Go back, reload the page, and send its form again."),
 )
@@ -21,11 +21,11 @@ MALFORMED_JSON = ProblemType(
     title="The body is not JSON that can be read",
     message="The body cannot be read as JSON: %(reason)s.",
     meaning=(
-        "The body is missing where one is needed, or it is not strict JSON: UTF-8, at most 32"
-        " levels deep, no name twice in one object, no NaN or Infinity, whole numbers within 64"
-        " bits, no U+0000 and no half of a surrogate pair."
+        "The body is missing, or it is not strict JSON: UTF-8, at most 32 levels deep, no"
+        " repeated name in one object, no NaN or Infinity, integers within 64 bits, no U+0000"
+        " and no unpaired surrogate."
     ),
-    remedy="Let a JSON library write the body, and sign exactly the bytes that it wrote.",
+    remedy="Encode the body with a JSON library, and sign exactly the bytes that you send.",
     example={"reason": "Expecting ',' delimiter: line 1 column 12 (char 11)"},
 )
 MISSING_BODY = MALFORMED_JSON.variant("This endpoint needs a JSON body and got none.")
@@ -35,8 +35,8 @@ INVALID_PARAMETER = ProblemType(
     status=400,
     title="A query parameter has a value that it cannot take",
     message="The parameter %(parameter)s %(rule)s.",
-    meaning="A query parameter has a value that it cannot take, or was sent twice.",
-    remedy="See the parameter's rule in the reference. In times, write + as %2B.",
+    meaning="A query parameter has an invalid value, or was sent twice.",
+    remedy="See the parameter in the API reference. In times, write + as %2B.",
     example={"parameter": "per_page", "rule": "must be a whole number from 1, in ASCII digits"},
     members=("parameter",),
 )
@@ -49,10 +49,10 @@ UNKNOWN_PARAMETER = ProblemType(
     title="A query parameter does not exist",
     message="There is no parameter %(quoted)s here. %(hint)s",
     meaning=(
-        "The query names a parameter that this list does not have. It is refused because a filter"
-        " that is silently dropped would return too much."
+        "The endpoint does not have a query parameter with this name. It is an error because a"
+        " filter that is silently ignored would return too much."
     ),
-    remedy="Check the spelling; `detail` names the nearest one that exists.",
+    remedy="Check the spelling; `detail` suggests a parameter with a similar name.",
     example={"quoted": "'per-page'", "hint": "Did you mean per_page?", "parameter": "per-page"},
     members=("parameter",),
 )
@@ -63,8 +63,8 @@ INVALID_HEADER = ProblemType(
     status=400,
     title="A header has a value that it cannot take",
     message='%(header)s must be entity tags in double quotes, as in "3.1".',
-    meaning="A header that the operation reads has a value that it cannot take, or was sent twice.",
-    remedy="`detail` names the header and what it may hold.",
+    meaning="A header has an invalid value, or was sent twice.",
+    remedy="`detail` names the header and its valid values.",
     example={"header": "if-match"},
 )
 REPEATED_HEADER = INVALID_HEADER.variant("The header %(header)s was sent more than once.")
@@ -81,12 +81,12 @@ INVALID_CURSOR = ProblemType(
         " of the first page, or leave `cursor` out to begin again."
     ),
     meaning=(
-        "The cursor is not one that this list gave out (`reason: malformed`), or it was made by a"
-        " query with other filters or another order (`reason: query_changed`, `parameters`)."
+        "The cursor is not from this list (`reason: malformed`), or it is from a query with other"
+        " filters or another order (`reason: query_changed`; `parameters` names them)."
     ),
     remedy=(
-        "Send `meta.next_cursor` unchanged and with otherwise the same query; only `per_page` may"
-        " differ. Leave `cursor` out to begin again."
+        "Send `meta.next_cursor` unchanged, with the same filters and order; `per_page` may"
+        " differ. To start again, omit `cursor`."
     ),
     example={"changed": "status", "reason": "query_changed", "parameters": ["status"]},
     members=("reason", "parameters"),
@@ -101,7 +101,7 @@ METHOD_NOT_ALLOWED = ProblemType(
     status=405,
     title="The method is not available here",
     message="%(method)s is not available here; %(allowed)s is.",
-    meaning="The path exists, with other methods: `Allow` lists them.",
+    meaning="The path exists, but not with this method; `Allow` lists its methods.",
     remedy="Use one of those methods.",
     example={"method": "PUT", "allowed": "GET, HEAD, PATCH"},
     headers={"allow": "%(allowed)s"},
@@ -113,7 +113,7 @@ REQUEST_TIMEOUT = ProblemType(
     status=408,
     title="The request did not arrive in time",
     message="The request did not arrive within %(within_s)s s. Send it again.",
-    meaning="The headers took more than 10 s or the body more than 30 s. The connection is closed.",
+    meaning="The headers took more than 10 s, or the body more than 30 s. The connection closes.",
     remedy="Send the request again, with a new timestamp and signature.",
     example={"within_s": 30},
 )
@@ -123,7 +123,7 @@ BODY_TOO_LARGE = ProblemType(
     title="The body is too large",
     message="The body is over %(max_bytes)s bytes.",
     meaning="The body is over 1 MiB; the rest of it is not read.",
-    remedy="Send less.",
+    remedy="Send a smaller body.",
     example={"max_bytes": 1048576},
     members=("max_bytes",),
     headers={"connection": "close"},
@@ -135,10 +135,10 @@ UNSUPPORTED_MEDIA_TYPE = ProblemType(
     status=415,
     title="The body is not of a supported type",
     message="Send the body with Content-Type: application/json.",
-    meaning="The body is not declared as JSON, or is compressed.",
+    meaning="The Content-Type is not JSON, or the body is compressed.",
     remedy=(
-        "Send Content-Type: application/json (a PATCH may say application/merge-patch+json), and no"
-        " Content-Encoding: the signature covers the bytes as they travel."
+        "Send Content-Type: application/json (or application/merge-patch+json with PATCH), and no"
+        " Content-Encoding: the signature covers the bytes that are sent."
     ),
 )
 CONTENT_ENCODING = UNSUPPORTED_MEDIA_TYPE.variant(
@@ -152,7 +152,7 @@ HEADERS_TOO_LARGE = ProblemType(
     status=431,
     title="The headers are too large",
     message="Headers may have %(max_bytes)s bytes and %(max_headers)s lines in all.",
-    meaning="The headers have more than 16 KiB or 100 lines. The connection is closed.",
+    meaning="The headers have more than 16 KiB or 100 lines. The connection was closed.",
     remedy="Send fewer or shorter headers; cookies are not needed here.",
     example={"max_bytes": 16384, "max_headers": 100},
     members=("max_bytes", "max_headers"),

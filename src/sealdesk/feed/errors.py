@@ -12,11 +12,11 @@ CURSOR_EXPIRED = ProblemType(
         " read tickets and customers once in full, then go on from its resume_cursor."
     ),
     meaning=(
-        "Events are kept for 30 days, and some behind this cursor have been deleted: a client that"
-        " continues from it would miss them without notice."
+        "Events are deleted after 30 days, among them some after this cursor: a client that"
+        " continues from it would miss events without noticing it."
     ),
     remedy=(
-        "Ask with `start=latest` and keep the `resume_cursor`, then read tickets and customers once"
+        "Request `start=latest` and store the `resume_cursor`, then read tickets and customers once"
         " in full, then continue from that cursor."
     ),
 )

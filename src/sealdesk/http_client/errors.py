@@ -1,4 +1,4 @@
-"""Why a request to a URL of a tenant got no response."""
+"""The error of a request to a URL of a tenant that got no response."""
 
 from typing import Literal
 
@@ -13,7 +13,7 @@ Cause = Literal[
 
 
 class RequestFailed(Exception):
-    """There was no response. text: one sentence for the tenant, without internal addresses."""
+    """The request got no response. text: a sentence for the tenant, without internal addresses."""
 
     def __init__(self, cause: Cause, text: str) -> None:
         super().__init__(text)

@@ -26,8 +26,8 @@ INVALID_TOKEN = ProblemType(
     title="The access token is not valid",
     message="The access token no longer holds. Log in again.",
     meaning=(
-        "The token is not one of ours, or no longer valid: its user logged out, was deactivated, or"
-        " has a new password or role. A reset link works once and for an hour."
+        "This installation did not issue the token, or it is no longer valid: its user logged out,"
+        " was deactivated, or has a new password or role. A reset link works once, for one hour."
     ),
     remedy="Log in again, or ask an administrator for a new link.",
     headers=_BEARER,
@@ -58,9 +58,7 @@ INSUFFICIENT_ROLE = ProblemType(
     status=403,
     title="The role does not allow this",
     message="This needs the role %(needs)s; yours is %(role)s.",
-    meaning=(
-        "The user's role does not allow this, or x-tenant-id names another tenant than their own."
-    ),
+    meaning=("The role of the user does not allow this, or x-tenant-id names another tenant."),
     remedy="Ask an administrator of the tenant.",
     example={"needs": "tenant_admin or super_admin", "role": "agent"},
     page_title=gettext_noop("This page is for administrators"),
@@ -84,7 +82,7 @@ USER_EMAIL_TAKEN = ProblemType(
     status=409,
     title="Another user has this e-mail address",
     message="%(email)s is the address of another user.",
-    meaning="A user of this installation already has the address, in upper or lower case.",
+    meaning="Another user of this installation has this address (case is ignored).",
     remedy="Use another address, or change the existing user.",
     example={"email": "ada@acme.test"},
 )
@@ -96,8 +94,8 @@ LAST_ADMINISTRATOR = ProblemType(
         "Nobody else can administer this desk. Make somebody else an administrator first."
     ),
     meaning=(
-        "Without this user nobody could administer the tenant: an active administrator with a"
-        " password must remain."
+        "The tenant must keep at least one active administrator with a password, and this user is"
+        " the last one."
     ),
     remedy="Make somebody else an administrator first.",
 )
@@ -106,7 +104,7 @@ USER_INACTIVE = ProblemType(
     status=409,
     title="The user is deactivated",
     message=gettext_noop("Reactivate them first: a link would let nobody in."),
-    meaning="A deactivated user cannot log in, so a link would be of no use.",
+    meaning="A deactivated user cannot log in, also not with a reset link.",
     remedy="Reactivate the user first.",
 )
 TOO_MANY_ATTEMPTS = ProblemType(

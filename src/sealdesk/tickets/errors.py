@@ -18,7 +18,7 @@ TICKET_CLOSED = ProblemType(
     status=409,
     title="The ticket is closed",
     message='A closed ticket takes no replies. Set its status to "open" first.',
-    meaning="A closed ticket takes no replies.",
+    meaning="Nobody can reply to a closed ticket.",
     remedy="Set its status to open first.",
 )
 NEWER_REPLY = VERSION_MISMATCH.variant("There is a newer reply than the one that was seen.")

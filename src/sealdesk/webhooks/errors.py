@@ -6,12 +6,12 @@ from sealdesk.errors.general import NOT_FOUND, STORAGE_UNAVAILABLE
 TOO_MANY_WEBHOOKS = ProblemType(
     code="too_many_webhooks",
     status=409,
-    title="The tenant has as many webhook endpoints as it may have",
+    title="The tenant has the maximum number of webhook endpoints",
     message=gettext_noop(
         "There are %(limit)s webhook endpoints, as many as there may be. Delete one first."
     ),
-    meaning="A tenant may have 50 webhook endpoints, and this one has them.",
-    remedy="Delete one that is not used, or let one endpoint take more event types.",
+    meaning="A tenant may have at most 50 webhook endpoints.",
+    remedy="Delete an unused endpoint, or let one endpoint receive more event types.",
     example={"limit": 50},
     members=("limit",),
 )
@@ -20,7 +20,7 @@ WEBHOOK_INACTIVE = ProblemType(
     status=409,
     title="The webhook endpoint is paused or disabled",
     message=gettext_noop("The endpoint is paused. Activate it first."),
-    meaning="Nothing is sent to an endpoint that is paused or was disabled.",
+    meaning="No events are sent to an endpoint that is paused or disabled.",
     remedy='Change it with {"is_active": true} first; `disabled_reason` says why it was disabled.',
 )
 WEBHOOK_DISABLED = WEBHOOK_INACTIVE.variant(
@@ -33,8 +33,8 @@ REPLAY_IN_PROGRESS = ProblemType(
     message=gettext_noop(
         "A replay to this endpoint is under way. Wait until it has its finished_at."
     ),
-    meaning="The events of another range of time are being delivered to this endpoint again.",
-    remedy="Wait until that replay has its `finished_at`, then ask for the next one.",
+    meaning="The events of another time range are being delivered again to this endpoint.",
+    remedy="Wait until that replay has a `finished_at`, then start the next one.",
 )
 EVENT_DELETED = NOT_FOUND.variant("The event of this delivery was deleted after 30 days.")
 SECRET_UNREADABLE = STORAGE_UNAVAILABLE.variant(
