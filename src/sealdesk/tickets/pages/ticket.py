@@ -33,8 +33,8 @@ _CHANGES_PER_PAGE = 50
 _SELECTS = ("status", "priority", "assignee_id")
 
 
-class _RefusedForm(NamedTuple):
-    """A form that was refused. form: "change" or "reply".
+class _RejectedForm(NamedTuple):
+    """A form whose input was not accepted. form: "change" or "reply".
 
     seen_change: the id of the newest change that its page showed. before: the values of its fields
     when the page was shown.
@@ -70,8 +70,8 @@ async def change_ticket(request: Request) -> Response:
     except (ValidationFailed, Conflict, PreconditionFailed) as error:
         before: dict[str, Any] = {name: form.text(f"was_{name}") for name in _SELECTS}
         before["tags"] = form.texts("was_tags")
-        refused = _RefusedForm("change", typed, error, form.text("seen_change"), before)
-        return await _respond(request, refused)
+        rejected = _RejectedForm("change", typed, error, form.text("seen_change"), before)
+        return await _respond(request, rejected)
     return render.redirect(request, f"{_PATH}/{ticket_id}")
 
 
@@ -98,8 +98,8 @@ async def reply(request: Request) -> Response:
 
         written = await request.write(work)
     except (ValidationFailed, Conflict, PreconditionFailed) as error:
-        refused = _RefusedForm("reply", {**typed, "status": status}, error)
-        return await _respond(request, refused)
+        rejected = _RejectedForm("reply", {**typed, "status": status}, error)
+        return await _respond(request, rejected)
     return render.redirect(request, f"{_PATH}/{ticket_id}?sent={written.id}#reply-{written.id}")
 
 
@@ -152,8 +152,8 @@ async def show_history(request: Request) -> Response:
     )  # fmt: skip
 
 
-async def _respond(request: Request, refused: _RefusedForm | None = None) -> Response:
-    """The page of a ticket; if a form was refused, with the typed values and the errors."""
+async def _respond(request: Request, rejected: _RejectedForm | None = None) -> Response:
+    """The page of a ticket; with the typed values and the errors of a rejected form."""
     query, (ticket_id,) = forms.read_query(request), request.params
     (before,) = cursor_trail.read(query)[-1:] or (None,)
     view = await request.read(
@@ -163,51 +163,51 @@ async def _respond(request: Request, refused: _RefusedForm | None = None) -> Res
     )
     ticket = view.ticket
     return await render.page(
-        request, "tickets/ticket.html", refused.error.status if refused else 200, may_fetch=True,
+        request, "tickets/ticket.html", rejected.error.status if rejected else 200, may_fetch=True,
         view=view, ticket=ticket, names=view.names, link_urls=link_urls,
         before=before,
         replying_notice=_replying_notice(view.replying), is_changed=False, ticket_id=ticket.id,
         agents=_assignee_options(view, request.caller.actor),
         statuses=STATUSES, priorities=PRIORITIES,
         allowed=(ticket.status, *rules.TRANSITIONS[ticket.status]),
-        most_changes=view_model.CHANGES,
+        max_changes=view_model.CHANGES,
         sent_id=_sent_id(request, query, view),
-        **_form_values(view, refused),
+        **_form_values(view, rejected),
     )  # fmt: skip
 
 
-def _form_values(view: TicketPage, refused: _RefusedForm | None) -> dict[str, Any]:
-    """The values of both forms, and the errors of the refused one."""
+def _form_values(view: TicketPage, rejected: _RejectedForm | None) -> dict[str, Any]:
+    """The values of both forms, and the errors of the rejected one."""
     ticket = view.ticket
     change = {name: getattr(ticket, name) or "" for name in _SELECTS}
     change |= {"tags": list(ticket.tags), "new_tags": ""}
     values: dict[str, Any] = {
-        "change": change,
-        "answer": {"body": "", "is_internal": False, "status": ""},
-        "refused": "",
+        "change_form": change,
+        "reply_form": {"body": "", "is_internal": False, "status": ""},
+        "rejected_form": "",
         "is_stale": False,
-        "wrong": "",
+        "conflict_code": "",
         "faults": {},
-        "since": [],
+        "newer_changes": [],
     }
-    if refused is None:
+    if rejected is None:
         return values
-    error = refused.error
-    values["refused"] = refused.form
+    error = rejected.error
+    values["rejected_form"] = rejected.form
     values["is_stale"] = isinstance(error, PreconditionFailed)
-    values["wrong"] = error.code if isinstance(error, Conflict) else ""
+    values["conflict_code"] = error.code if isinstance(error, Conflict) else ""
     values["faults"] = forms.faults_by_field(error) if isinstance(error, ValidationFailed) else {}
-    values["since"] = [entry for entry in view.changes if entry.id > refused.seen_change]
-    if refused.form == "reply":
-        values["answer"] = refused.typed
+    values["newer_changes"] = [entry for entry in view.changes if entry.id > rejected.seen_change]
+    if rejected.form == "reply":
+        values["reply_form"] = rejected.typed
     else:
-        values["change"] = _merge(change, refused) if values["is_stale"] else refused.typed
+        values["change_form"] = _merge(change, rejected) if values["is_stale"] else rejected.typed
     return values
 
 
-def _merge(current: dict[str, Any], refused: _RefusedForm) -> dict[str, Any]:
+def _merge(current: dict[str, Any], rejected: _RejectedForm) -> dict[str, Any]:
     """The typed values; a field that was left as it was gets its current value."""
-    typed, before = refused.typed, refused.before
+    typed, before = rejected.typed, rejected.before
     merged = {
         name: typed[name] if typed[name] != before[name] else current[name] for name in _SELECTS
     }
