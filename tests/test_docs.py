@@ -30,7 +30,7 @@ def written(service: Service) -> str:
     return _GUIDE + "".join(pages).replace("\u200b", "")
 
 
-def test_every_route_is_written_about(written: str) -> None:
+def test_every_route_is_documented(written: str) -> None:
     assert [row.path for row in ROUTES if row.path not in written] == []
 
 
@@ -51,12 +51,12 @@ def test_the_signing_guide_shows_the_snippets_that_are_tested(name: str) -> None
     assert shown.rstrip() in _SIGNING
 
 
-def test_links_of_the_guide_lead_somewhere() -> None:
+def test_links_of_the_guide_have_targets() -> None:
     for file in (_ROOT / "docs").rglob("*.md"):
         for address in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", file.read_text()):
             assert (file.parent / address).exists(), f"{file.name}: {address}"
 
 
-def test_the_guide_to_scaling_places_every_table() -> None:
+def test_the_guide_to_scaling_names_every_table() -> None:
     placed = set(re.findall(r"'([a-z_]+)'", _SCALING.partition("## 4.")[2].partition("**This")[0]))
     assert placed - {"tenant_id"} == set(metadata.tables)

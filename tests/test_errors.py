@@ -85,7 +85,7 @@ def test_every_error_is_a_problem_document(tenant: Tenant, expected: str) -> Non
         ("503 storage_unavailable", "retry-after"),
     ],
 )
-def test_errors_carry_the_headers_that_clients_need(
+def test_errors_have_the_headers_that_clients_need(
     tenant: Tenant, expected: str, header: str
 ) -> None:
     assert ERRORS[expected](tenant).headers[header]

@@ -59,7 +59,7 @@ def _post(pool: ThreadPoolExecutor, key: Key, count: int) -> list[Future[httpx.R
 
 
 @SQLITE_ONLY
-def test_no_write_is_answered_before_the_disk_has_it(
+def test_no_write_is_acknowledged_before_it_is_on_the_disk(
     disk: Disk, used_key: Key, pool: ThreadPoolExecutor
 ) -> None:
     disk.stand_still()
@@ -117,7 +117,7 @@ def _pages(service: Service) -> int:
 
 
 @SQLITE_ONLY
-def test_full_disk_refuses_writes_whole_and_goes_on_reading(own_service: Service) -> None:
+def test_on_a_full_disk_writes_fail_completely_and_reads_succeed(own_service: Service) -> None:
     key = own_service.tenant().key()
     kept = [key.ticket(subject=f"Ticket {number}") for number in range(3)]
     events = "SELECT count(*) FROM events"
@@ -144,7 +144,7 @@ def test_key_that_was_never_used_reads_from_a_full_disk(own_service: Service) ->
 
 
 @SQLITE_ONLY
-def test_first_write_after_space_returns_succeeds(own_service: Service) -> None:
+def test_the_first_write_after_the_disk_has_space_succeeds(own_service: Service) -> None:
     key = own_service.tenant().key()
     key.ticket()
     _fill(own_service, _pages(own_service))
@@ -154,7 +154,7 @@ def test_first_write_after_space_returns_succeeds(own_service: Service) -> None:
 
 
 @SQLITE_ONLY
-def test_none_of_a_failed_group_is_kept_and_none_acknowledged_is_lost(
+def test_a_failed_group_stores_nothing_and_loses_no_acknowledged_write(
     own_service: Service, pool: ThreadPoolExecutor
 ) -> None:
     key = own_service.tenant().key()
@@ -223,7 +223,7 @@ def _let_files_grow(process: Process, most_bytes: int) -> None:
     resource.prlimit(process.child.pid, resource.RLIMIT_FSIZE, (most_bytes, _ANY_SIZE))
 
 
-def test_file_that_cannot_grow_refuses_writes_until_it_can(process: Process) -> None:
+def test_writes_are_refused_until_the_database_file_can_grow(process: Process) -> None:
     key = process.key
     kept = key.ticket()
     _let_files_grow(process, 4096)
@@ -248,7 +248,7 @@ def _write_until_it_dies(key: Key, ledger: list[tuple[str, dict[str, Any]]], nam
         ledger.append((once, answer.json()["data"]))
 
 
-def test_killed_servers_lose_nothing_that_they_acknowledged(process: Process) -> None:
+def test_killed_servers_lose_no_acknowledged_write(process: Process) -> None:
     ledger: list[tuple[str, dict[str, Any]]] = []
     for kill in range(5):
         writers = [
@@ -310,7 +310,7 @@ def _lose_nothing(
     assert other.submit(asked.form("/log-in"), password=PASSWORD).status == 200
 
 
-def test_pages_keep_what_a_full_disk_does_not_take(process: Process) -> None:
+def test_pages_keep_a_form_that_a_full_disk_cannot_store(process: Process) -> None:
     _lose_nothing(
         cast(Any, process), process.admin_email, process.key,
         fill=lambda: _let_files_grow(process, 4096),
@@ -319,7 +319,9 @@ def test_pages_keep_what_a_full_disk_does_not_take(process: Process) -> None:
 
 
 @POSTGRESQL_ONLY
-def test_pages_keep_what_a_full_disk_of_postgresql_does_not_take(own_service: Service) -> None:
+def test_pages_keep_a_form_that_a_full_disk_of_postgresql_cannot_store(
+    own_service: Service,
+) -> None:
     tenant = own_service.tenant()
 
     def fill() -> None:
@@ -340,7 +342,7 @@ def test_pages_keep_what_a_full_disk_of_postgresql_does_not_take(own_service: Se
 
 
 @POSTGRESQL_ONLY
-def test_pages_of_a_database_that_is_away_go_on_when_it_is_back(
+def test_pages_work_again_after_an_outage_of_the_database(
     own_service: Service, postgres_template: Template
 ) -> None:
     tenant, access = own_service.tenant(), postgres_template.access

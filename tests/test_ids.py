@@ -23,7 +23,7 @@ def test_an_id_is_a_uuid_of_version_7_in_canonical_text(at_us: int) -> None:
 
 
 @given(at_us=INSTANTS)
-def test_an_id_carries_its_instant_to_the_microsecond(at_us: int) -> None:
+def test_an_id_contains_its_instant_to_the_microsecond(at_us: int) -> None:
     assert ids.instant_of(ids.mint(at_us)) == at_us
 
 
@@ -34,7 +34,7 @@ def test_the_order_of_ids_is_the_order_of_their_instants(earlier: int, later: in
 
 
 @given(at_us=INSTANTS)
-def test_the_lowest_id_of_an_instant_parts_it_from_the_one_before(at_us: int) -> None:
+def test_the_lowest_id_of_an_instant_is_above_all_earlier_ids(at_us: int) -> None:
     assert ids.mint(max(at_us - 1, 0)) < ids.lowest(at_us) <= ids.mint(at_us) or at_us == 0
 
 
@@ -42,7 +42,7 @@ def test_instants_before_the_epoch_are_below_every_id() -> None:
     assert ids.lowest(-1) == ids.lowest(0) <= ids.mint(0)
 
 
-def test_forked_processes_mint_ids_of_their_own() -> None:
+def test_forked_processes_mint_different_ids() -> None:
     program = (
         "import os; from sealdesk import ids; pid = os.fork();"
         " pid and os.waitpid(pid, 0); print(ids.mint(1))"

@@ -38,13 +38,13 @@ def _definition(path: Path) -> dict[str, object]:
     return found
 
 
-def test_migrations_make_the_tables_of_the_schema(template: Path) -> None:
+def test_migrations_create_the_tables_of_the_schema(template: Path) -> None:
     with sqlite_transaction(template) as connection:
         context = MigrationContext.configure(connection, opts={"include_name": _is_described})
         assert compare_metadata(context, metadata) == []
 
 
-def test_migrations_make_what_the_schema_itself_would(template: Path, tmp_path: Path) -> None:
+def test_migrations_and_schema_create_the_same_database(template: Path, tmp_path: Path) -> None:
     engine = create_engine(f"sqlite:///{tmp_path / 'direct.db'}")
     metadata.create_all(engine)
     engine.dispose()
@@ -60,7 +60,7 @@ def test_known_versions_are_the_migrations_in_order(template: Path) -> None:
     assert [script.revision for script in scripts] == [*reversed(schema_version.KNOWN_VERSIONS)]
 
 
-def test_migrations_can_be_taken_back_and_made_again(tmp_path: Path) -> None:
+def test_migrations_can_be_downgraded_and_applied_again(tmp_path: Path) -> None:
     path = tmp_path / "sealdesk.db"
     migrate(path)
     before = _definition(path)

@@ -34,7 +34,7 @@ POSITIONS: st.SearchStrategy[Position] = st.lists(INT64 | st.uuids().map(str), m
 
 @settings(max_examples=50)
 @given(listing=LISTINGS, position=POSITIONS)
-def test_a_cursor_opens_to_the_position_that_it_was_made_of(
+def test_an_opened_cursor_has_the_position_it_was_sealed_with(
     listing: Listing, position: Position
 ) -> None:
     cursor = seal_cursor(RING, listing, position)
@@ -59,7 +59,9 @@ def test_a_cursor_opens_for_its_own_listing_only(
 
 @settings(max_examples=50)
 @given(listing=LISTINGS, position=POSITIONS, data=st.data())
-def test_no_changed_cursor_opens(listing: Listing, position: Position, data: st.DataObject) -> None:
+def test_no_modified_cursor_opens(
+    listing: Listing, position: Position, data: st.DataObject
+) -> None:
     cursor = seal_cursor(RING, listing, position)
     place = data.draw(st.integers(0, len(cursor) - 1))
     letter = data.draw(st.characters(codec="ascii").filter(lambda new: new != cursor[place]))
@@ -86,7 +88,7 @@ def test_no_invented_cursor_opens(cursor: str) -> None:
     assert error.value.members["reason"] == "malformed"
 
 
-def test_a_cursor_outlives_the_rotation_of_the_master_key() -> None:
+def test_a_cursor_is_valid_after_the_rotation_of_the_master_key() -> None:
     listing = Listing("t", TICKETS, {})
     cursor = seal_cursor(RING, listing, ["id"])
     assert open_cursor(KeyRing([os.urandom(32), b"k" * 32]), listing, cursor) == ["id"]

@@ -68,7 +68,7 @@ def test_every_code_is_declared_once_in_snake_case() -> None:
 
 
 @pytest.mark.parametrize("declared", PROBLEM_TYPES, ids=lambda each: each.code)
-def test_a_declaration_says_what_the_error_means_and_what_to_do(declared: ProblemType) -> None:
+def test_a_declaration_has_a_meaning_and_a_remedy(declared: ProblemType) -> None:
     assert 400 <= declared.status <= 599
     for text in (declared.title, declared.meaning, declared.remedy):
         assert text and text.strip() == text

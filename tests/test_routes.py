@@ -146,7 +146,7 @@ def test_the_matrix_knows_how_to_call_every_route() -> None:
     assert {(route.method, route.path) for route in ROUTES} == BODIES.keys()
 
 
-def test_every_route_proves_its_caller_in_a_known_way() -> None:
+def test_every_route_has_a_known_guard() -> None:
     assert len(SIGNED) + len(LOGGED_IN) + len(OPEN) == len(ROUTES)
     assert {route.path for route in OPEN if route.path.startswith("/api/")} == {
         "/api/v1/time",
@@ -156,14 +156,14 @@ def test_every_route_proves_its_caller_in_a_known_way() -> None:
 
 
 @pytest.mark.parametrize("route", [r for r in SIGNED if r.method == "GET"], ids=named)
-def test_our_own_key_sees_what_is_ours(matrix: Matrix, route: Route) -> None:
+def test_a_key_sees_the_data_of_its_tenant(matrix: Matrix, route: Route) -> None:
     response = matrix.ours.key.get(matrix.target(route))
     assert response.status_code == 200
     assert CANARY in response.text
 
 
 @pytest.mark.parametrize("route", [r for r in FOR_ADMINISTRATORS if r.method == "GET"], ids=named)
-def test_our_own_administrator_sees_what_is_ours(matrix: Matrix, route: Route) -> None:
+def test_an_administrator_sees_the_data_of_their_tenant(matrix: Matrix, route: Route) -> None:
     response = matrix.ours.admin.get(matrix.target(route))
     assert response.status_code == 200
     # A replay has no text that could be marked.
@@ -171,22 +171,22 @@ def test_our_own_administrator_sees_what_is_ours(matrix: Matrix, route: Route) -
 
 
 @pytest.mark.parametrize("route", SIGNED, ids=named)
-def test_nobody_gets_past_a_signature(matrix: Matrix, route: Route) -> None:
+def test_signed_routes_need_a_signature(matrix: Matrix, route: Route) -> None:
     assert refusal(matrix.call(matrix.anybody(), route)) == (401, "missing_credentials")
 
 
 @pytest.mark.parametrize("route", LOGGED_IN, ids=named)
-def test_nobody_gets_past_a_log_in(matrix: Matrix, route: Route) -> None:
+def test_routes_for_people_need_an_access_token(matrix: Matrix, route: Route) -> None:
     assert refusal(matrix.call(matrix.anybody(), route)) == (401, "jwt_required")
 
 
 @pytest.mark.parametrize("route", SIGNED, ids=named)
-def test_a_revoked_key_gets_nowhere(matrix: Matrix, route: Route) -> None:
+def test_a_revoked_key_is_refused_on_every_route(matrix: Matrix, route: Route) -> None:
     assert refusal(matrix.call(matrix.ours.revoked, route)) == (401, "api_key_revoked")
 
 
 @pytest.mark.parametrize("route", SIGNED, ids=named)
-def test_an_expired_key_gets_nowhere(matrix: Matrix, route: Route) -> None:
+def test_an_expired_key_is_refused_on_every_route(matrix: Matrix, route: Route) -> None:
     assert refusal(matrix.call(matrix.ours.expired, route)) == (401, "api_key_expired")
 
 
@@ -197,7 +197,7 @@ def test_a_key_without_the_permission_is_forbidden(matrix: Matrix, route: Route)
 
 
 @pytest.mark.parametrize("route", SIGNED, ids=named)
-def test_a_key_of_another_tenant_finds_nothing_of_ours(matrix: Matrix, route: Route) -> None:
+def test_a_key_of_another_tenant_finds_no_data_of_this_tenant(matrix: Matrix, route: Route) -> None:
     response = matrix.call(matrix.stranger_key, route)
     if "{" in route.path:
         assert refusal(response) == (404, "not_found")
@@ -223,25 +223,25 @@ def test_every_signed_write_accepts_a_signature_once(matrix: Matrix, route: Rout
 
 
 @pytest.mark.parametrize("route", SIGNED, ids=named)
-def test_a_log_in_signs_nothing(matrix: Matrix, route: Route) -> None:
+def test_an_access_token_does_not_authenticate_signed_routes(matrix: Matrix, route: Route) -> None:
     for person in (matrix.ours.admin, matrix.stranger):
         assert refusal(matrix.call(person, route)) == (401, "missing_credentials")
 
 
 @pytest.mark.parametrize("route", LOGGED_IN, ids=named)
-def test_a_signature_logs_nobody_in(matrix: Matrix, route: Route) -> None:
+def test_a_signature_does_not_authenticate_routes_for_people(matrix: Matrix, route: Route) -> None:
     ours = matrix.ours
     for key in (ours.key, ours.powerless, ours.revoked, ours.expired, matrix.stranger_key):
         assert refusal(matrix.call(key, route)) == (401, "jwt_required")
 
 
 @pytest.mark.parametrize("route", FOR_ADMINISTRATORS, ids=named)
-def test_an_agent_is_no_administrator(matrix: Matrix, route: Route) -> None:
+def test_an_agent_is_refused_on_routes_for_administrators(matrix: Matrix, route: Route) -> None:
     assert refusal(matrix.call(matrix.ours.agent, route)) == (403, "insufficient_role")
 
 
 @pytest.mark.parametrize("route", FOR_ADMINISTRATORS, ids=named)
-def test_an_administrator_of_another_tenant_finds_nothing_of_ours(
+def test_an_administrator_of_another_tenant_finds_no_data_of_this_tenant(
     matrix: Matrix, route: Route
 ) -> None:
     response = matrix.call(matrix.stranger, route)
@@ -259,13 +259,15 @@ def test_an_administrator_cannot_name_another_tenant(matrix: Matrix, route: Rout
 
 
 @pytest.mark.parametrize("route", [r for r in LOGGED_IN if r not in FOR_ADMINISTRATORS], ids=named)
-def test_ones_own_account_is_all_that_others_reach(matrix: Matrix, route: Route) -> None:
+def test_an_administrator_of_another_tenant_reaches_their_own_account(
+    matrix: Matrix, route: Route
+) -> None:
     stranger = matrix.service.tenant("More strangers").admin()
     assert matrix.call(stranger, route).status_code in (200, 204, 401)
 
 
 @pytest.mark.parametrize("route", OPEN, ids=named)
-def test_what_is_open_shows_nothing_of_ours(matrix: Matrix, route: Route) -> None:
+def test_public_routes_show_no_data_of_a_tenant(matrix: Matrix, route: Route) -> None:
     assert matrix.call(matrix.anybody(), route).status_code in (200, 401)
 
 
@@ -323,7 +325,7 @@ def test_a_ticket_cannot_be_given_a_foreign_customer(matrix: Matrix) -> None:
     assert changed.json()["data"]["customer"] == ticket["customer"]
 
 
-def test_an_email_that_is_taken_elsewhere_is_free_here(matrix: Matrix) -> None:
+def test_an_email_address_of_another_tenants_customer_can_be_used(matrix: Matrix) -> None:
     elsewhere = matrix.service.tenant("More strangers").key()
     ticket = elsewhere.ticket(customer={"email": f"{CANARY}-2@customers.test"})
     assert ticket["customer"]["name"] is None

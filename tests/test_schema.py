@@ -77,7 +77,7 @@ OF_ONE_TENANT = [
 WHOLE = [found for found in OF_ONE_TENANT if not found.function]
 
 
-def test_the_global_tables_are_these_and_no_more() -> None:
+def test_only_the_listed_tables_are_global() -> None:
     assert set(tables.GLOBAL) == GLOBAL
     assert set(metadata.tables) >= GLOBAL
 
@@ -121,7 +121,7 @@ def test_statement_names_the_tenant_for_each_of_its_tables(statement: Statement)
 
 
 @pytest.mark.parametrize("name", ACROSS_TENANTS)
-def test_statement_across_tenants_is_the_workers_alone(name: str) -> None:
+def test_only_the_worker_runs_statements_across_tenants(name: str) -> None:
     assert name in {statement.name for statement in STATEMENTS}
     call, *only_in = ACROSS_TENANTS[name]
     sources = [path for path in SOURCE.rglob("*.py") if call in path.read_text()]

@@ -26,13 +26,13 @@ def test_every_setting_is_documented_and_no_other() -> None:
     assert documented == list(NAMES)
 
 
-def test_without_any_variable_the_defaults_hold(tmp_path: Path) -> None:
+def test_without_variables_the_defaults_apply(tmp_path: Path) -> None:
     settings = read(tmp_path / "data")
     assert settings.database_path == tmp_path / "data" / "sealdesk.db"
     assert (settings.max_skew_s, settings.log_level) == (300, "info")
 
 
-def test_generated_keys_are_private_and_stay(tmp_path: Path) -> None:
+def test_generated_keys_are_private_and_permanent(tmp_path: Path) -> None:
     first, second = read(tmp_path / "data"), read(tmp_path / "data")
     assert (first.master_keys, first.jwt_secret) == (second.master_keys, second.jwt_secret)
     assert first.master_keys[0] != first.jwt_secret
@@ -40,11 +40,11 @@ def test_generated_keys_are_private_and_stay(tmp_path: Path) -> None:
     assert modes == {"master.key": 0o600, "jwt.key": 0o600}
 
 
-def test_two_installations_have_different_keys(tmp_path: Path) -> None:
+def test_two_installations_generate_different_keys(tmp_path: Path) -> None:
     assert read(tmp_path / "a").master_keys != read(tmp_path / "b").master_keys
 
 
-def test_a_master_key_is_not_made_anew_for_a_database(tmp_path: Path) -> None:
+def test_a_missing_master_key_is_not_generated_for_an_existing_database(tmp_path: Path) -> None:
     settings = read(tmp_path / "data")
     settings.database_path.touch()
     (settings.data_dir / "master.key").unlink()
@@ -72,7 +72,7 @@ def test_an_unknown_name_is_refused_with_the_nearest(
     assert faults(tmp_path, **{name: "x"}) == f"{name} is not a setting; is it {nearest}?"
 
 
-def test_a_refused_environment_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_an_invalid_environment_creates_no_files(tmp_path: Path) -> None:
     faults(tmp_path / "data", SEALDESK_NONSENSE="x")
     assert not (tmp_path / "data").exists()
 
@@ -136,7 +136,9 @@ def test_several_master_keys_are_read_in_their_order(tmp_path: Path) -> None:
         ("SEALDESK_LOG_LEVEL", "verbose"),
     ],
 )
-def test_a_value_that_cannot_be_is_refused_by_name(tmp_path: Path, name: str, value: str) -> None:
+def test_an_invalid_value_is_refused_with_its_parameter(
+    tmp_path: Path, name: str, value: str
+) -> None:
     assert name in faults(tmp_path, **{name: value})
 
 
@@ -170,13 +172,13 @@ def test_a_server_may_have_several_hosts_and_its_password_is_not_shown(tmp_path:
     assert "pass%2F" not in faults(tmp_path, SEALDESK_DATABASE_URL=url.replace("5432", "99999"))
 
 
-def test_who_only_migrates_needs_no_keys(tmp_path: Path) -> None:
+def test_migrating_needs_no_keys(tmp_path: Path) -> None:
     url = "postgresql://desk@host/desk"
     settings = from_env({"SEALDESK_DATABASE_URL": url}, needs_keys=False)
     assert settings.database_url == url
 
 
-def test_webhooks_go_to_public_addresses_by_https_until_more_is_allowed(tmp_path: Path) -> None:
+def test_webhooks_go_to_public_https_addresses_unless_settings_allow_more(tmp_path: Path) -> None:
     closed = read(tmp_path)
     assert (closed.webhook_allowed_cidrs, closed.webhook_allow_http) == ((), False)
     networks = "10.1.0.0/16, 192.168.5.7,fd12:3::/32"

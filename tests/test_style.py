@@ -34,11 +34,11 @@ def test_functions_fit_in_40_lines() -> None:
     assert {name: size for name, size in sizes.items() if size > 40} == {}
 
 
-def test_modules_are_named_after_what_they_are_about() -> None:
+def test_module_names_are_not_generic() -> None:
     assert [path for path in FILES if not NAMELESS.isdisjoint(path.with_suffix("").parts)] == []
 
 
-def test_modules_say_in_a_sentence_what_they_are() -> None:
+def test_modules_have_a_docstring_of_one_sentence() -> None:
     first = {
         path: (ast.get_docstring(ast.parse(text)) or "").split("\n\n")[0]
         for path, text in FILES.items()
@@ -60,7 +60,7 @@ def test_sql_stands_where_sql_belongs() -> None:
     assert found == []
 
 
-def test_the_service_reads_the_time_off_one_clock() -> None:
+def test_only_the_clock_module_reads_the_time() -> None:
     # Commands are the other side: `call` signs with the time of its own machine.
     found = [
         f"{path}:{node.lineno}"

@@ -84,7 +84,7 @@ def test_an_id_is_found_in_lower_case_only(key: Key) -> None:
     assert key.get(f"{TICKETS}/{ticket_id.replace('-', '')}").status_code == 404
 
 
-def test_head_is_get_without_its_body(key: Key) -> None:
+def test_head_is_get_without_a_body(key: Key) -> None:
     response = key.call("HEAD", TICKETS)
     assert response.status_code == 200
     assert response.content == b""

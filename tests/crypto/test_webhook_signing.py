@@ -121,7 +121,7 @@ def test_a_signature_of_another_version_does_not_count() -> None:
     assert find_mistake(SECRET, signed()._replace(signature=other), NOW) == "signature_mismatch"
 
 
-def test_the_official_library_is_of_the_same_opinion() -> None:
+def test_the_official_library_agrees() -> None:
     now = int(time.time())
     cases = [signed(body, now) for body in (BODY, b"{}", b"[1]", json.dumps(OBJECT).encode())]
     cases += [case._replace(body=case.body + b" ") for case in cases]

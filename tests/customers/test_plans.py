@@ -49,7 +49,7 @@ async def _list(filters: Filter, page: PageRequest, tx: Any) -> object:
     return await store.list_customers(tx, "tenant", filters, page)
 
 
-def test_customers_changed_lately_are_not_served(template: Path) -> None:
+def test_a_filter_by_change_time_of_customers_has_no_index(template: Path) -> None:
     assert not Filter(updated_after=1).is_served()
     assert not Filter(updated_after=1, external_id="x").is_served()
 

@@ -145,7 +145,7 @@ def _is_described(name: str | None, *_: object) -> bool:
     return name not in ("search_documents_words", "customer_documents_words")
 
 
-def test_migrations_make_the_tables_of_the_schema(env: Env) -> None:
+def test_migrations_create_the_tables_of_the_schema(env: Env) -> None:
     def compare(connection: Connection) -> list[object]:
         context = MigrationContext.configure(connection, opts={"include_name": _is_described})
         return list(compare_metadata(context, metadata))
@@ -164,7 +164,7 @@ def test_migrating_again_changes_nothing(postgres_template: Template, own_env: E
     assert _state(postgres_template, own_env) == before
 
 
-def test_migrations_can_be_taken_back_and_made_again(
+def test_migrations_can_be_downgraded_and_applied_again(
     postgres_template: Template, own_env: Env
 ) -> None:
     before = _state(postgres_template, own_env)

@@ -246,7 +246,9 @@ def test_another_tenants_events_are_never_shown(service: Service, key: Key, feed
     assert key.get(f"{EVENTS}?cursor={cursor}").json()["reason"] == "malformed"
 
 
-def test_a_cursor_serves_every_key_of_its_tenant(tenant: Tenant, key: Key, feed: Feed) -> None:
+def test_a_cursor_is_valid_with_every_key_of_its_tenant(
+    tenant: Tenant, key: Key, feed: Feed
+) -> None:
     key.ticket()
     feed.recorded()
     cursor = key.get(f"{EVENTS}?per_page=1").json()["meta"]["resume_cursor"]

@@ -4,7 +4,7 @@ from tests.support.client import Key, Person
 from tests.support.service import Service, Tenant
 
 
-def test_1_each_tenant_sees_only_what_is_its_own(service: Service, key: Key) -> None:
+def test_1_each_tenant_sees_only_its_own_data(service: Service, key: Key) -> None:
     other = service.tenant("Other").key()
     other.ticket()
     assert key.walk("/api/v1/external/tickets") == []

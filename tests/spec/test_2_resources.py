@@ -106,7 +106,7 @@ def test_2_1_api_secret_of_a_rotated_key_is_64_hex_characters(admin: Person) -> 
     assert re.fullmatch(r"[0-9a-f]{64}", rotated["api_secret"])
 
 
-def test_2_1_the_key_and_the_secret_are_in_no_later_answer(admin: Person) -> None:
+def test_2_1_the_key_and_the_secret_are_in_no_later_response(admin: Person) -> None:
     key = made(admin)
     path = f"{KEYS}/{key['id']}"
     responses = [admin.get(KEYS), admin.get(path), admin.patch(path, {"name": "Other"})]
@@ -142,7 +142,7 @@ def test_2_2_the_name_of_the_customer_is_optional(key: Key) -> None:
     assert key.ticket(customer={"email": "maria@example.test"})["customer"]["name"] is None
 
 
-def test_2_2_a_ticket_answer_carries_an_id_that_is_a_string(key: Key) -> None:
+def test_2_2_the_id_of_a_ticket_is_a_string(key: Key) -> None:
     assert isinstance(key.ticket()["id"], str)
 
 
@@ -173,12 +173,12 @@ def test_2_4_the_customer_in_a_ticket_carries_email_and_name(key: Key) -> None:
     assert shown == {"id": customer["id"], "email": "ada@example.test", "name": "Ada"}
 
 
-def test_2_5_a_single_resource_stands_in_data_alone(key: Key) -> None:
+def test_2_5_a_single_resource_is_in_data_alone(key: Key) -> None:
     ticket = key.ticket()
     assert key.get(f"{TICKETS}/{ticket['id']}").json() == {"data": ticket}
 
 
-def test_2_5_a_list_stands_in_data_with_meta_beside_it(tenant: Tenant) -> None:
+def test_2_5_a_list_is_in_data_with_meta_beside_it(tenant: Tenant) -> None:
     key = tenant.key()
     ticket = key.ticket()
     assert key.get(TICKETS).json() == {

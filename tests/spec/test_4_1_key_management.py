@@ -18,7 +18,7 @@ def test_4_1_get_shows_no_api_key_and_no_api_secret(key: Key, admin: Person) -> 
     assert key.api_key not in text
 
 
-def test_4_1_post_answers_201_with_api_key_and_api_secret(admin: Person) -> None:
+def test_4_1_post_returns_201_with_api_key_and_api_secret(admin: Person) -> None:
     response = admin.post(KEYS, {"name": "Shop"})
     assert response.status_code == 201
     assert {"id", "api_key", "api_secret"} <= response.json()["data"].keys()
@@ -40,11 +40,11 @@ def test_4_1_post_takes_permissions_rate_limit_and_expires_at(admin: Person) -> 
     assert made["expires_at"] == "2100-01-01T00:00:00.000000Z"
 
 
-def test_4_1_delete_answers_204(key: Key, admin: Person) -> None:
+def test_4_1_delete_returns_204(key: Key, admin: Person) -> None:
     assert admin.delete(f"{KEYS}/{key.id}").status_code == 204
 
 
-def test_4_1_rotate_answers_key_data_with_a_new_api_secret(key: Key, admin: Person) -> None:
+def test_4_1_rotate_returns_key_data_with_a_new_api_secret(key: Key, admin: Person) -> None:
     rotated = admin.post(f"{KEYS}/{key.id}/rotate").json()["data"]
     assert rotated["id"] == key.id
     assert rotated["api_secret"] != key.api_secret

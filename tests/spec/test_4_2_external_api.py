@@ -8,7 +8,7 @@ TICKETS = "/api/v1/external/tickets"
 CUSTOMERS = "/api/v1/external/customers"
 
 
-def test_4_2_get_tickets_answers_a_list_of_tickets(key: Key) -> None:
+def test_4_2_get_tickets_returns_a_list_of_tickets(key: Key) -> None:
     ticket = key.ticket()
     response = key.get(TICKETS)
     assert response.status_code == 200
@@ -32,7 +32,7 @@ def test_4_2_get_tickets_takes_a_cursor(key: Key) -> None:
     assert key.get(f"{TICKETS}?per_page=1&cursor={cursor}").json()["data"] == [older]
 
 
-def test_4_2_post_tickets_answers_the_ticket_with_its_id(key: Key) -> None:
+def test_4_2_post_tickets_returns_the_ticket_with_its_id(key: Key) -> None:
     new = {"subject": "S", "description": "D", "customer": {"email": "a@example.test"}}
     response = key.post(TICKETS, new)
     assert response.is_success
@@ -57,7 +57,7 @@ def test_4_2_post_tickets_takes_a_priority_and_a_customer_name(key: Key) -> None
     assert (shown["priority"], shown["customer"]["name"]) == ("high", "Ada")
 
 
-def test_4_2_get_ticket_answers_the_ticket(key: Key) -> None:
+def test_4_2_get_ticket_returns_the_ticket(key: Key) -> None:
     ticket = key.ticket()
     response = key.get(f"{TICKETS}/{ticket['id']}")
     assert response.status_code == 200
@@ -72,7 +72,7 @@ def test_4_2_patch_ticket_changes_the_given_fields_only(key: Key) -> None:
     assert [changed[name] for name in kept] == [ticket[name] for name in kept]
 
 
-def test_4_2_get_replies_answers_a_list_of_replies(key: Key) -> None:
+def test_4_2_get_replies_returns_a_list_of_replies(key: Key) -> None:
     path = f"{TICKETS}/{key.ticket()['id']}/replies"
     reply = key.post(path, {"body": "Hello"}).json()["data"]
     assert key.get(path).json() == {
@@ -90,13 +90,13 @@ def test_4_2_get_replies_takes_per_page_and_cursor(key: Key) -> None:
     assert key.get(f"{path}?per_page=1&cursor={cursor}").json()["data"] == [older]
 
 
-def test_4_2_post_replies_answers_the_reply(key: Key) -> None:
+def test_4_2_post_replies_returns_the_reply(key: Key) -> None:
     response = key.post(f"{TICKETS}/{key.ticket()['id']}/replies", {"body": "Hello"})
     assert response.is_success
     assert response.json()["data"]["body"] == "Hello"
 
 
-def test_4_2_get_customers_answers_a_list_of_customers(key: Key) -> None:
+def test_4_2_get_customers_returns_a_list_of_customers(key: Key) -> None:
     customer = key.customer("ada@example.test")
     assert key.get(CUSTOMERS).json() == {
         "data": [customer],
@@ -112,13 +112,13 @@ def test_4_2_get_customers_takes_per_page_and_cursor(key: Key) -> None:
     assert key.get(f"{CUSTOMERS}?per_page=1&cursor={cursor}").json()["data"] == [older]
 
 
-def test_4_2_post_customers_answers_the_customer(key: Key) -> None:
+def test_4_2_post_customers_returns_the_customer(key: Key) -> None:
     response = key.post(CUSTOMERS, {"email": "ada@example.test", "name": "Ada"})
     assert response.is_success
     assert response.json()["data"]["email"] == "ada@example.test"
 
 
-def test_4_2_get_customer_answers_the_customer(key: Key) -> None:
+def test_4_2_get_customer_returns_the_customer(key: Key) -> None:
     customer = key.customer("ada@example.test")
     response = key.get(f"{CUSTOMERS}/{customer['id']}")
     assert response.status_code == 200
@@ -132,7 +132,7 @@ def test_4_2_patch_customer_changes_the_given_fields_only(key: Key) -> None:
     assert (changed["email"], changed["company"]) == ("ada@example.test", "Acme")
 
 
-def test_4_2_an_answer_with_status_204_has_no_body(key: Key, admin: Person) -> None:
+def test_4_2_a_response_with_status_204_has_no_body(key: Key, admin: Person) -> None:
     response = admin.delete(f"/api/v1/api-keys/{key.id}")
     assert (response.status_code, response.content) == (204, b"")
     assert "content-length" not in response.headers

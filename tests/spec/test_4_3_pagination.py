@@ -82,7 +82,7 @@ def test_4_3_a_page_has_at_most_per_page_rows(page: Callable[[str], Any]) -> Non
     assert len(page("?per_page=2")["data"]) == 2
 
 
-def test_4_3_without_a_cursor_a_list_begins_at_its_beginning(page: Callable[[str], Any]) -> None:
+def test_4_3_without_a_cursor_a_list_starts_at_its_first_row(page: Callable[[str], Any]) -> None:
     assert page("?per_page=2")["data"] == page("")["data"][:2]
 
 
@@ -124,7 +124,7 @@ def test_4_3_3_traversal_ends_when_has_more_is_false(page: Callable[[str], Any])
     assert (pages, rows) == (3, page("")["data"])
 
 
-def test_4_3_4_filters_are_applied_before_pages_are_cut(key: Key) -> None:
+def test_4_3_4_filters_are_applied_before_pagination(key: Key) -> None:
     wanted = [key.ticket(priority=priority) for priority in ("high", "low", "low", "high")]
     first = key.get(f"{TICKETS}?priority=high&per_page=2").json()
     assert first["data"] == [wanted[3], wanted[0]]
@@ -140,7 +140,7 @@ def test_4_3_4_a_cursor_is_refused_with_another_query(key: Key, query: str) -> N
     assert response.json()["code"] == "invalid_cursor"
 
 
-def test_4_3_5_a_cursor_shows_nothing_of_what_it_holds(key: Key) -> None:
+def test_4_3_5_a_cursor_does_not_reveal_its_contents(key: Key) -> None:
     key.ticket(), key.ticket()
     newest = key.get(f"{TICKETS}?per_page=1&status=open").json()
     cursor = newest["meta"]["next_cursor"]
@@ -180,7 +180,7 @@ def test_4_3_6_the_default_order_is_newest_first(page: Callable[[str], Any]) -> 
     assert [one["id"] for one in rows] == sorted((one["id"] for one in rows), reverse=True)
 
 
-def test_4_3_6_sort_asc_turns_the_order_around(key: Key) -> None:
+def test_4_3_6_sort_asc_reverses_the_order(key: Key) -> None:
     older, newer = key.ticket(), key.ticket()
     assert key.walk(f"{TICKETS}?sort=asc") == [older, newer]
 

@@ -29,6 +29,6 @@ def test_8_rate_limit_is_an_integer_set_at_creation(admin: Person) -> None:
     assert admin.get(f"{KEYS}/{made['id']}").json()["data"]["rate_limit"] == 7
 
 
-def test_8_rate_limit_is_refused_when_it_is_no_integer(admin: Person) -> None:
+def test_8_rate_limit_is_refused_unless_it_is_an_integer(admin: Person) -> None:
     for wrong in ("7", 7.5, True):
         assert admin.post(KEYS, {"name": "Shop", "rate_limit": wrong}).status_code == 422

@@ -26,7 +26,7 @@ def in_status(key: Key, status: str) -> dict[str, Any]:
     return key.ticket() if status == "open" else patched(key, key.ticket(), status=status)
 
 
-def test_what_is_left_out_stays(key: Key, tenant: Tenant) -> None:
+def test_omitted_fields_stay_unchanged(key: Key, tenant: Tenant) -> None:
     ticket = key.ticket(
         tags=["a"], custom_fields={"x": 1}, external_id="e", assignee_id=tenant.user("agent")
     )
@@ -66,7 +66,7 @@ def test_the_assignee_can_be_changed_and_cleared(key: Key, tenant: Tenant) -> No
     ("name", "empty"),
     [("assignee_id", None), ("external_id", None), ("tags", []), ("custom_fields", {})],
 )
-def test_null_clears_what_is_nullable(key: Key, tenant: Tenant, name: str, empty: Any) -> None:
+def test_null_clears_a_nullable_field(key: Key, tenant: Tenant, name: str, empty: Any) -> None:
     ticket = key.ticket(
         tags=["a"], custom_fields={"x": 1}, external_id="e", assignee_id=tenant.user("agent")
     )
@@ -100,7 +100,7 @@ def test_null_for_the_rest_is_a_fault(key: Key, name: str) -> None:
         ({"external_id": "x" * 256}, ("/external_id", "too_long")),
     ],
 )
-def test_a_change_keeps_the_rules_of_a_new_ticket(
+def test_a_change_is_validated_like_a_new_ticket(
     key: Key, change: dict[str, Any], fault: tuple[str, str]
 ) -> None:
     ticket = key.ticket()
@@ -122,7 +122,7 @@ def test_a_change_keeps_the_rules_of_a_new_ticket(
         {"custom_fields": {"absent": None}},
     ],
 )
-def test_a_change_that_changes_nothing_leaves_version_and_time(
+def test_a_change_without_a_difference_keeps_version_and_time(
     key: Key, change: dict[str, Any]
 ) -> None:
     ticket = key.ticket(tags=["a"], custom_fields={"x": 1})
@@ -130,7 +130,7 @@ def test_a_change_that_changes_nothing_leaves_version_and_time(
 
 
 @pytest.mark.parametrize("strictness", [{}, STRICT])
-def test_a_customer_can_be_read_edited_and_sent_back(key: Key, strictness: dict[str, str]) -> None:
+def test_a_customer_can_be_read_changed_and_sent_back(key: Key, strictness: dict[str, str]) -> None:
     ticket = patched(key, key.ticket(tags=["a"], custom_fields={"x": {"y": 1}}), status="resolved")
     response = key.patch(f"{TICKETS}/{ticket['id']}", ticket | {"subject": "Other"}, **strictness)
     assert response.status_code == 200
@@ -199,7 +199,7 @@ ALLOWED = {(a, b) for a in STATUSES for b in STATUSES if a != "closed" or b in (
 
 @pytest.mark.parametrize("before", STATUSES)
 @pytest.mark.parametrize("after", STATUSES)
-def test_from_closed_only_to_open_and_otherwise_from_any_to_any(
+def test_a_closed_ticket_can_only_become_open_and_others_any_status(
     key: Key, before: str, after: str
 ) -> None:
     ticket = in_status(key, before)
@@ -231,7 +231,7 @@ def test_from_closed_only_to_open_and_otherwise_from_any_to_any(
         (["pending", "on_hold", "open"], None, None),
     ],
 )
-def test_moves_set_and_clear_when_it_was_resolved_and_closed(
+def test_status_changes_set_and_clear_resolved_at_and_closed_at(
     key: Key, moves: list[str], resolved_by: int | None, closed_by: int | None
 ) -> None:
     ticket = key.ticket()
@@ -254,14 +254,14 @@ def test_the_other_fields_of_a_closed_ticket_may_change(key: Key) -> None:
     )
 
 
-def test_a_refused_move_undoes_the_whole_change(key: Key) -> None:
+def test_an_invalid_transition_rolls_back_the_whole_change(key: Key) -> None:
     ticket = in_status(key, "closed")
     response = key.patch(f"{TICKETS}/{ticket['id']}", {"subject": "Other", "status": "pending"})
     assert response.status_code == 409
     assert key.walk(TICKETS) == [ticket]
 
 
-def test_time_of_change_never_goes_back(own_service: Service) -> None:
+def test_updated_at_never_decreases(own_service: Service) -> None:
     key = own_service.tenant().key()
     ticket = key.ticket()
     own_service.clock.advance(60)
@@ -274,7 +274,7 @@ def test_time_of_change_never_goes_back(own_service: Service) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "PATCH"])
-def test_a_ticket_that_is_not_there_is_404(key: Key, service: Service, method: str) -> None:
+def test_an_unknown_ticket_is_404(key: Key, service: Service, method: str) -> None:
     foreign = service.tenant().key().ticket()["id"]
     body = {"subject": "x"} if method == "PATCH" else None
     for ticket_id in (foreign, "00000000-0000-7000-8000-000000000000", "5", foreign.upper()):

@@ -40,7 +40,7 @@ def filters(page: Page) -> Form:
     return found
 
 
-def test_the_first_page_shows_what_is_open_newest_first(visitor: Visitor, tenant: Tenant) -> None:
+def test_the_inbox_shows_open_tickets_newest_first(visitor: Visitor, tenant: Tenant) -> None:
     fields = {"customer": {"email": "ann@example.test", "name": "Ann"}, "priority": "urgent"}
     old, new, _ = made(tenant, fields, {}, {"subject": "Done", "status": "resolved"})
     page = visitor.get(INBOX)
@@ -93,7 +93,7 @@ def visitor_id(tenant: Tenant) -> str:
     return str(tenant.admin().get("/api/v1/auth/me").json()["data"]["id"])
 
 
-def test_a_form_shows_what_is_asked_for_and_says_whom_nobody_knows(
+def test_the_filter_form_shows_its_values_and_reports_an_unknown_customer(
     visitor: Visitor, tenant: Tenant
 ) -> None:
     made(tenant, {"customer": {"email": "ann@example.test"}})
@@ -112,9 +112,7 @@ def test_a_form_shows_what_is_asked_for_and_says_whom_nobody_knows(
     assert filters(page).value("customer") == "ann@example.test"
 
 
-def test_words_lead_to_the_customer_or_to_whom_they_may_mean(
-    visitor: Visitor, tenant: Tenant
-) -> None:
+def test_words_find_one_customer_or_suggest_several(visitor: Visitor, tenant: Tenant) -> None:
     ann, lee, _ = made(
         tenant,
         {"customer": {"email": "ann@example.test", "name": "Ann Lindgren"}},
@@ -181,13 +179,13 @@ def turned(page: Page, rel: str) -> str:
 @pytest.mark.parametrize(
     "before", ["x", "_", "1_x", f"{'9' * 20}_{ids.NONE}", f"%C2%B2_{ids.NONE}"]
 )
-def test_a_place_that_is_none_is_passed_over(visitor: Visitor, tenant: Tenant, before: str) -> None:
+def test_an_invalid_position_is_ignored(visitor: Visitor, tenant: Tenant, before: str) -> None:
     (one,) = made(tenant, {})
     for sort in ("newest", "changed"):
         assert ticket_ids(visitor.get(f"{INBOX}?sort={sort}&before={before}")) == [one]
 
 
-def test_a_place_behind_no_priority_is_passed_over(visitor: Visitor, tenant: Tenant) -> None:
+def test_a_position_without_a_valid_priority_is_ignored(visitor: Visitor, tenant: Tenant) -> None:
     (one,) = made(tenant, {})
     for rank in ("99999", "00000"):
         assert ticket_ids(visitor.get(f"{INBOX}?sort=priority&before={rank}_{ids.NONE}")) == [one]
@@ -202,7 +200,7 @@ def test_counting_stops_at_a_limit(
     assert "Open 2+ Pending 2 On hold 0" in visitor.get(INBOX).text
 
 
-def test_a_slow_query_says_what_to_do(
+def test_the_error_of_a_slow_query_has_a_remedy(
     visitor: Visitor, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made(tenant, {})

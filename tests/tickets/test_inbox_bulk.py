@@ -124,7 +124,9 @@ def test_a_ticket_that_cannot_be_stored_does_not_stop_the_others(
     assert priorities == ["high", "medium", "high"]
 
 
-def test_tickets_of_another_tenant_do_not_exist(visitor: Visitor, tenant: Tenant, key: Key) -> None:
+def test_tickets_of_another_tenant_are_not_found(
+    visitor: Visitor, tenant: Tenant, key: Key
+) -> None:
     mine = key.ticket()
     strange = tenant.service.tenant().key()
     theirs = strange.ticket(subject="Not yours to see")

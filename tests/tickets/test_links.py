@@ -41,7 +41,7 @@ def test_a_url_is_a_link_without_the_punctuation_around_it(
         "https://" + "a" * 3000,
     ],
 )  # fmt: skip
-def test_nothing_else_is_a_link(text: str) -> None:
+def test_only_http_urls_are_links(text: str) -> None:
     assert link_urls(text) == text
 
 

@@ -181,7 +181,7 @@ def test_status_and_assignee_share_an_index(
 
 
 @pytest.mark.parametrize("name", ["created_after", "created_before", "updated_after"])
-def test_a_bound_on_another_time_than_the_order_is_not_served(name: str) -> None:
+def test_a_range_of_another_time_than_the_order_has_no_index(name: str) -> None:
     orders = {"created_at": name != "updated_after", "updated_at": name == "updated_after"}
     for sort_by in ("created_at", "updated_at", "priority"):
         filters = new_filter(**{name: 1}, sort_by=sort_by)

@@ -36,7 +36,7 @@ def make_outdated(tenant: Tenant, ticket_id: str) -> None:
     tenant.service.write(work)
 
 
-def test_outdated_documents_get_the_fields_of_today_in_batches(key: Key, tenant: Tenant) -> None:
+def test_outdated_documents_get_the_current_fields_in_batches(key: Key, tenant: Tenant) -> None:
     tickets = [key.ticket(tags=["a"]) for _ in range(5)]
     for ticket in tickets[1:]:
         make_outdated(tenant, ticket["id"])
@@ -52,12 +52,12 @@ def test_outdated_documents_get_the_fields_of_today_in_batches(key: Key, tenant:
     assert key.walk(TICKETS) == tickets[::-1]
 
 
-def test_documents_that_are_right_are_not_written(key: Key, tenant: Tenant) -> None:
+def test_current_documents_are_not_written(key: Key, tenant: Tenant) -> None:
     key.ticket()
     assert rewrite(tenant, ready_documents.FIRST_ID, 10) == Batch(None, 0)
 
 
-def test_a_ticket_that_is_changed_meanwhile_keeps_its_newer_document(
+def test_a_concurrent_change_keeps_its_newer_document(
     key: Key, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ticket = key.ticket()
@@ -80,7 +80,7 @@ def test_a_ticket_that_is_changed_meanwhile_keeps_its_newer_document(
     assert "tags" not in key.get(f"{TICKETS}/{ticket['id']}").json()["data"]
 
 
-def test_tickets_of_another_tenant_are_left_alone(key: Key, tenant: Tenant) -> None:
+def test_tickets_of_another_tenant_are_not_changed(key: Key, tenant: Tenant) -> None:
     make_outdated(tenant, key.ticket()["id"])
     other = tenant.service.tenant()
     assert rewrite(other, ready_documents.FIRST_ID, 10) == Batch(None, 0)

@@ -142,7 +142,7 @@ def test_an_internal_note_is_marked_and_leaves_the_status(
         ({"body": "Kept", "status": "gone"}, "status"),
     ],
 )
-def test_a_refused_reply_keeps_its_text_and_says_why(
+def test_a_rejected_reply_keeps_its_text_and_shows_the_error(
     visitor: Visitor, key: Key, at: str, typed: dict[str, str], field: str
 ) -> None:
     page = _send_reply(visitor, at, is_internal="yes", **typed)
@@ -176,7 +176,7 @@ def test_a_reply_that_is_sent_twice_is_stored_once(visitor: Visitor, key: Key, a
     assert len(_replies(key, at)) == 1
 
 
-def test_of_two_replies_at_once_the_second_is_refused(
+def test_the_second_of_two_concurrent_replies_is_refused(
     visitor: Visitor, key: Key, at: str, tenant: Tenant
 ) -> None:
     people = [visitor, colleague(tenant, "Eve")[0]]
@@ -229,7 +229,7 @@ def test_a_reply_parses_its_form_once_and_loads_its_ticket_once(
     assert sorted(calls) == ["find", "parse_form"]
 
 
-def test_a_closed_ticket_takes_no_reply_and_says_what_to_do(
+def test_a_closed_ticket_rejects_a_reply_and_has_no_reply_form(
     visitor: Visitor, key: Key, at: str
 ) -> None:
     form = visitor.get(at).form(f"{at}/reply")

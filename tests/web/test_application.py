@@ -67,7 +67,7 @@ def _get(service: Service, target: str, method: str = "GET") -> httpx.Response:
         "/" + "a/" * 2000,
     ],
 )
-def test_path_that_is_not_in_the_table_is_not_found(service: Service, target: str) -> None:
+def test_a_path_without_a_route_is_not_found(service: Service, target: str) -> None:
     with Wire(service) as wire:
         wire.head("GET", target, [])
         response = wire.answer()
@@ -75,7 +75,7 @@ def test_path_that_is_not_in_the_table_is_not_found(service: Service, target: st
     assert (response.status, document["code"], document["instance"]) == (404, "not_found", target)
 
 
-def test_encoded_slash_separates_nothing(key: Key) -> None:
+def test_an_encoded_slash_is_not_a_separator(key: Key) -> None:
     ticket = key.ticket()
     _problem(key.get(f"{TICKETS}%2F{ticket['id']}"), 404, "not_found")
     _problem(key.get(f"{TICKETS}/{ticket['id']}%2Freplies"), 404, "not_found")
@@ -109,14 +109,14 @@ def test_other_methods_of_a_path_are_refused_with_those_that_exist(
         assert response.headers["allow"] == ", ".join(sorted(allowed))
 
 
-def test_no_origin_is_let_in(service: Service) -> None:
+def test_no_origin_is_allowed_by_cors(service: Service) -> None:
     asking = {"origin": "https://evil.test", "access-control-request-method": "GET"}
     response = send(service, "OPTIONS", "/api/v1/time", b"", asking)
     assert response.status_code == 405
     assert not any(name.startswith("access-control") for name in response.headers)
 
 
-def test_head_is_get_without_its_body(service: Service, key: Key) -> None:
+def test_head_is_get_without_a_body(service: Service, key: Key) -> None:
     for response, same in (
         (_get(service, "/healthz", "HEAD"), _get(service, "/healthz")),
         (key.call("HEAD", TICKETS), key.get(TICKETS)),
@@ -125,7 +125,7 @@ def test_head_is_get_without_its_body(service: Service, key: Key) -> None:
         assert response.headers["content-length"] == str(len(same.content))
 
 
-def test_head_of_what_is_not_there_has_no_body(service: Service) -> None:
+def test_head_of_an_unknown_path_has_no_body(service: Service) -> None:
     response = _get(service, "/nowhere", "HEAD")
     assert (response.status_code, response.content) == (404, b"")
 
@@ -139,7 +139,9 @@ def test_head_of_what_is_not_there_has_no_body(service: Service) -> None:
         ("*", 404),
     ],
 )
-def test_unusual_form_of_a_target_is_answered(service: Service, target: str, status: int) -> None:
+def test_an_unusual_request_target_gets_a_response(
+    service: Service, target: str, status: int
+) -> None:
     with Wire(service) as wire:
         wire.head("OPTIONS" if target == "*" else "GET", target, [])
         assert wire.answer().status == status
@@ -152,7 +154,7 @@ def test_encoded_body_is_refused(service: Service, encoding: str) -> None:
     _problem(response, 415, "unsupported_media_type")
 
 
-def test_body_that_says_it_is_not_encoded_is_read(service: Service) -> None:
+def test_a_body_with_the_identity_encoding_is_read(service: Service) -> None:
     headers = {"content-type": "application/json", "content-encoding": "Identity"}
     _problem(send(service, "POST", LOG_IN, b"{}", headers), 422, "validation_failed")
 
@@ -171,12 +173,12 @@ def test_parameters_and_case_of_the_type_do_not_matter(service: Service, declare
     _problem(response, 422, "validation_failed")
 
 
-def test_request_ids_differ_and_are_on_good_answers_too(service: Service) -> None:
+def test_request_ids_differ_and_are_on_successful_responses_too(service: Service) -> None:
     given = [_get(service, "/healthz").headers["x-request-id"] for _ in range(3)]
     assert len(set(given)) == 3
 
 
-def test_no_answer_may_be_taken_for_another_type(service: Service) -> None:
+def test_every_response_has_nosniff(service: Service) -> None:
     for target in ("/healthz", "/nowhere", "/docs"):
         assert _get(service, target).headers["x-content-type-options"] == "nosniff"
 

@@ -107,7 +107,7 @@ def test_a_body_that_is_not_strict_json_is_refused_and_stores_nothing(
         ("[null, {}, []]", [None, {}, []]),
     ],
 )
-def test_json_values_come_back_as_they_were_sent(key: Key, text: str, value: Any) -> None:
+def test_json_values_are_returned_as_they_were_sent(key: Key, text: str, value: Any) -> None:
     response = key.call("POST", CUSTOMERS, content=holding(text))
     assert response.status_code == 201
     kept = response.json()["data"]["metadata"]["v"]
@@ -172,7 +172,7 @@ def test_a_rule_is_checked_beside_a_wrong_type(key: Key) -> None:
     }
 
 
-def test_the_message_of_a_wrong_value_names_the_right_ones_only(key: Key) -> None:
+def test_the_message_of_an_invalid_value_names_the_valid_ones_only(key: Key) -> None:
     response = key.post(TICKETS, {**NEW, "priority": "z" * 1000})
     (fault,) = response.json()["errors"]
     assert fault["message"] == "This must be one of low, medium, high, urgent."
@@ -261,7 +261,7 @@ def test_strict_handling_names_unknown_fields_beside_other_faults(key: Key) -> N
     }
 
 
-def test_other_preferences_leave_unknown_fields_a_warning(key: Key) -> None:
+def test_with_other_preferences_unknown_fields_are_a_warning(key: Key) -> None:
     response = key.post(TICKETS, {**NEW, "x": 1}, prefer="handling=lenient")
     assert response.status_code == 201
 

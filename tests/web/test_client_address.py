@@ -27,7 +27,7 @@ PROXIES = (ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("2001:db8::/
         ("10.0.0.1", ["1.1.1.1, évil"], "10.0.0.1"),
     ],
 )
-def test_client_is_the_nearest_who_is_no_trusted_proxy(
+def test_the_client_is_the_nearest_address_that_is_not_a_trusted_proxy(
     peer: str, forwarded: list[str], client: str
 ) -> None:
     headers = [(b"x-forwarded-for", line.encode("latin-1")) for line in forwarded]
@@ -49,7 +49,7 @@ def test_address_is_within_a_network_or_not(address: str, *, expected: bool) -> 
     assert is_within(address, PROXIES) is expected
 
 
-def test_forwarded_address_of_a_stranger_is_not_believed(tenant: Tenant) -> None:
+def test_a_forwarded_address_of_an_untrusted_peer_is_ignored(tenant: Tenant) -> None:
     key = tenant.key(allowed_ips=["192.0.2.7/32"])
     response = key.get("/api/v1/external/whoami", x_forwarded_for="192.0.2.7")
     assert response.json()["code"] == "ip_not_allowed"

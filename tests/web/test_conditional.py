@@ -18,7 +18,7 @@ def test_a_tickets_etag_is_its_version_and_its_customers(key: Key) -> None:
     assert key.get(path).headers["etag"] == '"2.1"'
 
 
-def test_creating_answers_with_the_etag_that_reading_gives(key: Key) -> None:
+def test_creating_a_ticket_returns_the_same_etag_as_reading_it(key: Key) -> None:
     for target, body in (
         (TICKETS, {"subject": "s", "description": "d", "customer": {"email": "a@example.test"}}),
         (CUSTOMERS, {"email": "b@example.test"}),
@@ -72,14 +72,14 @@ def test_if_none_match_with_the_current_tag_is_304_without_a_body(
     assert bool(response.content) == (status == 200)
 
 
-def test_a_customer_answers_if_none_match_too(key: Key) -> None:
+def test_a_customer_supports_if_none_match(key: Key) -> None:
     path = f"{CUSTOMERS}/{key.customer('a@example.test')['id']}"
     assert key.get(path, if_none_match='"1"').status_code == 304
     assert key.get(path, if_none_match='"1.1"').status_code == 200
 
 
 @pytest.mark.parametrize("header", ["1.1", '"1.1', "", '"1.1" "1.2"', '"a"b"', "W/1.1", "*x"])
-def test_what_is_no_entity_tag_is_refused(key: Key, header: str) -> None:
+def test_an_invalid_entity_tag_is_refused(key: Key, header: str) -> None:
     path = f"{TICKETS}/{key.ticket()['id']}"
     for response in (
         key.get(path, if_none_match=header),
@@ -89,7 +89,7 @@ def test_what_is_no_entity_tag_is_refused(key: Key, header: str) -> None:
 
 
 @pytest.mark.parametrize("header", ['"1.1"', "*", '"7.7", "1.1"'])
-def test_if_match_with_the_current_tag_lets_the_write_happen(key: Key, header: str) -> None:
+def test_if_match_with_the_current_tag_allows_the_write(key: Key, header: str) -> None:
     path = f"{TICKETS}/{key.ticket()['id']}"
     assert key.patch(path, {"subject": "other"}, if_match=header).status_code == 200
 
@@ -119,7 +119,7 @@ def test_a_write_without_if_match_is_allowed(key: Key) -> None:
 
 
 @pytest.mark.parametrize("of", ["ticket", "customer"])
-def test_of_writes_that_race_with_one_if_match_one_wins(key: Key, of: str) -> None:
+def test_one_of_concurrent_writes_with_one_if_match_succeeds(key: Key, of: str) -> None:
     ticket = key.ticket()
     path, tag, name = {
         "ticket": (f"{TICKETS}/{ticket['id']}", '"1.1"', "subject"),

@@ -80,7 +80,7 @@ def test_templates_pass_only_constants_to_gettext() -> None:
     assert templates.variable_messages() == []
 
 
-def test_english_needs_no_catalogue_and_unknown_messages_stay() -> None:
+def test_english_needs_no_catalogue_and_unknown_messages_stay_unchanged() -> None:
     assert i18n.active_language() == "en"
     assert i18n.gettext("no such text") == "no such text"
     assert [i18n.ngettext("a ticket", "tickets", count) for count in (0, 1, 2)] == [

@@ -156,7 +156,7 @@ def test_every_code_is_documented_on_an_operation(document: Json) -> None:
     assert codes == {each.code for each in PROBLEM_TYPES} - _OF_NO_OPERATION
 
 
-def test_schemas_of_responses_allow_no_other_members(document: Json) -> None:
+def test_schemas_of_responses_allow_no_additional_members(document: Json) -> None:
     responses = [
         response.get("content", {})
         for _, _, operation in _operations(document)
@@ -169,7 +169,7 @@ def test_schemas_of_responses_allow_no_other_members(document: Json) -> None:
         assert shape["additionalProperties"] is False, shape
 
 
-def test_schemas_of_requests_allow_other_members(document: Json) -> None:
+def test_schemas_of_requests_allow_additional_members(document: Json) -> None:
     for name in _taken_by_requests(document):
         schema = document["components"]["schemas"][name]
         assert schema.get("additionalProperties", True) is True, name

@@ -249,7 +249,7 @@ def test_behind_a_proxy_that_strips_a_prefix_every_address_has_it(
     assert late.headers["location"] == told
 
 
-def test_the_first_page_is_small(service: Service) -> None:
+def test_the_inbox_page_is_small(service: Service) -> None:
     visitor = Visitor(service)
     paths = ("/", "/assets/desk.css", "/assets/desk.js", "/assets/icon.svg")
     assert sum(len(visitor.once("GET", path).content) for path in paths) < 40_000

@@ -48,7 +48,7 @@ def test_a_page_that_ends_with_the_list_has_no_cursor(full: Key) -> None:
     assert meta == {"per_page": 3, "has_more": False, "next_cursor": None}
 
 
-def test_a_cursor_goes_into_a_query_as_it_is(full: Key) -> None:
+def test_a_cursor_needs_no_percent_encoding(full: Key) -> None:
     for target in (TICKETS, f"{TICKETS}?sort_by=priority&status=open", CUSTOMERS):
         assert re.fullmatch(r"[A-Za-z0-9_-]+", cursor_of(full, target))
 
@@ -86,7 +86,7 @@ def test_a_cursor_may_be_used_again(full: Key) -> None:
         ("created_after=2026-01-01T00:00:00Z", "created_after=2026-01-01T01:00:00.000%2B01:00"),
     ],
 )
-def test_a_query_that_means_the_same_takes_the_cursor(key: Key, made_by: str, used_by: str) -> None:
+def test_an_equivalent_query_accepts_the_cursor(key: Key, made_by: str, used_by: str) -> None:
     for _ in range(2):
         key.ticket(tags=["a-b"])
     cursor = cursor_of(key, f"{TICKETS}?{made_by}")
@@ -131,7 +131,7 @@ def test_another_query_is_told_which_parameter_changed(
     assert all(name in problem["detail"] for name in changed)
 
 
-def test_a_customers_query_is_bound_to_its_cursor_too(full: Key) -> None:
+def test_a_cursor_of_customers_is_bound_to_its_query(full: Key) -> None:
     cursor = cursor_of(full, CUSTOMERS)
     response = full.get(f"{CUSTOMERS}?sort=asc&cursor={cursor}")
     assert response.json()["parameters"] == ["sort"]
@@ -157,7 +157,7 @@ def test_a_cursor_of_another_tenant_is_malformed(full: Key, service: Any) -> Non
     assert malformed(stranger.key().get(f"{TICKETS}?cursor={cursor_of(full, TICKETS)}"))
 
 
-def test_a_cursor_serves_every_key_of_its_tenant(full: Key, tenant: Tenant) -> None:
+def test_a_cursor_is_valid_with_every_key_of_its_tenant(full: Key, tenant: Tenant) -> None:
     response = tenant.key().get(f"{TICKETS}?cursor={cursor_of(full, TICKETS)}")
     assert len(response.json()["data"]) == 2
 
@@ -183,14 +183,12 @@ CHANGES: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
-def test_a_cursor_that_is_not_as_it_was_given_is_malformed(
-    full: Key, change: Callable[[str], str]
-) -> None:
+def test_a_modified_cursor_is_malformed(full: Key, change: Callable[[str], str]) -> None:
     cursor = cursor_of(full, TICKETS)
     assert malformed(full.get(f"{TICKETS}?cursor={change(cursor)}"))
 
 
-def test_a_cursor_whose_last_row_is_gone_from_the_list_goes_on_behind_it(full: Key) -> None:
+def test_a_cursor_continues_after_a_row_that_left_the_list(full: Key) -> None:
     newest, middle, oldest = full.walk(f"{TICKETS}?status=open")
     cursor = cursor_of(full, f"{TICKETS}?status=open")
     full.patch(f"{TICKETS}/{newest['id']}", {"status": "pending"})

@@ -34,7 +34,7 @@ def test_an_unknown_parameter_is_refused_with_the_nearest_name(
     assert f"Did you mean {nearest}?" in detail
 
 
-def test_an_unknown_parameter_near_to_none_is_told_all_names(key: Key) -> None:
+def test_an_unknown_parameter_without_a_similar_name_lists_all_names(key: Key) -> None:
     detail = refused(key.get(f"{CUSTOMERS}?q=x"), "unknown_parameter", "q")
     assert "cursor, email, external_id, per_page, sort, sort_by, updated_after" in detail
 
@@ -60,7 +60,7 @@ def test_a_repeated_parameter_is_refused(key: Key, twice: str) -> None:
     assert "more than once" in detail
 
 
-def test_a_name_is_repeated_even_if_it_is_encoded_otherwise(key: Key) -> None:
+def test_a_repeated_name_is_found_in_any_encoding(key: Key) -> None:
     twice = f"{TICKETS}?sort=asc&%73ort=asc"
     refused(key.get(twice), "invalid_parameter", "sort")
 
@@ -180,5 +180,5 @@ def test_values_are_percent_decoded(key: Key) -> None:
 
 
 @pytest.mark.parametrize("query", ["&", "&&", "&per_page=25&"])
-def test_empty_pairs_of_a_query_mean_nothing(key: Key, query: str) -> None:
+def test_empty_pairs_of_a_query_are_ignored(key: Key, query: str) -> None:
     assert key.get(f"{TICKETS}?{query}").status_code == 200

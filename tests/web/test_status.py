@@ -17,7 +17,9 @@ def anybody(service: Service) -> Person:
     return Person(service, "")
 
 
-def test_time_is_told_to_everybody_in_both_forms(service: Service, anybody: Person) -> None:
+def test_the_time_endpoint_is_public_and_has_both_formats(
+    service: Service, anybody: Person
+) -> None:
     before_s = service.clock.now_us() // 1_000_000
     response = anybody.get("/api/v1/time")
     told = response.json()["data"]
@@ -27,14 +29,14 @@ def test_time_is_told_to_everybody_in_both_forms(service: Service, anybody: Pers
     assert int(moment.timestamp()) == told["unix"]
 
 
-def test_service_is_alive_and_ready(anybody: Person) -> None:
+def test_a_running_service_is_alive_and_ready(anybody: Person) -> None:
     alive, ready = anybody.get("/healthz"), anybody.get("/readyz")
     assert (alive.status_code, alive.json()) == (200, {"data": {"status": "ok"}})
     told = {"status": "ok", "rate_limit": "per_process"}
     assert (ready.status_code, ready.json()) == (200, {"data": told})
 
 
-def test_limits_that_redis_holds_are_said_to_be_shared(start: Callable[..., Service]) -> None:
+def test_rate_limits_in_redis_are_reported_as_shared(start: Callable[..., Service]) -> None:
     anybody = Person(start(SEALDESK_REDIS_URL=run_redis_url()), "")
     assert anybody.get("/readyz").json()["data"] == {"status": "ok", "rate_limit": "shared"}
     metrics = anybody.get("/metrics").text.splitlines()
@@ -42,7 +44,9 @@ def test_limits_that_redis_holds_are_said_to_be_shared(start: Callable[..., Serv
     assert "sealdesk_rate_limit_fallbacks_total 0.0" in metrics
 
 
-def test_service_whose_redis_is_away_is_ready_and_says_so(start: Callable[..., Service]) -> None:
+def test_a_service_without_redis_is_ready_and_reports_local_limits(
+    start: Callable[..., Service],
+) -> None:
     anybody = Person(start(SEALDESK_REDIS_URL=f"redis://127.0.0.1:{free_port()}"), "")
     ready = anybody.get("/readyz")
     assert ready.status_code == 200
@@ -52,11 +56,11 @@ def test_service_whose_redis_is_away_is_ready_and_says_so(start: Callable[..., S
     assert "sealdesk_rate_limit_fallbacks_total 1.0" in metrics
 
 
-def test_metrics_of_one_process_alone_have_none_of_shared_limits(anybody: Person) -> None:
+def test_metrics_of_a_single_process_have_no_shared_rate_limit(anybody: Person) -> None:
     assert "rate_limit" not in anybody.get("/metrics").text
 
 
-def test_service_that_is_ending_is_alive_and_not_ready(own_service: Service) -> None:
+def test_a_draining_service_is_alive_and_not_ready(own_service: Service) -> None:
     anybody = Person(own_service, "")
     own_service.state.lifetime.is_draining = True
     refused = anybody.get("/readyz")
@@ -65,7 +69,7 @@ def test_service_that_is_ending_is_alive_and_not_ready(own_service: Service) -> 
     assert anybody.get("/healthz").status_code == 200
 
 
-def test_metrics_are_shown_to_the_machine_itself(anybody: Person) -> None:
+def test_metrics_are_shown_to_requests_from_the_same_machine(anybody: Person) -> None:
     response = anybody.get("/metrics")
     assert response.status_code == 200
     assert response.headers["content-type"].startswith("text/plain")
@@ -74,7 +78,7 @@ def test_metrics_are_shown_to_the_machine_itself(anybody: Person) -> None:
 @pytest.mark.parametrize(
     "header", ["x-forwarded-for", "forwarded", "x-real-ip", "via", "x-forwarded-host"]
 )
-def test_metrics_are_hidden_from_what_was_forwarded(anybody: Person, header: str) -> None:
+def test_metrics_are_not_shown_to_forwarded_requests(anybody: Person, header: str) -> None:
     response = anybody.call("GET", "/metrics", headers={header: "127.0.0.1"})
     assert (response.status_code, response.json()["code"]) == (404, "not_found")
 

@@ -90,7 +90,9 @@ MUTANTS: tuple[Mutant, ...] = (
         "api_keys/store.py",
         "FROM api_keys k WHERE k.tenant_id = :tenant_id AND k.id = :id",
         "FROM api_keys k WHERE :tenant_id <> '' AND k.id = :id",
-        ("tests/test_routes.py::test_an_administrator_of_another_tenant_finds_nothing_of_ours",),
+        (
+            "tests/test_routes.py::test_an_administrator_of_another_tenant_finds_no_data_of_this_tenant",
+        ),
     ),
     Mutant(
         "usage counts that could not be written are lost",

@@ -9,7 +9,7 @@ _LISTEN = "tests/cli/test_webhooks_listen.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
-        "the first characters of a signature are enough",
+        "only the first characters of a signature are compared",
         "crypto/signing.py",
         "    return hmac.compare_digest(sign(secret, parts).encode(), signature)\n",
         "    return sign(secret, parts).encode()[:8] == signature[:8]\n",
@@ -33,18 +33,18 @@ MUTANTS: tuple[Mutant, ...] = (
         ("tests/crypto/test_signing.py::test_signature_of_a_vector",),
     ),
     Mutant(
-        "the time is not signed",
+        "the timestamp of a webhook is not signed",
         "crypto/webhook_signing.py",
         'f"{webhook_id}.{timestamp}.".encode()',
         'f"{webhook_id}.".encode()',
         (
             f"{_LIBRARIES}_a_thousand_deliveries",
             f"{_LISTEN}::test_new_events_arrive_byte_for_byte_with_valid_signatures",
-            "tests/crypto/test_webhook_signing.py::test_the_official_library_is_of_the_same_opinion",
+            "tests/crypto/test_webhook_signing.py::test_the_official_library_agrees",
         ),
     ),
     Mutant(
-        "the age of a webhook is not looked at",
+        "the age of a webhook is not checked",
         "crypto/webhook_signing.py",
         "    if age_s > TOLERANCE_S:\n",
         "    if age_s > TOLERANCE_S * 100:\n",

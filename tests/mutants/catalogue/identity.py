@@ -18,7 +18,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "identity/auth/bearer_guard.py",
         "if user.role not in self.needs:",
         "if user.role not in rules.ROLES:",
-        ("tests/test_routes.py::test_an_agent_is_no_administrator",),
+        ("tests/test_routes.py::test_an_agent_is_refused_on_routes_for_administrators",),
     ),
     Mutant(
         "every administrator may name another tenant",
@@ -178,7 +178,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "except (ValidationFailed, Unauthorized, TooManyRequests) as refusal:",
         (
             f"{_KEPT}::test_a_log_in_without_storage_keeps_the_form",
-            "tests/test_faults.py::test_pages_keep_what_a_full_disk_does_not_take",
+            "tests/test_faults.py::test_pages_keep_a_form_that_a_full_disk_cannot_store",
         ),
     ),
 )

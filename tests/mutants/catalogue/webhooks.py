@@ -40,7 +40,7 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_FAN_OUT}::test_many_deliveries_are_made_in_several_steps_and_in_order",),
     ),
     Mutant(
-        "endpoints that are made at once do not count each other",
+        "concurrent creates exceed the limit of endpoints",
         "webhooks/actions.py",
         '    await tx.lock(f"webhooks {caller.tenant_id}")\n',
         "",
@@ -67,14 +67,14 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "a new master key leaves the old webhook secret behind",
+        "rotating the master key does not reseal the old webhook secret",
         "webhooks/actions.py",
         "_resealed(endpoint, old, version - 1, key_ring)",
         "old",
         (f"{_ROTATION}::test_a_new_master_key_takes_over_both_secrets",),
     ),
     Mutant(
-        "the secrets survive the deletion of their endpoint",
+        "the deletion of an endpoint keeps its secrets",
         "webhooks/store/endpoints.py",
         "is_active = FALSE, sealed_secret = NULL,\n    sealed_old_secret = NULL,",
         "is_active = FALSE,",
@@ -88,7 +88,7 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_ENDPOINTS}::test_every_deed_is_audited_with_who_and_where_and_no_secret",),
     ),
     Mutant(
-        "a change of an endpoint undoes what the loop found",
+        "a change of an endpoint overwrites the state that the loop set",
         "webhooks/store/endpoints.py",
         "UPDATE endpoints SET url = :url,",
         "UPDATE endpoints SET is_active = :is_active, url = :url,",
@@ -102,7 +102,7 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_WEBHOOKS}/test_log.py::test_a_delivery_is_found_under_its_own_endpoint_only",),
     ),
     Mutant(
-        "a redelivery goes on with the schedule that has ended",
+        "a redelivery continues the exhausted schedule",
         "webhooks/store/endpoints.py",
         "due_at = :now, retry_count = 0\n",
         "due_at = :now\n",
@@ -112,7 +112,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "a redelivery wakes nobody",
+        "a redelivery does not wake the deliverer",
         "webhooks/actions.py",
         "    await endpoint_store.wake(tx, caller.tenant_id, endpoint_id, now_us)\n",
         "",
@@ -129,35 +129,35 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_ENDPOINTS}::test_two_changes_at_once_do_not_undo_each_other",),
     ),
     Mutant(
-        "the secret before the last signs no more",
+        "the old secret does not sign",
         "webhooks/delivery/signed_post.py",
         "now_us < (endpoint.old_secret_until or 0)",
         "now_us < 0",
         (f"{_LIBRARIES}_with_both_secrets_for_a_day_after_a_rotation",),
     ),
     Mutant(
-        "the secret before the last signs for ever",
+        "the old secret signs without a time limit",
         "webhooks/delivery/signed_post.py",
         "now_us < (endpoint.old_secret_until or 0)",
         "now_us",
         (f"{_LIBRARIES}_with_both_secrets_for_a_day_after_a_rotation",),
     ),
     Mutant(
-        "a comma stands between two signatures",
+        "signatures are separated by commas",
         "webhooks/delivery/signed_post.py",
         '" ".join(signatures)',
         '",".join(signatures)',
         (f"{_LIBRARIES}_with_both_secrets_for_a_day_after_a_rotation",),
     ),
     Mutant(
-        "what a receiver answers is taken for HTML",
+        "the response of a receiver is not escaped",
         "webhooks/templates/delivery.html",
         "{{ attempt.response.body }}",
         "{{ attempt.response.body | safe }}",
         (f"{_HOOK_PAGES}::test_hostile_text_is_shown_as_text",),
     ),
     Mutant(
-        "a page of a deleted or foreign endpoint says more than that there is none",
+        "a page reveals a deleted or foreign endpoint",
         "webhooks/pages/endpoints.py",
         "        endpoint = await actions.get_webhook(tx, tenant_id, endpoint_id)\n"
         "        return endpoint,",
@@ -166,7 +166,7 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_HOOK_PAGES}::test_deleting_says_what_it_means_before",),
     ),
     Mutant(
-        "a form forgets what was typed",
+        "a form loses the typed values",
         "webhooks/pages/endpoints.py",
         'return await _form(request, "new.html", _wanted(form), refusal)',
         'return await _form(request, "new.html", {**_wanted(form), "url": ""}, refusal)',
@@ -186,7 +186,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "a lease never runs out",
+        "a lease never expires",
         "webhooks/store/deliveries.py",
         "(leased_until IS NULL OR leased_until <= :now)",
         "leased_until IS NULL",
@@ -196,14 +196,14 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "what comes while an endpoint is let go is overlooked",
+        "a delivery that is added while a lease is released is not delivered",
         "webhooks/store/deliveries.py",
         " AND leased_until = :lease AND wakes = :wakes\n",
         " AND leased_until = :lease\n",
         (f"{_LEASES}::test_what_comes_while_an_endpoint_is_let_go_is_not_forgotten",),
     ),
     Mutant(
-        "endpoints are not let go at the end of the process",
+        "leases are not released when the process exits",
         "webhooks/delivery/deliverer.py",
         "        if self._is_broken:\n",
         "        if self._is_broken or self._deliverer.is_ending:\n",
@@ -217,7 +217,7 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_SCHEDULE}::test_each_delay_is_near_its_place_in_the_schedule",),
     ),
     Mutant(
-        "a receiver may put its retries off for ever",
+        "a receiver may delay its retries without limit",
         "webhooks/delivery/schedule.py",
         "min(max(requested_us, base_us), 2 * base_us)",
         "max(requested_us, base_us)",
@@ -231,14 +231,14 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_DELIVERY}::test_what_fails_arrives_later_under_the_same_id",),
     ),
     Mutant(
-        "an endpoint that fails is asked as often as one that does not",
+        "a failing endpoint gets as many parallel requests as a healthy one",
         "webhooks/delivery/deliverer.py",
         "return self.failing_since is not None or self._deliverer",
         "return self._deliverer",
         (f"{_DELIVERY}::test_whoever_answers_badly_is_asked_one_at_a_time",),
     ),
     Mutant(
-        "endpoints that fail take the places of others",
+        "failing endpoints take the slots of healthy ones",
         "webhooks/delivery/deliverer.py",
         "        healthy = len(self._sessions) - failing\n",
         "        healthy = len(self._sessions)\n",
@@ -248,7 +248,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "a success does not end the days of failure",
+        "a success does not reset failing_since",
         "webhooks/delivery/results.py",
         'status="succeeded", failing_since=None, has_changed=has_changed',
         'status="succeeded"',
