@@ -155,11 +155,11 @@ class PgBench:
         self._plan = plan
         self._cluster = cluster
 
-    def writes(self) -> RunRound:
+    def prepare_writes(self) -> RunRound:
         """`pgbench -N`: an update, a select and an insert, committed."""
         return self._prepare("-N", self._cluster.superuser_url(PGBENCH))
 
-    def first_page(self, tenant_id: str, directory: Path) -> RunRound:
+    def prepare_first_page(self, tenant_id: str, directory: Path) -> RunRound:
         """The statement of the service that lists the newest 25 tickets, run as a superuser.
 
         directory: where the script is written.

@@ -137,10 +137,10 @@ class DatabaseSet(NamedTuple):
 
 
 @contextmanager
-def sqlite_databases(data: Data) -> Iterator[DatabaseSet]:
+def make_sqlite_databases(data: Data) -> Iterator[DatabaseSet]:
     """SQLite files."""
     tickets = BenchDatabase({}, DirectSqlite(data.settings.database_path))
-    with _directories(data) as directories:
+    with _make_directories(data) as directories:
         envs = [{"SEALDESK_DATA_DIR": str(directory)} for directory in directories]
         paths = [from_env(env).database_path for env in envs]
         schema_version.ensure_current(paths[0])
@@ -152,10 +152,10 @@ def sqlite_databases(data: Data) -> Iterator[DatabaseSet]:
 
 
 @contextmanager
-def postgres_databases(data: Data, database: Cluster) -> Iterator[DatabaseSet]:
+def make_postgres_databases(data: Data, database: Cluster) -> Iterator[DatabaseSet]:
     """Databases of the running cluster."""
     tickets = BenchDatabase(database.environment(data), DirectPostgres(database.superuser_url()))
-    with _directories(data) as directories, _empty_databases(database):
+    with _make_directories(data) as directories, _create_empty_databases(database):
         empty = [
             BenchDatabase(
                 # The log is written there.
@@ -168,7 +168,7 @@ def postgres_databases(data: Data, database: Cluster) -> Iterator[DatabaseSet]:
 
 
 @contextmanager
-def _empty_databases(database: Cluster) -> Iterator[None]:
+def _create_empty_databases(database: Cluster) -> Iterator[None]:
     """Create the empty databases; drops those of a run that was killed."""
     first, second = _EMPTY_DATABASES
     _drop_databases(database)
@@ -187,7 +187,7 @@ def _drop_databases(database: Cluster) -> None:
 
 
 @contextmanager
-def _directories(data: Data) -> Iterator[list[Path]]:
+def _make_directories(data: Data) -> Iterator[list[Path]]:
     """One directory for each of the empty databases."""
     with tempfile.TemporaryDirectory(prefix="webhooks-", dir=data.settings.data_dir) as directory:
         directories = [Path(directory) / name for name in _EMPTY_DATABASES]

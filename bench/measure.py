@@ -56,7 +56,7 @@ def _measure_gets(
         name: rounds.prepare(sealdesk, workload.first_page, TICKET_PAGE),
     }
     rounds.run_alternately(name, runs)
-    ratios = rounds.ratios(name, name + BARE_SUFFIX)
+    ratios = rounds.compute_ratios(name, name + BARE_SUFFIX)
     tails = [round_.tail for round_ in rounds.by_name[name]]
     return [
         Figure("signed GET of 25 tickets ÷ bare handler", "", True, 0.30, 0.50, ratios),
@@ -82,7 +82,7 @@ def _measure_posts(
     workload: Workload, bare: Server, sealdesk: Server, rounds: Rounds
 ) -> list[Figure]:
     """New tickets in all tenants, and in the big tenant alone."""
-    name, new = "POST a ticket", workload.new_tickets()
+    name, new = "POST a ticket", workload.make_ticket_bodies()
     everywhere = workload.make_posts_in_all_tenants(new)
     runs = {
         name + BARE_SUFFIX: rounds.prepare(bare, everywhere, CREATED),
@@ -92,7 +92,7 @@ def _measure_posts(
     rounds.run_once(
         f"{name}, all in one tenant", sealdesk, workload.make_posts_in_one_tenant(new), CREATED
     )
-    ratios = rounds.ratios(name, name + BARE_SUFFIX)
+    ratios = rounds.compute_ratios(name, name + BARE_SUFFIX)
     figure = "signed POST of a ticket, durable at FULL ÷ bare handler"
     return [Figure(figure, "", True, 0.25, 0.40, ratios)]
 
@@ -105,6 +105,6 @@ def _measure_without_bounds(workload: Workload, sealdesk: Server, rounds: Rounds
     for query in _FILTERS:
         filtered = big.make_gets(f"{TICKETS}?{query}")
         rounds.run_once(f"GET 25 tickets, {query}", sealdesk, filtered, TICKET_PAGE)
-    tickets = workload.sample.tickets()
+    tickets = workload.sample.list_ticket_targets()
     rounds.run_once("GET a ticket", sealdesk, big.make_gets(*tickets), ONE_TICKET)
     rounds.run_once("PATCH a ticket", sealdesk, big.make_patches(tickets, Random(3)), ONE_TICKET)

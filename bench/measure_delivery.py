@@ -170,7 +170,7 @@ class _DeliveryRounds:
     def _measure_paced(self, service: Service) -> Round:
         """Create tickets at a fixed rate; the latency is from a response to its delivery."""
         count = int(self._plan.paced_s * _PER_SECOND)
-        requests = self._installation.tickets(count)
+        requests = self._installation.make_posts(count)
         before = self._read_cpu_time(service)
         responses = send_paced(service.port, requests, CREATED, _PER_SECOND)
         self._receiver.wait_for(count, _WITHIN_S)

@@ -214,7 +214,7 @@ def _measure_views(
 def _view_targets(workload: Workload, server: Server) -> list[str]:
     """The URLs of the views: filtered by the values of an old ticket, and beginning at it."""
     deep = workload.read(
-        server, f"{TICKETS}?cursor={workload.sample.cursor_after(workload.plan.depth)}"
+        server, f"{TICKETS}?cursor={workload.sample.make_cursor_after(workload.plan.depth)}"
     )
     ticket = next(t for t in deep["data"] if t["tags"] and t["assignee_id"])
     by_assignee = {"assignee": ticket["assignee_id"]}

@@ -112,7 +112,7 @@ def _build_figures(
             True,
             ratio.floor,
             ratio.aim,
-            rounds.ratios(ratio.numerator, ratio.denominator),
+            rounds.compute_ratios(ratio.numerator, ratio.denominator),
             reasons.get(ratio.numerator, ""),
         )
         for ratio in _RATIOS
@@ -142,7 +142,7 @@ def _measure_gets(bench: _Running, data: Data) -> None:
     """The newest 25 tickets of the big tenant."""
     rounds, first = bench.rounds, bench.workload.first_page
     runs = {
-        _GET_PGBENCH: bench.pgbench.first_page(data.big, data.settings.data_dir),
+        _GET_PGBENCH: bench.pgbench.prepare_first_page(data.big, data.settings.data_dir),
         _GET_CONVENTIONAL: rounds.prepare(bench.conventional, first, TICKET_PAGE),
         _GET: rounds.prepare(bench.sealdesk, first, TICKET_PAGE),
     }
@@ -152,9 +152,9 @@ def _measure_gets(bench: _Running, data: Data) -> None:
 def _measure_posts(bench: _Running) -> None:
     """New tickets in all tenants, and in the big tenant alone."""
     rounds, workload = bench.rounds, bench.workload
-    bodies, other_tickets = workload.new_tickets(), workload.new_tickets()
+    bodies, other_tickets = workload.make_ticket_bodies(), workload.make_ticket_bodies()
     runs = {
-        _POST_PGBENCH: bench.pgbench.writes(),
+        _POST_PGBENCH: bench.pgbench.prepare_writes(),
         _POST_CONVENTIONAL: rounds.prepare(
             bench.conventional, workload.make_posts_in_all_tenants(other_tickets), CREATED
         ),

@@ -101,7 +101,7 @@ def _searching(browser: Browser, targets: list[str]) -> Iterator[None]:
 def _search_targets(workload: Workload, server: Server) -> list[str]:
     """Searches for words of some new tickets and of some old ones."""
     depths = [1, workload.plan.depth]
-    pages = [f"{TICKETS}?cursor={workload.sample.cursor_after(depth)}" for depth in depths]
+    pages = [f"{TICKETS}?cursor={workload.sample.make_cursor_after(depth)}" for depth in depths]
     tickets = [ticket for target in pages for ticket in workload.read(server, target)["data"]]
     queries = [words for ticket in tickets for words in _pick_queries(ticket)]
     return [f"/tickets?{urlencode({'q': words})}" for words in queries]

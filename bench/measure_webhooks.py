@@ -8,7 +8,7 @@ import msgspec
 from bench import cluster, measure_delivery, servers, switched, webhook_installation
 from bench.clients import WrongResponse
 from bench.data import Data
-from bench.databases import DatabaseSet, DirectSql, postgres_databases, sqlite_databases
+from bench.databases import DatabaseSet, DirectSql, make_postgres_databases, make_sqlite_databases
 from bench.plan import Plan
 from bench.postgres_data import PostgresData
 from bench.requests import CREATED, Workload
@@ -41,7 +41,7 @@ _SWITCH_S = 0.05
 
 def on_sqlite(plan: Plan, data: Data, show_progress: ShowProgress) -> Results:
     """Measure on SQLite, where `sealdesk serve` delivers. Raises WrongResponse."""
-    with Cores() as cores, sqlite_databases(data) as files:
+    with Cores() as cores, make_sqlite_databases(data) as files:
         return _measure(plan, data, files, cores, show_progress)
 
 
@@ -52,7 +52,7 @@ def on_postgres(
     with (
         Cores() as cores,
         cluster.running_cluster(postgres.directory, postgres.passwords) as database,
-        postgres_databases(data, database) as databases,
+        make_postgres_databases(data, database) as databases,
     ):
         return _measure(plan, data, databases, cores, show_progress)
 
@@ -130,7 +130,7 @@ class _Recording:
     def __init__(
         self, workload: Workload, sql: DirectSql, service: Service, rounds: Rounds
     ) -> None:
-        self._make = workload.make_posts_in_all_tenants(workload.new_tickets())
+        self._make = workload.make_posts_in_all_tenants(workload.make_ticket_bodies())
         self._sql = sql
         self._service = service
         self._rounds = rounds

@@ -123,11 +123,11 @@ class TicketBodies:
             "subject": rows.make_subject(random),
             "description": rows.make_description(random, self._number),
             "priority": rows.pick_one(random, PRIORITIES),
-            "customer": self._customer(self._emails[tenant_id]),
+            "customer": self._pick_customer(self._emails[tenant_id]),
         }
         return msgspec.json.encode(new)
 
-    def _customer(self, emails: list[str]) -> dict[str, str]:
+    def _pick_customer(self, emails: list[str]) -> dict[str, str]:
         person = rows.make_person(self._random, self._number)
         if self._random.random() < 0.5:
             emails.append(person.email)
@@ -156,24 +156,24 @@ class Sample:
     def write_memory(self) -> Path:
         """Write the data of the bare handler: all keys, and the first page of the big tenant."""
         newest = range(self._plan.big_tickets, self._plan.big_tickets - PER_PAGE, -1)
-        records = [self._ticket(ticket_id) for ticket_id in self._ticket_ids(newest)]
+        records = [self._load_ticket(ticket_id) for ticket_id in self._load_ticket_ids(newest)]
         secrets = {key.api_key: key.api_secret for key in self._data.stamp.keys}
         path = self._data.settings.data_dir / "memory.json"
         path.write_bytes(msgspec.json.encode(Memory(secrets, records)))
         return path
 
-    def cursor_after(self, depth: int) -> str:
+    def make_cursor_after(self, depth: int) -> str:
         """The cursor of a client that has read this many of the big tenant's tickets."""
-        return self._cursor(self._ticket_ids([self._plan.big_tickets - depth + 1])[0])
+        return self._seal_cursor(self._load_ticket_ids([self._plan.big_tickets - depth + 1])[0])
 
     def list_page_targets(self) -> list[str]:
         """Targets of list pages at random depths."""
         return [
-            f"{TICKETS}?cursor={self._cursor(ticket_id)}"
+            f"{TICKETS}?cursor={self._seal_cursor(ticket_id)}"
             for ticket_id in self._pick_ticket_ids(PER_PAGE + 1)
         ]
 
-    def tickets(self) -> list[str]:
+    def list_ticket_targets(self) -> list[str]:
         """Targets of single tickets."""
         return [f"{TICKETS}/{ticket_id}" for ticket_id in self._pick_ticket_ids(1)]
 
@@ -184,32 +184,32 @@ class Sample:
         """
         until = ids.lowest(self._data.stamp.until_us)
         newest_first = {
-            tenant: [email for (email,) in self._rows(_EMAILS, tenant, until, _SAMPLE_SIZE)]
+            tenant: [email for (email,) in self._load_rows(_EMAILS, tenant, until, _SAMPLE_SIZE)]
             for tenant in self._data.stamp.tenant_ids
         }
         return {tenant: emails[::-1] for tenant, emails in newest_first.items()}
 
     def _pick_ticket_ids(self, lowest: int) -> list[str]:
         numbers = range(lowest, self._plan.big_tickets + 1)
-        return self._ticket_ids(self._random.sample(numbers, min(_SAMPLE_SIZE, len(numbers))))
+        return self._load_ticket_ids(self._random.sample(numbers, min(_SAMPLE_SIZE, len(numbers))))
 
-    def _ticket(self, ticket_id: str) -> TicketResponse:
+    def _load_ticket(self, ticket_id: str) -> TicketResponse:
         with closing(self._connect()) as connection:
             tx = SqliteTx(connection)
             view = drive(actions.get_view(tx, self._data.big, ticket_id))
         return msgspec.json.decode(view.json, type=TicketResponse)
 
-    def _cursor(self, ticket_id: str) -> str:
+    def _seal_cursor(self, ticket_id: str) -> str:
         return seal_cursor(self._ring, Listing(self._data.big, TICKETS, {}), [ticket_id])
 
-    def _ticket_ids(self, numbers: Iterable[int]) -> list[str]:
+    def _load_ticket_ids(self, numbers: Iterable[int]) -> list[str]:
         with closing(self._connect()) as connection:
             return [
                 connection.execute(_BY_NUMBER, (self._data.big, number)).fetchone()[0]
                 for number in numbers
             ]
 
-    def _rows(self, sql: str, *values: object) -> list[tuple[str, ...]]:
+    def _load_rows(self, sql: str, *values: object) -> list[tuple[str, ...]]:
         with closing(self._connect()) as connection:
             return connection.execute(sql, values).fetchall()
 
@@ -235,9 +235,11 @@ class Workload:
 
     @property
     def deep_page(self) -> RequestMaker:
-        return self.big.make_gets(f"{TICKETS}?cursor={self.sample.cursor_after(self.plan.depth)}")
+        return self.big.make_gets(
+            f"{TICKETS}?cursor={self.sample.make_cursor_after(self.plan.depth)}"
+        )
 
-    def new_tickets(self) -> TicketBodies:
+    def make_ticket_bodies(self) -> TicketBodies:
         """Bodies for one server: existing customers are those that this server has stored."""
         return TicketBodies(Random(2), self.sample.list_customer_emails())
 
@@ -253,12 +255,14 @@ class Workload:
         target = TICKETS
         for page in range(1, _CHECKED_PAGES + 1):
             next_cursor = self.read(server, target)["meta"]["next_cursor"]
-            if next_cursor != self.sample.cursor_after(25 * page):
+            if next_cursor != self.sample.make_cursor_after(25 * page):
                 raise WrongResponse(
                     f"the cursor after page {page} differs from the one of the benchmark"
                 )
             target = f"{TICKETS}?cursor={next_cursor}"
-        deep = self.read(server, f"{TICKETS}?cursor={self.sample.cursor_after(self.plan.depth)}")
+        deep = self.read(
+            server, f"{TICKETS}?cursor={self.sample.make_cursor_after(self.plan.depth)}"
+        )
         if deep["data"][0]["number"] != self.plan.big_tickets - self.plan.depth:
             raise WrongResponse("the deep page begins at a wrong ticket")
 

@@ -132,7 +132,7 @@ class Rounds:
             for name, run_round in runs.items():
                 self.by_name.setdefault(name, []).append(run_round())
 
-    def ratios(self, name: str, other: str) -> list[float]:
+    def compute_ratios(self, name: str, other: str) -> list[float]:
         """The rate of one over the rate of the other for each round; empty without rounds."""
         pairs = zip(self.by_name.get(name, ()), self.by_name.get(other, ()), strict=True)
         return [one.per_second / two.per_second for one, two in pairs]
@@ -176,17 +176,17 @@ class Rounds:
         make, other = request_makers
         each = self._plan.pairs // _PARTS
         batch = min(each, _BATCH_REQUESTS)
-        ratios = []
+        compute_ratios = []
         for _ in range(_PARTS):
             first_latencies_us: list[float] = []
             other_latencies_us: list[float] = []
             for _ in range(each // batch):
                 first_latencies_us += send_all(server.port, make(batch), expected, 1).latencies_us
                 other_latencies_us += send_all(server.port, other(batch), expected, 1).latencies_us
-            ratios.append(
+            compute_ratios.append(
                 statistics.median(first_latencies_us) / statistics.median(other_latencies_us)
             )
-        return ratios
+        return compute_ratios
 
     def _round(
         self,

@@ -97,7 +97,7 @@ class _TicketGenerator:
             description=make_description(random, order),
             priority=_pick_priority(random),
             source="api",
-            customer_id=self._customer(recorder, created_at),
+            customer_id=self._pick_customer(recorder, created_at),
             tags=pick_tags(random),
             custom_fields={"order": order, "channel": "web"} if random.random() < 0.3 else {},
             external_id=f"order-{order}" if random.random() < 0.3 else None,
@@ -108,14 +108,14 @@ class _TicketGenerator:
         )
         drive(tickets.add(cast(Tx, recorder), ticket))
 
-    def _customer(self, recorder: Recorder, created_at: int) -> str:
-        earlier, new = self._customers, self._add(recorder, created_at)
+    def _pick_customer(self, recorder: Recorder, created_at: int) -> str:
+        earlier, new = self._customers, self._add_customer(recorder, created_at)
         if earlier and self._random.random() < 0.5:
             return earlier[-1 - pick_recent_index(self._random, len(earlier))]
         earlier.append(new)
         return new
 
-    def _add(self, recorder: Recorder, created_at: int) -> str:
+    def _add_customer(self, recorder: Recorder, created_at: int) -> str:
         person = make_person(self._random, self._added)
         self._added += 1
         customer = Customer(

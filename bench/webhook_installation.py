@@ -96,21 +96,21 @@ class Installation:
             await opened.close()
 
     @property
-    def tickets(self) -> RequestMaker:
+    def make_posts(self) -> RequestMaker:
         """Makes requests that create tickets."""
         return Signer([self.created.key]).make_posts(_make_bodies(self.created.key.tenant_id))
 
     def add_events(self, count: int) -> set[str]:
         """Add events for the endpoint that works; returns their ids."""
         now_us = _now_us()
-        events = [self._event(_TYPE, now_us + n) for n in range(count)]
+        events = [self._make_event(_TYPE, now_us + n) for n in range(count)]
         self._sql.insert("events", events)
         return {event["id"] for event in events}
 
     def add_dead_deliveries(self, count: int) -> None:
         """Add pending deliveries to the dead endpoint."""
         now_us = _now_us() - count
-        events = [self._event(_DEAD_TYPE, now_us + n) for n in range(min(count, _DEAD_EVENTS))]
+        events = [self._make_event(_DEAD_TYPE, now_us + n) for n in range(min(count, _DEAD_EVENTS))]
         sequenced = [{**event, "position": position} for position, event in enumerate(events, 1)]
         tenant_id, last = self.created.key.tenant_id, len(events)
         position_row = {"tenant_id": tenant_id, "last_position": last, "pruned_position": 0}
@@ -135,7 +135,7 @@ class Installation:
                 "created_at": now_us + n,
             }
 
-    def _event(self, kind: str, at_us: int) -> Row:
+    def _make_event(self, kind: str, at_us: int) -> Row:
         return {
             "tenant_id": self.created.key.tenant_id,
             "id": ids.mint(at_us),

@@ -83,7 +83,7 @@ def test_bench_measures_the_inbox_and_the_files_a_browser_fetches(data: Data) ->
 
 def test_a_service_in_unrecorded_mode_stores_no_event(data: Data) -> None:
     workload, sql = Workload(TINY, data), DirectSqlite(data.settings.database_path)
-    requests = workload.make_posts_in_one_tenant(workload.new_tickets())(2)
+    requests = workload.make_posts_in_one_tenant(workload.make_ticket_bodies())(2)
     counts = []
     with Cores() as cores:
         serving = servers.sealdesk(data.settings, cores, program=servers.SWITCHABLE)

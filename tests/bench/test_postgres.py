@@ -158,9 +158,9 @@ def test_conventional_stack_stores_ticket_customer_and_event(
 ) -> None:
     database, server = servers_running
     workload = Workload(TINY, rows)
-    request = workload.make_posts_in_one_tenant(workload.new_tickets())(1)
+    request = workload.make_posts_in_one_tenant(workload.make_ticket_bodies())(1)
     ticket = _decoded(send_all(server.port, request, CREATED, 1).body)["data"]
-    cleaned = workload.big.make_posts(workload.new_tickets())(1)
+    cleaned = workload.big.make_posts(workload.make_ticket_bodies())(1)
     send_all(server.port, cleaned, CREATED, 1)
 
     one = f"SELECT subject, customer_id FROM {CONVENTIONAL}.tickets WHERE id = '{ticket['id']}'"
