@@ -241,7 +241,7 @@ def _generate_documents(
     connection: sqlite3.Connection, table: _DocumentTable
 ) -> Iterator[tuple[str, str, int, str]]:
     for number, (tenant_id, row_id, *texts) in enumerate(connection.execute(table.query), 1):
-        yield tenant_id, row_id, number, rules.text_of(str(text) for text in texts if text)
+        yield tenant_id, row_id, number, rules.fts5_text(str(text) for text in texts if text)
 
 
 async def copy_search_documents(source: sqlite3.Connection, target: asyncpg.Connection) -> None:
@@ -249,7 +249,7 @@ async def copy_search_documents(source: sqlite3.Connection, target: asyncpg.Conn
     for table in _DOCUMENT_TABLES:
         columns = f"tenant_id, {table.id_column}, number"
         rows = source.execute(f"SELECT {columns}, words FROM {table.name}")
-        records = ((*key, rules.vector_of([words])) for *key, words in rows)
+        records = ((*key, rules.tsvector([words])) for *key, words in rows)
         await target.execute(_CREATE_STAGING)
         await target.copy_records_to_table("staged", records=records)
         await target.execute(

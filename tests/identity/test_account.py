@@ -115,15 +115,15 @@ def test_log_in_that_ends_after_a_change_of_the_password_fails(
 ) -> None:
     is_verifying, goes_on = threading.Event(), threading.Event()
 
-    def slow_look(password: str, password_hash: str | None) -> bool:
+    def slow_check(password: str, password_hash: str | None) -> bool:
         is_verifying.set()
         goes_on.wait(10)
         return real_look(password, password_hash)
 
     admin = tenant.admin()
     user_id = _id(admin)
-    real_look = passwords._is_right_now
-    monkeypatch.setattr(passwords, "_is_right_now", slow_look)
+    real_look = passwords._is_correct_now
+    monkeypatch.setattr(passwords, "_is_correct_now", slow_check)
     responses: list[Any] = []
     body = {"email": tenant.admin_email, "password": PASSWORD}
     log_in = threading.Thread(

@@ -155,7 +155,7 @@ def test_found_customers_are_turned_page_by_page(tenant: Tenant) -> None:
 
 
 def test_each_hit_leads_to_its_customer_by_number(template: Path) -> None:
-    terms = rules.beginnings_of("mar lind")
+    terms = rules.parse_prefixes("mar lind")
     steps = plan(
         template,
         lambda tx: lookup.find_customers(tx, "tenant", terms, "g", 51),

@@ -20,7 +20,7 @@ from sealdesk.search.rules import Term
     ],
 )
 def test_words_are_letters_and_digits_without_marks(text: str, words: list[str]) -> None:
-    assert rules.words_of(text) == words
+    assert rules.split_words(text) == words
 
 
 @pytest.mark.parametrize(
@@ -42,24 +42,24 @@ def test_words_are_letters_and_digits_without_marks(text: str, words: list[str])
 def test_a_question_is_words_phrases_and_what_must_not_stand(
     question: str, terms: list[Term]
 ) -> None:
-    assert rules.terms_of(question) == terms
+    assert rules.parse_query(question) == terms
 
 
 def test_a_question_ends_after_200_characters() -> None:
-    assert len(rules.terms_of("ab " * 1000)) == 67
+    assert len(rules.parse_query("ab " * 1000)) == 67
 
 
 def test_a_text_has_an_end() -> None:
-    assert len(rules.text_of(["word " * 20_000]).split()) == 10_000
-    assert rules.vector_of(["word " * 20_000]).count(",") == 255
+    assert len(rules.fts5_text(["word " * 20_000]).split()) == 10_000
+    assert rules.tsvector(["word " * 20_000]).count(",") == 255
 
 
 def test_a_vector_says_where_each_word_stands() -> None:
-    assert rules.vector_of(["one two", "two"]) == "'one':1 'two':2,11"
+    assert rules.tsvector(["one two", "two"]) == "'one':1 'two':2,11"
 
 
 def test_places_in_a_vector_stay_within_its_bounds() -> None:
-    written = rules.vector_of(f"w{number}" for number in range(20_000))
+    written = rules.tsvector(f"w{number}" for number in range(20_000))
     places = [int(part.rpartition(":")[2]) for part in written.split()]
     assert len(places) == 10_000
     assert max(places) < 16_384

@@ -103,7 +103,7 @@ def test_the_newest_fifty_are_found_and_that_there_are_more(tenant: Tenant) -> N
     service = tenant.service
     found = service.in_serving(lambda state: search.find_tickets(state, tenant.id, same))
     assert found.has_more
-    assert len(found.ticket_ids) == rules.MOST_FOUND
+    assert len(found.ticket_ids) == rules.MAX_RESULTS
 
 
 def test_the_background_loop_keeps_the_index_by_itself(tenant: Tenant, key: Key) -> None:
@@ -235,7 +235,7 @@ def test_what_stands_behind_the_newest_tickets_is_found_too(tenant: Tenant, key:
     )
     assert find_tickets(tenant, rare) == [f"ffff{9:032}", ticket["id"]]
     assert find_tickets(tenant, f"{rare} -other") == [f"ffff{9:032}", ticket["id"]]
-    assert len(find_tickets(tenant, "other")) == rules.MOST_FOUND
+    assert len(find_tickets(tenant, "other")) == rules.MAX_RESULTS
 
 
 @POSTGRESQL_ONLY

@@ -48,8 +48,8 @@ def test_a_search_with_too_many_results_says_so(
 ) -> None:
     ticket = key.ticket()
 
-    async def many(*_: Any) -> search.Found:
-        return search.Found([ticket["id"]], has_more=True)
+    async def many(*_: Any) -> search.SearchResult:
+        return search.SearchResult([ticket["id"]], has_more=True)
 
     monkeypatch.setattr(search, "find_tickets", many)
     assert "The 50 newest tickets with “a”" in visitor.get(f"{INBOX}?q=a").text

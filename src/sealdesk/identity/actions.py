@@ -29,7 +29,7 @@ Channel = Literal["browser", "api"]
 
 
 class LoginAttempt(NamedTuple):
-    """A log-in whose password is not checked yet, counted as a failure until it succeeds."""
+    """A log-in whose password is not checked yet; it counts as a failure until it succeeds."""
 
     id: str
     user: User | None
@@ -85,7 +85,7 @@ async def create_user(
 
 
 async def begin_log_in(tx: Tx, email: str, address: str, *, now_us: int) -> LoginAttempt:
-    """Count a log-in as failed until it succeeds, so that simultaneous guesses are all counted.
+    """Count a log-in as failed until it succeeds, so that all simultaneous guesses are counted.
 
     Raises TooManyRequests when too many have failed.
     """
@@ -94,7 +94,7 @@ async def begin_log_in(tx: Tx, email: str, address: str, *, now_us: int) -> Logi
         tx, user.tenant_id, user.id, address
     )
     limits = rules.failure_limits(email, address, is_known_address=is_known)
-    # Sorted, so that no two log-ins wait for each other.
+    # Sorted, so that two log-ins cannot deadlock.
     for bucket in sorted(limit.bucket for limit in limits):
         await tx.lock(f"log-in {bucket}")
     for limit in limits:
@@ -114,11 +114,11 @@ async def finish_log_in(
     address: str,
     *,
     now_us: int,
-    how: Channel | None = None,
+    channel: Channel | None = None,
 ) -> None:
     """Delete the attempt, and all failures of the account from this address.
 
-    how: recorded in the audit log; None for a reauthentication, which is not recorded.
+    channel: recorded in the audit log; None for a reauthentication, which is not recorded.
     Raises Unauthorized when the password was changed while it was checked.
     """
     await _lock(tx, user)
@@ -129,26 +129,26 @@ async def finish_log_in(
         await store.delete_attempt(tx, limit.bucket, attempt.id)
     await store.delete_bucket(tx, attempt.limits[0].bucket)
     await store.record_address(tx, user.tenant_id, user.id, address, now_us)
-    if how is not None:
-        actor, details = Actor("user", user.id, user.name), {"email": user.email, "how": how}
+    if channel is not None:
+        actor, details = Actor("user", user.id, user.name), {"email": user.email, "how": channel}
         entry = AuditEntry("user.logged_in", actor, address, user.id, details)
         await audit.record(tx, user.tenant_id, entry, now_us)
 
 
-def log_in_failed(user: User, address: str, how: Channel) -> AuditEntry:
-    """A log-in with a wrong password; its actor is unknown."""
-    details = {"email": user.email, "how": how}
+def failed_log_in_entry(user: User, address: str, channel: Channel) -> AuditEntry:
+    """The audit entry of a log-in with a wrong password; its actor is unknown."""
+    details = {"email": user.email, "how": channel}
     return AuditEntry("user.log_in_failed", SYSTEM, address, user.id, details)
 
 
-def confirmation_failed(user: User, address: str, how: Channel) -> AuditEntry:
-    """A reauthentication with a wrong password."""
-    actor, details = Actor("user", user.id, user.name), {"email": user.email, "how": how}
+def failed_reauthentication_entry(user: User, address: str, channel: Channel) -> AuditEntry:
+    """The audit entry of a reauthentication with a wrong password."""
+    actor, details = Actor("user", user.id, user.name), {"email": user.email, "how": channel}
     return AuditEntry("user.confirmation_failed", actor, address, user.id, details)
 
 
 async def log_out(tx: Tx, token: Token, address: str, *, now_us: int) -> None:
-    """End a session: its token, and those that renew it."""
+    """End a session: its token, and the tokens that renewed it."""
     await store.end_token(tx, token.id, rules.session_end(token.issued_at))
     user = await store.find(tx, token.tenant_id, token.user_id)
     if user is not None:
@@ -158,7 +158,7 @@ async def log_out(tx: Tx, token: Token, address: str, *, now_us: int) -> None:
 
 
 async def record_export(tx: Tx, caller: Caller, details: dict[str, Any], *, now_us: int) -> None:
-    """Record that the audit log was exported, and with which filters."""
+    """Record an export of the audit log, with its filters."""
     entry = AuditEntry("audit.exported", caller.actor, caller.address, None, details)
     await audit.record(tx, caller.tenant_id, entry, now_us)
 
@@ -186,7 +186,7 @@ async def make_reset_token(
     life_us: int = rules.RESET_LINK_LIFE_US,
     action: str = "user.reset_link_made",
 ) -> str:
-    """A one-time token with which its holder sets the user's password; earlier ones end.
+    """A one-time token that sets the user's password; earlier tokens stop working.
 
     action: its name in the audit log.
     """
@@ -204,7 +204,7 @@ async def make_reset_token(
 async def use_reset_token(
     tx: Tx, token: str, password_hash: str, *, address: str, now_us: int
 ) -> None:
-    """Set the password of the token's user; the token is used up. Raises Unauthorized."""
+    """Set the password of the token's user; the token works once. Raises Unauthorized."""
     await tx.lock(f"reset {_hash(token).hex()}")
     user = await get_reset_user(tx, token, now_us=now_us)
     actor = Actor("user", user.id, user.name)
@@ -252,7 +252,7 @@ def wrong_credentials() -> Unauthorized:
 
 
 async def _lock(tx: Tx, user: User) -> None:
-    """Make concurrent changes of a user's log-in wait for each other."""
+    """Serialize concurrent changes of a user's password."""
     await tx.lock(f"user {user.id}")
 
 

@@ -34,10 +34,10 @@ _TAG = "Log-in"
     example=examples.LOGIN,
 )
 async def log_in(request: Request) -> Response:
-    """An access token for an hour. Only failures count against the limits, and an address that
-    the account has used before keeps its own count."""
-    wanted = body.read(request, Login)
-    user = await login.log_in(request, wanted.email, wanted.password)
+    """Returns an access token that is valid for an hour. Only failed log-ins are limited; an
+    address from which the user has logged in before has a limit of its own."""
+    credentials = body.read(request, Login)
+    user = await login.log_in(request, credentials.email, credentials.password)
     token = login.access_token(request, user)
     response = LoggedIn(token, "Bearer", rules.TOKEN_LIFE_S, rules.shown(user))
     return envelope.one(response, 200, [(b"cache-control", b"no-store")])
@@ -45,14 +45,14 @@ async def log_in(request: Request) -> Response:
 
 @operation("Log out", tag=_TAG, status=204)
 async def log_out(request: Request) -> Response:
-    """Ends the token that the request carries, for the very next request."""
+    """Ends the access token of the request, from the next request on."""
     await login.log_out(request, tokens.read(request))
     return envelope.nothing()
 
 
 @operation("Who is logged in", tag=_TAG, gives=examples.USER)
 async def me(request: Request) -> Response:
-    """The user whose token this is."""
+    """The user of the access token."""
     return envelope.one(rules.shown(await _own_user(request)))
 
 
@@ -65,7 +65,7 @@ async def me(request: Request) -> Response:
     example=examples.PASSWORD_CHANGE,
 )
 async def change_password(request: Request) -> Response:
-    """Ends every token of the user, this one included."""
+    """Ends all access tokens of the user, including the one of this request."""
     change = body.read(request, PasswordChange)
     user = await _own_user(request)
     await login.check_password(request, user.email, change.current)
@@ -82,8 +82,8 @@ async def change_password(request: Request) -> Response:
     example=examples.PASSWORD_RESET,
 )
 async def reset_password(request: Request) -> Response:
-    """With the one-time token that an administrator made (`sealdesk users reset-link`). Ends
-    every token of the user."""
+    """Sets a password with the one-time token of a reset link (`sealdesk users reset-link`). Ends
+    all access tokens of the user."""
     reset = body.read(request, PasswordReset)
     await login.use_reset_token(request, reset)
     return envelope.nothing()
@@ -91,14 +91,16 @@ async def reset_password(request: Request) -> Response:
 
 @operation("List agents", tag="Tickets", gives=examples.AGENT, is_list=True, params=PAGING)
 async def list_agents(request: Request) -> Response:
-    """Whom a ticket can be assigned to: the tenant's active users."""
-    asked = read_list(request, ())
+    """The active users of the tenant, to whom tickets can be assigned."""
+    list_request = read_list(request, ())
 
     async def work(tx: Tx) -> list[User]:
-        return await store.list_users(tx, request.caller.tenant_id, asked.page, active_only=True)
+        return await store.list_users(
+            tx, request.caller.tenant_id, list_request.page, active_only=True
+        )
 
     users = await request.read(work)
-    return page(request, asked, users, show=_agent, position=lambda user: [user.id])
+    return page(request, list_request, users, show=_agent, position=lambda user: [user.id])
 
 
 def _agent(user: User) -> bytes:

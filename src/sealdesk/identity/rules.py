@@ -17,16 +17,16 @@ ROLES: tuple[Role, ...] = get_args(Role)
 ADMINISTRATORS: tuple[Role, ...] = ("tenant_admin", "super_admin")
 
 TOKEN_LIFE_S = 3600
-# A session is renewed while its user works, but ends at the latest so long after the log-in.
+# A session is renewed while its user is active, and ends this long after the log-in at the latest.
 SESSION_LIFE_S = 12 * 3600
 RESET_LINK_LIFE_US = 60 * 60 * 1_000_000
 INVITATION_LIFE_US = 7 * 24 * RESET_LINK_LIFE_US
 MIN_PASSWORD_LENGTH = 12
 MAX_PASSWORD_LENGTH = 1024
-# Characters that a password must have besides its user's own words, and the length from which a
-# word counts: shorter ones are part of too many others.
-_BESIDES_OWN_WORDS = 8
-_OWN_WORD_LENGTH = 3
+# The characters that a password must have besides the user's own words, and the minimum length
+# of such a word: shorter ones are part of too many other words.
+_MIN_OTHER_CHARS = 8
+_MIN_OWN_WORD_LENGTH = 3
 _WORD = re.compile(r"[^\W_]+")
 
 NAME_LENGTH = gettext_noop("A name has 1 to 100 characters.")
@@ -42,17 +42,17 @@ def _check_length(password: str) -> list[Fault]:
 
 
 def own_words(email: str, name: str, tenant_name: str) -> frozenset[str]:
-    """The words that are guessed first: of the user, of their tenant, and the service's name."""
+    """Words of the user and the tenant, and the name of the service: they are guessed first."""
     words = _words(f"{email} {name} {tenant_name} sealdesk")
-    return frozenset(word for word in words if len(word) >= _OWN_WORD_LENGTH)
+    return frozenset(word for word in words if len(word) >= _MIN_OWN_WORD_LENGTH)
 
 
 def is_own(password: str, words: Collection[str]) -> bool:
-    """Whether a password is little more than these words, in any order."""
-    whole = rest = "".join(_words(password))
+    """Whether a password consists almost only of these words, in any order."""
+    all_words = rest = "".join(_words(password))
     for word in sorted(words, key=len, reverse=True):
         rest = rest.replace(word, "")
-    return rest != whole and len(rest) < _BESIDES_OWN_WORDS
+    return rest != all_words and len(rest) < _MIN_OTHER_CHARS
 
 
 def _words(text: str) -> list[str]:
@@ -202,7 +202,7 @@ class Token(NamedTuple):
 
 
 class FailureLimit(msgspec.Struct, frozen=True):
-    """How many log-ins of a bucket may fail within a time before further ones are refused."""
+    """How many log-ins of a bucket may fail within a period before further ones are refused."""
 
     bucket: str
     count: int
@@ -249,7 +249,7 @@ def expiry_s(login_at: int, now_us: int) -> int:
 
 
 def session_end(login_at: int) -> int:
-    """When a session ends at the latest, however often it is renewed, in microseconds."""
+    """When a session ends even if it is renewed, in microseconds."""
     return login_at + SESSION_LIFE_S * 1_000_000
 
 

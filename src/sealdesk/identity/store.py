@@ -67,7 +67,7 @@ INSERT INTO user_addresses (tenant_id, user_id, address, last_at)
 VALUES (:tenant_id, :user_id, :address, :last_at)
 ON CONFLICT (tenant_id, user_id, address) DO UPDATE SET last_at = excluded.last_at
 """
-# The n-th newest failure of a bucket, if it is within the time of the limit: then n of them are.
+# The n-th newest failure of a bucket within the period of the limit: it exists if n have failed.
 _FIND_LIMITING_FAILURE = """
 SELECT failed_at FROM login_failures WHERE bucket = :bucket AND id > :since
 ORDER BY id DESC LIMIT 1 OFFSET :offset
@@ -138,7 +138,7 @@ async def list_users(
 
 
 async def add(tx: Tx, user: User) -> bool:
-    """False, and nothing stored, when the address is another user's."""
+    """False, without storing anything, when another user has the address."""
     added = await tx.execute(
         _ADD_TO_DIRECTORY,
         {
@@ -201,7 +201,7 @@ async def find_tenant(tx: Tx, tenant_id: str) -> Tenant | None:
 
 
 async def list_tenants(tx: Tx, after: str, limit: int) -> list[Tenant]:
-    """Oldest first, for commands."""
+    """Oldest first, for the command line."""
     return [
         Tenant(*row) for row in await tx.fetch_all(_LIST_TENANTS, {"after": after, "limit": limit})
     ]
@@ -219,7 +219,7 @@ async def record_address(tx: Tx, tenant_id: str, user_id: str, address: str, now
 
 
 async def reached_until(tx: Tx, limit: FailureLimit, now_us: int) -> int | None:
-    """Until when a limit is reached, None when it is not."""
+    """Until when log-ins are refused; None when the limit is not reached."""
     row = await tx.fetch_one(
         _FIND_LIMITING_FAILURE,
         {

@@ -1,4 +1,4 @@
-"""Finding the tickets in which words stand, and the customers in whom they begin."""
+"""Search for tickets by words, and for customers by the beginnings of words."""
 
 from typing import NamedTuple
 
@@ -9,41 +9,41 @@ from sealdesk.search.store import lookup
 from sealdesk.state import AppState
 
 
-class Found(NamedTuple):
-    """The newest tickets in which the words stand, and whether there are more."""
+class SearchResult(NamedTuple):
+    """The ids of the newest tickets that match, and whether there are more."""
 
     ticket_ids: list[str]
     has_more: bool
 
 
-async def find_tickets(state: AppState, tenant_id: str, question: str) -> Found:
-    """Raises ServiceUnavailable, with the code query_too_slow when it takes too long."""
-    terms = rules.terms_of(question)
+async def find_tickets(state: AppState, tenant_id: str, query: str) -> SearchResult:
+    """Find the newest tickets that match a query. Raises ServiceUnavailable, QueryTooSlow."""
+    terms = rules.parse_query(query)
     if not terms:
-        return Found([], False)
+        return SearchResult([], False)
 
     async def work(tx: Tx) -> list[str]:
-        most = rules.MOST_FOUND + 1
-        return await lookup.find(tx, tenant_id, terms, most)
+        limit = rules.MAX_RESULTS + 1
+        return await lookup.find(tx, tenant_id, terms, limit)
 
-    found = await state.database.read_unindexed(work, tenant_id)
-    return Found(found[: rules.MOST_FOUND], len(found) > rules.MOST_FOUND)
+    rows = await state.database.read_unindexed(work, tenant_id)
+    return SearchResult(rows[: rules.MAX_RESULTS], len(rows) > rules.MAX_RESULTS)
 
 
 async def find_customers(
-    state: AppState, tenant_id: str, question: str, page: PageRequest
+    state: AppState, tenant_id: str, query: str, page: PageRequest
 ) -> list[str] | None:
-    """The ids of customers in whom words begin so, newest first; one more when there are more.
+    """The ids of matching customers, newest first; one more than the page when there are more.
 
-    None while a rebuild has not passed the tenant. Raises ServiceUnavailable, QueryTooSlow.
+    None while the tenant's customers are not indexed yet. Raises ServiceUnavailable, QueryTooSlow.
     """
-    terms = rules.beginnings_of(question)
+    terms = rules.parse_prefixes(query)
     before = str(page.after[0]) if page.after else lookup.LAST_ID
 
     async def work(tx: Tx) -> list[str] | None:
         if not await lookup.are_customers_indexed(tx, tenant_id):
             return None
-        most = page.per_page + 1
-        return await lookup.find_customers(tx, tenant_id, terms, before, most)
+        limit = page.per_page + 1
+        return await lookup.find_customers(tx, tenant_id, terms, before, limit)
 
     return await state.database.read_unindexed(work, tenant_id) if terms else []

@@ -1,9 +1,9 @@
-"""What a word is, and how texts and questions are put for each database.
+"""The words of texts and queries, in the syntax of each database; no IO.
 
-Both databases are given words that were prepared here, so that they find the same: letters and
-digits in lower case, without accents and other marks. What is written without spaces (Chinese,
-Japanese) is taken sign by sign, and a word of several signs is looked for as they follow each
-other; so is an e-mail address.
+Both databases get words that are normalised here, so that they find the same: letters and digits
+in lower case, without accents and other marks. In Chinese and Japanese, which have no spaces, each
+character is a word; several of them in a query, like the parts of an e-mail address, are searched
+as a phrase.
 """
 
 import re
@@ -11,114 +11,116 @@ import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple
 
-MOST_FOUND = 50
-LONGEST_QUESTION = 200
-_LONGEST_WORD = 64
-_MOST_BEGINNINGS = 16
-_MOST_WORDS = 10_000  # of a ticket; a place in a tsvector ends at 16,383
-_GAP = 8  # between two texts, so that nothing follows from one to the other
-# Han and kana by themselves, everything else up to where it ends.
+MAX_RESULTS = 50
+MAX_QUERY_LENGTH = 200
+_MAX_WORD_LENGTH = 64
+_MAX_PREFIXES = 16
+_MAX_WORDS = 10_000  # of a ticket; a position in a tsvector is at most 16,383
+_TEXT_GAP = 8  # between two texts, so that no phrase spans both
+# Each Han or kana character is a word; other letters and digits form a word together.
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
 _PART = re.compile(r'(-?)(?:"([^"]*)"?|([^\s"]+))')
 
 
 class Term(NamedTuple):
-    """Words that follow each other. is_prefix: the last one may go on. is_not: must not stand."""
+    """A phrase. is_prefix: its last word is a prefix. is_not: it must not occur."""
 
     words: tuple[str, ...]
     is_prefix: bool = False
     is_not: bool = False
 
 
-def words_of(text: str) -> list[str]:
-    """The words of a text, as they are compared."""
+def split_words(text: str) -> list[str]:
+    """The normalised words of a text."""
     if text.isascii():
         plain = text.lower()
     else:
         decomposed = unicodedata.normalize("NFKD", text)
-        kept = "".join(sign for sign in decomposed if not unicodedata.combining(sign))
-        # Folding may decompose once more, and what was composed stays so ("ǰ").
-        plain = unicodedata.normalize("NFKD", kept.casefold())
-    return [word[:_LONGEST_WORD] for word in _WORD.findall(plain)]
+        without_marks = "".join(char for char in decomposed if not unicodedata.combining(char))
+        # Case folding may decompose a character again ("ǰ").
+        plain = unicodedata.normalize("NFKD", without_marks.casefold())
+    return [word[:_MAX_WORD_LENGTH] for word in _WORD.findall(plain)]
 
 
-def text_of(texts: Iterable[str]) -> str:
-    """The words of a ticket's texts as FTS5 takes them: the first of them, if they are many."""
-    return " ".join(word for _, word in _placed(texts))
+def fts5_text(texts: Iterable[str]) -> str:
+    """The words of a ticket's texts for FTS5, up to the limit."""
+    return " ".join(word for _, word in _number_words(texts))
 
 
-def vector_of(texts: Iterable[str]) -> str:
-    """The same as a tsvector is written."""
-    places: dict[str, list[str]] = {}
-    for place, word in _placed(texts):
-        places.setdefault(word, []).append(str(place))
-    # One word has 256 places at the most.
-    return " ".join(f"'{word}':{','.join(at[:256])}" for word, at in places.items())
+def tsvector(texts: Iterable[str]) -> str:
+    """The same as a tsvector."""
+    positions: dict[str, list[str]] = {}
+    for position, word in _number_words(texts):
+        positions.setdefault(word, []).append(str(position))
+    # A word has at most 256 positions.
+    return " ".join(
+        f"'{word}':{','.join(word_positions[:256])}" for word, word_positions in positions.items()
+    )
 
 
-def _placed(texts: Iterable[str]) -> list[tuple[int, str]]:
-    placed: list[tuple[int, str]] = []
-    place = 1
+def _number_words(texts: Iterable[str]) -> list[tuple[int, str]]:
+    numbered: list[tuple[int, str]] = []
+    position = 1
     for text in texts:
-        for word in words_of(text):
-            placed.append((place, word))
-            place += 1
-            if len(placed) == _MOST_WORDS:
-                return placed
-        place = min(place + _GAP, 16_000 - _MOST_WORDS + len(placed))
-    return placed
+        for word in split_words(text):
+            numbered.append((position, word))
+            position += 1
+            if len(numbered) == _MAX_WORDS:
+                return numbered
+        position = min(position + _TEXT_GAP, 16_000 - _MAX_WORDS + len(numbered))
+    return numbered
 
 
-def terms_of(question: str) -> list[Term]:
-    """What somebody asks for: all words, "those together", and -not.
+def parse_query(query: str) -> list[Term]:
+    """The terms of a query: words, "phrases" and -excluded words.
 
-    The last word may go on, from its second letter.
+    The last word is a prefix if it has at least two letters.
     """
     terms = []
-    parts = list(_PART.finditer(question[:LONGEST_QUESTION]))
+    parts = list(_PART.finditer(query[:MAX_QUERY_LENGTH]))
     for part in parts:
         minus, quoted, plain = part.groups()
-        words = tuple(words_of(plain or quoted or ""))
+        words = tuple(split_words(plain or quoted or ""))
         if words:
-            # With one letter a million tickets begin, and nobody looks for them: 2 s on SQLite.
-            may_go_on = plain is not None and not minus and len(words[-1]) > 1
-            goes_on = part is parts[-1] and may_go_on
-            terms.append(Term(words, goes_on, bool(minus)))
+            # A prefix of one letter matches a million tickets, which takes 2 s on SQLite.
+            may_be_prefix = plain is not None and not minus and len(words[-1]) > 1
+            is_prefix = part is parts[-1] and may_be_prefix
+            terms.append(Term(words, is_prefix, bool(minus)))
     return terms
 
 
-def beginnings_of(question: str) -> list[Term]:
-    """What somebody asks for: words that begin with each of these."""
-    words = dict.fromkeys(words_of(question[:LONGEST_QUESTION]))
-    return [Term((word,), is_prefix=True) for word in [*words][:_MOST_BEGINNINGS]]
+def parse_prefixes(query: str) -> list[Term]:
+    """The terms of a query in which every word is a prefix."""
+    words = dict.fromkeys(split_words(query[:MAX_QUERY_LENGTH]))
+    return [Term((word,), is_prefix=True) for word in [*words][:_MAX_PREFIXES]]
 
 
 def digits_of(phone: str) -> str:
-    """A phone number as one word, for it is typed in groups or in none."""
-    return "".join(sign for sign in phone if sign.isdecimal())
+    """The digits of a phone number as one word, however they are grouped."""
+    return "".join(char for char in phone if char.isdecimal())
 
 
-def match_of(terms: Iterable[Term], tenant_id: str) -> str:
-    """The question as FTS5 takes it. A tenant's id is one word there."""
-    wanted = [_phrase(term) for term in terms if not term.is_not]
+def fts5_query(terms: Iterable[Term], tenant_id: str) -> str:
+    """The query in FTS5 syntax. A tenant's id is one word in the index."""
+    required = [_fts5_phrase(term) for term in terms if not term.is_not]
     match = f'tenant_id : "{tenant_id}"'
-    if wanted:
-        match += f" AND words : ({' AND '.join(wanted)})"
+    if required:
+        match += f" AND words : ({' AND '.join(required)})"
     for term in terms:
         if term.is_not:
-            match = f"({match}) NOT words : {_phrase(term)}"
+            match = f"({match}) NOT words : {_fts5_phrase(term)}"
     return match
 
 
-def _phrase(term: Term) -> str:
+def _fts5_phrase(term: Term) -> str:
     return f'"{" ".join(term.words)}"{" *" * term.is_prefix}'
 
 
-def query_of(terms: Iterable[Term]) -> str:
-    """The same as a tsquery is written. PostgreSQL keeps the tenants apart by a column."""
-    return " & ".join(f"{'!' * term.is_not}({_following(term)})" for term in terms)
+def tsquery(terms: Iterable[Term]) -> str:
+    """The query as a tsquery. PostgreSQL separates the tenants by a column."""
+    return " & ".join(f"{'!' * term.is_not}({_tsquery_phrase(term)})" for term in terms)
 
 
-def _following(term: Term) -> str:
+def _tsquery_phrase(term: Term) -> str:
     *before, last = term.words
     return " <-> ".join([*(f"'{word}'" for word in before), f"'{last}'{':*' * term.is_prefix}"])

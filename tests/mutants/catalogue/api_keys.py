@@ -6,7 +6,7 @@ _KEYS = "tests/api_keys"
 _RESILIENCE = "tests/resilience/test_resilience.py"
 _GUARD = "api_keys/guard/signed.py"
 _USAGE = f"{_KEYS}/test_usage.py"
-_FRESH = "tests/identity/test_reauthentication.py"
+_REAUTHENTICATION = "tests/identity/test_reauthentication.py"
 
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -173,6 +173,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "api_keys/pages/keys.py",
         'seen=forms.read(request).text("seen") if is_reauthentication else key.secret_version',
         "seen=key.secret_version",
-        (f"{_FRESH}::test_a_form_that_is_out_of_date_stays_so_while_the_password_is_asked_for",),
+        (
+            f"{_REAUTHENTICATION}::test_a_form_that_is_out_of_date_stays_so_while_the_password_is_asked_for",
+        ),
     ),
 )

@@ -5,11 +5,11 @@ from tests.mutants.mutant import Mutant
 _PEOPLE = "tests/identity/test_people_pages.py"
 _ACCOUNT = "tests/identity/test_account_pages.py"
 _NEW_PASSWORDS = "tests/identity/test_new_passwords.py"
-_CAME_IN = "tests/identity/test_log_in_audit.py"
-_BEHIND_THE_ANSWER = "test_a_failure_is_noted_behind_its_answer_and_before_the_process_ends"
+_LOG_IN_AUDIT = "tests/identity/test_log_in_audit.py"
+_RECORDED_IN_BACKGROUND = "test_a_failure_is_noted_behind_its_answer_and_before_the_process_ends"
 _LOG_IN_PAGES = "tests/identity/test_pages.py"
-_FRESH = "tests/identity/test_reauthentication.py"
-_KEPT = "tests/web/test_resubmission.py"
+_REAUTHENTICATION = "tests/identity/test_reauthentication.py"
+_RESUBMISSION = "tests/web/test_resubmission.py"
 
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -28,14 +28,14 @@ MUTANTS: tuple[Mutant, ...] = (
         ("tests/test_routes.py::test_an_administrator_cannot_name_another_tenant",),
     ),
     Mutant(
-        "who is deactivated logs in again",
+        "a deactivated user can log in",
         "identity/auth/login.py",
-        "    if user is None or not user.is_active or not is_right:\n",
-        "    if user is None or not is_right:\n",
+        "    if user is None or not user.is_active or not is_correct:\n",
+        "    if user is None or not is_correct:\n",
         (f"{_PEOPLE}::test_who_is_deactivated_is_out_at_once_and_their_work_stays",),
     ),
     Mutant(
-        "the last administrator may go",
+        "the last administrator can be removed",
         "identity/store.py",
         "    AND u.password_hash IS NOT NULL AND u.role =",
         "    AND u.role =",
@@ -52,28 +52,28 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "an invitation never ends",
+        "an invitation does not expire",
         "identity/actions.py",
         "expires_at=now_us + life_us",
         "expires_at=now_us + 1000 * life_us",
         (f"{_PEOPLE}::test_an_invitation_holds_for_a_week_and_a_reset_link_for_an_hour",),
     ),
     Mutant(
-        "a session is renewed for ever",
+        "a session is renewed without end",
         "identity/rules.py",
         "login_at // 1_000_000 + SESSION_LIFE_S)",
         "now_us // 1_000_000 + SESSION_LIFE_S)",
         (f"{_ACCOUNT}::test_a_session_lasts_while_somebody_works_and_no_longer",),
     ),
     Mutant(
-        "a log-out is forgotten before a renewed token ends",
+        "a log-out is deleted before a renewed token expires",
         "identity/auth/login.py",
         "    ends_at = rules.session_end(token.issued_at)\n",
         "    ends_at = token.expires_at\n",
         (f"{_ACCOUNT}::test_a_log_out_is_remembered_as_long_as_a_copy_could_be_renewed",),
     ),
     Mutant(
-        "a renewed token is a log-in of its own",
+        "a renewed token has a new id",
         "identity/auth/login.py",
         "        user, secret, token_id=token.id, login_at",
         "        user, secret, token_id=ids.mint(request.now_us), login_at",
@@ -83,44 +83,44 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "the audit does not say who got a link",
+        "the audit log does not say for whom a link was created",
         "identity/actions.py",
         '    entry = AuditEntry(action, actor, address, user.id, {"email": user.email})\n',
         "    entry = AuditEntry(action, actor, address, user.id)\n",
         (f"{_PEOPLE}::test_an_invited_agent_sets_a_password_and_works",),
     ),
     Mutant(
-        "a common password is taken",
+        "a common password is accepted",
         "identity/auth/passwords.py",
         'Fault("/new", "common_password", _TOO_COMMON) if _is_common(password) else None',
         "None",
         (f"{_NEW_PASSWORDS}::test_a_common_password_is_refused_and_the_old_one_stays",),
     ),
     Mutant(
-        "a failed log-in of a user takes as long as noting it",
+        "the response to a failed log-in waits for the audit entry",
         "identity/auth/login.py",
         "request.state.background_tasks.start(\n"
         "                _record_failure(request.state, user.tenant_id, entry, now_us)\n"
         "            )\n",
         "await _record_failure(request.state, user.tenant_id, entry, now_us)\n",
-        (f"{_CAME_IN}::{_BEHIND_THE_ANSWER}",),
+        (f"{_LOG_IN_AUDIT}::{_RECORDED_IN_BACKGROUND}",),
     ),
     Mutant(
         "a reauthentication is recorded in the audit log as a log-in",
         "identity/auth/login.py",
-        "how=how if is_log_in else None",
-        "how=how",
-        (f"{_CAME_IN}::test_a_password_asked_for_again_is_no_log_in",),
+        "channel=channel if is_log_in else None",
+        "channel=channel",
+        (f"{_LOG_IN_AUDIT}::test_a_password_asked_for_again_is_no_log_in",),
     ),
     Mutant(
-        "who is above is renamed from below",
+        "an administrator renames a super_admin",
         "identity/people/actions.py",
         "    user = await _lock_user(tx, caller, user_id)\n    if user.name == name:\n",
         "    user = await get_user(tx, caller, user_id)\n    if user.name == name:\n",
         (f"{_PEOPLE}::test_who_is_above_is_not_changed_from_below",),
     ),
     Mutant(
-        "scripts may read the session",
+        "scripts can read the session cookie",
         "identity/auth/session.py",
         '"Path=/; HttpOnly; SameSite=Lax"',
         '"Path=/; SameSite=Lax"',
@@ -130,54 +130,56 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "logging out only forgets the cookie",
+        "logging out only deletes the cookie",
         "identity/pages/login.py",
-        'wherever its token may be."""\n    await login.log_out(request, session.get(request))\n',
-        'wherever its token may be."""\n',
+        'from the next request on."""\n    await login.log_out(request, session.get(request))\n',
+        'from the next request on."""\n',
         (f"{_LOG_IN_PAGES}::test_after_logging_out_the_cookie_opens_nothing",),
     ),
     Mutant(
-        "an old log-in changes keys",
+        "keys are changed without reauthentication",
         "identity/auth/session_guard.py",
         "if self.needs_reauthentication and not is_recent:",
         "if False:",
-        (f"{_FRESH}::test_everything_that_outlasts_a_log_in_asks_and_else_changes_nothing",),
+        (
+            f"{_REAUTHENTICATION}::test_everything_that_outlasts_a_log_in_asks_and_else_changes_nothing",
+        ),
     ),
     Mutant(
-        "a renewed session is taken for a fresh log-in",
+        "a renewed session counts as a recent log-in",
         "identity/auth/session.py",
         "    return request.now_us - token.issued_at <= _RECENT_LOGIN_US\n",
         "    return request.now_us + 3_600_000_000 - token.expires_at <= _RECENT_LOGIN_US\n",
-        (f"{_FRESH}::test_a_session_that_was_renewed_is_no_fresher",),
+        (f"{_REAUTHENTICATION}::test_a_session_that_was_renewed_is_no_fresher",),
     ),
     Mutant(
-        "the session of before outlives the password",
+        "the earlier session survives a reauthentication",
         "identity/auth/reauthentication.py",
         "    await login.end_session(request, token)\n",
         "",
-        (f"{_FRESH}::test_the_right_password_begins_a_session_and_ends_the_one_before",),
+        (f"{_REAUTHENTICATION}::test_the_right_password_begins_a_session_and_ends_the_one_before",),
     ),
     Mutant(
-        "a wrong password loses what was typed before",
+        "a wrong password loses the submitted form",
         "identity/pages/login.py",
-        "return await _show_login(request, wanted, typed=typed, email=email, refusal=refusal)",
-        "return await _show_login(request, wanted, email=email, refusal=refusal)",
-        (f"{_KEPT}::test_a_form_sent_with_an_expired_session_is_kept_for_the_next_log_in",),
+        "return await _show_login(request, next_path, typed=typed, email=email, error=error)",
+        "return await _show_login(request, next_path, email=email, error=error)",
+        (f"{_RESUBMISSION}::test_a_form_sent_with_an_expired_session_is_kept_for_the_next_log_in",),
     ),
     Mutant(
-        "a log-in sends what it carries anywhere",
+        "a log-in submits a form to any address",
         "identity/pages/login.py",
         "typed if typed is not None and return_paths.is_page(request, typed.to) else None",
         "typed",
-        (f"{_KEPT}::test_a_kept_form_is_sent_only_to_pages_of_this_service",),
+        (f"{_RESUBMISSION}::test_a_kept_form_is_sent_only_to_pages_of_this_service",),
     ),
     Mutant(
-        "a log-in without storage loses what it carries",
+        "a log-in without storage loses the submitted form",
         "identity/pages/login.py",
-        "except (ValidationFailed, Unauthorized, TooManyRequests, ServiceUnavailable) as refusal:",
-        "except (ValidationFailed, Unauthorized, TooManyRequests) as refusal:",
+        "except (ValidationFailed, Unauthorized, TooManyRequests, ServiceUnavailable) as error:",
+        "except (ValidationFailed, Unauthorized, TooManyRequests) as error:",
         (
-            f"{_KEPT}::test_a_log_in_without_storage_keeps_the_form",
+            f"{_RESUBMISSION}::test_a_log_in_without_storage_keeps_the_form",
             "tests/test_faults.py::test_pages_keep_a_form_that_a_full_disk_cannot_store",
         ),
     ),

@@ -66,7 +66,7 @@ class BearerGuard:
         return Proof(caller=Caller(tenant_id, actor, frozenset((user.role,)), request.address))
 
     async def _get_tenant_id(self, request: Request, user: User) -> str:
-        """The tenant to act in. The audit log of another one than the user's own records it."""
+        """The tenant of the request; access to a foreign tenant is recorded in its audit log."""
         wanted = request.header(b"x-tenant-id")
         if wanted is None or wanted == user.tenant_id:
             return user.tenant_id
@@ -88,7 +88,7 @@ def administrator() -> BearerGuard:
 
 
 def logged_in() -> BearerGuard:
-    """A guard for what every user may do with their own account."""
+    """A guard for operations of users on their own account."""
     return BearerGuard(rules.ROLES, own_account=True)
 
 

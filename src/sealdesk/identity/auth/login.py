@@ -14,48 +14,57 @@ from sealdesk.records.audit import AuditEntry
 from sealdesk.state import AppState
 from sealdesk.web.request import Request
 
-# After the response, so that its duration does not reveal whether the user exists.
-_RECORDED_AFTER_S = 0.25
+# After the response, so that the response time does not reveal whether the user exists.
+_RECORD_DELAY_S = 0.25
 
 log = logging.getLogger("sealdesk.identity")
 
 
 async def log_in(request: Request, email: str, password: str) -> User:
     """Log a user in. Raises Unauthorized, TooManyRequests."""
-    return await _check(request, email, password, is_log_in=True)
+    return await _authenticate_in_turn(request, email, password, is_log_in=True)
 
 
 async def check_password(request: Request, email: str, password: str) -> User:
     """Reauthenticate a user who is logged in. Raises Unauthorized, TooManyRequests."""
-    return await _check(request, email, password, is_log_in=False)
+    return await _authenticate_in_turn(request, email, password, is_log_in=False)
 
 
-async def _check(request: Request, email: str, password: str, *, is_log_in: bool) -> User:
-    # As many at a time as passwords are hashed at once: a log-in that waits here is not yet counted
-    # as a failure, so that many correct log-ins at once do not lock each other out.
+async def _authenticate_in_turn(
+    request: Request, email: str, password: str, *, is_log_in: bool
+) -> User:
+    # Limited to the number of hashing threads: a log-in that waits here is not counted as a failure
+    # yet, so that many correct log-ins at once do not lock each other out.
     async with request.state.password_checks:
-        return await _check_now(request, email, password, is_log_in=is_log_in)
+        return await _authenticate(request, email, password, is_log_in=is_log_in)
 
 
-async def _check_now(request: Request, email: str, password: str, *, is_log_in: bool) -> User:
+async def _authenticate(request: Request, email: str, password: str, *, is_log_in: bool) -> User:
     database, now_us = request.state.database, request.now_us
-    how: Channel = "api" if request.path.startswith("/api/") else "browser"
+    channel: Channel = "api" if request.path.startswith("/api/") else "browser"
     attempt = await database.write(
         lambda tx: actions.begin_log_in(tx, email, request.address, now_us=now_us)
     )
     user = attempt.user
-    is_right = await passwords.is_right(password, user.password_hash if user else None)
-    if user is None or not user.is_active or not is_right:
+    is_correct = await passwords.is_correct(password, user.password_hash if user else None)
+    if user is None or not user.is_active or not is_correct:
         if user is not None:
-            failed = actions.log_in_failed if is_log_in else actions.confirmation_failed
-            entry = failed(user, request.address, how)
+            create_entry = (
+                actions.failed_log_in_entry if is_log_in else actions.failed_reauthentication_entry
+            )
+            entry = create_entry(user, request.address, channel)
             request.state.background_tasks.start(
                 _record_failure(request.state, user.tenant_id, entry, now_us)
             )
         raise actions.wrong_credentials()
     await database.write(
         lambda tx: actions.finish_log_in(
-            tx, attempt, user, request.address, now_us=now_us, how=how if is_log_in else None
+            tx,
+            attempt,
+            user,
+            request.address,
+            now_us=now_us,
+            channel=channel if is_log_in else None,
         ),
         user.tenant_id,
     )
@@ -64,7 +73,7 @@ async def _check_now(request: Request, email: str, password: str, *, is_log_in: 
 
 async def _record_failure(state: AppState, tenant_id: str, entry: AuditEntry, now_us: int) -> None:
     """Record a failure in the audit log, if the storage is available."""
-    await asyncio.sleep(_RECORDED_AFTER_S)
+    await asyncio.sleep(_RECORD_DELAY_S)
     try:
         await state.database.write(lambda tx: audit.record(tx, tenant_id, entry, now_us), tenant_id)
     except ServiceUnavailable:
@@ -98,7 +107,7 @@ async def get_user(request: Request, token: Token) -> User:
 
 
 async def log_out(request: Request, token: Token) -> None:
-    """End a session with its next request."""
+    """End a session, from its next request on."""
     await request.state.database.write(
         lambda tx: actions.log_out(tx, token, request.address, now_us=request.now_us),
         token.tenant_id,
@@ -135,7 +144,7 @@ async def change_password(request: Request, user: User, new: str) -> int:
 
 async def use_reset_token(request: Request, reset: PasswordReset) -> None:
     """Set a password with a one-time token. Raises Unauthorized, ValidationFailed."""
-    # Checked before the hashing as well, which costs 55 ms.
+    # Checked before the hash as well, because the hash takes 55 ms.
     user = await request.state.database.read(
         lambda tx: actions.get_reset_user(tx, reset.token, now_us=request.now_us)
     )

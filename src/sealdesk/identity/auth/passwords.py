@@ -17,7 +17,7 @@ _UNKNOWN_USER_HASH = (
     "$argon2id$v=19$m=47104,t=1,p=1"
     "$wrE5HpC9xm3t63pUdvkiWw$gjmbyiki/DhBVLjZrb41nK6Se1JfgHb7ilvoXYDSocU"
 )
-_TOO_NEAR = gettext_noop(
+_LIKE_OWN_NAME = gettext_noop(
     "This is little else than a name or the e-mail address, which are guessed first. Besides them"
     " a password must have at least 8 letters or digits."
 )
@@ -33,9 +33,9 @@ def hash_now(password: str) -> str:
 
 
 def find_fault(password: str, own_words: Collection[str]) -> Fault | None:
-    """What is wrong with a new password that is easily guessed."""
+    """Why a new password is too easy to guess; None when it is not."""
     if rules.is_own(password, own_words):
-        return Fault("/new", "own_name", _TOO_NEAR)
+        return Fault("/new", "own_name", _LIKE_OWN_NAME)
     return Fault("/new", "common_password", _TOO_COMMON) if _is_common(password) else None
 
 
@@ -46,10 +46,10 @@ async def hash_new(password: str, own_words: Collection[str]) -> str:
     )
 
 
-async def is_right(password: str, password_hash: str | None) -> bool:
-    """Whether the password is right; without a hash False, after the same time."""
+async def is_correct(password: str, password_hash: str | None) -> bool:
+    """Whether the password is correct; without a hash, False after the same time."""
     return await asyncio.get_running_loop().run_in_executor(
-        _THREADS, _is_right_now, password, password_hash
+        _THREADS, _is_correct_now, password, password_hash
     )
 
 
@@ -67,7 +67,7 @@ def _is_common(password: str) -> bool:
     return is_bad_password(password) or is_bad_password(password.lower())
 
 
-def _is_right_now(password: str, password_hash: str | None) -> bool:
+def _is_correct_now(password: str, password_hash: str | None) -> bool:
     try:
         _HASHER.verify(password_hash or _UNKNOWN_USER_HASH, password)
     except (VerifyMismatchError, InvalidHashError):

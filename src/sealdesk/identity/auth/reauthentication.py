@@ -23,7 +23,7 @@ _FIELD = "password"
 
 
 async def confirm(request: Request, user: User, token: Token, proof: Proof) -> Proof:
-    """Begin a new session with the password of the form; without it the request may not write."""
+    """Begin a new session with the form's password; without it, refuse writes."""
     password = forms.read(request).text(_FIELD)
     error: ApiError | None = None
     text = gettext("Enter your password to continue. Nothing has been changed yet.")
@@ -40,7 +40,7 @@ async def confirm(request: Request, user: User, token: Token, proof: Proof) -> P
 
 
 async def _begin_session(request: Request, user: User, token: Token, proof: Proof) -> Proof:
-    """A new token takes the place of the one before, as at a log-in."""
+    """Replace the session's token by a new one, as at a log-in."""
     access_token = login.access_token(request, user)
     await login.end_session(request, token)
     begun = tokens.decode(access_token, request.state.settings.jwt_secret, request.now_us)

@@ -29,14 +29,19 @@ def get(request: Request) -> Token:
 
 
 def is_renewal_due(request: Request, token: Token) -> bool:
-    """Whether to renew a session: a user navigates to a page, and half the token's life is over.
+    """Whether to renew a session: a user navigates to a page, and half of the token's life is over.
 
-    Requests of scripts keep no session alive; browsers that send `sec-fetch-mode` tell them apart.
+    Requests of scripts do not renew a session; the header `sec-fetch-mode` identifies them.
     """
-    is_visit = request.headers.get(b"sec-fetch-mode", b"navigate") == b"navigate"
+    is_navigation = request.headers.get(b"sec-fetch-mode", b"navigate") == b"navigate"
     left_s = (token.expires_at - request.now_us) // 1_000_000
-    is_longer = rules.expiry_s(token.issued_at, request.now_us) * 1_000_000 > token.expires_at
-    return request.method == "GET" and is_visit and left_s < rules.TOKEN_LIFE_S // 2 and is_longer
+    would_extend = rules.expiry_s(token.issued_at, request.now_us) * 1_000_000 > token.expires_at
+    return (
+        request.method == "GET"
+        and is_navigation
+        and left_s < rules.TOKEN_LIFE_S // 2
+        and would_extend
+    )
 
 
 def is_recent_login(request: Request, token: Token) -> bool:
@@ -67,7 +72,7 @@ def end(request: Request) -> Header:
 
 
 def form_token(request: Request, token: Token) -> str:
-    """The token in the forms of this session, which no other site can know."""
+    """The CSRF token of this session's forms."""
     secret = request.state.settings.jwt_secret
     return hmac.digest(secret, f"sealdesk form {token.id}".encode(), "sha256").hex()
 
@@ -78,5 +83,5 @@ def _header(request: Request, value: str, attributes: str) -> Header:
 
 
 def _name(request: Request) -> str:
-    # The prefix keeps other hosts of the domain from setting it; browsers take it on https only.
+    # The prefix prevents other hosts of the domain from setting it; it is valid on https only.
     return f"__Host-{_NAME}" if request.is_https else _NAME

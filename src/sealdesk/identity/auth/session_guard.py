@@ -18,7 +18,7 @@ from sealdesk.web.request import Request
 class SessionGuard:
     """A session, and one of the roles in `needs`.
 
-    needs_reauthentication: a form of an older log-in writes nothing without the password.
+    needs_reauthentication: without a recent log-in, a form needs the password.
     """
 
     scheme: Literal["session"] = "session"
@@ -34,7 +34,7 @@ class SessionGuard:
         is_form = request.method == "POST"
         if is_form:
             forms.check_sender(request)
-            # Before the session is checked: the log-in page carries the form's fields along.
+            # Before the session is checked: the log-in page keeps the fields of the form.
             await request.read_body()
         token = session.get(request)
         user, proof = await _load_session(request, token)
@@ -58,7 +58,7 @@ class SessionGuard:
 
 
 class VisitorGuard:
-    """The guard of pages for everyone; a user who is logged in is known."""
+    """The guard of public pages; loads the session of a user who is logged in."""
 
     scheme: Literal["session"] = "session"
     needs: tuple[str, ...] = ()

@@ -19,7 +19,7 @@ from sealdesk.web.request import Request, Response
 @page
 async def show_account(request: Request) -> Response:
     """The account, and when its session ends at the latest."""
-    return await _account(request)
+    return await _render_account(request)
 
 
 @page
@@ -28,11 +28,11 @@ async def rename(request: Request) -> Response:
     typed = forms.read(request).text("name").strip()
     own_id = request.caller.actor.id
     try:
-        wanted = body.convert({"name": typed}, NameChange)
-    except ValidationFailed as refusal:
-        return await _account(request, refusal, forms.faults_by_field(refusal), typed)
+        change = body.convert({"name": typed}, NameChange)
+    except ValidationFailed as error:
+        return await _render_account(request, error, forms.faults_by_field(error), typed)
     await request.write(
-        lambda tx: actions.rename(tx, request.caller, own_id, wanted.name, now_us=request.now_us)
+        lambda tx: actions.rename(tx, request.caller, own_id, change.name, now_us=request.now_us)
     )
     return render.redirect(request, f"{return_paths.ACCOUNT}?changed=name")
 
@@ -47,13 +47,13 @@ async def change_password(request: Request) -> Response:
         change = body.convert(typed, PasswordChange)
         await login.check_password(request, user.email, change.current)
         login_at = await login.change_password(request, user, change.new)
-    except ValidationFailed as refusal:
-        return await _account(request, refusal, forms.faults_by_field(refusal))
-    except Unauthorized as refusal:
-        wrong = gettext("That is not your current password.")
-        return await _account(request, refusal, {"current": wrong})
-    except TooManyRequests as refusal:
-        return await _account(request, refusal, {"current": translate(refusal)})
+    except ValidationFailed as error:
+        return await _render_account(request, error, forms.faults_by_field(error))
+    except Unauthorized as error:
+        text = gettext("That is not your current password.")
+        return await _render_account(request, error, {"current": text})
+    except TooManyRequests as error:
+        return await _render_account(request, error, {"current": translate(error)})
     token = login.access_token(request, user, login_at)
     return render.redirect(
         request, f"{return_paths.ACCOUNT}?changed=password", session.begin(request, token)
@@ -62,34 +62,37 @@ async def change_password(request: Request) -> Response:
 
 @page
 async def choose_language(request: Request) -> Response:
-    """Store the language in a cookie, and go back to the page."""
-    wanted = forms.read(request).text("language")
+    """Store the language in a cookie, and redirect back to the page."""
+    chosen = forms.read(request).text("language")
     back = return_paths.current_page(request)
-    is_ours = return_paths.may_return_to(request, back) or back in ("/reset", return_paths.LOG_IN)
-    if wanted not in i18n.LANGUAGES:
+    is_own_page = return_paths.may_return_to(request, back) or back in (
+        "/reset",
+        return_paths.LOG_IN,
+    )
+    if chosen not in i18n.LANGUAGES:
         raise NotFound
     return render.redirect(
-        request, back if is_ours else return_paths.LOG_IN, language.cookie(request, wanted)
+        request, back if is_own_page else return_paths.LOG_IN, language.cookie(request, chosen)
     )
 
 
-async def _account(
+async def _render_account(
     request: Request,
-    refusal: ApiError | None = None,
+    error: ApiError | None = None,
     faults: dict[str, str] | None = None,
     typed: str | None = None,
 ) -> Response:
     token = session.get(request)
 
-    async def work(tx: Tx) -> tuple[User | None, Tenant | None]:
+    async def load(tx: Tx) -> tuple[User | None, Tenant | None]:
         user = await store.find(tx, token.tenant_id, token.user_id)
         return user, await store.find_tenant(tx, token.tenant_id)
 
-    user, tenant = await request.read(work)
+    user, tenant = await request.read(load)
     if user is None or tenant is None:
         raise NotFound
     response = await render.page(
-        request, "identity/account.html", refusal.status if refusal else 200,
+        request, "identity/account.html", error.status if error else 200,
         user=user,
         typed=user.name if typed is None else typed,
         tenant=tenant,
@@ -97,10 +100,10 @@ async def _account(
         ends_at=clock.iso(rules.session_end(token.issued_at)),
         changed=forms.read_query(request).text("changed"),
     )  # fmt: skip
-    if refusal is not None:
+    if error is not None:
         response.headers += [
             (name.encode(), value.encode())
-            for name, value in refusal.headers
+            for name, value in error.headers
             if name == "retry-after"
         ]
     return response

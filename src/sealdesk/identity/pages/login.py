@@ -24,41 +24,41 @@ from sealdesk.web.request import Request, Response
 @page
 async def front(request: Request) -> Response:
     """The log-in form; a user who is logged in is redirected."""
-    wanted = _read_next_path(request, forms.read_query(request).text("next"))
+    next_path = _read_next_path(request, forms.read_query(request).text("next"))
     if request.visitor is None:
-        return await _show_login(request, wanted, has_expired=session.find(request) is not None)
-    return render.redirect(request, wanted or request.site.home)
+        return await _show_login(request, next_path, has_expired=session.find(request) is not None)
+    return render.redirect(request, next_path or request.site.home)
 
 
 @page
 async def log_in(request: Request) -> Response:
-    """Begin a session. Failures are counted, and not explained, as in the API."""
+    """Begin a session. Failures are counted and not explained, as in the API."""
     form = forms.read(request)
-    email, wanted = form.text("email").strip(), _read_next_path(request, form.text("next"))
+    email, next_path = form.text("email").strip(), _read_next_path(request, form.text("next"))
     typed = _read_resubmission(request, form)
     try:
-        given = body.convert({"email": email, "password": form.text("password")}, Login)
-        user = await login.log_in(request, given.email, given.password)
+        credentials = body.convert({"email": email, "password": form.text("password")}, Login)
+        user = await login.log_in(request, credentials.email, credentials.password)
         if request.visitor is not None:
             await login.end_session(request, session.get(request))
-    except (ValidationFailed, Unauthorized, TooManyRequests, ServiceUnavailable) as refusal:
-        return await _show_login(request, wanted, typed=typed, email=email, refusal=refusal)
+    except (ValidationFailed, Unauthorized, TooManyRequests, ServiceUnavailable) as error:
+        return await _show_login(request, next_path, typed=typed, email=email, error=error)
     token = login.access_token(request, user)
     if typed is None:
         return render.redirect(
-            request, wanted or return_paths.LOG_IN, session.begin(request, token)
+            request, next_path or return_paths.LOG_IN, session.begin(request, token)
         )
-    begun = tokens.decode(token, request.state.settings.jwt_secret, request.now_us)
-    visitor = session.visitor(request, user, begun)
+    new_session = tokens.decode(token, request.state.settings.jwt_secret, request.now_us)
+    visitor = session.visitor(request, user, new_session)
     request.proof = msgspec.structs.replace(request.proof, visitor=visitor)
-    response = await error_pages.resubmission_page(request, typed, wanted)
+    response = await error_pages.resubmission_page(request, typed, next_path)
     response.headers.append(session.begin(request, token))
     return response
 
 
 @page
 async def log_out(request: Request) -> Response:
-    """End the session with its next request, wherever its token may be."""
+    """End the session and all copies of its token, from the next request on."""
     await login.log_out(request, session.get(request))
     return render.redirect(request, return_paths.LOG_IN, session.end(request))
 
@@ -75,63 +75,63 @@ async def reset(request: Request) -> Response:
     form = forms.read(request)
     token = form.text("token").strip()
     try:
-        wanted = body.convert({"token": token, "new": form.text("new")}, PasswordReset)
-        await login.use_reset_token(request, wanted)
-    except ValidationFailed as refusal:
-        return await _show_reset_form(request, refusal, forms.faults_by_field(refusal), token)
-    except Unauthorized as refusal:
-        return await _show_reset_form(request, refusal, {"token": translate(refusal)}, token)
+        fields = body.convert({"token": token, "new": form.text("new")}, PasswordReset)
+        await login.use_reset_token(request, fields)
+    except ValidationFailed as error:
+        return await _show_reset_form(request, error, forms.faults_by_field(error), token)
+    except Unauthorized as error:
+        return await _show_reset_form(request, error, {"token": translate(error)}, token)
     return await render.page(request, "identity/reset_done.html")
 
 
 async def _show_reset_form(
-    request: Request, refusal: ApiError, faults: dict[str, str], token: str
+    request: Request, error: ApiError, faults: dict[str, str], token: str
 ) -> Response:
     return await render.page(
-        request, "identity/reset.html", refusal.status, faults=faults, token=token
+        request, "identity/reset.html", error.status, faults=faults, token=token
     )
 
 
 async def _show_login(
     request: Request,
-    wanted: str,
+    next_path: str,
     *,
     typed: Resubmission | None = None,
     email: str = "",
-    refusal: ApiError | None = None,
+    error: ApiError | None = None,
     has_expired: bool = False,
 ) -> Response:
     """The log-in form, with the values and the error of the last attempt."""
-    status, wrong = (refusal.status, _error_text(refusal)) if refusal else (200, "")
+    status, error_text = (error.status, _error_text(error)) if error else (200, "")
     response = await error_pages.login_page(
         request,
         status,
-        next_path=wanted,
+        next_path=next_path,
         submitted=typed,
         email=email,
-        error_text=wrong,
+        error_text=error_text,
         has_expired=has_expired,
     )
-    if refusal is not None:
-        response.headers += [(name.encode(), value.encode()) for name, value in refusal.headers]
+    if error is not None:
+        response.headers += [(name.encode(), value.encode()) for name, value in error.headers]
     elif has_expired:
         response.headers.append(session.end(request))
     return response
 
 
-def _error_text(refusal: ApiError) -> str:
-    if isinstance(refusal, ServiceUnavailable):
+def _error_text(error: ApiError) -> str:
+    if isinstance(error, ServiceUnavailable):
         return gettext("The storage cannot be reached right now. Try again in a moment.")
-    is_long = isinstance(refusal, ValidationFailed)
-    return gettext("That is too long.") if is_long else translate(refusal)
+    is_too_long = isinstance(error, ValidationFailed)
+    return gettext("That is too long.") if is_too_long else translate(error)
 
 
 def _read_resubmission(request: Request, form: Form) -> Resubmission | None:
-    """The form that was sent into an expired session, if it goes to a page of ours."""
+    """The form that was submitted with an expired session, if it is for a page of this service."""
     typed = resubmission.from_login(form)
     return typed if typed is not None and return_paths.is_page(request, typed.to) else None
 
 
 def _read_next_path(request: Request, path: str) -> str:
-    """The path after the log-in, "" when it is no page of ours."""
+    """The path after the log-in; "" when it is not a page of this service."""
     return path if return_paths.may_return_to(request, path) else ""

@@ -22,23 +22,25 @@ _PER_PAGE = 50
 @page
 async def list_people(request: Request) -> Response:
     """All users, newest first, deactivated ones included."""
-    behind = cursor_trail.read(forms.read_query(request))
-    wanted = PageRequest(_PER_PAGE, [behind[-1]] if behind else None)
-    rows = await request.read(lambda tx: store.list_users(tx, request.caller.tenant_id, wanted))
+    trail = cursor_trail.read(forms.read_query(request))
+    page_request = PageRequest(_PER_PAGE, [trail[-1]] if trail else None)
+    rows = await request.read(
+        lambda tx: store.list_users(tx, request.caller.tenant_id, page_request)
+    )
     shown = rows[:_PER_PAGE]
     return await render.page(
         request, "identity/people.html",
         people=shown,
         own_id=request.caller.actor.id,
-        older=cursor_trail.older(behind, shown[-1].id) if len(rows) > _PER_PAGE else None,
-        newer=cursor_trail.newer(behind),
+        older=cursor_trail.older(trail, shown[-1].id) if len(rows) > _PER_PAGE else None,
+        newer=cursor_trail.newer(trail),
     )  # fmt: skip
 
 
 @page
 async def invitation_form(request: Request) -> Response:
     """The form of an invitation; the role is agent by default."""
-    return await _invitation(request, {"email": "", "name": "", "role": "agent"})
+    return await _render_invitation(request, {"email": "", "name": "", "role": "agent"})
 
 
 @page
@@ -47,23 +49,23 @@ async def invite(request: Request) -> Response:
     form = forms.read(request)
     typed = {name: form.text(name).strip() for name in ("email", "name", "role")}
     try:
-        wanted = body.convert({**typed, "name": _name(typed)}, Invitation)
+        fields = body.convert({**typed, "name": _name_or_default(typed)}, Invitation)
         user, token = await request.write(
-            lambda tx: actions.invite(tx, request.caller, wanted, now_us=request.now_us)
+            lambda tx: actions.invite(tx, request.caller, fields, now_us=request.now_us)
         )
-    except (ValidationFailed, Conflict, Forbidden) as refusal:
-        return await _invitation(request, typed, refusal)
-    return await _link(request, user, token, 201)
+    except (ValidationFailed, Conflict, Forbidden) as error:
+        return await _render_invitation(request, typed, error)
+    return await _render_link(request, user, token, 201)
 
 
-def _name(typed: dict[str, str]) -> str:
+def _name_or_default(typed: dict[str, str]) -> str:
     return typed["name"] or rules.default_name(typed["email"]) or "?"
 
 
 @page
 async def show_person(request: Request) -> Response:
     """A user, and the actions on them."""
-    return await _person(request)
+    return await _render_person(request)
 
 
 @page
@@ -74,9 +76,9 @@ async def make_link(request: Request) -> Response:
         user, token = await request.write(
             lambda tx: actions.make_link(tx, request.caller, user_id, now_us=request.now_us)
         )
-    except (ValidationFailed, Conflict, Forbidden) as refusal:
-        return await _person(request, refusal)
-    return await _link(request, user, token, 201)
+    except (ValidationFailed, Conflict, Forbidden) as error:
+        return await _render_person(request, error)
+    return await _render_link(request, user, token, 201)
 
 
 @page
@@ -85,14 +87,14 @@ async def rename(request: Request) -> Response:
     (user_id,) = request.params
     typed = forms.read(request).text("name").strip()
     try:
-        wanted = body.convert({"name": typed}, NameChange)
+        fields = body.convert({"name": typed}, NameChange)
         await request.write(
             lambda tx: actions.rename(
-                tx, request.caller, user_id, wanted.name, now_us=request.now_us
+                tx, request.caller, user_id, fields.name, now_us=request.now_us
             )
         )
-    except (ValidationFailed, Forbidden) as refusal:
-        return await _person(request, refusal, typed)
+    except (ValidationFailed, Forbidden) as error:
+        return await _render_person(request, error, typed)
     return render.redirect(request, f"{_PATH}/{user_id}")
 
 
@@ -102,54 +104,54 @@ async def change_role(request: Request) -> Response:
     (user_id,) = request.params
     now_us = request.state.clock.now_us()
     try:
-        wanted = body.convert({"role": forms.read(request).text("role")}, RoleChange)
+        fields = body.convert({"role": forms.read(request).text("role")}, RoleChange)
         await request.write(
-            lambda tx: actions.change_role(tx, request.caller, user_id, wanted.role, now_us=now_us)
+            lambda tx: actions.change_role(tx, request.caller, user_id, fields.role, now_us=now_us)
         )
-    except (ValidationFailed, Conflict, Forbidden) as refusal:
-        return await _person(request, refusal)
+    except (ValidationFailed, Conflict, Forbidden) as error:
+        return await _render_person(request, error)
     return render.redirect(request, f"{_PATH}/{user_id}")
 
 
 @page
 async def confirm_deactivation(request: Request) -> Response:
-    """What deactivating means, before it is done."""
-    return await _person(request, template="deactivate.html")
+    """The confirmation page of a deactivation."""
+    return await _render_person(request, template="deactivate.html")
 
 
 @page
 async def deactivate(request: Request) -> Response:
-    """Shut them out at once."""
+    """End the user's access at once."""
     (user_id,) = request.params
     now_us = request.state.clock.now_us()
     try:
         await request.write(
             lambda tx: actions.deactivate(tx, request.caller, user_id, now_us=now_us)
         )
-    except ValidationFailed as refusal:
-        return await _person(request, refusal, template="deactivate.html")
-    except (Conflict, Forbidden) as refusal:
-        return await _person(request, refusal)
+    except ValidationFailed as error:
+        return await _render_person(request, error, template="deactivate.html")
+    except (Conflict, Forbidden) as error:
+        return await _render_person(request, error)
     return render.redirect(request, f"{_PATH}/{user_id}")
 
 
 @page
 async def reactivate(request: Request) -> Response:
-    """Let them log in again."""
+    """Let the user log in again."""
     (user_id,) = request.params
     now_us = request.state.clock.now_us()
     try:
         await request.write(
             lambda tx: actions.reactivate(tx, request.caller, user_id, now_us=now_us)
         )
-    except (ValidationFailed, Forbidden) as refusal:
-        return await _person(request, refusal)
+    except (ValidationFailed, Forbidden) as error:
+        return await _render_person(request, error)
     return render.redirect(request, f"{_PATH}/{user_id}")
 
 
-async def _person(
+async def _render_person(
     request: Request,
-    refusal: ApiError | None = None,
+    error: ApiError | None = None,
     typed: str | None = None,
     template: str = "person.html",
 ) -> Response:
@@ -157,7 +159,7 @@ async def _person(
     user = await request.read(lambda tx: actions.get_user(tx, request.caller, user_id))
     assignable = rules.assignable_roles(request.caller.may)
     return await render.page(
-        request, f"identity/{template}", refusal.status if refusal else 200,
+        request, f"identity/{template}", error.status if error else 200,
         person=user,
         typed=user.name if typed is None else typed,
         role=forms.read(request).text("role") or user.role,
@@ -165,28 +167,28 @@ async def _person(
         is_self=user.id == request.caller.actor.id,
         is_below=user.role in assignable,
         roles=assignable,
-        faults=forms.faults_by_field(refusal) if isinstance(refusal, ValidationFailed) else {},
-        wrong=_words(refusal),
+        faults=forms.faults_by_field(error) if isinstance(error, ValidationFailed) else {},
+        error_text=_error_text(error),
     )  # fmt: skip
 
 
-async def _invitation(
-    request: Request, typed: dict[str, str], refusal: ApiError | None = None
+async def _render_invitation(
+    request: Request, typed: dict[str, str], error: ApiError | None = None
 ) -> Response:
-    faults = forms.faults_by_field(refusal) if isinstance(refusal, ValidationFailed) else {}
-    if isinstance(refusal, Conflict):
+    faults = forms.faults_by_field(error) if isinstance(error, ValidationFailed) else {}
+    if isinstance(error, Conflict):
         faults = {"email": gettext("A user of this or of another desk already has this address.")}
     return await render.page(
-        request, "identity/invite.html", refusal.status if refusal else 200,
+        request, "identity/invite.html", error.status if error else 200,
         typed=typed,
         roles=rules.assignable_roles(request.caller.may),
         faults=faults,
-        wrong=_words(refusal) if isinstance(refusal, Forbidden) else "",
+        error_text=_error_text(error) if isinstance(error, Forbidden) else "",
     )  # fmt: skip
 
 
-async def _link(request: Request, user: User, token: str, status: int) -> Response:
-    """The link, and until when it holds. Behind the #, so that it stands in no log."""
+async def _render_link(request: Request, user: User, token: str, status: int) -> Response:
+    """The link and its expiry. The token is in the fragment, which is not sent and not logged."""
     is_invited = user.password_hash is None
     life_us = rules.INVITATION_LIFE_US if is_invited else rules.RESET_LINK_LIFE_US
     return await render.page(
@@ -198,5 +200,5 @@ async def _link(request: Request, user: User, token: str, status: int) -> Respon
     )  # fmt: skip
 
 
-def _words(refusal: ApiError | None) -> str:
-    return "" if refusal is None or isinstance(refusal, ValidationFailed) else translate(refusal)
+def _error_text(error: ApiError | None) -> str:
+    return "" if error is None or isinstance(error, ValidationFailed) else translate(error)

@@ -81,7 +81,7 @@ async def update(tx: Tx, index: SearchIndex, keys: Sequence[ObjectKey], max_char
         if chars >= max_chars:
             break
         texts = [text for text in await index.texts_of(tx, key) if text]
-        words = rules.vector_of(texts) if is_postgres else rules.text_of(texts)
+        words = rules.tsvector(texts) if is_postgres else rules.fts5_text(texts)
         documents.append({**key._asdict(), "number": number, "words": words})
         if not is_postgres:
             chars += await _replace(tx, index, documents[-1])

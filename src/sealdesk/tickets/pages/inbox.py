@@ -125,7 +125,7 @@ async def _suggest_customers(request: Request, query: InboxQuery) -> list[Custom
 
 async def _search(request: Request, query: InboxQuery) -> tuple[_Inbox, bool]:
     """The newest tickets that contain the words, and whether the search took too long."""
-    tenant_id, matches = request.caller.tenant_id, search.Found([], has_more=False)
+    tenant_id, matches = request.caller.tenant_id, search.SearchResult([], has_more=False)
     is_too_slow = False
     try:
         matches = await search.find_tickets(request.state, tenant_id, query.q)
