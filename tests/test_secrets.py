@@ -1,4 +1,4 @@
-"""Secrets stay where they belong: in no file, no log, no refusal, and no `repr`."""
+"""Secrets are in no file, log, error response or `repr`."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -27,8 +27,8 @@ KEYS, TICKETS = "/api/v1/api-keys", "/api/v1/external/tickets"
 WEBHOOKS = "/api/v1/webhooks"
 
 
-class Aftermath(NamedTuple):
-    """A service after a day's work: the secrets that went through it, and what it left behind."""
+class Traces(NamedTuple):
+    """The secrets that a service has used, and the data that it has stored, logged and returned."""
 
     secrets: dict[str, str]
     refusals: list[str]
@@ -37,7 +37,7 @@ class Aftermath(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def aftermath(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aftermath]:
+def traces(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Traces]:
     data = tmp_path_factory.mktemp("secrets")
     metrics_token, jwt_secret = "canary token of the metrics", random_key()
     env = {
@@ -46,17 +46,17 @@ def aftermath(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         "SEALDESK_JWT_SECRET": jwt_secret,
     }
     with captured_logs() as logged, begin(data, **env) as service:
-        secrets, refusals = _work_through_a_day(service)
+        secrets, refusals = _use_service(service)
         # Read while it runs, so that the log of the database is there too.
         files = {path.name: path.read_bytes() for path in data.iterdir()}
         files["database"] = service.bytes_at_rest()
         logged_now = repr(logged)
     secrets |= {"metrics token": metrics_token, "jwt secret": jwt_secret}
     assert b"ticket.created" in files["database"]
-    yield Aftermath(secrets, refusals, logged_now, files)
+    yield Traces(secrets, refusals, logged_now, files)
 
 
-def _work_through_a_day(service: Service) -> tuple[dict[str, str], list[str]]:
+def _use_service(service: Service) -> tuple[dict[str, str], list[str]]:
     tenant = service.tenant()
     person = _new_password(tenant.admin(), tenant.admin_email)
     made = person.post(KEYS, {"name": "canary"}).json()["data"]
@@ -64,9 +64,12 @@ def _work_through_a_day(service: Service) -> tuple[dict[str, str], list[str]]:
     ticket = key.ticket()
     key.post(f"{TICKETS}/{ticket['id']}/replies", {"body": "Hello"}, idempotency_key="once")
     rotated = person.post(f"{KEYS}/{key.id}/rotate").json()["data"]["api_secret"]
-    webhook = _work_with_webhooks(service, person)
+    webhook = _use_webhooks(service, person)
     reset = _reset_token(service, tenant.admin_email)
-    responses = [*_mistakes(service, key, person, reset), *_log_ins(service, tenant.admin_email)]
+    responses = [
+        *_failed_requests(service, key, person, reset),
+        *_log_ins(service, tenant.admin_email),
+    ]
     secrets = {
         "api key": key.api_key,
         "secret": key.api_secret,
@@ -81,7 +84,7 @@ def _work_through_a_day(service: Service) -> tuple[dict[str, str], list[str]]:
     return secrets, [f"{response.headers} {response.text}" for response in responses]
 
 
-def _work_with_webhooks(service: Service, person: Person) -> dict[str, str]:
+def _use_webhooks(service: Service, person: Person) -> dict[str, str]:
     new = {"url": f"{service.url}/", "events": ["ticket.created"]}
     made = person.post(WEBHOOKS, new).json()["data"]
     path = f"{WEBHOOKS}/{made['id']}"
@@ -97,7 +100,7 @@ def _new_password(admin: Person, email: str) -> Person:
     return admin.service.log_in(email, PASSWORD)
 
 
-def _mistakes(service: Service, key: Key, person: Person, reset: str) -> list[Any]:
+def _failed_requests(service: Service, key: Key, person: Person, reset: str) -> list[Any]:
     signed = key.signature_headers("GET", TICKETS)
     odd = {**signed, "x-api-signature": key.api_secret}
     return [
@@ -131,39 +134,39 @@ def _reset_token(service: Service, email: str) -> str:
     return service.write(work)
 
 
-def test_no_secret_is_in_the_files_of_the_database(aftermath: Aftermath) -> None:
+def test_no_secret_is_in_the_files_of_the_database(traces: Traces) -> None:
     found = [
         (kind, name)
-        for kind, secret in aftermath.secrets.items()
-        for name, content in aftermath.files.items()
+        for kind, secret in traces.secrets.items()
+        for name, content in traces.files.items()
         if name.startswith("sealdesk.db") and secret.encode() in content
     ]
     assert found == []
 
 
-def test_no_raw_form_of_a_secret_is_in_the_files_of_the_database(aftermath: Aftermath) -> None:
-    secrets = aftermath.secrets
+def test_no_raw_form_of_a_secret_is_in_the_files_of_the_database(traces: Traces) -> None:
+    secrets = traces.secrets
     raw = [bytes.fromhex(secrets["secret"]), webhook_signing.key_of(secrets["webhook secret"])]
-    found = [name for name, content in aftermath.files.items() if any(r in content for r in raw)]
+    found = [name for name, content in traces.files.items() if any(r in content for r in raw)]
     assert found == []
 
 
-def test_no_secret_is_in_a_refusal(aftermath: Aftermath) -> None:
-    assert aftermath.refusals
+def test_no_secret_is_in_an_error_response(traces: Traces) -> None:
+    assert traces.refusals
     found = [
         (kind, text)
-        for kind, secret in aftermath.secrets.items()
-        for text in aftermath.refusals
+        for kind, secret in traces.secrets.items()
+        for text in traces.refusals
         if secret in text
     ]
     assert found == []
 
 
-def test_no_secret_is_logged(aftermath: Aftermath) -> None:
-    assert [kind for kind, secret in aftermath.secrets.items() if secret in aftermath.logged] == []
+def test_no_secret_is_logged(traces: Traces) -> None:
+    assert [kind for kind, secret in traces.secrets.items() if secret in traces.logged] == []
 
 
-def test_secrets_are_not_in_the_repr_of_what_holds_them(service: Service) -> None:
+def test_secrets_are_not_in_the_repr_of_their_objects(service: Service) -> None:
     tenant = service.tenant()
     made = tenant.make_key()
     user = service.read(lambda tx: store.find_by_email(tx, tenant.admin_email))

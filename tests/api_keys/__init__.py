@@ -1,1 +1,1 @@
-"""Tests of the room of API keys."""
+"""Tests of API keys."""

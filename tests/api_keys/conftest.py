@@ -10,6 +10,6 @@ from tests.support.service import Service
 
 @pytest.fixture(scope="module")
 def service(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """The service of one file of tests, which share it and must leave its clock alone."""
+    """A service that the tests of a file share; they must not change its clock."""
     with begin(tmp_path_factory.mktemp("data")) as own:
         yield own

@@ -1,4 +1,4 @@
-"""Making keys as an administrator does, and reading what was wrong."""
+"""Creates keys through the API, and reads the faults of responses."""
 
 from typing import Any
 

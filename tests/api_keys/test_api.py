@@ -1,4 +1,4 @@
-"""Managing keys (decisions 2): what is shown, what can change, what stays for the audit."""
+"""The API of key management, and its audit entries (decisions 2)."""
 
 import json
 from typing import Any
@@ -27,7 +27,7 @@ def dead(admin: Person) -> dict[str, Any]:
     return key
 
 
-def test_the_list_is_newest_first_with_the_dead_ones(own_service: Service) -> None:
+def test_the_list_is_newest_first_and_includes_inactive_keys(own_service: Service) -> None:
     tenant = own_service.tenant()
     soon = clock.iso(own_service.clock.now_us() + 60_000_000)
     keys = [tenant.key(), tenant.key(expires_at=soon), tenant.key()]
@@ -39,7 +39,7 @@ def test_the_list_is_newest_first_with_the_dead_ones(own_service: Service) -> No
     assert [one["is_active"] for one in listed] == [True, False, False]
 
 
-def test_no_answer_but_create_and_rotate_holds_a_secret_or_ciphertext(admin: Person) -> None:
+def test_only_create_and_rotate_return_a_secret(admin: Person) -> None:
     path = f"{KEYS}/{made(admin)['id']}"
     shown = [admin.get(path), admin.patch(path, {"name": "Other"})]
     assert all(
@@ -50,7 +50,7 @@ def test_no_answer_but_create_and_rotate_holds_a_secret_or_ciphertext(admin: Per
     assert {"api_key", "api_secret", "sealed_secret", "secret_version"}.isdisjoint(names)
 
 
-def test_one_key_is_shown_as_in_the_list(admin: Person) -> None:
+def test_a_key_is_returned_as_in_the_list(admin: Person) -> None:
     key = made(admin)
     assert admin.get(f"{KEYS}/{key['id']}").json()["data"] == admin.get(KEYS).json()["data"][0]
 
@@ -86,7 +86,7 @@ def test_an_empty_patch_changes_nothing(admin: Person) -> None:
     "change", [{"name": None}, {"permissions": None}, {"rate_limit": None}, {"rate_limit": 0},
                {"permissions": ["x"]}, {"name": ""}, {"expires_at": "2000-01-01T00:00:00Z"}]
 )  # fmt: skip
-def test_a_patch_obeys_the_rules_of_creation(admin: Person, change: dict[str, Any]) -> None:
+def test_a_patch_is_validated_like_a_creation(admin: Person, change: dict[str, Any]) -> None:
     path = f"{KEYS}/{made(admin)['id']}"
     before = admin.get(path).json()
     assert admin.patch(path, change).status_code == 422
@@ -128,21 +128,23 @@ def test_rotation_keeps_all_but_the_secret(admin: Person) -> None:
     ("method", "suffix"),
     [("GET", ""), ("PATCH", ""), ("DELETE", ""), ("POST", "/rotate"), ("GET", "/refusals")],
 )
-def test_an_unknown_id_a_foreign_one_and_no_id_answer_alike(
+def test_unknown_foreign_and_invalid_ids_get_the_same_response(
     admin: Person, service: Service, method: str, suffix: str
 ) -> None:
     foreign = service.tenant("Other").key().id
     body: dict[str, str] | None = {} if method == "PATCH" else None
-    told = []
+    reported = []
     for key_id in (UNKNOWN, foreign, "1", foreign.upper()):
         response = admin.call(method, f"{KEYS}/{key_id}{suffix}", body)
         problem = response.json()
-        told.append((response.status_code, problem["code"], problem["detail"], problem["title"]))
-    assert told[0][:2] == (404, "not_found")
-    assert set(told) == {told[0]}
+        reported.append(
+            (response.status_code, problem["code"], problem["detail"], problem["title"])
+        )
+    assert reported[0][:2] == (404, "not_found")
+    assert set(reported) == {reported[0]}
 
 
-def test_every_deed_is_audited_with_who_when_and_from_where(tenant: Tenant) -> None:
+def test_every_action_is_audited_with_actor_time_and_address(tenant: Tenant) -> None:
     admin = tenant.admin()
     key = made(admin)
     path = f"{KEYS}/{key['id']}"
@@ -168,12 +170,12 @@ def test_every_deed_is_audited_with_who_when_and_from_where(tenant: Tenant) -> N
     assert key["api_secret"] not in str([tuple(row) for row in rows])
 
 
-def test_whoami_tells_what_the_server_knows_of_the_key(tenant: Tenant) -> None:
+def test_whoami_returns_the_key_and_its_limits(tenant: Tenant) -> None:
     key = tenant.key(name="Shop", permissions=["tickets:read"], rate_limit=60)
-    told = key.get(WHOAMI).json()["data"]
-    assert told.pop("skew_s") in (0, 1)
-    assert told.pop("rate_limit") == {"limit": 60, "remaining": 59, "full_in_s": 1.0}
-    assert told == {
+    reported = key.get(WHOAMI).json()["data"]
+    assert reported.pop("skew_s") in (0, 1)
+    assert reported.pop("rate_limit") == {"limit": 60, "remaining": 59, "full_in_s": 1.0}
+    assert reported == {
         "key_id": key.id,
         "name": "Shop",
         "key_prefix": key.api_key[:16],

@@ -1,4 +1,4 @@
-"""No request of which a single bit was changed is accepted: every bit of several requests."""
+"""A signed request is refused after a change of any single bit."""
 
 import asyncio
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ REQUESTS = [
 
 
 class Parts(NamedTuple):
-    """What a signed request is made of, as bytes."""
+    """The parts of a signed request, as bytes."""
 
     method: bytes
     target: bytes
@@ -90,7 +90,7 @@ def scope_of(parts: Parts) -> Scope:
 
 
 def is_proven(head: Message) -> bool:
-    """Whether the signature held: only then is the budget of the key told."""
+    """Whether the signature was valid: only then there are rate limit headers."""
     return b"ratelimit" in dict(head["headers"])
 
 

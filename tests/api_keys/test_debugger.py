@@ -116,7 +116,7 @@ def test_a_known_mistake_is_named(visitor: Visitor, key: Key) -> None:
         assert _told(_look(visitor, key, **fields, signature=mistake(key))) == [name]
 
 
-def test_every_mistake_that_has_words_is_tried_here() -> None:
+def test_every_mistake_with_an_explanation_is_tested_here() -> None:
     templates = files("sealdesk.api_keys") / "templates"
     worded = _NAMES.findall((templates / "mistakes.html").read_text())
     assert sorted(worded) == sorted([*_MISTAKES, *_OTHERS])
@@ -124,12 +124,12 @@ def test_every_mistake_that_has_words_is_tried_here() -> None:
 
 def _told(page: Page) -> list[str]:
     """The names of mistakes that the page names, in its order."""
-    told = page.text.partition("Result")[2].partition("Part To be signed")[0]
-    return [word for word in told.split() if word in _MISTAKES or word in _OTHERS]
+    reported = page.text.partition("Result")[2].partition("Part To be signed")[0]
+    return [word for word in reported.split() if word in _MISTAKES or word in _OTHERS]
 
 
 def test_the_interface_names_the_same_mistakes(visitor: Visitor, key: Key) -> None:
-    """Those that travel: sent for real, refused, and then picked from what was kept."""
+    """Sends requests with each mistake, and selects the recorded refusals."""
     body = BODY.encode()
     for name, mistake in _MISTAKES.items():
         at = key.signature_headers("POST", TARGET, body)["x-api-timestamp"]
@@ -166,7 +166,7 @@ _SENT: dict[str, Callable[[Key, str], str]] = {
 
 
 def _assert_nothing_secret(page: Page, key: Key) -> None:
-    """Neither the secret nor the signature that would be right, unless it was typed."""
+    """The page shows neither the secret nor the right signature, unless it was pasted."""
     assert key.api_secret not in page.answer.text
     assert "this signature is right" not in page.text.lower()
     typed = {value for tag, name, value in page.attributes if (tag, name) == ("input", "value")}
@@ -191,7 +191,9 @@ _PASTES: tuple[tuple[dict[str, str], int], ...] = (
 )
 
 
-def test_a_right_signature_is_seen_through_how_it_was_pasted(visitor: Visitor, key: Key) -> None:
+def test_a_correct_signature_is_recognised_however_it_was_pasted(
+    visitor: Visitor, key: Key
+) -> None:
     for fields, differing in _PASTES:
         names = {"{right}": _right(key), "{key}": key.api_key}
         given = {name: _put_in(value, names) for name, value in fields.items()}
@@ -210,7 +212,7 @@ def _put_in(text: str, names: dict[str, str]) -> str:
     return text
 
 
-def test_a_timestamp_that_cannot_be_sent_is_named_though_the_right_one_was_signed(
+def test_an_invalid_timestamp_is_named_even_if_the_signature_is_correct(
     visitor: Visitor, key: Key
 ) -> None:
     for text in (f"{AT}123", f"{AT}.5", f"{AT}123456", "2026-03-02T09:15:41Z"):
@@ -237,7 +239,7 @@ def test_two_mistakes_are_both_named(visitor: Visitor, key: Key) -> None:
         ("\ufeffa", "a"), (" a\t\n\n", "a"),
     ],
 )  # fmt: skip
-def test_what_pasting_changed_around_a_body_is_seen_through(
+def test_white_space_that_pasting_adds_to_a_body_is_recognised(
     visitor: Visitor, key: Key, pasted: str, sent: str
 ) -> None:
     page = _look(visitor, key, body=pasted, signature=_right(key, sent))
@@ -245,13 +247,13 @@ def test_what_pasting_changed_around_a_body_is_seen_through(
     assert _sha(sent) in page.text
 
 
-def test_a_secret_that_was_sent_is_not_shown_again(visitor: Visitor, key: Key) -> None:
+def test_a_secret_sent_as_the_signature_is_not_shown_again(visitor: Visitor, key: Key) -> None:
     page = _look(visitor, key, signature=key.api_secret)
     assert "Rotate the key" in page.text
     assert key.api_secret not in page.answer.text
 
 
-def test_behind_a_proxy_the_path_is_seen_with_its_prefix(start: Callable[..., Service]) -> None:
+def test_behind_a_proxy_the_path_is_checked_with_its_prefix(start: Callable[..., Service]) -> None:
     tenant = start(SEALDESK_EXTERNAL_PATH_PREFIX="/support").tenant()
     key, visitor = tenant.key(), Visitor(tenant.service)
     # There is no proxy here to take the prefix away: what leads on leads past the service.
@@ -267,7 +269,7 @@ def test_behind_a_proxy_the_path_is_seen_with_its_prefix(start: Callable[..., Se
     assert _told(page) == ["api_prefix_missing"]
 
 
-def test_refusals_of_the_newest_key_and_of_a_very_old_one_are_offered(
+def test_refusals_of_the_newest_and_of_a_very_old_key_are_listed(
     visitor: Visitor, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sealdesk.api_keys.debugger.pages._KEYS_OFFERED", 2)
@@ -283,14 +285,14 @@ def test_refusals_of_the_newest_key_and_of_a_very_old_one_are_offered(
     assert "This signature is correct." in page.text
 
 
-def test_an_unknown_mistake_leads_to_where_to_look(visitor: Visitor, key: Key) -> None:
+def test_an_unknown_mistake_lists_what_to_check(visitor: Visitor, key: Key) -> None:
     page = _look(visitor, key)
     assert "No known mistake explains this signature." in page.text
     assert _DIGEST in page.text
     _assert_nothing_secret(page, key)
 
 
-def test_a_key_that_was_mixed_up_is_told_and_not_whose_it_is(
+def test_a_different_key_is_reported_without_its_owner(
     visitor: Visitor, key: Key, tenant: Tenant, service: Service
 ) -> None:
     words = "is not the selected key"
@@ -300,7 +302,7 @@ def test_a_key_that_was_mixed_up_is_told_and_not_whose_it_is(
     assert words not in _look(visitor, key, api_key=key.api_key).text
 
 
-def test_a_revoked_key_has_no_secret_to_look_with(visitor: Visitor, key: Key) -> None:
+def test_the_signature_of_a_revoked_key_cannot_be_checked(visitor: Visitor, key: Key) -> None:
     at = f"/settings/api-keys/{key.id}/revoke"
     visitor.submit(visitor.get(at).form(at))
     page = _look(visitor, key, signature=_right(key))
@@ -308,7 +310,7 @@ def test_a_revoked_key_has_no_secret_to_look_with(visitor: Visitor, key: Key) ->
     assert "is correct" not in page.text
 
 
-def test_what_is_missing_is_said_beside_the_field(visitor: Visitor, key: Key) -> None:
+def test_a_missing_value_is_reported_at_its_field(visitor: Visitor, key: Key) -> None:
     for field in ("method", "target", "timestamp", "signature"):
         page = _look(visitor, key, **{field: " "})
         assert page.status == 422
@@ -317,7 +319,7 @@ def test_what_is_missing_is_said_beside_the_field(visitor: Visitor, key: Key) ->
         assert dict(page.form(DEBUG).fields)["body"].strip() == BODY
 
 
-def test_a_refusal_that_was_kept_is_picked(visitor: Visitor, key: Key) -> None:
+def test_a_recorded_refusal_can_be_selected(visitor: Visitor, key: Key) -> None:
     headers = key.signature_headers("GET", "/api/v1/external/tickets")
     key.get(TARGET, **{name.replace("-", "_"): value for name, value in headers.items()})
     at = f"/settings/api-keys/{key.id}"
@@ -335,7 +337,7 @@ def test_a_refusal_that_was_kept_is_picked(visitor: Visitor, key: Key) -> None:
     _assert_nothing_secret(page, key)
 
 
-def test_a_refusal_of_another_kind_says_what_its_code_means(visitor: Visitor, key: Key) -> None:
+def test_a_refusal_with_another_code_links_to_its_explanation(visitor: Visitor, key: Key) -> None:
     key.get(TARGET, x_api_timestamp="1000000000")
     (link,) = [link for link in visitor.get(f"{DEBUG}?key={key.id}").links if "refusal=" in link]
     page = visitor.get(link)
@@ -343,7 +345,7 @@ def test_a_refusal_of_another_kind_says_what_its_code_means(visitor: Visitor, ke
     assert "/docs/errors#timestamp_out_of_range" in page.links
 
 
-def test_what_is_foreign_is_not_there(visitor: Visitor, key: Key, service: Service) -> None:
+def test_keys_of_another_tenant_are_not_found(visitor: Visitor, key: Key, service: Service) -> None:
     foreign = service.tenant().key()
     foreign.get(TARGET, x_api_signature="0" * 64)
     (row,) = service.rows("SELECT id FROM refusals WHERE key_id = :id LIMIT 2", id=foreign.id)

@@ -1,4 +1,4 @@
-"""From where a key may be used, and whose word on the address counts (decisions 2 and 3)."""
+"""Allowed addresses of a key, and trusted proxies (decisions 2 and 3)."""
 
 from collections.abc import Callable, Iterator
 
@@ -34,7 +34,7 @@ def test_a_change_of_addresses_holds_for_the_next_request(key: Key, admin: Perso
     assert key.get(WHOAMI).status_code == 200
 
 
-def test_without_trusted_proxies_nobody_is_believed(tenant: Tenant) -> None:
+def test_without_trusted_proxies_forwarded_addresses_are_ignored(tenant: Tenant) -> None:
     key = tenant.key(allowed_ips=["203.0.113.0/24"])
     assert key.get(WHOAMI, x_forwarded_for="203.0.113.7").status_code == 403
 
@@ -61,12 +61,12 @@ def behind_proxies(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> It
         ("", 403),
     ],
 )
-def test_a_trusted_proxy_is_believed_up_to_the_last_stranger(
+def test_the_last_untrusted_forwarded_address_is_the_client(
     behind_proxies: Key, forwarded: str, status: int
 ) -> None:
     assert behind_proxies.get(WHOAMI, x_forwarded_for=forwarded).status_code == status
 
 
-def test_a_proxy_that_is_not_trusted_is_not_believed(start: Callable[..., Service]) -> None:
+def test_an_untrusted_proxy_cannot_set_the_address(start: Callable[..., Service]) -> None:
     key = start(SEALDESK_TRUSTED_PROXIES="10.0.0.1").tenant().key(allowed_ips=["203.0.113.0/24"])
     assert key.get(WHOAMI, x_forwarded_for="203.0.113.7").status_code == 403

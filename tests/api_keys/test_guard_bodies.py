@@ -13,11 +13,11 @@ MIB = 1024 * 1024
 
 
 def padded(size: int) -> bytes:
-    """A good new customer in a body of so many bytes."""
+    """A valid new customer in a body of `size` bytes."""
     return json.dumps({"email": "ada@example.test"}).encode().ljust(size)
 
 
-def test_a_body_of_1_mib_is_taken(key: Key) -> None:
+def test_a_body_of_1_mib_is_accepted(key: Key) -> None:
     assert key.call("POST", CUSTOMERS, content=padded(MIB)).status_code == 201
 
 
@@ -65,7 +65,7 @@ def test_over_100_headers_are_431(key: Key) -> None:
     assert exchange(key.service, "GET", TICKETS, more).status == 431
 
 
-def test_what_is_not_http_is_400_in_the_shape_of_a_problem(key: Key) -> None:
+def test_an_invalid_http_request_gets_a_problem_with_status_400(key: Key) -> None:
     with Wire(key.service) as wire:
         wire.write(b"GET /\x00 NONSENSE\r\n\r\n")
         response = wire.answer()

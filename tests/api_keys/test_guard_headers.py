@@ -1,4 +1,4 @@
-"""The shape of the three headers, and how far the clocks may be apart (decisions 3)."""
+"""The form of the three headers, and the allowed clock skew (decisions 3)."""
 
 from collections.abc import Callable
 
@@ -51,7 +51,7 @@ def test_a_timestamp_that_is_not_ten_digits_is_malformed(key: Key, timestamp: st
     assert code_with(key, "x-api-timestamp", timestamp) == "malformed_credentials"
 
 
-def test_a_timestamp_of_13_digits_is_told_to_be_in_milliseconds(key: Key) -> None:
+def test_a_timestamp_of_13_digits_is_diagnosed_as_milliseconds(key: Key) -> None:
     assert code_with(key, "x-api-timestamp", "1767225600000") == "timestamp_not_seconds"
 
 
@@ -60,17 +60,17 @@ def test_a_timestamp_of_13_digits_is_told_to_be_in_milliseconds(key: Key) -> Non
     ["tk_live_" + "0" * 39, "tk_live_" + "0" * 41, "tk_live_" + "A" * 40, "TK_LIVE_" + "0" * 40,
      "tk_test_" + "0" * 40, "0" * 40, "tk_live_" + "g" * 40],
 )  # fmt: skip
-def test_a_key_of_another_shape_is_malformed(key: Key, api_key: str) -> None:
+def test_a_key_of_another_form_is_malformed(key: Key, api_key: str) -> None:
     assert code_with(key, "x-api-key", api_key) == "malformed_credentials"
 
 
 @pytest.mark.parametrize("signature", ["0" * 63, "0" * 65, "g" * 64, "sha256=" + "0" * 64, "="])
-def test_a_signature_of_another_shape_is_malformed(key: Key, signature: str) -> None:
+def test_a_signature_of_another_form_is_malformed(key: Key, signature: str) -> None:
     assert code_with(key, "x-api-signature", signature) == "malformed_credentials"
 
 
 def at(key: Key, seconds_away: int) -> httpx.Response:
-    """A request signed that far from the time of its stopped clock."""
+    """Send a request whose timestamp is this far from the stopped clock."""
     timestamp = key.service.clock.now_us() // 1_000_000 + seconds_away
     headers = key.signature_headers("GET", TICKETS, timestamp=timestamp)
     return send(key.service, "GET", TICKETS, b"", headers)
@@ -79,12 +79,12 @@ def at(key: Key, seconds_away: int) -> httpx.Response:
 def test_the_clocks_may_be_300_s_apart(own_service: Service) -> None:
     own_service.clock.stop()
     key = own_service.tenant().key()
-    assert [at(key, away).status_code for away in (-300, 300)] == [200, 200]
-    codes = [at(key, away).json()["code"] for away in (-301, 301)]
+    assert [at(key, unavailable).status_code for unavailable in (-300, 300)] == [200, 200]
+    codes = [at(key, unavailable).json()["code"] for unavailable in (-301, 301)]
     assert codes == ["timestamp_out_of_range"] * 2
 
 
-def test_a_refused_timestamp_is_answered_with_the_time_of_the_server(own_service: Service) -> None:
+def test_a_refused_timestamp_gets_the_time_of_the_server(own_service: Service) -> None:
     own_service.clock.stop()
     response = at(own_service.tenant().key(), -1000).json()
     assert response["server_time"] == own_service.clock.now_us() // 1_000_000
@@ -106,8 +106,8 @@ def test_a_skew_outside_30_to_900_is_refused_at_the_start(skew_s: str) -> None:
         from_env({"SEALDESK_MAX_SKEW_S": skew_s})
 
 
-def test_the_time_is_told_to_everybody(service: Service) -> None:
+def test_the_time_is_public(service: Service) -> None:
     response = httpx.get(f"{service.url}/api/v1/time")
-    told = response.json()["data"]
-    assert abs(told["unix"] - service.clock.now_us() // 1_000_000) <= 1
-    assert told["iso"].endswith("Z")
+    reported = response.json()["data"]
+    assert abs(reported["unix"] - service.clock.now_us() // 1_000_000) <= 1
+    assert reported["iso"].endswith("Z")

@@ -1,4 +1,4 @@
-"""In which order a signed request is checked (decisions 3): of two faults the earlier answers."""
+"""The order in which a signed request is checked (decisions 3)."""
 
 import pytest
 

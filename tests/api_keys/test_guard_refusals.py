@@ -1,4 +1,4 @@
-"""The refusals that are kept for the administrators of a key (decisions 3)."""
+"""The refusals that are recorded for administrators (decisions 3)."""
 
 import hashlib
 from typing import Any
@@ -21,7 +21,7 @@ def test_a_key_that_was_never_refused_has_no_refusals(key: Key, admin: Person) -
     assert refusals(key, admin) == []
 
 
-def test_a_refusal_is_kept_with_all_but_the_body(key: Key, admin: Person) -> None:
+def test_a_refusal_is_recorded_without_the_body(key: Key, admin: Person) -> None:
     target, body = f"{TICKETS}?ref=a%20b", b'{"subject":"a secret of ours"}'
     headers = key.signature_headers("post", target, body)
     send(key.service, "POST", target, body, headers)
@@ -47,7 +47,7 @@ def test_no_table_holds_the_body_of_a_refused_request(key: Key) -> None:
     assert not [row for row in rows if "a secret of ours" in str(tuple(row))]
 
 
-def test_refusals_of_every_code_are_kept_newest_first(tenant: Tenant) -> None:
+def test_refusals_of_every_code_are_recorded_newest_first(tenant: Tenant) -> None:
     key, admin = tenant.key(allowed_ips=["203.0.113.0/24"]), tenant.admin()
     key.get(TICKETS)
     key.get(TICKETS, x_api_signature="none")
@@ -64,7 +64,7 @@ def test_refusals_of_every_code_are_kept_newest_first(tenant: Tenant) -> None:
     ]
 
 
-def test_a_refusal_for_the_address_is_kept_with_the_hash_of_its_body(tenant: Tenant) -> None:
+def test_a_refusal_for_the_address_is_recorded_with_the_hash_of_its_body(tenant: Tenant) -> None:
     key, body = tenant.key(allowed_ips=["203.0.113.0/24"]), b'{"subject":"S"}'
     key.call("POST", TICKETS, content=body)
     (kept,) = refusals(key, tenant.admin())
@@ -72,7 +72,7 @@ def test_a_refusal_for_the_address_is_kept_with_the_hash_of_its_body(tenant: Ten
     assert kept["body_bytes"] == len(body)
 
 
-def test_a_replayed_signature_is_kept(tenant: Tenant) -> None:
+def test_a_replayed_signature_is_recorded(tenant: Tenant) -> None:
     key = tenant.key(replay_protection="writes")
     body = b'{"email": "ada@example.test"}'
     target = "/api/v1/external/customers"
@@ -83,20 +83,20 @@ def test_a_replayed_signature_is_kept(tenant: Tenant) -> None:
     assert kept["code"] == "signature_replayed"
 
 
-def test_the_last_50_are_kept(key: Key, admin: Person) -> None:
+def test_the_last_50_refusals_are_kept(key: Key, admin: Person) -> None:
     for place in range(53):
         key.get(f"{TICKETS}?tag={place}", x_api_signature=WRONG)
     targets = [kept["target"] for kept in refusals(key, admin)]
     assert targets == [f"{TICKETS}?tag={place}" for place in range(52, 2, -1)]
 
 
-def test_each_key_keeps_its_own(tenant: Tenant) -> None:
+def test_each_key_has_its_own_refusals(tenant: Tenant) -> None:
     one, other = tenant.key(), tenant.key()
     one.get(TICKETS, x_api_signature=WRONG)
     assert refusals(other, tenant.admin()) == []
 
 
-def test_a_refused_request_without_a_known_key_is_kept_nowhere(key: Key) -> None:
+def test_a_refused_request_without_a_known_key_is_not_recorded(key: Key) -> None:
     before = key.service.rows("SELECT count(*) FROM refusals LIMIT 1")[0][0]
     key.get(TICKETS, x_api_key="tk_live_" + "0" * 40)
     assert key.service.rows("SELECT count(*) FROM refusals LIMIT 1")[0][0] == before

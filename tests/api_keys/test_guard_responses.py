@@ -1,4 +1,4 @@
-"""What a refused signed request is told (decisions 3)."""
+"""The responses to refused signed requests (decisions 3)."""
 
 import hashlib
 from collections.abc import Callable
@@ -78,7 +78,7 @@ def test_every_failure_is_401_with_its_code_and_the_scheme(
     assert response.json()["code"] == FAILURES[fail]
 
 
-def test_a_wrong_signature_is_answered_with_what_was_received(key: Key) -> None:
+def test_the_response_to_a_wrong_signature_shows_what_was_received(key: Key) -> None:
     target, body = f"{TICKETS}?ref=a%20b", b'{"subject":"\xc3\x9c"}'
     headers = key.signature_headers("POST", target, body) | {"x-api-signature": WRONG}
     response = send(key.service, "POST", target, body, headers)
@@ -126,7 +126,7 @@ def test_two_equal_requests_in_one_second_are_both_accepted(key: Key) -> None:
     assert statuses == [201, 201]
 
 
-def test_over_300_failures_a_minute_the_answer_is_bare(own_service: Service) -> None:
+def test_after_300_failures_a_minute_the_response_has_only_the_code(own_service: Service) -> None:
     own_service.clock.stop()
     key = own_service.tenant().key()
     for _ in range(300):

@@ -1,4 +1,4 @@
-"""What is signed and routed is the path as it was sent (decisions 3)."""
+"""The path is signed and routed as it was sent (decisions 3)."""
 
 import httpx
 import pytest
@@ -10,7 +10,7 @@ TICKETS = "/api/v1/external/tickets"
 
 
 def is_proven(response: httpx.Response) -> bool:
-    """Only a caller whose signature held is told the budget of its key."""
+    """Whether the signature was valid: only then there are rate limit headers."""
     return "ratelimit" in response.headers
 
 

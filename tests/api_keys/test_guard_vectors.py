@@ -1,4 +1,4 @@
-"""The vectors of signatures, sent to the service at their own time with their own key."""
+"""The signature vectors, sent at their own time with their own key."""
 
 from collections.abc import Iterator
 
@@ -73,7 +73,7 @@ def test_vector_is_accepted(then: Service, vector: Vector) -> None:
 
 
 @pytest.mark.parametrize("vector", [one for one in WRONG if one.name not in BY_SHAPE], ids=named)
-def test_answer_to_a_wrong_vector_names_its_mistake(then: Service, vector: Vector) -> None:
+def test_response_to_a_wrong_vector_names_its_mistake(then: Service, vector: Vector) -> None:
     response = sent(then, vector)
     assert response.status_code == 401
     assert response.json()["code"] == "invalid_signature"
@@ -81,7 +81,7 @@ def test_answer_to_a_wrong_vector_names_its_mistake(then: Service, vector: Vecto
 
 
 @pytest.mark.parametrize("vector", [one for one in WRONG if one.name in BY_SHAPE], ids=named)
-def test_mistake_in_the_shape_has_a_code_of_its_own(then: Service, vector: Vector) -> None:
+def test_malformed_vector_has_its_own_code(then: Service, vector: Vector) -> None:
     is_time = vector.name == "timestamp_milliseconds"
     response = sent(then, vector, x_api_timestamp=TIMESTAMP + ("000" if is_time else ""))
     assert response.status_code == 401
@@ -90,5 +90,5 @@ def test_mistake_in_the_shape_has_a_code_of_its_own(then: Service, vector: Vecto
 
 
 @pytest.mark.parametrize("vector", [one for one in WRONG if one.name not in BY_SHAPE], ids=named)
-def test_answer_never_reveals_the_right_signature(then: Service, vector: Vector) -> None:
+def test_response_never_reveals_the_right_signature(then: Service, vector: Vector) -> None:
     assert sign(API_SECRET, vector.parts()) not in sent(then, vector).text

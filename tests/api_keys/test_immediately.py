@@ -1,4 +1,4 @@
-"""Revocation, rotation and change hold for the very next request (decisions 2)."""
+"""Revocation, rotation and changes apply to the next request (decisions 2)."""
 
 import time
 from collections.abc import Iterator
@@ -50,7 +50,7 @@ def test_a_secret_rotated_during_an_upload_is_refused(key: Key, admin: Person) -
     assert (response.status, response.json()["code"]) == (401, "invalid_signature")
 
 
-def test_a_permission_taken_during_an_upload_is_missing(key: Key, admin: Person) -> None:
+def test_a_permission_removed_during_an_upload_is_missing(key: Key, admin: Person) -> None:
     with half_sent(key) as wire:
         admin.patch(f"{KEYS}/{key.id}", {"permissions": []})
         wire.write(BODY[10:])
@@ -97,20 +97,20 @@ def test_of_two_rotations_at_once_one_secret_works(key: Key, admin: Person) -> N
         assert sorted(statuses) == [200, 401]
 
 
-def test_a_taken_permission_is_missing_in_the_very_next_request(key: Key, admin: Person) -> None:
+def test_a_removed_permission_is_missing_in_the_next_request(key: Key, admin: Person) -> None:
     assert key.get(CUSTOMERS).status_code == 200
     admin.patch(f"{KEYS}/{key.id}", {"permissions": ["tickets:read"]})
     assert key.get(CUSTOMERS).status_code == 403
 
 
-def test_a_given_permission_holds_for_the_very_next_request(tenant: Tenant) -> None:
+def test_an_added_permission_applies_to_the_next_request(tenant: Tenant) -> None:
     key, admin = tenant.key(permissions=[]), tenant.admin()
     assert key.get(CUSTOMERS).status_code == 403
     admin.patch(f"{KEYS}/{key.id}", {"permissions": ["customers:read"]})
     assert key.get(CUSTOMERS).status_code == 200
 
 
-def test_a_changed_name_is_known_to_the_very_next_request(key: Key, admin: Person) -> None:
+def test_a_changed_name_is_used_by_the_next_request(key: Key, admin: Person) -> None:
     key.get(WHOAMI)
     admin.patch(f"{KEYS}/{key.id}", {"name": "Another"})
     assert key.get(WHOAMI).json()["data"]["name"] == "Another"

@@ -1,4 +1,4 @@
-"""Which keys can be made (decisions 2)."""
+"""The validation of new keys (decisions 2)."""
 
 import pytest
 
@@ -49,7 +49,7 @@ def test_write_does_not_imply_read(admin: Person) -> None:
     assert signing.get("/api/v1/external/tickets").status_code == 403
 
 
-def test_an_unknown_permission_is_answered_with_the_valid_ones(admin: Person) -> None:
+def test_the_error_for_an_unknown_permission_lists_the_valid_ones(admin: Person) -> None:
     response = create(admin, permissions=["tickets:read", "tickets:delete", "*"])
     assert faults(response) == [
         ("/permissions/1", "unknown_permission"),
@@ -122,7 +122,7 @@ def test_allowed_ips_are_at_most_20(admin: Person) -> None:
     ["", "localhost", "203.0.113.7/24", "203.0.113.0/33", "1", "203.0.113.0/255.255.255.0",
      "fe80::%eth0/64", " 203.0.113.7"],
 )  # fmt: skip
-def test_what_is_no_network_is_refused(admin: Person, network: str) -> None:
+def test_an_invalid_network_is_refused(admin: Person, network: str) -> None:
     refused = create(admin, allowed_ips=["203.0.113.7", network])
     assert faults(refused) == [("/allowed_ips/1", "invalid_network")]
 
@@ -147,7 +147,7 @@ def test_a_refused_key_is_not_stored(tenant: Tenant) -> None:
     assert admin.get(KEYS).json()["data"] == []
 
 
-def test_a_new_key_is_found_at_its_location_and_kept_by_no_cache(admin: Person) -> None:
+def test_a_new_key_has_a_location_and_is_not_cached(admin: Person) -> None:
     response = create(admin)
     assert response.headers["location"] == f"{KEYS}/{response.json()['data']['id']}"
     assert response.headers["cache-control"] == "no-store"

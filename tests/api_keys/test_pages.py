@@ -1,4 +1,4 @@
-"""Settings → API Keys as a person clicks through it, without scripts."""
+"""Settings → API Keys in a browser without scripts."""
 
 import os
 import re
@@ -34,7 +34,7 @@ def visitor(tenant: Tenant) -> Visitor:
 
 @pytest.fixture
 def admin(visitor: Visitor) -> Person:
-    """The same log-in, as a program."""
+    """The same user in the API."""
     return Person(visitor.service, visitor.cookies["sealdesk"])
 
 
@@ -55,7 +55,7 @@ def _pasted(page: Page) -> str:
     return str(text.replace("&amp;", "&"))
 
 
-def test_a_desk_without_keys_says_what_to_do(visitor: Visitor) -> None:
+def test_a_desk_without_keys_explains_the_next_step(visitor: Visitor) -> None:
     page = visitor.get(HOME)
     assert "No keys yet" in page.text
     assert f"{HOME}/new" in page.links
@@ -80,7 +80,7 @@ def test_a_new_key_shows_its_secret_once(visitor: Visitor, admin: Person) -> Non
         assert secret not in shown.answer.text, path
 
 
-def test_the_curl_of_a_new_key_works_as_it_stands(visitor: Visitor) -> None:
+def test_the_curl_command_of_a_new_key_works_unchanged(visitor: Visitor) -> None:
     page = _create(visitor, name="Pasted")
     done = subprocess.run(
         ["sh"],
@@ -94,7 +94,7 @@ def test_the_curl_of_a_new_key_works_as_it_stands(visitor: Visitor) -> None:
     assert '"name":"Pasted"' in done.stdout, done.stderr
 
 
-def test_no_host_gets_into_the_curl_that_a_shell_would_read(visitor: Visitor) -> None:
+def test_the_host_in_the_curl_command_is_safe_for_a_shell(visitor: Visitor) -> None:
     form = visitor.get(f"{HOME}/new").form(f"{HOME}/new")
     fields = [(n, v) for n, v in form.fields if n != "name"] + [("name", "Shop")]
     taken = 0
@@ -106,13 +106,13 @@ def test_no_host_gets_into_the_curl_that_a_shell_would_read(visitor: Visitor) ->
     assert taken
 
 
-def test_who_may_not_use_the_new_key_from_here_is_told(visitor: Visitor) -> None:
+def test_a_new_key_that_does_not_allow_the_own_address_shows_a_warning(visitor: Visitor) -> None:
     words = "Requests from here get a 403 response."
     assert words in _create(visitor, allowed_ips="192.0.2.0/24").text
     assert words not in _create(visitor, name="Local", allowed_ips="127.0.0.0/8").text
 
 
-def test_a_form_that_is_sent_twice_makes_one_key(visitor: Visitor, admin: Person) -> None:
+def test_a_form_that_is_submitted_twice_creates_one_key(visitor: Visitor, admin: Person) -> None:
     form = visitor.get(f"{HOME}/new").form(f"{HOME}/new")
     assert visitor.submit(form, name="Shop").status == 201
     page = visitor.submit(form, name=" Shop ", rate_limit="7")
@@ -139,7 +139,7 @@ def test_a_form_that_is_sent_twice_makes_one_key(visitor: Visitor, admin: Person
     ],
     ids=["everything", "read only", "ticked", "nothing", "not said"],
 )
-def test_permissions_are_those_that_were_chosen(
+def test_a_new_key_has_the_selected_permissions(
     visitor: Visitor, admin: Person, fields: dict[str, Any], permissions: tuple[str, ...]
 ) -> None:
     assert _create(visitor, **fields).status == 201
@@ -150,7 +150,7 @@ def test_permissions_are_those_that_were_chosen(
     assert tuple(_only(admin)["permissions"]) == permissions
 
 
-def test_an_expiry_is_so_many_days_away(visitor: Visitor, admin: Person) -> None:
+def test_an_expiry_is_the_selected_number_of_days_away(visitor: Visitor, admin: Person) -> None:
     for days in (30, 90, 365):
         _create(visitor, expiry=str(days), expires_at="2020-01-01T00:00")
         at_us = clock.parse_instant(admin.get(API).json()["data"][0]["expires_at"])
@@ -159,9 +159,7 @@ def test_an_expiry_is_so_many_days_away(visitor: Visitor, admin: Person) -> None
         assert days * DAY_S - 60 < away_s <= days * DAY_S
 
 
-def test_an_expiry_is_never_or_a_date_and_stays_when_it_is_kept(
-    visitor: Visitor, admin: Person
-) -> None:
+def test_an_expiry_is_never_a_date_or_unchanged(visitor: Visitor, admin: Person) -> None:
     _create(visitor, expiry="never")
     key = _only(admin)
     assert key["expires_at"] is None
@@ -173,7 +171,7 @@ def test_an_expiry_is_never_or_a_date_and_stays_when_it_is_kept(
     assert (key["name"], key["expires_at"]) == ("Kept", "2099-12-31T23:59:00.000000Z")
 
 
-def test_everything_of_a_key_is_edited(visitor: Visitor, admin: Person) -> None:
+def test_all_settings_of_a_key_can_be_edited(visitor: Visitor, admin: Person) -> None:
     _create(visitor)
     at = f"{HOME}/{_only(admin)['id']}/edit"
     visitor.submit(
@@ -190,7 +188,7 @@ def test_everything_of_a_key_is_edited(visitor: Visitor, admin: Person) -> None:
     assert again["replay_protection"] == "writes"
 
 
-def test_a_stale_form_gives_back_no_permission(visitor: Visitor, admin: Person) -> None:
+def test_a_stale_form_does_not_restore_a_permission(visitor: Visitor, admin: Person) -> None:
     _create(visitor)
     key = _only(admin)
     at = f"{HOME}/{key['id']}/edit"
@@ -236,11 +234,11 @@ def test_a_form_keeps_what_was_typed_and_says_beside_the_field_what_is_wrong(
                 assert again[name].strip() == value.strip(), fields
         assert_page_is_secure(page)
     assert admin.get(API).json()["data"] == []
-    told = _create(visitor, allowed_ips="192.0.2.7\nnowhere\n1.2.3", expiry="date").text
-    assert "(nowhere, 1.2.3)" in told and "Choose a date and a time." in told
+    reported = _create(visitor, allowed_ips="192.0.2.7\nnowhere\n1.2.3", expiry="date").text
+    assert "(nowhere, 1.2.3)" in reported and "Choose a date and a time." in reported
 
 
-def test_the_list_shows_at_a_glance_what_needs_a_look(own_service: Service) -> None:
+def test_the_list_shows_the_state_of_each_key(own_service: Service) -> None:
     tenant = own_service.tenant()
     now_us = own_service.clock.now_us()
 
@@ -259,7 +257,7 @@ def test_the_list_shows_at_a_glance_what_needs_a_look(own_service: Service) -> N
         assert state in item
 
 
-def test_keys_beyond_a_page_are_older(
+def test_older_keys_are_on_the_next_page(
     visitor: Visitor, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sealdesk.api_keys.pages.keys._PER_PAGE", 2)
@@ -279,7 +277,7 @@ def _is_key(link: str) -> bool:
     return re.fullmatch(f"{HOME}/[0-9a-f-]{{36}}", link) is not None
 
 
-def test_revoking_asks_first_and_says_how_much_the_key_is_used(
+def test_revoking_needs_confirmation_and_shows_the_usage(
     visitor: Visitor, admin: Person, key: Key
 ) -> None:
     at = f"{HOME}/{key.id}/revoke"
@@ -303,7 +301,9 @@ def test_revoking_asks_first_and_says_how_much_the_key_is_used(
     assert [row[0] for row in events] == ["api_key.created", "api_key.revoked"]
 
 
-def test_rotating_asks_first_and_shows_the_new_secret_once(visitor: Visitor, key: Key) -> None:
+def test_rotating_needs_confirmation_and_shows_the_new_secret_once(
+    visitor: Visitor, key: Key
+) -> None:
     key.get(WHOAMI)
     at = f"{HOME}/{key.id}/rotate"
     page = visitor.get(at)
@@ -325,7 +325,7 @@ def test_rotating_asks_first_and_shows_the_new_secret_once(visitor: Visitor, key
     assert [row[0] for row in events] == ["api_key.created", *["api_key.rotated"] * 2]
 
 
-def test_a_dead_key_is_neither_changed_nor_rotated(visitor: Visitor, key: Key) -> None:
+def test_an_inactive_key_is_neither_changed_nor_rotated(visitor: Visitor, key: Key) -> None:
     at = f"{HOME}/{key.id}"
     edit, rotate = (visitor.get(f"{at}/{way}").form(f"{at}/{way}") for way in ("edit", "rotate"))
     visitor.submit(visitor.get(f"{at}/revoke").form(f"{at}/revoke"))
@@ -335,7 +335,7 @@ def test_a_dead_key_is_neither_changed_nor_rotated(visitor: Visitor, key: Key) -
     assert visitor.submit(rotate).status == 409
 
 
-def test_the_page_of_a_key_shows_how_it_is_used(visitor: Visitor, tenant: Tenant) -> None:
+def test_the_page_of_a_key_shows_its_usage(visitor: Visitor, tenant: Tenant) -> None:
     key = tenant.key(rate_limit=4, permissions=["tickets:read", "customers:read"])
     page = visitor.get(f"{HOME}/{key.id}")
     assert "This key was never used. How requests are signed" in page.text
@@ -367,7 +367,7 @@ def _used_before(key: Key, permission: str, ago_s: int) -> None:
     key.service.in_serving(usage.write_counts)
 
 
-def test_a_key_is_revoked_even_when_there_is_no_time_to_count(
+def test_a_key_is_revoked_even_when_its_usage_is_not_available(
     visitor: Visitor, key: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key.get(WHOAMI)
@@ -383,7 +383,7 @@ def test_a_key_is_revoked_even_when_there_is_no_time_to_count(
     assert "Revoked" in visitor.submit(page.form(f"{at}/revoke")).text
 
 
-def test_a_foreign_or_deleted_key_is_the_same_friendly_page(
+def test_foreign_and_unknown_keys_get_the_same_error_page(
     visitor: Visitor, service: Service
 ) -> None:
     foreign = service.tenant().key()

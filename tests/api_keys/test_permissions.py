@@ -1,4 +1,4 @@
-"""Which permission each external endpoint needs (decisions 4): every set of them against each."""
+"""The permissions of each external endpoint, tested with every set (decisions 4)."""
 
 from itertools import chain, combinations
 
@@ -53,7 +53,7 @@ def test_exactly_the_keys_with_a_needed_permission_pass(
         assert (response.status_code != 403) == may, f"{names}: {response.text}"
 
 
-def test_a_missing_permission_is_answered_with_the_needed_and_the_granted(tenant: Tenant) -> None:
+def test_the_error_for_a_missing_permission_names_needed_and_granted_ones(tenant: Tenant) -> None:
     key = tenant.key(permissions=["customers:read", "tickets:read"])
     response = key.post(f"/api/v1/external/tickets/{UNKNOWN}/replies", {"body": "Hello"})
     assert response.status_code == 403

@@ -1,4 +1,4 @@
-"""The rate limit of a key, as its callers see it (decisions 5)."""
+"""The rate limit of a key, as clients see it (decisions 5)."""
 
 from collections.abc import Callable
 
@@ -22,15 +22,15 @@ def still(own_service: Service) -> Service:
 
 
 def accepted(key: Key, count: int) -> int:
-    """How many of so many requests are not refused for their number."""
+    """How many of `count` requests are within the rate limit."""
     return sum(key.get(WHOAMI).status_code != 429 for _ in range(count))
 
 
-def test_the_whole_limit_may_be_used_at_once_and_not_one_more(still: Service) -> None:
+def test_the_whole_limit_can_be_used_at_once_and_no_more(still: Service) -> None:
     assert accepted(still.tenant().key(rate_limit=30), 40) == 30
 
 
-def test_the_budget_comes_back_evenly_over_a_minute(still: Service) -> None:
+def test_the_limit_refills_evenly_over_a_minute(still: Service) -> None:
     key = still.tenant().key(rate_limit=60)
     accepted(key, 60)
     still.clock.advance(10)
@@ -43,14 +43,14 @@ def test_an_unused_minute_is_not_saved_up(still: Service) -> None:
     assert accepted(key, 20) == 10
 
 
-def test_each_key_has_its_own_budget(still: Service) -> None:
+def test_each_key_has_its_own_rate_limit(still: Service) -> None:
     tenant = still.tenant()
     one, other = tenant.key(rate_limit=2), tenant.key(rate_limit=2)
     accepted(one, 3)
     assert accepted(other, 3) == 2
 
 
-def test_over_the_limit_the_answer_says_when_to_come_back(still: Service) -> None:
+def test_over_the_limit_the_response_has_retry_after(still: Service) -> None:
     key = still.tenant().key(rate_limit=4)
     accepted(key, 4)
     response = key.get(WHOAMI)
@@ -68,12 +68,12 @@ def test_a_key_may_make_1000_requests_a_minute_by_default(tenant: Tenant) -> Non
     assert response.headers["ratelimit-policy"] == '"key";q=1000;w=60'
 
 
-def told(response: httpx.Response) -> dict[str, str]:
+def reported(response: httpx.Response) -> dict[str, str]:
     names = ("ratelimit-policy", "ratelimit", "x-ratelimit-limit", "x-ratelimit-remaining")
     return {name: response.headers[name] for name in names}
 
 
-def test_every_authenticated_answer_tells_the_budget(still: Service) -> None:
+def test_every_authenticated_response_has_rate_limit_headers(still: Service) -> None:
     tenant = still.tenant()
     key, blind = tenant.key(rate_limit=60), tenant.key(rate_limit=60, permissions=[])
     responses = [key.get(WHOAMI), key.get(f"{TICKETS}/none"), key.post(TICKETS, {})]
@@ -83,24 +83,24 @@ def test_every_authenticated_answer_tells_the_budget(still: Service) -> None:
     ):
         left = max(0, 59 - place)
         used_s = min(60, place + 1)
-        assert told(response) == {
+        assert reported(response) == {
             "ratelimit-policy": '"key";q=60;w=60',
             "ratelimit": f'"key";r={left};t={used_s}',
             "x-ratelimit-limit": "60",
             "x-ratelimit-remaining": str(left),
         }
     assert response.status_code == 429
-    assert told(blind.get(TICKETS))["ratelimit"] == '"key";r=59;t=1'
+    assert reported(blind.get(TICKETS))["ratelimit"] == '"key";r=59;t=1'
 
 
-def test_reset_is_the_epoch_second_at_which_the_budget_is_full(still: Service) -> None:
+def test_reset_is_the_epoch_second_at_which_the_limit_is_full(still: Service) -> None:
     still.clock.stop_at(2_000_000_000)
     key = still.tenant().key(rate_limit=6)
     key.get(WHOAMI)
     assert key.get(WHOAMI).headers["x-ratelimit-reset"] == "2000000020"
 
 
-def test_a_401_never_spends_the_budget(still: Service) -> None:
+def test_a_401_does_not_count_against_the_limit(still: Service) -> None:
     tenant = still.tenant()
     key = tenant.key(rate_limit=2, replay_protection="writes")
     assert key.post("/api/v1/external/customers", {"email": "a@example.test"}).status_code == 201
@@ -111,12 +111,12 @@ def test_a_401_never_spends_the_budget(still: Service) -> None:
     assert accepted(key, 3) == 1
 
 
-def test_a_403_for_a_permission_spends_the_budget(still: Service) -> None:
+def test_a_403_for_a_permission_counts_against_the_limit(still: Service) -> None:
     key = still.tenant().key(rate_limit=2, permissions=[])
     assert [key.get(TICKETS).status_code for _ in range(3)] == [403, 403, 429]
 
 
-def test_a_changed_limit_holds_for_the_very_next_request(still: Service) -> None:
+def test_a_changed_limit_applies_to_the_next_request(still: Service) -> None:
     tenant = still.tenant()
     key, admin = tenant.key(rate_limit=2), tenant.admin()
     accepted(key, 3)
@@ -131,7 +131,7 @@ def test_a_changed_limit_holds_for_the_very_next_request(still: Service) -> None
     assert lowered.status_code == 429
 
 
-def test_a_lowered_limit_leaves_no_debt_longer_than_a_minute(still: Service) -> None:
+def test_a_lowered_limit_blocks_for_at_most_a_minute(still: Service) -> None:
     tenant = still.tenant()
     key, admin = tenant.key(rate_limit=60), tenant.admin()
     accepted(key, 60)
@@ -143,7 +143,7 @@ def test_a_limit_in_redis_is_the_same_to_its_callers(start: Callable[..., Servic
     # 15 s a request: none comes back while the test runs.
     key = start(SEALDESK_REDIS_URL=run_redis_url()).tenant().key(rate_limit=4)
     first = key.get(WHOAMI)
-    assert told(first)["ratelimit"] == '"key";r=3;t=15'
+    assert reported(first)["ratelimit"] == '"key";r=3;t=15'
     assert first.json()["data"]["rate_limit"]["remaining"] == 3
     assert accepted(key, 6) == 3
     refused = key.get(WHOAMI)
@@ -151,7 +151,7 @@ def test_a_limit_in_redis_is_the_same_to_its_callers(start: Callable[..., Servic
     assert 10 <= int(refused.headers["retry-after"]) <= 15
 
 
-def test_without_its_redis_each_process_allows_its_part(start: Callable[..., Service]) -> None:
+def test_without_redis_each_process_allows_its_share(start: Callable[..., Service]) -> None:
     service = start(
         SEALDESK_REDIS_URL=f"redis://127.0.0.1:{free_port()}", SEALDESK_EXPECTED_PROCESSES="3"
     )

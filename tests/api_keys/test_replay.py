@@ -20,7 +20,7 @@ CUSTOMERS = "/api/v1/external/customers"
 BODY = b'{"email": "ada@example.test"}'
 
 
-def once_key(tenant: Tenant) -> Key:
+def protected_key(tenant: Tenant) -> Key:
     return tenant.key(replay_protection="writes")
 
 
@@ -35,7 +35,7 @@ def send_twice(key: Key, method: str, target: str, body: bytes) -> tuple[httpx.R
 
 
 def test_a_repeated_post_is_refused(tenant: Tenant) -> None:
-    key = once_key(tenant)
+    key = protected_key(tenant)
     first, second = send_twice(key, "POST", CUSTOMERS, BODY)
     assert first.status_code == 201
     assert (second.status_code, second.json()["code"]) == (401, "signature_replayed")
@@ -44,14 +44,14 @@ def test_a_repeated_post_is_refused(tenant: Tenant) -> None:
 
 
 def test_a_repeated_patch_is_refused(tenant: Tenant) -> None:
-    key = once_key(tenant)
+    key = protected_key(tenant)
     path = f"{CUSTOMERS}/{key.customer('ada@example.test')['id']}"
     first, second = send_twice(key, "PATCH", path, b'{"name": "Ada"}')
     assert (first.status_code, second.json()["code"]) == (200, "signature_replayed")
 
 
-def test_a_repeated_get_is_answered(tenant: Tenant) -> None:
-    first, second = send_twice(once_key(tenant), "GET", CUSTOMERS, b"")
+def test_a_repeated_get_is_accepted(tenant: Tenant) -> None:
+    first, second = send_twice(protected_key(tenant), "GET", CUSTOMERS, b"")
     assert (first.status_code, second.status_code) == (200, 200)
 
 
@@ -62,7 +62,7 @@ def test_a_key_without_protection_accepts_a_repeated_write(key: Key) -> None:
 
 
 def test_a_write_that_was_refused_has_not_used_its_signature(tenant: Tenant) -> None:
-    key = once_key(tenant)
+    key = protected_key(tenant)
     headers = signed(key, "POST", CUSTOMERS, BODY)
     path = f"{CUSTOMERS}/{key.customer('ada@example.test', name='Ada')['id']}"
     taken = send(key.service, "POST", CUSTOMERS, BODY, headers)
@@ -71,7 +71,7 @@ def test_a_write_that_was_refused_has_not_used_its_signature(tenant: Tenant) -> 
     assert (taken.status_code, free.status_code) == (409, 201)
 
 
-def test_protection_holds_from_the_very_next_request(key: Key, admin: Person) -> None:
+def test_protection_applies_from_the_next_request(key: Key, admin: Person) -> None:
     headers = signed(key, "POST", CUSTOMERS, BODY)
     admin.patch(f"/api/v1/api-keys/{key.id}", {"replay_protection": "writes"})
     statuses = [send(key.service, "POST", CUSTOMERS, BODY, headers).status_code for _ in "12"]
@@ -79,7 +79,7 @@ def test_protection_holds_from_the_very_next_request(key: Key, admin: Person) ->
 
 
 def test_of_eight_copies_at_once_one_is_accepted(tenant: Tenant) -> None:
-    key = once_key(tenant)
+    key = protected_key(tenant)
     path = f"{CUSTOMERS}/{key.customer('ada@example.test')['id']}"
     body = b'{"name": "Ada"}'
     headers = signed(key, "PATCH", path, body)
@@ -93,7 +93,7 @@ def test_a_signature_is_remembered_for_twice_the_skew(
     own_service: Service, later_s: int, is_kept: bool
 ) -> None:
     own_service.clock.stop()
-    once_key(own_service.tenant()).customer("ada@example.test")
+    protected_key(own_service.tenant()).customer("ada@example.test")
     own_service.clock.advance(later_s)
     now_us = own_service.clock.now_us()
     own_service.write(lambda tx: store.prune_signatures(tx, now_us, 100))
@@ -137,7 +137,7 @@ async def send_to_application(state: AppState, headers: Headers) -> int:
 
 
 def test_a_handler_that_only_writes_is_protected(tenant: Tenant) -> None:
-    headers = signed(once_key(tenant), "POST", "/write-only", BODY)
+    headers = signed(protected_key(tenant), "POST", "/write-only", BODY)
     statuses = [
         tenant.service.in_serving(lambda state: send_to_application(state, headers)) for _ in "12"
     ]

@@ -1,4 +1,4 @@
-"""What an API key is: how it is minted, found and bound to its row (decisions 2)."""
+"""API keys are minted, hashed and bound to their rows (decisions 2)."""
 
 import re
 
@@ -27,13 +27,13 @@ KEY = ApiKey(
 )
 
 
-def test_every_minted_key_is_another_one() -> None:
+def test_minted_keys_are_unique() -> None:
     keys = {rules.mint_key() for _ in range(1000)}
     assert len(keys) == 1000
     assert all(re.fullmatch(r"tk_live_[0-9a-f]{40}", key) for key in keys)
 
 
-def test_every_minted_secret_is_another_one() -> None:
+def test_minted_secrets_are_unique() -> None:
     secrets = {rules.mint_secret() for _ in range(1000)}
     assert len(secrets) == 1000
     assert all(re.fullmatch(r"[0-9a-f]{64}", secret) for secret in secrets)
@@ -61,7 +61,7 @@ def test_a_key_is_active_until_revoked_or_expired(
     ("last_used_at", "is_due"),
     [(None, True), (NOW, False), (NOW - 59_999_999, False), (NOW - 60_000_000, True)],
 )
-def test_a_use_is_noted_at_first_and_then_once_a_minute(
+def test_a_use_is_recorded_at_first_and_then_once_a_minute(
     last_used_at: int | None, is_due: bool
 ) -> None:
     key = msgspec.structs.replace(KEY, last_used_at=last_used_at)

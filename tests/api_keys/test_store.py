@@ -1,4 +1,4 @@
-"""How keys are kept: nothing in the database can be used without the master key (decisions 2)."""
+"""Stored keys cannot be used without the master key (decisions 2)."""
 
 import hashlib
 
@@ -66,7 +66,7 @@ def test_another_tenant_finds_no_key_by_its_id(service: Service, key: Key) -> No
     assert service.read(lambda tx: store.find(tx, other.id, key.id)) is None
 
 
-def test_a_new_master_key_takes_over_without_a_pause(key: Key) -> None:
+def test_the_master_key_is_replaced_without_downtime(key: Key) -> None:
     service, old, new = key.service, key.service.settings.master_keys[0], bytes(range(32))
     tenant_id = service.rows("SELECT tenant_id FROM api_keys WHERE id = :id LIMIT 1", id=key.id)[0][
         0
@@ -85,12 +85,12 @@ def test_a_new_master_key_takes_over_without_a_pause(key: Key) -> None:
         KeyRing([old]).open(sealed, about)
 
 
-def test_last_used_at_is_written_before_the_first_call_is_answered(key: Key) -> None:
+def test_last_used_at_is_written_before_the_first_response(key: Key) -> None:
     key.get(WHOAMI)
     assert last_used_at(key) is not None
 
 
-def test_last_used_at_is_written_for_a_call_without_permission(tenant: Tenant) -> None:
+def test_last_used_at_is_written_for_a_request_without_permission(tenant: Tenant) -> None:
     key = tenant.key(permissions=[])
     assert key.get("/api/v1/external/tickets").status_code == 403
     assert last_used_at(key) is not None

@@ -1,4 +1,4 @@
-"""How keys are used is counted with the answers, and written down in batches."""
+"""The usage of keys is counted per response and written in batches."""
 
 import subprocess
 import sys
@@ -30,7 +30,7 @@ ORDER BY measure, value LIMIT 1000
 
 
 def written(service: Service, key: Key) -> dict[tuple[str, str], int]:
-    """What is stored of a key, once all that was counted is written down."""
+    """The stored counts of a key, after all counts are written."""
     service.in_serving(usage.write_counts)
     counted: dict[tuple[str, str], int] = {}
     for measure, value, count in service.rows(_SQL, key_id=key.id):
@@ -39,7 +39,7 @@ def written(service: Service, key: Key) -> dict[tuple[str, str], int]:
 
 
 def _taken(counted: Usage) -> dict[Row, int]:
-    """All of its batches together."""
+    """The counts of all batches."""
     rows: dict[Row, int] = {}
     for batch in counted.take():
         assert list(batch) == sorted(batch)
@@ -49,7 +49,9 @@ def _taken(counted: Usage) -> dict[Row, int]:
     return rows
 
 
-def test_every_answer_is_counted_by_what_it_was(service: Service, key: Key) -> None:
+def test_every_response_is_counted_by_endpoint_status_and_permission(
+    service: Service, key: Key
+) -> None:
     ticket = key.ticket()
     key.get(f"{TICKETS}/{ticket['id']}")
     key.get(f"{TICKETS}/{key.id}")
@@ -67,16 +69,12 @@ def test_every_answer_is_counted_by_what_it_was(service: Service, key: Key) -> N
     }
 
 
-def test_of_a_wrong_signature_only_that_it_was_refused_is_counted(
-    service: Service, key: Key
-) -> None:
+def test_for_a_wrong_signature_only_the_status_is_counted(service: Service, key: Key) -> None:
     key.get(TICKETS, x_api_signature="0" * 64)
     assert written(service, key) == {("status", "401"): 1}
 
 
-def test_what_a_key_may_not_and_what_is_too_much_is_counted(
-    service: Service, tenant: Tenant
-) -> None:
+def test_forbidden_and_rate_limited_requests_are_counted(service: Service, tenant: Tenant) -> None:
     key = tenant.key(permissions=["customers:read"], rate_limit=1)
     assert [key.get(TICKETS).status_code for _ in range(3)] == [403, 429, 429]
     counted = written(service, key)
@@ -94,11 +92,11 @@ def test_nothing_is_written_for_a_single_request(
     writes: list[tuple[object, ...]] = []
     write = own_service.state.database.write
 
-    async def noted(*given: object) -> object:
+    async def recorded(*given: object) -> object:
         writes.append(given)
         return await write(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(own_service.state.database, "write", noted)
+    monkeypatch.setattr(own_service.state.database, "write", recorded)
     for _ in range(20):
         assert key.get(WHOAMI).status_code == 200
     assert _of_a_tenant(writes) == []
@@ -108,11 +106,11 @@ def test_nothing_is_written_for_a_single_request(
 
 
 def _of_a_tenant(writes: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
-    """Without those of the background loop, which are of no tenant."""
+    """The writes of tenants, without those of the background loop."""
     return [given for given in writes if len(given) > 1 and given[1] is not None]
 
 
-def test_batches_and_processes_add_up(service: Service, key: Key) -> None:
+def test_counts_of_batches_and_processes_are_added(service: Service, key: Key) -> None:
     for _ in range(3):
         key.get(WHOAMI)
         service.in_serving(usage.write_counts)
@@ -169,7 +167,7 @@ def test_a_flood_of_addresses_between_two_batches_takes_no_more_memory() -> None
     assert len(rows) <= MAX_ADDRESSES + 3
 
 
-def test_what_had_to_wait_for_hours_is_taken_in_batches_too() -> None:
+def test_counts_of_many_hours_are_taken_in_batches() -> None:
     counted = Usage()
     waiting = {Row("t", f"k{n}", 0, "status", "200"): n for n in range(10_000, 0, -1)}
     counted.give_back(waiting)
@@ -180,23 +178,23 @@ def test_what_had_to_wait_for_hours_is_taken_in_batches_too() -> None:
     assert _taken(counted) == {}
 
 
-def test_what_cannot_be_written_is_written_with_the_next(
+def test_counts_that_could_not_be_written_are_written_with_the_next(
     own_service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = own_service.tenant().key()
     key.get(WHOAMI)
 
-    async def away(*_: object) -> None:
+    async def unavailable(*_: object) -> None:
         raise ServiceUnavailable
 
     with monkeypatch.context() as patched:
-        patched.setattr(own_service.state.database, "write", away)
+        patched.setattr(own_service.state.database, "write", unavailable)
         assert own_service.in_serving(usage.write_counts) == 0
     key.get(WHOAMI)
     assert written(own_service, key)["status", "200"] == 2
 
 
-def test_it_is_written_again_and_again(
+def test_counts_are_written_periodically(
     start: Callable[..., Service], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(usage, "WRITE_INTERVAL_S", 0.02)
@@ -210,7 +208,7 @@ def test_it_is_written_again_and_again(
     raise AssertionError("nothing was written")
 
 
-def test_the_end_of_the_process_writes_the_rest(
+def test_remaining_counts_are_written_at_shutdown(
     own_service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = own_service.tenant().key()
@@ -218,17 +216,17 @@ def test_the_end_of_the_process_writes_the_rest(
     written_for = []
     write = own_service.state.database.write
 
-    async def noted(work: object, tenant_id: str | None = None) -> object:
+    async def recorded(work: object, tenant_id: str | None = None) -> object:
         written_for.append(tenant_id)
         return await write(work, tenant_id)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(own_service.state.database, "write", noted)
+    monkeypatch.setattr(own_service.state.database, "write", recorded)
     own_service.stop()
     assert any(tenant is not None for tenant in written_for)
     assert _taken(own_service.state.key_usage) == {}
 
 
-def test_it_goes_after_thirty_days(own_service: Service) -> None:
+def test_counts_are_deleted_after_thirty_days(own_service: Service) -> None:
     key = own_service.tenant().key()
     key.get(WHOAMI)
     assert written(own_service, key)
@@ -240,7 +238,7 @@ def test_it_goes_after_thirty_days(own_service: Service) -> None:
     assert written(own_service, key) == {}
 
 
-def test_counting_knows_nothing_of_storage() -> None:
+def test_counting_does_not_import_storage() -> None:
     code = "import sealdesk.telemetry.counters, sys; print('sealdesk.db' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -57,9 +57,9 @@ def _numbers(page: Page) -> list[int]:
 
 
 def _table(visitor: Visitor, query: str = "") -> list[list[str]]:
-    answer = visitor.once("GET", f"{EXPORT}?{query}")
-    assert answer.status_code == 200
-    return list(csv.reader(io.StringIO(answer.content.decode("utf-8-sig"), newline="")))
+    response = visitor.once("GET", f"{EXPORT}?{query}")
+    assert response.status_code == 200
+    return list(csv.reader(io.StringIO(response.content.decode("utf-8-sig"), newline="")))
 
 
 def test_an_entry_is_shown_with_its_actor_and_address(visitor: Visitor, tenant: Tenant) -> None:
@@ -167,9 +167,9 @@ def test_a_spreadsheet_evaluates_no_cell_of_the_export(visitor: Visitor, tenant:
     _record(
         tenant, *(AuditEntry("x.y", Actor("user", ids.mint(1), name), "", None) for name in names)
     )
-    answer = visitor.once("GET", EXPORT)
-    assert answer.content.startswith(b"\xef\xbb\xbf")
-    headers = answer.headers
+    response = visitor.once("GET", EXPORT)
+    assert response.content.startswith(b"\xef\xbb\xbf")
+    headers = response.headers
     assert headers["content-type"] == "text/csv; charset=utf-8"
     assert re.fullmatch(
         r'attachment; filename="audit-[0-9-]{10}\.csv"', headers["content-disposition"]

@@ -1,4 +1,4 @@
-"""The feed as a client walks it: in order, whole, and only what its key may see (decisions 11)."""
+"""The event feed: complete, in order, and filtered by permissions (decisions 11)."""
 
 import json
 from itertools import combinations
@@ -24,7 +24,7 @@ def feed(tenant: Tenant) -> Feed:
 
 
 def everything(key: Key, admin: Person) -> None:
-    """Something of each type, those included that no key sees."""
+    """Cause an event of each type, also of those that no key sees."""
     ticket = key.ticket()
     key.patch(f"{TICKETS}/{ticket['id']}", {"status": "pending"})
     key.post(f"{TICKETS}/{ticket['id']}/replies", {"body": "Hello"})
@@ -34,7 +34,7 @@ def everything(key: Key, admin: Person) -> None:
     admin.delete(f"/api/v1/api-keys/{other}")
 
 
-def test_what_happened_is_told_in_order_as_it_was_recorded(
+def test_events_are_listed_in_the_order_in_which_they_were_recorded(
     key: Key, admin: Person, feed: Feed
 ) -> None:
     everything(key, admin)
@@ -60,7 +60,7 @@ def test_the_object_is_what_the_api_shows(key: Key, feed: Feed) -> None:
     assert key.get(f"{TICKETS}/{ticket['id']}").json()["data"] == event["data"]["object"]
 
 
-def test_in_the_middle_both_cursors_are_one(key: Key, feed: Feed) -> None:
+def test_before_the_last_page_both_cursors_are_equal(key: Key, feed: Feed) -> None:
     key.ticket()
     feed.recorded()
     meta = key.get(f"{EVENTS}?per_page=1").json()["meta"]
@@ -68,7 +68,7 @@ def test_in_the_middle_both_cursors_are_one(key: Key, feed: Feed) -> None:
     assert meta["resume_cursor"] == meta["next_cursor"] is not None
 
 
-def test_at_the_end_a_client_goes_on_from_the_resume_cursor(key: Key, feed: Feed) -> None:
+def test_at_the_end_a_client_continues_from_the_resume_cursor(key: Key, feed: Feed) -> None:
     key.ticket()
     feed.recorded()
     meta = key.get(EVENTS).json()["meta"]
@@ -88,7 +88,7 @@ def test_a_page_that_ends_with_the_feed_says_so(key: Key, feed: Feed) -> None:
     assert len(page["data"]) == 2 and page["meta"]["has_more"] is False
 
 
-def test_a_feed_in_which_nothing_ever_happened_has_a_cursor_too(tenant: Tenant, feed: Feed) -> None:
+def test_an_empty_feed_has_a_cursor(tenant: Tenant, feed: Feed) -> None:
     key = tenant.key()
     tenant.service.write(_forget(tenant))
     page = key.get(EVENTS).json()
@@ -110,9 +110,7 @@ def _forget(tenant: Tenant) -> Any:
     return work
 
 
-def test_a_filter_that_matches_nothing_resumes_behind_all_that_it_passed(
-    key: Key, feed: Feed
-) -> None:
+def test_a_filter_without_matches_resumes_at_the_end_of_the_feed(key: Key, feed: Feed) -> None:
     for n in range(3):
         key.customer(f"c{n}@example.test")
     feed.recorded()
@@ -121,7 +119,7 @@ def test_a_filter_that_matches_nothing_resumes_behind_all_that_it_passed(
     assert feed.position_of(meta["resume_cursor"], type="reply.created") == feed.last()
 
 
-def test_the_latest_start_shows_only_what_comes(key: Key, feed: Feed) -> None:
+def test_the_latest_start_shows_only_new_events(key: Key, feed: Feed) -> None:
     key.ticket()
     feed.recorded()
     page = key.get(f"{EVENTS}?start=latest").json()
@@ -158,14 +156,14 @@ def test_each_type_is_shown_only_with_its_permission(
 
 
 def check_type(key: Key, kind: EventType, may: set[str]) -> None:
-    """Ask for a type by name, beside one that is always known."""
-    answer = key.get(f"{EVENTS}?type=reply.created,{kind}")
+    """Request a type together with reply.created."""
+    response = key.get(f"{EVENTS}?type=reply.created,{kind}")
     asked: set[EventType] = {"reply.created", kind}
     lacking = [name for name in sorted(asked) if not may & {*NEEDS[name]}]
     if not lacking:
-        assert answer.status_code == 200
+        assert response.status_code == 200
         return
-    problem = answer.json()
+    problem = response.json()
     assert (problem["status"], problem["code"]) == (403, "insufficient_permissions")
     assert problem["required"] == list(NEEDS[lacking[0]])
     assert problem["granted"] == sorted(may)
@@ -184,7 +182,7 @@ def test_a_type_needs_what_listing_its_objects_needs() -> None:
 
 
 @pytest.mark.parametrize("may", [[], ["tickets:write", "replies:write", "customers:write"]])
-def test_a_key_that_reads_nothing_sees_no_feed(tenant: Tenant, may: list[str]) -> None:
+def test_a_key_without_read_permissions_cannot_list_events(tenant: Tenant, may: list[str]) -> None:
     problem = tenant.key(permissions=may).get(EVENTS).json()
     assert (problem["code"], problem["required"]) == ("insufficient_permissions", list(READS))
 
@@ -208,13 +206,13 @@ def test_a_key_that_reads_nothing_sees_no_feed(tenant: Tenant, may: list[str]) -
         "per_page=0",
     ],
 )
-def test_a_value_that_it_cannot_take_is_refused(key: Key, query: str) -> None:
+def test_an_invalid_parameter_is_refused(key: Key, query: str) -> None:
     problem = key.get(f"{EVENTS}?{query}").json()
     assert (problem["status"], problem["code"]) == (400, "invalid_parameter")
     assert problem["parameter"] == query.partition("=")[0]
 
 
-def test_sorting_is_no_parameter_of_it(key: Key) -> None:
+def test_sort_is_an_unknown_parameter(key: Key) -> None:
     assert key.get(f"{EVENTS}?sort=desc").json()["code"] == "unknown_parameter"
 
 
@@ -258,7 +256,7 @@ def test_a_cursor_is_valid_with_every_key_of_its_tenant(
     ]
 
 
-def test_what_has_no_position_yet_is_not_shown(key: Key, feed: Feed) -> None:
+def test_an_event_without_a_position_is_not_shown(key: Key, feed: Feed) -> None:
     feed.recorded()
     with unplaced():
         key.customer("new@example.test")

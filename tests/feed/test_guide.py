@@ -1,4 +1,4 @@
-"""The guide to events: its examples are what the service gives, and its programs work."""
+"""The guide to events: its examples match real events, and its programs work."""
 
 import json
 import os
@@ -35,8 +35,8 @@ def test_every_type_has_one_example_in_the_order_of_the_types() -> None:
 
 
 @pytest.fixture
-def happened(start: Callable[..., Service]) -> dict[str, Json]:
-    """An event of each type, made as the examples tell it."""
+def recorded_events(start: Callable[..., Service]) -> dict[str, Json]:
+    """A real event of each type, caused as in the examples."""
     service = start(**LOOPBACK)
     tenant = service.tenant()
     admin, feed = tenant.admin(), Feed(tenant)
@@ -80,10 +80,10 @@ def _of_webhooks(admin: Person, key: Key, feed: Feed) -> None:
         wait_until(lambda: any(row["type"] == "webhook.disabled" for row in feed.recorded()))
 
 
-def test_the_examples_are_what_the_service_gives(happened: dict[str, Json]) -> None:
-    assert happened.keys() == set(events.TYPES)
+def test_the_examples_have_the_form_of_real_events(recorded_events: dict[str, Json]) -> None:
+    assert recorded_events.keys() == set(events.TYPES)
     for example in EXAMPLES:
-        real = happened[example["type"]]
+        real = recorded_events[example["type"]]
         assert list(example) == list(real)
         assert _kinds(example) == _kinds(real), example["type"]
 
@@ -110,7 +110,7 @@ class Program(NamedTuple):
 
     @contextmanager
     def running(self) -> Iterator[Callable[[], str]]:
-        """What it has said so far; in the end it is killed, as by a fault."""
+        """Run the program, yield its output so far, and kill it at the end."""
         output = self.directory / "output"
         env = {
             "PATH": os.environ["PATH"],
@@ -156,7 +156,7 @@ def _is_at_the_end(program: Program, feed: Feed) -> bool:
     return bool(cursor) and feed.position_of(cursor) == feed.last()
 
 
-def test_the_program_reads_all_once_and_then_what_happens(
+def test_the_program_reads_everything_once_and_then_new_events(
     python: Program, tenant: Tenant, key: Key, feed: Feed
 ) -> None:
     tickets = [key.ticket() for _ in range(2)]
@@ -183,7 +183,7 @@ def test_the_program_catches_up_after_an_outage(
     assert said().splitlines() == [f"ticket.created {event}" for event in (*missed, later)]
 
 
-def test_the_program_begins_again_when_it_was_away_for_too_long(
+def test_the_program_starts_again_when_its_cursor_has_expired(
     python: Program, tenant: Tenant, key: Key, feed: Feed
 ) -> None:
     with python.running() as said:
@@ -210,8 +210,8 @@ def test_the_terminal_follows_the_feed(curl: Program, tenant: Tenant, feed: Feed
     assert shown == [*missed, later]
 
 
-def test_the_guide_tells_the_parameters_that_there_are(service: Service) -> None:
-    told = set(re.findall(r"^\| `(\w+)` \|", GUIDE, re.MULTILINE))
+def test_the_guide_lists_all_parameters(service: Service) -> None:
+    reported = set(re.findall(r"^\| `(\w+)` \|", GUIDE, re.MULTILINE))
     operation = Person(service, "").get("/openapi.json").json()["paths"][EVENTS]["get"]
     names = {parameter["name"] for parameter in operation["parameters"]}
-    assert told == names - {"per_page", "cursor"}
+    assert reported == names - {"per_page", "cursor"}

@@ -1,4 +1,4 @@
-"""Nothing is skipped and nothing told twice, however late and in whatever order writers commit."""
+"""No event is skipped or repeated, in whatever order transactions commit."""
 
 import asyncio
 import random
@@ -31,7 +31,7 @@ def feed(tenant: Tenant) -> Feed:
 
 
 class LateWriter:
-    """Transactions on PostgreSQL that record an event at once and are committed when told."""
+    """Open transactions on PostgreSQL that have recorded events."""
 
     def __init__(self, service: Service, tenant: Tenant) -> None:
         self._service, self._tenant = service, tenant
@@ -53,7 +53,7 @@ class LateWriter:
         return event_id
 
     def commit(self) -> None:
-        """Commit all that is open."""
+        """Commit all open transactions."""
         while self._open:
             self._runner.run(self._commit(*self._open.pop()))
 
@@ -76,7 +76,7 @@ def late_writer(service: Service, tenant: Tenant) -> Iterator[LateWriter]:
 
 
 class Reader:
-    """A client that walks the feed with its cursors, as long as it is told to."""
+    """A client that reads the feed with cursors."""
 
     def __init__(self, key: Key, *, is_waiting: bool) -> None:
         self._key = key
@@ -85,11 +85,11 @@ class Reader:
         self.seen: list[str] = []
 
     def look(self, per_page: int) -> bool:
-        """One call; whether it came to the end."""
+        """Read a page; whether it is the last one."""
         query = f"per_page={per_page}{self._wait}{self._cursor}"
-        answer = self._key.get(f"{EVENTS}?{query}")
-        assert answer.status_code == 200, answer.text
-        page = answer.json()
+        response = self._key.get(f"{EVENTS}?{query}")
+        assert response.status_code == 200, response.text
+        page = response.json()
         self.seen += [event["id"] for event in page["data"]]
         self._cursor = f"&cursor={page['meta']['resume_cursor']}"
         return not page["meta"]["has_more"]
@@ -119,7 +119,7 @@ def test_a_late_commit_is_not_skipped(
     assert reader.seen == [late, early]
 
 
-def test_what_is_older_than_what_was_read_comes_behind_it(
+def test_an_older_event_that_is_committed_late_comes_last(
     service: Service, tenant: Tenant, key: Key, feed: Feed
 ) -> None:
     reader = Reader(key, is_waiting=False)
@@ -132,7 +132,7 @@ def test_what_is_older_than_what_was_read_comes_behind_it(
     assert reader.seen == expected
 
 
-def test_concurrent_writers_are_read_whole_and_in_order(
+def test_events_of_concurrent_writers_are_complete_and_in_order(
     service: Service, tenant: Tenant, key: Key, feed: Feed
 ) -> None:
     written: list[str] = []

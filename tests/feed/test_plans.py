@@ -1,4 +1,4 @@
-"""What a page costs: parts of one index lead to it, however rare its types are."""
+"""The query plans of the feed: it reads one index range for each type."""
 
 import json
 from pathlib import Path
@@ -31,7 +31,7 @@ FROM generate_series(1, {COUNT}) n
 
 
 @pytest.mark.parametrize("count", range(1, 7))
-def test_sqlite_merges_a_part_of_the_index_for_each_type(template: Path, count: int) -> None:
+def test_sqlite_merges_one_index_range_for_each_type(template: Path, count: int) -> None:
     steps = plan(template, lambda tx: store.list_events(tx, TENANT, TYPES[:count], 5, LIMIT))
     assert steps.count(PART) == count
     others = [step for step in steps if step.startswith("SEARCH") and step != PART]

@@ -1,4 +1,4 @@
-"""Calls that wait for an event: what ends them, and what they cost meanwhile."""
+"""Requests that wait for an event: what ends the wait, and what it costs."""
 
 import signal
 import time
@@ -19,8 +19,8 @@ from tests.support.wire import Wire
 KEYS = "/api/v1/api-keys"
 # An answer within it did not come because `wait=30` was over, however slow the machine is.
 SOON_S = 15.0
-Answer = Future[httpx.Response]
-Ask = Callable[..., Answer]
+PendingResponse = Future[httpx.Response]
+StartRequest = Callable[..., PendingResponse]
 
 
 @pytest.fixture
@@ -29,46 +29,48 @@ def feed(tenant: Tenant) -> Feed:
 
 
 @pytest.fixture
-def ask() -> Iterator[Ask]:
+def start_request() -> Iterator[StartRequest]:
     """ask(key) begins a call in a thread of its own, and returns once it waits for an event."""
     with ThreadPoolExecutor(8) as pool:
 
-        def begin(key: Key, query: str = "wait=30&start=latest") -> Answer:
+        def begin(key: Key, query: str = "wait=30&start=latest") -> PendingResponse:
             before = waiting(key.service)
-            answer = pool.submit(key.get, f"{EVENTS}?{query}")
-            wait_until(lambda: waiting(key.service) > before or answer.done())
-            return answer
+            response = pool.submit(key.get, f"{EVENTS}?{query}")
+            wait_until(lambda: waiting(key.service) > before or response.done())
+            return response
 
         yield begin
 
 
 def waiting(service: Service) -> int:
-    """How many calls wait in the service."""
+    """How many requests are waiting in the service."""
     return sum(map(len, list(service.state.long_poll._waiting.values())))
 
 
-def types(answer: Answer) -> list[str]:
-    return [event["type"] for event in answer.result(SOON_S).json()["data"]]
+def types(response: PendingResponse) -> list[str]:
+    return [event["type"] for event in response.result(SOON_S).json()["data"]]
 
 
-def refusal(answer: Answer) -> tuple[int, str]:
-    """The refusal of a call, which must come soon."""
-    problem = answer.result(SOON_S).json()
+def refusal(response: PendingResponse) -> tuple[int, str]:
+    """The status and code of a refusal, which must come soon."""
+    problem = response.result(SOON_S).json()
     return problem["status"], problem["code"]
 
 
-def test_a_waiting_call_is_answered_when_something_happens(key: Key, ask: Ask, feed: Feed) -> None:
+def test_a_waiting_request_is_answered_when_there_is_an_event(
+    key: Key, start_request: StartRequest, feed: Feed
+) -> None:
     feed.recorded()
-    answer = ask(key)
+    response = start_request(key)
     time.sleep(0.3)
-    assert not answer.done()
+    assert not response.done()
     key.ticket()
-    assert types(answer) == ["customer.created", "ticket.created"]
-    resume = answer.result().json()["meta"]["resume_cursor"]
+    assert types(response) == ["customer.created", "ticket.created"]
+    resume = response.result().json()["meta"]["resume_cursor"]
     assert feed.position_of(resume) == feed.last()
 
 
-def test_what_is_there_already_is_not_waited_for(key: Key, feed: Feed) -> None:
+def test_existing_events_are_returned_without_waiting(key: Key, feed: Feed) -> None:
     key.ticket()
     feed.recorded()
     began_at = time.monotonic()
@@ -76,7 +78,7 @@ def test_what_is_there_already_is_not_waited_for(key: Key, feed: Feed) -> None:
     assert time.monotonic() - began_at < SOON_S
 
 
-def test_a_call_that_waited_in_vain_is_answered_in_time(key: Key, feed: Feed) -> None:
+def test_a_request_without_an_event_is_answered_in_time(key: Key, feed: Feed) -> None:
     feed.recorded()
     before = key.get(EVENTS).json()
     began_at = time.monotonic()
@@ -84,13 +86,13 @@ def test_a_call_that_waited_in_vain_is_answered_in_time(key: Key, feed: Feed) ->
     assert 0.9 < time.monotonic() - began_at < SOON_S
 
 
-def test_what_the_key_does_not_see_ends_no_waiting(
-    tenant: Tenant, key: Key, ask: Ask, feed: Feed
+def test_events_that_the_key_cannot_see_do_not_end_the_wait(
+    tenant: Tenant, key: Key, start_request: StartRequest, feed: Feed
 ) -> None:
     feed.recorded()
     other = tenant.key(permissions=["customers:read"])
     feed.recorded()
-    some, one = ask(other), ask(key, "wait=30&start=latest&type=reply.created")
+    some, one = start_request(other), start_request(key, "wait=30&start=latest&type=reply.created")
     for kind in ("ticket.created", "api_key.created", "webhook.test"):
         record(tenant, kind)
     feed.recorded()
@@ -104,32 +106,34 @@ def test_what_the_key_does_not_see_ends_no_waiting(
     assert feed.position_of(resume) == feed.last()
 
 
-def test_another_tenants_events_end_no_waiting(
-    service: Service, key: Key, ask: Ask, feed: Feed
+def test_events_of_another_tenant_do_not_end_the_wait(
+    service: Service, key: Key, start_request: StartRequest, feed: Feed
 ) -> None:
     feed.recorded()
-    answer = ask(key)
+    response = start_request(key)
     service.tenant().key().ticket()
     time.sleep(2 * long_poll.POLL_EVERY_S)
-    assert not answer.done()
+    assert not response.done()
     key.customer("c@example.test")
-    assert types(answer) == ["customer.created"]
+    assert types(response) == ["customer.created"]
 
 
-def test_a_revoked_key_waits_no_longer(key: Key, admin: Person, ask: Ask) -> None:
-    answer = ask(key)
+def test_revoking_the_key_ends_the_wait(
+    key: Key, admin: Person, start_request: StartRequest
+) -> None:
+    response = start_request(key)
     admin.delete(f"{KEYS}/{key.id}")
-    assert refusal(answer) == (401, "api_key_revoked")
+    assert refusal(response) == (401, "api_key_revoked")
 
 
-def test_a_revoked_key_is_not_told_what_happens(
-    tenant: Tenant, key: Key, admin: Person, ask: Ask, feed: Feed
+def test_a_revoked_key_gets_no_events(
+    tenant: Tenant, key: Key, admin: Person, start_request: StartRequest, feed: Feed
 ) -> None:
     feed.recorded()
-    answer = ask(key)
+    response = start_request(key)
     admin.delete(f"{KEYS}/{key.id}")
     tenant.key().ticket()
-    assert refusal(answer) == (401, "api_key_revoked")
+    assert refusal(response) == (401, "api_key_revoked")
 
 
 @pytest.mark.parametrize(
@@ -139,45 +143,55 @@ def test_a_revoked_key_is_not_told_what_happens(
         ({"allowed_ips": ["192.0.2.0/24"]}, (403, "ip_not_allowed")),
     ],
 )
-def test_a_key_that_may_no_longer_waits_no_longer(
-    key: Key, admin: Person, ask: Ask, change: dict[str, object], expected: tuple[int, str]
+def test_removing_the_permission_ends_the_wait(
+    key: Key,
+    admin: Person,
+    start_request: StartRequest,
+    change: dict[str, object],
+    expected: tuple[int, str],
 ) -> None:
-    answer = ask(key)
+    response = start_request(key)
     admin.patch(f"{KEYS}/{key.id}", change)
-    assert refusal(answer) == expected
+    assert refusal(response) == expected
 
 
-def test_a_type_that_the_key_may_no_longer_see_is_waited_for_no_longer(
-    tenant: Tenant, key: Key, admin: Person, ask: Ask
+def test_removing_the_permission_for_the_type_ends_the_wait(
+    tenant: Tenant, key: Key, admin: Person, start_request: StartRequest
 ) -> None:
-    answer = ask(key, "wait=30&start=latest&type=customer.created")
+    response = start_request(key, "wait=30&start=latest&type=customer.created")
     admin.patch(f"{KEYS}/{key.id}", {"permissions": ["tickets:read"]})
     record(tenant, "customer.created")
-    assert refusal(answer) == (403, "insufficient_permissions")
+    assert refusal(response) == (403, "insufficient_permissions")
 
 
-def test_an_old_secret_waits_no_longer(key: Key, admin: Person, ask: Ask) -> None:
-    answer = ask(key)
+def test_rotating_the_secret_ends_the_wait(
+    key: Key, admin: Person, start_request: StartRequest
+) -> None:
+    response = start_request(key)
     admin.post(f"{KEYS}/{key.id}/rotate")
-    assert refusal(answer) == (401, "invalid_signature")
+    assert refusal(response) == (401, "invalid_signature")
 
 
-def test_an_expired_key_waits_no_longer(own_service: Service, ask: Ask) -> None:
+def test_the_expiry_of_the_key_ends_the_wait(
+    own_service: Service, start_request: StartRequest
+) -> None:
     soon = clock.iso(own_service.clock.now_us() + 60_000_000)
-    answer = ask(own_service.tenant().key(expires_at=soon))
+    response = start_request(own_service.tenant().key(expires_at=soon))
     own_service.clock.advance(61)
-    assert refusal(answer) == (401, "api_key_expired")
+    assert refusal(response) == (401, "api_key_expired")
 
 
-def test_a_service_that_ends_answers_who_waits(own_service: Service, ask: Ask) -> None:
+def test_a_shutdown_answers_waiting_requests(
+    own_service: Service, start_request: StartRequest
+) -> None:
     tenant = own_service.tenant()
     key = tenant.key()
     Feed(tenant).recorded()
-    answers = [ask(key) for _ in range(3)]
+    responses = [start_request(key) for _ in range(3)]
     began_at = time.monotonic()
     own_service._server.handle_exit(signal.SIGTERM, None)
-    for answer in answers:
-        page = answer.result(SOON_S)
+    for response in responses:
+        page = response.result(SOON_S)
         assert (page.status_code, page.json()["data"]) == (200, [])
         assert page.json()["meta"]["resume_cursor"]
         assert page.headers["connection"] == "close"
@@ -186,7 +200,7 @@ def test_a_service_that_ends_answers_who_waits(own_service: Service, ask: Ask) -
     assert own_service._server.aborted_count == 0
 
 
-def test_a_client_that_goes_away_is_served_no_longer(key: Key, feed: Feed) -> None:
+def test_a_disconnected_client_ends_the_wait(key: Key, feed: Feed) -> None:
     feed.recorded()
     target = f"{EVENTS}?wait=30&start=latest"
     before = waiting(key.service)
@@ -197,34 +211,40 @@ def test_a_client_that_goes_away_is_served_no_longer(key: Key, feed: Feed) -> No
     assert key.id not in key.service.state.long_poll._counts
 
 
-def test_of_many_waiting_calls_of_a_key_the_rest_is_answered_at_once(
-    tenant: Tenant, key: Key, ask: Ask, feed: Feed, monkeypatch: pytest.MonkeyPatch
+def test_requests_above_the_limit_of_waiting_ones_are_answered_at_once(
+    tenant: Tenant,
+    key: Key,
+    start_request: StartRequest,
+    feed: Feed,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(long_poll, "MAX_WAITERS", 2)
     feed.recorded()
-    others = [ask(key), ask(key)]
+    others = [start_request(key), start_request(key)]
     began_at = time.monotonic()
     page = key.get(f"{EVENTS}?wait=30&start=latest")
     assert (page.status_code, page.json()["data"]) == (200, [])
     assert time.monotonic() - began_at < SOON_S
-    another = ask(tenant.key())  # whose places are its own
+    another = start_request(tenant.key())  # whose places are its own
     assert not another.done()
     record(tenant, "ticket.created")
-    assert [types(answer) for answer in (*others, another)] == 3 * [["ticket.created"]]
-    last = ask(key)
+    assert [types(response) for response in (*others, another)] == 3 * [["ticket.created"]]
+    last = start_request(key)
     assert not last.done()
     record(tenant, "ticket.created")
     assert types(last) == ["ticket.created"]
 
 
 @POSTGRESQL_ONLY
-def test_waiting_calls_hold_no_connection(start: Callable[..., Service], ask: Ask) -> None:
+def test_waiting_requests_hold_no_connection(
+    start: Callable[..., Service], start_request: StartRequest
+) -> None:
     service = start(SEALDESK_DATABASE_CONNECTIONS="1")
     tenant = service.tenant()
     key = tenant.key()
     Feed(tenant).recorded()
-    answers = [ask(key) for _ in range(4)]
+    responses = [start_request(key) for _ in range(4)]
     for _ in range(10):
         assert key.get("/api/v1/external/whoami").status_code == 200
     record(tenant, "ticket.created")
-    assert [types(answer) for answer in answers] == 4 * [["ticket.created"]]
+    assert [types(response) for response in responses] == 4 * [["ticket.created"]]

@@ -1,4 +1,4 @@
-"""One's own account: who one is, logging out, a new password, a reset; what ends tokens."""
+"""The own account in the API: log-out, new passwords and resets, which end tokens."""
 
 import threading
 from collections.abc import Callable
@@ -39,7 +39,7 @@ def _id(person: Person) -> str:
     return str(person.get(ME).json()["data"]["id"])
 
 
-def test_me_tells_who_is_logged_in(agent: Person, tenant: Tenant) -> None:
+def test_me_returns_the_logged_in_user(agent: Person, tenant: Tenant) -> None:
     response = agent.get(ME)
     assert response.status_code == 200
     assert response.json()["data"].keys() == {"id", "email", "name", "role", "tenant_id"}
@@ -84,18 +84,18 @@ def test_new_password_has_12_to_1024_characters(agent: Person, new: str, code: s
     assert (refused.status_code, error["pointer"], error["code"]) == (422, "/new", code)
 
 
-def test_new_password_of_12_equal_characters_is_taken(agent: Person) -> None:
+def test_new_password_of_12_equal_characters_is_accepted(agent: Person) -> None:
     assert agent.post(CHANGE, {"current": PASSWORD, "new": "é" * 12}).status_code == 204
 
 
 def test_log_in_with_the_old_password_during_a_change_gives_no_lasting_token(
     service: Service, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    is_hashing, goes_on = threading.Event(), threading.Event()
+    is_hashing, may_continue = threading.Event(), threading.Event()
 
     def slow_hash(password: str) -> str:
         is_hashing.set()
-        goes_on.wait(10)
+        may_continue.wait(10)
         return real_hash(password)
 
     real_hash = passwords.hash_now
@@ -105,7 +105,7 @@ def test_log_in_with_the_old_password_during_a_change_gives_no_lasting_token(
     change.start()
     assert is_hashing.wait(10)
     meanwhile = service.log_in(tenant.admin_email)
-    goes_on.set()
+    may_continue.set()
     change.join()
     assert _code(meanwhile.get(ME)) == "invalid_token"
 
@@ -113,11 +113,11 @@ def test_log_in_with_the_old_password_during_a_change_gives_no_lasting_token(
 def test_log_in_that_ends_after_a_change_of_the_password_fails(
     service: Service, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    is_verifying, goes_on = threading.Event(), threading.Event()
+    is_verifying, may_continue = threading.Event(), threading.Event()
 
     def slow_check(password: str, password_hash: str | None) -> bool:
         is_verifying.set()
-        goes_on.wait(10)
+        may_continue.wait(10)
         return real_look(password, password_hash)
 
     admin = tenant.admin()
@@ -132,12 +132,12 @@ def test_log_in_that_ends_after_a_change_of_the_password_fails(
     log_in.start()
     assert is_verifying.wait(10)
     _set(tenant, user_id, "password_hash", passwords.hash_now(NEW))
-    goes_on.set()
+    may_continue.set()
     log_in.join()
     assert _code(responses[0]) == "invalid_credentials"
 
 
-def test_user_who_is_shut_out_loses_their_tokens_at_once(agent: Person, tenant: Tenant) -> None:
+def test_deactivation_ends_tokens_at_once(agent: Person, tenant: Tenant) -> None:
     _set(tenant, _id(agent), "is_active", value=False)
     assert _code(agent.get(ME)) == "invalid_token"
 

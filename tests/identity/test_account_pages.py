@@ -1,4 +1,4 @@
-"""One's own account as pages, and sessions that last while somebody works."""
+"""The pages of the own account, and the renewal of sessions."""
 
 from sealdesk.worker import retention
 from tests.support.client import Person
@@ -15,7 +15,7 @@ def _change(visitor: Visitor, current: str, new: str) -> Page:
     return visitor.submit(visitor.get(HOME).form(CHANGE), current=current, new=new)
 
 
-def test_everybody_sees_who_they_are(tenant: Tenant) -> None:
+def test_the_account_page_shows_the_user(tenant: Tenant) -> None:
     tenant.user("agent", email := f"me.of.{tenant.id}@example.test", "Mia <i>Mine</i>")
     visitor = Visitor(tenant.service)
     visitor.log_in(email)
@@ -24,7 +24,7 @@ def test_everybody_sees_who_they_are(tenant: Tenant) -> None:
     assert_page_is_secure(page)
 
 
-def test_everybody_names_themselves(tenant: Tenant) -> None:
+def test_users_change_their_own_name(tenant: Tenant) -> None:
     tenant.user("agent", email := f"own.of.{tenant.id}@example.test", "Mai")
     visitor = Visitor(tenant.service)
     visitor.log_in(email)
@@ -35,7 +35,7 @@ def test_everybody_names_themselves(tenant: Tenant) -> None:
     assert (page.status, "1 to 100 characters" in page.text) == (422, True)
 
 
-def test_a_new_password_ends_every_other_log_in_and_keeps_this_one(tenant: Tenant) -> None:
+def test_a_new_password_ends_all_other_sessions(tenant: Tenant) -> None:
     visitor, elsewhere, program = logged_in(tenant), logged_in(tenant), tenant.admin()
     (before,) = visitor.cookies.values()
     page = _change(visitor, PASSWORD, NEW)
@@ -48,7 +48,7 @@ def test_a_new_password_ends_every_other_log_in_and_keeps_this_one(tenant: Tenan
     assert Visitor(tenant.service).log_in(tenant.admin_email, NEW).status == 200
 
 
-def test_what_is_wrong_with_a_password_stands_beside_it(tenant: Tenant) -> None:
+def test_an_error_of_a_password_is_shown_at_its_field(tenant: Tenant) -> None:
     visitor = logged_in(tenant)
     wrong = _change(visitor, "not the one that it is", NEW)
     assert (wrong.status, "not your current password" in wrong.text) == (401, True)
@@ -58,7 +58,7 @@ def test_what_is_wrong_with_a_password_stands_beside_it(tenant: Tenant) -> None:
     assert visitor.get(HOME).form(CHANGE), "still logged in"
 
 
-def test_guesses_at_the_present_password_are_counted(own_service: Service) -> None:
+def test_guesses_at_the_current_password_are_counted(own_service: Service) -> None:
     tenant = own_service.tenant()
     own_service.clock.stop()
     visitor = logged_in(tenant)
@@ -68,12 +68,12 @@ def test_guesses_at_the_present_password_are_counted(own_service: Service) -> No
 
 
 def _works(visitor: Visitor, minutes: int) -> bool:
-    """Whether a visitor who has done nothing for so long is still let in."""
+    """Whether the session is valid after this many idle minutes."""
     visitor.service.clock.advance(minutes * 60)
     return visitor.once("GET", HOME).status_code == 200
 
 
-def test_a_session_lasts_while_somebody_works_and_no_longer(own_service: Service) -> None:
+def test_a_session_lasts_while_its_user_is_active_up_to_12_hours(own_service: Service) -> None:
     visitor = logged_in(own_service.tenant())
     assert all(_works(visitor, 50) for _ in range(14)), "11 h 40 min"
     assert _works(visitor, 19)
@@ -86,7 +86,7 @@ def test_a_session_ends_an_hour_after_the_last_visit(own_service: Service) -> No
     assert not _works(visitor, 61)
 
 
-def test_a_young_session_is_not_renewed(own_service: Service) -> None:
+def test_a_session_is_not_renewed_in_its_first_half_hour(own_service: Service) -> None:
     visitor = logged_in(own_service.tenant())
     own_service.clock.advance(29 * 60)
     assert "set-cookie" not in visitor.once("GET", HOME).headers
@@ -95,7 +95,7 @@ def test_a_young_session_is_not_renewed(own_service: Service) -> None:
     assert line.split("; ")[1:] == ["Path=/", "HttpOnly", "SameSite=Lax"]
 
 
-def test_a_page_that_asks_by_itself_keeps_no_session_alive(own_service: Service) -> None:
+def test_requests_of_scripts_do_not_renew_a_session(own_service: Service) -> None:
     visitor = logged_in(own_service.tenant())
     own_service.clock.advance(45 * 60)
     asked = visitor.once("GET", HOME, sec_fetch_mode="cors", sec_fetch_site="same-origin")
@@ -103,14 +103,14 @@ def test_a_page_that_asks_by_itself_keeps_no_session_alive(own_service: Service)
     assert "set-cookie" in visitor.once("GET", HOME, sec_fetch_mode="navigate").headers
 
 
-def test_a_page_of_before_can_still_send_its_form(own_service: Service) -> None:
+def test_a_form_opened_before_a_renewal_can_be_submitted(own_service: Service) -> None:
     visitor = logged_in(own_service.tenant())
     form = visitor.get(HOME).form(CHANGE)
     assert _works(visitor, 45)
     assert visitor.submit(form, current=PASSWORD, new=NEW).status == 200
 
 
-def test_logging_out_ends_the_tokens_of_before_and_those_that_renewed_them(
+def test_logging_out_ends_all_tokens_of_the_session(
     own_service: Service,
 ) -> None:
     visitor = logged_in(own_service.tenant())
@@ -125,7 +125,9 @@ def test_logging_out_ends_the_tokens_of_before_and_those_that_renewed_them(
         assert Person(own_service, token).get("/api/v1/auth/me").status_code == 401
 
 
-def test_a_log_out_is_remembered_as_long_as_a_copy_could_be_renewed(own_service: Service) -> None:
+def test_a_log_out_is_stored_until_the_session_could_no_longer_be_renewed(
+    own_service: Service,
+) -> None:
     visitor = logged_in(own_service.tenant())
     old = visitor.cookies["sealdesk"]
     assert _works(visitor, 45)

@@ -1,4 +1,4 @@
-"""Roles, and the tenant that a super_admin acts in (decisions 1)."""
+"""Roles, and the tenant in which a super_admin acts (decisions 1)."""
 
 import json
 from typing import Any
@@ -39,23 +39,25 @@ def test_agent_manages_no_keys(tenant: Tenant) -> None:
     assert (response.status_code, response.json()["code"]) == (403, "insufficient_role")
 
 
-def test_super_admin_acts_at_home(super_admin: Person, tenant: Tenant, other: Tenant) -> None:
+def test_super_admin_acts_in_their_own_tenant(
+    super_admin: Person, tenant: Tenant, other: Tenant
+) -> None:
     tenant.key(name="ours")
     assert [key["name"] for key in super_admin.get(KEYS).json()["data"]] == ["ours"]
 
 
-def test_super_admin_acts_in_the_tenant_it_names(super_admin: Person, other: Tenant) -> None:
+def test_super_admin_acts_in_the_tenant_of_the_header(super_admin: Person, other: Tenant) -> None:
     response = super_admin.get(KEYS, x_tenant_id=other.id)
     assert [key["name"] for key in response.json()["data"]] == ["theirs"]
 
 
-def test_what_is_made_there_belongs_there(super_admin: Person, other: Tenant) -> None:
+def test_a_key_created_in_another_tenant_belongs_to_it(super_admin: Person, other: Tenant) -> None:
     made = super_admin.post(KEYS, {"name": "made"}, x_tenant_id=other.id).json()["data"]
     assert made["id"] in [key["id"] for key in other.admin().get(KEYS).json()["data"]]
     assert made["id"] not in [key["id"] for key in super_admin.get(KEYS).json()["data"]]
 
 
-def test_acting_elsewhere_is_audited_there(
+def test_acting_in_another_tenant_is_audited_there(
     super_admin: Person, tenant: Tenant, other: Tenant
 ) -> None:
     super_admin.get(KEYS, x_tenant_id=other.id)
@@ -66,7 +68,9 @@ def test_acting_elsewhere_is_audited_there(
     assert _visits(tenant) == []
 
 
-def test_naming_the_tenant_of_ones_own_is_no_visit(super_admin: Person, tenant: Tenant) -> None:
+def test_naming_the_own_tenant_is_not_audited_as_a_visit(
+    super_admin: Person, tenant: Tenant
+) -> None:
     assert super_admin.get(KEYS, x_tenant_id=tenant.id).status_code == 200
     assert _visits(tenant) == []
 
@@ -86,12 +90,14 @@ def test_tenant_that_does_not_exist_is_not_found(super_admin: Person, tenant_id:
     assert (response.status_code, response.json()["code"]) == (404, "not_found")
 
 
-def test_ones_own_account_stays_at_home(super_admin: Person, tenant: Tenant, other: Tenant) -> None:
+def test_the_own_account_is_in_the_own_tenant(
+    super_admin: Person, tenant: Tenant, other: Tenant
+) -> None:
     response = super_admin.get(ME, x_tenant_id=other.id)
     assert response.json()["data"]["tenant_id"] == tenant.id
 
 
-def test_role_is_asked_before_the_body_is_read(tenant: Tenant) -> None:
+def test_role_is_checked_before_the_body_is_read(tenant: Tenant) -> None:
     agent = tenant.log_in("agent")
     with Wire(tenant.service) as wire:
         bearer = ("authorization", f"Bearer {agent.token}")

@@ -1,4 +1,4 @@
-"""Logging in: what it answers, and that a wrong address and a wrong password look alike."""
+"""Logging in: the response does not tell a wrong address from a wrong password."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -22,7 +22,7 @@ def _log_in(person: Person, email: str, password: str = PASSWORD) -> Any:
     return person.post(LOG_IN, {"email": email, "password": password})
 
 
-def test_log_in_answers_a_token_and_the_user(nobody: Person, tenant: Tenant) -> None:
+def test_log_in_returns_a_token_and_the_user(nobody: Person, tenant: Tenant) -> None:
     response = _log_in(nobody, tenant.admin_email)
     data = response.json()["data"]
     assert response.status_code == 200
@@ -51,7 +51,7 @@ def test_address_is_the_same_in_any_case_and_form(nobody: Person, tenant: Tenant
     assert response.json()["data"]["user"]["email"] == "Zoë.Case@Example.test"
 
 
-def test_wrong_address_and_wrong_password_get_the_same_answer(
+def test_wrong_address_and_wrong_password_get_the_same_response(
     nobody: Person, tenant: Tenant
 ) -> None:
     responses = [
@@ -92,7 +92,7 @@ def test_password_hash_is_argon2id_of_the_chosen_cost() -> None:
     assert passwords.hash_now("x").startswith("$argon2id$v=19$m=47104,t=1,p=1$")
 
 
-def test_user_who_was_shut_out_cannot_log_in(nobody: Person, tenant: Tenant) -> None:
+def test_deactivated_user_cannot_log_in(nobody: Person, tenant: Tenant) -> None:
     email = "out@example.test"
     user_id = tenant.user(email=email)
     tenant.service.write(
@@ -109,7 +109,7 @@ def test_password_in_a_wrong_type_is_named(nobody: Person) -> None:
     assert [error["pointer"] for error in response.json()["errors"]] == ["/password"]
 
 
-def test_many_right_log_ins_at_once_do_not_shut_each_other_out(
+def test_many_correct_log_ins_at_once_do_not_lock_each_other_out(
     nobody: Person, tenant: Tenant
 ) -> None:
     with ThreadPoolExecutor(16) as pool:

@@ -1,4 +1,4 @@
-"""New passwords that would be guessed first: refused wherever one is set, and told why."""
+"""New passwords that are easily guessed are refused with the reason."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ def test_a_common_password_is_refused_and_the_old_one_stays(service: Service) ->
     assert admin.get("/api/v1/auth/me").status_code == 200
 
 
-def test_names_and_addresses_of_a_user_are_refused(service: Service) -> None:
+def test_names_and_addresses_of_the_user_are_refused_as_passwords(service: Service) -> None:
     tenant = service.tenant("Teapots & Sons")
     tenant.user(email=f"bo.{tenant.id[-6:]}@hill-side.test", name="Bohdana Novák")
     person = service.log_in(f"bo.{tenant.id[-6:]}@hill-side.test")
@@ -63,7 +63,7 @@ def test_a_common_password_does_not_use_up_the_reset_token(tenant: Tenant) -> No
     assert anyone.post(RESET, {"token": token, "new": NEW}).status_code == 204
 
 
-def test_pages_say_it_beside_the_field_in_their_language(tenant: Tenant) -> None:
+def test_pages_show_the_fault_at_the_field_in_their_language(tenant: Tenant) -> None:
     visitor, token = logged_in(tenant), _reset_token(tenant)
     page = visitor.submit(
         visitor.get("/account").form("/account/password"), current=PASSWORD, new=COMMON[0]
@@ -77,7 +77,7 @@ def test_pages_say_it_beside_the_field_in_their_language(tenant: Tenant) -> None
     assert (page.status, "kaum mehr als ein Name" in page.text) == (422, True)
 
 
-def test_who_has_a_common_password_already_still_gets_in(tenant: Tenant) -> None:
+def test_a_user_with_a_common_password_can_still_log_in(tenant: Tenant) -> None:
     email = f"old.{tenant.id}@example.test"
     tenant.user(email=email, password_hash=passwords.hash_now(COMMON[0]))
     assert tenant.service.log_in(email, COMMON[0]).get("/api/v1/auth/me").status_code == 200
@@ -90,7 +90,7 @@ def test_who_has_a_common_password_already_still_gets_in(tenant: Tenant) -> None
         "SealDesk12345", "\uff21da_lovelace_ADA", "l-o-v-e-l-a-c-e",
     ],
 )  # fmt: skip
-def test_own_words_are_seen_however_they_are_put_together(password: str) -> None:
+def test_own_words_are_recognised_in_any_combination(password: str) -> None:
     assert rules.is_own(password, OWN)
 
 
@@ -101,5 +101,5 @@ def test_own_words_are_seen_however_they_are_put_together(password: str) -> None
         "482910573829", "漢字漢字漢字漢字漢字漢字", "!!!!!!!!!!!!", "sealdesk wf83kq0z",
     ],
 )  # fmt: skip
-def test_what_has_enough_besides_own_words_is_no_own_name(password: str) -> None:
+def test_a_password_with_enough_other_characters_is_not_own_words(password: str) -> None:
     assert not rules.is_own(password, OWN)

@@ -1,4 +1,4 @@
-"""Log-in, log-out and new passwords as pages: cookies, and where one comes to."""
+"""Pages to log in, log out and reset a password: cookies and redirects."""
 
 from collections.abc import Callable
 from urllib.parse import urlencode
@@ -25,7 +25,7 @@ def visitor(service: Service) -> Visitor:
 
 
 def _cookie(service: Service, email: str, **headers: str) -> str:
-    """The line that a log-in sets."""
+    """The value of the Set-Cookie header of a log-in."""
     body = f"email={email}&password={PASSWORD}".replace(" ", "+").encode()
     form = {"content_type": "application/x-www-form-urlencoded", "sec_fetch_site": "same-origin"}
     response = Visitor(service).once("POST", "/log-in", body, **form, **headers)
@@ -34,15 +34,15 @@ def _cookie(service: Service, email: str, **headers: str) -> str:
     return str(line)
 
 
-def test_an_administrator_comes_to_their_pages(visitor: Visitor, tenant: Tenant) -> None:
+def test_an_administrator_lands_on_the_administration_pages(
+    visitor: Visitor, tenant: Tenant
+) -> None:
     page = visitor.log_in(tenant.admin_email)
     assert (page.status, visitor.at) == (200, INBOX)
     assert HOME in page.links
 
 
-def test_an_agent_sees_who_they_are_and_no_way_to_what_they_may_not(
-    visitor: Visitor, tenant: Tenant
-) -> None:
+def test_an_agent_sees_no_links_to_forbidden_pages(visitor: Visitor, tenant: Tenant) -> None:
     email = f"bo.{tenant.id}@example.test"
     tenant.user("agent", email, "Bo <script>alert(1)</script>")
     page = visitor.log_in(email)
@@ -52,9 +52,7 @@ def test_an_agent_sees_who_they_are_and_no_way_to_what_they_may_not(
     assert HOME not in page.links
 
 
-def test_whoever_was_sent_to_the_log_in_comes_back_to_the_page(
-    visitor: Visitor, tenant: Tenant
-) -> None:
+def test_after_the_log_in_the_requested_page_is_shown(visitor: Visitor, tenant: Tenant) -> None:
     asked = f"{HOME}/new"
     page = visitor.get(asked)
     assert page.form("/log-in").value("next") == asked
@@ -62,7 +60,7 @@ def test_whoever_was_sent_to_the_log_in_comes_back_to_the_page(
     assert visitor.at == asked
 
 
-def test_a_log_in_leads_to_no_other_place(visitor: Visitor, tenant: Tenant) -> None:
+def test_a_log_in_does_not_redirect_to_other_sites(visitor: Visitor, tenant: Tenant) -> None:
     form = visitor.get("/").form("/log-in")
     for place in FOREIGN_PLACES[:3]:
         fields = [("next", place), ("email", tenant.admin_email), ("password", PASSWORD)]
@@ -75,7 +73,7 @@ def test_a_log_in_leads_to_no_other_place(visitor: Visitor, tenant: Tenant) -> N
         assert anonymous.form("/log-in").value("next") == "", place
 
 
-def test_a_wrong_password_keeps_the_address_and_says_no_more_than_the_api(
+def test_a_wrong_password_keeps_the_address_and_shows_the_error_of_the_api(
     visitor: Visitor, tenant: Tenant
 ) -> None:
     pages = [visitor.log_in(tenant.admin_email, "wrong"), visitor.log_in("nobody@a.test", "wrong")]
@@ -87,7 +85,7 @@ def test_a_wrong_password_keeps_the_address_and_says_no_more_than_the_api(
     assert visitor.cookies == {}
 
 
-def test_guesses_at_the_page_and_at_the_api_are_counted_together(own_service: Service) -> None:
+def test_guesses_on_the_page_and_in_the_api_are_counted_together(own_service: Service) -> None:
     tenant, visitor = own_service.tenant(), Visitor(own_service)
     own_service.clock.stop()
     anyone = Person(own_service, "")
@@ -100,7 +98,7 @@ def test_guesses_at_the_page_and_at_the_api_are_counted_together(own_service: Se
     assert "Try again in" in page.text
 
 
-def test_the_cookie_is_for_this_host_and_no_script(service: Service, tenant: Tenant) -> None:
+def test_the_cookie_is_for_this_host_and_not_for_scripts(service: Service, tenant: Tenant) -> None:
     name, _, rest = _cookie(service, tenant.admin_email).partition("=")
     assert name == "sealdesk"
     assert rest.split("; ")[1:] == ["Path=/", "HttpOnly", "SameSite=Lax"]
@@ -125,20 +123,20 @@ def test_on_https_the_cookie_is_secure_and_bound_to_the_host(
     assert outside.status_code == 303
 
 
-def test_whoever_is_no_proxy_cannot_say_that_it_is_https(service: Service, tenant: Tenant) -> None:
+def test_an_untrusted_client_cannot_claim_https(service: Service, tenant: Tenant) -> None:
     assert "Secure" not in _cookie(service, tenant.admin_email, x_forwarded_proto="https")
     response = Visitor(service).once("GET", "/", x_forwarded_proto="https")
     assert "strict-transport-security" not in response.headers
 
 
-def test_two_cookies_of_one_name_prove_nothing(tenant: Tenant) -> None:
+def test_two_cookies_with_the_same_name_are_ignored(tenant: Tenant) -> None:
     visitor = logged_in(tenant)
     (token,) = visitor.cookies.values()
     doubled = visitor.once("GET", HOME, cookie=f"sealdesk={token}; sealdesk={token}")
     assert doubled.status_code == 303
 
 
-def test_after_logging_out_the_cookie_opens_nothing(tenant: Tenant) -> None:
+def test_after_logging_out_the_cookie_is_invalid(tenant: Tenant) -> None:
     visitor = logged_in(tenant)
     (token,) = visitor.cookies.values()
     page = visitor.submit(visitor.get("/").form("/log-out"))
@@ -148,7 +146,7 @@ def test_after_logging_out_the_cookie_opens_nothing(tenant: Tenant) -> None:
     assert Person(tenant.service, token).get("/api/v1/auth/me").status_code == 401
 
 
-def test_another_log_in_at_the_same_browser_ends_the_one_before(tenant: Tenant) -> None:
+def test_another_log_in_in_the_same_browser_ends_the_earlier_session(tenant: Tenant) -> None:
     visitor = logged_in(tenant)
     (before,) = visitor.cookies.values()
     fields = [("email", tenant.admin_email), ("password", PASSWORD)]
@@ -157,7 +155,7 @@ def test_another_log_in_at_the_same_browser_ends_the_one_before(tenant: Tenant) 
     assert visitor.once("GET", HOME, cookie=f"sealdesk={before}").status_code == 303
 
 
-def test_an_ended_log_in_is_said_once(tenant: Tenant) -> None:
+def test_the_end_of_a_session_is_shown_once(tenant: Tenant) -> None:
     visitor = logged_in(tenant)
     (token,) = visitor.cookies.values()
     Person(tenant.service, token).post("/api/v1/auth/logout")
@@ -165,27 +163,27 @@ def test_an_ended_log_in_is_said_once(tenant: Tenant) -> None:
     assert "Your log-in has expired" not in visitor.get("/").text
 
 
-def test_a_log_in_ends_with_its_hour(own_service: Service) -> None:
+def test_an_idle_session_ends_after_an_hour(own_service: Service) -> None:
     visitor = logged_in(own_service.tenant())
     own_service.clock.advance(3601)
     assert visitor.get(HOME).form("/log-in").value("next") == HOME
 
 
-def test_a_new_password_ends_the_log_in(tenant: Tenant) -> None:
+def test_a_new_password_ends_the_session(tenant: Tenant) -> None:
     visitor = logged_in(tenant)
     change = {"current": PASSWORD, "new": NEW}
     assert tenant.admin().post("/api/v1/auth/password", change).status_code == 204
     assert visitor.once("GET", HOME).status_code == 303
 
 
-def test_the_api_passes_over_cookies(tenant: Tenant) -> None:
+def test_the_api_ignores_cookies(tenant: Tenant) -> None:
     visitor = logged_in(tenant)
     for path in ("/api/v1/auth/me", "/api/v1/api-keys"):
         response = visitor.once("GET", path)
         assert (response.status_code, response.json()["code"]) == (401, "jwt_required")
 
 
-def test_a_bearer_token_opens_no_page(tenant: Tenant) -> None:
+def test_pages_ignore_bearer_tokens(tenant: Tenant) -> None:
     response = tenant.admin().get(HOME)
     assert (response.status_code, response.headers["location"]) == (303, f"/?next={HOME}")
 
@@ -211,7 +209,7 @@ def test_a_reset_link_sets_a_password_once(visitor: Visitor, tenant: Tenant) -> 
     assert "was used" in again.text
 
 
-def test_a_short_password_is_named_beside_its_field_and_the_token_stays(
+def test_a_short_password_is_reported_at_its_field_and_the_token_stays(
     visitor: Visitor, tenant: Tenant
 ) -> None:
     token = _reset_token(tenant)

@@ -1,4 +1,4 @@
-"""Settings → People: links, roles and shutting out, as administrators click through it."""
+"""Settings → People: links, roles and deactivation."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -44,7 +44,7 @@ def _at(page: Page) -> str:
 
 
 def _own(visitor: Visitor) -> str:
-    """The page of the only person."""
+    """The path of the only user."""
     return _at(visitor.get(HOME))
 
 
@@ -54,13 +54,13 @@ def _accept(service: Service, token: str, password: str = NEW) -> Page:
 
 
 def _do(visitor: Visitor, at: str, what: str, **fields: str) -> Page:
-    """Press a button of a person's page, wherever it stands."""
+    """Submit a form of a user's page."""
     page = visitor.get(f"{at}/{what}" if what == "deactivate" else at)
     return visitor.submit(page.form(f"{at}/{what}"), **fields)
 
 
-def _deeds(tenant: Tenant, user_id: str) -> list[Any]:
-    """What was done to somebody; how they came in and out is told elsewhere."""
+def _audit_entries(tenant: Tenant, user_id: str) -> list[Any]:
+    """The audit entries of a user, without log-ins."""
     return tenant.service.rows(
         "SELECT action, actor_name, address, details FROM audit WHERE tenant_id = :tenant"
         " AND object_id = :of AND action NOT LIKE 'user.log%' ORDER BY id LIMIT 50",
@@ -86,18 +86,18 @@ def test_an_invited_agent_sets_a_password_and_works(visitor: Visitor, tenant: Te
     assert "Bo Agent" in agent.get("/account").text
     assert agent.get(HOME).status == 403
     assert _accept(tenant.service, found[2]).status == 401
-    deeds = _deeds(tenant, at.rpartition("/")[2])
-    assert [row[0] for row in deeds] == ["user.created", "user.invited", "user.password_changed"]
-    assert all(email in row[3] for row in deeds), "whom each of them is about"
+    entries = _audit_entries(tenant, at.rpartition("/")[2])
+    assert [row[0] for row in entries] == ["user.created", "user.invited", "user.password_changed"]
+    assert all(email in row[3] for row in entries), "whom each of them is about"
     assert visitor.get("/settings/audit?action=user.invited").links.count(at) == 1
 
 
-def test_a_name_that_was_not_typed_is_the_start_of_the_address(visitor: Visitor) -> None:
+def test_an_empty_name_becomes_the_start_of_the_address(visitor: Visitor) -> None:
     page = _invite(visitor, f"mia.{id(visitor)}@example.test")
     assert f"mia.{id(visitor)}" in visitor.get(_at(page)).text
 
 
-def test_an_invitation_holds_for_a_week_and_a_reset_link_for_an_hour(
+def test_an_invitation_is_valid_for_a_week_and_a_reset_link_for_an_hour(
     own_service: Service,
 ) -> None:
     tenant = own_service.tenant()
@@ -117,7 +117,7 @@ def test_an_invitation_holds_for_a_week_and_a_reset_link_for_an_hour(
     assert _accept(own_service, _token(again)).status == 401
 
 
-def test_what_is_wrong_with_an_invitation_stands_beside_its_field(
+def test_errors_of_an_invitation_are_shown_at_their_fields(
     visitor: Visitor, tenant: Tenant
 ) -> None:
     other = tenant.service.tenant()
@@ -134,7 +134,7 @@ def test_what_is_wrong_with_an_invitation_stands_beside_its_field(
     assert len([link for link in visitor.get(HOME).links if link.startswith(f"{HOME}/")]) == 2
 
 
-def test_nobody_raises_anybody_above_their_own_role(tenant: Tenant) -> None:
+def test_nobody_assigns_a_role_above_their_own(tenant: Tenant) -> None:
     visitor = logged_in(tenant)
     agent = f"{HOME}/{tenant.user()}"
     assert _invite(visitor, _of(tenant, "d"), role="super_admin").status == 403
@@ -155,7 +155,7 @@ def _admin_at(tenant: Tenant) -> str:
     return f"{HOME}/{rows[0][0]}"
 
 
-def test_who_is_above_is_not_changed_from_below(visitor: Visitor, tenant: Tenant) -> None:
+def test_an_administrator_cannot_change_a_super_admin(visitor: Visitor, tenant: Tenant) -> None:
     email = _of(tenant, "root")
     at = f"{HOME}/{tenant.user('super_admin', email)}"
     page = visitor.get(at)
@@ -171,7 +171,7 @@ def test_who_is_above_is_not_changed_from_below(visitor: Visitor, tenant: Tenant
     assert _do(root, f"{HOME}/{tenant.user()}", "role", role="super_admin").status == 200
 
 
-def test_a_name_is_mended_and_the_person_works_on(visitor: Visitor, tenant: Tenant) -> None:
+def test_a_name_change_keeps_the_sessions_of_the_user(visitor: Visitor, tenant: Tenant) -> None:
     email = _of(tenant, "ivo")
     at = f"{HOME}/{tenant.user('agent', email, 'Ivp')}"
     program = tenant.service.log_in(email)
@@ -183,11 +183,13 @@ def test_a_name_is_mended_and_the_person_works_on(visitor: Visitor, tenant: Tena
         page = _do(visitor, at, "name", name=wrong)
         assert (page.status, page.form(f"{at}/name").value("name")) == (422, wrong)
     assert _do(visitor, at, "name", name="Ivo <b>").status == 200
-    (_, deed) = _deeds(tenant, at.rpartition("/")[2])
-    assert (deed[0], '["Ivp","Ivo <b>"]' in deed[3]) == ("user.renamed", True)
+    (_, entry) = _audit_entries(tenant, at.rpartition("/")[2])
+    assert (entry[0], '["Ivp","Ivo <b>"]' in entry[3]) == ("user.renamed", True)
 
 
-def test_a_role_is_changed_at_once_and_ends_the_log_ins(visitor: Visitor, tenant: Tenant) -> None:
+def test_a_role_change_applies_at_once_and_ends_the_sessions(
+    visitor: Visitor, tenant: Tenant
+) -> None:
     email = _of(tenant, "eve")
     at = f"{HOME}/{tenant.user('agent', email)}"
     program, person = tenant.service.log_in(email), Visitor(tenant.service)
@@ -198,14 +200,14 @@ def test_a_role_is_changed_at_once_and_ends_the_log_ins(visitor: Visitor, tenant
     assert person.once("GET", "/account").status_code == 303
     assert person.log_in(email).status == 200
     assert person.get(HOME).status == 200
-    (_, deed) = _deeds(tenant, at.rpartition("/")[2])
-    assert (deed[0], deed[2]) == ("user.role_changed", "127.0.0.1")
-    assert '["agent","tenant_admin"]' in deed[3]
+    (_, entry) = _audit_entries(tenant, at.rpartition("/")[2])
+    assert (entry[0], entry[2]) == ("user.role_changed", "127.0.0.1")
+    assert '["agent","tenant_admin"]' in entry[3]
     assert _do(visitor, at, "role", role="tenant_admin").status == 200
-    assert len(_deeds(tenant, at.rpartition("/")[2])) == 2, "nothing has changed"
+    assert len(_audit_entries(tenant, at.rpartition("/")[2])) == 2, "nothing has changed"
 
 
-def test_who_is_deactivated_is_out_at_once_and_their_work_stays(
+def test_a_deactivated_user_is_logged_out_at_once_and_their_work_stays(
     visitor: Visitor, tenant: Tenant
 ) -> None:
     email = _of(tenant, "gil")
@@ -226,7 +228,7 @@ def test_who_is_deactivated_is_out_at_once_and_their_work_stays(
     assert "Active" in _do(visitor, at, "reactivate").text
     assert program.get("/api/v1/auth/me").status_code == 401, "what ended stays ended"
     assert Visitor(tenant.service).log_in(email).status == 200
-    assert [row[0] for row in _deeds(tenant, user_id)][-2:] == [
+    assert [row[0] for row in _audit_entries(tenant, user_id)][-2:] == [
         "user.deactivated",
         "user.reactivated",
     ]
@@ -247,7 +249,7 @@ def test_the_last_administrator_cannot_lock_everybody_out(visitor: Visitor, tena
     assert visitor.get("/").form("/log-in")
 
 
-def test_two_administrators_cannot_shut_each_other_out_at_once(tenant: Tenant) -> None:
+def test_two_administrators_cannot_deactivate_each_other_at_once(tenant: Tenant) -> None:
     email = _of(tenant, "second")
     second_id = tenant.user("tenant_admin", email)
     first, second = logged_in(tenant), Visitor(tenant.service)
@@ -262,7 +264,7 @@ def test_two_administrators_cannot_shut_each_other_out_at_once(tenant: Tenant) -
     assert row[0] == 1
 
 
-def test_people_of_another_desk_are_not_there(visitor: Visitor, tenant: Tenant) -> None:
+def test_users_of_another_desk_are_not_found(visitor: Visitor, tenant: Tenant) -> None:
     other = tenant.service.tenant()
     at = f"{HOME}/{other.user('agent', _of(other, 'far'), 'Far Away')}"
     token = visitor.get("/").form("/log-out").value("form_token")
@@ -284,7 +286,7 @@ def test_hostile_names_are_shown_as_text(visitor: Visitor, tenant: Tenant) -> No
         assert_page_is_secure(shown)
 
 
-def test_more_people_than_a_page_holds_are_walked(visitor: Visitor, tenant: Tenant) -> None:
+def test_the_list_of_people_has_pages(visitor: Visitor, tenant: Tenant) -> None:
     now_us = tenant.service.clock.now_us()
 
     async def add_people(tx):  # type: ignore[no-untyped-def]

@@ -18,24 +18,26 @@ from tests.support.service import Service, Tenant
 
 KEYS, PEOPLE, HOOKS = "/settings/api-keys", "/settings/people", "/settings/webhooks"
 NEW_KEY = f"{KEYS}/new"
-_FRESH_S = 15 * 60
-# What is done without asking: it ends with the log-in, or opens nothing.
-_UNASKED = {
+_RECENT_LOGIN_S = 15 * 60
+# Changes that end with the session or give no access need no password.
+_WITHOUT_PASSWORD = {
     f"{KEYS}/debug", f"{PEOPLE}/{{id}}/name", f"{HOOKS}/{{id}}/pause", f"{HOOKS}/{{id}}/activate",
     f"{HOOKS}/{{id}}/test", f"{HOOKS}/{{id}}/replay",
     f"{HOOKS}/{{id}}/deliveries/{{delivery_id}}/redeliver",
 }  # fmt: skip
-_ASKED = [
+_WITH_PASSWORD = [
     route.path
     for route in PAGES
-    if route.method == "POST" and route.path.startswith("/settings/") and route.path not in _UNASKED
+    if route.method == "POST"
+    and route.path.startswith("/settings/")
+    and route.path not in _WITHOUT_PASSWORD
 ]
 _ON_PERSON = {f"{PEOPLE}/{{id}}/{what}" for what in ("link", "role", "reactivate")}
 
 
 @pytest.fixture(scope="module")
 def service(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service whose clock these tests move on, each with a tenant of its own."""
+    """A service whose clock these tests advance; each has its own tenant."""
     with begin(tmp_path_factory.mktemp("fresh")) as service:
         service.clock.stop()
         yield service
@@ -52,7 +54,7 @@ def _create(visitor: Visitor, **fields: str) -> Page:
 
 
 def _asks(page: Page, action: str) -> bool:
-    """Whether a form asks for the password, of which no page shows any."""
+    """Whether a form asks for the password; its field must be empty."""
     names = [name for name, _ in page.form(action).fields]
     assert_page_is_secure(page)
     return "password" in names and page.form(action).value("password") == ""
@@ -63,40 +65,40 @@ def _rows(tenant: Tenant, table: str) -> list[Any]:
     return tenant.service.rows(sql, id=tenant.id)
 
 
-def test_a_fresh_log_in_is_not_asked_and_an_older_one_is(visitor: Visitor) -> None:
-    visitor.service.clock.advance(_FRESH_S)
+def test_the_password_is_needed_only_when_the_log_in_is_not_recent(visitor: Visitor) -> None:
+    visitor.service.clock.advance(_RECENT_LOGIN_S)
     assert not _asks(visitor.get(NEW_KEY), NEW_KEY)
     assert _create(visitor).status == 201
     visitor.service.clock.advance(0.000001)
     page = visitor.get(NEW_KEY)
     assert _asks(page, NEW_KEY)
-    assert f"more than {_FRESH_S // 60} minutes ago" in page.text
+    assert f"more than {_RECENT_LOGIN_S // 60} minutes ago" in page.text
 
 
-def test_the_right_password_begins_a_session_and_ends_the_one_before(visitor: Visitor) -> None:
-    visitor.service.clock.advance(_FRESH_S + 1)
+def test_the_right_password_begins_a_session_and_ends_the_earlier_one(visitor: Visitor) -> None:
+    visitor.service.clock.advance(_RECENT_LOGIN_S + 1)
     (before,) = visitor.cookies.values()
     assert _create(visitor, password=PASSWORD).status == 201
     assert visitor.once("GET", KEYS, cookie=f"sealdesk={before}").status_code == 303
     assert Person(visitor.service, before).get("/api/v1/auth/me").status_code == 401
     assert visitor.get(KEYS).status == 200
-    visitor.service.clock.advance(_FRESH_S)
+    visitor.service.clock.advance(_RECENT_LOGIN_S)
     assert _create(visitor, name="Second").status == 201
     visitor.service.clock.advance(1)
     assert _asks(visitor.get(NEW_KEY), NEW_KEY)
 
 
-def test_a_missing_or_wrong_password_changes_nothing_and_keeps_what_was_typed(
+def test_a_missing_or_wrong_password_changes_nothing_and_keeps_the_input(
     visitor: Visitor, tenant: Tenant
 ) -> None:
     opened = visitor.get(NEW_KEY).form(NEW_KEY)
-    visitor.service.clock.advance(_FRESH_S + 1)
-    told = {
+    visitor.service.clock.advance(_RECENT_LOGIN_S + 1)
+    reported = {
         "": "Enter your password",
         "wrong": "not your password",
         "w" * 1025: "not your password",
     }
-    for password, words in told.items():
+    for password, words in reported.items():
         page = visitor.submit(opened, name="Shop <b>", rate_limit="7", password=password)
         assert page.status == (401 if password == "wrong" else 422)
         assert words in page.text and ("p", "id", "password-fault") in page.attributes
@@ -108,8 +110,8 @@ def test_a_missing_or_wrong_password_changes_nothing_and_keeps_what_was_typed(
     assert len(_rows(tenant, "api_keys")) == 1
 
 
-def test_a_form_that_is_wrong_elsewhere_asks_for_the_password_once(visitor: Visitor) -> None:
-    visitor.service.clock.advance(_FRESH_S + 1)
+def test_a_form_with_other_errors_asks_for_the_password_once(visitor: Visitor) -> None:
+    visitor.service.clock.advance(_RECENT_LOGIN_S + 1)
     page = _create(visitor, rate_limit="0", password="wrong")
     assert ("p", "id", "password-fault") in page.attributes
     assert ("p", "id", "rate_limit-fault") in page.attributes
@@ -118,9 +120,9 @@ def test_a_form_that_is_wrong_elsewhere_asks_for_the_password_once(visitor: Visi
     assert visitor.submit(page.form(NEW_KEY), rate_limit="7").status == 201
 
 
-def test_guesses_are_counted_with_those_at_the_log_in(visitor: Visitor, tenant: Tenant) -> None:
+def test_guesses_are_counted_together_with_failed_log_ins(visitor: Visitor, tenant: Tenant) -> None:
     service = visitor.service
-    service.clock.advance(_FRESH_S + 1)
+    service.clock.advance(_RECENT_LOGIN_S + 1)
     for _ in range(9):
         service.write(
             lambda tx: actions.begin_log_in(
@@ -136,7 +138,7 @@ def test_guesses_are_counted_with_those_at_the_log_in(visitor: Visitor, tenant: 
     assert Visitor(service).log_in(tenant.admin_email).status == 429
 
 
-def test_a_session_that_was_renewed_is_no_fresher(visitor: Visitor, tenant: Tenant) -> None:
+def test_renewing_a_session_is_not_a_recent_log_in(visitor: Visitor, tenant: Tenant) -> None:
     (before,) = visitor.cookies.values()
     visitor.service.clock.advance(45 * 60)
     assert _asks(visitor.get(NEW_KEY), NEW_KEY)
@@ -145,17 +147,15 @@ def test_a_session_that_was_renewed_is_no_fresher(visitor: Visitor, tenant: Tena
     assert (page.status, _rows(tenant, "api_keys")) == (422, [])
 
 
-def test_a_program_is_not_asked(visitor: Visitor) -> None:
-    visitor.service.clock.advance(_FRESH_S + 1)
+def test_the_api_needs_no_reauthentication(visitor: Visitor) -> None:
+    visitor.service.clock.advance(_RECENT_LOGIN_S + 1)
     program = Person(visitor.service, visitor.cookies["sealdesk"])
     assert program.post("/api/v1/api-keys", {"name": "By a program"}).status_code == 201
 
 
-def test_everything_that_outlasts_a_log_in_asks_and_else_changes_nothing(
-    visitor: Visitor, tenant: Tenant
-) -> None:
+def test_every_lasting_change_needs_reauthentication(visitor: Visitor, tenant: Tenant) -> None:
     opened = _opened(visitor, tenant)
-    visitor.service.clock.advance(_FRESH_S + 1)
+    visitor.service.clock.advance(_RECENT_LOGIN_S + 1)
     before = _everything(tenant)
     for form in opened:
         page = visitor.submit(form)
@@ -169,13 +169,13 @@ def test_everything_that_outlasts_a_log_in_asks_and_else_changes_nothing(
 
 
 def _opened(visitor: Visitor, tenant: Tenant) -> list[Form]:
-    """The forms of all that asks, opened while the log-in is fresh."""
+    """All forms that need a password, opened while the log-in is recent."""
     gone = tenant.user()
     deactivate = f"{PEOPLE}/{gone}/deactivate"
     visitor.submit(visitor.get(deactivate).form(deactivate))
     ids = {KEYS: tenant.key().id, PEOPLE: tenant.user(), HOOKS: _endpoint(tenant)}
     found = []
-    for path in _ASKED:
+    for path in _WITH_PASSWORD:
         home = path.partition("/{id}")[0]
         action = path.replace("{id}", gone if "reactivate" in path else ids.get(home, ""))
         stands_at = action.rpartition("/")[0] if path in _ON_PERSON else action
@@ -193,15 +193,15 @@ def _endpoint(tenant: Tenant) -> str:
 
 
 def _everything(tenant: Tenant) -> list[Any]:
-    """All that could have been changed. Whatever is done to it stands in the audit, too."""
+    """All rows that could have changed; every change is in the audit log, too."""
     return [_rows(tenant, table) for table in ("api_keys", "endpoints", "users", "audit")]
 
 
-def test_who_gives_the_password_on_a_persons_page_does_what_was_chosen(
+def test_the_password_on_a_persons_page_confirms_the_chosen_action(
     visitor: Visitor, tenant: Tenant
 ) -> None:
     at = f"{PEOPLE}/{tenant.user()}"
-    visitor.service.clock.advance(_FRESH_S + 1)
+    visitor.service.clock.advance(_RECENT_LOGIN_S + 1)
     page = visitor.get(at)
     assert "Your password" not in page.text, "before anything was chosen"
     page = visitor.submit(page.form(f"{at}/role"), role="tenant_admin")
@@ -211,22 +211,20 @@ def test_who_gives_the_password_on_a_persons_page_does_what_was_chosen(
     assert visitor.submit(page.form(f"{at}/link")).status == 201, "fresh by now"
 
 
-def test_a_form_that_is_out_of_date_stays_so_while_the_password_is_asked_for(
-    visitor: Visitor, tenant: Tenant
-) -> None:
+def test_a_stale_form_stays_stale_during_reauthentication(visitor: Visitor, tenant: Tenant) -> None:
     key = tenant.key()
     at = f"{KEYS}/{key.id}/rotate"
     opened, other = (visitor.get(at).form(at) for _ in range(2))
     assert visitor.submit(other).status == 200
-    visitor.service.clock.advance(_FRESH_S + 1)
+    visitor.service.clock.advance(_RECENT_LOGIN_S + 1)
     page = visitor.submit(opened)
     assert page.status == 422
     page = visitor.submit(page.form(at), password=PASSWORD)
     assert page.status == 412 and "has been rotated since" in page.text
 
 
-def test_a_password_in_a_form_that_is_not_ours_is_not_looked_at(visitor: Visitor) -> None:
-    visitor.service.clock.advance(_FRESH_S + 1)
+def test_a_password_in_a_form_without_a_valid_token_is_ignored(visitor: Visitor) -> None:
+    visitor.service.clock.advance(_RECENT_LOGIN_S + 1)
     before = {**visitor.cookies}
     assert _create(visitor, form_token="0" * 64, password=PASSWORD).status == 403
     assert visitor.cookies == before

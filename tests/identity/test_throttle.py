@@ -1,4 +1,4 @@
-"""Guessing passwords: only failures count, each in its own place (decisions 1)."""
+"""The throttling of failed log-ins (decisions 1)."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +15,7 @@ HOME, HOTEL, CAFE = "192.0.2.1", "198.51.100.2", "203.0.113.3"
 
 @pytest.fixture
 def service(start: Callable[..., Service]) -> Service:
-    """A service behind a proxy, so that a test chooses its address."""
+    """A service behind a proxy, so that a test can choose its address."""
     return start(SEALDESK_TRUSTED_PROXIES="127.0.0.1")
 
 
@@ -41,34 +41,34 @@ def _fail(tenant: Tenant, count: int, address: str, email: str = "") -> None:
         )
 
 
-def test_eleventh_failure_in_five_minutes_is_not_looked_at(tenant: Tenant) -> None:
+def test_eleventh_failure_in_five_minutes_is_throttled(tenant: Tenant) -> None:
     assert [_code(_try(tenant, HOME)) for _ in range(10)] == ["invalid_credentials"] * 10
     refused = _try(tenant, HOME)
     assert (refused.status_code, _code(refused)) == (429, "too_many_attempts")
     assert 295 <= int(refused.headers["retry-after"]) <= 300
 
 
-def test_right_password_is_refused_from_there_too(tenant: Tenant) -> None:
+def test_right_password_is_throttled_too(tenant: Tenant) -> None:
     _fail(tenant, 10, HOME)
     assert _code(_try(tenant, HOME, PASSWORD)) == "too_many_attempts"
 
 
-def test_other_addresses_of_the_same_account_are_not_shut_out(tenant: Tenant) -> None:
+def test_other_addresses_of_the_same_account_are_not_throttled(tenant: Tenant) -> None:
     _fail(tenant, 10, HOTEL)
     assert _code(_try(tenant, HOME, PASSWORD)) == ""
 
 
-def test_other_accounts_from_the_same_address_are_not_shut_out(tenant: Tenant) -> None:
+def test_other_accounts_from_the_same_address_are_not_throttled(tenant: Tenant) -> None:
     _fail(tenant, 10, HOME, "else@example.test")
     assert _code(_try(tenant, HOME, PASSWORD)) == ""
 
 
-def test_account_without_a_user_is_counted_alike(tenant: Tenant) -> None:
+def test_unknown_account_is_counted_like_a_known_one(tenant: Tenant) -> None:
     _fail(tenant, 10, HOME, "ghost@example.test")
     assert _code(_try(tenant, HOME, email="ghost@example.test")) == "too_many_attempts"
 
 
-def test_waiting_as_long_as_told_is_enough(tenant: Tenant) -> None:
+def test_waiting_for_retry_after_is_enough(tenant: Tenant) -> None:
     _fail(tenant, 10, HOME)
     wait_s = int(_try(tenant, HOME, PASSWORD).headers["retry-after"])
     tenant.service.clock.advance(wait_s)
@@ -86,7 +86,7 @@ def test_successes_are_not_counted(tenant: Tenant) -> None:
     assert [_code(_try(tenant, HOME, PASSWORD)) for _ in range(12)] == [""] * 12
 
 
-def test_hundred_and_first_failure_from_one_address_is_not_looked_at(tenant: Tenant) -> None:
+def test_hundred_and_first_failure_from_one_address_is_throttled(tenant: Tenant) -> None:
     for number in range(11):
         _fail(tenant, 9, HOME, f"{number}@example.test")
     assert _code(_try(tenant, HOME, email="x@example.test")) == "invalid_credentials"
@@ -94,7 +94,7 @@ def test_hundred_and_first_failure_from_one_address_is_not_looked_at(tenant: Ten
     assert _code(_try(tenant, HOTEL, PASSWORD)) == ""
 
 
-def test_success_of_one_account_does_not_free_the_address(tenant: Tenant) -> None:
+def test_success_of_one_account_does_not_reset_the_address(tenant: Tenant) -> None:
     for number in range(11):
         _fail(tenant, 9, HOME, f"{number}@example.test")
     assert _code(_try(tenant, HOME, PASSWORD)) == ""
@@ -102,7 +102,7 @@ def test_success_of_one_account_does_not_free_the_address(tenant: Tenant) -> Non
     assert _code(_try(tenant, HOME, PASSWORD)) == "too_many_attempts"
 
 
-def test_hundred_failures_from_strangers_shut_out_further_strangers(tenant: Tenant) -> None:
+def test_hundred_failures_from_unknown_addresses_throttle_unknown_addresses(tenant: Tenant) -> None:
     for number in range(10):
         _fail(tenant, 10, f"198.51.100.{number}")
     refused = _try(tenant, CAFE, PASSWORD)
@@ -110,7 +110,7 @@ def test_hundred_failures_from_strangers_shut_out_further_strangers(tenant: Tena
     assert 3500 <= int(refused.headers["retry-after"]) <= 3600
 
 
-def test_strangers_cannot_shut_out_who_was_there_before(tenant: Tenant) -> None:
+def test_unknown_addresses_cannot_lock_out_a_known_one(tenant: Tenant) -> None:
     assert _code(_try(tenant, HOME, PASSWORD)) == ""
     for number in range(10):
         _fail(tenant, 10, f"198.51.100.{number}")
@@ -118,7 +118,7 @@ def test_strangers_cannot_shut_out_who_was_there_before(tenant: Tenant) -> None:
     assert _code(_try(tenant, HOME, PASSWORD)) == ""
 
 
-def test_known_address_has_a_limit_of_its_own(tenant: Tenant) -> None:
+def test_known_address_has_its_own_limit(tenant: Tenant) -> None:
     assert _code(_try(tenant, HOME, PASSWORD)) == ""
     _fail(tenant, 10, HOME)
     assert _code(_try(tenant, HOME, PASSWORD)) == "too_many_attempts"
@@ -131,7 +131,7 @@ def test_guesses_at_once_are_all_counted(tenant: Tenant) -> None:
     assert codes.count("too_many_attempts") == 14
 
 
-def test_address_of_a_client_is_not_taken_from_a_header_of_its_own(
+def test_client_cannot_set_its_address_with_a_header(
     start: Callable[..., Service],
 ) -> None:
     tenant = start().tenant()

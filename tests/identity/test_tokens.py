@@ -1,4 +1,4 @@
-"""Access tokens: only those that we issued, to whom we issued them, for as long as they last."""
+"""Access tokens: forged, changed and expired ones are refused."""
 
 import base64
 import hashlib
@@ -21,7 +21,7 @@ Json = dict[str, Any]
 
 
 class Real(NamedTuple):
-    """A token that holds, taken apart, and the secret that signed it."""
+    """A valid token, decoded, and the secret that signed it."""
 
     token: str
     header: Json
@@ -29,7 +29,7 @@ class Real(NamedTuple):
     secret: bytes
 
     def signed(self, header: Json | None = None, **claims: Any) -> str:
-        """Signed with the real secret, but for a difference; a claim of None is left out."""
+        """A token with changed claims, signed with the real secret."""
         changed = {name: value for name, value in (self.claims | claims).items() if value != LEFT}
         return _token(self.header | (header or {}), changed, self.secret)
 
@@ -149,12 +149,12 @@ def _taken_apart(service: Service, person: Person) -> Real:
     return Real(person.token, dict(header), claims, service.settings.jwt_secret)
 
 
-def test_the_way_of_forging_makes_tokens_that_hold(service: Service, real: Real) -> None:
+def test_unchanged_claims_signed_by_the_test_are_accepted(service: Service, real: Real) -> None:
     assert Person(service, real.signed()).get(ME).status_code == 200
 
 
 @pytest.mark.parametrize("forgery", [*STRANGERS, *MISUSED])
-def test_forged_token_opens_nothing(service: Service, real: Real, forgery: str) -> None:
+def test_forged_token_is_refused(service: Service, real: Real, forgery: str) -> None:
     token = {**STRANGERS, **MISUSED}[forgery](real)
     for route in JWT_ROUTES:
         target = route.path.replace("{id}", ids.NONE)
@@ -164,7 +164,7 @@ def test_forged_token_opens_nothing(service: Service, real: Real, forgery: str) 
         assert response.headers["www-authenticate"] == "Bearer"
 
 
-def test_token_past_its_expiry_is_told_apart(service: Service, real: Real) -> None:
+def test_expired_token_has_its_own_code(service: Service, real: Real) -> None:
     now_s = service.clock.now_us() // 1_000_000
     codes = [
         Person(service, real.signed(exp=at)).get(ME).json().get("code")
@@ -200,7 +200,7 @@ def test_without_a_bearer_token_a_log_in_is_required(
     assert response.headers["www-authenticate"] == "Bearer"
 
 
-def test_cookie_is_no_log_in(service: Service, real: Real) -> None:
+def test_cookie_is_not_accepted_by_the_api(service: Service, real: Real) -> None:
     cookies = {"cookie": f"access_token={real.token}; session={real.token}"}
     assert Person(service, "").call("GET", ME, headers=cookies).json()["code"] == "jwt_required"
 

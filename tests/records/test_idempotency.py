@@ -1,4 +1,4 @@
-"""Idempotency-Key: a repeated POST has its effect once (decisions 10)."""
+"""Idempotency-Key: a repeated POST is executed once (decisions 10)."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -15,7 +15,7 @@ from tests.support.service import Service, Tenant
 TICKETS = "/api/v1/external/tickets"
 CUSTOMERS = "/api/v1/external/customers"
 NEW = {"subject": "s", "description": "d", "customer": {"email": "c@example.test"}}
-KEPT_S = 24 * 3600
+RETENTION_S = 24 * 3600
 
 
 def send(key: Key, once: str, body: Any = NEW, target: str = TICKETS) -> httpx.Response:
@@ -30,7 +30,7 @@ def is_replayed(response: httpx.Response) -> bool:
     ("target", "body"),
     [(TICKETS, NEW), (CUSTOMERS, {"email": "a@example.test", "unknown": 1})],
 )
-def test_a_repeat_gets_the_first_answer_again(key: Key, target: str, body: Any) -> None:
+def test_a_repeated_request_gets_the_first_response(key: Key, target: str, body: Any) -> None:
     first, second = send(key, "once", body, target), send(key, "once", body, target)
     assert not is_replayed(first)
     assert second.headers["idempotent-replayed"] == "true"
@@ -49,13 +49,13 @@ def test_a_repeated_reply_is_written_once(key: Key) -> None:
     assert key.get(f"{TICKETS}/{ticket['id']}").json()["data"]["version"] == 2
 
 
-def test_the_first_answer_comes_again_even_after_a_change(key: Key) -> None:
+def test_the_first_response_is_returned_even_after_a_change(key: Key) -> None:
     first = send(key, "once")
     key.patch(first.headers["location"], {"subject": "changed"})
     assert send(key, "once").content == first.content
 
 
-def test_without_a_key_every_request_has_its_effect(key: Key) -> None:
+def test_without_a_key_every_request_is_executed(key: Key) -> None:
     for _ in range(2):
         assert not is_replayed(key.post(TICKETS, NEW))
     assert len(key.walk(TICKETS)) == 2
@@ -91,7 +91,7 @@ def test_another_idempotency_key_path_api_key_or_tenant_is_independent(
     assert not any(is_replayed(response) for response in responses)
 
 
-def test_a_refused_request_may_be_mended_and_sent_again_under_its_key(key: Key) -> None:
+def test_a_refused_request_can_be_corrected_and_sent_again_with_its_key(key: Key) -> None:
     key.customer("taken@example.test")
     for body, status in (
         ({"email": "taken@example.test"}, 409),
@@ -102,7 +102,7 @@ def test_a_refused_request_may_be_mended_and_sent_again_under_its_key(key: Key) 
         assert (response.status_code, is_replayed(response)) == (status, False)
 
 
-def test_the_same_request_works_once_what_stood_in_its_way_is_gone(key: Key) -> None:
+def test_a_refused_request_succeeds_after_the_conflict_is_resolved(key: Key) -> None:
     owner = key.customer("c@example.test")
     body = {"email": "c@example.test"}
     assert send(key, "once", body, CUSTOMERS).status_code == 409
@@ -110,16 +110,16 @@ def test_the_same_request_works_once_what_stood_in_its_way_is_gone(key: Key) -> 
     assert send(key, "once", body, CUSTOMERS).status_code == 201
 
 
-def test_a_key_without_the_permission_gets_no_stored_answer(tenant: Tenant, admin: Any) -> None:
+def test_a_key_without_the_permission_gets_no_stored_response(tenant: Tenant, admin: Any) -> None:
     key = tenant.key()
     send(key, "once")
     admin.patch(f"/api/v1/api-keys/{key.id}", {"permissions": ["tickets:read"]})
     assert send(key, "once").status_code == 403
 
 
-@pytest.mark.parametrize("after_s", [KEPT_S - 1, KEPT_S])
+@pytest.mark.parametrize("after_s", [RETENTION_S - 1, RETENTION_S])
 @pytest.mark.parametrize("is_pruned", [False, True])
-def test_an_answer_is_kept_for_24_hours(
+def test_a_response_is_stored_for_24_hours(
     own_service: Service, after_s: int, is_pruned: bool
 ) -> None:
     own_service.clock.stop()
@@ -131,35 +131,35 @@ def test_an_answer_is_kept_for_24_hours(
         own_service.write(lambda tx: idempotency.prune(tx, now_us, 100))
     response = send(key, "once", NEW)
     assert response.status_code == 201
-    assert is_replayed(response) == (after_s < KEPT_S)
-    assert len(key.walk(TICKETS)) == (1 if after_s < KEPT_S else 2)
+    assert is_replayed(response) == (after_s < RETENTION_S)
+    assert len(key.walk(TICKETS)) == (1 if after_s < RETENTION_S else 2)
 
 
-def test_after_24_hours_the_key_may_carry_another_body(own_service: Service) -> None:
+def test_after_24_hours_the_key_can_be_used_with_another_body(own_service: Service) -> None:
     key = own_service.tenant().key()
     send(key, "once")
-    own_service.clock.advance(KEPT_S)
+    own_service.clock.advance(RETENTION_S)
     other = NEW | {"subject": "other"}
     first, second = send(key, "once", other), send(key, "once", other)
     assert (first.status_code, is_replayed(first), is_replayed(second)) == (201, False, True)
 
 
-def test_eight_copies_at_once_have_one_effect_and_one_answer(key: Key) -> None:
+def test_eight_simultaneous_copies_are_executed_once(key: Key) -> None:
     with ThreadPoolExecutor(8) as pool:
         responses = list(pool.map(lambda _: send(key, "once"), range(8)))
     in_flight = [response for response in responses if response.status_code == 409]
-    told = [response for response in responses if response.status_code == 201]
-    assert len(in_flight) + len(told) == 8
+    reported = [response for response in responses if response.status_code == 201]
+    assert len(in_flight) + len(reported) == 8
     assert {a.json()["code"] for a in in_flight} <= {"idempotency_in_flight"}
     assert {a.headers["retry-after"] for a in in_flight} <= {"1"}
-    assert {response.content for response in told} == {told[0].content}
-    assert sum(not is_replayed(response) for response in told) == 1
+    assert {response.content for response in reported} == {reported[0].content}
+    assert sum(not is_replayed(response) for response in reported) == 1
     assert is_replayed(send(key, "once"))
-    assert key.walk(TICKETS) == [told[0].json()["data"]]
+    assert key.walk(TICKETS) == [reported[0].json()["data"]]
 
 
 @SQLITE_ONLY
-def test_on_sqlite_copies_queue_and_get_the_stored_answer(key: Key) -> None:
+def test_on_sqlite_copies_queue_and_get_the_stored_response(key: Key) -> None:
     with ThreadPoolExecutor(8) as pool:
         responses = list(pool.map(lambda _: send(key, "once"), range(8)))
     assert {response.status_code for response in responses} == {201}
@@ -179,14 +179,14 @@ def test_any_other_key_is_refused(key: Key, once: str) -> None:
     assert key.walk(TICKETS) == []
 
 
-def test_only_posts_heed_the_key(key: Key) -> None:
+def test_the_key_is_ignored_except_for_posts(key: Key) -> None:
     path = f"{TICKETS}/{key.ticket()['id']}"
     for subject in ("one", "two"):
         response = key.patch(path, {"subject": subject}, idempotency_key="once")
         assert (response.json()["data"]["subject"], is_replayed(response)) == (subject, False)
 
 
-def test_an_effect_is_undone_when_its_record_cannot_be_kept(own_service: Service) -> None:
+def test_a_change_is_rolled_back_when_its_response_cannot_be_stored(own_service: Service) -> None:
     key = own_service.tenant().key()
 
     async def count_events(tx: Tx) -> int:

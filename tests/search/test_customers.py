@@ -47,7 +47,7 @@ def add(tenant: Tenant, news: list[NewCustomer]) -> list[Customer]:
     return tenant.service.write(work)
 
 
-def test_a_customer_is_found_by_the_beginnings_of_what_is_known(tenant: Tenant, key: Key) -> None:
+def test_a_customer_is_found_by_prefixes_of_their_fields(tenant: Tenant, key: Key) -> None:
     maria = key.customer(
         "m.berg@pottery.example",
         name="María Lindgren",
@@ -67,7 +67,7 @@ def test_a_customer_is_found_by_the_beginnings_of_what_is_known(tenant: Tenant, 
         assert find_customers(tenant, question) == [], question
 
 
-def test_who_was_changed_is_found_by_what_is_known_now_alone(tenant: Tenant, key: Key) -> None:
+def test_a_changed_customer_is_found_only_by_the_new_values(tenant: Tenant, key: Key) -> None:
     known = {"name": "Old Name", "phone": "4711", "company": "Oldest", "external_id": "o-1"}
     one = key.customer("old@oldies.example", **known)["id"]
     wait_until_customers(tenant, "old", one)
@@ -123,7 +123,7 @@ def _some_customers(random: Random) -> list[NewCustomer]:
     ]
 
 
-def test_whom_an_index_finds_a_look_at_everybody_would_find(tenant: Tenant) -> None:
+def test_the_index_finds_the_same_customers_as_a_full_scan(tenant: Tenant) -> None:
     made = add(tenant, _some_customers(Random(7)))
     wait_until_customers(tenant, "c", *(customer.id for customer in reversed(made)))
     beginnings = sorted({
@@ -163,7 +163,7 @@ def test_each_hit_leads_to_its_customer_by_number(template: Path) -> None:
     assert steps[1:] == ["SEARCH d USING INDEX customer_documents_number (number=?)"]
 
 
-def test_customers_of_before_are_indexed_in_steps_and_until_then_not_asked_for(
+def test_existing_customers_are_indexed_in_steps_before_the_index_is_used(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = [one.id for one in add(tenant, [NewCustomer(f"c{n}@before.test") for n in range(45)])]

@@ -111,7 +111,7 @@ def test_the_background_loop_keeps_the_index_by_itself(tenant: Tenant, key: Key)
     wait_until(lambda: find_tickets(tenant, "cracked") == [ticket["id"]], 20)
 
 
-def test_what_was_there_before_is_indexed_in_steps(tenant: Tenant) -> None:
+def test_existing_tickets_are_indexed_in_steps(tenant: Tenant) -> None:
     before = word()
     made = create_tickets(
         tenant, [PlannedTicket({"subject": before}, 1_790_000_000_000_000 + n) for n in range(45)]
@@ -181,7 +181,9 @@ def test_words_of_every_script_are_found(tenant: Tenant, key: Key) -> None:
 
 
 @SQLITE_ONLY
-def test_a_step_ends_when_enough_is_written_and_the_next_goes_on(tenant: Tenant, key: Key) -> None:
+def test_a_step_ends_when_enough_is_written_and_the_next_continues(
+    tenant: Tenant, key: Key
+) -> None:
     old, new = word(), word()
     tickets = [key.ticket(subject=old)["id"] for _ in range(3)]
     wait_until_tickets(tenant, old, *reversed(tickets))

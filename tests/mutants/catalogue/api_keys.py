@@ -25,7 +25,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "    return key\n",
         (
             "tests/spec/test_3_states.py::test_3_a_request_with_a_revoked_key_immediately_gets_401",
-            f"{_KEYS}/test_immediately.py::test_a_taken_permission_is_missing_in_the_very_next_request",
+            f"{_KEYS}/test_immediately.py::test_a_removed_permission_is_missing_in_the_next_request",
             f"{_RESILIENCE}::test_a_revoked_key_is_refused_by_all_nodes",
             f"{_RESILIENCE}::test_a_rotated_secret_is_refused_by_all_nodes",
         ),
@@ -99,14 +99,14 @@ MUTANTS: tuple[Mutant, ...] = (
         "api_keys/usage/recorder.py",
         "        state.key_usage.give_back(dict(rows))\n",
         "",
-        (f"{_USAGE}::test_what_cannot_be_written_is_written_with_the_next",),
+        (f"{_USAGE}::test_counts_that_could_not_be_written_are_written_with_the_next",),
     ),
     Mutant(
         "usage counts are overwritten instead of added",
         "api_keys/store.py",
         "key_usage.count + excluded.count",
         "excluded.count",
-        (f"{_USAGE}::test_batches_and_processes_add_up",),
+        (f"{_USAGE}::test_counts_of_batches_and_processes_are_added",),
     ),
     Mutant(
         "the debugger shows the right signature",
@@ -114,14 +114,14 @@ MUTANTS: tuple[Mutant, ...] = (
         "    mistake = _find_mistake(pasted, parts, signature, secret)\n",
         "    mistake = _find_mistake(pasted, parts, signature, secret)"
         " or signing.sign(secret, parts)\n",
-        (f"{_KEYS}/test_debugger.py::test_an_unknown_mistake_leads_to_where_to_look",),
+        (f"{_KEYS}/test_debugger.py::test_an_unknown_mistake_lists_what_to_check",),
     ),
     Mutant(
         "the debugger shows a secret that was pasted as a signature",
         "api_keys/debugger/pages.py",
         "    if comparison.SECRET_AS_SIGNATURE in verdict.mistakes:\n",
         "    if not comparison.SECRET_AS_SIGNATURE:\n",
-        (f"{_KEYS}/test_debugger.py::test_a_secret_that_was_sent_is_not_shown_again",),
+        (f"{_KEYS}/test_debugger.py::test_a_secret_sent_as_the_signature_is_not_shown_again",),
     ),
     Mutant(
         "the debugger accepts a timestamp that no server accepts",
@@ -130,7 +130,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "    form_mistakes = [each.mistake for each in parsed[1:] if each.mistake]\n",
         (
             f"{_KEYS}/test_debugger.py::"
-            "test_a_timestamp_that_cannot_be_sent_is_named_though_the_right_one_was_signed",
+            "test_an_invalid_timestamp_is_named_even_if_the_signature_is_correct",
         ),
     ),
     Mutant(
@@ -138,43 +138,41 @@ MUTANTS: tuple[Mutant, ...] = (
         "api_keys/pages/keys.py",
         "    if seen:\n        tenant_id =",
         "    if not seen:\n        tenant_id =",
-        (f"{_KEYS}/test_pages.py::test_a_form_that_is_sent_twice_makes_one_key",),
+        (f"{_KEYS}/test_pages.py::test_a_form_that_is_submitted_twice_creates_one_key",),
     ),
     Mutant(
         "a stale form restores removed permissions",
         "api_keys/actions.py",
         "    _check_unchanged(seen, rules.settings_hash(key))\n",
         "",
-        (f"{_KEYS}/test_pages.py::test_a_stale_form_gives_back_no_permission",),
+        (f"{_KEYS}/test_pages.py::test_a_stale_form_does_not_restore_a_permission",),
     ),
     Mutant(
         "a stale form rotates a secret again",
         "api_keys/actions.py",
         "    _check_unchanged(seen, str(key.secret_version))\n",
         "",
-        (f"{_KEYS}/test_pages.py::test_rotating_asks_first_and_shows_the_new_secret_once",),
+        (f"{_KEYS}/test_pages.py::test_rotating_needs_confirmation_and_shows_the_new_secret_once",),
     ),
     Mutant(
         "a permission that was not used for a day is shown as unused",
         "api_keys/usage/report.py",
         '("permission", MONTH)',
         '("permission", span)',
-        (f"{_KEYS}/test_pages.py::test_the_page_of_a_key_shows_how_it_is_used",),
+        (f"{_KEYS}/test_pages.py::test_the_page_of_a_key_shows_its_usage",),
     ),
     Mutant(
         "the debugger does not notice another key",
         "api_keys/debugger/pages.py",
         "    return owner is None or owner.id != key.id\n",
         "    return owner is None\n",
-        (f"{_KEYS}/test_debugger.py::test_a_key_that_was_mixed_up_is_told_and_not_whose_it_is",),
+        (f"{_KEYS}/test_debugger.py::test_a_different_key_is_reported_without_its_owner",),
     ),
     Mutant(
         "reauthentication makes a stale form current",
         "api_keys/pages/keys.py",
         'seen=forms.read(request).text("seen") if is_reauthentication else key.secret_version',
         "seen=key.secret_version",
-        (
-            f"{_REAUTHENTICATION}::test_a_form_that_is_out_of_date_stays_so_while_the_password_is_asked_for",
-        ),
+        (f"{_REAUTHENTICATION}::test_a_stale_form_stays_stale_during_reauthentication",),
     ),
 )

@@ -18,8 +18,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "        await tx.fetch_one(_ADVANCE_FEED, params)\n",
         (
             f"{_FEED}/test_order.py::test_a_late_commit_is_not_skipped",
-            f"{_FEED}/test_order.py::test_what_is_older_than_what_was_read_comes_behind_it",
-            f"{_FEED}/test_order.py::test_concurrent_writers_are_read_whole_and_in_order",
+            f"{_FEED}/test_order.py::test_an_older_event_that_is_committed_late_comes_last",
+            f"{_FEED}/test_order.py::test_events_of_concurrent_writers_are_complete_and_in_order",
         ),
     ),
     Mutant(
@@ -27,7 +27,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "event_log/sequencer.py",
         "    if not await tx.try_lock(NAME):\n",
         "    if False:\n",
-        (f"{_FEED}/test_order.py::test_concurrent_writers_are_read_whole_and_in_order",),
+        (f"{_FEED}/test_order.py::test_events_of_concurrent_writers_are_complete_and_in_order",),
     ),
     Mutant(
         "the order of the log is that of the ids",
@@ -85,8 +85,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "    await tx.enqueue(_STORE_PRUNED, params)\n",
         "",
         (
-            f"{_FEED}/test_keeping.py::test_who_missed_what_was_deleted_is_told",
-            f"{_FEED}/test_keeping.py::test_each_step_of_deleting_is_noted",
+            f"{_FEED}/test_keeping.py::test_a_cursor_before_deleted_events_is_refused",
+            f"{_FEED}/test_keeping.py::test_each_step_of_pruning_is_recorded",
         ),
     ),
     Mutant(
@@ -94,6 +94,6 @@ MUTANTS: tuple[Mutant, ...] = (
         "event_log/events.py",
         '        old = list(takewhile(lambda row: row["id"] < before, rows))\n',
         '        old = [row for row in rows if row["id"] < before]\n',
-        (f"{_FEED}/test_keeping.py::test_what_is_left_of_the_feed_has_no_gaps",),
+        (f"{_FEED}/test_keeping.py::test_the_feed_has_no_gaps_after_pruning",),
     ),
 )

@@ -19,10 +19,10 @@ MUTANTS: tuple[Mutant, ...] = (
         "            await request.prove_again()\n",
         "",
         (
-            f"{_FEED}/test_waiting.py::test_a_revoked_key_waits_no_longer",
-            f"{_FEED}/test_waiting.py::test_a_revoked_key_is_not_told_what_happens",
-            f"{_FEED}/test_waiting.py::test_an_old_secret_waits_no_longer",
-            f"{_FEED}/test_waiting.py::test_an_expired_key_waits_no_longer",
+            f"{_FEED}/test_waiting.py::test_revoking_the_key_ends_the_wait",
+            f"{_FEED}/test_waiting.py::test_a_revoked_key_gets_no_events",
+            f"{_FEED}/test_waiting.py::test_rotating_the_secret_ends_the_wait",
+            f"{_FEED}/test_waiting.py::test_the_expiry_of_the_key_ends_the_wait",
         ),
     ),
     Mutant(
@@ -30,13 +30,13 @@ MUTANTS: tuple[Mutant, ...] = (
         "feed/api.py",
         " and not state.lifetime.is_draining",
         "",
-        (f"{_FEED}/test_waiting.py::test_a_service_that_ends_answers_who_waits",),
+        (f"{_FEED}/test_waiting.py::test_a_shutdown_answers_waiting_requests",),
     ),
     Mutant(
         "a request keeps waiting after its client has disconnected",
         "feed/api.py",
         "    disconnected = asyncio.ensure_future(request.until_gone())\n",
         "    disconnected = loop.create_future()\n",
-        (f"{_FEED}/test_waiting.py::test_a_client_that_goes_away_is_served_no_longer",),
+        (f"{_FEED}/test_waiting.py::test_a_disconnected_client_ends_the_wait",),
     ),
 )

@@ -6,7 +6,9 @@ _PEOPLE = "tests/identity/test_people_pages.py"
 _ACCOUNT = "tests/identity/test_account_pages.py"
 _NEW_PASSWORDS = "tests/identity/test_new_passwords.py"
 _LOG_IN_AUDIT = "tests/identity/test_log_in_audit.py"
-_RECORDED_IN_BACKGROUND = "test_a_failure_is_noted_behind_its_answer_and_before_the_process_ends"
+_RECORDED_IN_BACKGROUND = (
+    "test_a_failure_is_recorded_after_the_response_and_before_the_process_ends"
+)
 _LOG_IN_PAGES = "tests/identity/test_pages.py"
 _REAUTHENTICATION = "tests/identity/test_reauthentication.py"
 _RESUBMISSION = "tests/web/test_resubmission.py"
@@ -32,7 +34,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "identity/auth/login.py",
         "    if user is None or not user.is_active or not is_correct:\n",
         "    if user is None or not is_correct:\n",
-        (f"{_PEOPLE}::test_who_is_deactivated_is_out_at_once_and_their_work_stays",),
+        (f"{_PEOPLE}::test_a_deactivated_user_is_logged_out_at_once_and_their_work_stays",),
     ),
     Mutant(
         "the last administrator can be removed",
@@ -47,8 +49,8 @@ MUTANTS: tuple[Mutant, ...] = (
         'for role in ROLES if "super_admin" in may or role != "super_admin")',
         "for role in ROLES)",
         (
-            f"{_PEOPLE}::test_nobody_raises_anybody_above_their_own_role",
-            f"{_PEOPLE}::test_who_is_above_is_not_changed_from_below",
+            f"{_PEOPLE}::test_nobody_assigns_a_role_above_their_own",
+            f"{_PEOPLE}::test_an_administrator_cannot_change_a_super_admin",
         ),
     ),
     Mutant(
@@ -56,21 +58,21 @@ MUTANTS: tuple[Mutant, ...] = (
         "identity/actions.py",
         "expires_at=now_us + life_us",
         "expires_at=now_us + 1000 * life_us",
-        (f"{_PEOPLE}::test_an_invitation_holds_for_a_week_and_a_reset_link_for_an_hour",),
+        (f"{_PEOPLE}::test_an_invitation_is_valid_for_a_week_and_a_reset_link_for_an_hour",),
     ),
     Mutant(
         "a session is renewed without end",
         "identity/rules.py",
         "login_at // 1_000_000 + SESSION_LIFE_S)",
         "now_us // 1_000_000 + SESSION_LIFE_S)",
-        (f"{_ACCOUNT}::test_a_session_lasts_while_somebody_works_and_no_longer",),
+        (f"{_ACCOUNT}::test_a_session_lasts_while_its_user_is_active_up_to_12_hours",),
     ),
     Mutant(
         "a log-out is deleted before a renewed token expires",
         "identity/auth/login.py",
         "    ends_at = rules.session_end(token.issued_at)\n",
         "    ends_at = token.expires_at\n",
-        (f"{_ACCOUNT}::test_a_log_out_is_remembered_as_long_as_a_copy_could_be_renewed",),
+        (f"{_ACCOUNT}::test_a_log_out_is_stored_until_the_session_could_no_longer_be_renewed",),
     ),
     Mutant(
         "a renewed token has a new id",
@@ -78,8 +80,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "        user, secret, token_id=token.id, login_at",
         "        user, secret, token_id=ids.mint(request.now_us), login_at",
         (
-            f"{_ACCOUNT}::test_a_page_of_before_can_still_send_its_form",
-            f"{_ACCOUNT}::test_logging_out_ends_the_tokens_of_before_and_those_that_renewed_them",
+            f"{_ACCOUNT}::test_a_form_opened_before_a_renewal_can_be_submitted",
+            f"{_ACCOUNT}::test_logging_out_ends_all_tokens_of_the_session",
         ),
     ),
     Mutant(
@@ -110,14 +112,14 @@ MUTANTS: tuple[Mutant, ...] = (
         "identity/auth/login.py",
         "channel=channel if is_log_in else None",
         "channel=channel",
-        (f"{_LOG_IN_AUDIT}::test_a_password_asked_for_again_is_no_log_in",),
+        (f"{_LOG_IN_AUDIT}::test_a_reauthentication_is_not_audited_as_a_log_in",),
     ),
     Mutant(
         "an administrator renames a super_admin",
         "identity/people/actions.py",
         "    user = await _lock_user(tx, caller, user_id)\n    if user.name == name:\n",
         "    user = await get_user(tx, caller, user_id)\n    if user.name == name:\n",
-        (f"{_PEOPLE}::test_who_is_above_is_not_changed_from_below",),
+        (f"{_PEOPLE}::test_an_administrator_cannot_change_a_super_admin",),
     ),
     Mutant(
         "scripts can read the session cookie",
@@ -125,7 +127,7 @@ MUTANTS: tuple[Mutant, ...] = (
         '"Path=/; HttpOnly; SameSite=Lax"',
         '"Path=/; SameSite=Lax"',
         (
-            f"{_LOG_IN_PAGES}::test_the_cookie_is_for_this_host_and_no_script",
+            f"{_LOG_IN_PAGES}::test_the_cookie_is_for_this_host_and_not_for_scripts",
             f"{_LOG_IN_PAGES}::test_on_https_the_cookie_is_secure_and_bound_to_the_host",
         ),
     ),
@@ -134,30 +136,30 @@ MUTANTS: tuple[Mutant, ...] = (
         "identity/pages/login.py",
         'from the next request on."""\n    await login.log_out(request, session.get(request))\n',
         'from the next request on."""\n',
-        (f"{_LOG_IN_PAGES}::test_after_logging_out_the_cookie_opens_nothing",),
+        (f"{_LOG_IN_PAGES}::test_after_logging_out_the_cookie_is_invalid",),
     ),
     Mutant(
         "keys are changed without reauthentication",
         "identity/auth/session_guard.py",
         "if self.needs_reauthentication and not is_recent:",
         "if False:",
-        (
-            f"{_REAUTHENTICATION}::test_everything_that_outlasts_a_log_in_asks_and_else_changes_nothing",
-        ),
+        (f"{_REAUTHENTICATION}::test_every_lasting_change_needs_reauthentication",),
     ),
     Mutant(
         "a renewed session counts as a recent log-in",
         "identity/auth/session.py",
         "    return request.now_us - token.issued_at <= _RECENT_LOGIN_US\n",
         "    return request.now_us + 3_600_000_000 - token.expires_at <= _RECENT_LOGIN_US\n",
-        (f"{_REAUTHENTICATION}::test_a_session_that_was_renewed_is_no_fresher",),
+        (f"{_REAUTHENTICATION}::test_renewing_a_session_is_not_a_recent_log_in",),
     ),
     Mutant(
         "the earlier session survives a reauthentication",
         "identity/auth/reauthentication.py",
         "    await login.end_session(request, token)\n",
         "",
-        (f"{_REAUTHENTICATION}::test_the_right_password_begins_a_session_and_ends_the_one_before",),
+        (
+            f"{_REAUTHENTICATION}::test_the_right_password_begins_a_session_and_ends_the_earlier_one",
+        ),
     ),
     Mutant(
         "a wrong password loses the submitted form",

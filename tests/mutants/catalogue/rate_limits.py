@@ -16,7 +16,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "rate_limits/limiter.py",
         "return debt_s + step_s > PERIOD_S + _SLACK_S",
         "return debt_s > PERIOD_S + _SLACK_S",
-        (f"{_KEYS}/test_rate_limit.py::test_the_whole_limit_may_be_used_at_once_and_not_one_more",),
+        (f"{_KEYS}/test_rate_limit.py::test_the_whole_limit_can_be_used_at_once_and_no_more",),
     ),
     Mutant(
         "each process has its own keys in Redis",
@@ -58,7 +58,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "            return self._local.take_now(key_id, limit)\n",
         (
             _LIMIT_TEST,
-            f"{_KEYS}/test_rate_limit.py::test_without_its_redis_each_process_allows_its_part",
+            f"{_KEYS}/test_rate_limit.py::test_without_redis_each_process_allows_its_share",
         ),
     ),
     Mutant(

@@ -12,14 +12,14 @@ MUTANTS: tuple[Mutant, ...] = (
         "search/store/documents.py",
         '        await tx.enqueue(index.remove_words, {**document, "words": stored["words"]})\n',
         "",
-        (f"{_SEARCH}::test_a_step_ends_when_enough_is_written_and_the_next_goes_on",),
+        (f"{_SEARCH}::test_a_step_ends_when_enough_is_written_and_the_next_continues",),
     ),
     Mutant(
         "a step of the search's index goes on however much it has written",
         "search/store/documents.py",
         "        if chars >= max_chars:\n",
         "        if not key:\n",
-        (f"{_SEARCH}::test_a_step_ends_when_enough_is_written_and_the_next_goes_on",),
+        (f"{_SEARCH}::test_a_step_ends_when_enough_is_written_and_the_next_continues",),
     ),
     Mutant(
         "a customer's new name is not heard of",
@@ -47,14 +47,14 @@ MUTANTS: tuple[Mutant, ...] = (
         "search/indexing.py",
         "        is_finished = written == len(keys) < limit\n",
         "        is_finished = True\n",
-        (f"{_SEARCH}::test_what_was_there_before_is_indexed_in_steps",),
+        (f"{_SEARCH}::test_existing_tickets_are_indexed_in_steps",),
     ),
     Mutant(
         "the search of customers hears of no changes",
         "search/store/customers.py",
         'event.type not in ("customer.created", "customer.updated")',
         'event.type != "customer.created"',
-        (f"{_CUSTOMER_SEARCH}::test_who_was_changed_is_found_by_what_is_known_now_alone",),
+        (f"{_CUSTOMER_SEARCH}::test_a_changed_customer_is_found_only_by_the_new_values",),
     ),
     Mutant(
         "the search of customers is asked before it has been made",
@@ -63,7 +63,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "    return True\n",
         (
             f"{_CUSTOMER_SEARCH}"
-            "::test_customers_of_before_are_indexed_in_steps_and_until_then_not_asked_for",
+            "::test_existing_customers_are_indexed_in_steps_before_the_index_is_used",
         ),
     ),
     Mutant(
@@ -71,6 +71,6 @@ MUTANTS: tuple[Mutant, ...] = (
         "search/rules.py",
         "Term((word,), is_prefix=True)",
         "Term((word,))",
-        (f"{_CUSTOMER_SEARCH}::test_whom_an_index_finds_a_look_at_everybody_would_find",),
+        (f"{_CUSTOMER_SEARCH}::test_the_index_finds_the_same_customers_as_a_full_scan",),
     ),
 )

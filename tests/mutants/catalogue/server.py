@@ -5,7 +5,7 @@ from tests.mutants.mutant import Mutant
 _ENDING = "tests/cli/test_ending.py"
 _DRAINING = "tests/server/test_draining.py"
 _CAME_IN = "tests/identity/test_log_in_audit.py"
-_BEHIND_THE_ANSWER = "test_a_failure_is_noted_behind_its_answer_and_before_the_process_ends"
+_BEHIND_THE_ANSWER = "test_a_failure_is_recorded_after_the_response_and_before_the_process_ends"
 _KEYS = "tests/api_keys"
 _USAGE = f"{_KEYS}/test_usage.py"
 
@@ -51,6 +51,6 @@ MUTANTS: tuple[Mutant, ...] = (
         "server/app.py",
         "    await usage.write_remaining(state)\n",
         "",
-        (f"{_USAGE}::test_the_end_of_the_process_writes_the_rest",),
+        (f"{_USAGE}::test_remaining_counts_are_written_at_shutdown",),
     ),
 )

@@ -19,13 +19,13 @@ MUTANTS: tuple[Mutant, ...] = (
         "telemetry/counters.py",
         "if status != _UNAUTHORIZED:",
         "if status:",
-        (f"{_USAGE}::test_of_a_wrong_signature_only_that_it_was_refused_is_counted",),
+        (f"{_USAGE}::test_for_a_wrong_signature_only_the_status_is_counted",),
     ),
     Mutant(
         "counts that could not be written are taken in one batch",
         "telemetry/counters.py",
         "yield dict(sorted(unwritten[at : at + _BATCH]))",
         "yield dict(sorted(unwritten))",
-        (f"{_USAGE}::test_what_had_to_wait_for_hours_is_taken_in_batches_too",),
+        (f"{_USAGE}::test_counts_of_many_hours_are_taken_in_batches",),
     ),
 )

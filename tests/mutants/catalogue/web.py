@@ -36,8 +36,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "        await self.write(lambda tx: idempotency.store(tx, once, record, self.now_us))\n"
         "        return response\n",
         (
-            "tests/records/test_idempotency.py::test_eight_copies_at_once_have_one_effect_and_one_answer",
-            "tests/records/test_idempotency.py::test_an_effect_is_undone_when_its_record_cannot_be_kept",
+            "tests/records/test_idempotency.py::test_eight_simultaneous_copies_are_executed_once",
+            "tests/records/test_idempotency.py::test_a_change_is_rolled_back_when_its_response_cannot_be_stored",
         ),
     ),
     Mutant(
@@ -114,7 +114,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "web/pages/render.py",
         "host if _HOST.fullmatch(host) else 'desk.example.com'",
         "host",
-        (f"{_KEYS}/test_pages.py::test_no_host_gets_into_the_curl_that_a_shell_would_read",),
+        (f"{_KEYS}/test_pages.py::test_the_host_in_the_curl_command_is_safe_for_a_shell",),
     ),
     Mutant(
         "templates do not escape HTML",
@@ -142,7 +142,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "web/pages/return_paths.py",
         "is_page(request, path) and not path",
         'path.startswith("/") and not path',
-        (f"{_LOG_IN_PAGES}::test_a_log_in_leads_to_no_other_place",),
+        (f"{_LOG_IN_PAGES}::test_a_log_in_does_not_redirect_to_other_sites",),
     ),
     Mutant(
         "a page in a browser: a field has no label",
@@ -206,8 +206,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "            raise proof.pending_refusal\n",
         "            pass\n",
         (
-            f"{_FRESH}::test_everything_that_outlasts_a_log_in_asks_and_else_changes_nothing",
-            f"{_FRESH}::test_guesses_are_counted_with_those_at_the_log_in",
+            f"{_FRESH}::test_every_lasting_change_needs_reauthentication",
+            f"{_FRESH}::test_guesses_are_counted_together_with_failed_log_ins",
         ),
     ),
     Mutant(

@@ -22,7 +22,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "worker/retention.py",
         "        + await api_keys.prune_usage(tx, now_us - _USAGE_US, _STEP_ROWS)\n",
         "",
-        (f"{_USAGE}::test_it_goes_after_thirty_days",),
+        (f"{_USAGE}::test_counts_are_deleted_after_thirty_days",),
     ),
     Mutant(
         "segments of the search index are never merged",
