@@ -43,7 +43,7 @@ class ResponseCounter:
         durations.sum_s += duration_s
 
 
-class KeyUse(NamedTuple):
+class KeyUse(msgspec.Struct, frozen=True):
     """The key of a request. permission: the one that the request needed, "" for none."""
 
     tenant_id: str

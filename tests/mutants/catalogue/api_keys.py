@@ -67,8 +67,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "all of the permissions are required instead of one",
         _GUARD,
-        "if self.needs and not permission:",
-        "if not all(need in key.permissions for need in self.needs):",
+        "            if need in key.permissions:\n",
+        "            if all(each in key.permissions for each in self.needs):\n",
         (f"{_KEYS}/test_permissions.py::test_exactly_the_keys_with_a_needed_permission_pass",),
     ),
     Mutant(

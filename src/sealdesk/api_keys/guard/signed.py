@@ -4,8 +4,8 @@ import ipaddress
 import logging
 import math
 from collections.abc import Awaitable, Callable
-from functools import lru_cache, partial
-from typing import Literal, NamedTuple
+from functools import lru_cache
+from typing import Literal
 
 import msgspec
 
@@ -59,7 +59,7 @@ class SignedProof(Proof, frozen=True, kw_only=True):
     skew_s: int
 
 
-class SignatureHeaders(NamedTuple):
+class SignatureHeaders(msgspec.Struct, frozen=True):
     """The three headers of a signed request, well formed."""
 
     api_key: str
@@ -67,7 +67,7 @@ class SignatureHeaders(NamedTuple):
     timestamp: bytes
 
 
-class _Authenticated(NamedTuple):
+class _Authenticated(msgspec.Struct, frozen=True):
     """The key that signed a request, and what protects the request from being replayed."""
 
     key: ApiKey
@@ -88,9 +88,10 @@ class SignedGuard:
     async def prove(self, request: Request) -> Proof:
         """Raises ContentTooLarge, UnsupportedMediaType, ServiceUnavailable."""
         try:
-            key, skew_s, in_transaction = await _authenticate(request)
+            authenticated = await _authenticate(request)
         except Unauthorized as error:
             return await refusals.explain(request, error)
+        key = authenticated.key
         await _record_use(request, key)
         if not _is_allowed_address(request, key):
             return await refusals.record(
@@ -107,20 +108,22 @@ class SignedGuard:
         return SignedProof(
             caller=_caller(request, key),
             refusal=refusal,
-            in_transaction=in_transaction,
-            prove_again=partial(self._prove_again, request),
+            in_transaction=authenticated.in_transaction,
+            prove_again=lambda: self._prove_again(request),
             response_headers=_rate_headers(rate, request.now_us),
             key_use=KeyUse(key.tenant_id, key.id, permission),
             rate=rate,
-            skew_s=skew_s,
+            skew_s=authenticated.skew_s,
         )
 
     def _get_permission(self, key: ApiKey) -> str:
         """The permission that allows the request, "" when none is needed. Raises Forbidden."""
-        permission = next((need for need in self.needs if need in key.permissions), "")
-        if self.needs and not permission:
+        for need in self.needs:
+            if need in key.permissions:
+                return need
+        if self.needs:
             raise refusals.insufficient_permissions(self.needs, key.permissions)
-        return permission
+        return ""
 
     async def _prove_again(self, request: Request) -> Proof:
         request.now_us = request.state.clock.now_us()

@@ -62,7 +62,7 @@ class Filter(msgspec.Struct, frozen=True):
         if self.is_unassigned:
             return False
         one_value = (self.customer_id, self.assignee_id, self.tag, self.external_id)
-        equalities = sum(bool(value) for value in (self.status, self.priority, *one_value))
+        equalities = sum(map(bool, (self.status, self.priority, *one_value)))
         shares_index = self.assignee_id is not None and len(self.status) == 1
         if self.sort_by == "created_at":
             return equalities <= (2 if shares_index else 1) and self.updated_after is None
@@ -230,9 +230,8 @@ def _in_conditions(filters: Filter, params: dict[str, object]) -> list[str]:
 
 def _is_merge(filters: Filter) -> bool:
     """Whether the ids of the page are merged from ranges of one index, which are in order."""
-    if filters.sort_by != "created_at" or not filters.is_served():
-        return False
-    return filters.tag is not None or len(filters.status) > 1 or len(filters.priority) > 1
+    has_ranges = filters.tag is not None or len(filters.status) > 1 or len(filters.priority) > 1
+    return has_ranges and filters.sort_by == "created_at" and filters.is_served()
 
 
 def _branches(filters: Filter, ranges: list[str], params: dict[str, object]) -> str:
