@@ -16,7 +16,7 @@ def test_a_running_installation_passes_every_check(terminal: Terminal) -> None:
     findings = find_all(terminal)
     assert "is running" in findings["server"]["text"]
     assert "s from the clock at" in findings["clock"]["text"]
-    assert "schema 0005, WAL, full sync" in findings["database"]["text"]
+    assert "schema 0006, WAL, full sync" in findings["database"]["text"]
 
 
 def test_doctor_creates_no_installation(empty: Terminal) -> None:

@@ -41,7 +41,9 @@ _BOUNDS = {
     "since": "",
     "kept_since": 0,
     "stored_since": 0,
+    "seen_since": 0,
     "except_id": "",
+    "after_id": "",
 }
 Case = tuple[str, dict[str, Any]]
 

@@ -27,6 +27,7 @@ from tests.support.tenant_rows import MARK, FilledDatabase, filled_database, of_
 
 Way = Callable[..., Awaitable[Any]]  # of a Tx, sql and params
 _FILTER = re.compile(r"(\w+\.)?tenant_id = :tenant_id")
+_COUNTS = "tickets/store/lists.py _COUNT"  # returns no rows, but counts of fixed statuses
 FILTERED = [
     found
     for found in statements()
@@ -35,7 +36,10 @@ FILTERED = [
 SELECTS = [
     found
     for found in FILTERED
-    if found.verb == "SELECT" and found.is_of_tenants and not found.is_of_worker
+    if found.verb == "SELECT"
+    and found.is_of_tenants
+    and not found.is_of_worker
+    and not found.name.endswith(_COUNTS)
 ]
 CHANGES = [
     found

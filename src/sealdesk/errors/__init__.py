@@ -32,6 +32,9 @@ class ApiError(Exception):
         self.status = problem_type.status
         self.values = values
 
+    def __str__(self) -> str:
+        return self.detail
+
     @property
     def code(self) -> str:
         return self.problem_type.code
