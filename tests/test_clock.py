@@ -1,4 +1,4 @@
-"""How instants are read and written (decisions 6 and 9)."""
+"""Parsing and formatting of instants (decisions 6 and 9)."""
 
 from datetime import UTC, datetime, timedelta, timezone
 

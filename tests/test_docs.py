@@ -1,4 +1,4 @@
-"""What is written is what is there: routes, codes, permissions, events and snippets."""
+"""The documentation matches the code: routes, codes, permissions, events and snippets."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Faults of the storage: nothing acknowledged is lost, nothing half is kept, reads go on."""
+"""Storage faults: no acknowledged write is lost, no partial write is stored, reads continue."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
 
 @pytest.fixture
 def used_key(disk: Disk, own_service: Service) -> Key:
-    """A key whose use is noted already, so that its reads write nothing."""
+    """A key whose last use is already stored, so that its reads write nothing."""
     key = own_service.tenant().key()
     assert key.get(TICKETS).status_code == 200
     return key
@@ -104,7 +104,7 @@ def test_writers_that_wait_share_one_commit(
 
 
 def _fill(service: Service, pages: int) -> None:
-    """Let the database have this many pages; beyond it the disk is full."""
+    """Limit the database to this number of pages, as if the disk were full."""
 
     async def limit(tx: Tx) -> None:
         await tx.fetch_one(f"PRAGMA max_page_count = {pages}", {})
@@ -236,7 +236,7 @@ def test_writes_are_refused_until_the_database_file_can_grow(process: Process) -
 
 
 def _write_until_it_dies(key: Key, ledger: list[tuple[str, dict[str, Any]]], name: str) -> None:
-    """Post tickets under idempotency keys; note those that were answered."""
+    """Post tickets with idempotency keys, and record those that got a response."""
     for number in range(10_000):
         once = f"{name}-{number}"
         body = {**NEW, "external_id": once}
@@ -271,7 +271,7 @@ def test_killed_servers_lose_no_acknowledged_write(process: Process) -> None:
 
 
 def _send_again(key: Key, names: list[str]) -> None:
-    """Whatever became of them the first time, each has its effect once."""
+    """Repeat all requests: each creates exactly one ticket."""
     for once in names:
         answer = key.post(TICKETS, {**NEW, "external_id": once}, idempotency_key=once)
         assert answer.status_code == 201
@@ -285,7 +285,7 @@ def _send_again(key: Key, names: list[str]) -> None:
 def _lose_nothing(
     service: Service, email: str, key: Key, fill: Callable[[], None], clear: Callable[[], None]
 ) -> None:
-    """Answer, create a key and log in while the disk is full; then send what the pages kept."""
+    """Reply, create a key and log in on a full disk; then send the forms that the pages kept."""
     keys, ticket_id = "/settings/api-keys", key.ticket()["id"]
     at = f"/tickets/{ticket_id}"
     visitor, other = Visitor(service), Visitor(service)

@@ -1,4 +1,4 @@
-"""Identifiers: UUIDv7 that carry their instant and sort by it."""
+"""Ids: UUIDv7, which contain their instant and sort by it."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Migrations: they make the schema that the code expects, and can be taken back."""
+"""Migrations create the schema that the code expects, and can be downgraded."""
 
 import sqlite3
 from contextlib import closing
@@ -21,7 +21,7 @@ def _is_described(name: str | None, *_: object) -> bool:
 
 
 def _definition(path: Path) -> dict[str, object]:
-    """What the database is made of, whatever the order in which it was written down."""
+    """The tables and indexes of a database, in a normalised order."""
     connection = sqlite3.connect(path)
     found: dict[str, object] = {}
     for kind, name, sql in connection.execute(

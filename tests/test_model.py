@@ -1,4 +1,4 @@
-"""The service against a model of it in dictionaries: any run of requests, the same answers."""
+"""A model of the service in dictionaries: any sequence of requests gets the same responses."""
 
 import json
 from typing import Any
@@ -96,7 +96,7 @@ def moved(before: Row, after: Row) -> Row:
 
 
 class Model(RuleBasedStateMachine):
-    """What a tenant's tickets, replies and customers must be, oldest first."""
+    """The expected tickets, replies and customers of a tenant, oldest first."""
 
     service: Service
 
@@ -226,7 +226,7 @@ class Model(RuleBasedStateMachine):
         assert text([as_modelled(row) for row in rows]) == text([self.seen(row) for row in found])
 
     def teardown(self) -> None:
-        """In the end everything is as it must be."""
+        """At the end, all data are as in the model."""
         self.list_tickets({})
         shown = self.key.walk(CUSTOMERS, per_page=100)
         names = ("id", "email", "name", "phone", "metadata", "version")

@@ -1,4 +1,4 @@
-"""Paging: cursors are sealed to their query, and pages hold while rows come in (decisions 9)."""
+"""Paging: cursors are bound to their query, and pages are stable while rows are added."""
 
 import os
 import re
@@ -98,7 +98,7 @@ def test_a_cursor_is_valid_after_the_rotation_of_the_master_key() -> None:
 
 @contextmanager
 def meanwhile(work: Callable[[], Any]) -> Iterator[None]:
-    """Repeat `work` in two threads for as long as the block runs."""
+    """Repeat `work` in two threads while the block runs."""
     is_over = threading.Event()
     failures: list[BaseException] = []
 

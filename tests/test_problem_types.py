@@ -52,7 +52,7 @@ def _raised() -> Iterator[tuple[str, type[ApiError], ProblemType, set[str]]]:
 
 
 def _value_of(node: ast.AST, module: Any) -> Any:
-    """What a name, or an attribute of a module, stands for in this module."""
+    """The value of a name or of a module attribute in this module."""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         return getattr(getattr(module, node.value.id, None), node.attr, None)
     return getattr(module, node.id, None) if isinstance(node, ast.Name) else None

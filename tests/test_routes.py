@@ -1,4 +1,4 @@
-"""The matrix: every row of the table of routes against every caller who may not."""
+"""Every route refuses every caller without the right authentication or permission."""
 
 import json
 from collections.abc import Iterator
@@ -99,7 +99,7 @@ class Matrix(NamedTuple):
         return Person(self.service, "")
 
     def target(self, route: Route) -> str:
-        """The path of a row with our tenant's ids."""
+        """The path of a route with ids of our tenant."""
         ids = {
             TICKETS: self.ours.ticket["id"],
             CUSTOMERS: self.ours.customer_id,
@@ -111,7 +111,7 @@ class Matrix(NamedTuple):
         return path.replace("{delivery_id}", self.ours.delivery_id)
 
     def body(self, route: Route) -> dict[str, Any] | None:
-        """What a row is sent, as of now."""
+        """The body that is sent to a route."""
         body = BODIES[route.method, route.path]
         if route.path == WEBHOOKS and body:
             return {**body, "url": self.service.url}
@@ -121,7 +121,7 @@ class Matrix(NamedTuple):
         return body
 
     def call(self, who: Key | Person, route: Route, headers: Headers | None = None) -> Any:
-        """The answer, after a look that it shows and changes nothing of ours."""
+        """The response, after a check that it neither shows nor changes data of our tenant."""
         before = self.ours.contents()
         body = self.body(route)
         response = who.call(route.method, self.target(route), body, headers=headers)

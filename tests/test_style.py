@@ -1,4 +1,4 @@
-"""What CONTRIBUTING asks of the source and no linter knows."""
+"""Rules of CONTRIBUTING that no linter checks."""
 
 import ast
 from collections.abc import Iterator

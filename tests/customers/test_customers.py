@@ -16,7 +16,7 @@ NULLABLE = ("name", "phone", "company", "external_id", "metadata")
 
 
 def patched(key: Key, customer: dict[str, Any], **change: Any) -> dict[str, Any]:
-    """The customer after a change that is allowed."""
+    """The customer after a successful change."""
     response = key.patch(f"{CUSTOMERS}/{customer['id']}", change)
     assert response.status_code == 200, response.text
     shown: dict[str, Any] = response.json()["data"]

@@ -15,7 +15,7 @@ NAMES = ("email", "external_id", "updated_after")
 
 @pytest.fixture(scope="module")
 def shelf(shared_service: Service) -> tuple[Key, list[dict[str, Any]]]:
-    """A tenant of some customers, and all of them in the order of their creation."""
+    """A tenant with customers, and the customers in order of creation."""
     key: Key = shared_service.tenant().key()
     made = [key.customer(f"C{n}@example.test", external_id="xy"[n % 2]) for n in range(9)]
     for customer in made[::3]:

@@ -55,7 +55,7 @@ def test_an_empty_list_says_how_customers_are_added(visitor: Visitor) -> None:
 
 
 def _add(tenant: Tenant, count: int) -> list[str]:
-    """The ids of so many customers, made at once."""
+    """The ids of this number of new customers."""
     now_us = tenant.service.clock.now_us()
 
     async def work(tx: Tx) -> list[str]:

@@ -13,14 +13,14 @@ ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 
 
 def made(admin: Person, **fields: Any) -> dict[str, Any]:
-    """A new key, as the create answer shows it."""
+    """A new key as the response of its creation shows it."""
     response = admin.post(KEYS, {"name": "Shop", **fields})
     assert response.status_code == 201, response.text
     return dict(response.json()["data"])
 
 
 def listed(admin: Person, key_id: str) -> dict[str, Any]:
-    """A key, as the list shows it."""
+    """A key as the list shows it."""
     (shown,) = (one for one in admin.get(KEYS).json()["data"] if one["id"] == key_id)
     return dict(shown)
 

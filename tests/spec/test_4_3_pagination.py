@@ -65,7 +65,7 @@ def refusals(tenant: Tenant) -> tuple[Person, str]:
 
 @pytest.fixture(params=[tickets, replies, customers, agents, api_keys, refusals])
 def page(request: pytest.FixtureRequest, tenant: Tenant) -> Callable[[str], Any]:
-    """Gets a page of a list that has three rows; each list in turn."""
+    """A function that gets a page of a list with three rows, for each list."""
     who, path = request.param(tenant)
     return lambda query: who.get(path + query).json()
 

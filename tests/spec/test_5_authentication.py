@@ -24,7 +24,7 @@ def send_signed(
     without: str = "",
     **changed: str,
 ) -> httpx.Response:
-    """A request signed here, word for word as the interface says; `changed` replaces headers."""
+    """A request that is signed as the interface describes; `changed` replaces headers."""
     timestamp = str(key.service.clock.now_us() // 1_000_000)
     body_hash = hashlib.sha256(body).hexdigest()
     message = timestamp + method + target + body_hash

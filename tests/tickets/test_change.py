@@ -13,7 +13,7 @@ STRICT = {"prefer": "handling=strict"}
 
 
 def patched(key: Key, ticket: dict[str, Any], **change: Any) -> dict[str, Any]:
-    """The ticket after a change that is allowed."""
+    """The ticket after a successful change."""
     response = key.patch(f"{TICKETS}/{ticket['id']}", change)
     assert response.status_code == 200, response.text
     shown: dict[str, Any] = response.json()["data"]
@@ -22,7 +22,7 @@ def patched(key: Key, ticket: dict[str, Any], **change: Any) -> dict[str, Any]:
 
 
 def in_status(key: Key, status: str) -> dict[str, Any]:
-    """A ticket that has come to this status."""
+    """A ticket with this status."""
     return key.ticket() if status == "open" else patched(key, key.ticket(), status=status)
 
 

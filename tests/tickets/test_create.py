@@ -14,7 +14,7 @@ CUSTOMERS = "/api/v1/external/customers"
 
 
 def faults(key: Key, **fields: Any) -> set[tuple[str, str]]:
-    """(pointer, code) of what is wrong with a new ticket."""
+    """(pointer, code) of the faults of a new ticket."""
     sent = {"subject": "s", "description": "d", "customer": {"email": "c@example.test"}, **fields}
     response = key.post(TICKETS, sent)
     assert response.status_code == 422, response.text

@@ -18,7 +18,7 @@ CUSTOMERS = "/api/v1/external/customers"
 
 
 def as_stored(tenant: Tenant, ticket_id: str) -> tuple[Any, Any]:
-    """The document and the customer's reference as they are kept, decoded."""
+    """The stored document and customer reference, decoded."""
     (row,) = tenant.service.rows(
         "SELECT t.document, c.reference FROM tickets t JOIN customers c"
         " ON c.tenant_id = t.tenant_id AND c.id = t.customer_id"
@@ -30,7 +30,7 @@ def as_stored(tenant: Tenant, ticket_id: str) -> tuple[Any, Any]:
 
 
 def as_rebuilt(tenant: Tenant, ticket_id: str) -> tuple[Any, Any]:
-    """The same two, made anew from the columns."""
+    """The same two, computed from the columns."""
 
     async def work(tx: Tx) -> tuple[Any, Any]:
         found = await ticket_store.find(tx, tenant.id, ticket_id)

@@ -23,12 +23,12 @@ _NOW = 1_790_000_000_000_000
 
 @pytest.fixture
 def visitor(tenant: Tenant) -> Visitor:
-    """The tenant's administrator at a browser."""
+    """A browser with the log-in of the administrator."""
     return logged_in(tenant)
 
 
 def made(tenant: Tenant, *each: dict[str, Any]) -> list[str]:
-    """The ids of tickets, each a second younger than the one before."""
+    """The ids of new tickets, each created one second after the previous one."""
     return create_tickets(
         tenant, [PlannedTicket(fields, _NOW + n * 1_000_000) for n, fields in enumerate(each)]
     )
@@ -169,7 +169,7 @@ def test_older_and_newer_lead_through_all_tickets_and_back(
 
 
 def turned(page: Page, rel: str) -> str:
-    """Where "older" (next) or "newer" (prev) leads, "" when there is no such link."""
+    """The URL of the link "older" (next) or "newer" (prev), "" when there is none."""
     for place, (tag, name, value) in enumerate(page.attributes):
         if (tag, name, value) == ("a", "rel", rel):
             return page.attributes[place - 1][2]

@@ -1,4 +1,4 @@
-"""Changing several tickets at once: the preview, the changes, and the reasons of those not made."""
+"""Bulk changes of tickets: the preview, the changes, and why a ticket is not changed."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ TICKETS = "/api/v1/external/tickets"
 
 @pytest.fixture
 def visitor(tenant: Tenant) -> Visitor:
-    """The tenant's administrator at a browser."""
+    """A browser with the log-in of the administrator."""
     return logged_in(tenant)
 
 
@@ -36,13 +36,13 @@ def closed(key: Key, **fields: Any) -> dict[str, Any]:
 
 
 def choose(visitor: Visitor, *tickets: dict[str, Any], **wanted: str) -> Page:
-    """The page that says what would be done."""
+    """The preview page."""
     form = visitor.get(f"{INBOX}?status=all").form(f"{BULK}?status=all")
     return visitor.submit(form, ticket=[ticket["id"] for ticket in tickets], **wanted)
 
 
 def confirm(visitor: Visitor, page: Page) -> Page:
-    """The page that says what was done."""
+    """The page with the results."""
     return visitor.submit(page.form(f"{BULK}?status=all"))
 
 
@@ -183,7 +183,7 @@ def test_the_link_back_leads_to_the_same_query(visitor: Visitor, key: Key) -> No
 
 
 class _Behind(Visitor):
-    """A browser before a proxy that strips a prefix."""
+    """A browser that uses a proxy which strips a path prefix."""
 
     def once(self, method: str, path: str, body: bytes = b"", **headers: str) -> httpx.Response:
         return super().once(method, path.removeprefix("/support"), body, **headers)

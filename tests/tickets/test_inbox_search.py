@@ -14,7 +14,7 @@ from tests.support.service import Tenant
 
 @pytest.fixture
 def visitor(tenant: Tenant) -> Visitor:
-    """The tenant's administrator at a browser."""
+    """A browser with the log-in of the administrator."""
     return logged_in(tenant)
 
 

@@ -36,7 +36,7 @@ Row = dict[str, Any]
 
 
 class Shelf:
-    """A tenant full of tickets of all kinds, and what the API says that they are."""
+    """A tenant with tickets of all kinds, and their JSON."""
 
     def __init__(self, tenant: Tenant) -> None:
         draw = random.Random(7)
@@ -60,7 +60,7 @@ class Shelf:
         return PlannedTicket(fields, at_us, changed_us)
 
     def expected(self, query: dict[str, str]) -> list[Row]:
-        """What the query means, told by filtering and sorting everything."""
+        """The expected result: all tickets, filtered and sorted in Python."""
         sort_by = query.get("sort_by", "created_at")
         found = [row for row in self.rows if all(_fits(row, *item) for item in query.items())]
         return sorted(
@@ -73,7 +73,7 @@ class Shelf:
         )
 
     def values(self, draw: random.Random) -> dict[str, str]:
-        """A value for each filter, such that most find something."""
+        """A value for each filter; most match some tickets."""
         row = draw.choice(self.rows)
         tagged = draw.choice([row for row in self.rows if row["tags"]])
         assigned = draw.choice([row for row in self.rows if row["assignee_id"]])

@@ -46,7 +46,7 @@ def new_filter(**fields: Any) -> Filter:
 
 
 def searches(template: Path, filters: Filter, *, further: bool) -> list[str]:
-    """The searches of tickets that a page of this list takes, none of them a scan or a sort."""
+    """The index searches for a page of this list; none is a scan or a sort."""
     assert filters.is_served()
     after: Position | None = None
     if further:
@@ -66,7 +66,7 @@ def searches(template: Path, filters: Filter, *, further: bool) -> list[str]:
 
 
 def on_ids(bounds: dict[str, Any], *, newest_first: bool, further: bool, name: str = "id") -> str:
-    """How the bounds of creation and the cursor narrow an index that ends in the id."""
+    """The index conditions of the created_at range and the cursor."""
     is_bound_below = "created_after" in bounds or (further and not newest_first)
     is_bound_above = "created_before" in bounds or (further and newest_first)
     return f" AND {name}>?" * is_bound_below + f" AND {name}<?" * is_bound_above

@@ -1,4 +1,4 @@
-"""Rewriting ready documents, after a field was added to tickets."""
+"""Rewriting ready documents after a field was added to tickets."""
 
 from typing import Any
 

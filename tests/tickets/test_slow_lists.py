@@ -23,7 +23,7 @@ SELECT max(n) FROM counted LIMIT 1
 
 @pytest.fixture
 def slow_key(key: Key, monkeypatch: pytest.MonkeyPatch) -> Key:
-    """A key for whom lists that no index serves never end, as among very many tickets."""
+    """A key whose lists without an index never finish, as with very many tickets."""
     list_tickets = lists.list_tickets
 
     async def list_slowly(tx: Tx, tenant_id: str, wanted: Filter, page: Any) -> Sequence[Row]:

@@ -27,7 +27,7 @@ NOWHERE = "/tickets/0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"
 
 
 def colleague(tenant: Tenant, name: str) -> tuple[Visitor, str]:
-    """An agent at a browser, and their id."""
+    """A browser with the log-in of an agent, and the id of the agent."""
     email = f"{name.lower()}.of.{tenant.id}@example.test"
     user_id = tenant.user("agent", email, name)
     visitor = Visitor(tenant.service)
@@ -51,7 +51,7 @@ def at(ticket: dict[str, Any]) -> str:
 
 
 def add_replies(tenant: Tenant, at: str, count: int) -> None:
-    """So many replies at once, each with its number."""
+    """Creates this number of replies, numbered in their bodies."""
     caller = Caller(tenant.id, Actor("api_key", "k", "Shop"), frozenset(), "")
     now_us = tenant.service.clock.now_us()
 
@@ -392,7 +392,7 @@ def _tell(visitor: Visitor, at: str) -> str:
 
 
 def _news(page: Page) -> str:
-    """Where a page asks what is new since it was shown."""
+    """The URL that a page polls for changes."""
     (address,) = [value for _, name, value in page.attributes if name == "data-news"]
     return address
 
@@ -473,7 +473,7 @@ def test_hostile_text_is_shown_as_text(visitor: Visitor, key: Key, tenant: Tenan
 
 
 def assert_guarded_but_fetching(page: Page) -> None:
-    """The headers of every page, and no more than that its script may ask for our own pages."""
+    """The usual headers; the script may only fetch from the same origin."""
     name = "content-security-policy"
     page.answer.headers[name] = page.answer.headers[name].replace("; connect-src 'self'", "")
     assert_page_is_secure(page)

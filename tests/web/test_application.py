@@ -1,4 +1,4 @@
-"""From a request to one answer: paths and methods as they were sent, and failures of our own."""
+"""The ASGI application: routing, response headers and unexpected errors."""
 
 import json
 from collections.abc import Callable
@@ -24,7 +24,7 @@ SECRET = "the text of an error that nobody outside may read"
 
 
 def _problem(response: httpx.Response, status: int, code: str) -> dict[str, Any]:
-    """The document of a refusal, in the shape that every refusal has."""
+    """The problem document of an error response, after a check of its format."""
     assert (response.status_code, response.headers["content-type"]) == (
         status,
         "application/problem+json",

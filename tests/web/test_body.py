@@ -26,13 +26,13 @@ def faults(response: httpx.Response) -> set[tuple[str, str]]:
 
 
 def nested(depth: int) -> bytes:
-    """A customer whose metadata make the body this deep."""
+    """A new customer whose metadata are nested this deep."""
     inner = "[" * (depth - 2) + "]" * (depth - 2)
     return f'{{"email": "deep@example.test", "metadata": {{"x": {inner}}}}}'.encode()
 
 
 def holding(value: str) -> bytes:
-    """A customer whose metadata hold this text of JSON."""
+    """A new customer with this JSON text in its metadata."""
     return f'{{"email": "v@example.test", "metadata": {{"v": {value}}}}}'.encode()
 
 

@@ -1,4 +1,4 @@
-"""Whose request it is: the peer's, or whom a trusted proxy names."""
+"""The address of the client: the peer, or the address from a trusted proxy."""
 
 import ipaddress
 

@@ -1,4 +1,4 @@
-"""Faults of bodies: the walk beside the types agrees with msgspec about every value."""
+"""Faults of bodies: our validator agrees with msgspec about every value."""
 
 import re
 

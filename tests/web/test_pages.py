@@ -35,13 +35,13 @@ def _token(visitor: Visitor) -> str:
 
 @pytest.fixture
 def visitor(tenant: Tenant) -> Visitor:
-    """The tenant's administrator at a browser."""
+    """A browser with the log-in of the administrator."""
     return logged_in(tenant)
 
 
 @pytest.fixture(scope="module")
 def office(shared_service: Service) -> Visitor:
-    """An administrator who changes nothing, for many tests."""
+    """A browser of an administrator, shared by tests that change nothing."""
     return logged_in(shared_service.tenant())
 
 

@@ -1,4 +1,4 @@
-"""Lists on the wire: the envelope, and what a cursor may be used for (decisions 9)."""
+"""Paginated lists: the envelope, and which queries accept a cursor (decisions 9)."""
 
 import base64
 import re
@@ -16,7 +16,7 @@ CUSTOMERS = "/api/v1/external/customers"
 
 
 def cursor_of(key: Key, target: str) -> str:
-    """The cursor behind the first row of a list that has more."""
+    """The cursor after the first row of a list with more rows."""
     meta = key.get(f"{target}{'&' if '?' in target else '?'}per_page=1").json()["meta"]
     assert meta["has_more"] is True
     return str(meta["next_cursor"])
@@ -30,7 +30,7 @@ def malformed(response: httpx.Response) -> bool:
 
 @pytest.fixture
 def full(key: Key) -> Key:
-    """A key whose tenant has three open tickets, each of a customer of its own."""
+    """A key whose tenant has three open tickets, each with its own customer."""
     for n in range(3):
         key.ticket(customer={"email": f"c{n}@example.test"})
     return key

@@ -31,7 +31,7 @@ def anyone(service: Service) -> Person:
 
 
 def _snippets(page: str, section: str) -> list[str]:
-    """The code blocks of a section, as they would be pasted."""
+    """The code blocks of a section as plain text."""
     start = page.index(f'id="{section}"')
     blocks = re.findall(r"<pre tabindex=\"0\"><code>(.*?)</code></pre>", page[start:], re.DOTALL)
     return [html.unescape(re.sub(r"</?span[^>]*>", "", block)) for block in blocks]

@@ -34,7 +34,7 @@ def visitor(tenant: Tenant) -> Visitor:
 
 
 def _typed(visitor: Visitor, at: str) -> Form:
-    """An answer, as it stands in its form."""
+    """The values of a reply form."""
     form = visitor.get(at).form(f"{at}/reply")
     return form._replace(
         fields=[(name, TYPED if name == "body" else value) for name, value in form.fields]

@@ -1,4 +1,4 @@
-"""Styles, script and templates of pages hold nothing unused."""
+"""Style sheets, the script and templates contain nothing unused."""
 
 import re
 from pathlib import Path

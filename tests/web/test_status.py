@@ -1,4 +1,4 @@
-"""What the service says of itself: the time, its health, its metrics."""
+"""The endpoints for time, health, readiness and metrics."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Reads the JSON body of a request into the struct that an operation takes."""
+"""Reads the JSON body of a request into the struct of an operation."""
 
 import json
 import math
@@ -20,10 +20,10 @@ S = TypeVar("S", bound=msgspec.Struct)
 MAX_DEPTH = 32
 _INT64 = range(-(2**63), 2**63)
 # A hostile body of 1 MiB could have 100,000 faults, and a response of 15 MiB.
-_FAULTS_NAMED = 100
-_WARNINGS_COUNT = 10
-_WARNINGS_BYTES = 1024
-_POINTER_SHOWN = 64
+_MAX_FAULTS = 100
+_MAX_WARNINGS = 10
+_MAX_WARNINGS_BYTES = 1024
+_MAX_POINTER_LENGTH = 64
 
 
 def read(request: Request, struct: type[S]) -> S:
@@ -55,7 +55,7 @@ def convert(document: dict[str, Any], struct: type[S]) -> S:
 
 
 def _passes_checks(document: dict[str, Any], struct: type[msgspec.Struct]) -> bool:
-    """Whether an object whose types and limits are right passes the checks of its fields."""
+    """Whether an object with valid types and limits passes the checks of its fields."""
     for field in checked_fields(struct):
         value = document.get(field.name)
         if value is not None and not _passes_check(field.type, value):
@@ -75,7 +75,7 @@ def _passes_check(declared: FieldType, value: Any) -> bool:
 
 
 def _invalid(faults: Iterable[Fault]) -> ValidationFailed:
-    return invalid(list(islice(faults, _FAULTS_NAMED)))
+    return invalid(list(islice(faults, _MAX_FAULTS)))
 
 
 def _unknown_field(pointer: str) -> Fault:
@@ -108,20 +108,22 @@ def _is_strict(request: Request) -> bool:
 
 
 def _warnings(pointers: list[str]) -> bytes:
-    """At most 10 pointers in at most 1 KiB, in characters that a header can carry."""
+    """At most 10 pointers in at most 1 KiB, percent-encoded for a header."""
     text = b""
-    for pointer in pointers[:_WARNINGS_COUNT]:
-        shown = pointer if len(pointer) <= _POINTER_SHOWN else f"{pointer[:_POINTER_SHOWN]}…"
+    for pointer in pointers[:_MAX_WARNINGS]:
+        shown = (
+            pointer if len(pointer) <= _MAX_POINTER_LENGTH else f"{pointer[:_MAX_POINTER_LENGTH]}…"
+        )
         part = b"unknown_field=" + quote(shown, safe="/~").encode()
         longer = text + b", " + part if text else part
-        if len(longer) > _WARNINGS_BYTES:
+        if len(longer) > _MAX_WARNINGS_BYTES:
             break
         text = longer
     return text
 
 
 def parse(body: bytes) -> Any:
-    """The JSON value of a body; whatever databases and other parsers disagree on is refused.
+    """The JSON value of a body. Refuses what databases or other JSON parsers treat differently.
 
     Raises BadRequest.
     """

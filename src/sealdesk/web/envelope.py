@@ -22,7 +22,7 @@ class PageMeta(msgspec.Struct, frozen=True):
 class FeedMeta(PageMeta, frozen=True):
     """The `meta` of a page of the event feed.
 
-    resume_cursor: continues after this page, also when there is no later event yet.
+    resume_cursor: a cursor after the last event of this page, also when there is no later one.
     """
 
     resume_cursor: str

@@ -1,4 +1,4 @@
-"""Finds every fault of a JSON object by the types of the struct that it should become."""
+"""Finds all faults of a JSON object, by the types of a struct."""
 
 import typing
 from collections.abc import Callable, Iterator
@@ -43,7 +43,7 @@ _KIND_OF_TYPE: dict[type[inspect.Type], str] = {
 
 
 class FieldType(NamedTuple):
-    """What a field, or the items of an array, may hold.
+    """The valid values of a field, or of the items of an array.
 
     kinds: of JSON values. json_type: without null and metadata, with its limits.
     choices: all values, when they are few. item: of an array. struct: of an object.
@@ -68,9 +68,9 @@ class Field(NamedTuple):
 
 @cache
 def fields_of(struct: type[msgspec.Struct]) -> tuple[Field, ...]:
-    """The fields of a struct, with what they may hold."""
+    """The fields of a struct with their types."""
     info = cast("inspect.StructType", inspect.type_info(struct))
-    # Only the hints have choices in the order in which they were written; msgspec sorts them.
+    # The hints have the choices in declared order; msgspec sorts them.
     hints = typing.get_type_hints(struct, include_extras=True)
     return tuple(
         Field(
@@ -83,7 +83,7 @@ def fields_of(struct: type[msgspec.Struct]) -> tuple[Field, ...]:
 def find_faults(
     document: dict[str, Any], struct: type[msgspec.Struct], at: str = ""
 ) -> Iterator[Fault]:
-    """Everything wrong with an object, field by field. at: the JSON pointer of the object."""
+    """All faults of an object. at: its JSON pointer."""
     for field in fields_of(struct):
         pointer = f"{at}/{field.name}"
         if field.name in document:
@@ -147,16 +147,16 @@ def _wrong_kind(declared: FieldType, kind: str, at: str) -> Fault:
 
 
 def _faults_of_content(declared: FieldType, value: Any, at: str) -> Iterator[Fault]:
-    """The faults of a value of the right kind. Its check runs only when it has no other fault."""
+    """The faults of a value of the right type. Its check runs only when it has no other fault."""
     fault = _broken_limit(declared, value, at)
     if fault is not None:
         yield fault
         return
-    is_sound = True
+    is_valid = True
     for fault in _faults_within(declared, value, at):
-        is_sound = False
+        is_valid = False
         yield fault
-    if is_sound and declared.check is not None:
+    if is_valid and declared.check is not None:
         for fault in declared.check(value):
             yield fault._replace(pointer=at + fault.pointer)
 
