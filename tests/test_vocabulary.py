@@ -34,7 +34,7 @@ PATTERNS = [
 ]
 PHRASES = [
     "whatever came", "once proven", "in one's own name", "takes a text for HTML",
-    "the password once more",
+    "the password once more", "what came of", "whatever else came",
 ]  # fmt: skip
 REMOVED = [
     re.compile(pattern)

@@ -240,7 +240,7 @@ PAGES: tuple[Route, ...] = (
     Route("POST", "/settings/webhooks/{id}/rotate", _REAUTHENTICATED, webhook_pages.rotate_secret),
     Route("GET", "/settings/webhooks/{id}/delete", _ADMIN_PAGE, webhook_pages.confirm_deletion),
     Route("POST", "/settings/webhooks/{id}/delete", _REAUTHENTICATED, webhook_pages.delete_webhook),
-    Route("POST", "/settings/webhooks/{id}/test", _ADMIN_PAGE, delivery_pages.try_webhook),
+    Route("POST", "/settings/webhooks/{id}/test", _ADMIN_PAGE, delivery_pages.send_test),
     Route("GET", "/settings/webhooks/{id}/replay", _ADMIN_PAGE, delivery_pages.replay_form),
     Route("POST", "/settings/webhooks/{id}/replay", _ADMIN_PAGE, delivery_pages.replay),
     Route(

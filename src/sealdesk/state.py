@@ -94,7 +94,7 @@ def make_state(settings: Settings, database: Database, clock: Clock) -> AppState
 def _make_limiter(settings: Settings, clock: Clock) -> Limiter:
     if not settings.redis_url:
         return RateLimiter(clock.monotonic_s)
-    # The Redis client takes 84 ms to import (2026-11) and 6 MiB, which a process without it saves.
+    # The Redis client takes 55 ms to import (2026-11) and 6 MiB, which other processes save.
     from sealdesk.rate_limits.redis_limiter import SharedLimiter
 
     return SharedLimiter(settings.redis_url, settings.expected_processes, clock.monotonic_s)

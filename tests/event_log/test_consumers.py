@@ -26,7 +26,7 @@ _LOG = "SELECT id FROM events ORDER BY log_position"
 
 
 class Recorder:
-    """A consumer that stores the id of each event, which the database takes once only.
+    """A consumer that stores the id of each event in a unique column.
 
     fails_at: the id of an event that it cannot handle. most: events that it handles in one step.
     """
@@ -58,7 +58,7 @@ class Recorder:
         return self._service.write(lambda tx: consumers.run_step(tx, self, 0))
 
     def run(self) -> None:
-        """Handle all events that there are."""
+        """Handle all events."""
         while self.run_step().has_more:
             pass
 
@@ -69,7 +69,7 @@ class Recorder:
 
 @pytest.fixture
 def service(own_service: Service) -> Service:
-    """A service whose log has the events of one test."""
+    """A service whose log has only the events of one test."""
     return own_service
 
 
@@ -115,7 +115,7 @@ def test_a_step_is_given_a_bounded_number_of_events(
     assert recorder.given == expected[:3]
 
 
-def test_what_a_step_leaves_is_given_again(
+def test_unhandled_events_of_a_step_are_given_again(
     service: Service, tenant: Tenant, recorder: Recorder
 ) -> None:
     record(tenant, "ticket.created", 10)
@@ -156,7 +156,7 @@ def test_events_without_a_position_wait(
     assert recorder.given == new
 
 
-def test_an_event_that_is_committed_late_is_not_passed(
+def test_late_commit_is_not_skipped_by_a_consumer(
     service: Service, tenant: Tenant, recorder: Recorder
 ) -> None:
     now_us = service.clock.now_us()
@@ -210,7 +210,7 @@ def test_a_slow_consumer_does_not_hold_back_others(service: Service, tenant: Ten
 
 
 class Slow(Recorder):
-    """A recorder that does not come to an end while it is slow."""
+    """A recorder that does not finish while it is slow."""
 
     is_slow = True
 
@@ -221,7 +221,7 @@ class Slow(Recorder):
 
 
 class consuming:
-    """Runs these consumers in tasks of their own, and wakes them again and again."""
+    """Runs each consumer in its own task, and wakes them repeatedly."""
 
     def __init__(self, service: Service, *recorders: Recorder) -> None:
         self._service = service

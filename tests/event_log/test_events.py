@@ -1,4 +1,4 @@
-"""The outbox: every change leaves its events, in the transaction of the change (decisions 11)."""
+"""The outbox: every change records its events in its transaction (decisions 11)."""
 
 import json
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ BY_CUSTOMER = {"body": "Hello", "author": {"type": "customer"}}
 
 
 class Event(NamedTuple):
-    """An event as it was recorded."""
+    """A recorded event."""
 
     type: str
     object: dict[str, Any]
@@ -23,14 +23,14 @@ class Event(NamedTuple):
 
 
 class Outbox:
-    """The events of a tenant, from when the test last looked."""
+    """The events of a tenant since the last read."""
 
     def __init__(self, tenant: Tenant) -> None:
         self._tenant = tenant
         self._seen = ""
 
     def news(self) -> list[Event]:
-        """What was recorded since, in the order of the writes, none of it about API keys."""
+        """The events since the last read, in the order of the writes, without those of API keys."""
         rows = self._tenant.service.rows(
             "SELECT id, type, object, changes FROM events"
             " WHERE tenant_id = :tenant_id AND id > :seen AND type NOT LIKE 'api_key%'"
@@ -75,7 +75,7 @@ def test_a_new_ticket_that_names_its_customer(key: Key, outbox: Outbox) -> None:
     ]
 
 
-def test_a_change_names_each_field_with_its_old_and_new_value(
+def test_change_event_has_old_and_new_value_of_each_field(
     key: Key, tenant: Tenant, outbox: Outbox
 ) -> None:
     ticket = key.ticket(tags=["a"], custom_fields={"n": 1}, external_id="x")
@@ -107,7 +107,7 @@ def test_a_change_names_each_field_with_its_old_and_new_value(
     assert event.changes["custom_fields"][1]["n"] is True
 
 
-def test_a_move_is_told_beside_the_change(key: Key, outbox: Outbox) -> None:
+def test_status_change_has_its_own_event_beside_the_update(key: Key, outbox: Outbox) -> None:
     ticket = key.ticket()
     outbox.news()
     change = {"status": "resolved", "subject": "Other"}
@@ -119,14 +119,14 @@ def test_a_move_is_told_beside_the_change(key: Key, outbox: Outbox) -> None:
     ]
 
 
-def test_a_reply_is_told_as_the_api_shows_it(key: Key, outbox: Outbox) -> None:
+def test_reply_event_has_the_form_of_the_api(key: Key, outbox: Outbox) -> None:
     ticket = key.ticket()
     outbox.news()
     reply = key.post(f"{TICKETS}/{ticket['id']}/replies", {"body": "Hello"}).json()["data"]
     assert outbox.news() == [Event("reply.created", reply, {})]
 
 
-def test_a_reply_that_reopens_tells_the_move_too(key: Key, outbox: Outbox) -> None:
+def test_reply_that_reopens_records_the_status_change(key: Key, outbox: Outbox) -> None:
     path = f"{TICKETS}/{key.ticket(status='resolved')['id']}"
     outbox.news()
     reply = key.post(f"{path}/replies", BY_CUSTOMER).json()["data"]
@@ -139,7 +139,7 @@ def test_a_reply_that_reopens_tells_the_move_too(key: Key, outbox: Outbox) -> No
     ]
 
 
-def test_a_customer_is_told_with_what_changed(key: Key, outbox: Outbox) -> None:
+def test_customer_event_names_the_changed_fields(key: Key, outbox: Outbox) -> None:
     customer = key.customer("c@example.test", metadata={"n": 1})
     assert outbox.news() == [Event("customer.created", customer, {})]
     change = {"email": "d@example.test", "metadata": {"n": 1.0}, "company": None}
@@ -156,7 +156,7 @@ def test_a_customer_is_told_with_what_changed(key: Key, outbox: Outbox) -> None:
     ]
 
 
-def test_what_changes_nothing_tells_nothing(key: Key, outbox: Outbox) -> None:
+def test_request_that_changes_nothing_records_no_event(key: Key, outbox: Outbox) -> None:
     ticket = key.ticket(status="resolved")
     customer = f"{CUSTOMERS}/{ticket['customer']['id']}"
     outbox.news()
@@ -170,7 +170,7 @@ def test_what_changes_nothing_tells_nothing(key: Key, outbox: Outbox) -> None:
     assert outbox.news() == []
 
 
-def test_what_is_refused_tells_nothing(key: Key, outbox: Outbox) -> None:
+def test_refused_request_records_no_event(key: Key, outbox: Outbox) -> None:
     ticket = key.ticket(status="resolved")
     path = f"{TICKETS}/{ticket['id']}"
     key.patch(path, {"status": "closed"})
@@ -183,7 +183,7 @@ def test_what_is_refused_tells_nothing(key: Key, outbox: Outbox) -> None:
     assert outbox.news() == []
 
 
-def test_a_repeated_request_tells_nothing_again(key: Key, outbox: Outbox) -> None:
+def test_repeated_request_records_no_second_event(key: Key, outbox: Outbox) -> None:
     for _ in range(2):
         key.post(TICKETS, NEW, idempotency_key="once")
     assert [event.type for event in outbox.news()] == ["customer.created", "ticket.created"]

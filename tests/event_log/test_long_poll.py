@@ -1,4 +1,4 @@
-"""Waiting until a number rises: asked for once, however many wait, and not when nobody does."""
+"""Long polling: one read serves all waiting requests, and none happens without them."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -20,7 +20,7 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Number:
-    """A number that is asked for."""
+    """A position that counts its reads."""
 
     def __init__(self, value: int = 0) -> None:
         self.value = value
@@ -50,7 +50,7 @@ def never_over() -> bool:
     return False
 
 
-def test_many_who_wait_for_a_number_ask_for_it_once() -> None:
+def test_one_read_serves_many_waiting_requests() -> None:
     async def work() -> None:
         room, number = LongPoll(never_over), Number()
         calls = [asyncio.create_task(wait(room, number)) for _ in range(100)]
@@ -62,7 +62,7 @@ def test_many_who_wait_for_a_number_ask_for_it_once() -> None:
     run(work())
 
 
-def test_who_has_seen_more_waits_on() -> None:
+def test_request_that_has_seen_more_keeps_waiting() -> None:
     async def work() -> None:
         room, number = LongPoll(never_over), Number(1)
         behind = asyncio.create_task(wait(room, number, seen=0))
@@ -73,7 +73,7 @@ def test_who_has_seen_more_waits_on() -> None:
     run(work())
 
 
-def test_each_name_has_its_own_number() -> None:
+def test_each_name_has_its_own_position() -> None:
     async def work() -> None:
         room, one, other = LongPoll(never_over), Number(1), Number()
         calls = [wait(room, one, "one"), wait(room, other, "other", within_s=0.1)]
@@ -82,7 +82,7 @@ def test_each_name_has_its_own_number() -> None:
     run(work())
 
 
-def test_nothing_is_asked_when_nobody_waits() -> None:
+def test_nothing_is_read_when_no_request_waits() -> None:
     async def work() -> None:
         room, number = LongPoll(never_over), Number(1)
         assert await wait(room, number)
@@ -94,7 +94,7 @@ def test_nothing_is_asked_when_nobody_waits() -> None:
     run(work())
 
 
-def test_a_storage_that_is_away_is_asked_again() -> None:
+def test_unavailable_database_is_read_again() -> None:
     async def work() -> None:
         room, number = LongPoll(never_over), Number(1)
         number.fails = 3
@@ -104,7 +104,7 @@ def test_a_storage_that_is_away_is_asked_again() -> None:
     run(work())
 
 
-def test_nobody_waits_any_longer_when_it_is_over() -> None:
+def test_all_requests_stop_waiting_at_shutdown() -> None:
     async def work() -> None:
         is_over = False
         room, number = LongPoll(lambda: is_over), Number()
@@ -116,7 +116,7 @@ def test_nobody_waits_any_longer_when_it_is_over() -> None:
     run(work())
 
 
-def test_who_is_no_longer_wanted_stops_waiting() -> None:
+def test_disconnected_request_stops_waiting() -> None:
     async def work() -> None:
         room, number = LongPoll(never_over), Number()
         gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -127,7 +127,7 @@ def test_who_is_no_longer_wanted_stops_waiting() -> None:
     run(work())
 
 
-def test_the_asking_is_no_part_of_the_request_that_began_it() -> None:
+def test_polling_does_not_inherit_the_context_of_the_request() -> None:
     async def work() -> None:
         room, left = LongPoll(never_over), []
 
@@ -144,7 +144,7 @@ def test_the_asking_is_no_part_of_the_request_that_began_it() -> None:
     run(work())
 
 
-def test_places_are_the_holders_own_and_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiters_are_limited_per_caller(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(long_poll, "MAX_WAITERS", 1)
     room = LongPoll(never_over)
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Reading the log costs the same however many events and tenants there are."""
+"""Queries of the log use an index, however many events and tenants there are."""
 
 from pathlib import Path
 

@@ -13,7 +13,7 @@ _POSITIONS = "SELECT position, id, log_position FROM events WHERE tenant_id = :i
 
 
 def record(tenant: Tenant, *kinds: events.EventType) -> None:
-    """Events, one after the other, in one transaction."""
+    """Record events in one transaction."""
     now_us = tenant.service.clock.now_us()
 
     async def work(tx: Tx) -> None:
@@ -24,7 +24,7 @@ def record(tenant: Tenant, *kinds: events.EventType) -> None:
 
 
 def placed(tenant: Tenant) -> list[Any]:
-    """The positions of all events of a tenant once they are placed, in the order of their ids."""
+    """The positions of all events of a tenant in the order of their ids, once all have one."""
     rows: list[Any] = []
 
     def are_placed() -> bool:

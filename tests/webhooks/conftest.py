@@ -29,13 +29,13 @@ def shared_service(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> It
 
 @pytest.fixture(scope="session")
 def timed_service(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service whose clock tests move on, each with a tenant of its own."""
+    """A service whose clock the tests advance, each with its own tenant."""
     with begin(tmp_path_factory.mktemp("timed")) as service:
         yield service
 
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    """Where webhooks go."""
+    """The receiver of webhooks."""
     with receiving() as receiver:
         yield receiver

@@ -1,4 +1,4 @@
-"""Webhook endpoints and their deliveries, as tests make them."""
+"""Factories of webhook endpoints and their deliveries."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ UNKNOWN = "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"
 
 
 def made(admin: Person, receiver: Receiver, **fields: Any) -> dict[str, Any]:
-    """A new endpoint, as the answer shows it."""
+    """A new endpoint, from the response."""
     new = {"url": receiver.url, "events": ["ticket.created"], **fields}
     answer = admin.post(WEBHOOKS, new)
     assert answer.status_code == 201, answer.text
@@ -32,8 +32,10 @@ def faults(answer: Any) -> list[tuple[str, str]]:
 
 
 def log_delivery(tenant: Tenant, endpoint_id: str, *attempts: Attempt, **fields: Any) -> Delivery:
-    """A delivery with these attempts, as the background loop leaves it; by itself it waits for
-    nothing. Its event is of a type that endpoints of `made` do not take."""
+    """A finished delivery with these attempts, as the worker stores it.
+
+    Its event is of a type that endpoints of `made` are not subscribed to.
+    """
     service = tenant.service
 
     async def work(tx: Tx) -> Delivery:
@@ -63,7 +65,7 @@ def log_delivery(tenant: Tenant, endpoint_id: str, *attempts: Attempt, **fields:
 
 
 def refused(number: int) -> Attempt:
-    """An attempt that was answered with 500."""
+    """An attempt with a response of status 500."""
     return Attempt(
         number=number,
         sent_at=1_772_442_941_000_000 + number,
@@ -78,14 +80,14 @@ def refused(number: int) -> Attempt:
 
 
 def unanswered(number: int) -> Attempt:
-    """An attempt to which nobody answered."""
+    """An attempt without a response."""
     return msgspec.structs.replace(
         refused(number), status=None, answer_headers=None, answer_body=None, error="Refused."
     )
 
 
 def record_events(tenant: Tenant, count: int) -> None:
-    """Record so many events, all of them ticket.created."""
+    """Record events of type ticket.created."""
     now_us = tenant.service.clock.now_us()
 
     async def work(tx: Tx) -> None:

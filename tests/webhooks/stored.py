@@ -1,15 +1,15 @@
-"""Webhook endpoints and replays as they are stored, with nobody behind them."""
+"""Stored webhook endpoints and replays without a receiver."""
 
 from sealdesk import ids
 from sealdesk.webhooks.rules import Endpoint, Replay
 from sealdesk.webhooks.store import endpoints as endpoint_store
 from tests.support.service import Service, Tenant
 
-_FOR_GOOD = 2**62
+_NEVER = 2**62
 
 
 def stored_endpoint(tenant: Tenant, *wanted: str, is_active: bool = True) -> Endpoint:
-    """An endpoint to which nothing is ever sent, for it is leased for good."""
+    """An endpoint to which nothing is sent, because its lease never expires."""
     service = tenant.service
     now_us = service.clock.now_us()
     endpoint = Endpoint(
@@ -28,7 +28,7 @@ def stored_endpoint(tenant: Tenant, *wanted: str, is_active: bool = True) -> End
         created_at=now_us,
     )
     service.write(lambda tx: endpoint_store.add(tx, endpoint))
-    service.run(f"UPDATE endpoints SET leased_until = {_FOR_GOOD} WHERE id = '{endpoint.id}'")
+    service.run(f"UPDATE endpoints SET leased_until = {_NEVER} WHERE id = '{endpoint.id}'")
     return endpoint
 
 

@@ -1,4 +1,4 @@
-"""Delivering: what happens arrives at every endpoint that wants it, signed, in the end."""
+"""Delivery: every event reaches every subscribed endpoint, signed, after retries if needed."""
 
 import itertools
 import json
@@ -23,7 +23,7 @@ def deliveries(admin: Person, endpoint: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def until_tried(admin: Person, endpoint: dict[str, Any], count: int = 1) -> None:
-    """Until its one delivery was tried so often."""
+    """Wait until its one delivery had this many attempts."""
     wait_until(lambda: [one["attempt_count"] for one in deliveries(admin, endpoint)] == [count])
 
 
@@ -34,7 +34,7 @@ def until_all_are(status: str, admin: Person, endpoint: dict[str, Any], count: i
     wait_until(are_so)
 
 
-def test_an_event_arrives_signed_as_it_happened(
+def test_event_is_delivered_signed_and_unchanged(
     tenant: Tenant, key: Key, admin: Person, receiver: Receiver
 ) -> None:
     endpoint = made(admin, receiver)
@@ -47,7 +47,9 @@ def test_an_event_arrives_signed_as_it_happened(
     until_all_are("succeeded", admin, endpoint)
 
 
-def test_only_what_an_endpoint_wants_arrives(key: Key, admin: Person, receiver: Receiver) -> None:
+def test_endpoint_receives_only_subscribed_types(
+    key: Key, admin: Person, receiver: Receiver
+) -> None:
     endpoint = made(admin, receiver, events=["ticket.status_changed", "customer.created"])
     path = f"/api/v1/external/tickets/{key.ticket()['id']}"
     key.patch(path, {"subject": "Other"})
@@ -57,7 +59,7 @@ def test_only_what_an_endpoint_wants_arrives(key: Key, admin: Person, receiver: 
     assert sorted(types) == ["customer.created", "ticket.status_changed"]
 
 
-def test_every_endpoint_of_the_tenant_gets_it_and_none_of_another(
+def test_every_endpoint_of_the_tenant_receives_an_event_and_none_of_another(
     service: Service, key: Key, admin: Person, receiver: Receiver
 ) -> None:
     made(service.tenant().admin(), receiver)
@@ -69,7 +71,7 @@ def test_every_endpoint_of_the_tenant_gets_it_and_none_of_another(
     assert len({got.webhook_id for got in receiver.got}) == 1
 
 
-def test_an_attempt_is_kept_with_request_and_answer(
+def test_attempt_is_stored_with_request_and_response(
     key: Key, admin: Person, receiver: Receiver
 ) -> None:
     receiver.answers(500, b"\xff" + b"no\0" * 2000, {"X-Cause": "a", "x-cause": "b"})
@@ -85,7 +87,7 @@ def test_an_attempt_is_kept_with_request_and_answer(
     assert attempt["response"]["body"] == ("\ufffd" + "no\ufffd" * 2000)[:2048]
 
 
-def test_what_fails_arrives_later_under_the_same_id(
+def test_failed_delivery_is_retried_with_the_same_id(
     timed_service: Service, receiver: Receiver
 ) -> None:
     tenant = timed_service.tenant()
@@ -102,7 +104,7 @@ def test_what_fails_arrives_later_under_the_same_id(
     assert len({got.headers["webhook-signature"] for got in receiver.got}) == 3
 
 
-def test_whoever_answers_badly_is_asked_one_at_a_time(
+def test_failing_endpoint_gets_one_request_at_a_time(
     timed_service: Service, receiver: Receiver
 ) -> None:
     tenant = timed_service.tenant()
@@ -119,7 +121,7 @@ def test_whoever_answers_badly_is_asked_one_at_a_time(
     assert all(later - earlier > 0.09 for earlier, later in itertools.pairwise(times))
 
 
-def test_a_paused_endpoint_gets_what_waited_and_not_what_happened_meanwhile(
+def test_activated_endpoint_gets_pending_deliveries_but_no_events_of_the_pause(
     timed_service: Service, receiver: Receiver
 ) -> None:
     tenant = timed_service.tenant()
@@ -142,12 +144,12 @@ def test_a_paused_endpoint_gets_what_waited_and_not_what_happened_meanwhile(
 
 
 def _let_pass(service: Service, seconds: float) -> None:
-    """Move the clock, and wait until what has happened has its place, and was looked at."""
+    """Advance the clock, and wait until all events have positions and are fanned out."""
     service.clock.advance(seconds)
     wait_until(lambda: not service.rows("SELECT 1 FROM events WHERE position IS NULL LIMIT 1"))
 
 
-def test_a_deleted_endpoint_gets_nothing_more(timed_service: Service, receiver: Receiver) -> None:
+def test_deleted_endpoint_receives_nothing(timed_service: Service, receiver: Receiver) -> None:
     tenant = timed_service.tenant()
     admin, key = tenant.admin(), tenant.key()
     endpoint = made(admin, receiver)
@@ -162,7 +164,7 @@ def test_a_deleted_endpoint_gets_nothing_more(timed_service: Service, receiver: 
     assert len(receiver.got) == 2
 
 
-def test_an_event_that_is_no_longer_kept_is_told_as_such(
+def test_attempt_for_a_pruned_event_fails_with_its_reason(
     timed_service: Service, receiver: Receiver
 ) -> None:
     tenant = timed_service.tenant()
@@ -178,7 +180,7 @@ def test_an_event_that_is_no_longer_kept_is_told_as_such(
     assert len(receiver.got) == 1
 
 
-def test_a_replay_brings_a_range_of_time_once_more(
+def test_replay_delivers_a_time_range_again(
     key: Key, admin: Person, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replays, "_BATCH_EVENTS", 3)

@@ -1,4 +1,4 @@
-"""Disabling: who is gone or fails for five days gets nothing more, until a person says so."""
+"""Endpoints that are gone or fail for five days are disabled until a user activates them."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ DAY_S = 24 * 3600
 
 
 class Office:
-    """A tenant with an endpoint, whose answers the test decides, and one that hears of it."""
+    """A tenant with an endpoint whose responses the test sets, and one that is notified."""
 
     def __init__(self, tenant: Tenant, receiver: Receiver, listener: Receiver) -> None:
         self._tenant = tenant
@@ -32,7 +32,7 @@ class Office:
         return dict(self.admin.get(f"{WEBHOOKS}/{self.endpoint['id']}").json()["data"])
 
     def until_tried(self, count: int) -> None:
-        """Until all attempts together are so many."""
+        """Wait until there are this many attempts."""
         sql = "SELECT count(*) FROM attempts WHERE tenant_id = :id AND url = :url"
         url, service = self.endpoint["url"], self._tenant.service
         wait_until(lambda: service.rows(sql, id=self._tenant.id, url=url)[0][0] == count)
@@ -44,7 +44,7 @@ def office(timed_service: Service, receiver: Receiver) -> Iterator[Office]:
         yield Office(timed_service.tenant(), receiver, listener)
 
 
-def test_410_disables_at_once_and_is_told(office: Office, receiver: Receiver) -> None:
+def test_410_disables_at_once_and_records_an_event(office: Office, receiver: Receiver) -> None:
     receiver.answers(410)
     office.key.ticket()
     (got,) = office.listener.wait(1)
@@ -57,7 +57,7 @@ def test_410_disables_at_once_and_is_told(office: Office, receiver: Receiver) ->
     assert "whsec_" not in got.body.decode()
 
 
-def test_five_days_of_failure_disable_and_a_person_begins_anew(
+def test_five_days_of_failure_disable_until_a_user_activates(
     office: Office, receiver: Receiver, timed_service: Service
 ) -> None:
     receiver.answers(500)
@@ -81,7 +81,7 @@ def test_five_days_of_failure_disable_and_a_person_begins_anew(
     wait_until(lambda: office.shown()["failing_since"] is None)
 
 
-def test_a_success_ends_the_days_of_failure(
+def test_success_resets_failing_since(
     office: Office, receiver: Receiver, timed_service: Service
 ) -> None:
     receiver.answers(500)

@@ -1,4 +1,4 @@
-"""Managing webhook endpoints (decisions 11): what is taken, shown, changed, and audited."""
+"""The API of webhook endpoints (decisions 11): validation, changes, secrets and audit."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -55,7 +55,7 @@ def test_a_new_endpoint_is_shown_with_its_secret_once(admin: Person, receiver: R
     assert secret not in listed.text + admin.get(path).text
 
 
-def test_all_that_is_wrong_is_named_at_once(admin: Person) -> None:
+def test_all_faults_are_reported_together(admin: Person) -> None:
     bad = {"url": 7, "events": [], "description": "d" * 256}
     assert faults(admin.post(WEBHOOKS, bad)) == [
         ("/url", "invalid_type"),
@@ -65,7 +65,7 @@ def test_all_that_is_wrong_is_named_at_once(admin: Person) -> None:
     assert faults(admin.post(WEBHOOKS, {})) == [("/url", "required"), ("/events", "required")]
 
 
-def test_an_unknown_event_type_is_answered_with_the_nearest_and_all(admin: Person) -> None:
+def test_unknown_event_type_is_refused_with_the_nearest_and_all_types(admin: Person) -> None:
     types = ["ticket.created", "ticket.create", "webhook.test"]
     answer = admin.post(WEBHOOKS, {"url": "https://example.test", "events": types})
     assert faults(answer) == [
@@ -77,12 +77,12 @@ def test_an_unknown_event_type_is_answered_with_the_nearest_and_all(admin: Perso
     assert all(name in message for name in SUBSCRIBABLE) and "webhook.test" not in message
 
 
-def test_event_types_stand_once_and_in_their_order(admin: Person, receiver: Receiver) -> None:
+def test_event_types_are_deduplicated_and_sorted(admin: Person, receiver: Receiver) -> None:
     types = ["reply.created", "ticket.created", "reply.created"]
     assert made(admin, receiver, events=types)["events"] == ["ticket.created", "reply.created"]
 
 
-def test_all_event_types_may_be_taken(admin: Person, receiver: Receiver) -> None:
+def test_all_event_types_may_be_subscribed(admin: Person, receiver: Receiver) -> None:
     assert made(admin, receiver, events=list(SUBSCRIBABLE))["events"] == list(SUBSCRIBABLE)
 
 
@@ -112,7 +112,7 @@ def test_a_url_that_cannot_be_sent_to_is_refused_with_its_cause(
     assert admin.get(path).json()["data"]["description"] is None
 
 
-def test_a_url_is_reached_before_it_is_taken_and_nothing_is_sent(
+def test_url_is_connected_to_before_it_is_stored_and_nothing_is_sent(
     admin: Person, receiver: Receiver
 ) -> None:
     endpoint = made(admin, receiver)
@@ -124,7 +124,7 @@ def test_a_url_is_reached_before_it_is_taken_and_nothing_is_sent(
     assert faults(admin.patch(path, {"url": receiver.url + "/2"})) == [("/url", "url_unreachable")]
 
 
-def test_a_patch_changes_what_it_names_and_nothing_else(admin: Person, receiver: Receiver) -> None:
+def test_patch_changes_only_the_named_fields(admin: Person, receiver: Receiver) -> None:
     shown = made(admin, receiver, description="Before")
     shown.pop("secret")
     path = f"{WEBHOOKS}/{shown['id']}"
@@ -141,14 +141,12 @@ def test_a_patch_changes_what_it_names_and_nothing_else(admin: Person, receiver:
 
 
 @pytest.mark.parametrize("field", ["url", "events", "is_active"])
-def test_what_an_endpoint_needs_cannot_be_null(
-    admin: Person, receiver: Receiver, field: str
-) -> None:
+def test_required_fields_cannot_be_null(admin: Person, receiver: Receiver, field: str) -> None:
     path = f"{WEBHOOKS}/{made(admin, receiver)['id']}"
     assert faults(admin.patch(path, {field: None})) == [(f"/{field}", "null_not_allowed")]
 
 
-def test_a_deleted_endpoint_is_nowhere(admin: Person, receiver: Receiver) -> None:
+def test_deleted_endpoint_is_not_found(admin: Person, receiver: Receiver) -> None:
     endpoint = made(admin, receiver)
     path = f"{WEBHOOKS}/{endpoint['id']}"
     assert admin.delete(path).status_code == 204
@@ -203,7 +201,7 @@ def test_only_administrators_manage_webhooks(office: Tenant) -> None:
     assert (refused.status_code, refused.json()["code"]) == (403, "insufficient_role")
 
 
-def test_a_signed_request_manages_no_webhooks(office: Tenant) -> None:
+def test_signed_request_cannot_manage_webhooks(office: Tenant) -> None:
     key: Key = office.key()
     for answer in (key.get(WEBHOOKS), key.post(WEBHOOKS, {"url": "https://example.test"})):
         assert (answer.status_code, answer.json()["code"]) == (401, "jwt_required")
@@ -240,7 +238,7 @@ def _ago(service: Service, seconds: int) -> str:
     return clock.iso(service.clock.now_us() - seconds * 1_000_000)
 
 
-def test_two_changes_at_once_do_not_undo_each_other(admin: Person, receiver: Receiver) -> None:
+def test_concurrent_changes_do_not_overwrite_each_other(admin: Person, receiver: Receiver) -> None:
     path = f"{WEBHOOKS}/{made(admin, receiver)['id']}"
     with ThreadPoolExecutor(2) as pool:
         for number in range(20):
@@ -252,7 +250,7 @@ def test_two_changes_at_once_do_not_undo_each_other(admin: Person, receiver: Rec
             assert (shown["description"], shown["events"]) == (str(number), [event])
 
 
-def test_what_people_say_and_what_the_loop_finds_do_not_undo_each_other(
+def test_changes_by_users_and_by_the_worker_do_not_overwrite_each_other(
     admin: Person, office: Tenant, receiver: Receiver
 ) -> None:
     service, endpoint_id = office.service, made(admin, receiver)["id"]
@@ -263,13 +261,13 @@ def test_what_people_say_and_what_the_loop_finds_do_not_undo_each_other(
         f" WHERE id = '{endpoint_id}'"
     )
     # As of a change that had read the endpoint before it was disabled.
-    service.write(lambda tx: endpoint_store.describe(tx, before))
-    service.write(lambda tx: endpoint_store.rekey(tx, before))
+    service.write(lambda tx: endpoint_store.update(tx, before))
+    service.write(lambda tx: endpoint_store.store_secrets(tx, before))
     shown = admin.patch(f"{WEBHOOKS}/{endpoint_id}", {"description": "x"}).json()["data"]
     assert (shown["is_active"], shown["disabled_reason"]) == (False, "gone")
 
 
-def test_activating_forgives_all_failures_and_wakes_the_loop(
+def test_activating_resets_failures_and_makes_the_endpoint_due(
     admin: Person, receiver: Receiver
 ) -> None:
     path = f"{WEBHOOKS}/{made(admin, receiver)['id']}"
@@ -284,7 +282,7 @@ def test_activating_forgives_all_failures_and_wakes_the_loop(
     assert _row(admin.service, path)[4] > wakes
 
 
-def test_a_paused_endpoint_waits_for_nothing(admin: Person, receiver: Receiver) -> None:
+def test_paused_endpoint_is_not_due(admin: Person, receiver: Receiver) -> None:
     path = f"{WEBHOOKS}/{made(admin, receiver)['id']}"
     admin.service.run(
         f"UPDATE endpoints SET due_at = {_LATER} WHERE id = '{path.rpartition('/')[2]}'"
@@ -295,7 +293,7 @@ def test_a_paused_endpoint_waits_for_nothing(admin: Person, receiver: Receiver) 
     assert _row(admin.service, path)[3:5] == (None, wakes + 1)
 
 
-def test_every_deed_is_audited_with_who_and_where_and_no_secret(
+def test_every_action_is_audited_with_actor_and_address_and_no_secret(
     tenant: Tenant, receiver: Receiver
 ) -> None:
     admin = tenant.admin()
@@ -324,7 +322,7 @@ def test_every_deed_is_audited_with_who_and_where_and_no_secret(
     assert not any(secret in told for secret in (endpoint["secret"], rotated, "canary"))
 
 
-def test_managing_records_no_events_but_of_tests(tenant: Tenant, receiver: Receiver) -> None:
+def test_only_tests_record_events(tenant: Tenant, receiver: Receiver) -> None:
     admin = tenant.admin()
     path = f"{WEBHOOKS}/{made(admin, receiver)['id']}"
     admin.patch(path, {"is_active": False})
@@ -337,7 +335,7 @@ def test_managing_records_no_events_but_of_tests(tenant: Tenant, receiver: Recei
     assert [row["type"] for row in rows] == ["webhook.test"]
 
 
-def test_no_secret_is_at_rest_in_the_clear(admin: Person, receiver: Receiver) -> None:
+def test_no_secret_is_stored_unencrypted(admin: Person, receiver: Receiver) -> None:
     endpoint = made(admin, receiver)
     path = f"{WEBHOOKS}/{endpoint['id']}"
     rotated = admin.post(f"{path}/rotate-secret").json()["data"]["secret"]

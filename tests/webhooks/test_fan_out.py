@@ -79,7 +79,7 @@ def test_deliveries_that_cannot_be_made_are_made_later_and_do_not_hold_back_the_
     assert len(deliveries(tenant)) == 1
 
 
-def test_events_of_a_tenant_without_endpoints_are_passed(service: Service, tenant: Tenant) -> None:
+def test_events_of_a_tenant_without_endpoints_are_skipped(service: Service, tenant: Tenant) -> None:
     record(tenant, "ticket.created", 3)
     service.settle()
     stored_endpoint(tenant, "ticket.created")

@@ -1,4 +1,4 @@
-"""One endpoint's trouble is its own: whoever hangs or refuses never delays others."""
+"""Endpoints that hang or fail do not delay others."""
 
 import time
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ HANGS_S = 14.0  # nearly as long as an answer is waited for
 
 @pytest.fixture
 def slow() -> Iterator[Receiver]:
-    """A receiver that lets every request wait."""
+    """A receiver that delays every response."""
     with receiving() as receiver:
         receiver.answers(after_s=HANGS_S)
         yield receiver
@@ -37,9 +37,7 @@ def test_endpoints_that_hang_do_not_delay_one_that_answers(
     assert len(slow.got) == 40
 
 
-def test_an_endpoint_that_hangs_has_eight_requests_at_the_most(
-    tenant: Tenant, slow: Receiver
-) -> None:
+def test_hanging_endpoint_has_at_most_eight_requests(tenant: Tenant, slow: Receiver) -> None:
     made(tenant.admin(), slow)
     record_events(tenant, 30)
     slow.wait(8)
@@ -47,7 +45,7 @@ def test_an_endpoint_that_hangs_has_eight_requests_at_the_most(
     assert len(slow.got) == 8
 
 
-def test_endpoints_that_fail_leave_the_places_of_others_alone(
+def test_failing_endpoints_do_not_use_the_slots_of_others(
     service: Service, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sealdesk.webhooks.delivery.deliverer._MAX_HEALTHY", 1)

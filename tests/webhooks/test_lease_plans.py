@@ -1,4 +1,4 @@
-"""What looking for work costs: however much waits, an index leads to what is due."""
+"""The worker finds due rows by an index, however many rows there are."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ async def claim(tx: Tx) -> None:
     ],
     ids=["due", "state", "look", "claim"],
 )
-def test_an_index_leads_to_what_waits(
+def test_due_rows_are_found_by_an_index(
     template: Path, work: Work[object], indexes: set[str]
 ) -> None:
     steps = plan(template, work)

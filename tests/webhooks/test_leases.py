@@ -1,4 +1,4 @@
-"""Leases: several who deliver share the work, and nobody's end leaves anything behind."""
+"""Leases: several workers share the deliveries, and the end of one loses none."""
 
 import asyncio
 import time
@@ -72,7 +72,7 @@ def another_worker(service: Service) -> Iterator[None]:
 
 
 @POSTGRESQL_ONLY
-def test_two_workers_share_the_work_and_send_nothing_twice(
+def test_two_workers_send_each_delivery_once(
     service: Service, tenant: Tenant, receiver: Receiver
 ) -> None:
     receiver.answers(after_s=0.02)
@@ -85,7 +85,7 @@ def test_two_workers_share_the_work_and_send_nothing_twice(
     assert {*of_each.values()} == {len(endpoints)}
 
 
-def test_what_another_holds_is_left_alone_until_its_lease_has_run_out(
+def test_lease_of_another_process_is_respected_until_it_expires(
     timed_service: Service, receiver: Receiver
 ) -> None:
     tenant = timed_service.tenant()
@@ -103,7 +103,7 @@ def test_what_another_holds_is_left_alone_until_its_lease_has_run_out(
     receiver.wait(2)
 
 
-def test_a_lease_is_kept_while_a_receiver_takes_its_time(
+def test_lease_is_renewed_while_a_receiver_is_slow(
     timed_service: Service, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deliverer, "RENEW_EVERY_S", 0.1)
@@ -113,7 +113,7 @@ def test_a_lease_is_kept_while_a_receiver_takes_its_time(
     record_events(tenant, 1)
     receiver.wait(1)
     before = _lease(tenant)
-    # Beyond its first end, which so need not be waited for.
+    # Later than the first expiry, so the test need not wait for it.
     wait_until(lambda: _lease(tenant) > before + deliverer.LEASE_US / 10)
     goes_on.set()
     wait_until(lambda: are_all_done(tenant, 1))
@@ -126,7 +126,7 @@ def _lease(tenant: Tenant) -> Any:
 
 
 class Late:
-    """A transaction before which another one does something, after it has read for the first time.
+    """A transaction during which another one commits, after its first read.
 
     As with any that runs on another host.
     """
@@ -144,7 +144,7 @@ class Late:
         return row
 
 
-def test_what_is_asked_for_again_while_it_is_under_way_is_not_sent_beside_itself(
+def test_redelivery_during_an_attempt_is_not_sent_concurrently(
     service: Service, tenant: Tenant, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deliverer, "RENEW_EVERY_S", 0.1)  # and looks for more then
@@ -164,7 +164,7 @@ def test_what_is_asked_for_again_while_it_is_under_way_is_not_sent_beside_itself
 
 
 @POSTGRESQL_ONLY
-def test_what_comes_while_an_endpoint_is_let_go_is_not_forgotten(
+def test_delivery_added_during_the_release_is_sent(
     service: Service, tenant: Tenant, receiver: Receiver
 ) -> None:
     endpoint_id = made(tenant.admin(), receiver, events=["customer.created"])["id"]
@@ -190,7 +190,7 @@ def test_what_comes_while_an_endpoint_is_let_go_is_not_forgotten(
 
 
 @SQLITE_ONLY
-def test_what_a_killed_server_held_is_delivered_by_the_next(
+def test_leases_of_a_killed_server_end_at_the_next_start(
     installation: Begin, receiver: Receiver
 ) -> None:
     with installation() as service:
@@ -202,7 +202,7 @@ def test_what_a_killed_server_held_is_delivered_by_the_next(
         receiver.wait(1)
 
 
-def test_what_is_under_way_at_the_end_is_waited_for_and_noted(
+def test_shutdown_waits_for_requests_in_flight_and_stores_them(
     installation: Begin, receiver: Receiver
 ) -> None:
     receiver.answers(after_s=0.5)
@@ -217,7 +217,7 @@ def test_what_is_under_way_at_the_end_is_waited_for_and_noted(
     assert len(receiver.got) == 3
 
 
-def test_what_takes_too_long_at_the_end_is_sent_by_the_next_at_once(
+def test_request_cancelled_at_shutdown_is_sent_by_the_next_process_at_once(
     installation: Begin, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deliverer, "END_S", 0.2)

@@ -1,4 +1,4 @@
-"""How many endpoints a tenant may have, also when many are made at once."""
+"""The limit of endpoints per tenant, also under concurrent requests."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ MOST = 50
 def nodes(
     kind: Kind, begin: Begin, tmp_path: Path, request: pytest.FixtureRequest
 ) -> Iterator[list[Service]]:
-    """As many services on one database as there may be: of SQLite one, of PostgreSQL two."""
+    """Services on one database: one on SQLite, two on PostgreSQL."""
     with ExitStack() as stack:
         if kind == "sqlite":
             yield [stack.enter_context(begin(tmp_path))]
@@ -31,7 +31,7 @@ def nodes(
         yield [stack.enter_context(running(tmp_path / name, **env)) for name in "ab"]
 
 
-def test_of_60_endpoints_made_at_once_50_are_there(
+def test_of_60_concurrently_created_endpoints_50_exist(
     nodes: list[Service], receiver: Receiver
 ) -> None:
     tenant = nodes[0].tenant()

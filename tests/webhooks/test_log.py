@@ -1,4 +1,4 @@
-"""The delivery log and trying an endpoint: what was sent, and what came of it."""
+"""The delivery log, and test events."""
 
 import json
 from pathlib import Path
@@ -27,7 +27,7 @@ def admin(office: Tenant) -> Person:
     return office.admin()
 
 
-def test_trying_an_endpoint_sends_a_signed_event_and_shows_what_came_of_it(
+def test_sending_a_test_returns_its_signed_request_and_response(
     admin: Person, receiver: Receiver
 ) -> None:
     receiver.answers(202, b"thanks", {"x-receiver": "R"})
@@ -53,7 +53,7 @@ def test_trying_an_endpoint_sends_a_signed_event_and_shows_what_came_of_it(
     assert attempt["error"] is None
 
 
-def test_what_trying_showed_is_in_the_log(admin: Person, receiver: Receiver) -> None:
+def test_test_is_in_the_delivery_log(admin: Person, receiver: Receiver) -> None:
     path = f"{WEBHOOKS}/{made(admin, receiver)['id']}"
     delivery = admin.post(f"{path}/test").json()["data"]
     listed = admin.get(f"{path}/deliveries").json()["data"]
@@ -63,7 +63,7 @@ def test_what_trying_showed_is_in_the_log(admin: Person, receiver: Receiver) -> 
 
 
 @pytest.mark.parametrize("status", [301, 304, 404, 410, 500])
-def test_trying_fails_by_what_is_no_success_and_changes_nothing(
+def test_failed_test_does_not_change_the_endpoint(
     admin: Person, receiver: Receiver, status: int
 ) -> None:
     receiver.answers(status, headers={"location": receiver.url})
@@ -75,7 +75,7 @@ def test_trying_fails_by_what_is_no_success_and_changes_nothing(
     assert len(receiver.got) == 1
 
 
-def test_trying_says_why_there_was_no_answer(admin: Person, receiver: Receiver) -> None:
+def test_test_without_a_response_says_why(admin: Person, receiver: Receiver) -> None:
     path = f"{WEBHOOKS}/{made(admin, receiver)['id']}"
     receiver.stop()
     delivery = admin.post(f"{path}/test").json()["data"]
@@ -84,11 +84,11 @@ def test_trying_says_why_there_was_no_answer(admin: Person, receiver: Receiver) 
     assert attempt["error"] == delivery["last_attempt"]["error"] != ""
 
 
-def test_a_secret_that_cannot_be_opened_is_the_installations_fault(
+def test_unreadable_secret_is_a_server_error(
     admin: Person, service: Service, receiver: Receiver
 ) -> None:
     endpoint_id = made(admin, receiver)["id"]
-    # Sealed for another version is as good as sealed under a key that has gone.
+    # Sealed for another version, it cannot be opened, as with a lost master key.
     service.run(f"UPDATE endpoints SET secret_version = 7 WHERE id = '{endpoint_id}'")
     answer = admin.post(f"{WEBHOOKS}/{endpoint_id}/test")
     assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")
@@ -96,13 +96,13 @@ def test_a_secret_that_cannot_be_opened_is_the_installations_fault(
     assert receiver.got == []
 
 
-def test_a_paused_endpoint_can_be_tried(admin: Person, receiver: Receiver) -> None:
+def test_paused_endpoint_can_be_tested(admin: Person, receiver: Receiver) -> None:
     path = f"{WEBHOOKS}/{made(admin, receiver)['id']}"
     admin.patch(path, {"is_active": False})
     assert admin.post(f"{path}/test").json()["data"]["status"] == "succeeded"
 
 
-def test_an_answer_is_shown_as_text_cut_at_2_kib(admin: Person, receiver: Receiver) -> None:
+def test_response_body_is_text_truncated_at_2_kib(admin: Person, receiver: Receiver) -> None:
     receiver.answers(500, b"\xff\x00" + b"x" * 5000)
     path = f"{WEBHOOKS}/{made(admin, receiver)['id']}"
     delivery = admin.post(f"{path}/test").json()["data"]
@@ -110,9 +110,7 @@ def test_an_answer_is_shown_as_text_cut_at_2_kib(admin: Person, receiver: Receiv
     assert body == "\ufffd\ufffd" + "x" * 2046
 
 
-def test_an_endpoint_that_is_deleted_while_it_is_tried_is_not_found(
-    admin: Person, receiver: Receiver
-) -> None:
+def test_endpoint_deleted_during_its_test_is_not_found(admin: Person, receiver: Receiver) -> None:
     path = f"{WEBHOOKS}/{made(admin, receiver)['id']}"
     deleted: list[int] = []
 
@@ -125,7 +123,7 @@ def test_an_endpoint_that_is_deleted_while_it_is_tried_is_not_found(
     assert deleted == [204]
 
 
-def test_the_log_is_newest_first_and_paged_and_filtered(
+def test_log_is_newest_first_paged_and_filtered(
     admin: Person, office: Tenant, receiver: Receiver
 ) -> None:
     endpoint_id = made(admin, receiver)["id"]
@@ -144,7 +142,7 @@ def test_the_log_is_newest_first_and_paged_and_filtered(
 
 
 def walk(admin: Person, target: str) -> list[dict[str, Any]]:
-    """All rows of a list, two at a time."""
+    """All rows of a list, read in pages of two."""
     rows: list[dict[str, Any]] = []
     joiner, cursor = "&" if "?" in target else "?", ""
     while True:
@@ -193,7 +191,7 @@ def test_the_payload_is_null_once_the_event_is_deleted(
     assert admin.get(path).json()["data"]["payload"] is None
 
 
-def test_a_delivery_is_found_under_its_own_endpoint_only(
+def test_delivery_is_found_only_under_its_endpoint(
     admin: Person, office: Tenant, receiver: Receiver
 ) -> None:
     one, other = made(admin, receiver)["id"], made(admin, receiver)["id"]

@@ -1,4 +1,4 @@
-"""Settings → Webhooks as a person clicks through it, without scripts."""
+"""The pages of Settings → Webhooks, without scripts."""
 
 import re
 from typing import Any
@@ -27,12 +27,12 @@ def visitor(tenant: Tenant) -> Visitor:
 
 @pytest.fixture
 def admin(tenant: Tenant, visitor: Visitor) -> Person:
-    """The same log-in, as a program."""
+    """The same session as an API client."""
     return Person(tenant.service, visitor.cookies["sealdesk"])
 
 
 def _add(visitor: Visitor, receiver: Receiver, **fields: Any) -> str:
-    """A new endpoint's page, after its secret was shown."""
+    """The path of a new endpoint."""
     form = visitor.get(f"{HOME}/new").form(f"{HOME}/new")
     page = visitor.submit(form, **{"url": receiver.url, **fields})
     assert page.status == 201, page.text
@@ -40,7 +40,7 @@ def _add(visitor: Visitor, receiver: Receiver, **fields: Any) -> str:
 
 
 def _set(service: Service, at: str, change: str, **values: object) -> None:
-    """Change the row of an endpoint behind the back of everybody."""
+    """Change the row of an endpoint in the database."""
     sql = f"UPDATE endpoints SET {change} WHERE id = :id"
     params = {"id": at.rpartition("/")[2], **values}
 
@@ -51,7 +51,7 @@ def _set(service: Service, at: str, change: str, **values: object) -> None:
 
 
 def _copy(service: Service, at: str, sql: str, count: int) -> None:
-    """Run a statement that copies a row of an endpoint under so many other ids."""
+    """Run a statement that copies a row of an endpoint this many times, with new ids."""
     ids = [f"0199c0de-1a2b-7c3d-8e4f-{number:012d}" for number in range(count)]
 
     async def work(tx: Tx) -> None:
@@ -61,7 +61,7 @@ def _copy(service: Service, at: str, sql: str, count: int) -> None:
 
 
 def _log(visitor: Visitor, at: str) -> list[str]:
-    """The addresses of the deliveries of an endpoint's page."""
+    """The links to deliveries on the page of an endpoint."""
     return [link for link in visitor.get(at).links if "/deliveries/" in link]
 
 
@@ -69,7 +69,7 @@ def _test(visitor: Visitor, at: str) -> Page:
     return visitor.submit(visitor.get(at).form(f"{at}/test"))
 
 
-def test_a_desk_without_endpoints_says_what_they_are_for(visitor: Visitor) -> None:
+def test_page_without_endpoints_explains_webhooks(visitor: Visitor) -> None:
     page = visitor.get(HOME)
     assert "No endpoints yet" in page.text
     assert f"{HOME}/new" in page.links
@@ -94,7 +94,9 @@ def test_a_new_endpoint_shows_its_secret_once(
         assert secret not in page.answer.text and "whsec_" not in page.answer.text
 
 
-def test_only_what_is_ticked_is_sent(visitor: Visitor, admin: Person, receiver: Receiver) -> None:
+def test_only_selected_event_types_are_sent(
+    visitor: Visitor, admin: Person, receiver: Receiver
+) -> None:
     page = visitor.get(f"{HOME}/new")
     fields = [f for f in page.form(f"{HOME}/new").fields if f[0] not in ("everything", "events")]
     chosen = [("events", "reply.created"), ("events", "ticket.created"), ("url", receiver.url)]
@@ -120,7 +122,7 @@ _WRONG: tuple[tuple[str, Any, str], ...] = (
 )
 
 
-def test_a_form_keeps_what_was_typed_and_says_beside_the_field_what_is_wrong(
+def test_invalid_form_keeps_its_values_and_shows_faults_beside_fields(
     visitor: Visitor, admin: Person, receiver: Receiver
 ) -> None:
     form = visitor.get(f"{HOME}/new").form(f"{HOME}/new")
@@ -138,7 +140,7 @@ def test_a_form_keeps_what_was_typed_and_says_beside_the_field_what_is_wrong(
     assert admin.get(API).json()["data"] == []
 
 
-def test_the_fifty_first_endpoint_is_refused_in_words(
+def test_fifty_first_endpoint_is_refused_with_a_message(
     visitor: Visitor, admin: Person, receiver: Receiver
 ) -> None:
     at = _add(visitor, receiver)
@@ -156,7 +158,7 @@ def test_the_fifty_first_endpoint_is_refused_in_words(
     assert f"{HOME}/new" not in visitor.get(HOME).links
 
 
-def test_an_edit_changes_what_it_names(visitor: Visitor, admin: Person, receiver: Receiver) -> None:
+def test_edit_changes_only_its_fields(visitor: Visitor, admin: Person, receiver: Receiver) -> None:
     at = _add(visitor, receiver)
     form = visitor.get(f"{at}/edit").form(f"{at}/edit")
     bad = visitor.submit(form, url="https://no-such-name.invalid/", description="New words")
@@ -181,7 +183,7 @@ def test_pausing_and_activating_are_one_click_each(
     assert admin.get(API).json()["data"][0]["is_active"] is True
 
 
-def test_rotating_says_what_it_means_before_and_shows_the_secret_once(
+def test_rotation_is_confirmed_and_shows_the_secret_once(
     visitor: Visitor, receiver: Receiver
 ) -> None:
     at = _add(visitor, receiver)
@@ -197,9 +199,7 @@ def test_rotating_says_what_it_means_before_and_shows_the_secret_once(
     assert len(receiver.wait(1)[0].headers["webhook-signature"].split(" ")) == 2
 
 
-def test_deleting_says_what_it_means_before(
-    visitor: Visitor, admin: Person, receiver: Receiver
-) -> None:
+def test_deletion_is_confirmed(visitor: Visitor, admin: Person, receiver: Receiver) -> None:
     at = _add(visitor, receiver)
     before = visitor.get(f"{at}/delete")
     assert "secret are deleted" in before.text
@@ -210,7 +210,7 @@ def test_deleting_says_what_it_means_before(
     assert visitor.get(at).status == 404
 
 
-def test_a_test_shows_its_request_and_its_answer(visitor: Visitor, receiver: Receiver) -> None:
+def test_page_of_a_test_shows_request_and_response(visitor: Visitor, receiver: Receiver) -> None:
     receiver.answers(500, b"no such table", {"x-from": "the receiver"})
     at = _add(visitor, receiver)
     page = _test(visitor, at)
@@ -222,7 +222,7 @@ def test_a_test_shows_its_request_and_its_answer(visitor: Visitor, receiver: Rec
     assert got.body.decode() in page.text
 
 
-def test_a_receiver_that_is_away_is_named(visitor: Visitor, receiver: Receiver) -> None:
+def test_unreachable_receiver_is_reported(visitor: Visitor, receiver: Receiver) -> None:
     at = _add(visitor, receiver)
     receiver.stop()
     page = _test(visitor, at)
@@ -230,7 +230,7 @@ def test_a_receiver_that_is_away_is_named(visitor: Visitor, receiver: Receiver) 
     receiver.start = lambda: None  # type: ignore[method-assign]
 
 
-def test_the_log_is_filtered_and_turned_page_by_page(visitor: Visitor, receiver: Receiver) -> None:
+def test_log_page_is_filtered_and_paged(visitor: Visitor, receiver: Receiver) -> None:
     at = _add(visitor, receiver)
     _test(visitor, at)
     fill = (
@@ -255,14 +255,12 @@ def test_the_log_is_filtered_and_turned_page_by_page(visitor: Visitor, receiver:
 
 
 def _leads(page: Page, where: str) -> str:
-    """Where a page leads on to, or back."""
+    """The link to the next or the previous page."""
     found = re.search(rf'<a href="([^"]+)" rel="{where}">', page.answer.text)
     return found[1] if found else ""
 
 
-def test_a_delivery_is_sent_again_with_its_id(
-    visitor: Visitor, tenant: Tenant, receiver: Receiver
-) -> None:
+def test_redelivery_keeps_the_id(visitor: Visitor, tenant: Tenant, receiver: Receiver) -> None:
     at = _add(visitor, receiver, everything=[], events="ticket.created")
     tenant.key().ticket()
     receiver.wait(1)
@@ -275,7 +273,7 @@ def test_a_delivery_is_sent_again_with_its_id(
     wait_until(lambda: "Attempt 2" in visitor.get(path).text, 20)
 
 
-def test_a_paused_endpoint_offers_no_sending_again(visitor: Visitor, receiver: Receiver) -> None:
+def test_paused_endpoint_has_no_redelivery_button(visitor: Visitor, receiver: Receiver) -> None:
     at = _add(visitor, receiver)
     _test(visitor, at)
     (path,) = _log(visitor, at)
@@ -287,7 +285,7 @@ def test_a_paused_endpoint_offers_no_sending_again(visitor: Visitor, receiver: R
     assert "Activate it first" in page.text
 
 
-def test_a_range_of_time_is_replayed(visitor: Visitor, tenant: Tenant, receiver: Receiver) -> None:
+def test_time_range_is_replayed(visitor: Visitor, tenant: Tenant, receiver: Receiver) -> None:
     at = _add(visitor, receiver, everything=[], events="customer.created")
     key = tenant.key()
     key.customer("someone@example.test")
@@ -310,9 +308,7 @@ _NO_RANGES = (
 )
 
 
-def test_a_range_that_cannot_be_is_named_beside_its_field(
-    visitor: Visitor, receiver: Receiver
-) -> None:
+def test_invalid_range_is_reported_beside_its_field(visitor: Visitor, receiver: Receiver) -> None:
     at = _add(visitor, receiver)
     form = visitor.get(f"{at}/replay").form(f"{at}/replay")
     for since, until, field in _NO_RANGES:
@@ -323,7 +319,7 @@ def test_a_range_that_cannot_be_is_named_beside_its_field(
         assert page.form(f"{at}/replay").value("until") == until
 
 
-def test_states_are_told_with_their_reason(
+def test_states_are_shown_with_their_reason(
     visitor: Visitor, admin: Person, receiver: Receiver
 ) -> None:
     at = _add(visitor, receiver)
@@ -343,7 +339,7 @@ def test_states_are_told_with_their_reason(
         assert state in shown.text and on_page in shown.text
 
 
-def test_another_tenants_endpoints_are_not_there(
+def test_endpoints_of_another_tenant_are_not_found(
     visitor: Visitor, service: Service, receiver: Receiver
 ) -> None:
     stranger = logged_in(service.tenant("Strangers"))
@@ -363,7 +359,7 @@ def test_another_tenants_endpoints_are_not_there(
 
 
 def _plain(page: Page, allowed: Page) -> None:
-    """Whatever a page shows, it is made of the elements that it is made of without it."""
+    """Assert that a page has only elements that the page without hostile text has."""
     assert_page_is_secure(page)
     assert set(page.tags) <= set(allowed.tags)
     names = {(tag, name) for tag, name, _ in allowed.attributes}
@@ -402,7 +398,7 @@ def _for_header(text: str) -> str:
     return "".join(letter for letter in text if " " <= letter <= "~")
 
 
-def test_an_answer_in_no_known_encoding_is_shown_as_text(
+def test_response_in_an_unknown_encoding_is_shown_as_text(
     visitor: Visitor, receiver: Receiver
 ) -> None:
     at = _add(visitor, receiver)

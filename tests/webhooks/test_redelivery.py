@@ -1,4 +1,4 @@
-"""Redelivering: any delivery of an active endpoint whose event is still there, again and now."""
+"""Redelivery of any delivery whose endpoint is active and whose event is not pruned."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ def target(delivery: Any) -> str:
     ],
     ids=["failed", "succeeded", "pending"],
 )
-def test_a_delivery_is_due_again_whatever_became_of_it(
+def test_delivery_in_any_state_can_be_redelivered(
     admin: Person, office: Tenant, receiver: Receiver, state: dict[str, Any]
 ) -> None:
     endpoint_id = made(admin, receiver)["id"]
@@ -57,7 +57,7 @@ def _endpoint(office: Tenant, endpoint_id: str) -> Any:
     return office.service.rows(sql, id=endpoint_id)[0]
 
 
-def test_a_redelivery_arrives_under_the_same_id_until_it_is_taken(
+def test_redelivery_is_retried_with_the_same_id_until_it_succeeds(
     admin: Person, office: Tenant, receiver: Receiver
 ) -> None:
     endpoint_id = made(admin, receiver)["id"]
@@ -76,7 +76,7 @@ def _shown(admin: Person, path: str) -> Any:
     return admin.get(path).json()["data"]
 
 
-def test_a_redelivery_that_fails_has_its_whole_schedule_again(
+def test_failed_redelivery_restarts_the_schedule(
     admin: Person, office: Tenant, receiver: Receiver
 ) -> None:
     receiver.answers(500)
@@ -90,7 +90,7 @@ def test_a_redelivery_that_fails_has_its_whole_schedule_again(
     assert shown["next_attempt_at"] is not None
 
 
-def test_an_inactive_endpoint_gets_nothing_again(
+def test_redelivery_to_an_inactive_endpoint_is_refused(
     admin: Person, office: Tenant, receiver: Receiver
 ) -> None:
     endpoint_id = made(admin, receiver)["id"]
@@ -105,7 +105,7 @@ def test_an_inactive_endpoint_gets_nothing_again(
     assert admin.get(f"{path}/deliveries").json()["data"][0]["status"] == "failed"
 
 
-def test_what_has_lost_its_event_cannot_be_sent_again(
+def test_delivery_of_a_pruned_event_cannot_be_redelivered(
     admin: Person, office: Tenant, receiver: Receiver
 ) -> None:
     delivery = log_delivery(office, made(admin, receiver)["id"], event_id=UNKNOWN)

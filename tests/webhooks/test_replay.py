@@ -1,4 +1,4 @@
-"""Asking for a replay: which ranges of time are taken, and what is shown of it."""
+"""The API of replays: valid time ranges, and the response."""
 
 import pytest
 
@@ -50,7 +50,7 @@ def test_a_replay_is_shown_with_its_range_and_in_the_list(
     assert [one["id"] for one in listed] == [shown["id"]]
 
 
-def test_one_replay_is_under_way_at_a_time(
+def test_second_replay_is_refused_while_one_is_in_progress(
     admin: Person, office: Tenant, service: Service, path: str
 ) -> None:
     endpoint_id = path.rpartition("/")[2]
@@ -58,7 +58,7 @@ def test_one_replay_is_under_way_at_a_time(
     caller = Caller(office.id, SYSTEM, frozenset(), "")
 
     async def twice(tx: Tx) -> None:
-        # In one transaction, so that the background loop cannot finish the first before.
+        # In one transaction, so that the worker cannot finish the first replay in between.
         for _ in "12":
             await actions.replay(tx, caller, endpoint_id, asked, now_us=service.clock.now_us())
 
@@ -107,7 +107,7 @@ def test_a_range_without_times_is_refused(admin: Person, path: str) -> None:
     ]
 
 
-def test_a_paused_endpoint_gets_no_replay(admin: Person, service: Service, path: str) -> None:
+def test_replay_to_a_paused_endpoint_is_refused(admin: Person, service: Service, path: str) -> None:
     admin.patch(path, {"is_active": False})
     answer = admin.post(f"{path}/replay", {"since": ago(service, 60), "until": ago(service, 1)})
     assert (answer.status_code, answer.json()["code"]) == (409, "webhook_inactive")

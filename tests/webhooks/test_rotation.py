@@ -1,4 +1,4 @@
-"""Rotating an endpoint's secret: both sign for a day, and none is ever unsealed by another key."""
+"""Rotation of an endpoint's secret: both secrets sign for a day; resealing keeps both."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from tests.webhooks.factories import WEBHOOKS, made
 
 
 def signed_by(got: Got, *secrets: str) -> list[bool]:
-    """Whether each of the secrets has signed, and that nothing else has."""
+    """Whether each secret has signed; no other signature is allowed."""
     sent = got.headers["webhook-signature"].split(" ")
     at = int(got.headers["webhook-timestamp"])
     expected = [
@@ -34,12 +34,12 @@ def rotate(admin: Person, path: str) -> Any:
 
 
 def tried(admin: Person, path: str, receiver: Receiver) -> Got:
-    """What an endpoint gets when it is tried."""
+    """The request of a test event."""
     assert admin.post(f"{path}/test").status_code == 200
     return receiver.got[-1]
 
 
-def test_both_secrets_sign_for_a_day_and_then_the_new_one_alone(
+def test_both_secrets_sign_for_a_day_then_only_the_new_one(
     own_service: Service, receiver: Receiver
 ) -> None:
     own_service.clock.stop()
@@ -61,7 +61,7 @@ def test_both_secrets_sign_for_a_day_and_then_the_new_one_alone(
     assert admin.get(path).json()["data"]["old_secret_expires_at"] is None
 
 
-def test_a_second_rotation_within_the_day_ends_the_first_secret(
+def test_second_rotation_within_a_day_ends_the_first_secret(
     admin: Person, receiver: Receiver
 ) -> None:
     endpoint = made(admin, receiver)
@@ -70,7 +70,7 @@ def test_a_second_rotation_within_the_day_ends_the_first_secret(
     assert signed_by(tried(admin, path, receiver), first, second, third) == [False, True, True]
 
 
-def test_rotation_shows_the_endpoint_as_it_is_and_the_secret_once(
+def test_rotation_returns_the_endpoint_and_shows_the_secret_once(
     admin: Person, receiver: Receiver
 ) -> None:
     endpoint = made(admin, receiver)
@@ -86,7 +86,9 @@ def test_rotation_shows_the_endpoint_as_it_is_and_the_secret_once(
     }
 
 
-def test_a_new_master_key_takes_over_both_secrets(tenant: Tenant, receiver: Receiver) -> None:
+def test_resealing_moves_both_secrets_to_the_new_master_key(
+    tenant: Tenant, receiver: Receiver
+) -> None:
     admin = tenant.admin()
     endpoint = made(admin, receiver)
     path, first = f"{WEBHOOKS}/{endpoint['id']}", endpoint["secret"]

@@ -1,4 +1,4 @@
-"""When a delivery is tried again: the schedule of decisions 11, on a clock that is set."""
+"""The retry schedule of deliveries (decisions 11)."""
 
 from datetime import UTC, datetime
 from email.utils import format_datetime
@@ -24,7 +24,7 @@ def delay_s(failures: int, drawn: int = 0, retry_after: str | None = None) -> fl
 
 @pytest.mark.parametrize("drawn", DRAWN)
 @pytest.mark.parametrize("failures", range(1, 10))
-def test_each_delay_is_near_its_place_in_the_schedule(failures: int, drawn: int) -> None:
+def test_delays_follow_the_schedule_with_jitter(failures: int, drawn: int) -> None:
     wanted = (5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400)[failures - 1]
     assert 0.8 * wanted <= delay_s(failures, drawn) <= 1.2 * wanted
 
@@ -42,17 +42,17 @@ def test_the_tenth_failure_is_the_last() -> None:
     ("wish", "seconds"),
     [("0", 300), ("299", 300), ("300", 300), ("451", 451), ("601", 600), ("9" * 5000, 600)],
 )
-def test_a_wish_is_granted_from_once_to_twice_the_delay(wish: str, seconds: int) -> None:
+def test_retry_after_is_clamped_from_once_to_twice_the_delay(wish: str, seconds: int) -> None:
     assert {delay_s(2, drawn, wish) for drawn in DRAWN} == {seconds}
 
 
-def test_a_wish_may_be_a_date() -> None:
+def test_retry_after_may_be_a_date() -> None:
     at = datetime.fromtimestamp(NOW // SECOND_US + 400, UTC)
     assert delay_s(2, 0, format_datetime(at, usegmt=True)) == 400
 
 
 @pytest.mark.parametrize("wish", ["", "soon", "-5", "1.5", "٣", "Wed, 99 Foo 2026 99:99:99 GMT"])
-def test_what_is_no_wish_is_ignored(wish: str) -> None:
+def test_invalid_retry_after_is_ignored(wish: str) -> None:
     assert delay_s(2, 0, wish) == delay_s(2, 0)
 
 
@@ -68,7 +68,7 @@ def test_five_days_of_failure_disable(since_s: int, why: str | None) -> None:
 
 
 class Waiting:
-    """The one delivery of a tenant, which fails."""
+    """A tenant with one failing delivery."""
 
     def __init__(self, tenant: Tenant, receiver: Receiver) -> None:
         self._service = tenant.service
@@ -82,7 +82,7 @@ class Waiting:
         return status, attempt_count, due_at
 
     def until_tried(self) -> int | None:
-        """When it is tried next, once it has been tried once more."""
+        """The time of the next attempt, after one more attempt."""
         self.tried += 1
         self._receiver.wait(self.tried)
         wait_until(lambda: self.state()[1] == self.tried)
@@ -93,7 +93,7 @@ class Waiting:
         return int(self._service.rows(sql, tenant_id=self._tenant_id)[0]["at"])
 
 
-def test_ten_attempts_follow_the_schedule_and_then_it_has_failed(
+def test_delivery_fails_after_ten_attempts_of_the_schedule(
     timed_service: Service, receiver: Receiver
 ) -> None:
     tenant = timed_service.tenant()
@@ -112,7 +112,7 @@ def test_ten_attempts_follow_the_schedule_and_then_it_has_failed(
     assert len({got.webhook_id for got in receiver.got}) == 1
 
 
-def test_a_wish_of_the_receiver_is_kept(timed_service: Service, receiver: Receiver) -> None:
+def test_retry_after_of_the_receiver_is_applied(timed_service: Service, receiver: Receiver) -> None:
     tenant = timed_service.tenant()
     made(tenant.admin(), receiver)
     receiver.answers(503, headers={"Retry-After": "9"})

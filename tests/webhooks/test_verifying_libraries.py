@@ -1,4 +1,4 @@
-"""The official libraries verify what Sealdesk sends: all of it, and during a rotation too."""
+"""The official libraries verify the webhooks of Sealdesk, also during a rotation."""
 
 import base64
 import json
@@ -20,7 +20,7 @@ from tests.webhooks.factories import WEBHOOKS, made
 
 COUNT = 1000
 DAY_S = 24 * 3600
-# Reads {secret, now_ms, headers, body} a line; says how many of each answer there were.
+# Reads lines of {secret, now_ms, headers, body}; prints the count of each result.
 NODE_VERIFIES = """
 import { createInterface } from "node:readline";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
@@ -43,7 +43,7 @@ TEXTS = ("Hello", "Grüße, 日本 🎟", '"quoted" \\ / </script>', "line\nbrea
 
 
 def happen(tenant: Tenant, count: int) -> None:
-    """So many tickets are opened, with texts of all kinds."""
+    """Open tickets with texts of all kinds."""
     now_us = tenant.service.clock.now_us()
 
     async def work(tx: Tx) -> None:
@@ -58,7 +58,7 @@ def happen(tenant: Tenant, count: int) -> None:
 
 
 def verified_by_python(secret: str, got: Iterable[Got], now_s: float) -> int:
-    """How many of them the library takes at this time."""
+    """How many of them the library verifies at this time."""
 
     class At(datetime):
         @classmethod
@@ -80,7 +80,7 @@ def _is_verified(secret: str, one: Got) -> bool:
 
 
 def verified_by_node(secret: str, got: Iterable[Got], now_s: float) -> int:
-    """How many of them the library takes at this time."""
+    """How many of them the library verifies at this time."""
     lines = [
         json.dumps(
             {
@@ -100,13 +100,13 @@ def verified_by_node(secret: str, got: Iterable[Got], now_s: float) -> int:
 
 
 def verified(secret: str, got: list[Got], service: Service) -> tuple[int, int]:
-    """How many of them are genuine for who holds this secret: in Python, and in Node."""
+    """How many of them verify with this secret: in Python, and in Node."""
     now_s = service.clock.now_us() / 1_000_000
     return verified_by_python(secret, got, now_s), verified_by_node(secret, got, now_s)
 
 
 def arrived(tenant: Tenant, receiver: Receiver, count: int) -> list[Got]:
-    """So many events, each of which arrives."""
+    """The requests of this many events."""
     receiver.got.clear()
     happen(tenant, count)
     got = receiver.wait(count, 30)

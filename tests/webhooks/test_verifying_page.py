@@ -18,7 +18,7 @@ from tests.support.receiver import Got, Receiver
 from tests.support.service import wait_until
 from tests.webhooks.factories import WEBHOOKS, made
 
-# What a receiver does is the same whatever database the sender has.
+# Receivers do not depend on the database of the sender.
 pytestmark = pytest.mark.parametrize("kind", ["sqlite"], indirect=True, scope="session")
 PAGE = Path("docs/api/webhooks-verifying.md").read_text()
 
@@ -29,7 +29,7 @@ def programs(language: str) -> list[str]:
 
 
 class Program:
-    """A receiver of the page that runs. lines: what it has printed."""
+    """A running receiver of the page. lines: its output."""
 
     def __init__(self, port: int, output: Path) -> None:
         self.url = f"http://127.0.0.1:{port}/hooks"
@@ -69,13 +69,13 @@ def language(request: pytest.FixtureRequest) -> str:
 
 
 def command(language: str) -> tuple[list[str], Path]:
-    """What runs the receiver in this language, and where it finds the library."""
+    """The command of the receiver in this language, and its working directory."""
     if language == "python":
         return [sys.executable, "-W", "error", "-c", programs("python")[0]], Path.cwd()
     return [str(NODE), "--input-type=module", "--eval", programs("js")[0]], packages()
 
 
-def test_the_receivers_of_the_page_take_what_is_genuine_once(
+def test_documented_receivers_accept_a_genuine_webhook_once(
     key: Key, admin: Person, receiver: Receiver, language: str, tmp_path: Path
 ) -> None:
     endpoint = made(admin, receiver)
@@ -101,13 +101,13 @@ def _statuses(admin: Person, log: str) -> list[str]:
 
 @pytest.fixture
 def got(key: Key, admin: Person, receiver: Receiver) -> tuple[str, Got]:
-    """The secret of an endpoint, and a webhook that came there."""
+    """The secret of an endpoint, and a webhook that it received."""
     secret = made(admin, receiver)["secret"]
     key.ticket(subject="Grüße, 日本")
     return secret, receiver.wait(1)[0]
 
 
-def test_the_function_of_the_page_knows_what_is_genuine(
+def test_documented_function_verifies_webhooks(
     got: tuple[str, Got], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret, one = got
@@ -125,7 +125,7 @@ def test_the_function_of_the_page_knows_what_is_genuine(
 
 
 @pytest.mark.parametrize(("added", "said"), [(b"", "genuine\n"), (b"\n", "not\n")])
-def test_the_shell_of_the_page_knows_what_is_genuine(
+def test_documented_shell_commands_verify_webhooks(
     got: tuple[str, Got], tmp_path: Path, added: bytes, said: str
 ) -> None:
     secret, one = got

@@ -1,4 +1,4 @@
-"""The background loop: it goes on whatever goes wrong, and ends when it is told."""
+"""The worker continues after failures, and ends when it is cancelled."""
 
 import asyncio
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from tests.support.service import Service, wait_until
 
 @pytest.fixture
 def failures(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Exception]]:
-    """What goes wrong in the next turns of the loop, one after the other."""
+    """The exceptions that the next steps raise, in order."""
     failures: list[Exception] = []
     monkeypatch.setattr(loop, "PRUNE_EVERY_S", 0.01)
 
@@ -29,7 +29,7 @@ def failures(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Exception]]:
 
 
 @pytest.mark.parametrize("failure", [ServiceUnavailable(), ValueError("a mistake of ours")])
-def test_loop_goes_on_whatever_goes_wrong(
+def test_worker_continues_after_any_failure(
     failures: list[Exception], start: Any, failure: Exception
 ) -> None:
     failures += [failure, failure]
@@ -37,7 +37,7 @@ def test_loop_goes_on_whatever_goes_wrong(
     wait_until(lambda: not failures)
 
 
-def test_loop_ends_when_it_is_cancelled(own_service: Service) -> None:
+def test_worker_ends_when_cancelled(own_service: Service) -> None:
     async def begin_and_cancel() -> bool:
         task = asyncio.ensure_future(loop.run(own_service.state))
         await asyncio.sleep(0.01)
@@ -49,7 +49,7 @@ def test_loop_ends_when_it_is_cancelled(own_service: Service) -> None:
 
 
 @POSTGRESQL_ONLY
-def test_worker_tells_its_log_what_it_has_done(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_logs_its_counts(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "REPORT_EVERY_S", 0.01)
     with captured_logs() as lines:
         start()

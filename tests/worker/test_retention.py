@@ -1,4 +1,4 @@
-"""Pruning: what has had its time goes, everything else stays."""
+"""Retention: expired rows are deleted, and all others are kept."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ def _count(service: Service, table: str) -> int:
 
 
 def _left_after(service: Service, table: str, seconds: float) -> tuple[int, int]:
-    """How many rows there are before, and after pruning when that much time has passed."""
+    """The number of rows before, and after pruning when this much time has passed."""
     before = _count(service, table)
     service.clock.advance(seconds)
     _prune(service)
@@ -50,7 +50,7 @@ def _left_after(service: Service, table: str, seconds: float) -> tuple[int, int]
 
 
 @pytest.mark.parametrize(("after_s", "left"), [(DAY_S - 60, 1), (DAY_S + 1, 0)])
-def test_stored_answers_go_after_a_day(
+def test_stored_responses_are_deleted_after_a_day(
     own_service: Service, key: Key, after_s: float, left: int
 ) -> None:
     key.post(TICKETS, NEW, idempotency_key="once")
@@ -58,7 +58,7 @@ def test_stored_answers_go_after_a_day(
 
 
 @pytest.mark.parametrize(("after_s", "left"), [(590, 1), (601, 0)])
-def test_used_signatures_go_after_twice_the_skew(
+def test_used_signatures_are_deleted_after_twice_the_skew(
     own_service: Service, tenant: Tenant, after_s: float, left: int
 ) -> None:
     tenant.key(replay_protection="writes").ticket()
@@ -66,7 +66,7 @@ def test_used_signatures_go_after_twice_the_skew(
 
 
 @pytest.mark.parametrize(("after_s", "left"), [(3590, 3), (3601, 0)])
-def test_failed_log_ins_go_after_the_longest_bound(
+def test_failed_logins_are_deleted_after_the_longest_limit(
     own_service: Service, after_s: float, left: int
 ) -> None:
     now_us = own_service.clock.now_us()
@@ -77,7 +77,7 @@ def test_failed_log_ins_go_after_the_longest_bound(
 
 
 @pytest.mark.parametrize(("after_s", "left"), [(12 * 3600 - 10, 1), (12 * 3600 + 2, 0)])
-def test_ended_tokens_go_when_none_that_renewed_them_can_be_left(
+def test_revoked_tokens_are_deleted_after_their_last_renewal_expired(
     own_service: Service, tenant: Tenant, after_s: float, left: int
 ) -> None:
     tenant.admin().post("/api/v1/auth/logout")
@@ -85,7 +85,7 @@ def test_ended_tokens_go_when_none_that_renewed_them_can_be_left(
 
 
 @pytest.mark.parametrize(("after_s", "left"), [(3590, 1), (3601, 0)])
-def test_reset_links_go_after_an_hour(
+def test_reset_links_are_deleted_after_an_hour(
     own_service: Service, tenant: Tenant, after_s: float, left: int
 ) -> None:
     async def work(tx: Tx) -> None:
@@ -98,7 +98,7 @@ def test_reset_links_go_after_an_hour(
 
 
 @pytest.mark.parametrize(("after_s", "left"), [(59, 1), (62, 0)])
-def test_who_was_answering_goes_after_a_minute(
+def test_reply_indicators_are_deleted_after_a_minute(
     own_service: Service, tenant: Tenant, after_s: float, left: int
 ) -> None:
     ticket_id, now_us = tenant.key().ticket()["id"], own_service.clock.now_us()
@@ -107,7 +107,7 @@ def test_who_was_answering_goes_after_a_minute(
     assert _left_after(own_service, "answering", after_s) == (1, left)
 
 
-def test_events_of_all_tenants_go_after_thirty_days(own_service: Service) -> None:
+def test_events_of_all_tenants_are_deleted_after_thirty_days(own_service: Service) -> None:
     for _ in range(3):
         own_service.tenant().key().ticket()
     old = _count(own_service, "events")
@@ -119,7 +119,7 @@ def test_events_of_all_tenants_go_after_thirty_days(own_service: Service) -> Non
 
 @pytest.fixture
 def endpoint(own_service: Service, tenant: Tenant) -> Endpoint:
-    """An endpoint to which two events are on their way, one of them tried twice."""
+    """An endpoint with two deliveries, one of which had two attempts."""
     endpoint = stored_endpoint(tenant, "ticket.created")
     for attempts in ((refused(1), refused(2)), ()):
         log_delivery(tenant, endpoint.id, *attempts, status="pending")
@@ -131,7 +131,7 @@ def _log(service: Service) -> list[int]:
 
 
 @pytest.mark.parametrize(("after_s", "left"), [(-60, [1, 2, 2, 1]), (60, [1, 0, 0, 0])])
-def test_deliveries_attempts_and_replays_go_after_thirty_days(
+def test_deliveries_attempts_and_replays_are_deleted_after_thirty_days(
     own_service: Service, endpoint: Endpoint, after_s: float, left: list[int]
 ) -> None:
     add_replay(own_service, endpoint)
@@ -141,7 +141,7 @@ def test_deliveries_attempts_and_replays_go_after_thirty_days(
 
 
 @pytest.mark.parametrize(("after_s", "left"), [(30, [2, 2, 2, 1]), (90, [1, 0, 0, 0])])
-def test_a_deleted_endpoint_goes_with_everything_of_its(
+def test_rows_of_a_deleted_endpoint_are_deleted(
     own_service: Service,
     tenant: Tenant,
     endpoint: Endpoint,
@@ -159,7 +159,7 @@ def test_a_deleted_endpoint_goes_with_everything_of_its(
     assert _log(own_service) == left
 
 
-def test_what_lasts_is_not_touched(own_service: Service, key: Key) -> None:
+def test_permanent_rows_are_kept(own_service: Service, key: Key) -> None:
     kept = key.ticket()
     own_service.clock.advance(400 * DAY_S)
     _prune(own_service)
@@ -167,7 +167,7 @@ def test_what_lasts_is_not_touched(own_service: Service, key: Key) -> None:
     assert _count(own_service, "audit") > 0
 
 
-def test_much_is_deleted_in_small_steps(
+def test_many_rows_are_deleted_in_small_steps(
     own_service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(retention, "_STEP_ROWS", 5)

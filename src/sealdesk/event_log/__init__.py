@@ -1,1 +1,1 @@
-"""The event log: what happened in a tenant, and waiting for what comes next."""
+"""The event log: the outbox, the sequencer, consumers, and long polling."""

@@ -1,9 +1,9 @@
 """Consumers of the event log: each reads all placed events in order, from its own position.
 
 The rooms declare consumers, and the worker runs them (decision 0025). A consumer changes only the
-database, in the transaction that stores its position, so it handles each event exactly once. What
-reaches outside, such as a webhook request or an e-mail, is stored as work to do by that transaction
-and done later.
+database, in the transaction that stores its position, so it handles each event exactly once. Side
+effects, such as a webhook request or an e-mail, are stored by that transaction as work for another
+task.
 """
 
 from collections.abc import Collection, Sequence
@@ -29,7 +29,7 @@ class LogEvent(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What a consumer did in one transaction. has_more: there may be more events to handle."""
+    """The result of one transaction of a consumer. has_more: there may be more events."""
 
     event_count: int
     has_more: bool
@@ -39,7 +39,7 @@ NOTHING = Step(0, has_more=False)
 
 
 class Consumer(Protocol):
-    """What a room does with the events of the log."""
+    """A consumer of the event log, declared by a room."""
 
     @property
     def name(self) -> str:
@@ -56,7 +56,7 @@ class Consumer(Protocol):
         """
 
     async def recover(self, tx: Tx) -> None:
-        """Make up for events that were pruned before this consumer read them."""
+        """Recover from events that were pruned before this consumer read them."""
 
 
 async def list_behind(tx: Tx, names: Collection[str]) -> set[str]:

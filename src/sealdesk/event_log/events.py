@@ -95,7 +95,7 @@ async def prune(tx: Tx, tenant_id: str, before_us: int, limit: int) -> int:
     """
     before = ids.lowest(before_us)
     old: list[Row] = []
-    for count in (1, limit):  # mostly not one event is old enough
+    for count in (1, limit):  # usually no event is old enough
         rows = await tx.fetch_all(_PRUNE_OLDEST, {"tenant_id": tenant_id, "limit": count})
         old = list(takewhile(lambda row: row["id"] < before, rows))
         if not old:

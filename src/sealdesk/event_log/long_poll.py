@@ -1,4 +1,4 @@
-"""Long polling: requests wait until a number rises, which one task reads for all of them."""
+"""Long polling: requests wait for a position to increase; one task polls it for all of them."""
 
 import asyncio
 from collections import Counter
@@ -11,21 +11,21 @@ import msgspec
 from sealdesk.errors import ServiceUnavailable
 
 POLL_EVERY_S = 0.25
-MAX_WAITERS = 20  # of one caller
+MAX_WAITERS = 20  # per caller
 
 Read = Callable[[], Awaitable[int]]
 
 
 class _Waiter(msgspec.Struct, eq=False):
-    """A request that waits until a number is above `seen`."""
+    """A request that waits until a position is above `seen`."""
 
     seen: int
     read: Read
-    risen: asyncio.Future[None]
+    increased: asyncio.Future[None]
 
 
 class LongPoll:
-    """The waiting requests of this process. One number is read at a time.
+    """The waiting requests of this process. Positions are read one at a time.
 
     is_over: whether requests must stop waiting.
     """
@@ -50,18 +50,19 @@ class LongPoll:
     async def wait(
         self, name: str, seen: int, read: Read, *, unless: asyncio.Future[None], within_s: float
     ) -> bool:
-        """Whether the number of this name rises above `seen` in time, before `unless` is done.
+        """Whether the position of this name exceeds `seen` in time, before `unless` is done.
 
-        Also true when requests must stop waiting. read: the number, or raises ServiceUnavailable.
+        Also true when requests must stop waiting. read: returns the position, or raises
+        ServiceUnavailable.
         """
-        risen = asyncio.get_running_loop().create_future()
-        waiter = _Waiter(seen, read, risen)
+        increased = asyncio.get_running_loop().create_future()
+        waiter = _Waiter(seen, read, increased)
         self._waiting.setdefault(name, set()).add(waiter)
         self._start_polling()
         try:
             first = asyncio.FIRST_COMPLETED
-            await asyncio.wait((risen, unless), timeout=within_s, return_when=first)
-            return risen.done()
+            await asyncio.wait((increased, unless), timeout=within_s, return_when=first)
+            return increased.done()
         finally:
             self._waiting[name].discard(waiter)
             if not self._waiting[name]:
@@ -81,12 +82,12 @@ class LongPoll:
 
     async def _read(self, name: str) -> None:
         waiters = self._waiting.get(name, set())
-        number: int | None = None
+        position: int | None = None
         if waiters and not self._is_over():
             try:
-                number = await next(iter(waiters)).read()
+                position = await next(iter(waiters)).read()
             except ServiceUnavailable:
-                return  # each waiting request finds that out by its own reads
+                return  # each waiting request gets this error from its own reads
         for waiter in waiters:
-            if (number is None or waiter.seen < number) and not waiter.risen.done():
-                waiter.risen.set_result(None)
+            if (position is None or waiter.seen < position) and not waiter.increased.done():
+                waiter.increased.set_result(None)

@@ -1,4 +1,4 @@
-"""The SQL of positions in the log: of its end, and of each consumer."""
+"""The SQL of log positions: of the sequencer and of each consumer."""
 
 from sealdesk.db.engine import Tx
 
@@ -16,13 +16,13 @@ _MAX_NAMES = 100
 
 
 async def list_positions(tx: Tx) -> dict[str, int]:
-    """Name → position, without those who have none yet."""
+    """Name → position, without consumers that have none yet."""
     rows = await tx.fetch_all(_LIST, {"limit": _MAX_NAMES})
     return {row["name"]: row["position"] for row in rows}
 
 
 async def advance(tx: Tx, name: str, count: int) -> int:
-    """Add to a position, which begins at 0; the new position."""
+    """Increase a position, which starts at 0; the new position."""
     row = await tx.fetch_one(_ADVANCE, {"name": name, "count": count})
     if row is None:
         raise RuntimeError("an upsert returns its row")

@@ -46,7 +46,7 @@ async def place_pending(tx: Tx, limit: int) -> int:
 
     The positions of the log have no gaps, so a reader sees where events are missing.
     """
-    # One sequencer at a time: nobody sees a higher position before a lower one.
+    # One sequencer at a time: no reader sees a higher position before a lower one.
     if not await tx.try_lock(NAME):
         return 0
     rows = await tx.fetch_all(_PENDING, {"limit": limit})

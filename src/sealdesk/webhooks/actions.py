@@ -40,16 +40,16 @@ async def create_webhook(
     tx: Tx, caller: Caller, new: NewWebhook, *, key_ring: KeyRing, now_us: int
 ) -> WebhookWithSecret:
     """Create an endpoint; its URL has been checked. Raises Conflict above MAX_ENDPOINTS."""
-    # Of two at once the second counts the first.
+    # Concurrent requests count each other's endpoints.
     await tx.lock(f"webhooks {caller.tenant_id}")
-    await _check_room(tx, caller.tenant_id)
+    await _check_limit(tx, caller.tenant_id)
     secret = webhook_signing.mint_secret()
     endpoint = _with_secret(
         Endpoint(
             tenant_id=caller.tenant_id,
             id=ids.mint(now_us),
             url=new.url,
-            events=rules.in_order(new.events),
+            events=rules.sort_event_types(new.events),
             description=new.description,
             is_active=True,
             disabled_reason=None,
@@ -65,7 +65,7 @@ async def create_webhook(
     )
     await endpoint_store.add(tx, endpoint)
     await _record_audit(tx, caller, "webhook.created", endpoint, now_us)
-    return WebhookWithSecret(**rules.members(endpoint, now_us), secret=secret)
+    return WebhookWithSecret(**rules.endpoint_fields(endpoint, now_us), secret=secret)
 
 
 async def change_webhook(
@@ -76,15 +76,15 @@ async def change_webhook(
     endpoint = await get_webhook(tx, caller.tenant_id, endpoint_id)
     changed = rules.changed(endpoint, change)
     if changed == endpoint:
-        return rules.shown(endpoint, now_us)
-    await endpoint_store.describe(tx, changed)
+        return rules.endpoint_response(endpoint, now_us)
+    await endpoint_store.update(tx, changed)
     if changed.is_active and not endpoint.is_active:
         await endpoint_store.resume(tx, caller.tenant_id, endpoint_id, now_us)
     elif endpoint.is_active and not changed.is_active:
         await endpoint_store.pause(tx, caller.tenant_id, endpoint_id)
     differences = rules.differences(endpoint, changed)
     await _record_audit(tx, caller, "webhook.updated", changed, now_us, changes=differences)
-    return rules.shown(changed, now_us)
+    return rules.endpoint_response(changed, now_us)
 
 
 async def delete_webhook(tx: Tx, caller: Caller, endpoint_id: str, *, now_us: int) -> None:
@@ -109,9 +109,9 @@ async def rotate_secret(
         old_secret_until=now_us + rules.OLD_SECRET_US,
     )
     rotated = _with_secret(rotated, secret, key_ring)
-    await endpoint_store.rekey(tx, rotated)
+    await endpoint_store.store_secrets(tx, rotated)
     await _record_audit(tx, caller, "webhook.rotated", rotated, now_us)
-    return WebhookWithSecret(**rules.members(rotated, now_us), secret=secret)
+    return WebhookWithSecret(**rules.endpoint_fields(rotated, now_us), secret=secret)
 
 
 async def get_webhook(tx: Tx, tenant_id: str, endpoint_id: str) -> Endpoint:
@@ -125,9 +125,9 @@ async def get_webhook(tx: Tx, tenant_id: str, endpoint_id: str) -> Endpoint:
 async def get_delivery(
     tx: Tx, tenant_id: str, endpoint_id: str, delivery_id: str
 ) -> DeliveryWithAttempts:
-    """A delivery with what was sent and answered. Raises NotFound."""
+    """A delivery with its attempts. Raises NotFound."""
     delivery = await _get_delivery(tx, tenant_id, endpoint_id, delivery_id)
-    attempts = await endpoint_store.list_attempts(tx, tenant_id, delivery_id, rules.SHOWN_ATTEMPTS)
+    attempts = await endpoint_store.list_attempts(tx, tenant_id, delivery_id, rules.MAX_ATTEMPTS)
     event = await endpoint_store.find_event(tx, tenant_id, delivery.event_id)
     payload = None if event is None else events.payload(event)
     return rules.delivery_with_attempts(delivery, attempts, payload)
@@ -142,24 +142,24 @@ async def redeliver(
     if await endpoint_store.find_event(tx, caller.tenant_id, delivery.event_id) is None:
         raise NotFound(EVENT_DELETED)
     last = await endpoint_store.list_attempts(tx, caller.tenant_id, delivery_id, 1)
-    await endpoint_store.ask_again(tx, caller.tenant_id, delivery_id, now_us)
+    await endpoint_store.restart_delivery(tx, caller.tenant_id, delivery_id, now_us)
     await endpoint_store.wake(tx, caller.tenant_id, endpoint_id, now_us)
     details = {"delivery_id": delivery_id, "event_type": delivery.event_type}
     await _record_audit(tx, caller, "webhook.redelivered", endpoint, now_us, **details)
-    asked = msgspec.structs.replace(delivery, status="pending", retry_count=0, due_at=now_us)
-    return rules.delivery_shown(asked, rules.summary(last[0]) if last else None)
+    restarted = msgspec.structs.replace(delivery, status="pending", retry_count=0, due_at=now_us)
+    return rules.delivery_response(restarted, rules.attempt_summary(last[0]) if last else None)
 
 
 async def replay(
     tx: Tx, caller: Caller, endpoint_id: str, new: NewReplay, *, now_us: int
 ) -> ReplayResponse:
     """Deliver the events of a time range again. Raises NotFound, Conflict, ValidationFailed."""
-    since, until = _range(new, now_us)
+    since, until = _parse_range(new, now_us)
     await _lock_endpoint(tx, endpoint_id)
     endpoint = await _get_active(tx, caller.tenant_id, endpoint_id)
     if await endpoint_store.find_open_replay(tx, caller.tenant_id, endpoint_id) is not None:
         raise Conflict(REPLAY_IN_PROGRESS)
-    asked = Replay(
+    added = Replay(
         tenant_id=caller.tenant_id,
         id=ids.mint(now_us),
         endpoint_id=endpoint_id,
@@ -170,22 +170,22 @@ async def replay(
         created_at=now_us,
         finished_at=None,
     )
-    await endpoint_store.add_replay(tx, asked)
-    shown = rules.replay_shown(asked)
-    details = {"since": shown.since, "until": shown.until}
+    await endpoint_store.add_replay(tx, added)
+    response = rules.replay_response(added)
+    details = {"since": response.since, "until": response.until}
     await _record_audit(tx, caller, "webhook.replayed", endpoint, now_us, **details)
-    return shown
+    return response
 
 
 async def begin_test(
     tx: Tx, caller: Caller, endpoint_id: str, *, now_us: int
 ) -> tuple[Endpoint, str, bytes]:
-    """Record a test before it is sent: the endpoint, the event's id, and what to send.
+    """Record a test before it is sent; the endpoint, the id of the event, and its payload.
 
     Raises NotFound.
     """
     endpoint = await get_webhook(tx, caller.tenant_id, endpoint_id)
-    document = msgspec.json.encode(rules.shown(endpoint, now_us))
+    document = msgspec.json.encode(rules.endpoint_response(endpoint, now_us))
     event_id = await events.record(
         tx, caller.tenant_id, "webhook.test", document, events.NO_CHANGES, now_us
     )
@@ -197,7 +197,7 @@ async def begin_test(
 async def end_test(
     tx: Tx, endpoint: Endpoint, event_id: str, attempt: Attempt, *, now_us: int
 ) -> DeliveryWithAttempts:
-    """Store the attempt of a test. Raises NotFound when the endpoint was deleted meanwhile."""
+    """Store the attempt of a test. Raises NotFound if the endpoint was deleted."""
     delivery = Delivery(
         tenant_id=endpoint.tenant_id,
         id=ids.mint(now_us),
@@ -217,8 +217,7 @@ async def end_test(
 
 
 async def reseal_webhook(tx: Tx, tenant_id: str, endpoint_id: str, *, key_ring: KeyRing) -> bool:
-    """Seal an endpoint's secrets under the ring's first master key; False when they were, or are
-    there no longer."""
+    """Seal an endpoint's secrets with the first master key of the ring; whether any changed."""
     await _lock_endpoint(tx, endpoint_id)
     endpoint = await endpoint_store.find(tx, tenant_id, endpoint_id)
     if endpoint is None:
@@ -226,24 +225,25 @@ async def reseal_webhook(tx: Tx, tenant_id: str, endpoint_id: str, *, key_ring: 
     version, old = endpoint.secret_version, endpoint.sealed_old_secret
     resealed = msgspec.structs.replace(
         endpoint,
-        sealed_secret=_resealed(endpoint, endpoint.sealed_secret, version, key_ring),
-        sealed_old_secret=None if old is None else _resealed(endpoint, old, version - 1, key_ring),
+        sealed_secret=_reseal(endpoint, endpoint.sealed_secret, version, key_ring),
+        sealed_old_secret=None if old is None else _reseal(endpoint, old, version - 1, key_ring),
     )
     if resealed == endpoint:
         return False
-    await endpoint_store.rekey(tx, resealed)
+    await endpoint_store.store_secrets(tx, resealed)
     return True
 
 
 async def _lock_endpoint(tx: Tx, endpoint_id: str) -> None:
-    # Changes of one endpoint run one after the other.
+    # Serializes the changes of one endpoint.
     await tx.lock(f"webhook {endpoint_id}")
 
 
-async def _check_room(tx: Tx, tenant_id: str) -> None:
-    most = rules.MAX_ENDPOINTS
-    if len(await endpoint_store.list_endpoints(tx, tenant_id, PageRequest(most - 1, None))) >= most:
-        raise Conflict(TOO_MANY_WEBHOOKS, limit=most)
+async def _check_limit(tx: Tx, tenant_id: str) -> None:
+    limit = rules.MAX_ENDPOINTS
+    page = PageRequest(limit - 1, None)
+    if len(await endpoint_store.list_endpoints(tx, tenant_id, page)) >= limit:
+        raise Conflict(TOO_MANY_WEBHOOKS, limit=limit)
 
 
 async def _get_active(tx: Tx, tenant_id: str, endpoint_id: str) -> Endpoint:
@@ -262,29 +262,29 @@ async def _get_delivery(tx: Tx, tenant_id: str, endpoint_id: str, delivery_id: s
 
 
 def _with_secret(endpoint: Endpoint, secret: str, key_ring: KeyRing) -> Endpoint:
-    about = rules.seal_context(endpoint.tenant_id, endpoint.id, endpoint.secret_version)
-    return msgspec.structs.replace(endpoint, sealed_secret=key_ring.seal(secret, about))
+    context = rules.seal_context(endpoint.tenant_id, endpoint.id, endpoint.secret_version)
+    return msgspec.structs.replace(endpoint, sealed_secret=key_ring.seal(secret, context))
 
 
-def _resealed(endpoint: Endpoint, sealed: bytes, version: int, key_ring: KeyRing) -> bytes:
+def _reseal(endpoint: Endpoint, sealed: bytes, version: int, key_ring: KeyRing) -> bytes:
     if key_ring.is_current(sealed):
         return sealed
-    about = rules.seal_context(endpoint.tenant_id, endpoint.id, version)
-    return key_ring.seal(key_ring.open(sealed, about), about)
+    context = rules.seal_context(endpoint.tenant_id, endpoint.id, version)
+    return key_ring.seal(key_ring.open(sealed, context), context)
 
 
-def _range(new: NewReplay, now_us: int) -> tuple[int, int]:
+def _parse_range(new: NewReplay, now_us: int) -> tuple[int, int]:
     since, until = clock.parse_instant(new.since) or 0, clock.parse_instant(new.until) or 0
-    faults = rules.faults_of_range(since, until, now_us)
+    faults = rules.find_range_faults(since, until, now_us)
     if faults:
         raise invalid(faults)
     return since, until
 
 
 async def _record_audit(
-    tx: Tx, caller: Caller, what: str, endpoint: Endpoint, now_us: int, **details: Any
+    tx: Tx, caller: Caller, action: str, endpoint: Endpoint, now_us: int, **details: Any
 ) -> None:
-    # The query of a URL may hold a token.
-    told = {"url": rules.without_query(endpoint.url), **details}
-    entry = AuditEntry(what, caller.actor, caller.address, endpoint.id, told)
+    # The query of a URL may contain a token.
+    public = {"url": rules.without_query(endpoint.url), **details}
+    entry = AuditEntry(action, caller.actor, caller.address, endpoint.id, public)
     await audit.record(tx, caller.tenant_id, entry, now_us)

@@ -1,4 +1,4 @@
-"""Webhook management (decisions 11) as JSON."""
+"""The API of webhook management (decisions 11)."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -34,16 +34,18 @@ _STATUS = query.one_of("status", DELIVERY_STATUSES, "Deliveries in this state.")
 @operation("List webhook endpoints", tag=_TAG, gives=examples.WEBHOOK, is_list=True, params=PAGING)
 async def list_webhooks(request: Request) -> Response:
     """Newest first. Never shows a secret."""
-    asked = read_list(request, ())
+    list_request = read_list(request, ())
     tenant_id = request.caller.tenant_id
     endpoints = await request.read(
-        lambda tx: endpoint_store.list_endpoints(tx, tenant_id, asked.page)
+        lambda tx: endpoint_store.list_endpoints(tx, tenant_id, list_request.page)
     )
 
     def show(endpoint: Endpoint) -> bytes:
-        return _encode(rules.shown(endpoint, request.now_us))
+        return _encode(rules.endpoint_response(endpoint, request.now_us))
 
-    return page(request, asked, endpoints, show=show, position=lambda endpoint: [endpoint.id])
+    return page(
+        request, list_request, endpoints, show=show, position=lambda endpoint: [endpoint.id]
+    )
 
 
 @operation(
@@ -57,10 +59,10 @@ async def list_webhooks(request: Request) -> Response:
     example=examples.NEW_WEBHOOK,
 )
 async def create_webhook(request: Request) -> Response:
-    """The URL must be reachable now; nothing is sent to it yet. The answer holds `secret`, with
-    which deliveries are signed and which is never shown again."""
-    made = await endpoint_service.create_webhook(request, body.read(request, NewWebhook))
-    return envelope.one(made, 201, [(b"location", f"{_PATH}/{made.id}".encode()), _NO_STORE])
+    """The URL must be reachable now; nothing is sent to it yet. The response contains `secret`,
+    which signs the deliveries and is never shown again."""
+    created = await endpoint_service.create_webhook(request, body.read(request, NewWebhook))
+    return envelope.one(created, 201, [(b"location", f"{_PATH}/{created.id}".encode()), _NO_STORE])
 
 
 @operation("Get a webhook endpoint", tag=_TAG, gives=examples.WEBHOOK)
@@ -69,7 +71,7 @@ async def get_webhook(request: Request) -> Response:
     (endpoint_id,) = request.params
     tenant_id = request.caller.tenant_id
     endpoint = await request.read(lambda tx: actions.get_webhook(tx, tenant_id, endpoint_id))
-    return envelope.one(rules.shown(endpoint, request.now_us))
+    return envelope.one(rules.endpoint_response(endpoint, request.now_us))
 
 
 @operation(
@@ -80,8 +82,8 @@ async def get_webhook(request: Request) -> Response:
     example=examples.WEBHOOK_CHANGE,
 )
 async def change_webhook(request: Request) -> Response:
-    """A JSON Merge Patch. `is_active: false` pauses: what waits is kept, and nothing is added
-    while it is paused. `is_active: true` goes on, also after Sealdesk has disabled it."""
+    """A JSON Merge Patch. `is_active: false` pauses: pending deliveries are kept, and no new ones
+    are added. `is_active: true` resumes, also after Sealdesk has disabled the endpoint."""
     (endpoint_id,) = request.params
     change = body.read(request, WebhookChange)
     return envelope.one(await endpoint_service.change_webhook(request, endpoint_id, change))
@@ -89,7 +91,7 @@ async def change_webhook(request: Request) -> Response:
 
 @operation("Delete a webhook endpoint", tag=_TAG, status=204)
 async def delete_webhook(request: Request) -> Response:
-    """Ends it for good, with what waits for it, its delivery log and its secret."""
+    """Deletes the endpoint with its pending deliveries, its delivery log and its secret."""
     (endpoint_id,) = request.params
 
     async def work(tx: Tx) -> Response:
@@ -106,8 +108,8 @@ async def delete_webhook(request: Request) -> Response:
     response_headers=("cache-control",),
 )
 async def rotate_webhook_secret(request: Request) -> Response:
-    """A new `secret`, shown this once. For 24 hours deliveries carry two signatures, of the new
-    secret and of the one before, so that a receiver can change over without a pause."""
+    """Creates a new `secret`, which is shown only once. For 24 hours deliveries carry two
+    signatures, by the new and by the previous secret, so a receiver can change without a gap."""
     (endpoint_id,) = request.params
 
     async def work(tx: Tx) -> Response:
@@ -121,10 +123,10 @@ async def rotate_webhook_secret(request: Request) -> Response:
 
 @operation("Test a webhook endpoint", tag=_TAG, gives=examples.DELIVERY_WITH_ATTEMPTS)
 async def test_webhook(request: Request) -> Response:
-    """Sends a signed `webhook.test` now, once, also to a paused endpoint, and answers with what
-    came of it: 200 whatever the receiver said; `status` tells."""
+    """Sends one signed `webhook.test` now, also to a paused endpoint, and returns the delivery with
+    its attempt. The status is 200 even if the delivery failed; see the field `status`."""
     (endpoint_id,) = request.params
-    return envelope.one(await endpoint_service.try_webhook(request, endpoint_id))
+    return envelope.one(await endpoint_service.send_test(request, endpoint_id))
 
 
 @operation(
@@ -135,19 +137,21 @@ async def test_webhook(request: Request) -> Response:
     params=(_STATUS, *PAGING),
 )
 async def list_deliveries(request: Request) -> Response:
-    """Newest first, of the last 30 days, each with what came of its last attempt."""
-    asked = read_list(request, (_STATUS,))
-    status = asked.values.get("status")
+    """Newest first, of the last 30 days, each with the result of its last attempt."""
+    list_request = read_list(request, (_STATUS,))
+    status = list_request.values.get("status")
 
     async def work(tx: Tx, tenant_id: str, endpoint_id: str) -> list[DeliveryResponse]:
-        return await endpoint_store.list_deliveries(tx, tenant_id, endpoint_id, asked.page, status)
+        return await endpoint_store.list_deliveries(
+            tx, tenant_id, endpoint_id, list_request.page, status
+        )
 
-    return await _list_of_endpoint(request, asked, work)
+    return await _list_of_endpoint(request, list_request, work)
 
 
 @operation("Get a webhook delivery", tag=_TAG, gives=examples.DELIVERY_WITH_ATTEMPTS)
 async def get_delivery(request: Request) -> Response:
-    """What was sent, and how each attempt was answered."""
+    """The delivery with the request and the response of each attempt."""
     endpoint_id, delivery_id = request.params
     tenant_id = request.caller.tenant_id
     return envelope.one(
@@ -163,8 +167,8 @@ async def get_delivery(request: Request) -> Response:
     fails=(WEBHOOK_INACTIVE,),
 )
 async def redeliver(request: Request) -> Response:
-    """Sends it again now, whatever became of it before, and again on the whole schedule when that
-    fails; with the same `webhook-id`."""
+    """Sends the event again now with the same `webhook-id`, even if it was delivered, and retries
+    on the full schedule if that fails."""
     endpoint_id, delivery_id = request.params
 
     async def work(tx: Tx) -> Response:
@@ -186,8 +190,8 @@ async def redeliver(request: Request) -> Response:
     example=examples.NEW_REPLAY,
 )
 async def replay_events(request: Request) -> Response:
-    """Delivers again what happened from `since` until before `until` and is of the endpoint's
-    types, also what has arrived: each event with the `webhook-id` it always had."""
+    """Delivers again all events of the subscribed types from `since` up to but not including
+    `until`, even delivered ones, each with its original `webhook-id`."""
     (endpoint_id,) = request.params
     new = body.read(request, NewReplay)
 
@@ -206,25 +210,27 @@ async def replay_events(request: Request) -> Response:
     params=PAGING,
 )
 async def list_replays(request: Request) -> Response:
-    """Newest first: how far each is."""
-    asked = read_list(request, ())
+    """Newest first, each with its progress."""
+    list_request = read_list(request, ())
 
     async def work(tx: Tx, tenant_id: str, endpoint_id: str) -> list[ReplayResponse]:
-        replays = await endpoint_store.list_replays(tx, tenant_id, endpoint_id, asked.page)
-        return [rules.replay_shown(replay) for replay in replays]
+        replays = await endpoint_store.list_replays(tx, tenant_id, endpoint_id, list_request.page)
+        return [rules.replay_response(replay) for replay in replays]
 
-    return await _list_of_endpoint(request, asked, work)
+    return await _list_of_endpoint(request, list_request, work)
 
 
 async def _list_of_endpoint(
-    request: Request, asked: ListRequest, listing: Callable[[Tx, str, str], Awaitable[list[S]]]
+    request: Request,
+    list_request: ListRequest,
+    list_rows: Callable[[Tx, str, str], Awaitable[list[S]]],
 ) -> Response:
     """The page of a list that belongs to the endpoint in the path."""
     tenant_id, endpoint_id = request.caller.tenant_id, request.params[0]
 
     async def work(tx: Tx) -> list[S]:
         await actions.get_webhook(tx, tenant_id, endpoint_id)
-        return await listing(tx, tenant_id, endpoint_id)
+        return await list_rows(tx, tenant_id, endpoint_id)
 
     rows = await request.read(work)
-    return page(request, asked, rows, show=_encode, position=lambda row: [row.id])
+    return page(request, list_request, rows, show=_encode, position=lambda row: [row.id])

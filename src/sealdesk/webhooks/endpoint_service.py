@@ -1,4 +1,4 @@
-"""Actions on endpoints that also send requests, for the pages and the API.
+"""Actions on endpoints that also send HTTP requests, for the pages and the API.
 
 No transaction is open while a request is sent.
 """
@@ -24,8 +24,8 @@ log = logging.getLogger("sealdesk.webhooks")
 
 
 async def create_webhook(request: Request, new: NewWebhook) -> WebhookWithSecret:
-    """Create an endpoint whose URL was reached. Raises ValidationFailed, Conflict."""
-    await _check(request, new.url)
+    """Create an endpoint; its URL must be reachable. Raises ValidationFailed, Conflict."""
+    await _check_url(request, new.url)
     caller, key_ring = request.caller, request.state.key_ring
     return await request.write(
         lambda tx: actions.create_webhook(tx, caller, new, key_ring=key_ring, now_us=request.now_us)
@@ -35,23 +35,22 @@ async def create_webhook(request: Request, new: NewWebhook) -> WebhookWithSecret
 async def change_webhook(
     request: Request, endpoint_id: str, change: WebhookChange
 ) -> WebhookResponse:
-    """Change what is named; a new URL can be reached. Raises NotFound, ValidationFailed."""
+    """Change an endpoint; a new URL must be reachable. Raises NotFound, ValidationFailed."""
     caller = request.caller
     endpoint = await request.read(lambda tx: actions.get_webhook(tx, caller.tenant_id, endpoint_id))
     if isinstance(change.url, str) and change.url != endpoint.url:
-        await _check(request, change.url)
+        await _check_url(request, change.url)
     return await request.write(
         lambda tx: actions.change_webhook(tx, caller, endpoint_id, change, now_us=request.now_us)
     )
 
 
-async def try_webhook(request: Request, endpoint_id: str) -> DeliveryWithAttempts:
-    """Send a test event to an endpoint now, once, active or not.
+async def send_test(request: Request, endpoint_id: str) -> DeliveryWithAttempts:
+    """Send one test event to an endpoint now, active or not.
 
     The result does not change the endpoint. Raises NotFound, ServiceUnavailable.
     """
     state = request.state
-
     endpoint, event_id, payload = await request.write(
         lambda tx: actions.begin_test(tx, request.caller, endpoint_id, now_us=request.now_us)
     )
@@ -76,11 +75,9 @@ async def try_webhook(request: Request, endpoint_id: str) -> DeliveryWithAttempt
     )
 
 
-async def _check(request: Request, url: str) -> None:
+async def _check_url(request: Request, url: str) -> None:
     """Check that the URL is allowed and can be reached. Raises ValidationFailed."""
     try:
         await request.state.http_client.check(url)
-    except RequestFailed as unsent:
-        raise invalid(
-            [Fault("/url", unsent.cause, "%(reason)s", {"reason": unsent.text})]
-        ) from unsent
+    except RequestFailed as error:
+        raise invalid([Fault("/url", error.cause, "%(reason)s", {"reason": error.text})]) from error

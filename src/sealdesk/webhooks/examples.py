@@ -1,4 +1,4 @@
-"""Believable values of this room, for the documentation; none of the secrets is one."""
+"""Example values of webhooks for the documentation; no secret is real."""
 
 import msgspec
 

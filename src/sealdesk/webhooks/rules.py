@@ -1,4 +1,4 @@
-"""What a webhook endpoint, a delivery and an attempt are; no IO."""
+"""Webhook endpoints, deliveries, attempts and replays as values; no IO."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,21 +24,21 @@ from sealdesk.webhooks.types import (
     WebhookResponse,
 )
 
-MAX_ENDPOINTS = 50  # of one tenant
+MAX_ENDPOINTS = 50  # per tenant
 OLD_SECRET_US = 24 * 3600 * 1_000_000
-REPLAYED_US = events.KEPT_US
-SHOWN_ANSWER_BYTES = 2048
-SHOWN_ATTEMPTS = 100
+REPLAY_RANGE_US = events.KEPT_US
+STORED_BODY_BYTES = 2048
+MAX_ATTEMPTS = 100  # in the response of one delivery
 _TOO_OLD = gettext_noop("Events are kept for 30 days, since %(oldest)s.")
 _NOT_AFTER_SINCE = gettext_noop("This must be later than since.")
 _IN_FUTURE = "This must not be in the future; it is %(now)s now."
 
 
 class Endpoint(msgspec.Struct, frozen=True):
-    """Where a tenant wants its events, as it is stored.
+    """A stored webhook endpoint.
 
-    disabled_reason: why Sealdesk stopped sending; None when it sends, or a person paused it.
-    sealed_old_secret: signs beside the present one until old_secret_until.
+    disabled_reason: why Sealdesk disabled it; None when it is active or was paused by a user.
+    sealed_old_secret: also signs until old_secret_until.
     failing_since: the first failure after the last success.
     """
 
@@ -61,10 +61,10 @@ class Endpoint(msgspec.Struct, frozen=True):
 
 
 class Delivery(msgspec.Struct, frozen=True):
-    """One event on its way to one endpoint.
+    """The delivery of one event to one endpoint.
 
-    attempt_count: of all attempts. retry_count: of those since it was last asked for.
-    due_at: of the next attempt; None when there will be none.
+    attempt_count: all attempts. retry_count: attempts since the schedule last started.
+    due_at: the time of the next attempt; None when there is none.
     """
 
     tenant_id: str
@@ -80,10 +80,10 @@ class Delivery(msgspec.Struct, frozen=True):
 
 
 class Attempt(msgspec.Struct, frozen=True):
-    """One request to an endpoint, and what came of it.
+    """A delivery attempt: the request and its response.
 
-    request_headers, answer_headers: JSON objects. status: None when there was no answer, and then
-    error says why. answer_body: as text, cut.
+    request_headers, answer_headers: JSON objects. status: None when there was no response; then
+    error says why. answer_body: as text, truncated.
     """
 
     number: int
@@ -98,9 +98,9 @@ class Attempt(msgspec.Struct, frozen=True):
 
 
 class Replay(msgspec.Struct, frozen=True):
-    """Events of a range of time, as they are asked for again.
+    """A replay of the events of a time range.
 
-    until: the first instant that is no part of it. after_id: the last event that was looked at.
+    until: exclusive. after_id: the last event that was handled.
     """
 
     tenant_id: str
@@ -115,45 +115,45 @@ class Replay(msgspec.Struct, frozen=True):
 
 
 def seal_context(tenant_id: str, endpoint_id: str, secret_version: int) -> str:
-    """What an endpoint's sealed secret is bound to, so that it opens in no other row."""
+    """The associated data of an endpoint's sealed secret, which opens in no other row."""
     return f"webhook_secret {tenant_id} {endpoint_id} {secret_version}"
 
 
-def in_order(names: list[str]) -> tuple[str, ...]:
-    """Event types without doubles, in the order in which they are documented."""
+def sort_event_types(names: list[str]) -> tuple[str, ...]:
+    """Event types without duplicates, in the documented order."""
     return tuple(name for name in SUBSCRIBABLE if name in names)
 
 
 def without_query(url: str) -> str:
-    """A URL as logs and the audit show it: a query may hold a token."""
+    """A URL for logs and the audit log: a query may contain a token."""
     return urlsplit(url)._replace(query="", fragment="").geturl()
 
 
 def changed(endpoint: Endpoint, change: WebhookChange) -> Endpoint:
-    """The endpoint after a change. Whoever starts it again forgives all of its failures."""
+    """The endpoint after a change. Activating it resets its failures."""
     wanted = {k: v for k, v in msgspec.structs.asdict(change).items() if v is not UNSET}
     if "events" in wanted:
-        wanted["events"] = in_order(wanted["events"])
+        wanted["events"] = sort_event_types(wanted["events"])
     if wanted.get("is_active") and not endpoint.is_active:
         wanted |= {"disabled_reason": None, "failing_since": None}
     return msgspec.structs.replace(endpoint, **wanted)
 
 
 def differences(before: Endpoint, after: Endpoint) -> events.Changes:
-    """What a change has changed, for the audit: field → (old, new)."""
+    """The changed fields for the audit log: field → (old, new)."""
     names = ("url", "events", "description", "is_active", "disabled_reason")
     pairs = {name: (getattr(before, name), getattr(after, name)) for name in names}
-    found = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
-    if "url" in found:
-        found["url"] = (without_query(before.url), without_query(after.url))
-    return found
+    changes = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+    if "url" in changes:
+        changes["url"] = (without_query(before.url), without_query(after.url))
+    return changes
 
 
-def faults_of_range(since: int, until: int, now_us: int) -> list[Fault]:
-    """What is wrong with a range of time to replay."""
+def find_range_faults(since: int, until: int, now_us: int) -> list[Fault]:
+    """The faults of a time range to replay."""
     faults = []
-    if since < now_us - REPLAYED_US:
-        oldest = clock.iso(now_us - REPLAYED_US)
+    if since < now_us - REPLAY_RANGE_US:
+        oldest = clock.iso(now_us - REPLAY_RANGE_US)
         faults.append(Fault("/since", "too_old", _TOO_OLD, {"oldest": oldest}))
     if until <= since:
         faults.append(Fault("/until", "not_after_since", _NOT_AFTER_SINCE))
@@ -163,12 +163,12 @@ def faults_of_range(since: int, until: int, now_us: int) -> list[Fault]:
 
 
 def is_success(status: int | None) -> bool:
-    """Whether an answer means that the event has arrived."""
+    """Whether the status code acknowledges the event."""
     return status is not None and 200 <= status < 300
 
 
-def members(endpoint: Endpoint, now_us: int) -> dict[str, Any]:
-    """The members of WebhookResponse."""
+def endpoint_fields(endpoint: Endpoint, now_us: int) -> dict[str, Any]:
+    """The fields of WebhookResponse."""
     until = endpoint.old_secret_until
     return {
         "id": endpoint.id,
@@ -183,12 +183,12 @@ def members(endpoint: Endpoint, now_us: int) -> dict[str, Any]:
     }
 
 
-def shown(endpoint: Endpoint, now_us: int) -> WebhookResponse:
-    """An endpoint as the API and events show it."""
-    return WebhookResponse(**members(endpoint, now_us))
+def endpoint_response(endpoint: Endpoint, now_us: int) -> WebhookResponse:
+    """An endpoint in the form of the API and of events."""
+    return WebhookResponse(**endpoint_fields(endpoint, now_us))
 
 
-def summary(attempt: Attempt) -> AttemptSummary:
+def attempt_summary(attempt: Attempt) -> AttemptSummary:
     return AttemptSummary(
         attempt.number,
         clock.iso(attempt.sent_at),
@@ -198,8 +198,8 @@ def summary(attempt: Attempt) -> AttemptSummary:
     )
 
 
-def delivery_members(delivery: Delivery, last: AttemptSummary | None) -> dict[str, Any]:
-    """The members of DeliveryResponse."""
+def _delivery_fields(delivery: Delivery, last: AttemptSummary | None) -> dict[str, Any]:
+    """The fields of DeliveryResponse."""
     return {
         "id": delivery.id,
         "event_id": delivery.event_id,
@@ -212,37 +212,37 @@ def delivery_members(delivery: Delivery, last: AttemptSummary | None) -> dict[st
     }
 
 
-def delivery_shown(delivery: Delivery, last: AttemptSummary | None) -> DeliveryResponse:
-    return DeliveryResponse(**delivery_members(delivery, last))
+def delivery_response(delivery: Delivery, last: AttemptSummary | None) -> DeliveryResponse:
+    return DeliveryResponse(**_delivery_fields(delivery, last))
 
 
 def delivery_with_attempts(
     delivery: Delivery, attempts: list[Attempt], payload: bytes | None
 ) -> DeliveryWithAttempts:
-    """attempts: the last ones, oldest first."""
+    """attempts: the most recent ones, oldest first."""
     return DeliveryWithAttempts(
-        **delivery_members(delivery, summary(attempts[-1]) if attempts else None),
+        **_delivery_fields(delivery, attempt_summary(attempts[-1]) if attempts else None),
         payload=None if payload is None else payload.decode(),
-        attempts=tuple(_attempt_shown(attempt) for attempt in attempts),
+        attempts=tuple(_attempt_response(attempt) for attempt in attempts),
     )
 
 
-def _attempt_shown(attempt: Attempt) -> AttemptResponse:
-    answered = None
+def _attempt_response(attempt: Attempt) -> AttemptResponse:
+    response = None
     if attempt.status is not None:
         headers = msgspec.json.decode(attempt.answer_headers or "{}")
-        answered = ReceivedAnswer(attempt.status, headers, attempt.answer_body or "")
+        response = ReceivedAnswer(attempt.status, headers, attempt.answer_body or "")
     return AttemptResponse(
         attempt.number,
         clock.iso(attempt.sent_at),
         attempt.duration_ms,
         SentRequest(attempt.url, msgspec.json.decode(attempt.request_headers)),
-        answered,
+        response,
         attempt.error,
     )
 
 
-def replay_shown(replay: Replay) -> ReplayResponse:
+def replay_response(replay: Replay) -> ReplayResponse:
     return ReplayResponse(
         replay.id,
         clock.iso(replay.since),

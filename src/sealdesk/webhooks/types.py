@@ -1,4 +1,4 @@
-"""What webhook management takes and shows, as JSON."""
+"""The request and response bodies of webhook management."""
 
 import difflib
 from typing import Annotated, Literal, get_args
@@ -26,20 +26,20 @@ def _check_events(names: list[str]) -> list[Fault]:
         return [Fault("", "too_few", "Name at least one event type.")]
     return [
         Fault(
-            f"/{place}",
+            f"/{index}",
             "unknown_event_type",
             "%(name)s is not an event type. %(hint)s",
             {"name": ascii(name[:64]), "hint": _hint(name)},
         )
-        for place, name in enumerate(names)
+        for index, name in enumerate(names)
         if name not in SUBSCRIBABLE
     ]
 
 
 def _hint(name: str) -> str:
     nearest = difflib.get_close_matches(name[:64], SUBSCRIBABLE, n=1)
-    guess = f"Did you mean {nearest[0]}? " if nearest else ""
-    return f"{guess}There are {', '.join(SUBSCRIBABLE)}."
+    suggestion = f"Did you mean {nearest[0]}? " if nearest else ""
+    return f"{suggestion}There are {', '.join(SUBSCRIBABLE)}."
 
 
 def _check_instant(text: str) -> list[Fault]:
@@ -61,9 +61,9 @@ Instant = Annotated[
 
 
 class NewWebhook(msgspec.Struct, frozen=True):
-    """What creating an endpoint takes.
+    """The body of a request that creates an endpoint.
 
-    url: https, at most 2048 characters, reachable now, and no address of a private network.
+    url: https, at most 2048 characters, reachable now, and not in a private network.
     """
 
     url: Url
@@ -72,9 +72,9 @@ class NewWebhook(msgspec.Struct, frozen=True):
 
 
 class WebhookChange(msgspec.Struct, frozen=True):
-    """What changing an endpoint takes; what is left out stays.
+    """The body of a request that changes an endpoint; omitted fields do not change.
 
-    is_active: false pauses; true also starts again what Sealdesk has disabled.
+    is_active: false pauses the endpoint; true also reactivates one that Sealdesk has disabled.
     """
 
     url: Url | UnsetType = UNSET
@@ -84,10 +84,10 @@ class WebhookChange(msgspec.Struct, frozen=True):
 
 
 class NewReplay(msgspec.Struct, frozen=True):
-    """Which events to deliver again.
+    """A time range whose events are delivered again.
 
-    since: at most 30 days ago; an event of this very instant is one of them.
-    until: behind since, and not in the future; an event of this very instant is none of them.
+    since: at most 30 days ago; inclusive.
+    until: later than since and not in the future; exclusive.
     """
 
     since: Instant
@@ -95,16 +95,17 @@ class NewReplay(msgspec.Struct, frozen=True):
 
 
 class WebhookResponse(msgspec.Struct, frozen=True):
-    """An endpoint as the API shows it.
+    """A webhook endpoint.
 
-    url: where its events are sent.
-    events: the types that are sent there.
-    description: for people.
-    is_active: whether anything is sent.
-    disabled_reason: why Sealdesk stopped: `gone` after the answer 410, `failing` after five days
-    without a success; null when it sends, or when a person paused it.
-    failing_since: of the first failure after the last success; null when the last one succeeded.
-    old_secret_expires_at: until then the secret before the last rotation signs too; null, there is
+    url: the URL that receives the events.
+    events: the subscribed event types.
+    description: a note for users.
+    is_active: whether events are sent.
+    disabled_reason: why Sealdesk disabled it: `gone` after a response with status 410, `failing`
+    after five days without a success; null when it is active or was paused by a user.
+    failing_since: the time of the first failure after the last success; null when the last attempt
+    succeeded.
+    old_secret_expires_at: the time until which the previous secret also signs; null when there is
     none.
     """
 
@@ -120,9 +121,9 @@ class WebhookResponse(msgspec.Struct, frozen=True):
 
 
 class WebhookWithSecret(WebhookResponse, frozen=True):
-    """An endpoint with its new secret, which is shown this once.
+    """An endpoint with its new secret, which is shown only once.
 
-    secret: what deliveries are signed with; keep it where passwords are kept.
+    secret: signs the deliveries; store it like a password.
     """
 
     secret: str
@@ -132,12 +133,12 @@ class WebhookWithSecret(WebhookResponse, frozen=True):
 
 
 class AttemptSummary(msgspec.Struct, frozen=True):
-    """What came of an attempt.
+    """The result of a delivery attempt.
 
-    number: from 1.
-    duration_ms: until the answer was there, or until it was given up.
-    status: of the answer; null when there was none.
-    error: why there was no answer; null when there was one.
+    number: counts from 1.
+    duration_ms: the time until the response, or until the request failed.
+    status: the status code of the response; null when there was none.
+    error: why there was no response; null when there was one.
     """
 
     number: int
@@ -148,13 +149,13 @@ class AttemptSummary(msgspec.Struct, frozen=True):
 
 
 class DeliveryResponse(msgspec.Struct, frozen=True):
-    """One event on its way to one endpoint.
+    """The delivery of one event to one endpoint.
 
-    event_id: also what is sent as webhook-id, with every attempt.
+    event_id: sent as webhook-id with every attempt.
     status: `failed` when all attempts of the schedule have failed.
-    attempt_count: of all attempts so far.
-    next_attempt_at: when it is sent next; null when it is not.
-    last_attempt: null before the first one.
+    attempt_count: the number of attempts so far.
+    next_attempt_at: the time of the next attempt; null when there is none.
+    last_attempt: null before the first attempt.
     """
 
     id: Id
@@ -168,16 +169,16 @@ class DeliveryResponse(msgspec.Struct, frozen=True):
 
 
 class SentRequest(msgspec.Struct, frozen=True):
-    """What was sent; its body is the delivery's payload."""
+    """The request of an attempt; its body is the payload of the delivery."""
 
     url: str
     headers: dict[str, str]
 
 
 class ReceivedAnswer(msgspec.Struct, frozen=True):
-    """What was answered.
+    """The response of the endpoint.
 
-    body: as text, cut at 2 KiB.
+    body: as text, truncated at 2 KiB.
     """
 
     status: int
@@ -186,12 +187,12 @@ class ReceivedAnswer(msgspec.Struct, frozen=True):
 
 
 class AttemptResponse(msgspec.Struct, frozen=True):
-    """One request to an endpoint, and what came of it.
+    """A delivery attempt: the request and its response.
 
-    number: from 1.
-    duration_ms: until the answer was there, or until it was given up.
+    number: counts from 1.
+    duration_ms: the time until the response, or until the request failed.
     response: null when there was none.
-    error: why there was no answer; null when there was one.
+    error: why there was no response; null when there was one.
     """
 
     number: int
@@ -203,9 +204,9 @@ class AttemptResponse(msgspec.Struct, frozen=True):
 
 
 class DeliveryWithAttempts(DeliveryResponse, frozen=True):
-    """A delivery with what was sent and answered.
+    """A delivery with its attempts.
 
-    payload: the body of every one of its requests, byte by byte; null once the event is deleted.
+    payload: the exact body of each of its requests; null after the event is deleted.
     attempts: the last 100, oldest first.
     """
 
@@ -214,10 +215,10 @@ class DeliveryWithAttempts(DeliveryResponse, frozen=True):
 
 
 class ReplayResponse(msgspec.Struct, frozen=True):
-    """A range of time whose events are delivered again.
+    """A replay: the events of a time range are delivered again.
 
-    delivery_count: how many deliveries it has made so far.
-    finished_at: null while it is under way.
+    delivery_count: the number of deliveries that it has created so far.
+    finished_at: null while it is in progress.
     """
 
     id: Id

@@ -1,4 +1,4 @@
-"""Runs one step of the worker so that its failure ends nothing else."""
+"""Runs one step of the worker; a failure is logged and does not end the worker."""
 
 import asyncio
 import logging
@@ -15,12 +15,15 @@ Step = Callable[[AppState], Awaitable[int]]
 
 
 async def attempt(step: Step, state: AppState, name: str = "") -> int:
-    """How much the step did; 0 when it failed, after a pause. name: for the log."""
+    """Run a step; how much it did, or 0 after a failure and a pause. name: for the log."""
     name = name or step.__name__
     try:
         return await step(state)
     except ServiceUnavailable as error:
-        log.warning("worker step must wait", extra={"step": name, "cause": repr(error.__cause__)})
+        log.warning(
+            "worker step waits for the database",
+            extra={"step": name, "cause": repr(error.__cause__)},
+        )
     except Exception:
         log.exception("worker step failed", extra={"step": name})
     await asyncio.sleep(_AFTER_FAILURE_S)

@@ -1,4 +1,4 @@
-"""Runs the consumers of the search, slowly enough to leave the database to requests."""
+"""Runs the search consumers at a limited rate, so that requests are not delayed."""
 
 import asyncio
 from functools import partial
@@ -14,21 +14,21 @@ from sealdesk.worker.attempts import attempt
 POLL_EVERY_S = 0.5
 _MERGES = 4
 _QUIET_S = 1.0
-# On SQLite indexing takes the time of requests, so a fifth of the time is its share beside them.
-# The worker of PostgreSQL does not see the requests of other processes, and takes half.
+# On SQLite indexing blocks the writes of requests, so it may use a fifth of the time beside them.
+# A worker on PostgreSQL cannot see the requests of other processes, and uses half of the time.
 _REST_BESIDE_REQUESTS = 4
 _REST_OF_WORKER = 1
 
 
 class IndexerLoop:
-    """Works in large steps while this process answers no requests, otherwise in small ones."""
+    """Indexes in large steps while this process serves no requests, otherwise in small steps."""
 
     def __init__(self, state: AppState) -> None:
         self._state = state
         self._is_worker = state.settings.has_worker_process
-        self._has_segments = not self._is_worker  # those of a former process
-        self._answered = 0
-        self._answered_at = 0.0
+        self._has_segments = not self._is_worker  # segments of an earlier process
+        self._request_count = 0
+        self._request_at_s = 0.0
 
     async def run(self) -> None:
         loop = asyncio.get_running_loop()
@@ -39,7 +39,7 @@ class IndexerLoop:
             await asyncio.sleep(self._rest_s(took_s) if is_behind else POLL_EVERY_S)
 
     async def run_step(self, state: AppState) -> int:
-        """Index some of what is new or unindexed, and merge some segments; how much was done."""
+        """Index some events and unindexed objects, and merge some segments; how much was done."""
         budget = ALONE if self._is_alone() else BESIDE_REQUESTS
         done = await update_indexes(state, budget)
         if done and not self._is_worker:
@@ -62,15 +62,15 @@ class IndexerLoop:
         return 0.0 if self._is_alone() else _REST_BESIDE_REQUESTS * took_s
 
     def _is_alone(self) -> bool:
-        """Whether this process has answered no request for a second."""
-        now_s, answered = self._state.clock.monotonic_s(), self._state.metrics.answered
-        if answered != self._answered:
-            self._answered, self._answered_at = answered, now_s
-        return now_s - self._answered_at > _QUIET_S
+        """Whether this process has served no request for a second."""
+        now_s, request_count = self._state.clock.monotonic_s(), self._state.metrics.answered
+        if request_count != self._request_count:
+            self._request_count, self._request_at_s = request_count, now_s
+        return now_s - self._request_at_s > _QUIET_S
 
 
 async def update_indexes(state: AppState, budget: Budget = BESIDE_REQUESTS) -> int:
-    """Let each index handle its next events, and go on with its rebuild; how much was done."""
+    """Let each index handle its next events and continue its rebuild; how much was done."""
     done = 0
     for index in INDEXES:
         done += await attempt(partial(_update_index, index, budget), state, index.name)
@@ -79,7 +79,7 @@ async def update_indexes(state: AppState, budget: Budget = BESIDE_REQUESTS) -> i
 
 async def _update_index(index: SearchIndex, budget: Budget, state: AppState) -> int:
     indexer = Indexer(index, budget)
-    is_behind, is_rebuilding = await state.database.read(lambda tx: _look(tx, index))
+    is_behind, is_rebuilding = await state.database.read(lambda tx: _find_work(tx, index))
     now_us, done = state.clock.now_us(), 0
     if is_behind:
         step = await state.database.write_in_background(
@@ -91,6 +91,6 @@ async def _update_index(index: SearchIndex, budget: Budget, state: AppState) -> 
     return done
 
 
-async def _look(tx: Tx, index: SearchIndex) -> tuple[bool, bool]:
+async def _find_work(tx: Tx, index: SearchIndex) -> tuple[bool, bool]:
     is_behind = bool(await consumers.list_behind(tx, [index.name]))
     return is_behind, await indexing.needs_rebuild(tx, index)

@@ -1,4 +1,4 @@
-"""The tasks of the event log: one places events, and one for each consumer handles them."""
+"""The tasks of the event log: the sequencer, and one task for each consumer."""
 
 import asyncio
 from collections.abc import Callable
@@ -24,7 +24,7 @@ class _Backlog(NamedTuple):
 
 
 class ConsumerTask:
-    """Runs one consumer whenever it has events to handle, apart from all others.
+    """Runs one consumer whenever it has events to handle, independently of the others.
 
     on_progress: called after each step that handled events.
     """
@@ -49,12 +49,12 @@ class ConsumerTask:
         return step.has_more
 
 
-async def keep_placing(state: AppState, tasks: list[ConsumerTask]) -> None:
-    """Place new events, and wake the consumers that have events to handle."""
+async def run_sequencer(state: AppState, tasks: list[ConsumerTask]) -> None:
+    """Give positions to new events, and wake the consumers that have events to handle."""
     names = [task.consumer.name for task in tasks]
 
     async def run_step(state: AppState) -> int:
-        backlog = await state.database.read(lambda tx: _look(tx, names))
+        backlog = await state.database.read(lambda tx: _find_backlog(tx, names))
         now_us = state.clock.now_us()
         oldest = backlog.oldest_pending_id
         oldest_at = ids.instant_of(oldest) if oldest else now_us
@@ -72,17 +72,17 @@ async def keep_placing(state: AppState, tasks: list[ConsumerTask]) -> None:
 
 
 async def sequence(state: AppState) -> int:
-    """Place the oldest events that have no position; how many."""
+    """Give positions to the oldest events that have none; how many."""
     return await state.database.write(lambda tx: sequencer.place_pending(tx, _BATCH_EVENTS))
 
 
-async def _look(tx: Tx, names: list[str]) -> _Backlog:
+async def _find_backlog(tx: Tx, names: list[str]) -> _Backlog:
     oldest = await sequencer.find_oldest_pending(tx)
     return _Backlog(oldest, await consumers.list_behind(tx, names))
 
 
 async def wait_for(wakeup: asyncio.Event, at_most_s: float) -> None:
-    """Wait until the event is set, or for a time; then it is clear again."""
+    """Wait until the event is set or the time is over, and clear the event."""
     with suppress(TimeoutError):
         await asyncio.wait_for(wakeup.wait(), at_most_s)
     wakeup.clear()

@@ -1,4 +1,4 @@
-"""The worker: places events, delivers and indexes them, and prunes old data.
+"""The worker: sequences, delivers and indexes events, and prunes old data.
 
 On SQLite it runs inside `serve`, on PostgreSQL in a process of its own.
 """
@@ -65,7 +65,7 @@ async def run(state: AppState) -> None:
         group.create_task(delivery.run())
         for task in consumer_tasks:
             group.create_task(task.run(state))
-        group.create_task(log_tasks.keep_placing(state, consumer_tasks))
+        group.create_task(log_tasks.run_sequencer(state, consumer_tasks))
         group.create_task(IndexerLoop(state).run())
         group.create_task(_keep_pruning(state))
         if state.settings.has_worker_process:
@@ -75,14 +75,14 @@ async def run(state: AppState) -> None:
 class _Delivery:
     """The task that continues replays and sends due deliveries.
 
-    wakeup: set when the fan-out has made deliveries.
+    wakeup: set when the fan-out has created deliveries.
     """
 
     def __init__(self, state: AppState) -> None:
         self.wakeup = asyncio.Event()
         self._state = state
         self._deliverer = Deliverer(state)
-        # On SQLite one process delivers: any lease at its start is of a process that was killed.
+        # On SQLite one process delivers: a lease that exists at its start is of a killed process.
         self._has_old_leases = not state.settings.has_worker_process
 
     async def run(self) -> None:

@@ -18,7 +18,7 @@ _STEP_ROWS = 200
 _STEP_PAUSE_S = 0.05
 _TENANTS_AT_ONCE = 100
 _USAGE_US = 30 * 24 * HOUR_US
-# By then no delivery to an endpoint that was in flight at its deletion is left.
+# Longer than any request that was in flight when its endpoint was deleted.
 _DELETED_US = 60 * 1_000_000
 
 
@@ -46,7 +46,7 @@ def _tenants_after(after: str) -> Work[list[Tenant]]:
 
 async def _prune_tenant(state: AppState, tenant_id: str, before_us: int) -> int:
     async def step(tx: Tx) -> int:
-        # Deliveries first: they name their events.
+        # Deliveries first: they refer to their events.
         deleted = await delivery_store.prune(tx, tenant_id, before_us, _STEP_ROWS)
         return deleted + await events.prune(tx, tenant_id, before_us, _STEP_ROWS)
 
@@ -65,7 +65,7 @@ async def _prune_directories(tx: Tx, now_us: int) -> int:
 
 
 async def _in_steps(state: AppState, step: Work[int]) -> int:
-    """Repeat a step until it deletes nothing, with pauses in which others write."""
+    """Repeat a step until it deletes nothing, with pauses for other writes."""
     total = 0
     while deleted := await state.database.write(step):
         total += deleted

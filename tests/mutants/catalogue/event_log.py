@@ -36,7 +36,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "    for row in rows:\n"
         "        log_position = __import__('sealdesk.ids').ids.instant_of(row[\"id\"])\n",
         (
-            f"{_CONSUMERS}::test_an_event_that_is_committed_late_is_not_passed",
+            f"{_CONSUMERS}::test_late_commit_is_not_skipped_by_a_consumer",
             "tests/event_log/test_sequencer.py"
             "::test_positions_of_the_log_have_no_gaps_and_the_order_of_each_feed",
         ),
@@ -60,7 +60,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "event_log/consumers.py",
         "        reached = events[handled - 1].log_position\n",
         "        reached = events[-1].log_position\n",
-        (f"{_CONSUMERS}::test_what_a_step_leaves_is_given_again",),
+        (f"{_CONSUMERS}::test_unhandled_events_of_a_step_are_given_again",),
     ),
     Mutant(
         "a consumer does not notice that events were pruned before it read them",

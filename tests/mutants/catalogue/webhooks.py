@@ -44,7 +44,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "webhooks/actions.py",
         '    await tx.lock(f"webhooks {caller.tenant_id}")\n',
         "",
-        (f"{_WEBHOOKS}/test_limits.py::test_of_60_endpoints_made_at_once_50_are_there",),
+        (f"{_WEBHOOKS}/test_limits.py::test_of_60_concurrently_created_endpoints_50_exist",),
     ),
     Mutant(
         "the URL of an endpoint is not tried when it is changed",
@@ -53,7 +53,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "not endpoint.url:",
         (
             f"{_ENDPOINTS}::test_a_url_that_cannot_be_sent_to_is_refused_with_its_cause",
-            f"{_ENDPOINTS}::test_a_url_is_reached_before_it_is_taken_and_nothing_is_sent",
+            f"{_ENDPOINTS}::test_url_is_connected_to_before_it_is_stored_and_nothing_is_sent",
         ),
     ),
     Mutant(
@@ -62,16 +62,16 @@ MUTANTS: tuple[Mutant, ...] = (
         "        sealed_old_secret=endpoint.sealed_secret,\n",
         "        sealed_old_secret=None,\n",
         (
-            f"{_ROTATION}::test_both_secrets_sign_for_a_day_and_then_the_new_one_alone",
-            f"{_ROTATION}::test_a_second_rotation_within_the_day_ends_the_first_secret",
+            f"{_ROTATION}::test_both_secrets_sign_for_a_day_then_only_the_new_one",
+            f"{_ROTATION}::test_second_rotation_within_a_day_ends_the_first_secret",
         ),
     ),
     Mutant(
         "rotating the master key does not reseal the old webhook secret",
         "webhooks/actions.py",
-        "_resealed(endpoint, old, version - 1, key_ring)",
+        "_reseal(endpoint, old, version - 1, key_ring)",
         "old",
-        (f"{_ROTATION}::test_a_new_master_key_takes_over_both_secrets",),
+        (f"{_ROTATION}::test_resealing_moves_both_secrets_to_the_new_master_key",),
     ),
     Mutant(
         "the deletion of an endpoint keeps its secrets",
@@ -85,31 +85,28 @@ MUTANTS: tuple[Mutant, ...] = (
         "webhooks/rules.py",
         '    return urlsplit(url)._replace(query="", fragment="").geturl()\n',
         "    return url\n",
-        (f"{_ENDPOINTS}::test_every_deed_is_audited_with_who_and_where_and_no_secret",),
+        (f"{_ENDPOINTS}::test_every_action_is_audited_with_actor_and_address_and_no_secret",),
     ),
     Mutant(
         "a change of an endpoint overwrites the state that the loop set",
         "webhooks/store/endpoints.py",
         "UPDATE endpoints SET url = :url,",
         "UPDATE endpoints SET is_active = :is_active, url = :url,",
-        (f"{_ENDPOINTS}::test_what_people_say_and_what_the_loop_finds_do_not_undo_each_other",),
+        (f"{_ENDPOINTS}::test_changes_by_users_and_by_the_worker_do_not_overwrite_each_other",),
     ),
     Mutant(
         "a delivery is found under any endpoint",
         "webhooks/store/endpoints.py",
         "d.id = :id AND d.endpoint_id = :endpoint_id LIMIT 1",
         "d.id = :id LIMIT 1",
-        (f"{_WEBHOOKS}/test_log.py::test_a_delivery_is_found_under_its_own_endpoint_only",),
+        (f"{_WEBHOOKS}/test_log.py::test_delivery_is_found_only_under_its_endpoint",),
     ),
     Mutant(
         "a redelivery continues the exhausted schedule",
         "webhooks/store/endpoints.py",
         "due_at = :now, retry_count = 0\n",
         "due_at = :now\n",
-        (
-            f"{_WEBHOOKS}/test_redelivery.py::"
-            "test_a_redelivery_that_fails_has_its_whole_schedule_again",
-        ),
+        (f"{_WEBHOOKS}/test_redelivery.py::test_failed_redelivery_restarts_the_schedule",),
     ),
     Mutant(
         "a redelivery does not wake the deliverer",
@@ -118,7 +115,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "",
         (
             f"{_WEBHOOKS}/test_redelivery.py::"
-            "test_a_redelivery_arrives_under_the_same_id_until_it_is_taken",
+            "test_redelivery_is_retried_with_the_same_id_until_it_succeeds",
         ),
     ),
     Mutant(
@@ -126,7 +123,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "webhooks/actions.py",
         '    await tx.lock(f"webhook {endpoint_id}")\n',
         "    await tx.try_lock(endpoint_id)\n",
-        (f"{_ENDPOINTS}::test_two_changes_at_once_do_not_undo_each_other",),
+        (f"{_ENDPOINTS}::test_concurrent_changes_do_not_overwrite_each_other",),
     ),
     Mutant(
         "the old secret does not sign",
@@ -161,19 +158,16 @@ MUTANTS: tuple[Mutant, ...] = (
         "webhooks/pages/endpoints.py",
         "        endpoint = await actions.get_webhook(tx, tenant_id, endpoint_id)\n"
         "        return endpoint,",
-        "        endpoint = (await endpoint_store.list_endpoints(tx, tenant_id, wanted))[0]\n"
+        "        endpoint = (await endpoint_store.list_endpoints(tx, tenant_id, page_request))[0]\n"
         "        return endpoint,",
-        (f"{_HOOK_PAGES}::test_deleting_says_what_it_means_before",),
+        (f"{_HOOK_PAGES}::test_deletion_is_confirmed",),
     ),
     Mutant(
         "a form loses the typed values",
         "webhooks/pages/endpoints.py",
-        'return await _form(request, "new.html", _wanted(form), refusal)',
-        'return await _form(request, "new.html", {**_wanted(form), "url": ""}, refusal)',
-        (
-            f"{_HOOK_PAGES}"
-            "::test_a_form_keeps_what_was_typed_and_says_beside_the_field_what_is_wrong",
-        ),
+        'return await _form(request, "new.html", _read_fields(form), error)',
+        'return await _form(request, "new.html", {**_read_fields(form), "url": ""}, error)',
+        (f"{_HOOK_PAGES}::test_invalid_form_keeps_its_values_and_shows_faults_beside_fields",),
     ),
     Mutant(
         "an endpoint is not leased",
@@ -181,8 +175,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "(leased_until IS NULL OR leased_until <= :now)",
         "TRUE",
         (
-            f"{_LEASES}::test_two_workers_share_the_work_and_send_nothing_twice",
-            f"{_LEASES}::test_what_another_holds_is_left_alone_until_its_lease_has_run_out",
+            f"{_LEASES}::test_two_workers_send_each_delivery_once",
+            f"{_LEASES}::test_lease_of_another_process_is_respected_until_it_expires",
         ),
     ),
     Mutant(
@@ -191,7 +185,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "(leased_until IS NULL OR leased_until <= :now)",
         "leased_until IS NULL",
         (
-            f"{_LEASES}::test_what_another_holds_is_left_alone_until_its_lease_has_run_out",
+            f"{_LEASES}::test_lease_of_another_process_is_respected_until_it_expires",
             "tests/resilience/test_killed.py::test_every_event_arrives_though_the_worker_is_killed",
         ),
     ),
@@ -200,42 +194,42 @@ MUTANTS: tuple[Mutant, ...] = (
         "webhooks/store/deliveries.py",
         " AND leased_until = :lease AND wakes = :wakes\n",
         " AND leased_until = :lease\n",
-        (f"{_LEASES}::test_what_comes_while_an_endpoint_is_let_go_is_not_forgotten",),
+        (f"{_LEASES}::test_delivery_added_during_the_release_is_sent",),
     ),
     Mutant(
         "leases are not released when the process exits",
         "webhooks/delivery/deliverer.py",
         "        if self._is_broken:\n",
         "        if self._is_broken or self._deliverer.is_ending:\n",
-        (f"{_LEASES}::test_what_takes_too_long_at_the_end_is_sent_by_the_next_at_once",),
+        (f"{_LEASES}::test_request_cancelled_at_shutdown_is_sent_by_the_next_process_at_once",),
     ),
     Mutant(
         "retries are spread too far",
         "webhooks/delivery/schedule.py",
         "_JITTER_PERCENT = 18",
         "_JITTER_PERCENT = 40",
-        (f"{_SCHEDULE}::test_each_delay_is_near_its_place_in_the_schedule",),
+        (f"{_SCHEDULE}::test_delays_follow_the_schedule_with_jitter",),
     ),
     Mutant(
         "a receiver may delay its retries without limit",
         "webhooks/delivery/schedule.py",
         "min(max(requested_us, base_us), 2 * base_us)",
         "max(requested_us, base_us)",
-        (f"{_SCHEDULE}::test_a_wish_is_granted_from_once_to_twice_the_delay",),
+        (f"{_SCHEDULE}::test_retry_after_is_clamped_from_once_to_twice_the_delay",),
     ),
     Mutant(
         "each attempt has an id of its own",
         "webhooks/delivery/signed_post.py",
         '"webhook-id": event_id,',
         '"webhook-id": f"{event_id}-{now_us}",',
-        (f"{_DELIVERY}::test_what_fails_arrives_later_under_the_same_id",),
+        (f"{_DELIVERY}::test_failed_delivery_is_retried_with_the_same_id",),
     ),
     Mutant(
         "a failing endpoint gets as many parallel requests as a healthy one",
         "webhooks/delivery/deliverer.py",
         "return self.failing_since is not None or self._deliverer",
         "return self._deliverer",
-        (f"{_DELIVERY}::test_whoever_answers_badly_is_asked_one_at_a_time",),
+        (f"{_DELIVERY}::test_failing_endpoint_gets_one_request_at_a_time",),
     ),
     Mutant(
         "failing endpoints take the slots of healthy ones",
@@ -244,7 +238,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "        healthy = len(self._sessions)\n",
         (
             "tests/webhooks/test_isolation.py"
-            "::test_endpoints_that_fail_leave_the_places_of_others_alone",
+            "::test_failing_endpoints_do_not_use_the_slots_of_others",
         ),
     ),
     Mutant(
@@ -252,6 +246,6 @@ MUTANTS: tuple[Mutant, ...] = (
         "webhooks/delivery/results.py",
         'status="succeeded", failing_since=None, has_changed=has_changed',
         'status="succeeded"',
-        ("tests/webhooks/test_disabling.py::test_a_success_ends_the_days_of_failure",),
+        ("tests/webhooks/test_disabling.py::test_success_resets_failing_since",),
     ),
 )

@@ -29,13 +29,13 @@ MUTANTS: tuple[Mutant, ...] = (
         "worker/indexer.py",
         "        for _ in range(_MERGES):\n",
         "        for _ in range(0):\n",
-        (f"{_SEARCH}::test_the_index_is_put_together_after_what_was_written",),
+        (f"{_SEARCH}::test_segments_are_merged_after_writes",),
     ),
     Mutant(
         "the leases of a killed server are kept",
         "worker/loop.py",
         "self._has_old_leases = not state.settings.has_worker_process",
         "self._has_old_leases = False",
-        (f"{_LEASES}::test_what_a_killed_server_held_is_delivered_by_the_next",),
+        (f"{_LEASES}::test_leases_of_a_killed_server_end_at_the_next_start",),
     ),
 )

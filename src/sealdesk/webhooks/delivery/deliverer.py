@@ -29,7 +29,7 @@ _MANY_REQUESTS = 256  # in flight to all endpoints; above it each endpoint may h
 _READ_AHEAD = 2 * _MAX_REQUESTS
 _TURN_S = 5.0
 _MAX_UNSTORED = 64  # results of one endpoint, above which nothing more is sent to it
-# Otherwise an endpoint that fails at once would be called as fast as it refuses.
+# Limits the rate of requests to an endpoint that fails immediately.
 _PAUSE_AFTER, _PAUSE_S = 3, 0.2
 END_S = 3.0
 _GIVE_UP_S = 1.0
@@ -88,7 +88,10 @@ class Deliverer:
             await self._sessions[endpoint_id].run()
         except ServiceUnavailable as error:
             cause = repr(error.__cause__)
-            log.warning("deliveries must wait", extra={"endpoint_id": endpoint_id, "cause": cause})
+            log.warning(
+                "deliveries wait for the database",
+                extra={"endpoint_id": endpoint_id, "cause": cause},
+            )
         except Exception:
             log.exception("deliveries failed", extra={"endpoint_id": endpoint_id})
         finally:
@@ -254,7 +257,9 @@ class _Session:
     async def _attempt(self, due: DueDelivery) -> Attempt:
         number = due.attempt_count + 1
         if due.event is None:
-            return signed_post.unsendable(self._endpoint, number=number, clock=self._state.clock)
+            return signed_post.expired_attempt(
+                self._endpoint, number=number, clock=self._state.clock
+            )
         return await signed_post.send(
             self._state.http_client,
             self._state.key_ring,

@@ -60,14 +60,14 @@ class ResultWriter:
             self._writing = None
 
     async def _write(self, results: list[DeliveryResult]) -> bool:
-        # Repeated for as long as the database is away: a sent request must not be sent again.
+        # Repeated until the database is available: an unstored delivery would be sent again.
         now_us = self._state.clock.now_us()
         while True:
             try:
                 await self._state.database.write(lambda tx: _store(tx, results, now_us))
                 return True
             except ServiceUnavailable as error:
-                log.warning("results must wait", extra={"cause": repr(error.__cause__)})
+                log.warning("results wait for the database", extra={"cause": repr(error.__cause__)})
                 await asyncio.sleep(_RETRY_AFTER_S)
             except Exception:
                 log.exception("results could not be stored", extra={"count": len(results)})
@@ -78,7 +78,7 @@ async def _store(tx: Tx, results: list[DeliveryResult], now_us: int) -> None:
     for result in await delivery_store.store_results(tx, results):
         endpoint = await delivery_store.find(tx, result.endpoint)
         if endpoint is not None:
-            document = msgspec.json.encode(rules.shown(endpoint, now_us))
+            document = msgspec.json.encode(rules.endpoint_response(endpoint, now_us))
             reason = result.disabled_reason
             changes = {"is_active": (True, False), "disabled_reason": (None, reason)}
             await events.record(

@@ -1,4 +1,4 @@
-"""Sends one signed request to an endpoint, and describes the attempt."""
+"""Sends one signed request to an endpoint; the result is an `Attempt`."""
 
 import msgspec
 
@@ -7,14 +7,14 @@ from sealdesk.clock import Clock
 from sealdesk.crypto import webhook_signing
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.http_client import HttpClient, HttpResponse, RequestFailed
-from sealdesk.webhooks.rules import SHOWN_ANSWER_BYTES, Attempt, Endpoint, seal_context
+from sealdesk.webhooks.rules import STORED_BODY_BYTES, Attempt, Endpoint, seal_context
 
-_SHOWN_HEADER_BYTES = 8 * 1024  # of all of an answer's headers together
+_STORED_HEADER_BYTES = 8 * 1024  # of all headers of a response
 _AGENT = f"Sealdesk/{__version__}"
 
 
 async def send(
-    sender: HttpClient,
+    http_client: HttpClient,
     key_ring: KeyRing,
     endpoint: Endpoint,
     event_id: str,
@@ -26,26 +26,26 @@ async def send(
     """Sign an event as of now and post it. number: of the attempt, from 1. Raises UnsealError."""
     sent_at, began_at_s = clock.now_us(), clock.monotonic_s()
     headers = _headers(key_ring, endpoint, event_id, body, sent_at)
-    answer, error = None, None
+    response, error = None, None
     try:
-        answer = await sender.post(endpoint.url, headers, body)
-    except RequestFailed as unsent:
-        error = unsent.text
+        response = await http_client.post(endpoint.url, headers, body)
+    except RequestFailed as failure:
+        error = failure.text
     return Attempt(
         number=number,
         sent_at=sent_at,
         duration_ms=round((clock.monotonic_s() - began_at_s) * 1000),
         url=endpoint.url,
         request_headers=msgspec.json.encode(headers).decode(),
-        status=None if answer is None else answer.status,
-        answer_headers=None if answer is None else _shown_headers(answer),
-        answer_body=None if answer is None else _shown_body(answer),
+        status=None if response is None else response.status,
+        answer_headers=None if response is None else _encode_headers(response),
+        answer_body=None if response is None else _decode_body(response),
         error=error,
     )
 
 
-def unsendable(endpoint: Endpoint, *, number: int, clock: Clock) -> Attempt:
-    """The attempt to send an event that is deleted."""
+def expired_attempt(endpoint: Endpoint, *, number: int, clock: Clock) -> Attempt:
+    """A failed attempt, because the event was deleted."""
     return Attempt(
         number=number,
         sent_at=clock.now_us(),
@@ -77,7 +77,7 @@ def _headers(
 
 
 def _secrets(key_ring: KeyRing, endpoint: Endpoint, now_us: int) -> list[str]:
-    """The present one, and the one before while it signs too."""
+    """The current secret, and the previous one until it expires."""
     sealed = [(endpoint.sealed_secret, endpoint.secret_version)]
     if endpoint.sealed_old_secret is not None and now_us < (endpoint.old_secret_until or 0):
         sealed.append((endpoint.sealed_old_secret, endpoint.secret_version - 1))
@@ -87,18 +87,18 @@ def _secrets(key_ring: KeyRing, endpoint: Endpoint, now_us: int) -> list[str]:
     ]
 
 
-def _shown_headers(answer: HttpResponse) -> str:
-    """As a JSON object; those of one name are joined, as HTTP allows."""
-    shown: dict[str, str] = {}
-    left = _SHOWN_HEADER_BYTES
-    for name, value in answer.headers:
-        left -= len(name) + len(value)
-        if left < 0:
+def _encode_headers(response: HttpResponse) -> str:
+    """The headers as a JSON object; repeated headers are joined (RFC 9110, section 5.3)."""
+    headers: dict[str, str] = {}
+    bytes_left = _STORED_HEADER_BYTES
+    for name, value in response.headers:
+        bytes_left -= len(name) + len(value)
+        if bytes_left < 0:
             break
-        shown[name] = f"{shown[name]}, {value}" if name in shown else value
-    return msgspec.json.encode(shown).decode()
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return msgspec.json.encode(headers).decode()
 
 
-def _shown_body(answer: HttpResponse) -> str:
-    text = answer.body[:SHOWN_ANSWER_BYTES].decode("utf-8", "replace")
-    return text.replace("\0", "\ufffd")  # PostgreSQL keeps no U+0000
+def _decode_body(response: HttpResponse) -> str:
+    text = response.body[:STORED_BODY_BYTES].decode("utf-8", "replace")
+    return text.replace("\0", "\ufffd")  # PostgreSQL cannot store U+0000

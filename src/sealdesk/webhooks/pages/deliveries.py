@@ -1,4 +1,4 @@
-"""Settings → Webhooks: what was sent to an endpoint, and sending it again."""
+"""Settings → Webhooks: the delivery log of an endpoint, redelivery and replay."""
 
 from sealdesk import clock
 from sealdesk.db.engine import Tx
@@ -21,7 +21,7 @@ _REPLAYS = PageRequest(5, None)
 
 @page
 async def show_delivery(request: Request) -> Response:
-    """One delivery: what was sent, and how each attempt was answered."""
+    """One delivery with its attempts."""
     tenant_id, (endpoint_id, delivery_id) = request.caller.tenant_id, request.params
 
     async def work(tx: Tx) -> tuple[Endpoint, DeliveryWithAttempts]:
@@ -29,21 +29,21 @@ async def show_delivery(request: Request) -> Response:
         return endpoint, await actions.get_delivery(tx, tenant_id, endpoint_id, delivery_id)
 
     endpoint, delivery = await request.read(work)
-    webhook = rules.shown(endpoint, request.now_us)
+    webhook = rules.endpoint_response(endpoint, request.now_us)
     return await render.page(request, "webhooks/delivery.html", webhook=webhook, delivery=delivery)
 
 
 @page
-async def try_webhook(request: Request) -> Response:
-    """Send a test now, and show what came of it."""
+async def send_test(request: Request) -> Response:
+    """Send a test event now, and show its delivery."""
     (endpoint_id,) = request.params
-    tried = await endpoint_service.try_webhook(request, endpoint_id)
-    return render.redirect(request, f"{_PATH}/{endpoint_id}/deliveries/{tried.id}")
+    delivery = await endpoint_service.send_test(request, endpoint_id)
+    return render.redirect(request, f"{_PATH}/{endpoint_id}/deliveries/{delivery.id}")
 
 
 @page
 async def redeliver(request: Request) -> Response:
-    """Send it again, soon."""
+    """Schedule a delivery to be sent again."""
     endpoint_id, delivery_id = request.params
     await request.write(
         lambda tx: actions.redeliver(
@@ -55,29 +55,29 @@ async def redeliver(request: Request) -> Response:
 
 @page
 async def replay_form(request: Request) -> Response:
-    """Which range of time to send again; the last hour, if nothing else is typed."""
+    """The form for a replay; its default is the last hour."""
     since = clock.iso(request.now_us - _HOUR_US)
     return await _replay_form(request, {"since": since, "until": ""})
 
 
 @page
 async def replay(request: Request) -> Response:
-    """Have a range of time delivered again. Without an end it is up to now."""
+    """Start a replay; without `until` it ends now."""
     form, (endpoint_id,) = forms.read(request), request.params
     typed = {"since": form.text("since"), "until": form.text("until")}
     try:
-        wanted = {**typed, "until": typed["until"] or clock.iso(request.now_us)}
-        new = body.convert(wanted, NewReplay)
+        values = {**typed, "until": typed["until"] or clock.iso(request.now_us)}
+        new = body.convert(values, NewReplay)
         await request.write(
             lambda tx: actions.replay(tx, request.caller, endpoint_id, new, now_us=request.now_us)
         )
-    except (ValidationFailed, Conflict) as refusal:
-        return await _replay_form(request, typed, refusal)
+    except (ValidationFailed, Conflict) as error:
+        return await _replay_form(request, typed, error)
     return render.redirect(request, f"{_PATH}/{endpoint_id}/replay")
 
 
 async def _replay_form(
-    request: Request, typed: dict[str, str], refusal: ApiError | None = None
+    request: Request, typed: dict[str, str], error: ApiError | None = None
 ) -> Response:
     tenant_id, (endpoint_id,) = request.caller.tenant_id, request.params
 
@@ -87,16 +87,16 @@ async def _replay_form(
 
     endpoint, replays = await request.read(work)
     return await render.page(
-        request, "webhooks/replay.html", refusal.status if refusal else 200,
-        webhook=rules.shown(endpoint, request.now_us),
-        replays=[rules.replay_shown(each) for each in replays[: _REPLAYS.per_page]],
-        typed={name: _as_typed(text) for name, text in typed.items()},
-        faults=forms.faults_by_field(refusal) if isinstance(refusal, ValidationFailed) else {},
-        wrong=translate(refusal) if isinstance(refusal, Conflict) else "",
+        request, "webhooks/replay.html", error.status if error else 200,
+        webhook=rules.endpoint_response(endpoint, request.now_us),
+        replays=[rules.replay_response(each) for each in replays[: _REPLAYS.per_page]],
+        typed={name: _as_input(text) for name, text in typed.items()},
+        faults=forms.faults_by_field(error) if isinstance(error, ValidationFailed) else {},
+        wrong=translate(error) if isinstance(error, Conflict) else "",
     )  # fmt: skip
 
 
-def _as_typed(text: str) -> str:
-    """An instant as fields for it take it: in UTC, to the minute."""
+def _as_input(text: str) -> str:
+    """An instant as the value of a datetime-local input: in UTC, to the minute."""
     at_us = clock.parse_instant(text)
     return text if at_us is None else clock.iso(at_us)[:16]

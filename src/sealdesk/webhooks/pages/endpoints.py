@@ -34,96 +34,98 @@ _STATUSES: dict[str, DeliveryStatus] = {each: each for each in get_args(Delivery
 
 @page
 async def list_webhooks(request: Request) -> Response:
-    """All endpoints, and how each fares."""
+    """All endpoints, each with its last delivery."""
     tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> tuple[list[Endpoint], dict[str, DeliveryResponse]]:
-        most = PageRequest(rules.MAX_ENDPOINTS, None)
-        endpoints = await endpoint_store.list_endpoints(tx, tenant_id, most)
+        page_request = PageRequest(rules.MAX_ENDPOINTS, None)
+        endpoints = await endpoint_store.list_endpoints(tx, tenant_id, page_request)
         return endpoints, await endpoint_store.last_deliveries(tx, tenant_id, rules.MAX_ENDPOINTS)
 
     endpoints, last = await request.read(work)
-    rows = [(rules.shown(each, request.now_us), last.get(each.id)) for each in endpoints]
+    rows = [
+        (rules.endpoint_response(each, request.now_us), last.get(each.id)) for each in endpoints
+    ]
     return await render.page(request, "webhooks/webhooks.html", rows=rows, most=rules.MAX_ENDPOINTS)
 
 
 @page
 async def new_webhook(request: Request) -> Response:
-    """The form of a new endpoint, to which everything is sent if nothing is unticked."""
+    """The form of a new endpoint; all event types are selected."""
     return await _form(request, "new.html", {"url": "", "description": "", "events": SUBSCRIBABLE})
 
 
 @page
 async def create_webhook(request: Request) -> Response:
-    """The new endpoint, with the secret that is shown this once."""
+    """Create an endpoint; its secret is shown only once."""
     form = forms.read(request)
     try:
-        new = body.convert(_wanted(form), NewWebhook)
-        made = await endpoint_service.create_webhook(request, new)
-    except (ValidationFailed, Conflict) as refusal:
-        return await _form(request, "new.html", _wanted(form), refusal)
-    return await render.page(request, "webhooks/secret.html", 201, webhook=made, is_new=True)
+        new = body.convert(_read_fields(form), NewWebhook)
+        created = await endpoint_service.create_webhook(request, new)
+    except (ValidationFailed, Conflict) as error:
+        return await _form(request, "new.html", _read_fields(form), error)
+    return await render.page(request, "webhooks/secret.html", 201, webhook=created, is_new=True)
 
 
 @page
 async def show_webhook(request: Request) -> Response:
-    """One endpoint, what can be done with it, and what was delivered."""
-    asked = forms.read_query(request)
-    status = _STATUSES.get(asked.text("status"))
-    way = cursor_trail.read(asked)
-    wanted = PageRequest(_PER_PAGE, [way[-1]] if way else None)
+    """One endpoint with its actions and its deliveries."""
+    query = forms.read_query(request)
+    status = _STATUSES.get(query.text("status"))
+    trail = cursor_trail.read(query)
+    page_request = PageRequest(_PER_PAGE, [trail[-1]] if trail else None)
     tenant_id, (endpoint_id,) = request.caller.tenant_id, request.params
 
     async def work(tx: Tx) -> tuple[Endpoint, list[DeliveryResponse]]:
         endpoint = await actions.get_webhook(tx, tenant_id, endpoint_id)
         return endpoint, await endpoint_store.list_deliveries(
-            tx, tenant_id, endpoint_id, wanted, status
+            tx, tenant_id, endpoint_id, page_request, status
         )
 
     endpoint, rows = await request.read(work)
-    shown = rows[:_PER_PAGE]
+    deliveries = rows[:_PER_PAGE]
     return await render.page(
         request, "webhooks/webhook.html",
-        webhook=rules.shown(endpoint, request.now_us),
-        deliveries=shown,
+        webhook=rules.endpoint_response(endpoint, request.now_us),
+        deliveries=deliveries,
         filter=status,
-        older=cursor_trail.older(way, shown[-1].id) if len(rows) > _PER_PAGE else None,
-        newer=cursor_trail.newer(way),
+        older=cursor_trail.older(trail, deliveries[-1].id) if len(rows) > _PER_PAGE else None,
+        newer=cursor_trail.newer(trail),
     )  # fmt: skip
 
 
 @page
 async def edit_webhook(request: Request) -> Response:
-    """The form of an endpoint as it is."""
-    endpoint = await _get(request)
+    """The form to edit an endpoint."""
+    endpoint = await _get_endpoint(request)
     return await _form(request, "edit.html", msgspec.structs.asdict(endpoint), webhook=endpoint)
 
 
 @page
 async def change_webhook(request: Request) -> Response:
-    """Change an endpoint; a new URL is tried before."""
-    form, endpoint = forms.read(request), await _get(request)
+    """Change an endpoint; a new URL must be reachable."""
+    form, endpoint = forms.read(request), await _get_endpoint(request)
     try:
-        change = body.convert(_wanted(form), WebhookChange)
+        change = body.convert(_read_fields(form), WebhookChange)
         await endpoint_service.change_webhook(request, endpoint.id, change)
-    except ValidationFailed as refusal:
-        return await _form(request, "edit.html", _wanted(form), refusal, webhook=endpoint)
+    except ValidationFailed as error:
+        return await _form(request, "edit.html", _read_fields(form), error, webhook=endpoint)
     return render.redirect(request, f"{_PATH}/{endpoint.id}")
 
 
 @page
 async def pause_webhook(request: Request) -> Response:
-    """Send nothing until somebody says so."""
-    return await _switch(request, WebhookChange(is_active=False))
+    """Pause an endpoint."""
+    return await _set_active(request, WebhookChange(is_active=False))
 
 
 @page
 async def activate_webhook(request: Request) -> Response:
-    """Go on sending."""
-    return await _switch(request, WebhookChange(is_active=True))
+    """Activate an endpoint."""
+    return await _set_active(request, WebhookChange(is_active=True))
 
 
-async def _switch(request: Request, change: WebhookChange) -> Response:
+async def _set_active(request: Request, change: WebhookChange) -> Response:
     (endpoint_id,) = request.params
     await endpoint_service.change_webhook(request, endpoint_id, change)
     return render.redirect(request, f"{_PATH}/{endpoint_id}")
@@ -131,13 +133,13 @@ async def _switch(request: Request, change: WebhookChange) -> Response:
 
 @page
 async def confirm_rotation(request: Request) -> Response:
-    """What rotating means, before it is done."""
+    """The confirmation of a rotation."""
     return await _confirm(request, "rotate.html")
 
 
 @page
 async def rotate_secret(request: Request) -> Response:
-    """The new secret, which is shown this once."""
+    """Rotate the secret; the new one is shown only once."""
     (endpoint_id,) = request.params
     try:
         rotated = await request.write(
@@ -149,20 +151,20 @@ async def rotate_secret(request: Request) -> Response:
                 now_us=request.now_us,
             )
         )
-    except ValidationFailed as refusal:
-        return await _confirm(request, "rotate.html", refusal)
+    except ValidationFailed as error:
+        return await _confirm(request, "rotate.html", error)
     return await render.page(request, "webhooks/secret.html", webhook=rotated, is_new=False)
 
 
 @page
 async def confirm_deletion(request: Request) -> Response:
-    """What deleting means, before it is done."""
+    """The confirmation of a deletion."""
     return await _confirm(request, "delete.html")
 
 
 @page
 async def delete_webhook(request: Request) -> Response:
-    """End an endpoint for good."""
+    """Delete an endpoint."""
     (endpoint_id,) = request.params
     try:
         await request.write(
@@ -170,28 +172,28 @@ async def delete_webhook(request: Request) -> Response:
                 tx, request.caller, endpoint_id, now_us=request.now_us
             )
         )
-    except ValidationFailed as refusal:
-        return await _confirm(request, "delete.html", refusal)
+    except ValidationFailed as error:
+        return await _confirm(request, "delete.html", error)
     return render.redirect(request, _PATH)
 
 
 async def _confirm(
-    request: Request, template: str, refusal: ValidationFailed | None = None
+    request: Request, template: str, error: ValidationFailed | None = None
 ) -> Response:
-    webhook = rules.shown(await _get(request), request.now_us)
-    status = refusal.status if refusal else 200
+    webhook = rules.endpoint_response(await _get_endpoint(request), request.now_us)
+    status = error.status if error else 200
     return await render.page(request, f"webhooks/{template}", status, webhook=webhook)
 
 
-async def _get(request: Request) -> Endpoint:
+async def _get_endpoint(request: Request) -> Endpoint:
     (endpoint_id,) = request.params
     return await request.read(
         lambda tx: actions.get_webhook(tx, request.caller.tenant_id, endpoint_id)
     )
 
 
-def _wanted(form: Form) -> dict[str, Any]:
-    """What was typed, as the API takes it."""
+def _read_fields(form: Form) -> dict[str, Any]:
+    """The form fields as the body of an API request."""
     is_everything = form.text("everything") != ""
     return {
         "url": form.text("url").strip(),
@@ -204,15 +206,15 @@ async def _form(
     request: Request,
     template: str,
     typed: dict[str, Any],
-    refusal: ApiError | None = None,
+    error: ApiError | None = None,
     **values: Any,
 ) -> Response:
-    """A form with what was typed, and beside each field what is wrong."""
+    """A form with the submitted values and a message beside each invalid field."""
     return await render.page(
-        request, f"webhooks/{template}", refusal.status if refusal else 200,
+        request, f"webhooks/{template}", error.status if error else 200,
         typed=typed,
-        faults=forms.faults_by_field(refusal) if isinstance(refusal, ValidationFailed) else {},
-        wrong=translate(refusal) if isinstance(refusal, Conflict) else "",
+        faults=forms.faults_by_field(error) if isinstance(error, ValidationFailed) else {},
+        wrong=translate(error) if isinstance(error, Conflict) else "",
         kinds=SUBSCRIBABLE,
         **values,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The SQL of delivering: leases of endpoints, due deliveries, and the results of attempts."""
+"""The SQL of delivery: leases of endpoints, due deliveries, and results of attempts."""
 
 from collections.abc import Sequence
 from operator import itemgetter
@@ -47,7 +47,7 @@ LEFT JOIN events e ON e.tenant_id = :tenant_id AND e.id = d.event_id
 ORDER BY d.due_at, d.id
 """
 
-# Nothing is added to a deleted delivery, nor a second attempt with the number of a stored one.
+# Adds nothing to a deleted delivery, and no second attempt with the same number.
 _ADD_ATTEMPT = """
 INSERT INTO attempts (tenant_id, delivery_id, number, sent_at, duration_ms, url, request_headers,
     status, answer_headers, answer_body, error)
@@ -94,7 +94,7 @@ _PRUNE_ENDPOINT = "DELETE FROM endpoints WHERE tenant_id = :tenant_id AND id = :
 
 
 class Backlog(NamedTuple):
-    """Whether there are unfinished replays, and due endpoints that nobody has leased."""
+    """Whether there are unfinished replays, and due endpoints without a lease."""
 
     has_replays: bool
     has_healthy: bool
@@ -109,7 +109,7 @@ class DuePosition(NamedTuple):
 
 
 class DueDelivery(NamedTuple):
-    """A delivery to be sent now. event: what `events.payload` takes; None when it is pruned."""
+    """A delivery that is due. event: the row for `events.payload`; None when it is pruned."""
 
     delivery_id: str
     event_id: str
@@ -122,8 +122,8 @@ class DueDelivery(NamedTuple):
 class DeliveryResult(NamedTuple):
     """The result of an attempt, with the new state of its delivery and its endpoint.
 
-    has_changed: whether failing_since has changed. disabled_reason: why the endpoint gets nothing
-    more; None when it does.
+    has_changed: whether failing_since has changed. disabled_reason: why the result
+    disables the endpoint; None when it does not.
     """
 
     endpoint: Endpoint
@@ -148,7 +148,7 @@ async def find_backlog(tx: Tx, now_us: int) -> Backlog:
 async def lease_endpoints(
     tx: Tx, now_us: int, until_us: int, *, healthy: int, failing: int
 ) -> list[Endpoint]:
-    """Lease due endpoints, at most so many healthy and so many failing ones."""
+    """Lease due endpoints. healthy, failing: the most of each."""
     rows: list[Row] = []
     for sql, limit in ((_CLAIM_HEALTHY, healthy), (_CLAIM_FAILING, failing)):
         if limit:
@@ -158,7 +158,7 @@ async def lease_endpoints(
 
 
 async def renew(tx: Tx, endpoint: Endpoint, lease: int, until_us: int) -> Endpoint | None:
-    """Extend a lease; the endpoint as it is now, None when another process has leased it."""
+    """Extend a lease; the current endpoint, None when another process has leased it."""
     is_ours = await tx.execute(_RENEW, {**_key(endpoint), "lease": lease, "until": until_us})
     return await find(tx, endpoint) if is_ours else None
 
@@ -172,7 +172,7 @@ async def release(tx: Tx, endpoint: Endpoint, lease: int, now_us: int, *, at_onc
     if due_at is not None and due_at <= now_us:
         if not at_once:
             return False
-        due_at = now_us  # behind endpoints that have waited longer
+        due_at = now_us  # after endpoints that have waited longer
     params = {**_key(endpoint), "lease": lease, "wakes": state["wakes"], "due_at": due_at}
     await tx.execute_one(_RELEASE, params)
     return True
@@ -184,7 +184,7 @@ async def end_all_leases(tx: Tx) -> None:
 
 
 async def find(tx: Tx, endpoint: Endpoint) -> Endpoint | None:
-    """An endpoint as it is now, deleted or not."""
+    """The current endpoint, deleted or not."""
     row = await tx.fetch_one(_ENDPOINT, _key(endpoint))
     return None if row is None else endpoint_of(row)
 
@@ -204,7 +204,7 @@ async def list_due(
 
 
 async def store_results(tx: Tx, results: Sequence[DeliveryResult]) -> list[DeliveryResult]:
-    """Store the results of attempts; those that have disabled their endpoint."""
+    """Store the results of attempts; the results that disabled their endpoint."""
     await tx.execute_many(_ADD_ATTEMPT, [_attempt_params(result) for result in results])
     await tx.execute_many(_UPDATE_DELIVERY, [_delivery_params(result) for result in results])
     changed = {
@@ -212,7 +212,7 @@ async def store_results(tx: Tx, results: Sequence[DeliveryResult]) -> list[Deliv
         for result in results
         if result.has_changed
     }
-    # Sorted, so that two transactions never wait for each other's endpoints in a circle.
+    # Sorted, so that two transactions cannot deadlock.
     for (tenant_id, endpoint_id), since in sorted(changed.items(), key=itemgetter(0)):
         params = {"tenant_id": tenant_id, "id": endpoint_id, "failing_since": since}
         await tx.execute(_SET_FAILING_SINCE, params)
@@ -220,14 +220,14 @@ async def store_results(tx: Tx, results: Sequence[DeliveryResult]) -> list[Deliv
 
 
 async def prune(tx: Tx, tenant_id: str, before_us: int, limit: int) -> int:
-    """Delete some of a tenant's deliveries and replays from before an instant; how many."""
+    """Delete some old deliveries and replays of a tenant; how many."""
     params = {"tenant_id": tenant_id, "before": ids.lowest(before_us), "limit": limit}
     deleted = await _prune_deliveries(tx, _OLD, params)
     return deleted + await tx.execute(_PRUNE_REPLAYS, params)
 
 
 async def prune_deleted(tx: Tx, before_us: int, limit: int) -> int:
-    """Delete some rows of an endpoint that was deleted before an instant; how many."""
+    """Delete some rows of an endpoint that was deleted before `before_us`; how many."""
     row = await tx.fetch_one(_DELETED, {"before": before_us})
     if row is None:
         return 0

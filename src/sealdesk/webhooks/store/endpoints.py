@@ -30,12 +30,12 @@ _ADD = f"""
 INSERT INTO endpoints ({COLUMNS}, due_at, leased_until, wakes, deleted_at)
 VALUES ({_NEW_VALUES}, NULL, NULL, 0, NULL)
 """
-# What the background loop changes too is named by none but the statements that are about it.
-_DESCRIBE = """
+# Does not set the columns that the background loop also changes.
+_UPDATE = """
 UPDATE endpoints SET url = :url, events = :events, description = :description
 WHERE tenant_id = :tenant_id AND id = :id AND deleted_at IS NULL
 """
-_REKEY = """
+_STORE_SECRETS = """
 UPDATE endpoints SET sealed_secret = :sealed_secret, secret_version = :secret_version,
     sealed_old_secret = :sealed_old_secret, old_secret_until = :old_secret_until
 WHERE tenant_id = :tenant_id AND id = :id AND deleted_at IS NULL
@@ -94,7 +94,7 @@ INSERT INTO deliveries (tenant_id, id, endpoint_id, event_id, event_type, status
 VALUES (:tenant_id, :id, :endpoint_id, :event_id, :event_type, :status, :attempt_count,
     :retry_count, :due_at, :created_at)
 """
-_ASK_AGAIN = """
+_RESTART_DELIVERY = """
 UPDATE deliveries SET status = 'pending', due_at = :now, retry_count = 0
 WHERE tenant_id = :tenant_id AND id = :id
 """
@@ -132,7 +132,7 @@ _LAST_ID = "g"  # sorts behind every id
 
 
 async def find(tx: Tx, tenant_id: str, endpoint_id: str) -> Endpoint | None:
-    """One that is not deleted."""
+    """The endpoint unless it is deleted."""
     row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": endpoint_id})
     return None if row is None else endpoint_of(row)
 
@@ -152,34 +152,34 @@ async def add(tx: Tx, endpoint: Endpoint) -> None:
     await tx.execute_one(_ADD, _params(endpoint))
 
 
-async def describe(tx: Tx, endpoint: Endpoint) -> None:
-    """Store what people say of it: URL, event types, description."""
-    await tx.execute_one(_DESCRIBE, _params(endpoint))
+async def update(tx: Tx, endpoint: Endpoint) -> None:
+    """Store the URL, event types and description of an endpoint."""
+    await tx.execute_one(_UPDATE, _params(endpoint))
 
 
-async def rekey(tx: Tx, endpoint: Endpoint) -> None:
-    """Store its secrets."""
-    await tx.execute_one(_REKEY, _params(endpoint))
+async def store_secrets(tx: Tx, endpoint: Endpoint) -> None:
+    """Store the sealed secrets of an endpoint."""
+    await tx.execute_one(_STORE_SECRETS, _params(endpoint))
 
 
 async def pause(tx: Tx, tenant_id: str, endpoint_id: str) -> None:
-    """Stop sending to an active one."""
+    """Stop sending to an active endpoint."""
     await _change_one(tx, _PAUSE, {"tenant_id": tenant_id, "id": endpoint_id})
 
 
 async def resume(tx: Tx, tenant_id: str, endpoint_id: str, now_us: int) -> None:
-    """Send again to one that is not active, as if it had never failed."""
+    """Activate an inactive endpoint, and reset its failures."""
     params = {"tenant_id": tenant_id, "id": endpoint_id, "now": now_us}
     await _change_one(tx, _RESUME, params)
 
 
 async def wake(tx: Tx, tenant_id: str, endpoint_id: str, now_us: int) -> None:
-    """Have the background loop look at an active one now."""
+    """Make an active endpoint due now, so the background loop handles it."""
     await tx.execute_one(WAKE, {"tenant_id": tenant_id, "id": endpoint_id, "now": now_us})
 
 
 async def delete(tx: Tx, tenant_id: str, endpoint_id: str, now_us: int) -> None:
-    """Make it invisible and destroy its secrets."""
+    """Mark an endpoint as deleted, and delete its secrets."""
     await tx.execute_one(_DELETE, {"tenant_id": tenant_id, "id": endpoint_id, "now": now_us})
 
 
@@ -201,23 +201,25 @@ async def list_deliveries(
     """Newest first; one more than the page when there are more."""
     sql = _LIST_DELIVERIES if status is None else _LIST_DELIVERIES_IN
     params = {**_page_params(tenant_id, page), "endpoint_id": endpoint_id}
-    wanted = params if status is None else {**params, "status": status}
-    return [_delivery_shown(row) for row in await tx.fetch_all(sql, wanted)]
+    params = params if status is None else {**params, "status": status}
+    return [_delivery_response(row) for row in await tx.fetch_all(sql, params)]
 
 
 async def last_deliveries(tx: Tx, tenant_id: str, limit: int) -> dict[str, DeliveryResponse]:
-    """The newest delivery of each of the newest endpoints that have any: endpoint id → it."""
+    """Endpoint id → its newest delivery, for the newest endpoints that have deliveries."""
     rows = await tx.fetch_all(_LAST_DELIVERIES, {"tenant_id": tenant_id, "limit": limit})
-    return {row["endpoint_id"]: _delivery_shown(row) for row in rows}
+    return {row["endpoint_id"]: _delivery_response(row) for row in rows}
 
 
 async def add_delivery(tx: Tx, delivery: Delivery) -> None:
     await tx.execute_one(_ADD_DELIVERY, msgspec.structs.asdict(delivery))
 
 
-async def ask_again(tx: Tx, tenant_id: str, delivery_id: str, now_us: int) -> None:
-    """Begin a delivery's schedule anew, now."""
-    await tx.execute_one(_ASK_AGAIN, {"tenant_id": tenant_id, "id": delivery_id, "now": now_us})
+async def restart_delivery(tx: Tx, tenant_id: str, delivery_id: str, now_us: int) -> None:
+    """Restart the retry schedule of a delivery now."""
+    await tx.execute_one(
+        _RESTART_DELIVERY, {"tenant_id": tenant_id, "id": delivery_id, "now": now_us}
+    )
 
 
 async def add_attempt(tx: Tx, tenant_id: str, delivery_id: str, attempt: Attempt) -> None:
@@ -226,13 +228,13 @@ async def add_attempt(tx: Tx, tenant_id: str, delivery_id: str, attempt: Attempt
 
 
 async def list_attempts(tx: Tx, tenant_id: str, delivery_id: str, limit: int) -> list[Attempt]:
-    """The last ones, oldest first."""
+    """The most recent attempts, oldest first."""
     params = {"tenant_id": tenant_id, "delivery_id": delivery_id, "limit": limit}
     return [Attempt(*row) for row in reversed(await tx.fetch_all(_LIST_ATTEMPTS, params))]
 
 
 async def find_event(tx: Tx, tenant_id: str, event_id: str) -> Row | None:
-    """What `events.payload` takes; None once it is deleted."""
+    """The row for `events.payload`; None after it is deleted."""
     return await tx.fetch_one(_FIND_EVENT, {"tenant_id": tenant_id, "id": event_id})
 
 
@@ -241,7 +243,7 @@ async def add_replay(tx: Tx, replay: Replay) -> None:
 
 
 async def find_open_replay(tx: Tx, tenant_id: str, endpoint_id: str) -> Replay | None:
-    """The one that is under way."""
+    """The unfinished replay of an endpoint."""
     params = {"tenant_id": tenant_id, "endpoint_id": endpoint_id}
     row = await tx.fetch_one(_FIND_OPEN_REPLAY, params)
     return None if row is None else Replay(*row)
@@ -262,7 +264,7 @@ def endpoint_of(row: Row) -> Endpoint:
 
 
 async def _change_one(tx: Tx, sql: str, params: Params) -> None:
-    # At once, for a later statement of the same transaction may change the same row.
+    # Not enqueued: a later statement of this transaction may change the same row.
     if await tx.execute(sql, params) != 1:
         raise SerializationConflict
 
@@ -277,13 +279,13 @@ def _params(endpoint: Endpoint) -> dict[str, object]:
     return msgspec.structs.asdict(endpoint) | {"events": names}
 
 
-def _delivery_shown(row: Row) -> DeliveryResponse:
-    return rules.delivery_shown(Delivery(*tuple(row)[:_DELIVERY_COLUMNS]), _summary(row))
+def _delivery_response(row: Row) -> DeliveryResponse:
+    return rules.delivery_response(Delivery(*tuple(row)[:_DELIVERY_COLUMNS]), _summary(row))
 
 
 def _summary(row: Row) -> AttemptSummary | None:
     if row["number"] is None:
         return None
     sent_at = clock.iso(row["sent_at"])
-    answer = (row["answer_status"], row["error"])
-    return AttemptSummary(row["number"], sent_at, row["duration_ms"], *answer)
+    result = (row["answer_status"], row["error"])
+    return AttemptSummary(row["number"], sent_at, row["duration_ms"], *result)

@@ -1,4 +1,4 @@
-"""The SQL of the fan-out: deliveries of new events, and of replayed ones."""
+"""The SQL of the fan-out: deliveries of new and of replayed events."""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -11,9 +11,9 @@ from sealdesk.db.engine import Tx
 from sealdesk.webhooks.rules import MAX_ENDPOINTS
 from sealdesk.webhooks.store.endpoints import WAKE
 
-BATCH_EVENTS = 200  # the most events of the log that are handled together
+BATCH_EVENTS = 200  # the most events of one step
 
-# Of the tenants that these events belong to: a tenant without endpoints costs nothing here.
+# Reads only the tenants of these events; a tenant without endpoints adds no cost.
 _SUBSCRIPTIONS = """
 SELECT tenant_id, id, events FROM endpoints
 WHERE is_active AND deleted_at IS NULL AND tenant_id IN
@@ -66,7 +66,7 @@ class Replay(NamedTuple):
 
 
 async def list_subscriptions(tx: Tx, first: int, last: int) -> dict[str, list[tuple[str, str]]]:
-    """Active endpoints of the tenants of a range of the log.
+    """The active endpoints of the tenants that have events in a range of the log.
 
     Tenant → (endpoint, event types as JSON). The range has at most BATCH_EVENTS events.
     """
@@ -78,11 +78,11 @@ async def list_subscriptions(tx: Tx, first: int, last: int) -> dict[str, list[tu
 
 
 async def add(tx: Tx, deliveries: Collection[NewDelivery], now_us: int) -> None:
-    """Store new deliveries, in this order, and wake their endpoints."""
+    """Store new deliveries in this order, and make their endpoints due."""
     await tx.execute_many(
         _ADD, [{**new._asdict(), "id": ids.mint(now_us), "now": now_us} for new in deliveries]
     )
-    # Sorted, so that two transactions never wait for each other's endpoints in a circle.
+    # Sorted, so that two transactions cannot deadlock.
     endpoints = sorted({(new.tenant_id, new.endpoint_id) for new in deliveries})
     await tx.execute_many(
         WAKE, [{"tenant_id": tenant, "id": one, "now": now_us} for tenant, one in endpoints]
