@@ -1,4 +1,4 @@
-"""Sealing: what can be opened, by which key, and for what."""
+"""Sealing and opening of secrets: keys, contexts, and forged input."""
 
 import os
 
@@ -13,17 +13,17 @@ RING = KeyRing([NEW])
 
 
 @given(st.text(), st.text())
-def test_what_was_sealed_opens_for_the_same_purpose(plain: str, about: str) -> None:
+def test_sealed_secret_opens_in_its_context(plain: str, about: str) -> None:
     assert RING.open(RING.seal(plain, about), about) == plain
 
 
-def test_a_secret_opens_for_no_other_purpose() -> None:
+def test_sealed_secret_opens_in_no_other_context() -> None:
     sealed = RING.seal("secret", "tenant 1 key 1 version 1")
     with pytest.raises(UnsealError):
         RING.open(sealed, "tenant 1 key 1 version 2")
 
 
-def test_the_same_secret_is_never_sealed_twice_alike() -> None:
+def test_sealing_a_secret_twice_gives_different_ciphertexts() -> None:
     assert RING.seal("secret", "a") != RING.seal("secret", "a")
 
 
@@ -41,7 +41,7 @@ def test_no_sealed_secret_with_one_bit_changed_opens() -> None:
 
 
 @pytest.mark.parametrize("length", [0, 3, 4, 15, 16, 31])
-def test_a_piece_of_a_sealed_secret_does_not_open(length: int) -> None:
+def test_truncated_sealed_secret_does_not_open(length: int) -> None:
     with pytest.raises(UnsealError):
         RING.open(RING.seal("secret", "a")[:length], "a")
 
@@ -53,7 +53,7 @@ def test_a_ring_opens_what_an_older_key_sealed_and_seals_with_the_first() -> Non
     assert RING.open(key_ring.seal("secret", "a"), "a") == "secret"
 
 
-def test_a_key_that_left_the_ring_opens_nothing() -> None:
+def test_removed_key_opens_nothing() -> None:
     with pytest.raises(UnsealError):
         RING.open(KeyRing([OLD]).seal("secret", "a"), "a")
 
@@ -63,13 +63,13 @@ def test_a_token_is_the_same_each_time() -> None:
 
 
 @given(st.binary(max_size=80))
-def test_no_made_up_token_opens(token: bytes) -> None:
+def test_forged_token_does_not_open(token: bytes) -> None:
     with pytest.raises(UnsealError):
         RING.open_token(token, b"list")
 
 
 @given(st.binary(max_size=80))
-def test_no_made_up_token_behind_the_right_fingerprint_opens(rest: bytes) -> None:
+def test_forged_token_with_the_right_fingerprint_does_not_open(rest: bytes) -> None:
     with pytest.raises(UnsealError):
         RING.open_token(RING.seal_token(b"page 2", b"list")[:4] + rest, b"list")
 

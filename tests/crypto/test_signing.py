@@ -89,7 +89,7 @@ def test_body_left_out_with_its_hash_is_named() -> None:
         (b'{"a":"\xc3\x9c","b":1}', "body_reserialised_compact"),
     ],
 )
-def test_body_written_again_is_named(sent: bytes, name: str) -> None:
+def test_reserialised_body_is_named(sent: bytes, name: str) -> None:
     assert found(POST, message(POST._replace(body=sent))) == name
 
 

@@ -1,4 +1,4 @@
-"""Signatures of webhooks: what the official library accepts, and what is said of the others."""
+"""Signatures of webhooks: valid ones, and the named mistakes of invalid ones."""
 
 import base64
 import hashlib
@@ -29,7 +29,7 @@ def signed(body: bytes = BODY, at: int = NOW) -> Captured:
 
 
 def by_hand(message: bytes, key: bytes = KEY) -> Captured:
-    """A webhook whose signature somebody made in a way of their own."""
+    """A webhook with a differently computed signature."""
     signature = "v1," + base64.b64encode(hmac.digest(key, message, "sha256")).decode()
     return signed()._replace(signature=signature)
 
@@ -102,7 +102,7 @@ def test_every_mistake_has_a_case() -> None:
 
 
 @pytest.mark.parametrize("age_s", [-300, 0, 300])
-def test_what_is_five_minutes_off_is_valid(age_s: int) -> None:
+def test_timestamp_five_minutes_off_is_valid(age_s: int) -> None:
     assert find_mistake(SECRET, signed(at=NOW - age_s), NOW) is None
 
 

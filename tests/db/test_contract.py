@@ -1,4 +1,4 @@
-"""What rooms may rely on when several processes change the same, on both databases.
+"""What rooms may rely on under concurrent writes of several processes, on both databases.
 
 On SQLite one process serves; on PostgreSQL two services stand on one database here.
 """
@@ -70,7 +70,7 @@ def _at_once(work: Callable[[int], T], count: int = AT_ONCE) -> list[T]:
 
 
 def _patient(work: Callable[[], T], is_busy: Callable[[T], bool]) -> T:
-    """As a client does that is told to try again."""
+    """Repeats a request after a conflict, as a client does."""
     for _ in range(50):
         answer = work()
         if not is_busy(answer):
@@ -78,7 +78,7 @@ def _patient(work: Callable[[], T], is_busy: Callable[[T], bool]) -> T:
     return answer
 
 
-def test_changes_of_one_ticket_at_once_all_survive(keys: tuple[Key, Key]) -> None:
+def test_concurrent_changes_of_one_ticket_are_all_applied(keys: tuple[Key, Key]) -> None:
     ticket = keys[0].ticket()
     target = f"{TICKETS}/{ticket['id']}"
 
@@ -94,7 +94,7 @@ def test_changes_of_one_ticket_at_once_all_survive(keys: tuple[Key, Key]) -> Non
     assert sorted(fields.values()) == list(range(count))
 
 
-def test_replies_at_once_are_counted(keys: tuple[Key, Key]) -> None:
+def test_concurrent_replies_are_all_counted(keys: tuple[Key, Key]) -> None:
     target = f"{TICKETS}/{keys[0].ticket()['id']}"
 
     def reply(number: int) -> int:
@@ -108,7 +108,7 @@ def test_replies_at_once_are_counted(keys: tuple[Key, Key]) -> None:
     assert len(keys[0].walk(f"{target}/replies", per_page=100)) == AT_ONCE
 
 
-def test_one_customer_comes_of_many_tickets_at_once(keys: tuple[Key, Key]) -> None:
+def test_concurrent_tickets_create_one_customer(keys: tuple[Key, Key]) -> None:
     customer = {"email": "everybody@example.test"}
     made = _at_once(lambda number: keys[number % 2].ticket(customer=customer))
     assert len({ticket["customer"]["id"] for ticket in made}) == 1
@@ -120,13 +120,13 @@ def test_a_customer_is_created_once(keys: tuple[Key, Key]) -> None:
     assert Counter(codes) == {201: 1, 409: AT_ONCE - 1}
 
 
-def test_numbers_are_given_once_and_rise(keys: tuple[Key, Key]) -> None:
+def test_ticket_numbers_are_unique_and_increasing(keys: tuple[Key, Key]) -> None:
     numbers = [ticket["number"] for ticket in _at_once(lambda n: keys[n % 2].ticket())]
     assert len(set(numbers)) == AT_ONCE
     assert keys[0].ticket()["number"] > max(numbers)
 
 
-def test_copies_of_a_request_have_one_effect(keys: tuple[Key, Key]) -> None:
+def test_concurrent_repeats_of_a_request_are_executed_once(keys: tuple[Key, Key]) -> None:
     new = {"subject": "s", "description": "d", "customer": {"email": "copy@example.test"}}
 
     def create(number: int) -> tuple[int, str]:
@@ -181,7 +181,7 @@ def _post(service: Service, target: str, body: dict[str, str]) -> int:
     return Person(service, "").post(target, body).status_code
 
 
-def test_work_that_is_overtaken_is_run_again(nodes: Nodes, tenant: Tenant) -> None:
+def test_work_with_a_serialization_conflict_is_repeated(nodes: Nodes, tenant: Tenant) -> None:
     runs = 0
 
     async def work(tx: Tx) -> int:
@@ -200,7 +200,9 @@ def test_work_that_is_overtaken_is_run_again(nodes: Nodes, tenant: Tenant) -> No
         assert nodes.first.write(work) == 2
 
 
-def test_what_one_transaction_has_claimed_the_other_passes_by(nodes: Nodes, tenant: Tenant) -> None:
+def test_rows_locked_by_one_transaction_are_skipped_by_another(
+    nodes: Nodes, tenant: Tenant
+) -> None:
     sql = "SELECT id FROM tickets WHERE tenant_id = :tenant_id ORDER BY id LIMIT :limit"
     made = sorted(tenant.key().ticket()["id"] for _ in range(4))
     has_claimed = Barrier(1 if nodes.first is nodes.second else 2)
@@ -218,7 +220,7 @@ def test_what_one_transaction_has_claimed_the_other_passes_by(nodes: Nodes, tena
         assert sorted(first + second) == made
 
 
-def test_much_is_run_at_once_or_not_at_all(nodes: Nodes, tenant: Tenant) -> None:
+def test_execute_many_is_atomic(nodes: Nodes, tenant: Tenant) -> None:
     sql = "UPDATE tickets SET subject = :subject WHERE tenant_id = :tenant_id AND id = :id"
     made = [tenant.key().ticket()["id"] for _ in range(3)]
     many = [{"tenant_id": tenant.id, "id": ticket, "subject": ticket} for ticket in made]

@@ -1,4 +1,4 @@
-"""The tenant is set before any row is looked at, whatever plan PostgreSQL makes.
+"""The tenant is set before any row is read, in every plan of PostgreSQL.
 
 Otherwise a statement would find nothing. A plan's gate is a condition without columns ("One-Time
 Filter") above everything that reads a table.
@@ -104,7 +104,7 @@ def test_a_folded_reading_finds_its_row_in_every_plan(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_gate_stands_above_every_table(
+def test_tenant_check_precedes_every_table(
     filled: FilledDatabase, readings: list[Case], mode: str
 ) -> None:
     async def look() -> None:

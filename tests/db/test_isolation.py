@@ -1,4 +1,4 @@
-"""The database itself keeps tenants apart: without the application's filter nothing leaks.
+"""Row-level security isolates tenants even in statements without their tenant filter.
 
 Each statement of the source is run with `tenant_id = :tenant_id` made true, by one tenant, with
 the ids of another. The same as the owner, whose policy shows all, does find or change foreign
@@ -107,7 +107,7 @@ READINGS: tuple[tuple[Way, bool], ...] = ((_plainly, False), (_open_first, False
 
 
 @pytest.mark.parametrize("statement", SELECTS, ids=[case.name for case in SELECTS])
-def test_a_reading_without_its_filter_shows_no_foreign_row(
+def test_read_without_its_filter_returns_no_foreign_row(
     filled: FilledDatabase, statement: Statement
 ) -> None:
     own, foreign, _ = filled.tenants
@@ -156,7 +156,7 @@ WRITINGS: dict[str, tuple[Way, bool]] = {
 
 @pytest.mark.parametrize("statement", CHANGES, ids=[case.name for case in CHANGES])
 @pytest.mark.parametrize("way", WRITINGS)
-def test_a_change_without_its_filter_reaches_no_foreign_row(
+def test_write_without_its_filter_changes_no_foreign_row(
     filled: FilledDatabase, statement: Statement, way: str
 ) -> None:
     own, foreign, _ = filled.tenants
@@ -220,7 +220,7 @@ def _addition(table: Table, tenant: str) -> tuple[str, dict[str, object]]:
     return f"INSERT INTO {table.name} ({', '.join(new)}) VALUES ({places})", new
 
 
-def test_a_row_cannot_be_handed_to_another_tenant(filled: FilledDatabase) -> None:
+def test_row_cannot_be_moved_to_another_tenant(filled: FilledDatabase) -> None:
     own, foreign, _ = filled.tenants
 
     async def hand_over() -> None:
@@ -234,7 +234,7 @@ def test_a_row_cannot_be_handed_to_another_tenant(filled: FilledDatabase) -> Non
 
 
 @pytest.mark.parametrize("is_open", [False, True])
-def test_what_a_drawing_returns_is_the_tenants_own(filled: FilledDatabase, is_open: bool) -> None:
+def test_returned_rows_belong_to_the_tenant(filled: FilledDatabase, is_open: bool) -> None:
     own, foreign, _ = filled.tenants
     sql = "UPDATE ticket_numbers SET last_number = last_number + 1 RETURNING tenant_id"
 
@@ -270,7 +270,7 @@ def test_a_home_that_names_a_foreign_row_leads_nowhere(
 
 
 @pytest.mark.parametrize("setting", ["", "nobody", None])
-def test_who_names_no_tenant_sees_nothing_and_no_error(
+def test_transaction_without_a_tenant_reads_no_rows_and_no_error(
     filled: FilledDatabase, setting: str | None
 ) -> None:
     async def seen() -> set[int]:
@@ -301,7 +301,7 @@ async def _left_over(doors: PostgresDatabase, own: str) -> object:
 
 
 @pytest.mark.parametrize("is_pooled", [False, True])
-def test_a_used_connection_remembers_no_tenant(filled: FilledDatabase, is_pooled: bool) -> None:
+def test_reused_connection_has_no_tenant(filled: FilledDatabase, is_pooled: bool) -> None:
     async def look() -> object:
         async with _doors(filled.runtime, is_pooled=is_pooled) as doors:
             return await _left_over(doors, filled.tenants[0])

@@ -1,4 +1,4 @@
-"""What a move goes by: the tables as the catalogue has them, and pages of bounded size."""
+"""A move reads the tables from the catalogue, and copies pages of bounded size."""
 
 import asyncio
 import sqlite3
@@ -22,7 +22,7 @@ from sealdesk.db.schema_version import Unusable
 from sealdesk.db.sqlite.connection import connect
 from tests.support.databases import Template
 
-# What is made again from the others stays behind.
+# Derived tables are rebuilt, not copied.
 MOVED = [table for name, table in metadata.tables.items() if name not in db_tables.REBUILT]
 
 
@@ -45,7 +45,7 @@ def tables(owner_url: str) -> tuple[Table, ...]:
 
 
 class Silent:
-    """Watches without a word."""
+    """A progress display without output."""
 
     def begin(self, stage: str, table: str, done: int, total: int) -> None: ...
 
@@ -62,7 +62,7 @@ def move(path: Path, url: str) -> dict[str, copy.Summary]:
     return asyncio.run(run())
 
 
-def test_the_catalogue_tells_what_the_schema_says(tables: tuple[Table, ...]) -> None:
+def test_catalogue_matches_the_schema(tables: tuple[Table, ...]) -> None:
     told = {
         table.name: (table.columns, table.key, dict(zip(table.columns, table.types, strict=True)))
         for table in tables
@@ -87,7 +87,7 @@ def test_each_table_comes_after_those_that_it_refers_to(tables: tuple[Table, ...
     assert [pair for pair in references if place[pair[0]] <= place[pair[1]]] == []
 
 
-def test_pages_of_large_rows_have_few() -> None:
+def test_pages_of_large_rows_have_few_rows() -> None:
     pace = BatchSize()
     pace.adapt([("x" * 1_000_000,)])
     assert pace.rows == 2
@@ -104,7 +104,9 @@ def test_pages_of_large_rows_have_few() -> None:
         ("text", "\0", "U+0000"),
     ],
 )
-def test_what_postgresql_cannot_hold_is_told(kind: str, value: str | bytes, told: str) -> None:
+def test_values_that_postgresql_cannot_store_are_reported(
+    kind: str, value: str | bytes, told: str
+) -> None:
     table = Table("songs", ("id", "title"), ("bigint", kind), ("id",))
     assert told in table.fault_in((1, value))
     assert table.fault_in((1, None)) == ""

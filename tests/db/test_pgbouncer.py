@@ -1,4 +1,4 @@
-"""Behind pgbouncer in transaction mode: sessions change hands, tenants do not meet."""
+"""Behind pgbouncer in transaction mode, tenants that share sessions stay isolated."""
 
 import asyncio
 import random
@@ -73,7 +73,7 @@ async def _interleave(url: str, filled: FilledDatabase, rounds: int = ROUNDS) ->
     return done, foreign
 
 
-def test_fifty_tenants_take_turns_and_see_only_their_own(
+def test_fifty_tenants_share_sessions_and_read_only_their_rows(
     pooler: PgBouncer, filled: FilledDatabase
 ) -> None:
     assert run(_interleave(_through(pooler, filled.runtime), filled)) == (ROUNDS, 0)
@@ -120,7 +120,7 @@ def service(
             yield service
 
 
-def test_the_service_works_behind_a_pooler(service: Service) -> None:
+def test_service_works_behind_a_pooler(service: Service) -> None:
     tenant = service.tenant()
     key, admin = tenant.key(), tenant.admin()
     made = [key.ticket(subject=f"number {number}") for number in range(5)]

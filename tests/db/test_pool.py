@@ -1,4 +1,4 @@
-"""How long the connections of one process are waited for."""
+"""How long a request waits for connections of the pool."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""A database that cannot be served, or not safely, is refused in one line that says the mend."""
+"""A database that is unusable or unsafe is refused in one line with the remedy."""
 
 import socket
 from collections.abc import Iterator
@@ -37,14 +37,14 @@ def _sql(template: Template, env: Env, *statements: str) -> None:
         template.access.sql(statement, env[RUNTIME].rpartition("/")[2])
 
 
-def test_a_migrated_database_is_fit(env: Env) -> None:
+def test_migrated_database_passes(env: Env) -> None:
     run(preflight.check(env[RUNTIME]))
     run(preflight.check(env[RUNTIME], is_pooled=True))
     run(preflight.check(env["SEALDESK_WORKER_DATABASE_URL"], is_worker=True))
 
 
 @pytest.mark.parametrize("power", ["SUPERUSER", "BYPASSRLS"])
-def test_a_role_with_power_over_the_policies_is_refused(
+def test_role_that_bypasses_policies_is_refused(
     postgres_template: Template, env: Env, power: str
 ) -> None:
     access, name = postgres_template.access, f"{postgres_template.name}_{power.lower()}"
@@ -61,7 +61,7 @@ def test_a_role_with_power_over_the_policies_is_refused(
     [("owner", "owns the tables"), ("worker", "policies"), ("super", "is a superuser")],
 )
 @pytest.mark.parametrize("inherits", ["INHERIT", "NOINHERIT"])
-def test_a_role_that_may_become_a_mightier_one_is_refused(
+def test_role_that_can_assume_a_privileged_role_is_refused(
     postgres_template: Template, env: Env, group: str, words: str, inherits: str
 ) -> None:
     access, name = postgres_template.access, f"{postgres_template.name}_{group}_{inherits.lower()}"
@@ -82,7 +82,7 @@ def _database(env: Env) -> str:
     return env[RUNTIME].rpartition("/")[2]
 
 
-def test_the_owner_and_the_worker_may_not_serve(env: Env) -> None:
+def test_owner_and_worker_roles_cannot_serve(env: Env) -> None:
     assert "owns the tables" in _refusal(env["SEALDESK_OWNER_DATABASE_URL"])
     assert "policies" in _refusal(env["SEALDESK_WORKER_DATABASE_URL"])
 
@@ -102,7 +102,7 @@ def test_the_owner_and_the_worker_may_not_serve(env: Env) -> None:
         ("ALTER DATABASE {database} SET synchronous_commit = off", "synchronous_commit = off"),
     ],
 )
-def test_a_fault_of_the_database_is_named(
+def test_database_fault_is_reported(
     postgres_template: Template, env: Env, fault: str, words: str
 ) -> None:
     role = postgres_template.runtime[0]
@@ -110,19 +110,21 @@ def test_a_fault_of_the_database_is_named(
     assert words in _refusal(env[RUNTIME])
 
 
-def test_an_older_schema_is_told_to_be_migrated(monkeypatch: pytest.MonkeyPatch, env: Env) -> None:
+def test_older_schema_is_refused_with_the_command_to_migrate(
+    monkeypatch: pytest.MonkeyPatch, env: Env
+) -> None:
     monkeypatch.setattr(preflight, "KNOWN_VERSIONS", (*KNOWN_VERSIONS, "9999"))
     assert f"has schema {KNOWN_VERSIONS[-1]}, and this Sealdesk needs 9999" in _refusal(
         env[RUNTIME]
     )
 
 
-def test_an_old_server_is_named() -> None:
+def test_old_server_version_is_reported() -> None:
     server: Any = {"version": 14, "version_text": "14.9", "encoding": "UTF8"}
     assert preflight._server_faults(server) == ["is PostgreSQL 14.9; Sealdesk needs 15 or newer"]
 
 
-def test_an_encoding_that_cannot_hold_every_text_is_named(postgres_template: Template) -> None:
+def test_encoding_other_than_utf8_is_reported(postgres_template: Template) -> None:
     access, name = postgres_template.access, f"{postgres_template.name}_latin"
     sql = f"CREATE DATABASE {name} ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
     access.sql(f"{sql} LOCALE_PROVIDER libc")
@@ -130,7 +132,7 @@ def test_an_encoding_that_cannot_hold_every_text_is_named(postgres_template: Tem
     assert "encoded in LATIN1; create one with ENCODING 'UTF8'" in line
 
 
-def test_a_wrong_password_a_missing_role_and_a_missing_database_are_named(
+def test_wrong_password_missing_role_and_missing_database_are_reported(
     postgres_template: Template, env: Env
 ) -> None:
     access, (role, _) = postgres_template.access, postgres_template.runtime
@@ -140,7 +142,7 @@ def test_a_wrong_password_a_missing_role_and_a_missing_database_are_named(
     assert "create it with createdb" in line
 
 
-def test_a_server_that_is_away_or_mute_is_named_within_five_seconds() -> None:
+def test_unreachable_or_silent_server_is_reported_within_five_seconds() -> None:
     with closing(socket.socket()) as mute:
         mute.bind(("127.0.0.1", 0))
         port = mute.getsockname()[1]
@@ -160,6 +162,6 @@ def test_a_server_that_is_away_or_mute_is_named_within_five_seconds() -> None:
         f"postgresql://desk:{PASSWORD}@no-such-host.invalid/desk",
     ],
 )
-def test_a_wrong_url_is_named_without_its_password(url: str) -> None:
+def test_invalid_url_is_reported_without_its_password(url: str) -> None:
     line = _refusal(url)
     assert line.startswith(("postgresql://desk@", "the database's URL is not"))

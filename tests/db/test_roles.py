@@ -1,4 +1,4 @@
-"""What a migrated PostgreSQL database says of itself: policies, rights, and how text is sorted."""
+"""Policies, rights and collation of a migrated PostgreSQL database."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -88,7 +88,7 @@ def test_row_level_security_is_forced_on_every_tenants_table(
     assert sorted(name for (name,) in _look(postgres_template, env, sql)) == sorted(of_tenants())
 
 
-def test_the_policies_are_these_and_no_more(postgres_template: Template, env: Env) -> None:
+def test_policies_are_exactly_these(postgres_template: Template, env: Env) -> None:
     worker = postgres_template.worker[0]
     expected = []
     for name in of_tenants():
@@ -99,7 +99,7 @@ def test_the_policies_are_these_and_no_more(postgres_template: Template, env: En
     assert _look(postgres_template, env, _POLICIES) == sorted(expected)
 
 
-def test_the_role_that_serves_may_no_more_than_its_statements_need(
+def test_server_role_has_only_the_rights_of_its_statements(
     postgres_template: Template, env: Env
 ) -> None:
     needed = {name: {"SELECT", "INSERT"} for name in metadata.tables}
@@ -116,18 +116,20 @@ def _rights(template: Template, env: Env, role: str) -> dict[str, set[str]]:
     return {table: set(rights.split()) for table, grantee, rights in rows if grantee == role}
 
 
-def test_the_worker_may_do_its_work_and_no_more(postgres_template: Template, env: Env) -> None:
+def test_worker_role_has_only_the_rights_of_its_statements(
+    postgres_template: Template, env: Env
+) -> None:
     expected = {name: set(rights.split(", ")) for name, rights in tables.WORKER_GRANTS.items()}
     expected |= {"tenants": {"SELECT"}, tables.VERSION_TABLE: {"SELECT"}}
     assert _rights(postgres_template, env, postgres_template.worker[0]) == expected
 
 
-def test_nobody_else_may_anything(postgres_template: Template, env: Env) -> None:
+def test_other_roles_have_no_rights(postgres_template: Template, env: Env) -> None:
     grantees = {grantee for _, grantee, _ in _look(postgres_template, env, _RIGHTS)}
     assert grantees == {postgres_template.runtime[0], postgres_template.worker[0]}
 
 
-def test_neither_role_has_powers_of_its_own(postgres_template: Template, env: Env) -> None:
+def test_roles_have_no_special_attributes(postgres_template: Template, env: Env) -> None:
     names = f"'{postgres_template.runtime[0]}', '{postgres_template.worker[0]}'"
     powers = "rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb OR rolreplication"
     sql = f"SELECT rolname FROM pg_roles WHERE rolname IN ({names}) AND ({powers})"
@@ -185,7 +187,7 @@ def test_two_migrations_at_once_end_in_one_schema(
     assert _state(postgres_template, own_env) == before
 
 
-def test_an_owner_does_not_become_the_role_that_serves(env: Env) -> None:
+def test_owner_cannot_be_the_server_role(env: Env) -> None:
     owner = env["SEALDESK_OWNER_DATABASE_URL"]
     with pytest.raises(Unusable, match="owner of the tables and must not serve"):
         schema_version.migrate_postgres(owner, runtime_url=owner, worker_url="")

@@ -1,4 +1,4 @@
-"""Opening a database: only one that is ours and of a version that we know."""
+"""Only a Sealdesk database of a known schema version is opened."""
 
 import json
 import os
@@ -90,7 +90,7 @@ def test_path_may_have_any_characters(template: Path, tmp_path: Path) -> None:
     assert schema_version.schema_version(path) == KNOWN_VERSIONS[-1]
 
 
-def test_version_is_read_behind_a_log_that_a_crash_left(path: Path, tmp_path: Path) -> None:
+def test_version_is_read_from_the_wal_of_a_crashed_process(path: Path, tmp_path: Path) -> None:
     crash = "import os, sqlite3, sys; c = sqlite3.connect(sys.argv[1]);"
     crash += "c.execute('PRAGMA journal_mode = WAL'); c.execute('CREATE TABLE x (y)'); os._exit(9)"
     _run(crash, path, dict(os.environ))
@@ -98,9 +98,7 @@ def test_version_is_read_behind_a_log_that_a_crash_left(path: Path, tmp_path: Pa
     assert schema_version.schema_version(path) == KNOWN_VERSIONS[-1]
 
 
-def test_newer_code_migrates_an_old_database_and_keeps_what_it_holds(
-    path: Path, tmp_path: Path
-) -> None:
+def test_newer_code_migrates_an_old_database_and_keeps_its_rows(path: Path, tmp_path: Path) -> None:
     done = _run(ENSURE, path, _newer_sealdesk(tmp_path))
     assert done.stdout == "True\n", done.stderr
     connection = sqlite3.connect(path)

@@ -1,4 +1,4 @@
-"""The engine: one durable commit for all who wait, and no job spoils another."""
+"""Group commit on SQLite: one durable commit for all waiting writes, isolated from each other."""
 
 import asyncio
 import sqlite3
@@ -96,7 +96,7 @@ def test_write_returns_only_after_its_commit_and_reads_do_not_wait(disk: Disk, p
     assert _run(work()) == (False, [], ["a"])
 
 
-def test_reads_do_not_wait_for_work_aside_and_writes_wait_for_its_end(path: Path) -> None:
+def test_reads_do_not_wait_for_background_writes_and_writes_do(path: Path) -> None:
     begun, goes_on = threading.Event(), threading.Event()
 
     async def long(tx: Tx) -> None:
@@ -118,7 +118,7 @@ def test_reads_do_not_wait_for_work_aside_and_writes_wait_for_its_end(path: Path
     assert _run(work()) == ([], False, ["aside", "b"])
 
 
-def test_work_aside_that_fails_leaves_nothing(disk: Disk, path: Path) -> None:
+def test_failed_background_write_is_rolled_back(disk: Disk, path: Path) -> None:
     async def broken(tx: Tx) -> None:
         await _add("broken")(tx)
         raise ZeroDivisionError
@@ -207,7 +207,7 @@ def test_another_process_that_holds_the_lock_makes_writes_unavailable(
     assert _run(work()) == ["b"]
 
 
-def test_work_that_waits_for_something_else_is_a_mistake(path: Path) -> None:
+def test_work_that_awaits_something_else_raises(path: Path) -> None:
     async def work() -> list[str]:
         async with _opened(path) as database:
             with pytest.raises(RuntimeError, match="await nothing but its transaction"):
@@ -218,7 +218,7 @@ def test_work_that_waits_for_something_else_is_a_mistake(path: Path) -> None:
     assert _run(work()) == ["a"]
 
 
-def test_write_of_somebody_who_went_away_is_finished(disk: Disk, path: Path) -> None:
+def test_write_of_a_cancelled_request_is_committed(disk: Disk, path: Path) -> None:
     async def work() -> list[str]:
         async with _opened(path) as database:
             disk.stand_still()
@@ -232,7 +232,7 @@ def test_write_of_somebody_who_went_away_is_finished(disk: Disk, path: Path) -> 
     assert _run(work()) == ["a", "b"]
 
 
-def test_closing_finishes_what_was_asked_for(path: Path) -> None:
+def test_closing_completes_pending_writes(path: Path) -> None:
     async def work() -> list[Any]:
         async with _opened(path) as database:
             writes = [asyncio.ensure_future(database.write(_add(f"{n}"))) for n in range(300)]
@@ -285,7 +285,7 @@ def test_every_connection_is_set_up_for_safety(path: Path) -> None:
     read, read_unindexed, write = _run(work())
     # FULL is 2: at NORMAL, 12 of 40 power cuts lost acknowledged writes (docs/decisions/0005).
     assert read == read_unindexed == ["wal", 2, 1, 0, 0]
-    # Only the writer copies the log back into the database.
+    # Only the writer checkpoints the WAL.
     assert write == ["wal", 2, 1, 0, 16_384]
 
 
@@ -298,7 +298,7 @@ def test_files_are_readable_by_their_owner_alone(path: Path) -> None:
     assert _run(work()) == {".db": 0o600, ".db-wal": 0o600, ".db-shm": 0o600}
 
 
-def test_command_beside_the_server_keeps_all_or_nothing(path: Path) -> None:
+def test_command_beside_the_server_commits_all_or_nothing(path: Path) -> None:
     async def broken(tx: Tx) -> None:
         await _add("a")(tx)
         raise ZeroDivisionError

@@ -1,4 +1,4 @@
-"""A server that stands still, or takes nothing more: 503 in time, and it heals by itself."""
+"""A stalled or full PostgreSQL server leads to 503 in time, and to recovery afterwards."""
 
 import os
 import signal
@@ -45,7 +45,7 @@ def _is_refused_in_time(answer: httpx.Response, begun: float) -> bool:
 
 
 @pytest.mark.parametrize("is_write", [False, True])
-def test_a_session_that_stands_still_is_not_waited_for(
+def test_stalled_session_is_replaced_in_time(
     service: Service, env: dict[str, str], postgres_template: Template, is_write: bool
 ) -> None:
     key = service.tenant().key()
@@ -67,7 +67,7 @@ def test_a_session_that_stands_still_is_not_waited_for(
                 os.kill(pid, signal.SIGCONT)
 
 
-def test_a_server_that_went_away_is_found_again(
+def test_restarted_server_is_reconnected(
     env: dict[str, str], postgres_template: Template, tmp_path: Path
 ) -> None:
     with server_directory() as directory:
@@ -85,7 +85,7 @@ def test_a_server_that_went_away_is_found_again(
             wait_until(lambda: key.get(TICKETS).status_code == 200, IN_TIME_S)
 
 
-def test_a_server_without_room_still_reads(
+def test_server_with_a_full_disk_still_reads(
     service: Service, env: dict[str, str], postgres_template: Template
 ) -> None:
     key: Key = service.tenant().key()

@@ -1,4 +1,4 @@
-"""What an installation of before the dashboard holds is there after the upgrade."""
+"""Data of an installation from before the dashboard is there after the upgrade."""
 
 import asyncio
 from collections.abc import Callable
@@ -22,7 +22,9 @@ _NEW = {
 }
 
 
-def test_tickets_of_before_are_shown_found_and_changed(start: Callable[[], Service]) -> None:
+def test_tickets_from_before_an_upgrade_are_shown_found_and_changed(
+    start: Callable[[], Service],
+) -> None:
     before = start()
     tenant = before.tenant()
     key = tenant.key()

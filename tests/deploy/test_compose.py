@@ -37,7 +37,7 @@ def address(service: str) -> str:
     return str(SERVICES[service]["networks"]["desk"]["ipv4_address"])
 
 
-def test_haproxy_finds_the_nodes_and_they_believe_it() -> None:
+def test_haproxy_names_the_nodes_and_they_trust_it() -> None:
     config = (DEPLOY / "haproxy" / "haproxy.cfg").read_text()
     servers = re.findall(r"^    server \w+ (\S+)$", config, re.M)
     assert servers == [f"{address(node)}:{PORT}" for node in NODES]
@@ -45,19 +45,19 @@ def test_haproxy_finds_the_nodes_and_they_believe_it() -> None:
     assert trusted == {address("haproxy")}
 
 
-def test_the_nodes_know_how_many_they_are() -> None:
+def test_nodes_are_configured_with_their_count() -> None:
     expected = {SERVICES[node]["environment"]["SEALDESK_EXPECTED_PROCESSES"] for node in NODES}
     assert expected == {str(len(NODES))}
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_our_containers_may_change_nothing_and_are_waited_for(name: str) -> None:
+def test_containers_are_read_only_and_have_time_to_drain(name: str) -> None:
     service = SERVICES[name]
     assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
     assert int(service["stop_grace_period"].removesuffix("s")) > draining.DRAIN_S + 1
 
 
-def test_the_owner_of_the_tables_is_known_to_the_migration_only() -> None:
+def test_only_the_migration_has_the_password_of_the_owner() -> None:
     holders = [name for name in OURS if "secrets/owner.env" in SERVICES[name]["env_file"]]
     assert holders == ["migrate"]
 

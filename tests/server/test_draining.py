@@ -1,4 +1,4 @@
-"""The moments at which a request could be lost, each of them held still."""
+"""Draining: no request is lost at any moment of a shutdown."""
 
 import signal
 import socket

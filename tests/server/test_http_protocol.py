@@ -1,4 +1,4 @@
-"""The caps of decisions 3 on the socket, and what is not HTTP: an answer, and the next request."""
+"""Limits of decisions 3 on the socket, and responses to malformed HTTP."""
 
 import socket
 import time
@@ -19,7 +19,7 @@ MIB = 1024 * 1024
 
 @pytest.fixture(autouse=True)
 def no_lingering(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The moment that a refused client gets to read its answer would only be waited for here."""
+    """Without the time that a refused client has to read its response."""
     monkeypatch.setattr(http_protocol, "CLOSE_DELAY_S", 0.05)
 
 
@@ -39,7 +39,7 @@ def connect(service: Service) -> Iterator[Callable[[], Connection]]:
 
 
 class Hasty(Connection):
-    """A connection to a service that has little time once `hurry` was called, and not before."""
+    """A connection to a service whose timeouts become short when `hurry` is called."""
 
     def __init__(self, service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__(service)
@@ -47,7 +47,7 @@ class Hasty(Connection):
         self._monkeypatch = monkeypatch
 
     def hurry(self) -> None:
-        """What was sent has come in; from now on the service waits 0.2 s for what is owed."""
+        """Wait until sent data has arrived; then set timeouts of 0.2 s."""
         assert Person(self._service, "").get("/healthz").status_code == 200
         self._monkeypatch.setattr(http_protocol, "HEADER_TIMEOUT_S", 0.2)
         self._monkeypatch.setattr(http_protocol, "BODY_TIMEOUT_S", 0.2)
@@ -107,7 +107,7 @@ def test_target_over_16_kib_gets_431(connect: Connect) -> None:
     assert connection.reply().code == "headers_too_large"
 
 
-def test_a_hundred_headers_are_taken(connect: Connect) -> None:
+def test_a_hundred_headers_are_accepted(connect: Connect) -> None:
     connection = connect()
     lines = b"".join(b"x-%d: 1\r\n" % number for number in range(99))
     connection.send(b"GET /healthz HTTP/1.1\r\nhost: t\r\n" + lines + b"\r\n")
@@ -188,7 +188,7 @@ def test_body_has_its_own_time(hasty: Hasty, monkeypatch: pytest.MonkeyPatch) ->
     assert hasty.reply().code == "validation_failed"
 
 
-def test_silent_connection_is_closed_without_a_word(hasty: Hasty) -> None:
+def test_idle_connection_is_closed_without_a_response(hasty: Hasty) -> None:
     hasty.hurry()
     assert hasty.is_closed()
 
@@ -271,7 +271,7 @@ def test_truncated_request_leaves_nothing_behind(connect: Connect, part: bytes) 
     assert connection.is_closed()
 
 
-# What is not HTTP/1.1
+# Malformed requests and other versions
 
 
 @pytest.mark.parametrize(
@@ -304,7 +304,7 @@ def test_truncated_request_leaves_nothing_behind(connect: Connect, part: bytes) 
         b"POST /x HTTP/1.1\r\ncontent-length: 99999999999999999999999\r\n\r\n",
     ],
 )
-def test_what_cannot_be_read_gets_400_and_the_connection_closes(
+def test_malformed_request_gets_400_and_the_connection_closes(
     connect: Connect, data: bytes
 ) -> None:
     connection = connect()
@@ -313,7 +313,7 @@ def test_what_cannot_be_read_gets_400_and_the_connection_closes(
 
 
 @pytest.mark.parametrize("upgrade", [b"websocket", b"h2c"])
-def test_upgrade_is_not_taken_up(connect: Connect, upgrade: bytes) -> None:
+def test_upgrade_is_ignored(connect: Connect, upgrade: bytes) -> None:
     connection = connect()
     asked = b"connection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: AA==\r\n"
     connection.send(b"GET /healthz HTTP/1.1\r\nupgrade: " + upgrade + b"\r\n" + asked + b"\r\n")
@@ -343,7 +343,7 @@ def test_pipelined_requests_are_answered_in_order(connect: Connect) -> None:
         (_chunked() + b"zz\r\n", 400),
     ],
 )
-def test_what_cannot_be_read_waits_for_the_answers_before_it(
+def test_400_of_a_malformed_request_follows_earlier_responses(
     connect: Connect, bad: bytes, status: int
 ) -> None:
     connection = connect()
@@ -352,7 +352,7 @@ def test_what_cannot_be_read_waits_for_the_answers_before_it(
     assert connection.is_closed()
 
 
-def test_refused_upload_does_not_spoil_the_next_request(connect: Connect) -> None:
+def test_next_request_after_a_refused_upload_is_served(connect: Connect) -> None:
     connection = connect()
     connection.send(b"POST /api/v1/api-keys HTTP/1.1\r\nhost: t\r\ncontent-length: 5\r\n\r\n")
     assert connection.reply().code == "jwt_required"

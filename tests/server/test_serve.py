@@ -1,4 +1,4 @@
-"""Beginning and ending to serve: one process, one port, and no answer cut off."""
+"""Start and end of the server: one process, one port, and no truncated response."""
 
 import socket
 import threading

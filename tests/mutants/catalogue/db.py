@@ -93,7 +93,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "db/postgres/statements.py",
         """_SET_TENANT = f"set_config('{TENANT_SETTING}', %s, true)\"""",
         """_SET_TENANT = f"set_config('{TENANT_SETTING}', %s, false)\"""",
-        ("tests/db/test_isolation.py::test_a_used_connection_remembers_no_tenant",),
+        ("tests/db/test_isolation.py::test_reused_connection_has_no_tenant",),
     ),
     Mutant(
         "a policy shows every row",
@@ -101,8 +101,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "USING ({_IS_OF_TENANT})",
         "USING (true)",
         (
-            "tests/db/test_roles.py::test_the_policies_are_these_and_no_more",
-            "tests/db/test_isolation.py::test_a_reading_without_its_filter_shows_no_foreign_row",
+            "tests/db/test_roles.py::test_policies_are_exactly_these",
+            "tests/db/test_isolation.py::test_read_without_its_filter_returns_no_foreign_row",
         ),
     ),
     Mutant(
@@ -110,7 +110,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "db/sqlite/database.py",
         "            await self._run_in_thread(self._run_and_commit, job)\n",
         "            self._run_and_commit(job)\n",
-        (f"{_SQLITE}::test_reads_do_not_wait_for_work_aside_and_writes_wait_for_its_end",),
+        (f"{_SQLITE}::test_reads_do_not_wait_for_background_writes_and_writes_do",),
     ),
     Mutant(
         "the search ends at the newest 5,000 tickets",
