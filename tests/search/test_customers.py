@@ -193,7 +193,7 @@ def test_hostile_texts_are_indexed_and_asked_for(tenant: Tenant, key: Key) -> No
 
 
 @POSTGRESQL_ONLY
-def test_who_stands_behind_the_newest_customers_is_found_too(tenant: Tenant, key: Key) -> None:
+def test_customers_older_than_the_newest_are_found(tenant: Tenant, key: Key) -> None:
     one = key.customer("rare@example.test")["id"]
     wait_until_customers(tenant, "rare", one)
     newer = "'ffff' || lpad(n::text, 32, '0'), n, CASE n WHEN 9 THEN 'rarest' ELSE 'other' END"
@@ -208,7 +208,7 @@ def test_who_stands_behind_the_newest_customers_is_found_too(tenant: Tenant, key
 
 
 @POSTGRESQL_ONLY
-def test_the_function_refuses_another_tenant(service: Service, tenant: Tenant) -> None:
+def test_search_function_refuses_another_tenant(service: Service, tenant: Tenant) -> None:
     sql = "SELECT customer_id FROM search_customers(:of, 'x', 'g', 9) LIMIT 9"
     of = {"of": service.tenant().id}
 

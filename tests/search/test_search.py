@@ -202,7 +202,7 @@ def test_a_step_ends_when_enough_is_written_and_the_next_continues(
 
 
 @SQLITE_ONLY
-def test_the_index_is_put_together_after_what_was_written(tenant: Tenant, key: Key) -> None:
+def test_segments_are_merged_after_writes(tenant: Tenant, key: Key) -> None:
     ticket = key.ticket(subject="now")
     wait_until_tickets(tenant, "now", ticket["id"])
     service, keys = tenant.service, [ObjectKey(tenant.id, ticket["id"])]
@@ -225,7 +225,7 @@ def test_hostile_texts_are_indexed(tenant: Tenant, key: Key) -> None:
 
 
 @POSTGRESQL_ONLY
-def test_what_stands_behind_the_newest_tickets_is_found_too(tenant: Tenant, key: Key) -> None:
+def test_tickets_older_than_the_newest_are_found(tenant: Tenant, key: Key) -> None:
     rare = word()
     ticket = key.ticket(subject=rare)
     wait_until_tickets(tenant, rare, ticket["id"])
@@ -241,7 +241,7 @@ def test_what_stands_behind_the_newest_tickets_is_found_too(tenant: Tenant, key:
 
 
 @POSTGRESQL_ONLY
-def test_the_function_refuses_another_tenant(service: Service, tenant: Tenant) -> None:
+def test_search_function_refuses_another_tenant(service: Service, tenant: Tenant) -> None:
     other = service.tenant()
     sql = "SELECT ticket_id FROM search_tickets(:of, 'x', 9) LIMIT 9"
 
