@@ -61,7 +61,7 @@ def _new_password() -> str:
 
 
 def _print_created(demo: "NewDemo", passwords: tuple[str, str], url: str) -> None:
-    from sealdesk.cli.demo.example_tenant import ADMIN, AGENT, TENANT_NAME
+    from sealdesk.cli.demo.example_tenant import ADMIN, AGENT, TENANT_NAME  # late: 23 ms
 
     screen = make_console()
     screen.print(
@@ -89,7 +89,7 @@ def _print_created(demo: "NewDemo", passwords: tuple[str, str], url: str) -> Non
 
 
 def _print_existing(existing: "ExistingDemo", url: str, data_dir: Path) -> None:
-    from sealdesk.cli.demo.example_tenant import ADMIN, TENANT_NAME
+    from sealdesk.cli.demo.example_tenant import ADMIN, TENANT_NAME  # late: 23 ms
 
     screen = make_console()
     command = _command_with_data_dir(data_dir)

