@@ -6,6 +6,7 @@ from typing import Any
 import jwt
 import pytest
 
+from sealdesk.errors import Conflict
 from sealdesk.identity.auth import passwords
 from tests.support.client import Person
 from tests.support.service import PASSWORD, Service, Tenant
@@ -120,5 +121,5 @@ def test_many_correct_log_ins_at_once_do_not_lock_each_other_out(
 def test_address_belongs_to_one_user_of_the_whole_installation(
     service: Service, tenant: Tenant
 ) -> None:
-    with pytest.raises(Exception, match="user_email_taken"):
+    with pytest.raises(Conflict, match="is the address of another user"):
         service.tenant().user(email=tenant.admin_email.upper())
