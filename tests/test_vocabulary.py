@@ -1,6 +1,6 @@
 """Words that the project has replaced stay out of the source, the tests and the documents.
 
-Each has a term of the field instead (decision 0028). An entry matches as a whole identifier; a
+Each has a term of the field instead (decision 0027). An entry matches as a whole identifier; a
 phrase also matches across a line break.
 """
 
