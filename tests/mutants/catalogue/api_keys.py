@@ -60,7 +60,7 @@ MUTANTS: tuple[Mutant, ...] = (
         _GUARD,
         "raise refusals.invalid_signature(parts)",
         "wrong = refusals.invalid_signature(parts)\n"
-        '        wrong.members["expected"] = signing.sign(secret, parts)\n'
+        '        wrong.values["received"]["expected"] = signing.sign(secret, parts)\n'
         "        raise wrong",
         (f"{_KEYS}/test_guard_responses.py::test_the_right_signature_is_never_revealed",),
     ),
