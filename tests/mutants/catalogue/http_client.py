@@ -49,7 +49,6 @@ MUTANTS: tuple[Mutant, ...] = (
         (
             f"{_HTTP_CLIENT}/test_hostile.py::"
             "test_hostile_receivers_cost_little_memory_and_delay_no_other_request",
-            f"{_HTTP_CLIENT}/test_hostile.py::test_a_hostile_response_is_limited",
         ),
     ),
     Mutant(
