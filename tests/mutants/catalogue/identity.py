@@ -69,9 +69,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a log-out is deleted before a renewed token expires",
-        "identity/auth/login.py",
-        "    ends_at = rules.session_end(token.issued_at)\n",
-        "    ends_at = token.expires_at\n",
+        "identity/actions.py",
+        "    await store.end_token(tx, token.id, rules.session_end(token.issued_at))\n",
+        "    await store.end_token(tx, token.id, token.expires_at)\n",
         (f"{_ACCOUNT}::test_a_log_out_is_stored_until_the_session_could_no_longer_be_renewed",),
     ),
     Mutant(
