@@ -53,6 +53,6 @@ def run(directory: Path, tests: Collection[str]) -> Outcome:
     done = subprocess.run(
         command, cwd=directory, env=env, capture_output=True, text=True, check=False
     )
-    ran = done.returncode == _FAILED and "\nERROR " not in done.stdout
+    ran = done.returncode == _FAILED and "\nERROR tests/" not in done.stdout
     is_red = ran and all(f"\nFAILED {test}" in done.stdout for test in tests)
     return Outcome(done.returncode == _PASSED, is_red, done.stdout + done.stderr)
