@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from sealdesk.caller import SYSTEM
+from sealdesk.db.engine import Tx
 from sealdesk.identity import actions
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.page_security import assert_page_is_secure
@@ -289,7 +290,7 @@ def test_hostile_names_are_shown_as_text(visitor: Visitor, tenant: Tenant) -> No
 def test_the_list_of_people_has_pages(visitor: Visitor, tenant: Tenant) -> None:
     now_us = tenant.service.clock.now_us()
 
-    async def add_people(tx):  # type: ignore[no-untyped-def]
+    async def add_people(tx: Tx) -> None:
         for number in range(55):
             await actions.create_user(
                 tx,
