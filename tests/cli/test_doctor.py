@@ -2,6 +2,7 @@ import base64
 import os
 from typing import Any
 
+from sealdesk.db.schema_version import KNOWN_VERSIONS
 from tests.cli.conftest import on_a_file
 from tests.cli.terminal import Terminal
 
@@ -16,7 +17,7 @@ def test_a_running_installation_passes_every_check(terminal: Terminal) -> None:
     findings = find_all(terminal)
     assert "is running" in findings["server"]["text"]
     assert "s from the clock at" in findings["clock"]["text"]
-    assert "schema 0006, WAL, full sync" in findings["database"]["text"]
+    assert f"schema {KNOWN_VERSIONS[-1]}, WAL, full sync" in findings["database"]["text"]
 
 
 def test_doctor_creates_no_installation(empty: Terminal) -> None:

@@ -36,7 +36,11 @@ class Number:
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(work, 10))
+    async def in_time() -> None:
+        async with asyncio.timeout(10):
+            await work
+
+    asyncio.run(in_time())
 
 
 async def wait(

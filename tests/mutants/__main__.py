@@ -16,6 +16,9 @@ from tests.servers import servers_of_the_run
 def main(text: str) -> int:
     """How many mutants were not found."""
     mutants = [mutant for mutant in MUTANTS if text in mutant.name]
+    if not mutants:
+        _print(f"no mutant's name contains {text!r}")
+        return 1
     tests = sorted({test for mutant in mutants for test in mutant.tests})
     with tempfile.TemporaryDirectory() as directory:
         copy_sources(Path(directory))

@@ -284,7 +284,7 @@ def test_each_change_is_counted_and_logged_once(server: Redis) -> None:
             await all_are("shared", limiters)
             assert limiters[0].fallbacks == 1
 
-    with captured_logs() as logged:
+    with captured_logs("sealdesk.rate_limits") as logged:
         in_a_loop(work())
     assert [line["log_level"] for line in logged] == ["info", "warning", "info"]
     assert logged[1]["share"] == "1/1"
@@ -339,7 +339,7 @@ def test_a_redis_that_refuses_writes_counts_as_unavailable(
     server: Redis, command: Callable[..., Any], harm: str, mend: str, cause: str
 ) -> None:
     async def work() -> None:
-        with captured_logs() as logged:
+        with captured_logs("sealdesk.rate_limits") as logged:
             async with started(server.url) as limiters:
                 command(*harm.split())
                 assert accepted(await take(limiters, 30, 6, a_key())) == 6
@@ -356,7 +356,7 @@ def test_a_redis_that_refuses_writes_counts_as_unavailable(
 
 def test_a_redis_that_hangs_times_out(server: Redis, command: Callable[..., Any]) -> None:
     async def work() -> None:
-        with captured_logs() as logged:
+        with captured_logs("sealdesk.rate_limits") as logged:
             async with started(server.url) as limiters:
                 await all_are("shared", limiters)
                 command("CLIENT", "PAUSE", 600_000, "WRITE")
@@ -429,7 +429,7 @@ def test_a_wrong_password_is_reported_and_not_logged(
         url = f"redis://:{PASSWORD}@127.0.0.1:{server.port}/0"
         command("CONFIG", "SET", "requirepass", "another")
         try:
-            with captured_logs() as logged:
+            with captured_logs("sealdesk.rate_limits") as logged:
                 async with started(url, 1) as limiters:
                     assert limiters[0].mode == "local"
                     assert PASSWORD not in f"{limiters} {vars(limiters[0])}"

@@ -132,7 +132,9 @@ def test_during_a_rebuild_new_tickets_are_indexed_after_older_ones(
     wait_until_tickets(tenant, same, *reversed(tickets))
     indexer = Indexer(TICKETS, BESIDE_REQUESTS)
     log = [
-        LogEvent(place, tenant.id, "", "ticket.updated", b'{"id": "%s"}' % ticket_id.encode())
+        LogEvent(
+            place, tenant.id, place, "", "ticket.updated", b'{"id": "%s"}' % ticket_id.encode()
+        )
         for place, ticket_id in enumerate(reversed(tickets), 1)
     ]
 

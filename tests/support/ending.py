@@ -28,7 +28,8 @@ class FastEndingServer(serve.Server):
         while not await self.on_tick(counter):
             counter += 1
             with suppress(TimeoutError):
-                await asyncio.wait_for(self.told.wait(), 0.1)
+                async with asyncio.timeout(0.1):
+                    await self.told.wait()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Drain; with `ends_fast` only if a request is being answered."""

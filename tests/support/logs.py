@@ -19,9 +19,12 @@ class _Capture(logging.Handler):
 
 
 @contextmanager
-def captured_logs() -> Iterator[list[dict[str, Any]]]:
-    """The events of `sealdesk` loggers, as dicts with `event`, `log_level` and their fields."""
-    logger, capture = logging.getLogger("sealdesk"), _Capture()
+def captured_logs(name: str = "sealdesk") -> Iterator[list[dict[str, Any]]]:
+    """The events of a logger and those below it, as dicts with `event`, `log_level`, their fields.
+
+    Services of other tests log in the same process: name the room whose lines are counted.
+    """
+    logger, capture = logging.getLogger(name), _Capture()
     level = logger.level
     logger.addHandler(capture)
     logger.setLevel(logging.DEBUG)

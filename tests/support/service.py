@@ -138,7 +138,9 @@ class Service:
             self._server.should_exit = True
             with suppress(RuntimeError):  # it has ended in between
                 self._loop.call_soon_threadsafe(self._server.told.set)
-            self._thread.join(20)
+            self._thread.join(60)
+            if self._thread.is_alive():
+                raise RuntimeError("the service did not stop")
 
     def _run(self) -> None:
         sock = serve.bind("127.0.0.1", 0)

@@ -7,6 +7,7 @@ import pytest
 from sealdesk.event_log import sequencer
 from sealdesk.state import AppState
 from sealdesk.webhooks.delivery import fan_out
+from sealdesk.webhooks.store import endpoints as endpoint_store
 from sealdesk.worker import attempts
 from tests.support.client import Key
 from tests.support.feed import EVENTS, record, unplaced
@@ -99,3 +100,26 @@ def test_a_worker_delivers_what_another_has_placed(service: Service, tenant: Ten
         assert service.in_background(place_and_die) > 0
         service.settle()
     assert len(deliveries(tenant)) == 1
+
+
+@pytest.mark.usefixtures("fast_failures")
+def test_an_endpoint_receives_no_event_from_before_its_activation_however_late_the_fan_out_is(
+    own_service: Service,
+) -> None:
+    tenant = own_service.tenant()
+    key: Key = tenant.key()
+    old = stored_endpoint(tenant, "ticket.created").id
+    paused = stored_endpoint(tenant, "ticket.created", is_active=False).id
+    own_service.settle()
+    own_service.refuse_rows("deliveries")
+    record(tenant, "ticket.created")
+    wait_until(lambda: len(key.get(f"{EVENTS}?type=ticket.created").json()["data"]) == 1)
+    new = stored_endpoint(tenant, "ticket.created").id
+    now_us = own_service.clock.now_us()
+    own_service.write(lambda tx: endpoint_store.resume(tx, tenant.id, paused, now_us))
+    own_service.take_rows("deliveries")
+    own_service.settle()
+    assert [endpoint for endpoint, _ in deliveries(tenant)] == [old]
+    record(tenant, "ticket.created")
+    own_service.settle()
+    assert sorted(endpoint for endpoint, _ in deliveries(tenant)[1:]) == sorted([old, paused, new])

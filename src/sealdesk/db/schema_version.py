@@ -20,6 +20,7 @@ KNOWN_VERSIONS = (
     "0004",
     "0005",
     "0006",
+    "0007",
 )  # every version that this code can migrate from; the last is current
 _READ_VERSION = "SELECT version_num FROM alembic_version LIMIT 1"
 

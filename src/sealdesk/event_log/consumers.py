@@ -13,16 +13,17 @@ from sealdesk.db.engine import Tx
 from sealdesk.event_log import positions, sequencer
 
 _NEXT = """
-SELECT log_position, tenant_id, id, type, object FROM events
+SELECT log_position, tenant_id, position, id, type, object FROM events
 WHERE log_position > :position ORDER BY log_position LIMIT :limit
 """
 
 
 class LogEvent(NamedTuple):
-    """A placed event. object: as the API shows it, as JSON."""
+    """A placed event. position: in the tenant's feed. object: as the API shows it, as JSON."""
 
     log_position: int
     tenant_id: str
+    position: int
     id: str
     type: str
     object: bytes

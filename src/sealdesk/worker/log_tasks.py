@@ -84,5 +84,6 @@ async def _find_backlog(tx: Tx, names: list[str]) -> _Backlog:
 async def wait_for(wakeup: asyncio.Event, at_most_s: float) -> None:
     """Wait until the event is set or the time is over, and clear the event."""
     with suppress(TimeoutError):
-        await asyncio.wait_for(wakeup.wait(), at_most_s)
+        async with asyncio.timeout(at_most_s):
+            await wakeup.wait()
     wakeup.clear()

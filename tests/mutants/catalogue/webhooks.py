@@ -40,6 +40,16 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_FAN_OUT}::test_many_deliveries_are_made_in_several_steps_and_in_order",),
     ),
     Mutant(
+        "an endpoint receives events from before its activation",
+        "webhooks/delivery/fan_out.py",
+        "event.position > one.starts_after and ",
+        "",
+        (
+            f"{_FAN_OUT}::test_an_endpoint_receives_no_event_from_before_its_activation"
+            "_however_late_the_fan_out_is",
+        ),
+    ),
+    Mutant(
         "concurrent creates exceed the limit of endpoints",
         "webhooks/actions.py",
         '    await tx.lock(f"webhooks {caller.tenant_id}")\n',

@@ -34,7 +34,8 @@ async def write_periodically(state: AppState) -> None:
 async def write_remaining(state: AppState) -> None:
     """Write the remaining counts when the process stops, if the storage takes them in time."""
     try:
-        await asyncio.wait_for(write_counts(state), _SHUTDOWN_S)
+        async with asyncio.timeout(_SHUTDOWN_S):
+            await write_counts(state)
     except TimeoutError:
         log.warning("the last usage counts of keys are lost")
 

@@ -71,6 +71,9 @@ Table(
     # Increases with each added delivery: a worker that found nothing more to deliver compares it,
     # and keeps due_at when one was added meanwhile.
     Column("wakes", BigInteger, nullable=False),
+    # The last feed position when it was last activated: events up to it are not delivered, also
+    # if the fan-out reaches them later.
+    Column("starts_after", BigInteger, nullable=False, server_default="0"),
     time_("created_at"),
     time_("deleted_at", null=True),
     of_tenant(),

@@ -26,9 +26,9 @@ class FanOut:
         handled = 0
         for event in events:
             deliveries += [
-                NewDelivery(event.tenant_id, endpoint_id, event.id, event.type)
-                for endpoint_id, types in subscriptions.get(event.tenant_id, ())
-                if event.type in _decode_types(types)
+                NewDelivery(event.tenant_id, one.endpoint_id, event.id, event.type)
+                for one in subscriptions.get(event.tenant_id, ())
+                if event.position > one.starts_after and event.type in _decode_types(one.types)
             ]
             handled += 1
             if len(deliveries) >= _BATCH_DELIVERIES:

@@ -26,9 +26,11 @@ _LIST_SEALED = """
 SELECT id FROM endpoints
 WHERE tenant_id = :tenant_id AND id > :after AND sealed_secret IS NOT NULL ORDER BY id LIMIT :limit
 """
+_LAST_POSITION = """coalesce(
+    (SELECT max(f.last_position) FROM feed_positions f WHERE f.tenant_id = :tenant_id), 0)"""
 _ADD = f"""
-INSERT INTO endpoints ({COLUMNS}, due_at, leased_until, wakes, deleted_at)
-VALUES ({_NEW_VALUES}, NULL, NULL, 0, NULL)
+INSERT INTO endpoints ({COLUMNS}, due_at, leased_until, wakes, deleted_at, starts_after)
+VALUES ({_NEW_VALUES}, NULL, NULL, 0, NULL, {_LAST_POSITION})
 """
 # Does not set the columns that the background loop also changes.
 _UPDATE = """
@@ -44,9 +46,9 @@ _PAUSE = """
 UPDATE endpoints SET is_active = FALSE, due_at = NULL, wakes = wakes + 1
 WHERE tenant_id = :tenant_id AND id = :id AND is_active AND deleted_at IS NULL
 """
-_RESUME = """
+_RESUME = f"""
 UPDATE endpoints SET is_active = TRUE, disabled_reason = NULL, failing_since = NULL,
-    due_at = :now, wakes = wakes + 1
+    due_at = :now, wakes = wakes + 1, starts_after = {_LAST_POSITION}
 WHERE tenant_id = :tenant_id AND id = :id AND deleted_at IS NULL
 """
 WAKE = """

@@ -15,7 +15,7 @@ BATCH_EVENTS = 200  # the most events of one step
 
 # Reads only the tenants of these events; a tenant without endpoints adds no cost.
 _SUBSCRIPTIONS = """
-SELECT tenant_id, id, events FROM endpoints
+SELECT tenant_id, id, events, starts_after FROM endpoints
 WHERE is_active AND deleted_at IS NULL AND tenant_id IN
     (SELECT tenant_id FROM events WHERE log_position >= :first AND log_position <= :last)
 ORDER BY tenant_id, id LIMIT :limit
@@ -55,6 +55,14 @@ class NewDelivery(NamedTuple):
     event_type: str
 
 
+class Subscription(NamedTuple):
+    """An active endpoint. types: event types as JSON. starts_after: see the table."""
+
+    endpoint_id: str
+    types: str
+    starts_after: int
+
+
 class Replay(NamedTuple):
     """An unfinished replay. after_id: the last event that it has handled."""
 
@@ -65,15 +73,15 @@ class Replay(NamedTuple):
     after_id: str
 
 
-async def list_subscriptions(tx: Tx, first: int, last: int) -> dict[str, list[tuple[str, str]]]:
-    """The active endpoints of the tenants that have events in a range of the log.
+async def list_subscriptions(tx: Tx, first: int, last: int) -> dict[str, list[Subscription]]:
+    """Tenant → its active endpoints, for the tenants that have events in a range of the log.
 
-    Tenant → (endpoint, event types as JSON). The range has at most BATCH_EVENTS events.
+    The range has at most BATCH_EVENTS events.
     """
     params = {"first": first, "last": last, "limit": BATCH_EVENTS * MAX_ENDPOINTS}
-    subscriptions: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for row in await tx.fetch_all(_SUBSCRIPTIONS, params):
-        subscriptions[row["tenant_id"]].append((row["id"], row["events"]))
+    subscriptions: dict[str, list[Subscription]] = defaultdict(list)
+    for tenant_id, *values in await tx.fetch_all(_SUBSCRIPTIONS, params):
+        subscriptions[tenant_id].append(Subscription(*values))
     return subscriptions
 
 
