@@ -13,6 +13,7 @@ from tests.support.statements import SOURCE, Statement, statements
 from tests.support.tenant_rows import TENANT_TABLES
 
 GLOBAL = {
+    "epochs",
     "tenants",
     "user_directory",
     "login_failures",

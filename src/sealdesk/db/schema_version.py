@@ -21,6 +21,7 @@ KNOWN_VERSIONS = (
     "0005",
     "0006",
     "0007",
+    "0008",
 )  # every version that this code can migrate from; the last is current
 _READ_VERSION = "SELECT version_num FROM alembic_version LIMIT 1"
 

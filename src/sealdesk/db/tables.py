@@ -2,6 +2,7 @@
 
 # Without row level security: read before the tenant is known, or not about a tenant.
 GLOBAL = (
+    "epochs",
     "tenants",
     "user_directory",
     "login_failures",

@@ -29,6 +29,8 @@ Table(
     Column("sealed_secret", LargeBinary, nullable=True),
     Column("secret_version", BigInteger, nullable=False),
     time_("created_at"),
+    # Of a key that was restored from a backup: it is refused until an administrator confirms it.
+    time_("unconfirmed_since", null=True),
     of_tenant(),
     sqlite_with_rowid=False,
 )

@@ -1,6 +1,6 @@
 """Tables of tenants, users and log-ins."""
 
-from sqlalchemy import Boolean, Column, Index, LargeBinary, Table
+from sqlalchemy import BigInteger, Boolean, Column, Index, LargeBinary, Table
 
 from sealdesk.db.schema.columns import (
     TEXT,
@@ -14,6 +14,13 @@ from sealdesk.db.schema.columns import (
     time_,
 )
 
+# One row for each restore from a backup; see db/epochs.py. restored_to: when the backup was made.
+Table(
+    "epochs",
+    metadata,
+    Column("started_at", BigInteger, primary_key=True, autoincrement=False),
+    time_("restored_to"),
+)
 Table("tenants", metadata, id_(key=True), text_("name"), time_("created_at"))
 
 Table(
