@@ -5,22 +5,30 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 
-# What starts a formula, in full-width forms as well, at the start of a cell or behind a separator:
-# a spreadsheet that splits at semicolons or tabs sees more cells than we wrote.
-_FORMULA = re.compile(r"((?:^|[;|\t\r\n])[\s\"]*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")
+# White space, quotes and separators before what starts a formula, in full-width forms as well. It
+# begins behind another character, because a match from each white space would take quadratic time.
+_BEFORE_FORMULA = re.compile(r"(?<![;|\s\"])[;|\s\"]*(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")
+# A spreadsheet that splits at one of these sees more cells than we wrote.
+_SEPARATORS = frozenset(";|\t\r\n")
 _LEADING = ("\t", "\r", "\n")  # spreadsheets skip these before a formula
 _BOM = "\ufeff"  # without it some spreadsheets do not read UTF-8
 
 
 def encode(header: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
-    """The table in UTF-8, with an apostrophe before everything that could be a formula."""
+    """The table in UTF-8."""
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_ALL)
     writer.writerow(header)
-    writer.writerows([_escape(cell) for cell in row] for row in rows)
+    writer.writerows([escape(cell) for cell in row] for row in rows)
     return (_BOM + text.getvalue()).encode()
 
 
-def _escape(cell: str) -> str:
-    escaped = _FORMULA.sub(r"\1'", cell)
+def escape(cell: str) -> str:
+    """A cell with an apostrophe before everything that could be a formula."""
+    escaped = _BEFORE_FORMULA.sub(_mark, cell)
     return f"'{escaped}" if escaped.startswith(_LEADING) else escaped
+
+
+def _mark(before: re.Match[str]) -> str:
+    is_cell = before.start() == 0 or not _SEPARATORS.isdisjoint(before[0])
+    return f"{before[0]}'" if is_cell else before[0]

@@ -16,6 +16,7 @@ MAX_QUERY_LENGTH = 200
 _MAX_WORD_LENGTH = 64
 _MAX_PREFIXES = 16
 _MAX_WORDS = 10_000  # of a ticket; a position in a tsvector is at most 16,383
+_CHARS_AT_ONCE = 128
 _TEXT_GAP = 8  # between two texts, so that no phrase spans both
 # Each Han or kana character is a word; other letters and digits form a word together.
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
@@ -35,11 +36,20 @@ def split_words(text: str) -> list[str]:
     if text.isascii():
         plain = text.lower()
     else:
-        decomposed = unicodedata.normalize("NFKD", text)
-        without_marks = "".join(char for char in decomposed if not unicodedata.combining(char))
         # Case folding may decompose a character again ("ǰ").
-        plain = unicodedata.normalize("NFKD", without_marks.casefold())
+        plain = unicodedata.normalize("NFKD", _without_marks(text).casefold())
     return [word[:_MAX_WORD_LENGTH] for word in _WORD.findall(plain)]
+
+
+def _without_marks(text: str) -> str:
+    # In parts, because sorting a run of marks takes quadratic time: 9 s for 60,000 (2026-11).
+    parts = (text[at : at + _CHARS_AT_ONCE] for at in range(0, len(text), _CHARS_AT_ONCE))
+    return "".join(
+        char
+        for part in parts
+        for char in unicodedata.normalize("NFKD", part)
+        if not unicodedata.combining(char)
+    )
 
 
 def fts5_text(texts: Iterable[str]) -> str:

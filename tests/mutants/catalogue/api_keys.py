@@ -175,4 +175,11 @@ MUTANTS: tuple[Mutant, ...] = (
         "seen=key.secret_version",
         (f"{_REAUTHENTICATION}::test_a_stale_form_stays_stale_during_reauthentication",),
     ),
+    Mutant(
+        "the debugger reads the host of a target in quadratic time",
+        "api_keys/debugger/parsing.py",
+        r"([^/?#\s]*)",
+        r"([^/?#\s]*[.:\]]?[^/?#\s]*)(?=[/?#]|$)",
+        ("tests/test_regular_expressions.py::test_every_regular_expression_takes_linear_time",),
+    ),
 )

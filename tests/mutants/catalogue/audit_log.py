@@ -9,15 +9,15 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a spreadsheet evaluates a name as a formula",
         "audit_log/csv_file.py",
-        """    escaped = _FORMULA.sub(r"\\1'", cell)\n""",
+        """    escaped = _BEFORE_FORMULA.sub(_mark, cell)\n""",
         "    escaped = cell\n",
         (f"{_AUDIT}::test_a_spreadsheet_evaluates_no_cell_of_the_export",),
     ),
     Mutant(
         "a spreadsheet finds a formula behind a semicolon",
         "audit_log/csv_file.py",
-        "(?:^|[;|",
-        "(?:^|[|",
+        '_SEPARATORS = frozenset(";|',
+        '_SEPARATORS = frozenset("|',
         (f"{_AUDIT}::test_a_spreadsheet_evaluates_no_cell_of_the_export",),
     ),
     Mutant(
@@ -26,5 +26,12 @@ MUTANTS: tuple[Mutant, ...] = (
         'at_us if name == "since" else at_us + 1',
         "at_us",
         (f"{_AUDIT}::test_an_export_says_that_there_are_more_rows",),
+    ),
+    Mutant(
+        "the export looks for a formula behind each white space of a run",
+        "audit_log/csv_file.py",
+        r"(?<![;|\s\"])[;|",
+        "[;|",
+        ("tests/test_regular_expressions.py::test_a_cell_of_a_csv_file_is_escaped_in_linear_time",),
     ),
 )

@@ -73,4 +73,14 @@ MUTANTS: tuple[Mutant, ...] = (
         "Term((word,))",
         (f"{_CUSTOMER_SEARCH}::test_the_index_finds_the_same_customers_as_a_full_scan",),
     ),
+    Mutant(
+        "the marks of a text are sorted all at once",
+        "search/rules.py",
+        "_CHARS_AT_ONCE = 128",
+        "_CHARS_AT_ONCE = 1_000_000",
+        (
+            "tests/test_regular_expressions.py"
+            "::test_a_text_is_indexed_for_the_search_in_linear_time",
+        ),
+    ),
 )

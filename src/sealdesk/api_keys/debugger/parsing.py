@@ -12,10 +12,9 @@ from sealdesk.crypto import signing
 from sealdesk.crypto.signing import Signed
 
 _HEADER = re.compile(r"x-api-(?:key|timestamp|signature)\s*[:=]\s*", re.IGNORECASE)
-_REQUEST_LINE = re.compile(r"(?:[A-Za-z]{3,7}\s+)?(\S.*?)(?:\s+HTTP/[0-9.]+)?", re.DOTALL)
-_HOST = re.compile(
-    r"(?:https?://([^/?#\s]*)|([^/?#\s]*[.:\]][^/?#\s]*|localhost)(?=[/?#]|$))", re.IGNORECASE
-)
+_METHOD = re.compile(r"[A-Za-z]{3,7}\s+(?=\S)")
+_VERSION = re.compile(r"HTTP/[0-9.]+")
+_AUTHORITY = re.compile(r"(https?://)?([^/?#\s]*)", re.IGNORECASE)
 _PREFIXED_HEX = re.compile(r".*[^0-9A-Za-z]([0-9A-Fa-f]{64})", re.DOTALL)
 _HEX = re.compile(r"[0-9A-Fa-f]{64}")
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/_-]{43}=?|[A-Za-z0-9+/_-]{86}(?:==)?)")
@@ -66,10 +65,7 @@ def parse_target(text: str, prefix: str = "") -> str:
 
     prefix: stripped from the path by a proxy, but part of what is signed.
     """
-    request_line = _REQUEST_LINE.fullmatch(strip_decoration(text))
-    target = (request_line[1] if request_line else "").partition("#")[0]
-    host_match = _HOST.match(target)
-    target = target[host_match.end() :] if host_match else target
+    _, target = _split_host(_read_request_line(text).partition("#")[0])
     target = quote(target[:-1] if target.endswith("?") else target, safe=_TARGET_CHARACTERS)
     target = target if target.startswith("/") else f"/{target}"
     has_prefix = not prefix or target == prefix or target.startswith(f"{prefix}/")
@@ -78,9 +74,27 @@ def parse_target(text: str, prefix: str = "") -> str:
 
 def find_host(pasted: PastedRequest) -> str:
     """The host of the pasted URL, or else of the field for it."""
-    request_line = _REQUEST_LINE.fullmatch(strip_decoration(pasted.target))
-    host_match = _HOST.match(request_line[1]) if request_line else None
-    return (host_match[1] or host_match[2] or "") if host_match else strip_decoration(pasted.host)
+    host, target = _split_host(line := _read_request_line(pasted.target))
+    return strip_decoration(pasted.host) if target == line else host
+
+
+def _read_request_line(text: str) -> str:
+    """The target of a request line; the method and the version may be missing."""
+    line = strip_decoration(text).strip()
+    method = _METHOD.match(line)
+    line = line[method.end() :] if method else line
+    target, *last_word = line.rsplit(maxsplit=1) or [""]
+    return target if last_word and _VERSION.fullmatch(last_word[0]) else line
+
+
+def _split_host(target: str) -> tuple[str, str]:
+    """The host of a URL, with or without its scheme, and the rest; ("", target) without a host."""
+    authority = _AUTHORITY.match(target)
+    scheme, host = authority.groups() if authority else (None, "")
+    rest = target[len(scheme or "") + len(host) :]
+    is_at_end = not rest or rest[0] in "/?#"
+    is_host = host.lower() == "localhost" or any(mark in host for mark in ".:]")
+    return (host, rest) if scheme or (is_at_end and is_host) else ("", target)
 
 
 def parse_timestamp(text: str) -> ParsedField:
