@@ -41,7 +41,8 @@ def test_token_carries_its_claims_for_an_hour(nobody: Person, tenant: Tenant) ->
     token = data["access_token"]
     claims = jwt.decode(token, options={"verify_signature": False})
     assert jwt.get_unverified_header(token) == {"alg": "HS256", "typ": "JWT"}
-    assert claims.keys() == {"iss", "aud", "sub", "jti", "iat", "exp", "tenant_id", "role"}
+    names = {"iss", "aud", "sub", "jti", "iat", "exp", "tenant_id", "role", "version"}
+    assert claims.keys() == names
     assert (claims["sub"], claims["tenant_id"]) == (data["user"]["id"], tenant.id)
     assert (claims["exp"] - claims["iat"]) == pytest.approx(3600, abs=1)
 

@@ -101,6 +101,16 @@ STRANGERS: dict[str, Callable[[Real], str]] = {
     "header nested too deeply": lambda real: f"{_part('[' * 9000)}.{_part({})}.AAAA",
     "encrypted": lambda real: f"{_part({'alg': 'dir', 'enc': 'A256GCM'})}.a.b.c.d",
     "not ASCII": lambda real: real.token + "é",
+    # Not a forgery, but the valid token spelled differently: whoever refuses a token by its text
+    # must be able to rely on there being one text.
+    "padding": lambda real: real.token + "=",
+    "unused bits": lambda real: real.token[:-1] + chr(ord(real.token[-1]) + 1),
+    "space before the signature": lambda real: real.token.replace(".", ". ", 2).replace(
+        ". ", ".", 1
+    ),
+    "ignored character": lambda real: real.token + "!",
+    "no-break space": lambda real: real.token + "\xa0",
+    "padded header": lambda real: real.token.replace(".", "=.", 1),
 }
 # What our own secret might have signed for something else.
 MISUSED: dict[str, Callable[[Real], str]] = {
@@ -117,7 +127,10 @@ MISUSED: dict[str, Callable[[Real], str]] = {
     "expiry without end": lambda real: real.signed(exp=float("inf")),
     "expiry that is no number": lambda real: real.signed(exp=float("nan")),
     "issue as text": lambda real: real.signed(iat="1"),
-    "issue before the password": lambda real: real.signed(iat=-1),
+    "issue before the epoch": lambda real: real.signed(iat=-1),
+    "version before the password": lambda real: real.signed(version=-1),
+    "version as text": lambda real: real.signed(version="0"),
+    "version as a bool": lambda real: real.signed(version=False),
     "user as a number": lambda real: real.signed(sub=1),
     "user who is not there": lambda real: real.signed(sub=ids.NONE),
     "tenant that is not there": lambda real: real.signed(tenant_id=ids.NONE),
@@ -128,7 +141,7 @@ MISUSED: dict[str, Callable[[Real], str]] = {
     "not yet": lambda real: real.signed(nbf=2**33),
     **{
         f"without {claim}": lambda real, claim=claim: real.signed(**{claim: LEFT})  # type: ignore[misc]
-        for claim in ("iss", "aud", "sub", "jti", "iat", "exp", "tenant_id", "role")
+        for claim in ("iss", "aud", "sub", "jti", "iat", "exp", "tenant_id", "role", "version")
     },
 }
 

@@ -5,6 +5,8 @@ import math
 import secrets
 from typing import Any, Literal, NamedTuple
 
+import msgspec
+
 from sealdesk import ids
 from sealdesk.caller import SYSTEM, Actor, Caller
 from sealdesk.db.engine import Tx
@@ -74,7 +76,7 @@ async def create_user(
         role=role,
         password_hash=password_hash,
         is_active=True,
-        tokens_from=0,
+        token_version=0,
         created_at=now_us,
     )
     if not await store.add(tx, user):
@@ -115,8 +117,8 @@ async def finish_log_in(
     *,
     now_us: int,
     channel: Channel | None = None,
-) -> None:
-    """Delete the attempt, and all failures of the account from this address.
+) -> User:
+    """Delete the attempt, and all failures of the account from this address; the current user.
 
     channel: recorded in the audit log; None for a reauthentication, which is not recorded.
     Raises Unauthorized when the password was changed while it was checked.
@@ -133,6 +135,7 @@ async def finish_log_in(
         actor, details = Actor("user", user.id, user.name), {"email": user.email, "how": channel}
         entry = AuditEntry("user.logged_in", actor, address, user.id, details)
         await audit.record(tx, user.tenant_id, entry, now_us)
+    return current
 
 
 def failed_log_in_entry(user: User, address: str, channel: Channel) -> AuditEntry:
@@ -165,15 +168,22 @@ async def record_export(tx: Tx, caller: Caller, details: dict[str, Any], *, now_
 
 async def set_password(
     tx: Tx, user: User, password_hash: str, *, actor: Actor, address: str, now_us: int
-) -> None:
-    """Set a new password, which ends every token and reset link of the user."""
+) -> User:
+    """Set a new password, which ends every token and reset link of the user; the changed user.
+
+    Raises Unauthorized when there is no such user.
+    """
     await _lock(tx, user)
-    await store.set_password(
-        tx, user.tenant_id, user.id, password_hash=password_hash, tokens_from=now_us
-    )
+    current = await store.find(tx, user.tenant_id, user.id)
+    if current is None:
+        raise Unauthorized(INVALID_TOKEN)
+    await store.set_password(tx, user, password_hash)
     await store.delete_resets(tx, user.tenant_id, user.id)
     entry = AuditEntry("user.password_changed", actor, address, user.id, {"email": user.email})
     await audit.record(tx, user.tenant_id, entry, now_us)
+    return msgspec.structs.replace(
+        current, password_hash=password_hash, token_version=current.token_version + 1
+    )
 
 
 async def make_reset_token(
@@ -231,7 +241,7 @@ async def get_token_user(tx: Tx, token: Token) -> User:
         user is None
         or not user.is_active
         or user.role != token.role
-        or token.issued_at < user.tokens_from
+        or token.version != user.token_version
         or await store.is_ended(tx, token.id)
     ):
         raise Unauthorized(INVALID_TOKEN)

@@ -21,6 +21,9 @@ TOKEN_LIFE_S = 3600
 SESSION_LIFE_S = 12 * 3600
 RESET_LINK_LIFE_US = 60 * 60 * 1_000_000
 INVITATION_LIFE_US = 7 * 24 * RESET_LINK_LIFE_US
+# How far the clocks of two processes may differ. Times further in the future are from a clock that
+# has been corrected since.
+MAX_CLOCK_SKEW_US = 60 * 1_000_000
 MIN_PASSWORD_LENGTH = 12
 MAX_PASSWORD_LENGTH = 1024
 # The characters that a password must have besides the user's own words, and the minimum length
@@ -140,7 +143,7 @@ class RoleChange(msgspec.Struct, frozen=True):
 class User(msgspec.Struct, frozen=True):
     """A user as it is stored; the password only as a hash, which `repr` leaves out.
 
-    tokens_from: tokens issued before this instant are refused.
+    token_version: tokens of another version are refused.
     """
 
     tenant_id: str
@@ -150,7 +153,7 @@ class User(msgspec.Struct, frozen=True):
     role: Role
     password_hash: str | None
     is_active: bool
-    tokens_from: int
+    token_version: int
     created_at: int
 
     def __repr__(self) -> str:
@@ -199,6 +202,7 @@ class Token(NamedTuple):
     role: str
     issued_at: int
     expires_at: int
+    version: int
 
 
 class FailureLimit(msgspec.Struct, frozen=True):
@@ -254,9 +258,8 @@ def session_end(login_at: int) -> int:
 
 
 def claims(user: User, *, token_id: str, login_at: int, now_us: int) -> dict[str, Any]:
-    """The claims of an access token. `iat` keeps its microseconds: a token issued in the same
-    second as a change of password must not be taken for an older one. A renewed token keeps its
-    id and `iat`, so that ending the session ends all of its tokens."""
+    """The claims of an access token. A renewed token keeps its id and `iat`, so that ending the
+    session ends all of its tokens."""
     return {
         "iss": "sealdesk",
         "aud": "sealdesk-api",
@@ -266,4 +269,5 @@ def claims(user: User, *, token_id: str, login_at: int, now_us: int) -> dict[str
         "exp": expiry_s(login_at, now_us),
         "tenant_id": user.tenant_id,
         "role": user.role,
+        "version": user.token_version,
     }

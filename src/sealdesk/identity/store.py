@@ -11,7 +11,7 @@ from sealdesk.paging import PageRequest
 from sealdesk.resources import representation
 
 _COLUMNS = """u.tenant_id, u.id, u.email, u.name, u.role, u.password_hash, u.is_active,
-    u.tokens_from, u.created_at"""
+    u.token_version, u.created_at"""
 _FIND = f"SELECT {_COLUMNS} FROM users u WHERE u.tenant_id = :tenant_id AND u.id = :id LIMIT 1"
 _FIND_HOME = """
 SELECT tenant_id, user_id AS id FROM user_directory
@@ -26,9 +26,9 @@ SELECT {_COLUMNS} FROM users u WHERE u.tenant_id = :tenant_id AND u.id < :before
 ORDER BY u.id DESC LIMIT :limit
 """
 _ADD = """
-INSERT INTO users (tenant_id, id, email, name, role, password_hash, is_active, tokens_from,
+INSERT INTO users (tenant_id, id, email, name, role, password_hash, is_active, token_version,
     created_at)
-VALUES (:tenant_id, :id, :email, :name, :role, :password_hash, :is_active, :tokens_from,
+VALUES (:tenant_id, :id, :email, :name, :role, :password_hash, :is_active, :token_version,
     :created_at)
 """
 _ADD_TO_DIRECTORY = """
@@ -36,16 +36,16 @@ INSERT INTO user_directory (email_identity, tenant_id, user_id)
 VALUES (:email_identity, :tenant_id, :user_id) ON CONFLICT (email_identity) DO NOTHING
 """
 _SET_PASSWORD = """
-UPDATE users SET password_hash = :password_hash, tokens_from = :tokens_from
+UPDATE users SET password_hash = :password_hash, token_version = token_version + 1
 WHERE tenant_id = :tenant_id AND id = :id
 """
 _SET_NAME = "UPDATE users SET name = :name WHERE tenant_id = :tenant_id AND id = :id"
 _SET_ROLE = """
-UPDATE users SET role = :role, tokens_from = :tokens_from
+UPDATE users SET role = :role, token_version = token_version + 1
 WHERE tenant_id = :tenant_id AND id = :id
 """
 _SET_ACTIVE = """
-UPDATE users SET is_active = :is_active, tokens_from = :tokens_from
+UPDATE users SET is_active = :is_active, token_version = token_version + 1
 WHERE tenant_id = :tenant_id AND id = :id
 """
 # An invited user who has set no password yet cannot log in.
@@ -152,34 +152,25 @@ async def add(tx: Tx, user: User) -> bool:
     return added == 1
 
 
-async def set_password(
-    tx: Tx, tenant_id: str, user_id: str, *, password_hash: str, tokens_from: int
-) -> None:
-    await tx.execute_one(
-        _SET_PASSWORD,
-        {
-            "tenant_id": tenant_id,
-            "id": user_id,
-            "password_hash": password_hash,
-            "tokens_from": tokens_from,
-        },
-    )
+async def set_password(tx: Tx, user: User, password_hash: str) -> None:
+    """Set a password, which ends all tokens of the user."""
+    params = {"tenant_id": user.tenant_id, "id": user.id, "password_hash": password_hash}
+    await tx.execute_one(_SET_PASSWORD, params)
 
 
 async def set_name(tx: Tx, user: User, name: str) -> None:
     await tx.execute_one(_SET_NAME, {"tenant_id": user.tenant_id, "id": user.id, "name": name})
 
 
-async def set_role(tx: Tx, user: User, role: Role, *, tokens_from: int) -> None:
-    params = {"tenant_id": user.tenant_id, "id": user.id}
-    await tx.execute_one(_SET_ROLE, {**params, "role": role, "tokens_from": tokens_from})
+async def set_role(tx: Tx, user: User, role: Role) -> None:
+    """Set a role, which ends all tokens of the user."""
+    await tx.execute_one(_SET_ROLE, {"tenant_id": user.tenant_id, "id": user.id, "role": role})
 
 
-async def set_active(tx: Tx, user: User, is_active: bool, *, tokens_from: int) -> None:
-    params = {"tenant_id": user.tenant_id, "id": user.id}
-    await tx.execute_one(
-        _SET_ACTIVE, {**params, "is_active": is_active, "tokens_from": tokens_from}
-    )
+async def set_active(tx: Tx, user: User, is_active: bool) -> None:
+    """Activate or deactivate a user, which ends all their tokens."""
+    params = {"tenant_id": user.tenant_id, "id": user.id, "is_active": is_active}
+    await tx.execute_one(_SET_ACTIVE, params)
 
 
 async def has_other_administrator(tx: Tx, user: User) -> bool:

@@ -12,6 +12,8 @@ _RECORDED_IN_BACKGROUND = (
 _LOG_IN_PAGES = "tests/identity/test_pages.py"
 _REAUTHENTICATION = "tests/identity/test_reauthentication.py"
 _RESUBMISSION = "tests/web/test_resubmission.py"
+_TOKENS = "tests/identity/test_tokens.py"
+_CLOCK_JUMPS = "tests/identity/test_clock_jumps.py"
 
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -184,5 +186,34 @@ MUTANTS: tuple[Mutant, ...] = (
             f"{_RESUBMISSION}::test_a_log_in_without_storage_keeps_the_form",
             "tests/test_faults.py::test_pages_keep_a_form_that_a_full_disk_cannot_store",
         ),
+    ),
+    Mutant(
+        "a token may be spelled differently",
+        "identity/auth/tokens.py",
+        "    if _CANONICAL.fullmatch(text) is None:\n",
+        "    if not text:\n",
+        tuple(
+            f"{_TOKENS}::test_forged_token_is_refused[{kind}-{spelling}]"
+            for kind in ("sqlite", "postgresql")
+            for spelling in ("padding", "unused bits", "ignored character")
+        ),
+    ),
+    Mutant(
+        "a changed password leaves the tokens of the user valid",
+        "identity/store.py",
+        "SET password_hash = :password_hash, token_version = token_version + 1\n",
+        "SET password_hash = :password_hash\n",
+        (
+            f"{_CLOCK_JUMPS}::test_tokens_are_valid_after_a_password_was_changed_ahead_of_time",
+            f"{_CLOCK_JUMPS}"
+            "::test_a_token_from_before_a_change_stays_invalid_after_the_clock_is_back",
+        ),
+    ),
+    Mutant(
+        "a token that was issued ahead of time lasts until its own expiry",
+        "identity/auth/tokens.py",
+        " or token.issued_at > now_us + rules.MAX_CLOCK_SKEW_US:",
+        ":",
+        (f"{_CLOCK_JUMPS}::test_a_token_that_was_issued_ahead_of_time_does_not_last_longer",),
     ),
 )

@@ -31,8 +31,8 @@ Table(
     *texts("email", "name", "role"),
     text_("password_hash", null=True),
     Column("is_active", Boolean, nullable=False),
-    # Tokens issued before this instant are rejected; a changed password or role sets it to now.
-    time_("tokens_from"),
+    # Only tokens of this version are accepted; a changed password or role increments it.
+    Column("token_version", BigInteger, nullable=False),
     time_("created_at"),
     of_tenant(),
 )

@@ -57,7 +57,7 @@ async def _authenticate(request: Request, email: str, password: str, *, is_log_i
                 _record_failure(request.state, user.tenant_id, entry, now_us)
             )
         raise actions.wrong_credentials()
-    await database.write(
+    return await database.write(
         lambda tx: actions.finish_log_in(
             tx,
             attempt,
@@ -68,7 +68,6 @@ async def _authenticate(request: Request, email: str, password: str, *, is_log_i
         ),
         user.tenant_id,
     )
-    return user
 
 
 async def _record_failure(state: AppState, tenant_id: str, entry: AuditEntry, now_us: int) -> None:
@@ -82,13 +81,10 @@ async def _record_failure(state: AppState, tenant_id: str, entry: AuditEntry, no
         )
 
 
-def access_token(request: Request, user: User, login_at: int | None = None) -> str:
-    """A new token of a user who logs in now, or did at `login_at`."""
-    login_at = request.now_us if login_at is None else login_at
-    secret = request.state.settings.jwt_secret
-    return tokens.encode(
-        user, secret, token_id=ids.mint(login_at), login_at=login_at, now_us=request.now_us
-    )
+def access_token(request: Request, user: User) -> str:
+    """A new token of a user who logs in now."""
+    secret, now_us = request.state.settings.jwt_secret, request.now_us
+    return tokens.encode(user, secret, token_id=ids.mint(now_us), login_at=now_us, now_us=now_us)
 
 
 def renewed_token(request: Request, user: User, token: Token) -> str:
@@ -120,26 +116,23 @@ async def end_session(request: Request, token: Token) -> None:
     await request.state.database.write(lambda tx: store.end_token(tx, token.id, ends_at))
 
 
-async def change_password(request: Request, user: User, new: str) -> int:
-    """Set the user's own password, which ends all their tokens; returns the instant from which new
-    ones are valid: that of the write, as others may have logged in during the hashing.
+async def change_password(request: Request, user: User, new: str) -> User:
+    """Set the user's own password, which ends all their tokens; the changed user.
 
     Raises ValidationFailed.
     """
     password_hash = await _hash_new_password(request, user, new)
-    now_us = request.state.clock.now_us()
-    await request.state.database.write(
+    return await request.state.database.write(
         lambda tx: actions.set_password(
             tx,
             user,
             password_hash,
             actor=request.caller.actor,
             address=request.address,
-            now_us=now_us,
+            now_us=request.state.clock.now_us(),
         ),
         user.tenant_id,
     )
-    return now_us
 
 
 async def use_reset_token(request: Request, reset: PasswordReset) -> None:

@@ -1,5 +1,6 @@
 """Access tokens: JWTs of one algorithm, encoded and decoded here only."""
 
+import re
 from typing import Any
 
 from sealdesk.errors import Unauthorized
@@ -10,7 +11,10 @@ from sealdesk.web.request import Request
 
 _ALGORITHM = "HS256"
 _MAX_TIME_S = 2**40
-_REQUIRED = ["iss", "aud", "sub", "jti", "iat", "exp", "tenant_id", "role"]
+# Base64url as we encode it: no padding, no other characters, and no unused bits in the last of the
+# 43 characters of the signature. The signature itself protects the spelling of the other parts.
+_CANONICAL = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")
+_REQUIRED = ["iss", "aud", "sub", "jti", "iat", "exp", "tenant_id", "role", "version"]
 
 
 def encode(user: User, secret: bytes, *, token_id: str, login_at: int, now_us: int) -> str:
@@ -26,16 +30,18 @@ def read(request: Request) -> Token:
     header = request.headers.get(b"authorization")
     if header is None or request.is_repeated(b"authorization"):
         raise Unauthorized(JWT_REQUIRED)
-    scheme, _, text = header.decode("latin-1").strip().partition(" ")
+    scheme, _, text = header.decode("latin-1").strip(" \t").partition(" ")
     if scheme.lower() != "bearer":
         raise Unauthorized(NOT_A_BEARER_TOKEN)
-    return decode(text.strip(), request.state.settings.jwt_secret, request.now_us)
+    return decode(text.lstrip(" "), request.state.settings.jwt_secret, request.now_us)
 
 
 def decode(text: str, secret: bytes, now_us: int) -> Token:
     """Raises Unauthorized unless we issued the token and it has not expired."""
     import jwt  # late, as above
 
+    if _CANONICAL.fullmatch(text) is None:
+        raise Unauthorized(FOREIGN_TOKEN)
     try:
         claims = jwt.decode(
             text,
@@ -50,7 +56,8 @@ def decode(text: str, secret: bytes, now_us: int) -> Token:
     except (jwt.InvalidTokenError, RecursionError) as error:
         raise Unauthorized(FOREIGN_TOKEN) from error
     token = _token(claims)
-    if token.expires_at <= now_us:
+    # A clock that was ahead must not have made a token that outlives the others.
+    if token.expires_at <= now_us or token.issued_at > now_us + rules.MAX_CLOCK_SKEW_US:
         raise Unauthorized(TOKEN_EXPIRED)
     return token
 
@@ -60,6 +67,6 @@ def _token(claims: dict[str, Any]) -> Token:
     times = [claims[name] for name in ("iat", "exp")]
     are_texts = all(isinstance(text, str) for text in texts)
     are_times = all(isinstance(at, int | float) and 0 <= at < _MAX_TIME_S for at in times)
-    if not (are_texts and are_times):
+    if not (are_texts and are_times and type(claims["version"]) is int):
         raise Unauthorized(FOREIGN_TOKEN)
-    return Token(*texts, *(round(at * 1_000_000) for at in times))
+    return Token(*texts, *(round(at * 1_000_000) for at in times), claims["version"])

@@ -46,7 +46,7 @@ async def change_password(request: Request) -> Response:
     try:
         change = body.convert(typed, PasswordChange)
         await login.check_password(request, user.email, change.current)
-        login_at = await login.change_password(request, user, change.new)
+        user = await login.change_password(request, user, change.new)
     except ValidationFailed as error:
         return await _render_account(request, error, forms.faults_by_field(error))
     except Unauthorized as error:
@@ -54,7 +54,7 @@ async def change_password(request: Request) -> Response:
         return await _render_account(request, error, {"current": text})
     except TooManyRequests as error:
         return await _render_account(request, error, {"current": translate(error)})
-    token = login.access_token(request, user, login_at)
+    token = login.access_token(request, user)
     return render.redirect(
         request, f"{return_paths.ACCOUNT}?changed=password", session.begin(request, token)
     )

@@ -81,7 +81,7 @@ async def change_role(tx: Tx, caller: Caller, user_id: str, role: Role, *, now_u
         return
     if role not in ADMINISTRATORS:
         await _check_not_last(tx, user)
-    await store.set_role(tx, user, role, tokens_from=now_us)
+    await store.set_role(tx, user, role)
     changes = {"email": user.email, "role": [user.role, role]}
     await _record(tx, caller, "user.role_changed", user, changes, now_us)
 
@@ -95,7 +95,7 @@ async def deactivate(tx: Tx, caller: Caller, user_id: str, *, now_us: int) -> No
     if not user.is_active:
         return
     await _check_not_last(tx, user)
-    await store.set_active(tx, user, False, tokens_from=now_us)
+    await store.set_active(tx, user, False)
     await store.delete_resets(tx, user.tenant_id, user.id)
     await _record(tx, caller, "user.deactivated", user, {"email": user.email}, now_us)
 
@@ -106,7 +106,7 @@ async def reactivate(tx: Tx, caller: Caller, user_id: str, *, now_us: int) -> No
     if user.is_active:
         return
     # Tokens from before the deactivation stay invalid.
-    await store.set_active(tx, user, True, tokens_from=now_us)
+    await store.set_active(tx, user, True)
     await _record(tx, caller, "user.reactivated", user, {"email": user.email}, now_us)
 
 

@@ -1,0 +1,55 @@
+"""A clock that is corrected backwards locks nobody out, and lets nobody stay in for longer."""
+
+import pytest
+
+from tests.support.client import Person
+from tests.support.service import PASSWORD, Service, Tenant
+
+ME = "/api/v1/auth/me"
+NEW = "another long passphrase"
+_HOUR_S, _DAY_S = 3600, 24 * 3600
+
+
+@pytest.fixture
+def service(own_service: Service) -> Service:
+    return own_service
+
+
+def _change_password(person: Person) -> None:
+    change = {"current": PASSWORD, "new": NEW}
+    assert person.post("/api/v1/auth/password", change).status_code == 204
+
+
+def _status(person: Person) -> int:
+    return person.get(ME).status_code
+
+
+def test_tokens_are_valid_after_a_password_was_changed_ahead_of_time(tenant: Tenant) -> None:
+    earlier = tenant.admin()
+    tenant.service.clock.advance(2 * _HOUR_S)
+    ahead = tenant.admin()
+    _change_password(ahead)
+    tenant.service.clock.advance(-2 * _HOUR_S)
+    assert _status(tenant.service.log_in(tenant.admin_email, NEW)) == 200
+    assert (_status(earlier), _status(ahead)) == (401, 401)
+
+
+def test_a_token_from_before_a_change_stays_invalid_after_the_clock_is_back(
+    tenant: Tenant,
+) -> None:
+    tenant.service.clock.advance(30)
+    ahead = tenant.admin()
+    tenant.service.clock.advance(-30)
+    assert _status(ahead) == 200, "the clocks of two processes may differ"
+    _change_password(tenant.admin())
+    assert _status(ahead) == 401
+
+
+def test_a_token_that_was_issued_ahead_of_time_does_not_last_longer(tenant: Tenant) -> None:
+    tenant.service.clock.advance(_DAY_S)
+    person = tenant.admin()
+    assert _status(person) == 200
+    tenant.service.clock.advance(-_DAY_S)
+    refused = person.get(ME)
+    assert (refused.status_code, refused.json()["code"]) == (401, "token_expired")
+    assert _status(tenant.admin()) == 200
