@@ -69,4 +69,4 @@ def _token(claims: dict[str, Any]) -> Token:
     are_times = all(isinstance(at, int | float) and 0 <= at < _MAX_TIME_S for at in times)
     if not (are_texts and are_times and type(claims["version"]) is int):
         raise Unauthorized(FOREIGN_TOKEN)
-    return Token(*texts, *(round(at * 1_000_000) for at in times), claims["version"])
+    return Token._make([*texts, *(round(at * 1_000_000) for at in times), claims["version"]])
