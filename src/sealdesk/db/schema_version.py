@@ -22,6 +22,7 @@ KNOWN_VERSIONS = (
     "0006",
     "0007",
     "0008",
+    "0009",
 )  # every version that this code can migrate from; the last is current
 _READ_VERSION = "SELECT version_num FROM alembic_version LIMIT 1"
 
