@@ -1,17 +1,20 @@
 """Lists that no index serves block no other request and take at most 2 s (decisions 9)."""
 
+import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import httpx
 import pytest
 
+from sealdesk.db import fairness
 from sealdesk.db.engine import Row, Tx
-from sealdesk.db.sqlite import database
 from sealdesk.tickets.store import lists
 from sealdesk.tickets.store.lists import Filter
 from tests.support.client import Key
+from tests.support.service import Service, Tenant, wait_until
 
 TICKETS = "/api/v1/external/tickets"
 UNSERVED = f"{TICKETS}?status=open&priority=low"
@@ -19,17 +22,18 @@ ENDLESS = """
 WITH RECURSIVE counted(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted)
 SELECT max(n) FROM counted LIMIT 1
 """
+SLEEP = "SELECT pg_sleep(60)"  # takes no processor time from other tests
 
 
 @pytest.fixture
-def slow_key(key: Key, monkeypatch: pytest.MonkeyPatch) -> Key:
+def slow_key(tenant: Tenant, key: Key, monkeypatch: pytest.MonkeyPatch) -> Key:
     """A key whose lists without an index never finish, as with very many tickets."""
     list_tickets = lists.list_tickets
 
     async def list_slowly(tx: Tx, tenant_id: str, wanted: Filter, page: Any) -> Sequence[Row]:
-        if wanted.is_served():
+        if tenant_id != tenant.id or wanted.is_served():
             return await list_tickets(tx, tenant_id, wanted, page)
-        return await tx.fetch_all(ENDLESS, {})
+        return await tx.fetch_all(ENDLESS if tx.dialect == "sqlite" else SLEEP, {})
 
     monkeypatch.setattr(lists, "list_tickets", list_slowly)
     return key
@@ -47,6 +51,33 @@ def test_a_slow_query_is_cancelled_and_others_continue(slow_key: Key) -> None:
     response = slow.result()
     assert (response.status_code, response.json()["code"]) == (503, "query_too_slow")
     assert int(response.headers["retry-after"]) > 0
-    assert database.SLOW_READ_LIMIT_S == 2
+    assert fairness.SLOW_READ_LIMIT_S == 2
     assert time.monotonic() - began > 1.95
     assert served > 2  # one that had to wait would have been the only one
+
+
+def test_slow_queries_of_one_tenant_refuse_none_of_another(
+    service: Service, slow_key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fairness, "SLOW_READ_LIMIT_S", 0.3)
+    other = service.tenant().key()
+    other.ticket(priority="low")
+    refused: list[httpx.Response] = []
+    is_over = threading.Event()
+
+    def flood() -> None:
+        while not is_over.is_set():
+            response = slow_key.get(UNSERVED)
+            assert (response.status_code, response.json()["code"]) == (503, "query_too_slow")
+            if "waiting" in response.json()["detail"]:
+                refused.append(response)
+                time.sleep(0.02)  # leaves the processor to the others
+
+    with ThreadPoolExecutor(12) as pool:
+        floods = [pool.submit(flood) for _ in range(12)]
+        wait_until(lambda: len(refused) > 0)
+        answers = [other.get(UNSERVED) for _ in range(15)]
+        is_over.set()
+    assert [answer.status_code for answer in answers] == [200] * 15
+    assert all(int(response.headers["retry-after"]) > 0 for response in refused)
+    assert [each.result() for each in floods] == [None] * 12

@@ -4,6 +4,8 @@ from tests.mutants.mutant import Mutant
 
 _RESILIENCE = "tests/resilience/test_resilience.py"
 _SQLITE = "tests/db/test_sqlite.py"
+_FAIRNESS = "tests/db/test_fairness.py"
+_SLOW_LISTS = "tests/tickets/test_slow_lists.py"
 _SEARCH = "tests/search/test_search.py"
 _CUSTOMER_SEARCH = "tests/search/test_customers.py"
 
@@ -69,15 +71,15 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a connection is not released after an error",
         "db/postgres/database.py",
-        "            self._pool.release(connection)\n",
-        '            if __import__("sys").exc_info()[0] is None:\n'
-        "                self._pool.release(connection)\n",
+        "                self._pool.release(connection, tenant_id)\n",
+        '                if __import__("sys").exc_info()[0] is None:\n'
+        "                    self._pool.release(connection, tenant_id)\n",
         (f"{_RESILIENCE}::test_clients_of_held_up_connections_are_refused_in_time",),
     ),
     Mutant(
         "each connection of a request has its own deadline",
         "db/postgres/pool.py",
-        "            remaining.connection_wait_s -= loop.time() - began_at\n",
+        "            remaining.connection_wait_s -= time.monotonic() - began_at\n",
         "",
         ("tests/db/test_pool.py::test_a_request_waits_once_for_all_its_connections",),
     ),
@@ -139,5 +141,40 @@ MUTANTS: tuple[Mutant, ...] = (
         "    IF found = at_most OR walked IS NULL THEN\n",
         "    IF true THEN\n",
         (f"{_CUSTOMER_SEARCH}::test_customers_older_than_the_newest_are_found",),
+    ),
+    Mutant(
+        "slots are given in the order of arrival, whichever tenant waits",
+        "db/fairness.py",
+        "                self._waiting.move_to_end(tenant_id)\n",
+        "",
+        (f"{_FAIRNESS}::test_tenants_are_served_in_turn",),
+    ),
+    Mutant(
+        "one tenant may have all slots",
+        "db/fairness.py",
+        "self._used[tenant_id] < self._per_tenant",
+        "True",
+        (f"{_FAIRNESS}::test_a_tenant_leaves_slots_to_others",),
+    ),
+    Mutant(
+        "all tenants together may have ten queries without an index",
+        "db/sqlite/slow_reads.py",
+        "self._slots.acquire(tenant_id, ",
+        "self._slots.acquire('', ",
+        (f"{_SLOW_LISTS}::test_slow_queries_of_one_tenant_refuse_none_of_another[sqlite]",),
+    ),
+    Mutant(
+        "all tenants together may have ten queries without an index, on PostgreSQL",
+        "db/postgres/database.py",
+        "self._slow_slots.hold(tenant_id, ",
+        "self._slow_slots.hold('', ",
+        (f"{_SLOW_LISTS}::test_slow_queries_of_one_tenant_refuse_none_of_another[postgresql]",),
+    ),
+    Mutant(
+        "a cancelled query keeps its place in the queue",
+        "db/fairness.py",
+        "            if waiter.future.cancelled():\n                self._leave(waiter)\n",
+        "            if waiter.future.cancelled():\n                pass\n",
+        (f"{_FAIRNESS}::test_cancelled_tasks_leave_the_queue",),
     ),
 )

@@ -13,17 +13,15 @@ from asyncpg.connect_utils import SessionAttribute
 from sealdesk import ids
 from sealdesk.db import deadline
 from sealdesk.db.engine import Work
+from sealdesk.db.fairness import SLOW_READ_LIMIT_S, SLOW_READ_WAIT_S, slow_read_slots
 from sealdesk.db.postgres import errors
 from sealdesk.db.postgres.pool import Pool
 from sealdesk.db.postgres.transaction import BeginOptions, PostgresTx
 from sealdesk.errors import QueryTooSlow, ServiceUnavailable
-from sealdesk.errors.general import QUERY_TOO_SLOW, TOO_MANY_SLOW_QUERIES
+from sealdesk.errors.general import QUERY_TOO_SLOW
 
 T = TypeVar("T")
 CONNECT_S = 2.0
-SLOW_READ_LIMIT_S = 2.0  # decisions 9
-_MAX_RUNNING_SLOW_READS = 2
-_MAX_SLOW_READS = 4  # waiting ones included: two rounds, within the deadline of a request
 _MAX_ATTEMPTS = 6
 _SETTINGS = {
     "statement_timeout": "4s",
@@ -69,8 +67,8 @@ class PostgresDatabase:
         self._pool = Pool(self._connect, connections)
         self._options = BeginOptions(always=is_pooled, settings=_SET_LOCAL if is_pooled else "")
         self._slow_read_options = BeginOptions(always=True, settings=_SLOW_READ_SETTINGS)
-        self._slow_read_count = 0
-        self._slow_read_slots = asyncio.Semaphore(_MAX_RUNNING_SLOW_READS)
+        # The other connections are for reads and writes that are short.
+        self._slow_slots = slow_read_slots(max(1, connections // 3))
 
     async def _connect(self) -> Connection:
         try:
@@ -87,18 +85,13 @@ class PostgresDatabase:
         return await self._run(work, tenant_id, self._options, is_write=False)
 
     async def read_unindexed(self, work: Work[T], tenant_id: str | None = None) -> T:
-        if self._slow_read_count >= _MAX_SLOW_READS:
-            raise QueryTooSlow(TOO_MANY_SLOW_QUERIES)
-        self._slow_read_count += 1
         try:
-            async with self._slow_read_slots:
+            async with self._slow_slots.hold(tenant_id, SLOW_READ_WAIT_S):
                 return await self._run(work, tenant_id, self._slow_read_options, is_write=False)
         except ServiceUnavailable as error:
             if isinstance(error.__cause__, asyncpg.QueryCanceledError):
                 raise QueryTooSlow(QUERY_TOO_SLOW, limit_s=f"{SLOW_READ_LIMIT_S:g}") from error
             raise
-        finally:
-            self._slow_read_count -= 1
 
     async def write(self, work: Work[T], tenant_id: str | None = None) -> T:
         return await self._run(work, tenant_id, self._options, is_write=True)
@@ -132,12 +125,14 @@ class PostgresDatabase:
         if remaining.total_s <= 0:
             raise ServiceUnavailable
         try:
-            connection = await self._pool.acquire()
-            tx = PostgresTx(connection, tenant_id, options)
-            with self._terminate_after(
-                connection, remaining.total_s - (time.monotonic() - began_at)
-            ):
-                return await self._run_on_connection(connection, tx, work, is_write=is_write)
+            connection = await self._pool.acquire(tenant_id)
+            try:
+                tx = PostgresTx(connection, tenant_id, options)
+                remaining_s = remaining.total_s - (time.monotonic() - began_at)
+                with self._terminate_after(connection, remaining_s):
+                    return await self._run_on_connection(connection, tx, work, is_write=is_write)
+            finally:
+                self._pool.release(connection, tenant_id)
         finally:
             remaining.total_s -= time.monotonic() - began_at
 
@@ -164,8 +159,6 @@ class PostgresDatabase:
         except BaseException:
             connection.terminate()
             raise
-        finally:
-            self._pool.release(connection)
 
     @contextmanager
     def _terminate_after(self, connection: Connection, after_s: float) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""The `Database` interface on SQLite: one writer with group commit, and two readers.
+"""The `Database` interface on SQLite: one writer with group commit, and readers.
 
 On SQLite the coroutines of rooms never suspend, so each runs in one step on the event loop's
 thread. What blocks has threads of its own: the fsync of a commit, and reads that no index serves.
@@ -6,7 +6,6 @@ thread. What blocks has threads of its own: the fsync of a commit, and reads tha
 
 import asyncio
 import sqlite3
-import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,14 +14,11 @@ from typing import Any, Generic, TypeVar, cast
 
 from sealdesk.db.engine import Work
 from sealdesk.db.sqlite.connection import BUSY_TIMEOUT_MS, SqliteTx, connect, drive
-from sealdesk.errors import ApiError, QueryTooSlow, ServiceUnavailable
-from sealdesk.errors.general import QUERY_TOO_SLOW, TOO_MANY_SLOW_QUERIES
+from sealdesk.db.sqlite.slow_reads import SlowReads
+from sealdesk.errors import ApiError, ServiceUnavailable
 
 T = TypeVar("T")
 Argument = TypeVar("Argument")
-SLOW_READ_LIMIT_S = 2.0  # decisions 9
-_MAX_SLOW_READS = 8
-_VM_STEPS_PER_CHECK = 10_000  # of SQLite's virtual machine: about 0.1 ms
 _MAX_GROUP_JOBS = 32  # about 5 ms of the event loop's time
 
 
@@ -33,9 +29,7 @@ class SqliteDatabase:
         self._path = path
         self._reader = connect(path)
         self._reading = SqliteTx(self._reader)
-        self._slow_reader = connect(path)
-        self._slow_thread = ThreadPoolExecutor(1, thread_name_prefix="slow-reader")
-        self._slow_read_count = 0
+        self._slow_reads = SlowReads(path)
         self._writer = _Writer(connect(path, is_checkpointer=True))
 
     async def read(self, work: Work[T], tenant_id: str | None = None) -> T:
@@ -61,30 +55,7 @@ class SqliteDatabase:
             self._reader.execute("ROLLBACK")
 
     async def read_unindexed(self, work: Work[T], tenant_id: str | None = None) -> T:
-        if self._slow_read_count >= _MAX_SLOW_READS:
-            raise QueryTooSlow(TOO_MANY_SLOW_QUERIES)
-        self._slow_read_count += 1
-        try:
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._slow_thread, self._read_with_timeout, work)
-        finally:
-            self._slow_read_count -= 1
-
-    def _read_with_timeout(self, work: Work[T]) -> T:
-        # The time in the thread's queue does not count. A progress handler rather than interrupt():
-        # an interrupt from another thread is lost between two statements.
-        deadline = time.monotonic() + SLOW_READ_LIMIT_S
-        self._slow_reader.set_progress_handler(
-            lambda: time.monotonic() > deadline, _VM_STEPS_PER_CHECK
-        )
-        try:
-            return drive(work(SqliteTx(self._slow_reader)))
-        except sqlite3.OperationalError as error:
-            if "interrupted" in str(error):
-                raise QueryTooSlow(QUERY_TOO_SLOW, limit_s=f"{SLOW_READ_LIMIT_S:g}") from error
-            raise ServiceUnavailable from error
-        except sqlite3.Error as error:
-            raise ServiceUnavailable from error
+        return await self._slow_reads.run(work, tenant_id)
 
     async def write(self, work: Work[T], tenant_id: str | None = None) -> T:
         return await self._writer.submit(work)
@@ -94,8 +65,7 @@ class SqliteDatabase:
 
     async def close(self) -> None:
         await asyncio.sleep(0)  # closes the last snapshot
-        self._slow_thread.shutdown()
-        self._slow_reader.close()
+        self._slow_reads.close()
         self._reader.close()
         # Last, because the last connection to close checkpoints the log.
         await self._writer.close()
