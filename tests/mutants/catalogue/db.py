@@ -161,14 +161,14 @@ MUTANTS: tuple[Mutant, ...] = (
         "db/sqlite/slow_reads.py",
         "self._slots.acquire(tenant_id, ",
         "self._slots.acquire('', ",
-        (f"{_SLOW_LISTS}::test_slow_queries_of_one_tenant_refuse_none_of_another[sqlite]",),
+        (f"{_SLOW_LISTS}::test_slow_queries_of_one_tenant_refuse_none_of_another",),
     ),
     Mutant(
         "all tenants together may have ten queries without an index, on PostgreSQL",
         "db/postgres/database.py",
         "self._slow_slots.hold(tenant_id, ",
         "self._slow_slots.hold('', ",
-        (f"{_SLOW_LISTS}::test_slow_queries_of_one_tenant_refuse_none_of_another[postgresql]",),
+        (f"{_SLOW_LISTS}::test_slow_queries_of_one_tenant_refuse_none_of_another",),
     ),
     Mutant(
         "a cancelled query keeps its place in the queue",
