@@ -116,7 +116,7 @@ def test_rotation_keeps_all_but_the_secret(admin: Person) -> None:
     key = made(admin, permissions=["tickets:read"], expires_at="2100-01-01T00:00:00Z")
     response = admin.post(f"{KEYS}/{key['id']}/rotate")
     assert response.status_code == 200
-    assert response.headers["cache-control"] == "no-store"
+    assert response.headers["cache-control"] == "private, no-store"
     rotated = response.json()["data"]
     secret = rotated.pop("api_secret")
     assert {**rotated, "api_key": key["api_key"], "api_secret": key["api_secret"]} == key

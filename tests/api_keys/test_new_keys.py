@@ -150,4 +150,4 @@ def test_a_refused_key_is_not_stored(tenant: Tenant) -> None:
 def test_a_new_key_has_a_location_and_is_not_cached(admin: Person) -> None:
     response = create(admin)
     assert response.headers["location"] == f"{KEYS}/{response.json()['data']['id']}"
-    assert response.headers["cache-control"] == "no-store"
+    assert response.headers["cache-control"] == "private, no-store"

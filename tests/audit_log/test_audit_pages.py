@@ -174,7 +174,10 @@ def test_a_spreadsheet_evaluates_no_cell_of_the_export(visitor: Visitor, tenant:
     assert re.fullmatch(
         r'attachment; filename="audit-[0-9-]{10}\.csv"', headers["content-disposition"]
     )
-    assert (headers["cache-control"], headers["x-content-type-options"]) == ("no-store", "nosniff")
+    assert (headers["cache-control"], headers["x-content-type-options"]) == (
+        "private, no-store",
+        "nosniff",
+    )
     rows = _table(visitor)
     assert rows[0][:4] == ["time", "action", "actor_kind", "actor"]
     assert {len(row) for row in rows} == {8}

@@ -27,7 +27,7 @@ def test_log_in_returns_a_token_and_the_user(nobody: Person, tenant: Tenant) -> 
     response = _log_in(nobody, tenant.admin_email)
     data = response.json()["data"]
     assert response.status_code == 200
-    assert response.headers["cache-control"] == "no-store"
+    assert response.headers["cache-control"] == "private, no-store"
     assert data.keys() == {"access_token", "token_type", "expires_in", "user"}
     assert (data["token_type"], data["expires_in"]) == ("Bearer", 3600)
     user = data["user"]

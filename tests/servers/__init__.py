@@ -4,7 +4,7 @@ from tests.servers.binaries import NotHere
 from tests.servers.pgbouncer import PgBouncer
 from tests.servers.postgres import Access, Postgres
 from tests.servers.process import ServerFailed, free_port, server_directory
-from tests.servers.proxies import Haproxy, Nginx
+from tests.servers.proxies import Haproxy, Nginx, Varnish
 from tests.servers.redis import Redis
 from tests.servers.run import not_run, run_postgres, run_redis_url, servers_of_the_run
 
@@ -17,6 +17,7 @@ __all__ = [
     "Postgres",
     "Redis",
     "ServerFailed",
+    "Varnish",
     "free_port",
     "not_run",
     "run_postgres",

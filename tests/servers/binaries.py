@@ -19,6 +19,7 @@ _COMMANDS = {
     "pgbouncer": ("pgbouncer",),
     "haproxy": ("haproxy",),
     "nginx": ("nginx",),
+    "varnish": ("varnishd",),
     "chromium": ("chromium", "chromium-browser", "google-chrome"),
 }
 SERVERS = ("postgres", *_COMMANDS)

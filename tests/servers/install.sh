@@ -2,7 +2,7 @@
 # Installs Debian packages for the tests, as root, and starts none of the servers they bring: not
 # now, and not at the next boot. Servers that already run on the machine keep running.
 #
-#   install.sh LOG SERVER…      SERVER: postgres redis pgbouncer haproxy nginx chromium
+#   install.sh LOG SERVER…      SERVER: postgres redis pgbouncer haproxy nginx varnish chromium
 #
 # apt's status lines come out on the standard output, everything else goes into LOG.
 #

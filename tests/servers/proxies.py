@@ -1,4 +1,4 @@
-"""HAProxy and nginx for tests, with the configuration that a test gives."""
+"""HAProxy, nginx and Varnish for tests, with the configuration that a test gives."""
 
 import re
 import signal
@@ -6,7 +6,15 @@ import subprocess
 from pathlib import Path
 
 from tests.servers.binaries import find
-from tests.servers.process import HOST, Process, ServerFailed, accepts, environment, server_owned
+from tests.servers.process import (
+    HOST,
+    Process,
+    ServerFailed,
+    accepts,
+    environment,
+    free_port,
+    server_owned,
+)
 
 _BOUND = re.compile(rf"\b(?:bind|listen)\s+(?:{re.escape(HOST)}|\*)?:?(\d+)\b")
 # nginx: paths whose defaults are directories of the system.
@@ -90,6 +98,36 @@ class Nginx:
     def stop(self) -> None:
         """End it once requests under way are answered."""
         self._process.stop(signal.SIGQUIT)
+
+    def kill(self) -> None:
+        self._process.kill()
+
+
+class Varnish:
+    """A running Varnish with its built-in configuration, in front of a port of loopback."""
+
+    def __init__(self, port: int, process: Process) -> None:
+        self.port = port
+        self._process = process
+
+    @classmethod
+    def start(cls, directory: Path, backend: int) -> "Varnish":
+        """Start one; waits until it accepts, which takes a second: it compiles its rules as C."""
+        # Varnish makes its own directory in it, for users of its own that it changes to as root.
+        directory.mkdir(mode=0o711)
+        port = free_port()
+        command = [
+            find("varnish"),
+            "-F",
+            *("-a", f"{HOST}:{port}"),
+            *("-b", f"{HOST}:{backend}"),
+            *("-n", directory / "work"),
+            *("-s", "malloc,16m"),
+            *("-T", "none"),
+        ]
+        process = Process("Varnish", command, directory / "log")
+        process.wait_until(lambda: accepts(port))
+        return cls(port, process)
 
     def kill(self) -> None:
         self._process.kill()

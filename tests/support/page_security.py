@@ -91,7 +91,7 @@ def assert_page_is_secure(page: Page, *, may_fetch: bool = False) -> None:
     assert headers["referrer-policy"] == "same-origin"
     assert headers["cross-origin-opener-policy"] == "same-origin"
     assert headers["cross-origin-resource-policy"] == "same-origin"
-    assert headers["cache-control"] == "no-store"
+    assert headers["cache-control"] == "private, no-store"
     assert headers["content-type"] == "text/html; charset=utf-8"
     inline = PageAddresses(page.answer.text)
     assert inline.inline == [] and inline.unnamed == []

@@ -36,7 +36,7 @@ def test_a_new_endpoint_is_shown_with_its_secret_once(admin: Person, receiver: R
     shown = answer.json()["data"]
     path = f"{WEBHOOKS}/{shown['id']}"
     assert answer.headers["location"] == path
-    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["cache-control"] == "private, no-store"
     secret = shown.pop("secret")
     assert secret.startswith("whsec_") and len(secret) == 6 + 44
     assert shown == {

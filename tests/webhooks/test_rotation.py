@@ -29,7 +29,7 @@ def signed_by(got: Got, *secrets: str) -> list[bool]:
 def rotate(admin: Person, path: str) -> Any:
     answer = admin.post(f"{path}/rotate-secret")
     assert answer.status_code == 200
-    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["cache-control"] == "private, no-store"
     return answer.json()["data"]
 
 

@@ -20,7 +20,6 @@ from sealdesk.web.pagination import PAGING, page, read_list
 from sealdesk.web.request import Header, Request, Response
 
 _TAG = "API keys"
-_NO_STORE: Header = (b"cache-control", b"no-store")
 _INACTIVE_KEY = (CHANGE_OF_REVOKED_KEY, CHANGE_OF_EXPIRED_KEY)
 
 
@@ -78,7 +77,7 @@ async def list_keys(request: Request) -> Response:
     takes=NewApiKey,
     gives=examples.CREATED_KEY,
     status=201,
-    response_headers=("location", "cache-control"),
+    response_headers=("location",),
     example=examples.NEW_KEY,
 )
 async def create_key(request: Request) -> Response:
@@ -90,7 +89,7 @@ async def create_key(request: Request) -> Response:
         key = await actions.create_key(
             tx, request.caller, new, key_ring=request.state.key_ring, now_us=request.now_us
         )
-        return envelope.one(key, 201, [_location(key.id), _NO_STORE])
+        return envelope.one(key, 201, [_location(key.id)])
 
     return await request.write(work)
 
@@ -142,7 +141,6 @@ async def revoke_key(request: Request) -> Response:
     "Rotate an API key's secret",
     tag=_TAG,
     gives=examples.ROTATED_KEY,
-    response_headers=("cache-control",),
     fails=_INACTIVE_KEY,
 )
 async def rotate_key(request: Request) -> Response:
@@ -154,7 +152,7 @@ async def rotate_key(request: Request) -> Response:
         key = await actions.rotate_key(
             tx, request.caller, key_id, key_ring=request.state.key_ring, now_us=request.now_us
         )
-        return envelope.one(key, 200, [_NO_STORE])
+        return envelope.one(key)
 
     return await request.write(work)
 

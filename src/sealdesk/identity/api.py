@@ -29,7 +29,6 @@ _TAG = "Log-in"
     tag=_TAG,
     takes=Login,
     gives=examples.LOGGED_IN,
-    response_headers=("cache-control",),
     fails=(INVALID_CREDENTIALS, TOO_MANY_ATTEMPTS, STORAGE_UNAVAILABLE),
     example=examples.LOGIN,
 )
@@ -40,7 +39,7 @@ async def log_in(request: Request) -> Response:
     user = await login.log_in(request, credentials.email, credentials.password)
     token = login.access_token(request, user)
     response = LoggedIn(token, "Bearer", rules.TOKEN_LIFE_S, rules.shown(user))
-    return envelope.one(response, 200, [(b"cache-control", b"no-store")])
+    return envelope.one(response)
 
 
 @operation("Log out", tag=_TAG, status=204)

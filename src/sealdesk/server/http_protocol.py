@@ -188,6 +188,7 @@ def _encode_problem(error: ApiError) -> bytes:
             b"content-type: application/problem+json\r\n",
             b"content-length: %d\r\n" % len(response.body),
             b"x-content-type-options: nosniff\r\n",
+            b"cache-control: private, no-store\r\n",
             b"x-request-id: %s\r\n" % request_id.encode(),
             b"connection: close\r\n\r\n",
             response.body,

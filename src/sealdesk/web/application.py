@@ -14,10 +14,31 @@ from sealdesk.web import envelope
 from sealdesk.web.operation import Route
 from sealdesk.web.pages import error_pages, language
 from sealdesk.web.pages.site import Site
-from sealdesk.web.request import Disconnected, Message, Receive, Request, Response, Scope, Send
+from sealdesk.web.request import (
+    Disconnected,
+    Header,
+    Message,
+    Receive,
+    Request,
+    Response,
+    Scope,
+    Send,
+)
 
 _NOSNIFF = (b"x-content-type-options", b"nosniff")
 _CLOSE = (b"connection", b"close")
+# Responses belong to one caller. `private, no-store` keeps them out of every cache: a stock Varnish
+# stores what does not forbid it, and gives it to anybody. With an ETag, the caller itself may keep
+# a copy, and must ask before each use.
+_NO_STORE = (b"cache-control", b"private, no-store")
+_NO_CACHE = (b"cache-control", b"private, no-cache")
+# The request headers that a response depends on, by the scheme of its guard.
+_VARY: dict[str, tuple[Header, ...]] = {
+    "hmac": ((b"vary", b"x-api-key"),),
+    "jwt": ((b"vary", b"authorization, x-tenant-id"),),
+    "session": ((b"vary", b"cookie, accept-language"),),
+    "none": (),
+}
 _MAX_DRAINED_BYTES = 4 * 1024 * 1024
 _UNROUTED = "unrouted"
 
@@ -66,7 +87,7 @@ class Application:
             response = await _error_response(request, route, InternalError())
         label = f"{route.method} {route.path}" if route else _UNROUTED
         self._responses.count(label, response.status, time.perf_counter() - started)
-        await _send(request, response, receive, send)
+        await _send(request, route, response, receive, send)
         key_use = request.proof.key_use
         if key_use is not None:
             self._usage.note(key_use, request.now_us, response.status, label, request.address)
@@ -151,13 +172,17 @@ async def _error_response(request: Request, route: Route | None, error: ApiError
     return envelope.problem(error, request.path, request.request_id)
 
 
-async def _send(request: Request, response: Response, receive: Receive, send: Send) -> None:
+async def _send(
+    request: Request, route: Route | None, response: Response, receive: Receive, send: Send
+) -> None:
     headers = [
         _NOSNIFF,
         (b"x-request-id", request.request_id.encode()),
         *request.proof.response_headers,
         *request.response_headers,
         *response.headers,
+        *_caching_headers(response),
+        *(_VARY[route.guard.scheme] if route else ()),
     ]
     if response.status not in (204, 304):
         headers.append((b"content-type", response.content_type))
@@ -171,6 +196,13 @@ async def _send(request: Request, response: Response, receive: Receive, send: Se
     if closes:
         await _drain(receive)
         await send({"type": "http.response.body", "body": b""})
+
+
+def _caching_headers(response: Response) -> tuple[Header, ...]:
+    names = [name for name, _ in response.headers]
+    if b"cache-control" in names:  # static files and the reference are public
+        return ()
+    return (_NO_CACHE if b"etag" in names else _NO_STORE,)
 
 
 async def _drain(receive: Receive) -> None:

@@ -9,7 +9,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.web import body, envelope, query
 from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, ListRequest, page, read_list
-from sealdesk.web.request import Header, Request, Response
+from sealdesk.web.request import Request, Response
 from sealdesk.webhooks import actions, endpoint_service, examples, rules
 from sealdesk.webhooks.errors import REPLAY_IN_PROGRESS, TOO_MANY_WEBHOOKS, WEBHOOK_INACTIVE
 from sealdesk.webhooks.rules import Endpoint
@@ -26,7 +26,6 @@ from sealdesk.webhooks.types import (
 S = TypeVar("S", DeliveryResponse, ReplayResponse)
 _TAG = "Webhooks"
 _PATH = "/api/v1/webhooks"
-_NO_STORE: Header = (b"cache-control", b"no-store")
 _encode = msgspec.json.encode
 _STATUS = query.one_of("status", DELIVERY_STATUSES, "Deliveries in this state.")
 
@@ -54,7 +53,7 @@ async def list_webhooks(request: Request) -> Response:
     takes=NewWebhook,
     gives=examples.CREATED_WEBHOOK,
     status=201,
-    response_headers=("location", "cache-control"),
+    response_headers=("location",),
     fails=(TOO_MANY_WEBHOOKS,),
     example=examples.NEW_WEBHOOK,
 )
@@ -62,7 +61,7 @@ async def create_webhook(request: Request) -> Response:
     """The URL must be reachable now; nothing is sent to it yet. The response contains `secret`,
     which signs the deliveries and is never shown again."""
     created = await endpoint_service.create_webhook(request, body.read(request, NewWebhook))
-    return envelope.one(created, 201, [(b"location", f"{_PATH}/{created.id}".encode()), _NO_STORE])
+    return envelope.one(created, 201, [(b"location", f"{_PATH}/{created.id}".encode())])
 
 
 @operation("Get a webhook endpoint", tag=_TAG, gives=examples.WEBHOOK)
@@ -105,7 +104,6 @@ async def delete_webhook(request: Request) -> Response:
     "Rotate a webhook endpoint's secret",
     tag=_TAG,
     gives=examples.ROTATED_WEBHOOK,
-    response_headers=("cache-control",),
 )
 async def rotate_webhook_secret(request: Request) -> Response:
     """Creates a new `secret`, which is shown only once. For 24 hours deliveries carry two
@@ -116,7 +114,7 @@ async def rotate_webhook_secret(request: Request) -> Response:
         rotated = await actions.rotate_secret(
             tx, request.caller, endpoint_id, key_ring=request.state.key_ring, now_us=request.now_us
         )
-        return envelope.one(rotated, 200, [_NO_STORE])
+        return envelope.one(rotated)
 
     return await request.write(work)
 

@@ -14,6 +14,30 @@ _FRESH = "tests/identity/test_reauthentication.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
+        "caches may store the responses of one caller",
+        "web/application.py",
+        "        *_caching_headers(response),\n",
+        "",
+        (
+            "tests/deploy/test_caches.py::test_the_same_headers_are_checked_each_time",
+            "tests/web/test_caching.py::test_signed_routes_are_private_for_every_caller",
+        ),
+    ),
+    Mutant(
+        "a response with an ETag may be used without asking again",
+        "web/application.py",
+        '_NO_CACHE = (b"cache-control", b"private, no-cache")',
+        '_NO_CACHE = (b"cache-control", b"public")',
+        ("tests/deploy/test_caches.py::test_a_resource_with_an_etag_is_checked_each_time",),
+    ),
+    Mutant(
+        "a page does not say that it depends on the cookie",
+        "web/application.py",
+        'b"cookie, accept-language"',
+        'b"accept-language"',
+        ("tests/web/test_caching.py::test_pages_are_private_for_every_visitor",),
+    ),
+    Mutant(
         "the query is sorted before it is signed",
         "web/request.py",
         'self.query: bytes = scope["query_string"]',

@@ -9,7 +9,13 @@ import msgspec
 import sealdesk
 from sealdesk.errors import ProblemType
 from sealdesk.web.openapi import problems as problem_documents
-from sealdesk.web.openapi.headers import RATE_LIMIT, RESPONSE_HEADERS, parameter, response_headers
+from sealdesk.web.openapi.headers import (
+    OF_ALL,
+    RATE_LIMIT,
+    RESPONSE_HEADERS,
+    parameter,
+    response_headers,
+)
 from sealdesk.web.openapi.schemas import Schema, components, ref
 from sealdesk.web.operation import Operation, Route
 from sealdesk.web.query import Param
@@ -195,7 +201,7 @@ def _success(route: Route) -> dict[str, Any]:
     if "if-none-match" in operation.headers:
         responses["304"] = {
             "description": "The resource has not changed.",
-            "headers": response_headers(("x-request-id", "etag", *_rate_limit(route))),
+            "headers": response_headers((*OF_ALL, "etag", *_rate_limit(route))),
         }
     return responses
 
@@ -206,7 +212,7 @@ def _success_headers(route: Route) -> tuple[tuple[str, ...], tuple[str, ...]]:
     optional = () if operation.takes is None else ("x-warnings",)
     if "idempotency-key" in operation.headers:
         optional = (*optional, "idempotent-replayed")
-    return ("x-request-id", *operation.response_headers, *_rate_limit(route)), optional
+    return (*OF_ALL, *operation.response_headers, *_rate_limit(route)), optional
 
 
 def _rate_limit(route: Route) -> tuple[str, ...]:

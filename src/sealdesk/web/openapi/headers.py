@@ -71,7 +71,11 @@ RESPONSE_HEADERS: dict[str, Header] = {
         "The path of what was created.",
         "/api/v1/external/tickets/0199c0df-7b10-7d52-9c11-2f6e5d4c3b2a",
     ),
-    "cache-control": _ALWAYS | _text("`no-store`: the response contains a secret.", "no-store"),
+    "cache-control": _ALWAYS
+    | _text(
+        "`private, no-store`, or `private, no-cache` with an ETag: never for a shared cache.",
+        "private, no-store",
+    ),
     "idempotent-replayed": _text("`true` on a stored response that is sent again.", "true"),
     "x-warnings": _text(
         "Unknown fields, which were not stored, as percent-encoded JSON pointers.",
@@ -94,6 +98,8 @@ RESPONSE_HEADERS: dict[str, Header] = {
     | _text("How to authenticate: HMAC-SHA256 or Bearer.", "HMAC-SHA256"),
     "allow": _ALWAYS | _text("The methods of the path.", "GET, HEAD, PATCH"),
 }
+# In every response.
+OF_ALL = ("x-request-id", "cache-control")
 RATE_LIMIT = tuple(name for name in RESPONSE_HEADERS if "ratelimit" in name)
 
 

@@ -12,12 +12,12 @@ from markupsafe import Markup
 
 from sealdesk.errors import ProblemType
 from sealdesk.web.openapi.fields import Field, fields_of, kind_of, rules_of
-from sealdesk.web.openapi.headers import RATE_LIMIT
+from sealdesk.web.openapi.headers import OF_ALL, RATE_LIMIT
 from sealdesk.web.openapi.problems import example
 
 Json = dict[str, Any]
 _METHODS = ("get", "post", "patch", "put", "delete")
-_HEADERS_OF_ALL = ("x-request-id", *RATE_LIMIT)
+_HEADERS_OF_ALL = (*OF_ALL, *RATE_LIMIT)
 _TOKEN = re.compile(
     r'(?P<name>"(?:[^"\\]|\\.)*")(?=:)|(?P<text>"(?:[^"\\]|\\.)*")'
     r"|(?P<word>\b(?:true|false|null)\b|-?\b\d+(?:\.\d+)?\b)"

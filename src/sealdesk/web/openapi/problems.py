@@ -26,7 +26,7 @@ from sealdesk.errors.requests import (
     UNKNOWN_PARAMETER,
 )
 from sealdesk.web import body
-from sealdesk.web.openapi.headers import RATE_LIMIT, RESPONSE_HEADERS, response_headers
+from sealdesk.web.openapi.headers import OF_ALL, RATE_LIMIT, RESPONSE_HEADERS, response_headers
 from sealdesk.web.openapi.schemas import Schema
 from sealdesk.web.operation import Route
 
@@ -102,7 +102,7 @@ def _headers(route: Route, status: int, problem_types: list[ProblemType]) -> dic
     sometimes = set.union(*map(set, named)) - always
     is_counted = route.guard.scheme == "hmac" and status not in _WITHOUT_RATE_LIMIT
     rate_limit = RATE_LIMIT if is_counted else ()
-    return response_headers(("x-request-id", *sorted(always)), (*sorted(sometimes), *rate_limit))
+    return response_headers((*OF_ALL, *sorted(always)), (*sorted(sometimes), *rate_limit))
 
 
 def problem_name(code: str) -> str:

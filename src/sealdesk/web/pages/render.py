@@ -10,8 +10,6 @@ from sealdesk.web.request import Header, Request, Response
 _HTML = b"text/html; charset=utf-8"
 _HOST = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:[0-9]{1,5})?")
 _HEADERS: tuple[Header, ...] = (
-    # A shared browser must not keep a tenant's data.
-    (b"cache-control", b"no-store"),
     # Not no-referrer: with it, browsers send `Origin: null` with our own forms too.
     (b"referrer-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
