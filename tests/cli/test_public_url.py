@@ -224,6 +224,7 @@ def test_a_low_limit_for_bodies_is_reported(
         ),
         ("http-request deny if { method PATCH }", "methods", "the response is 403"),
         ("http-response del-header RateLimit-Policy", "answers", "ratelimit-policy"),
+        ("http-response set-header Cache-Control public", "cache", "but arrives as public"),
         ("http-response del-header WWW-Authenticate", "answers", "lost www-authenticate"),
         ("http-request redirect location /elsewhere code 302", "plain", "/elsewhere"),
     ],
@@ -236,9 +237,33 @@ def test_other_alterations_are_reported(
 
 
 def test_cached_responses_are_reported(directory: Path, service: Service, bare_key: Key) -> None:
-    rule = "proxy_pass $service; proxy_cache answers; proxy_cache_valid any 1m;"
+    rule = (
+        "proxy_pass $service; proxy_cache answers; proxy_cache_valid any 1m;"
+        " proxy_ignore_headers Cache-Control Vary;"
+    )
     findings = behind_nginx(directory, service, rule)
-    assert "from a cache" in findings["answers"].text
+    assert "cache" in bad_groups(findings)
+    assert findings["cache"].text.splitlines() == [
+        "two requests got the same response: it comes from a cache",
+        "a request without a signature got the response of a signed one, from a cache",
+    ]
+
+
+def test_a_cache_that_follows_the_rules_is_only_pointed_out(
+    directory: Path, service: Service, bare_key: Key
+) -> None:
+    names = ("Age", "CF-Cache-Status", "Via", "X-Cache", "X-Cache-Status", "X-Varnish")
+    added = " ".join(f"add_header {name} 1 always;" for name in names)
+    rule = "proxy_pass $service; proxy_cache answers; proxy_cache_valid any 1m;"
+    findings = behind_nginx(directory, service, f"{rule} proxy_cache_convert_head off; {added}")
+    assert bad_groups(findings) == set()
+    shown = ", ".join(f"{name.lower()}: 1" for name in names)
+    assert findings["cache"] == (
+        "note",
+        "cache",
+        f"there may be a cache ({shown}); it did not store these responses",
+    )
+    assert findings["mend"].text.startswith("nginx: no proxy_cache outside /assets/ and /docs/")
 
 
 def test_replaced_error_bodies_are_reported(

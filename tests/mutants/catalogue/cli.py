@@ -7,6 +7,13 @@ _LISTEN = "tests/cli/test_webhooks_listen.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
+        "doctor does not notice that a cache gives responses to unsigned requests",
+        "cli/doctor/public_url.py",
+        "    if unsigned.status == 200:\n",
+        "    if unsigned.status == 299:\n",
+        ("tests/cli/test_public_url.py::test_cached_responses_are_reported",),
+    ),
+    Mutant(
         "doctor reports no alteration for a path that the service does not know",
         "cli/doctor/diagnosis.py",
         '    if code == "not_found":\n        return _diagnose_path(',

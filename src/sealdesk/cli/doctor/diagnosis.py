@@ -12,7 +12,7 @@ from sealdesk.crypto.signing import Signed, body_sha256, sign
 # `remedies.py` has a remedy for each.
 Alteration = Literal[
     "path", "query", "method", "body", "headers", "redirect", "refused", "too_large", "unreachable",
-    "clock", "key", "answer",
+    "clock", "key", "answer", "cache",
 ]  # fmt: skip
 
 # Error codes that the service uses only after it has accepted the signature (decisions 3).

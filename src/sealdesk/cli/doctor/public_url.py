@@ -19,6 +19,9 @@ _PROVEN_HEADERS = (
     "x-request-id",
     "x-content-type-options",
 )
+# Headers that show a cache: of RFC 9110 and 9111, of Varnish, and usual ones of other caches.
+_CACHE_HEADERS = {"age", "via", "x-varnish", "x-cache", "x-cache-status", "cf-cache-status"}
+_CACHE_CONTROL = "private, no-store"
 _WORST_FIRST: tuple[State, ...] = ("bad", "note")
 # Unsigned requests, with the status and a header that their responses must have.
 _UNSIGNED_REQUESTS = (
@@ -32,6 +35,7 @@ class _PublicSite:
     """Sends probes to the public URL and collects what the responses show.
 
     alterations: every kind of alteration found. servers: the Server headers of the responses.
+    cache_headers: headers of the responses that show a cache, with a value of each.
     """
 
     def __init__(self, site: Site, api_key: str, secret: str) -> None:
@@ -40,11 +44,16 @@ class _PublicSite:
         self._secret = secret
         self.alterations: dict[Alteration, None] = {}
         self.servers: set[str] = set()
+        self.cache_headers: dict[str, str] = {}
 
     def send(self, method: str, request: bytes) -> Response:
         """Raises NoResponse."""
         response = raw_http.send(self._site, method, request)
         self.servers.add(response.headers.get("server", ""))
+        for name in _CACHE_HEADERS & response.headers.keys():
+            self.cache_headers[name] = response.headers[name]
+        if "x-varnish" in response.headers:
+            self.servers.add("varnish")
         return response
 
     def send_signed(self, probe: Probe) -> tuple[Response, AlteredRequest | None]:
@@ -78,6 +87,7 @@ def check(url: str) -> Iterator[Finding]:
     else:
         yield _check_repeated_header(site)
         yield _check_responses(site)
+        yield _check_caching(site)
     for alteration in site.alterations:
         yield Finding("note", "mend", remedy_for(alteration, site.servers))
 
@@ -134,7 +144,6 @@ def _check_responses(site: _PublicSite) -> Finding:
     try:
         problems = [
             *_find_lost_headers(site),
-            *_find_cached_responses(site),
             *_find_replaced_errors(site),
         ]
     except NoResponse as error:
@@ -154,12 +163,36 @@ def _find_lost_headers(site: _PublicSite) -> Iterator[str]:
         yield f"lost on the way back: {', '.join(missing)}"
 
 
+def _check_caching(site: _PublicSite) -> Finding:
+    """Check that no cache responds for the service: it may give a tenant's data to others."""
+    try:
+        problems = list(_find_cached_responses(site))
+    except NoResponse as error:
+        problems = [f"no response: {error}"]
+    headers = ", ".join(f"{name}: {value}" for name, value in sorted(site.cache_headers.items()))
+    if not problems and not headers:
+        return Finding("good", "cache", "every response comes from the service, not from a cache")
+    site.alterations["cache"] = None
+    if problems:
+        return Finding("bad", "cache", "\n".join(problems))
+    return Finding(
+        "note", "cache", f"there may be a cache ({headers}); it did not store these responses"
+    )
+
+
 def _find_cached_responses(site: _PublicSite) -> Iterator[str]:
-    ids = [
-        site.send_signed(probes.GROUPS["plain"][0])[0].headers.get("x-request-id") for _ in range(2)
-    ]
+    """Ask for the same URL twice with a signature, and then without."""
+    probe = probes.GROUPS["plain"][0]
+    first, second = site.send_signed(probe)[0], site.send_signed(probe)[0]
+    unsigned = site.send_unsigned(probe.method, probe.target)
+    ids = [response.headers.get("x-request-id") for response in (first, second, unsigned)]
     if ids[0] is not None and ids[0] == ids[1]:
         yield "two requests got the same response: it comes from a cache"
+    if unsigned.status == 200:
+        yield "a request without a signature got the response of a signed one, from a cache"
+    arrived = first.headers.get("cache-control")
+    if arrived != _CACHE_CONTROL:
+        yield f"Cache-Control must be {_CACHE_CONTROL}, but arrives as {arrived}"
 
 
 def _find_replaced_errors(site: _PublicSite) -> Iterator[str]:

@@ -4,8 +4,14 @@ from collections.abc import Iterable
 
 from sealdesk.cli.doctor.diagnosis import Alteration
 
-# Start of the Server header → proxy. HAProxy adds no Server header.
-_PROXIES = {"nginx": "nginx", "openresty": "nginx", "apache": "Apache", "cloudflare": "Cloudflare"}
+# Start of the Server header → proxy. HAProxy adds no Server header; Varnish is known by X-Varnish.
+_PROXIES = {
+    "nginx": "nginx",
+    "openresty": "nginx",
+    "apache": "Apache",
+    "cloudflare": "Cloudflare",
+    "varnish": "Varnish",
+}
 
 _REMEDIES: dict[Alteration, dict[str, str]] = {
     "path": {
@@ -56,9 +62,18 @@ _REMEDIES: dict[Alteration, dict[str, str]] = {
     "clock": {"any": "synchronise the clocks of both machines by NTP"},
     "key": {"any": "set SEALDESK_API_KEY and SEALDESK_API_SECRET to a key of this installation"},
     "answer": {
-        "nginx": "no proxy_hide_header, no proxy_intercept_errors, no proxy_cache under /api",
-        "HAProxy": "no http-response del-header, no cache under /api",
-        "any": "responses must return with their status and headers, and never from a cache",
+        "nginx": "no proxy_hide_header, no proxy_intercept_errors",
+        "HAProxy": "no http-response del-header",
+        "any": "responses must return with their status and headers",
+    },
+    "cache": {
+        "nginx": "no proxy_cache outside /assets/ and /docs/, and never proxy_ignore_headers"
+        " Cache-Control or Vary",
+        "HAProxy": "no http-request cache-use outside /assets/ and /docs/",
+        "Varnish": 'if (req.url !~ "^/(assets|docs)/") { return (pass); } in vcl_recv',
+        "Cloudflare": 'no "Cache everything", no edge TTL of your own; bypass the cache for /api',
+        "any": "a cache must not store responses whose Cache-Control is private, nor change that"
+        " header",
     },
 }
 
