@@ -116,7 +116,7 @@ class Varnish:
         # Varnish makes its own directory in it, for users of its own that it changes to as root.
         directory.mkdir(mode=0o711)
         port = free_port()
-        command = [
+        command: list[str | Path] = [
             find("varnish"),
             "-F",
             *("-a", f"{HOST}:{port}"),

@@ -67,8 +67,8 @@ def test_pages_are_private_for_every_visitor(tenant: Tenant) -> None:
         for method in methods(route):
             assert_private(route, send(tenant.service, method, path_of(route), b"", {}))
             assert_private(route, visitor.once(method, path_of(route)))
-            own_form = {"sec_fetch_site": "same-origin"}
-            assert_private(route, visitor.once(method, path_of(route), **own_form))
+            own = visitor.once(method, path_of(route), sec_fetch_site="same-origin")
+            assert_private(route, own)
 
 
 def test_what_has_an_etag_must_be_revalidated_and_so_must_its_304(key: Key) -> None:
