@@ -37,12 +37,19 @@ from sealdesk.web import assets, status
 from sealdesk.web.openapi import endpoints as reference
 from sealdesk.web.operation import Open, Route
 from sealdesk.web.pages.site import Site
+from sealdesk.web.request import MAX_BODY_BYTES
 from sealdesk.webhooks import api as webhooks
 from sealdesk.webhooks import errors as webhook_errors
 from sealdesk.webhooks import labels as webhooks_labels
 from sealdesk.webhooks.pages import deliveries as delivery_pages
 from sealdesk.webhooks.pages import endpoints as webhook_pages
 
+# Guards of the external API: a signature, and one of these permissions.
+_TICKETS_READ, _TICKETS_WRITE = signed("tickets:read"), signed("tickets:write")
+_REPLIES_READ = signed("tickets:read", "replies:read")
+_REPLIES_WRITE = signed("tickets:write", "replies:write")
+_EVENTS_READ = signed("tickets:read", "replies:read", "customers:read")
+_CUSTOMERS_READ, _CUSTOMERS_WRITE = signed("customers:read"), signed("customers:write")
 # Guards of the management API: an access token.
 _ADMIN = administrator()
 _USER = logged_in()
@@ -53,59 +60,51 @@ _ADMIN_PAGE = SessionGuard(ADMINISTRATORS)
 # For forms whose result outlasts the session: keys, endpoints, and who may log in (decision 0019).
 _REAUTHENTICATED = SessionGuard(ADMINISTRATORS, needs_reauthentication=True)
 _OPEN = Open()
+# For bodies with long text; others may have 8 KiB (decision 0028).
+_LONG = MAX_BODY_BYTES
 
 _API: tuple[Route, ...] = (
     # The external API (interface section 4.2): a signature and a permission.
-    Route("GET", "/api/v1/external/tickets", signed("tickets:read"), tickets.list_tickets),
-    Route("POST", "/api/v1/external/tickets", signed("tickets:write"), tickets.create_ticket),
-    Route("GET", "/api/v1/external/tickets/{id}", signed("tickets:read"), tickets.get_ticket),
-    Route("PATCH", "/api/v1/external/tickets/{id}", signed("tickets:write"), tickets.change_ticket),
+    Route("GET", "/api/v1/external/tickets", _TICKETS_READ, tickets.list_tickets),
+    Route("POST", "/api/v1/external/tickets", _TICKETS_WRITE, tickets.create_ticket, _LONG),
+    Route("GET", "/api/v1/external/tickets/{id}", _TICKETS_READ, tickets.get_ticket),
+    Route("PATCH", "/api/v1/external/tickets/{id}", _TICKETS_WRITE, tickets.change_ticket, _LONG),
     Route(
-        "GET",
-        "/api/v1/external/tickets/{ticket_id}/replies",
-        signed("tickets:read", "replies:read"),
-        tickets.list_replies,
+        "GET", "/api/v1/external/tickets/{ticket_id}/replies", _REPLIES_READ, tickets.list_replies
     ),
     Route(
         "POST",
         "/api/v1/external/tickets/{ticket_id}/replies",
-        signed("tickets:write", "replies:write"),
+        _REPLIES_WRITE,
         tickets.create_reply,
+        _LONG,
     ),
-    Route("GET", "/api/v1/external/customers", signed("customers:read"), customers.list_customers),
-    Route(
-        "POST", "/api/v1/external/customers", signed("customers:write"), customers.create_customer
-    ),
-    Route(
-        "GET", "/api/v1/external/customers/{id}", signed("customers:read"), customers.get_customer
-    ),
+    Route("GET", "/api/v1/external/customers", _CUSTOMERS_READ, customers.list_customers),
+    Route("POST", "/api/v1/external/customers", _CUSTOMERS_WRITE, customers.create_customer, _LONG),
+    Route("GET", "/api/v1/external/customers/{id}", _CUSTOMERS_READ, customers.get_customer),
     Route(
         "PATCH",
         "/api/v1/external/customers/{id}",
-        signed("customers:write"),
+        _CUSTOMERS_WRITE,
         customers.change_customer,
+        _LONG,
     ),
-    Route("GET", "/api/v1/external/agents", signed("tickets:read"), identity.list_agents),
-    Route(
-        "GET",
-        "/api/v1/external/events",
-        signed("tickets:read", "replies:read", "customers:read"),
-        feed.list_events,
-    ),
+    Route("GET", "/api/v1/external/agents", _TICKETS_READ, identity.list_agents),
+    Route("GET", "/api/v1/external/events", _EVENTS_READ, feed.list_events),
     Route("GET", "/api/v1/external/whoami", signed(), api_keys.whoami),
     # Key management (interface section 4.1): an access token of an administrator.
     Route("GET", "/api/v1/api-keys", _ADMIN, api_keys.list_keys),
-    Route("POST", "/api/v1/api-keys", _ADMIN, api_keys.create_key),
+    Route("POST", "/api/v1/api-keys", _ADMIN, api_keys.create_key, _LONG),
     Route("GET", "/api/v1/api-keys/{id}", _ADMIN, api_keys.get_key),
-    Route("PATCH", "/api/v1/api-keys/{id}", _ADMIN, api_keys.change_key),
+    Route("PATCH", "/api/v1/api-keys/{id}", _ADMIN, api_keys.change_key, _LONG),
     Route("DELETE", "/api/v1/api-keys/{id}", _ADMIN, api_keys.revoke_key),
     Route("POST", "/api/v1/api-keys/{id}/rotate", _ADMIN, api_keys.rotate_key),
     Route("GET", "/api/v1/api-keys/{id}/refusals", _ADMIN, api_keys.list_refusals),
     # Webhooks: as key management.
     Route("GET", "/api/v1/webhooks", _ADMIN, webhooks.list_webhooks),
-    Route("POST", "/api/v1/webhooks", _ADMIN, webhooks.create_webhook),
+    Route("POST", "/api/v1/webhooks", _ADMIN, webhooks.create_webhook, _LONG),
     Route("GET", "/api/v1/webhooks/{id}", _ADMIN, webhooks.get_webhook),
-    Route("PATCH", "/api/v1/webhooks/{id}", _ADMIN, webhooks.change_webhook),
+    Route("PATCH", "/api/v1/webhooks/{id}", _ADMIN, webhooks.change_webhook, _LONG),
     Route("DELETE", "/api/v1/webhooks/{id}", _ADMIN, webhooks.delete_webhook),
     Route("POST", "/api/v1/webhooks/{id}/rotate-secret", _ADMIN, webhooks.rotate_webhook_secret),
     Route("POST", "/api/v1/webhooks/{id}/test", _ADMIN, webhooks.test_webhook),
@@ -117,7 +116,7 @@ _API: tuple[Route, ...] = (
         _ADMIN,
         webhooks.redeliver,
     ),
-    Route("POST", "/api/v1/webhooks/{id}/replay", _ADMIN, webhooks.replay_events),
+    Route("POST", "/api/v1/webhooks/{id}/replay", _ADMIN, webhooks.replay_events, _LONG),
     Route("GET", "/api/v1/webhooks/{id}/replays", _ADMIN, webhooks.list_replays),
     # The user's own account: an access token, except for logging in and resetting a password.
     Route("POST", "/api/v1/auth/login", _OPEN, identity.log_in),
@@ -173,7 +172,8 @@ _AUDIT_PAGE = audit_pages.audit_page(
 PAGES: tuple[Route, ...] = (
     # Logging in and out, and resetting a password.
     Route("GET", "/", _VISITOR, identity_pages.front),
-    Route("POST", "/log-in", _VISITOR, identity_pages.log_in),
+    # The log-in form carries the form that the end of a session has interrupted.
+    Route("POST", "/log-in", _VISITOR, identity_pages.log_in, _LONG),
     Route("POST", "/log-out", _USER_PAGE, identity_pages.log_out),
     Route("GET", "/reset", _VISITOR, identity_pages.reset_form),
     Route("POST", "/reset", _VISITOR, identity_pages.reset),
@@ -203,14 +203,14 @@ PAGES: tuple[Route, ...] = (
     Route("GET", "/tickets/{id}", _USER_PAGE, ticket_pages.show_ticket),
     Route("POST", "/tickets/{id}", _USER_PAGE, ticket_pages.change_ticket),
     Route("GET", "/tickets/{id}/reply", _USER_PAGE, ticket_pages.show_ticket),
-    Route("POST", "/tickets/{id}/reply", _USER_PAGE, ticket_pages.reply),
+    Route("POST", "/tickets/{id}/reply", _USER_PAGE, ticket_pages.reply, _LONG),
     Route("GET", "/tickets/{id}/answering", _USER_PAGE, ticket_pages.show_news),
     Route("POST", "/tickets/{id}/answering", _USER_PAGE, ticket_pages.show_news),
     Route("GET", "/tickets/{id}/history", _USER_PAGE, ticket_pages.show_history),
     Route("GET", "/customers", _USER_PAGE, customers_pages.list_customers),
     Route("GET", "/customers/{id}", _USER_PAGE, customer_pages.show_customer),
     Route("GET", "/customers/{id}/edit", _USER_PAGE, customers_pages.edit_customer),
-    Route("POST", "/customers/{id}/edit", _USER_PAGE, customers_pages.change_customer),
+    Route("POST", "/customers/{id}/edit", _USER_PAGE, customers_pages.change_customer, _LONG),
     # Settings → Audit log.
     Route("GET", "/settings/audit", _ADMIN_PAGE, _AUDIT_PAGE),
     Route("GET", "/settings/audit/export", _ADMIN_PAGE, audit_pages.export_audit),
@@ -219,7 +219,7 @@ PAGES: tuple[Route, ...] = (
     Route("GET", "/settings/api-keys/new", _ADMIN_PAGE, key_pages.new_key),
     Route("POST", "/settings/api-keys/new", _REAUTHENTICATED, key_pages.create_key),
     Route("GET", "/settings/api-keys/debug", _ADMIN_PAGE, debug_pages.ask),
-    Route("POST", "/settings/api-keys/debug", _ADMIN_PAGE, debug_pages.debug),
+    Route("POST", "/settings/api-keys/debug", _ADMIN_PAGE, debug_pages.debug, _LONG),
     Route("GET", "/settings/api-keys/{id}", _ADMIN_PAGE, key_pages.show_key),
     Route("GET", "/settings/api-keys/{id}/edit", _ADMIN_PAGE, key_pages.edit_key),
     Route("POST", "/settings/api-keys/{id}/edit", _REAUTHENTICATED, key_pages.change_key),
@@ -230,10 +230,16 @@ PAGES: tuple[Route, ...] = (
     # Settings → Webhooks.
     Route("GET", "/settings/webhooks", _ADMIN_PAGE, webhook_pages.list_webhooks),
     Route("GET", "/settings/webhooks/new", _ADMIN_PAGE, webhook_pages.new_webhook),
-    Route("POST", "/settings/webhooks/new", _REAUTHENTICATED, webhook_pages.create_webhook),
+    Route("POST", "/settings/webhooks/new", _REAUTHENTICATED, webhook_pages.create_webhook, _LONG),
     Route("GET", "/settings/webhooks/{id}", _ADMIN_PAGE, webhook_pages.show_webhook),
     Route("GET", "/settings/webhooks/{id}/edit", _ADMIN_PAGE, webhook_pages.edit_webhook),
-    Route("POST", "/settings/webhooks/{id}/edit", _REAUTHENTICATED, webhook_pages.change_webhook),
+    Route(
+        "POST",
+        "/settings/webhooks/{id}/edit",
+        _REAUTHENTICATED,
+        webhook_pages.change_webhook,
+        _LONG,
+    ),
     Route("POST", "/settings/webhooks/{id}/pause", _ADMIN_PAGE, webhook_pages.pause_webhook),
     Route("POST", "/settings/webhooks/{id}/activate", _ADMIN_PAGE, webhook_pages.activate_webhook),
     Route("GET", "/settings/webhooks/{id}/rotate", _ADMIN_PAGE, webhook_pages.confirm_rotation),

@@ -1,5 +1,6 @@
 """Limits of decisions 3 on the socket, and responses to malformed HTTP."""
 
+import json
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from tests.support.service import Service
 LOG_IN = "/api/v1/auth/login"
 GET = b"GET /healthz HTTP/1.1\r\nhost: t\r\n\r\n"
 MIB = 1024 * 1024
+SHORT = 8 * 1024
 
 
 @pytest.fixture(autouse=True)
@@ -204,10 +206,11 @@ def test_empty_lines_do_not_hold_a_used_connection(hasty: Hasty) -> None:
 # Bodies
 
 
-def test_declared_body_over_a_mib_gets_413_before_it_is_sent(connect: Connect) -> None:
+def test_declared_body_over_8_kib_gets_413_before_it_is_sent(connect: Connect) -> None:
     connection = connect()
-    connection.send(_post(MIB + 1))
-    assert connection.reply().code == "body_too_large"
+    connection.send(_post(SHORT + 1))
+    reply = connection.reply()
+    assert (reply.code, json.loads(reply.body)["max_bytes"]) == ("body_too_large", SHORT)
 
 
 def test_client_that_sends_it_all_sees_the_413(connect: Connect) -> None:
@@ -216,15 +219,15 @@ def test_client_that_sends_it_all_sees_the_413(connect: Connect) -> None:
     assert (connection.reply().code, connection.is_closed()) == ("body_too_large", True)
 
 
-def test_chunked_body_over_a_mib_gets_413(connect: Connect) -> None:
+def test_chunked_body_over_8_kib_gets_413_before_its_end(connect: Connect) -> None:
     connection = connect()
-    connection.send_what_is_taken(_chunked() + _chunk(b" " * 65_536) * 17)
+    connection.send(_chunked() + _chunk(b" " * SHORT) + _chunk(b" "))
     assert connection.reply().code == "body_too_large"
 
 
-def test_body_of_a_mib_is_read(connect: Connect) -> None:
+def test_body_of_8_kib_is_read(connect: Connect) -> None:
     connection = connect()
-    connection.send(_post(MIB) + b"{}".ljust(MIB))
+    connection.send(_post(SHORT) + b"{}".ljust(SHORT))
     assert connection.reply().code == "validation_failed"
 
 
@@ -257,7 +260,9 @@ def test_broken_chunk_gets_400_and_the_connection_closes(connect: Connect, body:
 
 def test_broken_chunk_after_the_answer_closes_without_a_second_one(connect: Connect) -> None:
     connection = connect()
-    connection.send(b"POST /api/v1/api-keys HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n")
+    connection.send(
+        b"POST /api/v1/api-keys HTTP/1.1\r\nhost: t\r\ntransfer-encoding: chunked\r\n\r\n"
+    )
     assert connection.reply().code == "jwt_required"
     connection.send(b"zz\r\n")
     assert connection.is_closed()
@@ -295,13 +300,23 @@ def test_truncated_request_leaves_nothing_behind(connect: Connect, part: bytes) 
         b"GET /healthz HTTP/1.1\r\na: 1\r\n folded\r\n\r\n",
         b"GET /healthz HTTP/1.1\r\na: nul\x00\r\n\r\n",
         b"GET /healthz HTTP/1.1\r\na: bare\rcr\r\n\r\n",
-        b"POST /x HTTP/1.1\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
-        b"POST /x HTTP/1.1\r\ntransfer-encoding: chunked\r\ncontent-length: 2\r\n\r\n0\r\n\r\n",
-        b"POST /x HTTP/1.1\r\ntransfer-encoding: chunked, identity\r\n\r\n0\r\n\r\n",
-        b"POST /x HTTP/1.1\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}",
-        b"POST /x HTTP/1.1\r\ncontent-length: +2\r\n\r\n{}",
-        b"POST /x HTTP/1.1\r\ncontent-length: 2, 2\r\n\r\n{}",
-        b"POST /x HTTP/1.1\r\ncontent-length: 99999999999999999999999\r\n\r\n",
+        _head("content-length: 2", "transfer-encoding: chunked") + b"0\r\n\r\n",
+        _head("transfer-encoding: chunked", "content-length: 2") + b"0\r\n\r\n",
+        b"POST /x HTTP/1.1\r\nhost: t\r\ntransfer-encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+        b"POST /x HTTP/1.1\r\nhost: t\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}",
+        b"POST /x HTTP/1.1\r\nhost: t\r\ncontent-length: +2\r\n\r\n{}",
+        b"POST /x HTTP/1.1\r\nhost: t\r\ncontent-length: 2, 2\r\n\r\n{}",
+        b"POST /x HTTP/1.1\r\nhost: t\r\ncontent-length: 99999999999999999999999\r\n\r\n",
+        _head("transfer-encoding: chunked, chunked") + b"0\r\n\r\n",
+        _head("transfer-encoding: chunked", "transfer-encoding: chunked") + b"0\r\n\r\n",
+        _post(0).replace(b": 0", b": " + b"0" * 5000),
+        _post(0).replace(b": 0", b": " + b"0" * 4999 + b"2") + b"{}",
+        b"POST /x HTTP/1.0\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\n\r\n",
+        b"GET http://t/healthz HTTP/1.1\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nhost: t\r\nhost: t\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nHost: t\r\nhOST: other\r\n\r\n",
+        b"GET /healthz HTTP/1.0\r\nhost: t\r\nhost: other\r\n\r\n",
     ],
 )
 def test_malformed_request_gets_400_and_the_connection_closes(
@@ -312,11 +327,47 @@ def test_malformed_request_gets_400_and_the_connection_closes(
     assert (connection.reply().code, connection.is_closed()) == ("malformed_request", True)
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("transfer-encoding: gzip, chunked",),
+        ("transfer-encoding: identity, chunked",),
+        ("transfer-encoding: x, chunked",),
+        ("transfer-encoding: gzip", "transfer-encoding: chunked"),
+        ("transfer-encoding: chunked;q=1, chunked",),
+    ],
+)
+def test_a_transfer_coding_besides_chunked_gets_501_and_the_connection_closes(
+    connect: Connect, lines: tuple[str, ...]
+) -> None:
+    connection = connect()
+    connection.send(_head(*lines) + _chunk(b"{}") + b"0\r\n\r\n" + GET)
+    assert (connection.reply().code, connection.is_closed()) == ("unknown_transfer_coding", True)
+
+
+@pytest.mark.parametrize("coding", ["chunked", " Chunked "])
+def test_chunked_is_read_however_it_is_written(connect: Connect, coding: str) -> None:
+    connection = connect()
+    connection.send(_head(f"transfer-encoding:{coding}") + _chunk(b"{}") + b"0\r\n\r\n" + GET)
+    assert connection.reply().code == "validation_failed"
+    assert connection.reply().status == 200
+
+
+def test_nothing_behind_a_request_of_faulty_framing_is_answered(connect: Connect) -> None:
+    connection = connect()
+    smuggled = GET.replace(b"/healthz", b"/openapi.json")
+    connection.send(GET + _head("host: other", f"content-length: {len(smuggled)}") + smuggled)
+    assert connection.reply().status == 200
+    assert (connection.reply().code, connection.is_closed()) == ("malformed_request", True)
+
+
 @pytest.mark.parametrize("upgrade", [b"websocket", b"h2c"])
 def test_upgrade_is_ignored(connect: Connect, upgrade: bytes) -> None:
     connection = connect()
     asked = b"connection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: AA==\r\n"
-    connection.send(b"GET /healthz HTTP/1.1\r\nupgrade: " + upgrade + b"\r\n" + asked + b"\r\n")
+    connection.send(
+        b"GET /healthz HTTP/1.1\r\nhost: t\r\nupgrade: " + upgrade + b"\r\n" + asked + b"\r\n"
+    )
     assert (connection.reply().status, connection.is_closed()) == (200, True)
 
 

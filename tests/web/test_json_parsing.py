@@ -2,13 +2,15 @@
 
 import json
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sealdesk.errors import BadRequest
-from sealdesk.web.body import MAX_DEPTH, parse
+from sealdesk.web import body
+from sealdesk.web.body import MAX_DEPTH, MAX_VALUES, parse
 
 JSON = st.recursive(
     st.none()
@@ -59,9 +61,41 @@ def fits(value: Any, depth: int) -> bool:
     return depth > 0 and all(fits(item, depth - 1) for item in [*names, *below])
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["[" + "1," * (MAX_VALUES - 2) + "1]", "[" + '{"a":1},' * (MAX_VALUES // 2 - 1) + "1]"],
+)
+def test_as_many_values_as_allowed_are_read(text: str) -> None:
+    assert repr(parse(text.encode())) == repr(json.loads(text))
+    with pytest.raises(BadRequest, match="more than 10,000 values"):
+        parse(text.replace("1]", "1,1]").encode())
+
+
+@pytest.mark.parametrize(
+    "content", [",", "[", '",', "\\", '\\"', "\\,", '",\\"[', '\\\\"{'], ids=repr
+)
+def test_texts_may_hold_what_separates_values(content: str) -> None:
+    value = {content * 9_999: [content * 9_999, ""]}
+    assert parse(json.dumps(value).encode()) == value
+
+
+@given(value=JSON)
+@settings(max_examples=50)
+def test_no_value_is_left_uncounted(value: Any) -> None:
+    with mock.patch.object(body, "MAX_VALUES", count(value) - 1):
+        assert body._has_too_many_values(json.dumps(value).encode())
+
+
+def count(value: Any) -> int:
+    """How many values there are in a value, and itself."""
+    if isinstance(value, dict | list):
+        return 1 + sum(map(count, value.values() if isinstance(value, dict) else value))
+    return 1
+
+
 def test_a_repeated_name_among_many_is_found_in_one_pass() -> None:
-    names = [f'"{n}":0' for n in range(60_000)]
-    body = ",".join([*names, '"59999":0'])
+    names = [f'"{n}":0' for n in range(MAX_VALUES - 2)]
+    body = ",".join([*names, '"5000":0'])
     # Quadratic work would take minutes: the time limit of tests ends it.
-    with pytest.raises(BadRequest, match="'59999' stands twice"):
+    with pytest.raises(BadRequest, match="'5000' stands twice"):
         parse(f"{{{body}}}".encode())

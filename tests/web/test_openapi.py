@@ -18,6 +18,7 @@ _DOCUMENTATION = ("/openapi.json", "/docs")
 # have forms.
 _OF_NO_OPERATION = {
     "method_not_allowed",
+    "unknown_transfer_coding",
     "user_email_taken",
     "last_administrator",
     "user_inactive",

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 import pytest
 
 import sealdesk
+from sealdesk import ids
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.web.pages import resubmission
 from tests.support.databases import SQLITE_ONLY
@@ -159,14 +160,15 @@ def test_only_changed_fields_are_shown(visitor: Visitor, tenant: Tenant, at: str
 @SQLITE_ONLY
 def test_a_form_too_large_for_the_log_in_form_is_not_kept(service: Service) -> None:
     for size, status in ((1_030_000, 401), (1_045_000, 303), (1_048_577, 413)):
-        body = b"form_token=a&name=".ljust(size, b"n")
-        answer = Visitor(service).once("POST", "/account/name", body, content_type=FORM)
+        body = b"form_token=a&body=".ljust(size, b"n")
+        path = f"/tickets/{ids.mint(0)}/reply"
+        answer = Visitor(service).once("POST", path, body, content_type=FORM)
         assert answer.status_code == status, size
         if status == 401:
             asked = Page(answer).form("/log-in")
             fields = [*asked.fields, ("email", "e" * 320), ("password", "p" * 1000)]
             again = Visitor(service).post("/log-in", fields)
-            assert len(again.form("/log-in").value("kept.name")) > 1_000_000
+            assert len(again.form("/log-in").value("kept.body")) > 1_000_000
 
 
 def test_a_log_in_without_storage_keeps_the_form(

@@ -191,6 +191,12 @@ class InternalError(ApiError):
         super().__init__(general.INTERNAL_ERROR)
 
 
+class UnknownTransferCoding(ApiError):
+    """501: the body is sent in a way that the server does not know."""
+
+    status = 501
+
+
 class ServiceUnavailable(ApiError):
     """503: the request is valid and may succeed later."""
 

@@ -13,6 +13,7 @@ MALFORMED_REQUEST = ProblemType(
     page_advice=gettext_noop("Go back, reload the page, and send its form again."),
 )
 UNREADABLE_FORM = MALFORMED_REQUEST.variant("The form or the address cannot be read.")
+NOT_ONE_HOST = MALFORMED_REQUEST.variant("A request of HTTP/1.1 has exactly one Host header.")
 FORM_HOLDS_NUL = MALFORMED_REQUEST.variant("The form or the address holds U+0000.")
 
 MALFORMED_JSON = ProblemType(
@@ -23,7 +24,7 @@ MALFORMED_JSON = ProblemType(
     meaning=(
         "The body is missing, or it is not strict JSON: UTF-8, at most 32 levels deep, no"
         " repeated name in one object, no NaN or Infinity, integers within 64 bits, no U+0000"
-        " and no unpaired surrogate."
+        " and no unpaired surrogate, at most 10,000 values."
     ),
     remedy="Encode the body with a JSON library, and sign exactly the bytes that you send.",
     example={"reason": "Expecting ',' delimiter: line 1 column 12 (char 11)"},
@@ -122,7 +123,10 @@ BODY_TOO_LARGE = ProblemType(
     status=413,
     title="The body is too large",
     message="The body is over %(max_bytes)s bytes.",
-    meaning="The body is over 1 MiB; the rest of it is not read.",
+    meaning=(
+        "The body is over 1 MiB, or over 8 KiB where no long text is expected, as when logging in."
+        " The rest of it is not read."
+    ),
     remedy="Send a smaller body.",
     example={"max_bytes": 1048576},
     members=("max_bytes",),
@@ -147,6 +151,14 @@ CONTENT_ENCODING = UNSUPPORTED_MEDIA_TYPE.variant(
 )
 NOT_A_FORM = UNSUPPORTED_MEDIA_TYPE.variant("Forms are sent as %(media_type)s.")
 
+UNKNOWN_TRANSFER_CODING = ProblemType(
+    code="unknown_transfer_coding",
+    status=501,
+    title="The transfer coding is not supported",
+    message="The body must be sent with Content-Length, or with Transfer-Encoding: chunked.",
+    meaning="Transfer-Encoding is something else than `chunked`. The connection was closed.",
+    remedy="Send the body as it is, with Content-Length or in chunks.",
+)
 HEADERS_TOO_LARGE = ProblemType(
     code="headers_too_large",
     status=431,

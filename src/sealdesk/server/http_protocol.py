@@ -16,6 +16,7 @@ from uvicorn.protocols.http.httptools_impl import (
 
 from sealdesk.errors import ApiError, BadRequest, HeadersTooLarge, RequestTimeout
 from sealdesk.errors.requests import HEADERS_TOO_LARGE, MALFORMED_REQUEST, REQUEST_TIMEOUT
+from sealdesk.server import framing
 from sealdesk.web import envelope
 
 MAX_HEADER_BYTES = 16 * 1024
@@ -73,6 +74,10 @@ class Protocol(HttpToolsProtocol):
         size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
         if size > MAX_HEADER_BYTES or len(self.headers) > MAX_HEADERS:
             self._reject(_headers_too_large())
+            return
+        fault = framing.find_fault(self.headers, self.parser.get_http_version())
+        if fault is not None:
+            self._reject(fault)
             return
         if b"#" in self.url:
             # uvicorn would drop it, and two targets would share a signature (RFC 9112 3.2).

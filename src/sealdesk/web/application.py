@@ -151,6 +151,7 @@ def _wrong_method(method: str, routes: dict[str, Route]) -> MethodNotAllowed:
 
 
 async def _handle(route: Route, request: Request) -> Response:
+    request.max_body_bytes = route.max_body_bytes
     if route.guard.scheme == "session":
         language.activate(request)
     request.proof = await route.guard.prove(request)

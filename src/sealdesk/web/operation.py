@@ -10,7 +10,7 @@ from sealdesk.errors.requests import BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
 from sealdesk.web.envelope import PageMeta
 from sealdesk.web.proof import NOTHING_PROVEN, Proof
 from sealdesk.web.query import Param
-from sealdesk.web.request import Request, Response
+from sealdesk.web.request import MAX_SHORT_BODY_BYTES, Request, Response
 
 # The documented `meta` of a list without one of its own.
 LAST_PAGE = PageMeta(25, has_more=False, next_cursor=None)
@@ -111,9 +111,10 @@ def page(handle: Handle) -> Operation:
 
 
 class Route(msgspec.Struct, frozen=True):
-    """A route: method, path template, guard and operation."""
+    """A route: method, path template, guard, operation, and the limit of its body."""
 
     method: str
     path: str
     guard: Guard
     operation: Operation
+    max_body_bytes: int = MAX_SHORT_BODY_BYTES

@@ -26,7 +26,9 @@ from sealdesk.web.pages.site import Site
 from sealdesk.web.proof import NOTHING_PROVEN, Visitor
 
 T = TypeVar("T")
-MAX_BODY_BYTES = 1024 * 1024  # decisions 3
+# Limits of bodies (decisions 3, 0028): of requests with long text, and of all others.
+MAX_BODY_BYTES = 1024 * 1024
+MAX_SHORT_BODY_BYTES = 8 * 1024
 _STORED_HEADERS = (b"location", b"etag")
 _REPLAYED = (b"idempotent-replayed", b"true")
 
@@ -56,7 +58,8 @@ class Request:
     target: raw path and query as sent, behind the path prefix that a proxy may have stripped.
     params: the ids in the path. body: empty until `read_body`.
     peer: the address of the connection; address: the client's behind trusted proxies.
-    response_headers: what reading the request adds to the response.
+    max_body_bytes: the limit of the route. response_headers: what reading the request adds to the
+    response.
     """
 
     __slots__ = (
@@ -64,6 +67,7 @@ class Request:
         "address",
         "body",
         "headers",
+        "max_body_bytes",
         "method",
         "now_us",
         "params",
@@ -102,6 +106,7 @@ class Request:
         self.request_id = new_request_id()
         self.params: tuple[str, ...] = ()
         self.body = b""
+        self.max_body_bytes = MAX_SHORT_BODY_BYTES
         self._form: Form | None = None
         self.proof = NOTHING_PROVEN
         self.response_headers: list[Header] = []
@@ -219,8 +224,8 @@ class Request:
         if encoding is not None and encoding.strip().lower() != b"identity":
             raise UnsupportedMediaType(CONTENT_ENCODING)
         declared = self.headers.get(b"content-length")
-        if declared is not None and int(declared) > MAX_BODY_BYTES:
-            raise ContentTooLarge(BODY_TOO_LARGE, max_bytes=MAX_BODY_BYTES)
+        if declared is not None:
+            self._check_size(int(declared))
         if declared is None and b"transfer-encoding" not in self.headers:
             return False
         # If reading waits even once, the loop runs this callback first. It costs less than to look
@@ -235,20 +240,22 @@ class Request:
         message = await self.receive()
         body: bytes = message.get("body", b"")
         if message["type"] == "http.request" and not message.get("more_body"):
-            if len(body) > MAX_BODY_BYTES:
-                raise ContentTooLarge(BODY_TOO_LARGE, max_bytes=MAX_BODY_BYTES)
+            self._check_size(len(body))
             return body
         parts = []
         size = 0
         while message["type"] == "http.request":
             parts.append(message.get("body", b""))
             size += len(parts[-1])
-            if size > MAX_BODY_BYTES:
-                raise ContentTooLarge(BODY_TOO_LARGE, max_bytes=MAX_BODY_BYTES)
+            self._check_size(size)
             if not message.get("more_body"):
                 return b"".join(parts)
             message = await self.receive()
         raise Disconnected
+
+    def _check_size(self, size: int) -> None:
+        if size > self.max_body_bytes:
+            raise ContentTooLarge(BODY_TOO_LARGE, max_bytes=self.max_body_bytes)
 
     def check_content_type(self) -> None:
         """Raises UnsupportedMediaType when there is a body that is not declared as JSON."""

@@ -8,6 +8,8 @@ _CAME_IN = "tests/identity/test_log_in_audit.py"
 _BEHIND_THE_ANSWER = "test_a_failure_is_recorded_after_the_response_and_before_the_process_ends"
 _KEYS = "tests/api_keys"
 _USAGE = f"{_KEYS}/test_usage.py"
+_HTTP = "tests/server/test_http_protocol.py"
+_FRAMING = f"{_HTTP}::test_malformed_request_gets_400_and_the_connection_closes"
 
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -52,5 +54,36 @@ MUTANTS: tuple[Mutant, ...] = (
         "    await usage.write_remaining(state)\n",
         "",
         (f"{_USAGE}::test_remaining_counts_are_written_at_shutdown",),
+    ),
+    Mutant(
+        "a request may have two hosts or none",
+        "server/framing.py",
+        'if names.count(b"host") != 1 and',
+        "if False and",
+        (_FRAMING,),
+    ),
+    Mutant(
+        "a length may have any number of digits",
+        "server/framing.py",
+        "_LENGTH_DIGITS = 19",
+        "_LENGTH_DIGITS = 99999",
+        (_FRAMING,),
+    ),
+    Mutant(
+        "a body may be sent in an unknown transfer coding",
+        "server/framing.py",
+        'return None if codings == [b"chunked"] else',
+        "return None if True else",
+        (f"{_HTTP}::test_a_transfer_coding_besides_chunked_gets_501_and_the_connection_closes",),
+    ),
+    Mutant(
+        "a log-in may have 1 MiB",
+        "web/operation.py",
+        "int = MAX_SHORT_BODY_BYTES",
+        "int = 1024 * 1024",
+        (
+            f"{_HTTP}::test_declared_body_over_8_kib_gets_413_before_it_is_sent",
+            f"{_HTTP}::test_chunked_body_over_8_kib_gets_413_before_its_end",
+        ),
     ),
 )

@@ -286,4 +286,18 @@ MUTANTS: tuple[Mutant, ...] = (
         ".tickets .pick { width: 1.1rem; height: 1.1rem; }",
         ("tests/browser/test_inbox.py::test_many_tickets_are_changed_at_once",),
     ),
+    Mutant(
+        "JSON bodies may have any number of values",
+        "web/body.py",
+        "    if _has_too_many_values(body):\n",
+        "    if False:\n",
+        ("tests/web/test_json_parsing.py::test_as_many_values_as_allowed_are_read",),
+    ),
+    Mutant(
+        "commas in a text count as values",
+        "web/body.py",
+        """b"".join(unescaped.split(b'"')[::2])""",
+        "unescaped",
+        ("tests/web/test_json_parsing.py::test_texts_may_hold_what_separates_values",),
+    ),
 )
