@@ -197,7 +197,7 @@ def _run_server(program: _Program, cores: Cores) -> Iterator[Server]:
 
 def _start_process(program: _Program) -> "subprocess.Popen[bytes]":
     env = {name: value for name, value in os.environ.items() if not name.startswith("SEALDESK_")}
-    env |= program.env
+    env |= {"SEALDESK_TENANT_LIMIT": "100000000", **program.env}
     with (program.directory / "server.log").open("ab") as log:
         return subprocess.Popen(program.command, cwd=_ROOT, env=env, stdout=log, stderr=log)
 

@@ -119,6 +119,7 @@ def test_several_master_keys_are_read_in_their_order(tmp_path: Path) -> None:
         ("SEALDESK_REDIS_URL", "localhost:6379"),
         ("SEALDESK_EXPECTED_PROCESSES", "1001"),
         ("SEALDESK_PER_PROCESS_LIMITS", "yes"),
+        ("SEALDESK_TENANT_LIMIT", "5999"),
         ("SEALDESK_DRAIN_NOTICE_S", "9"),
         ("SEALDESK_MAX_SKEW_S", "29"),
         ("SEALDESK_MAX_SKEW_S", "901"),

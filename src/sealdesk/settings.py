@@ -26,6 +26,7 @@ NAMES: dict[str, str] = {
     "SEALDESK_REDIS_URL": "redis://… or rediss://…: shares the rate limits between processes",
     "SEALDESK_EXPECTED_PROCESSES": "how many processes serve, on all hosts; 1 to 1000",
     "SEALDESK_PER_PROCESS_LIMITS": "refuse or accept: several processes without Redis",
+    "SEALDESK_TENANT_LIMIT": "units of work a minute of one tenant, from 6000",
     "SEALDESK_DRAIN_NOTICE_S": "seconds of 503 from /readyz before the socket closes, 0 to 8",
     "SEALDESK_MASTER_KEY": "seals secrets: base64 of 32 bytes; several, comma-separated, to rotate",
     "SEALDESK_JWT_SECRET": "signs log-ins: base64 of 32 bytes",
@@ -48,14 +49,12 @@ _SQLITE_PREFIX = "sqlite:///"
 _POSTGRESQL = ("postgresql", "postgres")
 _REDIS = ("redis", "rediss", "unix")
 _KEY_FILES = {"SEALDESK_MASTER_KEY": "master.key", "SEALDESK_JWT_SECRET": "jwt.key"}
-_URL_FAULTS = {
-    "SEALDESK_DATABASE_URL": "SEALDESK_DATABASE_URL must be sqlite:///relative/path,"
-    " sqlite:////absolute/path or postgresql://user:password@host/database",
-    "SEALDESK_OWNER_DATABASE_URL": "SEALDESK_OWNER_DATABASE_URL must be"
-    " postgresql://owner:password@host/database",
-    "SEALDESK_WORKER_DATABASE_URL": "SEALDESK_WORKER_DATABASE_URL must be"
-    " postgresql://worker:password@host/database",
-    "SEALDESK_REDIS_URL": "SEALDESK_REDIS_URL must be redis://host:6379/0, rediss://… or unix://…",
+_URL_FORMS = {
+    "SEALDESK_DATABASE_URL": "sqlite:///relative/path, sqlite:////absolute/path or"
+    " postgresql://user:password@host/database",
+    "SEALDESK_OWNER_DATABASE_URL": "postgresql://owner:password@host/database",
+    "SEALDESK_WORKER_DATABASE_URL": "postgresql://worker:password@host/database",
+    "SEALDESK_REDIS_URL": "redis://host:6379/0, rediss://… or unix://…",
 }
 _PLACEHOLDER_KEY = bytes(KEY_BYTES)  # replaces an invalid key until all faults are collected
 
@@ -80,6 +79,7 @@ class Settings(msgspec.Struct, frozen=True):
     redis_url: str
     expected_processes: int
     per_process_limits: str
+    tenant_limit: int
     drain_notice_s: int
     master_keys: tuple[bytes, ...]
     jwt_secret: bytes
@@ -108,8 +108,14 @@ def from_env(env: Mapping[str, str], *, needs_keys: bool = True) -> Settings:
     names = [name for name in env if name.startswith(_PREFIX)]
     faults = [_describe_unknown(name) for name in names if name not in NAMES]
     read = _EnvReader(env, faults, needs_keys)
-    data_dir = Path(env.get("SEALDESK_DATA_DIR") or "var").absolute()
-    settings = Settings(
+    settings = _read_settings(read, Path(env.get("SEALDESK_DATA_DIR") or "var").absolute())
+    if faults:
+        raise BadSettings("; ".join(faults))
+    return settings
+
+
+def _read_settings(read: "_EnvReader", data_dir: Path) -> Settings:
+    return Settings(
         data_dir=data_dir,
         database_path=read.database_path(data_dir),
         database_url=read.server_url("SEALDESK_DATABASE_URL", _POSTGRESQL),
@@ -126,6 +132,7 @@ def from_env(env: Mapping[str, str], *, needs_keys: bool = True) -> Settings:
         per_process_limits=read.choice(
             "SEALDESK_PER_PROCESS_LIMITS", ("refuse", "accept"), default="refuse"
         ),
+        tenant_limit=read.whole("SEALDESK_TENANT_LIMIT", default=30_000, low=6_000, high=10**8),
         drain_notice_s=read.whole("SEALDESK_DRAIN_NOTICE_S", default=0, low=0, high=8),
         master_keys=read.keys("SEALDESK_MASTER_KEY", data_dir),
         jwt_secret=read.keys("SEALDESK_JWT_SECRET", data_dir)[0],
@@ -137,9 +144,6 @@ def from_env(env: Mapping[str, str], *, needs_keys: bool = True) -> Settings:
         metrics_token=read.metrics_token(),
         log_level=read.choice("SEALDESK_LOG_LEVEL", _LEVELS, default="info"),
     )
-    if faults:
-        raise BadSettings("; ".join(faults))
-    return settings
 
 
 def make_private_dir(path: Path) -> None:
@@ -194,7 +198,7 @@ class _EnvReader:
         if not url or (name == "SEALDESK_DATABASE_URL" and self._file_path()):
             return ""
         if not _is_server_url(url, schemes):
-            self._faults.append(_URL_FAULTS[name])
+            self._faults.append(f"{name} must be {_URL_FORMS[name]}")
         return url
 
     def keys(self, name: str, data_dir: Path) -> tuple[bytes, ...]:

@@ -11,7 +11,7 @@ from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db.engine import Database
 from sealdesk.event_log.long_poll import LongPoll
 from sealdesk.http_client import HttpClient
-from sealdesk.rate_limits.limiter import FailureCounter, Limiter, RateLimiter
+from sealdesk.rate_limits.limiter import FailureCounter, Limiter, RateLimiter, TenantBudgets
 from sealdesk.settings import Settings
 from sealdesk.telemetry.counters import Usage
 from sealdesk.telemetry.metrics import Metrics
@@ -60,6 +60,7 @@ class AppState(msgspec.Struct, frozen=True):
     key_ring: KeyRing
     clock: Clock
     limiter: Limiter
+    tenant_budgets: TenantBudgets
     failure_counter: FailureCounter
     lifetime: Lifetime
     metrics: Metrics
@@ -80,6 +81,7 @@ def make_state(settings: Settings, database: Database, clock: Clock) -> AppState
         KeyRing(settings.master_keys),
         clock,
         limiter,
+        TenantBudgets(settings.tenant_limit),
         FailureCounter(clock.monotonic_s, MAX_FAILURES_PER_MINUTE),
         lifetime,
         Metrics(limiter),

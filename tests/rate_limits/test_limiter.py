@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sealdesk.rate_limits.limiter import FailureCounter, RateLimiter
+from sealdesk.rate_limits.limiter import Budget, FailureCounter, RateLimiter
 
 
 class Seconds:
@@ -30,7 +30,7 @@ def test_any_period_accepts_at_most_burst_and_refill(limit: int, waits: list[flo
     limiter, passed = RateLimiter(time), []
     for wait in waits:
         time.now += wait
-        if limiter.take_now("key", limit).accepted:
+        if limiter.take_now(Budget("key", limit)).accepted:
             passed.append(time.now)
     for first in range(len(passed)):
         for last in range(first, len(passed)):
@@ -44,24 +44,24 @@ def test_a_request_after_retry_after_is_accepted(limit: int, used: int) -> None:
     time = Seconds()
     limiter = RateLimiter(time)
     for _ in range(used):
-        state = limiter.take_now("key", limit)
+        state = limiter.take_now(Budget("key", limit))
         if not state.accepted:
             time.now += state.retry_after_s
-            assert limiter.take_now("key", limit).accepted
+            assert limiter.take_now(Budget("key", limit)).accepted
 
 
 @pytest.mark.parametrize("limit", [1, 7, 60, 1000, 99_999])
 def test_remaining_requests_are_accepted_and_no_more(limit: int) -> None:
     limiter = RateLimiter(Seconds())
-    states = [limiter.take_now("key", limit) for _ in range(min(limit, 1000))]
+    states = [limiter.take_now(Budget("key", limit)) for _ in range(min(limit, 1000))]
     assert [state.remaining for state in states] == [limit - 1 - n for n in range(len(states))]
 
 
 def test_take_and_take_now_share_one_budget() -> None:
     limiter = RateLimiter(Seconds())
-    limiter.take_now("key", 2)
-    assert asyncio.run(limiter.take("key", 2)).remaining == 0
-    assert not asyncio.run(limiter.take("key", 2)).accepted
+    limiter.take_now(Budget("key", 2))
+    assert asyncio.run(limiter.take(Budget("key", 2))).remaining == 0
+    assert not asyncio.run(limiter.take(Budget("key", 2))).accepted
 
 
 @given(
@@ -78,7 +78,7 @@ def test_the_shares_of_a_limit_do_not_exceed_it_together(
     for wait in waits:
         time.now += wait
         for limiter in limiters:
-            while limiter.take_now("key", limit, processes).accepted:
+            while limiter.take_now(Budget("key", limit), processes).accepted:
                 passed.append(time.now)
     assert passed[0] == passed[processes - 1] == 1000.0 + waits[0]
     for first in range(len(passed)):
@@ -95,7 +95,7 @@ def test_shares_below_one_request_have_the_rate_of_the_whole_limit() -> None:
     for second in range(int(10 * turn_s)):
         time.now = begun + second
         for place, limiter in enumerate(limiters):
-            if limiter.take_now("key", limit, processes).accepted:
+            if limiter.take_now(Budget("key", limit), processes).accepted:
                 passed_at[place].append(second)
     for times in passed_at.values():
         assert 10 <= len(times) <= 11
@@ -107,7 +107,7 @@ def test_shares_below_one_request_have_the_burst_of_the_whole_limit_on_average()
     limit, processes, keys = 3, 20, 500
     limiters = [RateLimiter(Seconds()) for _ in range(processes)]
     passed = sum(
-        limiter.take_now(f"key {place}", limit, processes).accepted
+        limiter.take_now(Budget(f"key {place}", limit), processes).accepted
         for limiter in limiters
         for place in range(keys)
     )
@@ -121,11 +121,11 @@ def test_a_share_below_one_request_accepts_after_retry_after(used_s: int, limit:
     limiter = RateLimiter(time)
     for _ in range(used_s):
         time.now += 1
-        limiter.take_now("key", limit, 7)
-    state = limiter.take_now("key", limit, 7)
+        limiter.take_now(Budget("key", limit), 7)
+    state = limiter.take_now(Budget("key", limit), 7)
     if not state.accepted:
         time.now += state.retry_after_s
-        assert limiter.take_now("key", limit, 7).accepted
+        assert limiter.take_now(Budget("key", limit), 7).accepted
 
 
 def test_a_debt_from_another_process_counts_and_never_shrinks() -> None:
@@ -134,36 +134,36 @@ def test_a_debt_from_another_process_counts_and_never_shrinks() -> None:
     limiter.raise_debt("key", time.now + 59.5)
     limiter.raise_debt("key", time.now + 30)
     assert limiter.debts_s() == {"key": 59.5}
-    assert limiter.take_now("key", 120).remaining == 0
-    assert not limiter.take_now("key", 120).accepted
+    assert limiter.take_now(Budget("key", 120)).remaining == 0
+    assert not limiter.take_now(Budget("key", 120)).accepted
 
 
 def test_reserving_deducts_a_share_of_the_remaining_budget() -> None:
     limiter = RateLimiter(Seconds())
     for _ in range(20):
-        limiter.take_now("key", 60)
+        limiter.take_now(Budget("key", 60))
     limiter.reserve(0.5)
-    assert limiter.take_now("key", 60).remaining == 19
-    assert limiter.take_now("other", 60).remaining == 59
+    assert limiter.take_now(Budget("key", 60)).remaining == 19
+    assert limiter.take_now(Budget("other", 60)).remaining == 59
 
 
 def test_a_full_budget_is_swept_and_a_used_one_is_not() -> None:
     time = Seconds()
     limiter = RateLimiter(time)
     for place in range(10_000):
-        limiter.take_now(f"old {place}", 1)
+        limiter.take_now(Budget(f"old {place}", 1))
     time.now += 60
-    limiter.take_now("new", 1)
+    limiter.take_now(Budget("new", 1))
     assert len(limiter._full_at) == 1
-    assert not limiter.take_now("new", 1).accepted
+    assert not limiter.take_now(Budget("new", 1)).accepted
 
 
 def test_many_busy_keys_are_not_swept_at_every_request() -> None:
     limiter = RateLimiter(Seconds())
     for place in range(10_002):
-        limiter.take_now(f"busy {place}", 1)
+        limiter.take_now(Budget(f"busy {place}", 1))
     kept = limiter._full_at
-    limiter.take_now("one more", 1)
+    limiter.take_now(Budget("one more", 1))
     assert limiter._full_at is kept
 
 

@@ -11,12 +11,12 @@ from uuid import uuid4
 import pytest
 import redis as client
 import uvloop
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sealdesk.errors import ConfigurationError
 from sealdesk.rate_limits import redis_connection, redis_limiter
-from sealdesk.rate_limits.limiter import PERIOD_S, RateLimiter, RateState
+from sealdesk.rate_limits.limiter import PERIOD_S, Budget, RateLimiter, RateState
 from sealdesk.rate_limits.redis_connection import RedisConnection, Spend, Spent
 from sealdesk.rate_limits.redis_limiter import WAIT_S, SharedLimiter
 from tests.servers import Redis, run_redis_url, server_directory
@@ -87,7 +87,7 @@ async def started(url: str, count: int = NODES) -> AsyncIterator[list[SharedLimi
 
 async def take(limiters: list[SharedLimiter], count: int, limit: int, key: str) -> list[RateState]:
     """So many requests, in turn over the limiters, all at once."""
-    asked = (limiters[place % len(limiters)].take(key, limit) for place in range(count))
+    asked = (limiters[place % len(limiters)].take(Budget(key, limit)) for place in range(count))
     return await asyncio.gather(*asked)
 
 
@@ -121,7 +121,7 @@ def test_each_response_has_the_remaining_budget_of_all_processes(url: str) -> No
     async def work() -> None:
         key = a_key()
         async with started(url) as limiters:
-            states = [await limiters[place % NODES].take(key, 5) for place in range(6)]
+            states = [await limiters[place % NODES].take(Budget(key, 5)) for place in range(6)]
         assert [state.remaining for state in states] == [4, 3, 2, 1, 0, 0]
         assert [state.accepted for state in states] == [True] * 5 + [False]
         for place, state in enumerate(states[:5], start=1):
@@ -140,6 +140,67 @@ def test_of_concurrent_requests_the_first_ones_are_accepted(url: str) -> None:
         assert [state.remaining for state in states[0]] == [5, 4, 3, 2, 1, 0, 0, 0, 0]
         assert [state.accepted for state in states[0]] == [True] * 6 + [False] * 3
         assert [state.accepted for state in states[1]] == [True, True, False]
+
+    in_a_loop(work())
+
+
+def test_charged_units_count_in_all_processes(url: str) -> None:
+    async def work() -> None:
+        tenant = Budget(a_key(), 60, 10)  # 10 units, and another each second
+        async with started(url) as limiters:
+            for limiter in limiters[:2]:
+                limiter.charge(tenant, 6)
+                assert (await limiter.take(tenant)).accepted
+            assert not (await limiters[2].take(tenant)).accepted
+
+    in_a_loop(work())
+
+
+def test_units_that_no_request_follows_are_sent_soon(
+    server: Redis, command: Callable[..., Any]
+) -> None:
+    async def work() -> None:
+        tenant = Budget(a_key(), 60, 10)
+        async with started(server.url, 1) as limiters:
+            limiters[0].charge(tenant, 60)
+            async with asyncio.timeout(SOON_S):
+                while not command("EXISTS", f"sealdesk:rate:{tenant.id}"):  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
+
+    in_a_loop(work())
+
+
+def test_a_refused_tenant_is_not_charged_to_the_key(url: str) -> None:
+    async def work() -> None:
+        tenant, key = Budget(a_key(), 60, 10), Budget(a_key(), 5)
+        async with started(url, 1) as limiters:
+            limiters[0].charge(tenant, 60)
+            states = [await limiters[0].take_both(tenant, key) for _ in range(3)]
+        assert [(tenant.accepted, key.remaining) for tenant, key in states] == [(False, 5)] * 3
+
+    in_a_loop(work())
+
+
+def test_both_budgets_are_spent_in_one_round_trip(url: str) -> None:
+    async def work() -> None:
+        tenant, key = Budget(a_key(), 600, 10), Budget(a_key(), 2)
+        async with started(url, 1) as limiters:
+            states = [await limiters[0].take_both(tenant, key) for _ in range(4)]
+        assert [key.accepted for _, key in states] == [True, True, False, False]
+        assert [tenant.remaining for tenant, _ in states][:2] == [99, 98]
+
+    in_a_loop(work())
+
+
+def test_units_that_were_not_sent_count_when_redis_is_killed(server: Redis) -> None:
+    async def work() -> None:
+        tenant = Budget(a_key(), 600, 10)
+        async with started(server.url, 1) as limiters:
+            server.kill()
+            limiters[0].charge(tenant, 300)
+            assert not (await limiters[0].take(tenant)).accepted
+            await all_are("local", limiters)
+            assert not (await limiters[0].take(tenant)).accepted
 
     in_a_loop(work())
 
@@ -167,7 +228,7 @@ def test_an_exhausted_key_sends_nothing_to_redis(
             await take(limiters, 4, 2, key)  # 30 s a request
             command("CONFIG", "RESETSTAT")
             for _ in range(50):
-                assert not (await limiters[0].take(key, 2)).accepted
+                assert not (await limiters[0].take(Budget(key, 2))).accepted
         # A look after the link may fall into it.
         assert command("INFO", "commandstats").get("cmdstat_evalsha", {"calls": 0})["calls"] < 5
 
@@ -178,7 +239,7 @@ def test_a_cancelled_request_does_not_affect_others(url: str) -> None:
     async def work() -> None:
         async with started(url, 1) as limiters:
             key = a_key()
-            tasks = [asyncio.create_task(limiters[0].take(key, 9)) for _ in range(3)]
+            tasks = [asyncio.create_task(limiters[0].take(Budget(key, 9))) for _ in range(3)]
             await asyncio.sleep(0)
             tasks[1].cancel()
             done = await asyncio.gather(*tasks, return_exceptions=True)
@@ -196,7 +257,7 @@ def test_a_raised_limit_applies_to_the_next_request(url: str) -> None:
             assert accepted(await take(limiters, 4, 2, key)) == 2
             # Of the minute that is owed, a request of the new limit takes a second.
             spent_at = asked_at = time.monotonic()
-            while not (await limiters[0].take(key, 60)).accepted:
+            while not (await limiters[0].take(Budget(key, 60))).accepted:
                 refused_at = asked_at
                 await asyncio.sleep(0.02)
                 asked_at = time.monotonic()
@@ -399,7 +460,7 @@ def test_a_server_that_never_responds_does_not_delay_the_start() -> None:
         async with started(f"redis://127.0.0.1:{port}", 1) as limiters:
             assert time.monotonic() < began_at + SOON_S
             assert (limiters[0].mode, limiters[0].fallbacks) == ("local", 1)
-            assert (await limiters[0].take(a_key(), 1)).accepted
+            assert (await limiters[0].take(Budget(a_key(), 1))).accepted
         listener.close()
 
     in_a_loop(work())
@@ -471,33 +532,42 @@ class Seconds:
 
 def timed_script() -> str:
     """The script as it is, but that it is told the time."""
-    timed = redis_connection._SCRIPT.replace("redis.call('TIME')", "{ARGV[4], ARGV[5]}")
+    timed = redis_connection._SCRIPT.replace("redis.call('TIME')", "{ARGV[6], ARGV[7]}")
     assert timed != redis_connection._SCRIPT
     return timed
 
 
 @given(
     limit=st.sampled_from([1, 2, 7, 50, 999, 99_999, 100_000]),
+    burst_s=st.sampled_from([60, 60, 10]),
     takes=st.lists(
-        st.tuples(st.sampled_from([0, 0, 1, 3, 600, 999, 8571, 70_000]), st.integers(1, 60)),
+        st.tuples(
+            st.sampled_from([0, 0, 1, 3, 600, 999, 8571, 70_000]),
+            st.integers(1, 60),
+            st.sampled_from([0, 0, 1, 500]),
+        ),
         min_size=1,
         max_size=40,
     ),
 )
 @settings(max_examples=100)
 def test_the_script_accepts_the_same_as_one_process(
-    limit: int, takes: list[tuple[int, int]]
+    limit: int, burst_s: int, takes: list[tuple[int, int, int]]
 ) -> None:
     clock = Seconds()
+    assume(limit * burst_s >= 60)  # one process accepts smaller budgets in turn with others
     alone, wanted, key = RateLimiter(clock), [], f"sealdesk:rate:{a_key()}"
+    budget = Budget("key", limit, burst_s)
     with client.Redis.from_url(run_redis_url()) as connection:
         pipeline = connection.pipeline(transaction=False)
-        for wait_ms, requests in takes:
+        for wait_ms, requests, units in takes:
             clock.now_ms += wait_ms
-            states = [alone.take_now("key", limit) for _ in range(requests)]
-            wanted.append((accepted(states), states[-1].full_in_s))
+            states = [alone.take_now(budget) for _ in range(requests)]
+            alone.charge(budget, units)
+            wanted.append((accepted(states), alone.debt_s(budget.id)))
+            counts = (limit, requests, 0, burst_s * 10**6, units)
             seconds, millis = divmod(clock.now_ms, 1000)
-            pipeline.eval(timed_script(), 1, key, limit, requests, 0, seconds, millis * 1000)
+            pipeline.eval(timed_script(), 1, key, *counts, seconds, millis * 1000)
         replies = [redis_connection._parse_reply(reply) for reply in pipeline.execute()]
     assert [told.accepted for told in replies] == [count for count, _ in wanted]
     assert [told.debt_s for told in replies] == pytest.approx([debt_s for _, debt_s in wanted])
@@ -510,7 +580,7 @@ def test_a_clock_jump_neither_blocks_longer_nor_frees_budget(url: str, hours: in
     with client.Redis.from_url(url) as connection:
 
         def asked(at_s: int, floor_s: float) -> Spent:
-            reply = connection.eval(timed_script(), 1, key, 60, 60, floor_s * 1e6, at_s, 0)
+            reply = connection.eval(timed_script(), 1, key, 60, 60, floor_s * 1e6, 60e6, 0, at_s, 0)
             return redis_connection._parse_reply(reply)
 
         assert asked(now_s, 0).accepted == 60
@@ -525,7 +595,7 @@ def test_results_are_in_the_order_of_the_requests(url: str) -> None:
     async def work() -> None:
         keys = [a_key() for _ in range(300)]
         async with redis_connection.Redis(url).connect() as connection:
-            spends = [Spend(key, 60, count, 0.0) for count, key in enumerate(keys)]
+            spends = [Spend(Budget(key, 60), count, 0.0) for count, key in enumerate(keys)]
             results = await connection.spend(spends)
         assert [result.accepted for result in results] == [min(n, 60) for n in range(300)]
 

@@ -242,6 +242,7 @@ def _common() -> dict[str, str]:
         "SEALDESK_MASTER_KEY": random_key(),
         "SEALDESK_JWT_SECRET": random_key(),
         "SEALDESK_PER_PROCESS_LIMITS": "accept",
+        "SEALDESK_TENANT_LIMIT": "100000000",
     }
 
 

@@ -11,6 +11,7 @@ from typing import IO, Any
 import msgspec
 import uvloop
 
+from sealdesk.rate_limits.limiter import Budget
 from sealdesk.rate_limits.redis_limiter import SharedLimiter
 from sealdesk.telemetry import logs
 from tests.resilience.figures import Target
@@ -166,7 +167,7 @@ async def _run_node(plan: Plan) -> Observed:
 async def _hammer(limiter: SharedLimiter, plan: Plan, observed: Observed) -> None:
     while (began_at := time.monotonic()) < plan.end_at:
         try:
-            state = await limiter.take("key", plan.limit)
+            state = await limiter.take(Budget("key", plan.limit))
         except Exception as error:
             observed.errors.append(repr(error))
             continue

@@ -58,6 +58,7 @@ class Installation:
             "SEALDESK_MASTER_KEY": random_key(),
             "SEALDESK_JWT_SECRET": random_key(),
             "SEALDESK_PER_PROCESS_LIMITS": "accept",
+            "SEALDESK_TENANT_LIMIT": "100000000",
             "SEALDESK_LOG_LEVEL": "warning",
         }
         schema_version.migrate_postgres(

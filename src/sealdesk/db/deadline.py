@@ -1,4 +1,4 @@
-"""The deadline of a request: how long all its database work together may wait."""
+"""The deadline of a request: how long all its database work together may wait, and its cost."""
 
 from contextvars import ContextVar
 
@@ -9,10 +9,14 @@ CONNECTION_WAIT_S = 1.5
 
 
 class Deadline(msgspec.Struct):
-    """Seconds that remain: in total, and for waiting until a connection is free."""
+    """Seconds that remain: in total, and for waiting until a connection is free.
+
+    unindexed_reads: how many the request has made, which its tenant is charged for.
+    """
 
     total_s: float = REQUEST_S
     connection_wait_s: float = CONNECTION_WAIT_S
+    unindexed_reads: int = 0
 
 
 # Each request, which runs in a task of its own, starts with a new one.

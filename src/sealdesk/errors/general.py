@@ -113,6 +113,30 @@ INTERNAL_ERROR = ProblemType(
     page_title=gettext_noop("Something went wrong"),
     page_advice=gettext_noop("It is our fault, and the error has been logged."),
 )
+TENANT_RATE_LIMIT_EXCEEDED = ProblemType(
+    code="tenant_rate_limit_exceeded",
+    status=429,
+    title="The tenant has used up its rate limit",
+    message=(
+        "All keys of the tenant together may use %(limit)s units of work in %(window_s)s s."
+        " Wait %(wait_s)s s."
+    ),
+    meaning=(
+        "The tenant's requests together have used up its budget, although the key has some left."
+        " Large bodies and pages, and lists that no index serves, count as several requests."
+    ),
+    remedy=(
+        "Wait for `Retry-After`. Ask for smaller pages, use filters that an index serves, and read"
+        " the events feed instead of polling lists."
+    ),
+    example={"limit": 5000, "window_s": 10, "wait_s": 1},
+    headers={"retry-after": "%(wait_s)s"},
+    page_title=gettext_noop("Too many requests"),
+    page_advice=gettext_noop(
+        "The users of your desk have sent too many requests in the last seconds. Wait a moment,"
+        " and try again."
+    ),
+)
 STORAGE_UNAVAILABLE = ProblemType(
     code="storage_unavailable",
     status=503,

@@ -1,23 +1,38 @@
-"""Rate limits of API keys, and the counter of failed authentications per address."""
+"""Rate limits of API keys and tenants, and the counter of failed authentications per address."""
 
 import math
 import secrets
 from collections.abc import Callable
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
+from sealdesk.caller import Caller
+from sealdesk.errors import TooManyRequests
+from sealdesk.errors.general import TENANT_RATE_LIMIT_EXCEEDED
+
 PERIOD_S = 60.0
+# What a tenant may use at once (decision 0030). A minute's budget at once would be 12 s of CPU.
+TENANT_BURST_S = 10.0
 _SWEEP_ABOVE = 10_000
 _SLACK_S = 1e-9  # the rounding error of a whole budget
 
 Mode = Literal["per_process", "shared", "local"]
 
 
-class RateState(msgspec.Struct, frozen=True):
-    """The state of a key after one request.
+class Budget(NamedTuple):
+    """What a key or a tenant may use: `limit` a minute, and `burst_s` seconds of that at once."""
 
-    retry_after_s: 0 for an accepted request. full_in_s: until the whole budget is available.
+    id: str
+    limit: int
+    burst_s: float = PERIOD_S
+
+
+class RateState(msgspec.Struct, frozen=True):
+    """The state of a budget after one request.
+
+    limit: what may be used at once. retry_after_s: 0 for an accepted request.
+    full_in_s: until the whole budget is available.
     """
 
     accepted: bool
@@ -27,24 +42,89 @@ class RateState(msgspec.Struct, frozen=True):
     retry_after_s: float
 
 
-def accepted_state(limit: int, step_s: float, debt_s: float) -> RateState:
+def accepted_state(budget: Budget, step_s: float, debt_s: float) -> RateState:
     """The state after an accepted request. step_s: what each request adds to the debt."""
-    remaining = math.floor((PERIOD_S - debt_s) / step_s + _SLACK_S)
-    return RateState(True, limit, remaining, debt_s, 0.0)
+    _, limit, burst_s = budget
+    remaining = math.floor((burst_s - debt_s) / step_s + _SLACK_S)
+    return RateState(True, int(limit * burst_s / PERIOD_S), max(0, remaining), debt_s, 0.0)
 
 
-def refused_state(limit: int, step_s: float, debt_s: float) -> RateState:
+def refused_state(budget: Budget, step_s: float, debt_s: float) -> RateState:
     """The state after a request that was refused at this debt."""
-    return RateState(False, limit, 0, debt_s, debt_s + step_s - PERIOD_S)
+    _, limit, burst_s = budget
+    return RateState(False, int(limit * burst_s / PERIOD_S), 0, debt_s, debt_s + step_s - burst_s)
 
 
-def is_exhausted(step_s: float, debt_s: float) -> bool:
+def is_exhausted(budget: Budget, step_s: float, debt_s: float) -> bool:
     """Whether another request would exceed the limit."""
-    return debt_s + step_s > PERIOD_S + _SLACK_S
+    return debt_s + step_s > budget.burst_s + _SLACK_S
+
+
+def whole_seconds(seconds: float) -> int:
+    """Rounded up; 1.000000000002, an error of the arithmetic, is 1."""
+    return math.ceil(round(seconds, 6))
+
+
+def retry_after_s(refused: RateState) -> int:
+    """The value of Retry-After."""
+    return max(1, whole_seconds(refused.retry_after_s))
+
+
+def check_tenant(state: RateState) -> None:
+    """Raises TooManyRequests when the tenant's budget is used up."""
+    if not state.accepted:
+        raise TooManyRequests(
+            TENANT_RATE_LIMIT_EXCEEDED,
+            limit=state.limit,
+            window_s=f"{TENANT_BURST_S:g}",
+            wait_s=retry_after_s(state),
+        )
+
+
+def rate_headers(tenant: RateState, key: RateState, now_us: int) -> tuple[tuple[bytes, bytes], ...]:
+    """The headers with both policies, and the older ones with that of the key."""
+    limit, remaining, full_in_s = key.limit, key.remaining, whole_seconds(key.full_in_s)
+    reset = -(-now_us // 1_000_000) + full_in_s
+    tenant_full_in_s = whole_seconds(tenant.full_in_s)
+    return (
+        (
+            b"ratelimit-policy",
+            b'"key";q=%d;w=60, "tenant";q=%d;w=%d' % (limit, tenant.limit, TENANT_BURST_S),
+        ),
+        (
+            b"ratelimit",
+            b'"key";r=%d;t=%d, "tenant";r=%d;t=%d'
+            % (remaining, full_in_s, tenant.remaining, tenant_full_in_s),
+        ),
+        (b"x-ratelimit-limit", b"%d" % limit),
+        (b"x-ratelimit-remaining", b"%d" % remaining),
+        (b"x-ratelimit-reset", b"%d" % reset),
+    )
+
+
+class TenantBudgets:
+    """The budget of each tenant: one for its keys, and one of the same size for its users.
+
+    They are separate, so that an administrator can still revoke a key that has used up the first.
+    """
+
+    def __init__(self, limit: int) -> None:
+        """limit: units of work a minute."""
+        self._limit = limit
+
+    def of_keys(self, tenant_id: str) -> Budget:
+        """What all keys of a tenant share."""
+        return Budget(tenant_id, self._limit, TENANT_BURST_S)
+
+    def of(self, caller: Caller) -> Budget:
+        """What a caller shares with the other keys, or the other users, of the tenant."""
+        if caller.actor.kind == "api_key":
+            return self.of_keys(caller.tenant_id)
+        return Budget(f"users:{caller.tenant_id}", self._limit, TENANT_BURST_S)
 
 
 class Limiter(Protocol):
-    """Limits the requests of keys.
+    """Limits the requests of keys and tenants.
 
     mode: per_process without Redis; with Redis shared, or local while Redis is unavailable.
     fallbacks: how many times it has become local.
@@ -55,17 +135,26 @@ class Limiter(Protocol):
 
     async def start(self) -> None: ...
 
-    async def take(self, key_id: str, limit: int) -> RateState:
-        """Spend one request of the key's budget, if there is one. Never raises."""
+    async def take(self, budget: Budget) -> RateState:
+        """Spend one request of the budget, if there is one. Never raises."""
+        ...
+
+    async def take_both(self, tenant: Budget, key: Budget) -> tuple[RateState, RateState]:
+        """Spend one request of both budgets. A key is not charged when its tenant is refused; a
+        tenant is charged for the refused requests of its keys. Never raises."""
+        ...
+
+    def charge(self, tenant: Budget, units: int) -> None:
+        """Charge work that was done; the debt may exceed the budget."""
         ...
 
     async def stop(self) -> None: ...
 
 
 class RateLimiter:
-    """GCRA with a burst of the whole limit: at most limit + t·limit/60 requests in any t seconds.
+    """GCRA: at most limit·burst_s/60 + t·limit/60 requests in any t seconds.
 
-    Per key it stores the time at which the budget is full again; the time until then is its debt.
+    Per budget it stores the time at which it is full again; the time until then is its debt.
     """
 
     mode: Mode = "per_process"
@@ -83,63 +172,89 @@ class RateLimiter:
     async def stop(self) -> None:
         pass
 
-    async def take(self, key_id: str, limit: int) -> RateState:
-        """Spend one request of the key's budget, if there is one."""
-        return self.take_now(key_id, limit)
+    async def take(self, budget: Budget) -> RateState:
+        """Spend one request of the budget, if there is one."""
+        return self.take_now(budget)
 
-    def take_now(self, key_id: str, limit: int, processes: int = 1) -> RateState:
-        """`take` without await. processes: each of them allows its share of the limit."""
+    async def take_both(self, tenant: Budget, key: Budget) -> tuple[RateState, RateState]:
+        """Spend one request of both budgets."""
+        return self.take_both_now(tenant, key)
+
+    def take_both_now(
+        self, tenant: Budget, key: Budget, processes: int = 1
+    ) -> tuple[RateState, RateState]:
+        """`take_both` without await. processes: each of them allows its share of the limits."""
+        state = self.take_now(tenant, processes)
+        if not state.accepted:
+            return state, self.state_of(key, processes)
+        return state, self.take_now(key, processes)
+
+    def take_now(self, budget: Budget, processes: int = 1) -> RateState:
+        """`take` without await."""
+        budget_id, limit, burst_s = budget
         now = self._monotonic_s()
         step_s = PERIOD_S * processes / limit
         # After a lower limit is set, the debt must not exceed one period.
-        debt_s = min(max(self._full_at.get(key_id, now) - now, 0.0), PERIOD_S)
-        if step_s > PERIOD_S:
-            return self._take_in_turn(key_id, limit, step_s, debt_s)
-        if is_exhausted(step_s, debt_s):
-            return refused_state(limit, step_s, debt_s)
+        debt_s = min(max(self._full_at.get(budget_id, now) - now, 0.0), PERIOD_S)
+        if step_s > burst_s:
+            return self._take_in_turn(budget, step_s, debt_s)
+        if is_exhausted(budget, step_s, debt_s):
+            return refused_state(budget, step_s, debt_s)
         debt_s += step_s
-        self._record(key_id, now + debt_s)
-        return accepted_state(limit, step_s, debt_s)
+        self._record(budget_id, now + debt_s)
+        return accepted_state(budget, step_s, debt_s)
 
-    def _take_in_turn(self, key_id: str, limit: int, step_s: float, debt_s: float) -> RateState:
-        """For a share of less than one request a minute: accepts one in one minute of every step.
+    def _take_in_turn(self, budget: Budget, step_s: float, debt_s: float) -> RateState:
+        """For a share of less than one request a burst: accepts one in one burst of every step.
 
-        The minutes of the processes differ at random, so that together they accept, on average,
+        The turns of the processes differ at random, so that together they accept, on average,
         the burst and the rate of the whole limit.
         """
+        budget_id, limit, burst_s = budget
         now = self._monotonic_s()
-        elapsed_s = (now + hash((self._seed, key_id)) % 1_000_000 / 1e6 * step_s) % step_s
+        elapsed_s = (now + hash((self._seed, budget_id)) % 1_000_000 / 1e6 * step_s) % step_s
         next_s = step_s - elapsed_s
-        if debt_s <= _SLACK_S and (elapsed_s < PERIOD_S or next_s <= _SLACK_S):
-            self._record(key_id, now + PERIOD_S)
-            return RateState(True, limit, 0, PERIOD_S, 0.0)
+        limit = int(limit * burst_s / PERIOD_S)
+        if debt_s <= _SLACK_S and (elapsed_s < burst_s or next_s <= _SLACK_S):
+            self._record(budget_id, now + burst_s)
+            return RateState(True, limit, 0, burst_s, 0.0)
         return RateState(False, limit, 0, debt_s, max(debt_s, next_s))
 
-    def debt_s(self, key_id: str) -> float:
-        """Seconds until the key's whole budget is available."""
+    def charge(self, tenant: Budget, units: int, processes: int = 1) -> None:
+        """Charge work that was done; the debt may exceed the budget, but not a minute."""
+        charged_s = units * PERIOD_S * processes / tenant.limit
+        debt_s = min(self.debt_s(tenant.id) + charged_s, PERIOD_S)
+        self._record(tenant.id, self._monotonic_s() + debt_s)
+
+    def state_of(self, budget: Budget, processes: int = 1) -> RateState:
+        """The state of a budget of which nothing is spent."""
+        return accepted_state(budget, PERIOD_S * processes / budget.limit, self.debt_s(budget.id))
+
+    def debt_s(self, budget_id: str) -> float:
+        """Seconds until the whole budget is available."""
         now = self._monotonic_s()
-        return min(max(self._full_at.get(key_id, now) - now, 0.0), PERIOD_S)
+        return min(max(self._full_at.get(budget_id, now) - now, 0.0), PERIOD_S)
 
     def debts_s(self) -> dict[str, float]:
-        """The keys with a debt."""
-        return {key_id: debt_s for key_id in self._full_at if (debt_s := self.debt_s(key_id))}
+        """The budgets with a debt."""
+        return {each: debt_s for each in self._full_at if (debt_s := self.debt_s(each))}
 
-    def raise_debt(self, key_id: str, full_at: float) -> None:
+    def raise_debt(self, budget_id: str, full_at: float) -> None:
         """Record a debt that Redis knows of. full_at: in this process's monotonic time."""
-        if full_at > self._full_at.get(key_id, 0.0):
-            self._record(key_id, full_at)
+        if full_at > self._full_at.get(budget_id, 0.0):
+            self._record(budget_id, full_at)
 
     def reserve(self, share: float) -> None:
-        """Deduct this share of the remaining budget of every key that has a debt."""
+        """Deduct this share of the remaining minute of every budget that has a debt."""
         now = self._monotonic_s()
-        for key_id, debt_s in self.debts_s().items():
-            self._full_at[key_id] = now + debt_s + (PERIOD_S - debt_s) * share
+        for budget_id, debt_s in self.debts_s().items():
+            self._full_at[budget_id] = now + debt_s + (PERIOD_S - debt_s) * share
 
-    def _record(self, key_id: str, full_at: float) -> None:
-        self._full_at[key_id] = full_at
+    def _record(self, budget_id: str, full_at: float) -> None:
+        self._full_at[budget_id] = full_at
         if len(self._full_at) > self._sweep_above:
             now = self._monotonic_s()
-            self._full_at = {key: at for key, at in self._full_at.items() if at > now}
+            self._full_at = {each: at for each, at in self._full_at.items() if at > now}
             # Twice the remaining number, so that many busy keys do not cause a sweep per request.
             self._sweep_above = max(_SWEEP_ABOVE, 2 * len(self._full_at))
 

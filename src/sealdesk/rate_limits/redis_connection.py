@@ -7,25 +7,27 @@ from typing import Any, NamedTuple
 from redis.asyncio.connection import AbstractConnection, ConnectionPool
 
 from sealdesk.errors import ConfigurationError
+from sealdesk.rate_limits.limiter import Budget
 
-# GCRA, as in `limiter.RateLimiter`, for several requests of one key at once. Debts are durations
+# GCRA, as in `limiter.RateLimiter`, for several requests of one budget at once. Debts are durations
 # in microseconds, and the time is Redis' own. The script stores the debt and its time: one double
 # could not hold a time with the fraction of a microsecond that steps of 60 s / 99,999 need. `floor`
-# is the debt that the process knows of. Neither a clock that is set back nor a lowered limit may
-# block a key for more than a minute.
+# is the debt that the process knows of; `units` are charged in any case. Neither a clock that is
+# set back, a lowered limit nor charged units may block a budget for more than a minute.
 _SCRIPT = """
 local PERIOD = 60000000
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local step, count, floor = PERIOD / ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local burst, units = tonumber(ARGV[4]), tonumber(ARGV[5])
 local debt = floor
 local kept = redis.call('GET', KEYS[1])
 if kept then
   local was, at = string.match(kept, '^(%S+) (%S+)$')
   debt = math.max(floor, math.min(was - math.max(now - at, 0), PERIOD))
 end
-local accepted = math.min(count, math.floor((PERIOD - debt) / step + 1e-6))
-debt = debt + accepted * step
+local accepted = math.max(0, math.min(count, math.floor((burst - debt) / step + 1e-6)))
+debt = math.min(debt + (accepted + units) * step, PERIOD)
 if debt > 0 then
   local value = string.format('%.17g %.0f', debt, now)
   redis.call('SET', KEYS[1], value, 'PX', math.ceil(debt / 1000))
@@ -37,12 +39,15 @@ _US_PER_S = 1e6
 
 
 class Spend(NamedTuple):
-    """Requests of a key to count. min_debt_s: a lower bound of its debt."""
+    """Requests of a budget to count. min_debt_s: a lower bound of its debt.
 
-    key_id: str
-    limit: int
+    units: of work, which are charged without a limit.
+    """
+
+    budget: Budget
     requests: int
     min_debt_s: float
+    units: int = 0
 
 
 class Spent(NamedTuple):
@@ -53,7 +58,7 @@ class Spent(NamedTuple):
 
 
 # Proves that scripts may write: a full or read-only Redis answers all other commands.
-_PROBE = Spend("probe", 1_000_000, 1, 0.0)
+_PROBE = Spend(Budget("probe", 1_000_000), 1, 0.0)
 
 
 class Redis:
@@ -118,12 +123,14 @@ class RedisConnection:
                     "EVALSHA",
                     self._sha,
                     1,
-                    _KEY_FORMAT % key_id,
-                    limit,
+                    _KEY_FORMAT % budget.id,
+                    budget.limit,
                     requests,
                     min_debt_s * _US_PER_S,
+                    budget.burst_s * _US_PER_S,
+                    units,
                 )
-                for key_id, limit, requests, min_debt_s in spends
+                for budget, requests, min_debt_s, units in spends
             )
         )
         return [_parse_reply(await connection.read_response()) for _ in spends]

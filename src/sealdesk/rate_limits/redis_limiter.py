@@ -8,6 +8,7 @@ from itertools import islice
 
 from sealdesk.rate_limits.limiter import (
     PERIOD_S,
+    Budget,
     Mode,
     RateLimiter,
     RateState,
@@ -25,24 +26,25 @@ _MIN_WAIT_S = 0.05
 _CONNECT_S = 1.0
 # Between attempts to connect; and how long a connection is idle before it is probed.
 _RETRY_S = 0.25
-# The share of a key's budget that is deducted when Redis fails, because other processes have used
-# some of it meanwhile. Without it, 1.023 times the limit were accepted when Redis was killed during
-# a burst (2026-11).
+# The share of a minute's budget that is deducted when Redis fails, because other processes have
+# used some of it meanwhile. Without it, 1.023 times the limit were accepted when Redis was killed
+# during a burst (2026-11).
 _RESERVED_PART = 0.05
 _BATCH = 200  # debts in one pipeline: about 2 ms of the event loop
 
-# Waiting requests in their order, by key and limit.
-Pending = dict[tuple[str, int], list[asyncio.Future[RateState]]]
+# Waiting requests in their order.
+Pending = dict[Budget, list[asyncio.Future[RateState]]]
 
 log = logging.getLogger("sealdesk.rate_limits.limiter")
 
 
 class SharedLimiter:
-    """Limits the requests of keys over all processes.
+    """Limits the requests of keys and tenants over all processes.
 
-    Requests that arrive during a round trip to Redis are sent together in the next one.
+    Requests that arrive during a round trip to Redis are sent together in the next one, with the
+    units that were charged meanwhile. Units that no request follows are sent within _RETRY_S.
 
-    The process remembers the last debt of each key. It refuses a request at once when that debt
+    The process remembers the last debt of each budget. It refuses a request at once when that debt
     forbids it, because other processes can only increase a debt. It sends the debt along as a lower
     bound, so that a Redis that lost its data grants nothing twice. While Redis is unavailable, the
     process continues from there with its share of the limit.
@@ -57,6 +59,8 @@ class SharedLimiter:
         self._waiting: Pending = {}
         self._waiting_since = 0.0
         self._sent: Pending = {}
+        self._units: dict[Budget, int] = {}
+        self._sent_units: dict[Budget, int] = {}
         self._wake: asyncio.Future[None] | None = None
         self._task: asyncio.Task[None] | None = None
         self._has_started = asyncio.Event()
@@ -75,20 +79,49 @@ class SharedLimiter:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
 
-    async def take(self, key_id: str, limit: int) -> RateState:
-        """Spend one request of the key's budget, if there is one. Never raises."""
+    async def take(self, budget: Budget) -> RateState:
+        """Spend one request of the budget, if there is one. Never raises."""
         if self.mode == "local":
-            return self._local.take_now(key_id, limit, self._processes)
-        step_s, debt_s = PERIOD_S / limit, self._local.debt_s(key_id)
-        if is_exhausted(step_s, debt_s):
-            return refused_state(limit, step_s, debt_s)
+            return self._local.take_now(budget, self._processes)
+        return self._find_refusal(budget) or await self._enqueue(budget)
+
+    async def take_both(self, tenant: Budget, key: Budget) -> tuple[RateState, RateState]:
+        """Spend one request of both budgets, in one round trip. Never raises."""
+        if self.mode == "local":
+            return self._local.take_both_now(tenant, key, self._processes)
+        refusal = self._find_refusal(tenant)
+        if refusal is not None:
+            return refusal, self._local.state_of(key)
+        refusal = self._find_refusal(key)
+        if refusal is not None:
+            self.charge(tenant, 1)
+            return self._local.state_of(tenant), refusal
+        tenant_future, key_future = self._enqueue(tenant), self._enqueue(key)
+        return await tenant_future, await key_future
+
+    def charge(self, tenant: Budget, units: int) -> None:
+        """Charge work that was done; the debt may exceed the budget."""
+        if self.mode == "local":
+            self._local.charge(tenant, units, self._processes)
+        else:
+            self._units[tenant] = self._units.get(tenant, 0) + units
+
+    def _find_refusal(self, budget: Budget) -> RateState | None:
+        """The refusal of a budget that is exhausted as far as this process knows."""
+        step_s = PERIOD_S / budget.limit
+        debt_s = self._local.debt_s(budget.id) + self._units.get(budget, 0) * step_s
+        return (
+            refused_state(budget, step_s, debt_s) if is_exhausted(budget, step_s, debt_s) else None
+        )
+
+    def _enqueue(self, budget: Budget) -> asyncio.Future[RateState]:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[RateState] = loop.create_future()
         if not self._waiting:
             self._waiting_since = loop.time()
-        self._waiting.setdefault((key_id, limit), []).append(future)
+        self._waiting.setdefault(budget, []).append(future)
         _wake_up(self._wake)
-        return await future
+        return future
 
     async def _run(self) -> None:
         """Use Redis, or try to connect to it, until cancelled."""
@@ -117,37 +150,38 @@ class SharedLimiter:
         known = iter(self._local.debts_s().items())
         while batch := list(islice(known, _BATCH)):
             async with asyncio.timeout(WAIT_S):
-                await connection.spend([Spend(key_id, 1, 0, debt_s) for key_id, debt_s in batch])
+                await connection.spend(
+                    [Spend(Budget(budget_id, 1), 0, debt_s) for budget_id, debt_s in batch]
+                )
 
     async def _send_batch(self, connection: RedisConnection) -> None:
         """Send the waiting requests; probe the connection when there are none for a while."""
         await self._wait_for_requests()
+        since = self._waiting_since if self._waiting else asyncio.get_running_loop().time()
         self._sent, self._waiting = self._waiting, {}
+        self._sent_units, self._units = self._units, {}
+        for budget in self._sent_units:
+            self._sent.setdefault(budget, [])
         if not self._sent:
             async with asyncio.timeout(WAIT_S):
                 return await connection.probe()
         # The time before sending, so that a debt is never overestimated.
         now = self._monotonic_s()
         # When this event loop was too busy to send, Redis still gets _MIN_WAIT_S.
-        deadline = max(
-            self._waiting_since + WAIT_S, asyncio.get_running_loop().time() + _MIN_WAIT_S
-        )
+        deadline = max(since + WAIT_S, asyncio.get_running_loop().time() + _MIN_WAIT_S)
         async with asyncio.timeout_at(deadline):
             spent = await connection.spend(
-                [self._make_spend(*pending) for pending in self._sent.items()]
+                [self._make_spend(budget, len(waiting)) for budget, waiting in self._sent.items()]
             )
-        for (pending, futures), result in zip(self._sent.items(), spent, strict=True):
-            key_id, limit = pending
-            self._local.raise_debt(key_id, now + result.debt_s)
-            _resolve(futures, limit, result)
-        self._sent = {}
+        for (budget, futures), result in zip(self._sent.items(), spent, strict=True):
+            self._local.raise_debt(budget.id, now + result.debt_s)
+            _resolve(futures, budget, result)
+        self._sent, self._sent_units = {}, {}
         return None
 
-    def _make_spend(
-        self, pending: tuple[str, int], futures: list[asyncio.Future[RateState]]
-    ) -> Spend:
-        key_id, limit = pending
-        return Spend(key_id, limit, len(futures), _min_debt_s(self._local.debt_s(key_id)))
+    def _make_spend(self, budget: Budget, requests: int) -> Spend:
+        min_debt_s = _min_debt_s(self._local.debt_s(budget.id))
+        return Spend(budget, requests, min_debt_s, self._sent_units.get(budget, 0))
 
     async def _wait_for_requests(self) -> None:
         if self._waiting:
@@ -189,14 +223,17 @@ class SharedLimiter:
             self._local.reserve(_RESERVED_PART)
 
     def _resolve_locally(self) -> None:
-        """Decide all waiting requests by this process's share."""
+        """Charge all units, and decide all waiting requests, by this process's share."""
         self.mode = "local"
+        for units in (self._sent_units, self._units):
+            for budget, count in units.items():
+                self._local.charge(budget, count, self._processes)
         for waiting in (self._sent, self._waiting):
-            for (key_id, limit), futures in waiting.items():
+            for budget, futures in waiting.items():
                 for future in futures:
                     if not future.done():
-                        future.set_result(self._local.take_now(key_id, limit, self._processes))
-        self._sent, self._waiting = {}, {}
+                        future.set_result(self._local.take_now(budget, self._processes))
+        self._sent, self._waiting, self._sent_units, self._units = {}, {}, {}, {}
 
 
 def _wake_up(sleeper: asyncio.Future[None] | None) -> None:
@@ -209,14 +246,14 @@ def _min_debt_s(debt_s: float) -> float:
     return max(0.0, debt_s - WAIT_S)
 
 
-def _resolve(futures: list[asyncio.Future[RateState]], limit: int, spent: Spent) -> None:
+def _resolve(futures: list[asyncio.Future[RateState]], budget: Budget, spent: Spent) -> None:
     """Resolve the requests in their order: the first ones are accepted."""
-    step_s = PERIOD_S / limit
+    step_s = PERIOD_S / budget.limit
     for number, future in enumerate(futures, start=1):
         if future.done():
             continue  # the request was cancelled
         left = spent.accepted - number
         if left >= 0:
-            future.set_result(accepted_state(limit, step_s, spent.debt_s - left * step_s))
+            future.set_result(accepted_state(budget, step_s, spent.debt_s - left * step_s))
         else:
-            future.set_result(refused_state(limit, step_s, spent.debt_s))
+            future.set_result(refused_state(budget, step_s, spent.debt_s))

@@ -9,6 +9,7 @@ from sealdesk.db.deadline import Deadline, deadline
 from sealdesk.errors import ApiError, InternalError, MethodNotAllowed, NotFound
 from sealdesk.errors.general import NO_SUCH_PATH
 from sealdesk.errors.requests import METHOD_NOT_ALLOWED
+from sealdesk.rate_limits.limiter import check_tenant
 from sealdesk.state import AppState
 from sealdesk.web import envelope
 from sealdesk.web.operation import Route
@@ -39,6 +40,9 @@ _VARY: dict[str, tuple[Header, ...]] = {
     "session": ((b"vary", b"cookie, accept-language"),),
     "none": (),
 }
+# Work of a request beyond its first unit (decision 0030).
+_BYTES_PER_UNIT = 16 * 1024
+_UNINDEXED_READ_UNITS = 50
 _MAX_DRAINED_BYTES = 4 * 1024 * 1024
 _UNROUTED = "unrouted"
 
@@ -69,7 +73,8 @@ class Application:
                 await self._lifespan(receive, send)
             return
         started = time.perf_counter()
-        deadline.set(Deadline())
+        waits = Deadline()
+        deadline.set(waits)
         request = Request(scope, receive, self._state, self._site)
         route: Route | None = None
         try:
@@ -87,6 +92,7 @@ class Application:
             response = await _error_response(request, route, InternalError())
         label = f"{route.method} {route.path}" if route else _UNROUTED
         self._responses.count(label, response.status, time.perf_counter() - started)
+        _charge_work(request, response, waits.unindexed_reads)
         await _send(request, route, response, receive, send)
         key_use = request.proof.key_use
         if key_use is not None:
@@ -157,10 +163,31 @@ async def _handle(route: Route, request: Request) -> Response:
     request.proof = await route.guard.prove(request)
     if request.proof.refusal is not None:
         raise request.proof.refusal
+    if request.proof.caller is not None and route.guard.scheme != "hmac":
+        await _charge_user(request)
     for identifier in request.params:
         if not ids.is_canonical(identifier):
             raise NotFound
     return await route.operation.handle(request)
+
+
+async def _charge_user(request: Request) -> None:
+    """Spend one request of the budget of the tenant's users. Raises TooManyRequests.
+
+    The guard of signed requests spends that of the keys, together with the key's own.
+    """
+    state = request.state
+    check_tenant(await state.limiter.take(state.tenant_budgets.of(request.caller)))
+
+
+def _charge_work(request: Request, response: Response, unindexed_reads: int) -> None:
+    """Charge the tenant for what the request has cost beyond its first unit."""
+    caller = request.proof.caller
+    transferred = len(request.body) + len(response.body)
+    units = request.write_count + transferred // _BYTES_PER_UNIT
+    units += unindexed_reads * _UNINDEXED_READ_UNITS
+    if units and caller is not None:
+        request.state.limiter.charge(request.state.tenant_budgets.of(caller), units)
 
 
 async def _error_response(request: Request, route: Route | None, error: ApiError) -> Response:

@@ -59,7 +59,7 @@ class Request:
     params: the ids in the path. body: empty until `read_body`.
     peer: the address of the connection; address: the client's behind trusted proxies.
     max_body_bytes: the limit of the route. response_headers: what reading the request adds to the
-    response.
+    response. write_count: how many transactions it has written.
     """
 
     __slots__ = (
@@ -82,6 +82,7 @@ class Request:
         "site",
         "state",
         "target",
+        "write_count",
     )
 
     def __init__(self, scope: Scope, receive: Receive, state: AppState, site: Site) -> None:
@@ -110,6 +111,7 @@ class Request:
         self._form: Form | None = None
         self.proof = NOTHING_PROVEN
         self.response_headers: list[Header] = []
+        self.write_count = 0
 
     @property
     def caller(self) -> Caller:
@@ -154,6 +156,7 @@ class Request:
         proof, database, tenant_id = self.proof, self.state.database, self.caller.tenant_id
         if proof.pending_refusal is not None:
             raise proof.pending_refusal
+        self.write_count += 1
         in_transaction = proof.in_transaction
         if in_transaction is None:
             return await database.write(work, tenant_id)

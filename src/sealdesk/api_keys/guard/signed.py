@@ -2,7 +2,6 @@
 
 import ipaddress
 import logging
-import math
 from collections.abc import Awaitable, Callable
 from functools import lru_cache
 from typing import Literal
@@ -18,14 +17,24 @@ from sealdesk.crypto.sealing import UnsealError
 from sealdesk.crypto.signing import Signed
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Forbidden, ServiceUnavailable, TooManyRequests, Unauthorized
-from sealdesk.errors.general import INSUFFICIENT_PERMISSIONS, STORAGE_UNAVAILABLE
+from sealdesk.errors.general import (
+    INSUFFICIENT_PERMISSIONS,
+    STORAGE_UNAVAILABLE,
+    TENANT_RATE_LIMIT_EXCEEDED,
+)
 from sealdesk.errors.requests import BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
-from sealdesk.rate_limits.limiter import RateState
+from sealdesk.rate_limits.limiter import (
+    Budget,
+    RateState,
+    check_tenant,
+    rate_headers,
+    retry_after_s,
+)
 from sealdesk.settings import Network
 from sealdesk.telemetry.counters import KeyUse
 from sealdesk.web.client_address import is_within
 from sealdesk.web.proof import Proof
-from sealdesk.web.request import Header, Request
+from sealdesk.web.request import Request
 
 _HEADERS = (b"x-api-key", b"x-api-signature", b"x-api-timestamp")
 _WRITES = ("POST", "PATCH", "DELETE")
@@ -40,6 +49,7 @@ _FAILS = (
     errors.INVALID_SIGNATURE,
     errors.IP_NOT_ALLOWED,
     errors.RATE_LIMIT_EXCEEDED,
+    TENANT_RATE_LIMIT_EXCEEDED,
     BODY_TOO_LARGE,
     UNSUPPORTED_MEDIA_TYPE,
     STORAGE_UNAVAILABLE,
@@ -97,9 +107,10 @@ class SignedGuard:
             return await refusals.record(
                 request, key, Forbidden(errors.IP_NOT_ALLOWED, address=request.address)
             )
-        rate = await request.state.limiter.take(key.id, key.rate_limit)
+        tenant_rate, rate = await _take(request, key)
         permission, refusal = "", None
         try:
+            check_tenant(tenant_rate)
             _check_rate(rate)
             permission = self._get_permission(key)
             request.check_content_type()
@@ -110,7 +121,7 @@ class SignedGuard:
             refusal=refusal,
             in_transaction=authenticated.in_transaction,
             prove_again=lambda: self._prove_again(request),
-            response_headers=_rate_headers(rate, request.now_us),
+            response_headers=rate_headers(tenant_rate, rate, request.now_us),
             key_use=KeyUse(key.tenant_id, key.id, permission),
             rate=rate,
             skew_s=authenticated.skew_s,
@@ -263,24 +274,13 @@ def _caller(request: Request, key: ApiKey) -> Caller:
     return Caller(key.tenant_id, actor, frozenset(key.permissions), request.address)
 
 
+async def _take(request: Request, key: ApiKey) -> tuple[RateState, RateState]:
+    tenant = request.state.tenant_budgets.of_keys(key.tenant_id)
+    return await request.state.limiter.take_both(tenant, Budget(key.id, key.rate_limit))
+
+
 def _check_rate(rate: RateState) -> None:
     if not rate.accepted:
-        wait_s = max(1, _whole_seconds(rate.retry_after_s))
-        raise TooManyRequests(errors.RATE_LIMIT_EXCEEDED, limit=rate.limit, wait_s=wait_s)
-
-
-def _rate_headers(rate: RateState, now_us: int) -> tuple[Header, ...]:
-    limit, remaining, full_in_s = rate.limit, rate.remaining, _whole_seconds(rate.full_in_s)
-    reset = -(-now_us // 1_000_000) + full_in_s
-    return (
-        (b"ratelimit-policy", b'"key";q=%d;w=60' % limit),
-        (b"ratelimit", b'"key";r=%d;t=%d' % (remaining, full_in_s)),
-        (b"x-ratelimit-limit", b"%d" % limit),
-        (b"x-ratelimit-remaining", b"%d" % remaining),
-        (b"x-ratelimit-reset", b"%d" % reset),
-    )
-
-
-def _whole_seconds(seconds: float) -> int:
-    """Rounded up; 1.000000000002, an error of the arithmetic, is 1."""
-    return math.ceil(round(seconds, 6))
+        raise TooManyRequests(
+            errors.RATE_LIMIT_EXCEEDED, limit=rate.limit, wait_s=retry_after_s(rate)
+        )

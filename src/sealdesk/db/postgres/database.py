@@ -87,6 +87,7 @@ class PostgresDatabase:
     async def read_unindexed(self, work: Work[T], tenant_id: str | None = None) -> T:
         try:
             async with self._slow_slots.hold(tenant_id, SLOW_READ_WAIT_S):
+                deadline.current().unindexed_reads += 1
                 return await self._run(work, tenant_id, self._slow_read_options, is_write=False)
         except ServiceUnavailable as error:
             if isinstance(error.__cause__, asyncpg.QueryCanceledError):

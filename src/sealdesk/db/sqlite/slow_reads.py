@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from sealdesk.db import fairness
+from sealdesk.db.deadline import current as current_deadline
 from sealdesk.db.engine import Work
 from sealdesk.db.fairness import slow_read_slots
 from sealdesk.db.sqlite.connection import SqliteTx, connect, drive
@@ -36,6 +37,7 @@ class SlowReads:
     async def run(self, work: Work[T], tenant_id: str | None) -> T:
         """The result of the work. Raises QueryTooSlow, ServiceUnavailable."""
         await self._slots.acquire(tenant_id, fairness.SLOW_READ_WAIT_S)
+        current_deadline().unindexed_reads += 1
         is_cancelled = threading.Event()
         running = asyncio.get_running_loop().run_in_executor(
             self._threads, self._read_with_timeout, work, is_cancelled

@@ -6,7 +6,7 @@ from sealdesk import ids
 from sealdesk.caller import Actor, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Forbidden, NotFound, ProblemType
-from sealdesk.errors.general import NOT_FOUND, STORAGE_UNAVAILABLE
+from sealdesk.errors.general import NOT_FOUND, STORAGE_UNAVAILABLE, TENANT_RATE_LIMIT_EXCEEDED
 from sealdesk.errors.requests import BODY_TOO_LARGE, INVALID_HEADER, UNSUPPORTED_MEDIA_TYPE
 from sealdesk.identity import rules, store
 from sealdesk.identity.auth import login, tokens
@@ -30,6 +30,7 @@ _FAILS = (
     INVALID_TOKEN,
     TOKEN_EXPIRED,
     INSUFFICIENT_ROLE,
+    TENANT_RATE_LIMIT_EXCEEDED,
     BODY_TOO_LARGE,
     UNSUPPORTED_MEDIA_TYPE,
     STORAGE_UNAVAILABLE,

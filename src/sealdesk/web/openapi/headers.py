@@ -82,11 +82,12 @@ RESPONSE_HEADERS: dict[str, Header] = {
         "unknown_field=/prioritty",
     ),
     "ratelimit-policy": _text(
-        "The rate limit of the key: q requests in w seconds.", '"key";q=1000;w=60'
+        "The rate limits of the key and of its tenant: q requests or units in w seconds.",
+        '"key";q=1000;w=60, "tenant";q=5000;w=10',
     ),
     "ratelimit": _text(
-        "The requests left (r), and the seconds until all are available again (t).",
-        '"key";r=742;t=16',
+        "What is left of each (r), and the seconds until all of it is available again (t).",
+        '"key";r=742;t=16, "tenant";r=4310;t=2',
     ),
     "x-ratelimit-limit": _number("Requests per minute.", 1000),
     "x-ratelimit-remaining": _number("Requests that are left now.", 742),

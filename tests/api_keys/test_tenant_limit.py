@@ -1,0 +1,147 @@
+"""The limit of a tenant: what all its keys share, and what counts as work (decision 0030)."""
+
+import re
+from collections.abc import Callable
+
+import httpx
+import pytest
+
+from tests.support.client import Key
+from tests.support.pages import logged_in
+from tests.support.service import Service
+
+TICKETS = "/api/v1/external/tickets"
+WHOAMI = "/api/v1/external/whoami"
+KEYS = "/api/v1/api-keys"
+UNITS = 1000  # of 10 s
+NO_INDEX = "?status=open&tag=none"
+
+
+@pytest.fixture
+def still(start: Callable[..., Service]) -> Service:
+    """A service with the lowest limit, whose clock stands still until it is advanced."""
+    service = start(SEALDESK_TENANT_LIMIT=str(6 * UNITS))
+    service.clock.stop()
+    return service
+
+
+def left(response: httpx.Response) -> int:
+    """The units of the tenant that are left."""
+    found = re.search(r'"tenant";r=(\d+)', response.headers["ratelimit"])
+    assert found is not None
+    return int(found[1])
+
+
+def work(key: Key) -> httpx.Response:
+    """A request of 64 units and one."""
+    return key.call("GET", WHOAMI, content=b'"' + b"x" * (1024 * 1024 - 2) + b'"')
+
+
+def exhaust(key: Key) -> None:
+    for _ in range(UNITS // 65 + 1):
+        assert work(key).status_code == 200
+    assert key.get(WHOAMI).status_code == 429
+
+
+def units(key: Key, send: Callable[[], httpx.Response]) -> int:
+    """What the tenant is charged for a request, whose effect the next response shows."""
+    before = left(key.get(WHOAMI))
+    assert send().status_code < 400
+    return before - left(key.get(WHOAMI)) - 1
+
+
+def test_all_keys_of_a_tenant_share_its_limit_and_no_other_tenant_does(still: Service) -> None:
+    tenant, other = still.tenant(), still.tenant()
+    one, two = tenant.key(), tenant.key()
+    exhaust(one)
+    refused = two.get(WHOAMI)
+    assert (refused.status_code, refused.json()["code"]) == (429, "tenant_rate_limit_exceeded")
+    assert left(refused) == 0
+    assert other.key().get(WHOAMI).status_code == 200
+
+
+def test_a_tenants_budget_refills_evenly_and_retry_after_says_when(still: Service) -> None:
+    key = still.tenant().key()
+    exhaust(key)
+    wait_s = int(key.get(WHOAMI).headers["retry-after"])
+    # 16 requests of 65 units: 40 more than the budget, of which 100 return in a second.
+    assert wait_s == 1
+    still.clock.advance(wait_s)
+    accepted = sum(key.get(WHOAMI).status_code == 200 for _ in range(100))
+    assert accepted == 60
+
+
+def test_both_policies_are_in_the_headers(still: Service) -> None:
+    response = still.tenant().key(rate_limit=60).get(WHOAMI)
+    assert response.headers["ratelimit-policy"] == '"key";q=60;w=60, "tenant";q=1000;w=10'
+    assert response.headers["ratelimit"] == '"key";r=59;t=1, "tenant";r=999;t=1'
+
+
+def test_a_request_is_one_unit_and_a_write_another(still: Service) -> None:
+    key = still.tenant().key()
+    assert units(key, lambda: key.get(WHOAMI)) == 1
+    new = {"email": "ada@example.test"}
+    assert units(key, lambda: key.post("/api/v1/external/customers", new)) == 2
+
+
+def test_received_and_sent_bytes_are_a_unit_for_16_kib(still: Service) -> None:
+    key = still.tenant().key()
+    assert units(key, lambda: work(key)) == 1 + 64
+    new = {"subject": "S", "description": "D" * 65_000, "customer": {"email": "a@example.test"}}
+    made = key.post(TICKETS, new).json()["data"]
+    assert units(key, lambda: key.get(f"{TICKETS}/{made['id']}")) == 1 + 3
+
+
+def test_a_list_without_an_index_is_50_units(still: Service) -> None:
+    key = still.tenant().key()
+    assert units(key, lambda: key.get(TICKETS + NO_INDEX)) == 1 + 50
+
+
+def test_a_search_of_the_inbox_is_50_units_of_the_users(still: Service) -> None:
+    tenant = still.tenant()
+    visitor = logged_in(tenant)
+    for _ in range(UNITS // 51 + 1):
+        assert visitor.get("/tickets?q=printer").status == 200
+    refused = visitor.get("/tickets")
+    assert (refused.status, "Too many requests" in refused.text) == (429, True)
+    assert tenant.key().get(WHOAMI).status_code == 200
+
+
+def test_a_request_that_its_tenant_may_not_make_is_not_charged_to_the_key(still: Service) -> None:
+    tenant = still.tenant()
+    key = tenant.key(rate_limit=10)
+    exhaust(tenant.key())
+    refused = [key.get(WHOAMI) for _ in range(3)][-1]
+    assert refused.headers["x-ratelimit-remaining"] == "10"
+
+
+def test_requests_beyond_a_keys_limit_are_charged_to_its_tenant(still: Service) -> None:
+    tenant = still.tenant()
+    key = tenant.key(rate_limit=1)
+    codes = [key.get(WHOAMI).status_code for _ in range(5)]
+    assert codes == [200, 429, 429, 429, 429]
+    assert left(tenant.key().get(WHOAMI)) == UNITS - 6
+
+
+def test_an_invalid_signature_is_not_charged_to_the_tenant(still: Service) -> None:
+    key = still.tenant().key()
+    for _ in range(5):
+        assert key.get(WHOAMI, x_api_signature="0" * 64).status_code == 401
+    assert left(key.get(WHOAMI)) == UNITS - 1
+
+
+def test_a_key_that_has_used_up_the_budget_can_still_be_revoked(still: Service) -> None:
+    tenant = still.tenant()
+    key, admin = tenant.key(), tenant.admin()
+    exhaust(key)
+    assert admin.delete(f"{KEYS}/{key.id}").status_code == 204
+    assert key.get(WHOAMI).json()["code"] == "api_key_revoked"
+
+
+def test_the_users_of_a_tenant_have_a_limit_too(still: Service) -> None:
+    admin = still.tenant().admin()
+    codes = [admin.post(KEYS, {"name": "x" * 1_000_000}).status_code for _ in range(17)]
+    assert set(codes) == {422}
+    refused = admin.get(KEYS)
+    assert (refused.status_code, refused.json()["code"]) == (429, "tenant_rate_limit_exceeded")
+    assert int(refused.headers["retry-after"]) >= 1
