@@ -73,6 +73,47 @@ async def _as_one_group(disk: Disk, database: SqliteDatabase, jobs: list[Job]) -
     return await asyncio.gather(*waiting, return_exceptions=True)
 
 
+def test_writes_of_a_tenant_do_not_wait_for_a_thousand_of_another(disk: Disk, path: Path) -> None:
+    async def work() -> tuple[int, int]:
+        async with _opened(path) as database:
+            disk.stand_still()
+            flood = [asyncio.ensure_future(database.write(_add(f"a{n}"), "a")) for n in range(1000)]
+            await asyncio.to_thread(disk.is_asked.wait, 10)
+            others = [
+                asyncio.ensure_future(database.write(_add(f"{tenant}{n}"), tenant))
+                for tenant in ("b", None)
+                for n in range(2)
+            ]
+            await asyncio.sleep(0)
+            disk.goes_on.set()
+            await asyncio.gather(*others)
+            done_before = sum(each.done() for each in flood)
+            await asyncio.gather(*flood)
+            return done_before, len(await database.read(_names))
+
+    done_before, total = _run(work())
+    assert total == 1004
+    assert done_before <= 2 * 32  # the group that was being committed, and the next one
+
+
+def test_only_the_tenant_with_too_many_waiting_writes_is_refused(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "MAX_WAITING_WRITES", 5)
+
+    async def write(database: SqliteDatabase, count: int, tenant: str | None) -> int:
+        writes = [database.write(_add(f"{tenant}{n}"), tenant) for n in range(count)]
+        results = await asyncio.gather(*writes, return_exceptions=True)
+        return sum(isinstance(result, ServiceUnavailable) for result in results)
+
+    async def work() -> list[int]:
+        async with _opened(path) as database:
+            together = [write(database, 8, "a"), write(database, 3, "b"), write(database, 8, None)]
+            return [*await asyncio.gather(*together), await write(database, 1, "a2")]
+
+    assert _run(work()) == [3, 0, 0, 0]
+
+
 def test_waiting_writers_share_one_commit(disk: Disk, path: Path) -> None:
     async def work() -> list[str]:
         async with _opened(path) as database:

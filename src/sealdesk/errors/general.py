@@ -151,6 +151,9 @@ STORAGE_UNAVAILABLE = ProblemType(
 NO_FREE_CONNECTION = STORAGE_UNAVAILABLE.variant(
     "All connections to the database are in use. Try again."
 )
+TOO_MANY_WRITES = STORAGE_UNAVAILABLE.variant(
+    "Too many changes of this tenant are waiting. Nothing was changed. Try again."
+)
 COMMIT_UNKNOWN = STORAGE_UNAVAILABLE.variant(
     "The database went away while it was storing this. Whether it was stored is not known: repeat"
     " the request with the same Idempotency-Key, or look first."

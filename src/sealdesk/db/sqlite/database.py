@@ -9,6 +9,8 @@ import sqlite3
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from heapq import heappop, heappush
+from itertools import count
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
@@ -16,9 +18,11 @@ from sealdesk.db.engine import Work
 from sealdesk.db.sqlite.connection import BUSY_TIMEOUT_MS, SqliteTx, connect, drive
 from sealdesk.db.sqlite.slow_reads import SlowReads
 from sealdesk.errors import ApiError, ServiceUnavailable
+from sealdesk.errors.general import TOO_MANY_WRITES
 
 T = TypeVar("T")
 Argument = TypeVar("Argument")
+MAX_WAITING_WRITES = 1000  # of one tenant: half a second
 _MAX_GROUP_JOBS = 32  # about 5 ms of the event loop's time
 
 
@@ -58,7 +62,7 @@ class SqliteDatabase:
         return await self._slow_reads.run(work, tenant_id)
 
     async def write(self, work: Work[T], tenant_id: str | None = None) -> T:
-        return await self._writer.submit(work)
+        return await self._writer.submit(work, tenant_id)
 
     async def write_in_background(self, work: Work[T]) -> T:
         return await self._writer.submit_in_background(work)
@@ -91,6 +95,41 @@ class _Job(Generic[T]):
             self.future.set_exception(self.error)
 
 
+class _JobQueue:
+    """Waiting jobs, in the order in which tenants take turns.
+
+    A job's rank is one more than that of the tenant's job before it, and at least that of the job
+    that ran last (start-time fair queuing). Work without a tenant counts as one more tenant.
+    """
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, int, _Job[Any]]] = []
+        self._numbers = count()
+        self._rank = 0  # of the last job that was taken
+        self._next_ranks: dict[str | None, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def add(self, job: _Job[Any], tenant_id: str | None) -> None:
+        """Raises ServiceUnavailable when too many jobs of the tenant wait."""
+        rank = max(self._rank, self._next_ranks.get(tenant_id, 0))
+        if tenant_id is not None and rank - self._rank >= MAX_WAITING_WRITES:
+            raise ServiceUnavailable(TOO_MANY_WRITES)
+        self._next_ranks[tenant_id] = rank + 1
+        heappush(self._heap, (rank, next(self._numbers), job))
+
+    def take(self, at_most: int) -> list[_Job[Any]]:
+        """The next jobs, which leave the queue."""
+        taken = [heappop(self._heap) for _ in range(min(at_most, len(self._heap)))]
+        if self._heap:
+            self._rank = taken[-1][0]
+        else:
+            self._rank = 0
+            self._next_ranks.clear()
+        return [job for _, _, job in taken]
+
+
 class _Writer:
     """Group commit: waiting jobs share one transaction, with a savepoint for each.
 
@@ -107,24 +146,25 @@ class _Writer:
         # The event loop must not wait for a lock; see _begin.
         self._connection.execute("PRAGMA busy_timeout = 0")
         self._tx = SqliteTx(connection)
-        self._waiting: deque[_Job[Any]] = deque()
+        self._waiting = _JobQueue()
         self._background: deque[_Job[Any]] = deque()
         self._committer = ThreadPoolExecutor(1, thread_name_prefix="committer")
         self._writing: asyncio.Task[None] | None = None
 
-    async def submit(self, work: Work[T]) -> T:
-        return await self._submit(work, self._waiting)
+    async def submit(self, work: Work[T], tenant_id: str | None) -> T:
+        job = _Job(work, asyncio.get_running_loop().create_future())
+        self._waiting.add(job, tenant_id)
+        return await self._result_of(job)
 
     async def submit_in_background(self, work: Work[T]) -> T:
-        return await self._submit(work, self._background)
+        job = _Job(work, asyncio.get_running_loop().create_future())
+        self._background.append(job)
+        return await self._result_of(job)
 
-    async def _submit(self, work: Work[T], jobs: deque[_Job[Any]]) -> T:
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[T] = loop.create_future()
-        jobs.append(_Job(work, future))
+    async def _result_of(self, job: _Job[T]) -> T:
         if self._writing is None:
-            self._writing = loop.create_task(self._write_until_empty())
-        return await future
+            self._writing = asyncio.create_task(self._write_until_empty())
+        return await job.future
 
     async def close(self) -> None:
         if self._writing is not None:
@@ -135,8 +175,7 @@ class _Writer:
     async def _write_until_empty(self) -> None:
         try:
             while self._waiting or self._background:
-                count = min(len(self._waiting), _MAX_GROUP_JOBS)
-                await self._commit_group([self._waiting.popleft() for _ in range(count)])
+                await self._commit_group(self._waiting.take(_MAX_GROUP_JOBS))
                 if self._background:
                     await self._commit_background(self._background.popleft())
         finally:
