@@ -148,14 +148,13 @@ def test_polling_does_not_inherit_the_context_of_the_request() -> None:
     run(work())
 
 
-def test_waiters_are_limited_per_caller(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(long_poll, "MAX_WAITERS", 1)
+def test_waiters_are_counted_per_name() -> None:
     room = LongPoll(never_over)
     for _ in range(2):
         with (
-            room.count_waiter("a") as first,
-            room.count_waiter("a") as second,
-            room.count_waiter("b") as other,
+            room.count_waiter("a", 1) as first,
+            room.count_waiter("a", 1) as second,
+            room.count_waiter("b", 1) as other,
         ):
             assert (first, second, other) == (True, False, True)
     assert not room._counts

@@ -235,6 +235,28 @@ def test_requests_above_the_limit_of_waiting_ones_are_answered_at_once(
     assert types(last) == ["ticket.created"]
 
 
+def test_only_the_tenant_with_too_many_waiting_requests_is_refused(
+    service: Service,
+    tenant: Tenant,
+    key: Key,
+    start_request: StartRequest,
+    feed: Feed,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(long_poll, "MAX_WAITERS_OF_TENANT", 2)
+    feed.recorded()
+    pending = [start_request(key), start_request(tenant.key())]
+    refused = tenant.key().get(f"{EVENTS}?wait=30&start=latest")
+    assert (refused.status_code, refused.json()["code"]) == (429, "too_many_waiting_requests")
+    assert int(refused.headers["retry-after"]) > 0
+    assert tenant.key().get(f"{EVENTS}?start=latest").status_code == 200
+    other = service.tenant()
+    pending.append(start_request(other.key()))
+    record(tenant, "ticket.created")
+    record(other, "ticket.created")
+    assert [types(response) for response in pending] == 3 * [["ticket.created"]]
+
+
 @POSTGRESQL_ONLY
 def test_waiting_requests_hold_no_connection(
     start: Callable[..., Service], start_request: StartRequest

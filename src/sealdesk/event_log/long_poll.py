@@ -12,6 +12,7 @@ from sealdesk.errors import ServiceUnavailable
 
 POLL_EVERY_S = 0.25
 MAX_WAITERS = 20  # per caller
+MAX_WAITERS_OF_TENANT = 40
 
 Read = Callable[[], Awaitable[int]]
 
@@ -37,15 +38,15 @@ class LongPoll:
         self._counts: Counter[str] = Counter()
 
     @contextmanager
-    def count_waiter(self, caller_id: str) -> Iterator[bool]:
-        """Counts a request of a caller while it waits; whether the caller may have one more."""
-        self._counts[caller_id] += 1
+    def count_waiter(self, name: str, at_most: int) -> Iterator[bool]:
+        """Counts a request of a caller or tenant while it waits; whether one more may wait."""
+        self._counts[name] += 1
         try:
-            yield self._counts[caller_id] <= MAX_WAITERS
+            yield self._counts[name] <= at_most
         finally:
-            self._counts[caller_id] -= 1
-            if not self._counts[caller_id]:
-                del self._counts[caller_id]
+            self._counts[name] -= 1
+            if not self._counts[name]:
+                del self._counts[name]
 
     async def wait(
         self, name: str, seen: int, read: Read, *, unless: asyncio.Future[None], within_s: float

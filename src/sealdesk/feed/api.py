@@ -1,14 +1,17 @@
 """The feed of events as JSON (decisions 11)."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 
 import msgspec
 
 from sealdesk.db.deadline import Deadline, deadline
-from sealdesk.event_log import events
+from sealdesk.errors import TooManyRequests
+from sealdesk.event_log import events, long_poll
 from sealdesk.feed import examples, rules, store
-from sealdesk.feed.errors import CURSOR_EXPIRED
+from sealdesk.feed.errors import CURSOR_EXPIRED, TOO_MANY_WAITING
 from sealdesk.feed.store import FeedPage
 from sealdesk.paging import seal_cursor
 from sealdesk.web import envelope, query
@@ -47,7 +50,7 @@ _PARAMS = (_TYPES, _START, _WAIT)
     is_list=True,
     meta=examples.META,
     params=(*_PARAMS, *PAGING),
-    fails=(CURSOR_EXPIRED,),
+    fails=(CURSOR_EXPIRED, TOO_MANY_WAITING),
 )
 async def list_events(request: Request) -> Response:
     """The events of tickets, replies and customers of the last 30 days, oldest first. A key sees
@@ -60,7 +63,7 @@ async def list_events(request: Request) -> Response:
         rules.check_not_pruned(_start_position(list_request), feed_page.pruned_position)
     wait_s = list_request.values.get("wait", 0)
     if wait_s and not feed_page.rows:
-        with request.state.long_poll.count_waiter(request.caller.actor.id) as may_wait:
+        with _count_waiter(request) as may_wait:
             if may_wait:
                 feed_page = await _wait_for_events(request, list_request, feed_page, wait_s)
     return _respond(request, list_request, feed_page)
@@ -81,6 +84,21 @@ async def _read_page(request: Request, list_request: ListRequest, after: int) ->
             tx, caller.tenant_id, types, after, list_request.page.per_page + 1
         )
     )
+
+
+@contextmanager
+def _count_waiter(request: Request) -> Iterator[bool]:
+    """Whether the caller may wait. Raises TooManyRequests when its tenant waits too often."""
+    caller, count_waiter = request.caller, request.state.long_poll.count_waiter
+    with count_waiter(caller.actor.id, long_poll.MAX_WAITERS) as caller_may:
+        if not caller_may:
+            yield False
+            return
+        limit = long_poll.MAX_WAITERS_OF_TENANT
+        with count_waiter(caller.tenant_id, limit) as tenant_may:
+            if not tenant_may:
+                raise TooManyRequests(TOO_MANY_WAITING, limit=limit)
+            yield True
 
 
 async def _wait_for_events(

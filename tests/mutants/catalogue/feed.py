@@ -39,4 +39,14 @@ MUTANTS: tuple[Mutant, ...] = (
         "    disconnected = loop.create_future()\n",
         (f"{_FEED}/test_waiting.py::test_a_disconnected_client_ends_the_wait",),
     ),
+    Mutant(
+        "any number of a tenant's requests may wait for events",
+        "feed/api.py",
+        "            if not tenant_may:\n",
+        "            if False:\n",
+        (
+            "tests/feed/test_waiting.py"
+            "::test_only_the_tenant_with_too_many_waiting_requests_is_refused",
+        ),
+    ),
 )
