@@ -103,3 +103,25 @@ def test_an_empty_installation_begins_with_an_empty_log(template: Path) -> None:
     with closing(sqlite3.connect(template)) as connection:
         for table in ("log_positions", "search_rebuilds"):
             assert connection.execute(f"SELECT * FROM {table}").fetchall() == []
+
+
+_KNOWN_ADDRESSES = """
+INSERT INTO tenants VALUES ('t', 'One', 1);
+INSERT INTO users VALUES ('t', 'u', 'a@example.test', 'A', 'agent', NULL, true, 7, 1);
+INSERT INTO user_addresses VALUES
+    ('t', 'u', '192.0.2.1', 1), ('t', 'u', '2001:db8:1:2:3::4', 2),
+    ('t', 'u', '2001:db8:1:2::5', 3), ('t', 'u', '::ffff:192.0.2.9', 4);
+"""
+
+
+def test_addresses_of_log_ins_become_networks(tmp_path: Path) -> None:
+    path = tmp_path / "sealdesk.db"
+    with sqlite_transaction(path) as connection:
+        command.upgrade(make_config(connection), "0008")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(_KNOWN_ADDRESSES)
+    migrate(path)
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("SELECT address FROM user_addresses ORDER BY address").fetchall()
+        assert rows == [("192.0.2.1",), ("192.0.2.9",), ("2001:db8:1:2::/64",)]
+        assert connection.execute("SELECT token_version FROM users").fetchall() == [(7,)]

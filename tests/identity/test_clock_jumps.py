@@ -2,6 +2,7 @@
 
 import pytest
 
+from sealdesk.worker import retention
 from tests.support.client import Person
 from tests.support.service import PASSWORD, Service, Tenant
 
@@ -53,3 +54,40 @@ def test_a_token_that_was_issued_ahead_of_time_does_not_last_longer(tenant: Tena
     refused = person.get(ME)
     assert (refused.status_code, refused.json()["code"]) == (401, "token_expired")
     assert _status(tenant.admin()) == 200
+
+
+def test_failures_ahead_of_time_lock_nobody_out(tenant: Tenant) -> None:
+    clock = tenant.service.clock
+    clock.advance(_DAY_S)
+    for _ in range(10):
+        _guess(tenant)
+    assert _guess(tenant) == "too_many_attempts"
+    clock.advance(-_DAY_S)
+    assert _guess(tenant) == "invalid_credentials"
+    assert _status(tenant.admin()) == 200
+
+
+def test_a_lock_never_lasts_longer_than_its_period(tenant: Tenant) -> None:
+    clock = tenant.service.clock
+    clock.stop()
+    clock.advance(59)
+    for _ in range(10):
+        _guess(tenant)
+    clock.advance(-59)
+    body = {"email": tenant.admin_email, "password": PASSWORD}
+    refused = Person(tenant.service, "").post("/api/v1/auth/login", body)
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "300")
+
+
+def test_failures_ahead_of_time_are_deleted(tenant: Tenant) -> None:
+    tenant.service.clock.advance(_DAY_S)
+    _guess(tenant)
+    tenant.service.clock.advance(-_DAY_S)
+    tenant.service.in_background(retention.prune)
+    assert tenant.service.rows("SELECT id FROM login_failures LIMIT 9") == []
+
+
+def _guess(tenant: Tenant) -> str:
+    body = {"email": tenant.admin_email, "password": "wrong"}
+    response = Person(tenant.service, "").post("/api/v1/auth/login", body)
+    return str(response.json()["code"])

@@ -167,12 +167,17 @@ def test_many_busy_keys_are_not_swept_at_every_request() -> None:
     assert limiter._full_at is kept
 
 
-def test_failures_are_counted_for_each_address_and_minute() -> None:
+def test_failures_are_counted_for_each_network_and_minute() -> None:
     time = Seconds(600.0)
     counter = FailureCounter(time, 2)
-    assert [counter.note("one") for _ in range(3)] == [False, False, True]
-    assert counter.note("other") is False
+    assert [counter.note(["one"]) for _ in range(3)] == [False, False, True]
+    assert counter.note(["other"]) is False
     time.now = 659.9
-    assert counter.note("one") is True
+    assert counter.note(["one"]) is True
     time.now = 660.0
-    assert counter.note("one") is False
+    assert counter.note(["one"]) is False
+
+
+def test_a_client_that_changes_its_network_is_counted_in_the_larger_one() -> None:
+    counter = FailureCounter(Seconds(600.0), 2)
+    assert [counter.note([f"small {n}", "large"]) for n in range(3)] == [False, False, True]

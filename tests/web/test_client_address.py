@@ -4,7 +4,7 @@ import ipaddress
 
 import pytest
 
-from sealdesk.web.client_address import client_address, is_within
+from sealdesk.web.client_address import client_address, is_within, networks_of
 from tests.support.service import Tenant
 
 PROXIES = (ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("2001:db8::/32"))
@@ -53,3 +53,18 @@ def test_a_forwarded_address_of_an_untrusted_peer_is_ignored(tenant: Tenant) -> 
     key = tenant.key(allowed_ips=["192.0.2.7/32"])
     response = key.get("/api/v1/external/whoami", x_forwarded_for="192.0.2.7")
     assert response.json()["code"] == "ip_not_allowed"
+
+
+@pytest.mark.parametrize(
+    ("address", "networks"),
+    [
+        ("192.0.2.1", ("192.0.2.1",)),
+        ("::ffff:192.0.2.1", ("192.0.2.1",)),
+        ("2001:db8:1:2:3:4:5:6", ("2001:db8:1:2::/64", "2001:db8:1::/48")),
+        ("2001:DB8:1:2::", ("2001:db8:1:2::/64", "2001:db8:1::/48")),
+        ("fe80::1%eth0", ("fe80::/64", "fe80::/48")),
+        ("", ("",)),
+    ],
+)
+def test_an_ipv6_client_is_counted_by_its_networks(address: str, networks: tuple[str, ...]) -> None:
+    assert networks_of(address) == networks

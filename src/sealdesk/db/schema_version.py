@@ -23,6 +23,7 @@ KNOWN_VERSIONS = (
     "0007",
     "0008",
     "0009",
+    "0010",
 )  # every version that this code can migrate from; the last is current
 _READ_VERSION = "SELECT version_num FROM alembic_version LIMIT 1"
 

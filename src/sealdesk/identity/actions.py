@@ -19,6 +19,7 @@ from sealdesk.identity.errors import (
     NO_SUCH_TENANT,
     NO_USER_WITH_EMAIL,
     TOO_MANY_ATTEMPTS,
+    TOO_MANY_FROM_NETWORK,
     USER_EMAIL_TAKEN,
 )
 from sealdesk.identity.rules import FailureLimit, Role, Token, User
@@ -26,6 +27,7 @@ from sealdesk.identity.store import Tenant
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditEntry
 from sealdesk.resources import representation
+from sealdesk.web.client_address import networks_of
 
 Channel = Literal["browser", "api"]
 
@@ -92,21 +94,32 @@ async def begin_log_in(tx: Tx, email: str, address: str, *, now_us: int) -> Logi
     Raises TooManyRequests when too many have failed.
     """
     user = await store.find_by_email(tx, email)
+    networks = networks_of(address)
     is_known = user is not None and await store.is_known_address(
-        tx, user.tenant_id, user.id, address
+        tx, user.tenant_id, user.id, networks[0]
     )
-    limits = rules.failure_limits(email, address, is_known_address=is_known)
+    limits = rules.failure_limits(email, networks, is_known_network=is_known)
     # Sorted, so that two log-ins cannot deadlock.
     for bucket in sorted(limit.bucket for limit in limits):
         await tx.lock(f"log-in {bucket}")
-    for limit in limits:
-        reached_until = await store.reached_until(tx, limit, now_us)
-        if reached_until is not None:
-            raise _too_many((reached_until - now_us) / 1_000_000)
+    await _check_limits(tx, limits, now_us)
     attempt_id = ids.mint(now_us)
     for limit in limits:
         await store.add_attempt(tx, limit.bucket, attempt_id, now_us)
     return LoginAttempt(attempt_id, user, limits)
+
+
+async def _check_limits(tx: Tx, limits: list[FailureLimit], now_us: int) -> None:
+    """Raises TooManyRequests, with the limit that is reached for the longest time."""
+    reached = [(await store.reached_until(tx, limit, now_us), limit) for limit in limits]
+    waits = [(until - now_us, limit.is_of_network) for until, limit in reached if until is not None]
+    if not waits:
+        return
+    wait_us, is_of_network = max(waits)
+    wait_s = max(1, math.ceil(wait_us / 1_000_000))
+    if is_of_network:
+        raise TooManyRequests(TOO_MANY_FROM_NETWORK, wait_s=wait_s)
+    raise TooManyRequests(TOO_MANY_ATTEMPTS, wait_s=wait_s)
 
 
 async def finish_log_in(
@@ -130,7 +143,7 @@ async def finish_log_in(
     for limit in attempt.limits:
         await store.delete_attempt(tx, limit.bucket, attempt.id)
     await store.delete_bucket(tx, attempt.limits[0].bucket)
-    await store.record_address(tx, user.tenant_id, user.id, address, now_us)
+    await store.record_address(tx, user.tenant_id, user.id, networks_of(address)[0], now_us)
     if channel is not None:
         actor, details = Actor("user", user.id, user.name), {"email": user.email, "how": channel}
         entry = AuditEntry("user.logged_in", actor, address, user.id, details)
@@ -169,7 +182,9 @@ async def record_export(tx: Tx, caller: Caller, details: dict[str, Any], *, now_
 async def set_password(
     tx: Tx, user: User, password_hash: str, *, actor: Actor, address: str, now_us: int
 ) -> User:
-    """Set a new password, which ends every token and reset link of the user; the changed user.
+    """Set a new password; the changed user.
+
+    It ends every token and reset link of the user, and deletes the account's failed log-ins.
 
     Raises Unauthorized when there is no such user.
     """
@@ -179,6 +194,7 @@ async def set_password(
         raise Unauthorized(INVALID_TOKEN)
     await store.set_password(tx, user, password_hash)
     await store.delete_resets(tx, user.tenant_id, user.id)
+    await store.delete_buckets(tx, *rules.account_buckets(user.email))
     entry = AuditEntry("user.password_changed", actor, address, user.id, {"email": user.email})
     await audit.record(tx, user.tenant_id, entry, now_us)
     return msgspec.structs.replace(
@@ -214,9 +230,14 @@ async def make_reset_token(
 async def use_reset_token(
     tx: Tx, token: str, password_hash: str, *, address: str, now_us: int
 ) -> None:
-    """Set the password of the token's user; the token works once. Raises Unauthorized."""
+    """Set the password of the token's user; the token works once. Raises Unauthorized.
+
+    The network from which it was used counts as one of a log-in: there, guesses from elsewhere do
+    not keep the user out.
+    """
     await tx.lock(f"reset {_hash(token).hex()}")
     user = await get_reset_user(tx, token, now_us=now_us)
+    await store.record_address(tx, user.tenant_id, user.id, networks_of(address)[0], now_us)
     actor = Actor("user", user.id, user.name)
     await set_password(tx, user, password_hash, actor=actor, address=address, now_us=now_us)
 
@@ -268,7 +289,3 @@ async def _lock(tx: Tx, user: User) -> None:
 
 def _hash(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
-
-
-def _too_many(wait_s: float) -> TooManyRequests:
-    return TooManyRequests(TOO_MANY_ATTEMPTS, wait_s=max(1, math.ceil(wait_s)))

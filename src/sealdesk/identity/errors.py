@@ -116,10 +116,17 @@ TOO_MANY_ATTEMPTS = ProblemType(
         " link."
     ),
     meaning=(
-        "Too many log-ins failed for this account or from this address. Until `Retry-After` even"
-        " the right password is refused."
+        "Too many log-ins failed: for this account, from this network, or in all. Until"
+        " `Retry-After` even the right password is refused. A network is an IPv4 address, or the"
+        " /64 or /48 of an IPv6 address."
     ),
-    remedy="Wait for `Retry-After`, or ask an administrator for a reset link.",
+    remedy=(
+        "Wait for `Retry-After`. If the message names a reset link, one from an administrator helps"
+        " at once."
+    ),
     example={"wait_s": 240},
     headers={"retry-after": "%(wait_s)s"},
+)
+TOO_MANY_FROM_NETWORK = TOO_MANY_ATTEMPTS.variant(
+    gettext_noop("Too many log-ins failed from your network. Try again in %(wait_s)s s.")
 )

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 import msgspec
@@ -206,31 +206,51 @@ class Token(NamedTuple):
 
 
 class FailureLimit(msgspec.Struct, frozen=True):
-    """How many log-ins of a bucket may fail within a period before further ones are refused."""
+    """How many log-ins of a bucket may fail within a period before further ones are refused.
+
+    is_of_network: it counts all accounts, so that a reset of one does not end it.
+    """
 
     bucket: str
     count: int
     within_us: int
+    is_of_network: bool = False
 
 
-def failure_limits(email: str, address: str, *, is_known_address: bool) -> list[FailureLimit]:
-    """The limits of a log-in (decisions 1).
+_MINUTE_US = 60 * 1_000_000
+LONGEST_LIMIT_US = 60 * _MINUTE_US
+FROM_ANYWHERE = "from anywhere"
 
-    An address that the account has used before has its own count, so that guesses from elsewhere
-    cannot lock the owner out.
+
+def failure_limits(
+    email: str, networks: Sequence[str], *, is_known_network: bool
+) -> list[FailureLimit]:
+    """The limits of a log-in (decisions 1), that of the account in its network first.
+
+    networks: those of the client's address, the smallest first. One from which the account has
+    logged in before has its own count, so that guesses from elsewhere cannot lock the owner out.
     """
-    account = representation.email_identity(email)
-    minute = 60 * 1_000_000
+    account = _account_bucket(email)
+    nearest, *wider = networks
     limits = [
-        FailureLimit(f"account {account} from {address}", 10, 5 * minute),
-        FailureLimit(f"from {address}", 100, 5 * minute),
+        FailureLimit(f"{account} from {nearest}", 10, 5 * _MINUTE_US),
+        FailureLimit(f"from {nearest}", 100, 5 * _MINUTE_US, is_of_network=True),
+        *(FailureLimit(f"from {each}", 300, 5 * _MINUTE_US, is_of_network=True) for each in wider),
     ]
-    if not is_known_address:
-        limits.append(FailureLimit(f"account {account} from strangers", 100, 60 * minute))
+    if not is_known_network:
+        limits.append(FailureLimit(f"{account} from strangers", 100, 60 * _MINUTE_US))
+        limits.append(FailureLimit(FROM_ANYWHERE, 1000, 5 * _MINUTE_US))
     return limits
 
 
-LONGEST_LIMIT_US = 60 * 60 * 1_000_000
+def account_buckets(email: str) -> tuple[str, str]:
+    """The range of the account's buckets: from the first text up to before the second."""
+    start = f"{_account_bucket(email)} from "
+    return start, start[:-1] + "!"  # the character after the space
+
+
+def _account_bucket(email: str) -> str:
+    return f"account {representation.email_identity(email)}"
 
 
 def assignable_roles(may: frozenset[str]) -> tuple[Role, ...]:

@@ -6,7 +6,14 @@ import msgspec
 
 from sealdesk import ids
 from sealdesk.db.engine import Row, Tx
-from sealdesk.identity.rules import ADMINISTRATORS, FailureLimit, Role, User
+from sealdesk.identity.rules import (
+    ADMINISTRATORS,
+    LONGEST_LIMIT_US,
+    MAX_CLOCK_SKEW_US,
+    FailureLimit,
+    Role,
+    User,
+)
 from sealdesk.paging import PageRequest
 from sealdesk.resources import representation
 
@@ -68,16 +75,19 @@ VALUES (:tenant_id, :user_id, :address, :last_at)
 ON CONFLICT (tenant_id, user_id, address) DO UPDATE SET last_at = excluded.last_at
 """
 # The n-th newest failure of a bucket within the period of the limit: it exists if n have failed.
+# Those of a clock that was ahead do not count: they would hold until the time that it showed.
 _FIND_LIMITING_FAILURE = """
-SELECT failed_at FROM login_failures WHERE bucket = :bucket AND id > :since
+SELECT failed_at FROM login_failures WHERE bucket = :bucket AND id > :since AND id < :until
 ORDER BY id DESC LIMIT 1 OFFSET :offset
 """
 _ADD_ATTEMPT = "INSERT INTO login_failures (bucket, id, failed_at) VALUES (:bucket, :id, :at)"
 _DELETE_ATTEMPT = "DELETE FROM login_failures WHERE bucket = :bucket AND id = :id"
 _DELETE_BUCKET = "DELETE FROM login_failures WHERE bucket = :bucket"
+_DELETE_BUCKETS = "DELETE FROM login_failures WHERE bucket >= :first AND bucket < :end"
 _PRUNE_ATTEMPTS = """
 DELETE FROM login_failures WHERE (bucket, id) IN
-    (SELECT bucket, id FROM login_failures WHERE failed_at < :before LIMIT :limit)
+    (SELECT bucket, id FROM login_failures WHERE failed_at < :before OR failed_at > :after
+    LIMIT :limit)
 """
 _END_TOKEN = """
 INSERT INTO ended_tokens (id, expires_at) VALUES (:id, :expires_at)
@@ -199,7 +209,7 @@ async def list_tenants(tx: Tx, after: str, limit: int) -> list[Tenant]:
 
 
 async def is_known_address(tx: Tx, tenant_id: str, user_id: str, address: str) -> bool:
-    """Whether the user has logged in from this address before."""
+    """Whether the user has logged in from this address before; of IPv6, the /64."""
     params = {"tenant_id": tenant_id, "user_id": user_id, "address": address}
     return await tx.fetch_one(_IS_KNOWN_ADDRESS, params) is not None
 
@@ -216,10 +226,11 @@ async def reached_until(tx: Tx, limit: FailureLimit, now_us: int) -> int | None:
         {
             "bucket": limit.bucket,
             "since": ids.lowest(now_us - limit.within_us),
+            "until": ids.lowest(now_us + MAX_CLOCK_SKEW_US),
             "offset": limit.count - 1,
         },
     )
-    return None if row is None else int(row["failed_at"]) + limit.within_us
+    return None if row is None else min(row["failed_at"], now_us) + limit.within_us
 
 
 async def add_attempt(tx: Tx, bucket: str, attempt_id: str, now_us: int) -> None:
@@ -232,6 +243,11 @@ async def delete_attempt(tx: Tx, bucket: str, attempt_id: str) -> None:
 
 async def delete_bucket(tx: Tx, bucket: str) -> None:
     await tx.enqueue(_DELETE_BUCKET, {"bucket": bucket})
+
+
+async def delete_buckets(tx: Tx, first: str, end: str) -> None:
+    """Delete the failures of the buckets from `first` up to before `end`."""
+    await tx.enqueue(_DELETE_BUCKETS, {"first": first, "end": end})
 
 
 async def end_token(tx: Tx, token_id: str, expires_at: int) -> None:
@@ -266,9 +282,10 @@ async def delete_resets(tx: Tx, tenant_id: str, user_id: str) -> None:
     await tx.enqueue(_DELETE_RESETS, {"tenant_id": tenant_id, "user_id": user_id})
 
 
-async def prune(tx: Tx, now_us: int, attempts_before: int, limit: int) -> int:
+async def prune(tx: Tx, now_us: int, limit: int) -> int:
     """Delete expired rows, up to `limit` of each table; returns how many."""
-    attempts = await tx.execute(_PRUNE_ATTEMPTS, {"before": attempts_before, "limit": limit})
+    ends = {"before": now_us - LONGEST_LIMIT_US, "after": now_us + MAX_CLOCK_SKEW_US}
+    attempts = await tx.execute(_PRUNE_ATTEMPTS, {**ends, "limit": limit})
     tokens = await tx.execute(_PRUNE_TOKENS, {"now": now_us, "limit": limit})
     return attempts + tokens + await tx.execute(_PRUNE_RESETS, {"now": now_us, "limit": limit})
 

@@ -2,7 +2,7 @@
 
 import math
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Literal, NamedTuple, Protocol
 
 import msgspec
@@ -260,7 +260,7 @@ class RateLimiter:
 
 
 class FailureCounter:
-    """Counts failures per address in fixed minutes."""
+    """Counts failures per network in fixed minutes."""
 
     def __init__(self, monotonic_s: Callable[[], float], limit: int) -> None:
         self._monotonic_s = monotonic_s
@@ -268,11 +268,11 @@ class FailureCounter:
         self._minute = 0
         self._counts: dict[str, int] = {}
 
-    def note(self, address: str) -> bool:
-        """Count one failure; whether the address exceeds the limit in this minute."""
+    def note(self, networks: Collection[str]) -> bool:
+        """Count one failure of a client; whether one of its networks exceeds the limit."""
         minute = int(self._monotonic_s() // 60)
         if minute != self._minute:
             self._minute, self._counts = minute, {}
-        count = self._counts.get(address, 0) + 1
-        self._counts[address] = count
-        return count > self._limit
+        for network in networks:
+            self._counts[network] = self._counts.get(network, 0) + 1
+        return any(self._counts[network] > self._limit for network in networks)

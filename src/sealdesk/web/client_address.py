@@ -24,6 +24,23 @@ def client_address(
     return peer
 
 
+def networks_of(address: str) -> tuple[str, ...]:
+    """The networks by which failures of a client are counted, the smallest first.
+
+    An IPv4 address alone. Of an IPv6 address its /64, within which a client chooses its address
+    itself, and its /48, the largest network that a site gets (RFC 6177).
+    """
+    try:
+        ip = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return (address,)
+    if ip.version == 4:
+        return (address,)
+    if ip.ipv4_mapped is not None:
+        return (str(ip.ipv4_mapped),)
+    return tuple(str(ipaddress.IPv6Network((int(ip), bits), strict=False)) for bits in (64, 48))
+
+
 def is_within(address: str, networks: tuple[Network, ...]) -> bool:
     """Whether an IP address belongs to one of the networks; an IPv4-mapped one counts as IPv4."""
     if not networks:

@@ -5,7 +5,6 @@ import asyncio
 from sealdesk.api_keys import store as api_keys
 from sealdesk.db.engine import Tx, Work
 from sealdesk.event_log import events
-from sealdesk.identity import rules as identity_rules
 from sealdesk.identity import store as identity
 from sealdesk.identity.store import Tenant
 from sealdesk.records import idempotency
@@ -54,12 +53,11 @@ async def _prune_tenant(state: AppState, tenant_id: str, before_us: int) -> int:
 
 
 async def _prune_directories(tx: Tx, now_us: int) -> int:
-    attempts_before = now_us - identity_rules.LONGEST_LIMIT_US
     return (
         await idempotency.prune(tx, now_us, _STEP_ROWS)
         + await api_keys.prune_signatures(tx, now_us, _STEP_ROWS)
         + await api_keys.prune_usage(tx, now_us - _USAGE_US, _STEP_ROWS)
-        + await identity.prune(tx, now_us, attempts_before, _STEP_ROWS)
+        + await identity.prune(tx, now_us, _STEP_ROWS)
         + await replying.prune_replying(tx, now_us, _STEP_ROWS)
     )
 

@@ -14,6 +14,7 @@ _REAUTHENTICATION = "tests/identity/test_reauthentication.py"
 _RESUBMISSION = "tests/web/test_resubmission.py"
 _TOKENS = "tests/identity/test_tokens.py"
 _CLOCK_JUMPS = "tests/identity/test_clock_jumps.py"
+_THROTTLE = "tests/identity/test_throttle.py"
 
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -211,5 +212,74 @@ MUTANTS: tuple[Mutant, ...] = (
         " or token.issued_at > now_us + rules.MAX_CLOCK_SKEW_US:",
         ":",
         (f"{_CLOCK_JUMPS}::test_a_token_that_was_issued_ahead_of_time_does_not_last_longer",),
+    ),
+    Mutant(
+        "a guesser in an IPv6 network is counted by address",
+        "web/client_address.py",
+        "for bits in (64, 48))",
+        "for bits in (128, 128))",
+        (
+            f"{_THROTTLE}::test_guesses_from_one_ipv6_network_are_counted_together",
+            f"{_THROTTLE}::test_networks_of_one_site_are_counted_together",
+        ),
+    ),
+    Mutant(
+        "the limit over all locks owners out",
+        "identity/rules.py",
+        "    if not is_known_network:\n",
+        "    if True:\n",
+        (
+            f"{_THROTTLE}::test_over_a_thousand_failures_in_all_only_known_networks_are_evaluated",
+            f"{_THROTTLE}::test_unknown_addresses_cannot_lock_out_a_known_one",
+        ),
+    ),
+    Mutant(
+        "there is no limit over all",
+        "identity/rules.py",
+        "FailureLimit(FROM_ANYWHERE, 1000,",
+        "FailureLimit(FROM_ANYWHERE, 100_000,",
+        (f"{_THROTTLE}::test_over_a_thousand_failures_in_all_only_known_networks_are_evaluated",),
+    ),
+    Mutant(
+        "a reset leaves the failures of the account",
+        "identity/actions.py",
+        "    await store.delete_buckets(tx, *rules.account_buckets(user.email))\n",
+        "",
+        (f"{_THROTTLE}::test_a_reset_ends_the_limits_of_the_account",),
+    ),
+    Mutant(
+        "the network of a reset stays unknown",
+        "identity/actions.py",
+        "networks_of(address)[0], now_us)\n    actor =",
+        '"", now_us)\n    actor =',
+        (f"{_THROTTLE}::test_a_reset_ends_the_limits_of_the_account",),
+    ),
+    Mutant(
+        "a reset deletes the failures of other accounts",
+        "identity/rules.py",
+        'start[:-1] + "!"',
+        '"account !"[:-1] + "~"',
+        (f"{_THROTTLE}::test_a_reset_does_not_end_the_limits_of_other_accounts",),
+    ),
+    Mutant(
+        "failures ahead of time hold until then",
+        "identity/store.py",
+        " AND id > :since AND id < :until\n",
+        " AND id > :since AND :until <> ''\n",
+        (f"{_CLOCK_JUMPS}::test_failures_ahead_of_time_lock_nobody_out",),
+    ),
+    Mutant(
+        "a lock lasts longer than its period",
+        "identity/store.py",
+        'min(row["failed_at"], now_us)',
+        'row["failed_at"]',
+        (f"{_CLOCK_JUMPS}::test_a_lock_never_lasts_longer_than_its_period",),
+    ),
+    Mutant(
+        "failures ahead of time are kept",
+        "identity/store.py",
+        " OR failed_at > :after\n",
+        " AND failed_at < :after\n",
+        (f"{_CLOCK_JUMPS}::test_failures_ahead_of_time_are_deleted",),
     ),
 )

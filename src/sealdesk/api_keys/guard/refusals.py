@@ -11,6 +11,7 @@ from sealdesk.crypto.signing import Signed
 from sealdesk.errors import ApiError, Forbidden, ServiceUnavailable, Unauthorized
 from sealdesk.errors.general import INSUFFICIENT_PERMISSIONS
 from sealdesk.telemetry.counters import KeyUse
+from sealdesk.web.client_address import networks_of
 from sealdesk.web.proof import Proof
 from sealdesk.web.request import Request
 
@@ -25,9 +26,9 @@ log = logging.getLogger("sealdesk.api_keys")
 async def explain(request: Request, error: Unauthorized) -> Proof:
     """A refusal that names the mistake, recorded for the tenant of the key.
 
-    After too many failures from an address, the response has only the code.
+    After too many failures from a network, the response has only the code.
     """
-    if request.state.failure_counter.note(request.address):
+    if request.state.failure_counter.note(networks_of(request.address)):
         bare = error.problem_type.variant(errors.TOO_MANY_FAILURES)
         return Proof(refusal=Unauthorized(bare))
     api_key = request.headers.get(b"x-api-key", b"").strip(b" \t")

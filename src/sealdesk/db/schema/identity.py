@@ -48,6 +48,7 @@ Table(
     metadata,
     tenant(),
     id_("user_id", key=True),
+    # An IPv4 address, or the /64 of an IPv6 address.
     Column("address", TEXT, primary_key=True),
     time_("last_at"),
     refers("user_id", "users"),
