@@ -19,7 +19,8 @@ import pytest
 from sealdesk.clock import Clock
 from sealdesk.db.engine import Tx
 from sealdesk.db.sqlite.database import SqliteDatabase
-from tests.support.client import Key
+from sealdesk.telemetry import storage
+from tests.support.client import Key, Person
 from tests.support.databases import POSTGRESQL_ONLY, SQLITE_ONLY, Template
 from tests.support.disk import Disk, watched_disk
 from tests.support.pages import PASSWORD, Visitor, logged_in
@@ -172,6 +173,47 @@ def test_a_failed_group_stores_nothing_and_loses_no_acknowledged_write(
     assert own_service.rows(counts)[0][0] == len(stored)
 
 
+def _fill_up(service: Service) -> None:
+    """Make every change fail for want of space."""
+    if not service.settings.database_url:
+        service.run("PRAGMA query_only = ON")
+        return
+    # What a transaction of each of them writes last, or nearly.
+    service.run(
+        "CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS"
+        " 'BEGIN RAISE EXCEPTION USING ERRCODE = ''disk_full''; END'"
+    )
+    for table in ("events", "audit", "login_failures"):
+        each = f"BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION fill()"
+        service.run(f"CREATE TRIGGER fill {each}")
+
+
+def test_service_is_not_ready_after_a_log_in_that_a_full_disk_refused(
+    own_service: Service,
+) -> None:
+    tenant, anybody = own_service.tenant(), Person(own_service, "")
+    assert anybody.get("/readyz").status_code == 200
+    _fill_up(own_service)
+    log_in = {"email": tenant.admin_email, "password": PASSWORD}
+    assert anybody.post("/api/v1/auth/login", log_in).status_code == 503
+    refused = anybody.get("/readyz").json()
+    assert (refused["reads"], refused["writes"]) == ("ok", "failed")
+    assert "takes no writes" in refused["reason"]
+    assert anybody.get("/healthz").status_code == 200
+
+
+@SQLITE_ONLY
+def test_service_without_free_space_is_not_ready(
+    monkeypatch: pytest.MonkeyPatch, own_service: Service
+) -> None:
+    anybody = Person(own_service, "")
+    wait_until(lambda: own_service.state.database.health.free_bytes is not None)
+    monkeypatch.setattr(storage, "MIN_FREE_BYTES", 2**62)
+    assert anybody.get("/readyz").json()["writes"] == "failed"
+    monkeypatch.undo()
+    assert anybody.get("/readyz").status_code == 200
+
+
 # A server of its own, to be harmed
 
 
@@ -230,6 +272,10 @@ def test_writes_are_refused_until_the_database_file_can_grow(process: Process) -
     refused = [key.post(TICKETS, NEW) for _ in range(3)]
     assert [(a.status_code, a.headers["retry-after"]) for a in refused] == [(503, "1")] * 3
     assert key.walk(TICKETS) == [kept]
+    ready = httpx.get(f"{process.url}/readyz")
+    told = ready.json()
+    assert (ready.status_code, told["reads"], told["writes"]) == (503, "ok", "failed")
+    assert httpx.get(f"{process.url}/healthz").status_code == 200
     _let_files_grow(process, _ANY_SIZE)
     assert len(key.walk(TICKETS)) == 1
     assert key.post(TICKETS, NEW).status_code == 201
@@ -324,19 +370,9 @@ def test_pages_keep_a_form_that_a_full_disk_of_postgresql_cannot_store(
 ) -> None:
     tenant = own_service.tenant()
 
-    def fill() -> None:
-        # What a transaction of each of them writes last, or nearly.
-        own_service.run(
-            "CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS"
-            " 'BEGIN RAISE EXCEPTION USING ERRCODE = ''disk_full''; END'"
-        )
-        for table in ("events", "audit", "login_failures"):
-            each = f"BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION fill()"
-            own_service.run(f"CREATE TRIGGER fill {each}")
-
     _lose_nothing(
         own_service, tenant.admin_email, tenant.key(),
-        fill=fill,
+        fill=lambda: _fill_up(own_service),
         clear=lambda: own_service.run("DROP FUNCTION fill() CASCADE"),
     )  # fmt: skip
 

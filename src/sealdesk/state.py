@@ -9,6 +9,7 @@ import msgspec
 from sealdesk.clock import Clock
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db.engine import Database
+from sealdesk.db.write_probe import WriteProbe
 from sealdesk.event_log.long_poll import LongPoll
 from sealdesk.http_client import HttpClient
 from sealdesk.rate_limits.limiter import FailureCounter, Limiter, RateLimiter, TenantBudgets
@@ -53,6 +54,7 @@ class AppState(msgspec.Struct, frozen=True):
     long_poll: requests that wait for new events of a feed.
     key_usage: use of API keys that is not written to the database yet.
     background_tasks: work that starts after a response is sent.
+    write_probe: tries whether the storage takes writes.
     """
 
     settings: Settings
@@ -69,6 +71,7 @@ class AppState(msgspec.Struct, frozen=True):
     long_poll: LongPoll
     key_usage: Usage
     background_tasks: BackgroundTasks
+    write_probe: WriteProbe
 
 
 def make_state(settings: Settings, database: Database, clock: Clock) -> AppState:
@@ -84,12 +87,13 @@ def make_state(settings: Settings, database: Database, clock: Clock) -> AppState
         TenantBudgets(settings.tenant_limit),
         FailureCounter(clock.monotonic_s, MAX_FAILURES_PER_MINUTE),
         lifetime,
-        Metrics(limiter),
+        Metrics(limiter, database.health),
         asyncio.Semaphore(MAX_PASSWORD_CHECKS),
         HttpClient(settings.webhook_allowed_cidrs, allow_http=settings.webhook_allow_http),
         LongPoll(lambda: lifetime.is_draining),
         Usage(),
         BackgroundTasks(),
+        WriteProbe(database),
     )
 
 

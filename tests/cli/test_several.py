@@ -47,7 +47,7 @@ def test_two_processes_serve_one_tenant_and_share_its_limits(on_server: Terminal
             )
             assert '"data"' in holder.out("call", "GET", "/api/v1/external/tickets")
             ready = httpx.get(f"{served.url}/readyz").text
-            assert ready == '{"data":{"status":"ok","rate_limit":"shared"}}'
+            assert '"rate_limit":"shared"' in ready
     assert (one.process.returncode, two.process.returncode) == (0, 0)
 
 

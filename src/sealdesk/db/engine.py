@@ -3,6 +3,8 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeVar
 
+from sealdesk.telemetry.storage import StorageHealth
+
 T = TypeVar("T")
 Row = Any  # a value by column name: row["id"]
 Params = Mapping[str, Any]
@@ -86,7 +88,10 @@ class Database(Protocol):
 
     tenant_id: whose rows the work may see; without one it sees only the global tables, until it
     sets a tenant. Work may run more than once, so it has no side effects outside the database.
+    health: what this process has noticed of its storage.
     """
+
+    health: StorageHealth
 
     async def read(self, work: Work[T], tenant_id: str | None = None) -> T:
         """Run reads that are each an index lookup with a LIMIT."""
@@ -99,6 +104,9 @@ class Database(Protocol):
 
     async def write_in_background(self, work: Work[T]) -> T:
         """Like `write`, for background work: on SQLite reads do not wait for it, writes do."""
+
+    async def watch(self) -> None:
+        """Look for damage of the storage until cancelled. PostgreSQL does so itself."""
 
     async def close(self) -> None:
         """Finish running work, then close all connections."""

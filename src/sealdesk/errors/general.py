@@ -163,6 +163,25 @@ TOO_MANY_CONFLICTS = STORAGE_UNAVAILABLE.variant(
 )
 SERVER_STOPPING = STORAGE_UNAVAILABLE.variant("The server is stopping. Another one may answer.")
 
+NOT_READY = ProblemType(
+    code="not_ready",
+    status=503,
+    title="This process cannot serve every request",
+    message="Reads: %(reads)s, writes: %(writes)s; %(reason)s.",
+    meaning=(
+        "Only at `/readyz`: the storage cannot be read, takes no changes, or is damaged. `reads`"
+        " and `writes` are `ok` or `failed`, and `reason` says why."
+    ),
+    remedy="Send requests to another process. Run `sealdesk doctor` on the machine of this one.",
+    example={
+        "reads": "ok",
+        "writes": "failed",
+        "reason": "the storage takes no writes, for example on a full disk",
+    },
+    members=("reads", "writes", "reason"),
+    headers={"retry-after": "1"},
+)
+
 _NO_INDEX = "No index serves this combination: use one filter, or narrow the time range."
 QUERY_TOO_SLOW = ProblemType(
     code="query_too_slow",

@@ -36,7 +36,7 @@ async def _run_lifespan(state: AppState, receive: Receive, send: Send) -> None:
     with contextlib.suppress(ServiceUnavailable):
         # Opens a connection, so that other processes see this one (db/postgres/peers.py).
         await state.database.read(schema_version.read_version)
-    background = []
+    background = [asyncio.create_task(state.database.watch())]
     if not state.settings.has_worker_process:
         background.append(asyncio.create_task(loop.run(state)))
     background.append(asyncio.create_task(usage.write_periodically(state)))

@@ -17,6 +17,7 @@ from prometheus_client.registry import Collector
 
 from sealdesk.rate_limits.limiter import Limiter
 from sealdesk.telemetry.counters import BOUNDS_S, ResponseCounter
+from sealdesk.telemetry.storage import StorageHealth
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 _LABELS = [*(str(bound) for bound in BOUNDS_S), "+Inf"]
@@ -25,8 +26,9 @@ _LABELS = [*(str(bound) for bound in BOUNDS_S), "+Inf"]
 class Metrics(Collector):
     """Requests by route and status, their durations, deliveries, and the state of rate limits."""
 
-    def __init__(self, limiter: Limiter) -> None:
+    def __init__(self, limiter: Limiter, storage: StorageHealth) -> None:
         self._limiter = limiter
+        self._storage = storage
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
         PlatformCollector(registry=self._registry)
@@ -70,6 +72,7 @@ class Metrics(Collector):
             durations.add_metric([route], buckets, recorded.sum_s)
         yield durations
         yield from self._collect_background()
+        yield from _collect_storage(self._storage)
         if self._limiter.mode != "per_process":
             yield from _collect_rate_limits(self._limiter)
 
@@ -89,6 +92,32 @@ class Metrics(Collector):
     def exposition(self) -> bytes:
         """The text that Prometheus scrapes."""
         return generate_latest(self._registry)
+
+
+def _collect_storage(storage: StorageHealth) -> Iterator[Metric]:
+    yield GaugeMetricFamily(
+        "sealdesk_storage_healthy",
+        "0 while the database is lost or damaged, or takes no writes.",
+        float(not storage.reason),
+    )
+    if storage.free_bytes is None:
+        return  # PostgreSQL has its own metrics
+    yield GaugeMetricFamily(
+        "sealdesk_storage_free_bytes", "Free space beside the database.", storage.free_bytes
+    )
+    yield GaugeMetricFamily(
+        "sealdesk_storage_log_bytes", "Size of SQLite's write-ahead log.", storage.log_bytes
+    )
+    yield GaugeMetricFamily(
+        "sealdesk_storage_damaged",
+        "Pages and tables that the page checker found damaged.",
+        len(storage.damaged_pages) + len(storage.table_faults),
+    )
+    yield CounterMetricFamily(
+        "sealdesk_storage_pages_checked",
+        "Pages that the page checker has read.",
+        storage.pages_checked,
+    )
 
 
 def _collect_rate_limits(limiter: Limiter) -> Iterator[Metric]:

@@ -10,7 +10,13 @@ from sealdesk import clock
 from sealdesk.clock import Iso
 from sealdesk.db import schema_version
 from sealdesk.errors import NotFound, ProblemType, ServiceUnavailable
-from sealdesk.errors.general import NO_SUCH_PATH, NOT_FOUND, SERVER_STOPPING, STORAGE_UNAVAILABLE
+from sealdesk.errors.general import (
+    NO_SUCH_PATH,
+    NOT_FOUND,
+    NOT_READY,
+    SERVER_STOPPING,
+    STORAGE_UNAVAILABLE,
+)
 from sealdesk.rate_limits.limiter import Mode
 from sealdesk.telemetry.metrics import CONTENT_TYPE
 from sealdesk.web import envelope
@@ -47,12 +53,15 @@ class Health(msgspec.Struct, frozen=True):
 class Readiness(msgspec.Struct, frozen=True):
     """The process can serve requests.
 
+    reads, writes: whether the storage can be read, and whether it takes changes.
     rate_limit: how the rate limit of a key is counted. `per_process`: by this process alone.
     `shared`: in Redis, for all processes. `local`: Redis cannot be reached, and each process
     applies its share of the limit.
     """
 
     status: Literal["ok"]
+    reads: Literal["ok"]
+    writes: Literal["ok"]
     rate_limit: Mode
 
 
@@ -76,15 +85,36 @@ async def is_alive(request: Request) -> Response:
 @operation(
     "Check that requests can be served",
     tag=_TAG,
-    gives=Readiness("ok", "shared"),
-    fails=(STORAGE_UNAVAILABLE,),
+    gives=Readiness("ok", "ok", "ok", "shared"),
+    fails=(STORAGE_UNAVAILABLE, NOT_READY),
 )
 async def is_ready(request: Request) -> Response:
-    """200 when requests can be served; 503 while it starts, stops, or cannot reach its storage."""
+    """200 when requests can be served; 503 while it starts, stops, or cannot use its storage.
+
+    Without writes nobody can log in, so they are needed too. `reads` and `writes` tell apart which
+    of them fail.
+    """
     if request.state.lifetime.is_draining:
         raise ServiceUnavailable(SERVER_STOPPING)
-    await request.state.database.read(schema_version.read_version)
-    return envelope.one(Readiness("ok", request.state.limiter.mode))
+    can_read = await _can_read(request)
+    can_write = can_read and await request.state.write_probe.can_write()
+    health = request.state.database.health
+    if not can_write or health.is_damaged:
+        raise ServiceUnavailable(
+            NOT_READY,
+            reads="ok" if can_read else "failed",
+            writes="ok" if can_write else "failed",
+            reason=health.reason or "the database cannot be reached",
+        )
+    return envelope.one(Readiness("ok", "ok", "ok", request.state.limiter.mode))
+
+
+async def _can_read(request: Request) -> bool:
+    try:
+        await request.state.database.read(schema_version.read_version)
+    except ServiceUnavailable:
+        return False
+    return True
 
 
 class MetricsGuard:

@@ -19,6 +19,7 @@ from sealdesk.db.postgres.pool import Pool
 from sealdesk.db.postgres.transaction import BeginOptions, PostgresTx
 from sealdesk.errors import QueryTooSlow, ServiceUnavailable
 from sealdesk.errors.general import QUERY_TOO_SLOW
+from sealdesk.telemetry.storage import StorageHealth
 
 T = TypeVar("T")
 CONNECT_S = 2.0
@@ -60,6 +61,7 @@ class PostgresDatabase:
         is_pooled: bool,
         has_time: bool = False,
     ) -> None:
+        self.health = StorageHealth()
         self._url = url
         self._name = name
         self._is_pooled = is_pooled
@@ -99,6 +101,9 @@ class PostgresDatabase:
 
     async def write_in_background(self, work: Work[T]) -> T:
         return await self.write(work)
+
+    async def watch(self) -> None:
+        return
 
     async def close(self) -> None:
         await self._pool.close()
@@ -149,6 +154,8 @@ class PostgresDatabase:
             return value
         except Exception as error:
             await self._roll_back(tx, connection, error)
+            if isinstance(error, errors.CANNOT_WRITE):
+                self.health.note_failed_write()
             if errors.is_unavailable(error):
                 is_unknown = tx.is_committing and errors.is_connection_lost(error)
                 raise (

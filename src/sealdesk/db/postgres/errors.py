@@ -42,6 +42,12 @@ UNAVAILABLE = (
     asyncpg.UndefinedTableError,
     asyncpg.UndefinedColumnError,
 )
+# The server reads, but cannot store.
+CANNOT_WRITE = (
+    asyncpg.DiskFullError,
+    asyncpg.PostgresIOError,
+    asyncpg.ReadOnlySQLTransactionError,
+)
 _DEFECTS = (
     asyncpg.DataError,
     asyncpg.ClientConfigurationError,

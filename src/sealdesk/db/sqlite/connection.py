@@ -12,6 +12,8 @@ from sealdesk.db.engine import Dialect, Params, Row, SerializationConflict, Work
 T = TypeVar("T")
 BUSY_TIMEOUT_MS = 5000
 _CHECKPOINT_PAGES = 16_384  # 64 MiB of log: hot pages are checkpointed once, not per group commit
+# After a checkpoint the file of the log is cut to this, twice the size that one leaves normally.
+KEPT_LOG_BYTES = 128 * 1024 * 1024
 _PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
@@ -93,6 +95,7 @@ def connect(path: Path, *, is_checkpointer: bool = False) -> sqlite3.Connection:
         connection.execute(pragma)
     pages = _CHECKPOINT_PAGES if is_checkpointer else 0
     connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
+    connection.execute(f"PRAGMA journal_size_limit = {KEPT_LOG_BYTES}")
     connection.row_factory = sqlite3.Row
     return connection
 

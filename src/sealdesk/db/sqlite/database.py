@@ -15,10 +15,14 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
 from sealdesk.db.engine import Work
+from sealdesk.db.sqlite import errors
 from sealdesk.db.sqlite.connection import BUSY_TIMEOUT_MS, SqliteTx, connect, drive
+from sealdesk.db.sqlite.files import DatabaseFiles
 from sealdesk.db.sqlite.slow_reads import SlowReads
-from sealdesk.errors import ApiError, ServiceUnavailable
+from sealdesk.db.sqlite.watch import StorageWatch
+from sealdesk.errors import ServiceUnavailable
 from sealdesk.errors.general import TOO_MANY_WRITES
+from sealdesk.telemetry.storage import StorageHealth
 
 T = TypeVar("T")
 Argument = TypeVar("Argument")
@@ -30,13 +34,20 @@ class SqliteDatabase:
     """The embedded database of one serving process."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.health = StorageHealth()
         self._reader = connect(path)
         self._reading = SqliteTx(self._reader)
         self._slow_reads = SlowReads(path)
-        self._writer = _Writer(connect(path, is_checkpointer=True))
+        self._files = DatabaseFiles(path, self.health)
+        self._writer = _Writer(connect(path, is_checkpointer=True), self._files, self.health)
+        self._watch = StorageWatch(path, self._files, self.health, self._writer.run_alone)
+
+    async def watch(self) -> None:
+        await self._watch.run()
 
     async def read(self, work: Work[T], tenant_id: str | None = None) -> T:
+        if self.health.files_fault:
+            raise ServiceUnavailable
         try:
             self._open_snapshot()
             return await work(self._reading)
@@ -59,20 +70,28 @@ class SqliteDatabase:
             self._reader.execute("ROLLBACK")
 
     async def read_unindexed(self, work: Work[T], tenant_id: str | None = None) -> T:
+        if self.health.files_fault:
+            raise ServiceUnavailable
         return await self._slow_reads.run(work, tenant_id)
 
     async def write(self, work: Work[T], tenant_id: str | None = None) -> T:
+        if self.health.files_fault:
+            raise ServiceUnavailable
         return await self._writer.submit(work, tenant_id)
 
     async def write_in_background(self, work: Work[T]) -> T:
+        if self.health.files_fault:
+            raise ServiceUnavailable
         return await self._writer.submit_in_background(work)
 
     async def close(self) -> None:
         await asyncio.sleep(0)  # closes the last snapshot
+        self._watch.close()
         self._slow_reads.close()
         self._reader.close()
         # Last, because the last connection to close checkpoints the log.
         await self._writer.close()
+        self._files.close()
 
 
 class _Job(Generic[T]):
@@ -141,13 +160,18 @@ class _Writer:
     turns with the groups. It may take longer, and reads do not wait for it.
     """
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, files: DatabaseFiles, health: StorageHealth
+    ) -> None:
         self._connection = connection
+        self._files = files
+        self._health = health
         # The event loop must not wait for a lock; see _begin.
         self._connection.execute("PRAGMA busy_timeout = 0")
         self._tx = SqliteTx(connection)
         self._waiting = _JobQueue()
         self._background: deque[_Job[Any]] = deque()
+        self._turn = asyncio.Lock()
         self._committer = ThreadPoolExecutor(1, thread_name_prefix="committer")
         self._writing: asyncio.Task[None] | None = None
 
@@ -161,23 +185,42 @@ class _Writer:
         self._background.append(job)
         return await self._result_of(job)
 
+    async def run_alone(self, function: Callable[[sqlite3.Connection], T]) -> T:
+        """Run a function on the second thread, between two transactions."""
+
+        async def take_turn() -> T:
+            loop = asyncio.get_running_loop()
+            async with self._turn:
+                return await loop.run_in_executor(self._committer, function, self._connection)
+
+        # A cancelled caller leaves the function running, and nothing else may run meanwhile.
+        return await asyncio.shield(take_turn())
+
     async def _result_of(self, job: _Job[T]) -> T:
         if self._writing is None:
             self._writing = asyncio.create_task(self._write_until_empty())
-        return await job.future
+        try:
+            return await job.future
+        except ServiceUnavailable as error:
+            if isinstance(error.__cause__, sqlite3.Error):
+                self._health.note_failed_write()
+            raise
 
     async def close(self) -> None:
         if self._writing is not None:
             await self._writing
+        async with self._turn:
+            pass
         self._committer.shutdown()
         self._connection.close()
 
     async def _write_until_empty(self) -> None:
         try:
             while self._waiting or self._background:
-                await self._commit_group(self._waiting.take(_MAX_GROUP_JOBS))
-                if self._background:
-                    await self._commit_background(self._background.popleft())
+                async with self._turn:
+                    await self._commit_group(self._waiting.take(_MAX_GROUP_JOBS))
+                    if self._background:
+                        await self._commit_background(self._background.popleft())
         finally:
             self._writing = None
 
@@ -189,11 +232,15 @@ class _Writer:
             await self._begin()
             for job in jobs:
                 self._run_in_savepoint(job)
-            await self._run_in_thread(self._connection.execute, "COMMIT")
+            await self._run_in_thread(self._commit, self._files)
         except sqlite3.Error as error:
             self._fail_jobs(jobs, error)
         for job in jobs:
             job.settle()
+
+    def _commit(self, files: DatabaseFiles) -> None:
+        self._connection.execute("COMMIT")
+        files.verify()
 
     async def _commit_background(self, job: _Job[Any]) -> None:
         try:
@@ -205,7 +252,7 @@ class _Writer:
 
     def _run_and_commit(self, job: _Job[Any]) -> None:
         self._run_in_savepoint(job)
-        self._connection.execute("COMMIT")
+        self._commit(self._files)
 
     async def _begin(self) -> None:
         """Take the write lock, which only a command beside the server can hold."""
@@ -236,7 +283,7 @@ class _Writer:
             if not self._connection.in_transaction:
                 raise sqlite3.OperationalError("the transaction was rolled back") from error
             self._connection.execute("ROLLBACK TO job")
-            job.error = _translate(error)
+            job.error = errors.translate(error)
         self._connection.execute("RELEASE job")
 
     def _fail_jobs(self, jobs: list[_Job[Any]], error: sqlite3.Error) -> None:
@@ -246,16 +293,4 @@ class _Writer:
         except sqlite3.Error as second:
             error.add_note(f"and the rollback failed: {second}")
         for job in jobs:
-            job.error = ServiceUnavailable()
-            job.error.__cause__ = error
-
-
-def _translate(error: BaseException) -> BaseException:
-    if isinstance(error, ApiError) or not isinstance(error, sqlite3.Error):
-        return error
-    # A violated constraint is a bug and must surface; all else is the state of the disk.
-    if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
-        return error
-    unavailable = ServiceUnavailable()
-    unavailable.__cause__ = error
-    return unavailable
+            job.error = errors.unavailable(error)

@@ -17,16 +17,19 @@ class CheckResult(NamedTuple):
     is_complete: bool = True
 
 
-def quick_check(connection: sqlite3.Connection, *, limit_s: float | None = None) -> CheckResult:
-    """Check all pages as this connection sees them, for `limit_s` at most.
+def quick_check(
+    connection: sqlite3.Connection, *, table: str = "", limit_s: float | None = None
+) -> CheckResult:
+    """Check all pages as this connection sees them, or those of a table and its indexes.
 
     Finds pages that are not a valid part of a table or an index. It compares no index with its
     table and finds no changed byte inside a value: pages of SQLite have no checksums. It blocks the
-    calling thread, and until it ends the write-ahead log cannot be reset.
+    calling thread for `limit_s` at most, and until it ends the write-ahead log cannot be reset.
     """
+    subject = f'"{table}"' if table else _MAX_FAULTS
     try:
         with _interrupted_after(connection, limit_s):
-            rows = connection.execute(f"PRAGMA quick_check({_MAX_FAULTS})").fetchall()
+            rows = connection.execute(f"PRAGMA quick_check({subject})").fetchall()
     except sqlite3.DatabaseError as error:
         if "interrupted" in str(error):
             return CheckResult(is_complete=False)

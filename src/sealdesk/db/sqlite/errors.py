@@ -1,0 +1,24 @@
+"""Translates the errors of SQLite to the service's own."""
+
+import sqlite3
+
+from sealdesk.db.sqlite.files import FilesLost
+from sealdesk.errors import ApiError, ServiceUnavailable
+from sealdesk.errors.general import COMMIT_UNKNOWN, STORAGE_UNAVAILABLE
+
+
+def translate(error: BaseException) -> BaseException:
+    """The error of a caller whose work raised this one."""
+    if isinstance(error, ApiError) or not isinstance(error, sqlite3.Error):
+        return error
+    # A violated constraint is a bug and must surface; all else is the state of the disk.
+    if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
+        return error
+    return unavailable(error)
+
+
+def unavailable(error: sqlite3.Error) -> ServiceUnavailable:
+    is_unknown = isinstance(error, FilesLost)
+    response = ServiceUnavailable(COMMIT_UNKNOWN if is_unknown else STORAGE_UNAVAILABLE)
+    response.__cause__ = error
+    return response
