@@ -1,4 +1,4 @@
-"""The mutants by the folder of their source file.
+"""The mutants by the folder of their source file, or by their subject where it spans several.
 
 Each `old` occurs once in its file. The changes are plausible mistakes: the service still starts and
 responds.
@@ -19,6 +19,7 @@ from tests.mutants.catalogue import (
     rate_limits,
     search,
     server,
+    storage,
     telemetry,
     tickets,
     web,
@@ -42,6 +43,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *rate_limits.MUTANTS,
     *search.MUTANTS,
     *server.MUTANTS,
+    *storage.MUTANTS,
     *telemetry.MUTANTS,
     *tickets.MUTANTS,
     *web.MUTANTS,

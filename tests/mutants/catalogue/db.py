@@ -24,10 +24,10 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a write is acknowledged before its commit",
         "db/sqlite/database.py",
-        '            await self._run_in_thread(self._connection.execute, "COMMIT")\n',
+        "            await self._run_in_thread(self._commit, self._files)\n",
         "            for job in jobs:\n"
         "                job.settle()\n"
-        '            await self._run_in_thread(self._connection.execute, "COMMIT")\n',
+        "            await self._run_in_thread(self._commit, self._files)\n",
         (
             "tests/db/test_sqlite.py::"
             "test_write_returns_only_after_its_commit_and_reads_do_not_wait",
