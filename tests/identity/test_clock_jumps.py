@@ -27,10 +27,10 @@ def _status(person: Person) -> int:
 
 def test_tokens_are_valid_after_a_password_was_changed_ahead_of_time(tenant: Tenant) -> None:
     earlier = tenant.admin()
-    tenant.service.clock.advance(2 * _HOUR_S)
+    tenant.service.clock.correct(2 * _HOUR_S)
     ahead = tenant.admin()
     _change_password(ahead)
-    tenant.service.clock.advance(-2 * _HOUR_S)
+    tenant.service.clock.correct(-2 * _HOUR_S)
     assert _status(tenant.service.log_in(tenant.admin_email, NEW)) == 200
     assert (_status(earlier), _status(ahead)) == (401, 401)
 
@@ -38,19 +38,19 @@ def test_tokens_are_valid_after_a_password_was_changed_ahead_of_time(tenant: Ten
 def test_a_token_from_before_a_change_stays_invalid_after_the_clock_is_back(
     tenant: Tenant,
 ) -> None:
-    tenant.service.clock.advance(30)
+    tenant.service.clock.correct(30)
     ahead = tenant.admin()
-    tenant.service.clock.advance(-30)
+    tenant.service.clock.correct(-30)
     assert _status(ahead) == 200, "the clocks of two processes may differ"
     _change_password(tenant.admin())
     assert _status(ahead) == 401
 
 
 def test_a_token_that_was_issued_ahead_of_time_does_not_last_longer(tenant: Tenant) -> None:
-    tenant.service.clock.advance(_DAY_S)
+    tenant.service.clock.correct(_DAY_S)
     person = tenant.admin()
     assert _status(person) == 200
-    tenant.service.clock.advance(-_DAY_S)
+    tenant.service.clock.correct(-_DAY_S)
     refused = person.get(ME)
     assert (refused.status_code, refused.json()["code"]) == (401, "token_expired")
     assert _status(tenant.admin()) == 200
@@ -58,11 +58,11 @@ def test_a_token_that_was_issued_ahead_of_time_does_not_last_longer(tenant: Tena
 
 def test_failures_ahead_of_time_lock_nobody_out(tenant: Tenant) -> None:
     clock = tenant.service.clock
-    clock.advance(_DAY_S)
+    clock.correct(_DAY_S)
     for _ in range(10):
         _guess(tenant)
     assert _guess(tenant) == "too_many_attempts"
-    clock.advance(-_DAY_S)
+    clock.correct(-_DAY_S)
     assert _guess(tenant) == "invalid_credentials"
     assert _status(tenant.admin()) == 200
 
@@ -70,19 +70,19 @@ def test_failures_ahead_of_time_lock_nobody_out(tenant: Tenant) -> None:
 def test_a_lock_never_lasts_longer_than_its_period(tenant: Tenant) -> None:
     clock = tenant.service.clock
     clock.stop()
-    clock.advance(59)
+    clock.correct(59)
     for _ in range(10):
         _guess(tenant)
-    clock.advance(-59)
+    clock.correct(-59)
     body = {"email": tenant.admin_email, "password": PASSWORD}
     refused = Person(tenant.service, "").post("/api/v1/auth/login", body)
     assert (refused.status_code, refused.headers["retry-after"]) == (429, "300")
 
 
 def test_failures_ahead_of_time_are_deleted(tenant: Tenant) -> None:
-    tenant.service.clock.advance(_DAY_S)
+    tenant.service.clock.correct(_DAY_S)
     _guess(tenant)
-    tenant.service.clock.advance(-_DAY_S)
+    tenant.service.clock.correct(-_DAY_S)
     tenant.service.in_background(retention.prune)
     assert tenant.service.rows("SELECT id FROM login_failures LIMIT 9") == []
 

@@ -8,10 +8,12 @@ class SettableClock(Clock):
 
     def __init__(self) -> None:
         self._offset_us = 0
+        self._correction_us = 0
         self._stopped: tuple[int, float] | None = None
 
     def now_us(self) -> int:
-        return self._offset_us + (self._stopped[0] if self._stopped else super().now_us())
+        real_us = self._stopped[0] if self._stopped else super().now_us()
+        return real_us + self._offset_us + self._correction_us
 
     def monotonic_s(self) -> float:
         real_s = self._stopped[1] if self._stopped else super().monotonic_s()
@@ -19,6 +21,10 @@ class SettableClock(Clock):
 
     def advance(self, seconds: float) -> None:
         self._offset_us += round(seconds * 1_000_000)
+
+    def correct(self, seconds: float) -> None:
+        """Move the wall clock alone, as somebody does who sets the clock of a host."""
+        self._correction_us += round(seconds * 1_000_000)
 
     def stop(self) -> None:
         """From now on only `advance` moves it."""
