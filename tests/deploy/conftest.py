@@ -1,8 +1,11 @@
 """A service behind each proxy, as it is deployed."""
 
+import contextlib
+import socket
 import ssl
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from http.client import HTTPResponse
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -82,3 +85,17 @@ def put_up(directory: Path, certificate: Certificate) -> Iterator[PutUp]:
 def front(request: pytest.FixtureRequest, put_up: PutUp, served: Service) -> Front:
     """Each proxy in turn, with its two servers the same one."""
     return put_up(request.param, (served.port, served.port))
+
+
+def said_to(front: Front, certificate: Certificate, sent: bytes) -> tuple[HTTPResponse, bytes]:
+    """The answer to these bytes."""
+    context = ssl.create_default_context(cafile=certificate.certificate)
+    with (
+        socket.create_connection(("127.0.0.1", front.tls), timeout=20) as bare,
+        context.wrap_socket(bare, server_hostname="localhost") as connection,
+    ):
+        with contextlib.suppress(ConnectionError):
+            connection.sendall(sent)
+        answer = HTTPResponse(connection)
+        answer.begin()
+        return answer, answer.read()

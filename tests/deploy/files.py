@@ -2,6 +2,7 @@
 
 import datetime
 import os
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +12,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
+_IPV6_ADDRESSES = Path("/proc/net/if_inet6")
+HAS_IPV6 = _IPV6_ADDRESSES.exists() and f"{1:032x} " in _IPV6_ADDRESSES.read_text()
 
 
 class Ports(NamedTuple):
@@ -48,8 +51,13 @@ def haproxy(certificate: Certificate, ports: Ports, more: dict[str, str]) -> str
     one, two = ports.servers
     changes = {
         "bind :80\n": f"bind 127.0.0.1:{ports.plain}\n",
-        "bind :443 ": f"bind 127.0.0.1:{ports.tls} ",
-        "/etc/haproxy/desk.example.com.pem": str(certificate.both),
+        "bind :::80 ": f"bind [::1]:{ports.plain} ",
+        "bind :443 ssl crt /etc/haproxy/desk.example.com.pem": (
+            f"bind 127.0.0.1:{ports.tls} ssl crt {certificate.both}"
+        ),
+        "bind :::443 v6only ssl crt /etc/haproxy/desk.example.com.pem": (
+            f"bind [::1]:{ports.tls} v6only ssl crt {certificate.both}"
+        ),
         "10.83.0.11:8000": f"127.0.0.1:{one}",
         "10.83.0.12:8000": f"127.0.0.1:{two}",
         **more,
@@ -66,7 +74,9 @@ def nginx(certificate: Certificate, ports: Ports, more: dict[str, str]) -> str:
     one, two = ports.servers
     changes = {
         "listen 80;": f"listen 127.0.0.1:{ports.plain};",
+        "listen [::]:80;": f"listen [::1]:{ports.plain};",
         "listen 443 ssl": f"listen 127.0.0.1:{ports.tls} ssl",
+        "listen [::]:443 ssl": f"listen [::1]:{ports.tls} ssl",
         "/etc/nginx/desk.example.com.pem": str(certificate.certificate),
         "/etc/nginx/desk.example.com.key": str(certificate.key),
         "127.0.0.1:8001": f"127.0.0.1:{one}",
@@ -81,7 +91,7 @@ def _changed(name: str, changes: dict[str, str]) -> str:
     for before, after in changes.items():
         assert text.count(before) == 1, f"{name} does not hold once {before!r}"
         text = text.replace(before, after)
-    return text
+    return text if HAS_IPV6 else re.sub(r"^.*\[::1\].*\n", "", text, flags=re.M)
 
 
 def _certificate(key: ec.EllipticCurvePrivateKey) -> bytes:

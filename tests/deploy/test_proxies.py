@@ -6,14 +6,14 @@ import socket
 import ssl
 import time
 from collections.abc import Iterator
-from http.client import HTTPResponse, HTTPSConnection
+from http.client import HTTPSConnection
 from pathlib import Path
 
 import httpx
 import pytest
 
 from sealdesk.cli.doctor import public_url
-from tests.deploy.conftest import Front, Kind, PutUp
+from tests.deploy.conftest import Front, Kind, PutUp, said_to
 from tests.deploy.files import Certificate
 from tests.deploy.peers import Breaking, Way
 from tests.servers import free_port
@@ -96,31 +96,6 @@ def test_a_too_large_body_is_refused_by_the_service(front: Front, certificate: C
     head = b"POST /api/v1/auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1048577\r\n\r\n"
     answer, body = said_to(front, certificate, head + b" " * 1_048_577)
     assert (answer.status, json.loads(body)["max_bytes"]) == (413, 1_048_576)
-
-
-@pytest.mark.parametrize(
-    "head",
-    [b"GET / HTTP/1.1\r\nno colon\r\n\r\n", b"GET /\xc3\xa9 HTTP/1.1\r\nHost: localhost\r\n\r\n"],
-)
-def test_what_is_not_http_is_refused(front: Front, certificate: Certificate, head: bytes) -> None:
-    answer, body = said_to(front, certificate, head)
-    assert answer.status == 400
-    if front.kind == "nginx":  # HAProxy has its own page for it (haproxy#3032)
-        assert json.loads(body)["code"] == "malformed_request"
-
-
-def said_to(front: Front, certificate: Certificate, sent: bytes) -> tuple[HTTPResponse, bytes]:
-    """The answer to these bytes."""
-    context = ssl.create_default_context(cafile=certificate.certificate)
-    with (
-        socket.create_connection(("127.0.0.1", front.tls), timeout=20) as bare,
-        context.wrap_socket(bare, server_hostname="localhost") as connection,
-    ):
-        with contextlib.suppress(ConnectionError):
-            connection.sendall(sent)
-        answer = HTTPResponse(connection)
-        answer.begin()
-        return answer, answer.read()
 
 
 def test_without_tls_the_api_is_refused_and_not_redirected(
