@@ -3,6 +3,9 @@
 import base64
 import binascii
 import re
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import TypeVar
 
 import msgspec
 
@@ -12,17 +15,23 @@ from sealdesk.errors.requests import INVALID_CURSOR, MALFORMED_CURSOR
 
 DEFAULT_PER_PAGE = 25
 MAX_PER_PAGE = 100
+MAX_PAGE_BYTES = 1024 * 1024  # decision 0029
 # Our cursors are far shorter; longer ones are refused before they are decoded.
 _CURSOR = re.compile(r"[A-Za-z0-9_-]{1,4096}", re.ASCII)
 
+T = TypeVar("T")
 Position = list[str | int]
 
 
 class PageRequest(msgspec.Struct, frozen=True):
-    """Which page of a list: how many rows, after which position."""
+    """Which page of a list: how many rows, after which position.
+
+    max_bytes: of large columns, with which `take_page` and `Tx.fetch_page` end the page early.
+    """
 
     per_page: int
     after: Position | None
+    max_bytes: int = MAX_PAGE_BYTES
 
 
 class Listing(msgspec.Struct, frozen=True):
@@ -34,6 +43,18 @@ class Listing(msgspec.Struct, frozen=True):
     tenant_id: str
     path: str
     query: dict[str, str]
+
+
+def take_page(items: Iterable[T], page: PageRequest, size: Callable[[T], int]) -> list[T]:
+    """The first items that fit in a page, at least one. Later items are not read."""
+    taken: list[T] = []
+    free_bytes = page.max_bytes
+    for item in islice(items, page.per_page):
+        free_bytes -= size(item)
+        if free_bytes < 0 and taken:
+            break
+        taken.append(item)
+    return taken
 
 
 class _Contents(msgspec.Struct, array_like=True):

@@ -53,8 +53,10 @@ class _Recorder:
 
     case: Case
 
-    async def fetch_all(self, sql: str, params: dict[str, object]) -> list[object]:
-        self.case = sql, params
+    async def fetch_page(
+        self, sql: str, params: dict[str, object], columns: list[str], max_bytes: int
+    ) -> list[object]:
+        self.case = folding.within_bytes(sql, tuple(columns), max_bytes), params
         return []
 
 

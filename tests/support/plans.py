@@ -24,6 +24,11 @@ class Explainer(SqliteTx):
         self.steps += [row["detail"] for row in rows]
         return []
 
+    async def fetch_page(
+        self, sql: str, params: Params, columns: Sequence[str], max_bytes: int
+    ) -> Sequence[Row]:
+        return await self.fetch_all(sql, params)
+
     async def execute(self, sql: str, params: Params) -> int:
         raise AssertionError("lists do not write")
 

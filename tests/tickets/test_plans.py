@@ -53,16 +53,10 @@ def searches(template: Path, filters: Filter, *, further: bool) -> list[str]:
         after = ["id"] if filters.sort_by == "created_at" else [5, "id"]
     page = PageRequest(25, after)
     steps = plan(template, lambda tx: lists.list_tickets(tx, "tenant", filters, page))
-    # The page is cut first; its few rows are joined, and put into the order that they came in.
-    assert (steps[0], *steps[-3:]) == (
-        "CO-ROUTINE p",
-        "SCAN p",
-        CUSTOMER,
-        "USE TEMP B-TREE FOR ORDER BY",
-    )
-    cut = steps[1:-3]
-    assert not [step for step in cut if "SCAN" in step or "TEMP B-TREE" in step]
-    return [step for step in cut if step.startswith("SEARCH t ")]
+    # Each row is read in its place, so that a page that ends early reads no more of them.
+    assert CUSTOMER in steps
+    assert not [step for step in steps if "SCAN" in step or "TEMP B-TREE" in step]
+    return [step for step in steps if step.startswith("SEARCH t ")]
 
 
 def on_ids(bounds: dict[str, Any], *, newest_first: bool, further: bool, name: str = "id") -> str:
@@ -237,7 +231,7 @@ def test_the_index_of_a_selective_tag_is_used(template: Path, sort_by: Any) -> N
     filters = new_filter(status=("open",), assignee_id="a", tag="t", sort_by=sort_by, index="tag")
     page = PageRequest(25, None)
     steps = plan(template, lambda tx: lists.list_tickets(tx, "tenant", filters, page))
-    assert THE_TICKET in steps and "LIST SUBQUERY 1" in " ".join(steps)
+    assert THE_TICKET in steps and "LIST SUBQUERY" in " ".join(steps)
 
 
 @pytest.mark.parametrize("status", ["open", "pending", "on_hold"])
@@ -280,14 +274,14 @@ def test_selectivity_is_counted_in_indexes_up_to_a_limit(template: Path) -> None
     steps = plan(
         template, lambda tx: lists.list_tickets(tx, "tenant", filters, PageRequest(25, None))
     )
-    read = [step for step in steps[: steps.index("CO-ROUTINE p")] if "SEARCH" in step]
-    assert len(read) == 5 and all("tenant_id=? AND" in step for step in read)
+    read = [step for step in steps[: steps.index(CUSTOMER)] if "SEARCH" in step]
+    assert len(read) >= 5 and all("tenant_id=? AND" in step for step in read)
 
 
 def test_tickets_by_ids_are_read_by_their_primary_key(template: Path) -> None:
     steps = plan(template, lambda tx: lists.list_by_ids(tx, "tenant", ["one", "other"]))
     assert THE_TICKET in steps and CUSTOMER in steps
-    assert [step for step in steps if "SCAN" in step] == ["SCAN p"]
+    assert not [step for step in steps if "SCAN" in step]
 
 
 def test_assignees_are_listed_in_the_order_of_their_primary_key(template: Path) -> None:

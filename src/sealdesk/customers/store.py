@@ -97,10 +97,12 @@ async def list_customers(
         conditions.append("id < :after" if filters.newest_first else "id > :after")
         params["after"] = page.after[0]
     order = "DESC" if filters.newest_first else "ASC"
-    rows = await tx.fetch_all(
+    rows = await tx.fetch_page(
         f"SELECT {_COLUMNS} FROM customers WHERE {' AND '.join(conditions)}"
         f" ORDER BY id {order} LIMIT :limit",
         params,
+        ("metadata",),
+        page.max_bytes,
     )
     return [_customer(row) for row in rows]
 
@@ -137,7 +139,7 @@ async def replace(tx: Tx, customer: Customer) -> None:
 
 
 def _customer(row: Row) -> Customer:
-    values = dict(row)
+    values = {name: row[name] for name in _STORED}
     values["metadata"] = msgspec.json.decode(values["metadata"])
     return Customer(**values)
 

@@ -33,6 +33,15 @@ class Tx(Protocol):
     async def fetch_all(self, sql: str, params: Params) -> Sequence[Row]:
         """All rows. The statement has a LIMIT."""
 
+    async def fetch_page(
+        self, sql: str, params: Params, columns: Sequence[str], max_bytes: int
+    ) -> Sequence[Row]:
+        """The rows up to the first behind the one that exceeds `max_bytes` in these columns.
+
+        So there is one row more than fits, as with a LIMIT of one more than the page. Later rows
+        are not read, on SQLite only if an index has them in order.
+        """
+
     async def execute(self, sql: str, params: Params) -> int:
         """Run a statement; returns the number of rows that it changed."""
 

@@ -13,7 +13,7 @@ from sealdesk.event_log import events, long_poll
 from sealdesk.feed import examples, rules, store
 from sealdesk.feed.errors import CURSOR_EXPIRED, TOO_MANY_WAITING
 from sealdesk.feed.store import FeedPage
-from sealdesk.paging import seal_cursor
+from sealdesk.paging import seal_cursor, take_page
 from sealdesk.web import envelope, query
 from sealdesk.web.envelope import FeedMeta
 from sealdesk.web.operation import operation
@@ -80,9 +80,7 @@ async def _read_page(request: Request, list_request: ListRequest, after: int) ->
     caller = request.caller
     types = rules.select_types(list_request.values.get("type"), caller.may)
     return await request.read(
-        lambda tx: store.list_events(
-            tx, caller.tenant_id, types, after, list_request.page.per_page + 1
-        )
+        lambda tx: store.list_events(tx, caller.tenant_id, types, after, list_request.page)
     )
 
 
@@ -135,9 +133,10 @@ async def _wait_for_events(
 
 
 def _respond(request: Request, list_request: ListRequest, feed_page: FeedPage) -> Response:
-    per_page = list_request.page.per_page
-    rows, has_more = feed_page.rows[:per_page], len(feed_page.rows) > per_page
-    position = rows[-1]["position"] if has_more else feed_page.last_position
+    rows, page = feed_page.rows, list_request.page
+    documents = take_page(map(events.payload, rows), page, len)
+    has_more = len(rows) > len(documents)
+    position = rows[len(documents) - 1]["position"] if has_more else feed_page.last_position
     cursor = seal_cursor(request.state.key_ring, list_request.listing, [position])
-    meta = FeedMeta(per_page, has_more, cursor if has_more else None, cursor)
-    return envelope.many([events.payload(row) for row in rows], meta)
+    meta = FeedMeta(page.per_page, has_more, cursor if has_more else None, cursor)
+    return envelope.many(documents, meta)

@@ -4,11 +4,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sealdesk.db.engine import Row, Tx
+from sealdesk.paging import PageRequest
 
 _LAST_POSITION = """
 SELECT tenant_id, last_position FROM feed_positions WHERE tenant_id = :tenant_id LIMIT :limit
 """
-_COLUMNS = "f.last_position, f.pruned_position, e.id, e.type, e.object, e.changes, e.created_at"
+_COLUMNS = (
+    "e.position, f.last_position, f.pruned_position, e.id, e.type, e.object, e.changes,"
+    " e.created_at"
+)
 
 
 class FeedPage(NamedTuple):
@@ -29,13 +33,14 @@ async def last_position(tx: Tx, tenant_id: str) -> int:
 
 
 async def list_events(
-    tx: Tx, tenant_id: str, types: Sequence[str], after: int, limit: int
+    tx: Tx, tenant_id: str, types: Sequence[str], after: int, page: PageRequest
 ) -> FeedPage:
-    """Events of these types after a position, in order, up to `limit`."""
-    params = {"tenant_id": tenant_id, "after": after, "limit": limit}
+    """Events of these types after a position, in order; one more than the page has if there are
+    more."""
+    params = {"tenant_id": tenant_id, "after": after, "limit": page.per_page + 1}
     names = [f"type_{index}" for index in range(len(types))]
     params |= dict(zip(names, types, strict=True))
-    rows = await tx.fetch_all(_statement(names), params)
+    rows = await tx.fetch_page(_statement(names), params, ("object", "changes"), page.max_bytes)
     if not rows:
         return FeedPage([], 0, 0)  # the tenant has never had an event
     events = [row for row in rows if row["position"] is not None]
@@ -46,7 +51,8 @@ def _statement(names: Sequence[str]) -> str:
     """One statement, so that the events and both ends of the feed are read in one snapshot.
 
     It reads one range of the index for each type and merges them; without a LIMIT in each range,
-    PostgreSQL reads all events of a common type next to a rare one.
+    PostgreSQL reads all events of a common type next to a rare one. SQLite reads the events in
+    order, without sorting them, so that a page can end early.
     """
     ranges = " UNION ALL ".join(
         "SELECT position FROM (SELECT position FROM events WHERE tenant_id = :tenant_id"
@@ -54,8 +60,8 @@ def _statement(names: Sequence[str]) -> str:
         for name in names
     )
     return (
-        f"SELECT p.position, {_COLUMNS} FROM feed_positions f"
-        f" LEFT JOIN ({ranges} ORDER BY position LIMIT :limit) p ON 1 = 1"
-        " LEFT JOIN events e ON e.tenant_id = :tenant_id AND e.position = p.position"
-        " WHERE f.tenant_id = :tenant_id ORDER BY p.position"
+        f"SELECT {_COLUMNS} FROM feed_positions f LEFT JOIN events e"
+        " ON e.tenant_id = :tenant_id"
+        f" AND e.position IN ({ranges} ORDER BY position LIMIT :limit)"
+        " WHERE f.tenant_id = :tenant_id ORDER BY e.position"
     )

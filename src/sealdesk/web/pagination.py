@@ -11,6 +11,7 @@ from sealdesk.paging import (
     Position,
     open_cursor,
     seal_cursor,
+    take_page,
 )
 from sealdesk.web import envelope, query
 from sealdesk.web.query import Param
@@ -21,7 +22,8 @@ R = TypeVar("R")
 PAGING = (
     query.count(
         "per_page",
-        "The number of items in a page; more than 100 becomes 100.",
+        "The number of items in a page; more than 100 becomes 100. A page ends early when its data"
+        " would be larger than 1 MiB.",
         default=DEFAULT_PER_PAGE,
         maximum=MAX_PER_PAGE,
     ),
@@ -70,14 +72,11 @@ def page(
 
     show: encodes a row as JSON. position: the sort key of a row, for the cursor.
     """
-    per_page = list_request.page.per_page
-    shown = rows[:per_page]
-    has_more = len(rows) > per_page
-    cursor = (
-        seal_cursor(request.state.key_ring, list_request.listing, position(shown[-1]))
-        if has_more
-        else None
-    )
-    return envelope.many(
-        [show(row) for row in shown], envelope.PageMeta(per_page, has_more, cursor)
-    )
+    documents = take_page(map(show, rows), list_request.page, len)
+    has_more = len(rows) > len(documents)
+    cursor = None
+    if has_more:
+        last = position(rows[len(documents) - 1])
+        cursor = seal_cursor(request.state.key_ring, list_request.listing, last)
+    meta = envelope.PageMeta(list_request.page.per_page, has_more, cursor)
+    return envelope.many(documents, meta)

@@ -191,4 +191,21 @@ MUTANTS: tuple[Mutant, ...] = (
         "False",
         (f"{_SQLITE}::test_only_the_tenant_with_too_many_waiting_writes_is_refused",),
     ),
+    Mutant(
+        "SQLite reads all rows of a page that ends early",
+        "db/sqlite/connection.py",
+        "                if free_bytes < 0:\n",
+        "                if False:\n",
+        ("tests/web/test_large_pages.py::test_rows_behind_a_page_that_ends_early_are_not_fetched",),
+    ),
+    Mutant(
+        "PostgreSQL does not fetch the row behind one that is larger than a page",
+        "db/postgres/statements.py",
+        "AND 2 PRECEDING",
+        "AND 1 PRECEDING",
+        (
+            "tests/web/test_large_pages.py"
+            "::test_a_page_of_events_ends_early_and_has_one_event_at_least",
+        ),
+    ),
 )

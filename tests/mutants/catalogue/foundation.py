@@ -27,4 +27,24 @@ MUTANTS: tuple[Mutant, ...] = (
         "_ADMIN_PAGE = SessionGuard(ROLES)",
         (f"{_WEB_PAGES}::test_an_agent_gets_an_error_page_on_pages_for_administrators",),
     ),
+    Mutant(
+        "a page has no limit of bytes",
+        "paging.py",
+        "        if free_bytes < 0 and taken:\n",
+        "        if False:\n",
+        (
+            "tests/web/test_large_pages.py::test_a_page_of_tickets_ends_early_at_one_mebibyte",
+            "tests/web/test_large_pages.py::test_a_page_of_customers_ends_early_at_one_mebibyte",
+        ),
+    ),
+    Mutant(
+        "an item that is larger than a page is not sent",
+        "paging.py",
+        "        if free_bytes < 0 and taken:\n",
+        "        if free_bytes < 0:\n",
+        (
+            "tests/web/test_large_pages.py"
+            "::test_a_page_of_events_ends_early_and_has_one_event_at_least",
+        ),
+    ),
 )

@@ -84,6 +84,20 @@ def within_tenant(sql: str, limit: int | None = None) -> Statement:
     return Statement(text, inner.names)
 
 
+@lru_cache(maxsize=2048)
+def within_bytes(sql: str, columns: tuple[str, ...], max_bytes: int) -> str:
+    """A SELECT that ends with the first row behind the one that exceeds `max_bytes`.
+
+    The length of a large value is known without reading the value.
+    """
+    size = " + ".join(f"coalesce(octet_length(s.{column}), 0)" for column in columns)
+    before = "ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING"
+    return (
+        f"SELECT b.* FROM (SELECT s.*, coalesce(sum({size}) OVER ({before}), 0) AS bytes_before"
+        f" FROM ({sql}) s) b WHERE b.bytes_before <= {int(max_bytes)}"
+    )
+
+
 @lru_cache(maxsize=64)
 def returning(sql: str) -> Statement:
     """A change with RETURNING that also sets the tenant, its last parameter."""

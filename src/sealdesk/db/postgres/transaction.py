@@ -59,6 +59,11 @@ class PostgresTx:
         statement = statements.within_tenant(sql, limit)
         return await self._fetch(statement.text, [*statement.values(params), self.tenant_id])
 
+    async def fetch_page(
+        self, sql: str, params: Params, columns: Sequence[str], max_bytes: int
+    ) -> Sequence[Row]:
+        return await self.fetch_all(statements.within_bytes(sql, tuple(columns), max_bytes), params)
+
     async def execute(self, sql: str, params: Params) -> int:
         await self.open()
         statement = statements.numbered(sql)

@@ -3,7 +3,7 @@
 import os
 import sqlite3
 from collections.abc import Awaitable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -42,6 +42,20 @@ class SqliteTx:
     async def fetch_all(self, sql: str, params: Params) -> Sequence[Row]:
         return self._connection.execute(sql, params).fetchall()
 
+    async def fetch_page(
+        self, sql: str, params: Params, columns: Sequence[str], max_bytes: int
+    ) -> Sequence[Row]:
+        rows: list[Row] = []
+        free_bytes = max_bytes
+        with closing(self._connection.execute(sql, params)) as cursor:
+            for row in cursor:
+                rows.append(row)
+                if free_bytes < 0:
+                    break
+                for column in columns:
+                    free_bytes -= _size(row[column])
+        return rows
+
     async def execute(self, sql: str, params: Params) -> int:
         return self._connection.execute(sql, params).rowcount
 
@@ -74,6 +88,12 @@ class SqliteTx:
     async def find_across_tenants(self, directory: str, sql: str, params: Params) -> Row | None:
         found = await self.fetch_one(directory, params)
         return None if found is None else await self.fetch_one(sql, dict(found))
+
+
+def _size(value: str | bytes | None) -> int:
+    if isinstance(value, str) and not value.isascii():
+        return len(value.encode())
+    return len(value or "")
 
 
 def connect(path: Path, *, is_checkpointer: bool = False) -> sqlite3.Connection:

@@ -21,16 +21,15 @@ async def show_customer(request: Request) -> Response:
     trail = cursor_trail.read(forms.read_query(request))
     page_request = PageRequest(_PER_PAGE, [trail[-1]] if trail else None)
 
-    async def work(tx: Tx) -> tuple[CustomerResponse, list[TicketResponse]]:
+    async def work(tx: Tx) -> tuple[CustomerResponse, list[TicketResponse], bool]:
         customer = await customers.get_customer(tx, tenant_id, customer_id)
-        tickets = await view_model.list_of_customer(tx, tenant_id, customer_id, page_request)
-        return customer_rules.to_response(customer), tickets
+        listed = await view_model.list_of_customer(tx, tenant_id, customer_id, page_request)
+        return customer_rules.to_response(customer), *listed
 
-    customer, tickets = await request.read(work)
-    has_more = len(tickets) > _PER_PAGE
+    customer, tickets, has_more = await request.read(work)
     return await render.page(
         request, "tickets/customer.html",
-        customer=customer, tickets=tickets[:_PER_PAGE],
-        older=cursor_trail.older(trail, tickets[_PER_PAGE - 1].id) if has_more else None,
+        customer=customer, tickets=tickets,
+        older=cursor_trail.older(trail, tickets[-1].id) if has_more else None,
         newer=cursor_trail.newer(trail),
     )  # fmt: skip

@@ -13,7 +13,7 @@ from sealdesk.customers import store as customers
 from sealdesk.customers.types import Customer
 from sealdesk.db.engine import Row, Tx
 from sealdesk.errors import QueryTooSlow
-from sealdesk.paging import PageRequest
+from sealdesk.paging import PageRequest, take_page
 from sealdesk.search import actions as search
 from sealdesk.tickets.pages import view_model
 from sealdesk.tickets.pages.inbox_query import InboxQuery, InboxRow, read_inbox_query
@@ -66,9 +66,9 @@ async def inbox(request: Request) -> Response:
     suggestions = await _suggest_customers(request, query) if is_unknown else []
     if len(suggestions) == 1:
         return render.redirect(request, query.link(customer=suggestions[0].id))
-    rows = result.rows[:PER_PAGE]
+    rows = take_page(result.rows, PageRequest(PER_PAGE, None), lists.size)
     older = ""
-    if len(result.rows) > PER_PAGE:
+    if len(result.rows) > len(rows) and not query.q:
         older = query.link(trail=query.next_trail(lists.position(filters, rows[-1])))
     return await render.page(
         request, "tickets/tickets.html", 503 if is_too_slow else 200, may_fetch=True,
@@ -81,7 +81,8 @@ async def inbox(request: Request) -> Response:
         names={user.id: user.name for user in result.people},
         reader_id=request.caller.actor.id,
         customer=result.customer, suggestions=suggestions[:_MAX_SUGGESTIONS],
-        has_more=result.has_more, is_too_slow=is_too_slow,
+        has_more=result.has_more or len(result.rows) > len(rows),
+        is_too_slow=is_too_slow,
         older=older, newer=query.link(trail=query.trail[:-1]) if query.trail else None,
         since=_newest_id(request, query, rows),
     )  # fmt: skip
@@ -212,6 +213,6 @@ async def _count_since(request: Request, query: InboxQuery, filters: Filter, sin
         if not of_customer.is_served():
             # Few tickets are new: the index of ids is the most selective one.
             of_customer = msgspec.structs.replace(of_customer, index="id")
-        return len(await lists.list_tickets(tx, tenant_id, of_customer, page_request))
+        return await lists.count_tickets(tx, tenant_id, of_customer, page_request)
 
     return await (request.read(work) if filters.is_served() else request.read_unindexed(work))

@@ -10,7 +10,7 @@ from sealdesk.customers import actions as customers
 from sealdesk.customers import rules as customer_rules
 from sealdesk.customers.types import CustomerResponse
 from sealdesk.db.engine import Tx
-from sealdesk.paging import PageRequest
+from sealdesk.paging import PageRequest, Position, take_page
 from sealdesk.tickets import actions, rules
 from sealdesk.tickets.store import assignees, history, lists, replies, replying
 from sealdesk.tickets.store.assignees import Assignee
@@ -19,6 +19,7 @@ from sealdesk.tickets.store.lists import Filter
 from sealdesk.tickets.types import ReplyResponse, TicketResponse
 
 REPLIES = 50
+_MAX_CONVERSATION_BYTES = 256 * 1024  # of replies; as HTML they can be five times as long
 CHANGES = 10
 OTHER_TICKETS = 5
 ASSIGNEES = 1000  # the options of a select
@@ -94,25 +95,28 @@ async def load_ticket_page(
 
 
 async def _conversation(tx: Tx, tenant_id: str, ticket_id: str, before: str | None) -> Conversation:
-    page_request = PageRequest(REPLIES, [before] if before else None)
+    position: Position | None = [before] if before else None
+    page_request = PageRequest(REPLIES, position, _MAX_CONVERSATION_BYTES)
     newest = await replies.list_replies(
         tx, tenant_id, ticket_id, page_request, is_internal=None, newest_first=True
     )
-    shown = [rules.to_reply_response(reply) for reply in reversed(newest[:REPLIES])]
-    return Conversation(shown, len(newest) > REPLIES)
+    shown = take_page(newest, page_request, lambda reply: len(reply.body.encode()))
+    in_order = [rules.to_reply_response(reply) for reply in reversed(shown)]
+    return Conversation(in_order, len(newest) > len(shown))
 
 
 async def _other_tickets(tx: Tx, tenant_id: str, ticket: TicketResponse) -> list[TicketResponse]:
     # One more than shown, for the ticket itself may be among them.
-    page_request = PageRequest(OTHER_TICKETS, None)
-    tickets = await list_of_customer(tx, tenant_id, ticket.customer.id, page_request)
+    page_request = PageRequest(OTHER_TICKETS + 1, None)
+    tickets, _ = await list_of_customer(tx, tenant_id, ticket.customer.id, page_request)
     return [other for other in tickets if other.id != ticket.id][:OTHER_TICKETS]
 
 
 async def list_of_customer(
     tx: Tx, tenant_id: str, customer_id: str, page_request: PageRequest
-) -> list[TicketResponse]:
-    """A customer's tickets, newest first; one more than the page when there are more."""
+) -> tuple[list[TicketResponse], bool]:
+    """A customer's tickets, newest first, and whether there are more."""
     filters = Filter(customer_id=customer_id)
     rows = await lists.list_tickets(tx, tenant_id, filters, page_request)
-    return [decode(lists.to_json(row)) for row in rows]
+    shown = take_page(rows, page_request, lists.size)
+    return [decode(lists.to_json(row)) for row in shown], len(rows) > len(shown)

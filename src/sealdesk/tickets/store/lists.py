@@ -11,18 +11,18 @@ import msgspec
 
 from sealdesk import ids
 from sealdesk.db.engine import Row, Tx
-from sealdesk.paging import PageRequest, Position
+from sealdesk.paging import MAX_PAGE_BYTES, PageRequest, Position
 from sealdesk.tickets import rules
 from sealdesk.tickets.types import STATUSES, Priority, Status
 
 SortBy = Literal["created_at", "updated_at", "priority"]
 
-# The page is selected before the customers are joined, or PostgreSQL may read all customers first
-# (4 times the time); CROSS JOIN makes SQLite keep this order of tables.
-_PAGE = """SELECT t.tenant_id, t.id, t.updated_at, t.priority, t.document, t.customer_id
+# Not a join: PostgreSQL may read all customers first (4 times the time), and SQLite sorts its rows
+# again, so that it reads all documents of a page that ends early.
+_OUTPUT = """SELECT t.id, t.updated_at, t.priority, t.document, (SELECT c.reference
+    FROM customers c WHERE c.tenant_id = t.tenant_id AND c.id = t.customer_id) AS reference
 FROM tickets t"""
-_OUTPUT = "SELECT p.id, p.updated_at, p.priority, p.document, c.reference"
-_JOIN_CUSTOMER = "c.tenant_id = p.tenant_id AND c.id = p.customer_id"
+_LARGE = ("document",)
 _SELECTIVE_ROWS = 5_000  # rows that are read and sorted within 0.1 s
 # One index serves the tickets of an assignee in one status.
 _STATUS_AND_ASSIGNEE = "status_and_assignee"
@@ -75,7 +75,21 @@ async def list_tickets(tx: Tx, tenant_id: str, filters: Filter, page: PageReques
     """Rows for `to_json` and `position`; one more than the page when there are more."""
     filters = await _with_index(tx, tenant_id, filters)
     params: dict[str, object] = {"tenant_id": tenant_id, "limit": page.per_page + 1}
-    return await tx.fetch_all(_statement(filters, page.after, params), params)
+    sql = f"{_OUTPUT} WHERE t.tenant_id = :tenant_id {_selection(filters, page.after, params)}"
+    return await tx.fetch_page(sql, params, _LARGE, page.max_bytes)
+
+
+async def count_tickets(tx: Tx, tenant_id: str, filters: Filter, page: PageRequest) -> int:
+    """How many tickets are on a page; one more than the page when there are more."""
+    filters = await _with_index(tx, tenant_id, filters)
+    params: dict[str, object] = {"tenant_id": tenant_id, "limit": page.per_page + 1}
+    sql = "SELECT t.id FROM tickets t WHERE t.tenant_id = :tenant_id"
+    return len(await tx.fetch_all(f"{sql} {_selection(filters, page.after, params)}", params))
+
+
+def size(row: Row) -> int:
+    """The size of a row of `list_tickets`, for `take_page`."""
+    return len(row[3])
 
 
 async def _with_index(tx: Tx, tenant_id: str, filters: Filter) -> Filter:
@@ -135,15 +149,11 @@ async def list_by_ids(tx: Tx, tenant_id: str, ticket_ids: Sequence[str]) -> Sequ
     """Rows for `to_json` by ids, newest first; unknown ids are left out."""
     params: dict[str, object] = {"tenant_id": tenant_id, "limit": len(ticket_ids)}
     keys = ", ".join(f":{key}" for key in _bind("id", [*ticket_ids], params))
-    page_sql = (
-        f"{_PAGE} WHERE t.tenant_id = :tenant_id AND t.id IN ({keys})"
+    sql = (
+        f"{_OUTPUT} WHERE t.tenant_id = :tenant_id AND t.id IN ({keys})"
         " ORDER BY t.id DESC LIMIT :limit"
     )
-    sql = (
-        f"{_OUTPUT} FROM ({page_sql}) p CROSS JOIN customers c"
-        f" WHERE {_JOIN_CUSTOMER} ORDER BY p.id DESC"
-    )
-    return await tx.fetch_all(sql, params) if ticket_ids else []
+    return await tx.fetch_page(sql, params, _LARGE, MAX_PAGE_BYTES) if ticket_ids else []
 
 
 async def count_statuses(tx: Tx, tenant_id: str) -> dict[Status, int]:
@@ -164,38 +174,32 @@ def position(filters: Filter, row: Row) -> Position:
     return [row[filters.sort_by], row["id"]]
 
 
-def _statement(filters: Filter, after: Position | None, params: dict[str, object]) -> str:
-    """The SQL text, made of constants; the values are added to `params`."""
+def _selection(filters: Filter, after: Position | None, params: dict[str, object]) -> str:
+    """The SQL behind the tenant, made of constants; the values are added to `params`."""
     direction = "DESC" if filters.newest_first else "ASC"
     ranges = _ranges(filters, after, params)
-    conditions = ["t.tenant_id = :tenant_id", *_equalities(filters, params)]
+    conditions = _equalities(filters, params)
     if _is_merge(filters):
         branches = _branches(filters, ranges, params)
         conditions.append(f"t.id IN ({branches} ORDER BY id {direction} LIMIT :limit)")
     else:
         conditions += _in_conditions(filters, params) + ranges
-    page_sql = (
-        f"{_PAGE} WHERE {' AND '.join(conditions)} ORDER BY {_order(filters, 't')} LIMIT :limit"
-    )
-    return (
-        f"{_OUTPUT} FROM ({page_sql}) p CROSS JOIN customers c"
-        f" WHERE {_JOIN_CUSTOMER} ORDER BY {_order(filters, 'p')}"
-    )
+    narrowed = "".join(f"AND {condition} " for condition in conditions)
+    return f"{narrowed}ORDER BY {_order(filters)} LIMIT :limit"
 
 
-def _order(filters: Filter, table: str) -> str:
+def _order(filters: Filter) -> str:
     direction = "DESC" if filters.newest_first else "ASC"
-    by_id = f"{table}.id {direction}"
     if filters.sort_by == "created_at":
-        return by_id
-    return f"{_column(filters, table, filters.sort_by)} {direction}, {by_id}"
+        return f"t.id {direction}"
+    return f"{_column(filters, filters.sort_by)} {direction}, t.id {direction}"
 
 
-def _column(filters: Filter, table: str, name: str) -> str:
+def _column(filters: Filter, name: str) -> str:
     """A column to filter or sort by; if its index must not be used, as an expression."""
     index = filters.index
     is_hidden = index is not None and name not in _COLUMNS_OF_INDEX.get(index, (index,))
-    return f"coalesce({table}.{name}, NULL)" if is_hidden else f"{table}.{name}"
+    return f"coalesce(t.{name}, NULL)" if is_hidden else f"t.{name}"
 
 
 def _equalities(filters: Filter, params: dict[str, object]) -> list[str]:
@@ -204,7 +208,7 @@ def _equalities(filters: Filter, params: dict[str, object]) -> list[str]:
         value = getattr(filters, name)
         if value is not None:
             params[name] = value
-            conditions.append(f"{_column(filters, 't', name)} = :{name}")
+            conditions.append(f"{_column(filters, name)} = :{name}")
     if filters.is_unassigned:
         conditions.append("t.assignee_id IS NULL")
     return conditions
@@ -214,7 +218,7 @@ def _in_conditions(filters: Filter, params: dict[str, object]) -> list[str]:
     conditions = []
     for name, values in _multi_valued(filters):
         keys = _bind(name, values, params)
-        column = _column(filters, "t", name)
+        column = _column(filters, name)
         conditions.append(f"{column} IN ({', '.join(f':{key}' for key in keys)})")
     if filters.tag is not None:
         params["tag"] = filters.tag
@@ -280,7 +284,7 @@ def _ranges(filters: Filter, after: Position | None, params: dict[str, object]) 
         conditions.append("t.id < :created_before")
     if filters.updated_after is not None and redundant != ("updated_at", "after"):
         params["updated_after"] = filters.updated_after
-        conditions.append(f"{_column(filters, 't', 'updated_at')} >= :updated_after")
+        conditions.append(f"{_column(filters, 'updated_at')} >= :updated_after")
     if after is not None:
         conditions.append(_after_position(filters, after, params))
     return conditions
@@ -292,5 +296,5 @@ def _after_position(filters: Filter, after: Position, params: dict[str, object])
     if filters.sort_by == "created_at":
         return f"t.id {sign} :after_id"
     params["after_value"] = after[0]
-    column = _column(filters, "t", filters.sort_by)
+    column = _column(filters, filters.sort_by)
     return f"({column}, t.id) {sign} (:after_value, :after_id)"

@@ -48,17 +48,24 @@ async def list_replies(
         conditions.append("id < :after" if newest_first else "id > :after")
         params["after"] = page.after[0]
     order = "DESC" if newest_first else "ASC"
-    rows = await tx.fetch_all(
+    rows = await tx.fetch_page(
         "SELECT tenant_id, ticket_id, id, body, is_internal, author_type, author_id, author_name,"
         f" created_at FROM replies WHERE {' AND '.join(conditions)}"
         f" ORDER BY id {order} LIMIT :limit",
         params | {"limit": page.per_page + 1},
+        ("body",),
+        page.max_bytes,
     )
     return [_reply(row) for row in rows]
 
 
 def _reply(row: Row) -> Reply:
-    values = dict(row)
-    author = Author(*(values.pop(f"author_{part}") for part in ("type", "id", "name")))
-    values["is_internal"] = bool(values["is_internal"])
-    return Reply(**values, author=author)
+    return Reply(
+        tenant_id=row["tenant_id"],
+        ticket_id=row["ticket_id"],
+        id=row["id"],
+        body=row["body"],
+        is_internal=bool(row["is_internal"]),
+        author=Author(row["author_type"], row["author_id"], row["author_name"]),
+        created_at=row["created_at"],
+    )
