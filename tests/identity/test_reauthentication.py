@@ -15,6 +15,7 @@ from tests.support.databases import Begin
 from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import PASSWORD, Form, Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
+from tests.support.two_factor import turn_on
 
 KEYS, PEOPLE, HOOKS = "/settings/api-keys", "/settings/people", "/settings/webhooks"
 NEW_KEY = f"{KEYS}/new"
@@ -32,7 +33,9 @@ _WITH_PASSWORD = [
     and route.path.startswith("/settings/")
     and route.path not in _WITHOUT_PASSWORD
 ]
-_ON_PERSON = {f"{PEOPLE}/{{id}}/{what}" for what in ("link", "role", "reactivate")}
+_ON_PERSON = {
+    f"{PEOPLE}/{{id}}/{what}" for what in ("link", "role", "reactivate", "two-factor-off")
+}
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +168,7 @@ def test_every_lasting_change_needs_reauthentication(visitor: Visitor, tenant: T
         again = page.form(form.action).fields
         assert [field for field in form.fields if field not in again] == [], form.action
     assert _everything(tenant) == before
-    assert len(opened) == 13
+    assert len(opened) == 14
 
 
 def _opened(visitor: Visitor, tenant: Tenant) -> list[Form]:
@@ -173,7 +176,7 @@ def _opened(visitor: Visitor, tenant: Tenant) -> list[Form]:
     gone = tenant.user()
     deactivate = f"{PEOPLE}/{gone}/deactivate"
     visitor.submit(visitor.get(deactivate).form(deactivate))
-    ids = {KEYS: tenant.key().id, PEOPLE: tenant.user(), HOOKS: _endpoint(tenant)}
+    ids = {KEYS: tenant.key().id, PEOPLE: _user_with_two_factor(tenant), HOOKS: _endpoint(tenant)}
     found = []
     for path in _WITH_PASSWORD:
         home = path.partition("/{id}")[0]
@@ -181,6 +184,14 @@ def _opened(visitor: Visitor, tenant: Tenant) -> list[Form]:
         stands_at = action.rpartition("/")[0] if path in _ON_PERSON else action
         found.append(visitor.get(stands_at).form(action))
     return found
+
+
+def _user_with_two_factor(tenant: Tenant) -> str:
+    user_id = tenant.user("agent", email := f"two.of.{tenant.id}@example.test")
+    own = Visitor(tenant.service)
+    own.log_in(email)
+    turn_on(own)
+    return user_id
 
 
 def _endpoint(tenant: Tenant) -> str:

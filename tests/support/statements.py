@@ -68,7 +68,7 @@ class Statement(NamedTuple):
 @cache
 def statements() -> tuple[Statement, ...]:
     """All of them, those that are put together at run time with what is known of them here."""
-    patterns = ("*/store.py", "*/store/*.py", "event_log/*.py", "records/*.py")
+    patterns = ("**/store.py", "*/store/*.py", "event_log/*.py", "records/*.py")
     paths = [path for pattern in patterns for path in SOURCE.glob(pattern)]
     return tuple(found for path in sorted(paths) for found in _statements_in(path))
 

@@ -18,6 +18,8 @@ from sealdesk.errors import ConfigurationError, NotFound
 from sealdesk.errors.general import NOT_FOUND
 from sealdesk.identity import store as identity
 from sealdesk.identity.store import Tenant
+from sealdesk.identity.two_factor import actions as two_factor
+from sealdesk.identity.two_factor import store as two_factor_store
 from sealdesk.paging import PageRequest
 from sealdesk.webhooks import actions as webhooks
 from sealdesk.webhooks.store import endpoints as webhook_store
@@ -158,8 +160,8 @@ def rotate(key_id: KeyId, json: JsonOption = False) -> None:
 def reseal() -> None:
     """Seal every secret under the first master key.
 
-    Covers the secrets of API keys and of webhook endpoints. Afterwards the other master keys can be
-    removed.
+    Covers the secrets of API keys, webhook endpoints and authenticator apps. Afterwards the other
+    master keys can be removed.
     """
     # rich.progress takes 23 ms to import, which no other command of this module needs.
     from rich.progress import track
@@ -186,6 +188,7 @@ class _SecretOwner(NamedTuple):
 _SECRET_OWNERS = (
     _SecretOwner("key", store.list_sealed, actions.reseal_key),
     _SecretOwner("webhook", webhook_store.list_sealed, webhooks.reseal_webhook),
+    _SecretOwner("two-factor user", two_factor_store.list_sealed, two_factor.reseal),
 )
 
 

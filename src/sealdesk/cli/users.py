@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from sealdesk import clock
-from sealdesk.caller import SYSTEM
+from sealdesk.caller import SYSTEM, Caller
 from sealdesk.cli.installation import open_installation
 from sealdesk.cli.output import JsonOption, print_json, print_table
 from sealdesk.cli.passwords import ask_password_hash
@@ -14,6 +14,7 @@ from sealdesk.cli.requests import api_url
 from sealdesk.db.engine import Tx, Work
 from sealdesk.identity import actions, rules, store
 from sealdesk.identity.rules import Role, User
+from sealdesk.identity.two_factor import actions as two_factor
 from sealdesk.paging import PageRequest
 
 _PAGE_ROWS = 500
@@ -156,3 +157,24 @@ def reset_link(email: Email, json: JsonOption = False) -> None:
         print_json({"token": token, "url": url, "expires_at": expires_at})
     else:
         print(f"Link for {user.email} to set a new password, valid until {expires_at}:\n\n  {url}")
+
+
+@cli.command(epilog="Example: sealdesk users two-factor-off ada@acme.test")
+def two_factor_off(email: Email) -> None:
+    """Turn a user's two-factor authentication off.
+
+    For a user who lost the phone and the recovery codes, when no other administrator can help.
+    """
+    with open_installation() as installation:
+        user = installation.read(lambda tx: actions.get_user_by_email(tx, email))
+        caller = Caller(user.tenant_id, SYSTEM, frozenset(), "")
+        now_us = installation.clock.now_us()
+        was_on = installation.write(
+            lambda tx: two_factor.turn_off(tx, user, caller=caller, now_us=now_us),
+            user.tenant_id,
+        )
+    print(
+        f"{user.email} logs in with the password alone now."
+        if was_on
+        else f"{user.email} has no second factor: nothing was changed."
+    )

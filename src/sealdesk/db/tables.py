@@ -16,6 +16,7 @@ GLOBAL = (
 RUNTIME_UPDATES = (
     "users",
     "user_addresses",
+    "second_factors",
     "api_keys",
     "idempotency",
     "customers",
@@ -26,7 +27,14 @@ RUNTIME_UPDATES = (
     "answering",
     "key_usage",
 )
-RUNTIME_DELETES = ("login_failures", "reset_links", "refusals", "ticket_tags", "answering")
+RUNTIME_DELETES = (
+    "login_failures",
+    "reset_links",
+    "refusals",
+    "ticket_tags",
+    "answering",
+    "second_factors",
+)
 # The rights of the worker's role, for the rows of all tenants.
 WORKER_GRANTS = {
     "events": "SELECT, INSERT, UPDATE, DELETE",

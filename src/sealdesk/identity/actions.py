@@ -151,6 +151,12 @@ async def finish_log_in(
     return current
 
 
+async def withdraw_log_in(tx: Tx, attempt: LoginAttempt) -> None:
+    """Do not count a log-in whose password was right and that goes on with a code."""
+    for limit in attempt.limits:
+        await store.delete_attempt(tx, limit.bucket, attempt.id)
+
+
 def failed_log_in_entry(user: User, address: str, channel: Channel) -> AuditEntry:
     """The audit entry of a log-in with a wrong password; its actor is unknown."""
     details = {"email": user.email, "how": channel}

@@ -7,7 +7,13 @@ from sealdesk.errors import Unauthorized
 from sealdesk.errors.general import STORAGE_UNAVAILABLE
 from sealdesk.identity import examples, rules, store
 from sealdesk.identity.auth import login, tokens
-from sealdesk.identity.errors import INVALID_CREDENTIALS, INVALID_TOKEN, TOO_MANY_ATTEMPTS
+from sealdesk.identity.errors import (
+    INVALID_CREDENTIALS,
+    INVALID_TOKEN,
+    INVALID_TWO_FACTOR_CODE,
+    TOO_MANY_ATTEMPTS,
+    TWO_FACTOR_REQUIRED,
+)
 from sealdesk.identity.rules import (
     AgentResponse,
     LoggedIn,
@@ -29,14 +35,20 @@ _TAG = "Log-in"
     tag=_TAG,
     takes=Login,
     gives=examples.LOGGED_IN,
-    fails=(INVALID_CREDENTIALS, TOO_MANY_ATTEMPTS, STORAGE_UNAVAILABLE),
+    fails=(
+        INVALID_CREDENTIALS,
+        TWO_FACTOR_REQUIRED,
+        INVALID_TWO_FACTOR_CODE,
+        TOO_MANY_ATTEMPTS,
+        STORAGE_UNAVAILABLE,
+    ),
     example=examples.LOGIN,
 )
 async def log_in(request: Request) -> Response:
     """Returns an access token that is valid for an hour. Only failed log-ins are limited; an
     address from which the user has logged in before has a limit of its own."""
     credentials = body.read(request, Login)
-    user = await login.log_in(request, credentials.email, credentials.password)
+    user = await login.log_in(request, credentials.email, credentials.password, credentials.code)
     token = login.access_token(request, user)
     response = LoggedIn(token, "Bearer", rules.TOKEN_LIFE_S, rules.shown(user))
     return envelope.one(response)

@@ -107,6 +107,30 @@ USER_INACTIVE = ProblemType(
     meaning="A deactivated user cannot log in, also not with a reset link.",
     remedy="Reactivate the user first.",
 )
+TWO_FACTOR_REQUIRED = ProblemType(
+    code="two_factor_required",
+    status=401,
+    title="A code of the authenticator app is required",
+    message=gettext_noop("Enter the code that your authenticator app shows."),
+    meaning="The password is right, and the user has turned on two-factor authentication.",
+    remedy=(
+        "Send the log-in again with `code`: the 6 digits that the authenticator app shows, or a"
+        " recovery code."
+    ),
+    headers=_BEARER,
+)
+INVALID_TWO_FACTOR_CODE = ProblemType(
+    code="invalid_two_factor_code",
+    status=401,
+    title="The code of the authenticator app is not right",
+    message=gettext_noop("This code is wrong or was used already. Wait for the next one."),
+    meaning="The code is wrong, is older than 30 seconds, or has been used: each works once.",
+    remedy="Send the code that the authenticator app shows now, or a recovery code.",
+    headers=_BEARER,
+)
+PENDING_LOG_IN_ENDED = INVALID_CREDENTIALS.variant(
+    gettext_noop("This took more than five minutes. Log in again.")
+)
 TOO_MANY_ATTEMPTS = ProblemType(
     code="too_many_attempts",
     status=429,
@@ -129,4 +153,10 @@ TOO_MANY_ATTEMPTS = ProblemType(
 )
 TOO_MANY_FROM_NETWORK = TOO_MANY_ATTEMPTS.variant(
     gettext_noop("Too many log-ins failed from your network. Try again in %(wait_s)s s.")
+)
+TOO_MANY_CODES = TOO_MANY_ATTEMPTS.variant(
+    gettext_noop(
+        "Too many codes were wrong. Try again in %(wait_s)s s, or ask an administrator to turn"
+        " two-factor authentication off for you."
+    )
 )

@@ -26,6 +26,7 @@ INVITATION_LIFE_US = 7 * 24 * RESET_LINK_LIFE_US
 MAX_CLOCK_SKEW_US = 60 * 1_000_000
 MIN_PASSWORD_LENGTH = 12
 MAX_PASSWORD_LENGTH = 1024
+MAX_CODE_LENGTH = 40  # of an authenticator app, or a recovery code
 # The characters that a password must have besides the user's own words, and the minimum length
 # of such a word: shorter ones are part of too many other words.
 _MIN_OTHER_CHARS = 8
@@ -73,10 +74,15 @@ NewPassword = Annotated[
 
 
 class Login(msgspec.Struct, frozen=True):
-    """The body of a log-in."""
+    """The body of a log-in.
+
+    code: of the user's authenticator app, or a recovery code, if they use two-factor
+    authentication.
+    """
 
     email: Annotated[str, Meta(max_length=representation.MAX_EMAIL_LENGTH)]
     password: Password
+    code: Annotated[str, Meta(max_length=MAX_CODE_LENGTH)] = ""
 
     def __repr__(self) -> str:
         return "Login(…)"

@@ -22,7 +22,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "pages for administrators are for everybody with a log-in",
-        "routes.py",
+        "routes/table.py",
         "_ADMIN_PAGE = SessionGuard(ADMINISTRATORS)",
         "_ADMIN_PAGE = SessionGuard(ROLES)",
         (f"{_WEB_PAGES}::test_an_agent_gets_an_error_page_on_pages_for_administrators",),

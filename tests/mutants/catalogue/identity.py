@@ -10,6 +10,7 @@ _RECORDED_IN_BACKGROUND = (
     "test_a_failure_is_recorded_after_the_response_and_before_the_process_ends"
 )
 _LOG_IN_PAGES = "tests/identity/test_pages.py"
+_TWO_FACTOR = "tests/identity/test_two_factor.py"
 _REAUTHENTICATION = "tests/identity/test_reauthentication.py"
 _RESUBMISSION = "tests/web/test_resubmission.py"
 _TOKENS = "tests/identity/test_tokens.py"
@@ -18,6 +19,48 @@ _THROTTLE = "tests/identity/test_throttle.py"
 
 
 MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "the password alone logs a user with a second factor in",
+        "identity/auth/login.py",
+        "    if is_log_in and await two_factor.needs_code(request, user):\n",
+        "    if code and await two_factor.needs_code(request, user):\n",
+        (f"{_TWO_FACTOR}::test_a_log_in_through_the_api_needs_the_code",),
+    ),
+    Mutant(
+        "a code of an authenticator app works twice",
+        "identity/two_factor/actions.py",
+        "msgspec.structs.replace(factor, last_step=step))",
+        "factor)",
+        (f"{_TWO_FACTOR}::test_a_code_works_once",),
+    ),
+    Mutant(
+        "a recovery code works twice",
+        "identity/two_factor/actions.py",
+        "if one != code_hash)",
+        "if one)",
+        (f"{_TWO_FACTOR}::test_a_recovery_code_replaces_the_app_once",),
+    ),
+    Mutant(
+        "codes may be guessed without a limit",
+        "identity/auth/two_factor.py",
+        "    await database.write(lambda tx: actions.count_code(tx, user, now_us=now_us))\n",
+        "",
+        (f"{_TWO_FACTOR}::test_wrong_codes_are_limited_for_the_user",),
+    ),
+    Mutant(
+        "the second step of a log-in outlives a change of the password",
+        "identity/auth/two_factor.py",
+        "            rules.fingerprint(password_hash) == self.password_fingerprint\n",
+        "            len(password_hash) > 0\n",
+        (f"{_TWO_FACTOR}::test_the_second_step_ends_with_a_new_password",),
+    ),
+    Mutant(
+        "a code used while the clock was ahead refuses all codes until then",
+        "identity/two_factor/rules.py",
+        "    return step <= factor.last_step <= step + 2 * _WINDOW_STEPS\n",
+        "    return step <= factor.last_step\n",
+        (f"{_TWO_FACTOR}::test_a_code_used_while_the_clock_was_ahead_locks_nobody_out",),
+    ),
     Mutant(
         "an agent may manage keys",
         "identity/auth/bearer_guard.py",
@@ -35,8 +78,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a deactivated user can log in",
         "identity/auth/login.py",
-        "    if user is None or not user.is_active or not is_correct:\n",
-        "    if user is None or not is_correct:\n",
+        "    if user is None or not user.is_active or not is_proven:\n",
+        "    if user is None or not is_proven:\n",
         (f"{_PEOPLE}::test_a_deactivated_user_is_logged_out_at_once_and_their_work_stays",),
     ),
     Mutant(
@@ -104,17 +147,18 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the response to a failed log-in waits for the audit entry",
         "identity/auth/login.py",
-        "request.state.background_tasks.start(\n"
-        "                _record_failure(request.state, user.tenant_id, entry, now_us)\n"
-        "            )\n",
-        "await _record_failure(request.state, user.tenant_id, entry, now_us)\n",
+        "        _start_recording_failure(request, user, is_log_in=is_log_in)\n"
+        "        raise actions",
+        "        entry = user and actions.failed_log_in_entry(user, request.address, 'api')\n"
+        "        user and await _record_failure(request.state, user.tenant_id, entry, now_us)\n"
+        "        raise actions",
         (f"{_LOG_IN_AUDIT}::{_RECORDED_IN_BACKGROUND}",),
     ),
     Mutant(
         "a reauthentication is recorded in the audit log as a log-in",
         "identity/auth/login.py",
-        "channel=channel if is_log_in else None",
-        "channel=channel",
+        "channel=_channel(request) if is_log_in else None",
+        "channel=_channel(request)",
         (f"{_LOG_IN_AUDIT}::test_a_reauthentication_is_not_audited_as_a_log_in",),
     ),
     Mutant(
@@ -167,8 +211,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a wrong password loses the submitted form",
         "identity/pages/login.py",
-        "return await _show_login(request, next_path, typed=typed, email=email, error=error)",
-        "return await _show_login(request, next_path, email=email, error=error)",
+        "request, next_path, typed=typed, email=email, error=error",
+        "request, next_path, email=email, error=error",
         (f"{_RESUBMISSION}::test_a_form_sent_with_an_expired_session_is_kept_for_the_next_log_in",),
     ),
     Mutant(

@@ -53,6 +53,19 @@ Table(
     time_("last_at"),
     refers("user_id", "users"),
 )
+# recovery_hashes: a JSON list. last_step: the 30-second step of the last accepted code.
+Table(
+    "second_factors",
+    metadata,
+    tenant(),
+    id_("user_id", key=True),
+    Column("sealed_secret", LargeBinary, nullable=False),
+    text_("recovery_hashes"),
+    Column("last_step", BigInteger, nullable=False),
+    time_("created_at"),
+    time_("confirmed_at", null=True),
+    refers("user_id", "users"),
+)
 Table(
     "login_failures",
     metadata,

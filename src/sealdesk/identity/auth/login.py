@@ -2,12 +2,16 @@
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
+from functools import partial
 
 from sealdesk import ids
-from sealdesk.errors import ServiceUnavailable
+from sealdesk.errors import ServiceUnavailable, Unauthorized
 from sealdesk.identity import actions, rules, store
-from sealdesk.identity.actions import Channel
-from sealdesk.identity.auth import passwords, tokens
+from sealdesk.identity.actions import Channel, LoginAttempt
+from sealdesk.identity.auth import passwords, tokens, two_factor
+from sealdesk.identity.auth.two_factor import PendingLogIn
+from sealdesk.identity.errors import TWO_FACTOR_REQUIRED
 from sealdesk.identity.rules import PasswordReset, Token, User
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditEntry
@@ -19,44 +23,61 @@ _RECORD_DELAY_S = 0.25
 
 log = logging.getLogger("sealdesk.identity")
 
+_Check = Callable[[User | None], Awaitable[bool]]
 
-async def log_in(request: Request, email: str, password: str) -> User:
+
+async def log_in(request: Request, email: str, password: str, code: str = "") -> User:
     """Log a user in. Raises Unauthorized, TooManyRequests."""
-    return await _authenticate_in_turn(request, email, password, is_log_in=True)
+    return await _authenticate_in_turn(
+        request, email, partial(_has_password, password), code=code, is_log_in=True
+    )
+
+
+async def finish_pending(request: Request, pending: PendingLogIn, code: str) -> User:
+    """Log a user in whose password was right. Raises Unauthorized, TooManyRequests."""
+
+    async def is_pending(user: User | None) -> bool:
+        return pending.is_of(user)
+
+    return await _authenticate_in_turn(
+        request, pending.email, is_pending, code=code, is_log_in=True
+    )
 
 
 async def check_password(request: Request, email: str, password: str) -> User:
     """Reauthenticate a user who is logged in. Raises Unauthorized, TooManyRequests."""
-    return await _authenticate_in_turn(request, email, password, is_log_in=False)
+    return await _authenticate_in_turn(
+        request, email, partial(_has_password, password), code="", is_log_in=False
+    )
+
+
+async def _has_password(password: str, user: User | None) -> bool:
+    return await passwords.is_correct(password, user.password_hash if user else None)
 
 
 async def _authenticate_in_turn(
-    request: Request, email: str, password: str, *, is_log_in: bool
+    request: Request, email: str, is_user: _Check, *, code: str, is_log_in: bool
 ) -> User:
     # Limited to the number of hashing threads: a log-in that waits here is not counted as a failure
     # yet, so that many correct log-ins at once do not lock each other out.
     async with request.state.password_checks:
-        return await _authenticate(request, email, password, is_log_in=is_log_in)
+        return await _authenticate(request, email, is_user, code=code, is_log_in=is_log_in)
 
 
-async def _authenticate(request: Request, email: str, password: str, *, is_log_in: bool) -> User:
+async def _authenticate(
+    request: Request, email: str, is_user: _Check, *, code: str, is_log_in: bool
+) -> User:
     database, now_us = request.state.database, request.now_us
-    channel: Channel = "api" if request.path.startswith("/api/") else "browser"
     attempt = await database.write(
         lambda tx: actions.begin_log_in(tx, email, request.address, now_us=now_us)
     )
     user = attempt.user
-    is_correct = await passwords.is_correct(password, user.password_hash if user else None)
-    if user is None or not user.is_active or not is_correct:
-        if user is not None:
-            create_entry = (
-                actions.failed_log_in_entry if is_log_in else actions.failed_reauthentication_entry
-            )
-            entry = create_entry(user, request.address, channel)
-            request.state.background_tasks.start(
-                _record_failure(request.state, user.tenant_id, entry, now_us)
-            )
+    is_proven = await is_user(user)
+    if user is None or not user.is_active or not is_proven:
+        _start_recording_failure(request, user, is_log_in=is_log_in)
         raise actions.wrong_credentials()
+    if is_log_in and await two_factor.needs_code(request, user):
+        await _check_code(request, attempt, user, code)
     return await database.write(
         lambda tx: actions.finish_log_in(
             tx,
@@ -64,9 +85,37 @@ async def _authenticate(request: Request, email: str, password: str, *, is_log_i
             user,
             request.address,
             now_us=now_us,
-            channel=channel if is_log_in else None,
+            channel=_channel(request) if is_log_in else None,
         ),
         user.tenant_id,
+    )
+
+
+async def _check_code(request: Request, attempt: LoginAttempt, user: User, code: str) -> None:
+    if not code:
+        await request.state.database.write(lambda tx: actions.withdraw_log_in(tx, attempt))
+        raise Unauthorized(TWO_FACTOR_REQUIRED)
+    try:
+        await two_factor.use_code(request, user, code)
+    except Unauthorized:
+        _start_recording_failure(request, user, is_log_in=True)
+        raise
+
+
+def _channel(request: Request) -> Channel:
+    return "api" if request.path.startswith("/api/") else "browser"
+
+
+def _start_recording_failure(request: Request, user: User | None, *, is_log_in: bool) -> None:
+    """Record it in the audit log of the user's tenant; an unknown address has none."""
+    if user is None:
+        return
+    create_entry = (
+        actions.failed_log_in_entry if is_log_in else actions.failed_reauthentication_entry
+    )
+    entry = create_entry(user, request.address, _channel(request))
+    request.state.background_tasks.start(
+        _record_failure(request.state, user.tenant_id, entry, request.now_us)
     )
 
 

@@ -8,6 +8,7 @@ from sealdesk.identity.auth import login, session
 from sealdesk.identity.people import actions
 from sealdesk.identity.rules import NameChange, PasswordChange, User
 from sealdesk.identity.store import Tenant
+from sealdesk.identity.two_factor import actions as two_factor
 from sealdesk.web import body
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, i18n, language, render, return_paths
@@ -84,16 +85,18 @@ async def _render_account(
 ) -> Response:
     token = session.get(request)
 
-    async def load(tx: Tx) -> tuple[User | None, Tenant | None]:
+    async def load(tx: Tx) -> tuple[User | None, Tenant | None, bool]:
         user = await store.find(tx, token.tenant_id, token.user_id)
-        return user, await store.find_tenant(tx, token.tenant_id)
+        factor = await two_factor.find_confirmed(tx, user) if user else None
+        return user, await store.find_tenant(tx, token.tenant_id), factor is not None
 
-    user, tenant = await request.read(load)
+    user, tenant, has_two_factor = await request.read(load)
     if user is None or tenant is None:
         raise NotFound
     response = await render.page(
         request, "identity/account.html", error.status if error else 200,
         user=user,
+        has_two_factor=has_two_factor,
         typed=user.name if typed is None else typed,
         tenant=tenant,
         faults=faults or {},

@@ -9,8 +9,9 @@ from sealdesk.errors import (
     Unauthorized,
     ValidationFailed,
 )
-from sealdesk.identity.auth import login, session, tokens
-from sealdesk.identity.rules import Login, PasswordReset
+from sealdesk.identity.auth import login, session, tokens, two_factor
+from sealdesk.identity.errors import INVALID_CREDENTIALS, TWO_FACTOR_REQUIRED
+from sealdesk.identity.rules import Login, PasswordReset, User
 from sealdesk.web import body
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page
@@ -34,15 +35,22 @@ async def front(request: Request) -> Response:
 async def log_in(request: Request) -> Response:
     """Begin a session. Failures are counted and not explained, as in the API."""
     form = forms.read(request)
-    email, next_path = form.text("email").strip(), _read_next_path(request, form.text("next"))
+    next_path, pending = _read_next_path(request, form.text("next")), form.text("pending")
     typed = _read_resubmission(request, form)
     try:
-        credentials = body.convert({"email": email, "password": form.text("password")}, Login)
-        user = await login.log_in(request, credentials.email, credentials.password)
+        user = await _authenticate(request, form)
         if request.visitor is not None:
             await login.end_session(request, session.get(request))
     except (ValidationFailed, Unauthorized, TooManyRequests, ServiceUnavailable) as error:
-        return await _show_login(request, next_path, typed=typed, email=email, error=error)
+        email = form.text("email").strip()
+        if error.code == TWO_FACTOR_REQUIRED.code:
+            pending = pending or await two_factor.seal_pending(request, email)
+            return await _show_login(request, next_path, typed=typed, pending=pending)
+        if error.code == INVALID_CREDENTIALS.code:
+            pending = ""
+        return await _show_login(
+            request, next_path, typed=typed, email=email, error=error, pending=pending
+        )
     token = login.access_token(request, user)
     if typed is None:
         return render.redirect(
@@ -54,6 +62,16 @@ async def log_in(request: Request) -> Response:
     response = await error_pages.resubmission_page(request, typed, next_path)
     response.headers.append(session.begin(request, token))
     return response
+
+
+async def _authenticate(request: Request, form: Form) -> User:
+    """Check the password, or the code of a log-in whose password was right."""
+    if pending := form.text("pending"):
+        opened = two_factor.open_pending(request, pending)
+        return await login.finish_pending(request, opened, form.text("code"))
+    typed = {"email": form.text("email").strip(), "password": form.text("password")}
+    credentials = body.convert(typed, Login)
+    return await login.log_in(request, credentials.email, credentials.password)
 
 
 @page
@@ -100,8 +118,12 @@ async def _show_login(
     email: str = "",
     error: ApiError | None = None,
     has_expired: bool = False,
+    pending: str = "",
 ) -> Response:
-    """The log-in form, with the values and the error of the last attempt."""
+    """The log-in form, with the values and the error of the last attempt.
+
+    pending: the log-in whose password was right; the form asks for its code.
+    """
     status, error_text = (error.status, _error_text(error)) if error else (200, "")
     response = await error_pages.login_page(
         request,
@@ -111,6 +133,7 @@ async def _show_login(
         email=email,
         error_text=error_text,
         has_expired=has_expired,
+        pending=pending,
     )
     if error is not None:
         response.headers += [(name.encode(), value.encode()) for name, value in error.headers]

@@ -1,10 +1,12 @@
 """Pages of Settings → People: the users of a tenant."""
 
 from sealdesk import clock
+from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, Forbidden, ValidationFailed
 from sealdesk.identity import rules, store
 from sealdesk.identity.people import actions
 from sealdesk.identity.rules import Invitation, NameChange, RoleChange, User
+from sealdesk.identity.two_factor import actions as two_factor
 from sealdesk.paging import PageRequest
 from sealdesk.web import body
 from sealdesk.web.operation import page
@@ -149,6 +151,20 @@ async def reactivate(request: Request) -> Response:
     return render.redirect(request, f"{_PATH}/{user_id}")
 
 
+@page
+async def turn_off_two_factor(request: Request) -> Response:
+    """Let the user log in with the password alone."""
+    (user_id,) = request.params
+    now_us = request.now_us
+    try:
+        await request.write(
+            lambda tx: actions.turn_off_two_factor(tx, request.caller, user_id, now_us=now_us)
+        )
+    except (ValidationFailed, Forbidden) as error:
+        return await _render_person(request, error)
+    return render.redirect(request, f"{_PATH}/{user_id}")
+
+
 async def _render_person(
     request: Request,
     error: ApiError | None = None,
@@ -156,11 +172,17 @@ async def _render_person(
     template: str = "person.html",
 ) -> Response:
     (user_id,) = request.params
-    user = await request.read(lambda tx: actions.get_user(tx, request.caller, user_id))
+
+    async def load(tx: Tx) -> tuple[User, bool]:
+        user = await actions.get_user(tx, request.caller, user_id)
+        return user, await two_factor.find_confirmed(tx, user) is not None
+
+    user, has_two_factor = await request.read(load)
     assignable = rules.assignable_roles(request.caller.may)
     return await render.page(
         request, f"identity/{template}", error.status if error else 200,
         person=user,
+        has_two_factor=has_two_factor,
         typed=user.name if typed is None else typed,
         role=forms.read(request).text("role") or user.role,
         created_at=clock.iso(user.created_at),

@@ -13,6 +13,7 @@ from sealdesk.identity.errors import (
     USER_INACTIVE,
 )
 from sealdesk.identity.rules import ADMINISTRATORS, Invitation, Role, User
+from sealdesk.identity.two_factor import actions as two_factor
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditEntry
 
@@ -108,6 +109,15 @@ async def reactivate(tx: Tx, caller: Caller, user_id: str, *, now_us: int) -> No
     # Tokens from before the deactivation stay invalid.
     await store.set_active(tx, user, True)
     await _record(tx, caller, "user.reactivated", user, {"email": user.email}, now_us)
+
+
+async def turn_off_two_factor(tx: Tx, caller: Caller, user_id: str, *, now_us: int) -> None:
+    """Let a user who lost their app log in with the password alone.
+
+    Raises NotFound, Forbidden for a user above the caller.
+    """
+    user = await _lock_user(tx, caller, user_id)
+    await two_factor.turn_off(tx, user, caller=caller, now_us=now_us)
 
 
 async def _lock_user(tx: Tx, caller: Caller, user_id: str) -> User:

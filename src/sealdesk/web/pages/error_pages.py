@@ -75,12 +75,16 @@ async def login_page(
     email: str = "",
     error_text: str = "",
     has_expired: bool = False,
+    pending: str = "",
 ) -> Response:
-    """The log-in form. next_path: where it leads; submitted: the form that it carries along."""
+    """The log-in form. next_path: where it leads; submitted: the form that it carries along.
+
+    pending: a log-in whose password was right; the form asks for its code.
+    """
     return await render.page(
         request, "shared/log_in.html", status,
         next=next_path, resubmission=submitted, email=email, wrong=error_text,
-        has_expired=has_expired,
+        has_expired=has_expired, pending=pending,
     )  # fmt: skip
 
 

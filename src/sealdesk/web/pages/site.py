@@ -1,4 +1,4 @@
-"""What rooms declare for pages of other rooms; `routes.py` collects it."""
+"""What rooms declare for pages of other rooms; `routes/collected.py` collects it."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -1,34 +1,23 @@
 """All routes: method, path, guard and operation. Read this table to review access."""
 
 from sealdesk.api_keys import api as api_keys
-from sealdesk.api_keys import errors as api_key_errors
-from sealdesk.api_keys import labels as api_keys_labels
 from sealdesk.api_keys.debugger import pages as debug_pages
 from sealdesk.api_keys.guard.signed import signed
 from sealdesk.api_keys.pages import keys as key_pages
-from sealdesk.audit_log import labels as audit_log_labels
 from sealdesk.audit_log import pages as audit_pages
 from sealdesk.customers import api as customers
-from sealdesk.customers import errors as customer_errors
-from sealdesk.customers import labels as customers_labels
 from sealdesk.customers import pages as customers_pages
-from sealdesk.errors import declared_in
-from sealdesk.errors import general as general_errors
-from sealdesk.errors import requests as request_errors
 from sealdesk.feed import api as feed
-from sealdesk.feed import errors as feed_errors
 from sealdesk.identity import api as identity
-from sealdesk.identity import errors as identity_errors
-from sealdesk.identity import labels as identity_labels
 from sealdesk.identity.auth.bearer_guard import administrator, logged_in
 from sealdesk.identity.auth.session_guard import SessionGuard, VisitorGuard
 from sealdesk.identity.pages import account as account_pages
 from sealdesk.identity.pages import login as identity_pages
 from sealdesk.identity.pages import people as people_pages
+from sealdesk.identity.pages import two_factor
 from sealdesk.identity.rules import ADMINISTRATORS, ROLES
+from sealdesk.routes.collected import AUDIT_PAGE, PROBLEM_TYPES
 from sealdesk.tickets import api as tickets
-from sealdesk.tickets import errors as ticket_errors
-from sealdesk.tickets import labels as tickets_labels
 from sealdesk.tickets.pages import bulk as bulk_pages
 from sealdesk.tickets.pages import customer as customer_pages
 from sealdesk.tickets.pages import inbox as inbox_pages
@@ -36,11 +25,8 @@ from sealdesk.tickets.pages import ticket as ticket_pages
 from sealdesk.web import assets, status
 from sealdesk.web.openapi import endpoints as reference
 from sealdesk.web.operation import Open, Route
-from sealdesk.web.pages.site import Site
 from sealdesk.web.request import MAX_BODY_BYTES
 from sealdesk.webhooks import api as webhooks
-from sealdesk.webhooks import errors as webhook_errors
-from sealdesk.webhooks import labels as webhooks_labels
 from sealdesk.webhooks.pages import deliveries as delivery_pages
 from sealdesk.webhooks.pages import endpoints as webhook_pages
 
@@ -57,6 +43,7 @@ _USER = logged_in()
 _VISITOR = VisitorGuard()
 _USER_PAGE = SessionGuard(ROLES)
 _ADMIN_PAGE = SessionGuard(ADMINISTRATORS)
+_OWN_REAUTHENTICATED = SessionGuard(ROLES, needs_reauthentication=True)
 # For forms whose result outlasts the session: keys, endpoints, and who may log in (decision 0019).
 _REAUTHENTICATED = SessionGuard(ADMINISTRATORS, needs_reauthentication=True)
 _OPEN = Open()
@@ -131,17 +118,6 @@ _API: tuple[Route, ...] = (
     Route("GET", "/metrics", status.MetricsGuard(), status.metrics),
 )
 
-# The error codes of the API: those that several rooms raise, then those of each room.
-PROBLEM_TYPES = declared_in(
-    request_errors,
-    general_errors,
-    api_key_errors,
-    identity_errors,
-    ticket_errors,
-    customer_errors,
-    feed_errors,
-    webhook_errors,
-)
 _REFERENCE = reference.Reference(_API, PROBLEM_TYPES)
 
 ROUTES: tuple[Route, ...] = (
@@ -153,20 +129,6 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/docs/assets/reference.css", _OPEN, assets.asset("reference.css")),
     Route("GET", "/docs/assets/reference.js", _OPEN, assets.asset("reference.js")),
     Route("GET", "/docs/assets/icon.svg", _OPEN, assets.asset("icon.svg")),
-)
-
-_AUDIT_PAGE = audit_pages.audit_page(
-    action_labels={
-        **identity_labels.ACTION_LABELS,
-        **api_keys_labels.ACTION_LABELS,
-        **webhooks_labels.ACTION_LABELS,
-        **audit_log_labels.ACTION_LABELS,
-    },
-    object_paths={
-        "user": people_pages.NAV_ITEM.path,
-        "api_key": key_pages.NAV_ITEM.path,
-        "webhook": webhook_pages.NAV_ITEM.path,
-    },
 )
 
 PAGES: tuple[Route, ...] = (
@@ -185,6 +147,11 @@ PAGES: tuple[Route, ...] = (
     Route("GET", "/account", _USER_PAGE, account_pages.show_account),
     Route("POST", "/account/name", _USER_PAGE, account_pages.rename),
     Route("POST", "/account/password", _USER_PAGE, account_pages.change_password),
+    Route("GET", "/account/two-factor", _USER_PAGE, two_factor.show),
+    Route("POST", "/account/two-factor/begin", _OWN_REAUTHENTICATED, two_factor.begin),
+    Route("POST", "/account/two-factor/confirm", _USER_PAGE, two_factor.confirm),
+    Route("POST", "/account/two-factor/recovery-codes", _OWN_REAUTHENTICATED, two_factor.renew),
+    Route("POST", "/account/two-factor/off", _OWN_REAUTHENTICATED, two_factor.turn_off),
     Route("POST", "/language", _VISITOR, account_pages.choose_language),
     # Settings → People.
     Route("GET", "/settings/people", _ADMIN_PAGE, people_pages.list_people),
@@ -199,6 +166,12 @@ PAGES: tuple[Route, ...] = (
     ),
     Route("POST", "/settings/people/{id}/deactivate", _REAUTHENTICATED, people_pages.deactivate),
     Route("POST", "/settings/people/{id}/reactivate", _REAUTHENTICATED, people_pages.reactivate),
+    Route(
+        "POST",
+        "/settings/people/{id}/two-factor-off",
+        _REAUTHENTICATED,
+        people_pages.turn_off_two_factor,
+    ),
     # A ticket, and customers.
     Route("GET", "/tickets/{id}", _USER_PAGE, ticket_pages.show_ticket),
     Route("POST", "/tickets/{id}", _USER_PAGE, ticket_pages.change_ticket),
@@ -212,7 +185,7 @@ PAGES: tuple[Route, ...] = (
     Route("GET", "/customers/{id}/edit", _USER_PAGE, customers_pages.edit_customer),
     Route("POST", "/customers/{id}/edit", _USER_PAGE, customers_pages.change_customer, _LONG),
     # Settings → Audit log.
-    Route("GET", "/settings/audit", _ADMIN_PAGE, _AUDIT_PAGE),
+    Route("GET", "/settings/audit", _ADMIN_PAGE, AUDIT_PAGE),
     Route("GET", "/settings/audit/export", _ADMIN_PAGE, audit_pages.export_audit),
     # Settings → API Keys.
     Route("GET", "/settings/api-keys", _ADMIN_PAGE, key_pages.list_keys),
@@ -265,31 +238,4 @@ PAGES: tuple[Route, ...] = (
     Route("GET", "/assets/desk.css", _OPEN, assets.asset("desk.css")),
     Route("GET", "/assets/desk.js", _OPEN, assets.asset("desk.js")),
     Route("GET", "/assets/icon.svg", _OPEN, assets.asset("icon.svg")),
-)
-
-# What every page may show of all rooms; the navigation bar is in this order.
-SITE = Site(
-    navigation=(
-        inbox_pages.NAV_ITEM,
-        customers_pages.NAV_ITEM,
-        key_pages.NAV_ITEM,
-        webhook_pages.NAV_ITEM,
-        people_pages.NAV_ITEM,
-        audit_pages.NAV_ITEM,
-    ),
-    template_packages=(
-        "sealdesk.api_keys",
-        "sealdesk.audit_log",
-        "sealdesk.customers",
-        "sealdesk.identity",
-        "sealdesk.tickets",
-        "sealdesk.webhooks",
-    ),
-    field_labels={
-        **identity_labels.FIELD_LABELS,
-        **customers_labels.FIELD_LABELS,
-        **api_keys_labels.FIELD_LABELS,
-        **webhooks_labels.FIELD_LABELS,
-        **tickets_labels.FIELD_LABELS,
-    },
 )

@@ -1,0 +1,77 @@
+"""What the rooms declare for the whole service: error codes, navigation, labels, the audit page."""
+
+from sealdesk.api_keys import errors as api_key_errors
+from sealdesk.api_keys import labels as api_keys_labels
+from sealdesk.api_keys.pages import keys as key_pages
+from sealdesk.audit_log import labels as audit_log_labels
+from sealdesk.audit_log import pages as audit_pages
+from sealdesk.customers import errors as customer_errors
+from sealdesk.customers import labels as customers_labels
+from sealdesk.customers import pages as customers_pages
+from sealdesk.errors import declared_in
+from sealdesk.errors import general as general_errors
+from sealdesk.errors import requests as request_errors
+from sealdesk.feed import errors as feed_errors
+from sealdesk.identity import errors as identity_errors
+from sealdesk.identity import labels as identity_labels
+from sealdesk.identity.pages import people as people_pages
+from sealdesk.tickets import errors as ticket_errors
+from sealdesk.tickets import labels as tickets_labels
+from sealdesk.tickets.pages import inbox as inbox_pages
+from sealdesk.web.pages.site import Site
+from sealdesk.webhooks import errors as webhook_errors
+from sealdesk.webhooks import labels as webhooks_labels
+from sealdesk.webhooks.pages import endpoints as webhook_pages
+
+# The error codes of the API: those that several rooms raise, then those of each room.
+PROBLEM_TYPES = declared_in(
+    request_errors,
+    general_errors,
+    api_key_errors,
+    identity_errors,
+    ticket_errors,
+    customer_errors,
+    feed_errors,
+    webhook_errors,
+)
+
+AUDIT_PAGE = audit_pages.audit_page(
+    action_labels={
+        **identity_labels.ACTION_LABELS,
+        **api_keys_labels.ACTION_LABELS,
+        **webhooks_labels.ACTION_LABELS,
+        **audit_log_labels.ACTION_LABELS,
+    },
+    object_paths={
+        "user": people_pages.NAV_ITEM.path,
+        "api_key": key_pages.NAV_ITEM.path,
+        "webhook": webhook_pages.NAV_ITEM.path,
+    },
+)
+
+# What every page may show of all rooms; the navigation bar is in this order.
+SITE = Site(
+    navigation=(
+        inbox_pages.NAV_ITEM,
+        customers_pages.NAV_ITEM,
+        key_pages.NAV_ITEM,
+        webhook_pages.NAV_ITEM,
+        people_pages.NAV_ITEM,
+        audit_pages.NAV_ITEM,
+    ),
+    template_packages=(
+        "sealdesk.api_keys",
+        "sealdesk.audit_log",
+        "sealdesk.customers",
+        "sealdesk.identity",
+        "sealdesk.tickets",
+        "sealdesk.webhooks",
+    ),
+    field_labels={
+        **identity_labels.FIELD_LABELS,
+        **customers_labels.FIELD_LABELS,
+        **api_keys_labels.FIELD_LABELS,
+        **webhooks_labels.FIELD_LABELS,
+        **tickets_labels.FIELD_LABELS,
+    },
+)
