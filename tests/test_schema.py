@@ -26,7 +26,7 @@ GLOBAL = {
 _RUN_CONSUMERS = ("worker/indexer.py", "worker/log_tasks.py")
 # Statements of the worker: a call that leads to each, and the modules that call it.
 ACROSS_TENANTS = {
-    "event_log/sequencer.py _OLDEST_PENDING": (
+    "event_log/sequencer.py _TENANTS": (
         "sequencer.find_oldest_pending(",
         "worker/log_tasks.py",
     ),

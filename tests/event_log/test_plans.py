@@ -13,13 +13,25 @@ from tests.support.plans import plan
 
 TICKETS, CUSTOMERS = INDEXES
 _NEXT = {"position": 1, "limit": 9}
+# One look-up for the first tenant, one for each next one, and one for the oldest event of each.
+_TENANTS = [
+    "e USING INDEX events_pending (tenant_id=?)",
+    "e USING INDEX events_pending (tenant_id>?)",
+    "events USING INDEX events_pending",
+    "p",
+    "pending",
+]
 
 
 @pytest.mark.parametrize(
     ("work", "indexes"),
     [
-        (sequencer.find_oldest_pending, ["events USING INDEX events_pending"]),
-        (lambda tx: sequencer.place_pending(tx, 9), ["events USING INDEX events_pending"]),
+        (sequencer.find_oldest_pending, _TENANTS),
+        (lambda tx: sequencer.place_pending(tx, 9, 9), ["events USING INDEX events_pending"]),
+        (
+            lambda tx: tx.fetch_all(sequencer._PENDING_OF_TENANT, {"tenant_id": "", "limit": 9}),
+            ["events USING INDEX events_pending (tenant_id=?)"],
+        ),
         (
             lambda tx: tx.fetch_all(consumers._NEXT, _NEXT),
             ["events USING INDEX events_log (log_position>?)"],
@@ -40,7 +52,7 @@ _NEXT = {"position": 1, "limit": 9}
             ["customers USING COVERING INDEX sqlite_autoindex_customers_1 ((tenant_id,id)>(?,?))"],
         ),
     ],
-    ids=["oldest pending", "pending", "next", "subscriptions", "tickets", "customers"],
+    ids=["tenants", "pending", "of tenant", "next", "subscriptions", "tickets", "customers"],
 )
 def test_an_index_leads_to_the_rows(template: Path, work: Work[object], indexes: list[str]) -> None:
     steps = plan(template, work)

@@ -1,11 +1,17 @@
 """The sequencer gives every event its positions once, in order."""
 
 import asyncio
+from collections import Counter
 from typing import Any
 
+import pytest
+
 from sealdesk.db.engine import Tx
-from sealdesk.event_log import events
+from sealdesk.errors import ServiceUnavailable
+from sealdesk.event_log import events, sequencer
+from sealdesk.webhooks.delivery.fan_out import FanOut
 from sealdesk.worker import log_tasks
+from tests.support.feed import unplaced
 from tests.support.service import Service, Tenant, wait_until
 
 CREATED: events.EventType = "ticket.created"
@@ -70,3 +76,36 @@ def test_several_sequencers_at_once_place_everything_once(service: Service, tena
 
         service.in_background(four_times)
     assert [row["position"] for row in placed(tenant)] == list(range(1, 101))
+
+
+def test_tenants_with_few_events_do_not_wait_for_one_with_many(own_service: Service) -> None:
+    busy, *quiet = [own_service.tenant() for _ in range(3)]
+    with unplaced():
+        record(busy, *[CREATED] * 500)
+        for tenant in quiet:
+            record(tenant, CREATED, CREATED)
+        placed_count = own_service.write(lambda tx: sequencer.place_pending(tx, 200, 200))
+        rows = own_service.rows("SELECT tenant_id FROM events WHERE position IS NOT NULL")
+    of_each = Counter(row["tenant_id"] for row in rows)
+    assert placed_count == 200
+    assert of_each == {busy.id: 196, quiet[0].id: 2, quiet[1].id: 2}
+
+
+def test_a_consumer_that_is_behind_gets_few_events_of_a_tenant_with_many(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object) -> int:
+        raise ServiceUnavailable
+
+    monkeypatch.setattr(FanOut, "handle", fail)
+    busy, quiet = own_service.tenant(), own_service.tenant()
+    record(busy, *[CREATED] * 3000)
+    wait_until(lambda: end_of_log(own_service) >= log_tasks._MAX_LEAD_EVENTS)
+    record(quiet, CREATED)
+    placed(quiet)
+    assert end_of_log(own_service) < 2000
+
+
+def end_of_log(service: Service) -> int:
+    (row,) = service.rows("SELECT coalesce(max(log_position), 0) AS position FROM events")
+    return int(row["position"])

@@ -29,7 +29,7 @@ def wait_until_placed(service: Service) -> None:
 def unplaced() -> Iterator[None]:
     """No event gets a position inside this context."""
 
-    async def nothing(state: AppState) -> int:
+    async def nothing(state: AppState, of_tenant: int = 0) -> int:
         return 0
 
     with pytest.MonkeyPatch.context() as patch:

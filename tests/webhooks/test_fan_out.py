@@ -94,7 +94,7 @@ def test_a_worker_delivers_what_another_has_placed(service: Service, tenant: Ten
     with unplaced():  # by the worker of the service
 
         async def place_and_die(state: AppState) -> int:
-            return await state.database.write(lambda tx: sequencer.place_pending(tx, 200))
+            return await state.database.write(lambda tx: sequencer.place_pending(tx, 200, 200))
 
         record(tenant, "ticket.created")
         assert service.in_background(place_and_die) > 0

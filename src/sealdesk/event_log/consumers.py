@@ -60,11 +60,11 @@ class Consumer(Protocol):
         """Recover from events that were pruned before this consumer read them."""
 
 
-async def list_behind(tx: Tx, names: Collection[str]) -> set[str]:
-    """Which of these consumers have events to handle."""
+async def find_lags(tx: Tx, names: Collection[str]) -> dict[str, int]:
+    """How many events each of these consumers has to handle; without those that have none."""
     stored = await positions.list_positions(tx)
     end = stored.get(sequencer.NAME, 0)
-    return {name for name in names if stored.get(name, 0) < end}
+    return {name: end - stored.get(name, 0) for name in names if stored.get(name, 0) < end}
 
 
 async def hold(tx: Tx, consumer: Consumer) -> bool:

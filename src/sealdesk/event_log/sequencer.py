@@ -1,19 +1,37 @@
 """The sequencer: gives committed events their positions, in the feed and in the log."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 import msgspec
 
-from sealdesk.db.engine import Tx
+from sealdesk.db.engine import Row, Tx
 from sealdesk.event_log import positions
 
 NAME = "sequencer"
 
-_OLDEST_PENDING = """
-SELECT id FROM events WHERE position IS NULL ORDER BY id LIMIT :limit
-"""
 _PENDING = """
-SELECT tenant_id, id FROM events WHERE position IS NULL ORDER BY id LIMIT :limit
+SELECT tenant_id, id FROM events WHERE position IS NULL ORDER BY tenant_id, id LIMIT :limit
+"""
+_PENDING_OF_TENANT = """
+SELECT tenant_id, id FROM events WHERE tenant_id = :tenant_id AND position IS NULL
+ORDER BY id LIMIT :limit
+"""
+# Goes from tenant to tenant in the index, however many events each has.
+_TENANTS = """
+SELECT p.tenant_id, (SELECT min(e.id) FROM events e
+    WHERE e.tenant_id = p.tenant_id AND e.position IS NULL) AS oldest_id
+FROM (
+    WITH RECURSIVE pending(tenant_id) AS (
+        SELECT min(tenant_id) FROM events WHERE position IS NULL
+        UNION ALL
+        SELECT (SELECT min(e.tenant_id) FROM events e
+            WHERE e.position IS NULL AND e.tenant_id > p.tenant_id)
+        FROM pending p WHERE p.tenant_id IS NOT NULL
+    )
+    SELECT tenant_id FROM pending WHERE tenant_id IS NOT NULL
+) p
+ORDER BY oldest_id LIMIT :limit
 """
 _ADVANCE_FEED = """
 INSERT INTO feed_positions (tenant_id, last_position, pruned_position)
@@ -37,29 +55,45 @@ class _Pending(msgspec.Struct):
 
 async def find_oldest_pending(tx: Tx) -> str | None:
     """The id of the oldest committed event without positions."""
-    row = await tx.fetch_one(_OLDEST_PENDING, {"limit": 1})
-    return None if row is None else str(row["id"])
+    row = await tx.fetch_one(_TENANTS, {"limit": 1})
+    return None if row is None else str(row["oldest_id"])
 
 
-async def place_pending(tx: Tx, limit: int) -> int:
-    """Give the oldest committed events the next positions; how many events.
+async def place_pending(tx: Tx, limit: int, of_tenant: int) -> int:
+    """Give committed events the next positions, the oldest of each tenant first; how many events.
 
-    The positions of the log have no gaps, so a reader sees where events are missing.
+    of_tenant: the most events of one tenant. While more events than `limit` are pending, every
+    tenant has the same share. The positions of the log have no gaps, so a reader sees where events
+    are missing.
     """
     # One sequencer at a time: no reader sees a higher position before a lower one.
     if not await tx.try_lock(NAME):
         return 0
-    rows = await tx.fetch_all(_PENDING, {"limit": limit})
+    rows = await _list_pending(tx, limit, of_tenant)
     if not rows:
         return 0
     last = await positions.advance(tx, NAME, len(rows))
-    of_tenant: dict[str, list[_Pending]] = defaultdict(list)
+    of_each: dict[str, list[_Pending]] = defaultdict(list)
     for log_position, row in enumerate(rows, last - len(rows) + 1):
         pending = _Pending(row["tenant_id"], row["id"], log_position)
-        of_tenant[pending.tenant_id].append(pending)
-    for tenant_id, events in of_tenant.items():
+        of_each[pending.tenant_id].append(pending)
+    for tenant_id, events in of_each.items():
         await _place(tx, tenant_id, events)
     return len(rows)
+
+
+async def _list_pending(tx: Tx, limit: int, of_tenant: int) -> Sequence[Row]:
+    rows = await tx.fetch_all(_PENDING, {"limit": limit})
+    if len(rows) <= min(of_tenant, limit - 1):
+        return rows
+    tenants = await tx.fetch_all(_TENANTS, {"limit": limit})
+    found: list[Row] = []
+    # Whose events are newest has few of them, and leaves the rest of its share to the others.
+    for left, tenant in zip(range(len(tenants), 0, -1), reversed(tenants), strict=True):
+        share = min(of_tenant, (limit - len(found)) // left)
+        params = {"tenant_id": tenant["tenant_id"], "limit": share}
+        found += await tx.fetch_all(_PENDING_OF_TENANT, params)
+    return found
 
 
 async def _place(tx: Tx, tenant_id: str, events: list[_Pending]) -> None:

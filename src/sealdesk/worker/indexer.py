@@ -92,5 +92,5 @@ async def _update_index(index: SearchIndex, budget: Budget, state: AppState) -> 
 
 
 async def _find_work(tx: Tx, index: SearchIndex) -> tuple[bool, bool]:
-    is_behind = bool(await consumers.list_behind(tx, [index.name]))
+    is_behind = bool(await consumers.find_lags(tx, [index.name]))
     return is_behind, await indexing.needs_rebuild(tx, index)

@@ -96,4 +96,24 @@ MUTANTS: tuple[Mutant, ...] = (
         '        old = [row for row in rows if row["id"] < before]\n',
         (f"{_FEED}/test_keeping.py::test_the_feed_has_no_gaps_after_pruning",),
     ),
+    Mutant(
+        "events get their positions in the order of their tenants",
+        "event_log/sequencer.py",
+        "        share = min(of_tenant, (limit - len(found)) // left)\n",
+        "        share = limit - len(found)\n",
+        (
+            "tests/event_log/test_sequencer.py"
+            "::test_tenants_with_few_events_do_not_wait_for_one_with_many",
+        ),
+    ),
+    Mutant(
+        "the log grows as fast as a tenant changes things",
+        "worker/log_tasks.py",
+        "        await sequence(state, _FEW_EVENTS)\n        return 0\n",
+        "        return await sequence(state)\n",
+        (
+            "tests/event_log/test_sequencer.py"
+            "::test_a_consumer_that_is_behind_gets_few_events_of_a_tenant_with_many",
+        ),
+    ),
 )

@@ -27,7 +27,7 @@ Table(
     # read. The sequencer sets both after the commit (decisions 0013 and 0025).
     Column("position", BigInteger, nullable=True),
     Column("log_position", BigInteger, nullable=True),
-    _index_where("events_pending", "position IS NULL", "id"),
+    _index_where("events_pending", "position IS NULL", "tenant_id", "id"),
     _index_where("events_position", "position IS NOT NULL", "tenant_id", "position", unique=True),
     _index_where("events_type", "position IS NOT NULL", "tenant_id", "type", "position"),
     _index_where("events_log", "log_position IS NOT NULL", "log_position"),
