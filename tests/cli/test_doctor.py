@@ -1,8 +1,13 @@
 import base64
 import os
+from pathlib import Path
 from typing import Any
 
+import pytest
+
+from sealdesk.cli.doctor import sqlite_storage
 from sealdesk.db.schema_version import KNOWN_VERSIONS
+from sealdesk.db.sqlite.quick_check import CheckResult
 from tests.cli.conftest import on_a_file
 from tests.cli.terminal import Terminal
 
@@ -47,6 +52,41 @@ def test_a_wrong_master_key_is_reported(terminal: Terminal) -> None:
     other = base64.b64encode(os.urandom(32)).decode()
     failed = terminal.with_env(SEALDESK_MASTER_KEY=other).run("doctor")
     assert (failed.returncode, "cannot be opened" in failed.stdout) == (1, True)
+
+
+def _overwrite_last_page(terminal: Terminal) -> None:
+    with (terminal.data_dir / "sealdesk.db").open("r+b") as file:
+        file.seek(-4096, os.SEEK_END)
+        file.write(os.urandom(4096))
+
+
+def test_a_damaged_page_is_reported_with_the_remedy(installed: Terminal) -> None:
+    assert find_all(installed)["pages"]["state"] == "good"
+    _overwrite_last_page(installed)
+    failed = installed.run("doctor")
+    assert failed.returncode == 1
+    assert "are damaged" in failed.stdout
+    assert "sealdesk restore" in failed.stdout
+
+
+def test_check_of_tables_is_cut_with_a_message() -> None:
+    cut = sqlite_storage.judge_pages(12, frozenset(), CheckResult(is_complete=False), log_bytes=0)
+    assert (cut.state, "cut after 60 s" in cut.text) == ("note", True)
+
+
+def test_damage_that_the_log_may_mend_is_told_apart() -> None:
+    pages = frozenset({4, 5})
+    in_file = sqlite_storage.judge_pages(12, pages, CheckResult(), log_bytes=4096)
+    lost = sqlite_storage.judge_pages(12, pages, CheckResult(), log_bytes=0)
+    assert (in_file.state, lost.state) == ("note", "bad")
+
+
+@pytest.mark.parametrize(("size", "state"), [(1, "good"), (300 * 1024 * 1024, "bad")])
+def test_a_large_log_is_reported(tmp_path: Path, size: int, state: str) -> None:
+    path = tmp_path / "sealdesk.db"
+    with path.with_name("sealdesk.db-wal").open("wb") as file:
+        file.truncate(size)
+    assert sqlite_storage.check_log(path).state == state
 
 
 def test_a_damaged_database_is_reported(installed: Terminal) -> None:

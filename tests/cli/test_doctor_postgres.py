@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sealdesk.cli.doctor import postgres
 from tests.cli.terminal import Terminal
 from tests.servers import PgBouncer, server_directory
 from tests.support.databases import Template
@@ -48,10 +49,17 @@ def test_a_postgresql_installation_is_checked(shell: Terminal, env: Env) -> None
     # The test server runs without fsync, because its data is temporary.
     assert findings["durable"][0] == "bad"
     assert findings["durable"][1].startswith("fsync and full_page_writes off")
+    assert findings["pages"][0] in ("good", "note")
+    assert "data checksums are" in findings["pages"][1]
     text = str(findings)
     secrets = (key["api_secret"], ":runtime@", ":worker@", env["SEALDESK_MASTER_KEY"])
     assert not any(secret in text for secret in secrets)
     assert not shell.data_dir.exists()
+
+
+def test_wrong_checksums_of_pages_fail() -> None:
+    finding = postgres.check_pages({"data_checksums": "on", "checksum_failures": 3})
+    assert (finding.state, "restore" in finding.text) == ("bad", True)
 
 
 def test_another_master_key_is_reported(shell: Terminal) -> None:

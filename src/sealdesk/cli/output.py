@@ -20,12 +20,12 @@ def print_json(value: Any) -> None:
     print(json.dumps(plain, indent=2, ensure_ascii=False))
 
 
-def make_console() -> "Console":
+def make_console(*, to_stderr: bool = False) -> "Console":
     """Return a console that writes colours to a terminal and plain text elsewhere, unwrapped."""
     # rich.console takes 16 ms to import, which `--help` and `--json` do not need.
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=True, emoji=False, markup=True)
+    return Console(highlight=False, soft_wrap=True, emoji=False, markup=True, stderr=to_stderr)
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

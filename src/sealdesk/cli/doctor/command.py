@@ -16,6 +16,7 @@ from typing import Annotated
 import typer
 
 from sealdesk.api_keys import rules
+from sealdesk.cli.doctor import sqlite_storage
 from sealdesk.cli.doctor.finding import Finding
 from sealdesk.cli.installation import Installation, SqliteAccess, open_database_access
 from sealdesk.cli.keys import find_key, iterate_sealed
@@ -184,6 +185,7 @@ def _check_database(settings: Settings, fix: bool) -> Iterator[Finding]:
         advice = f"the next start of the server migrates it to {schema_version.KNOWN_VERSIONS[-1]}"
         yield Finding("note", "database", f"{path} has schema {schema}; {advice}")
         return
+    yield from sqlite_storage.check(path)
     try:
         with closing(connect_sqlite(path)) as connection:
             yield _check_pragmas(path, connection, schema)

@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from asyncpg import Record
 
@@ -50,6 +51,7 @@ async def _check_server(settings: Settings) -> list[Finding]:
     return [
         _check_database(where, server),
         _check_durability(server),
+        check_pages(server),
         _check_connections(server, settings),
         _check_worker(server),
         _check_round_trip(trip_ms),
@@ -74,6 +76,18 @@ def _check_durability(server: Record) -> Finding:
         return Finding("good", "durable", f"commits wait for the disk and a standby; {connected}")
     text = f"commits wait for the disk, not for a standby ({connected}); if this server is lost,"
     return Finding("note", "durable", f"{text} changes that no standby has received are lost too")
+
+
+def check_pages(server: Mapping[str, Any]) -> Finding:
+    """Check whether PostgreSQL notices damaged pages, and whether it has."""
+    if server["data_checksums"] == "off":
+        text = "PostgreSQL notices no damaged page: data checksums are off. Stop the server, run"
+        return Finding("note", "pages", f"{text} pg_checksums --enable, and start it")
+    failures = server["checksum_failures"]
+    if failures:
+        text = f"{failures} had a wrong checksum: check the disk, and restore the last good backup"
+        return Finding("bad", "pages", text)
+    return Finding("good", "pages", "data checksums are on, and none was wrong")
 
 
 def _check_connections(server: Record, settings: Settings) -> Finding:

@@ -20,14 +20,16 @@ SELECT current_setting('server_version') AS version, current_user AS role,
     (SELECT count(*) FROM pg_stat_activity
         WHERE datname = current_database() AND application_name = $2) AS worked_by,
     (SELECT count(*) FROM pg_stat_replication) AS standbys,
+    current_setting('data_checksums') AS data_checksums,
+    (SELECT sum(checksum_failures)::int FROM pg_stat_database) AS checksum_failures,
     extract(epoch FROM clock_timestamp())::float8 AS now
 """
 
 
 async def fetch_status(connection: Connection) -> Record:
-    """version, role, fsync, full_page_writes, awaits_standby, standbys, max_connections,
-    connections (of all), served_by (connections) on hosts, worked_by (connections), now (seconds
-    since the epoch).
+    """version, role, fsync, full_page_writes, awaits_standby, standbys, data_checksums,
+    checksum_failures (None without checksums), max_connections, connections (of all), served_by
+    (connections) on hosts, worked_by (connections), now (seconds since the epoch).
     """
     (server,) = await connection.fetch(_SERVER, SERVE_NAME, WORKER_NAME)
     return server
