@@ -37,7 +37,7 @@ def test_generated_keys_are_private_and_permanent(tmp_path: Path) -> None:
     assert (first.master_keys, first.jwt_secret) == (second.master_keys, second.jwt_secret)
     assert first.master_keys[0] != first.jwt_secret
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in first.data_dir.iterdir()}
-    assert modes == {"master.key": 0o600, "jwt.key": 0o600}
+    assert modes == {"master.key": 0o600, "jwt.key": 0o600, "first-start": 0o600}
 
 
 def test_two_installations_generate_different_keys(tmp_path: Path) -> None:

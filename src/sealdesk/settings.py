@@ -48,7 +48,7 @@ _DATABASE_FILE = "sealdesk.db"
 _SQLITE_PREFIX = "sqlite:///"
 _POSTGRESQL = ("postgresql", "postgres")
 _REDIS = ("redis", "rediss", "unix")
-_KEY_FILES = {"SEALDESK_MASTER_KEY": "master.key", "SEALDESK_JWT_SECRET": "jwt.key"}
+_KEY_FILES = {"SEALDESK_MASTER_KEY": key_files.MASTER, "SEALDESK_JWT_SECRET": "jwt.key"}
 _URL_FORMS = {
     "SEALDESK_DATABASE_URL": "sqlite:///relative/path, sqlite:////absolute/path or"
     " postgresql://user:password@host/database",

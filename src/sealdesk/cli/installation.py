@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 from sealdesk.clock import Clock
 from sealdesk.crypto.sealing import KeyRing
-from sealdesk.db import schema_version
+from sealdesk.db import first_start, schema_version
 from sealdesk.db.engine import Database, Work
 from sealdesk.db.factory import open_database
 from sealdesk.db.sqlite.connection import SqliteTx, connect, drive, run_now
@@ -130,8 +130,16 @@ def prepare_settings() -> Settings:
         check_postgres(settings, settings.database_url)
     else:
         make_private_dir(settings.data_dir)
-        schema_version.ensure_current(settings.database_path)
+        prepare_sqlite(settings)
     return settings
+
+
+def prepare_sqlite(settings: Settings) -> bool:
+    """Create or migrate an SQLite database; False when it was current. Raises Unusable."""
+    first_start.ensure_not_lost(settings.data_dir, settings.database_path)
+    has_changed = schema_version.ensure_current(settings.database_path)
+    first_start.finish(settings.data_dir)
+    return has_changed
 
 
 def check_postgres(settings: Settings, url: str) -> None:

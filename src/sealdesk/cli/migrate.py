@@ -2,6 +2,7 @@
 
 import os
 
+from sealdesk.cli.installation import prepare_sqlite
 from sealdesk.cli.output import make_console
 from sealdesk.db import schema_version
 from sealdesk.errors import ConfigurationError
@@ -25,7 +26,7 @@ def migrate() -> None:
     make_private_dir(settings.data_dir)
     # Creates the key files first: every later command refuses a database without its keys.
     from_env(os.environ)
-    has_migrated = schema_version.ensure_current(settings.database_path)
+    has_migrated = prepare_sqlite(settings)
     result = "migrated to" if has_migrated else "already has"
     print(f"{settings.database_path} {result} schema {schema_version.KNOWN_VERSIONS[-1]}.")
 

@@ -32,12 +32,13 @@ def serve(host: Host = HOST, port: Port = PORT) -> None:
     A new installation is set up first. Logs are JSON lines on stderr.
     """
     # The server takes 200 ms to import, which no other command needs.
-    from sealdesk.cli import installation
+    from sealdesk.cli import installation, master_key
     from sealdesk.server import serve
     from sealdesk.telemetry import logs
 
     settings = installation.prepare_settings()
     serve.check(settings)
+    master_key.ensure_fits(settings)
     installation.ensure_single_process(settings)
     logs.configure(settings.log_level)
     with contextlib.ExitStack() as resources:

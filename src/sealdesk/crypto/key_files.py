@@ -9,6 +9,13 @@ from pathlib import Path
 
 from sealdesk.crypto.sealing import KEY_BYTES
 
+MASTER = "master.key"
+
+
+def first_start_marker(data_dir: Path) -> Path:
+    """The file that exists from the creation of the master key to that of the database."""
+    return data_dir / "first-start"
+
 
 def decode_key(text: str) -> bytes | None:
     """The 32 random bytes, None when the text is not a random key, such as 32 equal bytes."""
@@ -22,9 +29,15 @@ def decode_key(text: str) -> bytes | None:
 
 
 def read_or_create(path: Path) -> str:
-    """The text of a key file, which is created atomically when it does not exist."""
+    """The text of a key file, which is created atomically when it does not exist.
+
+    Until the database exists too, a marker beside a new master key tells the first start of an
+    installation from one that has lost its database.
+    """
     with contextlib.suppress(FileNotFoundError):
         return path.read_text("ascii", "replace").strip()
+    if path.name == MASTER:
+        first_start_marker(path.parent).touch(0o600)
     fresh = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     descriptor = os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:

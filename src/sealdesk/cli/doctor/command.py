@@ -7,23 +7,19 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from functools import partial
 from http.client import HTTPException
-from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sealdesk.api_keys import rules
 from sealdesk.cli.doctor import sqlite_storage
 from sealdesk.cli.doctor.finding import Finding
 from sealdesk.cli.installation import Installation, SqliteAccess, open_database_access
-from sealdesk.cli.keys import find_key, iterate_sealed
+from sealdesk.cli.master_key import try_secrets
 from sealdesk.cli.output import JsonOption, make_console, print_json
 from sealdesk.cli.requests import api_url, connect
-from sealdesk.crypto.sealing import UnsealError
-from sealdesk.db import schema_version
+from sealdesk.db import first_start, schema_version
 from sealdesk.db.sqlite.connection import connect as connect_sqlite
 from sealdesk.errors import ConfigurationError
 from sealdesk.settings import Settings, from_env
@@ -174,6 +170,7 @@ def _check_database(settings: Settings, fix: bool) -> Iterator[Finding]:
     if path.parent != settings.data_dir:
         yield from _check_file_modes(path.parent, f"{path.name}*", fix)
     try:
+        first_start.ensure_not_lost(settings.data_dir, path)
         schema = schema_version.schema_version(path)
     except ConfigurationError as error:
         yield Finding("bad", "database", str(error))
@@ -204,16 +201,10 @@ def _check_pragmas(path: Path, connection: sqlite3.Connection, schema: str) -> F
 
 def _check_secrets(installation: Installation) -> Finding:
     """Check that the master keys open the first sealed secrets."""
-    sealed = list(islice(iterate_sealed(installation), _SECRETS_TRIED))
-    for tenant_id, key_id in sealed:
-        key = installation.read(partial(find_key, tenant_id, key_id), tenant_id)
-        try:
-            if key is not None and key.sealed_secret is not None:
-                installation.key_ring.open(key.sealed_secret, rules.seal_context(key))
-        except UnsealError as error:
-            text = f"the secret of key {key_id} cannot be opened: {error}; is a master key missing?"
-            return Finding("bad", "secrets", text)
-    return Finding("good", "secrets", f"the master key opens them ({len(sealed)} tried)")
+    trial = try_secrets(installation, _SECRETS_TRIED)
+    if trial.fault:
+        return Finding("bad", "secrets", f"{trial.fault}; is a master key missing?")
+    return Finding("good", "secrets", f"the master key opens them ({trial.tried_count} tried)")
 
 
 def _check_server(settings: Settings) -> Finding:

@@ -51,7 +51,7 @@ async def _check_server(settings: Settings) -> list[Finding]:
     return [
         _check_database(where, server),
         _check_durability(server),
-        check_pages(server),
+        check_pages(dict(server)),
         _check_connections(server, settings),
         _check_worker(server),
         _check_round_trip(trip_ms),
