@@ -164,14 +164,15 @@ class Served:
 
 
 @contextmanager
-def serving(terminal: Terminal, *args: str, port: int = 0) -> Iterator[Served]:
-    """Run a server on a free port and stop it with SIGTERM."""
+def serving(terminal: Terminal, *args: str, port: int = 0, **options: Any) -> Iterator[Served]:
+    """Run a server on a free port and stop it with SIGTERM. options: of the process."""
     process = subprocess.Popen(
         [PROGRAM, "serve", "--port", str(port), *args],
         env=terminal.env,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        **options,
     )
     try:
         yield Served(process)

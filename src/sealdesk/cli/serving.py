@@ -34,13 +34,14 @@ def serve(host: Host = HOST, port: Port = PORT) -> None:
     # The server takes 200 ms to import, which no other command needs.
     from sealdesk.cli import installation, master_key
     from sealdesk.server import serve
-    from sealdesk.telemetry import logs
+    from sealdesk.telemetry import descriptors, logs
 
     settings = installation.prepare_settings()
     serve.check(settings)
     master_key.ensure_fits(settings)
     installation.ensure_single_process(settings)
     logs.configure(settings.log_level)
+    descriptors.raise_limit()
     with contextlib.ExitStack() as resources:
         if not settings.database_url:
             resources.enter_context(serve.lock(settings.database_path))
@@ -85,12 +86,13 @@ def worker() -> None:
     """
     # The worker takes 80 ms to import, which no other command needs.
     from sealdesk.cli import installation
-    from sealdesk.telemetry import logs
+    from sealdesk.telemetry import descriptors, logs
     from sealdesk.worker import loop
 
     settings = _worker_settings()
     installation.check_postgres(settings, settings.worker_database_url)
     logs.configure(settings.log_level)
+    descriptors.raise_limit()
     loop.serve(settings, _announce_worker)
 
 

@@ -13,6 +13,7 @@ from sealdesk.errors import ServiceUnavailable
 from sealdesk.routes import PAGES, ROUTES, SITE
 from sealdesk.settings import Settings
 from sealdesk.state import AppState, make_state
+from sealdesk.telemetry import descriptors
 from sealdesk.web.application import Application
 from sealdesk.web.request import Receive, Scope, Send
 from sealdesk.worker import loop
@@ -36,7 +37,10 @@ async def _run_lifespan(state: AppState, receive: Receive, send: Send) -> None:
     with contextlib.suppress(ServiceUnavailable):
         # Opens a connection, so that other processes see this one (db/postgres/peers.py).
         await state.database.read(schema_version.read_version)
-    background = [asyncio.create_task(state.database.watch())]
+    background = [
+        asyncio.create_task(state.database.watch()),
+        asyncio.create_task(descriptors.watch(state.metrics.count_exhausted_descriptors)),
+    ]
     if not state.settings.has_worker_process:
         background.append(asyncio.create_task(loop.run(state)))
     background.append(asyncio.create_task(usage.write_periodically(state)))

@@ -36,6 +36,7 @@ class Metrics(Collector):
         self.responses = ResponseCounter()
         self._attempts: Counter[str] = Counter()
         self._unplaced_s = 0.0
+        self._descriptors_exhausted = 0
 
     @property
     def answered(self) -> int:
@@ -49,6 +50,10 @@ class Metrics(Collector):
     def set_unplaced(self, age_s: float) -> None:
         """Set how long the oldest event has waited for its position in the feed."""
         self._unplaced_s = age_s
+
+    def count_exhausted_descriptors(self) -> None:
+        """Count a second in which the process had no file descriptor left."""
+        self._descriptors_exhausted += 1
 
     def background_summary(self) -> dict[str, object]:
         """The counts of the background loop, for the log of a worker, which has no /metrics."""
@@ -87,6 +92,11 @@ class Metrics(Collector):
             "sealdesk_events_unplaced_seconds",
             "How long the oldest event has waited for the background loop.",
             self._unplaced_s,
+        )
+        yield CounterMetricFamily(
+            "sealdesk_descriptors_exhausted_seconds",
+            "Seconds in which no file descriptor was left.",
+            self._descriptors_exhausted,
         )
 
     def exposition(self) -> bytes:

@@ -15,6 +15,7 @@ from sealdesk.clock import Clock
 from sealdesk.db.factory import open_database
 from sealdesk.settings import Settings
 from sealdesk.state import AppState, make_state
+from sealdesk.telemetry import descriptors
 from sealdesk.webhooks.delivery.deliverer import Deliverer
 from sealdesk.webhooks.delivery.fan_out import FanOut
 from sealdesk.webhooks.delivery.replays import continue_replays
@@ -70,6 +71,7 @@ async def run(state: AppState) -> None:
         group.create_task(_keep_pruning(state))
         if state.settings.has_worker_process:
             group.create_task(_keep_reporting(state))
+            group.create_task(descriptors.watch(state.metrics.count_exhausted_descriptors))
 
 
 class _Delivery:

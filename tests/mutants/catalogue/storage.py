@@ -6,6 +6,9 @@ _FILES = "tests/db/test_lost_files.py"
 _PAGES = "tests/db/test_page_checker.py"
 _LOG = "tests/db/test_log_size.py"
 _FAULTS = "tests/test_faults.py"
+_LOST = "tests/cli/test_lost_database.py"
+_DOCTOR = "tests/cli/test_doctor.py"
+_DESCRIPTORS = "tests/cli/test_descriptors.py"
 
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -81,5 +84,40 @@ MUTANTS: tuple[Mutant, ...] = (
             f"{_FAULTS}::test_service_is_not_ready_after_a_log_in_that_a_full_disk_refused",
             f"{_FAULTS}::test_writes_are_refused_until_the_database_file_can_grow",
         ),
+    ),
+    Mutant(
+        "an empty database is made beside the keys of a lost one",
+        "cli/installation.py",
+        "    first_start.ensure_not_lost(settings.data_dir, settings.database_path)\n",
+        "",
+        (f"{_LOST}::test_no_empty_database_is_made_beside_the_keys_of_a_lost_one",),
+    ),
+    Mutant(
+        "an interrupted first start is taken for a loss",
+        "crypto/key_files.py",
+        "        first_start_marker(path.parent).touch(0o600)\n",
+        "        pass\n",
+        (f"{_LOST}::test_first_start_that_was_interrupted_after_the_keys_continues",),
+    ),
+    Mutant(
+        "the server starts with any master key",
+        "cli/serving.py",
+        "    master_key.ensure_fits(settings)\n",
+        "",
+        (f"{_LOST}::test_server_does_not_start_with_another_master_key",),
+    ),
+    Mutant(
+        "doctor does not check the tables",
+        "cli/doctor/sqlite_storage.py",
+        "        return quick_check(connection, limit_s=CHECK_LIMIT_S)\n",
+        "        return CheckResult(is_complete=False)\n",
+        (f"{_DOCTOR}::test_a_damaged_page_is_reported_with_the_remedy",),
+    ),
+    Mutant(
+        "exhausted descriptors are not logged",
+        "telemetry/descriptors.py",
+        "        return error.errno in (errno.EMFILE, errno.ENFILE)\n",
+        "        return False\n",
+        (f"{_DESCRIPTORS}::test_exhausted_descriptors_are_logged_once_with_the_limit_and_counted",),
     ),
 )
