@@ -10,7 +10,9 @@ from pathlib import Path
 import msgspec
 
 from sealdesk.crypto.signing import Signed, is_valid
+from sealdesk.rate_limits.byte_budget import ByteBudget
 from sealdesk.server import serve
+from sealdesk.server.received import ReceivedBytes
 from sealdesk.state import Lifetime
 from sealdesk.tickets.types import NewTicket, TicketResponse
 from sealdesk.web.request import Receive, Scope, Send
@@ -89,4 +91,7 @@ async def _handle_lifespan(receive: Receive, send: Send) -> None:
 
 if __name__ == "__main__":
     memory = msgspec.json.decode(Path(sys.argv[2]).read_bytes(), type=Memory)
-    serve.serve(BareHandler(memory), Lifetime(), serve.bind("127.0.0.1", int(sys.argv[1])))
+    received = ReceivedBytes(ByteBudget(64 * 1024 * 1024), ())
+    serve.serve(
+        BareHandler(memory), Lifetime(), received, serve.bind("127.0.0.1", int(sys.argv[1]))
+    )

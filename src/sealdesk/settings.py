@@ -28,6 +28,8 @@ NAMES: dict[str, str] = {
     "SEALDESK_PER_PROCESS_LIMITS": "refuse or accept: several processes without Redis",
     "SEALDESK_TENANT_LIMIT": "units of work a minute of one tenant, from 6000",
     "SEALDESK_DRAIN_NOTICE_S": "seconds of 503 from /readyz before the socket closes, 0 to 8",
+    "SEALDESK_RECEIVED_BUDGET_MIB": "bytes of request bodies held at a time, 8 to 4096 MiB",
+    "SEALDESK_SENDING_BUDGET_MIB": "bytes of responses that clients have not read, 8 to 4096 MiB",
     "SEALDESK_MASTER_KEY": "seals secrets: base64 of 32 bytes; several, comma-separated, to rotate",
     "SEALDESK_JWT_SECRET": "signs log-ins: base64 of 32 bytes",
     "SEALDESK_MAX_SKEW_S": "allowed clock difference of signed requests, 30 to 900 seconds",
@@ -81,6 +83,8 @@ class Settings(msgspec.Struct, frozen=True):
     per_process_limits: str
     tenant_limit: int
     drain_notice_s: int
+    received_budget_mib: int
+    sending_budget_mib: int
     master_keys: tuple[bytes, ...]
     jwt_secret: bytes
     max_skew_s: int
@@ -134,6 +138,10 @@ def _read_settings(read: "_EnvReader", data_dir: Path) -> Settings:
         ),
         tenant_limit=read.whole("SEALDESK_TENANT_LIMIT", default=30_000, low=6_000, high=10**8),
         drain_notice_s=read.whole("SEALDESK_DRAIN_NOTICE_S", default=0, low=0, high=8),
+        received_budget_mib=read.whole(
+            "SEALDESK_RECEIVED_BUDGET_MIB", default=64, low=8, high=4096
+        ),
+        sending_budget_mib=read.whole("SEALDESK_SENDING_BUDGET_MIB", default=64, low=8, high=4096),
         master_keys=read.keys("SEALDESK_MASTER_KEY", data_dir),
         jwt_secret=read.keys("SEALDESK_JWT_SECRET", data_dir)[0],
         max_skew_s=read.whole("SEALDESK_MAX_SKEW_S", default=300, low=30, high=900),

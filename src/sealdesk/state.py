@@ -12,6 +12,7 @@ from sealdesk.db.engine import Database
 from sealdesk.db.write_probe import WriteProbe
 from sealdesk.event_log.long_poll import LongPoll
 from sealdesk.http_client import HttpClient
+from sealdesk.rate_limits.byte_budget import ByteBudget
 from sealdesk.rate_limits.limiter import FailureCounter, Limiter, RateLimiter, TenantBudgets
 from sealdesk.settings import Settings
 from sealdesk.telemetry.counters import Usage
@@ -48,6 +49,7 @@ class BackgroundTasks:
 class AppState(msgspec.Struct, frozen=True):
     """The process's settings, database, keys, clock and counters.
 
+    received, sending: limit the bytes of requests and of responses that are on their way.
     failure_counter: counts failed authentications per address.
     password_checks: limits how many passwords are hashed at the same time.
     http_client: reaches the addresses that tenants choose.
@@ -62,6 +64,8 @@ class AppState(msgspec.Struct, frozen=True):
     key_ring: KeyRing
     clock: Clock
     limiter: Limiter
+    received: ByteBudget
+    sending: ByteBudget
     tenant_budgets: TenantBudgets
     failure_counter: FailureCounter
     lifetime: Lifetime
@@ -77,6 +81,8 @@ class AppState(msgspec.Struct, frozen=True):
 def make_state(settings: Settings, database: Database, clock: Clock) -> AppState:
     """The state of one process. Raises ConfigurationError when the Redis URL is invalid."""
     limiter = _make_limiter(settings, clock)
+    received = ByteBudget(settings.received_budget_mib * 1024 * 1024)
+    sending = ByteBudget(settings.sending_budget_mib * 1024 * 1024)
     lifetime = Lifetime()
     return AppState(
         settings,
@@ -84,10 +90,12 @@ def make_state(settings: Settings, database: Database, clock: Clock) -> AppState
         KeyRing(settings.master_keys),
         clock,
         limiter,
+        received,
+        sending,
         TenantBudgets(settings.tenant_limit),
         FailureCounter(clock.monotonic_s, MAX_FAILURES_PER_MINUTE),
         lifetime,
-        Metrics(limiter, database.health),
+        Metrics(limiter, database.health, received, sending),
         asyncio.Semaphore(MAX_PASSWORD_CHECKS),
         HttpClient(settings.webhook_allowed_cidrs, allow_http=settings.webhook_allow_http),
         LongPoll(lambda: lifetime.is_draining),

@@ -28,8 +28,13 @@ class Reply(NamedTuple):
 class Connection:
     """A connection on which bytes go out as they are, and answers are read one by one."""
 
-    def __init__(self, service: Service) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", service.port), timeout=10)
+    def __init__(self, service: Service, receive_buffer: int = 0) -> None:
+        """receive_buffer: its size in bytes, for clients that shall not take all of a response."""
+        self.socket = socket.socket()
+        self.socket.settimeout(10)
+        if receive_buffer:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        self.socket.connect(("127.0.0.1", service.port))
         self._file = self.socket.makefile("rb")
 
     def send(self, data: bytes) -> None:

@@ -7,7 +7,8 @@ from typing import cast
 
 from sealdesk.server import http_protocol, serve
 from sealdesk.server.app import Asgi
-from sealdesk.state import Lifetime
+from sealdesk.server.received import ReceivedBytes
+from sealdesk.state import AppState
 
 
 class FastEndingServer(serve.Server):
@@ -16,9 +17,10 @@ class FastEndingServer(serve.Server):
     Draining takes half a second otherwise, and has tests of its own.
     """
 
-    def __init__(self, app: Asgi, lifetime: Lifetime) -> None:
-        config = serve.make_server(app, lifetime).config
-        super().__init__(config, lifetime, lambda: None, 0)
+    def __init__(self, app: Asgi, state: AppState) -> None:
+        received = ReceivedBytes(state.received, state.settings.trusted_proxies)
+        config = serve.make_server(app, state.lifetime, received).config
+        super().__init__(config, state.lifetime, lambda: None, 0)
         self.ends_fast = False
         self.told = asyncio.Event()
 

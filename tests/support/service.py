@@ -150,7 +150,7 @@ class Service:
             app, self.state = compose(self.settings, self.clock)
             self._doors = self._opened()
             self._background, working = self._begin_worker()
-            self._server = FastEndingServer(app, self.state.lifetime)
+            self._server = FastEndingServer(app, self.state)
             serving = asyncio.ensure_future(self._server.serve(sockets=[sock]))
             # uvicorn sets a flag, no event.
             while not self._server.started and not serving.done():  # noqa: ASYNC110

@@ -10,9 +10,12 @@ import logging
 import os
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
+from sealdesk.rate_limits.byte_budget import ByteBudget
 from sealdesk.server import draining, serve
+from sealdesk.server.received import ReceivedBytes
 from sealdesk.state import Lifetime
 from sealdesk.telemetry import logs
 from sealdesk.web.request import Receive, Scope, Send
@@ -53,11 +56,9 @@ def main() -> int:
     logs.configure("info")
     sock = serve.bind("127.0.0.1", 0)
     url = f"http://127.0.0.1:{sock.getsockname()[1]}"
-    return (
-        0
-        if serve.serve(app, Lifetime(), sock, lambda: log.info("serving", extra={"url": url}))
-        else 1
-    )
+    received = ReceivedBytes(ByteBudget(64 * 1024 * 1024), ())
+    on_ready = partial(log.info, "serving", extra={"url": url})
+    return 0 if serve.serve(app, Lifetime(), received, sock, on_ready) else 1
 
 
 if __name__ == "__main__":

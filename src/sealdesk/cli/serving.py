@@ -55,9 +55,13 @@ def _serve(settings: Settings, sock: socket.socket, announce: Callable[[], None]
     # As above: 200 ms.
     from sealdesk.server import serve
     from sealdesk.server.app import compose
+    from sealdesk.server.received import ReceivedBytes
 
     app, state = compose(settings)
-    has_drained = serve.serve(app, state.lifetime, sock, announce, settings.drain_notice_s)
+    received = ReceivedBytes(state.received, settings.trusted_proxies)
+    has_drained = serve.serve(
+        app, state.lifetime, received, sock, announce, settings.drain_notice_s
+    )
     return 0 if has_drained else 1
 
 

@@ -103,6 +103,20 @@ IDEMPOTENCY_KEY_REUSED = ProblemType(
     meaning="The Idempotency-Key was used with another body in the last 24 hours.",
     remedy="Use a new key for a new request, and the same body for a repeated one.",
 )
+TOO_MANY_BYTES = ProblemType(
+    code="too_many_bytes",
+    status=503,
+    title="Too many bytes are being sent or received",
+    message="Too many bytes are being sent or received at present. Nothing was changed. Try again.",
+    meaning=(
+        "The process has reached its budget for the bodies of requests and responses that are on"
+        " their way, or the share of it of one tenant or address. Bodies up to 16 KiB do not count."
+    ),
+    remedy="Try again after `Retry-After`, with fewer requests at a time, and read each response.",
+    headers={"retry-after": "1"},
+    page_title=gettext_noop("Too much is being sent at the moment"),
+    page_advice=gettext_noop("Nothing was changed. Try again in a moment."),
+)
 INTERNAL_ERROR = ProblemType(
     code="internal_error",
     status=500,

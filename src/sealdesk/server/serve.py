@@ -8,6 +8,7 @@ import logging
 import signal
 import socket
 from collections.abc import Callable, Generator
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import IO, cast
@@ -18,10 +19,14 @@ import uvloop
 from sealdesk.errors import ConfigurationError
 from sealdesk.server import draining, http_protocol
 from sealdesk.server.app import Asgi
+from sealdesk.server.received import ReceivedBytes, ReleasesBytes
 from sealdesk.settings import Settings
 from sealdesk.state import Lifetime
 
 BACKLOG = 2048
+# Of each connection. The kernel would take 2.5 MB of a response that the client does not read
+# (loopback, Linux 6.18), which no budget sees.
+_SEND_BUFFER_BYTES = 256 * 1024
 # Longer than proxies keep idle connections (nginx 60 s), so that the proxy closes them. Otherwise a
 # request of the proxy can cross our close on the way.
 KEEP_ALIVE_S = 75
@@ -92,6 +97,7 @@ def _listen(sock: socket.socket, address: tuple[str, int]) -> socket.socket:
     with contextlib.ExitStack() as stack:
         stack.callback(sock.close)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER_BYTES)
         sock.bind(address)
         # Now, not when the server starts: two processes can bind a port while neither listens.
         sock.listen(BACKLOG)
@@ -102,6 +108,7 @@ def _listen(sock: socket.socket, address: tuple[str, int]) -> socket.socket:
 def serve(
     app: Asgi,
     lifetime: Lifetime,
+    received: ReceivedBytes,
     sock: socket.socket,
     on_ready: Callable[[], None] = lambda: None,
     notice_s: int = 0,
@@ -111,7 +118,7 @@ def serve(
     The process exits at most 10 s after the signal, even when it hangs. notice_s: how long it
     accepts requests after the signal while `/readyz` reports 503.
     """
-    server = make_server(app, lifetime, on_ready, notice_s)
+    server = make_server(app, lifetime, received, on_ready, notice_s)
 
     def end(number: int, frame: FrameType | None) -> None:
         if not server.should_exit:
@@ -129,13 +136,15 @@ def serve(
 def make_server(
     app: Asgi,
     lifetime: Lifetime,
+    received: ReceivedBytes,
     on_ready: Callable[[], None] = lambda: None,
     notice_s: int = 0,
 ) -> "Server":
     """uvicorn with our protocol and limits, not running yet."""
+    protocol = partial(http_protocol.Protocol, received=received)
     config = uvicorn.Config(
-        app,
-        http=http_protocol.Protocol,
+        ReleasesBytes(app, received),
+        http=cast("type[http_protocol.Protocol]", protocol),
         ws="none",
         lifespan="on",
         log_config=None,

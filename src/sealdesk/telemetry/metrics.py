@@ -15,6 +15,7 @@ from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
+from sealdesk.rate_limits.byte_budget import ByteBudget
 from sealdesk.rate_limits.limiter import Limiter
 from sealdesk.telemetry.counters import BOUNDS_S, ResponseCounter
 from sealdesk.telemetry.storage import StorageHealth
@@ -26,9 +27,12 @@ _LABELS = [*(str(bound) for bound in BOUNDS_S), "+Inf"]
 class Metrics(Collector):
     """Requests by route and status, their durations, deliveries, and the state of rate limits."""
 
-    def __init__(self, limiter: Limiter, storage: StorageHealth) -> None:
+    def __init__(
+        self, limiter: Limiter, storage: StorageHealth, received: ByteBudget, sending: ByteBudget
+    ) -> None:
         self._limiter = limiter
         self._storage = storage
+        self._budgets = {"received": received, "sending": sending}
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
         PlatformCollector(registry=self._registry)
@@ -76,10 +80,27 @@ class Metrics(Collector):
             buckets = list(zip(_LABELS, accumulate(recorded.counts), strict=True))
             durations.add_metric([route], buckets, recorded.sum_s)
         yield durations
+        yield from self._collect_bytes()
         yield from self._collect_background()
         yield from _collect_storage(self._storage)
         if self._limiter.mode != "per_process":
             yield from _collect_rate_limits(self._limiter)
+
+    def _collect_bytes(self) -> Iterator[Metric]:
+        held = GaugeMetricFamily(
+            "sealdesk_bytes_in_flight",
+            "Bytes of bodies over 16 KiB that are being received or sent.",
+            labels=["direction"],
+        )
+        refused = CounterMetricFamily(
+            "sealdesk_bytes_refused",
+            "Requests refused because too many bytes were being received or sent.",
+            labels=["direction"],
+        )
+        for direction, budget in self._budgets.items():
+            held.add_metric([direction], budget.held_bytes)
+            refused.add_metric([direction], budget.refused_count)
+        yield from (held, refused)
 
     def _collect_background(self) -> Iterator[Metric]:
         attempts = CounterMetricFamily(

@@ -6,12 +6,20 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from sealdesk import ids
 from sealdesk.db.deadline import Deadline, deadline
-from sealdesk.errors import ApiError, InternalError, MethodNotAllowed, NotFound
-from sealdesk.errors.general import NO_SUCH_PATH
+from sealdesk.errors import (
+    ApiError,
+    InternalError,
+    MethodNotAllowed,
+    NotFound,
+    ServiceUnavailable,
+)
+from sealdesk.errors.general import NO_SUCH_PATH, TOO_MANY_BYTES
 from sealdesk.errors.requests import METHOD_NOT_ALLOWED
+from sealdesk.rate_limits.byte_budget import UNCOUNTED_BYTES
 from sealdesk.rate_limits.limiter import check_tenant
 from sealdesk.state import AppState
 from sealdesk.web import envelope
+from sealdesk.web.client_address import networks_of
 from sealdesk.web.operation import Route
 from sealdesk.web.pages import error_pages, language
 from sealdesk.web.pages.site import Site
@@ -45,6 +53,7 @@ _BYTES_PER_UNIT = 16 * 1024
 _UNINDEXED_READ_UNITS = 50
 _MAX_DRAINED_BYTES = 4 * 1024 * 1024
 _UNROUTED = "unrouted"
+_READS = ("GET", "HEAD")
 
 log = logging.getLogger("sealdesk.web")
 
@@ -165,10 +174,27 @@ async def _handle(route: Route, request: Request) -> Response:
         raise request.proof.refusal
     if request.proof.caller is not None and route.guard.scheme != "hmac":
         await _charge_user(request)
+    if request.method not in _READS:  # later its response cannot be refused
+        _check_budget(request, 0)
     for identifier in request.params:
         if not ids.is_canonical(identifier):
             raise NotFound
-    return await route.operation.handle(request)
+    response = await route.operation.handle(request)
+    if request.method in _READS and len(response.body) > UNCOUNTED_BYTES:
+        _check_budget(request, len(response.body))
+    return response
+
+
+def _check_budget(request: Request, size: int) -> None:
+    """Raises ServiceUnavailable when too much is held that clients have not read."""
+    budget = request.state.sending
+    if budget.held_bytes and not budget.has_room(_holder(request), size):
+        raise ServiceUnavailable(TOO_MANY_BYTES)
+
+
+def _holder(request: Request) -> str:
+    caller = request.proof.caller
+    return caller.tenant_id if caller else networks_of(request.address)[0]
 
 
 async def _charge_user(request: Request) -> None:
@@ -219,11 +245,30 @@ async def _send(
     if request.state.lifetime.is_draining and not closes:
         # A proxy must not send another request on a connection that will be closed.
         headers.append(_CLOSE)
-    await send({"type": "http.response.start", "status": response.status, "headers": headers})
-    await send({"type": "http.response.body", "body": response.body, "more_body": closes})
+    start = {"type": "http.response.start", "status": response.status, "headers": headers}
+    if len(response.body) > UNCOUNTED_BYTES:
+        await _send_large(request, start, response, send)
+    else:
+        await send(start)
+        await send({"type": "http.response.body", "body": response.body, "more_body": closes})
     if closes:
         await _drain(receive)
         await send({"type": "http.response.body", "body": b""})
+
+
+async def _send_large(request: Request, start: Message, response: Response, send: Send) -> None:
+    """Send a response whose bytes count until the client has read nearly all of them."""
+    budget, holder, size = request.state.sending, _holder(request), len(response.body)
+    budget.add(holder, size)
+    try:
+        await send(start)
+        await send({"type": "http.response.body", "body": response.body, "more_body": True})
+        # The server waits before the next message until little of this one is unsent.
+        await send(
+            {"type": "http.response.body", "body": b"", "more_body": _CLOSE in response.headers}
+        )
+    finally:
+        budget.release(holder, size)
 
 
 def _caching_headers(response: Response) -> tuple[Header, ...]:

@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from sealdesk.errors import ProblemType
+from sealdesk.errors.general import TOO_MANY_BYTES
 from sealdesk.errors.requests import BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
 from sealdesk.web.envelope import PageMeta
 from sealdesk.web.proof import NOTHING_PROVEN, Proof
@@ -47,7 +48,7 @@ class Open:
 
     scheme: Literal["none"] = "none"
     needs: tuple[str, ...] = ()
-    fails: tuple[ProblemType, ...] = (BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE)
+    fails: tuple[ProblemType, ...] = (BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, TOO_MANY_BYTES)
     write_fails: tuple[ProblemType, ...] = ()
 
     async def prove(self, request: Request) -> Proof:

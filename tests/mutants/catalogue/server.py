@@ -8,6 +8,7 @@ _CAME_IN = "tests/identity/test_log_in_audit.py"
 _BEHIND_THE_ANSWER = "test_a_failure_is_recorded_after_the_response_and_before_the_process_ends"
 _KEYS = "tests/api_keys"
 _USAGE = f"{_KEYS}/test_usage.py"
+_IN_FLIGHT = "tests/server/test_bytes_in_flight.py"
 _HTTP = "tests/server/test_http_protocol.py"
 _FRAMING = f"{_HTTP}::test_malformed_request_gets_400_and_the_connection_closes"
 
@@ -85,5 +86,85 @@ MUTANTS: tuple[Mutant, ...] = (
             f"{_HTTP}::test_declared_body_over_8_kib_gets_413_before_it_is_sent",
             f"{_HTTP}::test_chunked_body_over_8_kib_gets_413_before_its_end",
         ),
+    ),
+    Mutant(
+        "received bodies are not counted",
+        "server/http_protocol.py",
+        "        if self._body_bytes > UNCOUNTED_BYTES and",
+        "        if False and",
+        (f"{_IN_FLIGHT}::test_an_address_that_sends_too_much_at_a_time_gets_503",),
+    ),
+    Mutant(
+        "one address may use the whole budget",
+        "rate_limits/byte_budget.py",
+        "_SHARES = 8",
+        "_SHARES = 1",
+        (
+            f"{_IN_FLIGHT}::test_an_address_that_sends_too_much_at_a_time_gets_503",
+            f"{_IN_FLIGHT}::test_a_tenant_that_does_not_read_gets_503_and_others_are_served",
+        ),
+    ),
+    Mutant(
+        "all addresses together may exceed the budget",
+        "rate_limits/byte_budget.py",
+        "return not (is_over_share or is_over_all)",
+        "return not is_over_share",
+        (f"{_IN_FLIGHT}::test_all_addresses_together_cannot_exceed_the_budget",),
+    ),
+    Mutant(
+        "the body of a request that never starts counts for ever",
+        "server/http_protocol.py",
+        "        for cycle, _ in self.pipeline:\n            self._received.release(cycle.scope)\n",
+        "",
+        (f"{_IN_FLIGHT}::test_bodies_that_wait_behind_another_request_count_and_are_freed",),
+    ),
+    Mutant(
+        "a body counts for ever",
+        "server/received.py",
+        "        finally:\n            self._received.release(scope)",
+        "        finally:\n            pass",
+        (f"{_IN_FLIGHT}::test_a_body_counts_until_it_is_answered_or_its_client_is_gone",),
+    ),
+    Mutant(
+        "a body that nobody reads stays in memory",
+        "server/http_protocol.py",
+        "            self.cycle.body.clear()",
+        "            pass",
+        (f"{_IN_FLIGHT}::test_a_body_that_nobody_reads_is_dropped_with_the_answer",),
+    ),
+    Mutant(
+        "unread responses are not counted",
+        "web/application.py",
+        "    budget.add(holder, size)\n",
+        "    budget.add(holder, size := 0)\n",
+        (f"{_IN_FLIGHT}::test_a_tenant_that_does_not_read_gets_503_and_others_are_served",),
+    ),
+    Mutant(
+        "a change is made although its response would be refused",
+        "web/application.py",
+        "    if request.method not in _READS:  # later",
+        "    if False:  # later",
+        (f"{_IN_FLIGHT}::test_a_change_is_refused_before_it_is_made_or_answered",),
+    ),
+    Mutant(
+        "a change is made and its response refused",
+        "web/application.py",
+        "    if request.method in _READS and len",
+        "    if len",
+        (f"{_IN_FLIGHT}::test_a_change_is_refused_before_it_is_made_or_answered",),
+    ),
+    Mutant(
+        "a client may leave a response unread for ever",
+        "server/http_protocol.py",
+        "            connection.check_progress(now)\n",
+        "",
+        (f"{_IN_FLIGHT}::test_a_client_that_reads_nothing_for_too_long_is_disconnected",),
+    ),
+    Mutant(
+        "a client that reads slowly is disconnected",
+        "server/unsent.py",
+        "        if unsent_bytes != self._unsent_bytes:",
+        "        if not self._unsent_bytes:",
+        (f"{_IN_FLIGHT}::test_only_a_client_that_takes_nothing_is_stalled",),
     ),
 )

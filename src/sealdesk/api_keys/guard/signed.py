@@ -21,6 +21,7 @@ from sealdesk.errors.general import (
     INSUFFICIENT_PERMISSIONS,
     STORAGE_UNAVAILABLE,
     TENANT_RATE_LIMIT_EXCEEDED,
+    TOO_MANY_BYTES,
 )
 from sealdesk.errors.requests import BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
 from sealdesk.rate_limits.limiter import (
@@ -53,6 +54,7 @@ _FAILS = (
     BODY_TOO_LARGE,
     UNSUPPORTED_MEDIA_TYPE,
     STORAGE_UNAVAILABLE,
+    TOO_MANY_BYTES,
 )
 
 log = logging.getLogger("sealdesk.api_keys")

@@ -6,7 +6,12 @@ from sealdesk import ids
 from sealdesk.caller import Actor, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Forbidden, NotFound, ProblemType
-from sealdesk.errors.general import NOT_FOUND, STORAGE_UNAVAILABLE, TENANT_RATE_LIMIT_EXCEEDED
+from sealdesk.errors.general import (
+    NOT_FOUND,
+    STORAGE_UNAVAILABLE,
+    TENANT_RATE_LIMIT_EXCEEDED,
+    TOO_MANY_BYTES,
+)
 from sealdesk.errors.requests import BODY_TOO_LARGE, INVALID_HEADER, UNSUPPORTED_MEDIA_TYPE
 from sealdesk.identity import rules, store
 from sealdesk.identity.auth import login, tokens
@@ -34,6 +39,7 @@ _FAILS = (
     BODY_TOO_LARGE,
     UNSUPPORTED_MEDIA_TYPE,
     STORAGE_UNAVAILABLE,
+    TOO_MANY_BYTES,
 )
 
 
