@@ -28,8 +28,7 @@ NAMES: dict[str, str] = {
     "SEALDESK_PER_PROCESS_LIMITS": "refuse or accept: several processes without Redis",
     "SEALDESK_TENANT_LIMIT": "units of work a minute of one tenant, from 6000",
     "SEALDESK_DRAIN_NOTICE_S": "seconds of 503 from /readyz before the socket closes, 0 to 8",
-    "SEALDESK_RECEIVED_BUDGET_MIB": "bytes of request bodies held at a time, 8 to 4096 MiB",
-    "SEALDESK_SENDING_BUDGET_MIB": "bytes of responses that clients have not read, 8 to 4096 MiB",
+    "SEALDESK_BYTES_IN_FLIGHT_MIB": "budget of bodies, and one of unread responses: 8 to 4096",
     "SEALDESK_MASTER_KEY": "seals secrets: base64 of 32 bytes; several, comma-separated, to rotate",
     "SEALDESK_JWT_SECRET": "signs log-ins: base64 of 32 bytes",
     "SEALDESK_MAX_SKEW_S": "allowed clock difference of signed requests, 30 to 900 seconds",
@@ -83,8 +82,7 @@ class Settings(msgspec.Struct, frozen=True):
     per_process_limits: str
     tenant_limit: int
     drain_notice_s: int
-    received_budget_mib: int
-    sending_budget_mib: int
+    budget_mib: int
     master_keys: tuple[bytes, ...]
     jwt_secret: bytes
     max_skew_s: int
@@ -128,20 +126,13 @@ def _read_settings(read: "_EnvReader", data_dir: Path) -> Settings:
         database_connections=read.whole(
             "SEALDESK_DATABASE_CONNECTIONS", default=10, low=1, high=500
         ),
-        database_pooler=read.choice(
-            "SEALDESK_DATABASE_POOLER", ("none", "transaction"), default="none"
-        ),
+        database_pooler=read.choice("SEALDESK_DATABASE_POOLER", "none", "transaction"),
         redis_url=read.server_url("SEALDESK_REDIS_URL", _REDIS),
         expected_processes=read.whole("SEALDESK_EXPECTED_PROCESSES", default=1, low=1, high=1000),
-        per_process_limits=read.choice(
-            "SEALDESK_PER_PROCESS_LIMITS", ("refuse", "accept"), default="refuse"
-        ),
+        per_process_limits=read.choice("SEALDESK_PER_PROCESS_LIMITS", "refuse", "accept"),
         tenant_limit=read.whole("SEALDESK_TENANT_LIMIT", default=30_000, low=6_000, high=10**8),
         drain_notice_s=read.whole("SEALDESK_DRAIN_NOTICE_S", default=0, low=0, high=8),
-        received_budget_mib=read.whole(
-            "SEALDESK_RECEIVED_BUDGET_MIB", default=64, low=8, high=4096
-        ),
-        sending_budget_mib=read.whole("SEALDESK_SENDING_BUDGET_MIB", default=64, low=8, high=4096),
+        budget_mib=read.whole("SEALDESK_BYTES_IN_FLIGHT_MIB", default=64, low=8, high=4096),
         master_keys=read.keys("SEALDESK_MASTER_KEY", data_dir),
         jwt_secret=read.keys("SEALDESK_JWT_SECRET", data_dir)[0],
         max_skew_s=read.whole("SEALDESK_MAX_SKEW_S", default=300, low=30, high=900),
@@ -150,7 +141,7 @@ def _read_settings(read: "_EnvReader", data_dir: Path) -> Settings:
         webhook_allowed_cidrs=read.networks("SEALDESK_WEBHOOK_ALLOWED_CIDRS"),
         webhook_allow_http=read.is_accepted("SEALDESK_WEBHOOK_ALLOW_HTTP"),
         metrics_token=read.metrics_token(),
-        log_level=read.choice("SEALDESK_LOG_LEVEL", _LEVELS, default="info"),
+        log_level=read.choice("SEALDESK_LOG_LEVEL", *_LEVELS, default="info"),
     )
 
 
@@ -183,14 +174,14 @@ class _EnvReader:
         self._faults.append(f"{name} must be a whole number from {low} to {high}")
         return default
 
-    def choice(self, name: str, allowed: tuple[str, ...], *, default: str) -> str:
-        text = self._env.get(name, "") or default
+    def choice(self, name: str, *allowed: str, default: str = "") -> str:
+        text = self._env.get(name, "") or default or allowed[0]
         if text not in allowed:
             self._faults.append(f"{name} must be one of {', '.join(allowed)}")
         return text
 
     def is_accepted(self, name: str) -> bool:
-        return self.choice(name, ("refuse", "accept"), default="refuse") == "accept"
+        return self.choice(name, "refuse", "accept") == "accept"
 
     def database_path(self, data_dir: Path) -> Path:
         path = self._file_path()

@@ -81,8 +81,7 @@ class AppState(msgspec.Struct, frozen=True):
 def make_state(settings: Settings, database: Database, clock: Clock) -> AppState:
     """The state of one process. Raises ConfigurationError when the Redis URL is invalid."""
     limiter = _make_limiter(settings, clock)
-    received = ByteBudget(settings.received_budget_mib * 1024 * 1024)
-    sending = ByteBudget(settings.sending_budget_mib * 1024 * 1024)
+    received, sending = (ByteBudget(settings.budget_mib * 1024 * 1024) for _ in range(2))
     lifetime = Lifetime()
     return AppState(
         settings,

@@ -17,15 +17,14 @@ MIB = 1024 * 1024
 SHARE = MIB  # an eighth of the budgets below
 KIB = 1024
 SMALL_BUDGETS = {
-    "SEALDESK_RECEIVED_BUDGET_MIB": "8",
-    "SEALDESK_SENDING_BUDGET_MIB": "8",
+    "SEALDESK_BYTES_IN_FLIGHT_MIB": "8",
     "SEALDESK_TRUSTED_PROXIES": "127.0.0.1",
 }
 
 
 @pytest.fixture
 def limited(start: Callable[..., Service], monkeypatch: pytest.MonkeyPatch) -> Service:
-    """A service with budgets of 8 MiB, that sees each X-Forwarded-For as another client."""
+    """A service with two budgets of 8 MiB, that sees each X-Forwarded-For as another client."""
     monkeypatch.setattr(http_protocol, "SWEEP_S", 0.02)
     return start(**SMALL_BUDGETS)
 
