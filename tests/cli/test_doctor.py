@@ -74,7 +74,7 @@ def test_check_of_tables_is_cut_with_a_message() -> None:
     assert (cut.state, "cut after 60 s" in cut.text) == ("note", True)
 
 
-def test_damage_that_the_log_may_mend_is_told_apart() -> None:
+def test_damage_that_the_log_may_repair_is_told_apart() -> None:
     pages = frozenset({4, 5})
     in_file = sqlite_storage.judge_pages(12, pages, CheckResult(), log_bytes=4096)
     lost = sqlite_storage.judge_pages(12, pages, CheckResult(), log_bytes=0)
