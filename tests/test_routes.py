@@ -45,6 +45,7 @@ BODIES: dict[tuple[str, str], dict[str, Any] | None] = {
     ("PATCH", f"{KEYS}/{{id}}"): {"name": "Taken over"},
     ("DELETE", f"{KEYS}/{{id}}"): None,
     ("POST", f"{KEYS}/{{id}}/rotate"): None,
+    ("POST", f"{KEYS}/{{id}}/confirm"): None,
     ("GET", f"{KEYS}/{{id}}/refusals"): None,
     ("GET", WEBHOOKS): None,
     # The URL is the service's own: it is reached, and nothing is ever sent to it.

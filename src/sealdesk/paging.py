@@ -10,8 +10,8 @@ from typing import TypeVar
 import msgspec
 
 from sealdesk.crypto.sealing import KeyRing, UnsealError
-from sealdesk.errors import BadRequest
-from sealdesk.errors.requests import INVALID_CURSOR, MALFORMED_CURSOR
+from sealdesk.errors import BadRequest, Gone
+from sealdesk.errors.requests import CURSOR_EXPIRED, INVALID_CURSOR, MALFORMED_CURSOR
 
 DEFAULT_PER_PAGE = 25
 MAX_PER_PAGE = 100
@@ -38,11 +38,13 @@ class Listing(msgspec.Struct, frozen=True):
     """Which list a cursor belongs to.
 
     path: with its ids. query: the normalised filters and order, without default values.
+    epoch: of the installation; a restore from a backup begins a new one.
     """
 
     tenant_id: str
     path: str
     query: dict[str, str]
+    epoch: int = 0
 
 
 def take_page(items: Iterable[T], page: PageRequest, size: Callable[[T], int]) -> list[T]:
@@ -60,6 +62,7 @@ def take_page(items: Iterable[T], page: PageRequest, size: Callable[[T], int]) -
 class _Contents(msgspec.Struct, array_like=True):
     query: dict[str, str]
     position: Position
+    epoch: int = 0
 
 
 _decode = msgspec.json.Decoder(_Contents).decode
@@ -69,17 +72,20 @@ _encode = msgspec.json.Encoder().encode
 def seal_cursor(key_ring: KeyRing, listing: Listing, position: Position) -> str:
     """The cursor of the page after `position` in this listing."""
     token = key_ring.seal_token(
-        _encode(_Contents(listing.query, position)), _associated_data(listing)
+        _encode(_Contents(listing.query, position, listing.epoch)), _associated_data(listing)
     )
     return base64.urlsafe_b64encode(token).rstrip(b"=").decode()
 
 
 def open_cursor(key_ring: KeyRing, listing: Listing, cursor: str) -> Position:
-    """The position in a cursor. Raises BadRequest if it belongs to another query."""
+    """The position in a cursor. Raises BadRequest if it belongs to another query, Gone if it was
+    given out before a restore."""
     try:
         contents = _decode(key_ring.open_token(_from_base64url(cursor), _associated_data(listing)))
     except (UnsealError, ValueError) as error:
         raise BadRequest(MALFORMED_CURSOR, reason="malformed") from error
+    if contents.epoch != listing.epoch:
+        raise Gone(CURSOR_EXPIRED)
     changed = _changed_parameters(contents.query, listing.query)
     if changed:
         raise BadRequest(

@@ -8,6 +8,7 @@ import msgspec
 
 from sealdesk.clock import Clock
 from sealdesk.crypto.sealing import KeyRing
+from sealdesk.db import epochs
 from sealdesk.db.engine import Database
 from sealdesk.db.write_probe import WriteProbe
 from sealdesk.event_log.long_poll import LongPoll
@@ -57,6 +58,7 @@ class AppState(msgspec.Struct, frozen=True):
     key_usage: use of API keys that is not written to the database yet.
     background_tasks: work that starts after a response is sent.
     write_probe: tries whether the storage takes writes.
+    epoch: see db/epochs.py; settings.jwt_secret is that of the epoch.
     """
 
     settings: Settings
@@ -76,10 +78,13 @@ class AppState(msgspec.Struct, frozen=True):
     key_usage: Usage
     background_tasks: BackgroundTasks
     write_probe: WriteProbe
+    epoch: int
 
 
-def make_state(settings: Settings, database: Database, clock: Clock) -> AppState:
+def make_state(settings: Settings, database: Database, clock: Clock, *, epoch: int = 0) -> AppState:
     """The state of one process. Raises ConfigurationError when the Redis URL is invalid."""
+    jwt_secret = epochs.derive_secret(settings.jwt_secret, epoch)
+    settings = msgspec.structs.replace(settings, jwt_secret=jwt_secret)
     limiter = _make_limiter(settings, clock)
     received, sending = (ByteBudget(settings.budget_mib * 1024 * 1024) for _ in range(2))
     lifetime = Lifetime()
@@ -101,6 +106,7 @@ def make_state(settings: Settings, database: Database, clock: Clock) -> AppState
         Usage(),
         BackgroundTasks(),
         WriteProbe(database),
+        epoch,
     )
 
 

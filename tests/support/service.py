@@ -106,8 +106,9 @@ class Tenant:
 class Service:
     """A running service: its address, its state, and access to its database."""
 
-    def __init__(self, settings: Settings, clock: SettableClock) -> None:
+    def __init__(self, settings: Settings, clock: SettableClock, *, epoch: int = 0) -> None:
         self.settings = settings
+        self._epoch = epoch
         self.clock = clock
         self.state: AppState
         self.port = 0
@@ -147,7 +148,7 @@ class Service:
         self.port = sock.getsockname()[1]
 
         async def run() -> None:
-            app, self.state = compose(self.settings, self.clock)
+            app, self.state = compose(self.settings, self.clock, epoch=self._epoch)
             self._doors = self._opened()
             self._background, working = self._begin_worker()
             self._server = FastEndingServer(app, self.state)

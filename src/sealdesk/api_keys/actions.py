@@ -25,6 +25,7 @@ from sealdesk.paging import PageRequest
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditEntry
 
+_MAX_CONFIRMED = 100
 _NEWEST_KEYS = PageRequest(20, None)
 _NOT_IN_FUTURE = gettext_noop("This must be in the future; it is %(now)s now.")
 
@@ -87,7 +88,9 @@ async def revoke_key(tx: Tx, caller: Caller, key_id: str, *, now_us: int) -> Non
     key = await get_key(tx, caller.tenant_id, key_id)
     if key.revoked_at is not None:
         return
-    revoked = msgspec.structs.replace(key, revoked_at=now_us, sealed_secret=None)
+    revoked = msgspec.structs.replace(
+        key, revoked_at=now_us, sealed_secret=None, unconfirmed_since=None
+    )
     await store.replace(tx, revoked)
     await _record(tx, caller, "api_key.revoked", revoked, now_us, before=key)
 
@@ -95,7 +98,7 @@ async def revoke_key(tx: Tx, caller: Caller, key_id: str, *, now_us: int) -> Non
 async def rotate_key(
     tx: Tx, caller: Caller, key_id: str, *, key_ring: KeyRing, now_us: int, seen: str = ""
 ) -> RotatedApiKey:
-    """A new secret for the same key; the old one stops working.
+    """A new secret for the same key, which needs no confirmation; the old one stops working.
 
     seen: the version of the secret that the caller has seen, "" for any.
     Raises NotFound, Conflict for a revoked or expired key, PreconditionFailed.
@@ -104,11 +107,35 @@ async def rotate_key(
     key = await _get_active(tx, caller.tenant_id, key_id, now_us)
     _check_unchanged(seen, str(key.secret_version))
     api_secret = rules.mint_secret()
-    rotated = msgspec.structs.replace(key, secret_version=key.secret_version + 1)
+    rotated = msgspec.structs.replace(
+        key, secret_version=key.secret_version + 1, unconfirmed_since=None
+    )
     rotated = _with_secret(rotated, api_secret, key_ring)
     await store.replace(tx, rotated)
     await _record(tx, caller, "api_key.rotated", rotated, now_us)
     return RotatedApiKey(**rules.shown(rotated, now_us), api_secret=api_secret)
+
+
+async def confirm_key(tx: Tx, caller: Caller, key_id: str, *, now_us: int) -> ApiKeyResponse:
+    """Let a key be used that was restored from a backup; idempotent.
+
+    Raises NotFound, Conflict for a revoked or expired key.
+    """
+    await _lock(tx, key_id)
+    key = await _get_active(tx, caller.tenant_id, key_id, now_us)
+    confirmed = msgspec.structs.replace(key, unconfirmed_since=None)
+    if confirmed != key:
+        await store.replace(tx, confirmed)
+        await _record(tx, caller, "api_key.updated", confirmed, now_us, before=key)
+    return ApiKeyResponse(**rules.shown(confirmed, now_us))
+
+
+async def confirm_keys(tx: Tx, caller: Caller, *, now_us: int) -> int:
+    """Confirm up to 100 keys of a tenant that have not expired; how many."""
+    waiting = await store.list_unconfirmed(tx, caller.tenant_id, now_us, _MAX_CONFIRMED)
+    for key in waiting:
+        await confirm_key(tx, caller, key.id, now_us=now_us)
+    return len(waiting)
 
 
 async def get_key(tx: Tx, tenant_id: str, key_id: str) -> ApiKey:

@@ -157,6 +157,25 @@ async def rotate_key(request: Request) -> Response:
     return await request.write(work)
 
 
+@operation(
+    "Confirm a restored API key",
+    tag=_TAG,
+    gives=examples.KEY,
+    fails=_INACTIVE_KEY,
+)
+async def confirm_key(request: Request) -> Response:
+    """After a restore from a backup, keys are refused until an administrator has confirmed that
+    they were not revoked or rotated after the backup. Confirming a key again is no error."""
+    (key_id,) = request.params
+
+    async def work(tx: Tx) -> Response:
+        return envelope.one(
+            await actions.confirm_key(tx, request.caller, key_id, now_us=request.now_us)
+        )
+
+    return await request.write(work)
+
+
 @operation("List a key's refusals", tag=_TAG, gives=examples.REFUSAL, is_list=True, params=PAGING)
 async def list_refusals(request: Request) -> Response:
     """The last 50 refused requests with this key, newest first. Their bodies are not stored."""

@@ -119,6 +119,22 @@ API_KEY_EXPIRED = ProblemType(
 CHANGE_OF_EXPIRED_KEY = API_KEY_EXPIRED.variant(
     gettext_noop("The key has expired. Create a new one."), status=409, headers={}
 )
+API_KEY_UNCONFIRMED = ProblemType(
+    code="api_key_unconfirmed",
+    status=401,
+    title="The API key waits for confirmation after a restore",
+    message=(
+        "The service was restored from a backup at %(unconfirmed_since)s, and this API key is off"
+        " until an administrator confirms it under Settings → API Keys."
+    ),
+    meaning=(
+        "The service was restored from a backup. It does not know which keys were revoked or"
+        " rotated after the backup, so each key is refused until an administrator confirms it."
+    ),
+    remedy="Ask an administrator to confirm the key, or to create a new one.",
+    example={"unconfirmed_since": "2026-03-02T09:15:41.556301Z"},
+    headers=_HMAC,
+)
 INVALID_SIGNATURE = ProblemType(
     code="invalid_signature",
     status=401,

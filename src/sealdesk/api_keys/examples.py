@@ -17,6 +17,7 @@ KEY = ApiKeyResponse(
     expires_at="2029-12-31T23:59:59.000000Z",
     revoked_at=None,
     created_at="2026-03-01T08:00:00.000000Z",
+    unconfirmed_since=None,
 )
 _SECRET = "0123456789abcdef" * 4
 CREATED_KEY = CreatedApiKey(

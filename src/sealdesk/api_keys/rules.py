@@ -136,6 +136,7 @@ class ApiKey(msgspec.Struct, frozen=True):
     sealed_secret: bytes | None
     secret_version: int
     created_at: int
+    unconfirmed_since: int | None = None
 
     def __repr__(self) -> str:
         return f"ApiKey(id={self.id!r})"
@@ -150,9 +151,11 @@ class ApiKeyResponse(msgspec.Struct, frozen=True):
     rate_limit: requests a minute.
     allowed_ips: addresses and networks that may use the key; null, all of them.
     replay_protection: with `writes` a signature is good for one POST, PATCH or DELETE.
-    is_active: neither revoked nor expired.
+    is_active: neither revoked nor expired nor unconfirmed.
     last_used_at: time of the last request with a valid signature, to the minute.
     expires_at: the key is refused from then on; null, never.
+    unconfirmed_since: when the service was restored from a backup with this key, which is refused
+    until an administrator confirms it; null, it needs no confirmation.
     """
 
     id: Id
@@ -167,6 +170,7 @@ class ApiKeyResponse(msgspec.Struct, frozen=True):
     expires_at: Iso | None
     revoked_at: Iso | None
     created_at: Iso
+    unconfirmed_since: Iso | None
 
 
 class CreatedApiKey(ApiKeyResponse, frozen=True):
@@ -236,7 +240,12 @@ def hash_of(api_key: str) -> bytes:
 
 def seal_context(key: ApiKey) -> str:
     """The AEAD context of a key's secret, so that it cannot be opened in another row."""
-    return f"api_secret {key.tenant_id} {key.id} {key.secret_version}"
+    return seal_context_of(key.tenant_id, key.id, key.secret_version)
+
+
+def seal_context_of(tenant_id: str, key_id: str, secret_version: int) -> str:
+    """As `seal_context`, without the whole key."""
+    return f"api_secret {tenant_id} {key_id} {secret_version}"
 
 
 def open_secret(key: ApiKey, key_ring: KeyRing) -> str:
@@ -256,7 +265,7 @@ def is_expired(key: ApiKey, now_us: int) -> bool:
 
 
 def is_active(key: ApiKey, now_us: int) -> bool:
-    return key.revoked_at is None and not is_expired(key, now_us)
+    return key.revoked_at is None and not is_expired(key, now_us) and key.unconfirmed_since is None
 
 
 def must_record_use(key: ApiKey, now_us: int) -> bool:
@@ -279,4 +288,5 @@ def shown(key: ApiKey, now_us: int) -> dict[str, Any]:
         "expires_at": clock.iso_or_none(key.expires_at),
         "revoked_at": clock.iso_or_none(key.revoked_at),
         "created_at": clock.iso(key.created_at),
+        "unconfirmed_since": clock.iso_or_none(key.unconfirmed_since),
     }

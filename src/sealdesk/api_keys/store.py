@@ -28,6 +28,12 @@ _LIST = f"""
 SELECT {_COLUMNS} FROM api_keys k WHERE k.tenant_id = :tenant_id AND k.id < :before
 ORDER BY k.id DESC LIMIT :limit
 """
+_LIST_UNCONFIRMED = f"""
+SELECT {_COLUMNS} FROM api_keys k
+WHERE k.tenant_id = :tenant_id AND k.unconfirmed_since IS NOT NULL
+    AND (k.expires_at IS NULL OR k.expires_at > :now)
+ORDER BY k.id DESC LIMIT :limit
+"""
 _ADD = f"INSERT INTO api_keys ({_NEW_COLUMNS}) VALUES ({_NEW_VALUES})"
 _ADD_TO_DIRECTORY = """
 INSERT INTO api_key_directory (key_hash, tenant_id, key_id) VALUES (:key_hash, :tenant_id, :key_id)
@@ -130,6 +136,12 @@ async def list_keys(tx: Tx, tenant_id: str, page: PageRequest) -> list[ApiKey]:
     """Newest first; one more than the page when there are more."""
     rows = await tx.fetch_all(_LIST, _page_params(tenant_id, page))
     return [_key(row) for row in rows]
+
+
+async def list_unconfirmed(tx: Tx, tenant_id: str, now_us: int, limit: int) -> list[ApiKey]:
+    """The keys that wait for confirmation and have not expired, newest first."""
+    params = {"tenant_id": tenant_id, "now": now_us, "limit": limit}
+    return [_key(row) for row in await tx.fetch_all(_LIST_UNCONFIRMED, params)]
 
 
 async def add(tx: Tx, key: ApiKey, key_hash: bytes) -> None:

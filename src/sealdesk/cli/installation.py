@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 from sealdesk.clock import Clock
 from sealdesk.crypto.sealing import KeyRing
-from sealdesk.db import first_start, schema_version
+from sealdesk.db import epochs, first_start, schema_version
 from sealdesk.db.engine import Database, Work
 from sealdesk.db.factory import open_database
 from sealdesk.db.sqlite.connection import SqliteTx, connect, drive, run_now
@@ -140,6 +140,12 @@ def prepare_sqlite(settings: Settings) -> bool:
     has_changed = schema_version.ensure_current(settings.database_path)
     first_start.finish(settings.data_dir)
     return has_changed
+
+
+def read_epoch(settings: Settings) -> int:
+    """The current epoch, which changes only while nothing serves. Raises ServiceUnavailable."""
+    with open_database_access(settings) as access:
+        return access.read(epochs.current)
 
 
 def check_postgres(settings: Settings, url: str) -> None:

@@ -31,7 +31,7 @@ ListSealed = Callable[[Tx, str, str, int], Awaitable[Sequence[str]]]
 cli = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Create, list, revoke and rotate API keys.",
+    help="Create, list, revoke, rotate and confirm API keys.",
 )
 TenantId = Annotated[str, typer.Option("--tenant", metavar="ID", help="The tenant of the key.")]
 KeyId = Annotated[
@@ -154,6 +154,41 @@ def rotate(key_id: KeyId, json: JsonOption = False) -> None:
         return
     print(f"Key {rotated.name} has a new secret, shown only now:\n")
     print(f"  SEALDESK_API_SECRET={rotated.api_secret}")
+
+
+@cli.command(epilog="Examples: sealdesk keys confirm KEY_ID; sealdesk keys confirm --all")
+def confirm(
+    key_id: Annotated[str, typer.Argument(metavar="[KEY_ID]", help="The key's ID.")] = "",
+    every: Annotated[
+        bool, typer.Option("--all", help="Confirm the keys of all tenants that are not expired.")
+    ] = False,
+) -> None:
+    """Let keys work again after a restore. They are off until they are confirmed.
+
+    Confirm a key only if it was not revoked or rotated after the backup.
+    """
+    if every == bool(key_id):
+        raise typer.BadParameter("name a key, or give --all")
+    with open_installation() as installation:
+        count = _confirm_all(installation) if every else _confirm_one(installation, key_id)
+    print(f"Confirmed {count} {'key' if count == 1 else 'keys'}.")
+
+
+def _confirm_one(installation: Installation, key_id: str) -> int:
+    caller, now_us = _get_caller_for_key(installation, key_id), installation.clock.now_us()
+    installation.write(
+        lambda tx: actions.confirm_key(tx, caller, key_id, now_us=now_us), caller.tenant_id
+    )
+    return 1
+
+
+def _confirm_all(installation: Installation) -> int:
+    total, now_us = 0, installation.clock.now_us()
+    for tenant in installation.iterate(_list_tenants_after):
+        confirm = partial(actions.confirm_keys, caller=_system_caller(tenant.id), now_us=now_us)
+        while count := installation.write(confirm, tenant.id):
+            total += count
+    return total
 
 
 @cli.command(epilog="Set SEALDESK_MASTER_KEY=NEW,OLD; restart; reseal; then set it to NEW alone.")

@@ -47,17 +47,20 @@ def serve(host: Host = HOST, port: Port = PORT) -> None:
             resources.enter_context(serve.lock(settings.database_path))
         sock = resources.enter_context(serve.bind(host, port))
         announce = partial(_announce, local_url(host, sock.getsockname()[1]))
-        code = _serve(settings, sock, announce)
+        epoch = installation.read_epoch(settings)
+        code = _serve(settings, sock, announce, epoch)
     raise typer.Exit(code)
 
 
-def _serve(settings: Settings, sock: socket.socket, announce: Callable[[], None]) -> int:
+def _serve(
+    settings: Settings, sock: socket.socket, announce: Callable[[], None], epoch: int
+) -> int:
     # As above: 200 ms.
     from sealdesk.server import serve
     from sealdesk.server.app import compose
     from sealdesk.server.received import ReceivedBytes
 
-    app, state = compose(settings)
+    app, state = compose(settings, epoch=epoch)
     received = ReceivedBytes(state.received, settings.trusted_proxies)
     has_drained = serve.serve(
         app, state.lifetime, received, sock, announce, settings.drain_notice_s

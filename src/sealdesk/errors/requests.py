@@ -96,6 +96,26 @@ MALFORMED_CURSOR = INVALID_CURSOR.variant(
     "This is not a cursor of this list. Send `meta.next_cursor` of the previous page unchanged, to"
     " the same path, or leave `cursor` out to begin again."
 )
+CURSOR_EXPIRED = ProblemType(
+    code="cursor_expired",
+    status=410,
+    title="The cursor leads to a position that no longer exists",
+    message=(
+        "The service was restored from a backup after this cursor was given out. Begin again"
+        " without `cursor`; for events with start=latest, then read tickets and customers once in"
+        " full."
+    ),
+    meaning=(
+        "Events are deleted after 30 days, among them some after this cursor; or the service was"
+        " restored from a backup after it was given out. A client that continued from it would"
+        " miss changes without noticing it."
+    ),
+    remedy=(
+        "In a list, begin again without `cursor`. For events, request `start=latest` and store the"
+        " `resume_cursor`, then read tickets and customers once in full, then continue from that"
+        " cursor."
+    ),
+)
 
 METHOD_NOT_ALLOWED = ProblemType(
     code="method_not_allowed",

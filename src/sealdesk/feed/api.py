@@ -11,7 +11,7 @@ from sealdesk.db.deadline import Deadline, deadline
 from sealdesk.errors import TooManyRequests
 from sealdesk.event_log import events, long_poll
 from sealdesk.feed import examples, rules, store
-from sealdesk.feed.errors import CURSOR_EXPIRED, TOO_MANY_WAITING
+from sealdesk.feed.errors import PRUNED_CURSOR, TOO_MANY_WAITING
 from sealdesk.feed.store import FeedPage
 from sealdesk.paging import seal_cursor, take_page
 from sealdesk.web import envelope, query
@@ -50,7 +50,7 @@ _PARAMS = (_TYPES, _START, _WAIT)
     is_list=True,
     meta=examples.META,
     params=(*_PARAMS, *PAGING),
-    fails=(CURSOR_EXPIRED, TOO_MANY_WAITING),
+    fails=(PRUNED_CURSOR, TOO_MANY_WAITING),
 )
 async def list_events(request: Request) -> Response:
     """The events of tickets, replies and customers of the last 30 days, oldest first. A key sees

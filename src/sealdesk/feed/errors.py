@@ -2,23 +2,11 @@
 
 from sealdesk.errors import ProblemType
 from sealdesk.errors.general import INSUFFICIENT_PERMISSIONS
+from sealdesk.errors.requests import CURSOR_EXPIRED
 
-CURSOR_EXPIRED = ProblemType(
-    code="cursor_expired",
-    status=410,
-    title="The cursor is older than the events that are kept",
-    message=(
-        "Events behind this cursor were deleted after 30 days. Begin again with start=latest, then"
-        " read tickets and customers once in full, then go on from its resume_cursor."
-    ),
-    meaning=(
-        "Events are deleted after 30 days, among them some after this cursor: a client that"
-        " continues from it would miss events without noticing it."
-    ),
-    remedy=(
-        "Request `start=latest` and store the `resume_cursor`, then read tickets and customers once"
-        " in full, then continue from that cursor."
-    ),
+PRUNED_CURSOR = CURSOR_EXPIRED.variant(
+    "Events behind this cursor were deleted after 30 days. Begin again with start=latest, then"
+    " read tickets and customers once in full, then go on from its resume_cursor."
 )
 TOO_MANY_WAITING = ProblemType(
     code="too_many_waiting_requests",

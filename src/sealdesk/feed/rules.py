@@ -8,7 +8,7 @@ import msgspec
 from sealdesk.clock import Iso
 from sealdesk.errors import Forbidden, Gone
 from sealdesk.event_log.events import EventType
-from sealdesk.feed.errors import CURSOR_EXPIRED, EVENT_TYPE_NOT_PERMITTED
+from sealdesk.feed.errors import EVENT_TYPE_NOT_PERMITTED, PRUNED_CURSOR
 from sealdesk.ids import Id
 
 # One of the permissions is enough, as for listing the objects of the events (decisions 4).
@@ -75,4 +75,4 @@ def _not_permitted(kind: EventType, may: frozenset[str]) -> Forbidden:
 def check_not_pruned(after: int, pruned_position: int) -> None:
     """Raises Gone when events after this position have been deleted."""
     if after < pruned_position:
-        raise Gone(CURSOR_EXPIRED)
+        raise Gone(PRUNED_CURSOR)

@@ -3,6 +3,7 @@
 from sealdesk.api_keys import api as api_keys
 from sealdesk.api_keys.debugger import pages as debug_pages
 from sealdesk.api_keys.guard.signed import signed
+from sealdesk.api_keys.pages import confirm as confirm_pages
 from sealdesk.api_keys.pages import keys as key_pages
 from sealdesk.audit_log import pages as audit_pages
 from sealdesk.customers import api as customers
@@ -86,6 +87,7 @@ _API: tuple[Route, ...] = (
     Route("PATCH", "/api/v1/api-keys/{id}", _ADMIN, api_keys.change_key, _LONG),
     Route("DELETE", "/api/v1/api-keys/{id}", _ADMIN, api_keys.revoke_key),
     Route("POST", "/api/v1/api-keys/{id}/rotate", _ADMIN, api_keys.rotate_key),
+    Route("POST", "/api/v1/api-keys/{id}/confirm", _ADMIN, api_keys.confirm_key),
     Route("GET", "/api/v1/api-keys/{id}/refusals", _ADMIN, api_keys.list_refusals),
     # Webhooks: as key management.
     Route("GET", "/api/v1/webhooks", _ADMIN, webhooks.list_webhooks),
@@ -193,6 +195,8 @@ PAGES: tuple[Route, ...] = (
     Route("POST", "/settings/api-keys/new", _REAUTHENTICATED, key_pages.create_key),
     Route("GET", "/settings/api-keys/debug", _ADMIN_PAGE, debug_pages.ask),
     Route("POST", "/settings/api-keys/debug", _ADMIN_PAGE, debug_pages.debug, _LONG),
+    Route("GET", "/settings/api-keys/confirm", _ADMIN_PAGE, confirm_pages.list_unconfirmed),
+    Route("POST", "/settings/api-keys/confirm", _REAUTHENTICATED, confirm_pages.confirm_keys),
     Route("GET", "/settings/api-keys/{id}", _ADMIN_PAGE, key_pages.show_key),
     Route("GET", "/settings/api-keys/{id}/edit", _ADMIN_PAGE, key_pages.edit_key),
     Route("POST", "/settings/api-keys/{id}/edit", _REAUTHENTICATED, key_pages.change_key),

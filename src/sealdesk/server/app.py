@@ -21,12 +21,15 @@ from sealdesk.worker import loop
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
-def compose(settings: Settings, clock: Clock | None = None) -> tuple[Application, AppState]:
+def compose(
+    settings: Settings, clock: Clock | None = None, *, epoch: int = 0
+) -> tuple[Application, AppState]:
     """The application and its state. The database must have the current schema.
 
     Raises sqlite3.Error.
     """
-    state = make_state(settings, open_database(settings, name="sealdesk serve"), clock or Clock())
+    database = open_database(settings, name="sealdesk serve")
+    state = make_state(settings, database, clock or Clock(), epoch=epoch)
     return Application((*ROUTES, *PAGES), state, SITE, partial(_run_lifespan, state)), state
 
 

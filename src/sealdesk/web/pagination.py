@@ -47,12 +47,12 @@ class ListRequest(NamedTuple):
 
 
 def read_list(request: Request, params: Sequence[Param]) -> ListRequest:
-    """The list and page that a request asks for. Raises BadRequest."""
+    """The list and page that a request asks for. Raises BadRequest, Gone."""
     declared = (*params, *PAGING)
     values = query.parse(request.query, declared)
     texts = {p.name: p.cursor_text(values[p.name]) for p in params if p.name in values}
     filters = {name: text for name, text in texts.items() if text is not None}
-    listing = Listing(request.caller.tenant_id, request.path, filters)
+    listing = Listing(request.caller.tenant_id, request.path, filters, request.state.epoch)
     cursor = values.get("cursor")
     after = None if cursor is None else open_cursor(request.state.key_ring, listing, cursor)
     return ListRequest(

@@ -109,11 +109,15 @@ def timestamp_out_of_range(skew_s: int, *, server_time: int, max_skew_s: int) ->
 
 
 def unusable_key(key: ApiKey | None) -> Unauthorized:
-    """The refusal of a key that does not exist, is revoked or has expired."""
+    """The refusal of a key that does not exist, is revoked, has expired or is unconfirmed."""
     if key is None:
         return Unauthorized(errors.INVALID_API_KEY)
     if key.revoked_at is not None:
         return Unauthorized(errors.API_KEY_REVOKED, revoked_at=clock.iso(key.revoked_at))
+    if key.unconfirmed_since is not None:
+        return Unauthorized(
+            errors.API_KEY_UNCONFIRMED, unconfirmed_since=clock.iso(key.unconfirmed_since)
+        )
     return Unauthorized(errors.API_KEY_EXPIRED, expired_at=clock.iso(key.expires_at or 0))
 
 

@@ -47,6 +47,7 @@ _FAILS = (
     errors.INVALID_API_KEY,
     errors.API_KEY_REVOKED,
     errors.API_KEY_EXPIRED,
+    errors.API_KEY_UNCONFIRMED,
     errors.INVALID_SIGNATURE,
     errors.IP_NOT_ALLOWED,
     errors.RATE_LIMIT_EXCEEDED,

@@ -37,19 +37,24 @@ async def list_keys(request: Request) -> Response:
     tenant_id = request.caller.tenant_id
     keys = await request.read(lambda tx: store.list_keys(tx, tenant_id, page_request))
     shown = keys[:_PER_PAGE]
+    waiting = await request.read(
+        lambda tx: store.list_unconfirmed(tx, tenant_id, request.now_us, 1)
+    )
     return await render.page(
-        request, "api_keys/api_keys.html",
-        keys=[_view_key(key, request.now_us) for key in shown],
+        request, "api_keys/api_keys.html", is_waiting=bool(waiting),
+        keys=[view_key(key, request.now_us) for key in shown],
         older=cursor_trail.older(trail, shown[-1].id) if len(keys) > _PER_PAGE else None,
         newer=cursor_trail.newer(trail),
     )  # fmt: skip
 
 
-def _view_key(key: ApiKey, now_us: int) -> dict[str, Any]:
+def view_key(key: ApiKey, now_us: int) -> dict[str, Any]:
     """A key as the API shows it, with its state and the preset of its permissions."""
     is_soon = key.expires_at is not None and key.expires_at - now_us <= _SOON_US
     state = "expiring" if is_soon else "active"
-    if not rules.is_active(key, now_us):
+    if key.unconfirmed_since is not None:
+        state = "unconfirmed"
+    elif not rules.is_active(key, now_us):
         state = "expired" if key.revoked_at is None else "revoked"
     days = 0 if key.expires_at is None else max(0, key.expires_at - now_us) // plots.DAY_US
     preset = key_form.grant_of(key.permissions)
@@ -133,7 +138,7 @@ async def show_key(request: Request) -> Response:
     unused_permissions = [name for name in key.permissions if name not in used_permissions]
     return await render.page(
         request, "api_keys/api_key.html",
-        key=_view_key(key, request.now_us), span=span.name, usage=usage, unused=unused_permissions,
+        key=view_key(key, request.now_us), span=span.name, usage=usage, unused=unused_permissions,
         refusals=refusals, iso=clock.iso, most=report.VALUES_SHOWN, kind_of=plots.kind_of,
     )  # fmt: skip
 
@@ -220,7 +225,7 @@ async def _render_confirmation(
         request, f"api_keys/{template}", error.status if error else 200,
         is_stale=isinstance(error, PreconditionFailed),
         seen=forms.read(request).text("seen") if is_reauthentication else key.secret_version,
-        key=_view_key(key, request.now_us), day=usages[0], month=usages[1],
+        key=view_key(key, request.now_us), day=usages[0], month=usages[1],
         is_busy=usages[0] is not None and usages[0].plot.totals["good"] > 0,
     )  # fmt: skip
 
@@ -248,5 +253,5 @@ async def _render_form(
         error_text=translate(error) if isinstance(error, Conflict) else "",
         is_stale=isinstance(error, PreconditionFailed),
         known=rules.PERMISSIONS,
-        key=None if key is None else _view_key(key, request.now_us),
+        key=None if key is None else view_key(key, request.now_us),
     )  # fmt: skip

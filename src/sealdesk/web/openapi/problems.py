@@ -16,6 +16,7 @@ from sealdesk.errors.general import (
     VERSION_MISMATCH,
 )
 from sealdesk.errors.requests import (
+    CURSOR_EXPIRED,
     HEADERS_TOO_LARGE,
     INVALID_CURSOR,
     INVALID_HEADER,
@@ -62,7 +63,7 @@ def _implied(route: Route) -> list[ProblemType]:
     if operation.params:
         found += [INVALID_PARAMETER, UNKNOWN_PARAMETER]
     if any(param.name == "cursor" for param in operation.params):
-        found.append(INVALID_CURSOR)
+        found += [INVALID_CURSOR, CURSOR_EXPIRED]
     return found
 
 

@@ -1,0 +1,50 @@
+"""The page that confirms keys after a restore from a backup."""
+
+from sealdesk import clock, ids
+from sealdesk.api_keys import actions, store
+from sealdesk.api_keys.pages import keys as key_pages
+from sealdesk.db import epochs
+from sealdesk.db.engine import Tx
+from sealdesk.errors import ApiError, ValidationFailed
+from sealdesk.web.operation import page
+from sealdesk.web.pages import forms, render
+from sealdesk.web.request import Request, Response
+
+_MAX_SHOWN = 100
+
+
+@page
+async def list_unconfirmed(request: Request) -> Response:
+    """The keys that wait for confirmation, with a form for all and one for each."""
+    return await _render(request)
+
+
+@page
+async def confirm_keys(request: Request) -> Response:
+    """Confirm the key that the form names, or all."""
+    key_id = forms.read(request).text("key")
+
+    async def work(tx: Tx) -> None:
+        if ids.is_canonical(key_id):
+            await actions.confirm_key(tx, request.caller, key_id, now_us=request.now_us)
+        elif key_id == "all":
+            await actions.confirm_keys(tx, request.caller, now_us=request.now_us)
+
+    try:
+        await request.write(work)
+    except ValidationFailed as error:
+        return await _render(request, error)
+    return render.redirect(request, "/settings/api-keys/confirm")
+
+
+async def _render(request: Request, error: ApiError | None = None) -> Response:
+    tenant_id = request.caller.tenant_id
+    waiting = await request.read(
+        lambda tx: store.list_unconfirmed(tx, tenant_id, request.now_us, _MAX_SHOWN)
+    )
+    restored_to = await request.read(epochs.find_restored_time)
+    return await render.page(
+        request, "api_keys/confirm.html", error.status if error else 200,
+        keys=[key_pages.view_key(key, request.now_us) for key in waiting],
+        restored_to=clock.iso_or_none(restored_to),
+    )  # fmt: skip
