@@ -8,6 +8,7 @@ import typer
 
 from sealdesk import __version__
 from sealdesk.cli import documents, keys, migrate, requests, serving, tenants, users, webhooks
+from sealdesk.cli.backup import backup, restore
 from sealdesk.cli.demo import command as demo
 from sealdesk.cli.doctor import command as doctor
 from sealdesk.cli.move import command as move
@@ -33,7 +34,7 @@ Your own tenant:
   sealdesk keys create --tenant ID --name "Shop"
 
 Settings are read from SEALDESK_* variables. The data directory is ./var, or SEALDESK_DATA_DIR.
-Every command except `move` may run while the server is running.""",
+Every command except `move` and `restore` may run while the server is running.""",
 )
 cli.command()(serving.serve)
 cli.command()(serving.worker)
@@ -41,6 +42,8 @@ cli.command()(demo.demo)
 cli.command()(migrate.migrate)
 cli.command()(documents.rewrite_documents)
 cli.command(epilog=move.EXAMPLES)(move.move)
+cli.command(epilog=backup.EXAMPLES)(backup.backup)
+cli.command(epilog=restore.EXAMPLES)(restore.restore)
 cli.add_typer(tenants.cli, name="tenants")
 cli.add_typer(users.cli, name="users")
 cli.add_typer(keys.cli, name="keys")

@@ -51,6 +51,11 @@ class KeyRing:
             raise UnsealError("modified, or sealed for another purpose") from error
         return plain.decode()
 
+    @property
+    def fingerprints(self) -> frozenset[str]:
+        """The fingerprints of the master keys, in hex."""
+        return frozenset(fingerprint.hex() for fingerprint in self._ciphers)
+
     def is_current(self, sealed: bytes) -> bool:
         """Whether it is sealed with the first master key."""
         return sealed.startswith(self._current)
@@ -68,6 +73,11 @@ class KeyRing:
             return cipher.decrypt(token[_FINGERPRINT_BYTES:], [about])
         except InvalidTag as error:
             raise UnsealError("modified, or sealed for another purpose") from error
+
+
+def fingerprint_of(sealed: bytes) -> str:
+    """The fingerprint of the master key that sealed a secret, in hex."""
+    return sealed[:_FINGERPRINT_BYTES].hex()
 
 
 def _fingerprint(key: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Progress of a move on stderr: bars on a terminal, log lines elsewhere."""
+"""Progress of a move, backup or restore on stderr: bars on a terminal, log lines elsewhere."""
 
 import sys
 import time
@@ -13,15 +13,18 @@ _LINE_EVERY_S = 10.0
 
 
 @contextmanager
-def show_progress() -> Iterator["ProgressBars | ProgressLines"]:
-    """Yield the reporter that a copy calls for each stage, table and batch of rows."""
+def show_progress(unit: str = "rows") -> Iterator["ProgressBars | ProgressLines"]:
+    """Yield the reporter that a copy calls for each stage, table and batch of rows.
+
+    unit: what is counted instead of rows.
+    """
     if not sys.stderr.isatty():
-        lines = ProgressLines()
+        lines = ProgressLines(unit)
         yield lines
         lines.end()
         return
-    with _progress() as progress:
-        bars = ProgressBars(progress)
+    with _progress(unit) as progress:
+        bars = ProgressBars(progress, unit)
         yield bars
         bars.end()
 
@@ -29,7 +32,8 @@ def show_progress() -> Iterator["ProgressBars | ProgressLines"]:
 class ProgressLines:
     """Prints one line for each stage, and every 10 s one line for the current table."""
 
-    def __init__(self) -> None:
+    def __init__(self, unit: str) -> None:
+        self._unit = unit
         self._stage = self._table = ""
         self._rows = self._done = self._total = 0
         self._started_at = self._reported_at = 0.0
@@ -48,8 +52,8 @@ class ProgressLines:
             self._reported_at = time.monotonic()
             speed = self._rows / (self._reported_at - self._started_at)
             self._print(
-                f"{self._stage} {self._table}: {self._done:,} of {self._total:,} rows,"
-                f" {speed:,.0f} rows/s"
+                f"{self._stage} {self._table}: {self._done:,} of {self._total:,}"
+                f" {self._unit}, {speed:,.0f} {self._unit}/s"
             )
 
     def end(self) -> None:
@@ -57,7 +61,8 @@ class ProgressLines:
             took_s = max(time.monotonic() - self._started_at, 1e-6)
             speed = self._rows / took_s
             self._print(
-                f"{self._stage}: {self._rows:,} rows in {took_s:,.1f} s, {speed:,.0f} rows/s"
+                f"{self._stage}: {self._rows:,} {self._unit} in {took_s:,.1f} s,"
+                f" {speed:,.0f} {self._unit}/s"
             )
 
     def _print(self, line: str) -> None:
@@ -67,8 +72,8 @@ class ProgressLines:
 class ProgressBars(ProgressLines):
     """Draws a bar for each table with rows; one line replaces the bars of a finished stage."""
 
-    def __init__(self, progress: "Progress") -> None:
-        super().__init__()
+    def __init__(self, progress: "Progress", unit: str) -> None:
+        super().__init__(unit)
         self._progress = progress
         self._tasks: list[TaskID] = []
 
@@ -76,7 +81,7 @@ class ProgressBars(ProgressLines):
         super().begin(stage, table, done, total)
         if total:
             self._tasks.append(
-                self._progress.add_task(f"{stage} {table}", total=total, completed=done)
+                self._progress.add_task(f"{stage} {table}".rstrip(), total=total, completed=done)
             )
 
     def advance(self, rows: int) -> None:
@@ -94,7 +99,7 @@ class ProgressBars(ProgressLines):
         self._progress.console.print(line)
 
 
-def _progress() -> "Progress":
+def _progress(unit: str) -> "Progress":
     # rich.progress takes 23 ms to import, which no other command needs.
     from rich import progress as rich
     from rich.console import Console
@@ -102,7 +107,7 @@ def _progress() -> "Progress":
 
     class Speed(rich.ProgressColumn):
         def render(self, task: rich.Task) -> Text:
-            return Text(f"{task.finished_speed or task.speed or 0:>9,.0f} rows/s")
+            return Text(f"{task.finished_speed or task.speed or 0:>9,.0f} {unit}/s")
 
     return rich.Progress(
         rich.TextColumn("{task.description}"),

@@ -118,7 +118,7 @@ class PostgresTarget(PostgresSource):
         await self._comment(preflight.UNFINISHED_MOVE + fingerprint)
         try:
             # No process starts to serve a marked database, but one may have started just before.
-            await _check_unused(self._connection)
+            await check_unused(self._connection)
         except Unusable:
             await self._comment(None)
             raise
@@ -232,20 +232,26 @@ async def _check(connection: Connection, where: str) -> None:
         )
     if not await connection.fetchval("SELECT pg_try_advisory_lock($1)", _MOVE_LOCK):
         raise Unusable(f"another `sealdesk move` works on {where}; let it end")
+    await check_visible(connection, where)
+    await check_unused(connection)
+
+
+async def check_visible(connection: Connection, where: str) -> None:
+    """Raises Unusable unless the role sees all rows of all tables."""
     if hidden := await connection.fetch(_HIDDEN_TABLES):
         names = ", ".join(row["name"] for row in hidden)
         raise Unusable(
             f"{where}: the role is not the owner of all tables, and row level security may hide"
             f" rows of {names} from it; name the role that ran `sealdesk migrate`"
         )
-    await _check_unused(connection)
 
 
-async def _check_unused(connection: Connection) -> None:
+async def check_unused(connection: Connection) -> None:
+    """Raises Unusable when servers or workers use the database."""
     users = await connection.fetch(_ACTIVE_SESSIONS)
     if users:
         names = ", ".join(f"{row['who']} ({row['sessions']})" for row in users)
         raise Unusable(
             f"the database is in use by {names}; stop `sealdesk serve`, `sealdesk worker` and any"
-            " pooler in between on all hosts, and move again"
+            " pooler in between on all hosts, and run the command again"
         )

@@ -16,7 +16,8 @@ SELECT current_user AS role, current_setting('server_version_num')::int / 10000 
     current_setting('server_version') AS version_text,
     current_setting('server_encoding') AS encoding,
     current_setting('synchronous_commit') AS synchronous_commit,
-    to_regclass('alembic_version') IS NOT NULL AS has_tables
+    to_regclass('alembic_version') IS NOT NULL AS has_tables,
+    to_regclass('unfinished_restore') IS NOT NULL AS is_restoring
 """
 _VERSION = "SELECT version_num FROM alembic_version LIMIT 1"
 # Attributes of the role and of every role that it could become with SET ROLE.
@@ -45,6 +46,8 @@ ORDER BY 1 LIMIT 1000
 """
 # A comment on Alembic's table marks an unfinished `sealdesk move`: it needs no grants and no table
 # in the schema, and a dump includes it.
+# A table that `sealdesk restore` creates first and drops last.
+UNFINISHED_RESTORE = "unfinished_restore"
 UNFINISHED_MOVE = "unfinished sealdesk move of "
 _COMMENT = "SELECT obj_description(to_regclass('alembic_version'), 'pg_class')"
 _MIGRATE = "run `sealdesk migrate` with SEALDESK_OWNER_DATABASE_URL"
@@ -128,6 +131,8 @@ async def find_faults(connection: Connection, *, is_worker: bool = False) -> lis
     (server,) = await connection.fetch(_SERVER)
     if faults := _server_faults(server):
         return faults
+    if server["is_restoring"]:
+        return ["holds an unfinished restore; drop the database, create it and restore again"]
     if not server["has_tables"]:
         return [f"has no tables yet; {_MIGRATE}"]
     if await find_unfinished_move(connection) is not None:

@@ -66,8 +66,10 @@ def set_up_roles(connection: Connection, runtime: Role | None, worker: Role | No
         _grant(connection, "SELECT", tables.VERSION_TABLE, role)
     if worker is not None:
         _grant(connection, "SELECT", "tenants", worker)
-    if runtime is not None:
-        for search in tables.SEARCH_FUNCTIONS:
+    for search in tables.SEARCH_FUNCTIONS:
+        # A restored function has the default rights.
+        _execute(connection, f"REVOKE ALL ON FUNCTION {search} FROM PUBLIC")
+        if runtime is not None:
             _execute(connection, f"GRANT EXECUTE ON FUNCTION {search} TO {_quoted(runtime.name)}")
 
 

@@ -1,0 +1,1 @@
+"""The commands `sealdesk backup` and `sealdesk restore`."""

@@ -1,0 +1,224 @@
+"""`sealdesk restore`: puts a backup into an empty database, and begins a new epoch."""
+
+import asyncio
+import os
+import tempfile
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+from sealdesk import clock
+from sealdesk.cli.backup.options import PassphraseFile, read_passphrase
+from sealdesk.cli.move.progress import show_progress
+from sealdesk.clock import Clock
+from sealdesk.crypto.sealing import KeyRing, UnsealError
+from sealdesk.db import epochs, schema_version
+from sealdesk.db.backup import archive, scratch, sqlite
+from sealdesk.db.backup.archive import Manifest
+from sealdesk.db.engine import Tx, Work
+from sealdesk.db.factory import open_database
+from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable
+from sealdesk.errors import ConfigurationError
+from sealdesk.settings import Settings, from_env, make_private_dir
+
+T = TypeVar("T")
+
+EXAMPLES = """\b
+Examples:
+  sealdesk restore /backups/2027-01-31.tar
+  sealdesk restore /backups/2027-01-31.sealed --passphrase-file /etc/sealdesk/backup.passphrase
+  sealdesk restore --epoch-only     after PostgreSQL's own point-in-time recovery"""
+
+
+def restore(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="The backup; it is not changed.")
+    ] = None,
+    passphrase_file: PassphraseFile = None,
+    epoch_only: Annotated[
+        bool,
+        typer.Option(
+            "--epoch-only", help="Only begin a new epoch in a database that was restored otherwise."
+        ),
+    ] = False,
+) -> None:
+    """Restore a backup into an empty database. The service must not run.
+
+    Checks the backup and the master key first, and replaces nothing: on SQLite there must be no
+    database yet, on PostgreSQL the database must be empty. An older schema is migrated. An
+    interrupted restore leaves nothing that can be served.
+
+    Begins a new epoch: everybody has to log in again, cursors are refused with 410, ticket numbers
+    skip those that may have been given out after the backup, and API keys are refused until
+    `sealdesk keys confirm` or an administrator confirms them.
+    """
+    if (file is None) != epoch_only:
+        raise typer.BadParameter("name the backup, or give --epoch-only without one")
+    settings = from_env(os.environ, needs_keys=False)
+    if file is None:
+        restored_to = _begin_epoch_only(settings)
+    else:
+        restored_to = _restore(settings, file, read_passphrase(passphrase_file))
+    _print_next_steps(restored_to)
+
+
+def _restore(settings: Settings, file: Path, passphrase: bytes | None) -> int:
+    _check_keys_exist(settings)
+    with show_progress("bytes") as progress:
+        progress.begin("check", "backup", 0, file.stat().st_size)
+        manifest = archive.check(file, passphrase, progress.advance)
+    _check_manifest(settings, file, manifest)
+    restored_to = clock.parse_instant(manifest.created_at) or 0
+    if manifest.dump.database == "postgresql":
+        asyncio.run(_restore_postgres(settings, file, passphrase, restored_to))
+    else:
+        _restore_sqlite(settings, file, passphrase, restored_to)
+    return restored_to
+
+
+def _check_keys_exist(settings: Settings) -> None:
+    """Raises ConfigurationError rather than let the settings generate a new master key."""
+    if not os.environ.get("SEALDESK_MASTER_KEY") and not _master_key_file(settings).exists():
+        raise ConfigurationError(
+            f"there is no master key: put the one of the backup into {_master_key_file(settings)},"
+            " or set SEALDESK_MASTER_KEY"
+        )
+
+
+def _master_key_file(settings: Settings) -> Path:
+    return settings.data_dir / "master.key"
+
+
+def _check_manifest(settings: Settings, file: Path, manifest: Manifest) -> None:
+    is_postgres = bool(settings.database_url or settings.owner_database_url)
+    wanted = "postgresql" if is_postgres else "sqlite"
+    if manifest.dump.database != wanted:
+        raise Unusable(
+            f"{file} is a backup of {manifest.dump.database}, and the settings name {wanted};"
+            " restore it to its own kind of database, then use `sealdesk move`"
+        )
+    if manifest.dump.schema not in KNOWN_VERSIONS:
+        raise Unusable(
+            f"{file} has schema {manifest.dump.schema}, which is newer than this Sealdesk knows"
+            f" ({KNOWN_VERSIONS[-1]}); restore it with Sealdesk {manifest.sealdesk}"
+        )
+    key_ring = KeyRing(from_env(os.environ).master_keys)
+    missing = sorted(set(manifest.master_keys) - key_ring.fingerprints)
+    if missing:
+        raise Unusable(
+            f"the secrets in {file} are sealed with the master key {', '.join(missing)}, and"
+            f" SEALDESK_MASTER_KEY has {', '.join(sorted(key_ring.fingerprints))}; set the key of"
+            " the backup"
+        )
+    if manifest.sample is not None:
+        try:
+            key_ring.open(manifest.sample.sealed, manifest.sample.about)
+        except UnsealError as error:
+            raise Unusable(f"SEALDESK_MASTER_KEY does not open a secret of {file}") from error
+
+
+def _restore_sqlite(
+    settings: Settings, file: Path, passphrase: bytes | None, restored_to: int
+) -> None:
+    # The server takes 200 ms to import, which no other command needs.
+    from sealdesk.server import serve
+
+    path = settings.database_path
+    make_private_dir(settings.data_dir)
+    with serve.lock(path), scratch.directory(path.parent) as directory:
+        sqlite.check_target(path)
+        part = directory / path.name
+        with archive.opened(file, passphrase) as backup, show_progress("bytes") as progress:
+            progress.begin("restore", "database", 0, backup.manifest.dump.bytes)
+            sqlite.unpack(backup.blocks(), part, progress.advance)
+        sqlite.prepare(part, _begin_epoch(restored_to))
+        scratch.publish(part, path)
+
+
+async def _restore_postgres(
+    settings: Settings, file: Path, passphrase: bytes | None, restored_to: int
+) -> None:
+    # asyncpg takes 22 ms to import, which SQLite does not need.
+    from sealdesk.db.backup import postgres
+
+    owner_url = _owner_url(settings)
+    await postgres.check_target(owner_url)
+    # pg_restore reads the dump twice, so it is unpacked to a file first.
+    with scratch.directory(Path(tempfile.gettempdir())) as directory:
+        dump = directory / "dump"
+        with archive.opened(file, passphrase) as backup:
+            tables = len(backup.manifest.dump.rows)
+            with dump.open("wb") as target:
+                target.writelines(backup.blocks())
+        with show_progress("tables") as progress:
+            progress.begin("restore", "database", 0, tables)
+            await postgres.restore(owner_url, dump, directory, lambda: progress.advance(1))
+    schema_version.migrate_postgres(
+        owner_url, runtime_url=settings.database_url, worker_url=settings.worker_database_url
+    )
+    begin = _begin_epoch(restored_to)
+
+    async def finish(tx: Tx) -> None:
+        await begin(tx)
+        await postgres.finish(tx)
+
+    await _write_as_owner(settings, owner_url, finish)
+
+
+def _begin_epoch_only(settings: Settings) -> int:
+    """Begin an epoch in the current database; the time at which its data ends."""
+    if not settings.database_url and not settings.owner_database_url:
+        return _begin_sqlite_epoch(settings.database_path)
+    # As above: asyncpg, 22 ms.
+    from sealdesk.db.backup import postgres
+
+    owner_url = _owner_url(settings)
+    asyncio.run(postgres.check_unused(owner_url))
+    return asyncio.run(_write_as_owner(settings, owner_url, _begin_epoch_after_newest))
+
+
+def _begin_sqlite_epoch(path: Path) -> int:
+    # As above: 200 ms.
+    from sealdesk.server import serve
+
+    if schema_version.schema_version(path) is None:
+        raise Unusable(f"{path} holds no Sealdesk; name its directory with SEALDESK_DATA_DIR")
+    with serve.lock(path):
+        schema_version.ensure_current(path)
+        return sqlite.write(path, _begin_epoch_after_newest)
+
+
+async def _begin_epoch_after_newest(tx: Tx) -> int:
+    restored_to = await epochs.newest_change(tx)
+    await _begin_epoch(restored_to)(tx)
+    return restored_to
+
+
+def _begin_epoch(restored_to: int) -> Work[int]:
+    now_us = Clock().now_us()
+    return lambda tx: epochs.begin(tx, restored_to=restored_to, now_us=now_us)
+
+
+async def _write_as_owner(settings: Settings, owner_url: str, work: Work[T]) -> T:
+    database = open_database(settings, name="sealdesk restore", url=owner_url, has_time=True)
+    try:
+        return await database.write(work)
+    finally:
+        await database.close()
+
+
+def _owner_url(settings: Settings) -> str:
+    if not settings.owner_database_url:
+        raise ConfigurationError(
+            "SEALDESK_OWNER_DATABASE_URL is missing: only the owner of the tables can restore them"
+        )
+    return settings.owner_database_url
+
+
+def _print_next_steps(restored_to: int) -> None:
+    print(f"The data is that of {clock.iso(restored_to)}. A new epoch has begun:")
+    print("  Everybody has to log in again. Links to set a password have ended.")
+    print("  Cursors of the API are refused with 410.")
+    print("  API keys are off. Look at them, then: sealdesk keys confirm KEY_ID, or --all")
+    print("Check with `sealdesk doctor`, then run `sealdesk serve`. See docs/backup.md.")

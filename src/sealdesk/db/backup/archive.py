@@ -1,0 +1,209 @@
+"""The file of a backup: a tar archive with a manifest and a dump, then the archive's SHA-256.
+
+Without encryption, `tar` unpacks it. The file is written and read in order, in little memory.
+"""
+
+import hashlib
+import io
+import tarfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, BinaryIO, Protocol, cast
+
+import msgspec
+
+from sealdesk.crypto import encrypted_file
+from sealdesk.crypto.encrypted_file import DamagedFile, DecryptingReader, EncryptingWriter, Source
+from sealdesk.db.schema_version import Unusable
+
+MANIFEST_NAME = "manifest.json"
+DUMP_NAMES = {"sqlite": "sealdesk.db", "postgresql": "sealdesk.dump"}
+_BLOCK_BYTES = 256 * 1024
+_TRAILER_BYTES = 65  # the SHA-256 in hex and a line feed
+_MAX_MANIFEST_BYTES = 1024 * 1024
+
+Advance = Callable[[int], None]
+
+
+class Dump(msgspec.Struct, frozen=True):
+    """The copy of the database inside a backup. rows: how many each table has."""
+
+    database: str
+    schema: str
+    epoch: int
+    rows: dict[str, int]
+    bytes: int
+    sha256: str
+
+
+class SealedSample(msgspec.Struct, frozen=True):
+    """A sealed secret of the database: the right master key opens it. about: its context."""
+
+    sealed: bytes
+    about: str
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """What a backup contains, and what restoring it needs beside it.
+
+    master_keys: fingerprints of the master keys that sealed the secrets in the dump.
+    settings: names of the variables that were set. files: other files of the data directory.
+    """
+
+    format: int
+    sealdesk: str
+    created_at: str
+    dump: Dump
+    master_keys: tuple[str, ...]
+    sample: SealedSample | None
+    settings: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+class _Sink(Protocol):
+    def write(self, data: bytes, /) -> int: ...
+
+
+def write(
+    file: BinaryIO, manifest: Manifest, dump: Path, passphrase: bytes | None, advance: Advance
+) -> None:
+    """Write a backup. advance: is told how many bytes of the dump were written."""
+    sealer = EncryptingWriter(file, passphrase) if passphrase else None
+    hashing = _HashingWriter(sealer or file)
+    with tarfile.open(fileobj=cast(BinaryIO, hashing), mode="w|") as tar:
+        encoded = msgspec.json.format(msgspec.json.encode(manifest))
+        tar.addfile(_member(MANIFEST_NAME, len(encoded)), io.BytesIO(encoded))
+        with dump.open("rb") as source:
+            member = _member(DUMP_NAMES[manifest.dump.database], manifest.dump.bytes)
+            tar.addfile(member, cast(BinaryIO, _Reported(source, advance)))
+    hashing.finish()
+    if sealer is not None:
+        sealer.finish()
+
+
+def _member(name: str, size: int) -> tarfile.TarInfo:
+    member = tarfile.TarInfo(name)
+    member.size, member.mode = size, 0o600
+    return member
+
+
+class Archive:
+    """A backup whose bytes have been checked, open for reading."""
+
+    def __init__(self, tar: tarfile.TarFile) -> None:
+        self._tar = tar
+        manifest = self._next_member().read(_MAX_MANIFEST_BYTES)
+        self.manifest = msgspec.json.decode(manifest, type=Manifest)
+
+    def blocks(self) -> Iterator[bytes]:
+        """The dump, once. Raises DamagedFile at its end when it does not fit the manifest."""
+        digest, count = hashlib.sha256(), 0
+        source = self._next_member()
+        while block := source.read(_BLOCK_BYTES):
+            digest.update(block)
+            count += len(block)
+            yield block
+        if (digest.hexdigest(), count) != (self.manifest.dump.sha256, self.manifest.dump.bytes):
+            raise DamagedFile("the dump does not fit the manifest")
+
+    def _next_member(self) -> IO[bytes]:
+        member = self._tar.next()
+        source = None if member is None else self._tar.extractfile(member)
+        if source is None:
+            raise DamagedFile("it is not a backup of Sealdesk")
+        return source
+
+
+@contextmanager
+def opened(path: Path, passphrase: bytes | None) -> Iterator[Archive]:
+    """Open a backup that `check` has passed. Raises Unusable."""
+    with _explaining(path), path.open("rb") as file:
+        source = _DigestReader(_plain(path, file, passphrase))
+        with tarfile.open(fileobj=cast(BinaryIO, source), mode="r|") as tar:
+            yield Archive(tar)
+
+
+def check(path: Path, passphrase: bytes | None, advance: Advance) -> Manifest:
+    """Read every byte of a backup and compare the checksums. Raises Unusable.
+
+    advance: is told how many bytes of the archive were read.
+    """
+    with _explaining(path), path.open("rb") as file:
+        source = _DigestReader(_plain(path, file, passphrase))
+        while block := source.read(_BLOCK_BYTES):
+            advance(len(block))
+    with opened(path, passphrase) as archive:
+        return archive.manifest
+
+
+def _plain(path: Path, file: BinaryIO, passphrase: bytes | None) -> Source:
+    start = file.read(len(encrypted_file.MAGIC))
+    file.seek(0)
+    if not encrypted_file.is_encrypted(start):
+        return file
+    if passphrase is None:
+        raise Unusable(f"{path} is encrypted; give the passphrase with --passphrase-file")
+    return DecryptingReader(file, passphrase)
+
+
+@contextmanager
+def _explaining(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (DamagedFile, tarfile.TarError, msgspec.DecodeError) as error:
+        raise Unusable(
+            f"{path} cannot be restored: {error}. Nothing was changed; use another backup"
+        ) from error
+
+
+class _HashingWriter:
+    """Passes on what is written, and in the end the SHA-256 of all of it."""
+
+    def __init__(self, sink: _Sink) -> None:
+        self._sink = sink
+        self._digest = hashlib.sha256()
+
+    def write(self, data: bytes) -> int:
+        self._digest.update(data)
+        return self._sink.write(data)
+
+    def finish(self) -> None:
+        self._sink.write(f"{self._digest.hexdigest()}\n".encode())
+
+
+class _DigestReader:
+    """Reads an archive up to the SHA-256 at its end, which it then compares."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._digest = hashlib.sha256()
+        self._waiting = bytearray()
+
+    def read(self, count: int) -> bytes:
+        wanted = count + _TRAILER_BYTES
+        while len(self._waiting) < wanted:
+            more = self._source.read(wanted - len(self._waiting))
+            if not more:
+                break
+            self._waiting += more
+        end = max(0, min(count, len(self._waiting) - _TRAILER_BYTES))
+        found = bytes(self._waiting[:end])
+        del self._waiting[:end]
+        self._digest.update(found)
+        if not found and self._waiting != f"{self._digest.hexdigest()}\n".encode():
+            raise DamagedFile("its checksum is wrong: it was changed or cut")
+        return found
+
+
+class _Reported:
+    """A file that reports how many bytes of it are read."""
+
+    def __init__(self, file: BinaryIO, advance: Advance) -> None:
+        self._file = file
+        self._advance = advance
+
+    def read(self, count: int) -> bytes:
+        block = self._file.read(count)
+        self._advance(len(block))
+        return block

@@ -1,0 +1,280 @@
+"""`sealdesk backup` and `sealdesk restore`: whole, checked, and never half."""
+
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.cli.backups import empty_target, serving_restored, terminal_of
+from tests.cli.terminal import PROGRAM, serving
+from tests.support.client import Key
+from tests.support.databases import POSTGRESQL_ONLY, SQLITE_ONLY, Begin
+from tests.support.service import Service, random_key, wait_until
+
+TICKETS = "/api/v1/external/tickets"
+EVENTS = "/api/v1/external/events"
+KEYS = "/api/v1/api-keys"
+# A drill runs several commands, and some of them migrate.
+pytestmark = pytest.mark.timeout(240)
+
+
+class Load:
+    """Clients that open tickets. acknowledged: the ids, in the order of the responses."""
+
+    def __init__(self, key: Key) -> None:
+        self.acknowledged: list[str] = []
+        self._key = key
+        self._is_over = threading.Event()
+        self._threads = [threading.Thread(target=self._write) for _ in range(2)]
+
+    def _write(self) -> None:
+        while not self._is_over.is_set():
+            self.acknowledged.append(self._key.ticket()["id"])
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        for thread in self._threads:
+            thread.start()
+        try:
+            wait_until(lambda: len(self.acknowledged) >= 20)
+            yield
+        finally:
+            self._is_over.set()
+            for thread in self._threads:
+                thread.join()
+
+
+def code_of(response: httpx.Response) -> tuple[int, str]:
+    return response.status_code, response.json()["code"]
+
+
+class Drill:
+    """A service under load that is backed up, goes on, and is restored from the backup."""
+
+    def __init__(self, service: Service, directory: Path) -> None:
+        self.tenant = service.tenant()
+        self.key, self.revoked, self.rotated = (self.tenant.key() for _ in range(3))
+        self.admin = self.tenant.admin()
+        self.backup = directory / "backup"
+        load = Load(self.key)
+        with load.running():
+            self.marked = list(load.acknowledged)
+            terminal_of(service).out("backup", str(self.backup))
+        self._go_on(service)
+
+    def _go_on(self, service: Service) -> None:
+        self.last_number = self.key.ticket()["number"]
+        service.settle()
+        feed = self.key.get(f"{EVENTS}?per_page=100").json()["meta"]
+        tickets = self.key.get(f"{TICKETS}?per_page=2").json()["meta"]
+        self.cursors = {EVENTS: feed["resume_cursor"], TICKETS: tickets["next_cursor"]}
+        assert self.admin.delete(f"{KEYS}/{self.revoked.id}").status_code == 204
+        assert self.admin.post(f"{KEYS}/{self.rotated.id}/rotate").status_code == 200
+
+    def check(self, restored: Service) -> None:
+        """Look at what each client gets from the restored service."""
+        for client in (self.key, self.revoked, self.rotated, self.admin):
+            client.service = restored
+        for key in (self.key, self.revoked, self.rotated):
+            assert code_of(key.get(TICKETS)) == (401, "api_key_unconfirmed")
+        assert self.admin.get(KEYS).status_code == 401
+        admin = restored.log_in(self.tenant.admin_email)
+        assert admin.post(f"{KEYS}/{self.key.id}/confirm").status_code == 200
+        for path, cursor in self.cursors.items():
+            response = self.key.get(f"{path}?per_page=2&cursor={cursor}")
+            assert code_of(response) == (410, "cursor_expired")
+        stored = {row[0] for row in restored.rows("SELECT id FROM tickets LIMIT 100000")}
+        assert set(self.marked) <= stored
+        assert self.key.ticket()["number"] > self.last_number
+        assert code_of(self.revoked.get(TICKETS)) == (401, "api_key_unconfirmed")
+
+
+def run_drill(begin: Begin, directory: Path) -> None:
+    directory.mkdir(exist_ok=True)
+    with begin(directory / "data") as service:
+        drill = Drill(service, directory)
+        with empty_target(service, directory / "restored") as terminal:
+            terminal.out("restore", str(drill.backup))
+            with serving_restored(terminal) as restored:
+                drill.check(restored)
+
+
+def test_a_restored_service_has_what_was_acknowledged_and_nothing_revoked_works(
+    begin: Begin, tmp_path: Path
+) -> None:
+    run_drill(begin, tmp_path)
+
+
+@pytest.mark.prove
+@pytest.mark.timeout(1800)
+def test_twenty_drills_under_load(begin: Begin, tmp_path: Path) -> None:
+    for number in range(20):
+        run_drill(begin, tmp_path / str(number))
+
+
+@pytest.fixture
+def source(begin: Begin, tmp_path: Path) -> Iterator[Service]:
+    """A service with one key."""
+    with begin(tmp_path / "data") as service:
+        service.tenant().key()
+        yield service
+
+
+def test_a_backup_is_checked_and_says_what_else_is_needed(source: Service, tmp_path: Path) -> None:
+    terminal, file = terminal_of(source), tmp_path / "backup"
+    written = terminal.json("backup", str(file))
+    assert terminal.json("backup", "--check", str(file)) == written
+    (fingerprint,) = source.state.key_ring.fingerprints
+    assert written["master_keys"] == [fingerprint]
+    assert "SEALDESK_MASTER_KEY" in written["settings"]
+    assert (written["dump"]["rows"]["api_keys"], written["dump"]["epoch"]) == (1, 0)
+    shown = terminal.out("backup", "--check", str(file))
+    assert fingerprint in shown
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_backup_holds_no_master_key(source: Service, tmp_path: Path) -> None:
+    file = tmp_path / "backup"
+    terminal_of(source).out("backup", str(file))
+    (master_key,) = source.settings.master_keys
+    assert master_key not in file.read_bytes()
+    assert terminal_of(source).env["SEALDESK_MASTER_KEY"].encode() not in file.read_bytes()
+
+
+def test_an_encrypted_backup_needs_its_passphrase(source: Service, tmp_path: Path) -> None:
+    file, right, wrong = (tmp_path / name for name in ("backup", "right", "wrong"))
+    right.write_text("correct horse battery\n")
+    wrong.write_text("incorrect horse battery\n")
+    terminal = terminal_of(source)
+    terminal.out("backup", str(file), "--passphrase-file", str(right))
+    assert b"sealed_secret" not in file.read_bytes()
+    assert "is encrypted" in terminal.refused("backup", "--check", str(file))
+    refused = terminal.run("backup", "--check", str(file), "--passphrase-file", str(wrong))
+    assert "passphrase is wrong" in refused.stderr
+    with empty_target(source, tmp_path / "restored") as target:
+        target.out("restore", str(file), "--passphrase-file", str(right))
+
+
+def test_a_short_passphrase_is_refused(source: Service, tmp_path: Path) -> None:
+    short = tmp_path / "short"
+    short.write_text("secret\n")
+    refused = terminal_of(source).refused(
+        "backup", str(tmp_path / "backup"), "--passphrase-file", str(short)
+    )
+    assert "at least 12 characters" in refused
+
+
+def test_nothing_is_replaced(source: Service, tmp_path: Path) -> None:
+    terminal, file = terminal_of(source), tmp_path / "backup"
+    terminal.out("backup", str(file))
+    assert "exists" in terminal.refused("backup", str(file))
+    refused = terminal.run("restore", str(file))
+    assert refused.returncode == 1
+    assert "a restore replaces nothing" in refused.stderr
+
+
+def test_another_master_key_is_refused_before_anything_is_restored(
+    source: Service, tmp_path: Path
+) -> None:
+    file = tmp_path / "backup"
+    terminal_of(source).out("backup", str(file))
+    with empty_target(source, tmp_path / "restored") as target:
+        other = target.with_env(SEALDESK_MASTER_KEY=random_key())
+        assert "sealed with the master key" in other.run("restore", str(file)).stderr
+        target.out("restore", str(file))
+
+
+def test_a_damaged_backup_is_not_restored(source: Service, tmp_path: Path) -> None:
+    file = tmp_path / "backup"
+    terminal_of(source).out("backup", str(file))
+    damaged = bytearray(file.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    file.write_bytes(damaged)
+    with empty_target(source, tmp_path / "restored") as target:
+        assert "its checksum is wrong" in target.run("restore", str(file)).stderr
+        assert not (target.data_dir / "sealdesk.db").exists()
+
+
+def test_a_killed_backup_leaves_no_file_and_the_next_cleans_up(
+    source: Service, tmp_path: Path
+) -> None:
+    directory = tmp_path / "backups"
+    directory.mkdir()
+    command = [str(PROGRAM), "backup", str(directory / "one")]
+    with subprocess.Popen(command, env=terminal_of(source).env, stderr=subprocess.DEVNULL) as child:
+        wait_until(lambda: any(directory.iterdir()) or child.poll() is not None)
+        child.send_signal(signal.SIGKILL)
+    terminal_of(source).out("backup", str(directory / "two"))
+    assert {path.name for path in directory.iterdir()} <= {"one", "two"}
+    for path in directory.iterdir():
+        terminal_of(source).out("backup", "--check", str(path))
+
+
+def test_a_full_disk_leaves_nothing(source: Service, tmp_path: Path) -> None:
+    directory = tmp_path / "backups"
+    directory.mkdir()
+    command = 'ulimit -f 64; exec "$0" backup "$1"'
+    done = subprocess.run(
+        ["bash", "-c", command, PROGRAM, str(directory / "one")],
+        env=terminal_of(source).env, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert list(directory.iterdir()) == []
+
+
+def test_an_interrupted_restore_can_be_repeated(source: Service, tmp_path: Path) -> None:
+    file = tmp_path / "backup"
+    terminal_of(source).out("backup", str(file))
+    with empty_target(source, tmp_path / "restored") as target:
+        for _ in range(3):
+            with subprocess.Popen(
+                [PROGRAM, "restore", str(file)], env=target.env, stderr=subprocess.PIPE
+            ) as child:
+                assert child.stderr is not None
+                child.stderr.readline()
+                child.send_signal(signal.SIGKILL)
+        done = target.run("restore", str(file))
+        is_whole = done.returncode == 0 or "replaces nothing" in done.stderr
+        assert is_whole or "unfinished restore" in done.stderr, done.stderr
+
+
+@SQLITE_ONLY
+def test_the_server_of_a_restored_database_ends_log_ins_and_cursors(
+    source: Service, tmp_path: Path
+) -> None:
+    drill = Drill(source, tmp_path)
+    with empty_target(source, tmp_path / "restored") as target:
+        target.out("restore", str(drill.backup))
+        with serving(target) as served:
+            at = {"authorization": f"Bearer {drill.admin.token}"}
+            assert httpx.get(f"{served.url}{KEYS}", headers=at).status_code == 401
+            assert "uses" in target.refused("restore", "--epoch-only")
+            target.out("keys", "confirm", drill.key.id)
+            path = f"{TICKETS}?per_page=2&cursor={drill.cursors[TICKETS]}"
+            headers = drill.key.signature_headers("GET", path)
+            response = httpx.get(f"{served.url}{path}", headers=headers)
+            assert code_of(response) == (410, "cursor_expired")
+
+
+def test_an_epoch_begins_without_a_backup(begin: Begin, tmp_path: Path) -> None:
+    with begin(tmp_path / "data") as service:
+        key = service.tenant().key()
+        number = key.ticket()["number"]
+        service.stop()
+        terminal = terminal_of(service)
+        assert "A new epoch has begun" in terminal.out("restore", "--epoch-only")
+        with serving_restored(terminal) as restored:
+            key.service = restored
+            assert code_of(key.get(TICKETS)) == (401, "api_key_unconfirmed")
+            assert terminal.out("keys", "confirm", "--all") == "Confirmed 1 key.\n"
+            assert key.ticket()["number"] > number
+
+
+@POSTGRESQL_ONLY
+def test_an_epoch_does_not_begin_under_a_running_service(source: Service) -> None:
+    assert "is in use" in terminal_of(source).refused("restore", "--epoch-only")
