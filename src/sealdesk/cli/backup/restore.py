@@ -13,7 +13,7 @@ from sealdesk.cli.backup.options import PassphraseFile, read_passphrase
 from sealdesk.cli.move.progress import show_progress
 from sealdesk.clock import Clock
 from sealdesk.crypto.sealing import KeyRing, UnsealError
-from sealdesk.db import epochs, schema_version
+from sealdesk.db import epochs, first_start, schema_version
 from sealdesk.db.backup import archive, scratch, sqlite
 from sealdesk.db.backup.archive import Manifest
 from sealdesk.db.engine import Tx, Work
@@ -134,6 +134,7 @@ def _restore_sqlite(
             sqlite.unpack(backup.blocks(), part, progress.advance)
         sqlite.prepare(part, _begin_epoch(restored_to))
         scratch.publish(part, path)
+    first_start.finish(settings.data_dir)
 
 
 async def _restore_postgres(
