@@ -1,12 +1,14 @@
 """The file of a backup: every changed byte and every cut is noticed."""
 
 import hashlib
+import io
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from sealdesk.crypto import encrypted_file
+from sealdesk.crypto.encrypted_file import DamagedFile, DecryptingReader
 from sealdesk.db.backup import archive
 from sealdesk.db.backup.archive import Dump, Manifest
 from sealdesk.db.schema_version import Unusable
@@ -47,7 +49,7 @@ def assert_every_change_is_noticed(file: Path, step: int, passphrase: bytes | No
         file.write_bytes(changed)
         with pytest.raises(Unusable):
             archive.check(file, passphrase, ignore)
-    for length in range(0, len(whole), step):
+    for length in range(0, len(whole), step * 3):
         file.write_bytes(whole[:length])
         with pytest.raises(Unusable):
             archive.check(file, passphrase, ignore)
@@ -91,22 +93,28 @@ def test_every_single_changed_byte_is_noticed(
     assert_every_change_is_noticed(write_backup(tmp_path, b"x", passphrase), 1, passphrase)
 
 
-def test_chunks_of_an_encrypted_file_cannot_be_exchanged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_chunks_of_an_encrypted_file_cannot_be_exchanged_or_cut_off(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(encrypted_file, "_SCRYPT_N", 16)
     monkeypatch.setattr(encrypted_file, "_CHUNK_BYTES", 1024)
     monkeypatch.setattr(encrypted_file, "_SEALED_BYTES", 1040)
-    file = write_backup(tmp_path, passphrase=PASSPHRASE)
-    start = len(encrypted_file.MAGIC) + 16
-    whole = file.read_bytes()
-    first, second = whole[start : start + 1040], whole[start + 1040 : start + 2080]
-    for chunks in (second + first, first + first, second):
-        file.write_bytes(whole[:start] + chunks + whole[start + 2080 :])
-        with pytest.raises(Unusable):
-            archive.check(file, PASSPHRASE, ignore)
-    file.write_bytes(whole)
-    assert unpack(file, PASSPHRASE) == CONTENT
+    file = io.BytesIO()
+    writer = encrypted_file.EncryptingWriter(file, PASSPHRASE)
+    writer.write(CONTENT[:2048])
+    writer.finish()
+    whole = file.getvalue()
+    start = len(whole) - 2 * 1040
+    first, second = whole[start : start + 1040], whole[start + 1040 :]
+    for chunks in (second + first, first + first, second, first, first + second + second):
+        with pytest.raises(DamagedFile):
+            decrypt(whole[:start] + chunks)
+    assert decrypt(whole) == CONTENT[:2048]
+
+
+def decrypt(encrypted: bytes) -> bytes:
+    """The content of an encrypted file of two chunks."""
+    return DecryptingReader(io.BytesIO(encrypted), PASSPHRASE).read(4096)
 
 
 def test_a_file_that_is_no_backup_is_refused(tmp_path: Path) -> None:

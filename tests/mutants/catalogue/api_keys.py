@@ -74,9 +74,16 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the secret survives the revocation",
         "api_keys/actions.py",
-        "revoked_at=now_us, sealed_secret=None)",
-        "revoked_at=now_us)",
+        "revoked_at=now_us, sealed_secret=None, ",
+        "revoked_at=now_us, ",
         (f"{_KEYS}/test_store.py::test_the_ciphertext_is_destroyed_by_revocation",),
+    ),
+    Mutant(
+        "a key of a restored backup works without confirmation",
+        "api_keys/rules.py",
+        "not is_expired(key, now_us) and key.unconfirmed_since is None",
+        "not is_expired(key, now_us)",
+        (f"{_KEYS}/test_confirm.py::test_an_unconfirmed_key_is_refused_with_its_own_code",),
     ),
     Mutant(
         "a used signature is stored outside the transaction of the change",

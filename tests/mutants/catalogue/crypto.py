@@ -50,4 +50,24 @@ MUTANTS: tuple[Mutant, ...] = (
         "    if age_s > TOLERANCE_S * 100:\n",
         ("tests/crypto/test_webhook_signing.py::test_the_mistake_is_named",),
     ),
+    Mutant(
+        "the last chunk of an encrypted file is not marked",
+        "crypto/encrypted_file.py",
+        "bytes([is_last])",
+        "bytes([0])",
+        (
+            "tests/db/test_backup_archive.py"
+            "::test_chunks_of_an_encrypted_file_cannot_be_exchanged_or_cut_off",
+        ),
+    ),
+    Mutant(
+        "the chunks of an encrypted file are not numbered",
+        "crypto/encrypted_file.py",
+        "    return number.to_bytes",
+        "    return (0).to_bytes",
+        (
+            "tests/db/test_backup_archive.py"
+            "::test_chunks_of_an_encrypted_file_cannot_be_exchanged_or_cut_off",
+        ),
+    ),
 )

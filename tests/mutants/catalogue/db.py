@@ -9,6 +9,10 @@ _SLOW_LISTS = "tests/tickets/test_slow_lists.py"
 _SEARCH = "tests/search/test_search.py"
 _CUSTOMER_SEARCH = "tests/search/test_customers.py"
 
+_DRILL = (
+    "tests/cli/test_backup.py"
+    "::test_a_restored_service_has_what_was_acknowledged_and_nothing_revoked_works"
+)
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
@@ -207,5 +211,35 @@ MUTANTS: tuple[Mutant, ...] = (
             "tests/web/test_large_pages.py"
             "::test_a_page_of_events_ends_early_and_has_one_event_at_least",
         ),
+    ),
+    Mutant(
+        "log-ins survive a restore",
+        "db/epochs.py",
+        "    if not epoch:\n",
+        "    if True:\n",
+        (_DRILL,),
+    ),
+    Mutant(
+        "ticket numbers continue after a restore as if nothing had happened",
+        "db/epochs.py",
+        "    await tx.execute(_SKIP_NUMBERS",
+        "    await tx.execute(_SKIP_POSITIONS",
+        (
+            "tests/api_keys/test_confirm.py::test_each_epoch_has_a_higher_number_and_skips_ticket_numbers",
+        ),
+    ),
+    Mutant(
+        "the checksum behind a backup is not compared",
+        "db/backup/archive.py",
+        "        if not found and self._waiting !=",
+        "        if not found and not self._waiting and self._waiting !=",
+        ("tests/db/test_backup_archive.py::test_a_changed_byte_or_a_cut_is_noticed",),
+    ),
+    Mutant(
+        "a restore overwrites a database that exists",
+        "db/backup/sqlite.py",
+        "        if found.exists():\n",
+        "        if False:\n",
+        ("tests/cli/test_backup.py::test_nothing_is_replaced",),
     ),
 )

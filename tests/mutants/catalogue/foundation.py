@@ -47,4 +47,14 @@ MUTANTS: tuple[Mutant, ...] = (
             "::test_a_page_of_events_ends_early_and_has_one_event_at_least",
         ),
     ),
+    Mutant(
+        "a cursor from before a restore is accepted",
+        "paging.py",
+        "    if contents.epoch != listing.epoch:\n",
+        "    if contents.epoch > listing.epoch:\n",
+        (
+            "tests/cli/test_backup.py"
+            "::test_a_restored_service_has_what_was_acknowledged_and_nothing_revoked_works",
+        ),
+    ),
 )
