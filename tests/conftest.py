@@ -19,7 +19,7 @@ from tests.support.databases import (
     on_postgresql,
     on_sqlite,
 )
-from tests.support.service import Service, Tenant
+from tests.support.service import Service, Tenant, running
 
 # examples: registers a profile of hypothesis, which pytest asks for after this is imported.
 pytest_plugins = ["tests.servers.plugin", "tests.support.examples"]
@@ -79,6 +79,23 @@ def start(begin: Begin, tmp_path: Path) -> Iterator[Callable[..., Service]]:
             return stack.enter_context(begin(tmp_path / "data", **env))
 
         yield begin_one
+
+
+@pytest.fixture
+def start_nodes(
+    kind: Kind, begin: Begin, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[Callable[..., list[Service]]]:
+    """Starts services on one new database: one on SQLite, two on PostgreSQL."""
+    with ExitStack() as stack:
+
+        def begin_all(**env: str) -> list[Service]:
+            if kind == "sqlite":
+                return [stack.enter_context(begin(tmp_path / "data", **env))]
+            template: Template = request.getfixturevalue("postgres_template")
+            env |= stack.enter_context(template.copied())
+            return [stack.enter_context(running(tmp_path / name, **env)) for name in "ab"]
+
+        yield begin_all
 
 
 @pytest.fixture

@@ -53,6 +53,7 @@ _OTHERS = {
     "limit": 100,
     "step": 1,
     "now": 2,
+    "valid_at": 0,
     "due": 10,
     "kept": 0,
     "kept_since": 0,

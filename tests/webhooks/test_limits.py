@@ -1,39 +1,21 @@
 """The limit of endpoints per tenant, also under concurrent requests."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
-from pathlib import Path
-
-import pytest
 
 from tests.support.client import Person
-from tests.support.databases import Begin, Kind, Template
 from tests.support.receiver import LOOPBACK, Receiver
-from tests.support.service import Service, running
+from tests.support.service import Service
 from tests.webhooks.factories import WEBHOOKS, made
 
 MOST = 50
 
 
-@pytest.fixture
-def nodes(
-    kind: Kind, begin: Begin, tmp_path: Path, request: pytest.FixtureRequest
-) -> Iterator[list[Service]]:
-    """Services on one database: one on SQLite, two on PostgreSQL."""
-    with ExitStack() as stack:
-        if kind == "sqlite":
-            yield [stack.enter_context(begin(tmp_path))]
-            return
-        template: Template = request.getfixturevalue("postgres_template")
-        env = {**stack.enter_context(template.copied()), **LOOPBACK}
-        yield [stack.enter_context(running(tmp_path / name, **env)) for name in "ab"]
-
-
 def test_of_60_concurrently_created_endpoints_50_exist(
-    nodes: list[Service], receiver: Receiver
+    start_nodes: Callable[..., list[Service]], receiver: Receiver
 ) -> None:
+    nodes = start_nodes(**LOOPBACK)
     tenant = nodes[0].tenant()
     token = tenant.admin().token
     new = {"url": receiver.url, "events": ["ticket.created"]}

@@ -7,7 +7,13 @@ from msgspec import UNSET
 
 from sealdesk import clock, ids
 from sealdesk.api_keys import rules, store
-from sealdesk.api_keys.errors import CHANGE_OF_EXPIRED_KEY, CHANGE_OF_REVOKED_KEY, KEY_CHANGED
+from sealdesk.api_keys.errors import (
+    CHANGE_OF_EXPIRED_KEY,
+    CHANGE_OF_REVOKED_KEY,
+    KEY_CHANGED,
+    TOO_MANY_API_KEYS,
+    TOO_MANY_NEW_API_KEYS,
+)
 from sealdesk.api_keys.rules import (
     ApiKey,
     ApiKeyChange,
@@ -19,12 +25,21 @@ from sealdesk.api_keys.rules import (
 from sealdesk.caller import Caller
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, Fault, NotFound, PreconditionFailed, gettext_noop, invalid
+from sealdesk.errors import (
+    Conflict,
+    Fault,
+    NotFound,
+    PreconditionFailed,
+    TooManyRequests,
+    gettext_noop,
+    invalid,
+)
 from sealdesk.event_log import events
 from sealdesk.paging import PageRequest
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditEntry
 
+_HOUR_US = 3600 * 1_000_000
 _MAX_CONFIRMED = 100
 _NEWEST_KEYS = PageRequest(20, None)
 _NOT_IN_FUTURE = gettext_noop("This must be in the future; it is %(now)s now.")
@@ -33,7 +48,11 @@ _NOT_IN_FUTURE = gettext_noop("This must be in the future; it is %(now)s now.")
 async def create_key(
     tx: Tx, caller: Caller, new: NewApiKey, *, key_ring: KeyRing, now_us: int
 ) -> CreatedApiKey:
-    """A new key with its secret, shown once. Raises ValidationFailed."""
+    """A new key with its secret, shown once.
+
+    Raises ValidationFailed, Conflict above MAX_ACTIVE_KEYS, TooManyRequests.
+    """
+    await _check_limits(tx, caller.tenant_id, now_us)
     api_key, api_secret = rules.mint_key(), rules.mint_secret()
     permissions = rules.PERMISSIONS if new.permissions is None else new.permissions
     key = ApiKey(
@@ -60,7 +79,7 @@ async def create_key(
 
 async def find_duplicate_key(tx: Tx, tenant_id: str, name: str, seen: str) -> ApiKey | None:
     """A key with this name that was created after the key with the id `seen`."""
-    await tx.lock(f"api_keys of {tenant_id}")
+    await _lock_keys(tx, tenant_id)
     newest = await store.list_keys(tx, tenant_id, _NEWEST_KEYS)
     return next((key for key in newest if key.id > seen and key.name == name.strip()), None)
 
@@ -155,6 +174,26 @@ async def reseal_key(tx: Tx, tenant_id: str, key_id: str, *, key_ring: KeyRing) 
     secret = rules.open_secret(key, key_ring)
     await store.replace(tx, _with_secret(key, secret, key_ring))
     return True
+
+
+async def _lock_keys(tx: Tx, tenant_id: str) -> None:
+    """Serialize the creation of a tenant's keys, so that they can be counted."""
+    await tx.lock(f"api_keys of {tenant_id}")
+
+
+async def _check_limits(tx: Tx, tenant_id: str, now_us: int) -> None:
+    """Raises Conflict, TooManyRequests."""
+    await _lock_keys(tx, tenant_id)
+    limit = rules.MAX_ACTIVE_KEYS
+    if await store.count_active(tx, tenant_id, now_us, limit) >= limit:
+        raise Conflict(TOO_MANY_API_KEYS, limit=limit)
+    limit = rules.MAX_NEW_KEYS_PER_HOUR
+    created = await store.list_created(tx, tenant_id, now_us - _HOUR_US, limit)
+    if len(created) >= limit:
+        wait_us = ids.instant_of(created[0]) + _HOUR_US - now_us
+        raise TooManyRequests(
+            TOO_MANY_NEW_API_KEYS, limit=limit, wait_s=max(1, -(-wait_us // 1_000_000))
+        )
 
 
 async def _lock(tx: Tx, key_id: str) -> None:

@@ -6,7 +6,12 @@ import msgspec
 
 from sealdesk import clock
 from sealdesk.api_keys import actions, examples, rules, store
-from sealdesk.api_keys.errors import CHANGE_OF_EXPIRED_KEY, CHANGE_OF_REVOKED_KEY
+from sealdesk.api_keys.errors import (
+    CHANGE_OF_EXPIRED_KEY,
+    CHANGE_OF_REVOKED_KEY,
+    TOO_MANY_API_KEYS,
+    TOO_MANY_NEW_API_KEYS,
+)
 from sealdesk.api_keys.guard.signed import SignedProof
 from sealdesk.api_keys.rules import ApiKey, ApiKeyChange, NewApiKey
 from sealdesk.api_keys.store import StoredRefusal
@@ -78,11 +83,13 @@ async def list_keys(request: Request) -> Response:
     gives=examples.CREATED_KEY,
     status=201,
     response_headers=("location",),
+    fails=(TOO_MANY_API_KEYS, TOO_MANY_NEW_API_KEYS),
     example=examples.NEW_KEY,
 )
 async def create_key(request: Request) -> Response:
     """The response has `api_key` and `api_secret`, which are never shown again. Without
-    `permissions` the key gets all permissions; with `[]` none."""
+    `permissions` the key gets all permissions; with `[]` none. A tenant may have 100 active keys,
+    and create 100 in an hour."""
     new = body.read(request, NewApiKey)
 
     async def work(tx: Tx) -> Response:

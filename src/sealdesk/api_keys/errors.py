@@ -197,5 +197,30 @@ RATE_LIMIT_EXCEEDED = ProblemType(
     example={"limit": 600, "wait_s": 1},
     headers={"retry-after": "%(wait_s)s"},
 )
+TOO_MANY_API_KEYS = ProblemType(
+    code="too_many_api_keys",
+    status=409,
+    title="The tenant has the maximum number of active API keys",
+    message=gettext_noop(
+        "There are %(limit)s active keys, as many as there may be. Revoke one that is not used."
+    ),
+    meaning="A tenant may have at most 100 keys that are neither revoked nor expired.",
+    remedy="Revoke a key that is not used: `last_used_at` says which. One key serves any load.",
+    example={"limit": 100},
+    members=("limit",),
+)
+TOO_MANY_NEW_API_KEYS = ProblemType(
+    code="too_many_new_api_keys",
+    status=429,
+    title="The tenant has created too many API keys in an hour",
+    message=gettext_noop(
+        "%(limit)s keys were created in the last hour, as many as may be. Wait %(wait_s)s s."
+    ),
+    meaning="A tenant may create at most 100 keys in an hour, revoked ones included.",
+    remedy="Wait for `Retry-After`. To replace a secret, rotate it instead of creating a key.",
+    example={"limit": 100, "wait_s": 60},
+    members=("limit",),
+    headers={"retry-after": "%(wait_s)s"},
+)
 KEY_CHANGED = VERSION_MISMATCH.variant("Somebody else has changed the key meanwhile.")
 SECRET_UNREADABLE = STORAGE_UNAVAILABLE.variant("The key's secret cannot be read by this server.")

@@ -24,6 +24,9 @@ PERMISSIONS = (
     "customers:write",
 )
 DEFAULT_RATE_LIMIT = 1000
+MAX_ACTIVE_KEYS = 100
+# As many as may be active, so that all of them can be created at once.
+MAX_NEW_KEYS_PER_HOUR = 100
 REFUSALS_KEPT = 50
 LAST_USED_STEP_US = 60_000_000
 _PREFIX = "tk_live_"

@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import msgspec
 
+from sealdesk import ids
 from sealdesk.api_keys import rules
 from sealdesk.api_keys.rules import ApiKey
 from sealdesk.db.column_lists import assignment_list, column_list, parameter_list
@@ -33,6 +34,13 @@ SELECT {_COLUMNS} FROM api_keys k
 WHERE k.tenant_id = :tenant_id AND k.unconfirmed_since IS NOT NULL
     AND (k.expires_at IS NULL OR k.expires_at > :now)
 ORDER BY k.id DESC LIMIT :limit
+"""
+_LIST_ACTIVE = """
+SELECT id FROM api_keys WHERE tenant_id = :tenant_id AND revoked_at IS NULL
+AND (expires_at IS NULL OR expires_at > :valid_at) ORDER BY id LIMIT :limit
+"""
+_LIST_CREATED = """
+SELECT id FROM api_keys WHERE tenant_id = :tenant_id AND id >= :since ORDER BY id LIMIT :limit
 """
 _ADD = f"INSERT INTO api_keys ({_NEW_COLUMNS}) VALUES ({_NEW_VALUES})"
 _ADD_TO_DIRECTORY = """
@@ -149,6 +157,18 @@ async def add(tx: Tx, key: ApiKey, key_hash: bytes) -> None:
     await tx.execute_one(
         _ADD_TO_DIRECTORY, {"key_hash": key_hash, "tenant_id": key.tenant_id, "key_id": key.id}
     )
+
+
+async def count_active(tx: Tx, tenant_id: str, now_us: int, limit: int) -> int:
+    """How many keys are neither revoked nor expired, counted up to the limit."""
+    params = {"tenant_id": tenant_id, "valid_at": now_us, "limit": limit}
+    return len(await tx.fetch_all(_LIST_ACTIVE, params))
+
+
+async def list_created(tx: Tx, tenant_id: str, since_us: int, limit: int) -> list[str]:
+    """The ids of the keys that were created since then, oldest first."""
+    params = {"tenant_id": tenant_id, "since": ids.lowest(since_us), "limit": limit}
+    return [row["id"] for row in await tx.fetch_all(_LIST_CREATED, params)]
 
 
 async def replace(tx: Tx, key: ApiKey) -> None:

@@ -189,4 +189,25 @@ MUTANTS: tuple[Mutant, ...] = (
         r"([^/?#\s]*[.:\]]?[^/?#\s]*)(?=[/?#]|$)",
         ("tests/test_regular_expressions.py::test_every_regular_expression_takes_linear_time",),
     ),
+    Mutant(
+        "a tenant may have one key more than the limit",
+        "api_keys/actions.py",
+        "    if await store.count_active(tx, tenant_id, now_us, limit) >= limit:\n",
+        "    if await store.count_active(tx, tenant_id, now_us, limit + 1) > limit:\n",
+        ("tests/api_keys/test_key_count.py::test_the_form_of_a_key_too_many_says_what_to_do",),
+    ),
+    Mutant(
+        "concurrently created keys are not counted",
+        "api_keys/actions.py",
+        "    await _lock_keys(tx, tenant_id)\n    limit",
+        "    limit",
+        ("tests/api_keys/test_key_count.py::test_of_110_concurrently_created_keys_100_exist",),
+    ),
+    Mutant(
+        "keys may be created and revoked without end",
+        "api_keys/actions.py",
+        "    if len(created) >= limit:\n",
+        "    if len(created) > limit:\n",
+        ("tests/api_keys/test_key_count.py::test_a_tenant_creates_at_most_100_keys_an_hour",),
+    ),
 )

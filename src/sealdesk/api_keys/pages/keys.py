@@ -11,7 +11,13 @@ from sealdesk.api_keys.store import StoredRefusal
 from sealdesk.api_keys.usage import plots, report
 from sealdesk.api_keys.usage.plots import DAY, MONTH
 from sealdesk.db.engine import Tx
-from sealdesk.errors import ApiError, Conflict, PreconditionFailed, ValidationFailed
+from sealdesk.errors import (
+    ApiError,
+    Conflict,
+    PreconditionFailed,
+    TooManyRequests,
+    ValidationFailed,
+)
 from sealdesk.paging import PageRequest
 from sealdesk.web import body
 from sealdesk.web.client_address import is_within
@@ -85,7 +91,7 @@ async def create_key(request: Request) -> Response:
         created = await request.write(
             lambda tx: _create_unless_duplicate(tx, request, new, typed["seen"])
         )
-    except ValidationFailed as error:
+    except (ValidationFailed, Conflict, TooManyRequests) as error:
         return await _render_form(request, "new.html", typed, error)
     if isinstance(created, ApiKey):
         # Probably submitted twice; submitting it again creates a second key with this name.
@@ -250,7 +256,7 @@ async def _render_form(
         request, f"api_keys/{template}", error.status if error else status,
         typed=typed, duplicate=duplicate,
         faults=key_form.faults(error, typed) if isinstance(error, ValidationFailed) else {},
-        error_text=translate(error) if isinstance(error, Conflict) else "",
+        error_text=translate(error) if isinstance(error, Conflict | TooManyRequests) else "",
         is_stale=isinstance(error, PreconditionFailed),
         known=rules.PERMISSIONS,
         key=None if key is None else view_key(key, request.now_us),
