@@ -45,6 +45,25 @@ def test_hanging_endpoint_has_at_most_eight_requests(tenant: Tenant, slow: Recei
     assert len(slow.got) == 8
 
 
+def test_hanging_endpoints_of_a_tenant_leave_requests_to_other_tenants(
+    service: Service, tenant: Tenant, slow: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sealdesk.webhooks.delivery.deliverer._MANY_OF_TENANT", 10)
+    monkeypatch.setattr("sealdesk.webhooks.delivery.deliverer._MANY_REQUESTS", 20)
+    for _ in range(3):
+        made(tenant.admin(), slow)
+    record_events(tenant, 10)
+    slow.wait(10)
+    other = service.tenant()
+    with receiving() as receiver:
+        goes_on = receiver.holds(8)
+        made(other.admin(), receiver)
+        record_events(other, 10)
+        receiver.wait(8)
+        goes_on.set()
+    assert len(slow.got) <= 12  # one to each endpoint even above the limit
+
+
 def test_failing_endpoints_do_not_use_the_slots_of_others(
     service: Service, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -258,4 +258,14 @@ MUTANTS: tuple[Mutant, ...] = (
         'status="succeeded"',
         ("tests/webhooks/test_disabling.py::test_success_resets_failing_since",),
     ),
+    Mutant(
+        "one tenant's endpoints may have all requests in flight",
+        "webhooks/delivery/deliverer.py",
+        "in_flight[self._endpoint.tenant_id] >= _MANY_OF_TENANT",
+        "False",
+        (
+            "tests/webhooks/test_isolation.py"
+            "::test_hanging_endpoints_of_a_tenant_leave_requests_to_other_tenants",
+        ),
+    ),
 )

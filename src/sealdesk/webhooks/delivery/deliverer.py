@@ -6,7 +6,7 @@ eight, or one while it fails. The process sends until nothing is due or its turn
 
 import asyncio
 import logging
-from collections import deque
+from collections import Counter, deque
 from functools import partial
 from typing import Any
 
@@ -25,7 +25,8 @@ RENEW_EVERY_S = 2.0
 _MIN_LEASE_US = 1_000_000  # no request begins when less of the lease is left
 _MAX_HEALTHY, _MAX_FAILING = 200, 50  # endpoints
 _MAX_REQUESTS = 8  # in flight to one endpoint
-_MANY_REQUESTS = 256  # in flight to all endpoints; above it each endpoint may have one
+# In flight to all endpoints, and to those of one tenant; above it each endpoint may have one.
+_MANY_REQUESTS, _MANY_OF_TENANT = 256, 64
 _READ_AHEAD = 2 * _MAX_REQUESTS
 _TURN_S = 5.0
 _MAX_UNSTORED = 64  # results of one endpoint, above which nothing more is sent to it
@@ -38,12 +39,12 @@ log = logging.getLogger("sealdesk.webhooks")
 
 
 class Deliverer:
-    """Delivers for one process. in_flight: requests to all endpoints."""
+    """Delivers for one process. in_flight: the number of requests, by tenant."""
 
     def __init__(self, state: AppState) -> None:
         self.state = state
         self.results = ResultWriter(state)
-        self.in_flight = 0
+        self.in_flight: Counter[str] = Counter()
         self.is_ending = False
         self._sessions: dict[str, _Session] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -219,17 +220,22 @@ class _Session:
         return len(self._sending) < (1 if self._is_held_back() else _MAX_REQUESTS)
 
     def _is_held_back(self) -> bool:
-        return self.failing_since is not None or self._deliverer.in_flight >= _MANY_REQUESTS
+        in_flight = self._deliverer.in_flight
+        return (
+            self.failing_since is not None
+            or in_flight[self._endpoint.tenant_id] >= _MANY_OF_TENANT
+            or in_flight.total() >= _MANY_REQUESTS
+        )
 
     def _begin(self, due: DueDelivery) -> None:
         task = asyncio.create_task(self._send(due))
         self._sending.add(task)
-        self._deliverer.in_flight += 1
+        self._deliverer.in_flight[self._endpoint.tenant_id] += 1
         task.add_done_callback(self._on_sent)
 
     def _on_sent(self, task: "asyncio.Task[None]") -> None:
         self._sending.discard(task)
-        self._deliverer.in_flight -= 1
+        self._deliverer.in_flight -= Counter([self._endpoint.tenant_id])
         if not task.cancelled() and (error := task.exception()):
             log.error("sending failed", exc_info=error, extra={"endpoint_id": self._endpoint.id})
             self._is_broken = True
