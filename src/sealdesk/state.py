@@ -10,7 +10,10 @@ from sealdesk.clock import Clock
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db import epochs
 from sealdesk.db.engine import Database
+from sealdesk.db.fairness import TenantSlots
 from sealdesk.db.write_probe import WriteProbe
+from sealdesk.errors import ServiceUnavailable
+from sealdesk.errors.general import TOO_MANY_LOG_INS
 from sealdesk.event_log.long_poll import LongPoll
 from sealdesk.http_client import HttpClient
 from sealdesk.rate_limits.byte_budget import ByteBudget
@@ -52,7 +55,8 @@ class AppState(msgspec.Struct, frozen=True):
 
     received, sending: limit the bytes of requests and of responses that are on their way.
     failure_counter: counts failed authentications per address.
-    password_checks: limits how many passwords are hashed at the same time.
+    password_checks: limits how many passwords are hashed at the same time; networks of clients take
+        turns, as the tenant is not known yet.
     http_client: reaches the addresses that tenants choose.
     long_poll: requests that wait for new events of a feed.
     key_usage: use of API keys that is not written to the database yet.
@@ -72,7 +76,7 @@ class AppState(msgspec.Struct, frozen=True):
     failure_counter: FailureCounter
     lifetime: Lifetime
     metrics: Metrics
-    password_checks: asyncio.Semaphore
+    password_checks: TenantSlots
     http_client: HttpClient
     long_poll: LongPoll
     key_usage: Usage
@@ -100,7 +104,11 @@ def make_state(settings: Settings, database: Database, clock: Clock, *, epoch: i
         FailureCounter(clock.monotonic_s, MAX_FAILURES_PER_MINUTE),
         lifetime,
         Metrics(limiter, database.health, received, sending),
-        asyncio.Semaphore(MAX_PASSWORD_CHECKS),
+        TenantSlots(
+            MAX_PASSWORD_CHECKS,
+            per_tenant=MAX_PASSWORD_CHECKS // 2,
+            refusal=lambda: ServiceUnavailable(TOO_MANY_LOG_INS),
+        ),
         HttpClient(settings.webhook_allowed_cidrs, allow_http=settings.webhook_allow_http),
         LongPoll(lambda: lifetime.is_draining),
         Usage(),

@@ -168,6 +168,7 @@ NO_FREE_CONNECTION = STORAGE_UNAVAILABLE.variant(
 TOO_MANY_WRITES = STORAGE_UNAVAILABLE.variant(
     "Too many changes of this tenant are waiting. Nothing was changed. Try again."
 )
+TOO_MANY_LOG_INS = STORAGE_UNAVAILABLE.variant("Too many passwords are being checked. Try again.")
 COMMIT_UNKNOWN = STORAGE_UNAVAILABLE.variant(
     "The database went away while it was storing this. Whether it was stored is not known: repeat"
     " the request with the same Idempotency-Key, or look first."

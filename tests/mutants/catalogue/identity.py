@@ -326,4 +326,14 @@ MUTANTS: tuple[Mutant, ...] = (
         " AND failed_at < :after\n",
         (f"{_CLOCK_JUMPS}::test_failures_ahead_of_time_are_deleted",),
     ),
+    Mutant(
+        "log-ins from one address may take all threads",
+        "state.py",
+        "per_tenant=MAX_PASSWORD_CHECKS // 2",
+        "per_tenant=MAX_PASSWORD_CHECKS",
+        (
+            "tests/identity/test_log_in_turns.py"
+            "::test_log_ins_from_one_address_leave_threads_to_others",
+        ),
+    ),
 )

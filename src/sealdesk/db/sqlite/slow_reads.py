@@ -1,9 +1,7 @@
 """Reads that no index serves, on SQLite: each in a thread with a connection of its own."""
 
 import asyncio
-import os
 import sqlite3
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -13,14 +11,13 @@ from typing import TypeVar
 from sealdesk.db import fairness
 from sealdesk.db.deadline import current as current_deadline
 from sealdesk.db.engine import Work
-from sealdesk.db.fairness import slow_read_slots
+from sealdesk.db.fairness import lower_thread_priority, slow_read_slots
 from sealdesk.db.sqlite.connection import SqliteTx, connect, drive
 from sealdesk.errors import QueryTooSlow, ServiceUnavailable
 from sealdesk.errors.general import QUERY_TOO_SLOW
 
 T = TypeVar("T")
 _COUNT = 3  # one more than a tenant may have at a time
-_NICENESS = 10  # leaves the processor to the event loop
 _VM_STEPS_PER_CHECK = 10_000  # of SQLite's virtual machine: about 0.1 ms
 
 
@@ -31,7 +28,7 @@ class SlowReads:
         self._slots = slow_read_slots(_COUNT)
         self._idle = [connect(path) for _ in range(_COUNT)]
         self._threads = ThreadPoolExecutor(
-            _COUNT, thread_name_prefix="slow-reader", initializer=_lower_priority
+            _COUNT, thread_name_prefix="slow-reader", initializer=lower_thread_priority
         )
 
     async def run(self, work: Work[T], tenant_id: str | None) -> T:
@@ -74,9 +71,3 @@ class SlowReads:
             raise ServiceUnavailable from error
         finally:
             self._idle.append(connection)
-
-
-def _lower_priority() -> None:
-    # Only Linux gives threads priorities of their own.
-    if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)

@@ -16,10 +16,12 @@ from sealdesk.identity.rules import PasswordReset, Token, User
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditEntry
 from sealdesk.state import AppState
+from sealdesk.web.client_address import networks_of
 from sealdesk.web.request import Request
 
 # After the response, so that the response time does not reveal whether the user exists.
 _RECORD_DELAY_S = 0.25
+_MAX_WAIT_S = 30.0  # for the passwords of others to be checked
 
 log = logging.getLogger("sealdesk.identity")
 
@@ -60,7 +62,8 @@ async def _authenticate_in_turn(
 ) -> User:
     # Limited to the number of hashing threads: a log-in that waits here is not counted as a failure
     # yet, so that many correct log-ins at once do not lock each other out.
-    async with request.state.password_checks:
+    network = networks_of(request.address)[-1]
+    async with request.state.password_checks.hold(network, _MAX_WAIT_S):
         return await _authenticate(request, email, is_user, code=code, is_log_in=is_log_in)
 
 

@@ -7,11 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerifyMismatchError
 
+from sealdesk.db.fairness import lower_thread_priority
 from sealdesk.errors import Fault, gettext_noop, invalid
 from sealdesk.identity import rules
 
 _HASHER = PasswordHasher(time_cost=1, memory_cost=47104, parallelism=1)  # ASVS 5.0, appendix C
-_THREADS = ThreadPoolExecutor(4, thread_name_prefix="password")
+_THREADS = ThreadPoolExecutor(4, thread_name_prefix="password", initializer=lower_thread_priority)
 # The hash of a discarded random text: verified when there is no user, which takes the same time.
 _UNKNOWN_USER_HASH = (
     "$argon2id$v=19$m=47104,t=1,p=1"
