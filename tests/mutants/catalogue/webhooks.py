@@ -237,8 +237,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a failing endpoint gets as many parallel requests as a healthy one",
         "webhooks/delivery/deliverer.py",
-        "return self.failing_since is not None or self._deliverer",
-        "return self._deliverer",
+        "            self.failing_since is not None\n            or in_flight",
+        "            in_flight",
         (f"{_DELIVERY}::test_failing_endpoint_gets_one_request_at_a_time",),
     ),
     Mutant(
