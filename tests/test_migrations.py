@@ -125,3 +125,29 @@ def test_addresses_of_log_ins_become_networks(tmp_path: Path) -> None:
         rows = connection.execute("SELECT address FROM user_addresses ORDER BY address").fetchall()
         assert rows == [("192.0.2.1",), ("192.0.2.9",), ("2001:db8:1:2::/64",)]
         assert connection.execute("SELECT token_version FROM users").fetchall() == [(7,)]
+
+
+_AT_0010 = """
+INSERT INTO tenants VALUES ('t', 'One', 1);
+INSERT INTO users VALUES ('t', 'u', 'Ada@example.test', 'Ada', 'agent', 'hash', true, 0, 1),
+    ('t', 'v', 'Bo@example.test', 'Bo', 'agent', NULL, true, 0, 1);
+INSERT INTO user_directory VALUES ('ada@example.test', 't', 'u'), ('bo@example.test', 't', 'v');
+"""
+
+
+def test_invited_users_no_longer_hold_their_address(tmp_path: Path) -> None:
+    path = tmp_path / "sealdesk.db"
+    with sqlite_transaction(path) as connection:
+        command.upgrade(make_config(connection), "0010")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(_AT_0010)
+    migrate(path)
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("SELECT id, email_identity FROM users ORDER BY id").fetchall()
+        assert rows == [("u", "ada@example.test"), ("v", "bo@example.test")]
+        assert connection.execute("SELECT user_id FROM user_directory").fetchall() == [("u",)]
+    with sqlite_transaction(path) as connection:
+        command.downgrade(make_config(connection), "0010")
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("SELECT user_id FROM user_directory ORDER BY user_id").fetchall()
+        assert rows == [("u",), ("v",)]

@@ -74,3 +74,24 @@ def test_a_reset_link_sets_a_password_once(home: Home, acme: str) -> None:
 
 def test_a_reset_link_for_an_unknown_address_is_refused(terminal: Terminal) -> None:
     assert "no user" in terminal.refused("users", "reset-link", "nobody@acme.test")
+
+
+def test_a_released_address_can_be_taken_by_another_tenant(home: Home, acme: str) -> None:
+    create(home.terminal, acme, "ceo@globex.test")
+    globex = home.terminal.tenant("admin@globex.test", "Globex")
+    options = ("--tenant", globex, "--email", "ceo@globex.test", "--role", "agent")
+    create_again = ("users", "create", *options, "--password-stdin")
+    assert "another user" in home.terminal.refused(*create_again, stdin=PASSWORD)
+    done = home.terminal.run("users", "release", "ceo@globex.test", stdin="n\n")
+    assert (done.returncode, "agent of Acme" in done.stdout + done.stderr) == (1, True)
+    assert log_in(home.served.url, "ceo@globex.test") == 200
+    assert "is free" in home.terminal.out("users", "release", "CEO@globex.test", stdin="y\n")
+    assert log_in(home.served.url, "ceo@globex.test") == 401
+    home.terminal.out(*create_again, stdin=PASSWORD)
+    assert log_in(home.served.url, "ceo@globex.test") == 200
+    listed = home.terminal.json("users", "list", "--tenant", acme)
+    assert "ceo@globex.test" in {user["email"] for user in listed}, "an invited user again"
+
+
+def test_releasing_an_address_that_nobody_has_fails(terminal: Terminal) -> None:
+    assert "no user" in terminal.refused("users", "release", "nobody@acme.test", "--yes")

@@ -132,7 +132,9 @@ def test_a_row_that_refers_to_nothing_is_one_line(
 def test_a_truth_that_is_neither_0_nor_1_is_found(
     template: Path, tmp_path: Path, owner_url: str
 ) -> None:
-    user = "INSERT INTO users VALUES ('t', 'u', 'a@b.test', 'Ada', 'agent', NULL, 2, 1, 1)"
+    user = (
+        "INSERT INTO users VALUES ('t', 'u', 'a@b.test', 'Ada', 'agent', NULL, 2, 1, 1, 'a@b.test')"
+    )
     with pytest.raises(Unusable, match=r"users differs .* in the row t u"):
         move(_filled(template, tmp_path, user), owner_url)
 

@@ -19,9 +19,9 @@ _DOCUMENTATION = ("/openapi.json", "/docs")
 _OF_NO_OPERATION = {
     "method_not_allowed",
     "unknown_transfer_coding",
-    "user_email_taken",
     "last_administrator",
     "user_inactive",
+    "too_many_invitations",
     "foreign_form",
 }
 _INTERFACE = {

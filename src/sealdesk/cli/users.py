@@ -1,4 +1,4 @@
-"""`sealdesk users`: creates and lists users and sets their passwords."""
+"""`sealdesk users`: creates and lists users, sets their passwords and frees their addresses."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -13,6 +13,7 @@ from sealdesk.cli.passwords import ask_password_hash
 from sealdesk.cli.requests import api_url
 from sealdesk.db.engine import Tx, Work
 from sealdesk.identity import actions, rules, store
+from sealdesk.identity.people import actions as people
 from sealdesk.identity.rules import Role, User
 from sealdesk.identity.two_factor import actions as two_factor
 from sealdesk.paging import PageRequest
@@ -178,3 +179,28 @@ def two_factor_off(email: Email) -> None:
         if was_on
         else f"{user.email} has no second factor: nothing was changed."
     )
+
+
+@cli.command(epilog="Example: sealdesk users release ada@acme.test")
+def release(
+    email: Email,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+) -> None:
+    """Free an e-mail address that a user of the wrong tenant holds.
+
+    The user is logged out and needs a new invitation to log in again; tickets, replies and name
+    are kept. Whoever accepts an invitation to the address first, in any tenant, has it then. The
+    audit log of the user's tenant records it.
+    """
+    with open_installation() as installation:
+        user = installation.read(lambda tx: actions.get_user_by_email(tx, email))
+        tenant = installation.get_tenant(user.tenant_id)
+        who = f"{user.email} is {user.name}, {user.role} of {tenant.name} ({tenant.id})."
+        if not yes and not typer.confirm(f"{who} End their log-in and free the address?"):
+            raise typer.Exit(1)
+        caller = Caller(user.tenant_id, SYSTEM, frozenset(), "")
+        now_us = installation.clock.now_us()
+        installation.write(
+            lambda tx: people.release(tx, caller, user, now_us=now_us), user.tenant_id
+        )
+    print(f"{user.email} is free. The user in {tenant.name} needs a new invitation to log in.")

@@ -28,6 +28,7 @@ RUNTIME_UPDATES = (
     "key_usage",
 )
 RUNTIME_DELETES = (
+    "user_directory",
     "login_failures",
     "reset_links",
     "refusals",

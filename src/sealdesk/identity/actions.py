@@ -16,6 +16,7 @@ from sealdesk.identity.errors import (
     INVALID_CREDENTIALS,
     INVALID_RESET_TOKEN,
     INVALID_TOKEN,
+    INVITED_EMAIL_TAKEN,
     NO_SUCH_TENANT,
     NO_USER_WITH_EMAIL,
     TOO_MANY_ATTEMPTS,
@@ -64,7 +65,10 @@ async def create_user(
     address: str = "",
     now_us: int,
 ) -> User:
-    """Raises NotFound for an unknown tenant, ValidationFailed, Conflict for a taken address."""
+    """A user; without a password one who is invited, who takes the address by accepting.
+
+    Raises NotFound for an unknown tenant, ValidationFailed, Conflict for a taken address.
+    """
     if await store.find_tenant(tx, tenant_id) is None:
         raise NotFound(NO_SUCH_TENANT)
     faults = representation.check_email(email)
@@ -81,7 +85,8 @@ async def create_user(
         token_version=0,
         created_at=now_us,
     )
-    if not await store.add(tx, user):
+    may_log_in = password_hash is not None
+    if not await store.add(tx, user) or (may_log_in and not await store.claim_email(tx, user)):
         raise Conflict(USER_EMAIL_TAKEN, email=email)
     entry = AuditEntry("user.created", actor, address, user.id, {"email": email, "role": role})
     await audit.record(tx, tenant_id, entry, now_us)
@@ -236,13 +241,17 @@ async def make_reset_token(
 async def use_reset_token(
     tx: Tx, token: str, password_hash: str, *, address: str, now_us: int
 ) -> None:
-    """Set the password of the token's user; the token works once. Raises Unauthorized.
+    """Set the password of the token's user; the token works once.
+
+    Raises Unauthorized, Conflict for an invitation whose address has been taken since.
 
     The network from which it was used counts as one of a log-in: there, guesses from elsewhere do
     not keep the user out.
     """
     await tx.lock(f"reset {_hash(token).hex()}")
     user = await get_reset_user(tx, token, now_us=now_us)
+    if user.password_hash is None and not await store.claim_email(tx, user):
+        raise Conflict(INVITED_EMAIL_TAKEN)
     await store.record_address(tx, user.tenant_id, user.id, networks_of(address)[0], now_us)
     actor = Actor("user", user.id, user.name)
     await set_password(tx, user, password_hash, actor=actor, address=address, now_us=now_us)

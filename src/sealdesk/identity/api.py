@@ -13,6 +13,7 @@ from sealdesk.identity.errors import (
     INVALID_TWO_FACTOR_CODE,
     TOO_MANY_ATTEMPTS,
     TWO_FACTOR_REQUIRED,
+    USER_EMAIL_TAKEN,
 )
 from sealdesk.identity.rules import (
     AgentResponse,
@@ -89,7 +90,7 @@ async def change_password(request: Request) -> Response:
     tag=_TAG,
     takes=PasswordReset,
     status=204,
-    fails=(INVALID_TOKEN, STORAGE_UNAVAILABLE),
+    fails=(INVALID_TOKEN, USER_EMAIL_TAKEN, STORAGE_UNAVAILABLE),
     example=examples.PASSWORD_RESET,
 )
 async def reset_password(request: Request) -> Response:

@@ -82,9 +82,38 @@ USER_EMAIL_TAKEN = ProblemType(
     status=409,
     title="Another user has this e-mail address",
     message="%(email)s is the address of another user.",
-    meaning="Another user of this installation has this address (case is ignored).",
+    meaning=(
+        "Another user has this address (case is ignored). An invitation says so only when it is"
+        " accepted."
+    ),
     remedy="Use another address, or change the existing user.",
     example={"email": "ada@acme.test"},
+)
+INVITED_EMAIL_TAKEN = USER_EMAIL_TAKEN.variant(
+    gettext_noop(
+        "This invitation can no longer be accepted: its e-mail address already belongs to a user,"
+        " at this desk or another. Ask for an invitation to another address."
+    )
+)
+TOO_MANY_INVITATIONS = ProblemType(
+    code="too_many_invitations",
+    status=429,
+    title="There are too many invitations",
+    message=gettext_noop(
+        "This desk has added %(count)s users within an hour. Try again in %(wait_s)s s."
+    ),
+    meaning=(
+        "The tenant has invited too many users in the last hour, or too many have not accepted."
+    ),
+    remedy="Wait for `Retry-After`, or deactivate users who will not accept.",
+    example={"count": 100, "wait_s": 600},
+    headers={"retry-after": "%(wait_s)s"},
+)
+TOO_MANY_PENDING = TOO_MANY_INVITATIONS.variant(
+    gettext_noop(
+        "%(count)s people are invited to this desk and have not accepted yet. Deactivate those who"
+        " will not."
+    )
 )
 LAST_ADMINISTRATOR = ProblemType(
     code="last_administrator",

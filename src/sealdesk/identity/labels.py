@@ -19,6 +19,7 @@ ACTION_LABELS = {
     "user.renamed": gettext_noop("Name changed"),
     "user.role_changed": gettext_noop("Role changed"),
     "user.deactivated": gettext_noop("User deactivated"),
+    "user.released": gettext_noop("E-mail address released"),
     "user.reactivated": gettext_noop("User reactivated"),
     "super_admin.acted": gettext_noop("Action by an administrator of all desks"),
 }

@@ -7,11 +7,9 @@ import msgspec
 from sealdesk import ids
 from sealdesk.db.engine import Row, Tx
 from sealdesk.identity.rules import (
-    ADMINISTRATORS,
     LONGEST_LIMIT_US,
     MAX_CLOCK_SKEW_US,
     FailureLimit,
-    Role,
     User,
 )
 from sealdesk.paging import PageRequest
@@ -34,31 +32,18 @@ ORDER BY u.id DESC LIMIT :limit
 """
 _ADD = """
 INSERT INTO users (tenant_id, id, email, name, role, password_hash, is_active, token_version,
-    created_at)
+    created_at, email_identity)
 VALUES (:tenant_id, :id, :email, :name, :role, :password_hash, :is_active, :token_version,
-    :created_at)
+    :created_at, :email_identity)
+ON CONFLICT (tenant_id, email_identity) DO NOTHING
 """
-_ADD_TO_DIRECTORY = """
+_CLAIM_EMAIL = """
 INSERT INTO user_directory (email_identity, tenant_id, user_id)
 VALUES (:email_identity, :tenant_id, :user_id) ON CONFLICT (email_identity) DO NOTHING
 """
 _SET_PASSWORD = """
 UPDATE users SET password_hash = :password_hash, token_version = token_version + 1
 WHERE tenant_id = :tenant_id AND id = :id
-"""
-_SET_NAME = "UPDATE users SET name = :name WHERE tenant_id = :tenant_id AND id = :id"
-_SET_ROLE = """
-UPDATE users SET role = :role, token_version = token_version + 1
-WHERE tenant_id = :tenant_id AND id = :id
-"""
-_SET_ACTIVE = """
-UPDATE users SET is_active = :is_active, token_version = token_version + 1
-WHERE tenant_id = :tenant_id AND id = :id
-"""
-# An invited user who has set no password yet cannot log in.
-_FIND_OTHER_ADMINISTRATOR = """
-SELECT u.id FROM users u WHERE u.tenant_id = :tenant_id AND u.id <> :except_id AND u.is_active
-    AND u.password_hash IS NOT NULL AND u.role = :role LIMIT 1
 """
 _ADD_TENANT = "INSERT INTO tenants (id, name, created_at) VALUES (:id, :name, :created_at)"
 _FIND_TENANT = "SELECT id, name, created_at FROM tenants WHERE id = :id LIMIT 1"
@@ -148,48 +133,23 @@ async def list_users(
 
 
 async def add(tx: Tx, user: User) -> bool:
-    """False, without storing anything, when another user has the address."""
-    added = await tx.execute(
-        _ADD_TO_DIRECTORY,
-        {
-            "email_identity": representation.email_identity(user.email),
-            "tenant_id": user.tenant_id,
-            "user_id": user.id,
-        },
-    )
-    if added:
-        await tx.execute_one(_ADD, msgspec.structs.asdict(user))
-    return added == 1
+    """False, without storing anything, when another user of the tenant has the address."""
+    identity = representation.email_identity(user.email)
+    params = {**msgspec.structs.asdict(user), "email_identity": identity}
+    return await tx.execute(_ADD, params) == 1
+
+
+async def claim_email(tx: Tx, user: User) -> bool:
+    """Let the user log in with their address; False when a user of any tenant does so already."""
+    identity = representation.email_identity(user.email)
+    params = {"email_identity": identity, "tenant_id": user.tenant_id, "user_id": user.id}
+    return await tx.execute(_CLAIM_EMAIL, params) == 1
 
 
 async def set_password(tx: Tx, user: User, password_hash: str) -> None:
     """Set a password, which ends all tokens of the user."""
     params = {"tenant_id": user.tenant_id, "id": user.id, "password_hash": password_hash}
     await tx.execute_one(_SET_PASSWORD, params)
-
-
-async def set_name(tx: Tx, user: User, name: str) -> None:
-    await tx.execute_one(_SET_NAME, {"tenant_id": user.tenant_id, "id": user.id, "name": name})
-
-
-async def set_role(tx: Tx, user: User, role: Role) -> None:
-    """Set a role, which ends all tokens of the user."""
-    await tx.execute_one(_SET_ROLE, {"tenant_id": user.tenant_id, "id": user.id, "role": role})
-
-
-async def set_active(tx: Tx, user: User, is_active: bool) -> None:
-    """Activate or deactivate a user, which ends all their tokens."""
-    params = {"tenant_id": user.tenant_id, "id": user.id, "is_active": is_active}
-    await tx.execute_one(_SET_ACTIVE, params)
-
-
-async def has_other_administrator(tx: Tx, user: User) -> bool:
-    """Whether the tenant has another administrator who can log in."""
-    params = {"tenant_id": user.tenant_id, "except_id": user.id}
-    for role in ADMINISTRATORS:
-        if await tx.fetch_one(_FIND_OTHER_ADMINISTRATOR, {**params, "role": role}) is not None:
-            return True
-    return False
 
 
 async def add_tenant(tx: Tx, tenant: Tenant) -> None:

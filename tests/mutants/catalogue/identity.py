@@ -16,6 +16,7 @@ _RESUBMISSION = "tests/web/test_resubmission.py"
 _TOKENS = "tests/identity/test_tokens.py"
 _CLOCK_JUMPS = "tests/identity/test_clock_jumps.py"
 _THROTTLE = "tests/identity/test_throttle.py"
+_INVITATIONS = "tests/identity/test_invitations.py"
 
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -84,7 +85,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "the last administrator can be removed",
-        "identity/store.py",
+        "identity/people/store.py",
         "    AND u.password_hash IS NOT NULL AND u.role =",
         "    AND u.role =",
         (f"{_PEOPLE}::test_the_last_administrator_cannot_lock_everybody_out",),
@@ -335,5 +336,42 @@ MUTANTS: tuple[Mutant, ...] = (
             "tests/identity/test_log_in_turns.py"
             "::test_log_ins_from_one_address_leave_threads_to_others",
         ),
+    ),
+    Mutant(
+        "an invitation takes the address at once",
+        "identity/actions.py",
+        "    may_log_in = password_hash is not None\n",
+        "    may_log_in = True\n",
+        (
+            f"{_INVITATIONS}::test_an_invitation_that_is_not_accepted_holds_no_address",
+            f"{_INVITATIONS}::test_inviting_does_not_tell_whether_another_desk_has_the_address",
+        ),
+    ),
+    Mutant(
+        "an invitation is accepted after another one",
+        "identity/actions.py",
+        "    if user.password_hash is None and not await store.claim_email(tx, user):\n",
+        "    if False:\n",
+        (
+            f"{_INVITATIONS}::test_who_accepts_first_has_the_address",
+            f"{_INVITATIONS}::test_of_two_acceptances_at_once_one_succeeds",
+        ),
+    ),
+    Mutant(
+        "invitations are not limited",
+        "identity/people/actions.py",
+        "        if until is None:\n",
+        "        if until is None or now_us:\n",
+        (
+            f"{_INVITATIONS}::test_invitations_within_an_hour_are_limited",
+            f"{_INVITATIONS}::test_pending_invitations_are_limited_until_they_expire",
+        ),
+    ),
+    Mutant(
+        "a released user can still log in",
+        "identity/people/store.py",
+        "SET password_hash = NULL, token_version = token_version + 1\n",
+        "SET token_version = token_version\n",
+        (f"{_INVITATIONS}::test_a_released_user_is_logged_out_and_can_be_invited_again",),
     ),
 )

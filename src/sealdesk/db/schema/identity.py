@@ -34,8 +34,12 @@ Table(
     # Only tokens of this version are accepted; a changed password or role increments it.
     Column("token_version", BigInteger, nullable=False),
     time_("created_at"),
+    # Of the e-mail address: unique in the tenant, also among the invited.
+    Column("email_identity", TEXT, nullable=True),
     of_tenant(),
+    Index("users_email", "tenant_id", "email_identity", unique=True),
 )
+# The addresses with which users log in; who is invited has none here until they accept.
 Table(
     "user_directory",
     metadata,

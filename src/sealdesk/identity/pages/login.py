@@ -4,6 +4,7 @@ import msgspec
 
 from sealdesk.errors import (
     ApiError,
+    Conflict,
     ServiceUnavailable,
     TooManyRequests,
     Unauthorized,
@@ -97,7 +98,7 @@ async def reset(request: Request) -> Response:
         await login.use_reset_token(request, fields)
     except ValidationFailed as error:
         return await _show_reset_form(request, error, forms.faults_by_field(error), token)
-    except Unauthorized as error:
+    except (Unauthorized, Conflict) as error:
         return await _show_reset_form(request, error, {"token": translate(error)}, token)
     return await render.page(request, "identity/reset_done.html")
 

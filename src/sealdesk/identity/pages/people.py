@@ -2,7 +2,7 @@
 
 from sealdesk import clock
 from sealdesk.db.engine import Tx
-from sealdesk.errors import ApiError, Conflict, Forbidden, ValidationFailed
+from sealdesk.errors import ApiError, Conflict, Forbidden, TooManyRequests, ValidationFailed
 from sealdesk.identity import rules, store
 from sealdesk.identity.people import actions
 from sealdesk.identity.rules import Invitation, NameChange, RoleChange, User
@@ -55,7 +55,7 @@ async def invite(request: Request) -> Response:
         user, token = await request.write(
             lambda tx: actions.invite(tx, request.caller, fields, now_us=request.now_us)
         )
-    except (ValidationFailed, Conflict, Forbidden) as error:
+    except (ValidationFailed, Conflict, Forbidden, TooManyRequests) as error:
         return await _render_invitation(request, typed, error)
     return await _render_link(request, user, token, 201)
 
@@ -199,13 +199,15 @@ async def _render_invitation(
 ) -> Response:
     faults = forms.faults_by_field(error) if isinstance(error, ValidationFailed) else {}
     if isinstance(error, Conflict):
-        faults = {"email": gettext("A user of this or of another desk already has this address.")}
+        faults = {
+            "email": gettext("This desk already has a user with this address, or has invited them.")
+        }
     return await render.page(
         request, "identity/invite.html", error.status if error else 200,
         typed=typed,
         roles=rules.assignable_roles(request.caller.may),
         faults=faults,
-        error_text=_error_text(error) if isinstance(error, Forbidden) else "",
+        error_text="" if isinstance(error, Conflict) else _error_text(error),
     )  # fmt: skip
 
 

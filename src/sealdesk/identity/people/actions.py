@@ -1,17 +1,23 @@
 """Actions of administrators on the users of their tenant; each runs in one transaction."""
 
+import math
 from typing import Any
 
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, Forbidden, NotFound
-from sealdesk.identity import actions, rules, store
+from sealdesk.errors import Conflict, Forbidden, NotFound, TooManyRequests
+from sealdesk.identity import actions, rules
+from sealdesk.identity import store as users
 from sealdesk.identity.errors import (
     LAST_ADMINISTRATOR,
     ROLE_ABOVE_OWN,
     SUPER_ADMIN_ONLY,
+    TOO_MANY_INVITATIONS,
+    TOO_MANY_PENDING,
     USER_INACTIVE,
 )
+from sealdesk.identity.people import store
+from sealdesk.identity.people.rules import INVITATIONS_PER_HOUR, PENDING_INVITATIONS
 from sealdesk.identity.rules import ADMINISTRATORS, Invitation, Role, User
 from sealdesk.identity.two_factor import actions as two_factor
 from sealdesk.records import audit
@@ -20,7 +26,7 @@ from sealdesk.records.audit import AuditEntry
 
 async def get_user(tx: Tx, caller: Caller, user_id: str) -> User:
     """Raises NotFound."""
-    user = await store.find(tx, caller.tenant_id, user_id)
+    user = await users.find(tx, caller.tenant_id, user_id)
     if user is None:
         raise NotFound
     return user
@@ -29,9 +35,13 @@ async def get_user(tx: Tx, caller: Caller, user_id: str) -> User:
 async def invite(tx: Tx, caller: Caller, new: Invitation, *, now_us: int) -> tuple[User, str]:
     """A new user without a password, and the one-time token with which they set it.
 
-    Raises ValidationFailed, Forbidden for a role above the caller's, Conflict for a taken address.
+    Whether another tenant has the address makes no difference: it is taken by accepting.
+    Raises ValidationFailed, Forbidden for a role above the caller's, Conflict for an address of the
+    tenant, TooManyRequests.
     """
     _check_role(caller, new.role)
+    await tx.lock(f"people {caller.tenant_id}")
+    await _check_invitations(tx, caller.tenant_id, now_us)
     user = await actions.create_user(
         tx,
         caller.tenant_id,
@@ -97,7 +107,7 @@ async def deactivate(tx: Tx, caller: Caller, user_id: str, *, now_us: int) -> No
         return
     await _check_not_last(tx, user)
     await store.set_active(tx, user, False)
-    await store.delete_resets(tx, user.tenant_id, user.id)
+    await users.delete_resets(tx, user.tenant_id, user.id)
     await _record(tx, caller, "user.deactivated", user, {"email": user.email}, now_us)
 
 
@@ -118,6 +128,26 @@ async def turn_off_two_factor(tx: Tx, caller: Caller, user_id: str, *, now_us: i
     """
     user = await _lock_user(tx, caller, user_id)
     await two_factor.turn_off(tx, user, caller=caller, now_us=now_us)
+
+
+async def release(tx: Tx, caller: Caller, user: User, *, now_us: int) -> None:
+    """Free a user's e-mail address, for the operator: the user is an invited one again."""
+    await tx.lock(f"people {user.tenant_id}")
+    await store.release_email(tx, user)
+    await users.delete_resets(tx, user.tenant_id, user.id)
+    await two_factor.turn_off(tx, user, caller=caller, now_us=now_us)
+    await _record(tx, caller, "user.released", user, {"email": user.email}, now_us)
+
+
+async def _check_invitations(tx: Tx, tenant_id: str, now_us: int) -> None:
+    for limit in (INVITATIONS_PER_HOUR, PENDING_INVITATIONS):
+        until = await store.invitations_until(tx, tenant_id, limit, now_us)
+        if until is None:
+            continue
+        wait_s = max(1, math.ceil((until - now_us) / 1_000_000))
+        if limit.pending_only:
+            raise TooManyRequests(TOO_MANY_PENDING, count=limit.count, wait_s=wait_s)
+        raise TooManyRequests(TOO_MANY_INVITATIONS, count=limit.count, wait_s=wait_s)
 
 
 async def _lock_user(tx: Tx, caller: Caller, user_id: str) -> User:
