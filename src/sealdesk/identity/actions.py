@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from sealdesk import ids
-from sealdesk.caller import SYSTEM, Actor, Caller
+from sealdesk.caller import Actor, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, NotFound, TooManyRequests, Unauthorized, invalid
 from sealdesk.identity import rules, store
@@ -160,18 +160,6 @@ async def withdraw_log_in(tx: Tx, attempt: LoginAttempt) -> None:
     """Do not count a log-in whose password was right and that goes on with a code."""
     for limit in attempt.limits:
         await store.delete_attempt(tx, limit.bucket, attempt.id)
-
-
-def failed_log_in_entry(user: User, address: str, channel: Channel) -> AuditEntry:
-    """The audit entry of a log-in with a wrong password; its actor is unknown."""
-    details = {"email": user.email, "how": channel}
-    return AuditEntry("user.log_in_failed", SYSTEM, address, user.id, details)
-
-
-def failed_reauthentication_entry(user: User, address: str, channel: Channel) -> AuditEntry:
-    """The audit entry of a reauthentication with a wrong password."""
-    actor, details = Actor("user", user.id, user.name), {"email": user.email, "how": channel}
-    return AuditEntry("user.confirmation_failed", actor, address, user.id, details)
 
 
 async def log_out(tx: Tx, token: Token, address: str, *, now_us: int) -> None:

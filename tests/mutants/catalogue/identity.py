@@ -150,7 +150,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "identity/auth/login.py",
         "        _start_recording_failure(request, user, is_log_in=is_log_in)\n"
         "        raise actions",
-        "        entry = user and actions.failed_log_in_entry(user, request.address, 'api')\n"
+        "        entry = user and _failed_log_in_entry(user, request.address, 'api')\n"
         "        user and await _record_failure(request.state, user.tenant_id, entry, now_us)\n"
         "        raise actions",
         (f"{_LOG_IN_AUDIT}::{_RECORDED_IN_BACKGROUND}",),

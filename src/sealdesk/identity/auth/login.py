@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from sealdesk import ids
+from sealdesk.caller import SYSTEM, Actor
 from sealdesk.errors import ServiceUnavailable, Unauthorized
 from sealdesk.identity import actions, rules, store
 from sealdesk.identity.actions import Channel, LoginAttempt
@@ -113,13 +114,22 @@ def _start_recording_failure(request: Request, user: User | None, *, is_log_in: 
     """Record it in the audit log of the user's tenant; an unknown address has none."""
     if user is None:
         return
-    create_entry = (
-        actions.failed_log_in_entry if is_log_in else actions.failed_reauthentication_entry
-    )
+    create_entry = _failed_log_in_entry if is_log_in else _failed_reauthentication_entry
     entry = create_entry(user, request.address, _channel(request))
     request.state.background_tasks.start(
         _record_failure(request.state, user.tenant_id, entry, request.now_us)
     )
+
+
+def _failed_log_in_entry(user: User, address: str, channel: Channel) -> AuditEntry:
+    # The actor is the system, because the person is unknown.
+    details = {"email": user.email, "how": channel}
+    return AuditEntry("user.log_in_failed", SYSTEM, address, user.id, details)
+
+
+def _failed_reauthentication_entry(user: User, address: str, channel: Channel) -> AuditEntry:
+    actor, details = Actor("user", user.id, user.name), {"email": user.email, "how": channel}
+    return AuditEntry("user.confirmation_failed", actor, address, user.id, details)
 
 
 async def _record_failure(state: AppState, tenant_id: str, entry: AuditEntry, now_us: int) -> None:
