@@ -139,10 +139,13 @@ async def _hold_lock(other: asyncpg.Connection, plan: _Plan) -> tuple[float, flo
 
 
 async def _count_usable(other: asyncpg.Connection, clients: _Clients, plan: _Plan) -> int:
-    """How many connections the node still uses: the number that wait for the lock at once."""
+    """How many connections the node still uses: the number that wait for the lock at once.
+
+    Looking up a key, for which no tenant is known yet, may have all of them.
+    """
     clients.is_finished = False
     async with other.transaction():
-        await other.execute(f"LOCK TABLE {plan.table} IN ACCESS EXCLUSIVE MODE")
+        await other.execute("LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE")
         tasks = [asyncio.create_task(clients.send()) for _ in range(3 * CONNECTIONS)]
         usable, until = 0, time.monotonic() + _USABLE_S
         while usable < CONNECTIONS and time.monotonic() < until:

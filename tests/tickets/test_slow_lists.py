@@ -2,40 +2,23 @@
 
 import threading
 import time
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import httpx
 import pytest
 
 from sealdesk.db import fairness
-from sealdesk.db.engine import Row, Tx
-from sealdesk.tickets.store import lists
-from sealdesk.tickets.store.lists import Filter
 from tests.support.client import Key
 from tests.support.service import Service, Tenant, wait_until
+from tests.support.slow_lists import UNSERVED, never_end
 
 TICKETS = "/api/v1/external/tickets"
-UNSERVED = f"{TICKETS}?status=open&priority=low"
-ENDLESS = """
-WITH RECURSIVE counted(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted)
-SELECT max(n) FROM counted LIMIT 1
-"""
-SLEEP = "SELECT pg_sleep(60)"  # takes no processor time from other tests
 
 
 @pytest.fixture
 def slow_key(tenant: Tenant, key: Key, monkeypatch: pytest.MonkeyPatch) -> Key:
     """A key whose lists without an index never finish, as with very many tickets."""
-    list_tickets = lists.list_tickets
-
-    async def list_slowly(tx: Tx, tenant_id: str, wanted: Filter, page: Any) -> Sequence[Row]:
-        if tenant_id != tenant.id or wanted.is_served():
-            return await list_tickets(tx, tenant_id, wanted, page)
-        return await tx.fetch_all(ENDLESS if tx.dialect == "sqlite" else SLEEP, {})
-
-    monkeypatch.setattr(lists, "list_tickets", list_slowly)
+    never_end(tenant, monkeypatch)
     return key
 
 
