@@ -36,6 +36,7 @@ SELECTS = [
 _BOUNDS = {
     "limit": 100,
     "step": 1,
+    "now": 0,
     "valid_at": 0,
     "before": "~",
     "after": "",

@@ -25,8 +25,8 @@ from sealdesk.errors.general import (
 )
 from sealdesk.errors.requests import BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
 from sealdesk.rate_limits.limiter import (
-    Budget,
     RateState,
+    budget_of,
     check_tenant,
     rate_headers,
     retry_after_s,
@@ -279,7 +279,7 @@ def _caller(request: Request, key: ApiKey) -> Caller:
 
 async def _take(request: Request, key: ApiKey) -> tuple[RateState, RateState]:
     tenant = request.state.tenant_budgets.of_keys(key.tenant_id)
-    return await request.state.limiter.take_both(tenant, Budget(key.id, key.rate_limit))
+    return await request.state.limiter.take_both(tenant, budget_of(key.id, key.rate_limit))
 
 
 def _check_rate(rate: RateState) -> None:
