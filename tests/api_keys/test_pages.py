@@ -70,7 +70,7 @@ def test_a_new_key_shows_its_secret_once(visitor: Visitor, admin: Person) -> Non
     assert "they are shown only this once" in page.text
     key = _only(admin)
     assert (key["name"], key["permissions"]) == ("Shop", list(rules.PERMISSIONS))
-    assert (key["rate_limit"], key["replay_protection"]) == (1000, "off")
+    assert (key["rate_limit"], key["replay_protection"]) == (1000, "writes")
     at = f"{HOME}/{key['id']}"
     behind = (at, f"{at}?span=month", f"{at}/edit", f"{at}/rotate", f"{at}/revoke")
     for path in (HOME, *behind, f"{HOME}/debug", f"{HOME}/debug?key={key['id']}"):
@@ -159,6 +159,16 @@ def test_an_expiry_is_the_selected_number_of_days_away(visitor: Visitor, admin: 
         assert days * DAY_S - 60 < away_s <= days * DAY_S
 
 
+def test_a_new_key_is_protected_from_replays_unless_the_box_is_cleared(
+    visitor: Visitor, admin: Person
+) -> None:
+    page = visitor.get(f"{HOME}/new")
+    assert page.form(f"{HOME}/new").value("replay_protection") == "writes"
+    assert "Otherwise a copy of a recorded request changes data once more" in page.text
+    _create(visitor, replay_protection=[])
+    assert _only(admin)["replay_protection"] == "off"
+
+
 def test_an_expiry_is_never_a_date_or_unchanged(visitor: Visitor, admin: Person) -> None:
     _create(visitor, expiry="never")
     key = _only(admin)
@@ -172,8 +182,9 @@ def test_an_expiry_is_never_a_date_or_unchanged(visitor: Visitor, admin: Person)
 
 
 def test_all_settings_of_a_key_can_be_edited(visitor: Visitor, admin: Person) -> None:
-    _create(visitor)
+    _create(visitor, replay_protection=[])
     at = f"{HOME}/{_only(admin)['id']}/edit"
+    assert "replay_protection" not in dict(visitor.get(at).form(at).fields)
     visitor.submit(
         visitor.get(at).form(at),
         rate_limit="7",

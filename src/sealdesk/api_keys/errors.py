@@ -173,7 +173,10 @@ SIGNATURE_REPLAYED = ProblemType(
         " new timestamp."
     ),
     meaning="The key has replay_protection on, and this signature was used by an earlier request.",
-    remedy="Sign every attempt again. Two equal requests need two timestamps.",
+    remedy=(
+        "Sign every attempt again, and send a POST with an `Idempotency-Key`: a retry with the same"
+        " one gets the first response. Two equal requests need two timestamps."
+    ),
     headers=_HMAC,
 )
 TOO_MANY_FAILURES = "Too many failed requests come from this address."

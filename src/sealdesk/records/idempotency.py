@@ -7,8 +7,8 @@ from typing import NamedTuple
 import msgspec
 
 from sealdesk.db.engine import Tx
-from sealdesk.errors import BadRequest, ValidationFailed
-from sealdesk.errors.general import IDEMPOTENCY_KEY_REUSED
+from sealdesk.errors import BadRequest, Conflict, ValidationFailed
+from sealdesk.errors.general import IDEMPOTENCY_IN_FLIGHT, IDEMPOTENCY_KEY_REUSED
 from sealdesk.errors.requests import INVALID_IDEMPOTENCY_KEY
 
 RETENTION_US = 24 * 3600 * 1_000_000
@@ -43,11 +43,6 @@ class IdempotentRequest(NamedTuple):
     scope: str
     fingerprint: bytes
 
-    @property
-    def lock_name(self) -> str:
-        """The name of the lock that one of several simultaneous copies holds."""
-        return f"once {self.tenant_id} {self.key_id} {self.scope}"
-
 
 class StoredResponse(NamedTuple):
     """The response to the first request."""
@@ -65,6 +60,12 @@ def read_key(
         raise BadRequest(INVALID_IDEMPOTENCY_KEY)
     fingerprint = hashlib.sha256(body).digest()
     return IdempotentRequest(tenant_id, key_id, f"{method} {path} {key}", fingerprint)
+
+
+async def lock(tx: Tx, request: IdempotentRequest) -> None:
+    """Exclude copies of this request until the transaction ends. Raises Conflict while one runs."""
+    if not await tx.try_lock(f"once {request.tenant_id} {request.key_id} {request.scope}"):
+        raise Conflict(IDEMPOTENCY_IN_FLIGHT)
 
 
 async def find(tx: Tx, request: IdempotentRequest, now_us: int) -> StoredResponse | None:

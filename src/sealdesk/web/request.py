@@ -9,8 +9,7 @@ import msgspec
 from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx, Work
-from sealdesk.errors import BadRequest, Conflict, ContentTooLarge, UnsupportedMediaType
-from sealdesk.errors.general import IDEMPOTENCY_IN_FLIGHT
+from sealdesk.errors import BadRequest, ContentTooLarge, Unauthorized, UnsupportedMediaType
 from sealdesk.errors.requests import (
     BODY_TOO_LARGE,
     CONTENT_ENCODING,
@@ -153,19 +152,13 @@ class Request:
         A signed request writes in one transaction: a second one would be refused as a replay.
         Raises ServiceUnavailable, and the proof's pending refusal.
         """
-        proof, database, tenant_id = self.proof, self.state.database, self.caller.tenant_id
-        if proof.pending_refusal is not None:
-            raise proof.pending_refusal
-        self.write_count += 1
-        in_transaction = proof.in_transaction
-        if in_transaction is None:
-            return await database.write(work, tenant_id)
 
         async def guarded(tx: Tx) -> T:
-            await in_transaction(tx)
+            if self.proof.in_transaction is not None:
+                await self.proof.in_transaction(tx)
             return await work(tx)
 
-        return await database.write(guarded, tenant_id)
+        return await self._write(guarded)
 
     async def write_idempotently(self, work: Work[Response]) -> Response:
         """The response of `work`, or the stored one of a request with the same Idempotency-Key.
@@ -173,18 +166,25 @@ class Request:
         The response is stored in the transaction of `work`. Without the header this is a plain
         write.
         """
+        once = self.idempotent_request(self.caller.tenant_id, self.caller.actor.id)
+        if once is None:
+            return await self.write(work)
+        return await self._write(lambda tx: _respond_once(tx, once, work, self))
+
+    def idempotent_request(self, tenant_id: str, key_id: str) -> IdempotentRequest | None:
+        """A POST with an Idempotency-Key of this API key. Raises BadRequest for an invalid one."""
         key = self.header(b"idempotency-key") if self.method == "POST" else None
         if key is None:
-            return await self.write(work)
-        once = idempotency.read_key(
-            self.caller.tenant_id,
-            self.caller.actor.id,
-            key=key,
-            method=self.method,
-            path=self.path,
-            body=self.body,
+            return None
+        return idempotency.read_key(
+            tenant_id, key_id, key=key, method=self.method, path=self.path, body=self.body
         )
-        return await self.write(lambda tx: _respond_once(tx, once, work, self.now_us))
+
+    async def _write(self, work: Work[T]) -> T:
+        if self.proof.pending_refusal is not None:
+            raise self.proof.pending_refusal
+        self.write_count += 1
+        return await self.state.database.write(work, self.caller.tenant_id)
 
     async def prove_again(self) -> None:
         """Prove a request that waits again, as its key may have ended. Raises ApiError."""
@@ -240,20 +240,14 @@ class Request:
         return bool(has_waited)
 
     async def _receive_body(self) -> bytes:
-        message = await self.receive()
-        body: bytes = message.get("body", b"")
-        if message["type"] == "http.request" and not message.get("more_body"):
-            self._check_size(len(body))
-            return body
-        parts = []
+        parts: list[bytes] = []
         size = 0
-        while message["type"] == "http.request":
+        while (message := await self.receive())["type"] == "http.request":
             parts.append(message.get("body", b""))
             size += len(parts[-1])
             self._check_size(size)
             if not message.get("more_body"):
                 return b"".join(parts)
-            message = await self.receive()
         raise Disconnected
 
     def _check_size(self, size: int) -> None:
@@ -277,16 +271,25 @@ def new_request_id() -> str:
 
 
 async def _respond_once(
-    tx: Tx, once: IdempotentRequest, work: Work[Response], now_us: int
+    tx: Tx, once: IdempotentRequest, work: Work[Response], request: Request
 ) -> Response:
-    if not await tx.try_lock(once.lock_name):
-        raise Conflict(IDEMPOTENCY_IN_FLIGHT)
-    stored = await idempotency.find(tx, once, now_us)
+    # Also before a stored response: the header is not signed, so an unused signature of a retry
+    # would allow the same request without it.
+    refusal: Unauthorized | None = None
+    try:
+        if request.proof.in_transaction is not None:
+            await request.proof.in_transaction(tx)
+    except Unauthorized as error:
+        refusal = error
+    await idempotency.lock(tx, once)
+    stored = await idempotency.find(tx, once, request.now_us)
     if stored is not None:
         headers = [(name.encode(), value.encode()) for name, value in stored.headers]
         return Response(stored.status, stored.body, [*headers, _REPLAYED])
+    if refusal is not None:
+        raise refusal
     response = await work(tx)
     kept = [(n.decode(), v.decode()) for n, v in response.headers if n in _STORED_HEADERS]
     record = StoredResponse(response.status, response.body, kept)
-    await idempotency.store(tx, once, record, now_us)
+    await idempotency.store(tx, once, record, request.now_us)
     return response

@@ -87,7 +87,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a used signature is stored outside the transaction of the change",
-        _GUARD,
+        "api_keys/guard/replay.py",
         "    return use_signature\n",
         "    await request.state.database.write(use_signature)\n    return None\n",
         (f"{_KEYS}/test_replay.py::test_a_write_that_was_refused_has_not_used_its_signature",),
@@ -107,6 +107,26 @@ MUTANTS: tuple[Mutant, ...] = (
         "        state.key_usage.give_back(dict(rows))\n",
         "",
         (f"{_USAGE}::test_counts_that_could_not_be_written_are_written_with_the_next",),
+    ),
+    Mutant(
+        "a retry under the same Idempotency-Key is refused as a replay",
+        "api_keys/guard/replay.py",
+        "        return is_used and not await _has_stored_response(tx, request, key)\n",
+        "        return is_used\n",
+        (
+            f"{_KEYS}/test_replay.py::"
+            "test_a_retry_with_the_same_idempotency_key_gets_the_first_response",
+        ),
+    ),
+    Mutant(
+        "the form of a new key has chosen no replay protection",
+        "api_keys/pages/form.py",
+        '        "replay_protection": "writes",\n',
+        '        "replay_protection": "",\n',
+        (
+            f"{_KEYS}/test_pages.py::"
+            "test_a_new_key_is_protected_from_replays_unless_the_box_is_cleared",
+        ),
     ),
     Mutant(
         "usage counts are overwritten instead of added",

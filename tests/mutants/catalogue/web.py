@@ -47,11 +47,11 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the idempotency record is written outside the transaction",
         "web/request.py",
-        "        return await self.write(lambda tx: _respond_once(tx, once, work, self.now_us))\n",
+        "        return await self._write(lambda tx: _respond_once(tx, once, work, self))\n",
         "        found = await self.read(lambda tx: idempotency.find(tx, once, self.now_us))\n"
         "        if found is not None:\n"
         "            return await self.write(\n"
-        "                lambda tx: _respond_once(tx, once, work, self.now_us)\n"
+        "                lambda tx: _respond_once(tx, once, work, self)\n"
         "            )\n"
         "        response = await self.write(work)\n"
         "        kept = [(n.decode(), v.decode()) for n, v in response.headers"
@@ -67,11 +67,29 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a write does not run the proof's part of the transaction",
         "web/request.py",
-        "            await in_transaction(tx)\n",
-        "",
+        "                await self.proof.in_transaction(tx)\n",
+        "                pass\n",
         (
             f"{_KEYS}/test_replay.py::test_a_handler_that_only_writes_is_protected",
             "tests/test_routes.py::test_every_signed_write_accepts_a_signature_once",
+        ),
+    ),
+    Mutant(
+        "a retry that is signed again leaves its signature unused",
+        "web/request.py",
+        "    refusal: Unauthorized | None = None\n",
+        "    refusal: Unauthorized | None = None\n"
+        "    if (found := await idempotency.find(tx, once, request.now_us)) is not None:\n"
+        "        return Response(found.status, found.body, [_REPLAYED])\n",
+        (f"{_KEYS}/test_replay.py::test_a_retry_that_is_signed_again_uses_up_its_signature_too",),
+    ),
+    Mutant(
+        "a used signature is accepted with another Idempotency-Key",
+        "web/request.py",
+        "    if refusal is not None:\n        raise refusal\n",
+        "",
+        (
+            f"{_KEYS}/test_replay.py::test_of_eight_copies_under_eight_idempotency_keys_one_is_accepted",
         ),
     ),
     Mutant(
@@ -227,7 +245,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a write with a pending refusal is carried out",
         "web/request.py",
-        "            raise proof.pending_refusal\n",
+        "            raise self.proof.pending_refusal\n",
         "            pass\n",
         (
             f"{_FRESH}::test_every_lasting_change_needs_reauthentication",

@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from sealdesk.api_keys import errors, rules, store
-from sealdesk.api_keys.guard import refusals
+from sealdesk.api_keys.guard import refusals, replay
 from sealdesk.api_keys.rules import ApiKey
 from sealdesk.caller import Actor, Caller
 from sealdesk.crypto import signing
@@ -171,7 +171,7 @@ async def _authenticate(request: Request) -> _Authenticated:
     _check_signature(request, key, headers)
     if key.replay_protection == "writes" and request.method in _WRITES:
         signature = headers.signature.decode()
-        return _Authenticated(key, skew_s, await _protect_from_replay(request, key, signature))
+        return _Authenticated(key, skew_s, await replay.protect(request, key, signature))
     return _Authenticated(key, skew_s, None)
 
 
@@ -231,24 +231,6 @@ def _open_secret(request: Request, key: ApiKey) -> str:
             extra={"key_id": key.id},
         )
         raise ServiceUnavailable(errors.SECRET_UNREADABLE) from error
-
-
-async def _protect_from_replay(
-    request: Request, key: ApiKey, signature: str
-) -> Callable[[Tx], Awaitable[None]]:
-    """Refuse a used signature. Of two requests at once, the returned part of the transaction
-    refuses the second."""
-    forget_at = request.now_us + 2 * request.state.settings.max_skew_s * 1_000_000
-
-    async def use_signature(tx: Tx) -> None:
-        if not await store.use_signature(tx, key.tenant_id, key.id, signature, forget_at):
-            raise Unauthorized(errors.SIGNATURE_REPLAYED)
-
-    if await request.state.database.read(
-        lambda tx: store.is_signature_used(tx, key.tenant_id, key.id, signature), key.tenant_id
-    ):
-        raise Unauthorized(errors.SIGNATURE_REPLAYED)
-    return use_signature
 
 
 async def _record_use(request: Request, key: ApiKey) -> None:

@@ -19,7 +19,8 @@ FormValues = dict[str, Any]
 
 
 def empty_values(newest_id: str) -> FormValues:
-    """The form of a new key: all permissions, for a year. newest_id: of the existing keys."""
+    """The form of a new key: all permissions, for a year, protected from replays, which the API's
+    default is not: its callers may send two equal requests. newest_id: of the existing keys."""
     return {
         "seen": newest_id,
         "name": "",
@@ -29,7 +30,7 @@ def empty_values(newest_id: str) -> FormValues:
         "expiry": "365",
         "expires_at": "",
         "allowed_ips": "",
-        "replay_protection": "",
+        "replay_protection": "writes",
     }
 
 
