@@ -1,4 +1,5 @@
 import base64
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ from sealdesk.db.schema_version import KNOWN_VERSIONS
 from sealdesk.db.sqlite.quick_check import CheckResult
 from tests.cli.conftest import on_a_file
 from tests.cli.terminal import Terminal
+from tests.support.client import Person
+from tests.support.service import Service
 
 
 def find_all(terminal: Terminal) -> dict[str, Any]:
@@ -22,6 +25,7 @@ def test_a_running_installation_passes_every_check(terminal: Terminal) -> None:
     findings = find_all(terminal)
     assert "is running" in findings["server"]["text"]
     assert "s from the clock at" in findings["clock"]["text"]
+    assert findings["proxies"]["state"] == "good"
     assert f"schema {KNOWN_VERSIONS[-1]}, WAL, full sync" in findings["database"]["text"]
 
 
@@ -93,3 +97,13 @@ def test_a_damaged_database_is_reported(installed: Terminal) -> None:
     (installed.data_dir / "sealdesk.db").write_bytes(os.urandom(8192))
     failed = installed.run("doctor")
     assert (failed.returncode, "file is not a database" in failed.stdout) == (1, True)
+
+
+def test_a_proxy_that_is_not_trusted_is_reported(terminal: Terminal, own_service: Service) -> None:
+    for _ in range(3):
+        Person(own_service, "").get("/api/v1/time", x_forwarded_for="192.0.2.1")
+    done = terminal.with_env(SEALDESK_API_URL=own_service.url).run("doctor", "--json")
+    (finding,) = [each for each in json.loads(done.stdout) if each["about"] == "proxies"]
+    assert (done.returncode, finding["state"]) == (1, "bad")
+    assert "3 requests came from 127.0.0.1" in finding["text"]
+    assert "SEALDESK_TRUSTED_PROXIES" in finding["text"]

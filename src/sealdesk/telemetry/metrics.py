@@ -18,6 +18,7 @@ from prometheus_client.registry import Collector
 from sealdesk.rate_limits.byte_budget import ByteBudget
 from sealdesk.rate_limits.limiter import Limiter
 from sealdesk.telemetry.counters import BOUNDS_S, ResponseCounter
+from sealdesk.telemetry.forwarding import UntrustedForwarders
 from sealdesk.telemetry.storage import StorageHealth
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
@@ -38,6 +39,7 @@ class Metrics(Collector):
         PlatformCollector(registry=self._registry)
         self._registry.register(self)
         self.responses = ResponseCounter()
+        self.untrusted_forwarders = UntrustedForwarders()
         self._attempts: Counter[str] = Counter()
         self._unplaced_s = 0.0
         self._descriptors_exhausted = 0
@@ -82,6 +84,7 @@ class Metrics(Collector):
         yield durations
         yield from self._collect_bytes()
         yield from self._collect_background()
+        yield _untrusted_forwarded(self.untrusted_forwarders)
         yield from _collect_storage(self._storage)
         if self._limiter.mode != "per_process":
             yield from _collect_rate_limits(self._limiter)
@@ -149,6 +152,17 @@ def _collect_storage(storage: StorageHealth) -> Iterator[Metric]:
         "Pages that the page checker has read.",
         storage.pages_checked,
     )
+
+
+def _untrusted_forwarded(forwarders: UntrustedForwarders) -> Metric:
+    requests = CounterMetricFamily(
+        "sealdesk_untrusted_forwarded_requests",
+        "Requests with X-Forwarded-For of peers that are not trusted proxies.",
+        labels=["peer"],
+    )
+    for peer, count in forwarders.counts.items():
+        requests.add_metric([peer], count)
+    return requests
 
 
 def _collect_rate_limits(limiter: Limiter) -> Iterator[Metric]:

@@ -102,6 +102,9 @@ class Request:
         self.address = (
             client_address(self.peer, self.raw_headers, trusted) if trusted else self.peer
         )
+        is_forwarded = b"x-forwarded-for" in self.headers
+        if is_forwarded and self.address == self.peer and not is_within(self.peer, trusted):
+            state.metrics.untrusted_forwarders.note(self.peer, state.clock.monotonic_s())
         self.now_us = state.clock.now_us()
         self.request_id = new_request_id()
         self.params: tuple[str, ...] = ()

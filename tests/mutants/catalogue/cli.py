@@ -44,4 +44,11 @@ MUTANTS: tuple[Mutant, ...] = (
         " wait_s",
         (f"{_LISTEN}::test_no_event_is_missed_while_the_service_is_unreachable",),
     ),
+    Mutant(
+        "doctor does not see an untrusted proxy as a fault",
+        "cli/doctor/forwarding.py",
+        '"bad" if _is_private(peer) else "note"',
+        '"note"',
+        ("tests/cli/test_doctor.py::test_a_proxy_that_is_not_trusted_is_reported",),
+    ),
 )

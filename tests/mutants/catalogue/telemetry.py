@@ -28,4 +28,24 @@ MUTANTS: tuple[Mutant, ...] = (
         "yield dict(sorted(unwritten))",
         (f"{_USAGE}::test_counts_of_many_hours_are_taken_in_batches",),
     ),
+    Mutant(
+        "every forwarded request is warned of",
+        "telemetry/forwarding.py",
+        "        if warned_at is None or now_s - warned_at >= _WARN_EVERY_S:\n",
+        "        if True:\n",
+        (
+            "tests/telemetry/test_forwarding.py"
+            "::test_forwarded_requests_of_an_untrusted_peer_are_counted_and_warned_of",
+        ),
+    ),
+    Mutant(
+        "trusted proxies are warned of",
+        "web/request.py",
+        " and not is_within(self.peer, trusted):\n            state.metrics",
+        ":\n            state.metrics",
+        (
+            "tests/telemetry/test_forwarding.py"
+            "::test_trusted_proxies_and_direct_clients_are_not_reported",
+        ),
+    ),
 )
