@@ -66,8 +66,6 @@ class Clients:
 def clients(limited: Service) -> Iterator[Clients]:
     with ExitStack() as stack:
         yield Clients(limited, stack)
-    wait_until(lambda: limited.state.received.held_bytes == 0)
-    wait_until(lambda: limited.state.sending.held_bytes == 0)
 
 
 def holds_received(service: Service, size: int) -> None:
