@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tests.resilience import (
+    amplify,
     contention,
     crashes,
     failover,
@@ -124,5 +125,11 @@ SCENARIOS = (
         "every page passes the accessibility rules, in both themes and widths",
         lambda _, progress: pages.accessibility(progress=progress),
         pages.ACCESSIBILITY_TARGETS,
+    ),
+    Scenario(
+        "amplify",
+        "no request costs much more than it sends, and a quiet tenant is not delayed",
+        lambda _, progress: amplify.run(progress=progress),
+        amplify.TARGETS,
     ),
 )

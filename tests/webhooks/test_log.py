@@ -8,8 +8,10 @@ import pytest
 
 from sealdesk.crypto import webhook_signing
 from sealdesk.paging import PageRequest
+from sealdesk.webhooks.rules import Attempt
 from sealdesk.webhooks.store import endpoints as endpoint_store
 from tests.support.client import Person
+from tests.support.pages import logged_in
 from tests.support.plans import plan
 from tests.support.receiver import Receiver, Reply
 from tests.support.service import Service, Tenant
@@ -229,3 +231,20 @@ def test_endpoints_and_replays_are_read_in_the_order_of_their_ids(template: Path
     ):
         index = f"sqlite_autoindex_{table}_1 (tenant_id=? AND id<?)"
         assert plan(template, listing) == [f"SEARCH {table} USING INDEX {index}"]
+
+
+def test_a_delivery_shows_as_many_attempts_as_fit(
+    office: Tenant, receiver: Receiver, admin: Person
+) -> None:
+    webhook = made(admin, receiver)["id"]
+    headers = json.dumps({"x-long": '"' * 8_000})
+    attempts = [
+        Attempt(number, number, 1, "https://a.test/", headers, 500, headers, '"' * 2_000, None)
+        for number in range(1, 101)
+    ]
+    delivery = log_delivery(office, webhook, *attempts).id
+    path = f"/webhooks/{webhook}/deliveries/{delivery}"
+    shown = admin.get(f"/api/v1{path}").json()["data"]["attempts"]
+    assert [each["number"] for each in shown] == [98, 99, 100]
+    page = logged_in(office).get(f"/settings{path}")
+    assert "Attempt 98" in page.text and "Attempt 97" not in page.text

@@ -87,7 +87,7 @@ Name = Annotated[
     Meta(extra={"check": _check_name}, extra_json_schema={"minLength": 1, "maxLength": 100}),
 ]
 Permission = Annotated[str, Meta(extra_json_schema={"enum": list(PERMISSIONS)})]
-Permissions = Annotated[list[Permission], Meta(extra={"check": _check_permissions})]
+Permissions = Annotated[list[Permission], Meta(max_length=100, extra={"check": _check_permissions})]
 RateLimit = Annotated[int, Meta(ge=1, le=100_000)]
 Instant = Annotated[
     str, Meta(extra={"check": _check_instant}, extra_json_schema={"format": "date-time"})

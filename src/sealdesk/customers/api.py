@@ -1,10 +1,12 @@
 """Customers as JSON (interface section 4.2)."""
 
+from collections.abc import Sequence
+
 from sealdesk.customers import actions, examples, rules, store
 from sealdesk.customers.errors import CUSTOMER_EMAIL_TAKEN
 from sealdesk.customers.store import Filter
 from sealdesk.customers.types import Customer, CustomerChange, NewCustomer
-from sealdesk.db.engine import Tx
+from sealdesk.db.engine import Row, Tx
 from sealdesk.errors.general import QUERY_TOO_SLOW
 from sealdesk.resources import representation
 from sealdesk.web import body, conditional, envelope, query
@@ -45,11 +47,17 @@ async def list_customers(request: Request) -> Response:
         newest_first=list_request.values.get("sort") != "asc",
     )
 
-    async def work(tx: Tx) -> list[Customer]:
-        return await store.list_customers(tx, request.caller.tenant_id, filters, list_request.page)
+    async def work(tx: Tx) -> Sequence[Row]:
+        return await store.list_rows(tx, request.caller.tenant_id, filters, list_request.page)
 
     rows = await (request.read(work) if filters.is_served() else request.read_unindexed(work))
-    return page(request, list_request, rows, show=rules.to_json, position=lambda row: [row.id])
+    return page(
+        request,
+        list_request,
+        rows,
+        show=lambda row: rules.to_json(store.customer_of(row)),
+        position=lambda row: [row["id"]],
+    )
 
 
 @operation(

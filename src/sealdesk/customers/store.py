@@ -62,7 +62,7 @@ class Filter(msgspec.Struct, frozen=True):
 
 async def find(tx: Tx, tenant_id: str, customer_id: str) -> Customer | None:
     row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": customer_id})
-    return None if row is None else _customer(row)
+    return None if row is None else customer_of(row)
 
 
 async def find_by_email(tx: Tx, tenant_id: str, email: str) -> Customer | None:
@@ -70,13 +70,18 @@ async def find_by_email(tx: Tx, tenant_id: str, email: str) -> Customer | None:
         _FIND_BY_EMAIL,
         {"tenant_id": tenant_id, "email_identity": representation.email_identity(email)},
     )
-    return None if row is None else _customer(row)
+    return None if row is None else customer_of(row)
 
 
 async def list_customers(
     tx: Tx, tenant_id: str, filters: Filter, page: PageRequest
 ) -> list[Customer]:
     """In order of creation; one more than the page when there are more."""
+    return [customer_of(row) for row in await list_rows(tx, tenant_id, filters, page)]
+
+
+async def list_rows(tx: Tx, tenant_id: str, filters: Filter, page: PageRequest) -> Sequence[Row]:
+    """The same as rows, of which `customer_of` takes six times the memory."""
     conditions = ["tenant_id = :tenant_id"]
     params: dict[str, object] = {"tenant_id": tenant_id, "limit": page.per_page + 1}
     if filters.email is not None:
@@ -97,14 +102,13 @@ async def list_customers(
         conditions.append("id < :after" if filters.newest_first else "id > :after")
         params["after"] = page.after[0]
     order = "DESC" if filters.newest_first else "ASC"
-    rows = await tx.fetch_page(
+    return await tx.fetch_page(
         f"SELECT {_COLUMNS} FROM customers WHERE {' AND '.join(conditions)}"
         f" ORDER BY id {order} LIMIT :limit",
         params,
         ("metadata",),
         page.max_bytes,
     )
-    return [_customer(row) for row in rows]
 
 
 async def list_by_ids(tx: Tx, tenant_id: str, customer_ids: Sequence[str]) -> list[Customer]:
@@ -116,7 +120,7 @@ async def list_by_ids(tx: Tx, tenant_id: str, customer_ids: Sequence[str]) -> li
         " ORDER BY id DESC LIMIT :limit",
         params | {"tenant_id": tenant_id, "limit": len(customer_ids)},
     )
-    return [_customer(row) for row in rows]
+    return [customer_of(row) for row in rows]
 
 
 def _contains_word(word: str, name: str, params: dict[str, object]) -> str:
@@ -138,7 +142,8 @@ async def replace(tx: Tx, customer: Customer) -> None:
     await tx.execute_one(_REPLACE, _params(customer) | {"before": customer.version - 1})
 
 
-def _customer(row: Row) -> Customer:
+def customer_of(row: Row) -> Customer:
+    """The customer in a row of the columns."""
     values = {name: row[name] for name in _STORED}
     values["metadata"] = msgspec.json.decode(values["metadata"])
     return Customer(**values)

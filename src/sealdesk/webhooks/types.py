@@ -207,7 +207,7 @@ class DeliveryWithAttempts(DeliveryResponse, frozen=True):
     """A delivery with its attempts.
 
     payload: the exact body of each of its requests; null after the event is deleted.
-    attempts: the last 100, oldest first.
+    attempts: the last 100, or fewer when they are larger than 128 KiB; oldest first.
     """
 
     payload: str | None

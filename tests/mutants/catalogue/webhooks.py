@@ -268,4 +268,11 @@ MUTANTS: tuple[Mutant, ...] = (
             "::test_hanging_endpoints_of_a_tenant_leave_requests_to_other_tenants",
         ),
     ),
+    Mutant(
+        "a delivery shows 100 attempts of any size",
+        "webhooks/store/endpoints.py",
+        "_MAX_ATTEMPTS_BYTES = 128 * 1024",
+        "_MAX_ATTEMPTS_BYTES = 128 * 1024 * 1024",
+        ("tests/webhooks/test_log.py::test_a_delivery_shows_as_many_attempts_as_fit",),
+    ),
 )

@@ -19,7 +19,7 @@ from sealdesk.tickets.store.lists import Filter
 from sealdesk.tickets.types import ReplyResponse, TicketResponse
 
 REPLIES = 50
-_MAX_CONVERSATION_BYTES = 256 * 1024  # of replies; as HTML they can be five times as long
+_MAX_CONVERSATION_BYTES = 128 * 1024  # of replies; as HTML they can be five times as long
 CHANGES = 10
 OTHER_TICKETS = 5
 ASSIGNEES = 1000  # the options of a select

@@ -17,6 +17,7 @@ from sealdesk.webhooks.types import DeliveryWithAttempts, NewReplay
 _PATH = "/settings/webhooks"
 _HOUR_US = 3600 * 1_000_000
 _REPLAYS = PageRequest(5, None)
+_MAX_PAYLOAD_LENGTH = 64 * 1024  # on the page; the API shows all
 
 
 @page
@@ -30,7 +31,10 @@ async def show_delivery(request: Request) -> Response:
 
     endpoint, delivery = await request.read(work)
     webhook = rules.endpoint_response(endpoint, request.now_us)
-    return await render.page(request, "webhooks/delivery.html", webhook=webhook, delivery=delivery)
+    return await render.page(
+        request, "webhooks/delivery.html",
+        webhook=webhook, delivery=delivery, max_payload=_MAX_PAYLOAD_LENGTH,
+    )  # fmt: skip
 
 
 @page

@@ -7,7 +7,7 @@ import msgspec
 from sealdesk import clock
 from sealdesk.db.column_lists import column_list, parameter_list
 from sealdesk.db.engine import Params, Row, SerializationConflict, Tx
-from sealdesk.paging import PageRequest
+from sealdesk.paging import PageRequest, take_page
 from sealdesk.webhooks import rules
 from sealdesk.webhooks.rules import Attempt, Delivery, Endpoint, Replay
 from sealdesk.webhooks.types import AttemptSummary, DeliveryResponse, DeliveryStatus
@@ -106,10 +106,11 @@ INSERT INTO attempts (tenant_id, delivery_id, number, sent_at, duration_ms, url,
 VALUES (:tenant_id, :delivery_id, :number, :sent_at, :duration_ms, :url, :request_headers,
     :status, :answer_headers, :answer_body, :error)
 """
-_LIST_ATTEMPTS = """
-SELECT number, sent_at, duration_ms, url, request_headers, status, answer_headers, answer_body,
-    error
-FROM attempts
+_ATTEMPT = Attempt.__struct_fields__
+_LARGE = ("url", "request_headers", "answer_headers", "answer_body")
+_MAX_ATTEMPTS_BYTES = 128 * 1024  # as HTML they can be five times as long
+_LIST_ATTEMPTS = f"""
+SELECT {column_list(_ATTEMPT)} FROM attempts
 WHERE tenant_id = :tenant_id AND delivery_id = :delivery_id ORDER BY number DESC LIMIT :limit
 """
 _FIND_EVENT = """
@@ -230,9 +231,14 @@ async def add_attempt(tx: Tx, tenant_id: str, delivery_id: str, attempt: Attempt
 
 
 async def list_attempts(tx: Tx, tenant_id: str, delivery_id: str, limit: int) -> list[Attempt]:
-    """The most recent attempts, oldest first."""
+    """The most recent attempts, oldest first: up to `limit`, and of at most 128 KiB."""
     params = {"tenant_id": tenant_id, "delivery_id": delivery_id, "limit": limit}
-    return [Attempt(*row) for row in reversed(await tx.fetch_all(_LIST_ATTEMPTS, params))]
+    page = PageRequest(limit, None, _MAX_ATTEMPTS_BYTES)
+    rows = await tx.fetch_page(_LIST_ATTEMPTS, params, _LARGE, page.max_bytes)
+    newest = take_page(
+        rows, page, lambda row: sum(len((row[name] or "").encode()) for name in _LARGE)
+    )
+    return [Attempt(*(row[name] for name in _ATTEMPT)) for row in reversed(newest)]
 
 
 async def find_event(tx: Tx, tenant_id: str, event_id: str) -> Row | None:
