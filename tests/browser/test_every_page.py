@@ -17,6 +17,10 @@ pytestmark = pytest.mark.timeout(600)
 # Forms that no page offers here, or that a script sends: they have no text fields.
 _UNSEEN = {
     "/tickets/{id}/answering",
+    "/account/two-factor/confirm",
+    "/account/two-factor/recovery-codes",
+    "/account/two-factor/off",
+    "/settings/people/{id}/two-factor-off",
     "/settings/people/{id}/reactivate",
     "/settings/webhooks/{id}/activate",
 }

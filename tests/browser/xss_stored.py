@@ -31,8 +31,8 @@ _OURS = {
     "measure", "password_hash", "permissions", "reference", "replay_protection", "role",
     "sealed_old_secret", "sealed_secret", "signature", "source", "status", "type", "value", "words",
 }  # fmt: skip
-# On no page: stored API responses, and addresses of log-ins.
-_UNSHOWN = {"idempotency", "user_addresses"}
+# On no page: stored API responses, addresses of log-ins, and hashes of recovery codes.
+_UNSHOWN = {"idempotency", "user_addresses", "second_factors"}
 
 
 async def force(tx: Tx, tenant_id: str, texts: Texts) -> None:
