@@ -11,6 +11,7 @@ from tests.cli.terminal import Served, Terminal, serving
 from tests.support.service import wait_until
 
 _FREE = 8
+_TIMEOUT_S = 60  # for a machine with much else to do
 _EXHAUSTED = "sealdesk_descriptors_exhausted_seconds_total"
 
 
@@ -24,7 +25,7 @@ def _leave(served: Served, free_count: int) -> None:
 
 
 def _metric(served: Served, name: str) -> str:
-    lines = httpx.get(f"{served.url}/metrics").text.splitlines()
+    lines = httpx.get(f"{served.url}/metrics", timeout=_TIMEOUT_S).text.splitlines()
     return next(line for line in lines if line.startswith(f"{name} ")).split()[1]
 
 
@@ -47,7 +48,7 @@ def test_exhausted_descriptors_are_logged_once_with_the_limit_and_counted(
 
 def _serves(served: Served) -> bool:
     try:
-        return httpx.get(f"{served.url}/readyz").status_code == 200
+        return httpx.get(f"{served.url}/readyz", timeout=_TIMEOUT_S).status_code == 200
     except httpx.TransportError:
         return False
 
