@@ -1,5 +1,6 @@
 """`sealdesk backup` and `sealdesk restore`: whole, checked, and never half."""
 
+import shutil
 import signal
 import subprocess
 import threading
@@ -14,11 +15,13 @@ from tests.cli.backups import empty_target, serving_restored, terminal_of
 from tests.cli.terminal import PROGRAM, serving
 from tests.support.client import Key
 from tests.support.databases import POSTGRESQL_ONLY, SQLITE_ONLY, Begin
+from tests.support.pages import Visitor
 from tests.support.service import Service, random_key, wait_until
 
 TICKETS = "/api/v1/external/tickets"
 EVENTS = "/api/v1/external/events"
 KEYS = "/api/v1/api-keys"
+CONFIRM = "/settings/api-keys/confirm"
 # A drill runs several commands, and some of them migrate.
 pytestmark = pytest.mark.timeout(240)
 
@@ -278,3 +281,48 @@ def test_an_epoch_begins_without_a_backup(begin: Begin, tmp_path: Path) -> None:
 @POSTGRESQL_ONLY
 def test_an_epoch_does_not_begin_under_a_running_service(source: Service) -> None:
     assert "is in use" in terminal_of(source).refused("restore", "--epoch-only")
+
+
+def test_a_surviving_journal_tells_which_keys_changed_after_the_backup(
+    source: Service, tmp_path: Path
+) -> None:
+    source.settings.data_dir.mkdir(exist_ok=True)  # on PostgreSQL nothing else needs it
+    tenant = source.tenant()
+    kept, rotated, revoked = (tenant.key(name=name) for name in ("Kept", "Rotated", "Revoked"))
+    admin, file = tenant.admin(), tmp_path / "backup"
+    terminal_of(source).out("backup", str(file))
+    admin.delete(f"{KEYS}/{revoked.id}")
+    admin.post(f"{KEYS}/{rotated.id}/rotate")
+    admin.post(KEYS, {"name": "Created later"})
+    with empty_target(source, tmp_path / "restored") as target:
+        target.data_dir.mkdir(exist_ok=True)
+        shutil.copy(source.settings.data_dir / "keys.journal", target.data_dir)
+        told = target.out("restore", str(file))
+        assert all(each in told for each in (revoked.id, rotated.id, "Created later"))
+        assert kept.id not in told
+        with serving_restored(target) as restored:
+            visitor = Visitor(restored)
+            visitor.log_in(tenant.admin_email)
+            page = visitor.get(CONFIRM).text
+            assert "Revoked after the backup" in page
+            assert "Rotated after the backup" in page
+            assert "Created later" in page
+            of_tenant = visitor.submit(visitor.get(CONFIRM).form(CONFIRM), key="all").text
+            assert "Revoked" in of_tenant
+            target.out("keys", "confirm", "--all")
+            of_restored = [key_of(restored, key) for key in (kept, rotated, revoked)]
+            assert [key.get(TICKETS).status_code for key in of_restored] == [200, 200, 401]
+
+
+def key_of(service: Service, key: Key) -> Key:
+    """The same key as a client of another service."""
+    return Key(service, key.id, key.api_key, key.api_secret)
+
+
+def test_without_a_journal_nothing_is_known_and_that_is_said(
+    source: Service, tmp_path: Path
+) -> None:
+    file = tmp_path / "backup"
+    terminal_of(source).out("backup", str(file))
+    with empty_target(source, tmp_path / "restored") as target:
+        assert "Nothing tells which keys changed" in target.out("restore", str(file))

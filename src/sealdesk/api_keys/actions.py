@@ -1,5 +1,6 @@
 """Actions of administrators on API keys; each runs in one transaction."""
 
+from collections.abc import Collection
 from typing import Any
 
 import msgspec
@@ -149,12 +150,18 @@ async def confirm_key(tx: Tx, caller: Caller, key_id: str, *, now_us: int) -> Ap
     return ApiKeyResponse(**rules.shown(confirmed, now_us))
 
 
-async def confirm_keys(tx: Tx, caller: Caller, *, now_us: int) -> int:
-    """Confirm up to 100 keys of a tenant that have not expired; how many."""
+async def confirm_keys(
+    tx: Tx, caller: Caller, *, known_revoked: Collection[str], now_us: int
+) -> int:
+    """Confirm up to 100 keys of a tenant that have not expired; how many.
+
+    known_revoked: keys that were revoked after the backup.
+    """
     waiting = await store.list_unconfirmed(tx, caller.tenant_id, now_us, _MAX_CONFIRMED)
-    for key in waiting:
-        await confirm_key(tx, caller, key.id, now_us=now_us)
-    return len(waiting)
+    usable = [key.id for key in waiting if key.id not in known_revoked]
+    for key_id in usable:
+        await confirm_key(tx, caller, key_id, now_us=now_us)
+    return len(usable)
 
 
 async def get_key(tx: Tx, tenant_id: str, key_id: str) -> ApiKey:

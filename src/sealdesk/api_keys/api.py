@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from sealdesk import clock
-from sealdesk.api_keys import actions, examples, rules, store
+from sealdesk.api_keys import actions, examples, journal, rules, store
 from sealdesk.api_keys.errors import (
     CHANGE_OF_EXPIRED_KEY,
     CHANGE_OF_REVOKED_KEY,
@@ -13,7 +13,7 @@ from sealdesk.api_keys.errors import (
     TOO_MANY_NEW_API_KEYS,
 )
 from sealdesk.api_keys.guard.signed import SignedProof
-from sealdesk.api_keys.rules import ApiKey, ApiKeyChange, NewApiKey
+from sealdesk.api_keys.rules import ApiKey, ApiKeyChange, CreatedApiKey, NewApiKey
 from sealdesk.api_keys.store import StoredRefusal
 from sealdesk.clock import Iso
 from sealdesk.db.engine import Tx
@@ -92,13 +92,14 @@ async def create_key(request: Request) -> Response:
     and create 100 in an hour."""
     new = body.read(request, NewApiKey)
 
-    async def work(tx: Tx) -> Response:
-        key = await actions.create_key(
+    async def work(tx: Tx) -> CreatedApiKey:
+        return await actions.create_key(
             tx, request.caller, new, key_ring=request.state.key_ring, now_us=request.now_us
         )
-        return envelope.one(key, 201, [_location(key.id)])
 
-    return await request.write(work)
+    key = await request.write(work)
+    journal.record_request(request, "created", key.id, name=key.name)
+    return envelope.one(key, 201, [_location(key.id)])
 
 
 @operation("Get an API key", tag=_TAG, gives=examples.KEY)
@@ -141,7 +142,9 @@ async def revoke_key(request: Request) -> Response:
         await actions.revoke_key(tx, request.caller, key_id, now_us=request.now_us)
         return envelope.nothing()
 
-    return await request.write(work)
+    response = await request.write(work)
+    journal.record_request(request, "revoked", key_id)
+    return response
 
 
 @operation(
@@ -161,7 +164,9 @@ async def rotate_key(request: Request) -> Response:
         )
         return envelope.one(key)
 
-    return await request.write(work)
+    response = await request.write(work)
+    journal.record_request(request, "rotated", key_id)
+    return response
 
 
 @operation(

@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from sealdesk.api_keys import actions, rules, store
+from sealdesk.api_keys import actions, journal, rules, store
 from sealdesk.api_keys.rules import ApiKey, ApiKeyResponse, NewApiKey
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.cli.installation import Installation, open_installation
@@ -84,11 +84,11 @@ def create(
             ),
             tenant,
         )
+        _journal(installation, "created", tenant, created.id)
     if json:
         return print_json(created)
     print(f"Created key {created.name} with the ID {created.id}. Its secret is shown only now:\n")
-    print(f"  SEALDESK_API_KEY={created.api_key}")
-    print(f"  SEALDESK_API_SECRET={created.api_secret}")
+    print(f"  SEALDESK_API_KEY={created.api_key}\n  SEALDESK_API_SECRET={created.api_secret}")
 
 
 @cli.command("list")
@@ -135,6 +135,7 @@ def revoke(key_id: KeyId) -> None:
         installation.write(
             lambda tx: actions.revoke_key(tx, caller, key_id, now_us=now_us), caller.tenant_id
         )
+        _journal(installation, "revoked", caller.tenant_id, key_id)
     print(f"Key {key_id} is revoked.")
 
 
@@ -149,6 +150,7 @@ def rotate(key_id: KeyId, json: JsonOption = False) -> None:
             ),
             caller.tenant_id,
         )
+        _journal(installation, "rotated", caller.tenant_id, key_id)
     if json:
         print_json(rotated)
         return
@@ -160,7 +162,7 @@ def rotate(key_id: KeyId, json: JsonOption = False) -> None:
 def confirm(
     key_id: Annotated[str, typer.Argument(metavar="[KEY_ID]", help="The key's ID.")] = "",
     every: Annotated[
-        bool, typer.Option("--all", help="Confirm the keys of all tenants that are not expired.")
+        bool, typer.Option("--all", help="Confirm all keys except those known to be revoked.")
     ] = False,
 ) -> None:
     """Let keys work again after a restore. They are off until they are confirmed.
@@ -184,8 +186,15 @@ def _confirm_one(installation: Installation, key_id: str) -> int:
 
 def _confirm_all(installation: Installation) -> int:
     total, now_us = 0, installation.clock.now_us()
+    data_dir = installation.settings.data_dir
+    revoked = installation.read(lambda tx: journal.known_revoked(tx, data_dir))
     for tenant in installation.iterate(_list_tenants_after):
-        confirm = partial(actions.confirm_keys, caller=_system_caller(tenant.id), now_us=now_us)
+        confirm = partial(
+            actions.confirm_keys,
+            caller=_system_caller(tenant.id),
+            known_revoked=revoked,
+            now_us=now_us,
+        )
         while count := installation.write(confirm, tenant.id):
             total += count
     return total
@@ -255,6 +264,13 @@ def _reseal(
             ) from error
 
     return work
+
+
+def _journal(
+    installation: Installation, kind: journal.ChangeType, tenant: str, key_id: str
+) -> None:
+    now_us = installation.clock.now_us()
+    journal.record(installation.settings.data_dir, kind, tenant, key_id, now_us=now_us)
 
 
 def _system_caller(tenant_id: str) -> Caller:

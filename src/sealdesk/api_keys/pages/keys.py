@@ -4,7 +4,7 @@ import ipaddress
 from typing import Any
 
 from sealdesk import clock
-from sealdesk.api_keys import actions, rules, store
+from sealdesk.api_keys import actions, journal, rules, store
 from sealdesk.api_keys.pages import form as key_form
 from sealdesk.api_keys.rules import ApiKey, ApiKeyChange, CreatedApiKey, NewApiKey
 from sealdesk.api_keys.store import StoredRefusal
@@ -98,6 +98,7 @@ async def create_key(request: Request) -> Response:
         return await _render_form(
             request, "new.html", typed | {"seen": await _find_newest_id(request)}, duplicate=created
         )
+    journal.record_request(request, "created", created.id, name=created.name)
     return await _render_created(request, created)
 
 
@@ -199,6 +200,7 @@ async def rotate_key(request: Request) -> Response:
         )
     except (PreconditionFailed, ValidationFailed) as error:
         return await _render_confirmation(request, "rotate.html", error)
+    journal.record_request(request, "rotated", key_id)
     return await render.page(request, "api_keys/made.html", key=rotated, curl="", address="")
 
 
@@ -218,6 +220,7 @@ async def revoke_key(request: Request) -> Response:
         )
     except ValidationFailed as error:
         return await _render_confirmation(request, "revoke.html", error)
+    journal.record_request(request, "revoked", key_id)
     return render.redirect(request, f"{_PATH}/{key_id}")
 
 

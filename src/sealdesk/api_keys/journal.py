@@ -1,0 +1,95 @@
+"""A journal of changes of keys in the data directory, outside the database and its backups.
+
+After a restore it tells which keys were created, rotated or revoked after the backup, as far as
+this machine saw it.
+"""
+
+import logging
+import os
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from sealdesk import clock
+from sealdesk.db import epochs
+from sealdesk.db.engine import Tx
+from sealdesk.web.request import Request
+
+FILE = "keys.journal"
+_MAX_BYTES = 4 * 1024 * 1024  # about 20,000 changes; then the oldest are forgotten
+
+log = logging.getLogger("sealdesk.api_keys")
+
+ChangeType = Literal["created", "rotated", "revoked"]
+
+
+class Change(msgspec.Struct, frozen=True):
+    """A change of a key. at: ISO 8601. name: of a new key."""
+
+    at: str
+    type: ChangeType
+    tenant_id: str
+    key_id: str
+    name: str = ""
+
+
+_decode = msgspec.json.Decoder(Change).decode
+
+
+def record(
+    data_dir: Path, kind: ChangeType, tenant_id: str, key_id: str, *, now_us: int, name: str = ""
+) -> None:
+    """Append a committed change, if there is a data directory: PostgreSQL needs none."""
+    if not data_dir.is_dir():
+        return
+    line = msgspec.json.encode(Change(clock.iso(now_us), kind, tenant_id, key_id, name)) + b"\n"
+    path = data_dir / FILE
+    try:
+        handle = os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
+        try:
+            os.write(handle, line)
+            is_full = os.fstat(handle).st_size > _MAX_BYTES
+        finally:
+            os.close(handle)
+        if is_full:
+            path.replace(path.with_name(f"{FILE}.old"))
+    except OSError as error:
+        log.warning("a change of a key is not in the journal", extra={"reason": error.strerror})
+
+
+def record_request(request: Request, kind: ChangeType, key_id: str, *, name: str = "") -> None:
+    """Append a change that a request has committed."""
+    tenant_id = request.caller.tenant_id
+    data_dir = request.state.settings.data_dir
+    record(data_dir, kind, tenant_id, key_id, now_us=request.now_us, name=name)
+
+
+def read_since(data_dir: Path, since: str) -> list[Change] | None:
+    """The changes after a time, in order; None when nothing is known, because there is no journal.
+
+    since: ISO 8601. Raises OSError.
+    """
+    paths = [path for path in (data_dir / f"{FILE}.old", data_dir / FILE) if path.exists()]
+    if not paths:
+        return None
+    lines = [line for path in paths for line in path.read_bytes().splitlines()]
+    found = [change for change in map(_parse, lines) if change is not None]
+    return [change for change in found if change.at > since]
+
+
+async def known_revoked(tx: Tx, data_dir: Path) -> set[str]:
+    """The keys that were revoked after the backup that was restored last, as far as is known."""
+    restored_to = await epochs.find_restored_time(tx)
+    if restored_to is None:
+        return set()
+    changes = read_since(data_dir, clock.iso(restored_to)) or ()
+    return {change.key_id for change in changes if change.type == "revoked"}
+
+
+def _parse(line: bytes) -> Change | None:
+    """A line, None for one that a crash has cut."""
+    try:
+        return _decode(line)
+    except msgspec.DecodeError:
+        return None
