@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
 
+from sealdesk.web import application
 from tests.support.client import Key
 from tests.support.pages import logged_in
 from tests.support.service import Service
@@ -18,8 +20,12 @@ NO_INDEX = "?status=open&tag=none"
 
 
 @pytest.fixture
-def still(start: Callable[..., Service]) -> Service:
-    """A service with the lowest limit, whose clock stands still until it is advanced."""
+def still(start: Callable[..., Service], monkeypatch: pytest.MonkeyPatch) -> Service:
+    """A service with the lowest limit, whose clock stands still until it is advanced.
+
+    It refuses without a delay.
+    """
+    monkeypatch.setattr(application, "_REFUSAL_DELAY_S", 0)
     service = start(SEALDESK_TENANT_LIMIT=str(6 * UNITS))
     service.clock.stop()
     return service
@@ -58,6 +64,28 @@ def test_all_keys_of_a_tenant_share_its_limit_and_no_other_tenant_does(still: Se
     assert (refused.status_code, refused.json()["code"]) == (429, "tenant_rate_limit_exceeded")
     assert left(refused) == 0
     assert other.key().get(WHOAMI).status_code == 200
+
+
+def test_a_refusal_of_the_tenant_is_delayed_and_other_responses_are_not(
+    still: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tenant = still.tenant()
+    exhaust(tenant.key())
+    monkeypatch.setattr(application, "_REFUSAL_DELAY_S", 1)
+    with ThreadPoolExecutor(1) as pool:
+        refused = pool.submit(_refused_slowly, tenant.key())
+        assert still.tenant().key().get(WHOAMI).status_code == 200
+        assert refused.result()
+
+
+def _refused_slowly(key: Key) -> bool:
+    """Whether there is no response within 0.3 s."""
+    headers = key.signature_headers("GET", WHOAMI)
+    try:
+        httpx.get(f"{key.service.url}{WHOAMI}", headers=headers, timeout=0.3)
+    except httpx.ReadTimeout:
+        return True
+    return False
 
 
 def test_a_tenants_budget_refills_evenly_and_retry_after_says_when(still: Service) -> None:

@@ -1,5 +1,6 @@
 """The ASGI application: routes each request through its guard to its handler."""
 
+import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -13,7 +14,7 @@ from sealdesk.errors import (
     NotFound,
     ServiceUnavailable,
 )
-from sealdesk.errors.general import NO_SUCH_PATH, TOO_MANY_BYTES
+from sealdesk.errors.general import NO_SUCH_PATH, TENANT_RATE_LIMIT_EXCEEDED, TOO_MANY_BYTES
 from sealdesk.errors.requests import METHOD_NOT_ALLOWED
 from sealdesk.rate_limits.byte_budget import UNCOUNTED_BYTES
 from sealdesk.rate_limits.limiter import check_tenant
@@ -51,6 +52,7 @@ _VARY: dict[str, tuple[Header, ...]] = {
 # Work of a request beyond its first unit (decision 0030).
 _BYTES_PER_UNIT = 16 * 1024
 _UNINDEXED_READ_UNITS = 50
+_REFUSAL_DELAY_S = 0.5
 _MAX_DRAINED_BYTES = 4 * 1024 * 1024
 _UNROUTED = "unrouted"
 _READS = ("GET", "HEAD")
@@ -90,6 +92,8 @@ class Application:
             route, request.params = self._router.find(request.method, request.path)
             response = await _handle(route, request)
         except ApiError as error:
+            if error.problem_type is TENANT_RATE_LIMIT_EXCEEDED:
+                await _delay_refusal(request)
             response = await _error_response(request, route, error)
         except Disconnected:
             return
@@ -204,6 +208,12 @@ async def _charge_user(request: Request) -> None:
     """
     state = request.state
     check_tenant(await state.limiter.take(state.tenant_budgets.of(request.caller)))
+
+
+async def _delay_refusal(request: Request) -> None:
+    """A client that does not wait for Retry-After must not use a core with refused requests."""
+    if len(request.body) <= UNCOUNTED_BYTES and not request.state.lifetime.is_draining:
+        await asyncio.sleep(_REFUSAL_DELAY_S * (1 + ids.random_bits(10) / 1024))
 
 
 def _charge_work(request: Request, response: Response, unindexed_reads: int) -> None:

@@ -122,4 +122,11 @@ MUTANTS: tuple[Mutant, ...] = (
         "min_debt_s, 0)",
         (f"{_SHARED_TESTS}::test_charged_units_count_in_all_processes",),
     ),
+    Mutant(
+        "refusals of a tenant are sent at once",
+        "web/application.py",
+        "                await _delay_refusal(request)\n",
+        "                pass\n",
+        (f"{_TENANT}::test_a_refusal_of_the_tenant_is_delayed_and_other_responses_are_not",),
+    ),
 )
