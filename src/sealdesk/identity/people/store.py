@@ -24,12 +24,7 @@ SELECT u.id FROM users u WHERE u.tenant_id = :tenant_id AND u.id <> :except_id A
 _FIND_ADDED = """
 SELECT u.created_at FROM users u
 WHERE u.tenant_id = :tenant_id AND u.id > :since AND u.id < :until
-ORDER BY u.id DESC LIMIT 1 OFFSET :offset
-"""
-_FIND_PENDING = """
-SELECT u.created_at FROM users u
-WHERE u.tenant_id = :tenant_id AND u.id > :since AND u.id < :until
-    AND u.password_hash IS NULL AND u.is_active
+    AND (NOT :pending_only OR (u.password_hash IS NULL AND u.is_active))
 ORDER BY u.id DESC LIMIT 1 OFFSET :offset
 """
 _RELEASE_EMAIL = """
@@ -70,11 +65,12 @@ async def invitations_until(
 ) -> int | None:
     """Until when no user can be invited; None when the limit is not reached."""
     row = await tx.fetch_one(
-        _FIND_PENDING if limit.pending_only else _FIND_ADDED,
+        _FIND_ADDED,
         {
             "tenant_id": tenant_id,
             "since": ids.lowest(now_us - limit.within_us),
             "until": ids.lowest(now_us + MAX_CLOCK_SKEW_US),
+            "pending_only": limit.pending_only,
             "offset": limit.count - 1,
         },
     )
