@@ -99,8 +99,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "events get their positions in the order of their tenants",
         "event_log/sequencer.py",
-        "        share = min(of_tenant, (limit - len(found)) // left)\n",
-        "        share = limit - len(found)\n",
+        "    if len(rows) <= min(of_tenant, limit - 1):\n",
+        "    if True:\n",
         (
             "tests/event_log/test_sequencer.py"
             "::test_tenants_with_few_events_do_not_wait_for_one_with_many",
