@@ -168,7 +168,7 @@ def test_every_lasting_change_needs_reauthentication(visitor: Visitor, tenant: T
         again = page.form(form.action).fields
         assert [field for field in form.fields if field not in again] == [], form.action
     assert _everything(tenant) == before
-    assert len(opened) == 14
+    assert len(opened) == 15
 
 
 def _opened(visitor: Visitor, tenant: Tenant) -> list[Form]:
@@ -177,6 +177,7 @@ def _opened(visitor: Visitor, tenant: Tenant) -> list[Form]:
     deactivate = f"{PEOPLE}/{gone}/deactivate"
     visitor.submit(visitor.get(deactivate).form(deactivate))
     ids = {KEYS: tenant.key().id, PEOPLE: _user_with_two_factor(tenant), HOOKS: _endpoint(tenant)}
+    _add_unconfirmed_key(tenant)
     found = []
     for path in _WITH_PASSWORD:
         home = path.partition("/{id}")[0]
@@ -184,6 +185,13 @@ def _opened(visitor: Visitor, tenant: Tenant) -> list[Form]:
         stands_at = action.rpartition("/")[0] if path in _ON_PERSON else action
         found.append(visitor.get(stands_at).form(action))
     return found
+
+
+def _add_unconfirmed_key(tenant: Tenant) -> None:
+    """A key that waits for confirmation, as after a restore."""
+    sql = "UPDATE api_keys SET unconfirmed_since = 1 WHERE tenant_id = :tenant_id AND id = :id"
+    params = {"tenant_id": tenant.id, "id": tenant.key().id}
+    tenant.service.write(lambda tx: tx.execute(sql, params))
 
 
 def _user_with_two_factor(tenant: Tenant) -> str:

@@ -273,8 +273,12 @@ def _quoted(text: str) -> str:
 
 
 def settings_in(data_dir: Path, **env: str) -> Settings:
-    """Settings of the embedded default in this directory, with further variables."""
-    return from_env({"SEALDESK_DATA_DIR": str(data_dir), **env})
+    """Settings of the embedded default in this directory, with further variables.
+
+    Without a limit of work for tenants, because many tests share one.
+    """
+    without_limit = {"SEALDESK_TENANT_LIMIT": "100000000"}
+    return from_env({"SEALDESK_DATA_DIR": str(data_dir), **without_limit, **env})
 
 
 @contextmanager

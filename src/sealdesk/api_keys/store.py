@@ -32,7 +32,7 @@ ORDER BY k.id DESC LIMIT :limit
 _LIST_UNCONFIRMED = f"""
 SELECT {_COLUMNS} FROM api_keys k
 WHERE k.tenant_id = :tenant_id AND k.unconfirmed_since IS NOT NULL
-    AND (k.expires_at IS NULL OR k.expires_at > :now)
+    AND (k.expires_at IS NULL OR k.expires_at > :valid_at)
 ORDER BY k.id DESC LIMIT :limit
 """
 _LIST_ACTIVE = """
@@ -148,7 +148,7 @@ async def list_keys(tx: Tx, tenant_id: str, page: PageRequest) -> list[ApiKey]:
 
 async def list_unconfirmed(tx: Tx, tenant_id: str, now_us: int, limit: int) -> list[ApiKey]:
     """The keys that wait for confirmation and have not expired, newest first."""
-    params = {"tenant_id": tenant_id, "now": now_us, "limit": limit}
+    params = {"tenant_id": tenant_id, "valid_at": now_us, "limit": limit}
     return [_key(row) for row in await tx.fetch_all(_LIST_UNCONFIRMED, params)]
 
 
