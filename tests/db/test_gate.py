@@ -41,6 +41,7 @@ _BOUNDS = {
     "before": "~",
     "after": "",
     "since": "",
+    "until": "~",
     "kept_since": 0,
     "stored_since": 0,
     "seen_since": 0,
