@@ -42,6 +42,8 @@ _BOUNDS = {
     "after": "",
     "since": "",
     "until": "~",
+    "pending_only": False,
+    "offset": 0,
     "kept_since": 0,
     "stored_since": 0,
     "seen_since": 0,
