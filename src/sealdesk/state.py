@@ -17,7 +17,9 @@ from sealdesk.errors.general import TOO_MANY_LOG_INS
 from sealdesk.event_log.long_poll import LongPoll
 from sealdesk.http_client import HttpClient
 from sealdesk.rate_limits.byte_budget import ByteBudget
-from sealdesk.rate_limits.limiter import FailureCounter, Limiter, RateLimiter, TenantBudgets
+from sealdesk.rate_limits.failures import FailureCounter
+from sealdesk.rate_limits.limiter import RateLimiter, TenantBudgets, TenantPace
+from sealdesk.rate_limits.protocol import Limiter
 from sealdesk.settings import Settings
 from sealdesk.telemetry.counters import Usage
 from sealdesk.telemetry.metrics import Metrics
@@ -73,6 +75,7 @@ class AppState(msgspec.Struct, frozen=True):
     received: ByteBudget
     sending: ByteBudget
     tenant_budgets: TenantBudgets
+    tenant_pace: TenantPace
     failure_counter: FailureCounter
     lifetime: Lifetime
     metrics: Metrics
@@ -101,6 +104,7 @@ def make_state(settings: Settings, database: Database, clock: Clock, *, epoch: i
         received,
         sending,
         TenantBudgets(settings.tenant_limit),
+        TenantPace(settings.tenant_limit, clock.monotonic_s),
         FailureCounter(clock.monotonic_s, MAX_FAILURES_PER_MINUTE),
         lifetime,
         Metrics(limiter, database.health, received, sending),

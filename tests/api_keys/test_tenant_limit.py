@@ -3,10 +3,12 @@
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import httpx
 import pytest
 
+from sealdesk.rate_limits import limiter
 from sealdesk.web import application
 from tests.support.client import Key
 from tests.support.pages import logged_in
@@ -23,9 +25,10 @@ NO_INDEX = "?status=open&tag=none"
 def still(start: Callable[..., Service], monkeypatch: pytest.MonkeyPatch) -> Service:
     """A service with the lowest limit, whose clock stands still until it is advanced.
 
-    It refuses without a delay.
+    It refuses without a delay, and paces nobody.
     """
     monkeypatch.setattr(application, "_REFUSAL_DELAY_S", 0)
+    monkeypatch.setattr(limiter, "_MAX_WAIT_S", 0)
     service = start(SEALDESK_TENANT_LIMIT=str(6 * UNITS))
     service.clock.stop()
     return service
@@ -173,3 +176,21 @@ def test_the_users_of_a_tenant_have_a_limit_too(still: Service) -> None:
     refused = admin.get(KEYS)
     assert (refused.status_code, refused.json()["code"]) == (429, "tenant_rate_limit_exceeded")
     assert int(refused.headers["retry-after"]) >= 1
+
+
+def test_a_busy_tenant_waits_and_another_does_not(
+    still: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+
+    async def sleep(for_s: float) -> None:
+        waits.append(for_s)
+
+    monkeypatch.setattr(limiter, "asyncio", SimpleNamespace(sleep=sleep))
+    monkeypatch.setattr(limiter, "_MAX_WAIT_S", 5.0)
+    busy, other = still.tenant().key(), still.tenant().key()
+    assert work(busy).status_code == 422
+    assert other.get(WHOAMI).status_code == 200
+    assert waits == []
+    assert busy.get(WHOAMI).status_code == 200
+    assert len(waits) == 1

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sealdesk.rate_limits.limiter import Budget, FailureCounter, RateLimiter
+from sealdesk.rate_limits.failures import FailureCounter
+from sealdesk.rate_limits.limiter import Budget, RateLimiter
 
 
 class Seconds:

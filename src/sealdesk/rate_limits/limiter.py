@@ -1,10 +1,11 @@
-"""Rate limits of API keys and tenants, and the counter of failed authentications per address."""
+"""Rate limits of API keys and tenants, and the pace of a busy tenant."""
 
+import asyncio
 import math
 import secrets
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -15,6 +16,10 @@ from sealdesk.errors.general import TENANT_RATE_LIMIT_EXCEEDED
 PERIOD_S = 60.0
 # What a tenant may use at once (decision 0030). A minute's budget at once would be 12 s of CPU.
 TENANT_BURST_S = 10.0
+# A tenant may work at this multiple of its limit, and as much at once as it may in _FREE_S.
+_PACE = 2
+_FREE_S = 0.1
+_MAX_WAIT_S = 5.0
 _SWEEP_ABOVE = 10_000
 _SLACK_S = 1e-9  # the rounding error of a whole budget
 
@@ -132,34 +137,6 @@ class TenantBudgets:
         return Budget(f"users:{caller.tenant_id}", self._limit, TENANT_BURST_S)
 
 
-class Limiter(Protocol):
-    """Limits the requests of keys and tenants.
-
-    mode: per_process without Redis; with Redis shared, or local while Redis is unavailable.
-    fallbacks: how many times it has become local.
-    """
-
-    mode: Mode
-    fallbacks: int
-
-    async def start(self) -> None: ...
-
-    async def take(self, budget: Budget) -> RateState:
-        """Spend one request of the budget, if there is one. Never raises."""
-        ...
-
-    async def take_both(self, tenant: Budget, key: Budget) -> tuple[RateState, RateState]:
-        """Spend one request of both budgets. A key is not charged when its tenant is refused; a
-        tenant is charged for the refused requests of its keys. Never raises."""
-        ...
-
-    def charge(self, tenant: Budget, units: int) -> None:
-        """Charge work that was done; the debt may exceed the budget."""
-        ...
-
-    async def stop(self) -> None: ...
-
-
 class RateLimiter:
     """GCRA: at most limit·burst_s/60 + t·limit/60 requests in any t seconds.
 
@@ -268,20 +245,39 @@ class RateLimiter:
             self._sweep_above = max(_SWEEP_ABOVE, 2 * len(self._full_at))
 
 
-class FailureCounter:
-    """Counts failures per network in fixed minutes."""
+class TenantPace:
+    """Spreads the work of a busy tenant, so that requests of other tenants go between.
 
-    def __init__(self, monotonic_s: Callable[[], float], limit: int) -> None:
+    Without it a tenant could use all that its limit allows at once, and nobody else would be served
+    meanwhile. The units of a request are known when it has run; until then those of the tenant's
+    last request are reserved.
+    """
+
+    def __init__(self, limit: int, monotonic_s: Callable[[], float]) -> None:
+        """limit: units of work a minute."""
+        self._unit_s = PERIOD_S / (_PACE * limit)
         self._monotonic_s = monotonic_s
-        self._limit = limit
-        self._minute = 0
-        self._counts: dict[str, int] = {}
+        self._next_at: dict[str, float] = {}
+        self._last_units: dict[str, int] = {}
 
-    def note(self, networks: Collection[str]) -> bool:
-        """Count one failure of a client; whether one of its networks exceeds the limit."""
-        minute = int(self._monotonic_s() // 60)
-        if minute != self._minute:
-            self._minute, self._counts = minute, {}
-        for network in networks:
-            self._counts[network] = self._counts.get(network, 0) + 1
-        return any(self._counts[network] > self._limit for network in networks)
+    async def wait(self, budget_id: str) -> int:
+        """Wait for the turn of the next request; the units that are reserved for it."""
+        now, units = self._monotonic_s(), self._last_units.get(budget_id, 1)
+        wait_s = max(self._next_at.get(budget_id, now) - now, 0.0)
+        self._next_at[budget_id] = now + wait_s + units * self._unit_s
+        if wait_s > _FREE_S:
+            await asyncio.sleep(min(wait_s - _FREE_S, _MAX_WAIT_S))
+        return units
+
+    def settle(self, budget_id: str, reserved: int, units: int) -> None:
+        """Replace the reserved units of a request by those of the work that was done."""
+        next_at = self._next_at.get(budget_id, 0.0)
+        self._next_at[budget_id] = next_at + (units - reserved) * self._unit_s
+        self._last_units[budget_id] = units
+        if len(self._next_at) > _SWEEP_ABOVE:
+            self._forget_idle()
+
+    def _forget_idle(self) -> None:
+        now = self._monotonic_s()
+        self._next_at = {each: at for each, at in self._next_at.items() if at > now}
+        self._last_units = {each: self._last_units[each] for each in self._next_at}

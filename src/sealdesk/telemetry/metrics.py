@@ -16,7 +16,7 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from sealdesk.rate_limits.byte_budget import ByteBudget
-from sealdesk.rate_limits.limiter import Limiter
+from sealdesk.rate_limits.protocol import Limiter
 from sealdesk.telemetry.counters import BOUNDS_S, ResponseCounter
 from sealdesk.telemetry.forwarding import UntrustedForwarders
 from sealdesk.telemetry.storage import StorageHealth

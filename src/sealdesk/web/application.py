@@ -37,11 +37,6 @@ from sealdesk.web.request import (
 
 _NOSNIFF = (b"x-content-type-options", b"nosniff")
 _CLOSE = (b"connection", b"close")
-# Responses belong to one caller. `private, no-store` keeps them out of every cache: a stock Varnish
-# stores what does not forbid it, and gives it to anybody. With an ETag, the caller itself may keep
-# a copy, and must ask before each use.
-_NO_STORE = (b"cache-control", b"private, no-store")
-_NO_CACHE = (b"cache-control", b"private, no-cache")
 # The request headers that a response depends on, by the scheme of its guard.
 _VARY: dict[str, tuple[Header, ...]] = {
     "hmac": ((b"vary", b"x-api-key"),),
@@ -176,8 +171,8 @@ async def _handle(route: Route, request: Request) -> Response:
     request.proof = await route.guard.prove(request)
     if request.proof.refusal is not None:
         raise request.proof.refusal
-    if request.proof.caller is not None and route.guard.scheme != "hmac":
-        await _charge_user(request)
+    if request.proof.caller is not None:
+        await _wait_for_turn(route, request)
     if request.method not in _READS:  # later its response cannot be refused
         _check_budget(request, 0)
     for identifier in request.params:
@@ -201,13 +196,15 @@ def _holder(request: Request) -> str:
     return caller.tenant_id if caller else networks_of(request.address)[0]
 
 
-async def _charge_user(request: Request) -> None:
-    """Spend one request of the budget of the tenant's users. Raises TooManyRequests.
+async def _wait_for_turn(route: Route, request: Request) -> None:
+    """Raises TooManyRequests when the budget of the tenant's users is used up.
 
     The guard of signed requests spends that of the keys, together with the key's own.
     """
-    state = request.state
-    check_tenant(await state.limiter.take(state.tenant_budgets.of(request.caller)))
+    state, budget = request.state, request.state.tenant_budgets.of(request.caller)
+    if route.guard.scheme != "hmac":
+        check_tenant(await state.limiter.take(budget))
+    request.reserved_units = await state.tenant_pace.wait(budget.id)
 
 
 async def _delay_refusal(request: Request) -> None:
@@ -218,12 +215,16 @@ async def _delay_refusal(request: Request) -> None:
 
 def _charge_work(request: Request, response: Response, unindexed_reads: int) -> None:
     """Charge the tenant for what the request has cost beyond its first unit."""
-    caller = request.proof.caller
+    if request.proof.caller is None:
+        return
+    state, budget = request.state, request.state.tenant_budgets.of(request.proof.caller)
     transferred = len(request.body) + len(response.body)
     units = request.write_count + transferred // _BYTES_PER_UNIT
     units += unindexed_reads * _UNINDEXED_READ_UNITS
-    if units and caller is not None:
-        request.state.limiter.charge(request.state.tenant_budgets.of(caller), units)
+    if request.reserved_units:
+        state.tenant_pace.settle(budget.id, request.reserved_units, 1 + units)
+    if units:
+        state.limiter.charge(budget, units)
 
 
 async def _error_response(request: Request, route: Route | None, error: ApiError) -> Response:
@@ -245,7 +246,7 @@ async def _send(
         *request.proof.response_headers,
         *request.response_headers,
         *response.headers,
-        *_caching_headers(response),
+        *envelope.caching_headers(response),
         *(_VARY[route.guard.scheme] if route else ()),
     ]
     if response.status not in (204, 304):
@@ -279,13 +280,6 @@ async def _send_large(request: Request, start: Message, response: Response, send
         )
     finally:
         budget.release(holder, size)
-
-
-def _caching_headers(response: Response) -> tuple[Header, ...]:
-    names = [name for name, _ in response.headers]
-    if b"cache-control" in names:  # static files and the reference are public
-        return ()
-    return (_NO_CACHE if b"etag" in names else _NO_STORE,)
 
 
 async def _drain(receive: Receive) -> None:

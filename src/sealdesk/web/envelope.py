@@ -1,4 +1,4 @@
-"""The JSON bodies of all responses (interface section 2.5)."""
+"""The JSON bodies of all responses (interface section 2.5), and what caches are told of them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,6 +7,12 @@ import msgspec
 
 from sealdesk.errors import ApiError
 from sealdesk.web.request import Header, Response
+
+# Responses belong to one caller. `private, no-store` keeps them out of every cache: a stock Varnish
+# stores what does not forbid it, and gives it to anybody. With an ETag, the caller itself may keep
+# a copy, and must ask before each use.
+_NO_STORE = (b"cache-control", b"private, no-store")
+_NO_CACHE = (b"cache-control", b"private, no-cache")
 
 _encode = msgspec.json.Encoder().encode
 
@@ -63,3 +69,11 @@ def problem(error: ApiError, instance: str, request_id: str) -> Response:
     }
     headers = [(name.encode(), value.encode()) for name, value in error.headers]
     return Response(error.status, _encode(document), headers, b"application/problem+json")
+
+
+def caching_headers(response: Response) -> tuple[Header, ...]:
+    """What tells caches to keep the response to its caller."""
+    names = [name for name, _ in response.headers]
+    if b"cache-control" in names:  # static files and the reference are public
+        return ()
+    return (_NO_CACHE if b"etag" in names else _NO_STORE,)

@@ -58,7 +58,7 @@ class Request:
     params: the ids in the path. body: empty until `read_body`.
     peer: the address of the connection; address: the client's behind trusted proxies.
     max_body_bytes: the limit of the route. response_headers: what reading the request adds to the
-    response. write_count: how many transactions it has written.
+    response. write_count: how many transactions it has written. reserved_units: see TenantPace.
     """
 
     __slots__ = (
@@ -77,6 +77,7 @@ class Request:
         "raw_headers",
         "receive",
         "request_id",
+        "reserved_units",
         "response_headers",
         "site",
         "state",
@@ -113,7 +114,7 @@ class Request:
         self._form: Form | None = None
         self.proof = NOTHING_PROVEN
         self.response_headers: list[Header] = []
-        self.write_count = 0
+        self.write_count = self.reserved_units = 0
 
     @property
     def caller(self) -> Caller:

@@ -81,9 +81,26 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_TENANT}::test_all_keys_of_a_tenant_share_its_limit_and_no_other_tenant_does",),
     ),
     Mutant(
+        "a busy tenant is not paced",
+        "rate_limits/limiter.py",
+        "        if wait_s > _FREE_S:\n",
+        "        if wait_s > _MAX_WAIT_S:\n",
+        (
+            "tests/rate_limits/test_pace.py::test_expensive_requests_at_once_run_one_after_another",
+            f"{_TENANT}::test_a_busy_tenant_waits_and_another_does_not",
+        ),
+    ),
+    Mutant(
+        "the pace does not count the work of a request",
+        "rate_limits/limiter.py",
+        "(units - reserved) * self._unit_s",
+        "0",
+        ("tests/rate_limits/test_pace.py::test_the_work_of_a_request_delays_the_next_one",),
+    ),
+    Mutant(
         "the limit of the tenant is not enforced for its users",
         "web/application.py",
-        "        await _charge_user(request)\n",
+        "        check_tenant(await state.limiter.take(budget))\n",
         "        pass\n",
         (f"{_TENANT}::test_the_users_of_a_tenant_have_a_limit_too",),
     ),

@@ -16,7 +16,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "caches may store the responses of one caller",
         "web/application.py",
-        "        *_caching_headers(response),\n",
+        "        *envelope.caching_headers(response),\n",
         "",
         (
             "tests/deploy/test_caches.py::test_the_same_headers_are_checked_each_time",
@@ -25,7 +25,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a response with an ETag may be used without asking again",
-        "web/application.py",
+        "web/envelope.py",
         '_NO_CACHE = (b"cache-control", b"private, no-cache")',
         '_NO_CACHE = (b"cache-control", b"public")',
         ("tests/deploy/test_caches.py::test_a_resource_with_an_etag_is_checked_each_time",),
