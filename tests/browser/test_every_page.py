@@ -18,6 +18,7 @@ pytestmark = pytest.mark.timeout(600)
 _UNSEEN = {
     "/tickets/{id}/answering",
     "/account/two-factor/confirm",
+    "/settings/api-keys/confirm",
     "/account/two-factor/recovery-codes",
     "/account/two-factor/off",
     "/settings/people/{id}/two-factor-off",
