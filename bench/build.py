@@ -86,7 +86,7 @@ async def _add_tenant(tx: Tx, tenant_number: int, size: int, at_us: int) -> Tena
             email=AGENT_EMAIL.format(number=number, tenant_number=tenant_number),
             name=None,
             role="agent",
-            password_hash=None,
+            password_hash="of no password",  # without one they would be invited only
             actor=SYSTEM,
             now_us=at_us,
         )
