@@ -208,6 +208,12 @@ class _StatementRecorder:
         self.sql, self.params = sql, params
         return []
 
+    async def fetch_page(
+        self, sql: str, params: Params, columns: Sequence[str], max_bytes: int
+    ) -> Sequence[Row]:
+        """Records the statement without the bound of bytes that the service adds."""
+        return await self.fetch_all(sql, params)
+
 
 def _run_pgbench(*arguments: str) -> str:
     completed = subprocess.run(
