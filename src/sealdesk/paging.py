@@ -48,14 +48,11 @@ class Listing(msgspec.Struct, frozen=True):
 
 
 def take_page(items: Iterable[T], page: PageRequest, size: Callable[[T], int]) -> list[T]:
-    """The first items that fit in a page, at least one. Later items are not read."""
-    taken: list[T] = []
-    free_bytes = page.max_bytes
-    for item in islice(items, page.per_page):
-        free_bytes -= size(item)
-        if free_bytes < 0 and taken:
-            break
-        taken.append(item)
+    """The first items that fit in a page, at least one."""
+    taken = list(islice(items, page.per_page))
+    size_bytes = sum(map(size, taken))
+    while size_bytes > page.max_bytes and len(taken) > 1:
+        size_bytes -= size(taken.pop())
     return taken
 
 

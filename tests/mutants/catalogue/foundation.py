@@ -30,8 +30,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a page has no limit of bytes",
         "paging.py",
-        "        if free_bytes < 0 and taken:\n",
-        "        if False:\n",
+        "    while size_bytes > page.max_bytes and len(taken) > 1:\n",
+        "    while False:\n",
         (
             "tests/web/test_large_pages.py::test_a_page_of_tickets_ends_early_at_one_mebibyte",
             "tests/web/test_large_pages.py::test_a_page_of_customers_ends_early_at_one_mebibyte",
@@ -40,8 +40,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "an item that is larger than a page is not sent",
         "paging.py",
-        "        if free_bytes < 0 and taken:\n",
-        "        if free_bytes < 0:\n",
+        "size_bytes > page.max_bytes and len(taken) > 1:\n",
+        "size_bytes > page.max_bytes and taken:\n",
         (
             "tests/web/test_large_pages.py"
             "::test_a_page_of_events_ends_early_and_has_one_event_at_least",

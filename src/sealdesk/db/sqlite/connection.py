@@ -48,12 +48,15 @@ class SqliteTx:
         rows: list[Row] = []
         free_bytes = max_bytes
         with closing(self._connection.execute(sql, params)) as cursor:
+            names = [name for name, *_ in cursor.description]
+            places = [names.index(column) for column in columns]
             for row in cursor:
                 rows.append(row)
                 if free_bytes < 0:
                     break
-                for column in columns:
-                    free_bytes -= _size(row[column])
+                for place in places:
+                    value = row[place]
+                    free_bytes -= len(value) if type(value) is bytes else _size(value)
         return rows
 
     async def execute(self, sql: str, params: Params) -> int:
@@ -90,10 +93,8 @@ class SqliteTx:
         return None if found is None else await self.fetch_one(sql, dict(found))
 
 
-def _size(value: str | bytes | None) -> int:
-    if isinstance(value, str) and not value.isascii():
-        return len(value.encode())
-    return len(value or "")
+def _size(value: str | None) -> int:
+    return len(value.encode()) if value else 0
 
 
 def connect(path: Path, *, is_checkpointer: bool = False) -> sqlite3.Connection:
