@@ -54,13 +54,13 @@ def mint_secret() -> str:
 
 def otpauth_uri(secret: str, email: str) -> str:
     """The URI in the QR code that authenticator apps scan."""
-    totp = TOTP(base64.b32decode(secret), _DIGITS, SHA1(), _STEP_S)  # noqa: S303
+    totp = TOTP(base64.b32decode(secret), _DIGITS, SHA1(), _STEP_S)  # noqa: S303 - apps know no other
     return totp.get_provisioning_uri(email, "Sealdesk")
 
 
 def find_step(factor: SecondFactor, secret: str, code: str, now_us: int) -> int | None:
     """The step whose code this is, near the present one; None for a wrong or used code."""
-    hotp = HOTP(base64.b32decode(secret), _DIGITS, SHA1())  # noqa: S303
+    hotp = HOTP(base64.b32decode(secret), _DIGITS, SHA1())  # noqa: S303 - apps know no other
     present = now_us // (_STEP_S * 1_000_000)
     matching = [
         step
