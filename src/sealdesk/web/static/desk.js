@@ -60,14 +60,15 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
 
 // A reset link carries its token in the fragment. Opening one on this page does not reload it.
 const token = document.querySelector("input[data-fragment]");
-const readToken = () => {
-  const fragment = location.hash.slice(1);
+const readToken = (address) => {
+  const fragment = new URL(address).hash.slice(1);
   if (!token || !fragment || document.getElementById(fragment)) return;
   token.value = fragment;
   history.replaceState(null, "", location.pathname);
 };
-readToken();
-addEventListener("hashchange", readToken);
+readToken(location.href);
+// The next link may have been opened before this event, so it is the event's address that counts.
+addEventListener("hashchange", (event) => readToken(event.newURL));
 
 // Users of speech input can turn single-key shortcuts off (WCAG 2.1.4).
 const areShortcutsOff = () => {
