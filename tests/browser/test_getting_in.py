@@ -28,11 +28,11 @@ def test_logging_in_and_out(opened: Callable[..., Window], tenant: Tenant) -> No
     (cookie,) = window.context.cookies()
     assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Lax")
     assert page.evaluate("document.cookie") == ""
-    window.go_by(page.locator(".who a"))
+    window.go_by(page.locator(".account-links a"))
     page.locator("dl", has_text=tenant.admin_email).get_by_text("Administrator").wait_for()
     page.get_by_label("Name", exact=True).fill("Ada Lindqvist")
     window.press("Change the name")
-    page.locator(".who", has_text="Ada Lindqvist").wait_for()
+    page.locator(".account-links", has_text="Ada Lindqvist").wait_for()
     window.press("Log out")
     window.sees_heading("Log in")
     assert window.context.cookies() == []

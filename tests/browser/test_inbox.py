@@ -158,7 +158,7 @@ def test_older_tickets_are_a_page_away_and_one_comes_back(window: Window, tenant
     assert shown.all_inner_texts() == ["Order 1", "Order 0"]
     window.follow("Order 1")
     # Back to the page before, and from there to the newest.
-    window.go_by(page.locator("main .trail").get_by_role("link", name="Tickets"))
+    window.go_by(page.locator("main .breadcrumb").get_by_role("link", name="Tickets"))
     assert shown.all_inner_texts() == ["Order 1", "Order 0"]
     window.follow("← Newer")
     assert shown.first.inner_text() == "Order 51"

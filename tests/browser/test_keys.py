@@ -72,7 +72,7 @@ def test_a_key_is_used_edited_rotated_and_revoked(
     window.press("Save")
     window.sees_heading("Shop of Vera")
     assert key.post(TICKETS, {}).status_code == 403
-    window.go_by(page.locator(".trail").get_by_role("link", name="API Keys"))
+    window.go_by(page.locator(".breadcrumb").get_by_role("link", name="API Keys"))
     window.sees("read only")
     window.sees("Expires in 9 days")
     window.follow("Shop of Vera")

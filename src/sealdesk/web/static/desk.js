@@ -183,7 +183,7 @@ if (arrivals) {
       const notice = (await fetchPage(arrivals.dataset.poll))?.querySelector(".notice");
       if (!notice) return;
       if ("renews" in arrivals.dataset && !isBusy() && await replaceList()) {
-        notice.className = "unseen";
+        notice.className = "visually-hidden";
         notice.textContent = notice.dataset.added;
       } else if (arrivals.textContent === notice.textContent) return;
       arrivals.replaceChildren(notice);
