@@ -6,20 +6,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench import (
-    data,
-    measure,
-    measure_pages,
-    measure_postgres,
-    measure_webhooks,
-    postgres_data,
-    report,
-)
-from bench.clients import WrongResponse
-from bench.data import Data
+from bench.databases import postgres_data, sqlite_data
+from bench.databases.postgres_data import PostgresData, PostgresUnavailable
+from bench.databases.sqlite_data import Data
+from bench.figures import events, on_postgres, on_sqlite, pages, report
+from bench.load.clients import WrongResponse
+from bench.load.rounds import Results, ShowProgress, merge_results
 from bench.plan import FULL, QUICK, Plan
-from bench.postgres_data import PostgresData, PostgresUnavailable
-from bench.rounds import Results, ShowProgress, merge_results
 
 _ROOT = Path(__file__).parent.parent
 _RESULTS = Path(__file__).parent / "results.json"
@@ -28,9 +21,9 @@ _RESULTS = Path(__file__).parent / "results.json"
 def main() -> None:
     arguments = _parser().parse_args()
     try:
-        with data.exclusive_lock():
+        with sqlite_data.exclusive_lock():
             _run(arguments)
-    except data.AlreadyRunning:
+    except sqlite_data.AlreadyRunning:
         sys.exit("bench: another benchmark is running here; wait until it has ended")
     except WrongResponse as error:
         sys.exit(f"bench: a response was wrong, so there are no figures: {error}")
@@ -39,7 +32,7 @@ def main() -> None:
 def _run(arguments: argparse.Namespace) -> None:
     plan = QUICK if arguments.quick else FULL
     console = Console()
-    built = data.prepare(plan, rebuild=arguments.fresh)
+    built = sqlite_data.prepare(plan, rebuild=arguments.fresh)
     machine = report.describe_machine(built.settings.data_dir)
     postgres = _prepare_postgres(plan, built, rebuild=arguments.fresh)
     with console.status("") as status:
@@ -58,18 +51,18 @@ def _measure(
     show_progress: ShowProgress,
 ) -> Results:
     parts = [
-        measure.measure(plan, built, show_progress),
-        measure_webhooks.on_sqlite(plan, built, show_progress),
-        measure_pages.on_sqlite(plan, built, show_progress),
+        on_sqlite.measure(plan, built, show_progress),
+        events.on_sqlite(plan, built, show_progress),
+        pages.on_sqlite(plan, built, show_progress),
     ]
     if isinstance(postgres, PostgresUnavailable):
-        parts.append(measure_postgres.not_measured(plan, str(postgres)))
-        parts.append(measure_webhooks.not_measured(plan, str(postgres)))
-        parts.append(measure_pages.not_measured(plan, str(postgres)))
+        parts.append(on_postgres.not_measured(plan, str(postgres)))
+        parts.append(events.not_measured(plan, str(postgres)))
+        parts.append(pages.not_measured(plan, str(postgres)))
     else:
-        parts.append(measure_postgres.measure(plan, built, postgres, show_progress))
-        parts.append(measure_webhooks.on_postgres(plan, built, postgres, show_progress))
-        parts.append(measure_pages.on_postgres(plan, built, postgres, show_progress))
+        parts.append(on_postgres.measure(plan, built, postgres, show_progress))
+        parts.append(events.on_postgres(plan, built, postgres, show_progress))
+        parts.append(pages.on_postgres(plan, built, postgres, show_progress))
     return merge_results(*parts)
 
 

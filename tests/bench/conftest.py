@@ -1,7 +1,7 @@
 """One tiny SQLite database for all tests of the benchmark."""
 
 import pytest
-from bench.data import Data, prepare
+from bench.databases.sqlite_data import Data, prepare
 from bench.plan import TINY
 
 

@@ -8,14 +8,16 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from bench import clients, measure_pages, measure_webhooks, servers, switched
-from bench.data import Data, prepare
-from bench.databases import DirectSqlite
-from bench.measure import measure
+from bench.databases.sqlite_data import Data, prepare
+from bench.databases.webhook_databases import DirectSqlite
+from bench.figures import events, pages
+from bench.figures.on_sqlite import measure
+from bench.load import clients
+from bench.load.requests import CREATED, Workload
 from bench.plan import TINY
-from bench.requests import CREATED, Workload
-from bench.servers import Cores
-from bench.switched import Mode
+from bench.servers import processes, switched
+from bench.servers.processes import Cores
+from bench.servers.switched import Mode
 
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.customers import actions as customers
@@ -62,7 +64,7 @@ def test_bench_measures_every_figure_and_deletes_its_rows(home: Path, data: Data
 
 @pytest.mark.prove
 def test_bench_measures_every_figure_of_events_and_webhooks(home: Path, data: Data) -> None:
-    results = measure_webhooks.on_sqlite(TINY, data, lambda _: None)
+    results = events.on_sqlite(TINY, data, lambda _: None)
 
     assert len(results.figures) == 8
     assert all(min(figure.values) > 0 for figure in results.figures)
@@ -71,7 +73,7 @@ def test_bench_measures_every_figure_of_events_and_webhooks(home: Path, data: Da
 
 @pytest.mark.prove
 def test_bench_measures_the_inbox_and_the_files_a_browser_fetches(data: Data) -> None:
-    results = measure_pages.on_sqlite(TINY, data, lambda _: None)
+    results = pages.on_sqlite(TINY, data, lambda _: None)
 
     *timed, size, requests, other_sites, opening = results.figures
     assert len(timed) == 9
@@ -86,7 +88,7 @@ def test_a_service_in_unrecorded_mode_stores_no_event(data: Data) -> None:
     requests = workload.make_posts_in_one_tenant(workload.make_ticket_bodies())(2)
     counts = []
     with Cores() as cores:
-        serving = servers.sealdesk(data.settings, cores, program=servers.SWITCHABLE)
+        serving = processes.sealdesk(data.settings, cores, program=processes.SWITCHABLE)
         with serving as server:
             for mode, request in zip((Mode.UNRECORDED, Mode.RECORDED), requests, strict=True):
                 before = sql.fetch_value("SELECT count(*) FROM events")

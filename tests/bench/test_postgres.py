@@ -11,22 +11,17 @@ from typing import Any
 import asyncpg
 import msgspec
 import pytest
-from bench import (
-    cluster,
-    measure_pages,
-    measure_postgres,
-    measure_webhooks,
-    postgres_data,
-    servers,
-)
-from bench.build import BenchKey
-from bench.clients import ExpectedResponse, send_all
-from bench.cluster import CONVENTIONAL, DATABASE, Cluster
-from bench.data import Data
+from bench.databases import cluster, postgres_data
+from bench.databases.build import BenchKey
+from bench.databases.cluster import CONVENTIONAL, DATABASE, Cluster
+from bench.databases.postgres_data import PostgresData
+from bench.databases.sqlite_data import Data
+from bench.figures import events, on_postgres, pages
+from bench.load.clients import ExpectedResponse, send_all
+from bench.load.requests import CREATED, TICKETS, Signer, Workload
 from bench.plan import TINY
-from bench.postgres_data import PostgresData
-from bench.requests import CREATED, TICKETS, Signer, Workload
-from bench.servers import Cores, Server
+from bench.servers import processes
+from bench.servers.processes import Cores, Server
 
 from sealdesk import ids
 from sealdesk.db.sqlite.connection import connect
@@ -76,7 +71,7 @@ def servers_running(built: PostgresData, rows: Data) -> Iterator[tuple[Cluster, 
         cores = stack.enter_context(Cores())
         database = stack.enter_context(cluster.running_cluster(built.directory, built.passwords))
         directory = rows.settings.data_dir
-        service = servers.conventional_service(database.conventional_url, directory, cores)
+        service = processes.conventional_service(database.conventional_url, directory, cores)
         yield database, stack.enter_context(service)
 
 
@@ -85,7 +80,7 @@ def test_bench_measures_every_figure_on_postgresql_and_deletes_its_rows(
     home: Path, rows: Data, built: PostgresData
 ) -> None:
     copied = postgres_data.prepare(TINY, rows, _copy(home))
-    results = measure_postgres.measure(TINY, rows, copied, lambda _: None)
+    results = on_postgres.measure(TINY, rows, copied, lambda _: None)
 
     assert len(results.figures) == 7
     assert all(figure.values or figure.reason for figure in results.figures)
@@ -107,7 +102,7 @@ def test_bench_measures_every_figure_of_events_and_webhooks_on_postgresql(
     home: Path, rows: Data, built: PostgresData
 ) -> None:
     copied = postgres_data.prepare(TINY, rows, _copy(home))
-    results = measure_webhooks.on_postgres(TINY, rows, copied, lambda _: None)
+    results = events.on_postgres(TINY, rows, copied, lambda _: None)
 
     assert len(results.figures) == 8
     assert all(figure.values for figure in results.figures)
@@ -121,7 +116,7 @@ def test_bench_measures_the_inbox_on_postgresql(
     home: Path, rows: Data, built: PostgresData
 ) -> None:
     copied = postgres_data.prepare(TINY, rows, _copy(home))
-    results = measure_pages.on_postgres(TINY, rows, copied, lambda _: None)
+    results = pages.on_postgres(TINY, rows, copied, lambda _: None)
 
     assert len(results.figures) == 9
     assert all(min(figure.values) > 0 for figure in results.figures)
@@ -132,7 +127,7 @@ def test_bench_measures_the_inbox_on_postgresql(
     )
 
 
-@pytest.mark.parametrize("kind", [measure_pages, measure_postgres, measure_webhooks])
+@pytest.mark.parametrize("kind", [events, on_postgres, pages])
 def test_figures_on_postgresql_state_why_they_are_not_measured(kind: ModuleType) -> None:
     results = kind.not_measured(TINY, "there is none")
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from bench import servers
-from bench.servers import QuotaUnavailable, limit_cpu, read_cpu_s
+from bench.servers import quota
+from bench.servers.processes import read_cpu_s
+from bench.servers.quota import QuotaUnavailable, limit_cpu
 
 _SHARE = 0.2
 
@@ -37,7 +38,7 @@ def test_a_limited_process_uses_at_most_its_share_of_cpu(busy_pid: int) -> None:
 def test_missing_control_groups_raise_quota_unavailable(
     busy_pid: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(servers, "_CGROUP_ROOTS", (tmp_path / "nothing",))
+    monkeypatch.setattr(quota, "_CGROUP_ROOTS", (tmp_path / "nothing",))
 
     with pytest.raises(QuotaUnavailable, match="no control groups"), limit_cpu([busy_pid], _SHARE):
         pass

@@ -5,8 +5,8 @@ from http.client import HTTPConnection
 from operator import attrgetter
 
 import pytest
-from bench.clients import WrongResponse
-from bench.webhook_installation import ReceiverClient, running_receiver
+from bench.load.clients import WrongResponse
+from bench.servers.webhook_installation import ReceiverClient, running_receiver
 
 from sealdesk import ids
 from sealdesk.crypto import webhook_signing

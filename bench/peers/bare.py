@@ -1,4 +1,4 @@
-"""The bare handler, which the service is compared with: `python -m bench.bare PORT MEMORY`.
+"""The bare handler, which the service is compared with: `python -m bench.peers.bare PORT MEMORY`.
 
 It checks the same signatures, and encodes 25 tickets from memory (GET) or decodes the body (POST):
 the minimum for any service of this kind in Python on this HTTP server.

@@ -5,14 +5,19 @@ from collections.abc import Mapping
 
 import msgspec
 
-from bench import cluster, measure_delivery, servers, switched, webhook_installation
-from bench.clients import WrongResponse
-from bench.data import Data
-from bench.databases import DatabaseSet, DirectSql, make_postgres_databases, make_sqlite_databases
-from bench.plan import Plan
-from bench.postgres_data import PostgresData
-from bench.requests import CREATED, Workload
-from bench.rounds import (
+from bench.databases import cluster
+from bench.databases.postgres_data import PostgresData
+from bench.databases.sqlite_data import Data
+from bench.databases.webhook_databases import (
+    DatabaseSet,
+    DirectSql,
+    make_postgres_databases,
+    make_sqlite_databases,
+)
+from bench.figures import delivery
+from bench.load.clients import WrongResponse
+from bench.load.requests import CREATED, Workload
+from bench.load.rounds import (
     POSTGRES_PREFIX,
     POSTGRES_SUFFIX,
     Figure,
@@ -23,8 +28,10 @@ from bench.rounds import (
     ShowProgress,
     merge_results,
 )
-from bench.servers import Cores, Service
-from bench.switched import Mode
+from bench.plan import Plan
+from bench.servers import processes, switched, webhook_installation
+from bench.servers.processes import Cores, Service
+from bench.servers.switched import Mode
 
 _RECORDED_FIGURE = "CPU of a POST with its event ÷ without"
 _SEQUENCED_FIGURE = "the same, and the event sequenced"
@@ -60,8 +67,8 @@ def on_postgres(
 def not_measured(plan: Plan, reason: str) -> Results:
     """The figures on PostgreSQL without values, with the reason."""
     recording = _build_recording_figures(POSTGRES_PREFIX, POSTGRES_SUFFIX, {}, reason)
-    delivery = measure_delivery.build_figures(plan, POSTGRES_PREFIX, POSTGRES_SUFFIX, {}, reason)
-    return Results([*recording, *delivery], {})
+    delivered = delivery.build_figures(plan, POSTGRES_PREFIX, POSTGRES_SUFFIX, {}, reason)
+    return Results([*recording, *delivered], {})
 
 
 def _measure(
@@ -69,8 +76,8 @@ def _measure(
 ) -> Results:
     recording = _measure_recording(data, Workload(plan, data), databases, cores, show_progress)
     with webhook_installation.running_receiver(data.settings.data_dir) as receiver:
-        delivery = measure_delivery.measure(plan, databases, cores, receiver, show_progress)
-    return merge_results(recording, delivery)
+        delivered = delivery.measure(plan, databases, cores, receiver, show_progress)
+    return merge_results(recording, delivered)
 
 
 def _measure_recording(
@@ -84,8 +91,8 @@ def _measure_recording(
     plan = msgspec.structs.replace(workload.plan, round_s=workload.plan.recording_s)
     rounds = Rounds(plan, show_progress, databases.database_s)
     databases.tickets.sql.delete("events", "position IS NULL")
-    with servers.service(
-        data.settings, cores, databases.tickets.env, servers.SWITCHABLE
+    with processes.service(
+        data.settings, cores, databases.tickets.env, processes.SWITCHABLE
     ) as service:
         recording = _Recording(workload, databases.tickets.sql, service, rounds)
         runs = {

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from bench import build
-from bench.build import BenchKey
+from bench.databases import build
+from bench.databases.build import BenchKey
 from bench.plan import Plan
 from sealdesk import ids
 from sealdesk.customers import rules as customer_rules
@@ -24,7 +24,7 @@ from sealdesk.settings import Settings, from_env, make_private_dir
 from sealdesk.tickets import rules as ticket_rules
 from sealdesk.tickets.store import tickets
 
-DATA_DIR = Path(__file__).parent / "data"
+DATA_DIR = Path(__file__).parent.parent / "data"
 _CHECKED_TICKETS = 100
 _NEWEST = """
 SELECT id, customer_id FROM tickets WHERE tenant_id = :tenant_id ORDER BY id DESC LIMIT :limit

@@ -1,4 +1,4 @@
-"""A webhook receiver that needs little CPU time: `python -m bench.receiver PORT`.
+"""A webhook receiver that needs little CPU time: `python -m bench.servers.receiver PORT`.
 
 The response to POST is 204; POST /hang gets no response. GET /count returns the number of
 deliveries, and GET /received returns the deliveries and deletes them.

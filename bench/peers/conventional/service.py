@@ -1,4 +1,4 @@
-"""The conventional service: `uvicorn bench.conventional.service:app`."""
+"""The conventional service: `uvicorn bench.peers.conventional.service:app`."""
 
 import base64
 import binascii
@@ -29,7 +29,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
 from sqlalchemy.orm import joinedload
 
-from bench.conventional.tables import ApiKey, Customer, OutboxEvent, Ticket
+from bench.peers.conventional.tables import ApiKey, Customer, OutboxEvent, Ticket
 
 # Sealdesk opens the same number of connections by default.
 engine = create_async_engine(os.environ["DATABASE_URL"], pool_size=10, max_overflow=0)

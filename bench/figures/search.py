@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from bench.clients import Browser, ExpectedResponse, LoadResult, WrongResponse, send_all
+from bench.load.clients import Browser, ExpectedResponse, LoadResult, WrongResponse, send_all
+from bench.load.requests import TICKET_PAGE, TICKETS, Workload
+from bench.load.rounds import Figure, Rounds
 from bench.plan import Plan
-from bench.requests import TICKET_PAGE, TICKETS, Workload
-from bench.rounds import Figure, Rounds
-from bench.servers import Server
+from bench.servers.processes import Server
 
 _SEARCH_NAME = "GET a search, one connection"
 _TICKET_ROW = "<li data-ticket"

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,12 +15,9 @@ from sealdesk.settings import Settings
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _START_TIMEOUT_S = 30.0
-_ROOT = Path(__file__).parent.parent
+_ROOT = Path(__file__).parents[2]
 _SEALDESK = (str(Path(sys.executable).with_name("sealdesk")),)
-SWITCHABLE = (sys.executable, "-m", "bench.switched")
-_QUOTA_PERIOD_US = 100_000  # the default of container runtimes
-# cgroup version 1 has a hierarchy for the CPU controller, version 2 one for all controllers.
-_CGROUP_ROOTS = (Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup"))
+SWITCHABLE = (sys.executable, "-m", "bench.servers.switched")
 
 
 class Cores:
@@ -156,7 +153,7 @@ def service(
 def webhook_receiver(directory: Path) -> Iterator[Server]:
     """Run the webhook receiver on the core of this process. directory: of its log."""
     port = _free_port()
-    command = [sys.executable, "-m", "bench.receiver", str(port)]
+    command = [sys.executable, "-m", "bench.servers.receiver", str(port)]
     program = _Program(command, port, "/count", directory, {})
     process = _start_process(program)
     with _terminating(process):
@@ -168,7 +165,7 @@ def webhook_receiver(directory: Path) -> Iterator[Server]:
 def bare_handler(memory: Path, cores: Cores) -> Iterator[Server]:
     """Run the bare handler."""
     port = _free_port()
-    command = [sys.executable, "-m", "bench.bare", str(port), str(memory)]
+    command = [sys.executable, "-m", "bench.peers.bare", str(port), str(memory)]
     with _run_server(_Program(command, port, "/", memory.parent, {}), cores) as server:
         yield server
 
@@ -177,7 +174,7 @@ def bare_handler(memory: Path, cores: Cores) -> Iterator[Server]:
 def conventional_service(url: str, directory: Path, cores: Cores) -> Iterator[Server]:
     """Run the conventional service on this database. directory: of its log."""
     port = _free_port()
-    command = [sys.executable, "-m", "uvicorn", "bench.conventional.service:app"]
+    command = [sys.executable, "-m", "uvicorn", "bench.peers.conventional.service:app"]
     command += ["--host", "127.0.0.1", "--port", str(port), "--loop", "uvloop"]
     command += ["--http", "httptools", "--no-access-log", "--log-level", "warning"]
     env = {"DATABASE_URL": url.replace("postgresql:", "postgresql+asyncpg:", 1)}
@@ -236,53 +233,3 @@ def _free_port() -> int:
         sock.bind(("127.0.0.1", 0))
         port: int = sock.getsockname()[1]
         return port
-
-
-class QuotaUnavailable(Exception):
-    """The CPU time of processes cannot be limited here; the message says why."""
-
-
-@contextmanager
-def limit_cpu(pids: Sequence[int], share: float) -> Iterator[None]:
-    """Put each process into a cgroup with this share of one core. Raises QuotaUnavailable."""
-    groups: list[Path] = []
-    try:
-        try:
-            for pid in pids:
-                groups.append(_make_group(f"sealdesk-bench-{pid}", share))
-                (groups[-1] / "cgroup.procs").write_text(str(pid))
-        except OSError as error:
-            raise QuotaUnavailable(
-                f"no control groups for the processor: {error.strerror}"
-            ) from error
-        yield
-    finally:
-        for group in groups:
-            _remove_group(group)
-
-
-def _make_group(name: str, share: float) -> Path:
-    """Create a cgroup with this quota. Raises OSError."""
-    quota_us = int(share * _QUOTA_PERIOD_US)
-    root = next(
-        (root for root in _CGROUP_ROOTS if (root / "cgroup.procs").exists()), _CGROUP_ROOTS[-1]
-    )
-    group = root / name
-    group.mkdir()
-    try:
-        if (group / "cpu.cfs_quota_us").exists():
-            (group / "cpu.cfs_period_us").write_text(str(_QUOTA_PERIOD_US))
-            (group / "cpu.cfs_quota_us").write_text(str(quota_us))
-        else:
-            (group / "cpu.max").write_text(f"{quota_us} {_QUOTA_PERIOD_US}")
-    except OSError:
-        group.rmdir()
-        raise
-    return group
-
-
-def _remove_group(group: Path) -> None:
-    with suppress(OSError):
-        for pid in (group / "cgroup.procs").read_text().split():
-            (group.parent / "cgroup.procs").write_text(pid)
-        group.rmdir()

@@ -2,12 +2,12 @@
 
 from random import Random
 
-from bench import servers
-from bench.data import Data
+from bench.databases.sqlite_data import Data
+from bench.load.requests import CREATED, ONE_TICKET, TICKET_PAGE, TICKETS, Workload
+from bench.load.rounds import BARE_SUFFIX, CONNECTIONS, Figure, Results, Rounds, ShowProgress
 from bench.plan import Plan
-from bench.requests import CREATED, ONE_TICKET, TICKET_PAGE, TICKETS, Workload
-from bench.rounds import BARE_SUFFIX, CONNECTIONS, Figure, Results, Rounds, ShowProgress
-from bench.servers import Cores, Server
+from bench.servers import processes
+from bench.servers.processes import Cores, Server
 
 _FILTERS = ("status=open", "status=open,pending", "priority=high", "tag=refund")
 
@@ -24,8 +24,8 @@ def _measure(plan: Plan, data: Data, cores: Cores, show_progress: ShowProgress) 
     workload = Workload(plan, data)
     memory = workload.sample.write_memory()
     with (
-        servers.bare_handler(memory, cores) as bare,
-        servers.sealdesk(data.settings, cores) as sealdesk,
+        processes.bare_handler(memory, cores) as bare,
+        processes.sealdesk(data.settings, cores) as sealdesk,
     ):
         workload.check_cursors(sealdesk)
         rounds = Rounds(plan, show_progress)
@@ -42,7 +42,7 @@ def _measure(plan: Plan, data: Data, cores: Cores, show_progress: ShowProgress) 
 
 
 def _start_once(data: Data, cores: Cores) -> tuple[float, float]:
-    with servers.sealdesk(data.settings, cores) as server:
+    with processes.sealdesk(data.settings, cores) as server:
         return server.ready_s, server.rss_mib()
 
 

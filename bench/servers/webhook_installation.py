@@ -15,12 +15,12 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from bench import servers
-from bench.build import BenchKey
-from bench.clients import RequestMaker, WrongResponse
-from bench.databases import BenchDatabase, Row
-from bench.receiver import Received, ReceivedWebhook, SignedSample
-from bench.requests import Signer, TicketBodies
+from bench.databases.build import BenchKey
+from bench.databases.webhook_databases import BenchDatabase, Row
+from bench.load.clients import RequestMaker, WrongResponse
+from bench.load.requests import Signer, TicketBodies
+from bench.servers import processes
+from bench.servers.receiver import Received, ReceivedWebhook, SignedSample
 from sealdesk import ids
 from sealdesk.api_keys import actions as api_keys
 from sealdesk.api_keys.rules import NewApiKey
@@ -230,7 +230,7 @@ class ReceiverClient:
 @contextmanager
 def running_receiver(directory: Path) -> Iterator[ReceiverClient]:
     """Run a receiver. directory: of its log."""
-    with servers.webhook_receiver(directory) as receiver, socket.socket() as refusing:
+    with processes.webhook_receiver(directory) as receiver, socket.socket() as refusing:
         refusing.bind(("127.0.0.1", 0))
         yield ReceiverClient(receiver.port, refusing.getsockname()[1])
 

@@ -11,8 +11,8 @@ import asyncpg
 import msgspec
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from bench.databases.rows import SPAN_US, Chunk, TenantToFill, generate_chunks
 from bench.plan import Plan
-from bench.rows import SPAN_US, Chunk, TenantToFill, generate_chunks
 from sealdesk import ids
 from sealdesk.api_keys import actions as api_keys
 from sealdesk.api_keys.rules import NewApiKey

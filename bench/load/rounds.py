@@ -6,9 +6,9 @@ from typing import Protocol
 
 import msgspec
 
-from bench.clients import ExpectedResponse, LoadResult, RequestMaker, send_all
+from bench.load.clients import ExpectedResponse, LoadResult, RequestMaker, send_all
 from bench.plan import Plan
-from bench.servers import Server
+from bench.servers.processes import Server
 
 POSTGRES_PREFIX = "PostgreSQL: "  # begins the names of rounds on PostgreSQL
 POSTGRES_SUFFIX = ", on PostgreSQL"  # ends the names of figures that exist for SQLite too

@@ -8,16 +8,25 @@ from collections.abc import Mapping
 from html import unescape
 from urllib.parse import urlencode
 
-from bench import cluster, measure_search, servers
-from bench.build import AGENT_EMAIL
-from bench.clients import Browser, ExpectedResponse, PageLoad, WrongResponse
-from bench.data import Data
-from bench.measure_search import Slowdown
+from bench.databases import cluster
+from bench.databases.build import AGENT_EMAIL
+from bench.databases.postgres_data import PostgresData
+from bench.databases.sqlite_data import Data
+from bench.figures import search
+from bench.figures.search import Slowdown
+from bench.load.clients import Browser, ExpectedResponse, PageLoad, WrongResponse
+from bench.load.requests import TICKETS, Workload
+from bench.load.rounds import (
+    POSTGRES_PREFIX,
+    POSTGRES_SUFFIX,
+    Figure,
+    Results,
+    Rounds,
+    ShowProgress,
+)
 from bench.plan import Plan
-from bench.postgres_data import PostgresData
-from bench.requests import TICKETS, Workload
-from bench.rounds import POSTGRES_PREFIX, POSTGRES_SUFFIX, Figure, Results, Rounds, ShowProgress
-from bench.servers import Cores, Server
+from bench.servers import processes
+from bench.servers.processes import Cores, Server
 from sealdesk.caller import SYSTEM
 from sealdesk.db.engine import Tx
 from sealdesk.db.factory import open_database
@@ -41,7 +50,7 @@ def on_sqlite(plan: Plan, data: Data, show_progress: ShowProgress) -> Results:
     rounds = Rounds(plan, show_progress)
     with Cores() as cores:
         email, password = set_agent_password(data, {})
-        with servers.sealdesk(data.settings, cores) as server:
+        with processes.sealdesk(data.settings, cores) as server:
             browser = Browser(server.port, email, password)
             loads = _measure_first_load(browser)
             slowdowns = _measure_pages(Workload(plan, data), browser, server, rounds, "")
@@ -58,7 +67,7 @@ def on_postgres(
     ):
         env, rounds = database.environment(data), Rounds(plan, show_progress, database.cpu_s)
         email, password = set_agent_password(data, env)
-        with servers.sealdesk(data.settings, cores, env) as server:
+        with processes.sealdesk(data.settings, cores, env) as server:
             browser = Browser(server.port, email, password)
             slowdowns = _measure_pages(
                 Workload(plan, data), browser, server, rounds, POSTGRES_PREFIX
@@ -116,8 +125,8 @@ def _build_figures(
         Figure(f"{name}, median{suffix}", "ms", False, 15, 15, medians, reason),
         Figure(f"{name}, p99 ÷ p50{suffix}", "", False, 3, 3, tails, reason),
         *_build_view_figures(plan, rounds, prefix, suffix, reason),
-        *measure_search.build_search_figures(plan, rounds, prefix, suffix, slowdowns, reason),
-        *measure_search.build_customer_figures(plan, rounds, prefix, suffix, reason),
+        *search.build_search_figures(plan, rounds, prefix, suffix, slowdowns, reason),
+        *search.build_customer_figures(plan, rounds, prefix, suffix, reason),
     ]
 
 
@@ -156,8 +165,8 @@ def _measure_pages(
     }
     rounds.run_alternately(prefix + _INBOX_NAME, runs)
     _measure_views(workload, browser, server, rounds, prefix)
-    measure_search.measure_customers(workload, browser, server, rounds, prefix)
-    return measure_search.measure_search(workload, browser, server, rounds, prefix)
+    search.measure_customers(workload, browser, server, rounds, prefix)
+    return search.measure_search(workload, browser, server, rounds, prefix)
 
 
 def _expect_same_rows(browser: Browser, target: str) -> ExpectedResponse:

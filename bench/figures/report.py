@@ -15,8 +15,7 @@ from rich.table import Table
 from tests.servers import NotHere
 from tests.servers.binaries import find_postgres
 
-from bench.plan import Plan
-from bench.rounds import (
+from bench.load.rounds import (
     BARE_SUFFIX,
     CONVENTIONAL_SUFFIX,
     POSTGRES_PREFIX,
@@ -26,6 +25,7 @@ from bench.rounds import (
     Round,
     compute_median_round,
 )
+from bench.plan import Plan
 
 _MARKS = {
     "aim": "✔ aim",
@@ -62,7 +62,7 @@ On PostgreSQL the rows are the same, the server has one core, and PostgreSQL and
 the other. fsync and synchronous_commit are on, shared_buffers is 256 MB, with ten connections.
 pgbench runs on the core of PostgreSQL with 8 clients and prepared statements: the list's
 statement as a superuser, planned once as for the service, and `-N` at scale 10. The conventional
-stack (`bench/conventional/`) is FastAPI with pydantic models, SQLAlchemy's ORM and asyncpg on
+stack (`bench/peers/conventional/`) is FastAPI with pydantic models, SQLAlchemy's ORM and asyncpg on
 uvicorn with uvloop and httptools: one process, ten connections, its own tables. It looks up the
 key, checks the signature and the permission, finds or adds the customer, and commits ticket and
 event together. It has no rate limit, no sealed secrets, no row level security and no idempotency.

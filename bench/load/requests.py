@@ -10,13 +10,13 @@ from typing import Any
 
 import msgspec
 
-from bench import rows
-from bench.bare import Memory
-from bench.build import BenchKey
-from bench.clients import ExpectedResponse, RequestMaker, WrongResponse, send_all
-from bench.data import Data
+from bench.databases import rows
+from bench.databases.build import BenchKey
+from bench.databases.sqlite_data import Data
+from bench.load.clients import ExpectedResponse, RequestMaker, WrongResponse, send_all
+from bench.peers.bare import Memory
 from bench.plan import Plan
-from bench.servers import Server
+from bench.servers.processes import Server
 from sealdesk import ids
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.crypto.signing import Signed, sign

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from bench import servers
-from bench.clients import WrongResponse, quantile, send_paced
-from bench.databases import DatabaseSet
+from bench.databases.webhook_databases import DatabaseSet
+from bench.load.clients import WrongResponse, quantile, send_paced
+from bench.load.requests import CREATED
+from bench.load.rounds import Figure, Results, Round, ShowProgress
 from bench.plan import Plan
-from bench.requests import CREATED
-from bench.rounds import Figure, Results, Round, ShowProgress
-from bench.servers import Cores, Service
-from bench.webhook_installation import Installation, ReceiverClient
+from bench.servers import processes
+from bench.servers.processes import Cores, Service
+from bench.servers.webhook_installation import Installation, ReceiverClient
 
 _PER_SECOND = 100
 _WITHIN_S = 60.0
@@ -138,7 +138,7 @@ class _DeliveryRounds:
         """Start the service, measure both rounds, and stop it. Raises WrongResponse."""
         installation, secret = self._installation, self._installation.created.secret
         event_ids = installation.add_events(self._plan.events)
-        with servers.service(installation.settings, cores, installation.env) as service:
+        with processes.service(installation.settings, cores, installation.env) as service:
             rounds = {
                 _BACKLOG: self._measure_backlog(service, event_ids),
                 _PACED: self._measure_paced(service),

@@ -1,7 +1,7 @@
 """`sealdesk` with signals that switch recording and sequencing of events on and off.
 
-`python -m bench.switched serve …`. Measuring both modes in one process keeps its memory and the
-rows the same, which two processes would not have.
+`python -m bench.servers.switched serve …`. Measuring both modes in one process keeps its memory and
+the rows the same, which two processes would not have.
 """
 
 import os

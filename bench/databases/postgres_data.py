@@ -14,11 +14,12 @@ from rich.progress import Progress
 from sqlalchemy import Boolean, Table
 from tests.servers import NotHere, ServerFailed
 
-from bench import build, cluster
-from bench.build import progress_bars
-from bench.cluster import CONVENTIONAL, DATABASE, PGBENCH, Cluster, Passwords
-from bench.conventional import tables as conventional_tables
-from bench.data import DATA_DIR, Data
+from bench.databases import build, cluster
+from bench.databases.build import progress_bars
+from bench.databases.cluster import CONVENTIONAL, DATABASE, PGBENCH, Cluster, Passwords
+from bench.databases.sqlite_data import DATA_DIR, Data
+from bench.peers import pgbench
+from bench.peers.conventional import tables as conventional_tables
 from bench.plan import Plan
 from sealdesk import ids
 from sealdesk.db import tables
@@ -116,7 +117,7 @@ def _fill_databases(created: Cluster, plan: Plan, data: Data) -> None:
     created.sql(f"ALTER ROLE {CONVENTIONAL} SET search_path = {CONVENTIONAL}")
     secrets = {key.api_key: key.api_secret for key in data.stamp.keys}
     asyncio.run(conventional_tables.fill_tables(created.superuser_url(), secrets, CONVENTIONAL))
-    cluster.initialise_pgbench(created.superuser_url(PGBENCH), plan.pgbench_scale)
+    pgbench.initialise_pgbench(created.superuser_url(PGBENCH), plan.pgbench_scale)
 
 
 def _clean(directory: Path, stamp: ClusterStamp, data: Data) -> PostgresData:

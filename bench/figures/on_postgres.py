@@ -5,15 +5,24 @@ from contextlib import ExitStack
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from bench import cluster, servers
-from bench.clients import WrongResponse
-from bench.cluster import PgBench
-from bench.data import Data
+from bench.databases import cluster
+from bench.databases.postgres_data import PostgresData
+from bench.databases.sqlite_data import Data
+from bench.load.clients import WrongResponse
+from bench.load.requests import CREATED, TICKET_PAGE, TICKETS, Workload
+from bench.load.rounds import (
+    CONVENTIONAL_SUFFIX,
+    POSTGRES_PREFIX,
+    Figure,
+    Results,
+    Rounds,
+    ShowProgress,
+)
+from bench.peers.pgbench import PgBench
 from bench.plan import Plan
-from bench.postgres_data import PostgresData
-from bench.requests import CREATED, TICKET_PAGE, TICKETS, Workload
-from bench.rounds import CONVENTIONAL_SUFFIX, POSTGRES_PREFIX, Figure, Results, Rounds, ShowProgress
-from bench.servers import Cores, QuotaUnavailable, Server
+from bench.servers import processes
+from bench.servers.processes import Cores, Server
+from bench.servers.quota import QuotaUnavailable, limit_cpu
 
 _GET, _POST = f"{POSTGRES_PREFIX}GET 25 tickets", f"{POSTGRES_PREFIX}POST a ticket"
 _GET_PGBENCH, _POST_PGBENCH = f"{_GET}, pgbench", f"{_POST}, pgbench -N"
@@ -71,8 +80,8 @@ def measure(plan: Plan, data: Data, postgres: PostgresData, show_progress: ShowP
         workload, rounds = Workload(plan, data), Rounds(plan, show_progress, database.cpu_s)
         env = database.environment(data)
         with ExitStack() as stack:
-            sealdesk = servers.sealdesk(data.settings, cores, env)
-            conventional = servers.conventional_service(
+            sealdesk = processes.sealdesk(data.settings, cores, env)
+            conventional = processes.conventional_service(
                 database.conventional_url, data.settings.data_dir, cores
             )
             pgbench = PgBench(plan, database)
@@ -177,8 +186,8 @@ def _measure_depths(bench: _Running) -> list[float]:
 class _ServerGroup:
     """Several server processes that share the load."""
 
-    def __init__(self, processes: list[Server]) -> None:
-        self._servers = processes
+    def __init__(self, servers: list[Server]) -> None:
+        self._servers = servers
 
     @property
     def port(self) -> list[int]:
@@ -195,12 +204,10 @@ def _measure_two_processes(
     runs = {}
     with ExitStack() as stack:
         for name, count in zip(_QUOTA_ROUNDS, (2, 1), strict=True):
-            processes = [
-                stack.enter_context(servers.sealdesk(data.settings, cores, {**env, **_QUOTA_ENV}))
+            group = [
+                stack.enter_context(processes.sealdesk(data.settings, cores, {**env, **_QUOTA_ENV}))
                 for _ in range(count)
             ]
-            stack.enter_context(
-                servers.limit_cpu([server.pid for server in processes], _QUOTA_SHARE)
-            )
-            runs[name] = rounds.prepare(_ServerGroup(processes), workload.first_page, TICKET_PAGE)
+            stack.enter_context(limit_cpu([server.pid for server in group], _QUOTA_SHARE))
+            runs[name] = rounds.prepare(_ServerGroup(group), workload.first_page, TICKET_PAGE)
         rounds.run_alternately("processes", runs)

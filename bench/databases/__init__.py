@@ -1,0 +1,1 @@
+"""Builds the databases that are measured, and runs PostgreSQL."""

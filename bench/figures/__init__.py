@@ -1,0 +1,1 @@
+"""Measures the figures, and reports them."""

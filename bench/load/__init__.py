@@ -1,0 +1,1 @@
+"""Sends requests to servers: the requests, the connections, and the rounds."""

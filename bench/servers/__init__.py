@@ -1,0 +1,1 @@
+"""Starts the processes that are measured, on a CPU core of their own."""
