@@ -122,3 +122,13 @@ def test_concurrent_changes_are_shown_and_not_overwritten(
     assert page.get_by_label("Your reply").input_value() == "On its way."
     window.press("Send")
     page.locator("article", has_text="On its way.").wait_for()
+
+
+def test_a_printed_ticket_has_no_internal_notes(window: Window, tenant: Tenant, at: str) -> None:
+    replies = f"/api/v1/external{at}/replies"
+    tenant.key().post(replies, {"body": "Returned to sender"})
+    tenant.key().post(replies, {"body": "They always complain", "is_internal": True})
+    window.page.goto(at)
+    window.page.emulate_media(media="print")
+    assert window.page.get_by_text("Returned to sender").is_visible()
+    assert not window.page.get_by_text("They always complain").is_visible()

@@ -89,6 +89,14 @@ def test_filters_are_joined(visitor: Visitor, tenant: Tenant) -> None:
     assert [filters(page).value("assignee"), page.answer.text.count(f'value="{bo}"')] == [bo, 1]
 
 
+def test_a_row_shows_three_tags_and_how_many_more_there_are(
+    visitor: Visitor, tenant: Tenant
+) -> None:
+    made(tenant, {"tags": ["a1", "b2", "c3"]}, {"tags": ["a1", "b2", "c3", "d4", "e5"]})
+    text = visitor.get(INBOX).text
+    assert ("a1 b2 c3 +2" in text, text.count("+"), "d4" in text) == (True, 1, False)
+
+
 def visitor_id(tenant: Tenant) -> str:
     return str(tenant.admin().get("/api/v1/auth/me").json()["data"]["id"])
 

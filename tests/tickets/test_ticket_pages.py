@@ -241,8 +241,11 @@ def test_a_closed_ticket_rejects_a_reply_and_has_no_reply_form(
     page = visitor.get(at)
     assert "Reopen it to reply" in page.text
     assert f"{at}/reply" not in [each.action for each in page.forms]
-    visitor.submit(page.form(at), status="open")
-    assert _now(key, at)["status"] == "open"
+    key.patch(f"/api/v1/external{at}", {"priority": "urgent", "tags": ["vip"]})
+    reopen, _ = (form for form in visitor.get(at).forms if form.action == at)
+    visitor.submit(reopen)
+    now = _now(key, at)
+    assert (now["status"], now["priority"], now["tags"]) == ("open", "urgent", ["vip"])
 
 
 def test_all_fields_are_changed_in_one_form(
