@@ -11,7 +11,7 @@ from sealdesk import ids
 from sealdesk.customers import store as customers
 from sealdesk.customers.types import Customer
 from sealdesk.db.engine import Params, Tx
-from sealdesk.db.sqlite.connection import drive
+from sealdesk.db.sqlite.transaction import drive
 from sealdesk.tickets.store import tickets
 from sealdesk.tickets.types import PRIORITIES, Priority, Status, Ticket
 

@@ -18,7 +18,8 @@ from sealdesk.customers import rules as customer_rules
 from sealdesk.customers import store as customers
 from sealdesk.db import schema_version
 from sealdesk.db.engine import Tx
-from sealdesk.db.sqlite.connection import SqliteTx, connect, drive
+from sealdesk.db.sqlite.connection import connect
+from sealdesk.db.sqlite.transaction import SqliteTx, drive
 from sealdesk.search import rules as search_rules
 from sealdesk.settings import Settings, from_env, make_private_dir
 from sealdesk.tickets import rules as ticket_rules

@@ -20,7 +20,8 @@ from bench.servers.processes import Server
 from sealdesk import ids
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.crypto.signing import Signed, sign
-from sealdesk.db.sqlite.connection import SqliteTx, connect, drive
+from sealdesk.db.sqlite.connection import connect
+from sealdesk.db.sqlite.transaction import SqliteTx, drive
 from sealdesk.paging import DEFAULT_PER_PAGE as PER_PAGE
 from sealdesk.paging import Listing, seal_cursor
 from sealdesk.tickets import actions

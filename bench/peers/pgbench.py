@@ -14,7 +14,7 @@ from bench.databases.cluster import DATABASE, PGBENCH, Cluster
 from bench.load.rounds import Round, RunRound
 from bench.plan import Plan
 from sealdesk.db.engine import Params, Row, Tx
-from sealdesk.db.sqlite.connection import drive
+from sealdesk.db.sqlite.transaction import drive
 from sealdesk.paging import DEFAULT_PER_PAGE, PageRequest
 from sealdesk.tickets.store import lists
 from sealdesk.tickets.store.lists import Filter

@@ -22,7 +22,8 @@ from bench.servers.switched import Mode
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.customers import actions as customers
 from sealdesk.customers.types import NewCustomer
-from sealdesk.db.sqlite.connection import SqliteTx, connect, drive
+from sealdesk.db.sqlite.connection import connect
+from sealdesk.db.sqlite.transaction import SqliteTx, drive
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets.types import PRIORITIES, NewTicket, TicketCustomer
 

@@ -12,6 +12,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from sealdesk.db.engine import Counter
 from sealdesk.db.postgres import statements as folding
 from sealdesk.db.postgres.statements import Change
 from sealdesk.db.schema import metadata
@@ -166,16 +167,19 @@ def test_folded_changes_reach_their_rows_in_every_plan(
         Change(f"UPDATE {name} SET id = id WHERE tenant_id = :tenant_id AND id = :id", mine, True)
         for name in ("tickets", "customers", "users")
     ]
-    drawing = "UPDATE ticket_numbers SET last_number = 1 RETURNING tenant_id"
+    numbers = Counter("ticket_numbers", key="tenant_id", value="last_number")
+    customer = "SELECT id FROM customers WHERE tenant_id = :tenant_id LIMIT 1"
+    params = {"tenant_id": own, "counter_key": own, "counter_step": 1}
 
     async def change() -> None:
         connection = await _switched(filled, method, "off", mode)
         batch = folding.combine(changes, sets_tenant=True)
-        drawn = folding.returning(drawing)
+        drawing = folding.changing(folding.increment_and_fetch(numbers, customer))
         for _ in range(2):
             # Divides by zero when one of them reaches nothing.
             await connection.fetch(batch.text, *batch.values(changes), own)
-            assert [row[0] for row in await connection.fetch(drawn.text, own)] == [own]
+            (row,) = await connection.fetch(drawing.text, *drawing.values(params), own)
+            assert row["id"] == mine["id"]
         await connection.close()
 
     run(change())

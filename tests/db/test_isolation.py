@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy import Table
 
 from sealdesk.db import tables
-from sealdesk.db.engine import Params, Tx
+from sealdesk.db.engine import Counter, Params, Tx
 from sealdesk.db.postgres import statements as folding
 from sealdesk.db.postgres.database import PostgresDatabase
 from sealdesk.db.schema import metadata
@@ -49,6 +49,7 @@ CHANGES = [
     and found.tables[0] not in tables.GLOBAL
     and not found.is_of_worker
 ]
+_NUMBERS = Counter("ticket_numbers", key="tenant_id", value="last_number")
 _LAST = "~"  # sorts behind every id
 _OTHERS = {
     "limit": 100,
@@ -236,14 +237,17 @@ def test_row_cannot_be_moved_to_another_tenant(filled: FilledDatabase) -> None:
 
 
 @pytest.mark.parametrize("is_open", [False, True])
-def test_returned_rows_belong_to_the_tenant(filled: FilledDatabase, is_open: bool) -> None:
+def test_counter_and_the_row_beside_it_belong_to_the_tenant(
+    filled: FilledDatabase, is_open: bool
+) -> None:
     own, foreign, _ = filled.tenants
-    sql = "UPDATE ticket_numbers SET last_number = last_number + 1 RETURNING tenant_id"
+    sql = "SELECT tenant_id FROM customers WHERE id <> :id ORDER BY tenant_id LIMIT 5"
 
     async def work(tx: Tx) -> object:
         if is_open:
             await tx.lock("opened")
-        return (await tx.execute_returning(sql, {}))["tenant_id"]
+        _, row = await tx.increment_and_fetch(_NUMBERS, own, sql, {"id": ""})
+        return row is not None and row["tenant_id"]
 
     async def draw() -> object:
         async with _doors(filled.runtime) as doors:
@@ -252,6 +256,24 @@ def test_returned_rows_belong_to_the_tenant(filled: FilledDatabase, is_open: boo
     before = filled.contents(foreign)
     assert run(draw()) == own
     assert filled.contents(foreign) == before
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_counter_of_another_tenant_is_refused(filled: FilledDatabase, is_open: bool) -> None:
+    own, foreign, _ = filled.tenants
+
+    async def work(tx: Tx) -> object:
+        if is_open:
+            return await tx.increment(_NUMBERS, foreign)
+        return await tx.increment_and_fetch(_NUMBERS, foreign, "SELECT 1 AS one", {})
+
+    async def draw() -> None:
+        async with _doors(filled.runtime) as doors:
+            await doors.write(work, own)
+
+    with pytest.raises(ServiceUnavailable) as refusal:
+        run(draw())
+    assert "violates row-level security policy" in str(refusal.value.__cause__)
 
 
 @pytest.mark.parametrize("is_pooled", [False, True])
@@ -330,7 +352,7 @@ def test_a_tenant_set_for_the_session_would_be_seen_to_leak(
 def _forget_statements() -> None:
     for kept in (
         folding.within_tenant,
-        folding.returning,
+        folding.changing,
         folding.across_tenants,
         folding._combine,
     ):

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sealdesk.db.engine import Params, Row, Work
-from sealdesk.db.sqlite.connection import SqliteTx, connect, drive
+from sealdesk.db.sqlite.connection import connect
+from sealdesk.db.sqlite.transaction import SqliteTx, drive
 
 
 class Explainer(SqliteTx):

@@ -1,7 +1,7 @@
 """The database interface that rooms use: the same for SQLite and PostgreSQL."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from sealdesk.telemetry.storage import StorageHealth
 
@@ -13,6 +13,18 @@ Dialect = Literal["sqlite", "postgresql"]
 
 class SerializationConflict(Exception):
     """Another transaction changed the same rows first; the work runs again."""
+
+
+class Counter(NamedTuple):
+    """A table with a row for each key and a value that starts at 0 and increases.
+
+    key, value: the names of these columns. zeros: those of others that start at 0.
+    """
+
+    table: str
+    key: str
+    value: str
+    zeros: tuple[str, ...] = ()
 
 
 class Tx(Protocol):
@@ -54,10 +66,22 @@ class Tx(Protocol):
     async def enqueue(self, sql: str, params: Params) -> None:
         """Change any number of rows, at the latest when the transaction commits."""
 
-    async def execute_returning(self, sql: str, params: Params) -> Row:
-        """The one row that a statement returns, which stays changed even when the work fails.
+    async def increment(self, counter: Counter, key: str, count: int = 1) -> int:
+        """Increase a counter; its new value.
 
-        For counters that many transactions increment and that may have gaps.
+        Undone when the work fails, so there are no gaps. On PostgreSQL other transactions that
+        increment it wait until this one ends, and its lock is taken in the order of the calls:
+        where two counters are needed, all work increments them in the same order.
+        """
+
+    async def increment_and_fetch(
+        self, counter: Counter, key: str, sql: str, params: Params
+    ) -> tuple[int, Row | None]:
+        """Increase a counter by one; its new value, and the first row of a SELECT.
+
+        One round trip. On PostgreSQL the counter stays increased when the work fails, so that no
+        other transaction waits for it, unless this one has already begun to lock or to change
+        rows.
         """
 
     async def execute_many(self, sql: str, many: Sequence[Params]) -> None:

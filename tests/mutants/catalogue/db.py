@@ -4,6 +4,7 @@ from tests.mutants.mutant import Mutant
 
 _RESILIENCE = "tests/resilience/test_resilience.py"
 _SQLITE = "tests/db/test_sqlite.py"
+_COUNTERS = "tests/db/test_counters.py"
 _FAIRNESS = "tests/db/test_fairness.py"
 _SLOW_LISTS = "tests/tickets/test_slow_lists.py"
 _SEARCH = "tests/search/test_search.py"
@@ -36,6 +37,39 @@ MUTANTS: tuple[Mutant, ...] = (
             "tests/db/test_sqlite.py::"
             "test_write_returns_only_after_its_commit_and_reads_do_not_wait",
         ),
+    ),
+    Mutant(
+        "counters in memory stay known when another process has written",
+        "db/sqlite/transaction.py",
+        "        if version != self._data_version:\n",
+        "        if not self._data_version:\n",
+        (f"{_COUNTERS}::test_processes_that_write_in_turn_draw_different_numbers",),
+    ),
+    Mutant(
+        "counters in memory stay incremented when their work was undone",
+        "db/sqlite/transaction.py",
+        "        self._counters.forget()\n        if self._connection.in_transaction:\n",
+        "        if self._connection.in_transaction:\n",
+        (
+            f"{_COUNTERS}::test_number_of_a_job_that_fails_goes_to_the_next",
+            f"{_COUNTERS}::test_numbers_of_a_full_disk_are_drawn_again",
+            f"{_COUNTERS}::test_numbers_of_a_commit_that_fails_are_drawn_again",
+        ),
+    ),
+    Mutant(
+        "a statement sees counters as they were before the transaction",
+        "db/sqlite/transaction.py",
+        "        if self._tables and not",
+        "        if False and not",
+        (f"{_COUNTERS}::test_statements_and_increments_see_each_other",),
+    ),
+    Mutant(
+        "an increment is not undone with its work on PostgreSQL",
+        "db/postgres/transaction.py",
+        "        await self.open()\n"
+        "        statement = statements.numbered(statements.increment(counter))\n",
+        "        statement = statements.numbered(statements.increment(counter))\n",
+        (f"{_COUNTERS}::test_increment_of_work_that_fails_is_undone",),
     ),
     Mutant(
         "commits do not wait for the disk",
@@ -197,7 +231,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "SQLite reads all rows of a page that ends early",
-        "db/sqlite/connection.py",
+        "db/sqlite/transaction.py",
         "                if free_bytes < 0:\n",
         "                if False:\n",
         ("tests/web/test_large_pages.py::test_rows_behind_a_page_that_ends_early_are_not_fetched",),

@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from sealdesk.db.engine import Params
+from sealdesk.db.engine import Counter, Params
 
 TENANT_SETTING = "sealdesk.tenant_id"
 _SET_TENANT = f"set_config('{TENANT_SETTING}', %s, true)"
@@ -99,12 +99,36 @@ def within_bytes(sql: str, columns: tuple[str, ...], max_bytes: int) -> str:
 
 
 @lru_cache(maxsize=64)
-def returning(sql: str) -> Statement:
-    """A change with RETURNING that also sets the tenant, its last parameter."""
+def increment(counter: Counter) -> str:
+    """Increases the counter of `:counter_key` by `:counter_step` and returns its value."""
+    table, key, value, zeros = counter
+    columns = ", ".join((key, value, *zeros))
+    return (
+        f"INSERT INTO {table} ({columns}) VALUES (:counter_key, :counter_step{', 0' * len(zeros)})"
+        f" ON CONFLICT ({key}) DO UPDATE SET {value} = {table}.{value} + :counter_step"
+        f" RETURNING {value} AS counter_value"
+    )
+
+
+@lru_cache(maxsize=64)
+def increment_and_fetch(counter: Counter, sql: str) -> str:
+    """Also the first row of a SELECT, and before it whether there is one."""
+    return (
+        f"WITH counted AS ({increment(counter)}) SELECT counted.counter_value, found.*"
+        f" FROM counted LEFT JOIN (SELECT TRUE AS is_found, f.* FROM ({sql}) f) found ON TRUE"
+    )
+
+
+@lru_cache(maxsize=64)
+def changing(sql: str) -> Statement:
+    """A change in WITH and the SELECT of its result, which also set the tenant.
+
+    The tenant is the last parameter.
+    """
     inner = numbered(sql)
     tenant = _SET_TENANT % f"${len(inner.names) + 1}"
     gate = f"(SELECT {tenant}) IS NOT NULL AND {_WITHOUT_SYNC_COMMIT}"
-    return Statement(f"WITH s AS ({inner.text}) SELECT s.* FROM s WHERE {gate}", inner.names)
+    return Statement(f"{inner.text} WHERE {gate}", inner.names)
 
 
 @lru_cache(maxsize=64)

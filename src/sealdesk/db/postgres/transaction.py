@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from asyncpg import Connection, Record
 
-from sealdesk.db.engine import Dialect, Params, Row
+from sealdesk.db.engine import Counter, Dialect, Params, Row
 from sealdesk.db.postgres import statements
 from sealdesk.db.postgres.statements import TENANT_SETTING, Change
 
@@ -84,17 +84,28 @@ class PostgresTx:
             await self.open()
         self._changes.append(change)
 
-    async def execute_returning(self, sql: str, params: Params) -> Row:
+    async def increment(self, counter: Counter, key: str, count: int = 1) -> int:
+        await self.open()
+        statement = statements.numbered(statements.increment(counter))
+        values = statement.values({"counter_key": key, "counter_step": count})
+        ((value,),) = await self._fetch(statement.text, values)
+        return int(value)
+
+    async def increment_and_fetch(
+        self, counter: Counter, key: str, sql: str, params: Params
+    ) -> tuple[int, Row | None]:
         if self._changes or self._options.always:
             await self.open()
+        text = statements.increment_and_fetch(counter, sql)
+        params = {**params, "counter_key": key, "counter_step": 1}
         if self.is_open or self.tenant_id is None:
-            statement = statements.numbered(sql)
+            statement = statements.numbered(text)
             (row,) = await self._fetch(statement.text, statement.values(params))
         else:
-            statement = statements.returning(sql)
+            statement = statements.changing(text)
             values = [*statement.values(params), self.tenant_id]
             (row,) = await self._fetch(statement.text, values)
-        return row
+        return int(row["counter_value"]), row if row["is_found"] else None
 
     async def execute_many(self, sql: str, many: Sequence[Params]) -> None:
         await self.open()

@@ -16,9 +16,10 @@ from typing import Any, Generic, TypeVar, cast
 
 from sealdesk.db.engine import Work
 from sealdesk.db.sqlite import errors
-from sealdesk.db.sqlite.connection import BUSY_TIMEOUT_MS, SqliteTx, connect, drive
+from sealdesk.db.sqlite.connection import BUSY_TIMEOUT_MS, connect
 from sealdesk.db.sqlite.files import DatabaseFiles
 from sealdesk.db.sqlite.slow_reads import SlowReads
+from sealdesk.db.sqlite.transaction import SqliteTx, drive
 from sealdesk.db.sqlite.watch import StorageWatch
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.errors.general import TOO_MANY_WRITES
@@ -239,7 +240,7 @@ class _Writer:
             job.settle()
 
     def _commit(self, files: DatabaseFiles) -> None:
-        self._connection.execute("COMMIT")
+        self._tx.commit()
         files.verify()
 
     async def _commit_background(self, job: _Job[Any]) -> None:
@@ -257,13 +258,13 @@ class _Writer:
     async def _begin(self) -> None:
         """Take the write lock, which only a command beside the server can hold."""
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._tx.begin()
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
                 raise
             self._connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
             try:
-                await self._run_in_thread(self._connection.execute, "BEGIN IMMEDIATE")
+                await asyncio.get_running_loop().run_in_executor(self._committer, self._tx.begin)
             finally:
                 self._connection.execute("PRAGMA busy_timeout = 0")
 
@@ -277,19 +278,19 @@ class _Writer:
         self._connection.execute("SAVEPOINT job")
         try:
             job.value = drive(job.work(self._tx))
+            self._tx.store_counters()
         except BaseException as error:
             # A full disk rolls back the whole transaction, not the savepoint; the next job would
             # silently start a new one, and only the second half of the group would be stored.
             if not self._connection.in_transaction:
                 raise sqlite3.OperationalError("the transaction was rolled back") from error
-            self._connection.execute("ROLLBACK TO job")
+            self._tx.roll_back(to="job")
             job.error = errors.translate(error)
         self._connection.execute("RELEASE job")
 
     def _fail_jobs(self, jobs: list[_Job[Any]], error: sqlite3.Error) -> None:
         try:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
+            self._tx.roll_back()
         except sqlite3.Error as second:
             error.add_note(f"and the rollback failed: {second}")
         for job in jobs:

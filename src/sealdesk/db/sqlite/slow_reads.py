@@ -12,7 +12,8 @@ from sealdesk.db import fairness
 from sealdesk.db.deadline import current as current_deadline
 from sealdesk.db.engine import Work
 from sealdesk.db.fairness import lower_thread_priority, slow_read_slots
-from sealdesk.db.sqlite.connection import SqliteTx, connect, drive
+from sealdesk.db.sqlite.connection import connect
+from sealdesk.db.sqlite.transaction import SqliteTx, drive
 from sealdesk.errors import QueryTooSlow, ServiceUnavailable
 from sealdesk.errors.general import QUERY_TOO_SLOW
 

@@ -7,7 +7,7 @@ import msgspec
 
 from sealdesk.customers.types import StoredReference
 from sealdesk.db.column_lists import assignment_list, column_list, parameter_list
-from sealdesk.db.engine import Row, Tx
+from sealdesk.db.engine import Counter, Row, Tx
 from sealdesk.resources import representation
 from sealdesk.tickets import rules
 from sealdesk.tickets.types import PRIORITIES, Ticket
@@ -31,15 +31,10 @@ FROM tickets t JOIN customers c ON c.tenant_id = t.tenant_id AND c.id = t.custom
 WHERE t.tenant_id = :tenant_id AND t.id = :id LIMIT 1
 """
 _EXISTS = "SELECT 1 FROM tickets WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
-# The customer is read in the same statement, which saves a round trip.
-_DRAW_NUMBER = """
-INSERT INTO ticket_numbers (tenant_id, last_number) VALUES (:tenant_id, 1)
-ON CONFLICT (tenant_id) DO UPDATE SET last_number = ticket_numbers.last_number + 1
-RETURNING last_number,
-    (SELECT c.reference FROM customers c WHERE c.tenant_id = :tenant_id
-        AND c.email_identity = :email_identity) AS reference,
-    (SELECT c.version FROM customers c WHERE c.tenant_id = :tenant_id
-        AND c.email_identity = :email_identity) AS customer_version
+_NUMBERS = Counter("ticket_numbers", key="tenant_id", value="last_number")
+_CUSTOMER = """
+SELECT reference, version FROM customers
+WHERE tenant_id = :tenant_id AND email_identity = :email_identity LIMIT 1
 """
 _ADD = f"INSERT INTO tickets ({_NEW_COLUMNS}) VALUES ({_NEW_VALUES})"
 _REPLACE = f"""
@@ -110,10 +105,8 @@ async def has_ticket(tx: Tx, tenant_id: str, ticket_id: str) -> bool:
 async def draw_number(tx: Tx, tenant_id: str, email: str) -> tuple[int, StoredReference | None]:
     """The next ticket number of the tenant, and the customer with this address, if any."""
     params = {"tenant_id": tenant_id, "email_identity": representation.email_identity(email)}
-    row = await tx.execute_returning(_DRAW_NUMBER, params)
-    if row["reference"] is None:
-        return row["last_number"], None
-    return row["last_number"], StoredReference(row["reference"], row["customer_version"])
+    number, row = await tx.increment_and_fetch(_NUMBERS, tenant_id, _CUSTOMER, params)
+    return number, None if row is None else StoredReference(row["reference"], row["version"])
 
 
 async def add(tx: Tx, ticket: Ticket) -> bytes:

@@ -1,0 +1,216 @@
+"""The `Tx` interface on SQLite, and the counters that its transactions increment."""
+
+import re
+import sqlite3
+from collections import defaultdict
+from collections.abc import Awaitable, Sequence
+from contextlib import closing
+from functools import lru_cache
+from typing import TypeVar, cast
+
+from sealdesk.db.engine import Counter, Dialect, Params, Row, SerializationConflict, Work
+
+T = TypeVar("T")
+_WORD = re.compile(r"\w+")
+_MAX_KNOWN = 10_000  # about 2 MB
+
+
+class SqliteTx:
+    """A transaction on one connection. Its coroutines never suspend."""
+
+    __slots__ = ("_connection", "_counters")
+    dialect: Dialect = "sqlite"
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._counters = _Counters(connection)
+
+    def begin(self) -> None:
+        """Take the write lock. Raises sqlite3.Error."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        self._counters.forget_if_outdated()
+
+    def store_counters(self) -> None:
+        """Write the counters that were incremented. Raises sqlite3.Error."""
+        self._counters.store()
+
+    def commit(self) -> None:
+        """Raises sqlite3.Error."""
+        self._counters.store()
+        self._connection.execute("COMMIT")
+
+    def roll_back(self, *, to: str = "") -> None:
+        """Undo the transaction, or what came after a savepoint. Raises sqlite3.Error."""
+        self._counters.forget()
+        if self._connection.in_transaction:
+            self._connection.execute(f"ROLLBACK TO {to}" if to else "ROLLBACK")
+
+    async def fetch_one(self, sql: str, params: Params) -> Row | None:
+        rows = self._execute(sql, params).fetchall()
+        return rows[0] if rows else None
+
+    async def fetch_all(self, sql: str, params: Params) -> Sequence[Row]:
+        return self._execute(sql, params).fetchall()
+
+    async def fetch_page(
+        self, sql: str, params: Params, columns: Sequence[str], max_bytes: int
+    ) -> Sequence[Row]:
+        rows: list[Row] = []
+        free_bytes = max_bytes
+        with closing(self._execute(sql, params)) as cursor:
+            names = [name for name, *_ in cursor.description]
+            places = [names.index(column) for column in columns]
+            for row in cursor:
+                rows.append(row)
+                if free_bytes < 0:
+                    break
+                for place in places:
+                    value = row[place]
+                    free_bytes -= len(value) if type(value) is bytes else _size(value)
+        return rows
+
+    async def execute(self, sql: str, params: Params) -> int:
+        return self._execute(sql, params).rowcount
+
+    async def execute_one(self, sql: str, params: Params) -> None:
+        if self._execute(sql, params).rowcount != 1:
+            raise SerializationConflict  # a bug: there is no concurrent writer
+
+    async def enqueue(self, sql: str, params: Params) -> None:
+        self._execute(sql, params)
+
+    async def increment(self, counter: Counter, key: str, count: int = 1) -> int:
+        return self._counters.increment(counter, key, count)
+
+    async def increment_and_fetch(
+        self, counter: Counter, key: str, sql: str, params: Params
+    ) -> tuple[int, Row | None]:
+        value = self._counters.increment(counter, key, 1)
+        return value, await self.fetch_one(sql, params)
+
+    async def execute_many(self, sql: str, many: Sequence[Params]) -> None:
+        self._counters.settle_before(sql)
+        self._connection.executemany(sql, many)
+
+    async def select_for_update(self, sql: str, params: Params) -> Sequence[Row]:
+        return await self.fetch_all(sql, params)
+
+    async def lock(self, name: str) -> None:
+        """No lock is needed: one transaction writes at a time."""
+
+    async def try_lock(self, name: str) -> bool:
+        return True
+
+    async def set_tenant(self, tenant_id: str) -> None:
+        """SQLite has no row level security; every statement names its tenant."""
+
+    async def find_across_tenants(self, directory: str, sql: str, params: Params) -> Row | None:
+        found = await self.fetch_one(directory, params)
+        return None if found is None else await self.fetch_one(sql, dict(found))
+
+    def _execute(self, sql: str, params: Params) -> sqlite3.Cursor:
+        self._counters.settle_before(sql)
+        return self._connection.execute(sql, params)
+
+
+def drive(work: Awaitable[T]) -> T:
+    """Run a coroutine that never suspends."""
+    steps = work.__await__()
+    try:
+        next(steps)
+    except StopIteration as done:
+        return cast(T, done.value)
+    raise RuntimeError("work on SQLite must await nothing but its transaction")
+
+
+def run_now(connection: sqlite3.Connection, work: Work[T]) -> T:
+    """Run work in one transaction on the calling thread, for commands beside the server."""
+    tx = SqliteTx(connection)
+    tx.begin()
+    try:
+        value = drive(work(tx))
+        tx.commit()
+    except BaseException:
+        tx.roll_back()
+        raise
+    return value
+
+
+class _Counters:
+    """The counters as the open transaction sees them.
+
+    A value that was read or stored stays known until another connection commits, or until changes
+    of the transaction are undone.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._values: dict[tuple[Counter, str], int] = {}
+        self._changed: set[tuple[Counter, str]] = set()
+        self._tables: set[str] = set()
+        self._data_version = 0
+
+    def increment(self, counter: Counter, key: str, count: int) -> int:
+        place = counter, key
+        value = self._values.get(place)
+        if value is None:
+            value = self._read(counter, key)
+        value += count
+        self._values[place] = value
+        self._changed.add(place)
+        return value
+
+    def forget_if_outdated(self) -> None:
+        """Forget all values if another connection has committed since the last transaction."""
+        (version,) = self._connection.execute("PRAGMA data_version").fetchone()
+        if version != self._data_version:
+            self.forget()
+            self._data_version = version
+
+    def settle_before(self, sql: str) -> None:
+        """Store and forget the values if a statement names one of their tables."""
+        if self._tables and not self._tables.isdisjoint(_words(sql)):
+            self.store()
+            self.forget()
+
+    def store(self) -> None:
+        """Write each changed value to its row. Raises sqlite3.Error."""
+        if not self._changed:
+            return
+        rows: dict[Counter, list[tuple[int, str]]] = defaultdict(list)
+        for counter, key in self._changed:
+            rows[counter].append((self._values[counter, key], key))
+        for counter, values in rows.items():
+            sql = f"UPDATE {counter.table} SET {counter.value} = ? WHERE {counter.key} = ?"
+            self._connection.executemany(sql, values)
+        self._changed.clear()
+        if len(self._values) > _MAX_KNOWN:
+            self.forget()
+
+    def forget(self) -> None:
+        """Read the values again, because the changes of the transaction were undone."""
+        self._values.clear()
+        self._changed.clear()
+        self._tables.clear()
+
+    def _read(self, counter: Counter, key: str) -> int:
+        self._tables.add(counter.table)
+        sql = f"SELECT {counter.value} FROM {counter.table} WHERE {counter.key} = ?"
+        row = self._connection.execute(sql, (key,)).fetchone()
+        if row is not None:
+            return int(row[0])
+        # At once, so that a key that the database refuses is an error of the work that names it.
+        columns = (counter.key, counter.value, *counter.zeros)
+        zeros = ", 0" * (len(columns) - 1)
+        insert = f"INSERT INTO {counter.table} ({', '.join(columns)}) VALUES (?{zeros})"
+        self._connection.execute(insert, (key,))
+        return 0
+
+
+@lru_cache(maxsize=2048)
+def _words(sql: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(sql))
+
+
+def _size(value: str | None) -> int:
+    return len(value.encode()) if value else 0
