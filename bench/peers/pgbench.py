@@ -17,7 +17,7 @@ from sealdesk.db.engine import Params, Row, Tx
 from sealdesk.db.sqlite.transaction import drive
 from sealdesk.paging import DEFAULT_PER_PAGE, PageRequest
 from sealdesk.tickets.store import lists
-from sealdesk.tickets.store.lists import Filter
+from sealdesk.tickets.store.selection import Filter
 
 _CLIENTS = 8
 _TPS = re.compile(r"^tps = ([0-9.]+)", re.MULTILINE)
@@ -84,6 +84,7 @@ class PgBench:
 class _StatementRecorder:
     """Stands in for a transaction, and records the statement instead of running it."""
 
+    dialect = "postgresql"
     sql = ""
     params: Params
 

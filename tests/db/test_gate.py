@@ -18,7 +18,7 @@ from sealdesk.db.postgres.statements import Change
 from sealdesk.db.schema import metadata
 from sealdesk.paging import PageRequest
 from sealdesk.tickets.store import lists
-from sealdesk.tickets.store.lists import Filter
+from sealdesk.tickets.store.selection import Filter
 from tests.support.databases import Template
 from tests.support.statements import statements
 from tests.support.tenant_rows import MARK, FilledDatabase, filled_database, row_of, run
@@ -57,6 +57,7 @@ Case = tuple[str, dict[str, Any]]
 class _Recorder:
     """Keeps the statement that a list is made of."""
 
+    dialect = "postgresql"
     case: Case
 
     async def fetch_page(

@@ -8,7 +8,7 @@ import pytest
 
 from sealdesk.paging import PageRequest, Position
 from sealdesk.tickets.store import assignees, lists, replies
-from sealdesk.tickets.store.lists import Filter
+from sealdesk.tickets.store.selection import Filter
 from tests.support.plans import plan
 
 # Which index must serve a filter of one value, and what it is searched by.
@@ -37,7 +37,7 @@ BOUNDS: tuple[dict[str, Any], ...] = (
 )
 NEWEST_FIRST = pytest.mark.parametrize("newest_first", [True, False], ids=["desc", "asc"])
 FURTHER = pytest.mark.parametrize("further", [False, True], ids=["first", "further"])
-CUSTOMER = "SEARCH c USING INDEX sqlite_autoindex_customers_1 (tenant_id=? AND id=?)"
+CUSTOMER = "SEARCH c USING INDEX sqlite_autoindex_customers_1 (tenant_id=? AND id=?) LEFT-JOIN"
 THE_TICKET = "SEARCH t USING INDEX sqlite_autoindex_tickets_1 (tenant_id=? AND id=?)"
 
 

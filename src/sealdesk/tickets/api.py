@@ -9,7 +9,7 @@ from sealdesk.tickets import actions, examples, rules, types
 from sealdesk.tickets.errors import INVALID_TRANSITION, TICKET_CLOSED
 from sealdesk.tickets.store import lists, replies
 from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.store.lists import Filter
+from sealdesk.tickets.store.selection import Filter
 from sealdesk.tickets.store.tickets import TicketView
 from sealdesk.tickets.types import NewReply, NewTicket, Reply, TicketChange
 from sealdesk.web import body, conditional, envelope, query

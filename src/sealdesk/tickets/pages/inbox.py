@@ -19,7 +19,7 @@ from sealdesk.tickets.pages import view_model
 from sealdesk.tickets.pages.inbox_query import InboxQuery, InboxRow, read_inbox_query
 from sealdesk.tickets.store import assignees, lists
 from sealdesk.tickets.store.assignees import Assignee
-from sealdesk.tickets.store.lists import Filter
+from sealdesk.tickets.store.selection import Filter
 from sealdesk.tickets.types import PRIORITIES, STATUSES, Status
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render

@@ -11,7 +11,7 @@ from sealdesk import ids
 from sealdesk.clock import Iso
 from sealdesk.customers.types import CustomerRef
 from sealdesk.paging import Position
-from sealdesk.tickets.store.lists import Filter, SortBy
+from sealdesk.tickets.store.selection import Filter, SortBy
 from sealdesk.tickets.types import PRIORITIES, STATUSES, Priority, Status
 from sealdesk.web.form import Form
 from sealdesk.web.pages import cursor_trail

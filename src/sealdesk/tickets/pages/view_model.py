@@ -15,7 +15,7 @@ from sealdesk.tickets import actions, rules
 from sealdesk.tickets.store import assignees, history, lists, replies, replying
 from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.history import TicketHistoryEntry
-from sealdesk.tickets.store.lists import Filter
+from sealdesk.tickets.store.selection import Filter
 from sealdesk.tickets.types import ReplyResponse, TicketResponse
 
 REPLIES = 50

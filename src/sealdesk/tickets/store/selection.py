@@ -1,0 +1,181 @@
+"""Which tickets a list contains, in which order, and the SQL that selects them.
+
+The default order is the primary key read backwards. A filter of one value has an index that ends
+in the id, so its entries are in that order too; a filter of several values merges those indexes.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from sealdesk import ids
+from sealdesk.paging import Position
+from sealdesk.tickets import rules
+from sealdesk.tickets.types import Priority, Status
+
+SortBy = Literal["created_at", "updated_at", "priority"]
+
+# One index serves the tickets of an assignee in one status.
+STATUS_AND_ASSIGNEE = "status_and_assignee"
+COLUMNS_OF_INDEX = {STATUS_AND_ASSIGNEE: ("status", "assignee_id")}
+
+
+class Filter(msgspec.Struct, frozen=True):
+    """Which tickets a list contains, and in which order. Times are microseconds.
+
+    index: the filter whose index must be used, None to let the planner choose.
+    """
+
+    status: tuple[Status, ...] = ()
+    priority: tuple[Priority, ...] = ()
+    customer_id: str | None = None
+    assignee_id: str | None = None
+    is_unassigned: bool = False
+    tag: str | None = None
+    external_id: str | None = None
+    created_after: int | None = None
+    created_before: int | None = None
+    updated_after: int | None = None
+    sort_by: SortBy = "created_at"
+    newest_first: bool = True
+    index: str | None = None
+
+    def is_served(self) -> bool:
+        """Whether one index serves the whole query."""
+        if self.is_unassigned:
+            return False
+        one_value = (self.customer_id, self.assignee_id, self.tag, self.external_id)
+        equalities = sum(map(bool, (self.status, self.priority, *one_value)))
+        shares_index = self.assignee_id is not None and len(self.status) == 1
+        if self.sort_by == "created_at":
+            return equalities <= (2 if shares_index else 1) and self.updated_after is None
+        has_created_bound = self.created_after is not None or self.created_before is not None
+        has_updated_bound = self.updated_after is not None and self.sort_by != "updated_at"
+        return equalities == 0 and not has_created_bound and not has_updated_bound
+
+
+def selection(filters: Filter, after: Position | None, params: dict[str, object]) -> str:
+    """The SQL behind the tenant, made of constants; the values are added to `params`."""
+    direction = "DESC" if filters.newest_first else "ASC"
+    ranges = _ranges(filters, after, params)
+    conditions = _equalities(filters, params)
+    if _is_merge(filters):
+        branches = _branches(filters, ranges, params)
+        conditions.append(f"t.id IN ({branches} ORDER BY id {direction} LIMIT :limit)")
+    else:
+        conditions += _in_conditions(filters, params) + ranges
+    narrowed = "".join(f"AND {condition} " for condition in conditions)
+    return f"{narrowed}ORDER BY {_order(filters)} LIMIT :limit"
+
+
+def _order(filters: Filter) -> str:
+    direction = "DESC" if filters.newest_first else "ASC"
+    if filters.sort_by == "created_at":
+        return f"t.id {direction}"
+    return f"{_column(filters, filters.sort_by)} {direction}, t.id {direction}"
+
+
+def _column(filters: Filter, name: str) -> str:
+    """A column to filter or sort by; if its index must not be used, as an expression."""
+    index = filters.index
+    is_hidden = index is not None and name not in COLUMNS_OF_INDEX.get(index, (index,))
+    return f"coalesce(t.{name}, NULL)" if is_hidden else f"t.{name}"
+
+
+def _equalities(filters: Filter, params: dict[str, object]) -> list[str]:
+    conditions = []
+    for name in ("customer_id", "assignee_id", "external_id"):
+        value = getattr(filters, name)
+        if value is not None:
+            params[name] = value
+            conditions.append(f"{_column(filters, name)} = :{name}")
+    if filters.is_unassigned:
+        conditions.append("t.assignee_id IS NULL")
+    return conditions
+
+
+def _in_conditions(filters: Filter, params: dict[str, object]) -> list[str]:
+    conditions = []
+    for name, values in multi_valued(filters):
+        keys = bind(name, values, params)
+        column = _column(filters, name)
+        conditions.append(f"{column} IN ({', '.join(f':{key}' for key in keys)})")
+    if filters.tag is not None:
+        params["tag"] = filters.tag
+        conditions.append(
+            "t.id IN (SELECT g.ticket_id FROM ticket_tags g WHERE g.tenant_id = :tenant_id"
+            " AND g.tag = :tag)"
+            if filters.index == "tag"
+            else "EXISTS (SELECT 1 FROM ticket_tags g WHERE g.tenant_id = t.tenant_id"
+            " AND g.tag = :tag AND g.ticket_id = t.id)"
+        )
+    return conditions
+
+
+def _is_merge(filters: Filter) -> bool:
+    """Whether the ids of the page are merged from ranges of one index, which are in order."""
+    has_ranges = filters.tag is not None or len(filters.status) > 1 or len(filters.priority) > 1
+    return has_ranges and filters.sort_by == "created_at" and filters.is_served()
+
+
+def _branches(filters: Filter, ranges: list[str], params: dict[str, object]) -> str:
+    if filters.tag is not None:
+        params["tag"] = filters.tag
+        bounds = [text.replace("t.id", "t.ticket_id") for text in ranges]
+        where = " AND ".join(["t.tenant_id = :tenant_id", "t.tag = :tag", *bounds])
+        return f"SELECT t.ticket_id AS id FROM ticket_tags t WHERE {where}"
+    ((name, values),) = multi_valued(filters)
+    return " UNION ALL ".join(
+        "SELECT t.id FROM tickets t WHERE "
+        + " AND ".join(["t.tenant_id = :tenant_id", f"t.{name} = :{key}", *ranges])
+        for key in bind(name, values, params)
+    )
+
+
+def multi_valued(filters: Filter) -> list[tuple[str, list[object]]]:
+    """(column, stored values) of the filters that can have several values."""
+    columns: list[tuple[str, list[object]]] = [
+        ("status", [*filters.status]),
+        ("priority", [rules.rank_of(priority) for priority in filters.priority]),
+    ]
+    return [(name, values) for name, values in columns if values]
+
+
+def bind(name: str, values: list[object], params: dict[str, object]) -> list[str]:
+    """The names of parameters that are added for the values."""
+    keys = [f"{name}_{place}" for place in range(len(values))]
+    params.update(zip(keys, values, strict=True))
+    return keys
+
+
+def _ranges(filters: Filter, after: Position | None, params: dict[str, object]) -> list[str]:
+    """Bounds on the times, and on the end of the previous page; ids contain the time of creation.
+
+    A time bound on the same side as the end of the previous page is left out: of the two, SQLite
+    may use the looser one, or another index, and read everything in between for each page.
+    """
+    side = None if after is None else "before" if filters.newest_first else "after"
+    redundant = (filters.sort_by, side)
+    conditions = []
+    if filters.created_after is not None and redundant != ("created_at", "after"):
+        params["created_after"] = ids.lowest(filters.created_after)
+        conditions.append("t.id >= :created_after")
+    if filters.created_before is not None and redundant != ("created_at", "before"):
+        params["created_before"] = ids.lowest(filters.created_before)
+        conditions.append("t.id < :created_before")
+    if filters.updated_after is not None and redundant != ("updated_at", "after"):
+        params["updated_after"] = filters.updated_after
+        conditions.append(f"{_column(filters, 'updated_at')} >= :updated_after")
+    if after is not None:
+        conditions.append(_after_position(filters, after, params))
+    return conditions
+
+
+def _after_position(filters: Filter, after: Position, params: dict[str, object]) -> str:
+    sign = "<" if filters.newest_first else ">"
+    params["after_id"] = after[-1]
+    if filters.sort_by == "created_at":
+        return f"t.id {sign} :after_id"
+    params["after_value"] = after[0]
+    column = _column(filters, filters.sort_by)
+    return f"({column}, t.id) {sign} (:after_value, :after_id)"
