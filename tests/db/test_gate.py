@@ -55,15 +55,16 @@ Case = tuple[str, dict[str, Any]]
 
 
 class _Recorder:
-    """Keeps the statement that a list is made of."""
+    """Keeps the statements that a page is read with: of small rows, and of any."""
 
     dialect = "postgresql"
-    case: Case
+    cases: tuple[Case, ...]
 
     async def fetch_page(
         self, sql: str, params: dict[str, object], columns: list[str], max_bytes: int
     ) -> list[object]:
-        self.case = folding.within_bytes(sql, tuple(columns), max_bytes), params
+        wrapped = (folding.with_values_within, folding.within_bytes)
+        self.cases = tuple((wrap(sql, tuple(columns), max_bytes), params) for wrap in wrapped)
         return []
 
 
@@ -87,7 +88,7 @@ def readings(filled: FilledDatabase) -> list[Case]:
     for wanted in (Filter(), Filter(tag=f"{MARK}{own}"), Filter(priority=("low", "high"))):
         recorder: Any = _Recorder()
         run(lists.list_tickets(recorder, own, wanted, PageRequest(25, None)))
-        cases.append(recorder.case)
+        cases += recorder.cases
     return cases
 
 

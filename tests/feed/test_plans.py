@@ -8,7 +8,7 @@ import asyncpg
 import pytest
 
 from sealdesk.db.postgres.database import connect
-from sealdesk.db.postgres.statements import within_bytes, within_tenant
+from sealdesk.db.postgres.statements import with_values_within, within_tenant
 from sealdesk.feed import store
 from sealdesk.feed.rules import TYPES
 from sealdesk.paging import PageRequest
@@ -84,7 +84,7 @@ async def _rows_read(url: str, types: list[str], after: int) -> int:
         async def fetch_page(
             self, sql: str, params: dict[str, Any], columns: tuple[str, ...], max_bytes: int
         ) -> list[Any]:
-            statement = within_tenant(within_bytes(sql, columns, max_bytes), LIMIT)
+            statement = within_tenant(with_values_within(sql, columns, max_bytes), LIMIT)
             values = [*statement.values(params), TENANT]
             self.plan = await connection.fetchval(
                 f"EXPLAIN (ANALYZE, FORMAT JSON) {statement.text}", *values

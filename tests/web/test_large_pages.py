@@ -135,8 +135,8 @@ def test_a_search_that_ends_early_says_so(key: Key, tenant: Tenant, service: Ser
 
 
 def test_rows_behind_a_page_that_ends_early_are_not_fetched(service: Service) -> None:
-    sql = """SELECT column1 AS n, column2 AS body FROM
-        (VALUES (1, 'éé'), (2, NULL), (3, 'aaa'), (4, 'b'), (5, 'c')) v LIMIT :limit"""
+    sql = """SELECT v.n, v.body FROM (SELECT column1 AS n, column2 AS body FROM
+        (VALUES (1, 'éé'), (2, NULL), (3, 'aaa'), (4, 'b'), (5, 'c')) x) v LIMIT :limit"""
 
     async def numbers(tx: Tx, max_bytes: int, limit: int) -> list[int]:
         rows = await tx.fetch_page(sql, {"limit": limit}, ("body",), max_bytes)

@@ -237,6 +237,13 @@ MUTANTS: tuple[Mutant, ...] = (
         ("tests/web/test_large_pages.py::test_rows_behind_a_page_that_ends_early_are_not_fetched",),
     ),
     Mutant(
+        "PostgreSQL fetches all rows of a page, however large they are",
+        "db/postgres/statements.py",
+        "> {int(max_bytes)} THEN",
+        "> {int(max_bytes) + 10**9} THEN",
+        ("tests/web/test_large_pages.py::test_rows_behind_a_page_that_ends_early_are_not_fetched",),
+    ),
+    Mutant(
         "PostgreSQL does not fetch the row behind one that is larger than a page",
         "db/postgres/statements.py",
         "AND 2 PRECEDING",

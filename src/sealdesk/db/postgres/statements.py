@@ -85,11 +85,26 @@ def within_tenant(sql: str, limit: int | None = None) -> Statement:
 
 
 @lru_cache(maxsize=2048)
-def within_bytes(sql: str, columns: tuple[str, ...], max_bytes: int) -> str:
-    """A SELECT that ends with the first row behind the one that exceeds `max_bytes`.
+def with_values_within(sql: str, columns: tuple[str, ...], max_bytes: int) -> str:
+    """A SELECT in which a value of these columns that has more bytes is empty.
 
-    The length of a large value is known without reading the value.
+    The first mention of a column is its place in the SELECT list. The length of a large value is
+    known without reading the value.
     """
+    for column in columns:
+        place = re.compile(rf"\b(?:\w+\.)?{column}\b")
+        sql = place.sub(
+            rf"CASE WHEN octet_length(\g<0>) > {int(max_bytes)} THEN substr(\g<0>, 1, 0)"
+            rf" ELSE \g<0> END AS {column}",
+            sql,
+            count=1,
+        )
+    return sql
+
+
+@lru_cache(maxsize=2048)
+def within_bytes(sql: str, columns: tuple[str, ...], max_bytes: int) -> str:
+    """A SELECT that ends with the first row behind the one that exceeds `max_bytes`."""
     size = " + ".join(f"coalesce(octet_length(s.{column}), 0)" for column in columns)
     before = "ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING"
     return (
