@@ -15,6 +15,8 @@ COMPILE := .lock-tools/bin/uv pip compile --no-config --quiet --upgrade --univer
 	--python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
 	--custom-compile-command "make lock"
 
+PEER := bench/peers/django_helpdesk
+
 define step
 	@printf '\n=== %s\n' '$(1)'
 	@$(BIN)/$(1)
@@ -57,11 +59,12 @@ format: setup-dev ## format the code and make the safe lint fixes
 	@$(BIN)/ruff check --fix-only --quiet
 	@$(BIN)/ruff format
 
-lock: ## resolve the newest packages again and rewrite both locks
+lock: ## resolve the newest packages again and rewrite the locks
 	@python3 -m venv --clear .lock-tools
 	@.lock-tools/bin/pip install --quiet --disable-pip-version-check '$(UV)'
 	@$(COMPILE) --output-file requirements.lock pyproject.toml
 	@$(COMPILE) --output-file requirements-dev.lock --extra dev --constraint requirements.lock pyproject.toml
+	@$(COMPILE) --output-file $(PEER)/requirements.lock $(PEER)/requirements.in
 	@rm -rf .lock-tools
 
 clean: ## remove everything made, but keep the data in var

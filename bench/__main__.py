@@ -3,6 +3,7 @@
 import argparse
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.console import Console
 
@@ -10,8 +11,11 @@ from bench.databases import postgres_data, sqlite_data
 from bench.databases.postgres_data import PostgresData, PostgresUnavailable
 from bench.databases.sqlite_data import Data
 from bench.figures import events, on_postgres, on_sqlite, pages, report
+from bench.figures.figure import Results, merge_results
 from bench.load.clients import WrongResponse
-from bench.load.rounds import Results, ShowProgress, merge_results
+from bench.load.rounds import ShowProgress
+from bench.peers.django_helpdesk import installation
+from bench.peers.django_helpdesk.installation import Helpdesk, HelpdeskUnavailable
 from bench.plan import FULL, QUICK, Plan
 
 _ROOT = Path(__file__).parent.parent
@@ -35,8 +39,9 @@ def _run(arguments: argparse.Namespace) -> None:
     built = sqlite_data.prepare(plan, rebuild=arguments.fresh)
     machine = report.describe_machine(built.settings.data_dir)
     postgres = _prepare_postgres(plan, built, rebuild=arguments.fresh)
+    helpdesk = _prepare_helpdesk(plan, console, rebuild=arguments.fresh)
     with console.status("") as status:
-        results = _measure(plan, built, postgres, status.update)
+        results = _measure(plan, _Prepared(built, postgres, helpdesk), status.update)
     report.show(results, console)
     report.write_json(_RESULTS, results, plan, machine)
     console.print(f"Written to {_RESULTS.relative_to(_ROOT)}.")
@@ -44,14 +49,18 @@ def _run(arguments: argparse.Namespace) -> None:
         report.publish(_ROOT, results, machine)
 
 
-def _measure(
-    plan: Plan,
-    built: Data,
-    postgres: PostgresData | PostgresUnavailable,
-    show_progress: ShowProgress,
-) -> Results:
+class _Prepared(NamedTuple):
+    """What is measured."""
+
+    built: Data
+    postgres: PostgresData | PostgresUnavailable
+    helpdesk: Helpdesk | HelpdeskUnavailable
+
+
+def _measure(plan: Plan, prepared: _Prepared, show_progress: ShowProgress) -> Results:
+    built, postgres, helpdesk = prepared
     parts = [
-        on_sqlite.measure(plan, built, show_progress),
+        on_sqlite.measure(plan, built, helpdesk, show_progress),
         events.on_sqlite(plan, built, show_progress),
         pages.on_sqlite(plan, built, show_progress),
     ]
@@ -72,6 +81,16 @@ def _prepare_postgres(
     try:
         return postgres_data.prepare(plan, built, rebuild=rebuild)
     except PostgresUnavailable as reason:
+        return reason
+
+
+def _prepare_helpdesk(
+    plan: Plan, console: Console, *, rebuild: bool
+) -> Helpdesk | HelpdeskUnavailable:
+    try:
+        with console.status(f"django-helpdesk with {plan.peer_tickets:,} tickets"):
+            return installation.prepare(plan, rebuild=rebuild)
+    except HelpdeskUnavailable as reason:
         return reason
 
 

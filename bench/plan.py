@@ -10,6 +10,7 @@ class Plan(msgspec.Struct, frozen=True):
     depth: the number of tickets of the big tenant before the deep page.
     warm_up: requests before the first round. pairs: requests whose latencies are compared.
     starts: how often the service is started to measure its start.
+    peer_tickets: the number of tickets of django-helpdesk.
     pgbench_scale: the size of pgbench's own table in units of 100,000 rows.
     recording_s: the length of a round that measures the cost of recording an event.
     events: deliveries that wait when a webhook round starts. paced_s: how long each webhook round
@@ -29,6 +30,7 @@ class Plan(msgspec.Struct, frozen=True):
     round_s: float
     pairs: int
     starts: int
+    peer_tickets: int
     pgbench_scale: int
     recording_s: float
     webhook_rounds: int
@@ -51,6 +53,7 @@ FULL = Plan(
     round_s=4.0,
     pairs=1_500,
     starts=7,
+    peer_tickets=100_000,
     pgbench_scale=10,
     recording_s=1.5,
     webhook_rounds=3,
@@ -72,6 +75,7 @@ QUICK = Plan(
     round_s=1.5,
     pairs=400,
     starts=3,
+    peer_tickets=100_000,
     pgbench_scale=10,
     recording_s=1.0,
     webhook_rounds=2,
@@ -93,6 +97,7 @@ TINY = Plan(
     round_s=0.05,
     pairs=15,
     starts=1,
+    peer_tickets=200,
     pgbench_scale=1,
     recording_s=0.2,
     webhook_rounds=1,

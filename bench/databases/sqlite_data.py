@@ -40,6 +40,7 @@ _WRITTEN_BY_RUNS = (
     " SELECT 'delete', number, tenant_id, words FROM customer_documents"
     " WHERE tenant_id = ? AND customer_id >= ?",
     "DELETE FROM customer_documents WHERE tenant_id = ? AND customer_id >= ?",
+    "DELETE FROM replies WHERE tenant_id = ? AND id >= ?",
     "DELETE FROM ticket_tags WHERE tenant_id = ? AND ticket_id >= ?",
     "DELETE FROM tickets WHERE tenant_id = ? AND id >= ?",
     "DELETE FROM customers WHERE tenant_id = ? AND id >= ?",

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from bench.databases.webhook_databases import DatabaseSet
+from bench.figures.figure import Figure, Results
 from bench.load.clients import WrongResponse, quantile, send_paced
 from bench.load.requests import CREATED
-from bench.load.rounds import Figure, Results, Round, ShowProgress
+from bench.load.rounds import Round, ShowProgress
 from bench.plan import Plan
 from bench.servers import processes
 from bench.servers.processes import Cores, Service

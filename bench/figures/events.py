@@ -15,18 +15,16 @@ from bench.databases.webhook_databases import (
     make_sqlite_databases,
 )
 from bench.figures import delivery
+from bench.figures.figure import Figure, Results, merge_results
 from bench.load.clients import WrongResponse
 from bench.load.requests import CREATED, Workload
 from bench.load.rounds import (
     POSTGRES_PREFIX,
     POSTGRES_SUFFIX,
-    Figure,
-    Results,
     Round,
     Rounds,
     RunRound,
     ShowProgress,
-    merge_results,
 )
 from bench.plan import Plan
 from bench.servers import processes, switched, webhook_installation

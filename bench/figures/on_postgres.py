@@ -8,16 +8,11 @@ from typing import Any, NamedTuple
 from bench.databases import cluster
 from bench.databases.postgres_data import PostgresData
 from bench.databases.sqlite_data import Data
+from bench.figures.figure import Figure, Results
 from bench.load.clients import WrongResponse
-from bench.load.requests import CREATED, TICKET_PAGE, TICKETS, Workload
-from bench.load.rounds import (
-    CONVENTIONAL_SUFFIX,
-    POSTGRES_PREFIX,
-    Figure,
-    Results,
-    Rounds,
-    ShowProgress,
-)
+from bench.load.requests import CREATED, TICKET_PAGE, Workload
+from bench.load.rounds import CONVENTIONAL_SUFFIX, POSTGRES_PREFIX, Rounds, ShowProgress
+from bench.load.signer import TICKETS
 from bench.peers.pgbench import PgBench
 from bench.plan import Plan
 from bench.servers import processes
@@ -38,13 +33,14 @@ _QUOTA_ENV = {"SEALDESK_PER_PROCESS_LIMITS": "accept"}
 
 
 class _Ratio(NamedTuple):
-    """A figure: the rate of one kind of round over that of another."""
+    """A figure: the rate of one kind of round over that of another. has_cpu: also by CPU time."""
 
     name: str
     floor: float | None
     aim: float | None
     numerator: str
     denominator: str
+    has_cpu: bool = True
 
 
 _RATIOS = (
@@ -53,7 +49,7 @@ _RATIOS = (
     _Ratio("POST on PostgreSQL ÷ pgbench -N", 0.40, 0.60, _POST, _POST_PGBENCH),
     _Ratio("the same, all in one tenant", None, None, _POST_ONE_TENANT, _POST_PGBENCH),
     _Ratio("POST on PostgreSQL ÷ conventional stack", 4, 8, _POST, _POST_CONVENTIONAL),
-    _Ratio("two processes ÷ one, the same CPU quota each", 1.6, 1.9, *_QUOTA_ROUNDS),
+    _Ratio("two processes ÷ one, the same CPU quota each", 1.6, 1.9, *_QUOTA_ROUNDS, has_cpu=False),
 )
 
 
@@ -114,18 +110,22 @@ def _build_figures(
     plan: Plan, rounds: Rounds, depths: list[float], reasons: Mapping[str, str]
 ) -> list[Figure]:
     """reasons: name of the rounds → why they were not measured."""
-    figures = [
-        Figure(
-            ratio.name,
-            "",
-            True,
-            ratio.floor,
-            ratio.aim,
-            rounds.compute_ratios(ratio.numerator, ratio.denominator),
-            reasons.get(ratio.numerator, ""),
+    figures = []
+    for ratio in _RATIOS:
+        compared = rounds.compare(ratio.numerator, ratio.denominator)
+        reason = reasons.get(ratio.numerator, "")
+        figures.append(
+            Figure(
+                ratio.name,
+                "",
+                True,
+                ratio.floor,
+                ratio.aim,
+                compared.by_rate,
+                reason,
+                compared.by_cpu if ratio.has_cpu else [],
+            )
         )
-        for ratio in _RATIOS
-    ]
     depth = _DEPTH.format(plan.depth)
     figures.insert(-1, Figure(depth, "", False, 1.2, 1.0, depths, reasons.get(_DEPTH, "")))
     return figures

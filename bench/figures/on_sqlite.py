@@ -1,44 +1,74 @@
-"""Measures on SQLite: figures with bounds, and the rates of other requests."""
+"""Measures on SQLite: compared with a bare handler and with django-helpdesk."""
 
+from contextlib import ExitStack
 from random import Random
+from typing import NamedTuple
 
 from bench.databases.sqlite_data import Data
-from bench.load.requests import CREATED, ONE_TICKET, TICKET_PAGE, TICKETS, Workload
-from bench.load.rounds import BARE_SUFFIX, CONNECTIONS, Figure, Results, Rounds, ShowProgress
+from bench.figures.figure import Figure, Results
+from bench.load.clients import ExpectedResponse, RequestMaker
+from bench.load.requests import CHANGED, CREATED, ONE_TICKET, TICKET_PAGE, Workload
+from bench.load.rounds import (
+    BARE_SUFFIX,
+    CONNECTIONS,
+    HELPDESK_SUFFIX,
+    Rounds,
+    ShowProgress,
+)
+from bench.load.signer import TICKETS
+from bench.peers.django_helpdesk import load as helpdesk_load
+from bench.peers.django_helpdesk.installation import Helpdesk, HelpdeskUnavailable
 from bench.plan import Plan
 from bench.servers import processes
 from bench.servers.processes import Cores, Server
 
 _FILTERS = ("status=open", "status=open,pending", "priority=high", "tag=refund")
+_GET, _POST, _PATCH, _REPLY = "GET 25 tickets", "POST a ticket", "PATCH a ticket", "POST a reply"
 
 
-def measure(plan: Plan, data: Data, show_progress: ShowProgress) -> Results:
+class _RunningHelpdesk(NamedTuple):
+    """The running django-helpdesk, and its requests."""
+
+    server: Server
+    gets: RequestMaker
+    posts: RequestMaker
+
+
+class _Running(NamedTuple):
+    """The running servers, and their requests. helpdesk: None if it cannot be installed."""
+
+    workload: Workload
+    bare: Server
+    sealdesk: Server
+    helpdesk: _RunningHelpdesk | None
+    rounds: Rounds
+
+
+def measure(
+    plan: Plan, data: Data, helpdesk: Helpdesk | HelpdeskUnavailable, show_progress: ShowProgress
+) -> Results:
     """Measure everything. Raises WrongResponse."""
     with Cores() as cores:
-        return _measure(plan, data, cores, show_progress)
-
-
-def _measure(plan: Plan, data: Data, cores: Cores, show_progress: ShowProgress) -> Results:
-    show_progress("start and stop")
-    starts = [_start_once(data, cores) for _ in range(plan.starts)]
-    workload = Workload(plan, data)
-    memory = workload.sample.write_memory()
-    with (
-        processes.bare_handler(memory, cores) as bare,
-        processes.sealdesk(data.settings, cores) as sealdesk,
-    ):
-        workload.check_cursors(sealdesk)
-        rounds = Rounds(plan, show_progress)
-        figures = [
-            *_measure_gets(workload, bare, sealdesk, rounds),
-            *_compare_pages(workload, sealdesk, rounds),
-            *_measure_posts(workload, bare, sealdesk, rounds),
-        ]
-        _measure_without_bounds(workload, sealdesk, rounds)
-    ready, rss = zip(*starts, strict=True)
-    figures.append(Figure("ready to answer after start", "s", False, 1.0, 0.5, list(ready)))
-    figures.append(Figure("memory at start", "MiB", False, 80, 60, list(rss)))
-    return Results(figures, rounds.by_name)
+        show_progress("start and stop")
+        starts = [_start_once(data, cores) for _ in range(plan.starts)]
+        workload, rounds = Workload(plan, data), Rounds(plan, show_progress)
+        with ExitStack() as stack:
+            memory = workload.sample.write_memory()
+            bench = _Running(
+                workload,
+                stack.enter_context(processes.bare_handler(memory, cores)),
+                stack.enter_context(processes.sealdesk(data.settings, cores)),
+                _start_helpdesk(helpdesk, stack, cores),
+                rounds,
+            )
+            workload.check_cursors(bench.sealdesk)
+            _measure_gets(bench)
+            pages = _compare_pages(bench)
+            _measure_posts(bench)
+            _measure_changes(bench)
+            _measure_without_bounds(bench)
+    ratios = _build_ratios(rounds, helpdesk)
+    return Results([*ratios, *_build_tails(rounds), *pages, *_build_starts(starts)], rounds.by_name)
 
 
 def _start_once(data: Data, cores: Cores) -> tuple[float, float]:
@@ -46,59 +76,84 @@ def _start_once(data: Data, cores: Cores) -> tuple[float, float]:
         return server.ready_s, server.rss_mib()
 
 
-def _measure_gets(
-    workload: Workload, bare: Server, sealdesk: Server, rounds: Rounds
-) -> list[Figure]:
+def _start_helpdesk(
+    helpdesk: Helpdesk | HelpdeskUnavailable, stack: ExitStack, cores: Cores
+) -> _RunningHelpdesk | None:
+    if isinstance(helpdesk, HelpdeskUnavailable):
+        return None
+    return _RunningHelpdesk(
+        stack.enter_context(processes.django_helpdesk(helpdesk, cores)),
+        helpdesk_load.make_gets(helpdesk),
+        helpdesk_load.make_posts(helpdesk),
+    )
+
+
+def _measure_gets(bench: _Running) -> None:
     """The newest 25 tickets of the big tenant."""
-    name = "GET 25 tickets"
-    runs = {
-        name + BARE_SUFFIX: rounds.prepare(bare, workload.first_page, TICKET_PAGE),
-        name: rounds.prepare(sealdesk, workload.first_page, TICKET_PAGE),
-    }
-    rounds.run_alternately(name, runs)
-    ratios = rounds.compute_ratios(name, name + BARE_SUFFIX)
-    tails = [round_.tail for round_ in rounds.by_name[name]]
-    return [
-        Figure("signed GET of 25 tickets ÷ bare handler", "", True, 0.30, 0.50, ratios),
-        Figure(f"p99 ÷ p50 at {CONNECTIONS} connections, GET", "", False, 3, 2, tails),
-    ]
+    rounds, make = bench.rounds, bench.workload.first_page
+    runs = {_GET + BARE_SUFFIX: rounds.prepare(bench.bare, make, TICKET_PAGE)}
+    if bench.helpdesk is not None:
+        runs[_GET + HELPDESK_SUFFIX] = rounds.prepare(
+            bench.helpdesk.server, bench.helpdesk.gets, helpdesk_load.TICKET_PAGE
+        )
+    runs[_GET] = rounds.prepare(bench.sealdesk, make, TICKET_PAGE)
+    rounds.run_alternately(_GET, runs)
 
 
-def _compare_pages(workload: Workload, sealdesk: Server, rounds: Rounds) -> list[Figure]:
+def _compare_pages(bench: _Running) -> list[Figure]:
     """Compare the first page of the big tenant with its deep page and with the small tenant."""
-    plan = workload.plan
+    workload, rounds, plan = bench.workload, bench.rounds, bench.workload.plan
     by_depth = f"page at depth {plan.depth:,} ÷ first page"
     by_size = f"first page among {plan.big_tickets:,} ÷ among {plan.small_tickets:,}"
     first, small = workload.first_page, workload.small.make_gets(TICKETS)
-    depths = rounds.compare_latencies(by_depth, sealdesk, (workload.deep_page, first), TICKET_PAGE)
-    sizes = rounds.compare_latencies(by_size, sealdesk, (first, small), TICKET_PAGE)
+    deep = workload.deep_page
+    depths = rounds.compare_latencies(by_depth, bench.sealdesk, (deep, first), TICKET_PAGE)
+    sizes = rounds.compare_latencies(by_size, bench.sealdesk, (first, small), TICKET_PAGE)
     return [
         Figure(by_depth, "", False, 1.2, 1.0, depths),
         Figure(by_size, "", False, 1.2, 1.0, sizes),
     ]
 
 
-def _measure_posts(
-    workload: Workload, bare: Server, sealdesk: Server, rounds: Rounds
-) -> list[Figure]:
+def _measure_posts(bench: _Running) -> None:
     """New tickets in all tenants, and in the big tenant alone."""
-    name, new = "POST a ticket", workload.make_ticket_bodies()
+    workload, rounds = bench.workload, bench.rounds
+    new = workload.make_ticket_bodies()
     everywhere = workload.make_posts_in_all_tenants(new)
-    runs = {
-        name + BARE_SUFFIX: rounds.prepare(bare, everywhere, CREATED),
-        name: rounds.prepare(sealdesk, everywhere, CREATED),
+    runs = {_POST + BARE_SUFFIX: rounds.prepare(bench.bare, everywhere, CREATED)}
+    if bench.helpdesk is not None:
+        runs[_POST + HELPDESK_SUFFIX] = rounds.prepare(
+            bench.helpdesk.server, bench.helpdesk.posts, CREATED
+        )
+    runs[_POST] = rounds.prepare(bench.sealdesk, everywhere, CREATED)
+    rounds.run_alternately(_POST, runs)
+    in_one = workload.make_posts_in_one_tenant(new)
+    rounds.run_once(f"{_POST}, all in one tenant", bench.sealdesk, in_one, CREATED)
+
+
+def _measure_changes(bench: _Running) -> None:
+    """Changes of tickets of the big tenant, and replies to its open ones."""
+    workload, rounds = bench.workload, bench.rounds
+    targets = workload.sample.list_ticket_targets()
+    kinds: dict[str, tuple[RequestMaker, ExpectedResponse, ExpectedResponse]] = {
+        _PATCH: (workload.big.make_patches(targets, Random(3)), CHANGED, ONE_TICKET),
+        _REPLY: (
+            workload.big.make_replies(workload.sample.list_open_ticket_targets()),
+            CREATED,
+            CREATED,
+        ),
     }
-    rounds.run_alternately(name, runs)
-    rounds.run_once(
-        f"{name}, all in one tenant", sealdesk, workload.make_posts_in_one_tenant(new), CREATED
-    )
-    ratios = rounds.compute_ratios(name, name + BARE_SUFFIX)
-    figure = "signed POST of a ticket, durable at FULL ÷ bare handler"
-    return [Figure(figure, "", True, 0.25, 0.40, ratios)]
+    for name, (make, from_bare, expected) in kinds.items():
+        runs = {
+            name + BARE_SUFFIX: rounds.prepare(bench.bare, make, from_bare),
+            name: rounds.prepare(bench.sealdesk, make, expected),
+        }
+        rounds.run_alternately(name, runs)
 
 
-def _measure_without_bounds(workload: Workload, sealdesk: Server, rounds: Rounds) -> None:
+def _measure_without_bounds(bench: _Running) -> None:
     """Requests for which the figures have no bounds."""
+    workload, rounds, sealdesk = bench.workload, bench.rounds, bench.sealdesk
     big = workload.big
     deep = big.make_gets(*workload.sample.list_page_targets())
     rounds.run_once("GET 25 tickets, any depth", sealdesk, deep, TICKET_PAGE)
@@ -107,4 +162,57 @@ def _measure_without_bounds(workload: Workload, sealdesk: Server, rounds: Rounds
         rounds.run_once(f"GET 25 tickets, {query}", sealdesk, filtered, TICKET_PAGE)
     tickets = workload.sample.list_ticket_targets()
     rounds.run_once("GET a ticket", sealdesk, big.make_gets(*tickets), ONE_TICKET)
-    rounds.run_once("PATCH a ticket", sealdesk, big.make_patches(tickets, Random(3)), ONE_TICKET)
+
+
+class _Ratio(NamedTuple):
+    """A figure: the rate of the service over that of another server."""
+
+    figure: str
+    floor: float
+    aim: float
+    name: str
+    other: str
+
+
+_RATIOS = (
+    _Ratio("signed GET of 25 tickets ÷ bare handler", 0.42, 0.60, _GET, BARE_SUFFIX),
+    _Ratio(
+        "signed POST of a ticket, durable at FULL ÷ bare handler", 0.25, 0.40, _POST, BARE_SUFFIX
+    ),
+    _Ratio("signed PATCH of a ticket ÷ bare handler", 0.20, 0.35, _PATCH, BARE_SUFFIX),
+    _Ratio("signed POST of a reply ÷ bare handler", 0.20, 0.35, _REPLY, BARE_SUFFIX),
+    _Ratio("signed GET of 25 tickets ÷ django-helpdesk", 50, 80, _GET, HELPDESK_SUFFIX),
+    _Ratio(
+        "signed POST of a ticket, durable at FULL ÷ django-helpdesk", 50, 80, _POST, HELPDESK_SUFFIX
+    ),
+)
+
+
+def _build_ratios(rounds: Rounds, helpdesk: Helpdesk | HelpdeskUnavailable) -> list[Figure]:
+    figures = []
+    for figure, floor, aim, name, other in _RATIOS:
+        reason = ""
+        if other == HELPDESK_SUFFIX and isinstance(helpdesk, HelpdeskUnavailable):
+            reason = str(helpdesk)
+        compared = rounds.compare(name, name + other)
+        figures.append(
+            Figure(figure, "", True, floor, aim, compared.by_rate, reason, compared.by_cpu)
+        )
+    return figures
+
+
+def _build_tails(rounds: Rounds) -> list[Figure]:
+    tails = {name: [round_.tail for round_ in rounds.by_name[name]] for name in (_GET, _POST)}
+    name = f"p99 ÷ p50 at {CONNECTIONS} connections"
+    return [
+        Figure(f"{name}, GET", "", False, 3, 2, tails[_GET]),
+        Figure(f"{name}, POST", "", False, 4, 3, tails[_POST]),
+    ]
+
+
+def _build_starts(starts: list[tuple[float, float]]) -> list[Figure]:
+    ready, rss = zip(*starts, strict=True)
+    return [
+        Figure("ready to answer after start", "s", False, 1.0, 0.5, list(ready)),
+        Figure("memory at start", "MiB", False, 80, 60, list(rss)),
+    ]

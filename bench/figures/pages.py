@@ -13,17 +13,12 @@ from bench.databases.build import AGENT_EMAIL
 from bench.databases.postgres_data import PostgresData
 from bench.databases.sqlite_data import Data
 from bench.figures import search
+from bench.figures.figure import Figure, Results
 from bench.figures.search import Slowdown
 from bench.load.clients import Browser, ExpectedResponse, PageLoad, WrongResponse
-from bench.load.requests import TICKETS, Workload
-from bench.load.rounds import (
-    POSTGRES_PREFIX,
-    POSTGRES_SUFFIX,
-    Figure,
-    Results,
-    Rounds,
-    ShowProgress,
-)
+from bench.load.requests import Workload
+from bench.load.rounds import POSTGRES_PREFIX, POSTGRES_SUFFIX, Rounds, ShowProgress
+from bench.load.signer import TICKETS
 from bench.plan import Plan
 from bench.servers import processes
 from bench.servers.processes import Cores, Server

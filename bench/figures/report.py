@@ -15,13 +15,11 @@ from rich.table import Table
 from tests.servers import NotHere
 from tests.servers.binaries import find_postgres
 
+from bench.figures.figure import Figure, Results
+from bench.figures.notes import NOTES
 from bench.load.rounds import (
-    BARE_SUFFIX,
-    CONVENTIONAL_SUFFIX,
     POSTGRES_PREFIX,
     POSTGRES_SUFFIX,
-    Figure,
-    Results,
     Round,
     compute_median_round,
 )
@@ -35,7 +33,7 @@ _MARKS = {
     "": "",
 }
 _COLOURS = {"aim": "green", "floor": "yellow", "missed": "red"}
-_FIGURE_COLUMNS = ("Figure", "Measured", "Rounds", "Floor", "Aim", "")
+_FIGURE_COLUMNS = ("Figure", "Measured", "By CPU", "Rounds", "Floor", "Aim", "")
 _RATE_COLUMNS = (
     "Driven",
     "requests/s",
@@ -48,42 +46,6 @@ _RATE_COLUMNS = (
 )
 _TITLES = ("On SQLite", "On PostgreSQL")
 _BEGIN, _END = "<!-- bench:begin -->", "<!-- bench:end -->"
-_NOTE_ON_ALL = """\
-Each ratio is the median of rounds in which both sides were measured alternately, at 32
-connections. Every request is signed and different, and every response is checked. The bare
-handler runs on the same server with the same settings, checks the same signatures from memory,
-and encodes 25 tickets from memory (GET) or decodes the body (POST). New tickets have descriptions
-of about 400 bytes; half are from new customers, half from existing ones, recent ones more often;
-all tenants get the same number. The figures of pages are latencies on one connection. Server and
-client each have a core; the last columns show how much of it they used. µs is CPU time for each
-request."""
-_NOTE_ON_POSTGRES = """\
-On PostgreSQL the rows are the same, the server has one core, and PostgreSQL and the client share
-the other. fsync and synchronous_commit are on, shared_buffers is 256 MB, with ten connections.
-pgbench runs on the core of PostgreSQL with 8 clients and prepared statements: the list's
-statement as a superuser, planned once as for the service, and `-N` at scale 10. The conventional
-stack (`bench/peers/conventional/`) is FastAPI with pydantic models, SQLAlchemy's ORM and asyncpg on
-uvicorn with uvloop and httptools: one process, ten connections, its own tables. It looks up the
-key, checks the signature and the permission, finds or adds the customer, and commits ticket and
-event together. It has no rate limit, no sealed secrets, no row level security and no idempotency.
-The processes with a quota have 20 % of a core each."""
-_NOTE_ON_WEBHOOKS = """\
-The cost of an event is CPU time of service and database together, for the same POSTs to one
-process that alternates between three modes: without recording, with recording, and with sequencing
-too. Webhooks go to a receiver on the other core, which responds with 204 at once. A figure counts
-only if each webhook arrives exactly once and is stored as delivered; one signature in 50 is
-verified. Each round starts the service (`sealdesk serve` on SQLite, with `sealdesk worker` on
-PostgreSQL) while events wait to be sequenced and delivered to one endpoint; the rate is measured
-from the first delivery to the last. Then signed POSTs are sent at a fixed rate, and the delay is
-the time from reading a 201 to the delivery. The dead endpoint belongs to the same tenant; it
-refuses connections, or accepts requests and never responds."""
-_NOTE_ON_PAGES = """\
-A logged-in agent loads the inbox on one connection, each page right after the previous one; the
-figure is the time from the request to the complete page. The views are, in turn: by priority, by
-tag, by customer, by assignee, an agent's pending tickets, unassigned tickets, and from an old
-ticket on. The first load is the inbox and every file that its HTML names, including headers, by a
-browser with an empty cache. Opening a ticket uses the same browser after that."""
-_NOTES = (_NOTE_ON_ALL, _NOTE_ON_POSTGRES, _NOTE_ON_WEBHOOKS, _NOTE_ON_PAGES)
 Cells = tuple[str, ...]
 _PACKAGES = (
     "uvicorn",
@@ -110,8 +72,8 @@ def show(results: Results, console: Console) -> None:
         for row in rows:
             rates.add_row(*row)
         console.print(rates)
-    notes = (note.replace("\n", " ") for note in _NOTES)
-    console.print(_describe_cpu_ratios(results), *notes, sep="\n\n", highlight=False)
+    notes = (note.replace("\n", " ") for note in NOTES)
+    console.print(*notes, sep="\n\n", highlight=False)
 
 
 def write_json(path: Path, results: Results, plan: Plan, machine: dict[str, str]) -> None:
@@ -129,8 +91,8 @@ def publish(root: Path, results: Results, machine: dict[str, str]) -> None:
     machine_text = ", ".join(f"{name} {text}" for name, text in machine.items())
     figures = _markdown(_FIGURE_COLUMNS, *map(_figure_cells, results.figures))
     rates = [f"## {title}\n\n{_markdown(*table)}" for title, table in _rate_tables(results).items()]
-    paragraphs = (f"From `make bench` ({machine_text}).", *_NOTES)
-    parts = ("# Figures", *paragraphs, figures, _describe_cpu_ratios(results), *rates)
+    paragraphs = (f"From `make bench` ({machine_text}).", *NOTES)
+    parts = ("# Figures", *paragraphs, figures, *rates)
     (root / "docs").mkdir(exist_ok=True)
     (root / "docs" / "figures.md").write_text("\n\n".join(parts) + "\n")
     readme = root / "README.md"
@@ -150,23 +112,6 @@ def _is_for_readme(figure: Figure) -> bool:
     return figure.floor is not None and not figure.name.endswith(POSTGRES_SUFFIX)
 
 
-def _describe_cpu_ratios(results: Results) -> str:
-    """The CPU time of the other server over that of the service, for each pair of rounds."""
-    ratios = [
-        f"{name.removesuffix(other)} ÷ {other.removeprefix(', ')}"
-        f" {_cpu_us(rounds) / _cpu_us(results.rates[name.removesuffix(other)]):.2f}"
-        for other in (BARE_SUFFIX, CONVENTIONAL_SUFFIX)
-        for name, rounds in results.rates.items()
-        if name.endswith(other)
-    ]
-    note = "CPU time of the other server ÷ that of the service, which other load disturbs less"
-    return f"{note}: {', '.join(ratios)}."
-
-
-def _cpu_us(rounds: list[Round]) -> float:
-    return compute_median_round(rounds).cpu_us or 1.0
-
-
 def _figure_cells(figure: Figure) -> Cells:
     sign, unit = ("≥", "≤")[not figure.higher_is_better], f" {figure.unit}".rstrip()
     digits = 0 if figure.unit in ("MiB", "/s") else 2
@@ -174,6 +119,7 @@ def _figure_cells(figure: Figure) -> Cells:
     return (
         figure.name,
         _format(figure.value, f",.{digits}f", unit) or figure.reason,
+        f"{statistics.median(figure.by_cpu):.2f}" if figure.by_cpu else "",
         " … ".join((spread[0], spread[-1])) if spread else "",
         _format(figure.floor, "g", unit, before=f"{sign} "),
         _format(figure.aim, "g", unit),

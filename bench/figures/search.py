@@ -7,9 +7,11 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+from bench.figures.figure import Figure
 from bench.load.clients import Browser, ExpectedResponse, LoadResult, WrongResponse, send_all
-from bench.load.requests import TICKET_PAGE, TICKETS, Workload
-from bench.load.rounds import Figure, Rounds
+from bench.load.requests import TICKET_PAGE, Workload
+from bench.load.rounds import Rounds
+from bench.load.signer import TICKETS
 from bench.plan import Plan
 from bench.servers.processes import Server
 

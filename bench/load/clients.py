@@ -170,7 +170,7 @@ class _Connection:
         if len(response) == len(self._received):
             raise WrongResponse("the server closed a connection")
         head, _, body = response.partition(b"\r\n\r\n")
-        length_at = head.find(_CONTENT_LENGTH)
+        length_at = head.lower().find(_CONTENT_LENGTH)
         if length_at < 0 or len(body) < int(
             head[length_at + len(_CONTENT_LENGTH) :].split(b"\r", 1)[0]
         ):

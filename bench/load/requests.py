@@ -1,8 +1,7 @@
-"""The signed requests of a run: keys, targets, cursors and bodies from the built data."""
+"""The requests of a run: targets, cursors and addresses from the built data."""
 
 import sqlite3
-import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from random import Random
@@ -10,139 +9,32 @@ from typing import Any
 
 import msgspec
 
-from bench.databases import rows
-from bench.databases.build import BenchKey
 from bench.databases.sqlite_data import Data
 from bench.load.clients import ExpectedResponse, RequestMaker, WrongResponse, send_all
+from bench.load.signer import TICKETS, Signer, TicketBodies
 from bench.peers.bare import Memory
 from bench.plan import Plan
 from bench.servers.processes import Server
 from sealdesk import ids
 from sealdesk.crypto.sealing import KeyRing
-from sealdesk.crypto.signing import Signed, sign
 from sealdesk.db.sqlite.connection import connect
 from sealdesk.db.sqlite.transaction import SqliteTx, drive
 from sealdesk.paging import DEFAULT_PER_PAGE as PER_PAGE
 from sealdesk.paging import Listing, seal_cursor
 from sealdesk.tickets import actions
-from sealdesk.tickets.types import PRIORITIES, TicketResponse
+from sealdesk.tickets.types import TicketResponse
 
-TICKETS = "/api/v1/external/tickets"
-# Timestamps differ by up to this much from now, so that one key signs many different requests for
-# the same target; the server accepts 300 s.
-_SPREAD_S = 240
 _BY_NUMBER = "SELECT id FROM tickets WHERE tenant_id = ? AND number = ?"
 _EMAILS = """
 SELECT email FROM customers WHERE tenant_id = ? AND id < ? ORDER BY id DESC LIMIT ?
 """
+_OPEN = "SELECT id FROM tickets WHERE tenant_id = ? AND status = 'open' ORDER BY id DESC LIMIT ?"
 _SAMPLE_SIZE = 4_000
 TICKET_PAGE = ExpectedResponse(200, b'"reply_count":', 25)
 ONE_TICKET = ExpectedResponse(200, b'"reply_count":', 1)
+CHANGED = ExpectedResponse(200)
 CREATED = ExpectedResponse(201)
 _CHECKED_PAGES = 4
-
-
-class Signer:
-    """Signs requests with its keys in turn, with another timestamp each time the keys repeat."""
-
-    def __init__(self, keys: Sequence[BenchKey]) -> None:
-        self._keys = keys
-        self._signed_count = 0
-
-    def make_gets(self, *targets: str) -> RequestMaker:
-        """Makes requests for these targets in turn."""
-
-        def make(count: int) -> list[bytes]:
-            self._check_count(count)
-            return [self._sign_next("GET", targets[n % len(targets)]) for n in range(count)]
-
-        return make
-
-    def make_posts(self, new: "TicketBodies") -> RequestMaker:
-        """Makes requests that create tickets, each with another body."""
-
-        def make(count: int) -> list[bytes]:
-            return [
-                self._sign_next("POST", TICKETS, new.body(self._key.tenant_id))
-                for _ in range(count)
-            ]
-
-        return make
-
-    def make_patches(self, targets: Sequence[str], random: Random) -> RequestMaker:
-        """Makes requests that change the tickets at these targets in turn."""
-
-        def make(count: int) -> list[bytes]:
-            bodies = (_encode_change(random) for _ in range(count))
-            return [
-                self._sign_next("PATCH", targets[n % len(targets)], body)
-                for n, body in enumerate(bodies)
-            ]
-
-        return make
-
-    @property
-    def _key(self) -> BenchKey:
-        return self._keys[self._signed_count % len(self._keys)]
-
-    def _sign_next(self, method: str, target: str, body: bytes = b"") -> bytes:
-        """The bytes of a request that the next key has signed."""
-        key = self._key
-        round_number = self._signed_count // len(self._keys)
-        self._signed_count += 1
-        timestamp = str(int(time.time()) - _SPREAD_S + round_number % (2 * _SPREAD_S)).encode()
-        signature = sign(key.api_secret, Signed(timestamp, method.encode(), target.encode(), body))
-        lines = [
-            f"{method} {target} HTTP/1.1",
-            "host: 127.0.0.1",
-            f"x-api-key: {key.api_key}",
-            f"x-api-timestamp: {timestamp.decode()}",
-            f"x-api-signature: {signature}",
-        ]
-        if body:
-            lines += ["content-type: application/json", f"content-length: {len(body)}"]
-        return "\r\n".join([*lines, "", ""]).encode() + body
-
-    def _check_count(self, count: int) -> None:
-        if count > len(self._keys) * 2 * _SPREAD_S:
-            raise ValueError(f"{len(self._keys)} keys cannot sign {count} different requests")
-
-
-class TicketBodies:
-    """Bodies of new tickets: half from new customers, half from existing ones, mostly recent."""
-
-    def __init__(self, random: Random, emails: dict[str, list[str]]) -> None:
-        """emails: tenant id → e-mail addresses of its customers, the newest last."""
-        self._random = random
-        self._emails = emails
-        self._number = int(time.time() * 1000)
-
-    def body(self, tenant_id: str) -> bytes:
-        random = self._random
-        self._number += 1
-        new = {
-            "subject": rows.make_subject(random),
-            "description": rows.make_description(random, self._number),
-            "priority": rows.pick_one(random, PRIORITIES),
-            "customer": self._pick_customer(self._emails[tenant_id]),
-        }
-        return msgspec.json.encode(new)
-
-    def _pick_customer(self, emails: list[str]) -> dict[str, str]:
-        person = rows.make_person(self._random, self._number)
-        if self._random.random() < 0.5:
-            emails.append(person.email)
-            return {"email": person.email, "name": person.name}
-        return {
-            "email": emails[-1 - rows.pick_recent_index(self._random, len(emails))],
-            "name": person.name,
-        }
-
-
-def _encode_change(random: Random) -> bytes:
-    number = random.randrange(1_000_000_000)
-    change = {"priority": rows.pick_one(random, PRIORITIES), "custom_fields": {"batch": number}}
-    return msgspec.json.encode(change)
 
 
 class Sample:
@@ -177,6 +69,11 @@ class Sample:
     def list_ticket_targets(self) -> list[str]:
         """Targets of single tickets."""
         return [f"{TICKETS}/{ticket_id}" for ticket_id in self._pick_ticket_ids(1)]
+
+    def list_open_ticket_targets(self) -> list[str]:
+        """Targets of tickets that accept replies."""
+        found = self._load_rows(_OPEN, self._data.big, _SAMPLE_SIZE)
+        return [f"{TICKETS}/{ticket_id}" for (ticket_id,) in found]
 
     def list_customer_emails(self) -> dict[str, list[str]]:
         """Tenant id → e-mail addresses of its customers, the newest last.

@@ -1,12 +1,19 @@
-"""Rounds of load on several servers, and the figures that a run yields."""
+"""Rounds of load on several servers."""
 
 import statistics
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
-from bench.load.clients import ExpectedResponse, LoadResult, RequestMaker, send_all
+from bench.load.clients import (
+    ExpectedResponse,
+    LoadResult,
+    RequestMaker,
+    WrongResponse,
+    send_all,
+)
 from bench.plan import Plan
 from bench.servers.processes import Server
 
@@ -15,9 +22,16 @@ POSTGRES_SUFFIX = ", on PostgreSQL"  # ends the names of figures that exist for 
 # End the names of rounds on servers other than the service.
 BARE_SUFFIX = ", bare handler"
 CONVENTIONAL_SUFFIX = ", conventional stack"
+HELPDESK_SUFFIX = ", django-helpdesk"
 CONNECTIONS = 32
 _BATCH_REQUESTS = 50
 _PARTS = 5
+_WARM_UP_PARTS = 10
+# An idle server uses at most this share of a core: it asks its database for new events. The clock
+# of CPU time ticks every 10 ms.
+_IDLE_SHARE = 0.05
+_IDLE_PERIOD_S = 0.1
+_IDLE_WITHIN_S = 120.0
 ShowProgress = Callable[[str], None]
 
 
@@ -44,52 +58,6 @@ class Round(msgspec.Struct, frozen=True):
 RunRound = Callable[[], Round]
 
 
-class Figure(msgspec.Struct, frozen=True):
-    """A figure: the median of `values`, one for each round.
-
-    floor, aim: its bounds; None for a figure without bounds. reason: why there are no values.
-    """
-
-    name: str
-    unit: str
-    higher_is_better: bool
-    floor: float | None
-    aim: float | None
-    values: list[float]
-    reason: str = ""
-
-    @property
-    def value(self) -> float | None:
-        return statistics.median(self.values) if self.values else None
-
-    @property
-    def verdict(self) -> str:
-        """`aim`, `floor` (reached, but not the aim), `missed`, `not measured`; empty: no bounds."""
-        if self.value is None:
-            return "not measured"
-        if self.floor is None or self.aim is None:
-            return ""
-        if self._reaches(self.value, self.aim):
-            return "aim"
-        return "floor" if self._reaches(self.value, self.floor) else "missed"
-
-    def _reaches(self, value: float, bound: float) -> bool:
-        return value >= bound if self.higher_is_better else value <= bound
-
-
-class Results(msgspec.Struct, frozen=True):
-    """All figures, and all rounds by name."""
-
-    figures: list[Figure]
-    rates: dict[str, list[Round]]
-
-
-def merge_results(*parts: Results) -> Results:
-    """The results of all parts in their order."""
-    figures = [figure for part in parts for figure in part.figures]
-    return Results(figures, {name: rounds for part in parts for name, rounds in part.rates.items()})
-
-
 def compute_median_round(rounds: list[Round]) -> Round:
     """A round whose values are the medians of all rounds."""
     medians = {
@@ -102,6 +70,26 @@ def compute_median_round(rounds: list[Round]) -> Round:
 def _median(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return statistics.median(known) if known else None
+
+
+class Comparison(NamedTuple):
+    """One side over the other, for each round. by_cpu: empty if it was not measured."""
+
+    by_rate: list[float]
+    by_cpu: list[float]
+
+
+def compare_rounds(rounds: Sequence[Round], others: Sequence[Round]) -> Comparison:
+    """The rates of rounds over those of others; empty without rounds.
+
+    By CPU time it is the time of the others over that of the rounds, so that more is better too.
+    """
+    pairs = list(zip(rounds, others, strict=True))
+    by_rate = [one.per_second / other.per_second for one, other in pairs]
+    by_cpu = [
+        other.cpu_us / one.cpu_us for one, other in pairs if one.cpu_us and other.cpu_us is not None
+    ]
+    return Comparison(by_rate, by_cpu)
 
 
 class LoadTarget(Protocol):
@@ -123,19 +111,38 @@ class Rounds:
         self._plan = plan
         self._show_progress = show_progress
         self._database_s = database_s
+        self._targets: list[LoadTarget] = []
         self.by_name: dict[str, list[Round]] = {}
 
     def run_alternately(self, title: str, runs: Mapping[str, RunRound]) -> None:
-        """Run each of these once per round, in turn."""
+        """Run each of these once per round, in turn, when all servers are idle."""
         for number in range(self._plan.rounds):
             self._show_progress(f"{title}: round {number + 1} of {self._plan.rounds}")
             for name, run_round in runs.items():
+                self.wait_until_idle()
                 self.by_name.setdefault(name, []).append(run_round())
 
-    def compute_ratios(self, name: str, other: str) -> list[float]:
-        """The rate of one over the rate of the other for each round; empty without rounds."""
-        pairs = zip(self.by_name.get(name, ()), self.by_name.get(other, ()), strict=True)
-        return [one.per_second / two.per_second for one, two in pairs]
+    def compare(self, name: str, other: str) -> Comparison:
+        """The rounds of these names; empty without rounds of both."""
+        others = self.by_name.get(other, ())
+        return compare_rounds(self.by_name.get(name, ()) if others else (), others)
+
+    def wait_until_idle(self) -> None:
+        """Wait until the servers have finished what earlier rounds left. Raises WrongResponse."""
+        deadline = time.monotonic() + _IDLE_WITHIN_S
+        share = _IDLE_SHARE * (len(self._targets) + 1)
+        while True:
+            before_s, started = self._cpu_s_of_all(), time.monotonic()
+            time.sleep(_IDLE_PERIOD_S)
+            elapsed_s = time.monotonic() - started
+            if self._cpu_s_of_all() - before_s <= share * elapsed_s:
+                return
+            if time.monotonic() > deadline:
+                raise WrongResponse(f"the servers are not idle within {_IDLE_WITHIN_S:g} s")
+
+    def _cpu_s_of_all(self) -> float:
+        database_s = self._database_s() if self._database_s else 0.0
+        return database_s + sum(target.cpu_s() for target in self._targets)
 
     def prepare(
         self,
@@ -150,16 +157,31 @@ class Rounds:
 
         wait_until_done: waits for background work of the server that belongs to the round.
         """
-        warm = send_all(server.port, make(self._plan.warm_up), expected, connections)
-        count = max(int(warm.per_second * self._plan.round_s), connections)
+        if server not in self._targets:
+            self._targets.append(server)
+        per_second = self._warm_up(server, make, expected, connections)
+        count = max(int(per_second * self._plan.round_s), connections)
         return lambda: self._round(server, make(count), expected, wait_until_done, connections)
+
+    def _warm_up(
+        self, server: LoadTarget, make: RequestMaker, expected: ExpectedResponse, connections: int
+    ) -> float:
+        """The requests per second, of all requests or as many as fit into the time of a round."""
+        each = max(self._plan.warm_up // _WARM_UP_PARTS, connections)
+        count, elapsed_s = 0, 0.0
+        while count < self._plan.warm_up and elapsed_s <= self._plan.round_s:
+            elapsed_s += send_all(server.port, make(each), expected, connections).elapsed_s
+            count += each
+        return count / elapsed_s
 
     def run_once(
         self, name: str, server: Server, make: RequestMaker, expected: ExpectedResponse
     ) -> None:
         """Run one round."""
         self._show_progress(name)
-        self.by_name.setdefault(name, []).append(self.prepare(server, make, expected)())
+        run_round = self.prepare(server, make, expected)
+        self.wait_until_idle()
+        self.by_name.setdefault(name, []).append(run_round())
 
     def compare_latencies(
         self,
@@ -173,20 +195,21 @@ class Rounds:
         Both are sent alternately in batches. Gives one ratio for each fifth of the requests.
         """
         self._show_progress(name)
+        self.wait_until_idle()
         make, other = request_makers
         each = self._plan.pairs // _PARTS
         batch = min(each, _BATCH_REQUESTS)
-        compute_ratios = []
+        ratios = []
         for _ in range(_PARTS):
             first_latencies_us: list[float] = []
             other_latencies_us: list[float] = []
             for _ in range(each // batch):
                 first_latencies_us += send_all(server.port, make(batch), expected, 1).latencies_us
                 other_latencies_us += send_all(server.port, other(batch), expected, 1).latencies_us
-            compute_ratios.append(
+            ratios.append(
                 statistics.median(first_latencies_us) / statistics.median(other_latencies_us)
             )
-        return compute_ratios
+        return ratios
 
     def _round(
         self,

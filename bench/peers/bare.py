@@ -1,6 +1,6 @@
 """The bare handler, which the service is compared with: `python -m bench.peers.bare PORT MEMORY`.
 
-It checks the same signatures, and encodes 25 tickets from memory (GET) or decodes the body (POST):
+It checks the same signatures, and encodes 25 tickets from memory (GET) or decodes the body:
 the minimum for any service of this kind in Python on this HTTP server.
 """
 
@@ -14,11 +14,13 @@ from sealdesk.rate_limits.byte_budget import ByteBudget
 from sealdesk.server import serve
 from sealdesk.server.received import ReceivedBytes
 from sealdesk.state import Lifetime
-from sealdesk.tickets.types import NewTicket, TicketResponse
+from sealdesk.tickets.types import NewReply, NewTicket, TicketChange, TicketResponse
 from sealdesk.web.request import Receive, Scope, Send
 
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(NewTicket).decode
+_decode_ticket = msgspec.json.Decoder(NewTicket).decode
+_decode_change = msgspec.json.Decoder(TicketChange).decode
+_decode_reply = msgspec.json.Decoder(NewReply).decode
 
 
 class Memory(msgspec.Struct, frozen=True):
@@ -50,8 +52,7 @@ class BareHandler:
         if not self._is_signed(scope, body):
             status, response_body = 401, b"{}"
         elif body:
-            new = _decode(body)
-            status, response_body = 201, _encode({"data": {"subject": new.subject}})
+            status, response_body = _respond(scope, body)
         else:
             meta = {"per_page": 25, "has_more": True, "next_cursor": "x" * 128}
             status, response_body = 200, _encode(Page(self._records, meta))
@@ -72,6 +73,15 @@ class BareHandler:
             return False
         parts = Signed(headers[b"x-api-timestamp"], scope["method"].encode(), target, body)
         return is_valid(secret, parts, headers[b"x-api-signature"])
+
+
+def _respond(scope: Scope, body: bytes) -> tuple[int, bytes]:
+    """The status and the body for a new ticket, a changed one, or a reply."""
+    if scope["method"] == "PATCH":
+        return 200, _encode({"data": {"priority": _decode_change(body).priority}})
+    if scope["raw_path"].endswith(b"/replies"):
+        return 201, _encode({"data": {"body": _decode_reply(body).body}})
+    return 201, _encode({"data": {"subject": _decode_ticket(body).subject}})
 
 
 async def _read_body(receive: Receive) -> bytes:

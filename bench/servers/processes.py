@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.peers.django_helpdesk.installation import Helpdesk
 from sealdesk.settings import Settings
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -179,6 +180,22 @@ def conventional_service(url: str, directory: Path, cores: Cores) -> Iterator[Se
     command += ["--http", "httptools", "--no-access-log", "--log-level", "warning"]
     env = {"DATABASE_URL": url.replace("postgresql:", "postgresql+asyncpg:", 1)}
     with _run_server(_Program(command, port, "/openapi.json", directory, env), cores) as server:
+        yield server
+
+
+@contextmanager
+def django_helpdesk(helpdesk: Helpdesk, cores: Cores) -> Iterator[Server]:
+    """Run django-helpdesk on gunicorn.
+
+    Threads are the faster kind of worker: the other closes the connection after each response.
+    """
+    port = _free_port()
+    command = [helpdesk.python, "-m", "gunicorn", "django.core.wsgi:get_wsgi_application()"]
+    command += ["--bind", f"127.0.0.1:{port}", "--workers", "1", "--worker-class", "gthread"]
+    command += ["--threads", "8", "--keep-alive", "75", "--log-level", "warning"]
+    directory = Path(helpdesk.database).parent
+    program = _Program(command, port, "/api/tickets/", directory, helpdesk.env)
+    with _run_server(program, cores) as server:
         yield server
 
 

@@ -18,7 +18,7 @@ import msgspec
 from bench.databases.build import BenchKey
 from bench.databases.webhook_databases import BenchDatabase, Row
 from bench.load.clients import RequestMaker, WrongResponse
-from bench.load.requests import Signer, TicketBodies
+from bench.load.signer import Signer, TicketBodies
 from bench.servers import processes
 from bench.servers.receiver import Received, ReceivedWebhook, SignedSample
 from sealdesk import ids

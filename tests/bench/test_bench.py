@@ -14,6 +14,8 @@ from bench.figures import events, pages
 from bench.figures.on_sqlite import measure
 from bench.load import clients
 from bench.load.requests import CREATED, Workload
+from bench.peers.django_helpdesk import installation
+from bench.peers.django_helpdesk.installation import HelpdeskUnavailable
 from bench.plan import TINY
 from bench.servers import processes, switched
 from bench.servers.processes import Cores
@@ -52,15 +54,34 @@ def connection(data: Data) -> Iterator[sqlite3.Connection]:
 
 
 def test_bench_measures_every_figure_and_deletes_its_rows(home: Path, data: Data) -> None:
-    results = measure(TINY, data, lambda _: None)
+    results = measure(TINY, data, HelpdeskUnavailable("no network"), lambda _: None)
 
-    assert len(results.figures) == 7
-    assert all(min(figure.values) > 0 for figure in results.figures)
+    assert len(results.figures) == 12
+    measured = [figure for figure in results.figures if not figure.name.endswith("helpdesk")]
+    assert len(measured) == 10
+    assert all(min(figure.values) > 0 for figure in measured)
     cleaned = prepare(TINY, home)
     assert cleaned.stamp == data.stamp
     with closing(connect(cleaned.settings.database_path)) as connection:
         (count,) = connection.execute("SELECT count(*) FROM tickets").fetchone()
     assert count == TINY.big_tickets + TINY.small_tickets + TINY.other_tickets
+
+
+@pytest.mark.prove
+def test_bench_compares_with_django_helpdesk(
+    data: Data, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    home = tmp_path_factory.mktemp("helpdesk")
+    try:
+        helpdesk = installation.prepare(TINY, home)
+    except HelpdeskUnavailable as reason:
+        pytest.skip(str(reason))
+    results = measure(TINY, data, installation.prepare(TINY, home), lambda _: None)
+
+    compared = [figure for figure in results.figures if figure.name.endswith("helpdesk")]
+    assert installation.prepare(TINY, home) == helpdesk
+    assert len(compared) == 2
+    assert all(min(figure.values) > 1 and min(figure.by_cpu) > 1 for figure in compared)
 
 
 @pytest.mark.prove

@@ -18,7 +18,8 @@ from bench.databases.postgres_data import PostgresData
 from bench.databases.sqlite_data import Data
 from bench.figures import events, on_postgres, pages
 from bench.load.clients import ExpectedResponse, send_all
-from bench.load.requests import CREATED, TICKETS, Signer, Workload
+from bench.load.requests import CREATED, Workload
+from bench.load.signer import TICKETS, Signer
 from bench.plan import TINY
 from bench.servers import processes
 from bench.servers.processes import Cores, Server

@@ -1,0 +1,53 @@
+"""The text of docs/figures.md: a paragraph for each question."""
+
+NOTES = (
+    """\
+What is a figure? The median of rounds in which both sides were measured in turn, each when all
+servers were idle. A ratio is one of rates (requests per second) unless it says otherwise; "by CPU"
+is the same ratio of the CPU time that the server processes used for a request, which other load on
+the machine disturbs less. Every request is signed and different, and every response is checked.""",
+    """\
+What is the load? 32 connections; for pages of the inbox one. New tickets have descriptions of about
+400 bytes; half are from new customers, half from existing ones, recent ones more often; all tenants
+get the same number. Changes set the priority and a custom field; changes and replies are all in the
+big tenant. Server and client each have a core; the last columns show how much of it they used. µs
+is CPU time of a request.""",
+    """\
+What is the bare handler? A handler on the same HTTP server with the same settings. It checks the
+same signatures from memory, and encodes 25 tickets from memory (GET) or decodes the body with the
+same types (POST, PATCH). It stores nothing.""",
+    """\
+What is django-helpdesk? The newest release, in an environment of its own, with 100,000 tickets
+written by `bulk_create`, one worker of gunicorn with threads, and SQLite with `synchronous=NORMAL`,
+while the service writes with FULL. Requests have a token, not a signature. Its list is patched to
+read one page instead of all tickets, in the order of its index on ids; a new ticket also renders a
+mail, which is not sent. Other settings were slower: its other worker, FULL, PostgreSQL.""",
+    """\
+What is compared on PostgreSQL? The rows are the same, the server has one core, and PostgreSQL and
+the client share the other. fsync and synchronous_commit are on, shared_buffers is 256 MB, with ten
+connections. pgbench runs on the core of PostgreSQL with 8 clients and prepared statements: the
+list's statement as a superuser, planned once as for the service, and `-N` at scale 10. The
+conventional stack (`bench/peers/conventional/`) is FastAPI with pydantic models, SQLAlchemy's ORM
+and asyncpg on uvicorn with uvloop and httptools: one process, ten connections, its own tables. It
+looks up the key, checks the signature and the permission, finds or adds the customer, and commits
+ticket and event together. It has no rate limit, no sealed secrets, no row level security and no
+idempotency. The processes with a quota have 20 % of a core each.""",
+    """\
+What does an event cost? CPU time of service and database together, for the same POSTs to one
+process that alternates between three modes: without recording, with recording, and with sequencing
+too.""",
+    """\
+How fast are webhooks? They go to a receiver on the other core, which responds with 204 at once. A
+figure counts only if each webhook arrives exactly once and is stored as delivered; one signature in
+50 is verified. Each round starts the service (`sealdesk serve` on SQLite, with `sealdesk worker` on
+PostgreSQL) while events wait to be delivered to one endpoint; the rate is measured from the first
+delivery to the last. Then signed POSTs are sent at a fixed rate, and the delay is the time from
+reading a 201 to the delivery. The dead endpoint belongs to the same tenant; it refuses connections,
+or accepts requests and never responds.""",
+    """\
+How fast are pages? A logged-in agent loads the inbox on one connection, each page right after the
+previous one; the figure is the time from the request to the complete page. The views are, in turn:
+by priority, by tag, by customer, by assignee, an agent's pending tickets, unassigned tickets, and
+from an old ticket on. The first load is the inbox and every file that its HTML names, including
+headers, by a browser with an empty cache. Opening a ticket uses the same browser after that.""",
+)
