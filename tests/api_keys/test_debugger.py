@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import re
+import time
 from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
@@ -335,6 +336,23 @@ def test_a_recorded_refusal_can_be_selected(visitor: Visitor, key: Key) -> None:
     assert fields["timestamp"] == headers["x-api-timestamp"]
     assert page.text.count("differs") == 1
     _assert_nothing_secret(page, key)
+
+
+@pytest.mark.parametrize(
+    ("wrong_by_s", "clock_error", "row"),
+    [
+        (-15 * 60 - 30, "15 minutes behind the server's", "too old"),
+        (2 * 3600 + 30, "120 minutes ahead of the server's", "in the future"),
+    ],
+)
+def test_a_wrong_clock_is_named_with_its_error(
+    visitor: Visitor, key: Key, wrong_by_s: int, clock_error: str, row: str
+) -> None:
+    key.get(TARGET, x_api_timestamp=str(int(time.time()) + wrong_by_s))
+    (link,) = [link for link in visitor.get(f"{DEBUG}?key={key.id}").links if "refusal=" in link]
+    text = visitor.get(link).text
+    assert f"The client's clock was {clock_error}." in text
+    assert text.count(row) == 1
 
 
 def test_a_refusal_with_another_code_links_to_its_explanation(visitor: Visitor, key: Key) -> None:

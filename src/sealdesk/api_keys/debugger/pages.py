@@ -10,7 +10,7 @@ from sealdesk.api_keys import rules, store
 from sealdesk.api_keys.debugger import comparison, parsing
 from sealdesk.api_keys.debugger.comparison import Verdict
 from sealdesk.api_keys.debugger.parsing import PastedRequest
-from sealdesk.api_keys.errors import SECRET_UNREADABLE
+from sealdesk.api_keys.errors import SECRET_UNREADABLE, TIMESTAMP_OUT_OF_RANGE
 from sealdesk.api_keys.rules import ApiKey
 from sealdesk.api_keys.store import StoredRefusal
 from sealdesk.crypto.sealing import UnsealError
@@ -160,7 +160,15 @@ async def _render(
         keys=keys, key_id=listed_id, pasted=pasted, verdict=verdict, refused=refused,
         refusals=refusals, missing=faults, is_other=is_other,
         skew_s=request.state.settings.max_skew_s, iso=clock.iso,
+        clock_error_s=_clock_error_s(refused) if refused else None,
     )  # fmt: skip
+
+
+def _clock_error_s(refused: StoredRefusal) -> int | None:
+    """How far the timestamp was behind the server's time, None if it was not refused for that."""
+    if refused.code != TIMESTAMP_OUT_OF_RANGE.code:
+        return None
+    return refused.refused_at // 1_000_000 - int(refused.timestamp)
 
 
 async def _list_keys(tx: Tx, tenant_id: str, key_id: str) -> list[ApiKey]:
