@@ -196,6 +196,64 @@ def test_job_that_fails_leaves_the_others_of_its_group(disk: Disk, path: Path) -
     assert (names, disk.commits) == (["a", "ahead", "b"], 2)
 
 
+def test_job_that_fails_among_many_is_the_only_one(disk: Disk, path: Path) -> None:
+    async def broken(tx: Tx) -> None:
+        await _add("broken")(tx)
+        raise ZeroDivisionError
+
+    async def work() -> tuple[list[Any], list[str]]:
+        async with _opened(path) as database:
+            jobs = [*(_add(f"{number:02}") for number in range(31)), broken]
+            return await _as_one_group(disk, database, jobs), await database.read(_names)
+
+    results, names = _run(work())
+    assert [type(result) for result in results] == [int] * 31 + [ZeroDivisionError]
+    assert (names, disk.commits) == ([*(f"{number:02}" for number in range(31)), "ahead"], 2)
+
+
+def test_job_that_fails_without_a_change_makes_no_other_run_again(disk: Disk, path: Path) -> None:
+    runs: list[str] = []
+
+    async def counted(tx: Tx) -> None:
+        runs.append("counted")
+        await _add("a")(tx)
+
+    async def refused(tx: Tx) -> None:
+        await _names(tx)
+        raise BadRequest(MISSING_BODY)
+
+    async def work() -> list[Any]:
+        async with _opened(path) as database:
+            return await _as_one_group(disk, database, [counted, refused, _add("b")])
+
+    assert [type(result) for result in _run(work())] == [type(None), BadRequest, int]
+    assert runs == ["counted"]
+
+
+def test_job_that_fails_only_the_second_time_leaves_the_others(disk: Disk, path: Path) -> None:
+    runs: list[str] = []
+
+    async def unsteady(tx: Tx) -> None:
+        runs.append("unsteady")
+        await _add(f"unsteady {len(runs)}")(tx)
+        if len(runs) == 2:
+            raise ZeroDivisionError
+
+    async def recovers(tx: Tx) -> None:
+        await _add("recovers")(tx)
+        if len(runs) == 1:
+            raise BadRequest(MISSING_BODY)
+
+    async def work() -> tuple[list[Any], list[str]]:
+        async with _opened(path) as database:
+            jobs = [_add("a"), unsteady, recovers, _add("b")]
+            return await _as_one_group(disk, database, jobs), await database.read(_names)
+
+    results, names = _run(work())
+    assert [type(result) for result in results] == [int, ZeroDivisionError, type(None), int]
+    assert names == ["a", "ahead", "b", "recovers"]
+
+
 def test_full_disk_in_one_job_fails_its_whole_group(disk: Disk, path: Path) -> None:
     async def fill(tx: Tx) -> None:
         await tx.fetch_one("PRAGMA max_page_count = 1", {})

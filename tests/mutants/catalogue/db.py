@@ -18,7 +18,7 @@ _DRILL = (
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a read snapshot outlives its iteration of the event loop",
-        "db/sqlite/database.py",
+        "db/sqlite/transaction.py",
         "            asyncio.get_running_loop().call_soon(self._close_snapshot)\n",
         "            asyncio.get_running_loop().call_later(0.3, self._close_snapshot)\n",
         (
@@ -29,10 +29,10 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a write is acknowledged before its commit",
         "db/sqlite/database.py",
-        "            await self._run_in_thread(self._commit, self._files)\n",
+        "            await self._in_thread(self._commit)\n",
         "            for job in jobs:\n"
         "                job.settle()\n"
-        "            await self._run_in_thread(self._commit, self._files)\n",
+        "            await self._in_thread(self._commit)\n",
         (
             "tests/db/test_sqlite.py::"
             "test_write_returns_only_after_its_commit_and_reads_do_not_wait",
@@ -70,6 +70,31 @@ MUTANTS: tuple[Mutant, ...] = (
         "        statement = statements.numbered(statements.increment(counter))\n",
         "        statement = statements.numbered(statements.increment(counter))\n",
         (f"{_COUNTERS}::test_increment_of_work_that_fails_is_undone",),
+    ),
+    Mutant(
+        "a job that fails leaves what it has changed to the commit of its group",
+        "db/sqlite/database.py",
+        "            if job.error is not None and self._tx.change_count != former:\n",
+        "            if False:\n",
+        (
+            f"{_SQLITE}::test_job_that_fails_leaves_the_others_of_its_group",
+            f"{_SQLITE}::test_job_that_fails_among_many_is_the_only_one",
+            f"{_COUNTERS}::test_number_of_a_job_that_fails_goes_to_the_next",
+        ),
+    ),
+    Mutant(
+        "a group that is run again has no savepoints",
+        "db/sqlite/database.py",
+        "                    job.run(self._tx.run_in_savepoint)\n",
+        "                    job.run(self._tx.run)\n",
+        (f"{_SQLITE}::test_job_that_fails_only_the_second_time_leaves_the_others",),
+    ),
+    Mutant(
+        "a group goes on after SQLite has rolled it back",
+        "db/sqlite/transaction.py",
+        "        if not self._connection.in_transaction:\n            raise TransactionLost from",
+        "        if False:\n            raise TransactionLost from",
+        (f"{_SQLITE}::test_full_disk_in_one_job_fails_its_whole_group",),
     ),
     Mutant(
         "commits do not wait for the disk",
@@ -148,7 +173,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "background work runs on the event loop, and reads wait for it",
         "db/sqlite/database.py",
-        "            await self._run_in_thread(self._run_and_commit, job)\n",
+        "            await self._in_thread(partial(self._run_and_commit, job))\n",
         "            self._run_and_commit(job)\n",
         (f"{_SQLITE}::test_reads_do_not_wait_for_background_writes_and_writes_do",),
     ),

@@ -15,7 +15,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a commit to a removed file is acknowledged",
         "db/sqlite/database.py",
-        "        files.verify()\n",
+        "        self._files.verify()\n",
         "",
         (f"{_FILES}::test_no_write_is_acknowledged_once_the_files_are_lost",),
     ),

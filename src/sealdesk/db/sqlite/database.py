@@ -8,25 +8,26 @@ import asyncio
 import sqlite3
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 from pathlib import Path
-from typing import Any, Generic, TypeVar, cast
+from queue import SimpleQueue
+from typing import Any, Generic, TypeVar
 
 from sealdesk.db.engine import Work
 from sealdesk.db.sqlite import errors
+from sealdesk.db.sqlite.calls import Call, start_thread
 from sealdesk.db.sqlite.connection import BUSY_TIMEOUT_MS, connect
 from sealdesk.db.sqlite.files import DatabaseFiles
 from sealdesk.db.sqlite.slow_reads import SlowReads
-from sealdesk.db.sqlite.transaction import SqliteTx, drive
+from sealdesk.db.sqlite.transaction import ReadTx, SqliteTx, TransactionLost
 from sealdesk.db.sqlite.watch import StorageWatch
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.errors.general import TOO_MANY_WRITES
 from sealdesk.telemetry.storage import StorageHealth
 
 T = TypeVar("T")
-Argument = TypeVar("Argument")
 MAX_WAITING_WRITES = 1000  # of one tenant: half a second
 _MAX_GROUP_JOBS = 32  # about 5 ms of the event loop's time
 
@@ -37,7 +38,7 @@ class SqliteDatabase:
     def __init__(self, path: Path) -> None:
         self.health = StorageHealth()
         self._reader = connect(path)
-        self._reading = SqliteTx(self._reader)
+        self._reading = ReadTx(self._reader)
         self._slow_reads = SlowReads(path)
         self._files = DatabaseFiles(path, self.health)
         self._writer = _Writer(connect(path, is_checkpointer=True), self._files, self.health)
@@ -50,25 +51,10 @@ class SqliteDatabase:
         if self.health.files_fault:
             raise ServiceUnavailable
         try:
-            self._open_snapshot()
+            self._reading.open_snapshot()
             return await work(self._reading)
         except sqlite3.Error as error:
             raise ServiceUnavailable from error
-
-    def _open_snapshot(self) -> None:
-        """Share one read transaction among the reads of one iteration of the event loop.
-
-        Opening one costs as much as an index lookup. A client that was told of a commit sends its
-        next request in a later iteration and sees the commit.
-        """
-        if not self._reader.in_transaction:
-            self._reader.execute("BEGIN")
-            asyncio.get_running_loop().call_soon(self._close_snapshot)
-
-    def _close_snapshot(self) -> None:
-        # Nothing was written; unlike COMMIT this cannot fail and keep the old snapshot open.
-        if self._reader.in_transaction:
-            self._reader.execute("ROLLBACK")
 
     async def read_unindexed(self, work: Work[T], tenant_id: str | None = None) -> T:
         if self.health.files_fault:
@@ -96,23 +82,28 @@ class SqliteDatabase:
 
 
 class _Job(Generic[T]):
-    """One piece of work and the future of its caller."""
+    """Work, and the future of its caller."""
 
     __slots__ = ("error", "future", "value", "work")
 
-    def __init__(self, work: Work[T], future: asyncio.Future[T]) -> None:
+    def __init__(self, work: Callable[..., Any]) -> None:
         self.work = work
-        self.future = future
+        self.future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self.value: T | None = None
         self.error: BaseException | None = None
 
+    def run(self, run: Callable[[Any], T]) -> None:
+        """Keep what `run` returns or raises for the work. Raises TransactionLost."""
+        self.value = self.error = None
+        try:
+            self.value = run(self.work)
+        except TransactionLost:
+            raise
+        except BaseException as error:
+            self.error = errors.translate(error)
+
     def settle(self) -> None:
-        if self.future.done():
-            return
-        if self.error is None:
-            self.future.set_result(cast(T, self.value))
-        else:
-            self.future.set_exception(self.error)
+        _settle(self.future, self.value, self.error)
 
 
 class _JobQueue:
@@ -151,7 +142,7 @@ class _JobQueue:
 
 
 class _Writer:
-    """Group commit: waiting jobs share one transaction, with a savepoint for each.
+    """Group commit: waiting jobs share one transaction.
 
     Their SQL runs on the event loop's thread, because it does not block. COMMIT, which waits for
     the disk, runs on a second thread while the next group gathers. With all SQL on the second
@@ -173,16 +164,17 @@ class _Writer:
         self._waiting = _JobQueue()
         self._background: deque[_Job[Any]] = deque()
         self._turn = asyncio.Lock()
-        self._committer = ThreadPoolExecutor(1, thread_name_prefix="committer")
+        self._calls: SimpleQueue[Call | None] = SimpleQueue()
+        self._thread = start_thread("committer", self._calls)
         self._writing: asyncio.Task[None] | None = None
 
     async def submit(self, work: Work[T], tenant_id: str | None) -> T:
-        job = _Job(work, asyncio.get_running_loop().create_future())
+        job = _Job[T](work)
         self._waiting.add(job, tenant_id)
         return await self._result_of(job)
 
     async def submit_in_background(self, work: Work[T]) -> T:
-        job = _Job(work, asyncio.get_running_loop().create_future())
+        job = _Job[T](work)
         self._background.append(job)
         return await self._result_of(job)
 
@@ -190,9 +182,8 @@ class _Writer:
         """Run a function on the second thread, between two transactions."""
 
         async def take_turn() -> T:
-            loop = asyncio.get_running_loop()
             async with self._turn:
-                return await loop.run_in_executor(self._committer, function, self._connection)
+                return await self._in_thread(partial(function, self._connection))
 
         # A cancelled caller leaves the function running, and nothing else may run meanwhile.
         return await asyncio.shield(take_turn())
@@ -212,7 +203,8 @@ class _Writer:
             await self._writing
         async with self._turn:
             pass
-        self._committer.shutdown()
+        self._calls.put(None)
+        self._thread.join()
         self._connection.close()
 
     async def _write_until_empty(self) -> None:
@@ -231,29 +223,44 @@ class _Writer:
             return
         try:
             await self._begin()
-            for job in jobs:
-                self._run_in_savepoint(job)
-            await self._run_in_thread(self._commit, self._files)
+            if not self._run_all(jobs):
+                self._tx.roll_back()
+                await self._begin()
+                for job in jobs:
+                    job.run(self._tx.run_in_savepoint)
+            self._tx.store_counters()
+            await self._in_thread(self._commit)
         except sqlite3.Error as error:
             self._fail_jobs(jobs, error)
         for job in jobs:
             job.settle()
 
-    def _commit(self, files: DatabaseFiles) -> None:
-        self._tx.commit()
-        files.verify()
+    def _run_all(self, jobs: list[_Job[Any]]) -> bool:
+        """Run the jobs; False as soon as one fails that has changed something.
+
+        A savepoint for each costs as much as two of their statements.
+        """
+        for job in jobs:
+            former = self._tx.change_count
+            job.run(self._tx.run)
+            if job.error is not None and self._tx.change_count != former:
+                return False
+        return True
 
     async def _commit_background(self, job: _Job[Any]) -> None:
         try:
             await self._begin()
-            await self._run_in_thread(self._run_and_commit, job)
+            await self._in_thread(partial(self._run_and_commit, job))
         except sqlite3.Error as error:
             self._fail_jobs([job], error)
         job.settle()
 
     def _run_and_commit(self, job: _Job[Any]) -> None:
-        self._run_in_savepoint(job)
-        self._commit(self._files)
+        job.run(self._tx.run)
+        if job.error is None:
+            self._commit()
+        else:
+            self._tx.roll_back()
 
     async def _begin(self) -> None:
         """Take the write lock, which only a command beside the server can hold."""
@@ -262,31 +269,18 @@ class _Writer:
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
                 raise
-            self._connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
-            try:
-                await asyncio.get_running_loop().run_in_executor(self._committer, self._tx.begin)
-            finally:
-                self._connection.execute("PRAGMA busy_timeout = 0")
+            await self._in_thread(partial(self._tx.wait_and_begin, BUSY_TIMEOUT_MS))
 
-    async def _run_in_thread(
-        self, function: Callable[[Argument], object], argument: Argument
-    ) -> None:
-        await asyncio.get_running_loop().run_in_executor(self._committer, function, argument)
+    async def _in_thread(self, function: Callable[[], T]) -> T:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        call: Call = function, lambda *end: loop.call_soon_threadsafe(_settle, future, *end)
+        self._calls.put(call)
+        return await future
 
-    def _run_in_savepoint(self, job: _Job[Any]) -> None:
-        """Raises sqlite3.Error when the whole transaction is lost."""
-        self._connection.execute("SAVEPOINT job")
-        try:
-            job.value = drive(job.work(self._tx))
-            self._tx.store_counters()
-        except BaseException as error:
-            # A full disk rolls back the whole transaction, not the savepoint; the next job would
-            # silently start a new one, and only the second half of the group would be stored.
-            if not self._connection.in_transaction:
-                raise sqlite3.OperationalError("the transaction was rolled back") from error
-            self._tx.roll_back(to="job")
-            job.error = errors.translate(error)
-        self._connection.execute("RELEASE job")
+    def _commit(self) -> None:
+        self._tx.commit()
+        self._files.verify()
 
     def _fail_jobs(self, jobs: list[_Job[Any]], error: sqlite3.Error) -> None:
         try:
@@ -295,3 +289,12 @@ class _Writer:
             error.add_note(f"and the rollback failed: {second}")
         for job in jobs:
             job.error = errors.unavailable(error)
+
+
+def _settle(future: asyncio.Future[Any], value: object, error: BaseException | None) -> None:
+    if future.done():
+        return
+    if error is None:
+        future.set_result(value)
+    else:
+        future.set_exception(error)

@@ -1,5 +1,6 @@
 """The `Tx` interface on SQLite, and the counters that its transactions increment."""
 
+import asyncio
 import re
 import sqlite3
 from collections import defaultdict
@@ -15,6 +16,14 @@ _WORD = re.compile(r"\w+")
 _MAX_KNOWN = 10_000  # about 2 MB
 
 
+class TransactionLost(sqlite3.OperationalError):
+    """SQLite has rolled back the whole transaction, as it does when the disk is full.
+
+    The next statement would silently start a new one, and only the second half of a group would
+    be stored.
+    """
+
+
 class SqliteTx:
     """A transaction on one connection. Its coroutines never suspend."""
 
@@ -25,10 +34,50 @@ class SqliteTx:
         self._connection = connection
         self._counters = _Counters(connection)
 
+    @property
+    def change_count(self) -> int:
+        """Increases with each change of the connection."""
+        return self._connection.total_changes + self._counters.increment_count
+
     def begin(self) -> None:
         """Take the write lock. Raises sqlite3.Error."""
         self._connection.execute("BEGIN IMMEDIATE")
         self._counters.forget_if_outdated()
+
+    def wait_and_begin(self, wait_ms: int) -> None:
+        """Take the write lock, which another process may hold for so long. Raises sqlite3.Error."""
+        self._connection.execute(f"PRAGMA busy_timeout = {wait_ms}")
+        try:
+            self.begin()
+        finally:
+            self._connection.execute("PRAGMA busy_timeout = 0")
+
+    def run(self, work: Work[T]) -> T:
+        """Run work in the open transaction. Raises TransactionLost."""
+        try:
+            return drive(work(self))
+        except BaseException as error:
+            self._raise_if_lost(error)
+            raise
+
+    def run_in_savepoint(self, work: Work[T]) -> T:
+        """Run work whose changes are undone when it fails. Raises TransactionLost."""
+        self._connection.execute("SAVEPOINT work")
+        try:
+            value = drive(work(self))
+            self._counters.store()
+        except BaseException as error:
+            self._raise_if_lost(error)
+            self.roll_back(to="work")
+            raise
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("RELEASE work")
+        return value
+
+    def _raise_if_lost(self, error: BaseException) -> None:
+        if not self._connection.in_transaction:
+            raise TransactionLost from error
 
     def store_counters(self) -> None:
         """Write the counters that were incremented. Raises sqlite3.Error."""
@@ -113,6 +162,27 @@ class SqliteTx:
         return self._connection.execute(sql, params)
 
 
+class ReadTx(SqliteTx):
+    """Reads that share a snapshot of the database for one iteration of the event loop.
+
+    Opening one costs as much as an index lookup. A client that was told of a commit sends its
+    next request in a later iteration and sees the commit.
+    """
+
+    __slots__ = ()
+
+    def open_snapshot(self) -> None:
+        """Raises sqlite3.Error."""
+        if not self._connection.in_transaction:
+            self._connection.execute("BEGIN")
+            asyncio.get_running_loop().call_soon(self._close_snapshot)
+
+    def _close_snapshot(self) -> None:
+        # Nothing was written; unlike COMMIT this cannot fail and keep the old snapshot open.
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+
 def drive(work: Awaitable[T]) -> T:
     """Run a coroutine that never suspends."""
     steps = work.__await__()
@@ -149,6 +219,7 @@ class _Counters:
         self._changed: set[tuple[Counter, str]] = set()
         self._tables: set[str] = set()
         self._data_version = 0
+        self.increment_count = 0
 
     def increment(self, counter: Counter, key: str, count: int) -> int:
         place = counter, key
@@ -158,6 +229,7 @@ class _Counters:
         value += count
         self._values[place] = value
         self._changed.add(place)
+        self.increment_count += 1
         return value
 
     def forget_if_outdated(self) -> None:
