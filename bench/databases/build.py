@@ -20,8 +20,7 @@ from sealdesk.caller import SYSTEM, Caller
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db import schema_version
 from sealdesk.db.engine import Tx
-from sealdesk.db.sqlite.connection import connect
-from sealdesk.db.sqlite.transaction import run_now
+from sealdesk.db.sqlite.connection import connect, run_now
 from sealdesk.identity import actions as identity
 from sealdesk.search import rules
 from sealdesk.settings import Settings

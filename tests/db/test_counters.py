@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from sealdesk.db.engine import Counter, Tx
-from sealdesk.db.sqlite.connection import connect
+from sealdesk.db.sqlite.connection import connect, run_now
 from sealdesk.db.sqlite.database import SqliteDatabase
-from sealdesk.db.sqlite.transaction import run_now
 from sealdesk.errors import ServiceUnavailable
 from tests.support.service import Service
 
@@ -141,8 +140,7 @@ def test_processes_that_write_in_turn_draw_different_numbers(path: Path) -> None
     command = (
         "import sys; from pathlib import Path\n"
         "from tests.db.test_counters import record\n"
-        "from sealdesk.db.sqlite.connection import connect\n"
-        "from sealdesk.db.sqlite.transaction import run_now\n"
+        "from sealdesk.db.sqlite.connection import connect, run_now\n"
         "print(run_now(connect(Path(sys.argv[1])), record))\n"
     )
 

@@ -13,9 +13,8 @@ import pytest
 from sealdesk.db import fairness
 from sealdesk.db.engine import Tx
 from sealdesk.db.sqlite import database
-from sealdesk.db.sqlite.connection import connect
+from sealdesk.db.sqlite.connection import connect, run_now
 from sealdesk.db.sqlite.database import SqliteDatabase
-from sealdesk.db.sqlite.transaction import run_now
 from sealdesk.errors import BadRequest, ServiceUnavailable
 from sealdesk.errors.requests import MISSING_BODY
 from tests.support.disk import Disk, watched_disk

@@ -12,8 +12,8 @@ from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db import epochs, first_start, schema_version
 from sealdesk.db.engine import Database, Work
 from sealdesk.db.factory import open_database
-from sealdesk.db.sqlite.connection import connect
-from sealdesk.db.sqlite.transaction import SqliteTx, drive, run_now
+from sealdesk.db.sqlite.connection import connect, run_now
+from sealdesk.db.sqlite.transaction import SqliteTx, drive
 from sealdesk.errors import NotFound
 from sealdesk.errors.general import NOT_FOUND
 from sealdesk.identity import store as identity

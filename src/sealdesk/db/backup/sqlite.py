@@ -9,9 +9,8 @@ from typing import TypeVar
 from sealdesk.db import schema_version
 from sealdesk.db.engine import Work
 from sealdesk.db.schema_version import Unusable
-from sealdesk.db.sqlite.connection import connect
+from sealdesk.db.sqlite.connection import connect, run_now
 from sealdesk.db.sqlite.quick_check import quick_check
-from sealdesk.db.sqlite.transaction import run_now
 
 T = TypeVar("T")
 _PAGES_PER_STEP = 1024

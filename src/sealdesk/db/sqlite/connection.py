@@ -4,6 +4,12 @@ import os
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
+
+from sealdesk.db.engine import Work
+from sealdesk.db.sqlite.transaction import SqliteTx, drive
+
+T = TypeVar("T")
 
 BUSY_TIMEOUT_MS = 5000
 _CHECKPOINT_PAGES = 16_384  # 64 MiB of log: hot pages are checkpointed once, not per group commit
@@ -43,3 +49,16 @@ def connect(path: Path, *, is_checkpointer: bool = False) -> sqlite3.Connection:
     connection.execute(f"PRAGMA journal_size_limit = {KEPT_LOG_BYTES}")
     connection.row_factory = sqlite3.Row
     return connection
+
+
+def run_now(connection: sqlite3.Connection, work: Work[T]) -> T:
+    """Run work in one transaction on the calling thread, for commands beside the server."""
+    tx = SqliteTx(connection)
+    tx.begin()
+    try:
+        value = drive(work(tx))
+        tx.commit()
+    except BaseException:
+        tx.roll_back()
+        raise
+    return value

@@ -21,7 +21,7 @@ from sealdesk.db.sqlite.calls import Call, start_thread
 from sealdesk.db.sqlite.connection import BUSY_TIMEOUT_MS, connect
 from sealdesk.db.sqlite.files import DatabaseFiles
 from sealdesk.db.sqlite.slow_reads import SlowReads
-from sealdesk.db.sqlite.transaction import ReadTx, SqliteTx, TransactionLost
+from sealdesk.db.sqlite.transaction import ReadTx, SqliteTx
 from sealdesk.db.sqlite.watch import StorageWatch
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.errors.general import TOO_MANY_WRITES
@@ -97,7 +97,7 @@ class _Job(Generic[T]):
         self.value = self.error = None
         try:
             self.value = run(self.work)
-        except TransactionLost:
+        except errors.TransactionLost:
             raise
         except BaseException as error:
             self.error = errors.translate(error)

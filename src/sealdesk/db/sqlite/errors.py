@@ -7,6 +7,14 @@ from sealdesk.errors import ApiError, ServiceUnavailable
 from sealdesk.errors.general import COMMIT_UNKNOWN, STORAGE_UNAVAILABLE
 
 
+class TransactionLost(sqlite3.OperationalError):
+    """SQLite has rolled back the whole transaction, as it does when the disk is full.
+
+    The next statement would silently start a new one, and only the second half of a group would
+    be stored.
+    """
+
+
 def translate(error: BaseException) -> BaseException:
     """The error of a caller whose work raised this one."""
     if isinstance(error, ApiError) or not isinstance(error, sqlite3.Error):

@@ -4,34 +4,59 @@ import asyncio
 import re
 import sqlite3
 from collections import defaultdict
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from functools import lru_cache
-from typing import TypeVar, cast
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeVar, cast
 
 from sealdesk.db.engine import Counter, Dialect, Params, Row, SerializationConflict, Work
+from sealdesk.db.sqlite.errors import TransactionLost
 
 T = TypeVar("T")
+_NAME_OR_TEXT = re.compile(r"'[^']*'|:([a-z_][a-z0-9_]*)")
 _WORD = re.compile(r"\w+")
 _MAX_KNOWN = 10_000  # about 2 MB
 
 
-class TransactionLost(sqlite3.OperationalError):
-    """SQLite has rolled back the whole transaction, as it does when the disk is full.
+class _Statement(NamedTuple):
+    """SQL with `?1` …, what gives the values in this order, and the words of the text.
 
-    The next statement would silently start a new one, and only the second half of a group would
-    be stored.
+    SQLite would look each name up in the statement, for each of its runs.
     """
+
+    text: str
+    values: Callable[[Params], tuple[Any, ...]]
+    words: frozenset[str]
+
+
+@lru_cache(maxsize=2048)
+def _numbered(sql: str) -> _Statement:
+    names: list[str] = []
+
+    def number(match: re.Match[str]) -> str:
+        name = match[1]
+        if name is None:
+            return match[0]
+        if name not in names:
+            names.append(name)
+        return f"?{names.index(name) + 1}"
+
+    text = _NAME_OR_TEXT.sub(number, sql)
+    # With one name an itemgetter gives a value, no tuple.
+    values = itemgetter(*names) if len(names) > 1 else lambda p: tuple(p[name] for name in names)
+    return _Statement(text, values, frozenset(_WORD.findall(sql)))
 
 
 class SqliteTx:
     """A transaction on one connection. Its coroutines never suspend."""
 
-    __slots__ = ("_connection", "_counters")
+    __slots__ = ("_connection", "_counters", "_cursor")
     dialect: Dialect = "sqlite"
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self._cursor = connection.cursor()
         self._counters = _Counters(connection)
 
     @property
@@ -106,7 +131,8 @@ class SqliteTx:
     ) -> Sequence[Row]:
         rows: list[Row] = []
         free_bytes = max_bytes
-        with closing(self._execute(sql, params)) as cursor:
+        statement = _numbered(sql)
+        with closing(self._connection.execute(statement.text, statement.values(params))) as cursor:
             names = [name for name, *_ in cursor.description]
             places = [names.index(column) for column in columns]
             for row in cursor:
@@ -138,8 +164,9 @@ class SqliteTx:
         return value, await self.fetch_one(sql, params)
 
     async def execute_many(self, sql: str, many: Sequence[Params]) -> None:
-        self._counters.settle_before(sql)
-        self._connection.executemany(sql, many)
+        statement = _numbered(sql)
+        self._counters.settle_before(statement)
+        self._cursor.executemany(statement.text, map(statement.values, many))
 
     async def select_for_update(self, sql: str, params: Params) -> Sequence[Row]:
         return await self.fetch_all(sql, params)
@@ -158,8 +185,9 @@ class SqliteTx:
         return None if found is None else await self.fetch_one(sql, dict(found))
 
     def _execute(self, sql: str, params: Params) -> sqlite3.Cursor:
-        self._counters.settle_before(sql)
-        return self._connection.execute(sql, params)
+        statement = _numbered(sql)
+        self._counters.settle_before(statement)
+        return self._cursor.execute(statement.text, statement.values(params))
 
 
 class ReadTx(SqliteTx):
@@ -191,19 +219,6 @@ def drive(work: Awaitable[T]) -> T:
     except StopIteration as done:
         return cast(T, done.value)
     raise RuntimeError("work on SQLite must await nothing but its transaction")
-
-
-def run_now(connection: sqlite3.Connection, work: Work[T]) -> T:
-    """Run work in one transaction on the calling thread, for commands beside the server."""
-    tx = SqliteTx(connection)
-    tx.begin()
-    try:
-        value = drive(work(tx))
-        tx.commit()
-    except BaseException:
-        tx.roll_back()
-        raise
-    return value
 
 
 class _Counters:
@@ -239,9 +254,9 @@ class _Counters:
             self.forget()
             self._data_version = version
 
-    def settle_before(self, sql: str) -> None:
+    def settle_before(self, statement: _Statement) -> None:
         """Store and forget the values if a statement names one of their tables."""
-        if self._tables and not self._tables.isdisjoint(_words(sql)):
+        if self._tables and not self._tables.isdisjoint(statement.words):
             self.store()
             self.forget()
 
@@ -277,11 +292,6 @@ class _Counters:
         insert = f"INSERT INTO {counter.table} ({', '.join(columns)}) VALUES (?{zeros})"
         self._connection.execute(insert, (key,))
         return 0
-
-
-@lru_cache(maxsize=2048)
-def _words(sql: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(sql))
 
 
 def _size(value: str | None) -> int:
