@@ -57,6 +57,11 @@ _WATCH = f"""for (const event of ["load", "click", "change", "pagehide"]) {{
     if (beyond) console.error(`${{location.pathname}} ${{beyond}}`);
   }}, true);
 }}"""
+# Every label that a button gets.
+_NOTE_LABELS = """(button) => {
+  const labels = (window.labels ??= {})[button.dataset.copy] = [];
+  new MutationObserver(() => labels.push(button.textContent)).observe(button, { childList: true });
+}"""
 _http = httpx.Client(timeout=60)
 
 
@@ -166,6 +171,15 @@ class Window:
 
     def sees_heading(self, name: str) -> None:
         self.page.get_by_role("heading", name=name, exact=True).wait_for()
+
+    def copy(self, source: str) -> str:
+        """What is in the clipboard after touching the copy button of an element."""
+        page, button = self.page, self.page.locator(f"[data-copy={source}]")
+        # The label says so for two seconds only, which may be over before the next look at it.
+        button.evaluate(_NOTE_LABELS)
+        self.touch(button)
+        page.wait_for_function("name => labels[name].includes('Copied')", arg=source)
+        return str(page.evaluate("(window.kept ?? navigator.clipboard).readText()"))
 
     def look(self) -> None:
         """Report elements that cannot be reached, also where scripts are off."""

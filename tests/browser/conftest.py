@@ -78,6 +78,7 @@ def opened(
     def open_one(**how: Any) -> Window:
         free = spare_windows.setdefault(kind := (look, *sorted(how.items())), [])
         window = free.pop() if free else Window(browser, desk.url, **LOOKS[look], **how)
+        window.complaints.clear()  # the page that it still shows polls
         taken.append((kind, window))
         return window
 

@@ -40,9 +40,9 @@ def test_a_ticket_is_answered_by_keyboard_and_the_draft_survives(
     page.get_by_label("Internal note").check()
     page.get_by_label("Then").select_option("pending")
     window.context.clear_cookies()
-    page.get_by_role("button", name="Send").click()
+    window.press("Send")
     window.log_in_again(tenant.admin_email, PASSWORD)
-    page.get_by_role("link", name="Back without sending").click()
+    window.follow("Back without sending")
     assert field.input_value() == "We are looking for it now, for real"
     assert page.get_by_label("Internal note").is_checked()
     assert page.get_by_label("Then").input_value() == "pending"
