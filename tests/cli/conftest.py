@@ -4,7 +4,6 @@ Starting a server takes most of a second, so the tests share it.
 """
 
 import shutil
-import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.cli.terminal import Served, Terminal, serving
+from tests.servers import free_port
 from tests.support.databases import Kind, Template
 
 
@@ -33,7 +33,7 @@ def home(
     kind: Kind, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Home]:
     """A served installation with the demo, on each database."""
-    port = _free_port()
+    port = free_port()
     bare = Terminal(tmp_path_factory.mktemp("home") / "data")
     with ExitStack() as stack:
         if kind == "postgresql":
@@ -76,9 +76,3 @@ def installed(migrated: Path, empty: Terminal) -> Terminal:
 def empty(tmp_path: Path) -> Terminal:
     """A shell without an installation yet."""
     return Terminal(tmp_path / "data")
-
-
-def _free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])

@@ -22,6 +22,8 @@ PROGRAM = Path(sys.executable).with_name("sealdesk")
 _FORK_SERVER_PROGRAM = Path(__file__).with_name("fork_server.py")
 PASSWORD = "correct horse battery staple"
 _AT_START = ("PYTHON", "LANG", "LC_", "TZ")
+# Where nothing responds. The default is port 8000, where something of this machine might.
+_NOWHERE = "http://127.0.0.1:1"
 
 
 class Terminal:
@@ -30,7 +32,8 @@ class Terminal:
     def __init__(self, data_dir: Path, **env: str) -> None:
         self.data_dir = data_dir
         bare = {n: v for n, v in os.environ.items() if not n.startswith("SEALDESK_")}
-        self.env = {**bare, "SEALDESK_DATA_DIR": str(data_dir), **env}
+        own = {"SEALDESK_DATA_DIR": str(data_dir), "SEALDESK_API_URL": _NOWHERE}
+        self.env = {**bare, **own, **env}
 
     def with_env(self, **env: str) -> "Terminal":
         """Return a shell with additional variables."""

@@ -4,11 +4,12 @@ import re
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sealdesk.routes import ROUTES
 from sealdesk.web.faults import fields_of, find_faults
+from tests.support.examples import examples
 
 _TAKEN = sorted(
     {row.operation.takes for row in ROUTES if row.operation.takes}, key=lambda each: each.__name__
@@ -27,6 +28,7 @@ _JSON = st.recursive(
 
 
 @pytest.mark.parametrize("struct", _TAKEN, ids=lambda each: each.__name__)
+@settings(max_examples=examples(25))
 @given(data=st.data())
 def test_faults_are_found_exactly_where_msgspec_finds_one(
     struct: type[msgspec.Struct], data: st.DataObject
