@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-MANY = 20_000
+MANY = 5_000
 # Values that test order, empty values, limits and types; U+FFFF and U+10000 have another order in
 # UTF-16.
 _ODD = (

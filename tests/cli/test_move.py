@@ -1,7 +1,6 @@
 """`sealdesk move` copies every row, also after interruptions."""
 
 import json
-import random
 import re
 import secrets
 import shlex
@@ -9,7 +8,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -22,6 +20,7 @@ from tests.cli.moving import MANY, add_many, dump
 from tests.cli.terminal import PROGRAM, Terminal, serving
 from tests.servers import free_port, run_postgres
 from tests.support.databases import Template
+from tests.support.service import wait_until
 
 _END_SESSION = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -52,6 +51,13 @@ def urls(postgres_template: Template) -> Iterator[dict[str, str]]:
     """The settings for a new PostgreSQL database without tables."""
     with new_urls(postgres_template) as env:
         yield env
+
+
+@pytest.fixture
+def prepared_urls(postgres_template: Template) -> Iterator[dict[str, str]]:
+    """The settings for a new PostgreSQL database with the tables, which are empty."""
+    with postgres_template.copied() as env:
+        yield {key: url for key, url in env.items() if key.endswith("_URL")}
 
 
 @pytest.fixture
@@ -154,12 +160,37 @@ def end_process(
     return process.wait(20), remaining_output
 
 
-def wait_for_more_events(urls: dict[str, str], held: int) -> int:
-    """Wait until the target has more events; return their number."""
-    deadline = time.monotonic() + 20
-    while (now := int(sql(urls, "SELECT count(*) FROM events")[0])) <= held:
-        assert time.monotonic() < deadline, f"the target still has {held} rows"
-    return now
+def hold_after(urls: dict[str, str], count: int) -> None:
+    """Let no further event in once the target has this many, so that no move is over too early."""
+    test = f"IF (SELECT count(*) FROM events) >= {count} THEN PERFORM pg_sleep(600); END IF"
+    sql(
+        urls,
+        "CREATE OR REPLACE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS"
+        f" $$ BEGIN {test}; RETURN NULL; END $$;"
+        " CREATE OR REPLACE TRIGGER hold BEFORE INSERT ON events EXECUTE FUNCTION hold()",
+    )
+
+
+def let_go(urls: dict[str, str]) -> None:
+    sql(urls, "DROP FUNCTION hold() CASCADE")
+
+
+def move_a_part(source: Terminal, urls: dict[str, str], held: int = 0) -> subprocess.Popen[str]:
+    """Start a move that copies some events more than those that the target has, and no others."""
+    hold_after(urls, held + 1)
+    process = start_move(source, "--to", urls["SEALDESK_OWNER_DATABASE_URL"])
+    wait_until(lambda: count_events(urls) > held)
+    return process
+
+
+def count_events(urls: dict[str, str]) -> int:
+    return int(sql(urls, "SELECT count(*) FROM events")[0])
+
+
+def kill(process: subprocess.Popen[str], urls: dict[str, str]) -> None:
+    """Kill a move, and end its session, which would wait for long."""
+    assert end_process(process, signal.SIGKILL)[0] == -signal.SIGKILL
+    sql(urls, _END_SESSION)
 
 
 class Client:
@@ -230,33 +261,30 @@ def test_keys_secrets_cursors_and_sessions_stay_valid(
 
 
 def test_killed_moves_continue_and_both_directions_copy_every_row(
-    source: Terminal, urls: dict[str, str], owner_url: str
+    source: Terminal, prepared_urls: dict[str, str]
 ) -> None:
+    urls, owner_url = prepared_urls, prepared_urls["SEALDESK_OWNER_DATABASE_URL"]
     add_many(file_of(source))
     before = dump(file_of(source))
-    held = 0
     for _ in range(2):
-        process = start_move(source, "--to", owner_url)
-        held = wait_for_more_events(urls, held)
-        time.sleep(random.uniform(0.0, 0.05))
-        assert end_process(process, signal.SIGKILL)[0] == -signal.SIGKILL
-        assert held < MANY, "killed too late to test an interruption"
-    process = start_move(source, "--to", owner_url)
+        kill(move_a_part(source, urls, count_events(urls)), urls)
+    process = move_a_part(source, urls, count_events(urls))
     sql(urls, _END_SESSION)
     code, remaining_output = end_process(process)
     last = remaining_output.splitlines()[-1]
     assert (code, "Traceback" in remaining_output) == (1, False), remaining_output
     assert last.startswith("sealdesk: postgresql://owner@")
     assert last.endswith("; when that is mended, the same command goes on")
+    assert 0 < count_events(urls) < MANY
+    let_go(urls)
     assert "same" in source.out("move", "--to", owner_url)
     assert dump(file_of(source)) == before
     back = source.data_dir / "back.db"
     arguments = ("--from", owner_url, "--to", f"sqlite:///{back}")
     for _ in range(2):
-        process = start_move(source, *arguments)
-        time.sleep(random.uniform(0.0, 0.1))
-        assert end_process(process, signal.SIGKILL)[0] == -signal.SIGKILL
-        assert not back.exists()
+        end_process(start_move(source, *arguments), signal.SIGKILL)
+        assert not back.exists() or dump(back) == before  # killed at its very end
+        back.unlink(missing_ok=True)
     source.out("move", *arguments)
     assert [path.name for path in source.data_dir.glob("back*")] == ["back.db"]
     assert back.stat().st_mode & 0o077 == 0
@@ -264,14 +292,17 @@ def test_killed_moves_continue_and_both_directions_copy_every_row(
 
 
 def test_ctrl_c_says_how_to_continue_and_an_unfinished_target_is_refused(
-    source: Terminal, urls: dict[str, str], owner_url: str
+    source: Terminal, prepared_urls: dict[str, str]
 ) -> None:
+    urls = prepared_urls
     add_many(file_of(source))
-    move = ("move", "--to", owner_url)
+    hold_after(urls, 1)
+    move = ("move", "--to", urls["SEALDESK_OWNER_DATABASE_URL"])
     from_option = ("--from", f"sqlite:///{file_of(source)}")
     code, remaining_output = end_process(
         start_move(source.with_env(**urls), *move[1:], *from_option), signal.SIGINT
     )
+    let_go(urls)
     assert (code, "run the same command again" in remaining_output) == (130, True)
     served = after_move(source, urls)
     assert "holds an unfinished move; give the same `sealdesk move`" in served.refused("serve")
@@ -283,11 +314,11 @@ def test_ctrl_c_says_how_to_continue_and_an_unfinished_target_is_refused(
     assert "Acme" in served.out("tenants", "list")
 
 
-def test_a_different_row_is_named(source: Terminal, urls: dict[str, str], owner_url: str) -> None:
+def test_a_different_row_is_named(source: Terminal, prepared_urls: dict[str, str]) -> None:
+    urls, owner_url = prepared_urls, prepared_urls["SEALDESK_OWNER_DATABASE_URL"]
     add_many(file_of(source))
-    process = start_move(source, "--to", owner_url)
-    wait_for_more_events(urls, 0)
-    assert end_process(process, signal.SIGKILL)[0] == -signal.SIGKILL
+    kill(move_a_part(source, urls), urls)
+    let_go(urls)
     changed = "UPDATE events SET changes = '{}' WHERE id = '00000007' RETURNING tenant_id"
     (tenant_id,) = sql(urls, changed)
     done = source.run("move", "--to", owner_url)
