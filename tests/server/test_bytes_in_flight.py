@@ -156,8 +156,8 @@ def test_a_body_that_nobody_reads_is_dropped_with_the_answer(
     connection.send(head + body)
     assert connection.reply().code == "jwt_required"
     opened: set[Any] = limited._server.server_state.connections
-    held = [each.cycle for each in opened]
-    wait_until(lambda: not any(cycle.body for cycle in held if cycle is not None))
+    held = [each.exchange for each in opened]
+    wait_until(lambda: not any(exchange.unread for exchange in held if exchange is not None))
     connection.close()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sealdesk.server import http_protocol
+from sealdesk.server import http_protocol, last_response
 from tests.support.client import Person
 from tests.support.connection import Connection
 from tests.support.service import Service
@@ -22,7 +22,7 @@ SHORT = 8 * 1024
 @pytest.fixture(autouse=True)
 def no_lingering(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the time that a refused client has to read its response."""
-    monkeypatch.setattr(http_protocol, "CLOSE_DELAY_S", 0.05)
+    monkeypatch.setattr(last_response, "CLOSE_DELAY_S", 0.05)
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ def test_endless_header_on_a_used_connection_gets_431(connect: Connect) -> None:
 
 
 def test_endless_trailers_end_in_431(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_protocol, "CLOSE_DELAY_S", 1.0)
+    monkeypatch.setattr(last_response, "CLOSE_DELAY_S", 1.0)
     connection = connect()
     connection.send(_chunked() + _chunk(b"{}") + b"0\r\n")
     for number in range(640):

@@ -4,9 +4,13 @@ import json
 import socket
 from contextlib import suppress
 from http.client import parse_headers
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from tests.support.service import Service
+
+class Listening(Protocol):
+    """A server of this machine."""
+
+    port: int
 
 
 class Reply(NamedTuple):
@@ -28,7 +32,7 @@ class Reply(NamedTuple):
 class Connection:
     """A connection on which bytes go out as they are, and answers are read one by one."""
 
-    def __init__(self, service: Service, receive_buffer: int = 0) -> None:
+    def __init__(self, service: Listening, receive_buffer: int = 0) -> None:
         """receive_buffer: its size in bytes, for clients that shall not take all of a response."""
         self.socket = socket.socket()
         self.socket.settimeout(10)

@@ -3,7 +3,6 @@
 import array
 import asyncio
 import contextlib
-import logging
 import select
 import socket
 import struct
@@ -85,8 +84,6 @@ async def abort(connections: Iterable[Protocol], tasks: Iterable[asyncio.Task[No
         connection.transport.abort()
     # One iteration of the loop, in which the applications see the disconnect.
     await asyncio.sleep(0)
-    # Otherwise uvicorn logs a traceback for each aborted request.
-    logging.getLogger("uvicorn.error").disabled = True
     for task in list(tasks):
         task.cancel()
     await asyncio.sleep(0)

@@ -1,16 +1,28 @@
-"""Refuses requests whose framing a proxy in front could read otherwise (RFC 9112)."""
+"""Refuses heads that are too large, or that a proxy in front could read otherwise (RFC 9112)."""
 
 from collections.abc import Sequence
 
-from sealdesk.errors import ApiError, BadRequest, UnknownTransferCoding
-from sealdesk.errors.requests import MALFORMED_REQUEST, NOT_ONE_HOST, UNKNOWN_TRANSFER_CODING
+import httptools
+
+from sealdesk.errors import ApiError, BadRequest, HeadersTooLarge, UnknownTransferCoding
+from sealdesk.errors.requests import (
+    HEADERS_TOO_LARGE,
+    MALFORMED_REQUEST,
+    NOT_ONE_HOST,
+    UNKNOWN_TRANSFER_CODING,
+)
 from sealdesk.web.request import Header
 
+MAX_HEADER_BYTES = 16 * 1024
+MAX_HEADERS = 100
 _LENGTH_DIGITS = 19  # more than any length that fits into 64 bits
 
 
-def find_fault(headers: Sequence[Header], version: str) -> ApiError | None:
+def find_fault(target: bytes, headers: Sequence[Header], version: str) -> ApiError | None:
     """Why the head of a request is refused. headers: their names are in lower case."""
+    size = len(target) + sum([len(name) + len(value) + 4 for name, value in headers])
+    if size > MAX_HEADER_BYTES or len(headers) > MAX_HEADERS:
+        return headers_too_large()
     names = [name for name, _ in headers]
     if names.count(b"host") != 1 and (version == "1.1" or b"host" in names):
         return BadRequest(NOT_ONE_HOST)  # section 3.2
@@ -19,6 +31,25 @@ def find_fault(headers: Sequence[Header], version: str) -> ApiError | None:
     if b"content-length" in names and len(dict(headers)[b"content-length"]) > _LENGTH_DIGITS:
         return BadRequest(MALFORMED_REQUEST)
     return None
+
+
+def headers_too_large() -> HeadersTooLarge:
+    """The error of a head over one of the limits."""
+    return HeadersTooLarge(HEADERS_TOO_LARGE, max_bytes=MAX_HEADER_BYTES, max_headers=MAX_HEADERS)
+
+
+def split_target(target: bytes) -> tuple[bytes, bytes]:
+    """The path and the query of a request target, as they were sent. Raises ValueError."""
+    if b"#" in target:
+        # Without the fragment two targets would share a signature (RFC 9112 3.2).
+        raise ValueError("a target has no fragment")
+    if target.startswith(b"/"):
+        path, _, query = target.partition(b"?")
+        return path, query
+    url = httptools.parse_url(target)  # http://host/path, or *
+    if url.path is None:
+        raise ValueError("a target has a path")
+    return url.path, url.query or b""
 
 
 def _find_coding_fault(headers: Sequence[Header], version: str) -> ApiError | None:

@@ -1,156 +1,232 @@
-"""The server's HTTP protocol: uvicorn's, with limits on headers and request time (decisions 3).
+"""The server's HTTP protocol: a connection of uvicorn's server, with limits on headers and request
+time (decisions 3, 0040).
 
-uvicorn accepts 8 MiB of headers, waits without limit for an incomplete header and for a client that
-does not read its response, and holds any number of bodies. This class limits them, and responds to
-requests that the parser rejects with a problem document.
+uvicorn's own accepts 8 MiB of headers, waits without limit for an incomplete header and for a
+client that does not read its response, and holds any number of bodies. This class limits them, and
+responds to requests that the parser rejects with a problem document.
 """
 
 import asyncio
-import os
+import urllib.parse
+from collections import deque
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from uvicorn.protocols.http.httptools_impl import (
-    STATUS_LINE,
-    HttpToolsProtocol,
-    RequestResponseCycle,
-)
+import httptools
+from uvicorn import Config
+from uvicorn.protocols.http.flow_control import FlowControl
+from uvicorn.protocols.utils import get_local_addr, get_remote_addr
+from uvicorn.server import ServerState
 
-from sealdesk.errors import (
-    ApiError,
-    BadRequest,
-    HeadersTooLarge,
-    RequestTimeout,
-    ServiceUnavailable,
-)
+from sealdesk.errors import ApiError, BadRequest, RequestTimeout, ServiceUnavailable
 from sealdesk.errors.general import TOO_MANY_BYTES
-from sealdesk.errors.requests import HEADERS_TOO_LARGE, MALFORMED_REQUEST, REQUEST_TIMEOUT
+from sealdesk.errors.requests import MALFORMED_REQUEST, REQUEST_TIMEOUT
 from sealdesk.rate_limits.byte_budget import UNCOUNTED_BYTES
 from sealdesk.server import framing, unsent
+from sealdesk.server.exchange import Exchange
+from sealdesk.server.last_response import LastResponse
 from sealdesk.server.received import ReceivedBytes
-from sealdesk.web import envelope
+from sealdesk.web.request import Header, Scope
 
-MAX_HEADER_BYTES = 16 * 1024
-MAX_HEADERS = 100
 HEADER_TIMEOUT_S = 10.0
 BODY_TIMEOUT_S = 30.0
 SEND_TIMEOUT_S = 30.0
 SWEEP_S = 1.0
-CLOSE_DELAY_S = 0.2
-LINGER_S = 2.0
+# Longer than proxies keep idle connections (nginx 60 s), so that the proxy closes them. Otherwise a
+# request of the proxy can cross our close on the way.
+KEEP_ALIVE_S = 75.0
+_ASGI = {"version": "3.0", "spec_version": "2.3"}
 
 
-class Protocol(HttpToolsProtocol):
+class Protocol(asyncio.Protocol):
     """One connection: limits what the client may send and how long that may take.
 
     waiting_since: when the server began to wait for the current part of a request, None when it
-    waits for none. timeout_s: how long it waits for it. received: counts the bytes of bodies.
+    waits for none. timeout_s: how long it waits for it. exchange: the last request whose headers
+    are complete. received: counts the bytes of bodies.
     """
 
-    # The base class initialises it to None, although its annotation excludes None.
-    cycle: RequestResponseCycle | None  # type: ignore[assignment]
-
-    def __init__(self, *args: Any, received: ReceivedBytes, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+        *,
+        received: ReceivedBytes,
+    ) -> None:
+        self._app: Any = config.loaded_app
+        self._server_state = server_state
         self._received = received
+        self._loop = _loop or asyncio.get_running_loop()
+        self._parser = httptools.HttpRequestParser(self)
+        # The data after a request with "connection: close" are ignored, as its response is sent.
+        self._parser.set_dangerous_leniencies(lenient_data_after_close=True)
+        self.transport: asyncio.Transport
+        self.flow: FlowControl
+        self.exchange: Exchange | None = None
+        self._pipeline: deque[Exchange] = deque()
+        self._url = self._expectation = b""
+        self._headers: list[Header] = []
         self._body_bytes = 0
-        self._discarded_at = 0.0
         self._unsent = unsent.Progress()
         self._receiving: Literal["nothing", "headers", "body"] = "nothing"
         self._unparsed_bytes = 0
-        self._final_response: bytes | None = None
+        self._last_response: LastResponse | None = None
         self._idle_since = 0.0
         self.waiting_since: float | None = None
         self.timeout_s = HEADER_TIMEOUT_S
 
-    # The base class narrows the type that asyncio declares.
+    @property
+    def date(self) -> list[Header]:
+        """The header that uvicorn's server makes once a second."""
+        return self._server_state.default_headers
+
+    # The transport
+
+    # The base class declares a less specific transport.
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+        self.transport = transport
+        self.flow = FlowControl(transport)
         # Above it, a response waits until the client reads, and is counted meanwhile.
         transport.set_write_buffer_limits(UNCOUNTED_BYTES)
-        self._idle_since = self.loop.time()
+        self._server, self._client = get_local_addr(transport), get_remote_addr(transport)
+        self._server_state.connections.add(self)  # type: ignore[arg-type]
+        self._idle_since = self._loop.time()
         self._start_timeout(HEADER_TIMEOUT_S)
 
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._server_state.connections.discard(self)
+        for waiting in self._pipeline:
+            self._received.release(waiting)
+        if self.exchange is not None:
+            self.exchange.abandon()
+        self.flow.resume_writing()
+        if exc is None:
+            self.transport.close()
+        del self._parser  # it refers to this object
+
+    def pause_writing(self) -> None:
+        self.flow.pause_writing()
+
+    def resume_writing(self) -> None:
+        self.flow.resume_writing()
+
     def data_received(self, data: bytes) -> None:
-        if self._final_response is not None:
-            self._discarded_at = self.loop.time()
+        if self._last_response is not None:
+            self._last_response.discard(self._loop.time())
             return
         if self.waiting_since is None:
             self._start_timeout(HEADER_TIMEOUT_S)
         # The parser reports no incomplete header or trailer, so their bytes are counted here.
         self._unparsed_bytes += len(data)
-        super().data_received(data)
-        if self._unparsed_bytes > MAX_HEADER_BYTES:
-            self._reject(_headers_too_large())
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            # The upgrade is ignored; after it the parser accepts no further request.
+            if self.exchange is not None:
+                self.exchange.keep_alive = False
+        except httptools.HttpParserError:
+            self._reject(BadRequest(MALFORMED_REQUEST))
+        if self._unparsed_bytes > framing.MAX_HEADER_BYTES:
+            self._reject(framing.headers_too_large())
+
+    # The parser
 
     def on_message_begin(self) -> None:
-        super().on_message_begin()
+        self._url = self._expectation = b""
+        self._headers = []
         self._receiving = "headers"
         self._start_timeout(HEADER_TIMEOUT_S)
 
+    def on_url(self, url: bytes) -> None:
+        self._url += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        name = name.lower()
+        if name == b"expect":
+            self._expectation = value.lower()
+        self._headers.append((name, value))
+
     def on_headers_complete(self) -> None:
-        if self._final_response is not None:
+        if self._last_response is not None:
             return
-        size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
-        if size > MAX_HEADER_BYTES or len(self.headers) > MAX_HEADERS:
-            self._reject(_headers_too_large())
-            return
-        fault = framing.find_fault(self.headers, self.parser.get_http_version())
+        version = self._parser.get_http_version()
+        fault = framing.find_fault(self._url, self._headers, version)
         if fault is not None:
             self._reject(fault)
             return
-        if b"#" in self.url:
-            # uvicorn would drop it, and two targets would share a signature (RFC 9112 3.2).
-            self.send_400_response("a target has no fragment")
-            return
-        super().on_headers_complete()
-        self.headers = []  # trailers are collected here, apart from the request's headers
+        self._add_exchange(self._make_scope(version))
+        self._headers = []  # trailers are collected here, apart from the request's headers
         self._receiving = "body"
         self._unparsed_bytes = 0
         self._body_bytes = 0
         self._start_timeout(BODY_TIMEOUT_S)
 
+    def _make_scope(self, version: str) -> Scope:
+        raw_path, query = framing.split_target(self._url)
+        path = raw_path.decode("ascii")
+        return {
+            "type": "http",
+            "asgi": _ASGI,
+            "http_version": version,
+            "method": self._parser.get_method().decode("ascii"),
+            "scheme": "http",
+            "path": urllib.parse.unquote(path) if "%" in path else path,
+            "raw_path": raw_path,
+            "query_string": query,
+            "root_path": "",
+            "headers": self._headers,
+            "client": self._client,
+            "server": self._server,
+        }
+
+    def _add_exchange(self, scope: Scope) -> None:
+        earlier = self.exchange
+        keep_alive = scope["http_version"] != "1.0" and self._parser.should_keep_alive()
+        self.exchange = Exchange(self, scope, keep_alive=keep_alive)
+        self.exchange.expects_continue = self._expectation == b"100-continue"
+        if earlier is None or earlier.is_answered:
+            self._start(self.exchange)
+        else:
+            self.flow.pause_reading()
+            self._pipeline.append(self.exchange)
+
+    def _start(self, exchange: Exchange) -> None:
+        task = self._loop.create_task(exchange.run(self._app, self._received.release))
+        self._server_state.tasks.add(task)
+        task.add_done_callback(self._server_state.tasks.discard)
+
     def on_body(self, body: bytes) -> None:
         self._unparsed_bytes = 0
-        cycle = self.cycle
-        if cycle is None or cycle.response_complete or self._final_response is not None:
+        exchange = self.exchange
+        if exchange is None or exchange.is_answered or self._last_response is not None:
             return
-        super().on_body(body)
+        exchange.add(body)
         self._body_bytes += len(body)
-        if self._body_bytes > UNCOUNTED_BYTES and not self._received.try_add(
-            cycle.scope, len(body)
-        ):
+        if self._body_bytes > UNCOUNTED_BYTES and not self._received.try_add(exchange, len(body)):
             self._reject(ServiceUnavailable(TOO_MANY_BYTES))
 
     def on_message_complete(self) -> None:
-        if self._final_response is not None:
+        if self._last_response is not None:
             return
         self._receiving = "nothing"
         self._unparsed_bytes = 0
         self.waiting_since = None
-        super().on_message_complete()
+        if self.exchange is not None:
+            self.exchange.end_body()
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        for cycle, _ in self.pipeline:
-            self._received.release(cycle.scope)
-        super().connection_lost(exc)
+    # Responses and time
 
-    def on_response_complete(self) -> None:
-        self._idle_since = self.loop.time()
-        if self.cycle is not None and self.cycle.response_complete:
-            self.cycle.body.clear()  # what the application has not read
-        if self._final_response is not None and not self.pipeline:
-            self._send_final_response()
-        else:
-            super().on_response_complete()
-
-    def _unsupported_upgrade_warning(self) -> None:
-        # The upgrade is ignored; after it the parser accepts no further request.
-        if self.cycle is not None:
-            self.cycle.keep_alive = False
-
-    def send_400_response(self, msg: str) -> None:
-        self._reject(BadRequest(MALFORMED_REQUEST))
+    def end_exchange(self, exchange: Exchange) -> None:
+        """Begin the next request after a response."""
+        self._idle_since = self._loop.time()
+        if self._last_response is not None and not self._pipeline:
+            self._send_last_response()
+        elif not self.transport.is_closing():
+            self.flow.resume_reading()
+            if self._pipeline:
+                self._start(self._pipeline.popleft())
 
     def time_out(self) -> None:
         """Respond 408 and close: the client took too long to send its request."""
@@ -159,21 +235,27 @@ class Protocol(HttpToolsProtocol):
             return
         self._reject(RequestTimeout(REQUEST_TIMEOUT, within_s=f"{self.timeout_s:g}"))
 
-    def check_progress(self, now: float) -> None:
-        """Close the connection when the client has read nothing of a response for too long."""
+    def check_time(self, now: float) -> None:
+        """Time out a request that is incomplete for too long, and close an idle connection and one
+        whose client has read nothing of a response for too long."""
+        if self.waiting_since is not None and now - self.waiting_since > self.timeout_s:
+            self.waiting_since = None
+            self.time_out()
+        elif self.is_idle(KEEP_ALIVE_S):
+            self.transport.close()
         if self._unsent.stalled_s(self.transport, now) > SEND_TIMEOUT_S:
             self.transport.abort()
 
     def is_idle(self, for_s: float) -> bool:
         """Whether there is no request, and there was none in the last `for_s` seconds."""
-        is_answered = self.cycle is None or self.cycle.response_complete
-        if not is_answered or self.pipeline or self._receiving != "nothing":
+        is_answered = self.exchange is None or self.exchange.is_answered
+        if not is_answered or self._pipeline or self._receiving != "nothing":
             return False
-        is_open = self._final_response is None and not self.transport.is_closing()
-        return is_open and self.loop.time() - self._idle_since >= for_s
+        is_open = self._last_response is None and not self.transport.is_closing()
+        return is_open and self._loop.time() - self._idle_since >= for_s
 
     def _start_timeout(self, timeout_s: float) -> None:
-        self.waiting_since = self.loop.time()
+        self.waiting_since = self._loop.time()
         self.timeout_s = timeout_s
 
     def _reject(self, error: ApiError) -> None:
@@ -181,77 +263,38 @@ class Protocol(HttpToolsProtocol):
 
         Responses to earlier pipelined requests are sent first.
         """
-        if self._final_response is not None or self.transport.is_closing():
+        if self._last_response is not None or self.transport.is_closing():
             return
-        self._final_response = _encode_problem(error)
+        self._last_response = LastResponse(error)
         self.waiting_since = None
-        cycle = self.cycle
-        if cycle is None or (cycle.response_complete and self._receiving != "body"):
-            self._send_final_response()
-        elif cycle.more_body:
-            self._abort_body(cycle)
+        exchange = self.exchange
+        if exchange is None or (exchange.is_answered and self._receiving != "body"):
+            self._send_last_response()
+        elif not exchange.has_body:
+            self._abort_body(exchange)
 
-    def _abort_body(self, cycle: RequestResponseCycle) -> None:
+    def _abort_body(self, exchange: Exchange) -> None:
         """End the request whose body is unreadable or incomplete."""
-        if self.pipeline and self.pipeline[0][0] is cycle:
-            self.pipeline.popleft()
-            self._received.release(cycle.scope)
-        elif cycle.response_started:
+        if self._pipeline and self._pipeline[-1] is exchange:
+            self._pipeline.pop()
+            self._received.release(exchange)
+        elif exchange.is_written:
             self.transport.close()
         else:
-            cycle.disconnected = True
-            cycle.message_event.set()
-            self._send_final_response()
+            exchange.abandon()
+            self._send_last_response()
 
-    def _send_final_response(self) -> None:
-        if self._final_response is None or self.transport.is_closing():
-            return
-        self.transport.write(self._final_response)
-        self.flow.resume_reading()
-        self.loop.call_later(CLOSE_DELAY_S, self._close_when_quiet, self.loop.time() + LINGER_S)
-
-    def _close_when_quiet(self, deadline: float) -> None:
-        """Closing while data arrives would reset the connection before the client reads the
-        response."""
-        now = self.loop.time()
-        if now < deadline and now - self._discarded_at < CLOSE_DELAY_S:
-            self.loop.call_later(CLOSE_DELAY_S, self._close_when_quiet, deadline)
-        else:
-            self.transport.close()
+    def _send_last_response(self) -> None:
+        if self._last_response is not None and not self.transport.is_closing():
+            self._last_response.send(self.transport)
+            self.flow.resume_reading()
 
 
 async def sweep(connections: Iterable[Any]) -> None:
-    """Time out connections whose request is incomplete or whose response is not read for too
-    long; runs until cancelled."""
+    """Check the time of all connections once a second; runs until cancelled."""
     loop = asyncio.get_running_loop()
     while True:
         await asyncio.sleep(SWEEP_S)
         now = loop.time()
         for connection in list(connections):
-            since = getattr(connection, "waiting_since", None)
-            if since is not None and now - since > connection.timeout_s:
-                connection.waiting_since = None
-                connection.time_out()
-            connection.check_progress(now)
-
-
-def _encode_problem(error: ApiError) -> bytes:
-    request_id = os.urandom(12).hex()
-    response = envelope.problem(error, "", request_id)
-    return b"".join(
-        (
-            STATUS_LINE[response.status],
-            b"content-type: application/problem+json\r\n",
-            b"content-length: %d\r\n" % len(response.body),
-            b"x-content-type-options: nosniff\r\n",
-            b"cache-control: private, no-store\r\n",
-            b"x-request-id: %s\r\n" % request_id.encode(),
-            *(b"%s: %s\r\n" % header for header in response.headers),
-            b"connection: close\r\n\r\n",
-            response.body,
-        )
-    )
-
-
-def _headers_too_large() -> HeadersTooLarge:
-    return HeadersTooLarge(HEADERS_TOO_LARGE, max_bytes=MAX_HEADER_BYTES, max_headers=MAX_HEADERS)
+            connection.check_time(now)

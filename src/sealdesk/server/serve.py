@@ -19,7 +19,7 @@ import uvloop
 from sealdesk.errors import ConfigurationError
 from sealdesk.server import draining, http_protocol
 from sealdesk.server.app import Asgi
-from sealdesk.server.received import ReceivedBytes, ReleasesBytes
+from sealdesk.server.received import ReceivedBytes
 from sealdesk.settings import Settings
 from sealdesk.state import Lifetime
 
@@ -27,9 +27,6 @@ BACKLOG = 2048
 # Of each connection. The kernel would take 2.5 MB of a response that the client does not read
 # (loopback, Linux 6.18), which no budget sees.
 _SEND_BUFFER_BYTES = 256 * 1024
-# Longer than proxies keep idle connections (nginx 60 s), so that the proxy closes them. Otherwise a
-# request of the proxy can cross our close on the way.
-KEEP_ALIVE_S = 75
 
 log = logging.getLogger("sealdesk.serve")
 
@@ -143,7 +140,7 @@ def make_server(
     """uvicorn with our protocol and limits, not running yet."""
     protocol = partial(http_protocol.Protocol, received=received)
     config = uvicorn.Config(
-        ReleasesBytes(app, received),
+        app,
         http=cast("type[http_protocol.Protocol]", protocol),
         ws="none",
         lifespan="on",
@@ -152,7 +149,6 @@ def make_server(
         server_header=False,
         proxy_headers=False,
         backlog=BACKLOG,
-        timeout_keep_alive=KEEP_ALIVE_S,
     )
     return Server(config, lifetime, on_ready, notice_s)
 

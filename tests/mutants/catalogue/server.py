@@ -10,10 +10,45 @@ _KEYS = "tests/api_keys"
 _USAGE = f"{_KEYS}/test_usage.py"
 _IN_FLIGHT = "tests/server/test_bytes_in_flight.py"
 _HTTP = "tests/server/test_http_protocol.py"
+_EXCHANGE = "tests/server/test_exchange.py"
 _FRAMING = f"{_HTTP}::test_malformed_request_gets_400_and_the_connection_closes"
 
 
 MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "a header of a response may contain a line break",
+        "server/response_head.py",
+        "    if len(lines) - len(lines.translate(None, _CONTROLS)) != separators_bytes:\n",
+        "    if False:\n",
+        (
+            f"{_EXCHANGE}::test_a_control_character_in_a_header_is_a_500",
+            f"{_EXCHANGE}::test_a_header_cannot_add_another_or_end_the_head",
+        ),
+    ),
+    Mutant(
+        "a response may be longer than it says",
+        "server/exchange.py",
+        "        if self._missing_bytes < 0 or (",
+        "        if (",
+        (f"{_EXCHANGE}::test_a_response_that_is_wrong_later_is_cut_off",),
+    ),
+    Mutant(
+        "a connection without a request stays open for ever",
+        "server/http_protocol.py",
+        "        elif self.is_idle(KEEP_ALIVE_S):\n",
+        "        elif False:\n",
+        (f"{_EXCHANGE}::test_a_connection_without_a_request_is_closed_in_time",),
+    ),
+    Mutant(
+        "a body that arrives later is taken for one that was there",
+        "server/exchange.py",
+        "            has_waited = True\n",
+        "            has_waited = False\n",
+        (
+            f"{_EXCHANGE}::test_the_application_learns_whether_it_has_waited_for_the_body",
+            "tests/api_keys/test_immediately.py::test_a_key_revoked_during_an_upload_is_refused",
+        ),
+    ),
     Mutant(
         "a node exits on SIGTERM without draining",
         "server/serve.py",
@@ -114,22 +149,22 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the body of a request that never starts counts for ever",
         "server/http_protocol.py",
-        "        for cycle, _ in self.pipeline:\n            self._received.release(cycle.scope)\n",
+        "        for waiting in self._pipeline:\n            self._received.release(waiting)\n",
         "",
         (f"{_IN_FLIGHT}::test_bodies_that_wait_behind_another_request_count_and_are_freed",),
     ),
     Mutant(
         "a body counts for ever",
-        "server/received.py",
-        "        finally:\n            self._received.release(scope)",
-        "        finally:\n            pass",
+        "server/exchange.py",
+        "            release(self)\n",
+        "            pass\n",
         (f"{_IN_FLIGHT}::test_a_body_counts_until_it_is_answered_or_its_client_is_gone",),
     ),
     Mutant(
         "a body that nobody reads stays in memory",
-        "server/http_protocol.py",
-        "            self.cycle.body.clear()",
-        "            pass",
+        "server/exchange.py",
+        "        self.unread.clear()  # what",
+        "        pass  # what",
         (f"{_IN_FLIGHT}::test_a_body_that_nobody_reads_is_dropped_with_the_answer",),
     ),
     Mutant(
@@ -156,8 +191,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a client may leave a response unread for ever",
         "server/http_protocol.py",
-        "            connection.check_progress(now)\n",
-        "",
+        "> SEND_TIMEOUT_S:",
+        "> float('inf'):",
         (f"{_IN_FLIGHT}::test_a_client_that_reads_nothing_for_too_long_is_disconnected",),
     ),
     Mutant(

@@ -1,0 +1,185 @@
+"""One request on a connection, and its response: what ASGI calls receive and send."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Protocol
+
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
+
+from sealdesk.errors import InternalError
+from sealdesk.rate_limits.byte_budget import Holding
+from sealdesk.server import response_head
+from sealdesk.server.app import Asgi
+from sealdesk.web.request import Header, Message, Scope
+
+_NO_BODY = (204, 304)
+_DISCONNECT = {"type": "http.disconnect"}
+
+log = logging.getLogger("sealdesk.serve")
+
+
+class Connection(Protocol):
+    """What an exchange needs of its connection. date: the header of every response."""
+
+    transport: asyncio.Transport
+    flow: FlowControl
+
+    @property
+    def date(self) -> list[Header]: ...
+
+    def end_exchange(self, exchange: "Exchange") -> None:
+        """The response has been written."""
+
+
+class Exchange:
+    """A request whose headers are complete, and its response.
+
+    has_body: whether the whole body has arrived. unread: what of it the application has not read.
+    is_written: whether the head of the response is written; is_answered: whether all of it is.
+    is_abandoned: the application is told that the client is gone. holding: the counted bytes of
+    the body.
+    """
+
+    def __init__(self, connection: Connection, scope: Scope, *, keep_alive: bool) -> None:
+        self.scope = scope
+        self.keep_alive = keep_alive
+        self.expects_continue = False
+        self.unread = bytearray()
+        self.has_body = self.is_written = self.is_answered = self.is_abandoned = False
+        self.holding: Holding | None = None
+        self._connection = connection
+        self._has_news = False
+        self._news: asyncio.Event | None = None
+        self._head = b""
+        self._missing_bytes = 0
+
+    async def run(self, app: Asgi, release: Callable[["Exchange"], None]) -> None:
+        """Run the application. release: called when it has ended."""
+        try:
+            await app(self.scope, self.receive, self.send)
+            if not self.is_answered and not self.is_abandoned:
+                raise RuntimeError("the application has ended without a whole response")
+        except Exception:
+            log.exception("a response failed")
+            if not self.is_abandoned:
+                self._fail()
+        finally:
+            release(self)
+
+    def _fail(self) -> None:
+        transport = self._connection.transport
+        if not self.is_written and not transport.is_closing():
+            transport.write(response_head.encode_problem(InternalError()))
+        transport.close()
+
+    # The request
+
+    def add(self, part: bytes) -> None:
+        """A part of the body has arrived."""
+        self.unread += part
+        if len(self.unread) > HIGH_WATER_LIMIT:
+            self._connection.flow.pause_reading()
+        self._tell()
+
+    def end_body(self) -> None:
+        """The whole body has arrived."""
+        self.has_body = True
+        self._tell()
+
+    def abandon(self) -> None:
+        """The client is gone, or has sent a body that is unreadable."""
+        self.is_abandoned = True
+        self._tell()
+
+    def _tell(self) -> None:
+        self._has_news = True
+        if self._news is not None:
+            self._news.set()
+
+    async def receive(self) -> Message:
+        """The next message of ASGI, with what has arrived of the body.
+
+        has_waited: whether it arrived after the application had asked for it.
+        """
+        transport, flow = self._connection.transport, self._connection.flow
+        if self.expects_continue and not transport.is_closing():
+            transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            self.expects_continue = False
+        has_waited = False
+        flow.resume_reading()
+        while not (self._has_news or self.is_answered or self.is_abandoned):
+            has_waited = True
+            await self._wait_for_news()
+        self._has_news = False
+        if self.is_answered or self.is_abandoned:
+            return _DISCONNECT
+        body = bytes(self.unread)
+        self.unread.clear()
+        return {
+            "type": "http.request",
+            "body": body,
+            "more_body": not self.has_body,
+            "has_waited": has_waited,
+        }
+
+    async def _wait_for_news(self) -> None:
+        if self._news is None:
+            self._news = asyncio.Event()
+        self._news.clear()
+        await self._news.wait()
+
+    # The response
+
+    async def send(self, message: Message) -> None:
+        """Send a message of ASGI; waits while the client reads too little.
+
+        The head is written with the first part of the body. The response must have a
+        content-length. Raises InvalidField, KeyError, RuntimeError.
+        """
+        if self._connection.flow.write_paused and not self.is_abandoned:
+            await self._connection.flow.drain()
+        if self.is_abandoned:
+            return
+        if message["type"] == "http.response.start":
+            self._begin(message["status"], message["headers"])
+        else:
+            self._write(message["body"], is_last=not message.get("more_body", False))
+
+    def _begin(self, status: int, fields: list[Header]) -> None:
+        if self._head:
+            raise RuntimeError("a response has begun already")
+        declared = dict(fields)
+        if declared.get(b"connection") == b"close":
+            self.keep_alive = False
+        elif not self.keep_alive:
+            fields = [*fields, (b"connection", b"close")]
+        self._head = response_head.encode(status, [*self._connection.date, *fields])
+        has_none = status in _NO_BODY or self.scope["method"] == "HEAD"
+        self._missing_bytes = 0 if has_none else int(declared[b"content-length"])
+        self.expects_continue = False
+
+    def _write(self, body: bytes, *, is_last: bool) -> None:
+        if not self._head or self.is_answered:
+            raise RuntimeError("a part of a body without a response")
+        if self.scope["method"] == "HEAD":
+            body = b""
+        self._missing_bytes -= len(body)
+        if self._missing_bytes < 0 or (is_last and self._missing_bytes):
+            raise RuntimeError("a body of another length than the content-length")
+        transport = self._connection.transport
+        if self.is_written:
+            transport.write(body)
+        else:
+            self.is_written = True
+            transport.writelines((self._head, body))
+        if is_last:
+            self._end()
+
+    def _end(self) -> None:
+        self.is_answered = True
+        self.unread.clear()  # what the application has not read
+        self._tell()
+        if not self.keep_alive:
+            self._connection.transport.close()
+        self._connection.end_exchange(self)
