@@ -80,6 +80,17 @@ def test_who_accepts_first_has_the_address(
     assert shown["email"] == email.upper()
 
 
+def test_who_accepts_is_welcomed_and_logged_in(
+    service: Service, visitor: Visitor, email: str
+) -> None:
+    token = _token(_invite(visitor, email))
+    anyone = Visitor(service)
+    page = anyone.submit(anyone.get("/reset").form("/reset"), token=token, new=NEW)
+    assert "Welcome to " in page.text and ", The Boss" in page.text
+    assert anyone.get("/account").status == 200
+    assert "The Boss" in anyone.get("/tickets").text
+
+
 def test_an_invitation_that_is_not_accepted_holds_no_address(
     service: Service, visitor: Visitor, tenant: Tenant, email: str
 ) -> None:

@@ -202,6 +202,7 @@ def test_a_reset_link_sets_a_password_once(visitor: Visitor, tenant: Tenant) -> 
     token = _reset_token(tenant)
     page = visitor.submit(visitor.get("/reset").form("/reset"), token=token, new=NEW)
     assert "Your password is set" in page.text
+    assert "/log-in" in [form.action for form in visitor.get("/account").forms]
     assert visitor.log_in(tenant.admin_email).status == 401
     assert visitor.log_in(tenant.admin_email, NEW).status == 200
     again = visitor.submit(visitor.get("/reset").form("/reset"), token=token, new=PASSWORD)

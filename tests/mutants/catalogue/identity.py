@@ -21,6 +21,13 @@ _INVITATIONS = "tests/identity/test_invitations.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
+        "a reset link logs in, not only an invitation",
+        "identity/pages/login.py",
+        "    if user.password_hash is None:\n",
+        "    if True:\n",
+        (f"{_LOG_IN_PAGES}::test_a_reset_link_sets_a_password_once",),
+    ),
+    Mutant(
         "the password alone logs a user with a second factor in",
         "identity/auth/login.py",
         "    if is_log_in and await two_factor.needs_code(request, user):\n",

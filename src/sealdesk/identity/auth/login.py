@@ -197,8 +197,11 @@ async def change_password(request: Request, user: User, new: str) -> User:
     )
 
 
-async def use_reset_token(request: Request, reset: PasswordReset) -> None:
-    """Set a password with a one-time token. Raises Unauthorized, ValidationFailed."""
+async def use_reset_token(request: Request, reset: PasswordReset) -> User:
+    """Set a password with a one-time token; the user as they were before.
+
+    Raises Unauthorized, Conflict, ValidationFailed.
+    """
     # Checked before the hash as well, because the hash takes 55 ms.
     user = await request.state.database.read(
         lambda tx: actions.get_reset_user(tx, reset.token, now_us=request.now_us)
@@ -213,6 +216,7 @@ async def use_reset_token(request: Request, reset: PasswordReset) -> None:
             now_us=request.state.clock.now_us(),
         )
     )
+    return user
 
 
 async def _hash_new_password(request: Request, user: User, new: str) -> str:

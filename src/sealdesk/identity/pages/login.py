@@ -10,6 +10,7 @@ from sealdesk.errors import (
     Unauthorized,
     ValidationFailed,
 )
+from sealdesk.identity import store
 from sealdesk.identity.auth import login, session, tokens, two_factor
 from sealdesk.identity.errors import INVALID_CREDENTIALS, TWO_FACTOR_REQUIRED
 from sealdesk.identity.rules import Login, PasswordReset, User
@@ -20,7 +21,7 @@ from sealdesk.web.pages import error_pages, forms, render, resubmission, return_
 from sealdesk.web.pages.i18n import gettext
 from sealdesk.web.pages.messages import translate
 from sealdesk.web.pages.resubmission import Resubmission
-from sealdesk.web.request import Request, Response
+from sealdesk.web.request import Header, Request, Response
 
 
 @page
@@ -52,17 +53,21 @@ async def log_in(request: Request) -> Response:
         return await _show_login(
             request, next_path, typed=typed, email=email, error=error, pending=pending
         )
-    token = login.access_token(request, user)
+    cookie = _begin_session(request, user)
     if typed is None:
-        return render.redirect(
-            request, next_path or return_paths.LOG_IN, session.begin(request, token)
-        )
+        return render.redirect(request, next_path or return_paths.LOG_IN, cookie)
+    response = await error_pages.resubmission_page(request, typed, next_path)
+    response.headers.append(cookie)
+    return response
+
+
+def _begin_session(request: Request, user: User) -> Header:
+    """The cookie of a new session, to which the page of this response already belongs."""
+    token = login.access_token(request, user)
     new_session = tokens.decode(token, request.state.settings.jwt_secret, request.now_us)
     visitor = session.visitor(request, user, new_session)
     request.proof = msgspec.structs.replace(request.proof, visitor=visitor)
-    response = await error_pages.resubmission_page(request, typed, next_path)
-    response.headers.append(session.begin(request, token))
-    return response
+    return session.begin(request, token)
 
 
 async def _authenticate(request: Request, form: Form) -> User:
@@ -95,12 +100,34 @@ async def reset(request: Request) -> Response:
     token = form.text("token").strip()
     try:
         fields = body.convert({"token": token, "new": form.text("new")}, PasswordReset)
-        await login.use_reset_token(request, fields)
+        user = await login.use_reset_token(request, fields)
     except ValidationFailed as error:
         return await _show_reset_form(request, error, forms.faults_by_field(error), token)
     except (Unauthorized, Conflict) as error:
         return await _show_reset_form(request, error, {"token": translate(error)}, token)
+    if user.password_hash is None:
+        return await _welcome(request, user, fields.new)
     return await render.page(request, "identity/reset_done.html")
+
+
+async def _welcome(request: Request, invited: User, password: str) -> Response:
+    """Log in a user who has accepted an invitation."""
+    try:
+        user = await login.log_in(request, invited.email, password)
+        if request.visitor is not None:
+            await login.end_session(request, session.get(request))
+    except (Unauthorized, TooManyRequests, ServiceUnavailable):
+        return await render.page(request, "identity/reset_done.html")
+    tenant = await request.state.database.read(
+        lambda tx: store.find_tenant(tx, user.tenant_id), user.tenant_id
+    )
+    cookie = _begin_session(request, user)
+    response = await render.page(
+        request, "identity/welcome.html",
+        name=user.name, desk=tenant.name if tenant else "", home=request.site.home,
+    )  # fmt: skip
+    response.headers.append(cookie)
+    return response
 
 
 async def _show_reset_form(

@@ -64,6 +64,7 @@ const readToken = (address) => {
   const fragment = new URL(address).hash.slice(1);
   if (!token || !fragment || document.getElementById(fragment)) return;
   token.value = fragment;
+  token.closest(".field").hidden = true;
   history.replaceState(null, "", location.pathname);
 };
 readToken(location.href);
