@@ -14,7 +14,7 @@ import pytest
 from tests.cli.backups import empty_target, serving_restored, terminal_of
 from tests.cli.terminal import PROGRAM, serving
 from tests.support.client import Key
-from tests.support.databases import POSTGRESQL_ONLY, SQLITE_ONLY, Begin
+from tests.support.databases import POSTGRESQL_ONLY, SQLITE_FIRST, SQLITE_ONLY, Begin
 from tests.support.pages import Visitor
 from tests.support.service import Service, random_key, wait_until
 
@@ -149,6 +149,7 @@ def test_a_backup_holds_no_master_key(source: Service, tmp_path: Path) -> None:
     assert terminal_of(source).env["SEALDESK_MASTER_KEY"].encode() not in file.read_bytes()
 
 
+@SQLITE_FIRST
 def test_an_encrypted_backup_needs_its_passphrase(source: Service, tmp_path: Path) -> None:
     file, right, wrong = (tmp_path / name for name in ("backup", "right", "wrong"))
     right.write_text("correct horse battery\n")
@@ -163,6 +164,7 @@ def test_an_encrypted_backup_needs_its_passphrase(source: Service, tmp_path: Pat
         target.out("restore", str(file), "--passphrase-file", str(right))
 
 
+@SQLITE_FIRST
 def test_a_short_passphrase_is_refused(source: Service, tmp_path: Path) -> None:
     short = tmp_path / "short"
     short.write_text("secret\n")
@@ -181,6 +183,7 @@ def test_nothing_is_replaced(source: Service, tmp_path: Path) -> None:
     assert "a restore replaces nothing" in refused.stderr
 
 
+@SQLITE_FIRST
 def test_another_master_key_is_refused_before_anything_is_restored(
     source: Service, tmp_path: Path
 ) -> None:
@@ -192,6 +195,7 @@ def test_another_master_key_is_refused_before_anything_is_restored(
         target.out("restore", str(file))
 
 
+@SQLITE_FIRST
 def test_a_damaged_backup_is_not_restored(source: Service, tmp_path: Path) -> None:
     file = tmp_path / "backup"
     terminal_of(source).out("backup", str(file))
@@ -230,6 +234,7 @@ def test_a_full_disk_leaves_nothing(source: Service, tmp_path: Path) -> None:
     assert list(directory.iterdir()) == []
 
 
+@SQLITE_FIRST
 def test_an_interrupted_restore_can_be_repeated(source: Service, tmp_path: Path) -> None:
     file = tmp_path / "backup"
     terminal_of(source).out("backup", str(file))
@@ -283,6 +288,7 @@ def test_an_epoch_does_not_begin_under_a_running_service(source: Service) -> Non
     assert "is in use" in terminal_of(source).refused("restore", "--epoch-only")
 
 
+@SQLITE_FIRST
 def test_a_surviving_journal_tells_which_keys_changed_after_the_backup(
     source: Service, tmp_path: Path
 ) -> None:
@@ -319,6 +325,7 @@ def key_of(service: Service, key: Key) -> Key:
     return Key(service, key.id, key.api_key, key.api_secret)
 
 
+@SQLITE_FIRST
 def test_without_a_journal_nothing_is_known_and_that_is_said(
     source: Service, tmp_path: Path
 ) -> None:

@@ -1,6 +1,6 @@
 """The throttling of failed log-ins (decisions 1)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -11,16 +11,24 @@ from sealdesk.caller import SYSTEM
 from sealdesk.db.engine import Tx
 from sealdesk.identity import actions, rules
 from tests.support.client import Person
+from tests.support.databases import Begin
 from tests.support.service import PASSWORD, Service, Tenant
 
 HOME, HOTEL, CAFE = "192.0.2.1", "198.51.100.2", "203.0.113.3"
 NEW = "another long passphrase"
 
 
+@pytest.fixture(scope="module")
+def behind_a_proxy(begin: Begin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with begin(tmp_path_factory.mktemp("data"), SEALDESK_TRUSTED_PROXIES="127.0.0.1") as service:
+        yield service
+
+
 @pytest.fixture
-def service(start: Callable[..., Service]) -> Service:
-    """A service behind a proxy, so that a test can choose its address."""
-    return start(SEALDESK_TRUSTED_PROXIES="127.0.0.1")
+def service(behind_a_proxy: Service) -> Service:
+    """A service behind a proxy, so that a test can choose its address; no log-in has failed."""
+    behind_a_proxy.run("DELETE FROM login_failures")
+    return behind_a_proxy
 
 
 def _try(tenant: Tenant, address: str, password: str = "wrong", email: str = "") -> Any:
@@ -34,15 +42,13 @@ def _code(response: Any) -> str:
 
 def _fail(tenant: Tenant, count: int, address: str, email: str = "") -> None:
     """Failed log-ins, without the time that hashing takes."""
-    for _ in range(count):
-        tenant.service.write(
-            lambda tx: actions.begin_log_in(
-                tx,
-                email or tenant.admin_email,
-                address,
-                now_us=tenant.service.clock.now_us(),
-            )
-        )
+    now_us = tenant.service.clock.now_us()
+
+    async def work(tx: Tx) -> None:
+        for _ in range(count):
+            await actions.begin_log_in(tx, email or tenant.admin_email, address, now_us=now_us)
+
+    tenant.service.write(work)
 
 
 def _fail_anywhere(service: Service, count: int) -> None:

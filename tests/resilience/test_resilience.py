@@ -22,6 +22,7 @@ def test_a_revoked_key_is_refused_by_all_nodes(installation: Installation) -> No
     assert missed_targets(figures, key_changes.TARGETS) == [], figures
 
 
+@pytest.mark.prove
 def test_a_rotated_secret_is_refused_by_all_nodes(installation: Installation) -> None:
     figures = key_changes.run(installation, "rotate", trials=25)
     assert missed_targets(figures, key_changes.TARGETS) == [], figures
@@ -39,6 +40,7 @@ def test_a_crash_of_postgresql_loses_and_doubles_nothing(installation: Installat
     assert missed_targets(figures, crashes.TARGETS) == [], figures
 
 
+@pytest.mark.prove
 def test_a_failover_loses_and_doubles_nothing(installation: Installation) -> None:
     figures = failover.run(installation, times=1)
     assert missed_targets(figures, failover.TARGETS) == [], figures
@@ -50,6 +52,7 @@ def test_clients_of_held_up_connections_are_refused_in_time(installation: Instal
     assert missed_targets(figures, contention.TARGETS) == [], figures
 
 
+@pytest.mark.prove
 def test_the_limit_of_a_key_holds_over_all_nodes(installation: Installation) -> None:
     # Each node may accept one request too many when Redis goes away: 1.25 % of this limit.
     figures = limit_of_nodes.run(installation, limit=240, third_s=2.0)

@@ -15,6 +15,10 @@ from tests.support.service import Service, random_key, running
 Kind = Literal["sqlite", "postgresql"]
 KINDS: tuple[Kind, ...] = ("sqlite", "postgresql")
 SQLITE_ONLY = pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
+# For what hardly depends on the database, and takes long on PostgreSQL.
+SQLITE_FIRST = pytest.mark.parametrize(
+    "kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.prove)], indirect=True
+)
 POSTGRESQL_ONLY = pytest.mark.parametrize("kind", ["postgresql"], indirect=True)
 
 
