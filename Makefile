@@ -37,6 +37,7 @@ test: setup-dev ## format, lint, types, layers, tests: stops at the first failur
 	@$(MAKE) --no-print-directory test-servers || :
 	$(call step,ruff format --check)
 	$(call step,ruff check)
+	@$(BIN)/pytest --collect-only -n0 -qq >/dev/null 2>&1 & # compiles the tests meanwhile
 	$(call step,mypy)
 	$(call step,lint-imports)
 	$(call step,pytest)

@@ -27,7 +27,7 @@ Settings = Mapping[str, str | int | bool]
 _STOP = {"fast": signal.SIGINT, "immediate": signal.SIGQUIT}
 _SETTINGS: Settings = {
     "listen_addresses": HOST,
-    "max_connections": 200,
+    "max_connections": 300,
     "shared_buffers": "64MB",
     "synchronous_commit": True,
     "jit": False,
