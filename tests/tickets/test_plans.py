@@ -1,13 +1,20 @@
 """The query plan of each list: one index serves its first page and every further one."""
 
+import sqlite3
+from contextlib import closing
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from sealdesk.db.engine import Params
+from sealdesk.db.sqlite.connection import connect
+from sealdesk.db.sqlite.transaction import SqliteTx, drive
 from sealdesk.paging import PageRequest, Position
-from sealdesk.tickets.store import assignees, lists, replies
+from sealdesk.tickets import types
+from sealdesk.tickets.store import assignees, lists, replies, tickets
 from sealdesk.tickets.store.selection import Filter
 from tests.support.plans import plan
 
@@ -201,6 +208,48 @@ def test_replies_are_read_in_the_order_of_an_index(
         index, by = "replies_is_internal", " AND is_internal=?"
     place = on_ids({}, newest_first=newest_first, further=further)
     assert steps == [f"SEARCH replies USING INDEX {index} (tenant_id=? AND ticket_id=?{by}{place})"]
+
+
+@pytest.mark.parametrize(
+    ("change", "indexes"),
+    [
+        ({}, set()),
+        ({"subject": "other", "tags": ("t",), "custom_fields": {"a": 1}, "reply_count": 1}, set()),
+        ({"status": "closed"}, {"tickets_status", "tickets_status_assignee"}),
+        ({"priority": "urgent"}, {"tickets_priority"}),
+        ({"assignee_id": "a"}, {"tickets_assignee", "tickets_status_assignee"}),
+        ({"external_id": "x"}, {"tickets_external_id"}),
+    ],
+)
+def test_a_change_writes_only_the_indexes_of_what_it_changes(
+    template: Path, change: dict[str, Any], indexes: set[str]
+) -> None:
+    names = types.Ticket.__struct_fields__
+    before = types.Ticket(**dict.fromkeys(names) | {"priority": "low", "tags": ()})  # type: ignore[arg-type]
+    after = msgspec.structs.replace(before, **change)
+    with closing(connect(template)) as connection:
+        recorder = IndexRecorder(connection)
+        drive(tickets.replace(recorder, before, after))
+    assert recorder.written == {"tickets_updated_at"} | indexes
+
+
+class IndexRecorder(SqliteTx):
+    """Runs nothing: it collects the indexes in which an UPDATE makes entries."""
+
+    written: set[str]
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        super().__init__(connection)
+        self.connection = connection
+
+    async def execute_one(self, sql: str, params: Params) -> None:
+        if not sql.lstrip().startswith("UPDATE"):
+            return
+        names = dict(self.connection.execute("SELECT rootpage, name FROM sqlite_master").fetchall())
+        program = self.connection.execute(f"EXPLAIN {sql}", params).fetchall()
+        roots = {row["p1"]: row["p2"] for row in program if row["opcode"] == "OpenWrite"}
+        inserts = [row["p1"] for row in program if row["opcode"] == "IdxInsert"]
+        self.written = {names[roots[cursor]] for cursor in inserts}
 
 
 def test_counting_statuses_reads_no_more_than_its_index(template: Path) -> None:

@@ -1,6 +1,7 @@
 """The SQL of single tickets; lists of tickets are in `lists`."""
 
 from collections.abc import Collection, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import msgspec
@@ -18,7 +19,12 @@ _FIXED = {"tenant_id", "id", "number", "source", "customer_id", "created_at"}
 COLUMNS = column_list(_STORED, "t")
 _NEW_COLUMNS = column_list((*_STORED, "document"))
 _NEW_VALUES = parameter_list((*_STORED, "document"))
-_ASSIGNMENTS = assignment_list((*(name for name in _STORED if name not in _FIXED), "document"))
+# SQLite writes the index entries of every column behind SET, changed or not (2.5 µs each), so these
+# are set only when they change.
+_SET_IF_CHANGED = ("status", "priority", "assignee_id", "external_id")
+_ASSIGNMENTS = assignment_list(
+    (*(name for name in _STORED if name not in {*_FIXED, *_SET_IF_CHANGED}), "document")
+)
 _WITH_CUSTOMER = f"""
 SELECT {COLUMNS}, c.reference, c.version AS customer_version, c.name AS customer_name
 FROM tickets t JOIN customers c ON c.tenant_id = t.tenant_id AND c.id = t.customer_id
@@ -120,12 +126,22 @@ async def add(tx: Tx, ticket: Ticket) -> bytes:
 async def replace(tx: Tx, before: Ticket, after: Ticket) -> bytes:
     """Store a changed ticket; its ready document."""
     document = rules.ready_document(after)
-    await tx.execute_one(_REPLACE, _params(after, document) | {"before": before.version})
+    changed = tuple(
+        name for name in _SET_IF_CHANGED if getattr(before, name) != getattr(after, name)
+    )
+    params = _params(after, document) | {"before": before.version}
+    await tx.execute_one(_replacing(changed), params)
     if before.tags != after.tags:
         unchanged = {*before.tags} & {*after.tags}
         await _for_each_tag(tx, _DROP_TAG, after, [t for t in before.tags if t not in unchanged])
         await _for_each_tag(tx, _ADD_TAG, after, [t for t in after.tags if t not in unchanged])
     return document
+
+
+@cache
+def _replacing(changed: tuple[str, ...]) -> str:
+    """The UPDATE that also sets these of _SET_IF_CHANGED; there are 16."""
+    return _REPLACE.replace(" SET ", f" SET {''.join(f'{name} = :{name}, ' for name in changed)}")
 
 
 async def _for_each_tag(tx: Tx, sql: str, ticket: Ticket, tags: Sequence[str]) -> None:
