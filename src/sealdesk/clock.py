@@ -32,8 +32,10 @@ class Clock:
         return time.monotonic()
 
 
+@lru_cache(maxsize=4096)
 def iso(at_us: int) -> str:
     """A time as `YYYY-MM-DDTHH:MM:SS.ffffffZ`, the only format in responses."""
+    # Cached because a new object and its event show the time of the request several times.
     seconds, micros = divmod(at_us, 1_000_000)
     return f"{_iso_second(seconds)}.{micros:06d}Z"
 

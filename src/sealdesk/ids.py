@@ -19,7 +19,7 @@ _random = random.Random()  # noqa: S311 - not for secrets
 # Forked processes would otherwise continue with the same numbers.
 os.register_at_fork(after_in_child=_random.seed)
 _REMEMBERED = 4096
-_newest: dict[int, int] = {}  # time → the random bits of its newest id
+_newest: dict[int, tuple[str, int]] = {}  # time → its text, and the random bits of its newest id
 NONE = "00000000-0000-0000-0000-000000000000"
 
 
@@ -30,15 +30,16 @@ def mint(at_us: int) -> str:
     of one change stay in order. An id is not a secret, so its random bits need not come from the
     operating system, whose call releases the interpreter lock each time (136 µs of a POST).
     """
-    newest = _newest.get(at_us)
-    if newest is None:
+    last = _newest.get(at_us)
+    if last is None:
         if len(_newest) >= _REMEMBERED:
             _newest.clear()
-        newest = random_bits(61)  # one bit is free for the ids that follow
+        # One bit is free for the ids that follow.
+        time, newest = _time_text(at_us), _random.getrandbits(61)
     else:
-        newest += 1 + random_bits(40)
-    _newest[at_us] = newest
-    return _text(at_us, newest)
+        time, newest = last[0], last[1] + 1 + _random.getrandbits(40)
+    _newest[at_us] = time, newest
+    return time + _random_text(newest)
 
 
 def random_bits(count: int) -> int:
@@ -48,7 +49,7 @@ def random_bits(count: int) -> int:
 
 def lowest(at_us: int) -> str:
     """The smallest id of a time: `id >= lowest(t)` means created at or after t."""
-    return _text(max(at_us, 0), 0)
+    return _time_text(max(at_us, 0)) + _random_text(0)
 
 
 def instant_of(identifier: str) -> int:
@@ -61,7 +62,10 @@ def is_canonical(text: str) -> bool:
     return _CANONICAL.fullmatch(text) is not None
 
 
-def _text(at_us: int, random_bits: int) -> str:
+def _time_text(at_us: int) -> str:
     millis, micros = divmod(at_us, 1000)
-    time = f"{millis >> 16:08x}-{millis & 0xFFFF:04x}-7{micros:03x}"
-    return f"{time}-{0x8000 | random_bits >> 48:04x}-{random_bits & 0xFFFF_FFFF_FFFF:012x}"
+    return f"{millis >> 16:08x}-{millis & 0xFFFF:04x}-7{micros:03x}-"
+
+
+def _random_text(bits: int) -> str:
+    return f"{0x8000 | bits >> 48:04x}-{bits & 0xFFFF_FFFF_FFFF:012x}"

@@ -99,7 +99,7 @@ async def get_customer(request: Request) -> Response:
     customer = await request.read(
         lambda tx: actions.get_customer(tx, request.caller.tenant_id, customer_id)
     )
-    response = envelope.one(rules.to_response(customer))
+    response = envelope.one_document(rules.to_json(customer))
     return conditional.unless_unchanged(request, rules.etag(customer), response)
 
 
@@ -135,4 +135,4 @@ async def change_customer(request: Request) -> Response:
 
 def _respond(customer: Customer, status: int, *headers: Header) -> Response:
     etag = (b"etag", rules.etag(customer).encode())
-    return envelope.one(rules.to_response(customer), status, [*headers, etag])
+    return envelope.one_document(rules.to_json(customer), status, [*headers, etag])

@@ -20,11 +20,13 @@ _CHANGEABLE = CustomerChange.__struct_fields__
 _ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 to_response = representation.response_builder(CustomerResponse)
+to_json = representation.response_encoder(CustomerResponse)
 
 
 def new_customer(new: NewCustomer, *, tenant_id: str, customer_id: str, now_us: int) -> Customer:
     """The first version of a customer."""
-    fields = msgspec.structs.asdict(new) | {"metadata": new.metadata or {}}
+    fields = msgspec.structs.asdict(new)
+    fields["metadata"] = new.metadata or {}
     return Customer(
         **fields,
         tenant_id=tenant_id,
@@ -40,16 +42,10 @@ def apply_change(customer: Customer, change: CustomerChange, now_us: int) -> Cus
     fields = merge_patch.given_fields(change)
     if "metadata" in fields:
         fields["metadata"] = merge_patch.merge(customer.metadata, fields["metadata"])
+    fields["updated_at"] = max(now_us, customer.updated_at)
+    fields["version"] = customer.version + 1
     after = msgspec.structs.replace(customer, **fields)
-    if not differences(customer, after):
-        return customer
-    updated_at = max(now_us, customer.updated_at)
-    return msgspec.structs.replace(after, updated_at=updated_at, version=customer.version + 1)
-
-
-def to_json(customer: Customer) -> bytes:
-    """CustomerResponse as JSON."""
-    return msgspec.json.encode(to_response(customer))
+    return after if differences(customer, after) else customer
 
 
 def reference(customer: Customer) -> bytes:

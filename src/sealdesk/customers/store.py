@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -143,8 +144,8 @@ async def replace(tx: Tx, customer: Customer) -> None:
 
 
 def customer_of(row: Row) -> Customer:
-    """The customer in a row of the columns."""
-    values = {name: row[name] for name in _STORED}
+    """The customer of a row that begins with the columns."""
+    values: dict[str, Any] = dict(zip(_STORED, row, strict=False))  # other columns may follow
     values["metadata"] = msgspec.json.decode(values["metadata"])
     return Customer(**values)
 

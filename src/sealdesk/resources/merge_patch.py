@@ -31,11 +31,12 @@ def merge(before: dict[str, Any], patch: dict[str, Any] | None) -> dict[str, Any
 
 def differences(before: Any, after: Any, names: Iterable[str]) -> dict[str, tuple[Any, Any]]:
     """field → (old, new) of the named fields that differ."""
-    return {
-        name: (old, new)
-        for name in names
-        if not is_same(old := getattr(before, name), new := getattr(after, name))
-    }
+    changes = {}
+    for name in names:
+        old, new = getattr(before, name), getattr(after, name)
+        if old is not new and not is_same(old, new):
+            changes[name] = old, new
+    return changes
 
 
 def is_same(one: Any, other: Any) -> bool:

@@ -12,6 +12,7 @@ from sealdesk.paging import PageRequest
 from sealdesk.resources import representation
 from sealdesk.tickets import rules
 from sealdesk.tickets.errors import NEWER_REPLY
+from sealdesk.tickets.rules import TicketUpdate
 from sealdesk.tickets.store import assignees, history, replies, replying
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.tickets import TicketAndCustomer, TicketView
@@ -22,7 +23,6 @@ from sealdesk.tickets.types import (
     NewTicket,
     Reply,
     Source,
-    Ticket,
     TicketChange,
 )
 
@@ -138,9 +138,10 @@ async def _change(
     tx: Tx, caller: Caller, stored: TicketAndCustomer, change: TicketChange, now_us: int
 ) -> TicketView:
     ticket = stored.ticket
-    changed = rules.apply_change(ticket, change, now_us)
-    if changed is ticket:
+    update = rules.apply_change(ticket, change, now_us)
+    if not update.changes:
         return _view(stored, rules.ready_document(ticket))
+    changed = update.after
     if representation.check_object(changed.custom_fields):
         raise invalid(
             [Fault("/custom_fields", "too_large", "Together this is over 16 KiB of JSON.")]
@@ -149,7 +150,7 @@ async def _change(
         await _check_assignee(tx, caller.tenant_id, changed.assignee_id)
     document = await ticket_store.replace(tx, ticket, changed)
     view = _view(stored._replace(ticket=changed), document)
-    await _record_change(tx, caller, _Change(ticket, changed, view), now_us)
+    await _record_change(tx, caller, update, view, now_us)
     return view
 
 
@@ -167,9 +168,9 @@ async def _reply(
         author=_author(caller, new, stored),
         created_at=now_us,
     )
-    replied = rules.apply_reply(ticket, written, now_us)
+    update = rules.apply_reply(ticket, written, now_us)
     await replies.add(tx, written)
-    document = await ticket_store.replace(tx, ticket, replied)
+    document = await ticket_store.replace(tx, ticket, update.after)
     await events.record(
         tx,
         ticket.tenant_id,
@@ -178,10 +179,9 @@ async def _reply(
         events.NO_CHANGES,
         now_us,
     )
-    after = stored._replace(ticket=replied)
-    if replied.status != ticket.status:
-        change = _Change(ticket, replied, _view(after, document))
-        await _record_change(tx, caller, change, now_us)
+    after = stored._replace(ticket=update.after)
+    if update.changes:
+        await _record_change(tx, caller, update, _view(after, document), now_us)
     return written, after
 
 
@@ -203,16 +203,12 @@ def _view(stored: TicketAndCustomer, document: bytes) -> TicketView:
     return TicketView(rules.with_customer(document, stored.reference), stored.etag)
 
 
-class _Change(NamedTuple):
-    before: Ticket
-    after: Ticket
-    view: TicketView
-
-
-async def _record_change(tx: Tx, caller: Caller, change: _Change, now_us: int) -> None:
-    changes = rules.differences(change.before, change.after)
-    tenant_id, document = caller.tenant_id, change.view.json
-    await history.add(tx, change.after, caller.actor, changes, now_us)
+async def _record_change(
+    tx: Tx, caller: Caller, update: TicketUpdate, view: TicketView, now_us: int
+) -> None:
+    changes = update.changes
+    tenant_id, document = caller.tenant_id, view.json
+    await history.add(tx, update.after, caller.actor, changes, now_us)
     await events.record(tx, tenant_id, "ticket.updated", document, changes, now_us)
     if "status" in changes:
         status_change = {"status": changes["status"]}

@@ -1,6 +1,6 @@
 """What a change or a reply does to a ticket, and how a ticket is shown; no IO."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -33,15 +33,21 @@ _REOPENED_BY_CUSTOMER: tuple[Status, ...] = ("pending", "on_hold", "resolved")
 _ENDED: tuple[Status, ...] = ("resolved", "closed")
 # Events name each of these that a change alters.
 _CHANGEABLE = TicketChange.__struct_fields__
-# Copied from a new ticket as they were sent; the others are computed, or converted.
-_COPIED = tuple(
-    name
-    for name in NewTicket.__struct_fields__
-    if name in Ticket.__struct_fields__ and name not in ("tags", "custom_fields")
-)
 
-to_document = representation.response_builder(TicketDocument)
 to_reply_response = representation.response_builder(ReplyResponse)
+_encode_document = representation.response_encoder(TicketDocument)
+_encode_reply = representation.response_encoder(ReplyResponse)
+
+
+class TicketUpdate(NamedTuple):
+    """A ticket before and after an update, the same object when nothing differs.
+
+    changes: field → (old, new) of each field that a `TicketChange` could have changed, for events.
+    """
+
+    before: Ticket
+    after: Ticket
+    changes: Changes
 
 
 def rank_of(priority: Priority) -> int:
@@ -60,15 +66,17 @@ def new_ticket(
     now_us: int,
 ) -> Ticket:
     """The first version of a ticket."""
+    fields = msgspec.structs.asdict(new)
+    del fields["customer"]
+    fields["tags"] = distinct(new.tags)
+    fields["custom_fields"] = new.custom_fields or {}
     return Ticket(
-        **{name: getattr(new, name) for name in _COPIED},
+        **fields,
         tenant_id=tenant_id,
         id=ticket_id,
         number=number,
         source=source,
         customer_id=customer_id,
-        tags=distinct(new.tags),
-        custom_fields=new.custom_fields or {},
         reply_count=0,
         created_at=now_us,
         updated_at=now_us,
@@ -79,8 +87,8 @@ def new_ticket(
     )
 
 
-def apply_change(ticket: Ticket, change: TicketChange, now_us: int) -> Ticket:
-    """The ticket after a change; the same object when nothing differs. Raises Conflict."""
+def apply_change(ticket: Ticket, change: TicketChange, now_us: int) -> TicketUpdate:
+    """What a change does to a ticket. Raises Conflict."""
     fields = merge_patch.given_fields(change)
     if "tags" in fields:
         fields["tags"] = distinct(fields["tags"])
@@ -88,16 +96,15 @@ def apply_change(ticket: Ticket, change: TicketChange, now_us: int) -> Ticket:
         fields["custom_fields"] = merge_patch.merge(ticket.custom_fields, fields["custom_fields"])
     if "status" in fields:
         fields |= _status_fields(ticket, fields.pop("status"), now_us)
+    fields["updated_at"] = max(now_us, ticket.updated_at)
+    fields["version"] = ticket.version + 1
     after = msgspec.structs.replace(ticket, **fields)
-    if not differences(ticket, after):
-        return ticket
-    return msgspec.structs.replace(
-        after, updated_at=max(now_us, ticket.updated_at), version=ticket.version + 1
-    )
+    changes = merge_patch.differences(ticket, after, _CHANGEABLE)
+    return TicketUpdate(ticket, after if changes else ticket, changes)
 
 
-def apply_reply(ticket: Ticket, reply: Reply, now_us: int) -> Ticket:
-    """The ticket after a reply. Raises Conflict when it is closed."""
+def apply_reply(ticket: Ticket, reply: Reply, now_us: int) -> TicketUpdate:
+    """What a reply does to its ticket. Raises Conflict when it is closed."""
     if ticket.status == "closed":
         raise Conflict(TICKET_CLOSED)
     fields: dict[str, Any] = {
@@ -110,7 +117,8 @@ def apply_reply(ticket: Ticket, reply: Reply, now_us: int) -> Ticket:
             fields["first_response_at"] = now_us
         if reply.author.type == "customer" and ticket.status in _REOPENED_BY_CUSTOMER:
             fields |= _status_fields(ticket, "open", now_us)
-    return msgspec.structs.replace(ticket, **fields)
+    after = msgspec.structs.replace(ticket, **fields)
+    return TicketUpdate(ticket, after, merge_patch.differences(ticket, after, ("status",)))
 
 
 def distinct(tags: list[str] | None) -> tuple[str, ...]:
@@ -142,7 +150,7 @@ def _status_fields(ticket: Ticket, status: Status, now_us: int) -> dict[str, Any
 
 def ready_document(ticket: Ticket) -> bytes:
     """The ready JSON of a ticket without its customer, stored beside its columns."""
-    return msgspec.json.encode(to_document(ticket))
+    return _encode_document(ticket)
 
 
 def with_customer(document: bytes, reference: bytes) -> bytes:
@@ -152,12 +160,7 @@ def with_customer(document: bytes, reference: bytes) -> bytes:
 
 def reply_json(reply: Reply) -> bytes:
     """ReplyResponse as JSON."""
-    return msgspec.json.encode(to_reply_response(reply))
-
-
-def differences(before: Ticket, after: Ticket) -> Changes:
-    """field → (old, new), for the event of a change."""
-    return merge_patch.differences(before, after, _CHANGEABLE)
+    return _encode_reply(reply)
 
 
 def etag(ticket_version: int, customer_version: int) -> str:

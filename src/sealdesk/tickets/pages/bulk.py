@@ -106,11 +106,10 @@ def _preview(
     if stored is None:
         return Line(ticket_id, None, "", _reason(NotFound()))
     try:
-        changed = rules.apply_change(stored.ticket, change, request.now_us)
+        update = rules.apply_change(stored.ticket, change, request.now_us)
     except Conflict as error:
         return Line(ticket_id, stored, stored.etag, _reason(error))
-    is_unchanged = changed is stored.ticket
-    reason = gettext("It already has these values.") if is_unchanged else ""
+    reason = "" if update.changes else gettext("It already has these values.")
     return Line(ticket_id, stored, stored.etag, reason)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -158,12 +158,12 @@ def _with_customer(row: Row) -> TicketAndCustomer:
 
 
 def ticket_of(row: Row) -> Ticket:
-    """The ticket of a row that holds COLUMNS."""
-    values = dict(row)
+    """The ticket of a row that begins with COLUMNS."""
+    values: dict[str, Any] = dict(zip(_STORED, row, strict=False))  # other columns follow
     values["priority"] = PRIORITIES[values["priority"] - 1]
     values["tags"] = tuple(msgspec.json.decode(values["tags"]))
     values["custom_fields"] = msgspec.json.decode(values["custom_fields"])
-    return Ticket(**{name: values[name] for name in _STORED})
+    return Ticket(**values)
 
 
 def _params(ticket: Ticket, document: bytes) -> dict[str, object]:
