@@ -237,3 +237,18 @@ def test_execute_many_is_atomic(nodes: Nodes, tenant: Tenant) -> None:
     nodes.first.write(work)
     stored = nodes.first.rows("SELECT id, subject FROM tickets WHERE tenant_id = :t", t=tenant.id)
     assert {row["id"]: row["subject"] for row in stored} == {ticket: ticket for ticket in made}
+
+
+def test_one_row_can_be_changed_twice_in_one_transaction(nodes: Nodes, tenant: Tenant) -> None:
+    ticket_id = tenant.key().ticket()["id"]
+    key = {"tenant_id": tenant.id, "id": ticket_id}
+    where = "WHERE tenant_id = :tenant_id AND id = :id AND version = :version"
+
+    async def work(tx: Tx) -> None:
+        sql = f"UPDATE tickets SET version = 2, subject = :subject {where}"
+        await tx.execute_one(sql, key | {"version": 1, "subject": "Other"})
+        await tx.execute_one(f"UPDATE tickets SET version = 3 {where}", key | {"version": 2})
+
+    nodes.first.write(work)
+    stored = nodes.first.rows("SELECT version, subject FROM tickets WHERE id = :id", id=ticket_id)
+    assert [(row["version"], row["subject"]) for row in stored] == [(3, "Other")]

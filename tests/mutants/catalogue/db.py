@@ -97,6 +97,13 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_SQLITE}::test_full_disk_in_one_job_fails_its_whole_group",),
     ),
     Mutant(
+        "two changes of one row are sent in one statement",
+        "db/postgres/transaction.py",
+        "        if table and any(table",
+        "        if table and not any(table",
+        ("tests/db/test_contract.py::test_one_row_can_be_changed_twice_in_one_transaction",),
+    ),
+    Mutant(
         "commits do not wait for the disk",
         "db/sqlite/connection.py",
         '"PRAGMA synchronous = FULL"',

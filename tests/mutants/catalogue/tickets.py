@@ -26,7 +26,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a change of a ticket is not in its history",
         "tickets/actions.py",
-        "    await history.add(tx, change.after, caller.actor, changes, now_us)\n",
+        "    await history.add(tx, update.after, caller.actor, changes, now_us)\n",
         "",
         (
             "tests/tickets/test_history.py::test_the_history_records_a_change_with_its_actor",
@@ -101,6 +101,20 @@ MUTANTS: tuple[Mutant, ...] = (
         "        return line._replace(reason=_reason(error))\n",
         "        raise error\n",
         (f"{_BULK}::test_a_ticket_that_cannot_be_stored_does_not_stop_the_others",),
+    ),
+    Mutant(
+        "a reply writes the index entries of unchanged columns",
+        "tickets/store/tickets.py",
+        "if getattr(before, name) != getattr(after, name)",
+        "if name in Ticket.__struct_fields__",
+        ("tests/tickets/test_plans.py::test_a_change_writes_only_the_indexes_of_what_it_changes",),
+    ),
+    Mutant(
+        "a changed status is not stored",
+        "tickets/store/tickets.py",
+        '_SET_IF_CHANGED = ("status", ',
+        "_SET_IF_CHANGED = (",
+        ("tests/tickets/test_plans.py::test_a_change_writes_only_the_indexes_of_what_it_changes",),
     ),
     Mutant(
         "counting tickets has no limit",

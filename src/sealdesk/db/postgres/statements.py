@@ -19,6 +19,7 @@ _SET_TENANT = f"set_config('{TENANT_SETTING}', %s, true)"
 _WITHOUT_SYNC_COMMIT = "(SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL"
 _NAME = re.compile(r"(?<!:):([a-z_][a-z0-9_]*)")
 _ROW_COUNTED = ("UPDATE", "DELETE")
+_UPDATED_TABLE = re.compile(r"\s*(?:UPDATE|DELETE FROM) (\w+)")
 
 
 class Statement(NamedTuple):
@@ -161,6 +162,13 @@ def across_tenants(directory: str, sql: str) -> Statement:
         f" AS home, LATERAL ({lookup}) AS found"
     )
     return Statement(text, inner.names)
+
+
+@lru_cache(maxsize=2048)
+def updated_table(sql: str) -> str | None:
+    """The table of which an UPDATE or DELETE changes rows, None for an INSERT."""
+    found = _UPDATED_TABLE.match(sql)
+    return None if found is None else found[1]
 
 
 def combine(changes: list[Change], *, sets_tenant: bool) -> Batch:

@@ -87,9 +87,8 @@ class PostgresTx:
 
     async def _enqueue(self, change: Change) -> None:
         # One statement can change a row only once, and this may be the same row.
-        if not change.sql.lstrip().startswith("INSERT") and any(
-            change.sql == other.sql for other in self._changes
-        ):
+        table = statements.updated_table(change.sql)
+        if table and any(table == statements.updated_table(other.sql) for other in self._changes):
             await self.open()
         self._changes.append(change)
 
