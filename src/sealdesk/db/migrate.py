@@ -37,6 +37,8 @@ def migrate(path: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with sqlite_transaction(path) as connection:
             command.upgrade(make_config(connection), "head")
+            # A migration may have rebuilt the tables of keys, which no trigger notices.
+            connection.exec_driver_sql("UPDATE key_stamp SET stamp = random()")
 
 
 async def migrate_postgres(owner_url: str, *, runtime_url: str = "", worker_url: str = "") -> None:

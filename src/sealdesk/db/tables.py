@@ -59,10 +59,10 @@ WORKER_GRANTS = {
     "ended_tokens": "SELECT, DELETE",
     "reset_links": "SELECT, DELETE",
 }
-# The worker rebuilds these from other tables, so a move skips them; on SQLite it also skips the
-# tables of FTS5, whose names begin with SQLITE_INDEX_PREFIX.
+# The worker rebuilds these from other tables, so a move skips them; on SQLite it also skips what
+# begins with one of SQLITE_PREFIXES: the tables of FTS5, and the stamp of keys with its triggers.
 REBUILT = ("search_documents", "customer_documents", "search_rebuilds")
-SQLITE_INDEX_PREFIX = "search_index"
+SQLITE_PREFIXES = ("search_index", "key_stamp")
 # The runtime role searches through these functions: row level security would disable the indexes.
 SEARCH_FUNCTIONS = (
     "search_tickets(text, tsquery, integer)",

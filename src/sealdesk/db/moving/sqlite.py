@@ -109,7 +109,7 @@ class SqliteTarget(SqliteSource):
 
 def _is_skipped(name: str) -> bool:
     left_out = (tables.VERSION_TABLE, _MOVE_TABLE, *tables.REBUILT)
-    return name in left_out or name.startswith(tables.SQLITE_INDEX_PREFIX)
+    return name in left_out or name.startswith(tables.SQLITE_PREFIXES)
 
 
 def check_source(path: Path) -> None:
