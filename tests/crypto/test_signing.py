@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sealdesk.crypto import signing
-from sealdesk.crypto.signing import Signed, diagnose, is_valid, message, sign
+from sealdesk.crypto.signing import Signed, Verifier, diagnose, is_valid, message, sign
 from tests.vectors import API_KEY, API_SECRET, BY_SHAPE, VALID, WRONG, Vector
 
 GET = Signed(b"1767225600", b"GET", b"/api/v1/external/tickets", b"")
 POST = Signed(b"1767225600", b"POST", b"/api/v1/external/tickets", b'{"b": 1, "a": "\xc3\x9c"}')
+VERIFIER = Verifier(API_SECRET)
 
 accepted = st.builds(
     Signed,
@@ -43,11 +44,13 @@ def test_message_of_a_vector(vector: Vector) -> None:
 def test_signature_of_a_vector(vector: Vector) -> None:
     assert sign(API_SECRET, vector.parts()) == vector.signature
     assert is_valid(API_SECRET, vector.parts(), vector.signature.encode())
+    assert VERIFIER.is_valid(vector.parts(), vector.signature.encode())
 
 
 @pytest.mark.parametrize("vector", WRONG, ids=named)
 def test_wrong_vector_is_refused(vector: Vector) -> None:
     assert not is_valid(API_SECRET, vector.parts(), vector.signature.encode())
+    assert not VERIFIER.is_valid(vector.parts(), vector.signature.encode())
 
 
 @pytest.mark.parametrize("vector", [one for one in WRONG if one.name not in BY_SHAPE], ids=named)
@@ -145,7 +148,8 @@ def test_signature_is_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(hmac, "compare_digest", compare)
     is_valid(API_SECRET, GET, b"0" * 64)
-    assert compared == [b"0" * 64]
+    VERIFIER.is_valid(GET, b"1" * 64)
+    assert compared == [b"0" * 64, b"1" * 64]
 
 
 @given(accepted)
@@ -160,6 +164,20 @@ def test_message_tells_all_parts_of_the_request_apart(parts: Signed) -> None:
 def test_signature_of_one_request_fits_no_other(one: Signed, other: Signed) -> None:
     signature = sign(API_SECRET, one).encode()
     assert is_valid(API_SECRET, other, signature) == (one == other)
+
+
+@given(accepted, accepted, st.text("0123456789abcdef", max_size=64))
+def test_a_verifier_accepts_what_is_signed_and_nothing_else(
+    one: Signed, other: Signed, secret: str
+) -> None:
+    verifier, signature = Verifier(secret), sign(secret, one).encode()
+    assert verifier.is_valid(one, signature)
+    assert verifier.is_valid(other, signature) == (one == other)
+
+
+def test_a_verifier_takes_no_secret_that_hmac_would_hash_first() -> None:
+    with pytest.raises(ValueError, match="64 characters"):
+        Verifier("0" * 65)
 
 
 @given(accepted, st.binary(min_size=1, max_size=8))

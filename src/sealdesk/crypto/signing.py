@@ -15,6 +15,10 @@ DIAGNOSED_BODY_BYTES = 64 * 1024  # larger bodies are not diagnosed (decisions 3
 _EMPTY_SHA256 = hashlib.sha256(b"").hexdigest().encode()
 _EMPTY_BODIES = (b"{}", b"null", b'""', b"[]")  # clients hash these for a request without a body
 _API_PREFIXES = (b"/api/v1/external", b"/api/v1", b"/api")
+# The block of SHA-256 and the pads of HMAC (RFC 2104, section 2).
+_BLOCK_BYTES = 64
+_INNER_PAD = bytes(byte ^ 0x36 for byte in range(256))
+_OUTER_PAD = bytes(byte ^ 0x5C for byte in range(256))
 
 
 class Signed(NamedTuple):
@@ -52,6 +56,30 @@ def sign(secret: str, parts: Signed) -> str:
 def is_valid(secret: str, parts: Signed, signature: bytes) -> bool:
     """Whether the signature is valid, compared in constant time."""
     return hmac.compare_digest(sign(secret, parts).encode(), signature)
+
+
+class Verifier:
+    """Checks signatures with two SHA-256 states that have read the secret, which is not kept.
+
+    Of each HMAC, half of the work is then done: 1.0 instead of 1.6 µs (decision 0039).
+    """
+
+    __slots__ = ("_inner", "_outer")
+
+    def __init__(self, secret: str) -> None:
+        key = secret.encode().ljust(_BLOCK_BYTES, b"\0")
+        if len(key) > _BLOCK_BYTES:
+            raise ValueError("HMAC hashes longer keys first; a secret has 64 characters")
+        self._inner = hashlib.sha256(key.translate(_INNER_PAD))
+        self._outer = hashlib.sha256(key.translate(_OUTER_PAD))
+
+    def is_valid(self, parts: Signed, signature: bytes) -> bool:
+        """Whether the signature is valid, compared in constant time."""
+        inner = self._inner.copy()
+        inner.update(message(parts))
+        outer = self._outer.copy()
+        outer.update(inner.digest())
+        return hmac.compare_digest(outer.hexdigest().encode(), signature)
 
 
 def diagnose(
