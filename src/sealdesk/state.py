@@ -11,6 +11,7 @@ from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db import epochs
 from sealdesk.db.engine import Database
 from sealdesk.db.fairness import TenantSlots
+from sealdesk.db.known_rows import KnownRows
 from sealdesk.db.write_probe import WriteProbe
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.errors.general import TOO_MANY_LOG_INS
@@ -25,6 +26,7 @@ from sealdesk.telemetry.counters import Usage
 from sealdesk.telemetry.metrics import Metrics
 
 MAX_FAILURES_PER_MINUTE = 300  # decisions 3: above it an address gets a bare 401
+MAX_KNOWN_KEYS = 4096  # about 2 KiB each
 MAX_PASSWORD_CHECKS = 4  # decisions 1: passwords hashed at the same time
 _FINISH_TIMEOUT_S = 3.0
 
@@ -61,6 +63,7 @@ class AppState(msgspec.Struct, frozen=True):
         turns, as the tenant is not known yet.
     http_client: reaches the addresses that tenants choose.
     long_poll: requests that wait for new events of a feed.
+    known_keys: API keys that were looked up, made by their guard.
     key_usage: use of API keys that is not written to the database yet.
     background_tasks: work that starts after a response is sent.
     write_probe: tries whether the storage takes writes.
@@ -82,6 +85,7 @@ class AppState(msgspec.Struct, frozen=True):
     password_checks: TenantSlots
     http_client: HttpClient
     long_poll: LongPoll
+    known_keys: KnownRows[Any]
     key_usage: Usage
     background_tasks: BackgroundTasks
     write_probe: WriteProbe
@@ -115,6 +119,7 @@ def make_state(settings: Settings, database: Database, clock: Clock, *, epoch: i
         ),
         HttpClient(settings.webhook_allowed_cidrs, allow_http=settings.webhook_allow_http),
         LongPoll(lambda: lifetime.is_draining),
+        KnownRows(MAX_KNOWN_KEYS),
         Usage(),
         BackgroundTasks(),
         WriteProbe(database),

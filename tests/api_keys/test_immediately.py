@@ -80,6 +80,31 @@ def test_no_request_that_begins_after_the_revocation_is_accepted(tenant: Tenant)
     assert (False, 200) in seen
 
 
+def test_no_request_that_begins_after_the_rotation_is_accepted(tenant: Tenant) -> None:
+    old, admin = tenant.key(), tenant.admin()
+    is_rotated, is_over = Event(), Event()
+    seen: list[tuple[bool, int]] = []
+
+    def use() -> None:
+        while not is_over.is_set():
+            began_after = is_rotated.is_set()
+            seen.append((began_after, old.get(WHOAMI).status_code))
+
+    with ThreadPoolExecutor(3) as pool:
+        users = [pool.submit(use) for _ in range(3)]
+        wait_until(lambda: len(seen) > 10)
+        rotated = admin.post(f"{KEYS}/{old.id}/rotate").json()["data"]["api_secret"]
+        is_rotated.set()
+        new = Key(old.service, old.id, old.api_key, rotated)
+        assert [new.get(WHOAMI).status_code for _ in range(5)] == [200] * 5
+        wait_until(lambda: sum(after for after, _ in seen) > 10)
+        is_over.set()
+        for user in users:
+            user.result()
+    assert {status for after, status in seen if after} == {401}
+    assert (False, 200) in seen
+
+
 def test_of_two_rotations_at_once_one_secret_works(key: Key, admin: Person) -> None:
     for _ in range(5):
         barrier = Barrier(2)

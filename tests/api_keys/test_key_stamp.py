@@ -11,7 +11,8 @@ import pytest
 from sealdesk.api_keys import rules, store
 from sealdesk.api_keys.rules import ApiKey
 from sealdesk.db.migrate import migrate
-from sealdesk.db.sqlite.connection import SqliteTx, connect, drive
+from sealdesk.db.sqlite.connection import connect
+from sealdesk.db.sqlite.transaction import SqliteTx, drive
 
 HASH = b"h" * 32
 KEY = ApiKey("t1", "k1", "Shop", "tk_live_", (), 1000, None, "off", None, None, None, b"s", 1, 1)

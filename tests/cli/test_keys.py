@@ -68,6 +68,18 @@ def test_a_rotated_key_works_with_its_new_secret_only(terminal: Terminal, acme: 
     assert "invalid_signature" in with_key(terminal, key).run("call", "GET", TICKETS).stdout
 
 
+def test_a_key_that_the_server_knows_has_ended_when_a_command_has(
+    terminal: Terminal, acme: str
+) -> None:
+    key, other = create(terminal, acme), create(terminal, acme)
+    for each in (key, other):
+        assert with_key(terminal, each).run("call", "GET", TICKETS).returncode == 0
+    terminal.out("keys", "revoke", key["id"])
+    assert "api_key_revoked" in with_key(terminal, key).run("call", "GET", TICKETS).stdout
+    terminal.json("keys", "rotate", other["id"])
+    assert "invalid_signature" in with_key(terminal, other).run("call", "GET", TICKETS).stdout
+
+
 def test_a_revoked_key_cannot_be_rotated(terminal: Terminal, acme: str) -> None:
     key = create(terminal, acme)
     terminal.out("keys", "revoke", key["id"])

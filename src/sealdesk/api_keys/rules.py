@@ -271,9 +271,9 @@ def is_active(key: ApiKey, now_us: int) -> bool:
     return key.revoked_at is None and not is_expired(key, now_us) and key.unconfirmed_since is None
 
 
-def must_record_use(key: ApiKey, now_us: int) -> bool:
-    """Whether to update `last_used_at`: at the first use, then once a minute."""
-    return key.last_used_at is None or now_us - key.last_used_at >= LAST_USED_STEP_US
+def next_recorded_use(last_used_at: int | None) -> int:
+    """From when on a use updates `last_used_at`: at the first use, then once a minute."""
+    return 0 if last_used_at is None else last_used_at + LAST_USED_STEP_US
 
 
 def shown(key: ApiKey, now_us: int) -> dict[str, Any]:

@@ -129,6 +129,12 @@ class Database(Protocol):
     async def read(self, work: Work[T], tenant_id: str | None = None) -> T:
         """Run reads that are each an index lookup with a LIMIT."""
 
+    def read_key_stamp(self) -> int | None:
+        """A number that every change of an API key replaces, as reads that begin now see it.
+
+        None where reading it would cost as much as reading a key.
+        """
+
     async def read_unindexed(self, work: Work[T], tenant_id: str | None = None) -> T:
         """Run a read that no index serves, for 2 s at most and without delaying other requests."""
 

@@ -6,6 +6,9 @@ _KEYS = "tests/api_keys"
 _RESILIENCE = "tests/resilience/test_resilience.py"
 _GUARD = "api_keys/guard/signed.py"
 _USAGE = f"{_KEYS}/test_usage.py"
+_STAMP = "db/migrations/versions/0014_key_stamp.py"
+_STAMP_TEST = f"{_KEYS}/test_key_stamp.py"
+_KNOWN = f"{_KEYS}/test_known_keys.py"
 _REAUTHENTICATION = "tests/identity/test_reauthentication.py"
 
 
@@ -31,6 +34,114 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
+        "no trigger notices that a key was revoked",
+        _STAMP,
+        "expires_at, revoked_at, sealed_secret",
+        "expires_at, sealed_secret",
+        (f"{_STAMP_TEST}::test_a_change_of_each_column_that_the_look_up_reads_replaces_the_stamp",),
+    ),
+    Mutant(
+        "no trigger notices that a key was changed",
+        _STAMP,
+        '    "key_stamp_key_changed": f"UPDATE OF {_COLUMNS} ON api_keys",\n',
+        "",
+        (
+            f"{_STAMP_TEST}::test_a_change_of_each_column_that_the_look_up_reads_replaces_the_stamp",
+            f"{_KNOWN}::test_a_known_key_is_refused_in_the_request_after_a_change",
+            f"{_KEYS}/test_immediately.py::test_no_request_that_begins_after_the_revocation_is_accepted",
+            f"{_KEYS}/test_immediately.py::test_no_request_that_begins_after_the_rotation_is_accepted",
+            "tests/cli/test_keys.py::test_a_key_that_the_server_knows_has_ended_when_a_command_has",
+        ),
+    ),
+    Mutant(
+        "no trigger notices that a key was added",
+        _STAMP,
+        '    "key_stamp_key_added": "INSERT ON api_keys",\n',
+        "",
+        (f"{_STAMP_TEST}::test_an_added_key_replaces_the_stamp_with_each_of_its_rows",),
+    ),
+    Mutant(
+        "no trigger notices that a key was deleted",
+        _STAMP,
+        '    "key_stamp_key_deleted": "DELETE ON api_keys",\n',
+        "",
+        (f"{_STAMP_TEST}::test_a_removed_row_of_a_key_replaces_the_stamp",),
+    ),
+    Mutant(
+        "no trigger notices that the hash of a key was added",
+        _STAMP,
+        '    "key_stamp_hash_added": "INSERT ON api_key_directory",\n',
+        "",
+        (f"{_STAMP_TEST}::test_an_added_key_replaces_the_stamp_with_each_of_its_rows",),
+    ),
+    Mutant(
+        "no trigger notices that the hash of a key was changed",
+        _STAMP,
+        '    "key_stamp_hash_changed": "UPDATE ON api_key_directory",\n',
+        "",
+        (f"{_STAMP_TEST}::test_a_change_of_each_column_that_the_look_up_reads_replaces_the_stamp",),
+    ),
+    Mutant(
+        "no trigger notices that the hash of a key was deleted",
+        _STAMP,
+        '    "key_stamp_hash_deleted": "DELETE ON api_key_directory",\n',
+        "",
+        (
+            f"{_STAMP_TEST}::test_a_removed_row_of_a_key_replaces_the_stamp",
+            f"{_KNOWN}::test_a_known_key_without_its_hash_is_unknown_until_it_is_back",
+        ),
+    ),
+    Mutant(
+        "every use of a key ends what is known of all keys",
+        _STAMP,
+        "expires_at, revoked_at, sealed_secret",
+        "expires_at, revoked_at, last_used_at, sealed_secret",
+        (f"{_STAMP_TEST}::test_a_use_of_a_key_leaves_the_stamp",),
+    ),
+    Mutant(
+        "known keys outlive a migration",
+        "db/migrate.py",
+        '            connection.exec_driver_sql("UPDATE key_stamp SET stamp = random()")\n',
+        "",
+        (f"{_STAMP_TEST}::test_a_migration_replaces_the_stamp",),
+    ),
+    Mutant(
+        "the stamp of keys is read once",
+        "db/sqlite/snapshot.py",
+        "            self._key_stamp = None\n",
+        "",
+        (
+            f"{_KNOWN}::test_a_known_key_is_refused_in_the_request_after_a_change",
+            f"{_KEYS}/test_immediately.py::test_no_request_that_begins_after_the_revocation_is_accepted",
+            "tests/cli/test_keys.py::test_a_key_that_the_server_knows_has_ended_when_a_command_has",
+        ),
+    ),
+    Mutant(
+        "known keys outlive a change of their stamp",
+        "db/known_rows.py",
+        "            self._values.clear()\n",
+        "",
+        (
+            "tests/db/test_known_rows.py::test_another_stamp_ends_all_values",
+            f"{_KNOWN}::test_a_known_key_is_refused_in_the_request_after_a_change",
+            f"{_KNOWN}::test_a_known_key_has_its_new_secret_in_the_next_request",
+        ),
+    ),
+    Mutant(
+        "a key that was read before a change is kept after it",
+        "db/known_rows.py",
+        "        if stamp is None or stamp != self._stamp:\n            return\n",
+        "",
+        ("tests/db/test_known_rows.py::test_a_value_of_rows_before_the_last_change_is_not_kept",),
+    ),
+    Mutant(
+        "a known key does not expire",
+        "api_keys/guard/known_keys.py",
+        "    elif known.expires_at <= now_us:\n",
+        "    elif known.expires_at < 0:\n",
+        (f"{_KNOWN}::test_a_known_key_expires_without_any_change",),
+    ),
+    Mutant(
         "the key is not read again after an upload",
         _GUARD,
         "    if await request.read_body():\n",
@@ -40,9 +151,9 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the signature covers the decoded path",
         _GUARD,
-        "request.method.encode(), request.target, request.body)\n    secret",
+        "request.method.encode(), request.target, request.body)\n",
         'request.method.encode(), __import__("urllib.parse").parse'
-        ".unquote_to_bytes(request.target), request.body)\n    secret",
+        ".unquote_to_bytes(request.target), request.body)\n",
         (
             f"{_KEYS}/test_guard_vectors.py::test_vector_is_accepted",
             f"{_KEYS}/test_guard_routing.py::test_a_query_is_signed_as_it_was_sent",
@@ -60,15 +171,18 @@ MUTANTS: tuple[Mutant, ...] = (
         _GUARD,
         "raise refusals.invalid_signature(parts)",
         "wrong = refusals.invalid_signature(parts)\n"
-        '        wrong.values["received"]["expected"] = signing.sign(secret, parts)\n'
+        "        inner, outer = known.verifier._inner.copy(), known.verifier._outer.copy()\n"
+        "        inner.update(signing.message(parts))\n"
+        "        outer.update(inner.digest())\n"
+        '        wrong.values["received"]["expected"] = outer.hexdigest()\n'
         "        raise wrong",
         (f"{_KEYS}/test_guard_responses.py::test_the_right_signature_is_never_revealed",),
     ),
     Mutant(
         "all of the permissions are required instead of one",
         _GUARD,
-        "            if need in key.permissions:\n",
-        "            if all(each in key.permissions for each in self.needs):\n",
+        "            if need in known.permissions:\n",
+        "            if all(each in known.permissions for each in self.needs):\n",
         (f"{_KEYS}/test_permissions.py::test_exactly_the_keys_with_a_needed_permission_pass",),
     ),
     Mutant(

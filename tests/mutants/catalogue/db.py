@@ -18,7 +18,7 @@ _DRILL = (
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a read snapshot outlives its iteration of the event loop",
-        "db/sqlite/transaction.py",
+        "db/sqlite/snapshot.py",
         "            asyncio.get_running_loop().call_soon(self._close_snapshot)\n",
         "            asyncio.get_running_loop().call_later(0.3, self._close_snapshot)\n",
         (

@@ -1,19 +1,16 @@
 """The guard of signed requests, which checks them in the order of decisions 3."""
 
-import ipaddress
 import logging
 from collections.abc import Awaitable, Callable
-from functools import lru_cache
 from typing import Literal
 
 import msgspec
 
 from sealdesk.api_keys import errors, rules, store
 from sealdesk.api_keys.guard import refusals, replay
-from sealdesk.api_keys.rules import ApiKey
-from sealdesk.caller import Actor, Caller
+from sealdesk.api_keys.guard.known_keys import KnownKey, get_usable_key
+from sealdesk.caller import Caller
 from sealdesk.crypto import signing
-from sealdesk.crypto.sealing import UnsealError
 from sealdesk.crypto.signing import Signed
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Forbidden, ServiceUnavailable, TooManyRequests, Unauthorized
@@ -24,14 +21,7 @@ from sealdesk.errors.general import (
     TOO_MANY_BYTES,
 )
 from sealdesk.errors.requests import BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
-from sealdesk.rate_limits.limiter import (
-    RateState,
-    budget_of,
-    check_tenant,
-    rate_headers,
-    retry_after_s,
-)
-from sealdesk.settings import Network
+from sealdesk.rate_limits.limiter import RateState, check_tenant, rate_headers, retry_after_s
 from sealdesk.telemetry.counters import KeyUse
 from sealdesk.web.client_address import is_within
 from sealdesk.web.proof import Proof
@@ -75,7 +65,7 @@ class SignedProof(Proof, frozen=True, kw_only=True):
 class SignatureHeaders(msgspec.Struct, frozen=True):
     """The three headers of a signed request, well formed."""
 
-    api_key: str
+    api_key: bytes
     signature: bytes
     timestamp: bytes
 
@@ -83,7 +73,7 @@ class SignatureHeaders(msgspec.Struct, frozen=True):
 class _Authenticated(msgspec.Struct, frozen=True):
     """The key that signed a request, and what protects the request from being replayed."""
 
-    key: ApiKey
+    known: KnownKey
     skew_s: int
     in_transaction: Callable[[Tx], Awaitable[None]] | None
 
@@ -104,53 +94,54 @@ class SignedGuard:
             authenticated = await _authenticate(request)
         except Unauthorized as error:
             return await refusals.explain(request, error)
-        key = authenticated.key
-        await _record_use(request, key)
-        if not _is_allowed_address(request, key):
+        known = authenticated.known
+        await _record_use(request, known)
+        if not _is_allowed_address(request, known):
             return await refusals.record(
-                request, key, Forbidden(errors.IP_NOT_ALLOWED, address=request.address)
+                request, known.key, Forbidden(errors.IP_NOT_ALLOWED, address=request.address)
             )
-        tenant_rate, rate = await _take(request, key)
+        limiter = request.state.limiter
+        tenant_rate, rate = await limiter.take_both(known.tenant_budget, known.budget)
         permission, refusal = "", None
         try:
             check_tenant(tenant_rate)
             _check_rate(rate)
-            permission = self._get_permission(key)
+            permission = self._get_permission(known)
             request.check_content_type()
         except ApiError as error:
             refusal = error
         return SignedProof(
-            caller=_caller(request, key),
+            caller=_caller(request, known),
             refusal=refusal,
             in_transaction=authenticated.in_transaction,
             prove_again=lambda: self._prove_again(request),
             response_headers=rate_headers(tenant_rate, rate, request.now_us),
-            key_use=KeyUse(key.tenant_id, key.id, permission),
+            key_use=KeyUse(known.key.tenant_id, known.key.id, permission),
             rate=rate,
             skew_s=authenticated.skew_s,
         )
 
-    def _get_permission(self, key: ApiKey) -> str:
+    def _get_permission(self, known: KnownKey) -> str:
         """The permission that allows the request, "" when none is needed. Raises Forbidden."""
         for need in self.needs:
-            if need in key.permissions:
+            if need in known.permissions:
                 return need
         if self.needs:
-            raise refusals.insufficient_permissions(self.needs, key.permissions)
+            raise refusals.insufficient_permissions(self.needs, known.key.permissions)
         return ""
 
     async def _prove_again(self, request: Request) -> Proof:
         request.now_us = request.state.clock.now_us()
         headers = read_signature_headers(request)
-        key = await _get_usable_key(request, headers)
-        _check_signature(request, key, headers)
-        if not _is_allowed_address(request, key):
+        known = await get_usable_key(request.state, headers.api_key, request.now_us)
+        _check_signature(request, known, headers)
+        if not _is_allowed_address(request, known):
             raise Forbidden(errors.IP_NOT_ALLOWED, address=request.address)
-        permission = self._get_permission(key)
+        permission = self._get_permission(known)
         return msgspec.structs.replace(
             request.proof,
-            caller=_caller(request, key),
-            key_use=KeyUse(key.tenant_id, key.id, permission),
+            caller=_caller(request, known),
+            key_use=KeyUse(known.key.tenant_id, known.key.id, permission),
         )
 
 
@@ -163,16 +154,17 @@ async def _authenticate(request: Request) -> _Authenticated:
     """Find the key whose secret signed this request, and read the body. Raises Unauthorized."""
     headers = read_signature_headers(request)
     skew_s = _check_time(request, headers.timestamp)
-    key = await _get_usable_key(request, headers)
+    known = await get_usable_key(request.state, headers.api_key, request.now_us)
     if await request.read_body():
         # The key may have been revoked or have expired while the body arrived.
         request.now_us = request.state.clock.now_us()
-        key = await _get_usable_key(request, headers)
-    _check_signature(request, key, headers)
-    if key.replay_protection == "writes" and request.method in _WRITES:
+        known = await get_usable_key(request.state, headers.api_key, request.now_us)
+    _check_signature(request, known, headers)
+    if known.key.replay_protection == "writes" and request.method in _WRITES:
         signature = headers.signature.decode()
-        return _Authenticated(key, skew_s, await replay.protect(request, key, signature))
-    return _Authenticated(key, skew_s, None)
+        in_transaction = await replay.protect(request, known.key, signature)
+        return _Authenticated(known, skew_s, in_transaction)
+    return _Authenticated(known, skew_s, None)
 
 
 def read_signature_headers(request: Request) -> SignatureHeaders:
@@ -192,7 +184,7 @@ def read_signature_headers(request: Request) -> SignatureHeaders:
         raise refusals.malformed_signature(signature)
     if signing.TIMESTAMP.fullmatch(timestamp) is None:
         raise refusals.malformed_timestamp(timestamp)
-    return SignatureHeaders(api_key.decode(), signature, timestamp)
+    return SignatureHeaders(api_key, signature, timestamp)
 
 
 def _check_time(request: Request, timestamp: bytes) -> int:
@@ -207,61 +199,32 @@ def _check_time(request: Request, timestamp: bytes) -> int:
     return skew_s
 
 
-async def _get_usable_key(request: Request, headers: SignatureHeaders) -> ApiKey:
-    key_hash = rules.hash_of(headers.api_key)
-    key = await request.state.database.read(lambda tx: store.find_by_hash(tx, key_hash))
-    if key is None or not rules.is_active(key, request.now_us):
-        raise refusals.unusable_key(key)
-    return key
-
-
-def _check_signature(request: Request, key: ApiKey, headers: SignatureHeaders) -> None:
+def _check_signature(request: Request, known: KnownKey, headers: SignatureHeaders) -> None:
     parts = Signed(headers.timestamp, request.method.encode(), request.target, request.body)
-    secret = _open_secret(request, key)
-    if not signing.is_valid(secret, parts, headers.signature):
+    if not known.verifier.is_valid(parts, headers.signature):
         raise refusals.invalid_signature(parts)
 
 
-def _open_secret(request: Request, key: ApiKey) -> str:
-    try:
-        return rules.open_secret(key, request.state.key_ring)
-    except UnsealError as error:
-        log.error(
-            "a secret cannot be opened: is SEALDESK_MASTER_KEY the right one?",
-            extra={"key_id": key.id},
-        )
-        raise ServiceUnavailable(errors.SECRET_UNREADABLE) from error
-
-
-async def _record_use(request: Request, key: ApiKey) -> None:
+async def _record_use(request: Request, known: KnownKey) -> None:
     """Update `last_used_at`, if the storage is available: a read must succeed without it."""
-    if not rules.must_record_use(key, request.now_us):
+    key, now_us = known.key, request.now_us
+    if now_us < known.record_use_from:
         return
     try:
         await request.state.database.write(
-            lambda tx: store.record_use(tx, key.tenant_id, key.id, request.now_us), key.tenant_id
+            lambda tx: store.record_use(tx, key.tenant_id, key.id, now_us), key.tenant_id
         )
+        known.record_use_from = rules.next_recorded_use(now_us)
     except ServiceUnavailable:
         log.warning("last_used_at was not written", extra={"key_id": key.id})
 
 
-@lru_cache(maxsize=256)
-def _networks(cidrs: tuple[str, ...]) -> tuple[Network, ...]:
-    return tuple(ipaddress.ip_network(cidr) for cidr in cidrs)
+def _is_allowed_address(request: Request, known: KnownKey) -> bool:
+    return known.networks is None or is_within(request.address, known.networks)
 
 
-def _is_allowed_address(request: Request, key: ApiKey) -> bool:
-    return key.allowed_ips is None or is_within(request.address, _networks(key.allowed_ips))
-
-
-def _caller(request: Request, key: ApiKey) -> Caller:
-    actor = Actor("api_key", key.id, key.name)
-    return Caller(key.tenant_id, actor, frozenset(key.permissions), request.address)
-
-
-async def _take(request: Request, key: ApiKey) -> tuple[RateState, RateState]:
-    tenant = request.state.tenant_budgets.of_keys(key.tenant_id)
-    return await request.state.limiter.take_both(tenant, budget_of(key.id, key.rate_limit))
+def _caller(request: Request, known: KnownKey) -> Caller:
+    return Caller(known.key.tenant_id, known.actor, known.permissions, request.address)
 
 
 def _check_rate(rate: RateState) -> None:

@@ -86,6 +86,9 @@ class PostgresDatabase:
     async def read(self, work: Work[T], tenant_id: str | None = None) -> T:
         return await self._run(work, tenant_id, self._options, is_write=False)
 
+    def read_key_stamp(self) -> None:
+        """It would take a round trip, and looking a key up takes no more."""
+
     async def read_unindexed(self, work: Work[T], tenant_id: str | None = None) -> T:
         try:
             async with self._slow_slots.hold(tenant_id, SLOW_READ_WAIT_S):

@@ -21,7 +21,8 @@ from sealdesk.db.sqlite.calls import Call, start_thread
 from sealdesk.db.sqlite.connection import BUSY_TIMEOUT_MS, connect
 from sealdesk.db.sqlite.files import DatabaseFiles
 from sealdesk.db.sqlite.slow_reads import SlowReads
-from sealdesk.db.sqlite.transaction import ReadTx, SqliteTx
+from sealdesk.db.sqlite.snapshot import ReadTx
+from sealdesk.db.sqlite.transaction import SqliteTx
 from sealdesk.db.sqlite.watch import StorageWatch
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.errors.general import TOO_MANY_WRITES
@@ -53,6 +54,14 @@ class SqliteDatabase:
         try:
             self._reading.open_snapshot()
             return await work(self._reading)
+        except sqlite3.Error as error:
+            raise ServiceUnavailable from error
+
+    def read_key_stamp(self) -> int | None:
+        if self.health.files_fault:
+            raise ServiceUnavailable
+        try:
+            return self._reading.read_key_stamp()
         except sqlite3.Error as error:
             raise ServiceUnavailable from error
 

@@ -1,6 +1,5 @@
 """The `Tx` interface on SQLite, and the counters that its transactions increment."""
 
-import asyncio
 import re
 import sqlite3
 from collections import defaultdict
@@ -188,27 +187,6 @@ class SqliteTx:
         statement = _numbered(sql)
         self._counters.settle_before(statement)
         return self._cursor.execute(statement.text, statement.values(params))
-
-
-class ReadTx(SqliteTx):
-    """Reads that share a snapshot of the database for one iteration of the event loop.
-
-    Opening one costs as much as an index lookup. A client that was told of a commit sends its
-    next request in a later iteration and sees the commit.
-    """
-
-    __slots__ = ()
-
-    def open_snapshot(self) -> None:
-        """Raises sqlite3.Error."""
-        if not self._connection.in_transaction:
-            self._connection.execute("BEGIN")
-            asyncio.get_running_loop().call_soon(self._close_snapshot)
-
-    def _close_snapshot(self) -> None:
-        # Nothing was written; unlike COMMIT this cannot fail and keep the old snapshot open.
-        if self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")
 
 
 def drive(work: Awaitable[T]) -> T:
