@@ -11,7 +11,7 @@ from sealdesk.crypto.sealing import KeyRing
 from sealdesk.db import epochs
 from sealdesk.db.engine import Database
 from sealdesk.db.fairness import TenantSlots
-from sealdesk.db.known_rows import KnownRows
+from sealdesk.db.sqlite.snapshot import KnownRows
 from sealdesk.db.write_probe import WriteProbe
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.errors.general import TOO_MANY_LOG_INS

@@ -118,21 +118,21 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "known keys outlive a change of their stamp",
-        "db/known_rows.py",
+        "db/sqlite/snapshot.py",
         "            self._values.clear()\n",
         "",
         (
-            "tests/db/test_known_rows.py::test_another_stamp_ends_all_values",
+            "tests/db/test_snapshot.py::test_another_stamp_ends_all_values",
             f"{_KNOWN}::test_a_known_key_is_refused_in_the_request_after_a_change",
             f"{_KNOWN}::test_a_known_key_has_its_new_secret_in_the_next_request",
         ),
     ),
     Mutant(
         "a key that was read before a change is kept after it",
-        "db/known_rows.py",
+        "db/sqlite/snapshot.py",
         "        if stamp is None or stamp != self._stamp:\n            return\n",
         "",
-        ("tests/db/test_known_rows.py::test_a_value_of_rows_before_the_last_change_is_not_kept",),
+        ("tests/db/test_snapshot.py::test_a_value_of_rows_before_the_last_change_is_not_kept",),
     ),
     Mutant(
         "a known key does not expire",

@@ -249,14 +249,14 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "writes run in the order of arrival, whichever tenant waits",
-        "db/sqlite/database.py",
+        "db/sqlite/job_queue.py",
         "heappush(self._heap, (rank, next(self._numbers), job))",
         "heappush(self._heap, (0, next(self._numbers), job))",
         (f"{_SQLITE}::test_writes_of_a_tenant_do_not_wait_for_a_thousand_of_another",),
     ),
     Mutant(
         "any number of a tenant's writes may wait",
-        "db/sqlite/database.py",
+        "db/sqlite/job_queue.py",
         "rank - self._rank >= MAX_WAITING_WRITES",
         "False",
         (f"{_SQLITE}::test_only_the_tenant_with_too_many_waiting_writes_is_refused",),

@@ -9,8 +9,6 @@ import sqlite3
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from heapq import heappop, heappush
-from itertools import count
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
@@ -20,16 +18,15 @@ from sealdesk.db.sqlite import errors
 from sealdesk.db.sqlite.calls import Call, start_thread
 from sealdesk.db.sqlite.connection import BUSY_TIMEOUT_MS, connect
 from sealdesk.db.sqlite.files import DatabaseFiles
+from sealdesk.db.sqlite.job_queue import JobQueue
 from sealdesk.db.sqlite.slow_reads import SlowReads
 from sealdesk.db.sqlite.snapshot import ReadTx
 from sealdesk.db.sqlite.transaction import SqliteTx
 from sealdesk.db.sqlite.watch import StorageWatch
 from sealdesk.errors import ServiceUnavailable
-from sealdesk.errors.general import TOO_MANY_WRITES
 from sealdesk.telemetry.storage import StorageHealth
 
 T = TypeVar("T")
-MAX_WAITING_WRITES = 1000  # of one tenant: half a second
 _MAX_GROUP_JOBS = 32  # about 5 ms of the event loop's time
 
 
@@ -115,41 +112,6 @@ class _Job(Generic[T]):
         _settle(self.future, self.value, self.error)
 
 
-class _JobQueue:
-    """Waiting jobs, in the order in which tenants take turns.
-
-    A job's rank is one more than that of the tenant's job before it, and at least that of the job
-    that ran last (start-time fair queuing). Work without a tenant counts as one more tenant.
-    """
-
-    def __init__(self) -> None:
-        self._heap: list[tuple[int, int, _Job[Any]]] = []
-        self._numbers = count()
-        self._rank = 0  # of the last job that was taken
-        self._next_ranks: dict[str | None, int] = {}
-
-    def __len__(self) -> int:
-        return len(self._heap)
-
-    def add(self, job: _Job[Any], tenant_id: str | None) -> None:
-        """Raises ServiceUnavailable when too many jobs of the tenant wait."""
-        rank = max(self._rank, self._next_ranks.get(tenant_id, 0))
-        if tenant_id is not None and rank - self._rank >= MAX_WAITING_WRITES:
-            raise ServiceUnavailable(TOO_MANY_WRITES)
-        self._next_ranks[tenant_id] = rank + 1
-        heappush(self._heap, (rank, next(self._numbers), job))
-
-    def take(self, at_most: int) -> list[_Job[Any]]:
-        """The next jobs, which leave the queue."""
-        taken = [heappop(self._heap) for _ in range(min(at_most, len(self._heap)))]
-        if self._heap:
-            self._rank = taken[-1][0]
-        else:
-            self._rank = 0
-            self._next_ranks.clear()
-        return [job for _, _, job in taken]
-
-
 class _Writer:
     """Group commit: waiting jobs share one transaction.
 
@@ -170,7 +132,7 @@ class _Writer:
         # The event loop must not wait for a lock; see _begin.
         self._connection.execute("PRAGMA busy_timeout = 0")
         self._tx = SqliteTx(connection)
-        self._waiting = _JobQueue()
+        self._waiting = JobQueue[_Job[Any]]()
         self._background: deque[_Job[Any]] = deque()
         self._turn = asyncio.Lock()
         self._calls: SimpleQueue[Call | None] = SimpleQueue()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sealdesk.db.known_rows import KnownRows
+from sealdesk.db.sqlite.snapshot import KnownRows
 
 
 @pytest.fixture
