@@ -4,6 +4,9 @@ It is also what a PostgreSQL that spreads tenants over nodes asks for (Citus): e
 request finds its node by `tenant_id`, and the global directories stand on every node.
 """
 
+import re
+from pathlib import Path
+
 import pytest
 from sqlalchemy import Table
 
@@ -127,3 +130,25 @@ def test_only_the_worker_runs_statements_across_tenants(name: str) -> None:
     call, *only_in = ACROSS_TENANTS[name]
     sources = [path for path in SOURCE.rglob("*.py") if call in path.read_text()]
     assert sorted(sources) == [SOURCE / path for path in only_in]
+
+
+_INDEXED = ("audit", "customers", "events", "idempotency", "replies", "ticket_changes",
+            "ticket_numbers", "ticket_tags", "tickets")  # fmt: skip
+
+
+def test_every_index_of_what_requests_write_is_documented_with_its_query() -> None:
+    text = Path("docs/architecture.md").read_text()
+    documented = re.findall(r"^\| `(\w+)` \| \S", text[text.index("## Indexes") :], re.MULTILINE)
+    indexes = [index.name for name in _INDEXED for index in metadata.tables[name].indexes]
+    assert sorted(documented) == sorted(map(str, indexes))
+
+
+@pytest.mark.parametrize("table", metadata.sorted_tables, ids=str)
+def test_no_index_is_the_beginning_of_another(table: Table) -> None:
+    complete = [
+        index for index in table.indexes if index.dialect_kwargs.get("sqlite_where") is None
+    ]
+    keys = [list(index.columns.keys()) for index in complete]
+    keys.append(list(table.primary_key.columns.keys()))
+    for key in keys:
+        assert [other for other in keys if other[: len(key)] == key] == [key]

@@ -66,7 +66,6 @@ Table(
     Column("document", LargeBinary, nullable=False),
     refers("customer_id", "customers"),
     refers("assignee_id", "users"),
-    Index("tickets_number", "tenant_id", "number", unique=True),
     Index("tickets_status", "tenant_id", "status", "id"),
     Index("tickets_priority", "tenant_id", "priority", "id"),
     Index("tickets_customer", "tenant_id", "customer_id", "id"),
@@ -82,7 +81,6 @@ Table(
     Column("tag", TEXT, primary_key=True),
     id_("ticket_id", key=True),
     refers("ticket_id", "tickets"),
-    Index("ticket_tags_ticket", "tenant_id", "ticket_id"),
     sqlite_with_rowid=False,
 )
 Table(
