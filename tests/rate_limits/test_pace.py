@@ -93,5 +93,5 @@ def test_idle_tenants_are_forgotten(waits: list[float], monkeypatch: pytest.Monk
     for tenant in "abcdefgh":
         time.now_s += 1
         request(pace, 1, tenant)
-        assert len(pace._next_at) <= 4
+        assert len(pace._turns) <= 4
     assert waits == []

@@ -1,7 +1,6 @@
 """Rate limits of API keys and tenants, and the pace of a busy tenant."""
 
 import asyncio
-import math
 import secrets
 from collections.abc import Callable
 from functools import lru_cache
@@ -20,10 +19,13 @@ TENANT_BURST_S = 10.0
 _PACE = 2
 _FREE_S = 0.1
 _MAX_WAIT_S = 5.0
+_FIRST_TURN = (0.0, 1)
 _SWEEP_ABOVE = 10_000
 _SLACK_S = 1e-9  # the rounding error of a whole budget
+_ROUNDED_OFF_S = 5e-7
 
 Mode = Literal["per_process", "shared", "local"]
+Header = tuple[bytes, bytes]
 
 
 class Budget(NamedTuple):
@@ -55,7 +57,7 @@ class RateState(msgspec.Struct, frozen=True):
 def accepted_state(budget: Budget, step_s: float, debt_s: float) -> RateState:
     """The state after an accepted request. step_s: what each request adds to the debt."""
     _, limit, burst_s = budget
-    remaining = math.floor((burst_s - debt_s) / step_s + _SLACK_S)
+    remaining = int((burst_s - debt_s) / step_s + _SLACK_S)
     if burst_s != PERIOD_S:
         limit = int(limit * burst_s / PERIOD_S)
     return RateState(True, limit, remaining if remaining > 0 else 0, debt_s, 0.0)
@@ -74,7 +76,8 @@ def is_exhausted(budget: Budget, step_s: float, debt_s: float) -> bool:
 
 def whole_seconds(seconds: float) -> int:
     """Rounded up; 1.000000000002, an error of the arithmetic, is 1."""
-    return math.ceil(round(seconds, 6))
+    whole = int(seconds)
+    return whole + 1 if seconds - whole > _ROUNDED_OFF_S else whole
 
 
 def retry_after_s(refused: RateState) -> int:
@@ -93,27 +96,29 @@ def check_tenant(state: RateState) -> None:
         )
 
 
-def rate_headers(tenant: RateState, key: RateState, now_us: int) -> tuple[tuple[bytes, bytes], ...]:
+def rate_headers(tenant: RateState, key: RateState, now_us: int) -> tuple[Header, ...]:
     """The headers with both policies, and the older ones with that of the key."""
-    limit, remaining, full_in_s = key.limit, key.remaining, whole_seconds(key.full_in_s)
-    reset = -(-now_us // 1_000_000) + full_in_s
-    tenant_full_in_s = whole_seconds(tenant.full_in_s)
+    full_in_s = whole_seconds(key.full_in_s)
+    left = (key.remaining, full_in_s, tenant.remaining, whole_seconds(tenant.full_in_s))
+    policy, limit = _limit_headers(key.limit, tenant.limit)
     return (
-        (b"ratelimit-policy", _policies(limit, tenant.limit)),
-        (
-            b"ratelimit",
-            b'"key";r=%d;t=%d, "tenant";r=%d;t=%d'
-            % (remaining, full_in_s, tenant.remaining, tenant_full_in_s),
-        ),
-        (b"x-ratelimit-limit", b"%d" % limit),
-        (b"x-ratelimit-remaining", b"%d" % remaining),
-        (b"x-ratelimit-reset", b"%d" % reset),
+        policy,
+        (b"ratelimit", b'"key";r=%d;t=%d, "tenant";r=%d;t=%d' % left),
+        limit,
+        (b"x-ratelimit-remaining", b"%d" % key.remaining),
+        _reset_header(-(-now_us // 1_000_000) + full_in_s),
     )
 
 
 @lru_cache(maxsize=1024)
-def _policies(key_limit: int, tenant_limit: int) -> bytes:
-    return b'"key";q=%d;w=60, "tenant";q=%d;w=%d' % (key_limit, tenant_limit, TENANT_BURST_S)
+def _limit_headers(key_limit: int, tenant_limit: int) -> tuple[Header, Header]:
+    policies = b'"key";q=%d;w=60, "tenant";q=%d;w=%d' % (key_limit, tenant_limit, TENANT_BURST_S)
+    return (b"ratelimit-policy", policies), (b"x-ratelimit-limit", b"%d" % key_limit)
+
+
+@lru_cache(maxsize=128)
+def _reset_header(at_s: int) -> Header:
+    return b"x-ratelimit-reset", b"%d" % at_s
 
 
 class TenantBudgets:
@@ -170,34 +175,35 @@ class RateLimiter:
         self, tenant: Budget, key: Budget, processes: int = 1
     ) -> tuple[RateState, RateState]:
         """`take_both` without await. processes: each of them allows its share of the limits."""
-        state = self.take_now(tenant, processes)
+        now = self._monotonic_s()
+        state = self._take_at(now, tenant, processes)
         if not state.accepted:
             return state, self.state_of(key, processes)
-        return state, self.take_now(key, processes)
+        return state, self._take_at(now, key, processes)
 
     def take_now(self, budget: Budget, processes: int = 1) -> RateState:
         """`take` without await."""
+        return self._take_at(self._monotonic_s(), budget, processes)
+
+    def _take_at(self, now: float, budget: Budget, processes: int) -> RateState:
         budget_id, limit, burst_s = budget
-        now = self._monotonic_s()
         step_s = PERIOD_S * processes / limit
-        # After a lower limit is set, the debt must not exceed one period.
-        debt_s = min(max(self._full_at.get(budget_id, now) - now, 0.0), PERIOD_S)
+        debt_s = self._debt_at(now, budget_id)
         if step_s > burst_s:
-            return self._take_in_turn(budget, step_s, debt_s)
+            return self._take_in_turn(now, budget, step_s, debt_s)
         if is_exhausted(budget, step_s, debt_s):
             return refused_state(budget, step_s, debt_s)
         debt_s += step_s
         self._record(budget_id, now + debt_s)
         return accepted_state(budget, step_s, debt_s)
 
-    def _take_in_turn(self, budget: Budget, step_s: float, debt_s: float) -> RateState:
+    def _take_in_turn(self, now: float, budget: Budget, step_s: float, debt_s: float) -> RateState:
         """For a share of less than one request a burst: accepts one in one burst of every step.
 
         The turns of the processes differ at random, so that together they accept, on average,
         the burst and the rate of the whole limit.
         """
         budget_id, limit, burst_s = budget
-        now = self._monotonic_s()
         elapsed_s = (now + hash((self._seed, budget_id)) % 1_000_000 / 1e6 * step_s) % step_s
         next_s = step_s - elapsed_s
         limit = int(limit * burst_s / PERIOD_S)
@@ -208,9 +214,9 @@ class RateLimiter:
 
     def charge(self, tenant: Budget, units: int, processes: int = 1) -> None:
         """Charge work that was done; the debt may exceed the budget, but not a minute."""
-        charged_s = units * PERIOD_S * processes / tenant.limit
-        debt_s = min(self.debt_s(tenant.id) + charged_s, PERIOD_S)
-        self._record(tenant.id, self._monotonic_s() + debt_s)
+        now = self._monotonic_s()
+        debt_s = self._debt_at(now, tenant.id) + units * PERIOD_S * processes / tenant.limit
+        self._record(tenant.id, now + (debt_s if debt_s < PERIOD_S else PERIOD_S))
 
     def state_of(self, budget: Budget, processes: int = 1) -> RateState:
         """The state of a budget of which nothing is spent."""
@@ -218,8 +224,14 @@ class RateLimiter:
 
     def debt_s(self, budget_id: str) -> float:
         """Seconds until the whole budget is available."""
-        now = self._monotonic_s()
-        return min(max(self._full_at.get(budget_id, now) - now, 0.0), PERIOD_S)
+        return self._debt_at(self._monotonic_s(), budget_id)
+
+    def _debt_at(self, now: float, budget_id: str) -> float:
+        debt_s = self._full_at.get(budget_id, now) - now
+        if debt_s <= 0.0:
+            return 0.0
+        # After a lower limit is set, the debt must not exceed one period.
+        return debt_s if debt_s < PERIOD_S else PERIOD_S
 
     def debts_s(self) -> dict[str, float]:
         """The budgets with a debt."""
@@ -257,27 +269,25 @@ class TenantPace:
         """limit: units of work a minute."""
         self._unit_s = PERIOD_S / (_PACE * limit)
         self._monotonic_s = monotonic_s
-        self._next_at: dict[str, float] = {}
-        self._last_units: dict[str, int] = {}
+        # When the next request may run, and the units of the last one.
+        self._turns: dict[str, tuple[float, int]] = {}
 
     async def wait(self, budget_id: str) -> int:
         """Wait for the turn of the next request; the units that are reserved for it."""
-        now, units = self._monotonic_s(), self._last_units.get(budget_id, 1)
-        wait_s = max(self._next_at.get(budget_id, now) - now, 0.0)
-        self._next_at[budget_id] = now + wait_s + units * self._unit_s
+        now = self._monotonic_s()
+        next_at, units = self._turns.get(budget_id, _FIRST_TURN)
+        if next_at < now:
+            next_at = now
+        self._turns[budget_id] = next_at + units * self._unit_s, units
+        wait_s = next_at - now
         if wait_s > _FREE_S:
             await asyncio.sleep(min(wait_s - _FREE_S, _MAX_WAIT_S))
         return units
 
     def settle(self, budget_id: str, reserved: int, units: int) -> None:
         """Replace the reserved units of a request by those of the work that was done."""
-        next_at = self._next_at.get(budget_id, 0.0)
-        self._next_at[budget_id] = next_at + (units - reserved) * self._unit_s
-        self._last_units[budget_id] = units
-        if len(self._next_at) > _SWEEP_ABOVE:
-            self._forget_idle()
-
-    def _forget_idle(self) -> None:
-        now = self._monotonic_s()
-        self._next_at = {each: at for each, at in self._next_at.items() if at > now}
-        self._last_units = {each: self._last_units[each] for each in self._next_at}
+        next_at, _ = self._turns.get(budget_id, _FIRST_TURN)
+        self._turns[budget_id] = next_at + (units - reserved) * self._unit_s, units
+        if len(self._turns) > _SWEEP_ABOVE:
+            now = self._monotonic_s()
+            self._turns = {each: turn for each, turn in self._turns.items() if turn[0] > now}

@@ -95,7 +95,8 @@ class SignedGuard:
         except Unauthorized as error:
             return await refusals.explain(request, error)
         known = authenticated.known
-        await _record_use(request, known)
+        if request.now_us >= known.record_use_from:
+            await _record_use(request, known)
         if not _is_allowed_address(request, known):
             return await refusals.record(
                 request, known.key, Forbidden(errors.IP_NOT_ALLOWED, address=request.address)
@@ -169,22 +170,36 @@ async def _authenticate(request: Request) -> _Authenticated:
 
 def read_signature_headers(request: Request) -> SignatureHeaders:
     """Raises Unauthorized unless each of the three headers was sent once and is well formed."""
-    values = []
+    find = request.headers.get
+    api_key, signature, timestamp = (
+        find(b"x-api-key", b"").strip(b" \t"),
+        find(b"x-api-signature", b"").strip(b" \t"),
+        find(b"x-api-timestamp", b"").strip(b" \t"),
+    )
+    headers = SignatureHeaders(api_key, signature, timestamp)
+    is_well_formed = (
+        signing.API_KEY.fullmatch(api_key)
+        and signing.SIGNATURE.fullmatch(signature)
+        and signing.TIMESTAMP.fullmatch(timestamp)
+    )
+    if not is_well_formed or len(request.headers) < len(request.raw_headers):
+        _name_fault(request, headers)
+    return headers
+
+
+def _name_fault(request: Request, headers: SignatureHeaders) -> None:
+    """Raises Unauthorized for the first fault, if there is one."""
     for name in _HEADERS:
-        value = request.headers.get(name)
-        if value is None:
+        if name not in request.headers:
             raise Unauthorized(errors.MISSING_CREDENTIALS, header=name.decode())
         if request.is_repeated(name):
             raise Unauthorized(errors.REPEATED_CREDENTIALS, header=name.decode())
-        values.append(value.strip(b" \t"))
-    api_key, signature, timestamp = values
-    if signing.API_KEY.fullmatch(api_key) is None:
+    if signing.API_KEY.fullmatch(headers.api_key) is None:
         raise Unauthorized(errors.MALFORMED_API_KEY)
-    if signing.SIGNATURE.fullmatch(signature) is None:
-        raise refusals.malformed_signature(signature)
-    if signing.TIMESTAMP.fullmatch(timestamp) is None:
-        raise refusals.malformed_timestamp(timestamp)
-    return SignatureHeaders(api_key, signature, timestamp)
+    if signing.SIGNATURE.fullmatch(headers.signature) is None:
+        raise refusals.malformed_signature(headers.signature)
+    if signing.TIMESTAMP.fullmatch(headers.timestamp) is None:
+        raise refusals.malformed_timestamp(headers.timestamp)
 
 
 def _check_time(request: Request, timestamp: bytes) -> int:
@@ -208,8 +223,6 @@ def _check_signature(request: Request, known: KnownKey, headers: SignatureHeader
 async def _record_use(request: Request, known: KnownKey) -> None:
     """Update `last_used_at`, if the storage is available: a read must succeed without it."""
     key, now_us = known.key, request.now_us
-    if now_us < known.record_use_from:
-        return
     try:
         await request.state.database.write(
             lambda tx: store.record_use(tx, key.tenant_id, key.id, now_us), key.tenant_id
