@@ -129,10 +129,10 @@ class Database(Protocol):
     async def read(self, work: Work[T], tenant_id: str | None = None) -> T:
         """Run reads that are each an index lookup with a LIMIT."""
 
-    def read_key_stamp(self) -> int | None:
+    async def read_key_stamp(self) -> int | None:
         """A number that every change of an API key replaces, as reads that begin now see it.
 
-        None where reading it would cost as much as reading a key.
+        None if it is missing.
         """
 
     async def read_unindexed(self, work: Work[T], tenant_id: str | None = None) -> T:

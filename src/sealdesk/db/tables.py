@@ -59,10 +59,11 @@ WORKER_GRANTS = {
     "ended_tokens": "SELECT, DELETE",
     "reset_links": "SELECT, DELETE",
 }
-# The worker rebuilds these from other tables, so a move skips them; on SQLite it also skips what
-# begins with one of SQLITE_PREFIXES: the tables of FTS5, and the stamp of keys with its triggers.
+# The worker rebuilds these from other tables, so a move skips them. It also skips the stamp of
+# keys, and on SQLite what begins with one of SQLITE_PREFIXES: the tables of FTS5, triggers.
 REBUILT = ("search_documents", "customer_documents", "search_rebuilds")
-SQLITE_PREFIXES = ("search_index", "key_stamp")
+KEY_STAMP = "key_stamp"
+SQLITE_PREFIXES = ("search_index", KEY_STAMP)
 # The runtime role searches through these functions: row level security would disable the indexes.
 SEARCH_FUNCTIONS = (
     "search_tickets(text, tsquery, integer)",

@@ -269,6 +269,39 @@ MUTANTS: tuple[Mutant, ...] = (
         ("tests/web/test_large_pages.py::test_rows_behind_a_page_that_ends_early_are_not_fetched",),
     ),
     Mutant(
+        "a request shares a read of the key stamp that was sent before it came",
+        "db/postgres/shared_read.py",
+        "        waiting, self._waiting = self._waiting, []\n",
+        "        waiting = self._waiting\n"
+        "        asyncio.get_running_loop().call_later(0.3, waiting.clear)\n",
+        ("tests/db/test_shared_read.py::test_who_asks_during_a_read_gets_the_next_one",),
+    ),
+    Mutant(
+        "a request that is cancelled ends the read of the others",
+        "db/postgres/shared_read.py",
+        "                if not result.done():\n                    result.set_result(value)\n",
+        "                result.set_result(value)\n",
+        ("tests/db/test_shared_read.py::test_a_cancelled_request_does_not_end_the_read_of_others",),
+    ),
+    Mutant(
+        "PostgreSQL forgets to replace the stamp for an added key",
+        "db/migrations/versions/0016_key_stamp_on_postgresql.py",
+        '"api_keys": f"INSERT OR DELETE',
+        '"api_keys": f"DELETE',
+        ("tests/db/test_key_stamp.py::test_added_and_removed_keys_replace_the_stamp",),
+    ),
+    Mutant(
+        "PostgreSQL forgets to replace the stamp for a revoked key",
+        "db/migrations/versions/0016_key_stamp_on_postgresql.py",
+        "revoked_at, sealed_secret",
+        "sealed_secret",
+        (
+            "tests/db/test_key_stamp.py::test_a_change_of_each_column_replaces_the_stamp",
+            "tests/api_keys/test_known_keys.py"
+            "::test_a_known_key_is_refused_in_the_request_after_a_change",
+        ),
+    ),
+    Mutant(
         "PostgreSQL fetches all rows of a page, however large they are",
         "db/postgres/statements.py",
         "> {int(max_bytes)} THEN",

@@ -45,7 +45,7 @@ class KnownKey(msgspec.Struct):
 
 async def get_usable_key(state: AppState, api_key: bytes, now_us: int) -> KnownKey:
     """The key of a request. Raises Unauthorized unless it may be used now, ServiceUnavailable."""
-    stamp = state.database.read_key_stamp()
+    stamp = await state.database.read_key_stamp()
     known: KnownKey | None = state.known_keys.find(api_key, stamp)
     if known is None:
         known = await _look_up(state, api_key, now_us)

@@ -35,6 +35,7 @@ WHERE k.contype = 'f' AND r.oid <> c.oid AND c.relname <> ALL ($1)
     AND c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'alembic_version'::regclass)
 ORDER BY 1, 2 LIMIT 10000
 """
+_SKIPPED = (*tables.REBUILT, tables.KEY_STAMP)
 _PYTHON: dict[str, type] = {"text": str, "bytea": bytes}
 
 
@@ -63,11 +64,11 @@ class Table(NamedTuple):
 async def read_tables(connection: Connection) -> tuple[Table, ...]:
     """The tables of a migrated database; each follows those that it refers to."""
     found: dict[str, list[tuple[str, str, int | None]]] = {}
-    for row in await connection.fetch(_COLUMNS, tables.REBUILT):
+    for row in await connection.fetch(_COLUMNS, _SKIPPED):
         column = (row["column_name"], row["type_name"], row["place_in_key"])
         found.setdefault(row["name"], []).append(column)
     order = TopologicalSorter({name: set[str]() for name in found})
-    for row in await connection.fetch(_REFERENCES, tables.REBUILT):
+    for row in await connection.fetch(_REFERENCES, _SKIPPED):
         order.add(row["name"], row["referred"])
     return tuple(_make_table(name, found[name]) for name in order.static_order())
 

@@ -16,6 +16,7 @@ from sealdesk.db.engine import Work
 from sealdesk.db.fairness import SLOW_READ_LIMIT_S, SLOW_READ_WAIT_S, slow_read_slots
 from sealdesk.db.postgres import errors
 from sealdesk.db.postgres.pool import Pool
+from sealdesk.db.postgres.shared_read import SharedRead
 from sealdesk.db.postgres.transaction import BeginOptions, PostgresTx
 from sealdesk.errors import QueryTooSlow, ServiceUnavailable
 from sealdesk.errors.general import QUERY_TOO_SLOW
@@ -24,6 +25,7 @@ from sealdesk.telemetry.storage import StorageHealth
 T = TypeVar("T")
 CONNECT_S = 2.0
 _MAX_ATTEMPTS = 6
+_KEY_STAMP = "SELECT stamp FROM key_stamp LIMIT 1"
 _SETTINGS = {
     "statement_timeout": "4s",
     "lock_timeout": "3s",
@@ -67,6 +69,7 @@ class PostgresDatabase:
         self._is_pooled = is_pooled
         self._has_time = has_time
         self._pool = Pool(self._connect, connections)
+        self._key_stamp = SharedRead(self._read_key_stamp)
         self._options = BeginOptions(always=is_pooled, settings=_SET_LOCAL if is_pooled else "")
         self._slow_read_options = BeginOptions(always=True, settings=_SLOW_READ_SETTINGS)
         # The other connections are for reads and writes that are short.
@@ -86,8 +89,12 @@ class PostgresDatabase:
     async def read(self, work: Work[T], tenant_id: str | None = None) -> T:
         return await self._run(work, tenant_id, self._options, is_write=False)
 
-    def read_key_stamp(self) -> None:
-        """It would take a round trip, and looking a key up takes no more."""
+    async def read_key_stamp(self) -> int | None:
+        return await self._key_stamp.get()
+
+    async def _read_key_stamp(self) -> int | None:
+        row = await self.read(lambda tx: tx.fetch_one(_KEY_STAMP, {}))
+        return None if row is None else int(row["stamp"])
 
     async def read_unindexed(self, work: Work[T], tenant_id: str | None = None) -> T:
         try:

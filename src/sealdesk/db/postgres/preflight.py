@@ -161,7 +161,8 @@ async def find_faults(connection: Connection, *, is_worker: bool = False) -> lis
             f" become) show {', '.join(sorted(seen))} of all tenants. Serve as a role of its own"
         )
     isolated = {name for name, row in found.items() if row["is_isolated"]}
-    open_to_all = sorted({*found} - isolated - {*tables.GLOBAL, tables.VERSION_TABLE})
+    of_no_tenant = {*tables.GLOBAL, tables.KEY_STAMP, tables.VERSION_TABLE}
+    open_to_all = sorted({*found} - isolated - of_no_tenant)
     if open_to_all:
         faults.append(f"has no row level security on {', '.join(open_to_all)}; {_MIGRATE}")
     return faults

@@ -66,6 +66,8 @@ def set_up_roles(connection: Connection, runtime: Role | None, worker: Role | No
         _grant(connection, "SELECT", tables.VERSION_TABLE, role)
     if worker is not None:
         _grant(connection, "SELECT", "tenants", worker)
+    if runtime is not None:
+        _grant(connection, "SELECT", tables.KEY_STAMP, runtime)
     for search in tables.SEARCH_FUNCTIONS:
         # A restored function has the default rights.
         _execute(connection, f"REVOKE ALL ON FUNCTION {search} FROM PUBLIC")

@@ -54,7 +54,7 @@ class SqliteDatabase:
         except sqlite3.Error as error:
             raise ServiceUnavailable from error
 
-    def read_key_stamp(self) -> int | None:
+    async def read_key_stamp(self) -> int | None:
         if self.health.files_fault:
             raise ServiceUnavailable
         try:
