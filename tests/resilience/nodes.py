@@ -148,7 +148,30 @@ def _end(nodes: Sequence[Node]) -> None:
         node.process.kill()
 
 
-async def create_tenant_with_key(env: dict[str, str]) -> Key:
+@contextmanager
+def serving_sqlite(**env: str) -> Iterator[tuple[Node, tuple[Key, Key]]]:
+    """A serving process on SQLite, and a key of each of its two tenants."""
+    with server_directory() as directory:
+        data = directory / "data"
+        data.mkdir(mode=0o700)
+        schema_version.ensure_current(data / "sealdesk.db")
+        every = {
+            "SEALDESK_DATA_DIR": str(data),
+            "SEALDESK_MASTER_KEY": random_key(),
+            "SEALDESK_JWT_SECRET": random_key(),
+            **env,
+        }
+        one = asyncio.run(create_tenant_with_key(every))
+        other = asyncio.run(create_tenant_with_key(every, "other@example.test"))
+        node = _start(directory, every)
+        try:
+            node.process.wait_until(partial(accepts, node.port))
+            yield node, (one, other)
+        finally:
+            _end([node])
+
+
+async def create_tenant_with_key(env: dict[str, str], email: str = _ADMIN) -> Key:
     """Create a tenant with an administrator, as the owner; a key of the tenant."""
     now_us = Clock().now_us()
 
@@ -157,7 +180,7 @@ async def create_tenant_with_key(env: dict[str, str]) -> Key:
         await identity.create_user(
             tx,
             tenant.id,
-            email=_ADMIN,
+            email=email,
             name=None,
             role="tenant_admin",
             password_hash=passwords.hash_now(PASSWORD),

@@ -11,6 +11,7 @@ from tests.resilience import (
     key_changes,
     killed,
     limit_of_nodes,
+    neighbour,
     pages,
     read_after_write,
     rebinding,
@@ -131,5 +132,17 @@ SCENARIOS = (
         "no request costs much more than it sends, and a quiet tenant is not delayed",
         lambda _, progress: amplify.run(progress=progress),
         amplify.TARGETS,
+    ),
+    Scenario(
+        "neighbour",
+        "a quiet tenant is not delayed while another one does its worst",
+        lambda installation, progress: neighbour.run(installation, progress=progress),
+        neighbour.TARGETS,
+    ),
+    Scenario(
+        "neighbour-sqlite",
+        "the same on SQLite",
+        lambda _, progress: neighbour.run(None, progress=progress),
+        neighbour.TARGETS,
     ),
 )

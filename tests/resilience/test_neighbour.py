@@ -1,0 +1,13 @@
+"""A quiet tenant beside one that does its worst, in the short form: nothing of it is refused."""
+
+import pytest
+
+from tests.resilience import neighbour
+from tests.resilience.figures import missed_targets
+
+pytestmark = pytest.mark.timeout(180)
+
+
+def test_a_quiet_tenant_is_served_beside_one_that_does_its_worst() -> None:
+    figures = neighbour.run(None, rounds=1, for_s=0.5)
+    assert missed_targets(figures, neighbour.TARGETS) == [], figures
