@@ -189,16 +189,26 @@ def test_a_spreadsheet_evaluates_no_cell_of_the_export(visitor: Visitor, tenant:
             assert safe == within.get(name, name)
 
 
+@pytest.mark.parametrize(("bound", "most"), [("_MAX_EXPORTED", 5), ("_MAX_EXPORTED_CHARS", 4_500)])
 def test_an_export_says_that_there_are_more_rows(
-    visitor: Visitor, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+    visitor: Visitor, tenant: Tenant, monkeypatch: pytest.MonkeyPatch, bound: str, most: int
 ) -> None:
-    monkeypatch.setattr("sealdesk.audit_log.pages._MAX_EXPORTED", 5)
-    _record(tenant, *(_named(f"entry-{number}") for number in range(8)))
+    monkeypatch.setattr(f"sealdesk.audit_log.pages.{bound}", most)
+    _record(tenant, *(_named(f"entry-{number}" + 900 * "x") for number in range(8)))
     rows = _table(visitor)
     assert len(rows) == 7
     assert rows[-1][0] == f"More than 5 rows; export the rest with until={rows[-2][0]}"
     rest = _table(visitor, f"until={rows[-2][0]}")
     assert rest[1] == rows[-2], "no entry of that instant is lost"
+
+
+def test_an_export_of_several_reads_has_every_entry_once(
+    visitor: Visitor, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sealdesk.audit_log.pages._READ_AT_ONCE", 3)
+    _record(tenant, *(_named(f"entry-{number}", "x.y") for number in range(9)))
+    rows = _table(visitor, "action=x.y")
+    assert [row[-1] for row in rows[1:]] == [f'{{"name":"entry-{n}"}}' for n in reversed(range(9))]
 
 
 def test_hostile_text_is_escaped(visitor: Visitor, tenant: Tenant) -> None:

@@ -28,6 +28,13 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_AUDIT}::test_an_export_says_that_there_are_more_rows",),
     ),
     Mutant(
+        "an export is bounded in rows, but not in bytes",
+        "audit_log/pages.py",
+        "_MAX_EXPORTED or chars >= _MAX_EXPORTED_CHARS",
+        "_MAX_EXPORTED",
+        (f"{_AUDIT}::test_an_export_says_that_there_are_more_rows",),
+    ),
+    Mutant(
         "the export looks for a formula behind each white space of a run",
         "audit_log/csv_file.py",
         r"(?<![;|\s\"])[;|",
