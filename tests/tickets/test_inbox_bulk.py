@@ -1,5 +1,6 @@
 """Bulk changes of tickets: the preview, the changes, and why a ticket is not changed."""
 
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -63,6 +64,18 @@ def test_selected_tickets_are_changed_after_one_confirmation(
         assert (after["status"], after["priority"]) == ("pending", "urgent")
         assert after["assignee_id"] is not None
     assert now(key, other) == other
+
+
+def test_the_preview_holds_few_long_descriptions_at_a_time(visitor: Visitor, key: Key) -> None:
+    tickets = [key.ticket(description=60_000 * "\U0001f600") for _ in range(60)]
+    tracemalloc.start()
+    try:
+        page = choose(visitor, *tickets, status="pending")
+        peak_bytes = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert "Change 60 tickets?" in page.text
+    assert peak_bytes < 12_000_000  # 7 now, and 18 with all at once
 
 
 def test_each_change_is_in_the_history_and_has_an_event(

@@ -190,6 +190,13 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_TICKET_PAGES}::test_with_many_users_the_reader_and_the_assignee_are_still_options",),
     ),
     Mutant(
+        "the preview of a bulk change holds the long texts of all tickets",
+        "tickets/pages/bulk.py",
+        "_without_text(each) for each in stored",
+        "each for each in stored",
+        (f"{_BULK}::test_the_preview_holds_few_long_descriptions_at_a_time",),
+    ),
+    Mutant(
         "behind a prefix, a reload leads to a URL without the prefix",
         "tickets/templates/bulk_done.html",
         'data-address="{{ root }}{{ back }}"',

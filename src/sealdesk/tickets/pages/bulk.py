@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import msgspec
 from msgspec import UNSET
 
 from sealdesk import ids
@@ -22,6 +23,7 @@ from sealdesk.web.pages.i18n import gettext
 from sealdesk.web.request import Request, Response
 
 _MAX_TICKETS = 100  # more than a page of the inbox lists
+_READ_AT_ONCE = 10  # the longest description has 256 KiB
 
 
 class Line(NamedTuple):
@@ -88,8 +90,11 @@ async def _load(request: Request, ticket_ids: Sequence[str], change: TicketChang
     tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> _Selection:
-        stored = await ticket_store.list_by_ids(tx, tenant_id, ticket_ids)
-        by_id = {each.ticket.id: each for each in stored}
+        by_id: dict[str, TicketAndCustomer] = {}
+        for first in range(0, len(ticket_ids), _READ_AT_ONCE):
+            some = ticket_ids[first : first + _READ_AT_ONCE]
+            stored = await ticket_store.list_by_ids(tx, tenant_id, some)
+            by_id |= {each.ticket.id: _without_text(each) for each in stored}
         tickets = {ticket_id: by_id.get(ticket_id) for ticket_id in ticket_ids}
         if not isinstance(change.assignee_id, str):
             return _Selection(tickets, "")
@@ -97,6 +102,12 @@ async def _load(request: Request, ticket_ids: Sequence[str], change: TicketChang
         return _Selection(tickets, user.name if user is not None and user.is_active else None)
 
     return await request.read(work)
+
+
+def _without_text(stored: TicketAndCustomer) -> TicketAndCustomer:
+    """Without what is long, which the pages neither show nor change."""
+    short = msgspec.structs.replace(stored.ticket, description="", custom_fields={})
+    return stored._replace(ticket=short)
 
 
 def _preview(
