@@ -10,7 +10,7 @@ from rich.console import Console
 from bench.databases import postgres_data, sqlite_data
 from bench.databases.postgres_data import PostgresData, PostgresUnavailable
 from bench.databases.sqlite_data import Data
-from bench.figures import events, on_postgres, on_sqlite, pages, report
+from bench.figures import consumers, events, on_postgres, on_sqlite, pages, report, storage
 from bench.figures.figure import Results, merge_results
 from bench.load.clients import WrongResponse
 from bench.load.rounds import ShowProgress
@@ -61,15 +61,19 @@ def _measure(plan: Plan, prepared: _Prepared, show_progress: ShowProgress) -> Re
     built, postgres, helpdesk = prepared
     parts = [
         on_sqlite.measure(plan, built, helpdesk, show_progress),
+        consumers.measure(plan, built, show_progress),
+        storage.on_sqlite(plan, built, show_progress),
         events.on_sqlite(plan, built, show_progress),
         pages.on_sqlite(plan, built, show_progress),
     ]
     if isinstance(postgres, PostgresUnavailable):
         parts.append(on_postgres.not_measured(plan, str(postgres)))
+        parts.append(storage.not_measured(plan, str(postgres)))
         parts.append(events.not_measured(plan, str(postgres)))
         parts.append(pages.not_measured(plan, str(postgres)))
     else:
         parts.append(on_postgres.measure(plan, built, postgres, show_progress))
+        parts.append(storage.on_postgres(plan, built, postgres, show_progress))
         parts.append(events.on_postgres(plan, built, postgres, show_progress))
         parts.append(pages.on_postgres(plan, built, postgres, show_progress))
     return merge_results(*parts)

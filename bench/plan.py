@@ -9,12 +9,14 @@ class Plan(msgspec.Struct, frozen=True):
     tenants: a big one, a small one, and the others, which share `other_tickets`.
     depth: the number of tickets of the big tenant before the deep page.
     warm_up: requests before the first round. pairs: requests whose latencies are compared.
+    idle_s: servers that use no CPU time for so long are idle; the indexer looks twice a second.
     starts: how often the service is started to measure its start.
     peer_tickets: the number of tickets of django-helpdesk.
     pgbench_scale: the size of pgbench's own table in units of 100,000 rows.
     recording_s: the length of a round that measures the cost of recording an event.
     events: deliveries that wait when a webhook round starts. paced_s: how long each webhook round
-    then creates tickets at a fixed rate. dead_deliveries: deliveries to a dead endpoint.
+    then creates tickets at a fixed rate. dead_deliveries: deliveries to each dead endpoint.
+    hanging_rounds: beside endpoints that never respond, whose requests delay the end by seconds.
     """
 
     name: str
@@ -28,12 +30,14 @@ class Plan(msgspec.Struct, frozen=True):
     warm_up: int
     rounds: int
     round_s: float
+    idle_s: float
     pairs: int
     starts: int
     peer_tickets: int
     pgbench_scale: int
     recording_s: float
     webhook_rounds: int
+    hanging_rounds: int
     events: int
     paced_s: float
     dead_deliveries: int
@@ -51,12 +55,14 @@ FULL = Plan(
     warm_up=1_000,
     rounds=5,
     round_s=4.0,
+    idle_s=0.6,
     pairs=1_500,
     starts=7,
     peer_tickets=100_000,
     pgbench_scale=10,
     recording_s=1.5,
-    webhook_rounds=3,
+    webhook_rounds=5,
+    hanging_rounds=5,
     events=5_000,
     paced_s=2.5,
     dead_deliveries=1_000_000,
@@ -73,12 +79,14 @@ QUICK = Plan(
     warm_up=1_000,
     rounds=3,
     round_s=1.5,
+    idle_s=0.6,
     pairs=400,
     starts=3,
     peer_tickets=100_000,
     pgbench_scale=10,
     recording_s=1.0,
     webhook_rounds=2,
+    hanging_rounds=1,
     events=2_000,
     paced_s=1.5,
     dead_deliveries=100_000,
@@ -95,12 +103,14 @@ TINY = Plan(
     warm_up=32,
     rounds=1,
     round_s=0.05,
+    idle_s=0.05,
     pairs=15,
     starts=1,
     peer_tickets=200,
     pgbench_scale=1,
     recording_s=0.2,
     webhook_rounds=1,
+    hanging_rounds=1,
     events=60,
     paced_s=0.2,
     dead_deliveries=300,

@@ -45,6 +45,9 @@ _WRITTEN_BY_RUNS = (
     "DELETE FROM tickets WHERE tenant_id = ? AND id >= ?",
     "DELETE FROM customers WHERE tenant_id = ? AND id >= ?",
     "DELETE FROM events WHERE tenant_id = ? AND id >= ?",
+    "DELETE FROM attempts WHERE tenant_id = ? AND delivery_id >= ?",
+    "DELETE FROM deliveries WHERE tenant_id = ? AND id >= ?",
+    "DELETE FROM endpoints WHERE tenant_id = ? AND id >= ?",
 )
 
 
@@ -97,7 +100,7 @@ def prepare(plan: Plan, home: Path = DATA_DIR, *, rebuild: bool = False) -> Data
     directory = home / plan.name
     reusable = None if rebuild else _find_reusable(directory, plan)
     if reusable is not None:
-        _delete_rows_of_runs(reusable)
+        delete_rows_of_runs(reusable)
         return reusable
     shutil.rmtree(directory, ignore_errors=True)
     make_private_dir(directory)
@@ -171,7 +174,7 @@ async def _matches_service(tx: Tx, tenant_id: str) -> bool:
     return bool(sample)
 
 
-def _delete_rows_of_runs(data: Data) -> None:
+def delete_rows_of_runs(data: Data) -> None:
     """Delete the rows of earlier runs; changes to other rows stay."""
     connection = connect(data.settings.database_path, is_checkpointer=True)
     since = ids.lowest(data.stamp.until_us)

@@ -11,7 +11,7 @@ from bench.databases.webhook_databases import DatabaseSet
 from bench.figures.figure import Figure, Results
 from bench.load.clients import WrongResponse, quantile, send_paced
 from bench.load.requests import CREATED
-from bench.load.rounds import Round, ShowProgress
+from bench.load.rounds import Round, ShowProgress, compare_rounds
 from bench.plan import Plan
 from bench.servers import processes
 from bench.servers.processes import Cores, Service
@@ -22,6 +22,8 @@ _WITHIN_S = 60.0
 _QUIET_S = 0.2
 _NO_DEAD = ""
 _REFUSES, _HANGS = ", beside a dead one that refuses", ", beside a dead one that hangs"
+_TWO_HANG = ", beside two dead ones that hang"
+_AIMS = {_REFUSES: 1.0, _HANGS: 1.2, _TWO_HANG: 1.2}
 _BACKLOG, _PACED = "deliver webhooks that wait", f"deliver webhooks at {_PER_SECOND}/s"
 
 
@@ -38,31 +40,36 @@ def measure(
     receiver: ReceiverClient,
     show_progress: ShowProgress,
 ) -> Results:
-    """Deliver waiting events, then new ones: alone, and with a dead endpoint in the same tenant.
+    """Deliver waiting events, then new ones: alone, and with dead endpoints in the same tenant.
 
     Raises WrongResponse.
     """
-    show_progress(f"{databases.prefix}{plan.dead_deliveries:,} deliveries for a dead endpoint")
+    show_progress(f"{databases.prefix}{plan.dead_deliveries:,} deliveries for dead endpoints")
     alone, with_dead = (Installation(database, receiver.url) for database in databases.empty)
     with_dead.add_dead_deliveries(plan.dead_deliveries)
-    dead_urls = {_NO_DEAD: "", _REFUSES: receiver.refusing_url, _HANGS: receiver.hanging_url}
+    dead_urls = {
+        _NO_DEAD: [],
+        _REFUSES: [receiver.refusing_url],
+        _HANGS: [receiver.hanging_url],
+        _TWO_HANG: [receiver.hanging_url] * 2,
+    }
     by_name: dict[str, list[Round]] = {}
     for number in range(1, plan.webhook_rounds + 1):
-        for condition, dead_url in dead_urls.items():
-            if condition == _HANGS and number > 1:
-                continue  # requests without a response delay the end by seconds
+        for condition, urls in dead_urls.items():
+            if condition in (_HANGS, _TWO_HANG) and number > plan.hanging_rounds:
+                continue
             show_progress(
                 f"{databases.prefix}webhooks{condition}: round {number} of {plan.webhook_rounds}"
             )
-            installation = with_dead if dead_url else alone
-            if dead_url:
-                installation.set_dead_url(dead_url)
+            installation = with_dead if urls else alone
+            if urls:
+                installation.set_dead_urls(urls)
             hanging_count = receiver.hanging_count
             delivery = _DeliveryRounds(plan, databases, installation, receiver)
             for name, round_ in delivery.run(cores).items():
                 by_name.setdefault(f"{databases.prefix}{name}{condition}", []).append(round_)
             if (
-                dead_url
+                urls
                 and not installation.is_dead_endpoint_failing()
                 and receiver.hanging_count == hanging_count
             ):
@@ -85,19 +92,26 @@ def build_figures(
         Figure(f"webhooks that one worker delivers{suffix}", "/s", True, 800, 800, rates, reason),
         Figure(f"{at_pace}{suffix}", "ms", False, 100, 100, delays, reason),
     ]
-    for condition in (_REFUSES, _HANGS):
-        slower = [
-            alone.per_second / with_dead.per_second
-            for alone, with_dead in zip(rounds(_BACKLOG), rounds(_BACKLOG, condition), strict=False)
-        ]
+    for condition, aim in _AIMS.items():
+        with_dead = rounds(_BACKLOG, condition)
+        slower = compare_rounds(rounds(_BACKLOG)[: len(with_dead)], with_dead)
         later = [
             (with_dead.p50_ms or 0.0) / (alone.p50_ms or 1.0)
             for alone, with_dead in zip(rounds(_PACED), rounds(_PACED, condition), strict=False)
         ]
         dead = f"{condition.removeprefix(', ')} with {plan.dead_deliveries:,} waiting"
         results += [
-            Figure(f"webhooks/s alone ÷ {dead}{suffix}", "", False, 1.5, 1, slower, reason),
-            Figure(f"delay {dead} ÷ alone{suffix}", "", False, 1.5, 1, later, reason),
+            Figure(
+                f"webhooks/s alone ÷ {dead}{suffix}",
+                "",
+                False,
+                1.5,
+                aim,
+                slower.by_rate,
+                reason,
+                slower.by_cpu,
+            ),
+            Figure(f"delay {dead} ÷ alone{suffix}", "", False, 1.5, aim, later, reason),
         ]
     return results
 

@@ -33,6 +33,15 @@ looks up the key, checks the signature and the permission, finds or adds the cus
 ticket and event together. It has no rate limit, no sealed secrets, no row level security and no
 idempotency. The processes with a quota have 20 % of a core each.""",
     """\
+What does "with search, feed and a webhook for each ticket" mean? Each tenant has an endpoint for
+new tickets, in the same process. A round ends when every ticket is indexed for search and its
+webhook is delivered once, so its rate and its CPU time include that.""",
+    """\
+What does a new ticket write? 1,000 tickets, until they are indexed for search; half of the
+customers are new. On SQLite the log is measured while a transaction prevents that it begins again,
+and the pages are the different ones in it. On PostgreSQL they are the buffers that are written
+until the end of a checkpoint. The bounds are what was written on 2026-11-22, and half of it.""",
+    """\
 What does an event cost? CPU time of service and database together, for the same POSTs to one
 process that alternates between three modes: without recording, with recording, and with sequencing
 too.""",
@@ -42,8 +51,8 @@ figure counts only if each webhook arrives exactly once and is stored as deliver
 50 is verified. Each round starts the service (`sealdesk serve` on SQLite, with `sealdesk worker` on
 PostgreSQL) while events wait to be delivered to one endpoint; the rate is measured from the first
 delivery to the last. Then signed POSTs are sent at a fixed rate, and the delay is the time from
-reading a 201 to the delivery. The dead endpoint belongs to the same tenant; it refuses connections,
-or accepts requests and never responds.""",
+reading a 201 to the delivery. Dead endpoints belong to the same tenant; they refuse connections, or
+accept requests and never respond.""",
     """\
 How fast are pages? A logged-in agent loads the inbox on one connection, each page right after the
 previous one; the figure is the time from the request to the complete page. The views are, in turn:

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
+from functools import cached_property
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -24,7 +25,7 @@ from sealdesk.paging import Listing, seal_cursor
 from sealdesk.tickets import actions
 from sealdesk.tickets.types import TicketResponse
 
-_NUMBERS = "SELECT number, id FROM tickets WHERE tenant_id = ?"
+_IDS = "SELECT id FROM tickets WHERE tenant_id = ? AND id < ? ORDER BY id"
 _EMAILS = """
 SELECT email FROM customers WHERE tenant_id = ? AND id < ? ORDER BY id DESC LIMIT ?
 """
@@ -101,10 +102,13 @@ class Sample:
         return seal_cursor(self._ring, Listing(self._data.big, TICKETS, {}), [ticket_id])
 
     def _load_ticket_ids(self, numbers: Iterable[int]) -> list[str]:
-        # All of them, because numbers have no index.
-        with closing(self._connect()) as connection:
-            ids = dict(connection.execute(_NUMBERS, (self._data.big,)).fetchall())
-        return [ids[number] for number in numbers]
+        return [self._ids_by_number[number - 1] for number in numbers]
+
+    @cached_property
+    def _ids_by_number(self) -> list[str]:
+        """All ids of the big tenant. Numbers have no index; they increase with the ids."""
+        until = ids.lowest(self._data.stamp.until_us)
+        return [ticket_id for (ticket_id,) in self._load_rows(_IDS, self._data.big, until)]
 
     def _load_rows(self, sql: str, *values: object) -> list[tuple[str, ...]]:
         with closing(self._connect()) as connection:

@@ -30,7 +30,6 @@ _WARM_UP_PARTS = 10
 # An idle server uses at most this share of a core: it asks its database for new events. The clock
 # of CPU time ticks every 10 ms.
 _IDLE_SHARE = 0.05
-_IDLE_PERIOD_S = 0.1
 _IDLE_WITHIN_S = 120.0
 ShowProgress = Callable[[str], None]
 
@@ -108,16 +107,17 @@ class Rounds:
         self, plan: Plan, show_progress: ShowProgress, database_s: Callable[[], float] | None = None
     ) -> None:
         """database_s: the CPU time of the database server so far."""
-        self._plan = plan
+        self.plan = plan
         self._show_progress = show_progress
         self._database_s = database_s
         self._targets: list[LoadTarget] = []
+        self._has_written = False
         self.by_name: dict[str, list[Round]] = {}
 
     def run_alternately(self, title: str, runs: Mapping[str, RunRound]) -> None:
         """Run each of these once per round, in turn, when all servers are idle."""
-        for number in range(self._plan.rounds):
-            self._show_progress(f"{title}: round {number + 1} of {self._plan.rounds}")
+        for number in range(self.plan.rounds):
+            self._show_progress(f"{title}: round {number + 1} of {self.plan.rounds}")
             for name, run_round in runs.items():
                 self.wait_until_idle()
                 self.by_name.setdefault(name, []).append(run_round())
@@ -128,15 +128,14 @@ class Rounds:
         return compare_rounds(self.by_name.get(name, ()) if others else (), others)
 
     def wait_until_idle(self) -> None:
-        """Wait until the servers have finished what earlier rounds left. Raises WrongResponse."""
+        """Wait until the servers have finished what earlier writes left. Raises WrongResponse."""
         deadline = time.monotonic() + _IDLE_WITHIN_S
         share = _IDLE_SHARE * (len(self._targets) + 1)
-        while True:
+        while self._has_written:
             before_s, started = self._cpu_s_of_all(), time.monotonic()
-            time.sleep(_IDLE_PERIOD_S)
+            time.sleep(self.plan.idle_s)
             elapsed_s = time.monotonic() - started
-            if self._cpu_s_of_all() - before_s <= share * elapsed_s:
-                return
+            self._has_written = self._cpu_s_of_all() - before_s > share * elapsed_s
             if time.monotonic() > deadline:
                 raise WrongResponse(f"the servers are not idle within {_IDLE_WITHIN_S:g} s")
 
@@ -155,24 +154,35 @@ class Rounds:
     ) -> RunRound:
         """Warm up a server, and return a function that runs one round on it.
 
-        wait_until_done: waits for background work of the server that belongs to the round.
+        wait_until_done: waits for background work of the server, whose time belongs to the round.
         """
-        if server not in self._targets:
-            self._targets.append(server)
         per_second = self._warm_up(server, make, expected, connections)
-        count = max(int(per_second * self._plan.round_s), connections)
+        count = max(int(per_second * self.plan.round_s), connections)
         return lambda: self._round(server, make(count), expected, wait_until_done, connections)
 
     def _warm_up(
         self, server: LoadTarget, make: RequestMaker, expected: ExpectedResponse, connections: int
     ) -> float:
         """The requests per second, of all requests or as many as fit into the time of a round."""
-        each = max(self._plan.warm_up // _WARM_UP_PARTS, connections)
+        each = max(self.plan.warm_up // _WARM_UP_PARTS, connections)
         count, elapsed_s = 0, 0.0
-        while count < self._plan.warm_up and elapsed_s <= self._plan.round_s:
-            elapsed_s += send_all(server.port, make(each), expected, connections).elapsed_s
+        while count < self.plan.warm_up and elapsed_s <= self.plan.round_s:
+            elapsed_s += self.send(server, make(each), expected, connections).elapsed_s
             count += each
         return count / elapsed_s
+
+    def send(
+        self,
+        server: LoadTarget,
+        requests: list[bytes],
+        expected: ExpectedResponse,
+        connections: int = CONNECTIONS,
+    ) -> LoadResult:
+        """Send all requests, also outside of a round. Raises WrongResponse."""
+        if server not in self._targets:
+            self._targets.append(server)
+        self._has_written |= not requests[0].startswith(b"GET ")
+        return send_all(server.port, requests, expected, connections)
 
     def run_once(
         self, name: str, server: Server, make: RequestMaker, expected: ExpectedResponse
@@ -197,7 +207,7 @@ class Rounds:
         self._show_progress(name)
         self.wait_until_idle()
         make, other = request_makers
-        each = self._plan.pairs // _PARTS
+        each = self.plan.pairs // _PARTS
         batch = min(each, _BATCH_REQUESTS)
         ratios = []
         for _ in range(_PARTS):
@@ -221,22 +231,26 @@ class Rounds:
     ) -> Round:
         before_s = server.cpu_s()
         database_before_s = self._database_s() if self._database_s else 0.0
-        load = send_all(server.port, requests, expected, connections)
+        load = self.send(server, requests, expected, connections)
+        sent = time.perf_counter()
         wait_until_done()
+        elapsed_s = load.elapsed_s + time.perf_counter() - sent
         cpu_s = server.cpu_s() - before_s
         if self._database_s is None:
-            return _build_round(load, cpu_s, None)
-        return _build_round(load, cpu_s, self._database_s() - database_before_s)
+            return _build_round(load, elapsed_s, cpu_s, None)
+        return _build_round(load, elapsed_s, cpu_s, self._database_s() - database_before_s)
 
 
-def _build_round(load: LoadResult, cpu_s: float, database_s: float | None) -> Round:
+def _build_round(
+    load: LoadResult, elapsed_s: float, cpu_s: float, database_s: float | None
+) -> Round:
     count = len(load.latencies_us)
     return Round(
-        per_second=load.per_second,
+        per_second=count / elapsed_s,
         p50_ms=load.quantile_us(0.5) / 1000,
         p99_ms=load.quantile_us(0.99) / 1000,
         cpu_us=cpu_s / count * 1e6,
         database_us=None if database_s is None else database_s / count * 1e6,
-        server_share=cpu_s / load.elapsed_s,
-        client_share=load.client_cpu_s / load.elapsed_s,
+        server_share=cpu_s / elapsed_s,
+        client_share=load.client_cpu_s / elapsed_s,
     )

@@ -5,10 +5,11 @@ import base64
 import hmac
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from http.client import HTTPConnection
+from itertools import zip_longest
 from pathlib import Path
 from random import Random
 from typing import NamedTuple, TypeVar
@@ -39,7 +40,7 @@ from sealdesk.webhooks.types import NewWebhook
 _DEAD_EVENTS = 1_000
 _DEAD_TYPE = "reply.created"
 _TYPE = "ticket.created"
-_ALLOWED = {
+ALLOWED = {
     "SEALDESK_WEBHOOK_ALLOWED_CIDRS": "127.0.0.0/8",
     "SEALDESK_WEBHOOK_ALLOW_HTTP": "accept",
 }
@@ -52,16 +53,16 @@ class Created(NamedTuple):
 
     key: BenchKey
     endpoint_id: str
-    dead_id: str
+    dead_ids: list[str]
     secret: str
 
 
 class Installation:
-    """A database with a tenant, a key, an endpoint that works and one that is dead."""
+    """A database with a tenant, a key, an endpoint that works and two that are dead."""
 
     def __init__(self, database: BenchDatabase, url: str) -> None:
         """database: has empty tables. url: of the endpoint that works."""
-        self.env = {**database.env, **_ALLOWED}
+        self.env = {**database.env, **ALLOWED}
         self.settings = from_env(self.env)
         self.created = asyncio.run(self._fill(url))
         self._sql = database.sql
@@ -80,14 +81,14 @@ class Installation:
                 _make_bodies(tenant.id).body(tenant.id), type=NewTicket
             )
             await tickets.open_ticket(tx, caller, new_ticket, source="api", now_us=now_us)
-            endpoint, dead = [
+            endpoint, *dead = [
                 await webhooks.create_webhook(
                     tx, caller, NewWebhook(url, [kind]), key_ring=key_ring, now_us=now_us
                 )
-                for kind in (_TYPE, _DEAD_TYPE)
+                for kind in (_TYPE, _DEAD_TYPE, _DEAD_TYPE)
             ]
             bench_key = BenchKey(tenant.id, key.api_key, key.api_secret)
-            return Created(bench_key, endpoint.id, dead.id, endpoint.secret)
+            return Created(bench_key, endpoint.id, [one.id for one in dead], endpoint.secret)
 
         opened = open_database(self.settings, name="bench", has_time=True)
         try:
@@ -108,7 +109,7 @@ class Installation:
         return {event["id"] for event in events}
 
     def add_dead_deliveries(self, count: int) -> None:
-        """Add pending deliveries to the dead endpoint."""
+        """Add pending deliveries to each of the dead endpoints."""
         now_us = _now_us() - count
         events = [self._make_event(_DEAD_TYPE, now_us + n) for n in range(min(count, _DEAD_EVENTS))]
         sequenced = [{**event, "position": position} for position, event in enumerate(events, 1)]
@@ -116,16 +117,18 @@ class Installation:
         position_row = {"tenant_id": tenant_id, "last_position": last, "pruned_position": 0}
         self._sql.insert("events", sequenced)
         self._sql.insert("feed_positions", [position_row])
-        self._sql.insert("deliveries", self._generate_dead_deliveries(events, count, now_us))
+        for dead_id in self.created.dead_ids:
+            deliveries = self._generate_dead_deliveries(dead_id, events, count, now_us)
+            self._sql.insert("deliveries", deliveries)
 
     def _generate_dead_deliveries(
-        self, events: list[Row], count: int, now_us: int
+        self, dead_id: str, events: list[Row], count: int, now_us: int
     ) -> Iterator[Row]:
         for n in range(count):
             yield {
                 "tenant_id": self.created.key.tenant_id,
                 "id": ids.mint(now_us + n),
-                "endpoint_id": self.created.dead_id,
+                "endpoint_id": dead_id,
                 "event_id": events[n % len(events)]["id"],
                 "event_type": _DEAD_TYPE,
                 "status": "pending",
@@ -145,17 +148,19 @@ class Installation:
             "created_at": at_us,
         }
 
-    def set_dead_url(self, url: str) -> None:
-        """Set the URL of the dead endpoint, and reset its failures."""
-        self._sql.run(
-            f"UPDATE endpoints SET url = '{url}', is_active = TRUE, disabled_reason = NULL,"
-            f" failing_since = NULL, leased_until = NULL, due_at = {_now_us()}, wakes = wakes + 1"
-            f" WHERE id = '{self.created.dead_id}'"
-        )
+    def set_dead_urls(self, urls: Sequence[str]) -> None:
+        """Set the URLs of dead endpoints, and reset their failures; the others are inactive."""
+        for dead_id, url in zip_longest(self.created.dead_ids, urls):
+            due_at = "NULL" if url is None else _now_us()
+            self._sql.run(
+                f"UPDATE endpoints SET url = '{url}', is_active = {url is not None},"
+                " disabled_reason = NULL, failing_since = NULL, leased_until = NULL,"
+                f" due_at = {due_at}, wakes = wakes + 1 WHERE id = '{dead_id}'"
+            )
 
     def is_dead_endpoint_failing(self) -> bool:
-        """Whether an attempt to the dead endpoint has failed."""
-        statement = f"SELECT failing_since FROM endpoints WHERE id = '{self.created.dead_id}'"
+        """Whether an attempt to the first dead endpoint has failed."""
+        statement = f"SELECT failing_since FROM endpoints WHERE id = '{self.created.dead_ids[0]}'"
         return self._sql.fetch_value(statement) is not None
 
     def count_undelivered(self) -> int:
@@ -217,6 +222,15 @@ class ReceiverClient:
         if not all(_is_signed(sample, secret) for sample in received.samples):
             raise WrongResponse("a delivery has a wrong signature")
         return received.deliveries
+
+    def take_different(self, count: int) -> None:
+        """Take all deliveries: as many different ones as `count`. Raises WrongResponse."""
+        received = self._fetch("/received", Received)
+        webhook_ids = {delivery.webhook_id for delivery in received.deliveries}
+        if len(received.deliveries) != count or len(webhook_ids) != count:
+            raise WrongResponse(
+                f"{len(received.deliveries)} deliveries of {len(webhook_ids)} webhooks, not {count}"
+            )
 
     def _fetch(self, path: str, kind: type[T]) -> T:
         connection = HTTPConnection("127.0.0.1", self._port, timeout=10)

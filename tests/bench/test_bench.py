@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from bench.databases.sqlite_data import Data, prepare
 from bench.databases.webhook_databases import DirectSqlite
-from bench.figures import events, pages
+from bench.figures import consumers, events, pages, storage
 from bench.figures.on_sqlite import measure
 from bench.load import clients
 from bench.load.requests import CREATED, Workload
@@ -88,9 +88,28 @@ def test_bench_compares_with_django_helpdesk(
 def test_bench_measures_every_figure_of_events_and_webhooks(home: Path, data: Data) -> None:
     results = events.on_sqlite(TINY, data, lambda _: None)
 
-    assert len(results.figures) == 8
+    assert len(results.figures) == 10
     assert all(min(figure.values) > 0 for figure in results.figures)
     assert list(data.settings.data_dir.glob("webhooks-*")) == []
+
+
+@pytest.mark.prove
+def test_bench_measures_posts_with_consumers_and_leaves_no_endpoint(data: Data) -> None:
+    results = consumers.measure(TINY, data, lambda _: None)
+
+    (figure,) = results.figures
+    assert min(*figure.values, *figure.by_cpu) > 0
+    sql = DirectSqlite(data.settings.database_path)
+    for table in ("endpoints", "deliveries", "attempts"):
+        assert sql.fetch_value(f"SELECT count(*) FROM {table}") == 0
+
+
+@pytest.mark.prove
+def test_bench_measures_what_a_new_ticket_writes(data: Data) -> None:
+    results = storage.on_sqlite(TINY, data, lambda _: None)
+
+    log_kib, pages = (figure.value or 0 for figure in results.figures)
+    assert log_kib > 4 * pages > 0
 
 
 @pytest.mark.prove

@@ -16,7 +16,7 @@ from bench.databases.build import BenchKey
 from bench.databases.cluster import CONVENTIONAL, DATABASE, Cluster
 from bench.databases.postgres_data import PostgresData
 from bench.databases.sqlite_data import Data
-from bench.figures import events, on_postgres, pages
+from bench.figures import events, on_postgres, pages, storage
 from bench.load.clients import ExpectedResponse, send_all
 from bench.load.requests import CREATED, Workload
 from bench.load.signer import TICKETS, Signer
@@ -105,11 +105,22 @@ def test_bench_measures_every_figure_of_events_and_webhooks_on_postgresql(
     copied = postgres_data.prepare(TINY, rows, _copy(home))
     results = events.on_postgres(TINY, rows, copied, lambda _: None)
 
-    assert len(results.figures) == 8
+    assert len(results.figures) == 10
     assert all(figure.values for figure in results.figures)
     with cluster.running_cluster(copied.directory, copied.passwords) as database:
         remaining = database.sql("SELECT datname FROM pg_database WHERE datname LIKE 'webhooks%'")
     assert remaining == []
+
+
+@pytest.mark.prove
+def test_bench_measures_what_a_new_ticket_writes_on_postgresql(
+    home: Path, rows: Data, built: PostgresData
+) -> None:
+    copied = postgres_data.prepare(TINY, rows, _copy(home))
+    results = storage.on_postgres(TINY, rows, copied, lambda _: None)
+
+    assert len(results.figures) == 2
+    assert all(min(figure.values) > 0 for figure in results.figures)
 
 
 @pytest.mark.prove
@@ -128,7 +139,7 @@ def test_bench_measures_the_inbox_on_postgresql(
     )
 
 
-@pytest.mark.parametrize("kind", [events, on_postgres, pages])
+@pytest.mark.parametrize("kind", [events, on_postgres, pages, storage])
 def test_figures_on_postgresql_state_why_they_are_not_measured(kind: ModuleType) -> None:
     results = kind.not_measured(TINY, "there is none")
 
