@@ -35,6 +35,10 @@ ACROSS_TENANTS = {
     ),
     "event_log/sequencer.py _PENDING": ("sequencer.place_pending(", "worker/log_tasks.py"),
     "event_log/consumers.py _NEXT": ("consumers.run_step(", *_RUN_CONSUMERS),
+    "event_log/consumers.py _NEXT_ID": (
+        "consumers.find_oldest_unhandled(",
+        "worker/log_tasks.py",
+    ),
     "api_keys/store.py _PRUNE_SIGNATURES": ("api_keys.prune_signatures(", "worker/retention.py"),
     "api_keys/store.py _PRUNE_USAGE": ("api_keys.prune_usage(", "worker/retention.py"),
     "tickets/store/replying.py _PRUNE": ("replying.prune_replying(", "worker/retention.py"),
@@ -47,6 +51,10 @@ ACROSS_TENANTS = {
     "search/store/customers.py _MERGE": ("indexing.merge(", "worker/indexer.py"),
     "webhooks/store/fan_out.py _SUBSCRIPTIONS": (
         "fan_out_store.list_subscriptions(",
+        "webhooks/delivery/fan_out.py",
+    ),
+    "webhooks/store/fan_out.py _BACKLOGS": (
+        "fan_out_store.list_backlogs(",
         "webhooks/delivery/fan_out.py",
     ),
     "webhooks/store/fan_out.py _CLAIM_REPLAYS": (

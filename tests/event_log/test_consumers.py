@@ -140,6 +140,7 @@ def test_after_a_failure_another_process_continues_from_the_stored_position(
     assert other.stored() == sorted(expected)
 
 
+@POSTGRESQL_ONLY
 def test_events_without_a_position_wait(
     service: Service, tenant: Tenant, recorder: Recorder
 ) -> None:

@@ -27,7 +27,7 @@ _TENANTS = [
     ("work", "indexes"),
     [
         (sequencer.find_oldest_pending, _TENANTS),
-        (lambda tx: sequencer.place_pending(tx, 9, 9), ["events USING INDEX events_pending"]),
+        (lambda tx: sequencer.place_pending(tx, 9), ["events USING INDEX events_pending"]),
         (
             lambda tx: tx.fetch_all(sequencer._PENDING_OF_TENANT, {"tenant_id": "", "limit": 9}),
             ["events USING INDEX events_pending (tenant_id=?)"],

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from sealdesk.db.engine import Tx
-from sealdesk.errors import ServiceUnavailable
+from sealdesk.errors import BadRequest
+from sealdesk.errors.requests import MISSING_BODY
 from sealdesk.event_log import events, sequencer
-from sealdesk.state import AppState
-from sealdesk.webhooks.delivery.fan_out import FanOut
 from sealdesk.worker import log_tasks
+from tests.support.databases import POSTGRESQL_ONLY
 from tests.support.feed import unplaced
 from tests.support.service import Service, Tenant, wait_until
 
@@ -68,6 +68,23 @@ def test_positions_of_the_log_have_no_gaps_and_the_order_of_each_feed(
         assert log_positions == sorted(log_positions)
 
 
+def test_a_write_that_fails_leaves_no_gap(own_service: Service) -> None:
+    tenant = own_service.tenant()
+
+    async def fail(tx: Tx) -> None:
+        await events.record(tx, tenant.id, CREATED, b"{}", {}, own_service.clock.now_us())
+        raise BadRequest(MISSING_BODY)
+
+    for _ in range(3):
+        record(tenant, CREATED)
+        with pytest.raises(BadRequest):
+            own_service.write(fail)
+    assert [row["position"] for row in placed(tenant)] == [1, 2, 3]
+    rows = own_service.rows("SELECT log_position FROM events ORDER BY log_position")
+    assert [row["log_position"] for row in rows] == list(range(1, len(rows) + 1))
+
+
+@POSTGRESQL_ONLY
 def test_several_sequencers_at_once_place_everything_once(service: Service, tenant: Tenant) -> None:
     for _ in range(20):
         record(tenant, *[CREATED] * 5)
@@ -79,44 +96,15 @@ def test_several_sequencers_at_once_place_everything_once(service: Service, tena
     assert [row["position"] for row in placed(tenant)] == list(range(1, 101))
 
 
+@POSTGRESQL_ONLY
 def test_tenants_with_few_events_do_not_wait_for_one_with_many(own_service: Service) -> None:
     busy, *quiet = [own_service.tenant() for _ in range(3)]
     with unplaced():
         record(busy, *[CREATED] * 500)
         for tenant in quiet:
             record(tenant, CREATED, CREATED)
-        placed_count = own_service.write(lambda tx: sequencer.place_pending(tx, 200, 200))
+        placed_count = own_service.write(lambda tx: sequencer.place_pending(tx, 200))
         rows = own_service.rows("SELECT tenant_id FROM events WHERE position IS NOT NULL")
     of_each = Counter(row["tenant_id"] for row in rows)
     assert placed_count == 200
     assert of_each == {busy.id: 196, quiet[0].id: 2, quiet[1].id: 2}
-
-
-def test_a_consumer_that_is_behind_gets_few_events_of_a_tenant_with_many(
-    own_service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def fail(*_: object) -> int:
-        raise ServiceUnavailable
-
-    steps: list[int] = []
-    sequence = log_tasks.sequence
-
-    async def note(state: AppState, of_tenant: int = 200) -> int:
-        if state.settings.data_dir == own_service.settings.data_dir:  # not of other services
-            steps.append(of_tenant)
-        return await sequence(state, of_tenant)
-
-    monkeypatch.setattr(FanOut, "handle", fail)
-    monkeypatch.setattr(log_tasks, "sequence", note)
-    busy, quiet = own_service.tenant(), own_service.tenant()
-    record(busy, *[CREATED] * 3000)
-    wait_until(lambda: len(steps) >= 8)
-    assert steps[-1] == 10
-    record(quiet, CREATED)
-    placed(quiet)
-    assert end_of_log(own_service) < 3000
-
-
-def end_of_log(service: Service) -> int:
-    (row,) = service.rows("SELECT coalesce(max(log_position), 0) AS position FROM events")
-    return int(row["position"])

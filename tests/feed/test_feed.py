@@ -10,6 +10,7 @@ from sealdesk.event_log import events
 from sealdesk.event_log.events import EventType
 from sealdesk.feed.rules import NEEDS
 from tests.support.client import Key, Person
+from tests.support.databases import POSTGRESQL_ONLY, SQLITE_ONLY
 from tests.support.feed import EVENTS, Feed, record, unplaced, wait_until_placed
 from tests.support.service import Service, Tenant
 
@@ -256,6 +257,15 @@ def test_a_cursor_is_valid_with_every_key_of_its_tenant(
     ]
 
 
+@SQLITE_ONLY
+def test_an_event_is_in_the_feed_when_its_change_is_acknowledged(key: Key) -> None:
+    for count in range(1, 4):
+        key.customer(f"{count}@example.test")
+        shown = key.get(EVENTS).json()["data"]
+        assert [event["type"] for event in shown] == ["customer.created"] * count
+
+
+@POSTGRESQL_ONLY
 def test_an_event_without_a_position_is_not_shown(key: Key, feed: Feed) -> None:
     feed.recorded()
     with unplaced():

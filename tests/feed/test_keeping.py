@@ -7,7 +7,7 @@ import pytest
 from sealdesk.event_log import events
 from sealdesk.worker import retention
 from tests.support.client import Key
-from tests.support.databases import Begin
+from tests.support.databases import POSTGRESQL_ONLY, Begin
 from tests.support.feed import EVENTS, Feed, record, unplaced
 from tests.support.service import Service, Tenant
 
@@ -122,6 +122,7 @@ def test_the_feed_has_no_gaps_after_pruning(
     assert len(key.walk(EVENTS, per_page=1)) == 3
 
 
+@POSTGRESQL_ONLY
 def test_an_event_without_a_position_is_not_deleted(
     tenant: Tenant, key: Key, feed: Feed, service: Service
 ) -> None:

@@ -27,9 +27,9 @@ def wait_until_placed(service: Service) -> None:
 
 @contextmanager
 def unplaced() -> Iterator[None]:
-    """No event gets a position inside this context."""
+    """No event gets a position inside this context, on PostgreSQL."""
 
-    async def nothing(state: AppState, of_tenant: int = 0) -> int:
+    async def nothing(state: AppState) -> int:
         return 0
 
     with pytest.MonkeyPatch.context() as patch:

@@ -39,7 +39,7 @@ _names = iter(range(1_000_000))
 _UNFINISHED = """
 SELECT 1 FROM events WHERE position IS NULL
     OR log_position > coalesce((SELECT position FROM log_positions WHERE name = 'webhooks'), 0)
-LIMIT 1
+UNION ALL SELECT 1 FROM fan_out_backlogs LIMIT 1
 """
 
 

@@ -55,4 +55,4 @@ def test_worker_logs_its_counts(start: Any, monkeypatch: pytest.MonkeyPatch) -> 
         start()
         wait_until(lambda: any(line["event"] == "background work" for line in lines))
     told = next(line for line in lines if line["event"] == "background work")
-    assert (told["attempts"], told["unplaced_s"]) == ({}, 0.0)
+    assert (told["attempts"], told["waiting_s"]) == ({}, 0.0)

@@ -1,6 +1,6 @@
 """The database interface that rooms use: the same for SQLite and PostgreSQL."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from sealdesk.telemetry.storage import StorageHealth
@@ -102,6 +102,9 @@ class Tx(Protocol):
     async def try_lock(self, name: str) -> bool:
         """Take a named lock to the end of the transaction; False when another one holds it."""
 
+    def announce(self, tenant_id: str) -> None:
+        """Tell the listeners of the database, after the commit, that this tenant has new events."""
+
     async def set_tenant(self, tenant_id: str) -> None:
         """Make a tenant's rows visible, for work that was started without a tenant."""
 
@@ -114,6 +117,7 @@ class Tx(Protocol):
 
 
 Work = Callable[[Tx], Awaitable[T]]
+Listener = Callable[[Collection[str]], None]
 
 
 class Database(Protocol):
@@ -122,9 +126,12 @@ class Database(Protocol):
     tenant_id: whose rows the work may see; without one it sees only the global tables, until it
     sets a tenant. Work may run more than once, so it has no side effects outside the database.
     health: what this process has noticed of its storage.
+    listeners: called after a commit of this process with the tenants that were announced, perhaps
+    also after a transaction that has failed. On PostgreSQL never, as other processes do the work.
     """
 
     health: StorageHealth
+    listeners: list[Listener]
 
     async def read(self, work: Work[T], tenant_id: str | None = None) -> T:
         """Run reads that are each an index lookup with a LIMIT."""

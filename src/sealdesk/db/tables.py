@@ -41,6 +41,7 @@ WORKER_GRANTS = {
     "events": "SELECT, INSERT, UPDATE, DELETE",
     "feed_positions": "SELECT, INSERT, UPDATE",
     "log_positions": "SELECT, INSERT, UPDATE",
+    "fan_out_backlogs": "SELECT, INSERT, UPDATE, DELETE",
     "endpoints": "SELECT, UPDATE, DELETE",
     "deliveries": "SELECT, INSERT, UPDATE, DELETE",
     "attempts": "SELECT, INSERT, DELETE",

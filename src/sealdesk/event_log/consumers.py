@@ -10,11 +10,14 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple, Protocol
 
 from sealdesk.db.engine import Tx
-from sealdesk.event_log import positions, sequencer
+from sealdesk.event_log import positions
 
 _NEXT = """
 SELECT log_position, tenant_id, position, id, type, object FROM events
 WHERE log_position > :position ORDER BY log_position LIMIT :limit
+"""
+_NEXT_ID = """
+SELECT id FROM events WHERE log_position > :position ORDER BY log_position LIMIT 1
 """
 
 
@@ -63,8 +66,16 @@ class Consumer(Protocol):
 async def find_lags(tx: Tx, names: Collection[str]) -> dict[str, int]:
     """How many events each of these consumers has to handle; without those that have none."""
     stored = await positions.list_positions(tx)
-    end = stored.get(sequencer.NAME, 0)
+    end = stored.get(positions.END, 0)
     return {name: end - stored.get(name, 0) for name in names if stored.get(name, 0) < end}
+
+
+async def find_oldest_unhandled(tx: Tx, names: Collection[str]) -> str | None:
+    """The id of the first event that one of these consumers has to handle."""
+    stored = await positions.list_positions(tx)
+    position = min(stored.get(name, 0) for name in names)
+    row = await tx.fetch_one(_NEXT_ID, {"position": position})
+    return None if row is None else str(row["id"])
 
 
 async def hold(tx: Tx, consumer: Consumer) -> bool:
@@ -80,7 +91,7 @@ async def run_step(tx: Tx, consumer: Consumer, now_us: int) -> Step:
     if not await hold(tx, consumer):
         return NOTHING
     stored = await positions.list_positions(tx)
-    position, end = stored.get(consumer.name, 0), stored.get(sequencer.NAME, 0)
+    position, end = stored.get(consumer.name, 0), stored.get(positions.END, 0)
     if position >= end:
         return NOTHING
     rows = await tx.fetch_all(_NEXT, {"position": position, "limit": consumer.batch_size})

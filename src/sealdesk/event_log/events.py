@@ -1,7 +1,8 @@
-"""The outbox: events are recorded in the transaction of the change (decisions 11).
+"""Recording events, in the transaction of the change (decisions 11).
 
-A new event has no position. Once its transaction is durable, the sequencer gives it one in the
-feed of its tenant and one in the log that consumers read.
+An event has a position in the feed of its tenant and one in the log that consumers read, both in
+the order of commits. On SQLite one transaction writes at a time, so it gives them itself. On
+PostgreSQL the sequencer does, once the transaction is durable.
 """
 
 from itertools import takewhile
@@ -11,6 +12,7 @@ import msgspec
 
 from sealdesk import clock, ids
 from sealdesk.db.engine import Row, Tx
+from sealdesk.event_log import positions
 
 EventType = Literal[
     "ticket.created",
@@ -32,8 +34,8 @@ Changes = dict[str, tuple[Any, Any]]
 NO_CHANGES: Changes = {}
 
 _INSERT = """
-INSERT INTO events (tenant_id, id, type, object, changes, created_at)
-VALUES (:tenant_id, :id, :type, :object, :changes, :created_at)
+INSERT INTO events (tenant_id, id, type, object, changes, created_at, position, log_position)
+VALUES (:tenant_id, :id, :type, :object, :changes, :created_at, :position, :log_position)
 """
 
 _PRUNE_OLDEST = """
@@ -55,6 +57,7 @@ async def record(
     document: the object as the API shows it, as JSON. changes: field → (old, new).
     """
     event_id = ids.mint(now_us)
+    is_placed = tx.dialect == "sqlite"
     await tx.execute_one(
         _INSERT,
         {
@@ -64,8 +67,11 @@ async def record(
             "object": document,
             "changes": msgspec.json.encode(changes).decode() if changes else "{}",
             "created_at": now_us,
+            "position": await tx.increment(positions.FEEDS, tenant_id) if is_placed else None,
+            "log_position": await tx.increment(positions.LOG, positions.END) if is_placed else None,
         },
     )
+    tx.announce(tenant_id)
     return event_id
 
 

@@ -1,8 +1,11 @@
-"""Long polling: requests wait for a position to increase; one task polls it for all of them."""
+"""Long polling: requests wait for a position to increase.
+
+They are woken by commits of this process. One task polls for all of them what other processes do.
+"""
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import Context
 
@@ -23,6 +26,10 @@ class _Waiter(msgspec.Struct, eq=False):
     seen: int
     read: Read
     increased: asyncio.Future[None]
+
+    def wake(self) -> None:
+        if not self.increased.done():
+            self.increased.set_result(None)
 
 
 class LongPoll:
@@ -69,6 +76,12 @@ class LongPoll:
             if not self._waiting[name]:
                 del self._waiting[name]
 
+    def wake(self, names: Collection[str]) -> None:
+        """Tell the requests that wait for these names that their position has increased."""
+        for name in names:
+            for waiter in self._waiting.get(name, ()):
+                waiter.wake()
+
     def _start_polling(self) -> None:
         if self._polling is None or self._polling.done():
             # In an empty context: it must not inherit the deadline of the request that starts it.
@@ -90,5 +103,5 @@ class LongPoll:
             except ServiceUnavailable:
                 return  # each waiting request gets this error from its own reads
         for waiter in waiters:
-            if (position is None or waiter.seen < position) and not waiter.increased.done():
-                waiter.increased.set_result(None)
+            if position is None or waiter.seen < position:
+                waiter.wake()

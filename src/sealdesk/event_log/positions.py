@@ -1,12 +1,12 @@
-"""The SQL of log positions: of the sequencer and of each consumer."""
+"""The SQL of positions: the last of each feed, the last of the log, and that of each consumer."""
 
-from sealdesk.db.engine import Tx
+from sealdesk.db.engine import Counter, Tx
 
-_ADVANCE = """
-INSERT INTO log_positions (name, position) VALUES (:name, :count)
-ON CONFLICT (name) DO UPDATE SET position = log_positions.position + :count
-RETURNING position
-"""
+# The name of the last position of the log.
+END = "sequencer"
+
+FEEDS = Counter("feed_positions", "tenant_id", "last_position", zeros=("pruned_position",))
+LOG = Counter("log_positions", "name", "position")
 _STORE = """
 INSERT INTO log_positions (name, position) VALUES (:name, :position)
 ON CONFLICT (name) DO UPDATE SET position = :position
@@ -19,14 +19,6 @@ async def list_positions(tx: Tx) -> dict[str, int]:
     """Name → position, without consumers that have none yet."""
     rows = await tx.fetch_all(_LIST, {"limit": _MAX_NAMES})
     return {row["name"]: row["position"] for row in rows}
-
-
-async def advance(tx: Tx, name: str, count: int) -> int:
-    """Increase a position, which starts at 0; the new position."""
-    row = await tx.fetch_one(_ADVANCE, {"name": name, "count": count})
-    if row is None:
-        raise RuntimeError("an upsert returns its row")
-    return int(row["position"])
 
 
 async def store_position(tx: Tx, name: str, position: int) -> None:

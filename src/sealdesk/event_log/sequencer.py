@@ -8,7 +8,7 @@ import msgspec
 from sealdesk.db.engine import Row, Tx
 from sealdesk.event_log import positions
 
-NAME = "sequencer"
+_LOCK = "sequencer"
 
 _PENDING = """
 SELECT tenant_id, id FROM events WHERE position IS NULL ORDER BY tenant_id, id LIMIT :limit
@@ -33,12 +33,6 @@ FROM (
 ) p
 ORDER BY oldest_id LIMIT :limit
 """
-_ADVANCE_FEED = """
-INSERT INTO feed_positions (tenant_id, last_position, pruned_position)
-VALUES (:tenant_id, :count, 0)
-ON CONFLICT (tenant_id) DO UPDATE SET last_position = feed_positions.last_position + :count
-RETURNING last_position
-"""
 _SET_POSITIONS = """
 UPDATE events SET position = :position, log_position = :log_position
 WHERE tenant_id = :tenant_id AND id = :id
@@ -59,20 +53,19 @@ async def find_oldest_pending(tx: Tx) -> str | None:
     return None if row is None else str(row["oldest_id"])
 
 
-async def place_pending(tx: Tx, limit: int, of_tenant: int) -> int:
+async def place_pending(tx: Tx, limit: int) -> int:
     """Give committed events the next positions, the oldest of each tenant first; how many events.
 
-    of_tenant: the most events of one tenant. While more events than `limit` are pending, every
-    tenant has the same share. The positions of the log have no gaps, so a reader sees where events
-    are missing.
+    While more events than `limit` are pending, every tenant has the same share. The positions of
+    the log have no gaps, so a reader sees where events are missing.
     """
     # One sequencer at a time: no reader sees a higher position before a lower one.
-    if not await tx.try_lock(NAME):
+    if not await tx.try_lock(_LOCK):
         return 0
-    rows = await _list_pending(tx, limit, of_tenant)
+    rows = await _list_pending(tx, limit)
     if not rows:
         return 0
-    last = await positions.advance(tx, NAME, len(rows))
+    last = await tx.increment(positions.LOG, positions.END, len(rows))
     of_each: dict[str, list[_Pending]] = defaultdict(list)
     for log_position, row in enumerate(rows, last - len(rows) + 1):
         pending = _Pending(row["tenant_id"], row["id"], log_position)
@@ -82,15 +75,15 @@ async def place_pending(tx: Tx, limit: int, of_tenant: int) -> int:
     return len(rows)
 
 
-async def _list_pending(tx: Tx, limit: int, of_tenant: int) -> Sequence[Row]:
+async def _list_pending(tx: Tx, limit: int) -> Sequence[Row]:
     rows = await tx.fetch_all(_PENDING, {"limit": limit})
-    if len(rows) <= min(of_tenant, limit - 1):
+    if len(rows) < limit:
         return rows
     tenants = await tx.fetch_all(_TENANTS, {"limit": limit})
     found: list[Row] = []
     # Whose events are newest has few of them, and leaves the rest of its share to the others.
     for left, tenant in zip(range(len(tenants), 0, -1), reversed(tenants), strict=True):
-        share = min(of_tenant, (limit - len(found)) // left)
+        share = (limit - len(found)) // left
         params = {"tenant_id": tenant["tenant_id"], "limit": share}
         found += await tx.fetch_all(_PENDING_OF_TENANT, params)
     return found
@@ -98,10 +91,7 @@ async def _list_pending(tx: Tx, limit: int, of_tenant: int) -> Sequence[Row]:
 
 async def _place(tx: Tx, tenant_id: str, events: list[_Pending]) -> None:
     count = len(events)
-    row = await tx.fetch_one(_ADVANCE_FEED, {"tenant_id": tenant_id, "count": count})
-    if row is None:
-        raise RuntimeError("an upsert returns its row")
-    first = row["last_position"] - count + 1
+    first = await tx.increment(positions.FEEDS, tenant_id, count) - count + 1
     await tx.execute_many(
         _SET_POSITIONS,
         [

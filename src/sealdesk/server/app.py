@@ -37,6 +37,7 @@ async def _run_lifespan(state: AppState, receive: Receive, send: Send) -> None:
     """Start the background tasks with the server, and stop them and close everything with it."""
     await receive()
     await state.limiter.start()
+    state.database.listeners.append(state.long_poll.wake)
     with contextlib.suppress(ServiceUnavailable):
         # Opens a connection, so that other processes see this one (db/postgres/peers.py).
         await state.database.read(schema_version.read_version)

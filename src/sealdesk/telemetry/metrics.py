@@ -41,7 +41,7 @@ class Metrics(Collector):
         self.responses = ResponseCounter()
         self.untrusted_forwarders = UntrustedForwarders()
         self._attempts: Counter[str] = Counter()
-        self._unplaced_s = 0.0
+        self._waiting_s = 0.0
         self._descriptors_exhausted = 0
 
     @property
@@ -53,9 +53,9 @@ class Metrics(Collector):
         """Count a delivery attempt. result: succeeded, failed, or disabled (the endpoint)."""
         self._attempts[result] += 1
 
-    def set_unplaced(self, age_s: float) -> None:
-        """Set how long the oldest event has waited for its position in the feed."""
-        self._unplaced_s = age_s
+    def set_waiting(self, age_s: float) -> None:
+        """Set how long the oldest event has waited for the background loop."""
+        self._waiting_s = age_s
 
     def count_exhausted_descriptors(self) -> None:
         """Count a second in which the process had no file descriptor left."""
@@ -63,7 +63,7 @@ class Metrics(Collector):
 
     def background_summary(self) -> dict[str, object]:
         """The counts of the background loop, for the log of a worker, which has no /metrics."""
-        return {"attempts": dict(self._attempts), "unplaced_s": round(self._unplaced_s, 3)}
+        return {"attempts": dict(self._attempts), "waiting_s": round(self._waiting_s, 3)}
 
     def collect(self) -> Iterator[Metric]:
         """The metric families that Prometheus' library renders."""
@@ -113,9 +113,9 @@ class Metrics(Collector):
             attempts.add_metric([result], count)
         yield attempts
         yield GaugeMetricFamily(
-            "sealdesk_events_unplaced_seconds",
+            "sealdesk_events_waiting_seconds",
             "How long the oldest event has waited for the background loop.",
-            self._unplaced_s,
+            self._waiting_s,
         )
         yield CounterMetricFamily(
             "sealdesk_descriptors_exhausted_seconds",

@@ -17,7 +17,7 @@ from sealdesk.settings import Settings
 from sealdesk.state import AppState, make_state
 from sealdesk.telemetry import descriptors
 from sealdesk.webhooks.delivery.deliverer import Deliverer
-from sealdesk.webhooks.delivery.fan_out import FanOut
+from sealdesk.webhooks.delivery.fan_out import FanOut, continue_backlogs
 from sealdesk.webhooks.delivery.replays import continue_replays
 from sealdesk.webhooks.store import deliveries as delivery_store
 from sealdesk.worker import log_tasks
@@ -61,21 +61,24 @@ async def _run_until_signal(settings: Settings, on_ready: Callable[[], None]) ->
 async def run(state: AppState) -> None:
     """Run all tasks until cancelled; the failure of a step ends none of them."""
     delivery = _Delivery(state)
+    while await attempt(log_tasks.sequence, state):
+        pass  # events of an earlier version
     consumer_tasks = [ConsumerTask(FanOut(), on_progress=delivery.wakeup.set)]
     async with asyncio.TaskGroup() as group:
         group.create_task(delivery.run())
         for task in consumer_tasks:
             group.create_task(task.run(state))
-        group.create_task(log_tasks.run_sequencer(state, consumer_tasks))
+        group.create_task(log_tasks.watch(state, consumer_tasks))
         group.create_task(IndexerLoop(state).run())
         group.create_task(_keep_pruning(state))
         if state.settings.has_worker_process:
+            group.create_task(log_tasks.run_sequencer(state, consumer_tasks))
             group.create_task(_keep_reporting(state))
             group.create_task(descriptors.watch(state.metrics.count_exhausted_descriptors))
 
 
 class _Delivery:
-    """The task that continues replays and sends due deliveries.
+    """The task that continues replays and backlogs of the fan-out, and sends due deliveries.
 
     wakeup: set when the fan-out has created deliveries.
     """
@@ -101,7 +104,9 @@ class _Delivery:
             self._has_old_leases = False
         now_us = state.clock.now_us()
         backlog = await state.database.read(lambda tx: delivery_store.find_backlog(tx, now_us))
-        done = await attempt(continue_replays, state) if backlog.has_replays else 0
+        done = await attempt(continue_backlogs, state) if backlog.has_late_events else 0
+        if backlog.has_replays:
+            done += await attempt(continue_replays, state)
         return done + await self._deliverer.lease_endpoints(backlog)
 
 

@@ -10,12 +10,11 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "an event's position is of the time at which it was recorded",
         "event_log/sequencer.py",
-        '    first = row["last_position"] - count + 1\n',
-        '    last = row["last_position"] - count\n'
+        "    first = await tx.increment(positions.FEEDS, tenant_id, count) - count + 1\n",
+        "    last = await tx.increment(positions.FEEDS, tenant_id, count) - count\n"
         "    first = __import__('sealdesk.ids').ids.instant_of(events[0].id) * 100\n"
         "    if first > last:\n"
-        '        params = {"tenant_id": tenant_id, "count": first - last - 1}\n'
-        "        await tx.fetch_one(_ADVANCE_FEED, params)\n",
+        "        await tx.increment(positions.FEEDS, tenant_id, first - last - 1)\n",
         (
             f"{_FEED}/test_order.py::test_a_late_commit_is_not_skipped",
             f"{_FEED}/test_order.py::test_an_older_event_that_is_committed_late_comes_last",
@@ -25,7 +24,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "several sequencers give positions at once",
         "event_log/sequencer.py",
-        "    if not await tx.try_lock(NAME):\n",
+        "    if not await tx.try_lock(_LOCK):\n",
         "    if False:\n",
         (f"{_FEED}/test_order.py::test_events_of_concurrent_writers_are_complete_and_in_order",),
     ),
@@ -75,8 +74,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "consumers share a position",
         "event_log/consumers.py",
-        "stored.get(consumer.name, 0), stored.get(sequencer.NAME, 0)",
-        "max({**stored, sequencer.NAME: 0}.values()), stored.get(sequencer.NAME, 0)",
+        "stored.get(consumer.name, 0), stored.get(positions.END, 0)",
+        "max({**stored, positions.END: 0}.values()), stored.get(positions.END, 0)",
         (f"{_CONSUMERS}::test_all_events_of_all_tenants_are_handled_in_the_order_of_the_log",),
     ),
     Mutant(
@@ -99,7 +98,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "events get their positions in the order of their tenants",
         "event_log/sequencer.py",
-        "    if len(rows) <= min(of_tenant, limit - 1):\n",
+        "    if len(rows) < limit:\n",
         "    if True:\n",
         (
             "tests/event_log/test_sequencer.py"
@@ -107,13 +106,41 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "the log grows as fast as a tenant changes things",
-        "worker/log_tasks.py",
-        "        await sequence(state, _FEW_EVENTS)\n        return 0\n",
-        "        return await sequence(state)\n",
+        "on SQLite nobody learns of new events before the watch looks",
+        "db/sqlite/database.py",
+        "                self._tx.call_listeners()\n",
+        "",
         (
-            "tests/event_log/test_sequencer.py"
-            "::test_a_consumer_that_is_behind_gets_few_events_of_a_tenant_with_many",
+            "tests/worker/test_log_tasks.py::test_an_event_is_fanned_out_without_waiting_for_a_poll",
+            "tests/feed/test_waiting.py::test_a_commit_of_this_process_ends_the_wait_at_once",
+        ),
+    ),
+    Mutant(
+        "events of other processes are not noticed",
+        "worker/log_tasks.py",
+        "        if task.consumer.name in lags:\n",
+        "        if False:\n",
+        ("tests/worker/test_log_tasks.py::test_an_event_of_another_process_is_fanned_out",),
+    ),
+    Mutant(
+        "the deliveries of a tenant with many events are made before those of others",
+        "webhooks/delivery/fan_out.py",
+        "                if counts[tenant_id] >= _MANY_DELIVERIES:\n",
+        "                if False:\n",
+        (
+            "tests/webhooks/test_fan_out.py"
+            "::test_a_tenant_with_many_events_does_not_delay_the_deliveries_of_another",
+        ),
+    ),
+    Mutant(
+        "a backlog ends with its first deliveries",
+        "webhooks/delivery/fan_out.py",
+        "    if reached < backlog.until:\n",
+        "    if False:\n",
+        (
+            "tests/webhooks/test_fan_out.py"
+            "::test_a_tenant_with_many_events_does_not_delay_the_deliveries_of_another",
+            "tests/webhooks/test_fan_out.py::test_deliveries_of_a_backlog_are_made_in_order",
         ),
     ),
 )

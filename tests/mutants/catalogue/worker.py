@@ -13,8 +13,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "consumers are not woken for events that another worker placed",
         "worker/log_tasks.py",
-        "if joins_commit or task.consumer.name in backlog.behind:",
-        "if oldest:",
+        "        if task.consumer.name in lags:\n",
+        "        if False:\n",
         (f"{_FAN_OUT}::test_a_worker_delivers_what_another_has_placed",),
     ),
     Mutant(

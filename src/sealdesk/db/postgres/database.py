@@ -12,7 +12,7 @@ from asyncpg.connect_utils import SessionAttribute
 
 from sealdesk import ids
 from sealdesk.db import deadline
-from sealdesk.db.engine import Work
+from sealdesk.db.engine import Listener, Work
 from sealdesk.db.fairness import SLOW_READ_LIMIT_S, SLOW_READ_WAIT_S, slow_read_slots
 from sealdesk.db.postgres import errors
 from sealdesk.db.postgres.pool import Pool
@@ -64,6 +64,7 @@ class PostgresDatabase:
         has_time: bool = False,
     ) -> None:
         self.health = StorageHealth()
+        self.listeners: list[Listener] = []
         self._url = url
         self._name = name
         self._is_pooled = is_pooled

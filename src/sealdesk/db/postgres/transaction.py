@@ -135,6 +135,9 @@ class PostgresTx:
         ((is_held,),) = await self._fetch(sql, [_lock_number(name)])
         return bool(is_held)
 
+    def announce(self, tenant_id: str) -> None:
+        """Nobody listens in this process."""
+
     async def set_tenant(self, tenant_id: str) -> None:
         if self.tenant_id not in (None, tenant_id):
             raise RuntimeError("a transaction of one tenant cannot switch to another")

@@ -49,6 +49,17 @@ Table(
     of_tenant(),
 )
 
+# The events of a tenant that the fan-out has passed without making their deliveries, because the
+# tenant has too many: those behind after_position, up to until_position.
+Table(
+    "fan_out_backlogs",
+    metadata,
+    tenant(),
+    *(Column(name, BigInteger, nullable=False) for name in ("after_position", "until_position")),
+    time_("served_at"),
+    of_tenant(),
+)
+
 Table(
     "endpoints",
     metadata,

@@ -40,6 +40,7 @@ class SqliteDatabase:
         self._slow_reads = SlowReads(path)
         self._files = DatabaseFiles(path, self.health)
         self._writer = _Writer(connect(path, is_checkpointer=True), self._files, self.health)
+        self.listeners = self._writer.listeners
         self._watch = StorageWatch(path, self._files, self.health, self._writer.run_alone)
 
     async def watch(self) -> None:
@@ -132,6 +133,7 @@ class _Writer:
         # The event loop must not wait for a lock; see _begin.
         self._connection.execute("PRAGMA busy_timeout = 0")
         self._tx = SqliteTx(connection)
+        self.listeners = self._tx.listeners
         self._waiting = JobQueue[_Job[Any]]()
         self._background: deque[_Job[Any]] = deque()
         self._turn = asyncio.Lock()
@@ -185,6 +187,7 @@ class _Writer:
                     await self._commit_group(self._waiting.take(_MAX_GROUP_JOBS))
                     if self._background:
                         await self._commit_background(self._background.popleft())
+                self._tx.call_listeners()
         finally:
             self._writing = None
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar, cast
 
-from sealdesk.db.engine import Counter, Dialect, Params, Row, SerializationConflict, Work
+from sealdesk.db.engine import Counter, Dialect, Listener, Params, Row, SerializationConflict, Work
 from sealdesk.db.sqlite.errors import TransactionLost
 
 T = TypeVar("T")
@@ -50,13 +50,15 @@ def _numbered(sql: str) -> _Statement:
 class SqliteTx:
     """A transaction on one connection. Its coroutines never suspend."""
 
-    __slots__ = ("_connection", "_counters", "_cursor")
+    __slots__ = ("_announced", "_connection", "_counters", "_cursor", "listeners")
     dialect: Dialect = "sqlite"
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._cursor = connection.cursor()
         self._counters = _Counters(connection)
+        self._announced: set[str] = set()
+        self.listeners: list[Listener] = []
 
     @property
     def change_count(self) -> int:
@@ -176,6 +178,16 @@ class SqliteTx:
     async def try_lock(self, name: str) -> bool:
         return True
 
+    def announce(self, tenant_id: str) -> None:
+        self._announced.add(tenant_id)
+
+    def call_listeners(self) -> None:
+        """Call the listeners with the tenants that were announced since the last call."""
+        if self._announced:
+            announced, self._announced = self._announced, set()
+            for listener in self.listeners:
+                listener(announced)
+
     async def set_tenant(self, tenant_id: str) -> None:
         """SQLite has no row level security; every statement names its tenant."""
 
@@ -208,20 +220,20 @@ class _Counters:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._values: dict[tuple[Counter, str], int] = {}
-        self._changed: set[tuple[Counter, str]] = set()
+        self._values: defaultdict[Counter, dict[str, int]] = defaultdict(dict)
+        self._changed: defaultdict[Counter, set[str]] = defaultdict(set)
         self._tables: set[str] = set()
         self._data_version = 0
         self.increment_count = 0
 
     def increment(self, counter: Counter, key: str, count: int) -> int:
-        place = counter, key
-        value = self._values.get(place)
+        values = self._values[counter]
+        value = values.get(key)
         if value is None:
             value = self._read(counter, key)
         value += count
-        self._values[place] = value
-        self._changed.add(place)
+        values[key] = value
+        self._changed[counter].add(key)
         self.increment_count += 1
         return value
 
@@ -233,23 +245,24 @@ class _Counters:
             self._data_version = version
 
     def settle_before(self, statement: _Statement) -> None:
-        """Store and forget the values if a statement names one of their tables."""
+        """Store all values and forget those of the tables that a statement names."""
         if self._tables and not self._tables.isdisjoint(statement.words):
             self.store()
-            self.forget()
+            self._tables -= statement.words
+            for counter in list(self._values):
+                if counter.table not in self._tables:
+                    del self._values[counter]
 
     def store(self) -> None:
         """Write each changed value to its row. Raises sqlite3.Error."""
         if not self._changed:
             return
-        rows: dict[Counter, list[tuple[int, str]]] = defaultdict(list)
-        for counter, key in self._changed:
-            rows[counter].append((self._values[counter, key], key))
-        for counter, values in rows.items():
+        for counter, keys in self._changed.items():
+            values = self._values[counter]
             sql = f"UPDATE {counter.table} SET {counter.value} = ? WHERE {counter.key} = ?"
-            self._connection.executemany(sql, values)
+            self._connection.executemany(sql, [(values[key], key) for key in keys])
         self._changed.clear()
-        if len(self._values) > _MAX_KNOWN:
+        if sum(map(len, self._values.values())) > _MAX_KNOWN:
             self.forget()
 
     def forget(self) -> None:

@@ -1,16 +1,27 @@
-"""The fan-out: a consumer of the event log that makes a delivery for each subscribed endpoint."""
+"""The fan-out: a consumer of the event log that makes a delivery for each subscribed endpoint.
 
-from collections.abc import Sequence
+A step makes some deliveries of each tenant. A tenant with more gets a backlog, which is a range of
+its feed: later steps pass its events, and tenants with backlogs are served in turns. So a tenant
+with many events does not delay the webhooks of another.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import msgspec
 
 from sealdesk.db.engine import Tx
+from sealdesk.event_log import consumers
 from sealdesk.event_log.consumers import LogEvent
+from sealdesk.state import AppState
 from sealdesk.webhooks.store import fan_out as fan_out_store
-from sealdesk.webhooks.store.fan_out import NewDelivery
+from sealdesk.webhooks.store.fan_out import Backlog, NewDelivery, Subscription, WaitingEvent
 
 _BATCH_DELIVERIES = 500  # some 10 ms of the loop's time on SQLite
+_MANY_DELIVERIES = 100  # of one tenant in one step
+_MAX_BACKLOGS = 10_000
+_BACKLOGS_AT_ONCE = 4
 
 
 class FanOut:
@@ -22,23 +33,76 @@ class FanOut:
     async def handle(self, tx: Tx, events: Sequence[LogEvent], now_us: int) -> int:
         first, last = events[0].log_position, events[-1].log_position
         subscriptions = await fan_out_store.list_subscriptions(tx, first, last)
+        backlogs = await fan_out_store.list_backlogs(tx, _MAX_BACKLOGS) if subscriptions else []
+        waits_after = {backlog.tenant_id: backlog.after for backlog in backlogs}
+        extended: dict[str, Backlog] = {}
+        counts: Counter[str] = Counter()
         deliveries: list[NewDelivery] = []
         handled = 0
         for event in events:
-            deliveries += [
-                NewDelivery(event.tenant_id, one.endpoint_id, event.id, event.type)
-                for one in subscriptions.get(event.tenant_id, ())
-                if event.position > one.starts_after and event.type in _decode_types(one.types)
-            ]
+            tenant_id = event.tenant_id
+            if tenant_id in waits_after:
+                extended[tenant_id] = Backlog(tenant_id, waits_after[tenant_id], event.position)
+            elif new := _make_deliveries(event, subscriptions.get(tenant_id, ())):
+                deliveries += new
+                counts[tenant_id] += len(new)
+                if counts[tenant_id] >= _MANY_DELIVERIES:
+                    waits_after[tenant_id] = event.position
             handled += 1
             if len(deliveries) >= _BATCH_DELIVERIES:
                 break
         if deliveries:
             await fan_out_store.add(tx, deliveries, now_us)
+        if extended:
+            await fan_out_store.add_to_backlogs(tx, extended.values(), now_us)
         return handled
 
     async def recover(self, tx: Tx) -> None:
         """Nothing: a pruned event is too old to be delivered."""
+
+
+async def continue_backlogs(state: AppState) -> int:
+    """Make the next deliveries of the backlogs whose turn it is; how many backlogs."""
+    now_us = state.clock.now_us()
+    return await state.database.write(lambda tx: _continue_backlogs(tx, now_us))
+
+
+async def _continue_backlogs(tx: Tx, now_us: int) -> int:
+    if not await consumers.hold(tx, FanOut()):
+        return 0
+    backlogs = await fan_out_store.list_backlogs(tx, _BACKLOGS_AT_ONCE)
+    for backlog in backlogs:
+        await _continue_backlog(tx, backlog, _BATCH_DELIVERIES // len(backlogs), now_us)
+    return len(backlogs)
+
+
+async def _continue_backlog(tx: Tx, backlog: Backlog, most: int, now_us: int) -> None:
+    """Handle the first events of a backlog. most: deliveries, beside those of one event."""
+    subscriptions = await fan_out_store.list_subscriptions_of(tx, backlog.tenant_id)
+    events = await fan_out_store.list_events_of(tx, backlog, fan_out_store.BATCH_EVENTS)
+    deliveries: list[NewDelivery] = []
+    reached = backlog.until
+    for event in events:
+        deliveries += _make_deliveries(event, subscriptions)
+        reached = event.position
+        if len(deliveries) >= most:
+            break
+    if deliveries:
+        await fan_out_store.add(tx, deliveries, now_us)
+    if reached < backlog.until:
+        await fan_out_store.shorten_backlog(tx, backlog.tenant_id, reached, now_us)
+    else:
+        await fan_out_store.end_backlog(tx, backlog.tenant_id)
+
+
+def _make_deliveries(
+    event: LogEvent | WaitingEvent, subscriptions: Iterable[Subscription]
+) -> list[NewDelivery]:
+    return [
+        NewDelivery(event.tenant_id, one.endpoint_id, event.id, event.type)
+        for one in subscriptions
+        if event.position > one.starts_after and event.type in _decode_types(one.types)
+    ]
 
 
 @lru_cache(1000)

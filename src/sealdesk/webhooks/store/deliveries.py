@@ -17,6 +17,7 @@ WHERE due_at <= :now AND (leased_until IS NULL OR leased_until <= :now)
     AND is_active AND deleted_at IS NULL AND failing_since IS"""
 _FIND_BACKLOG = f"""
 SELECT EXISTS (SELECT 1 FROM replays WHERE finished_at IS NULL) AS has_replays,
+    EXISTS (SELECT 1 FROM fan_out_backlogs) AS has_late_events,
     EXISTS (SELECT 1 {_UNLEASED} NULL) AS has_healthy,
     EXISTS (SELECT 1 {_UNLEASED} NOT NULL) AS has_failing
 """
@@ -94,9 +95,13 @@ _PRUNE_ENDPOINT = "DELETE FROM endpoints WHERE tenant_id = :tenant_id AND id = :
 
 
 class Backlog(NamedTuple):
-    """Whether there are unfinished replays, and due endpoints without a lease."""
+    """Whether there are unfinished replays, backlogs of the fan-out, and due endpoints.
+
+    has_healthy, has_failing: endpoints without a lease.
+    """
 
     has_replays: bool
+    has_late_events: bool
     has_healthy: bool
     has_failing: bool
 

@@ -20,6 +20,28 @@ WHERE is_active AND deleted_at IS NULL AND tenant_id IN
     (SELECT tenant_id FROM events WHERE log_position >= :first AND log_position <= :last)
 ORDER BY tenant_id, id LIMIT :limit
 """
+_SUBSCRIPTIONS_OF = """
+SELECT id, events, starts_after FROM endpoints
+WHERE tenant_id = :tenant_id AND is_active AND deleted_at IS NULL ORDER BY id LIMIT :limit
+"""
+_BACKLOGS = """
+SELECT tenant_id, after_position, until_position FROM fan_out_backlogs
+ORDER BY served_at, tenant_id LIMIT :limit
+"""
+_ADD_TO_BACKLOG = """
+INSERT INTO fan_out_backlogs (tenant_id, after_position, until_position, served_at)
+VALUES (:tenant_id, :after, :until, :now)
+ON CONFLICT (tenant_id) DO UPDATE SET until_position = excluded.until_position
+"""
+_OF_BACKLOG = """
+SELECT tenant_id, position, id, type FROM events
+WHERE tenant_id = :tenant_id AND position > :after AND position <= :until
+ORDER BY position LIMIT :limit
+"""
+_SHORTEN_BACKLOG = """
+UPDATE fan_out_backlogs SET after_position = :after, served_at = :now WHERE tenant_id = :tenant_id
+"""
+_END_BACKLOG = "DELETE FROM fan_out_backlogs WHERE tenant_id = :tenant_id"
 _ADD = """
 INSERT INTO deliveries (tenant_id, id, endpoint_id, event_id, event_type, status, attempt_count,
     retry_count, due_at, created_at)
@@ -63,6 +85,23 @@ class Subscription(NamedTuple):
     starts_after: int
 
 
+class Backlog(NamedTuple):
+    """The events of a tenant behind `after` up to `until` wait for their deliveries."""
+
+    tenant_id: str
+    after: int
+    until: int
+
+
+class WaitingEvent(NamedTuple):
+    """An event of a backlog. position: in the tenant's feed."""
+
+    tenant_id: str
+    position: int
+    id: str
+    type: str
+
+
 class Replay(NamedTuple):
     """An unfinished replay. after_id: the last event that it has handled."""
 
@@ -83,6 +122,39 @@ async def list_subscriptions(tx: Tx, first: int, last: int) -> dict[str, list[Su
     for tenant_id, *values in await tx.fetch_all(_SUBSCRIPTIONS, params):
         subscriptions[tenant_id].append(Subscription(*values))
     return subscriptions
+
+
+async def list_subscriptions_of(tx: Tx, tenant_id: str) -> list[Subscription]:
+    """The active endpoints of a tenant."""
+    params = {"tenant_id": tenant_id, "limit": MAX_ENDPOINTS}
+    return [Subscription(*row) for row in await tx.fetch_all(_SUBSCRIPTIONS_OF, params)]
+
+
+async def list_backlogs(tx: Tx, limit: int) -> list[Backlog]:
+    """The backlogs that have waited longest for their turn, first."""
+    return [Backlog(*row) for row in await tx.fetch_all(_BACKLOGS, {"limit": limit})]
+
+
+async def add_to_backlogs(tx: Tx, backlogs: Collection[Backlog], now_us: int) -> None:
+    """Begin the backlogs of these tenants, or extend them up to `until`."""
+    params = [{**backlog._asdict(), "now": now_us} for backlog in backlogs]
+    await tx.execute_many(_ADD_TO_BACKLOG, params)
+
+
+async def list_events_of(tx: Tx, backlog: Backlog, limit: int) -> list[WaitingEvent]:
+    """The first events of a backlog."""
+    params = {**backlog._asdict(), "limit": limit}
+    return [WaitingEvent(*row) for row in await tx.fetch_all(_OF_BACKLOG, params)]
+
+
+async def shorten_backlog(tx: Tx, tenant_id: str, after: int, now_us: int) -> None:
+    """Let a backlog begin behind this position."""
+    params = {"tenant_id": tenant_id, "after": after, "now": now_us}
+    await tx.execute(_SHORTEN_BACKLOG, params)
+
+
+async def end_backlog(tx: Tx, tenant_id: str) -> None:
+    await tx.execute(_END_BACKLOG, {"tenant_id": tenant_id})
 
 
 async def add(tx: Tx, deliveries: Collection[NewDelivery], now_us: int) -> None:
