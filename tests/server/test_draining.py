@@ -57,7 +57,7 @@ def test_request_that_arrives_with_the_signal_is_answered(
 def test_new_connections_are_served_before_the_port_closes(
     own_service: Service, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(draining, "IDLE_S", 5.0)
+    monkeypatch.setattr(draining, "IDLE_S", 60.0)
     fresh, kept = connect(), connect()
     kept.send(GET)
     kept.reply()
