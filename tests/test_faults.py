@@ -296,7 +296,7 @@ def _write_until_it_dies(key: Key, ledger: list[tuple[str, dict[str, Any]]], nam
 
 def test_killed_servers_lose_no_acknowledged_write(process: Process) -> None:
     ledger: list[tuple[str, dict[str, Any]]] = []
-    for kill in range(5):
+    for kill in range(3):  # ten times and more in `make prove`
         writers = [
             threading.Thread(target=_write_until_it_dies, args=(process.key, ledger, f"{kill}-{n}"))
             for n in range(4)
@@ -311,7 +311,7 @@ def test_killed_servers_lose_no_acknowledged_write(process: Process) -> None:
         process.start()
     stored = {ticket["external_id"]: ticket for ticket in process.key.walk(TICKETS, per_page=100)}
     acknowledged = {once: ticket for once, ticket in ledger if ticket}
-    assert len(acknowledged) >= 100
+    assert len(acknowledged) >= 50
     assert {once: stored.get(once) for once in acknowledged} == acknowledged
     _send_again(process.key, [once for once, _ in ledger])
 

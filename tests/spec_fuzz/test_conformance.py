@@ -96,7 +96,7 @@ def _conforms(fuzzed: Fuzzed, row: Route, headers: dict[str, str]) -> None:
     operation = fuzzed.document[row.path][row.method]
 
     @settings(
-        max_examples=examples(6),
+        max_examples=examples(4),
         deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),
