@@ -105,6 +105,13 @@ def test_an_empty_installation_begins_with_an_empty_log(template: Path) -> None:
             assert connection.execute(f"SELECT * FROM {table}").fetchall() == []
 
 
+def test_segments_of_the_search_are_merged_sixteen_at_a_time(template: Path) -> None:
+    with closing(sqlite3.connect(template)) as connection:
+        for name in ("search_index", "search_index_customers"):
+            rows = connection.execute(f"SELECT v FROM {name}_config WHERE k = 'usermerge'")
+            assert rows.fetchall() == [(16,)]
+
+
 _KNOWN_ADDRESSES = """
 INSERT INTO tenants VALUES ('t', 'One', 1);
 INSERT INTO users VALUES ('t', 'u', 'a@example.test', 'A', 'agent', NULL, true, 7, 1);

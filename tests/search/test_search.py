@@ -208,15 +208,15 @@ def test_segments_are_merged_after_writes(tenant: Tenant, key: Key) -> None:
     ticket = key.ticket(subject="now")
     wait_until_tickets(tenant, "now", ticket["id"])
     service, keys = tenant.service, [ObjectKey(tenant.id, ticket["id"])]
-    for number in range(20):
+    for number in range(40):
         service.run(f"UPDATE tickets SET subject = 'now {number}' WHERE id = '{ticket['id']}'")
         service.write(lambda tx: documents.update(tx, TICKETS, keys, 1))
 
     indexer = IndexerLoop(service.state)
     wait_until(lambda: not service.in_background(indexer.run_step))
     segments = "SELECT count(DISTINCT segid) AS segments FROM search_index_idx"
-    assert service.rows(segments)[0]["segments"] < 16
-    assert find_tickets(tenant, '"now 19"') == [ticket["id"]]
+    assert service.rows(segments)[0]["segments"] < 32
+    assert find_tickets(tenant, '"now 39"') == [ticket["id"]]
 
 
 def test_hostile_texts_are_indexed(tenant: Tenant, key: Key) -> None:

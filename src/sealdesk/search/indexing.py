@@ -26,7 +26,7 @@ class Budget(NamedTuple):
     pages: int
 
 
-BESIDE_REQUESTS = Budget(20, 10_000, 16)
+BESIDE_REQUESTS = Budget(40, 20_000, 16)
 ALONE = Budget(80, 50_000, 64)
 
 

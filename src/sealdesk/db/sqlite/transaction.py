@@ -162,7 +162,8 @@ class SqliteTx:
         self, counter: Counter, key: str, sql: str, params: Params
     ) -> tuple[int, Row | None]:
         value = self._counters.increment(counter, key, 1)
-        return value, await self.fetch_one(sql, params)
+        rows = self._execute(sql, params).fetchall()
+        return value, rows[0] if rows else None
 
     async def execute_many(self, sql: str, many: Sequence[Params]) -> None:
         statement = _numbered(sql)
