@@ -34,7 +34,9 @@ def unplaced() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(log_tasks, "sequence", nothing)
-        time.sleep(0.05)  # a step that has begun is over
+        # Until a step that has begun is over; in parts, as the process may be stopped meanwhile.
+        for _ in range(10):
+            time.sleep(0.01)
         yield
 
 
