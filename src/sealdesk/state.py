@@ -26,7 +26,7 @@ from sealdesk.telemetry.counters import Usage
 from sealdesk.telemetry.metrics import Metrics
 
 MAX_FAILURES_PER_MINUTE = 300  # decisions 3: above it an address gets a bare 401
-MAX_KNOWN_KEYS = 4096  # about 2 KiB each
+MAX_KNOWN_KEYS = 4096  # 2.5 KiB each (decision 0039)
 MAX_PASSWORD_CHECKS = 4  # decisions 1: passwords hashed at the same time
 _FINISH_TIMEOUT_S = 3.0
 
