@@ -43,8 +43,8 @@ and the pages are the different ones in it. On PostgreSQL they are the buffers t
 until the end of a checkpoint. The bounds are what was written on 2026-11-22, and half of it.""",
     """\
 What does an event cost? CPU time of service and database together, for the same POSTs to one
-process that alternates between three modes: without recording, with recording, and with sequencing
-too.""",
+process that alternates between modes: without recording events, with recording, and on PostgreSQL,
+where sequencing is a step of its own, with sequencing and the consumers of the event log too.""",
     """\
 How fast are webhooks? They go to a receiver on the other core, which responds with 204 at once. A
 figure counts only if each webhook arrives exactly once and is stored as delivered; one signature in

@@ -40,6 +40,7 @@ from sealdesk.webhooks.types import NewWebhook
 _DEAD_EVENTS = 1_000
 _DEAD_TYPE = "reply.created"
 _TYPE = "ticket.created"
+_LAST_POSITION = "SELECT coalesce(max(last_position), 0) FROM feed_positions"
 ALLOWED = {
     "SEALDESK_WEBHOOK_ALLOWED_CIDRS": "127.0.0.0/8",
     "SEALDESK_WEBHOOK_ALLOW_HTTP": "accept",
@@ -112,10 +113,17 @@ class Installation:
         """Add pending deliveries to each of the dead endpoints."""
         now_us = _now_us() - count
         events = [self._make_event(_DEAD_TYPE, now_us + n) for n in range(min(count, _DEAD_EVENTS))]
-        sequenced = [{**event, "position": position} for position, event in enumerate(events, 1)]
-        tenant_id, last = self.created.key.tenant_id, len(events)
-        position_row = {"tenant_id": tenant_id, "last_position": last, "pruned_position": 0}
+        last = self._sql.fetch_value(_LAST_POSITION)
+        sequenced = [
+            {**event, "position": position} for position, event in enumerate(events, last + 1)
+        ]
+        position_row = {
+            "tenant_id": self.created.key.tenant_id,
+            "last_position": last + len(events),
+            "pruned_position": 0,
+        }
         self._sql.insert("events", sequenced)
+        self._sql.delete("feed_positions", "TRUE")
         self._sql.insert("feed_positions", [position_row])
         for dead_id in self.created.dead_ids:
             deliveries = self._generate_dead_deliveries(dead_id, events, count, now_us)

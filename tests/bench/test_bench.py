@@ -88,7 +88,7 @@ def test_bench_compares_with_django_helpdesk(
 def test_bench_measures_every_figure_of_events_and_webhooks(home: Path, data: Data) -> None:
     results = events.on_sqlite(TINY, data, lambda _: None)
 
-    assert len(results.figures) == 10
+    assert len(results.figures) == 9
     assert all(min(figure.values) > 0 for figure in results.figures)
     assert list(data.settings.data_dir.glob("webhooks-*")) == []
 
