@@ -132,6 +132,14 @@ def test_a_response_that_is_wrong_before_it_is_written_is_a_500(
     assert (connection.reply().code, connection.is_closed()) == ("internal_error", True)
 
 
+def test_a_failed_response_is_logged_with_its_request_id(
+    connection: Connection, caplog: pytest.LogCaptureFixture
+) -> None:
+    connection.send(get("/too-long"))
+    request_id = connection.reply().headers["x-request-id"]
+    assert request_id in [getattr(record, "request_id", "") for record in caplog.records]
+
+
 @pytest.mark.parametrize("path", ["/too-long-later", "/too-short-later"])
 def test_a_response_that_is_wrong_later_is_cut_off(connection: Connection, path: str) -> None:
     connection.send(get(path) + get("/"))

@@ -8,10 +8,10 @@ from typing import Protocol
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 
 from sealdesk.errors import InternalError
-from sealdesk.rate_limits.byte_budget import Holding
+from sealdesk.rate_limits.byte_budget import UNCOUNTED_BYTES, Holding
 from sealdesk.server import response_head
 from sealdesk.server.app import Asgi
-from sealdesk.web.request import Header, Message, Scope
+from sealdesk.web.request import Header, Message, Scope, new_request_id
 
 _NO_BODY = (204, 304)
 _DISCONNECT = {"type": "http.disconnect"}
@@ -61,16 +61,17 @@ class Exchange:
             if not self.is_answered and not self.is_abandoned:
                 raise RuntimeError("the application has ended without a whole response")
         except Exception:
-            log.exception("a response failed")
+            request_id = new_request_id()
+            log.exception("a response failed", extra={"request_id": request_id})
             if not self.is_abandoned:
-                self._fail()
+                self._fail(request_id)
         finally:
             release(self)
 
-    def _fail(self) -> None:
+    def _fail(self, request_id: str) -> None:
         transport = self._connection.transport
         if not self.is_written and not transport.is_closing():
-            transport.write(response_head.encode_problem(InternalError()))
+            transport.write(response_head.encode_problem(InternalError(), request_id))
         transport.close()
 
     # The request
@@ -170,9 +171,11 @@ class Exchange:
         transport = self._connection.transport
         if self.is_written:
             transport.write(body)
+        elif len(body) <= UNCOUNTED_BYTES:
+            transport.write(self._head + body)
         else:
-            self.is_written = True
-            transport.writelines((self._head, body))
+            transport.writelines((self._head, body))  # which makes no copy
+        self.is_written = True
         if is_last:
             self._end()
 

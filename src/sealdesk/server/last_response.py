@@ -4,6 +4,7 @@ import asyncio
 
 from sealdesk.errors import ApiError
 from sealdesk.server import response_head
+from sealdesk.web.request import new_request_id
 
 CLOSE_DELAY_S = 0.2
 LINGER_S = 2.0
@@ -13,7 +14,7 @@ class LastResponse:
     """A response to an unreadable request, after which the connection is closed."""
 
     def __init__(self, error: ApiError) -> None:
-        self._response = response_head.encode_problem(error)
+        self._response = response_head.encode_problem(error, new_request_id())
         self._discarded_at = 0.0
 
     def discard(self, now: float) -> None:

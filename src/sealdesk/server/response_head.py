@@ -1,7 +1,6 @@
 """The head of a response: the status line and the header fields."""
 
 import http
-import os
 from collections.abc import Sequence
 
 from sealdesk.errors import ApiError
@@ -30,9 +29,8 @@ def encode(status: int, fields: Sequence[Header]) -> bytes:
     return b"%b%b\r\n\r\n" % (_STATUS_LINES[status], lines)
 
 
-def encode_problem(error: ApiError) -> bytes:
+def encode_problem(error: ApiError, request_id: str) -> bytes:
     """A whole response without the application, after which the connection is closed."""
-    request_id = os.urandom(12).hex()
     response = envelope.problem(error, "", request_id)
     fields = (
         (b"content-type", response.content_type),

@@ -251,7 +251,7 @@ async def _send(
     ]
     if response.status not in (204, 304):
         headers.append((b"content-type", response.content_type))
-        headers.append((b"content-length", str(len(response.body)).encode()))
+        headers.append((b"content-length", b"%d" % len(response.body)))
     closes = _CLOSE in response.headers
     if request.state.lifetime.is_draining and not closes:
         # A proxy must not send another request on a connection that will be closed.

@@ -232,24 +232,22 @@ class Request:
         declared = self.headers.get(b"content-length")
         if declared is not None:
             self._check_size(int(declared))
-        if declared is None and b"transfer-encoding" not in self.headers:
+        elif b"transfer-encoding" not in self.headers:
             return False
-        return await self._receive_body()
-
-    async def _receive_body(self) -> bool:
         parts: list[bytes] = []
-        size = 0
-        has_waited = False
-        while (message := await self.receive())["type"] == "http.request":
-            # Our server says so; with another one the key is looked up again after every body.
-            has_waited = has_waited or bool(message.get("has_waited", True))
+        size, has_waited, more_body = 0, False, True
+        while more_body:
+            message = await self.receive()
+            if message["type"] != "http.request":
+                raise Disconnected
             parts.append(message["body"])
             size += len(parts[-1])
             self._check_size(size)
-            if not message.get("more_body"):
-                self.body = b"".join(parts)
-                return has_waited
-        raise Disconnected
+            # Our server says so; with another one the key is looked up again after every body.
+            has_waited = has_waited or message.get("has_waited", True)
+            more_body = message.get("more_body", False)
+        self.body = b"".join(parts)
+        return has_waited
 
     def _check_size(self, size: int) -> None:
         if size > self.max_body_bytes:
@@ -268,7 +266,7 @@ class Request:
 
 def new_request_id() -> str:
     """24 random hex characters; no secret (see ids.mint)."""
-    return f"{ids.random_bits(96):024x}"
+    return ids.random_bits(96).to_bytes(12).hex()
 
 
 async def _respond_once(
