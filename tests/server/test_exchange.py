@@ -32,6 +32,7 @@ SENT: dict[str, list[Message]] = {
     "/no-length": [start(), body(b"{}")],
     "/too-short": [start(TWO), body(b"{")],
     "/too-long": [start(TWO), body(b"{},")],
+    "/too-long-in-parts": [start(TWO), body(b"{},", more=True), body(b"")],
     "/too-long-later": [start(TWO), body(b"{}", more=True), body(b",")],
     "/too-short-later": [start(TWO), body(b"{", more=True), body(b"")],
     "/two-starts": [start(TWO), start(TWO)],
@@ -123,7 +124,15 @@ def test_every_other_value_is_sent_as_it_is(connection: Connection, value: bytes
 
 @pytest.mark.parametrize(
     "path",
-    ["/nothing", "/no-length", "/too-short", "/too-long", "/two-starts", "/only-body"],
+    [
+        "/nothing",
+        "/no-length",
+        "/too-short",
+        "/too-long",
+        "/too-long-in-parts",
+        "/two-starts",
+        "/only-body",
+    ],
 )
 def test_a_response_that_is_wrong_before_it_is_written_is_a_500(
     connection: Connection, path: str

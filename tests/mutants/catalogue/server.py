@@ -30,7 +30,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "server/exchange.py",
         "        if self._missing_bytes < 0 or (",
         "        if (",
-        (f"{_EXCHANGE}::test_a_response_that_is_wrong_later_is_cut_off",),
+        (f"{_EXCHANGE}::test_a_response_that_is_wrong_before_it_is_written_is_a_500",),
     ),
     Mutant(
         "a connection without a request stays open for ever",
