@@ -23,6 +23,7 @@ from bench.load.rounds import (
     Round,
     compute_median_round,
 )
+from bench.peers.django_helpdesk import installation
 from bench.plan import Plan
 
 _MARKS = {
@@ -183,6 +184,7 @@ def describe_machine(data_dir: Path) -> dict[str, str]:
         "SQLite": sqlite3.sqlite_version,
         "PostgreSQL": _read_postgres_version(),
         **{name: version(name) for name in _PACKAGES},
+        "django-helpdesk": installation.read_version(),
     }
 
 

@@ -85,6 +85,17 @@ def test_bench_compares_with_django_helpdesk(
 
 
 @pytest.mark.prove
+def test_without_a_package_index_django_helpdesk_is_unavailable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+
+    with pytest.raises(HelpdeskUnavailable, match="packages cannot be installed"):
+        installation.prepare(TINY, tmp_path)
+
+
+@pytest.mark.prove
 def test_bench_measures_every_figure_of_events_and_webhooks(home: Path, data: Data) -> None:
     results = events.on_sqlite(TINY, data, lambda _: None)
 

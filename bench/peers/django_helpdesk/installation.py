@@ -17,6 +17,7 @@ from bench.plan import Plan
 
 _HERE = Path(__file__).parent
 _LOCK = _HERE / "requirements.lock"
+_REQUIREMENT = "django-helpdesk=="
 _ROOT = _HERE.parents[2]
 _INSTALL_WITHIN_S = 600
 _SEED = 20_260_102
@@ -67,6 +68,12 @@ def _copy_database(filled: Path, database: Path) -> None:
     shutil.copy(filled, database)
 
 
+def read_version() -> str:
+    """The locked release."""
+    (line,) = (line for line in _LOCK.read_text().splitlines() if line.startswith(_REQUIREMENT))
+    return line.removeprefix(_REQUIREMENT).split()[0]
+
+
 def _compute_fingerprint(plan: Plan) -> str:
     digest = hashlib.sha256(str(plan.peer_tickets).encode())
     for path in (_LOCK, _HERE / "settings.py", _HERE / "fill.py", Path(rows.__file__)):
@@ -91,11 +98,10 @@ def _run(*command: str | Path) -> None:
     try:
         subprocess.run(command, check=True, capture_output=True, timeout=_INSTALL_WITHIN_S)
     except subprocess.CalledProcessError as error:
-        lines: list[str] = error.stderr.decode().strip().splitlines()
-        reason = lines[-1] if lines else f"exit status {error.returncode}"
-        raise HelpdeskUnavailable(f"no django-helpdesk: {reason}") from error
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise HelpdeskUnavailable(f"no django-helpdesk: {error}") from error
+        print(error.stderr.decode(), file=sys.stderr)
+        raise HelpdeskUnavailable("its packages cannot be installed") from error
+    except subprocess.TimeoutExpired as error:
+        raise HelpdeskUnavailable("its packages cannot be installed in time") from error
 
 
 def _fill(python: Path, database: Path, count: int) -> str:
