@@ -33,7 +33,8 @@ CONNECTIONS = 10
 _WHOAMI = "/api/v1/external/whoami"
 _TICKETS = "/api/v1/external/tickets?per_page=5"
 # The table to lock, and a request whose first, or a later, statement needs it.
-_NEEDS = {"api_keys": _WHOAMI, "tickets": _TICKETS}
+_NEEDS = {"key_stamp": _WHOAMI, "tickets": _TICKETS}
+_UNKNOWN_KEY = "tk_live_" + 40 * "0"
 _IN_USE = b"All connections to the database are in use"
 _PAUSE_S = 0.4
 _USABLE_S = 2.5  # before lock_timeout ends the first waiting request
@@ -78,7 +79,7 @@ class _Clients:
 def run(
     installation: Installation,
     *,
-    table: str = "api_keys",
+    table: str = "key_stamp",
     clients: int = 200,
     times: int = 3,
     held_s: float = 6.0,
@@ -86,7 +87,7 @@ def run(
 ) -> dict[str, Any]:
     """Hold a lock that every request needs, `times` times for `held_s`; the figures.
 
-    table: api_keys, which the guard reads first, or tickets, which is read after that.
+    table: key_stamp, which the guard reads first, or tickets, which is read after that.
     """
     plan = _Plan(table, clients, times, held_s)
     installation.close()  # so that all connections of the role belong to the one node
@@ -141,17 +142,18 @@ async def _hold_lock(other: asyncpg.Connection, plan: _Plan) -> tuple[float, flo
 async def _count_usable(other: asyncpg.Connection, clients: _Clients, plan: _Plan) -> int:
     """How many connections the node still uses: the number that wait for the lock at once.
 
-    Looking up a key, for which no tenant is known yet, may have all of them.
+    Looking up an unknown key, which is of no tenant, may have all of them.
     """
-    clients.is_finished = False
+    unknown = clients.key._replace(api_key=_UNKNOWN_KEY)
+    strangers = _Clients(clients.node, unknown, clients.target)
     async with other.transaction():
-        await other.execute("LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE")
-        tasks = [asyncio.create_task(clients.send()) for _ in range(3 * CONNECTIONS)]
+        await other.execute("LOCK TABLE api_key_directory IN ACCESS EXCLUSIVE MODE")
+        tasks = [asyncio.create_task(strangers.send()) for _ in range(3 * CONNECTIONS)]
         usable, until = 0, time.monotonic() + _USABLE_S
         while usable < CONNECTIONS and time.monotonic() < until:
             await asyncio.sleep(0.05)
             usable = max(usable, await other.fetchval(_WAITING, RUNTIME))
-        clients.is_finished = True
+        strangers.is_finished = True
     await asyncio.gather(*tasks)
     return usable
 
