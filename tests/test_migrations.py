@@ -92,9 +92,14 @@ def test_the_log_begins_with_the_events_that_the_search_has_not_read(tmp_path: P
     migrate(path)
     with closing(sqlite3.connect(path)) as connection:
         rows = connection.execute("SELECT id, log_position FROM events ORDER BY id").fetchall()
-        assert rows == [("a", None), ("b", 1), ("c", 3), ("d", 2), ("e", None)]
+        assert rows == [("a", None), ("b", 1), ("c", 3), ("d", 2), ("e", 4)]
         rows = connection.execute("SELECT * FROM log_positions ORDER BY name").fetchall()
-        assert rows == [("sequencer", 3), ("webhooks", 3)]  # webhooks have had all of them
+        # Webhooks have had all that had a position in the feed.
+        assert rows == [("sequencer", 4), ("webhooks", 3)]
+        rows = connection.execute("SELECT * FROM feed_positions ORDER BY tenant_id").fetchall()
+        assert rows == [("t1", 3, 0), ("t2", 2, 0), ("t3", 0, 0)]
+        rows = connection.execute("SELECT position FROM events WHERE id = 'e'").fetchall()
+        assert rows == [(2,)]
         rows = connection.execute("SELECT * FROM search_rebuilds ORDER BY consumer").fetchall()
         assert rows == [("customer_search", "t2", "x"), ("ticket_search", None, None)]
 

@@ -38,7 +38,7 @@ _ROUND_NAMES = {
     Mode.RECORDED: "POST a ticket, its event recorded",
 }
 _SEQUENCED_APART = "POST a ticket, its event sequenced"
-_UNSEQUENCED = "SELECT count(*) FROM (SELECT 1 FROM events WHERE position IS NULL LIMIT 1) AS one"
+_UNSEQUENCED = "SELECT count(*) FROM (SELECT 1 FROM event_outbox LIMIT 1) AS one"
 _SEQUENCED_WITHIN_S = 60.0
 _POLL_EVERY_S = 0.05
 _SWITCH_S = 0.05
@@ -88,7 +88,7 @@ def _measure_recording(
     """Signed POSTs, the same number in each tenant. Raises WrongResponse."""
     plan = msgspec.structs.replace(workload.plan, round_s=workload.plan.recording_s)
     rounds = Rounds(plan, show_progress, databases.database_s)
-    databases.tickets.sql.delete("events", "position IS NULL")
+    databases.tickets.sql.delete("event_outbox", "TRUE")
     with processes.service(
         data.settings, cores, databases.tickets.env, processes.SWITCHABLE
     ) as service:

@@ -26,6 +26,17 @@ _END_SESSION = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE application_name = 'sealdesk move' AND datname = current_database()
 """
+_END_OF_LOG = "SELECT position FROM log_positions WHERE name = 'sequencer'"
+_WAITING_EVENTS = """
+INSERT INTO event_outbox (tenant_id, id, type, object, changes, created_at)
+SELECT (SELECT min(id) FROM tenants), w.id, 'ticket.created', x'7b7d', '{}', 1
+FROM (SELECT 'w1' AS id UNION SELECT 'w2' UNION SELECT 'w3') w
+"""
+_LAST_OF_FEED = """
+SELECT e.id, e.position, f.last_position FROM events e
+JOIN feed_positions f ON f.tenant_id = e.tenant_id
+WHERE e.id LIKE 'w%' ORDER BY e.position DESC
+"""
 # Each test runs about a dozen commands, and some of them migrate.
 pytestmark = pytest.mark.timeout(240)
 TICKETS = "/api/v1/external/tickets"
@@ -289,6 +300,29 @@ def test_killed_moves_continue_and_both_directions_copy_every_row(
     assert [path.name for path in source.data_dir.glob("back*")] == ["back.db"]
     assert back.stat().st_mode & 0o077 == 0
     assert dump(back) == before
+
+
+def test_events_that_wait_for_a_position_have_one_after_a_move(
+    source: Terminal, prepared_urls: dict[str, str]
+) -> None:
+    with closing(sqlite3.connect(file_of(source))) as connection, connection:
+        (before,) = connection.execute(_END_OF_LOG).fetchone()
+        connection.execute(_WAITING_EVENTS)
+    source.out("move", "--to", prepared_urls["SEALDESK_OWNER_DATABASE_URL"])
+    back = source.data_dir / "back.db"
+    source.out(
+        "move",
+        "--from",
+        prepared_urls["SEALDESK_OWNER_DATABASE_URL"],
+        "--to",
+        f"sqlite:///{back}",
+    )
+    with closing(sqlite3.connect(back)) as connection:
+        assert connection.execute("SELECT count(*) FROM event_outbox").fetchone() == (0,)
+        assert connection.execute(_END_OF_LOG).fetchone() == (before + 3,)
+        rows = connection.execute(_LAST_OF_FEED).fetchall()
+    last = rows[0][2]
+    assert [row[:2] for row in rows] == [("w3", last), ("w2", last - 1), ("w1", last - 2)]
 
 
 def test_ctrl_c_says_how_to_continue_and_an_unfinished_target_is_refused(

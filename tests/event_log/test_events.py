@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.support.client import Key
+from tests.support.feed import recorded_in
 from tests.support.service import Service, Tenant
 
 TICKETS = "/api/v1/external/tickets"
@@ -31,6 +32,7 @@ class Outbox:
 
     def news(self) -> list[Event]:
         """The events since the last read, in the order of the writes, without those of API keys."""
+        self._tenant.service.settle()
         rows = self._tenant.service.rows(
             "SELECT id, type, object, changes FROM events"
             " WHERE tenant_id = :tenant_id AND id > :seen AND type NOT LIKE 'api_key%'"
@@ -195,7 +197,7 @@ def test_a_change_is_undone_when_its_event_cannot_be_recorded(
 ) -> None:
     key = own_service.tenant().key()
     ticket = key.ticket(status="resolved")
-    own_service.refuse_rows("events", f"NEW.type = '{doomed}'")
+    own_service.refuse_rows(recorded_in(own_service), f"NEW.type = '{doomed}'")
     path = f"{TICKETS}/{ticket['id']}"
     answer = {
         "ticket.created": lambda: key.post(TICKETS, NEW | {"customer": {"email": "n@x.test"}}),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sealdesk.db.engine import Work
-from sealdesk.event_log import consumers, sequencer
+from sealdesk.event_log import consumers
 from sealdesk.search.indexing import INDEXES
 from sealdesk.search.store import documents, rebuilds
 from sealdesk.webhooks.store import fan_out
@@ -13,25 +13,11 @@ from tests.support.plans import plan
 
 TICKETS, CUSTOMERS = INDEXES
 _NEXT = {"position": 1, "limit": 9}
-# One look-up for the first tenant, one for each next one, and one for the oldest event of each.
-_TENANTS = [
-    "e USING INDEX events_pending (tenant_id=?)",
-    "e USING INDEX events_pending (tenant_id>?)",
-    "events USING INDEX events_pending",
-    "p",
-    "pending",
-]
 
 
 @pytest.mark.parametrize(
     ("work", "indexes"),
     [
-        (sequencer.find_oldest_pending, _TENANTS),
-        (lambda tx: sequencer.place_pending(tx, 9), ["events USING INDEX events_pending"]),
-        (
-            lambda tx: tx.fetch_all(sequencer._PENDING_OF_TENANT, {"tenant_id": "", "limit": 9}),
-            ["events USING INDEX events_pending (tenant_id=?)"],
-        ),
         (
             lambda tx: tx.fetch_all(consumers._NEXT, _NEXT),
             ["events USING INDEX events_log (log_position>?)"],
@@ -52,7 +38,7 @@ _TENANTS = [
             ["customers USING COVERING INDEX sqlite_autoindex_customers_1 ((tenant_id,id)>(?,?))"],
         ),
     ],
-    ids=["tenants", "pending", "of tenant", "next", "subscriptions", "tickets", "customers"],
+    ids=["next", "subscriptions", "tickets", "customers"],
 )
 def test_an_index_leads_to_the_rows(template: Path, work: Work[object], indexes: list[str]) -> None:
     steps = plan(template, work)

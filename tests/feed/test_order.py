@@ -20,7 +20,7 @@ from tests.support.feed import EVENTS, Feed, record
 from tests.support.service import Service, Tenant
 
 _INSERT = """
-INSERT INTO events (tenant_id, id, type, object, changes, created_at)
+INSERT INTO event_outbox (tenant_id, id, type, object, changes, created_at)
 VALUES ($1, $2, 'ticket.created', '{}', '{}', $3)
 """
 

@@ -195,7 +195,9 @@ def test_a_change_is_rolled_back_when_its_response_cannot_be_stored(own_service:
     own_service.refuse_rows("idempotency")
     assert send(key, "once").status_code >= 500
     assert key.walk(TICKETS) == key.walk(CUSTOMERS) == []
+    own_service.settle()
     assert own_service.read(count_events) == 0
     own_service.take_rows("idempotency")
     assert not is_replayed(send(key, "once"))
+    own_service.settle()
     assert own_service.read(count_events) == 1

@@ -20,6 +20,11 @@ _OF_TENANT = "SELECT * FROM events WHERE tenant_id = :tenant_id ORDER BY positio
 _ENDS = "SELECT * FROM feed_positions WHERE tenant_id = :tenant_id LIMIT 1"
 
 
+def recorded_in(service: Service) -> str:
+    """The table to which the transaction of a change adds its events."""
+    return "event_outbox" if service.settings.database_url else "events"
+
+
 def wait_until_placed(service: Service) -> None:
     """Wait until every event has its position, and its deliveries."""
     service.settle()

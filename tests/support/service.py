@@ -37,9 +37,9 @@ PASSWORD = "correct horse battery staple"
 _QUICK_HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
 _names = iter(range(1_000_000))
 _UNFINISHED = """
-SELECT 1 FROM events WHERE position IS NULL
-    OR log_position > coalesce((SELECT position FROM log_positions WHERE name = 'webhooks'), 0)
-UNION ALL SELECT 1 FROM fan_out_backlogs LIMIT 1
+SELECT 1 FROM event_outbox UNION ALL SELECT 1 FROM fan_out_backlogs UNION ALL SELECT 1 FROM events
+WHERE log_position > coalesce((SELECT position FROM log_positions WHERE name = 'webhooks'), 0)
+LIMIT 1
 """
 
 

@@ -50,6 +50,7 @@ class Ours(NamedTuple):
     def contents(self) -> list[tuple[object, ...]]:
         """The rows that other tenants must not change."""
         service = self.tenant.service
+        service.settle()
         return [tuple(row) for sql in _CONTENTS for row in service.rows(sql, tenant=self.tenant.id)]
 
 

@@ -84,6 +84,7 @@ def test_each_change_is_in_the_history_and_has_an_event(
     tickets = [key.ticket(), key.ticket()]
     confirm(visitor, choose(visitor, *tickets, status="resolved"))
     of_tenant = {"id": tenant.id}
+    service.settle()
     rows = service.rows("SELECT type FROM events WHERE tenant_id = :id LIMIT 20", **of_tenant)
     kinds = [row[0] for row in rows]
     assert (kinds.count("ticket.updated"), kinds.count("ticket.status_changed")) == (2, 2)

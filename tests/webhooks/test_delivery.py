@@ -146,7 +146,7 @@ def test_activated_endpoint_gets_pending_deliveries_but_no_events_of_the_pause(
 def _let_pass(service: Service, seconds: float) -> None:
     """Advance the clock, and wait until all events have positions and are fanned out."""
     service.clock.advance(seconds)
-    wait_until(lambda: not service.rows("SELECT 1 FROM events WHERE position IS NULL LIMIT 1"))
+    wait_until(lambda: not service.rows("SELECT 1 FROM event_outbox LIMIT 1"))
 
 
 def test_deleted_endpoint_receives_nothing(timed_service: Service, receiver: Receiver) -> None:

@@ -329,6 +329,7 @@ def test_only_tests_record_events(tenant: Tenant, receiver: Receiver) -> None:
     admin.post(f"{path}/rotate-secret")
     admin.post(f"{path}/test")
     admin.delete(path)
+    tenant.service.settle()
     rows = tenant.service.rows(
         "SELECT type FROM events WHERE tenant_id = :id ORDER BY id LIMIT 50", id=tenant.id
     )

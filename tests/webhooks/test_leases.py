@@ -170,6 +170,7 @@ def test_delivery_added_during_the_release_is_sent(
     endpoint_id = made(tenant.admin(), receiver, events=["customer.created"])["id"]
     leased_until(tenant, FAR)
     record_events(tenant, 1)
+    service.settle()
     event_id = service.rows("SELECT id FROM events WHERE tenant_id = :id", id=tenant.id)[0]["id"]
     endpoint = service.read(lambda tx: endpoint_store.find(tx, tenant.id, endpoint_id))
     assert endpoint is not None

@@ -10,7 +10,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.db.sqlite.connection import connect, run_now
 from sealdesk.event_log import events
 from sealdesk.worker import log_tasks
-from sealdesk.worker.log_tasks import wait_for
+from sealdesk.worker.log_tasks import SHORTEST_REST_S, next_rest_s, wait_for
 from tests.support.databases import SQLITE_ONLY
 from tests.support.feed import record
 from tests.support.service import Service, Tenant, wait_until
@@ -33,6 +33,16 @@ def test_cancellation_is_not_lost_beside_a_wakeup(turns: int) -> None:
             assert waiting.cancelled()
 
     asyncio.run(work())
+
+
+def test_rests_grow_while_there_is_no_work_and_begin_anew_with_it() -> None:
+    rests = [SHORTEST_REST_S]
+    for _ in range(30):
+        rests.append(next_rest_s(rests[-1], 0))
+    assert rests == sorted(rests)
+    assert rests[-1] == 0.5
+    assert sum(rest < 0.25 for rest in rests) >= 8  # a second event within a second is soon found
+    assert next_rest_s(rests[-1], 1) == SHORTEST_REST_S
 
 
 @pytest.fixture

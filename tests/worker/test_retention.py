@@ -110,9 +110,11 @@ def test_reply_indicators_are_deleted_after_a_minute(
 def test_events_of_all_tenants_are_deleted_after_thirty_days(own_service: Service) -> None:
     for _ in range(3):
         own_service.tenant().key().ticket()
+    own_service.settle()
     old = _count(own_service, "events")
     own_service.clock.advance(15 * DAY_S)
     own_service.tenant().key().ticket()
+    own_service.settle()
     before, after = _left_after(own_service, "events", 15 * DAY_S + 60)
     assert (before > old > 0, after) == (True, before - old)
 

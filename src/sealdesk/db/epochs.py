@@ -24,6 +24,7 @@ _SKIP_NUMBERS = "UPDATE ticket_numbers SET last_number = last_number + :gap"
 _SKIP_POSITIONS = "UPDATE feed_positions SET last_position = last_position + :gap"
 _NEWEST_CHANGE = "SELECT max(created_at) AS at FROM audit LIMIT 1"
 _NEWEST_EVENT = "SELECT max(created_at) AS at FROM events LIMIT 1"
+_NEWEST_PENDING = "SELECT max(created_at) AS at FROM event_outbox LIMIT 1"
 
 
 async def current(tx: Tx) -> int:
@@ -40,7 +41,7 @@ async def find_restored_time(tx: Tx) -> int | None:
 
 async def newest_change(tx: Tx) -> int:
     """The time of the newest event or audit entry, 0 without any."""
-    rows = [await tx.fetch_one(sql, {}) for sql in (_NEWEST_CHANGE, _NEWEST_EVENT)]
+    rows = [await tx.fetch_one(sql, {}) for sql in (_NEWEST_CHANGE, _NEWEST_EVENT, _NEWEST_PENDING)]
     return max((int(row["at"]) for row in rows if row is not None and row["at"]), default=0)
 
 

@@ -38,7 +38,8 @@ RUNTIME_DELETES = (
 )
 # The rights of the worker's role, for the rows of all tenants.
 WORKER_GRANTS = {
-    "events": "SELECT, INSERT, UPDATE, DELETE",
+    "events": "SELECT, INSERT, DELETE",
+    "event_outbox": "SELECT, INSERT, DELETE",
     "feed_positions": "SELECT, INSERT, UPDATE",
     "log_positions": "SELECT, INSERT, UPDATE",
     "fan_out_backlogs": "SELECT, INSERT, UPDATE, DELETE",

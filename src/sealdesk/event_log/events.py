@@ -2,7 +2,7 @@
 
 An event has a position in the feed of its tenant and one in the log that consumers read, both in
 the order of commits. On SQLite one transaction writes at a time, so it gives them itself. On
-PostgreSQL the sequencer does, once the transaction is durable.
+PostgreSQL the event waits in the outbox until the transaction is durable and the sequencer comes.
 """
 
 from itertools import takewhile
@@ -33,7 +33,11 @@ KEPT_US = 30 * 24 * 3600 * 1_000_000
 Changes = dict[str, tuple[Any, Any]]
 NO_CHANGES: Changes = {}
 
-_INSERT = """
+_ADD_TO_OUTBOX = """
+INSERT INTO event_outbox (tenant_id, id, type, object, changes, created_at)
+VALUES (:tenant_id, :id, :type, :object, :changes, :created_at)
+"""
+_ADD_TO_LOG = """
 INSERT INTO events (tenant_id, id, type, object, changes, created_at, position, log_position)
 VALUES (:tenant_id, :id, :type, :object, :changes, :created_at, :position, :log_position)
 """
@@ -57,20 +61,20 @@ async def record(
     document: the object as the API shows it, as JSON. changes: field → (old, new).
     """
     event_id = ids.mint(now_us)
-    is_placed = tx.dialect == "sqlite"
-    await tx.execute_one(
-        _INSERT,
-        {
-            "tenant_id": tenant_id,
-            "id": event_id,
-            "type": kind,
-            "object": document,
-            "changes": msgspec.json.encode(changes).decode() if changes else "{}",
-            "created_at": now_us,
-            "position": await tx.increment(positions.FEEDS, tenant_id) if is_placed else None,
-            "log_position": await tx.increment(positions.LOG, positions.END) if is_placed else None,
-        },
-    )
+    event = {
+        "tenant_id": tenant_id,
+        "id": event_id,
+        "type": kind,
+        "object": document,
+        "changes": msgspec.json.encode(changes).decode() if changes else "{}",
+        "created_at": now_us,
+    }
+    if tx.dialect == "postgresql":
+        await tx.execute_one(_ADD_TO_OUTBOX, event)
+        return event_id
+    event["position"] = await tx.increment(positions.FEEDS, tenant_id)
+    event["log_position"] = await tx.increment(positions.LOG, positions.END)
+    await tx.execute_one(_ADD_TO_LOG, event)
     tx.announce(tenant_id)
     return event_id
 

@@ -12,7 +12,11 @@ from sealdesk.event_log.consumers import Consumer
 from sealdesk.state import AppState
 from sealdesk.worker.attempts import attempt
 
-POLL_EVERY_S = 0.05
+# Between two looks for work that another process may have made. Without any the rest grows slowly
+# to the longest, so that work in a steady stream is found soon.
+SHORTEST_REST_S = 0.05
+_LONGEST_REST_S = 0.5
+_GROWTH = 1.2
 WATCH_EVERY_S = 0.5
 _BATCH_EVENTS = 200
 # Between two steps of a consumer that is not behind: at most 40 commits a second.
@@ -77,17 +81,24 @@ async def _find_oldest_waiting(tx: Tx, names: Sequence[str]) -> str | None:
 
 async def run_sequencer(state: AppState, tasks: Sequence[ConsumerTask]) -> None:
     """Give positions to new events, and wake the consumers."""
+    rest_s = SHORTEST_REST_S
     while True:
-        if await attempt(sequence, state, "sequencer"):
-            for task in tasks:
-                task.wakeup.set()
-        else:
-            await asyncio.sleep(POLL_EVERY_S)
+        placed = await attempt(sequence, state, "sequencer")
+        for task in tasks if placed else ():
+            task.wakeup.set()
+        rest_s = next_rest_s(rest_s, placed)
+        if placed < _BATCH_EVENTS:
+            await asyncio.sleep(rest_s)
+
+
+def next_rest_s(rest_s: float, done: int) -> float:
+    """How long to rest, after a rest of `rest_s` and a look that found so much work."""
+    return SHORTEST_REST_S if done else min(rest_s * _GROWTH, _LONGEST_REST_S)
 
 
 async def sequence(state: AppState) -> int:
     """Give positions to the oldest events that have none; how many."""
-    if await state.database.read(sequencer.find_oldest_pending) is None:
+    if not await state.database.read(sequencer.has_pending):
         return 0
     return await state.database.write(lambda tx: sequencer.place_pending(tx, _BATCH_EVENTS))
 

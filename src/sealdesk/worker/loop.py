@@ -27,7 +27,6 @@ from sealdesk.worker.log_tasks import ConsumerTask
 from sealdesk.worker.retention import prune
 
 PRUNE_EVERY_S = 60.0
-POLL_EVERY_S = 0.05
 REPORT_EVERY_S = 60.0
 MAX_SHUTDOWN_S = 10
 
@@ -61,8 +60,6 @@ async def _run_until_signal(settings: Settings, on_ready: Callable[[], None]) ->
 async def run(state: AppState) -> None:
     """Run all tasks until cancelled; the failure of a step ends none of them."""
     delivery = _Delivery(state)
-    while await attempt(log_tasks.sequence, state):
-        pass  # events of an earlier version
     consumer_tasks = [ConsumerTask(FanOut(), on_progress=delivery.wakeup.set)]
     async with asyncio.TaskGroup() as group:
         group.create_task(delivery.run())
@@ -91,10 +88,13 @@ class _Delivery:
         self._has_old_leases = not state.settings.has_worker_process
 
     async def run(self) -> None:
+        rest_s = log_tasks.SHORTEST_REST_S
         try:
             while True:
-                if not await attempt(self._run_step, self._state, "delivery"):
-                    await log_tasks.wait_for(self.wakeup, POLL_EVERY_S)
+                done = await attempt(self._run_step, self._state, "delivery")
+                rest_s = log_tasks.next_rest_s(rest_s, done)
+                if not done:
+                    await log_tasks.wait_for(self.wakeup, rest_s)
         finally:
             await self._deliverer.end()
 

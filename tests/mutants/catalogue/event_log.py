@@ -8,17 +8,13 @@ _CONSUMERS = "tests/event_log/test_consumers.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
-        "an event's position is of the time at which it was recorded",
+        "events of one step have positions behind the last of their feed",
         "event_log/sequencer.py",
-        "    first = await tx.increment(positions.FEEDS, tenant_id, count) - count + 1\n",
-        "    last = await tx.increment(positions.FEEDS, tenant_id, count) - count\n"
-        "    first = __import__('sealdesk.ids').ids.instant_of(events[0].id) * 100\n"
-        "    if first > last:\n"
-        "        await tx.increment(positions.FEEDS, tenant_id, first - last - 1)\n",
+        "f.last_position + 1 - row_number() OVER (PARTITION BY t.tenant_id ORDER BY t.id DESC)",
+        "f.last_position - 1 + row_number() OVER (PARTITION BY t.tenant_id ORDER BY t.id)",
         (
-            f"{_FEED}/test_order.py::test_a_late_commit_is_not_skipped",
-            f"{_FEED}/test_order.py::test_an_older_event_that_is_committed_late_comes_last",
             f"{_FEED}/test_order.py::test_events_of_concurrent_writers_are_complete_and_in_order",
+            "tests/event_log/test_sequencer.py::test_positions_count_up_from_one_within_the_tenant",
         ),
     ),
     Mutant(
@@ -29,16 +25,28 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_FEED}/test_order.py::test_events_of_concurrent_writers_are_complete_and_in_order",),
     ),
     Mutant(
-        "the order of the log is that of the ids",
+        "the log has gaps between its tenants",
         "event_log/sequencer.py",
-        "    for log_position, row in enumerate(rows, last - len(rows) + 1):\n",
-        "    for row in rows:\n"
-        "        log_position = __import__('sealdesk.ids').ids.instant_of(row[\"id\"])\n",
+        "        l.position + 1 - row_number() OVER (ORDER BY t.turn DESC, t.id DESC)\n",
+        "        l.position + 1 - t.turn\n",
         (
-            f"{_CONSUMERS}::test_late_commit_is_not_skipped_by_a_consumer",
             "tests/event_log/test_sequencer.py"
             "::test_positions_of_the_log_have_no_gaps_and_the_order_of_each_feed",
         ),
+    ),
+    Mutant(
+        "on SQLite a write that fails takes positions with it",
+        "db/sqlite/transaction.py",
+        "        self._counters.forget()\n        if self._connection.in_transaction:\n",
+        "        if self._connection.in_transaction:\n",
+        ("tests/event_log/test_sequencer.py::test_a_write_that_fails_leaves_no_gap",),
+    ),
+    Mutant(
+        "a move to SQLite leaves events without a position behind",
+        "db/moving/sqlite.py",
+        "            for statement in _PLACE_EVENTS:\n",
+        "            for statement in ():\n",
+        ("tests/cli/test_move.py::test_events_that_wait_for_a_position_have_one_after_a_move",),
     ),
     Mutant(
         "several workers run a consumer at once",
@@ -98,8 +106,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "events get their positions in the order of their tenants",
         "event_log/sequencer.py",
-        "    if len(rows) < limit:\n",
-        "    if True:\n",
+        "    ) o ORDER BY o.turn, o.id LIMIT :limit\n",
+        "    ) o ORDER BY o.tenant_id, o.id LIMIT :limit\n",
         (
             "tests/event_log/test_sequencer.py"
             "::test_tenants_with_few_events_do_not_wait_for_one_with_many",

@@ -14,6 +14,28 @@ from sealdesk.db.schema_version import KNOWN_VERSIONS, Unusable
 from sealdesk.db.sqlite.connection import connect
 
 _MOVE_TABLE = "sealdesk_move"  # a table of the target file until the move is complete
+# On SQLite no sequencer gives events their positions: a move gives them to those that wait.
+_PLACE_EVENTS = (
+    """
+INSERT INTO feed_positions (tenant_id, last_position, pruned_position)
+SELECT tenant_id, count(*), 0 FROM event_outbox WHERE true GROUP BY tenant_id
+ON CONFLICT (tenant_id) DO UPDATE SET last_position = last_position + excluded.last_position
+""",
+    """
+INSERT INTO log_positions (name, position)
+SELECT 'sequencer', count(*) FROM event_outbox WHERE true HAVING count(*) > 0
+ON CONFLICT (name) DO UPDATE SET position = position + excluded.position
+""",
+    """
+INSERT INTO events (tenant_id, id, type, object, changes, created_at, position, log_position)
+SELECT o.tenant_id, o.id, o.type, o.object, o.changes, o.created_at,
+    f.last_position + 1 - row_number() OVER (PARTITION BY o.tenant_id ORDER BY o.id DESC),
+    l.position + 1 - row_number() OVER (ORDER BY o.id DESC, o.tenant_id DESC)
+FROM event_outbox o JOIN feed_positions f ON f.tenant_id = o.tenant_id
+JOIN log_positions l ON l.name = 'sequencer'
+""",
+    "DELETE FROM event_outbox",
+)
 _FIND_MOVE_TABLE = "SELECT name FROM sqlite_master WHERE name = ? LIMIT 1"
 
 
@@ -93,7 +115,10 @@ class SqliteTarget(SqliteSource):
 
     async def finish(self) -> None:
         self._connection.execute("PRAGMA synchronous = FULL")
-        self._connection.execute(f"DROP TABLE IF EXISTS {_MOVE_TABLE}")
+        with self._transaction():
+            for statement in _PLACE_EVENTS:
+                self._connection.execute(statement)
+            self._connection.execute(f"DROP TABLE IF EXISTS {_MOVE_TABLE}")
         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @contextmanager

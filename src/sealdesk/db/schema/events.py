@@ -24,13 +24,23 @@ Table(
     text_("changes"),
     time_("created_at"),
     # position: in the feed of the tenant. log_position: in the log of all tenants, which consumers
-    # read. The sequencer sets both after the commit (decisions 0013 and 0025).
+    # read; NULL for events from before there was a log (decisions 0025 and 0037).
     Column("position", BigInteger, nullable=True),
     Column("log_position", BigInteger, nullable=True),
-    _index_where("events_pending", "position IS NULL", "tenant_id", "id"),
     _index_where("events_position", "position IS NOT NULL", "tenant_id", "position", unique=True),
     _index_where("events_type", "position IS NOT NULL", "tenant_id", "type", "position"),
     _index_where("events_log", "log_position IS NOT NULL", "log_position"),
+)
+# On PostgreSQL, the events that the sequencer has not moved to `events` yet.
+Table(
+    "event_outbox",
+    metadata,
+    tenant(),
+    id_(key=True),
+    text_("type"),
+    Column("object", LargeBinary, nullable=False),
+    text_("changes"),
+    time_("created_at"),
 )
 # The last position that was written (name "sequencer") and the last that each consumer has read.
 Table(

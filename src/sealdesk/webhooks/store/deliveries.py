@@ -43,6 +43,8 @@ SELECT d.id AS delivery_id, d.event_id, d.attempt_count, d.retry_count, d.due_at
 FROM (SELECT id, event_id, attempt_count, retry_count, due_at FROM deliveries
     WHERE tenant_id = :tenant_id AND endpoint_id = :id AND due_at <= :now
         AND (due_at, id) > (:after_due_at, :after_id)
+        AND NOT EXISTS (SELECT 1 FROM event_outbox o
+            WHERE o.tenant_id = :tenant_id AND o.id = deliveries.event_id)
     ORDER BY due_at, id LIMIT :limit) d
 LEFT JOIN events e ON e.tenant_id = :tenant_id AND e.id = d.event_id
 ORDER BY d.due_at, d.id

@@ -113,9 +113,10 @@ _LIST_ATTEMPTS = f"""
 SELECT {column_list(_ATTEMPT)} FROM attempts
 WHERE tenant_id = :tenant_id AND delivery_id = :delivery_id ORDER BY number DESC LIMIT :limit
 """
-_FIND_EVENT = """
-SELECT id, type, object, changes, created_at FROM events
-WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
+_EVENT = "id, type, object, changes, created_at"
+_FIND_EVENT = f"""
+SELECT {_EVENT} FROM events WHERE tenant_id = :tenant_id AND id = :id
+UNION ALL SELECT {_EVENT} FROM event_outbox WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
 """
 
 _REPLAY = column_list(Replay.__struct_fields__)
