@@ -108,7 +108,7 @@ class Window:
         self.page.unroute_all()
         if self.page.viewport_size != self._how["viewport"]:
             self.page.set_viewport_size(self._how["viewport"])
-        self.page.emulate_media(color_scheme=self._how["color_scheme"])
+        self.page.emulate_media(media="screen", color_scheme=self._how["color_scheme"])
         self.context.clear_cookies()
         self.context.clear_permissions()
         self.complaints.clear()

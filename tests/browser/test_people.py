@@ -30,8 +30,8 @@ def test_an_invitation_is_copied_and_accepted_in_another_browser(
     invited.page.goto(link)
     invited.page.get_by_label("New password").fill(NEW)
     invited.press("Set the password")
-    invited.follow("Log in")
-    invited.log_in_again(email, NEW)
+    invited.page.get_by_role("heading", name=", Bo").wait_for()
+    invited.follow("Open the tickets")
     invited.follow("Bo")
     invited.sees(email)
 

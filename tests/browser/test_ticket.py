@@ -113,7 +113,7 @@ def test_concurrent_changes_are_shown_and_not_overwritten(
     page.locator(".notice", has_text="Status: Open → Pending").wait_for()
     assert page.get_by_label("Priority", exact=True).input_value() == "urgent"
     window.press("Save")
-    assert page.locator(".head .state").all_inner_texts() == ["Pending", "Urgent"]
+    assert page.locator(".head :is(.state, .priority)").all_inner_texts() == ["Pending", "Urgent"]
     page.get_by_label("Your reply").fill("On its way.")
     key.post(f"{ticket}/replies", {"body": "And a saucer, please"})
     window.press("Send")

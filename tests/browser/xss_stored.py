@@ -31,8 +31,9 @@ _OURS = {
     "measure", "password_hash", "permissions", "reference", "replay_protection", "role",
     "sealed_old_secret", "sealed_secret", "signature", "source", "status", "type", "value", "words",
 }  # fmt: skip
-# On no page: stored API responses, addresses of log-ins, and hashes of recovery codes.
-_UNSHOWN = {"idempotency", "user_addresses", "second_factors"}
+# On no page: stored API responses, addresses of log-ins, hashes of recovery codes, and events of
+# PostgreSQL that wait for their position.
+_UNSHOWN = {"idempotency", "user_addresses", "second_factors", "event_outbox"}
 
 
 async def force(tx: Tx, tenant_id: str, texts: Texts) -> None:

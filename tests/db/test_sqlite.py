@@ -57,6 +57,25 @@ def _add(name: str) -> Job:
     return lambda tx: tx.execute("INSERT INTO names VALUES (:name)", {"name": name})
 
 
+def test_a_closed_database_holds_no_file_open(path: Path) -> None:
+    """Else the lock of this process would outlive it, and end with what opens the file next."""
+
+    async def use() -> SqliteDatabase:
+        async with _opened(path) as opened:
+            await opened.write(_add_two)
+            assert await opened.read(_names) == ["ann", "bo"]
+            return opened  # and with it what it refers to
+
+    kept = _run(use())
+    held = [str(each.readlink()) for each in Path("/proc/self/fd").iterdir() if each.exists()]
+    assert not [each for each in held if each.startswith(str(path))], kept
+
+
+async def _add_two(tx: Tx) -> None:
+    sql = "INSERT INTO names VALUES (:name)"
+    await tx.execute_many(sql, [{"name": "ann"}, {"name": "bo"}])
+
+
 async def _names(tx: Tx) -> list[str]:
     return [row["name"] for row in await tx.fetch_all("SELECT name FROM names ORDER BY name", {})]
 

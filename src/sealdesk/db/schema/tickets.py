@@ -66,6 +66,7 @@ Table(
     Column("document", LargeBinary, nullable=False),
     refers("customer_id", "customers"),
     refers("assignee_id", "users"),
+    Index("tickets_number", "tenant_id", "number", unique=True),
     Index("tickets_status", "tenant_id", "status", "id"),
     Index("tickets_priority", "tenant_id", "priority", "id"),
     Index("tickets_customer", "tenant_id", "customer_id", "id"),

@@ -82,7 +82,7 @@ class SqliteDatabase:
         await asyncio.sleep(0)  # closes the last snapshot
         self._watch.close()
         self._slow_reads.close()
-        self._reader.close()
+        self._reading.close()
         # Last, because the last connection to close checkpoints the log.
         await self._writer.close()
         self._files.close()
@@ -142,12 +142,12 @@ class _Writer:
         self._writing: asyncio.Task[None] | None = None
 
     async def submit(self, work: Work[T], tenant_id: str | None) -> T:
-        job = _Job[T](work)
+        job: _Job[T] = _Job(work)
         self._waiting.add(job, tenant_id)
         return await self._result_of(job)
 
     async def submit_in_background(self, work: Work[T]) -> T:
-        job = _Job[T](work)
+        job: _Job[T] = _Job(work)
         self._background.append(job)
         return await self._result_of(job)
 
@@ -178,7 +178,7 @@ class _Writer:
             pass
         self._calls.put(None)
         self._thread.join()
-        self._connection.close()
+        self._tx.close()
 
     async def _write_until_empty(self) -> None:
         try:

@@ -4,7 +4,7 @@ import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar, cast
@@ -59,6 +59,12 @@ class SqliteTx:
         self._counters = _Counters(connection)
         self._announced: set[str] = set()
         self.listeners: list[Listener] = []
+
+    def close(self) -> None:
+        """Close the connection, after the cursor, whose statement would keep its files open."""
+        with suppress(sqlite3.ProgrammingError):  # it is closed
+            self._cursor.close()
+        self._connection.close()
 
     @property
     def change_count(self) -> int:

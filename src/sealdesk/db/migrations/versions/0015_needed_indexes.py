@@ -1,4 +1,4 @@
-"""Drops two indexes that no query reads: of ticket numbers, and of the tags of a ticket."""
+"""Drops an index that no query reads: of the tags of a ticket."""
 
 from alembic import op
 
@@ -9,10 +9,8 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.drop_index("tickets_number", "tickets")
     op.drop_index("ticket_tags_ticket", "ticket_tags")
 
 
 def downgrade() -> None:
     op.create_index("ticket_tags_ticket", "ticket_tags", ["tenant_id", "ticket_id"])
-    op.create_index("tickets_number", "tickets", ["tenant_id", "number"], unique=True)
