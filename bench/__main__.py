@@ -37,7 +37,7 @@ def _run(arguments: argparse.Namespace) -> None:
     plan = QUICK if arguments.quick else FULL
     console = Console()
     built = sqlite_data.prepare(plan, rebuild=arguments.fresh)
-    machine = report.describe_machine(built.settings.data_dir)
+    machine = {"plan": plan.name, **report.describe_machine(built.settings.data_dir)}
     postgres = _prepare_postgres(plan, built, rebuild=arguments.fresh)
     helpdesk = _prepare_helpdesk(plan, console, rebuild=arguments.fresh)
     with console.status("") as status:

@@ -183,7 +183,7 @@ def _fill_up(service: Service) -> None:
         "CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS"
         " 'BEGIN RAISE EXCEPTION USING ERRCODE = ''disk_full''; END'"
     )
-    for table in ("events", "audit", "login_failures"):
+    for table in ("event_outbox", "events", "audit", "login_failures"):
         each = f"BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION fill()"
         service.run(f"CREATE TRIGGER fill {each}")
 
