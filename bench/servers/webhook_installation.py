@@ -5,8 +5,8 @@ import base64
 import hmac
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from hashlib import sha256
 from http.client import HTTPConnection
 from itertools import zip_longest
@@ -27,8 +27,9 @@ from sealdesk.api_keys import actions as api_keys
 from sealdesk.api_keys.rules import NewApiKey
 from sealdesk.caller import SYSTEM, Caller
 from sealdesk.crypto.sealing import KeyRing
-from sealdesk.db.engine import Tx
+from sealdesk.db.engine import Database, Tx
 from sealdesk.db.factory import open_database
+from sealdesk.event_log import events
 from sealdesk.identity import actions as identity
 from sealdesk.settings import from_env
 from sealdesk.tickets import actions as tickets
@@ -39,7 +40,8 @@ from sealdesk.webhooks.types import NewWebhook
 # The number of events that the deliveries to the dead endpoint refer to.
 _DEAD_EVENTS = 1_000
 _DEAD_TYPE = "reply.created"
-_TYPE = "ticket.created"
+_TYPE: events.EventType = "ticket.created"
+_EVENTS_AT_ONCE = 100
 _LAST_POSITION = "SELECT coalesce(max(last_position), 0) FROM feed_positions"
 ALLOWED = {
     "SEALDESK_WEBHOOK_ALLOWED_CIDRS": "127.0.0.0/8",
@@ -50,12 +52,13 @@ _POLL_EVERY_S = 0.02
 
 
 class Created(NamedTuple):
-    """The created rows. endpoint_id, secret: of the endpoint that works."""
+    """The created rows. endpoint_id, secret: of the endpoint that works. ticket: its JSON."""
 
     key: BenchKey
     endpoint_id: str
     dead_ids: list[str]
     secret: str
+    ticket: bytes
 
 
 class Installation:
@@ -67,8 +70,8 @@ class Installation:
         self.settings = from_env(self.env)
         self.created = asyncio.run(self._fill(url))
         self._sql = database.sql
-        self._ticket = database.sql.fetch_value(f"SELECT object FROM events WHERE type = '{_TYPE}'")
-        database.sql.delete("events", "TRUE")
+        for table in ("events", "event_outbox"):
+            database.sql.delete(table, "TRUE")
 
     async def _fill(self, url: str) -> Created:
         key_ring, now_us = KeyRing(self.settings.master_keys), _now_us()
@@ -81,7 +84,7 @@ class Installation:
             new_ticket = msgspec.json.decode(
                 _make_bodies(tenant.id).body(tenant.id), type=NewTicket
             )
-            await tickets.open_ticket(tx, caller, new_ticket, source="api", now_us=now_us)
+            opened = await tickets.open_ticket(tx, caller, new_ticket, source="api", now_us=now_us)
             endpoint, *dead = [
                 await webhooks.create_webhook(
                     tx, caller, NewWebhook(url, [kind]), key_ring=key_ring, now_us=now_us
@@ -89,13 +92,19 @@ class Installation:
                 for kind in (_TYPE, _DEAD_TYPE, _DEAD_TYPE)
             ]
             bench_key = BenchKey(tenant.id, key.api_key, key.api_secret)
-            return Created(bench_key, endpoint.id, [one.id for one in dead], endpoint.secret)
+            dead_ids = [one.id for one in dead]
+            return Created(bench_key, endpoint.id, dead_ids, endpoint.secret, opened.view.json)
 
-        opened = open_database(self.settings, name="bench", has_time=True)
+        async with self._opened() as database:
+            return await database.write(create)
+
+    @asynccontextmanager
+    async def _opened(self) -> AsyncIterator[Database]:
+        database = open_database(self.settings, name="bench", has_time=True)
         try:
-            return await opened.write(create)
+            yield database
         finally:
-            await opened.close()
+            await database.close()
 
     @property
     def make_posts(self) -> RequestMaker:
@@ -104,40 +113,52 @@ class Installation:
 
     def add_events(self, count: int) -> set[str]:
         """Add events for the endpoint that works; returns their ids."""
-        now_us = _now_us()
-        events = [self._make_event(_TYPE, now_us + n) for n in range(count)]
-        self._sql.insert("events", events)
-        return {event["id"] for event in events}
+        return asyncio.run(self._record_events(count))
+
+    async def _record_events(self, count: int) -> set[str]:
+        tenant_id, ticket = self.created.key.tenant_id, self.created.ticket
+        recorded: set[str] = set()
+
+        async def record(tx: Tx) -> list[str]:
+            return [
+                await events.record(tx, tenant_id, _TYPE, ticket, events.NO_CHANGES, _now_us())
+                for _ in range(min(_EVENTS_AT_ONCE, count - len(recorded)))
+            ]
+
+        async with self._opened() as database:
+            while len(recorded) < count:
+                recorded.update(await database.write(record, tenant_id))
+        return recorded
 
     def add_dead_deliveries(self, count: int) -> None:
         """Add pending deliveries to each of the dead endpoints."""
         now_us = _now_us() - count
-        events = [self._make_event(_DEAD_TYPE, now_us + n) for n in range(min(count, _DEAD_EVENTS))]
+        dead_events = [self._make_event(now_us + n) for n in range(min(count, _DEAD_EVENTS))]
         last = self._sql.fetch_value(_LAST_POSITION)
         sequenced = [
-            {**event, "position": position} for position, event in enumerate(events, last + 1)
+            {**event, "position": position} for position, event in enumerate(dead_events, last + 1)
         ]
         position_row = {
             "tenant_id": self.created.key.tenant_id,
-            "last_position": last + len(events),
+            "last_position": last + len(dead_events),
             "pruned_position": 0,
         }
         self._sql.insert("events", sequenced)
         self._sql.delete("feed_positions", "TRUE")
         self._sql.insert("feed_positions", [position_row])
         for dead_id in self.created.dead_ids:
-            deliveries = self._generate_dead_deliveries(dead_id, events, count, now_us)
+            deliveries = self._generate_dead_deliveries(dead_id, dead_events, count, now_us)
             self._sql.insert("deliveries", deliveries)
 
     def _generate_dead_deliveries(
-        self, dead_id: str, events: list[Row], count: int, now_us: int
+        self, dead_id: str, dead_events: list[Row], count: int, now_us: int
     ) -> Iterator[Row]:
         for n in range(count):
             yield {
                 "tenant_id": self.created.key.tenant_id,
                 "id": ids.mint(now_us + n),
                 "endpoint_id": dead_id,
-                "event_id": events[n % len(events)]["id"],
+                "event_id": dead_events[n % len(dead_events)]["id"],
                 "event_type": _DEAD_TYPE,
                 "status": "pending",
                 "attempt_count": 0,
@@ -146,12 +167,12 @@ class Installation:
                 "created_at": now_us + n,
             }
 
-    def _make_event(self, kind: str, at_us: int) -> Row:
+    def _make_event(self, at_us: int) -> Row:
         return {
             "tenant_id": self.created.key.tenant_id,
             "id": ids.mint(at_us),
-            "type": kind,
-            "object": self._ticket,
+            "type": _DEAD_TYPE,
+            "object": self.created.ticket,
             "changes": "{}",
             "created_at": at_us,
         }
