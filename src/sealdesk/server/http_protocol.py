@@ -91,7 +91,7 @@ class Protocol(asyncio.Protocol):
         # Above it, a response waits until the client reads, and is counted meanwhile.
         transport.set_write_buffer_limits(UNCOUNTED_BYTES)
         self._server, self._client = get_local_addr(transport), get_remote_addr(transport)
-        self._server_state.connections.add(self)  # type: ignore[arg-type]
+        self._server_state.connections.add(self)  # type: ignore[arg-type] # has its `shutdown`
         self._idle_since = self._loop.time()
         self._start_timeout(HEADER_TIMEOUT_S)
 

@@ -4,6 +4,8 @@ The background loop finds due endpoints, deliveries and replays by partial index
 other rows.
 """
 
+from typing import Any
+
 from sqlalchemy import BigInteger, Boolean, Column, Index, LargeBinary, SmallInteger, Table, text
 
 from sealdesk.db.schema.columns import id_, metadata, of_tenant, refers, tenant, text_, texts, time_
@@ -14,15 +16,22 @@ def _index_where(name: str, condition: str, *columns: str, unique: bool = False)
     return Index(name, *columns, unique=unique, sqlite_where=where, postgresql_where=where)
 
 
+def _recorded_columns() -> tuple[Column[Any], ...]:
+    """The columns that the transaction of a change writes."""
+    return (
+        tenant(),
+        id_(key=True),
+        text_("type"),
+        Column("object", LargeBinary, nullable=False),
+        text_("changes"),
+        time_("created_at"),
+    )
+
+
 Table(
     "events",
     metadata,
-    tenant(),
-    id_(key=True),
-    text_("type"),
-    Column("object", LargeBinary, nullable=False),
-    text_("changes"),
-    time_("created_at"),
+    *_recorded_columns(),
     # position: in the feed of the tenant. log_position: in the log of all tenants, which consumers
     # read; NULL for events from before there was a log (decisions 0025 and 0037).
     Column("position", BigInteger, nullable=True),
@@ -32,16 +41,7 @@ Table(
     _index_where("events_log", "log_position IS NOT NULL", "log_position"),
 )
 # On PostgreSQL, the events that the sequencer has not moved to `events` yet.
-Table(
-    "event_outbox",
-    metadata,
-    tenant(),
-    id_(key=True),
-    text_("type"),
-    Column("object", LargeBinary, nullable=False),
-    text_("changes"),
-    time_("created_at"),
-)
+Table("event_outbox", metadata, *_recorded_columns())
 # The last position that was written (name "sequencer") and the last that each consumer has read.
 Table(
     "log_positions",

@@ -35,8 +35,7 @@ class SqliteDatabase:
 
     def __init__(self, path: Path) -> None:
         self.health = StorageHealth()
-        self._reader = connect(path)
-        self._reading = ReadTx(self._reader)
+        self._reading = ReadTx(connect(path))
         self._slow_reads = SlowReads(path)
         self._files = DatabaseFiles(path, self.health)
         self._writer = _Writer(connect(path, is_checkpointer=True), self._files, self.health)
