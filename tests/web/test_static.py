@@ -7,11 +7,12 @@ from jinja2 import nodes
 
 import sealdesk
 from sealdesk.api_keys.usage import plots
+from sealdesk.web import assets
 from tests.i18n import templates
 
 _SOURCE = Path(sealdesk.__file__).parent
-_STYLES = (_SOURCE / "web/static/desk.css").read_text()
-_SCRIPT = (_SOURCE / "web/static/desk.js").read_text()
+_STYLES = assets.content("desk.css").decode()
+_SCRIPT = assets.content("desk.js").decode()
 # The reference of the API has styles of its own.
 _PAGES = {
     file: tree
@@ -19,6 +20,13 @@ _PAGES = {
     if not file.startswith("web/") or file.startswith("web/templates/pages/")
 }
 _HTML = "\n".join((_SOURCE / file).read_text() for file in _PAGES)
+
+
+def test_every_part_is_served() -> None:
+    for name, content in (("desk.css", _STYLES), ("desk.js", _SCRIPT)):
+        suffix = name.rpartition(".")[2]
+        for part in (_SOURCE / "web/static/desk").glob(f"*.{suffix}"):
+            assert part.read_text() in content
 
 
 def test_every_css_class_is_used() -> None:

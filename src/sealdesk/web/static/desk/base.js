@@ -1,0 +1,84 @@
+// Progressive enhancement of the pages: everything works without scripts.
+
+// Times in the browser's time zone, in the page's language and the browser's region.
+const language = document.documentElement.lang;
+const region = navigator.languages.find((each) => each.startsWith(language)) ?? language;
+const longFormat = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "short" });
+// Logs show seconds.
+const logFormat = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "medium" });
+// Lists show the time for today, the day for this year, else the date.
+const formatShort = (at, now = new Date()) => at.toLocaleString(region,
+  at.toDateString() === now.toDateString() ? { timeStyle: "short" }
+    : at.getFullYear() === now.getFullYear() ? { day: "numeric", month: "short" }
+      : { dateStyle: "medium" });
+const localize = (part) => {
+  for (const time of part.querySelectorAll("time[datetime]")) {
+    time.title = time.textContent.trim();
+    const at = new Date(time.dateTime);
+    const style = time.closest(".dense") ? logFormat : longFormat;
+    time.textContent = time.matches(".when") ? formatShort(at) : style.format(at);
+  }
+};
+localize(document);
+
+// Date and time fields show the browser's time zone and are sent in UTC.
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+for (const input of document.querySelectorAll("input[data-utc]")) {
+  const hint = document.getElementById(`${input.id}-hint`);
+  hint.textContent = hint.textContent.replace("In UTC", `In ${zone}`);
+  const at = new Date(`${input.value}Z`);
+  if (input.value) {
+    input.value = new Date(at - at.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
+  }
+  input.form.addEventListener("formdata", ({ formData }) => {
+    if (input.value) formData.set(input.name, new Date(input.value).toISOString());
+  });
+}
+
+// A page that follows a POST, such as one with a secret: a reload loads another address instead of
+// sending the form again.
+const afterPost = document.querySelector("[data-address]");
+if (afterPost) history.replaceState(null, "", afterPost.dataset.address);
+
+// Copy buttons. The clipboard API exists only on https and localhost; elsewhere execCommand.
+async function copy(element) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(element.textContent);
+  getSelection().selectAllChildren(element);
+  if (!document.execCommand("copy")) throw new Error("The text stays selected.");
+}
+for (const button of document.querySelectorAll("button[data-copy]")) {
+  const label = button.textContent;
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    try {
+      await copy(document.getElementById(button.dataset.copy));
+    } catch { return; }
+    button.textContent = document.body.dataset.copied;
+    setTimeout(() => (button.textContent = label), 2000);
+  });
+}
+
+// A reset link carries its token in the fragment. Opening one on this page does not reload it.
+const token = document.querySelector("input[data-fragment]");
+const readToken = (address) => {
+  const fragment = new URL(address).hash.slice(1);
+  if (!token || !fragment || document.getElementById(fragment)) return;
+  token.value = fragment;
+  token.closest(".field").hidden = true;
+  history.replaceState(null, "", location.pathname);
+};
+readToken(location.href);
+// The next link may have been opened before this event, so it is the event's address that counts.
+addEventListener("hashchange", (event) => readToken(event.newURL));
+
+// A form is submitted once, however often its button is pressed.
+addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.method !== "post") return;
+  if (form.dataset.sent) event.preventDefault();
+  form.dataset.sent = "yes";
+  setTimeout(() => delete form.dataset.sent, 10000); // The request failed or was cancelled.
+});
+addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+});

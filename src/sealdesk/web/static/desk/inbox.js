@@ -1,0 +1,45 @@
+// The breadcrumb of a ticket leads back to the filtered list that it was opened from.
+try {
+  const back = document.querySelector("[data-inbox]");
+  if (document.getElementById("list")) sessionStorage.inbox = location.pathname + location.search;
+  else if (back && sessionStorage.inbox) back.href = sessionStorage.inbox;
+} catch { /* Storage is disabled. */ }
+
+// New tickets are announced while the page is visible, and the list is replaced while it has neither
+// focus nor pointer nor selected tickets.
+const arrivals = document.querySelector("[data-poll]");
+if (arrivals) {
+  const isBusy = () => document.activeElement.closest(".tabs, #list")
+    || document.querySelector("#list:hover, #list .pick:checked");
+  const fetchPage = async (address) => {
+    const text = await poll(address, arrivals);
+    return text === null ? null : new DOMParser().parseFromString(text, "text/html");
+  };
+  const replaceList = async () => {
+    const next = await fetchPage(location.href);
+    if (!next?.getElementById("list") || isBusy()) return false;
+    const known = new Set(rows().map((row) => checkbox(row).value));
+    for (const part of [".tabs", "#list"]) {
+      document.querySelector(part).replaceWith(next.querySelector(part));
+    }
+    for (const row of rows()) row.classList.toggle("fresh", !known.has(checkbox(row).value));
+    arrivals.dataset.poll = next.getElementById("arrivals").dataset.poll;
+    localize(document.getElementById("list"));
+    showSelectAll();
+    return true;
+  };
+  const announce = async () => {
+    if (document.hidden) return;
+    try {
+      const notice = (await fetchPage(arrivals.dataset.poll))?.querySelector(".notice");
+      if (!notice) return;
+      if ("renews" in arrivals.dataset && !isBusy() && await replaceList()) {
+        notice.className = "visually-hidden";
+        notice.textContent = notice.dataset.added;
+      } else if (arrivals.textContent === notice.textContent) return;
+      arrivals.replaceChildren(notice);
+    } catch { /* No network: try again at the next interval. */ }
+  };
+  setInterval(announce, 10000);
+  document.addEventListener("visibilitychange", announce);
+}

@@ -1,0 +1,60 @@
+// The draft of a reply is stored in this browser until it is sent.
+const reply = document.querySelector("textarea[data-draft]");
+if (reply) {
+  const key = `draft ${reply.dataset.draft}`;
+  const { is_internal: note, status } = reply.form.elements;
+  const save = () => {
+    try {
+      if (reply.value.trim()) {
+        const draft = { body: reply.value, isNote: note.checked, status: status.value };
+        localStorage.setItem(key, JSON.stringify(draft));
+      } else localStorage.removeItem(key);
+    } catch { /* Storage is disabled. */ }
+  };
+  const restore = () => {
+    try {
+      if ("done" in reply.dataset) localStorage.removeItem(key);
+      const draft = JSON.parse(localStorage.getItem(key));
+      if (!draft || reply.value) return;
+      [reply.value, note.checked] = [draft.body, draft.isNote];
+      // The ticket may have this status already, and then it is no option.
+      if ([...status.options].some(({ value }) => value === draft.status)) status.value = draft.status;
+    } catch { /* Storage is disabled, or the draft is invalid. */ }
+  };
+  restore();
+  save();
+  reply.form.addEventListener("input", save);
+  reply.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) reply.form.requestSubmit();
+  });
+  addEventListener("keydown", (event) => {
+    if (event.key !== "r" || isOrdinaryKey(event)) return;
+    event.preventDefault();
+    reply.focus();
+  });
+  if (location.hash === "#reply") reply.focus();
+}
+
+// Changes of an open ticket and who else is replying; a draft is announced to them.
+const news = document.querySelector("[data-news]");
+if (news) {
+  let hasDraft = false;
+  let updatedAt = performance.now(); // The page itself was up to date.
+  const update = async () => {
+    const hadDraft = hasDraft;
+    hasDraft = Boolean(reply?.value.trim());
+    const isDue = performance.now() - updatedAt >= 20000 || (hasDraft && !hadDraft);
+    if (document.hidden || !isDue) return;
+    updatedAt = performance.now();
+    const token = document.querySelector("[name=form_token]").value;
+    const post = { method: "POST", body: new URLSearchParams({ form_token: token }) };
+    try {
+      const text = (await poll(news.dataset.news, news, hasDraft ? post : {}))?.trim();
+      if (text !== undefined && text !== news.innerHTML.trim()) news.innerHTML = text;
+    } catch { /* No network: try again at the next interval. */ }
+  };
+  update();
+  reply?.form.addEventListener("input", update);
+  setInterval(update, 20500);
+  document.addEventListener("visibilitychange", update);
+}
