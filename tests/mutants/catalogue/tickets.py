@@ -163,7 +163,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a URL may have a priority that is out of range for PostgreSQL",
-        "tickets/pages/inbox_query.py",
+        "tickets/views/inbox_query.py",
         '"changed": 18, "priority": 1',
         '"changed": 18, "priority": 18',
         (f"{_INBOX}::test_a_position_without_a_valid_priority_is_ignored",),

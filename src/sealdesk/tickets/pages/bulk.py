@@ -10,11 +10,11 @@ from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, NotFound, PreconditionFailed, ValidationFailed
 from sealdesk.tickets import actions, rules
-from sealdesk.tickets.pages import inbox_query
 from sealdesk.tickets.store import assignees
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.tickets import TicketAndCustomer
 from sealdesk.tickets.types import TicketChange
+from sealdesk.tickets.views import inbox_query
 from sealdesk.web import body
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page

@@ -16,11 +16,11 @@ from sealdesk.errors import QueryTooSlow
 from sealdesk.paging import PageRequest, take_page
 from sealdesk.search import actions as search
 from sealdesk.tickets.pages import view_model
-from sealdesk.tickets.pages.inbox_query import InboxQuery, InboxRow, read_inbox_query
 from sealdesk.tickets.store import assignees, lists
 from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.selection import Filter
 from sealdesk.tickets.types import PRIORITIES, STATUSES, Status
+from sealdesk.tickets.views.inbox_query import InboxQuery, InboxRow, read_inbox_query
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
 from sealdesk.web.pages.i18n import gettext_noop

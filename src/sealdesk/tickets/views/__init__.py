@@ -1,0 +1,1 @@
+"""Saved views of the inbox, and the query that each consists of."""
