@@ -1,7 +1,7 @@
 """The application state: what one process has once and hands to every request and task."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import msgspec
@@ -32,10 +32,14 @@ _FINISH_TIMEOUT_S = 3.0
 
 
 class Lifetime:
-    """Whether the process is draining: readiness turns false before the socket closes."""
+    """Whether the process is draining: readiness turns false before the socket closes.
+
+    on_drain: called when the server stops accepting connections, to end what would last.
+    """
 
     def __init__(self) -> None:
         self.is_draining = False
+        self.on_drain: list[Callable[[], None]] = []
 
 
 class BackgroundTasks:

@@ -16,6 +16,7 @@ from sealdesk.web.request import Header, Message, Receive, Scope, Send
 from tests.support.connection import Connection
 
 TWO: Header = (b"content-length", b"2")
+CHUNKED: Header = (b"transfer-encoding", b"chunked")
 
 
 def start(*headers: Header, status: int = 200) -> Message:
@@ -39,6 +40,15 @@ SENT: dict[str, list[Message]] = {
     "/only-body": [body(b"{}")],
     "/after-the-end": [start(TWO), body(b"{}"), body(b"{}")],
     "/in-parts": [start(TWO), body(b"{", more=True), body(b"}", more=True), body(b"")],
+    "/unknown-length": [
+        start(CHUNKED),
+        body(b"{", more=True),
+        body(b"", more=True),
+        body(b"}", more=True),
+        body(b""),
+    ],
+    "/unknown-length-nothing": [start(CHUNKED), body(b"")],
+    "/unknown-length-cut-off": [start(CHUNKED), body(b"{", more=True)],
     "/empty": [start(status=204), body(b"")],
     "/close": [start(TWO, (b"connection", b"close")), body(b"{}")],
 }
@@ -185,6 +195,43 @@ def test_a_connection_that_will_be_closed_says_so(
 ) -> None:
     connection.send(get(path, version=version))
     assert (connection.reply().headers["connection"], connection.is_closed()) == ("close", True)
+
+
+def everything(connection: Connection) -> tuple[bytes, bytes]:
+    """The head and the rest of what the server sends until it closes the connection."""
+    head, _, rest = connection._file.read().partition(b"\r\n\r\n")
+    return head.lower(), rest
+
+
+def test_a_body_of_unknown_length_is_sent_in_chunks(connection: Connection) -> None:
+    connection.send(get("/unknown-length") + get("/close"))
+    head, rest = everything(connection)
+    assert b"transfer-encoding: chunked" in head and b"content-length" not in head
+    assert rest.startswith(b"1\r\n{\r\n1\r\n}\r\n0\r\n\r\nHTTP/1.1 200 OK\r\n")
+
+
+def test_an_empty_body_of_unknown_length_is_a_last_chunk(connection: Connection) -> None:
+    connection.send(get("/unknown-length-nothing") + get("/close"))
+    assert everything(connection)[1].startswith(b"0\r\n\r\nHTTP/1.1 200 OK\r\n")
+
+
+def test_http_1_0_gets_no_chunks_and_the_connection_ends_with_the_body(
+    connection: Connection,
+) -> None:
+    connection.send(get("/unknown-length", version="1.0"))
+    head, rest = everything(connection)
+    assert rest == b"{}" and b"transfer-encoding" not in head and b"connection: close" in head
+
+
+def test_a_head_request_gets_no_chunks(connection: Connection) -> None:
+    connection.send(get("/unknown-length", "HEAD") + get("/close"))
+    head, rest = everything(connection)
+    assert b"transfer-encoding: chunked" in head and rest.startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+def test_a_body_of_unknown_length_that_is_cut_off_has_no_last_chunk(connection: Connection) -> None:
+    connection.send(get("/unknown-length-cut-off"))
+    assert everything(connection)[1] == b"1\r\n{\r\n"
 
 
 def test_a_response_has_a_date(connection: Connection) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Protocol
+from typing import Literal, Protocol
 
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 
@@ -13,7 +13,10 @@ from sealdesk.server import response_head
 from sealdesk.server.app import Asgi
 from sealdesk.web.request import Header, Message, Scope, new_request_id
 
+# What ends a body: its length, its last chunk, or the end of the connection.
+Coding = Literal["length", "chunked", "close"]
 _NO_BODY = (204, 304)
+_CHUNKED = (b"transfer-encoding", b"chunked")
 _DISCONNECT = {"type": "http.disconnect"}
 
 log = logging.getLogger("sealdesk.serve")
@@ -53,6 +56,7 @@ class Exchange:
         self._news: asyncio.Event | None = None
         self._head = b""
         self._missing_bytes = 0
+        self._coding: Coding = "length"
 
     async def run(self, app: Asgi, release: Callable[["Exchange"], None]) -> None:
         """Run the application. release: called when it has ended."""
@@ -136,7 +140,8 @@ class Exchange:
         """Send a message of ASGI; waits while the client reads too little.
 
         The head is written with the first part of the body. The response must have a
-        content-length. Raises InvalidField, KeyError, RuntimeError.
+        content-length, or `transfer-encoding: chunked` if its length is unknown. Raises
+        InvalidField, KeyError, RuntimeError.
         """
         if self._connection.flow.write_paused and not self.is_abandoned:
             await self._connection.flow.drain()
@@ -151,23 +156,37 @@ class Exchange:
         if self._head:
             raise RuntimeError("a response has begun already")
         declared = dict(fields)
+        if _CHUNKED in fields:
+            fields = self._begin_unknown_length(fields)
         if declared.get(b"connection") == b"close":
             self.keep_alive = False
         elif not self.keep_alive:
             fields = [*fields, (b"connection", b"close")]
         self._head = response_head.encode(status, [*self._connection.date, *fields])
         has_none = status in _NO_BODY or self.scope["method"] == "HEAD"
-        self._missing_bytes = 0 if has_none else int(declared[b"content-length"])
+        if self._coding == "length" and not has_none:
+            self._missing_bytes = int(declared[b"content-length"])
         self.expects_continue = False
+
+    def _begin_unknown_length(self, fields: list[Header]) -> list[Header]:
+        """HTTP/1.0 has no chunks: there the connection ends with the body (RFC 9112 6.3)."""
+        if self.scope["http_version"] != "1.0":
+            self._coding = "chunked"
+            return fields
+        self._coding, self.keep_alive = "close", False
+        return [field for field in fields if field != _CHUNKED]
 
     def _write(self, body: bytes, *, is_last: bool) -> None:
         if not self._head or self.is_answered:
             raise RuntimeError("a part of a body without a response")
         if self.scope["method"] == "HEAD":
             body = b""
-        self._missing_bytes -= len(body)
-        if self._missing_bytes < 0 or (is_last and self._missing_bytes):
-            raise RuntimeError("a body of another length than the content-length")
+        elif self._coding == "chunked":
+            body = _encode_chunk(body, is_last=is_last)
+        if self._coding == "length":
+            self._missing_bytes -= len(body)
+            if self._missing_bytes < 0 or (is_last and self._missing_bytes):
+                raise RuntimeError("a body of another length than the content-length")
         transport = self._connection.transport
         if self.is_written:
             transport.write(body)
@@ -186,3 +205,8 @@ class Exchange:
         if not self.keep_alive:
             self._connection.transport.close()
         self._connection.end_exchange(self)
+
+
+def _encode_chunk(body: bytes, *, is_last: bool) -> bytes:
+    chunk = b"%x\r\n%b\r\n" % (len(body), body) if body else b""
+    return chunk + b"0\r\n\r\n" if is_last else chunk

@@ -203,6 +203,8 @@ class Server(uvicorn.Server):
                 for sock in sockets or []:
                     draining.drop_new_handshakes(sock)
                 await draining.close_listeners(self.servers, sockets or [])
+                for end in self._lifetime.on_drain:
+                    end()
                 await draining.wait_until_closed(connections, tasks)
         except TimeoutError:
             self.aborted_count = await draining.abort(connections, tasks)

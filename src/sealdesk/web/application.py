@@ -19,7 +19,7 @@ from sealdesk.errors.requests import METHOD_NOT_ALLOWED
 from sealdesk.rate_limits.byte_budget import UNCOUNTED_BYTES
 from sealdesk.rate_limits.limiter import check_tenant
 from sealdesk.state import AppState
-from sealdesk.web import envelope
+from sealdesk.web import envelope, streaming
 from sealdesk.web.client_address import networks_of
 from sealdesk.web.operation import Route
 from sealdesk.web.pages import error_pages, language
@@ -249,6 +249,9 @@ async def _send(
         *envelope.caching_headers(response),
         *(_VARY[route.guard.scheme] if route else ()),
     ]
+    if response.parts is not None:
+        await streaming.send_parts(response, headers, send)
+        return
     if response.status not in (204, 304):
         headers.append((b"content-type", response.content_type))
         headers.append((b"content-length", b"%d" % len(response.body)))

@@ -1,6 +1,6 @@
 """Requests as handlers see them, and the responses that they return."""
 
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping
 from typing import Any, TypeVar
 
 import msgspec
@@ -42,12 +42,16 @@ class Disconnected(Exception):
 
 
 class Response(msgspec.Struct):
-    """A response. headers: besides those that every response has."""
+    """A response. headers: besides those that every response has.
+
+    parts: of a body whose length is unknown, in place of `body`.
+    """
 
     status: int
     body: bytes = b""
     headers: list[Header] = []
     content_type: bytes = b"application/json"
+    parts: AsyncGenerator[bytes, None] | None = None
 
 
 class Request:

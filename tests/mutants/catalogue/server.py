@@ -33,6 +33,20 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_EXCHANGE}::test_a_response_that_is_wrong_before_it_is_written_is_a_500",),
     ),
     Mutant(
+        "a body that is cut off looks complete",
+        "server/exchange.py",
+        '    return chunk + b"0\\r\\n\\r\\n" if is_last else chunk\n',
+        '    return chunk + b"0\\r\\n\\r\\n"\n',
+        (f"{_EXCHANGE}::test_a_body_of_unknown_length_that_is_cut_off_has_no_last_chunk",),
+    ),
+    Mutant(
+        "HTTP/1.0 gets chunks",
+        "server/exchange.py",
+        '        if self.scope["http_version"] != "1.0":\n',
+        "        if True:\n",
+        (f"{_EXCHANGE}::test_http_1_0_gets_no_chunks_and_the_connection_ends_with_the_body",),
+    ),
+    Mutant(
         "a connection without a request stays open for ever",
         "server/http_protocol.py",
         "        elif self.is_idle(KEEP_ALIVE_S):\n",
