@@ -49,7 +49,7 @@ def test_pages_of_a_resubmission_are_accessible(
     page.get_by_text("Your input is kept").wait_for()
     found = looker.look("the log-in")
     window.log_in_again(tenant.admin_email, PASSWORD)
-    assert TEXT in page.locator("dl").inner_text()
+    assert TEXT in page.locator("main dl").inner_text()
     found += looker.look("what waits")
     assert found == []
 

@@ -25,6 +25,33 @@ def test_single_key_shortcuts_stay_off_once_turned_off(window: Window, tenant: T
     assert _focused_by(page, "j") == "Order"
 
 
+def test_help_and_search_are_keys_of_every_page(window: Window, tenant: Tenant) -> None:
+    page, ticket = window.page, tenant.key().ticket(subject="Order")
+    pages = (INBOX, f"{INBOX}/{ticket['id']}", "/customers", "/settings/people", "/account")
+    for path in pages:
+        page.goto(path)
+        page.keyboard.press("?")
+        listed = page.get_by_role("dialog", name="Shortcuts").get_by_role("term")
+        assert "/" in listed.all_inner_texts()
+        assert page.evaluate("document.activeElement.textContent") == "Close"
+        page.keyboard.press("Escape")
+        page.keyboard.press("/")
+        page.keyboard.type("or?")
+        assert page.get_by_role("searchbox", name="Search tickets").input_value() == "or?"
+
+
+def test_the_help_lists_the_controls_of_the_page(window: Window, tenant: Tenant) -> None:
+    page, ticket = window.page, tenant.key().ticket(subject="Order")
+    page.goto(f"{INBOX}/{ticket['id']}")
+    page.keyboard.press("?")
+    listed = page.locator("#keys dl").inner_text().split("\n")
+    assert listed[listed.index("r") + 1] == "Your reply"
+    assert listed[listed.index("u") + 1] == "Back to the list"
+    page.keyboard.press("Escape")
+    page.keyboard.press("u")
+    page.wait_for_url(f"**{INBOX}")
+
+
 def _focused_by(page: Page, key: str) -> str:
     """The focused element after a key was pressed."""
     page.keyboard.press(key)

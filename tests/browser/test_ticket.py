@@ -26,9 +26,9 @@ def test_a_ticket_is_answered_by_keyboard_and_the_draft_survives(
     page = window.page
     page.goto(at)
     page.keyboard.press("?")
-    page.get_by_text("Write a reply").wait_for()
+    page.get_by_role("heading", name="Shortcuts").wait_for()
     page.keyboard.press("Escape")
-    page.get_by_text("Write a reply").wait_for(state="hidden")
+    page.get_by_role("heading", name="Shortcuts").wait_for(state="hidden")
     page.keyboard.press("r")
     page.keyboard.type("We are looking for it")
     page.reload()

@@ -1,5 +1,26 @@
 // Progressive enhancement of the pages: everything works without scripts.
 
+// What scripts do with each part of a page: first with the document, then with each part that is
+// loaded later, such as the ticket beside the list. `signal` is aborted when the part is replaced:
+// pass it to listeners, and stop timers and requests by it.
+const starters = [];
+const onPart = (start) => starters.push(start);
+const startPart = (part) => {
+  const ending = new AbortController();
+  for (const start of starters) start(part, ending.signal);
+  return ending;
+};
+addEventListener("DOMContentLoaded", () => startPart(document));
+
+// Says something in the live region of the page: text, and a control such as "Undo" for ten seconds.
+let hiding;
+const say = (text, control) => {
+  const region = document.getElementById("said");
+  region.replaceChildren(text, ...(control ? [" ", control] : []));
+  clearTimeout(hiding);
+  hiding = setTimeout(() => region.replaceChildren(), control ? 10000 : 4000);
+};
+
 // Times in the browser's time zone, in the page's language and the browser's region.
 const language = document.documentElement.lang;
 const region = navigator.languages.find((each) => each.startsWith(language)) ?? language;
@@ -19,21 +40,23 @@ const localize = (part) => {
     time.textContent = time.matches(".when") ? formatShort(at) : style.format(at);
   }
 };
-localize(document);
+onPart(localize);
 
 // Date and time fields show the browser's time zone and are sent in UTC.
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-for (const input of document.querySelectorAll("input[data-utc]")) {
-  const hint = document.getElementById(`${input.id}-hint`);
-  hint.textContent = hint.textContent.replace("In UTC", `In ${zone}`);
-  const at = new Date(`${input.value}Z`);
-  if (input.value) {
-    input.value = new Date(at - at.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
+onPart((part) => {
+  for (const input of part.querySelectorAll("input[data-utc]")) {
+    const hint = document.getElementById(`${input.id}-hint`);
+    hint.textContent = hint.textContent.replace("In UTC", `In ${zone}`);
+    const at = new Date(`${input.value}Z`);
+    if (input.value) {
+      input.value = new Date(at - at.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
+    }
+    input.form.addEventListener("formdata", ({ formData }) => {
+      if (input.value) formData.set(input.name, new Date(input.value).toISOString());
+    });
   }
-  input.form.addEventListener("formdata", ({ formData }) => {
-    if (input.value) formData.set(input.name, new Date(input.value).toISOString());
-  });
-}
+});
 
 // A page that follows a POST, such as one with a secret: a reload loads another address instead of
 // sending the form again.
@@ -46,17 +69,20 @@ async function copy(element) {
   getSelection().selectAllChildren(element);
   if (!document.execCommand("copy")) throw new Error("The text stays selected.");
 }
-for (const button of document.querySelectorAll("button[data-copy]")) {
-  const label = button.textContent;
-  button.hidden = false;
-  button.addEventListener("click", async () => {
-    try {
-      await copy(document.getElementById(button.dataset.copy));
-    } catch { return; }
-    button.textContent = document.body.dataset.copied;
-    setTimeout(() => (button.textContent = label), 2000);
-  });
-}
+onPart((part) => {
+  for (const button of part.querySelectorAll("button[data-copy]")) {
+    const label = button.textContent;
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      try {
+        await copy(document.getElementById(button.dataset.copy));
+      } catch { return; }
+      button.textContent = document.body.dataset.copied;
+      say(document.body.dataset.copied);
+      setTimeout(() => (button.textContent = label), 2000);
+    });
+  }
+});
 
 // A reset link carries its token in the fragment. Opening one on this page does not reload it.
 const token = document.querySelector("input[data-fragment]");

@@ -1,14 +1,17 @@
 // The breadcrumb of a ticket leads back to the filtered list that it was opened from.
-try {
-  const back = document.querySelector("[data-inbox]");
-  if (document.getElementById("list")) sessionStorage.inbox = location.pathname + location.search;
-  else if (back && sessionStorage.inbox) back.href = sessionStorage.inbox;
-} catch { /* Storage is disabled. */ }
+onPart((part) => {
+  try {
+    const back = part.querySelector("[data-inbox]");
+    if (part.querySelector("#list")) sessionStorage.inbox = location.pathname + location.search;
+    else if (back && sessionStorage.inbox) back.href = sessionStorage.inbox;
+  } catch { /* Storage is disabled. */ }
+});
 
 // New tickets are announced while the page is visible, and the list is replaced while it has neither
 // focus nor pointer nor selected tickets.
-const arrivals = document.querySelector("[data-poll]");
-if (arrivals) {
+onPart((part, signal) => {
+  const arrivals = part.querySelector("[data-poll]");
+  if (!arrivals) return;
   const isBusy = () => document.activeElement.closest(".tabs, #list")
     || document.querySelector("#list:hover, #list .pick:checked");
   const fetchPage = async (address) => {
@@ -40,6 +43,7 @@ if (arrivals) {
       arrivals.replaceChildren(notice);
     } catch { /* No network: try again at the next interval. */ }
   };
-  setInterval(announce, 10000);
-  document.addEventListener("visibilitychange", announce);
-}
+  const timer = setInterval(announce, 10000);
+  signal.addEventListener("abort", () => clearInterval(timer));
+  document.addEventListener("visibilitychange", announce, { signal });
+});

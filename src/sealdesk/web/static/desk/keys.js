@@ -4,54 +4,112 @@ const areShortcutsOff = () => {
     return localStorage.shortcuts === "off";
   } catch { return false; }
 };
-for (const box of document.querySelectorAll("[data-shortcuts]")) {
-  box.checked = !areShortcutsOff();
-  box.addEventListener("change", () => {
-    try {
-      localStorage.shortcuts = box.checked ? "on" : "off";
-    } catch { /* Storage is disabled. */ }
-  });
-}
-
-// Keyboard shortcuts of the ticket list. The rows are queried each time, as the list is replaced.
-const rows = () => [...document.querySelectorAll("[data-ticket]")];
-const checkbox = (row) => row.querySelector("input");
-const isOrdinaryKey = (event) => event.ctrlKey || event.metaKey || event.altKey || areShortcutsOff()
-  || event.target.closest("input:not([type=checkbox]), textarea, select, dialog[open]");
-addEventListener("keydown", (event) => {
-  if (isOrdinaryKey(event)) return;
-  const tickets = rows();
-  const current = tickets.findIndex((row) => row.contains(document.activeElement));
-  const link = tickets[current]?.querySelector("a");
-  const focus = (index) => tickets[Math.max(0, Math.min(index, tickets.length - 1))]
-    ?.querySelector("a").focus();
-  const action = {
-    j: () => focus(current + 1),
-    k: () => focus(current - 1),
-    x: link && (() => checkbox(tickets[current]).click()),
-    r: link && (() => location.assign(`${link.href}#reply`)),
-    "/": () => document.querySelector("[data-find]")?.focus(),
-    "?": () => document.getElementById("keys")?.showModal(),
-  }[event.key];
-  if (action) {
-    event.preventDefault();
-    action();
-  } else if (link && event.key === "Enter"
-    && document.activeElement === checkbox(tickets[current])) {
-    event.preventDefault();
-    link.click();
+onPart((part) => {
+  for (const box of part.querySelectorAll("[data-shortcuts]")) {
+    box.checked = !areShortcutsOff();
+    box.addEventListener("change", () => {
+      try {
+        localStorage.shortcuts = box.checked ? "on" : "off";
+      } catch { /* Storage is disabled. */ }
+    });
   }
 });
+
+// The rows of a list. They are queried each time, as the list is replaced.
+const rows = () => [...document.querySelectorAll("[data-ticket]")];
+const checkbox = (row) => row.querySelector("input");
+const focusRow = (step) => {
+  const tickets = rows();
+  const current = tickets.findIndex((row) => row.contains(document.activeElement));
+  tickets[Math.max(0, Math.min(current + step, tickets.length - 1))]?.querySelector("a").focus();
+};
+
+// A key presses the control that has it in `data-key`: the one in the focused row, form or pane
+// first, else the first of the page. Controls of rows have their key only while the row is focused.
+const FIELDS = "select, textarea, input:not([type=checkbox], [type=radio])";
+const controlOf = (key) => {
+  const focused = document.activeElement;
+  const parts = ["[data-ticket]", "form", "[data-pane]"].map((part) => focused.closest(part));
+  return [...parts, document].filter(Boolean)
+    .flatMap((part) => [...part.querySelectorAll(`[data-key="${CSS.escape(key)}"]`)])
+    .find((control) => !control.disabled && control.checkVisibility()
+      && (control.closest("[data-ticket]")?.contains(focused) ?? true));
+};
+const pressControl = (control) => {
+  if (!control.matches(FIELDS)) return control.click();
+  control.focus();
+  try {
+    control.showPicker();
+  } catch { /* A text field has none. */ }
+};
+const isOrdinaryKey = (event) => event.ctrlKey || event.metaKey || event.altKey || areShortcutsOff()
+  || event.target.closest(`${FIELDS}, [contenteditable], dialog[open]`);
+addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.isComposing) return;
+  const isChord = event.ctrlKey || event.metaKey;
+  if (!isChord && isOrdinaryKey(event)) return;
+  const row = document.activeElement.closest("[data-ticket]");
+  const name = isChord ? `Ctrl+${event.key}` : event.key === "Escape" ? "u" : event.key;
+  const control = controlOf(name);
+  const action = control ? () => pressControl(control) : {
+    j: () => focusRow(1),
+    k: () => focusRow(-1),
+    r: row && (() => location.assign(`${row.querySelector("a").href}#reply`)),
+    Enter: row && document.activeElement === checkbox(row) && (() => row.querySelector("a").click()),
+  }[name];
+  if (!action) return;
+  event.preventDefault();
+  action();
+});
+
+// The name of a control for the list of shortcuts.
+const nameOf = (control) => {
+  const label = control.labels?.[0]?.cloneNode(true);
+  label?.querySelectorAll("input, select, textarea").forEach((field) => field.remove());
+  return [control.dataset.says, control.ariaLabel, label?.textContent, control.textContent]
+    .map((text) => text?.trim()).find(Boolean) ?? "";
+};
+// The controls of the page by their keys; the first with a key counts.
+const keyedControls = () => {
+  const found = new Map();
+  for (const control of document.querySelectorAll("main [data-key], [data-key]")) {
+    const isHere = control.checkVisibility() || control.closest("[data-ticket]");
+    if (isHere && !found.has(control.dataset.key)) found.set(control.dataset.key, control);
+  }
+  return found;
+};
+const listKeys = (list) => {
+  const lines = [...keyedControls()].flatMap(([key, control]) => {
+    const term = document.createElement("dt");
+    const meaning = document.createElement("dd");
+    term.append(...key.split("+").map((each) => {
+      const cap = document.createElement("kbd");
+      cap.textContent = each;
+      return cap;
+    }));
+    meaning.textContent = nameOf(control);
+    return [term, meaning];
+  });
+  list.replaceChildren(...lines);
+};
+
 const showSelectAll = () => document.querySelector("[data-all]")?.removeAttribute("hidden");
-showSelectAll();
+onPart(showSelectAll);
 addEventListener("change", ({ target }) => {
   if (!target.closest("[data-all]")) return;
   for (const row of rows()) checkbox(row).checked = target.checked;
 });
-for (const button of document.querySelectorAll("[data-opens]")) {
-  button.hidden = false;
-  button.addEventListener("click", () => document.getElementById(button.dataset.opens).showModal());
-}
-for (const button of document.querySelectorAll("[data-closes]")) {
-  button.addEventListener("click", () => button.closest("dialog").close());
-}
+onPart((part) => {
+  for (const button of part.querySelectorAll("[data-opens]")) {
+    const dialog = document.getElementById(button.dataset.opens);
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      const list = dialog.querySelector("[data-keys]");
+      if (list) listKeys(list);
+      dialog.showModal();
+    });
+  }
+  for (const button of part.querySelectorAll("[data-closes]")) {
+    button.addEventListener("click", () => button.closest("dialog").close());
+  }
+});

@@ -1,6 +1,7 @@
 // The draft of a reply is stored in this browser until it is sent.
-const reply = document.querySelector("textarea[data-draft]");
-if (reply) {
+onPart((part) => {
+  const reply = part.querySelector("textarea[data-draft]");
+  if (!reply) return;
   const key = `draft ${reply.dataset.draft}`;
   const { is_internal: note, status } = reply.form.elements;
   const save = () => {
@@ -24,20 +25,14 @@ if (reply) {
   restore();
   save();
   reply.form.addEventListener("input", save);
-  reply.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) reply.form.requestSubmit();
-  });
-  addEventListener("keydown", (event) => {
-    if (event.key !== "r" || isOrdinaryKey(event)) return;
-    event.preventDefault();
-    reply.focus();
-  });
   if (location.hash === "#reply") reply.focus();
-}
+});
 
 // Changes of an open ticket and who else is replying; a draft is announced to them.
-const news = document.querySelector("[data-news]");
-if (news) {
+onPart((part, signal) => {
+  const news = part.querySelector("[data-news]");
+  const reply = part.querySelector("textarea[data-draft]");
+  if (!news) return;
   let hasDraft = false;
   let updatedAt = performance.now(); // The page itself was up to date.
   const update = async () => {
@@ -55,6 +50,7 @@ if (news) {
   };
   update();
   reply?.form.addEventListener("input", update);
-  setInterval(update, 20500);
-  document.addEventListener("visibilitychange", update);
-}
+  const timer = setInterval(update, 20500);
+  signal.addEventListener("abort", () => clearInterval(timer));
+  document.addEventListener("visibilitychange", update, { signal });
+});
