@@ -56,7 +56,7 @@ def agent(shared_service: Service) -> Visitor:
 
 @pytest.mark.parametrize("path", ["/", "/reset", "/nowhere", HOME])
 def test_every_page_has_a_strict_content_security_policy(office: Visitor, path: str) -> None:
-    assert_page_is_secure(office.get(path), may_fetch=path == "/")  # which leads to the tickets
+    assert_page_is_secure(office.get(path))
     assert_page_is_secure(Visitor(office.service).get(path))
 
 
@@ -203,7 +203,7 @@ def test_assets_are_cached_until_they_change(service: Service) -> None:
     visitor = Visitor(service)
     answer = visitor.once("GET", "/")
     named = {value for _, _, value in Page(answer).attributes if value.startswith("/assets/")}
-    assert len(named) == 3
+    assert len(named) == 4
     for address in named:
         first = visitor.once("GET", address)
         assert first.headers["cache-control"] == "public, max-age=31536000, immutable"
@@ -251,8 +251,11 @@ def test_behind_a_proxy_that_strips_a_prefix_every_address_has_it(
 
 def test_the_inbox_page_is_small(service: Service) -> None:
     visitor = Visitor(service)
-    paths = ("/", "/assets/desk.css", "/assets/desk.js", "/assets/icon.svg")
-    assert sum(len(visitor.once("GET", path).content) for path in paths) < 40_000
+    paths = (
+        "/",
+        *(f"/assets/{name}" for name in ("desk.css", "desk.js", "icon.svg", "inter.woff2")),
+    )
+    assert sum(len(visitor.once("GET", path).content) for path in paths) < 150 * 1024
 
 
 def test_navigation_entries_are_pages() -> None:

@@ -171,7 +171,7 @@ def test_all_static_files_are_listed() -> None:
     static = Path(web.__file__).parent / "static"
     served = (row.path for row in (*ROUTES, *PAGES) if "/assets/" in row.path)
     listed = {path.rpartition("/")[2] for path in served}
-    joined = {"desk.css", "desk.js"}
+    joined = {"desk.css", "desk.js", "inter.woff2"}
     assert listed == joined | {file.name for file in static.iterdir() if file.is_file()}
 
 

@@ -238,8 +238,9 @@ PAGES: tuple[Route, ...] = (
         _ADMIN_PAGE,
         delivery_pages.redeliver,
     ),
-    # Style sheet, script and icon.
+    # Style sheet, script, font and icon.
     Route("GET", "/assets/desk.css", _OPEN, assets.asset("desk.css")),
     Route("GET", "/assets/desk.js", _OPEN, assets.asset("desk.js")),
+    Route("GET", "/assets/inter.woff2", _OPEN, assets.asset("inter.woff2")),
     Route("GET", "/assets/icon.svg", _OPEN, assets.asset("icon.svg")),
 )

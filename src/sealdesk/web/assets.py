@@ -11,6 +11,7 @@ _CONTENT_TYPES = {
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
     "svg": "image/svg+xml",
+    "woff2": "font/woff2",
 }
 _IMMUTABLE = b"public, max-age=31536000, immutable"
 
@@ -22,17 +23,32 @@ _PARTS = {
 }
 
 
+_FONT = "inter.woff2"  # made by scripts/subset-inter.sh
+
+
 def _read(name: str) -> bytes:
     static = resources.files("sealdesk.web") / "static"
+    if name == _FONT:
+        return (static / "fonts" / name).read_bytes()
     if name not in _PARTS:
         return (static / name).read_bytes()
     folder, suffix = name.split(".")
     return b"\n".join((static / folder / f"{part}.{suffix}").read_bytes() for part in _PARTS[name])
 
 
+def _version(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
 # Read at the start, as the templates are: files may be replaced while we serve.
-_FILES = {name: _read(name) for name in (*_PARTS, "icon.svg", "reference.css", "reference.js")}
-_VERSIONS = {name: hashlib.sha256(content).hexdigest()[:16] for name, content in _FILES.items()}
+_FILES = {
+    name: _read(name) for name in (*_PARTS, _FONT, "icon.svg", "reference.css", "reference.js")
+}
+# The styles name the font with its version, so that it is cached like them.
+_FILES["desk.css"] = _FILES["desk.css"].replace(
+    f"url({_FONT})".encode(), f"url({_FONT}?{_version(_FILES[_FONT])})".encode()
+)
+_VERSIONS = {name: _version(content) for name, content in _FILES.items()}
 
 
 def content(name: str) -> bytes:

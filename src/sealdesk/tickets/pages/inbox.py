@@ -71,7 +71,7 @@ async def inbox(request: Request) -> Response:
     if len(result.rows) > len(rows) and not query.q:
         older = query.link(trail=query.next_trail(lists.position(filters, rows[-1])))
     return await render.page(
-        request, "tickets/tickets.html", 503 if is_too_slow else 200, may_fetch=True,
+        request, "tickets/tickets.html", 503 if is_too_slow else 200,
         query=query,
         rows=[_decode_row(lists.to_json(row)) for row in rows],
         counts=result.counts, max_count=lists.MAX_COUNT,
@@ -169,9 +169,7 @@ async def _first_steps(request: Request) -> Response:
     target = f"{request.state.settings.path_prefix}/api/v1/external/tickets"
     command = await asyncio.to_thread(_example_command, render.base_url(request), target)
     poll = InboxQuery(status=None).poll(ids.lowest(0))
-    return await render.page(
-        request, "tickets/first_steps.html", may_fetch=True, command=command, poll=poll
-    )
+    return await render.page(request, "tickets/first_steps.html", command=command, poll=poll)
 
 
 def _example_command(base_url: str, target: str) -> str:

@@ -163,7 +163,7 @@ async def _respond(request: Request, rejected: _RejectedForm | None = None) -> R
     )
     ticket = view.ticket
     return await render.page(
-        request, "tickets/ticket.html", rejected.error.status if rejected else 200, may_fetch=True,
+        request, "tickets/ticket.html", rejected.error.status if rejected else 200,
         view=view, ticket=ticket, names=view.names, link_urls=link_urls,
         before=before,
         replying_notice=_replying_notice(view.replying), is_changed=False, ticket_id=ticket.id,

@@ -16,8 +16,9 @@ _HEADERS: tuple[Header, ...] = (
     (b"cross-origin-resource-policy", b"same-origin"),
 )
 _HSTS = (b"strict-transport-security", b"max-age=31536000")
+_MAY_FETCH = "; connect-src 'self'"
 _POLICY = (
-    "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self'; img-src 'self';"
+    "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self'; img-src 'self'; font-src 'self';"
     " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
@@ -26,13 +27,11 @@ async def page(
     request: Request,
     template: str,
     status: int = 200,
-    *,
-    may_fetch: bool = False,
     **values: Any,
 ) -> Response:
     """A rendered template. template: `room/file.html`.
 
-    may_fetch: whether the page's script may request other pages of this service.
+    The script may request other pages of this service where a user is logged in.
     """
     nonce = secrets.token_urlsafe(16)
     frame = {
@@ -46,7 +45,7 @@ async def page(
     }
     packages = request.site.template_packages
     text = await environment.render(packages, template, {**frame, **values})
-    policy = _POLICY.format(nonce=nonce) + ("; connect-src 'self'" if may_fetch else "")
+    policy = _POLICY.format(nonce=nonce) + (_MAY_FETCH if request.visitor else "")
     headers = [*_headers(request), (b"content-security-policy", policy.encode())]
     return Response(status, text.encode(), headers, _HTML)
 
