@@ -16,6 +16,7 @@ from sealdesk.db.write_probe import WriteProbe
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.errors.general import TOO_MANY_LOG_INS
 from sealdesk.event_log.long_poll import LongPoll
+from sealdesk.event_log.streams import Streams
 from sealdesk.http_client import HttpClient
 from sealdesk.rate_limits.byte_budget import ByteBudget
 from sealdesk.rate_limits.failures import FailureCounter
@@ -66,7 +67,7 @@ class AppState(msgspec.Struct, frozen=True):
     password_checks: limits how many passwords are hashed at the same time; networks of clients take
         turns, as the tenant is not known yet.
     http_client: reaches the addresses that tenants choose.
-    long_poll: requests that wait for new events of a feed.
+    long_poll: requests that wait for new events of a feed. streams: open pages that do.
     known_keys: API keys that were looked up, made by their guard.
     key_usage: use of API keys that is not written to the database yet.
     background_tasks: work that starts after a response is sent.
@@ -89,6 +90,7 @@ class AppState(msgspec.Struct, frozen=True):
     password_checks: TenantSlots
     http_client: HttpClient
     long_poll: LongPoll
+    streams: Streams
     known_keys: KnownRows[Any]
     key_usage: Usage
     background_tasks: BackgroundTasks
@@ -123,6 +125,7 @@ def make_state(settings: Settings, database: Database, clock: Clock, *, epoch: i
         ),
         HttpClient(settings.webhook_allowed_cidrs, allow_http=settings.webhook_allow_http),
         LongPoll(lambda: lifetime.is_draining),
+        Streams(database, is_told=not settings.has_worker_process),
         KnownRows(MAX_KNOWN_KEYS),
         Usage(),
         BackgroundTasks(),

@@ -16,6 +16,7 @@ from tests.support.service import Tenant
 
 # Routes that give no page: fragments, downloads and assets.
 PIECES = frozenset(route.path for route in PAGES if "/assets/" in route.path) | {
+    "/live",
     "/tickets/arrived",
     "/tickets/{id}/answering",
     "/settings/audit/export",

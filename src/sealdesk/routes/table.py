@@ -19,6 +19,7 @@ from sealdesk.identity.pages import two_factor
 from sealdesk.identity.rules import ADMINISTRATORS, ROLES
 from sealdesk.routes.collected import AUDIT_PAGE, PROBLEM_TYPES
 from sealdesk.tickets import api as tickets
+from sealdesk.tickets.live import pages as live
 from sealdesk.tickets.pages import bulk as bulk_pages
 from sealdesk.tickets.pages import customer as customer_pages
 from sealdesk.tickets.pages import inbox as inbox_pages
@@ -174,6 +175,7 @@ PAGES: tuple[Route, ...] = (
         _REAUTHENTICATED,
         people_pages.turn_off_two_factor,
     ),
+    Route("GET", "/live", _USER_PAGE, live.stream_events),
     # A ticket, and customers.
     Route("GET", "/tickets/{id}", _USER_PAGE, ticket_pages.show_ticket),
     Route("POST", "/tickets/{id}", _USER_PAGE, ticket_pages.change_ticket),

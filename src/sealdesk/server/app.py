@@ -37,7 +37,8 @@ async def _run_lifespan(state: AppState, receive: Receive, send: Send) -> None:
     """Start the background tasks with the server, and stop them and close everything with it."""
     await receive()
     await state.limiter.start()
-    state.database.listeners.append(state.long_poll.wake)
+    state.database.listeners += (state.long_poll.wake, state.streams.wake)
+    state.lifetime.on_drain.append(state.streams.end_all)
     with contextlib.suppress(ServiceUnavailable):
         # Opens a connection, so that other processes see this one (db/postgres/peers.py).
         await state.database.read(schema_version.read_version)

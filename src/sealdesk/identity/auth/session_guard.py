@@ -1,6 +1,7 @@
 """The guards of pages: the cookie of a session, and a form token for every POST."""
 
 from contextlib import suppress
+from functools import partial
 from typing import Literal
 
 import msgspec
@@ -47,7 +48,15 @@ class SessionGuard:
             return msgspec.structs.replace(proof, refusal=error)
         actor = Actor("user", user.id, user.name)
         caller = Caller(user.tenant_id, actor, frozenset((user.role,)), request.address)
-        return msgspec.structs.replace(proof, caller=caller)
+        again = None if is_form else partial(self._prove_again, request)
+        return msgspec.structs.replace(proof, caller=caller, prove_again=again)
+
+    async def _prove_again(self, request: Request) -> Proof:
+        request.now_us = request.state.clock.now_us()
+        proof = await self.prove(request)
+        if proof.refusal is not None:
+            raise proof.refusal
+        return proof
 
     async def _check_form(self, request: Request, user: User, token: Token, proof: Proof) -> Proof:
         forms.check_token(request, session.form_token(request, token))

@@ -1,0 +1,1 @@
+"""Live pages: what happens to tickets, sent to open pages at once."""

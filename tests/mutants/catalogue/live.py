@@ -1,0 +1,60 @@
+"""Mutants of live pages."""
+
+from tests.mutants.mutant import Mutant
+
+_STREAM = "tests/tickets/live/test_stream.py"
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "a stream gets the events of another tenant",
+        "tickets/live/store.py",
+        """_EVENTS = \"\"\"
+SELECT position, type, created_at, object FROM events
+WHERE tenant_id = :tenant_id AND position > :after ORDER BY position LIMIT :limit
+""",
+        """_EVENTS = \"\"\"
+SELECT position, type, created_at, object FROM events
+WHERE :tenant_id <> '' AND position > :after ORDER BY position LIMIT :limit
+""",
+        (f"{_STREAM}::test_another_tenant_is_told_nothing",),
+    ),
+    Mutant(
+        "a stream goes on after the log-out",
+        "event_log/streams.py",
+        "                    each.end()\n",
+        "                    pass\n",
+        (
+            f"{_STREAM}::test_logging_out_ends_the_streams_of_the_session_only",
+            f"{_STREAM}::test_a_deactivated_user_is_told_nothing_more",
+            f"{_STREAM}::test_a_role_that_changes_ends_the_stream",
+        ),
+    ),
+    Mutant(
+        "a page that joins with less makes others hear twice",
+        "event_log/stream.py",
+        "        if self.position > after:\n",
+        "        if False:\n",
+        (f"{_STREAM}::test_nothing_is_told_twice_when_a_page_joins_that_knows_less",),
+    ),
+    Mutant(
+        "a page that joins with less hears nothing of what it has missed",
+        "event_log/streams.py",
+        "        tenant.position = min(tenant.position, stream.position)\n",
+        "",
+        (f"{_STREAM}::test_nothing_is_told_twice_when_a_page_joins_that_knows_less",),
+    ),
+    Mutant(
+        "what a client does not read is held without a limit",
+        "event_log/stream.py",
+        "        if len(self._pending) + len(lines) > MAX_PENDING_BYTES and self._pending:\n",
+        "        if False:\n",
+        (f"{_STREAM}::test_a_client_that_does_not_read_is_dropped_at_a_bound",),
+    ),
+    Mutant(
+        "streams go on while the process drains",
+        "server/app.py",
+        "    state.lifetime.on_drain.append(state.streams.end_all)\n",
+        "",
+        (f"{_STREAM}::test_draining_ends_streams_at_once",),
+    ),
+)
