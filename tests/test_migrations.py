@@ -163,3 +163,53 @@ def test_invited_users_no_longer_hold_their_address(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         rows = connection.execute("SELECT user_id FROM user_directory ORDER BY user_id").fetchall()
         assert rows == [("u",), ("v",)]
+
+
+_AT_0019 = """
+INSERT INTO tenants VALUES ('t', 'One', 1);
+INSERT INTO customers VALUES ('t', 'c', 'a@x', 'a@x', NULL, NULL, NULL, NULL, '{}', x'', 1, 1, 1);
+INSERT INTO users (tenant_id, id, email, name, role, is_active, token_version, created_at)
+    VALUES ('t', 'u', 'u@x', 'U', 'agent', 1, 0, 1);
+"""
+_TICKET = """
+INSERT INTO tickets (tenant_id, id, number, subject, description, status, priority, source,
+    customer_id, tags, custom_fields, reply_count, created_at, updated_at, first_response_at,
+    version, document)
+VALUES ('t', ?, ?, '', '', ?, 1, 'api', 'c', '[]', '{}', ?, 10, 10, ?, 1, x'')
+"""
+_REPLY = "INSERT INTO replies VALUES ('t', ?, ?, '', ?, ?, 'a', NULL, ?)"
+
+
+def test_unfinished_tickets_of_earlier_versions_know_who_waits(tmp_path: Path) -> None:
+    path = tmp_path / "sealdesk.db"
+    with sqlite_transaction(path) as connection:
+        command.upgrade(make_config(connection), "0019")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(_AT_0019)
+        tickets = [
+            *(("asked", "open", 2, 20), ("answered", "pending", 2, 20), ("noted", "open", 0, None)),
+            *(("new", "on_hold", 0, None), ("again", "open", 1, None), ("closed", "closed", 1, 20)),
+        ]
+        for number, (ticket_id, status, replies, response) in enumerate(tickets):
+            connection.execute(_TICKET, (ticket_id, number, status, replies, response))
+        for reply in (
+            *(("asked", "1", 0, "agent", 20), ("asked", "2", 0, "customer", 30)),
+            *(("answered", "1", 0, "customer", 15), ("answered", "2", 0, "api_key", 20)),
+            *(("noted", "1", 1, "agent", 20), ("again", "1", 0, "customer", 20)),
+            ("closed", "1", 0, "agent", 20),
+        ):
+            connection.execute(_REPLY, reply)
+        connection.commit()
+    migrate(path)
+    with closing(sqlite3.connect(path)) as connection:
+        sql = "SELECT id, last_reply_by, last_customer_reply_at, waiting_since FROM tickets"
+        assert {row[0]: row[1:] for row in connection.execute(sql).fetchall()} == {
+            "asked": ("customer", 30, 30),
+            "answered": ("api_key", 15, None),
+            "noted": (None, None, 10),
+            "new": (None, None, 10),
+            "again": ("customer", 20, 10),
+            "closed": (None, None, None),
+        }
+        read = connection.execute("SELECT tenant_id, user_id, ticket_id FROM reads").fetchall()
+        assert read == [("t", "u", "")]

@@ -12,6 +12,7 @@ from sealdesk.customers import store as customers
 from sealdesk.customers.types import Customer
 from sealdesk.db.engine import Params, Tx
 from sealdesk.db.sqlite.transaction import drive
+from sealdesk.tickets import rules
 from sealdesk.tickets.store import tickets
 from sealdesk.tickets.types import PRIORITIES, Priority, Status, Ticket
 
@@ -94,7 +95,7 @@ class _TicketGenerator:
             id=ids.mint(created_at),
             number=self._last_number,
             subject=make_subject(random),
-            description=make_description(random, order),
+            description=(description := make_description(random, order)),
             priority=_pick_priority(random),
             source="api",
             customer_id=self._pick_customer(recorder, created_at),
@@ -104,6 +105,9 @@ class _TicketGenerator:
             reply_count=0,
             created_at=created_at,
             first_response_at=None,
+            last_customer_reply_at=None,
+            last_message_at=created_at,
+            snippet=rules.snippet(description),
             **self._make_state(created_at, until_us),
         )
         drive(tickets.add(cast(Tx, recorder), ticket))
@@ -147,6 +151,7 @@ class _TicketGenerator:
             "updated_at": created_at if is_open else changed_at,
             "resolved_at": changed_at if status in ("resolved", "closed") else None,
             "closed_at": changed_at if status == "closed" else None,
+            "waiting_since": None if status in ("resolved", "closed") else created_at,
             "version": 1 if is_open else 2,
         }
 

@@ -44,6 +44,9 @@ def test_a_ticket_has_these_fields_and_defaults(key: Key) -> None:
         "first_response_at": None,
         "resolved_at": None,
         "closed_at": None,
+        "last_reply_by": None,
+        "last_customer_reply_at": None,
+        "waiting_since": ticket["created_at"],
         "version": 1,
     }
 

@@ -25,8 +25,9 @@ FILTERS = (
     "created_after",
     "created_before",
     "updated_after",
+    "waiting",
 )
-ORDERS = tuple(product(("created_at", "updated_at", "priority"), ("desc", "asc")))
+ORDERS = tuple(product(("created_at", "updated_at", "priority", "waiting_since"), ("desc", "asc")))
 COUNT = 60
 # Whole seconds, so that times in queries are short to read; several tickets share each.
 START_US = 1_780_000_000_000_000
@@ -63,6 +64,8 @@ class Shelf:
         """The expected result: all tickets, filtered and sorted in Python."""
         sort_by = query.get("sort_by", "created_at")
         found = [row for row in self.rows if all(_fits(row, *item) for item in query.items())]
+        if sort_by == "waiting_since":
+            found = [row for row in found if row["waiting_since"] is not None]
         return sorted(
             found,
             key=lambda row: (
@@ -87,6 +90,7 @@ class Shelf:
             "created_after": clock.iso(START_US + draw.randrange(1, 10) * STEP_US),
             "created_before": clock.iso(START_US + draw.randrange(5, 16) * STEP_US),
             "updated_after": clock.iso(START_US + draw.randrange(5, 20) * STEP_US),
+            "waiting": draw.choice(["true", "false"]),
         }
 
 
@@ -101,6 +105,7 @@ def _fits(row: Row, name: str, value: str) -> bool:
         "created_after": lambda: row["created_at"] >= value,
         "created_before": lambda: row["created_at"] < value,
         "updated_after": lambda: row["updated_at"] >= value,
+        "waiting": lambda: (row["waiting_since"] is not None) == (value == "true"),
         "sort_by": lambda: True,
         "sort": lambda: True,
     }
@@ -139,7 +144,8 @@ def test_each_filter_works_alone_in_each_order(
     value = shelf.values(random.Random(f"{name}{sort_by}{sort}"))[name]
     query = {name: value, "sort_by": sort_by, "sort": sort}
     expected = shelf.expected(query)
-    assert 0 < len(expected) < COUNT
+    is_contradiction = sort_by == "waiting_since" and value == "false"
+    assert is_contradiction == (not expected) and len(expected) < COUNT
     assert shelf.key.walk(target(query), per_page=7) == expected
 
 

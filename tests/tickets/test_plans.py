@@ -128,16 +128,43 @@ def test_a_tag_reads_the_index_of_tags(
 
 @NEWEST_FIRST
 @FURTHER
-@pytest.mark.parametrize("sort_by", ["priority", "updated_at"])
+@pytest.mark.parametrize("sort_by", ["priority", "waiting_since"])
 def test_each_order_reads_its_own_index(
     template: Path, sort_by: Any, newest_first: bool, further: bool
 ) -> None:
     filters = new_filter(sort_by=sort_by, newest_first=newest_first)
     sign = "<" if newest_first else ">"
-    place = f" AND ({sort_by},id){sign}(?,?)" if further else ""
+    # Every order by waiting_since has a bound: those who wait.
+    has_bound = sort_by == "waiting_since" and (newest_first or not further)
+    place = " AND waiting_since>?" * has_bound
+    place += f" AND ({sort_by},id){sign}(?,?)" if further else ""
     assert searches(template, filters, further=further) == [
         f"SEARCH t USING INDEX tickets_{sort_by} (tenant_id=?{place})"
     ]
+
+
+@NEWEST_FIRST
+@FURTHER
+@pytest.mark.parametrize("statuses", [(), ("open",), ("resolved", "closed")])
+def test_the_order_by_change_merges_the_tickets_of_each_status(
+    template: Path, statuses: Any, newest_first: bool, further: bool
+) -> None:
+    filters = new_filter(status=statuses, sort_by="updated_at", newest_first=newest_first)
+    sign = "<" if newest_first else ">"
+    place = f" AND (updated_at,id){sign}(?,?)" if further else ""
+    read = f"SEARCH t USING INDEX tickets_status_updated_at (tenant_id=? AND status=?{place})"
+    assert searches(template, filters, further=further) == (len(statuses) or 5) * [read]
+
+
+def test_a_further_filter_in_the_order_by_change_keeps_its_index(template: Path) -> None:
+    filters = new_filter(
+        status=("open", "closed"), is_unassigned=True, is_waiting=True, sort_by="updated_at"
+    )
+    steps = plan(
+        template, lambda tx: lists.count_tickets(tx, "tenant", filters, PageRequest(25, None))
+    )
+    read = "SEARCH t USING INDEX tickets_status_updated_at (tenant_id=? AND status=?)"
+    assert steps.count(read) == 2 and not [step for step in steps if "TEMP B-TREE" in step]
 
 
 @pytest.mark.parametrize(
@@ -153,9 +180,8 @@ def test_a_filter_by_change_time_reads_its_index(
     template: Path, newest_first: bool, further: bool, place: str
 ) -> None:
     filters = new_filter(updated_after=1, sort_by="updated_at", newest_first=newest_first)
-    assert searches(template, filters, further=further) == [
-        f"SEARCH t USING INDEX tickets_updated_at (tenant_id=? AND {place})"
-    ]
+    read = f"SEARCH t USING INDEX tickets_status_updated_at (tenant_id=? AND status=? AND {place})"
+    assert searches(template, filters, further=further) == 5 * [read]
 
 
 @pytest.mark.parametrize("sort_by", ["created_at", "updated_at", "priority"])
@@ -166,7 +192,27 @@ def test_only_the_filters_planned_above_count_as_served(
 ) -> None:
     filters = new_filter(**{first: VALUES[first], second: VALUES[second]}, sort_by=sort_by)
     is_somebodys = {first, second} == {"status", "assignee_id"}
-    assert filters.is_served() == ((first == second or is_somebodys) and sort_by == "created_at")
+    is_newest_first = (first == second or is_somebodys) and sort_by == "created_at"
+    is_by_change = first == second == "status" and sort_by == "updated_at"
+    assert filters.is_served() == (is_newest_first or is_by_change)
+
+
+@pytest.mark.parametrize("sort_by", ["created_at", "updated_at", "priority", "waiting_since"])
+@pytest.mark.parametrize("is_waiting", [True, False])
+def test_who_waits_is_served_in_the_order_of_waiting_only(sort_by: Any, is_waiting: bool) -> None:
+    filters = new_filter(is_waiting=is_waiting, sort_by=sort_by)
+    assert filters.is_served() == (is_waiting and sort_by == "waiting_since")
+
+
+@pytest.mark.parametrize("sort_by", ["created_at", "updated_at", "priority"])
+def test_if_few_wait_their_index_serves_every_order(template: Path, sort_by: Any) -> None:
+    filters = new_filter(
+        is_waiting=True, status=("open",), priority=("low",), sort_by=sort_by, index="waiting_since"
+    )
+    steps = plan(
+        template, lambda tx: lists.list_tickets(tx, "tenant", filters, PageRequest(25, None))
+    )
+    assert "SEARCH t USING INDEX tickets_waiting_since (tenant_id=? AND waiting_since>?)" in steps
 
 
 @NEWEST_FIRST
@@ -216,6 +262,7 @@ def test_replies_are_read_in_the_order_of_an_index(
         ({}, set()),
         ({"subject": "other", "tags": ("t",), "custom_fields": {"a": 1}, "reply_count": 1}, set()),
         ({"status": "closed"}, {"tickets_status", "tickets_status_assignee"}),
+        ({"waiting_since": 5}, {"tickets_waiting_since"}),
         ({"priority": "urgent"}, {"tickets_priority"}),
         ({"assignee_id": "a"}, {"tickets_assignee", "tickets_status_assignee"}),
         ({"external_id": "x"}, {"tickets_external_id"}),
@@ -230,7 +277,7 @@ def test_a_change_writes_only_the_indexes_of_what_it_changes(
     with closing(connect(template)) as connection:
         recorder = IndexRecorder(connection)
         drive(tickets.replace(recorder, before, after))
-    assert recorder.written == {"tickets_updated_at"} | indexes
+    assert recorder.written == {"tickets_status_updated_at"} | indexes
 
 
 class IndexRecorder(SqliteTx):
@@ -254,7 +301,7 @@ class IndexRecorder(SqliteTx):
 
 def test_counting_statuses_reads_no_more_than_its_index(template: Path) -> None:
     steps = plan(template, lambda tx: lists.count_statuses(tx, "tenant"))
-    read = "SEARCH t USING COVERING INDEX tickets_status (tenant_id=? AND status=?)"
+    read = "SEARCH t USING COVERING INDEX tickets_status_updated_at (tenant_id=? AND status=?)"
     assert steps.count(read) == 5
     assert {step for step in steps if "tickets" in step or "SEARCH" in step} == {read}
     assert lists._COUNT.count("LIMIT 1001)") == 5
@@ -271,7 +318,9 @@ def test_the_index_of_the_most_selective_filter_is_used(
     )
     page = PageRequest(25, None)
     steps = plan(template, lambda tx: lists.list_tickets(tx, "tenant", filters, page))
-    (index, by) = INDEXES[name]
+    index, by = INDEXES[name]
+    if name == "status" and sort_by != "created_at":
+        index = "INDEX tickets_status_updated_at"  # begins with the same columns
     assert f"SEARCH t USING {index} (tenant_id=?{by})" in steps
 
 
@@ -293,7 +342,8 @@ def test_without_a_selective_filter_the_index_of_unfinished_tickets_is_used(
     steps = plan(
         template, lambda tx: lists.list_tickets(tx, "tenant", filters, PageRequest(25, None))
     )
-    assert "SEARCH t USING INDEX tickets_status (tenant_id=? AND status=?)" in steps
+    index = "tickets_status" if sort_by == "created_at" else "tickets_status_updated_at"
+    assert f"SEARCH t USING INDEX {index} (tenant_id=? AND status=?)" in steps
 
 
 @pytest.mark.parametrize("statuses", [("open",), ("closed", "resolved")])

@@ -33,6 +33,7 @@ KNOWN_VERSIONS = (
     "0017",
     "0018",
     "0019",
+    "0020",
 )  # every version that this code can migrate from; the last is current
 _READ_VERSION = "SELECT version_num FROM alembic_version LIMIT 1"
 

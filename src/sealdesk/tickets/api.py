@@ -23,6 +23,10 @@ _FILTERS = (
     query.any_of("priority", types.PRIORITIES, "Tickets with one of these priorities."),
     query.identifier("customer_id", "Tickets of this customer."),
     query.identifier("assignee_id", "Tickets assigned to this agent."),
+    query.flag(
+        "waiting",
+        "Tickets whose customer waits for a public reply (true), or the others (false).",
+    ),
     query.text("tag", "Tickets that carry this tag.", max_length=64, example="refund"),
     query.text(
         "external_id", "Tickets with this external_id.", max_length=255, example="order-7731"
@@ -32,8 +36,8 @@ _FILTERS = (
     query.instant("updated_after", "Tickets changed at this time or later."),
     query.one_of(
         "sort_by",
-        ("created_at", "updated_at", "priority"),
-        "What to order by; equal ones by id.",
+        ("created_at", "updated_at", "priority", "waiting_since"),
+        "What to order by; equal ones by id. `waiting_since` lists only those who wait.",
         default="created_at",
     ),
     query.one_of("sort", ("desc", "asc"), "Descending or ascending.", default="desc"),
@@ -55,11 +59,13 @@ _REPLY_FILTERS = (
 async def list_tickets(request: Request) -> Response:
     """Newest first. Filters are joined by "and"; `status` and `priority` take several values,
     separated by commas, of which any is enough. One filter in the default order is as fast as
-    none; combinations may take longer and are cut off after 2 s."""
+    none, and so are `status` by `updated_at`, and `waiting=true` by `waiting_since`; combinations
+    may take longer and are cut off after 2 s."""
     list_request = read_list(request, _FILTERS)
     values = dict(list_request.values)
     values.pop("per_page", None)
     values.pop("cursor", None)
+    values["is_waiting"] = values.pop("waiting", None)
     values["newest_first"] = values.pop("sort", "desc") == "desc"
     filters = Filter(**values)
 

@@ -22,6 +22,9 @@ TICKET = TicketResponse(
     first_response_at=None,
     resolved_at=None,
     closed_at=None,
+    last_reply_by=None,
+    last_customer_reply_at=None,
+    waiting_since="2026-03-02T09:15:41.556301Z",
     version=1,
     customer=CustomerRef(CUSTOMER.id, CUSTOMER.email, CUSTOMER.name),
 )

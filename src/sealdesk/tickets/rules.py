@@ -30,6 +30,9 @@ TRANSITIONS: dict[Status, tuple[Status, ...]] = {
     "closed": ("open",),
 }
 _REOPENED_BY_CUSTOMER: tuple[Status, ...] = ("pending", "on_hold", "resolved")
+_MAX_SNIPPET = 160
+# Of white space that is left out, and cut off, without reading all of a long text.
+_MAX_SNIPPET_SOURCE = 4 * _MAX_SNIPPET
 _ENDED: tuple[Status, ...] = ("resolved", "closed")
 # Events name each of these that a change alters.
 _CHANGEABLE = TicketChange.__struct_fields__
@@ -83,6 +86,10 @@ def new_ticket(
         first_response_at=None,
         resolved_at=now_us if new.status == "resolved" else None,
         closed_at=None,
+        last_customer_reply_at=None,
+        waiting_since=None if new.status == "resolved" else now_us,
+        last_message_at=now_us,
+        snippet=snippet(new.description),
         version=1,
     )
 
@@ -96,6 +103,8 @@ def apply_change(ticket: Ticket, change: TicketChange, now_us: int) -> TicketUpd
         fields["custom_fields"] = merge_patch.merge(ticket.custom_fields, fields["custom_fields"])
     if "status" in fields:
         fields |= _status_fields(ticket, fields.pop("status"), now_us)
+    if isinstance(change.description, str) and ticket.last_message_at == ticket.created_at:
+        fields["snippet"] = snippet(change.description)
     fields["updated_at"] = max(now_us, ticket.updated_at)
     fields["version"] = ticket.version + 1
     after = msgspec.structs.replace(ticket, **fields)
@@ -110,13 +119,14 @@ def apply_reply(ticket: Ticket, reply: Reply, now_us: int) -> TicketUpdate:
     fields: dict[str, Any] = {
         "updated_at": max(now_us, ticket.updated_at),
         "version": ticket.version + 1,
+        "last_message_at": now_us,
+        "snippet": snippet(reply.body),
     }
     if not reply.is_internal:
         fields["reply_count"] = ticket.reply_count + 1
-        if reply.author.type != "customer" and ticket.first_response_at is None:
-            fields["first_response_at"] = now_us
-        if reply.author.type == "customer" and ticket.status in _REOPENED_BY_CUSTOMER:
-            fields |= _status_fields(ticket, "open", now_us)
+        fields["last_reply_by"] = reply.author.type
+        by_author = _customer_reply if reply.author.type == "customer" else _answer
+        fields |= by_author(ticket, now_us)
     after = msgspec.structs.replace(ticket, **fields)
     return TicketUpdate(ticket, after, merge_patch.differences(ticket, after, ("status",)))
 
@@ -124,6 +134,26 @@ def apply_reply(ticket: Ticket, reply: Reply, now_us: int) -> TicketUpdate:
 def distinct(tags: list[str] | None) -> tuple[str, ...]:
     """Tags in the order given, each once."""
     return tuple(dict.fromkeys(tags or ()))
+
+
+def snippet(text: str) -> str:
+    """The beginning of a text as one line."""
+    line = " ".join(text.lstrip()[:_MAX_SNIPPET_SOURCE].split())
+    return line if len(line) <= _MAX_SNIPPET else line[: _MAX_SNIPPET - 1] + "…"
+
+
+def _customer_reply(ticket: Ticket, now_us: int) -> dict[str, Any]:
+    """The fields that a reply of the customer sets."""
+    is_reopened = ticket.status in _REOPENED_BY_CUSTOMER
+    fields = _status_fields(ticket, "open", now_us) if is_reopened else {}
+    waiting_since = now_us if ticket.waiting_since is None else ticket.waiting_since
+    return fields | {"last_customer_reply_at": now_us, "waiting_since": waiting_since}
+
+
+def _answer(ticket: Ticket, now_us: int) -> dict[str, Any]:
+    """The fields that a public reply to the customer sets."""
+    first_at = now_us if ticket.first_response_at is None else ticket.first_response_at
+    return {"first_response_at": first_at, "waiting_since": None}
 
 
 def _status_fields(ticket: Ticket, status: Status, now_us: int) -> dict[str, Any]:
@@ -140,12 +170,20 @@ def _status_fields(ticket: Ticket, status: Status, now_us: int) -> dict[str, Any
         )
     fields: dict[str, Any] = {"status": status}
     if status == "resolved":
-        fields["resolved_at"] = now_us
+        fields |= {"resolved_at": now_us, "waiting_since": None}
     elif status == "closed":
-        fields["closed_at"] = now_us
+        fields |= {"closed_at": now_us, "waiting_since": None}
     elif ticket.status in _ENDED:
         fields |= {"resolved_at": None, "closed_at": None}
+        fields["waiting_since"] = _unanswered_since(ticket)
     return fields
+
+
+def _unanswered_since(ticket: Ticket) -> int | None:
+    """Since when the customer of a reopened ticket waits; None when the desk wrote last."""
+    if ticket.last_reply_by == "customer":
+        return ticket.last_customer_reply_at
+    return ticket.created_at if ticket.reply_count == 0 else None
 
 
 def ready_document(ticket: Ticket) -> bytes:

@@ -30,6 +30,9 @@ _READ_ONLY = frozenset(
         "number",
         "source",
         "reply_count",
+        "last_reply_by",
+        "last_customer_reply_at",
+        "waiting_since",
         "created_at",
         "updated_at",
         "first_response_at",
@@ -141,6 +144,7 @@ class TicketFields(msgspec.Struct, frozen=True, kw_only=True):
     custom_fields: a free object of at most 16 KiB as JSON; a change is merged into it.
     external_id: what your own system calls it; need not be unique.
     reply_count: of public replies.
+    last_reply_by: who wrote the last public reply; null without one.
     """
 
     id: Id
@@ -155,10 +159,15 @@ class TicketFields(msgspec.Struct, frozen=True, kw_only=True):
     custom_fields: dict[str, Any]
     external_id: str | None
     reply_count: int
+    last_reply_by: AuthorType | None = None
 
 
 class Ticket(TicketFields, frozen=True, kw_only=True):
-    """A ticket as it is stored: its columns, with times in microseconds."""
+    """A ticket as it is stored: its columns, with times in microseconds.
+
+    snippet: the last message (the description, a reply or a note) as one short line, and
+    last_message_at its time. Both are None in rows of earlier versions.
+    """
 
     tenant_id: str
     customer_id: str
@@ -167,6 +176,10 @@ class Ticket(TicketFields, frozen=True, kw_only=True):
     first_response_at: int | None
     resolved_at: int | None
     closed_at: int | None
+    last_customer_reply_at: int | None
+    waiting_since: int | None
+    last_message_at: int | None
+    snippet: str | None
     version: int
 
 
@@ -177,6 +190,8 @@ class TicketDocument(TicketFields, frozen=True, kw_only=True):
     first_response_at: of the first public reply that was not the customer's.
     resolved_at: cleared when the ticket is reopened.
     closed_at: cleared when the ticket is reopened.
+    last_customer_reply_at: of the customer's last reply; the description is none.
+    waiting_since: since when the customer waits for a public reply; null when nobody waits.
     version: rises with every change and reply.
     """
 
@@ -185,6 +200,8 @@ class TicketDocument(TicketFields, frozen=True, kw_only=True):
     first_response_at: Iso | None
     resolved_at: Iso | None
     closed_at: Iso | None
+    last_customer_reply_at: Iso | None = None
+    waiting_since: Iso | None = None
     version: int
 
 

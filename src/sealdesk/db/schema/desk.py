@@ -1,8 +1,18 @@
-"""Tables of the dashboard: ticket history, agents who are writing a reply, and key usage."""
+"""Tables of the dashboard: history, who is writing a reply, who has read what, and key usage."""
 
 from sqlalchemy import BigInteger, Column, Index, Table
 
-from sealdesk.db.schema.columns import TEXT, id_, metadata, refers, tenant, text_, texts, time_
+from sealdesk.db.schema.columns import (
+    TEXT,
+    id_,
+    metadata,
+    of_tenant,
+    refers,
+    tenant,
+    text_,
+    texts,
+    time_,
+)
 
 Table(
     "ticket_changes",
@@ -27,6 +37,18 @@ Table(
     time_("seen_at"),
     refers("ticket_id", "tickets"),
     Index("answering_seen_at", "seen_at"),
+)
+# When a user last saw a ticket. The row without a ticket ends what counts as read by its age.
+Table(
+    "reads",
+    metadata,
+    tenant(),
+    id_("user_id", key=True),
+    id_("ticket_id", key=True),
+    time_("seen_at"),
+    of_tenant(),
+    Index("reads_seen_at", "tenant_id", "user_id", "seen_at"),
+    sqlite_with_rowid=False,
 )
 # Requests of a key per hour, by status, endpoint, address or permission.
 Table(

@@ -1,22 +1,43 @@
-"""The SQL that rewrites the ready documents of tickets after their struct has changed."""
+"""The SQL that rewrites the ready documents of tickets after their struct has changed.
+
+It also fills in what tickets of earlier versions do not have: who wrote last, when and what.
+"""
 
 from typing import NamedTuple
 
-from sealdesk.db.engine import Tx
+import msgspec
+
+from sealdesk.db.engine import Row, Tx
 from sealdesk.tickets import rules
 from sealdesk.tickets.store.tickets import COLUMNS, ticket_of
+from sealdesk.tickets.types import Ticket
 
 FIRST_ID = ""  # sorts before every id
 
+_LAST = """CASE WHEN t.last_message_at IS NULL THEN (SELECT r.{column} FROM replies r
+    WHERE r.tenant_id = :tenant_id AND r.ticket_id = t.id{condition}
+    ORDER BY r.id DESC LIMIT 1) END AS {name}"""
+_PUBLIC = " AND r.is_internal = false"
+_OF_CUSTOMER = f"{_PUBLIC} AND r.author_type = 'customer'"
 _LIST = f"""
-SELECT {COLUMNS}, t.document FROM tickets t
+SELECT {COLUMNS}, t.document,
+{_LAST.format(column="body", condition="", name="body")},
+{_LAST.format(column="created_at", condition="", name="messaged_at")},
+{_LAST.format(column="author_type", condition=_PUBLIC, name="replied_by")},
+{_LAST.format(column="created_at", condition=_OF_CUSTOMER, name="customer_replied_at")}
+FROM tickets t
 WHERE t.tenant_id = :tenant_id AND t.id > :after_id ORDER BY t.id LIMIT :limit
 """
 # A ticket that was changed meanwhile has a new document already.
 _REPLACE = """
-UPDATE tickets SET document = :document
+UPDATE tickets SET document = :document, snippet = :snippet, last_message_at = :last_message_at,
+    last_reply_by = :last_reply_by, last_customer_reply_at = :last_customer_reply_at
 WHERE tenant_id = :tenant_id AND id = :id AND version = :version
 """
+_REWRITTEN = (
+    *("tenant_id", "id", "version"),
+    *("snippet", "last_message_at", "last_reply_by", "last_customer_reply_at"),
+)
 
 
 class Batch(NamedTuple):
@@ -35,10 +56,21 @@ async def rewrite_batch(tx: Tx, tenant_id: str, after_id: str, limit: int) -> Ba
     rows = await tx.fetch_all(_LIST, params)
     rewritten = 0
     for row in rows:
-        ticket = ticket_of(row)
+        stored = ticket_of(row)
+        ticket = stored if stored.last_message_at is not None else _filled_in(stored, row)
         document = rules.ready_document(ticket)
-        if document != bytes(row["document"]):
-            key = {"tenant_id": tenant_id, "id": ticket.id, "version": ticket.version}
-            await tx.enqueue(_REPLACE, key | {"document": document})
+        if ticket is not stored or document != bytes(row["document"]):
+            fields = {name: getattr(ticket, name) for name in _REWRITTEN}
+            await tx.enqueue(_REPLACE, fields | {"document": document})
             rewritten += 1
     return Batch(rows[-1]["id"] if len(rows) == limit else None, rewritten)
+
+
+def _filled_in(ticket: Ticket, row: Row) -> Ticket:
+    return msgspec.structs.replace(
+        ticket,
+        snippet=rules.snippet(ticket.description if row["body"] is None else row["body"]),
+        last_message_at=row["messaged_at"] or ticket.created_at,
+        last_reply_by=row["replied_by"],
+        last_customer_reply_at=row["customer_replied_at"],
+    )

@@ -2,6 +2,7 @@
 
 The default order is the primary key read backwards. A filter of one value has an index that ends
 in the id, so its entries are in that order too; a filter of several values merges those indexes.
+The order by change merges the tickets of each status, so that one index serves it for every status.
 """
 
 from typing import Literal
@@ -11,18 +12,24 @@ import msgspec
 from sealdesk import ids
 from sealdesk.paging import Position
 from sealdesk.tickets import rules
-from sealdesk.tickets.types import Priority, Status
+from sealdesk.tickets.types import STATUSES, Priority, Status
 
-SortBy = Literal["created_at", "updated_at", "priority"]
+SortBy = Literal["created_at", "updated_at", "priority", "waiting_since"]
 
 # One index serves the tickets of an assignee in one status.
 STATUS_AND_ASSIGNEE = "status_and_assignee"
-COLUMNS_OF_INDEX = {STATUS_AND_ASSIGNEE: ("status", "assignee_id")}
+_STATUS_AND_CHANGE = "status_and_change"
+COLUMNS_OF_INDEX = {
+    STATUS_AND_ASSIGNEE: ("status", "assignee_id"),
+    _STATUS_AND_CHANGE: ("status", "updated_at"),
+}
 
 
 class Filter(msgspec.Struct, frozen=True):
     """Which tickets a list contains, and in which order. Times are microseconds.
 
+    is_waiting: whether the customer waits for a reply. The order by `waiting_since` has only those
+    who wait.
     index: the filter whose index must be used, None to let the planner choose.
     """
 
@@ -31,6 +38,7 @@ class Filter(msgspec.Struct, frozen=True):
     customer_id: str | None = None
     assignee_id: str | None = None
     is_unassigned: bool = False
+    is_waiting: bool | None = None
     tag: str | None = None
     external_id: str | None = None
     created_after: int | None = None
@@ -44,18 +52,51 @@ class Filter(msgspec.Struct, frozen=True):
         """Whether one index serves the whole query."""
         if self.is_unassigned:
             return False
+        is_by_waiting = self.sort_by == "waiting_since"
+        if self.is_waiting is not None and not (is_by_waiting and self.is_waiting):
+            return False
         one_value = (self.customer_id, self.assignee_id, self.tag, self.external_id)
         equalities = sum(map(bool, (self.status, self.priority, *one_value)))
         shares_index = self.assignee_id is not None and len(self.status) == 1
         if self.sort_by == "created_at":
             return equalities <= (2 if shares_index else 1) and self.updated_after is None
         has_created_bound = self.created_after is not None or self.created_before is not None
-        has_updated_bound = self.updated_after is not None and self.sort_by != "updated_at"
-        return equalities == 0 and not has_created_bound and not has_updated_bound
+        if self.sort_by == "updated_at":
+            return equalities == bool(self.status) and not has_created_bound
+        return equalities == 0 and not has_created_bound and self.updated_after is None
 
 
-def selection(filters: Filter, after: Position | None, params: dict[str, object]) -> str:
-    """The SQL behind the tenant, made of constants; the values are added to `params`."""
+def statement(
+    select: str, filters: Filter, after: Position | None, params: dict[str, object]
+) -> str:
+    """The SQL of a list, made of constants; the values are added to `params`.
+
+    select: up to the condition on the tenant, with the column that is sorted by and the id.
+    """
+    if filters.sort_by == "updated_at" and filters.index in (None, "status"):
+        return _merged_statuses(select, filters, after, params)
+    return f"{select} {_selection(filters, after, params)}"
+
+
+def _merged_statuses(
+    select: str, filters: Filter, after: Position | None, params: dict[str, object]
+) -> str:
+    direction = "DESC" if filters.newest_first else "ASC"
+    others = msgspec.structs.replace(filters, status=(), index=_STATUS_AND_CHANGE)
+    conditions = [
+        *_equalities(others, params),
+        *_in_conditions(others, params),
+        *_ranges(others, after, params),
+    ]
+    branches = (
+        " AND ".join([f"{select} AND t.status = :{key}", *conditions])
+        for key in bind("status", [*(filters.status or STATUSES)], params)
+    )
+    order = f"ORDER BY updated_at {direction}, id {direction} LIMIT :limit"
+    return f"{' UNION ALL '.join(branches)} {order}"
+
+
+def _selection(filters: Filter, after: Position | None, params: dict[str, object]) -> str:
     direction = "DESC" if filters.newest_first else "ASC"
     ranges = _ranges(filters, after, params)
     conditions = _equalities(filters, params)
@@ -91,6 +132,13 @@ def _equalities(filters: Filter, params: dict[str, object]) -> list[str]:
             conditions.append(f"{_column(filters, name)} = :{name}")
     if filters.is_unassigned:
         conditions.append("t.assignee_id IS NULL")
+    if filters.is_waiting is False:
+        conditions.append("t.waiting_since IS NULL")
+    if filters.sort_by == "waiting_since":
+        conditions.append("t.waiting_since IS NOT NULL")
+    elif filters.is_waiting:
+        # Times are positive, and only a comparison makes SQLite search the index by it.
+        conditions.append(f"{_column(filters, 'waiting_since')} > 0")
     return conditions
 
 
