@@ -6,6 +6,9 @@ import msgspec
 
 from bench.load.rounds import Round
 
+Bounds = tuple[float, float] | tuple[None, None]  # floor and aim
+NO_BOUNDS: Bounds = (None, None)
+
 
 class Figure(msgspec.Struct, frozen=True):
     """A figure: the median of `values`, one for each round.

@@ -15,14 +15,17 @@ from bench.load.clients import (
     send_all,
 )
 from bench.plan import Plan
-from bench.servers.processes import Server
+from bench.servers.processes import HttpProtocol, Server
 
 POSTGRES_PREFIX = "PostgreSQL: "  # begins the names of rounds on PostgreSQL
 POSTGRES_SUFFIX = ", on PostgreSQL"  # ends the names of figures that exist for SQLite too
 # End the names of rounds on servers other than the service.
 BARE_SUFFIX = ", bare handler"
+UVICORN_SUFFIX = ", bare handler on uvicorn"
 CONVENTIONAL_SUFFIX = ", conventional stack"
 HELPDESK_SUFFIX = ", django-helpdesk"
+# The HTTP protocols of the bare handlers, by what ends the names of their rounds.
+BARE_PROTOCOLS: dict[str, HttpProtocol] = {UVICORN_SUFFIX: "uvicorn", BARE_SUFFIX: "sealdesk"}
 CONNECTIONS = 32
 _BATCH_REQUESTS = 50
 _PARTS = 5
@@ -159,6 +162,19 @@ class Rounds:
         per_second = self._warm_up(server, make, expected, connections)
         count = max(int(per_second * self.plan.round_s), connections)
         return lambda: self._round(server, make(count), expected, wait_until_done, connections)
+
+    def prepare_each(
+        self,
+        servers: Mapping[str, LoadTarget],
+        name: str,
+        make: RequestMaker,
+        expected: ExpectedResponse,
+    ) -> dict[str, RunRound]:
+        """`prepare` for each of these servers, by what ends the names of their rounds."""
+        return {
+            name + suffix: self.prepare(server, make, expected)
+            for suffix, server in servers.items()
+        }
 
     def _warm_up(
         self, server: LoadTarget, make: RequestMaker, expected: ExpectedResponse, connections: int

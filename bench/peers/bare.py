@@ -1,13 +1,15 @@
-"""The bare handler, which the service is compared with: `python -m bench.peers.bare PORT MEMORY`.
+"""The bare handler, which the service is compared with.
 
-It checks the same signatures, and encodes 25 tickets from memory (GET) or decodes the body:
-the minimum for any service of this kind in Python on this HTTP server.
+`python -m bench.peers.bare PORT MEMORY PROTOCOL`: it checks the same signatures, and encodes 25
+tickets from memory (GET) or decodes the body: the minimum for any service of this kind in Python on
+an HTTP server. PROTOCOL: "sealdesk", the protocol of the service, or "uvicorn", that of uvicorn.
 """
 
 import sys
 from pathlib import Path
 
 import msgspec
+import uvicorn
 
 from sealdesk.crypto.signing import Signed, is_valid
 from sealdesk.rate_limits.byte_budget import ByteBudget
@@ -99,9 +101,28 @@ async def _handle_lifespan(receive: Receive, send: Send) -> None:
         await send({"type": f"lifespan.{step}.complete"})
 
 
+def _serve(handler: BareHandler, port: int) -> None:
+    received = ReceivedBytes(ByteBudget(64 * 1024 * 1024), ())
+    serve.serve(handler, Lifetime(), received, serve.bind("127.0.0.1", port))
+
+
+def _serve_on_uvicorn(handler: BareHandler, port: int) -> None:
+    uvicorn.run(
+        handler,
+        host="127.0.0.1",
+        port=port,
+        loop="uvloop",
+        http="httptools",
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+    )
+
+
 if __name__ == "__main__":
     memory = msgspec.json.decode(Path(sys.argv[2]).read_bytes(), type=Memory)
-    received = ReceivedBytes(ByteBudget(64 * 1024 * 1024), ())
-    serve.serve(
-        BareHandler(memory), Lifetime(), received, serve.bind("127.0.0.1", int(sys.argv[1]))
-    )
+    run = {"sealdesk": _serve, "uvicorn": _serve_on_uvicorn}[sys.argv[3]]
+    run(BareHandler(memory), int(sys.argv[1]))

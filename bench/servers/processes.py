@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from bench.peers.django_helpdesk.installation import Helpdesk
 from sealdesk.settings import Settings
@@ -18,6 +18,7 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _START_TIMEOUT_S = 30.0
 _ROOT = Path(__file__).parents[2]
 _SEALDESK = (str(Path(sys.executable).with_name("sealdesk")),)
+HttpProtocol = Literal["sealdesk", "uvicorn"]
 SWITCHABLE = (sys.executable, "-m", "bench.servers.switched")
 
 
@@ -163,10 +164,10 @@ def webhook_receiver(directory: Path) -> Iterator[Server]:
 
 
 @contextmanager
-def bare_handler(memory: Path, cores: Cores) -> Iterator[Server]:
-    """Run the bare handler."""
+def bare_handler(memory: Path, cores: Cores, protocol: HttpProtocol) -> Iterator[Server]:
+    """Run the bare handler. protocol: whose HTTP protocol it runs on."""
     port = _free_port()
-    command = [sys.executable, "-m", "bench.peers.bare", str(port), str(memory)]
+    command = [sys.executable, "-m", "bench.peers.bare", str(port), str(memory), protocol]
     with _run_server(_Program(command, port, "/", memory.parent, {}), cores) as server:
         yield server
 
