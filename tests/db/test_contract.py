@@ -239,6 +239,27 @@ def test_execute_many_is_atomic(nodes: Nodes, tenant: Tenant) -> None:
     assert {row["id"]: row["subject"] for row in stored} == {ticket: ticket for ticket in made}
 
 
+def test_one_select_for_many_parameter_sets_gives_the_rows_of_each_in_their_order(
+    nodes: Nodes, tenant: Tenant
+) -> None:
+    sql = """
+        SELECT id FROM tickets WHERE tenant_id = :tenant_id AND number > :number
+        ORDER BY id DESC LIMIT :limit
+    """
+    made = [tenant.key().ticket()["id"] for _ in range(4)]
+    other = nodes.first.tenant()
+    other.key().ticket()
+
+    async def work(tx: Tx) -> list[list[str]]:
+        params = {"tenant_id": tenant.id, "limit": 2}
+        many = [{**params, "number": number} for number in (4, 1, 3)]
+        found = await tx.fetch_for_each(sql, [*many, {**many[0], "tenant_id": other.id}])
+        return [[row["id"] for row in rows] for rows in found]
+
+    expected = [[], [made[3], made[2]], [made[3]], []]
+    assert nodes.first.in_serving(lambda state: state.database.read(work, tenant.id)) == expected
+
+
 def test_one_row_can_be_changed_twice_in_one_transaction(nodes: Nodes, tenant: Tenant) -> None:
     ticket_id = tenant.key().ticket()["id"]
     key = {"tenant_id": tenant.id, "id": ticket_id}

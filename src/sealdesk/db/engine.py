@@ -45,6 +45,13 @@ class Tx(Protocol):
     async def fetch_all(self, sql: str, params: Params) -> Sequence[Row]:
         """All rows. The statement has a LIMIT."""
 
+    async def fetch_for_each(self, sql: str, many: Sequence[Params]) -> Sequence[Sequence[Row]]:
+        """The rows of a SELECT for each of the parameter sets, in one round trip.
+
+        The parameters are texts and whole numbers, and `limit`, which is the same in all sets. On
+        PostgreSQL each row has one column more.
+        """
+
     async def fetch_page(
         self, sql: str, params: Params, columns: Sequence[str], max_bytes: int
     ) -> Sequence[Row]:

@@ -97,6 +97,16 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_SQLITE}::test_full_disk_in_one_job_fails_its_whole_group",),
     ),
     Mutant(
+        "the rows of one set of parameters are taken for those of another",
+        "db/postgres/transaction.py",
+        'found[row["place"] - 1]',
+        'found[row["place"] - 2]',
+        (
+            "tests/db/test_contract.py"
+            "::test_one_select_for_many_parameter_sets_gives_the_rows_of_each_in_their_order",
+        ),
+    ),
+    Mutant(
         "two changes of one row are sent in one statement",
         "db/postgres/transaction.py",
         "        if table and any(table",

@@ -85,6 +85,23 @@ def within_tenant(sql: str, limit: int | None = None) -> Statement:
     return Statement(text, inner.names)
 
 
+@lru_cache(maxsize=64)
+def for_each(sql: str, types: tuple[tuple[str, str], ...], limit: int | None) -> str:
+    """A SELECT for each element of the arrays that are its parameters. types: of (name, type).
+
+    Each row ends with the place of its element, from 1.
+    """
+    if limit is not None:
+        sql = sql.replace(":limit", str(int(limit)))
+    arrays = ", ".join(f"${number}::{kind}[]" for number, (_, kind) in enumerate(types, 1))
+    names = ", ".join(name for name, _ in types)
+    lookup = _NAME.sub(r"each_of.\1", sql)
+    return (
+        f"SELECT found.*, each_of.place FROM unnest({arrays}) WITH ORDINALITY"
+        f" AS each_of ({names}, place), LATERAL ({lookup}) AS found"
+    )
+
+
 @lru_cache(maxsize=2048)
 def with_values_within(sql: str, columns: tuple[str, ...], max_bytes: int) -> str:
     """A SELECT in which a value of these columns that has more bytes is empty.

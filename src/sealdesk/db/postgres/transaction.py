@@ -59,6 +59,23 @@ class PostgresTx:
         statement = statements.within_tenant(sql, limit)
         return await self._fetch(statement.text, [*statement.values(params), self.tenant_id])
 
+    async def fetch_for_each(self, sql: str, many: Sequence[Params]) -> Sequence[Sequence[Row]]:
+        if not many:
+            return []
+        if self._changes or self.tenant_id is not None or self._options.always:
+            await self.open()
+        types = tuple(
+            (name, "bigint" if isinstance(value, int) else "text")
+            for name, value in many[0].items()
+            if name != "limit"
+        )
+        text = statements.for_each(sql, types, many[0].get("limit"))
+        values: list[object] = [[params[name] for params in many] for name, _ in types]
+        found: list[list[Record]] = [[] for _ in many]
+        for row in await self._fetch(text, values):
+            found[row["place"] - 1].append(row)
+        return found
+
     async def fetch_page(
         self, sql: str, params: Params, columns: Sequence[str], max_bytes: int
     ) -> Sequence[Row]:

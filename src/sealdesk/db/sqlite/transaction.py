@@ -133,6 +133,9 @@ class SqliteTx:
     async def fetch_all(self, sql: str, params: Params) -> Sequence[Row]:
         return self._execute(sql, params).fetchall()
 
+    async def fetch_for_each(self, sql: str, many: Sequence[Params]) -> Sequence[Sequence[Row]]:
+        return [self._execute(sql, params).fetchall() for params in many]
+
     async def fetch_page(
         self, sql: str, params: Params, columns: Sequence[str], max_bytes: int
     ) -> Sequence[Row]:

@@ -1,6 +1,9 @@
 """The index of customers, which only the worker writes."""
 
-from sealdesk.db.engine import Tx
+from collections.abc import Sequence
+
+from sealdesk.db.column_lists import column_list
+from sealdesk.db.engine import Row, Tx
 from sealdesk.event_log.consumers import LogEvent
 from sealdesk.search import rules
 from sealdesk.search.store.documents import ObjectKey, SearchIndex, decode_about
@@ -9,8 +12,9 @@ _LIST_AFTER = """
 SELECT tenant_id, id FROM customers WHERE (tenant_id, id) > (:tenant_id, :id)
 ORDER BY tenant_id, id LIMIT :limit
 """
-_CUSTOMER = """
-SELECT name, email, company, phone, external_id FROM customers
+_TEXTS = ("name", "email", "company", "phone", "external_id")
+_CUSTOMER = f"""
+SELECT {column_list(_TEXTS)} FROM customers
 WHERE tenant_id = :tenant_id AND id = :id LIMIT 1
 """
 _LAST_NUMBER = "SELECT number FROM customer_documents ORDER BY number DESC LIMIT 1"
@@ -21,6 +25,12 @@ WHERE tenant_id = :tenant_id AND customer_id = :id LIMIT 1
 _SAVE = """
 INSERT INTO customer_documents (tenant_id, customer_id, number, words)
 VALUES (:tenant_id, :id, :number, :words)
+ON CONFLICT (tenant_id, customer_id) DO UPDATE SET words = excluded.words
+WHERE customer_documents.words <> excluded.words
+"""
+_SAVE_ALL = """
+INSERT INTO customer_documents (tenant_id, customer_id, number, words)
+SELECT * FROM unnest(:tenant_ids::text[], :ids::text[], :numbers::bigint[], :words::tsvector[])
 ON CONFLICT (tenant_id, customer_id) DO UPDATE SET words = excluded.words
 WHERE customer_documents.words <> excluded.words
 """
@@ -42,9 +52,13 @@ async def _affected_by(_: Tx, event: LogEvent) -> list[str]:
     return [decode_about(event.object).id]
 
 
-async def _texts_of(tx: Tx, customer: ObjectKey) -> list[str | None]:
-    row = await tx.fetch_one(_CUSTOMER, customer._asdict())
-    return [] if row is None else [*row, rules.digits_of(row["phone"] or "")]
+async def _texts_of(tx: Tx, keys: Sequence[ObjectKey]) -> list[list[str | None]]:
+    found = await tx.fetch_for_each(_CUSTOMER, [key._asdict() for key in keys])
+    return [_texts_of_row(rows[0]) if rows else [] for rows in found]
+
+
+def _texts_of_row(row: Row) -> list[str | None]:
+    return [*(row[name] for name in _TEXTS), rules.digits_of(row["phone"] or "")]
 
 
 CUSTOMERS = SearchIndex(
@@ -55,6 +69,7 @@ CUSTOMERS = SearchIndex(
     last_number=_LAST_NUMBER,
     find=_FIND,
     save=_SAVE,
+    save_all=_SAVE_ALL,
     remove_words=_REMOVE_WORDS,
     add_words=_ADD_WORDS,
     merge=_MERGE,

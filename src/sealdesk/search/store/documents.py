@@ -12,6 +12,8 @@ from sealdesk.db.engine import Tx
 from sealdesk.event_log.consumers import LogEvent
 from sealdesk.search import rules
 
+# The texts of a ticket are up to 420 KB.
+_KEYS_AT_ONCE = 20
 _CHANGES = "SELECT total_changes() AS changes"
 
 
@@ -26,20 +28,21 @@ class SearchIndex(NamedTuple):
     """An index: what is searched in it, as the statements that know its tables.
 
     name: of its consumer. list_after: objects of all tenants, by key. affected_by: the objects
-    whose documents an event may change. texts_of: the texts of an object. save: changes nothing
-    where the words are the same. remove_words, add_words: FTS5 is told of each change by hand,
-    because its triggers cannot be trusted, and by values: from a SELECT it would write a segment
-    for each row instead of each transaction. merge: merges segments until this many pages are
-    written.
+    whose documents an event may change. texts_of: the texts of each of these objects. save, and
+    save_all on PostgreSQL: change nothing where the words are the same. remove_words, add_words:
+    FTS5 is told of each change by hand, because its triggers cannot be trusted, and by values: from
+    a SELECT it would write a segment for each row instead of each transaction. merge: merges
+    segments until this many pages are written.
     """
 
     name: str
     list_after: str
     affected_by: Callable[[Tx, LogEvent], Awaitable[list[str]]]
-    texts_of: Callable[[Tx, ObjectKey], Awaitable[list[str | None]]]
+    texts_of: Callable[[Tx, Sequence[ObjectKey]], Awaitable[list[list[str | None]]]]
     last_number: str
     find: str
     save: str
+    save_all: str
     remove_words: str
     add_words: str
     merge: str
@@ -69,25 +72,40 @@ async def list_after(tx: Tx, index: SearchIndex, key: ObjectKey, limit: int) -> 
 
 
 async def update(tx: Tx, index: SearchIndex, keys: Sequence[ObjectKey], max_chars: int) -> Written:
-    """Make the documents of these objects anew, until so many characters are written."""
+    """Make the documents of these objects anew, on SQLite until so many characters are written."""
     if not keys:
         return Written(0, 0)
-    is_postgres = tx.dialect == "postgresql"
     row = await tx.fetch_one(index.last_number, {})
     next_number = 1 if row is None else row["number"] + 1
-    documents: list[dict[str, Any]] = []
-    chars = 0
+    if tx.dialect == "postgresql":
+        await _save_all(tx, index, keys, next_number)
+        return Written(len(keys), 0)
+    made = chars = 0
     for number, key in enumerate(keys, next_number):
         if chars >= max_chars:
             break
-        texts = [text for text in await index.texts_of(tx, key) if text]
-        words = rules.tsvector(texts) if is_postgres else rules.fts5_text(texts)
-        documents.append({**key._asdict(), "number": number, "words": words})
-        if not is_postgres:
-            chars += await _replace(tx, index, documents[-1])
-    if is_postgres:
-        await tx.execute_many(index.save, documents)
-    return Written(len(documents), chars)
+        (texts,) = await index.texts_of(tx, [key])
+        words = rules.fts5_text(text for text in texts if text)
+        chars += await _replace(tx, index, {**key._asdict(), "number": number, "words": words})
+        made += 1
+    return Written(made, chars)
+
+
+async def _save_all(
+    tx: Tx, index: SearchIndex, keys: Sequence[ObjectKey], next_number: int
+) -> None:
+    """Make the documents on PostgreSQL, where nobody waits for the end of the transaction."""
+    words: list[str] = []
+    for first in range(0, len(keys), _KEYS_AT_ONCE):
+        texts_of_all = await index.texts_of(tx, keys[first : first + _KEYS_AT_ONCE])
+        words += [rules.tsvector(text for text in texts if text) for texts in texts_of_all]
+    documents = {
+        "tenant_ids": [key.tenant_id for key in keys],
+        "ids": [key.id for key in keys],
+        "numbers": [*range(next_number, next_number + len(keys))],
+        "words": words,
+    }
+    await tx.enqueue(index.save_all, documents)
 
 
 async def _replace(tx: Tx, index: SearchIndex, document: dict[str, Any]) -> int:

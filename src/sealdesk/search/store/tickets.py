@@ -1,6 +1,8 @@
 """The index of tickets, which only the worker writes."""
 
-from sealdesk.db.engine import Tx
+from collections.abc import Sequence
+
+from sealdesk.db.engine import Row, Tx
 from sealdesk.event_log.consumers import LogEvent
 from sealdesk.search.store.documents import ObjectKey, SearchIndex, decode_about
 
@@ -35,6 +37,12 @@ VALUES (:tenant_id, :id, :number, :words)
 ON CONFLICT (tenant_id, ticket_id) DO UPDATE SET words = excluded.words
 WHERE search_documents.words <> excluded.words
 """
+_SAVE_ALL = """
+INSERT INTO search_documents (tenant_id, ticket_id, number, words)
+SELECT * FROM unnest(:tenant_ids::text[], :ids::text[], :numbers::bigint[], :words::tsvector[])
+ON CONFLICT (tenant_id, ticket_id) DO UPDATE SET words = excluded.words
+WHERE search_documents.words <> excluded.words
+"""
 _REMOVE_WORDS = """
 INSERT INTO search_index (search_index, rowid, tenant_id, words)
 VALUES ('delete', :number, :tenant_id, :words)
@@ -48,23 +56,31 @@ _MAX_TICKETS_OF_CUSTOMER = 100  # the newest ones get the new name of their cust
 
 
 async def _affected_by(tx: Tx, event: LogEvent) -> list[str]:
-    about = decode_about(event.object)
-    if event.type == "customer.updated":
-        params = {"customer_id": about.id, "limit": _MAX_TICKETS_OF_CUSTOMER}
-        rows = await tx.fetch_all(_OF_CUSTOMER, {"tenant_id": event.tenant_id, **params})
-        return [row["id"] for row in reversed(rows)]
+    if event.type in ("ticket.created", "ticket.updated"):
+        return [decode_about(event.object).id]
     if event.type == "reply.created":
-        return [about.ticket_id]
-    return [about.id] if event.type in ("ticket.created", "ticket.updated") else []
-
-
-async def _texts_of(tx: Tx, ticket: ObjectKey) -> list[str | None]:
-    row = await tx.fetch_one(_TICKET, ticket._asdict())
-    if row is None:
+        return [decode_about(event.object).ticket_id]
+    if event.type != "customer.updated":
         return []
-    replies = await tx.fetch_all(_REPLIES, {**ticket._asdict(), "limit": _MAX_REPLIES})
+    customer_id = decode_about(event.object).id
+    params = {"customer_id": customer_id, "limit": _MAX_TICKETS_OF_CUSTOMER}
+    rows = await tx.fetch_all(_OF_CUSTOMER, {"tenant_id": event.tenant_id, **params})
+    return [row["id"] for row in reversed(rows)]
+
+
+async def _texts_of(tx: Tx, keys: Sequence[ObjectKey]) -> list[list[str | None]]:
+    params = [key._asdict() for key in keys]
+    tickets = await tx.fetch_for_each(_TICKET, params)
+    replies = await tx.fetch_for_each(_REPLIES, [{**of, "limit": _MAX_REPLIES} for of in params])
+    return [
+        [*_texts_of_row(rows[0]), *(reply["body"] for reply in bodies)] if rows else []
+        for rows, bodies in zip(tickets, replies, strict=True)
+    ]
+
+
+def _texts_of_row(row: Row) -> list[str | None]:
     texts = [str(row["number"]), row["subject"], row["email"], row["name"], row["company"]]
-    return [*texts, row["description"], *(reply["body"] for reply in replies)]
+    return [*texts, row["description"]]
 
 
 TICKETS = SearchIndex(
@@ -75,6 +91,7 @@ TICKETS = SearchIndex(
     last_number=_LAST_NUMBER,
     find=_FIND,
     save=_SAVE,
+    save_all=_SAVE_ALL,
     remove_words=_REMOVE_WORDS,
     add_words=_ADD_WORDS,
     merge=_MERGE,
