@@ -24,8 +24,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a customer's new name is not heard of",
         "search/store/tickets.py",
-        '    if event.type == "customer.updated":\n',
-        '    if event.type == "customer.renamed":\n',
+        '    if event.type != "customer.updated":\n',
+        '    if event.type != "customer.renamed":\n',
         (f"{_SEARCH}::test_a_renamed_customer_is_found_by_the_new_name_alone",),
     ),
     Mutant(
