@@ -34,6 +34,7 @@ KNOWN_VERSIONS = (
     "0018",
     "0019",
     "0020",
+    "0021",
 )  # every version that this code can migrate from; the last is current
 _READ_VERSION = "SELECT version_num FROM alembic_version LIMIT 1"
 

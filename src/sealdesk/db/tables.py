@@ -26,6 +26,7 @@ RUNTIME_UPDATES = (
     "deliveries",
     "answering",
     "key_usage",
+    "views",
 )
 RUNTIME_DELETES = (
     "user_directory",
@@ -35,6 +36,7 @@ RUNTIME_DELETES = (
     "ticket_tags",
     "answering",
     "second_factors",
+    "views",
 )
 # The rights of the worker's role, for the rows of all tenants.
 WORKER_GRANTS = {

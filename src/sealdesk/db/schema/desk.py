@@ -1,4 +1,4 @@
-"""Tables of the dashboard: history, who is writing a reply, who has read what, and key usage."""
+"""Tables of the dashboard: history, replies in progress, reads, saved views, and key usage."""
 
 from sqlalchemy import BigInteger, Column, Index, Table
 
@@ -49,6 +49,18 @@ Table(
     of_tenant(),
     Index("reads_seen_at", "tenant_id", "user_id", "seen_at"),
     sqlite_with_rowid=False,
+)
+# Saved queries of the inbox. owner_id: a user, or "" for the desk. place: in the owner's order.
+Table(
+    "views",
+    metadata,
+    tenant(),
+    id_(key=True),
+    *texts("owner_id", "name", "name_identity", "query"),
+    Column("place", BigInteger, nullable=False),
+    time_("created_at"),
+    of_tenant(),
+    Index("views_name", "tenant_id", "owner_id", "name_identity", unique=True),
 )
 # Requests of a key per hour, by status, endpoint, address or permission.
 Table(
