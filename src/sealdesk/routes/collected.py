@@ -65,6 +65,7 @@ SITE = Site(
         "sealdesk.customers",
         "sealdesk.identity",
         "sealdesk.tickets",
+        "sealdesk.tickets.views",
         "sealdesk.webhooks",
     ),
     field_labels={

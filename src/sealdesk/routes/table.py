@@ -24,6 +24,7 @@ from sealdesk.tickets.pages import bulk as bulk_pages
 from sealdesk.tickets.pages import customer as customer_pages
 from sealdesk.tickets.pages import inbox as inbox_pages
 from sealdesk.tickets.pages import ticket as ticket_pages
+from sealdesk.tickets.views import pages as view_pages
 from sealdesk.web import assets, status
 from sealdesk.web.openapi import endpoints as reference
 from sealdesk.web.operation import Open, Route
@@ -146,6 +147,14 @@ PAGES: tuple[Route, ...] = (
     Route("GET", "/tickets", _USER_PAGE, inbox_pages.inbox),
     Route("GET", "/tickets/arrived", _USER_PAGE, inbox_pages.new_tickets),
     Route("POST", "/tickets/bulk", _USER_PAGE, bulk_pages.change_tickets),
+    # Saved views of the inbox.
+    Route("GET", "/tickets/views", _USER_PAGE, view_pages.list_views),
+    Route("POST", "/tickets/views", _USER_PAGE, view_pages.save_view),
+    Route("GET", "/tickets/views/new", _USER_PAGE, view_pages.new_view),
+    Route("GET", "/tickets/views/counts", _USER_PAGE, view_pages.show_counts),
+    Route("POST", "/tickets/views/{id}", _USER_PAGE, view_pages.change_view),
+    Route("POST", "/tickets/views/{id}/move", _USER_PAGE, view_pages.move_view),
+    Route("POST", "/tickets/views/{id}/delete", _USER_PAGE, view_pages.delete_view),
     # The user's own account, and the language of the pages.
     Route("GET", "/account", _USER_PAGE, account_pages.show_account),
     Route("POST", "/account/name", _USER_PAGE, account_pages.rename),

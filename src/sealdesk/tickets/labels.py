@@ -6,6 +6,8 @@ FIELD_LABELS = {
     "assignee": gettext_noop("Assigned to"),
     "assignee_id": gettext_noop("Assigned to"),
     "body": gettext_noop("Text"),
+    "owner": gettext_noop("Who sees it"),
+    "query": gettext_noop("Filters"),
     "is_internal": gettext_noop("Internal note"),
     "new_tags": gettext_noop("Tags"),
     "priority": gettext_noop("Priority"),

@@ -20,7 +20,9 @@ from sealdesk.tickets.store import assignees, lists
 from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.selection import Filter
 from sealdesk.tickets.types import PRIORITIES, STATUSES, Status
+from sealdesk.tickets.views.current import CurrentView, load_query
 from sealdesk.tickets.views.inbox_query import InboxQuery, InboxRow, read_inbox_query
+from sealdesk.tickets.views.sidebar import Sidebar, load_sidebar
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
 from sealdesk.web.pages.i18n import gettext_noop
@@ -57,10 +59,10 @@ class _Inbox(NamedTuple):
 @page
 async def inbox(request: Request) -> Response:
     """The tickets that match a query, newest first by default."""
-    query = read_inbox_query(forms.read_query(request))
+    query, view, beside = await _load_views(request)
     filters = query.filter(request.caller.actor.id)
     result, is_too_slow = await _load(request, query, filters)
-    if not query.is_narrowed() and not any(result.counts.values()):
+    if not (view or query.is_narrowed() or any(result.counts.values())):
         return await _first_steps(request)
     is_unknown = bool(query.customer) and result.customer is None and not is_too_slow
     suggestions = await _suggest_customers(request, query) if is_unknown else []
@@ -85,7 +87,19 @@ async def inbox(request: Request) -> Response:
         is_too_slow=is_too_slow,
         older=older, newer=query.link(trail=query.trail[:-1]) if query.trail else None,
         since=_newest_id(request, query, rows),
+        view=view, sidebar=beside, current=query.view,
     )  # fmt: skip
+
+
+async def _load_views(request: Request) -> tuple[InboxQuery, CurrentView | None, Sidebar]:
+    """The query of the list, the view that it is of, and the views beside it. Raises NotFound."""
+    form = forms.read_query(request)
+
+    async def work(tx: Tx) -> tuple[InboxQuery, CurrentView | None, Sidebar]:
+        query, view = await load_query(tx, request.caller, form)
+        return query, view, await load_sidebar(tx, request.caller)
+
+    return await request.read(work)
 
 
 async def _load(request: Request, query: InboxQuery, filters: Filter) -> tuple[_Inbox, bool]:

@@ -227,3 +227,14 @@ def _after_position(filters: Filter, after: Position, params: dict[str, object])
     params["after_value"] = after[0]
     column = _column(filters, filters.sort_by)
     return f"({column}, t.id) {sign} (:after_value, :after_id)"
+
+
+def conditions(filters: Filter, params: dict[str, object]) -> str:
+    """The SQL of the filters alone, without order and page; the values are added to `params`."""
+    chosen = msgspec.structs.replace(filters, index=None)
+    parts = [
+        *_equalities(chosen, params),
+        *_in_conditions(chosen, params),
+        *_ranges(chosen, None, params),
+    ]
+    return " AND ".join(parts) or "t.tenant_id = :tenant_id"

@@ -13,7 +13,8 @@ from sealdesk.customers.types import CustomerRef
 from sealdesk.paging import Position
 from sealdesk.tickets.store.selection import Filter, SortBy
 from sealdesk.tickets.types import PRIORITIES, STATUSES, Priority, Status
-from sealdesk.web.form import Form
+from sealdesk.tickets.views import rules
+from sealdesk.web.form import Form, parse_form
 from sealdesk.web.pages import cursor_trail
 
 PATH = "/tickets"
@@ -49,7 +50,8 @@ class InboxQuery(msgspec.Struct, frozen=True):
 
     status: None for all. customer: an id, an e-mail address, or words to find a customer by.
     trail: the positions where the previous pages ended, so that "newer" goes back one page at a
-    time. q: words to search for; it excludes all filters.
+    time. q: words to search for; it excludes all filters. view: the id or key of the view that the
+    query began with.
     """
 
     status: Status | None = "open"
@@ -60,6 +62,7 @@ class InboxQuery(msgspec.Struct, frozen=True):
     sort: Sort = "newest"
     trail: tuple[str, ...] = ()
     q: str = ""
+    view: str = ""
 
     def is_narrowed(self) -> bool:
         """Whether it has filters besides the status."""
@@ -83,11 +86,16 @@ class InboxQuery(msgspec.Struct, frozen=True):
         return _url(f"{PATH}/arrived", [*self._parameters(), ("since", since)])
 
     def _parameters(self) -> list[tuple[str, str]]:
-        """The query parameters; default values are left out."""
+        """The query parameters; default values are left out.
+
+        With a view the status is always there: without it the filters are those of the view.
+        """
         if self.q:
             return [("q", self.q)]
+        is_default = self.status == "open" and not self.view
         parameters = [
-            ("status", "" if self.status == "open" else self.status or "all"),
+            ("view", self.view),
+            ("status", "" if is_default else self.status or "all"),
             ("priority", self.priority or ""),
             ("assignee", self.assignee),
             ("customer", self.customer),
@@ -96,6 +104,14 @@ class InboxQuery(msgspec.Struct, frozen=True):
             ("before", ",".join(self.trail)),
         ]
         return [(name, value) for name, value in parameters if value]
+
+    def stored(self) -> str:
+        """The filters and the order as a saved view stores them."""
+        return urlencode(msgspec.structs.replace(self, view="", trail=())._parameters())
+
+    def is_countable(self) -> bool:
+        """Whether its filters alone tell the tickets: a search and an e-mail address do not."""
+        return not self.q and (not self.customer or ids.is_canonical(self.customer))
 
     def filter(self, reader_id: str) -> Filter:
         """The filters of the list. An e-mail address in customer_id is to be replaced by the id."""
@@ -137,6 +153,7 @@ def read_inbox_query(form: Form) -> InboxQuery:
         customer=form.text("customer").strip()[:_MAX_TEXT_LENGTH],
         tag=form.text("tag").strip()[:_MAX_TEXT_LENGTH],
         sort=cast(Sort, sort) if sort in _ORDERS else "newest",
+        view=_view(form.text("view")),
     )
     is_position = partial(_is_position, max_digits=_MAX_DIGITS[query.sort])
     return msgspec.structs.replace(query, trail=tuple(cursor_trail.read(form, is_position)))
@@ -144,6 +161,35 @@ def read_inbox_query(form: Form) -> InboxQuery:
 
 def _url(path: str, parameters: list[tuple[str, str]]) -> str:
     return f"{path}?{urlencode(parameters)}" if parameters else path
+
+
+def parse_stored(text: str) -> InboxQuery:
+    """The query that a saved view stores."""
+    return read_inbox_query(parse_form(text.encode()))
+
+
+def continued(query: InboxQuery, form: Form) -> InboxQuery:
+    """The query of a view with the page that a form names."""
+    typed = read_inbox_query(_with_sort(form, query.sort))
+    return msgspec.structs.replace(query, view=typed.view, trail=typed.trail)
+
+
+def _with_sort(form: Form, sort: Sort) -> Form:
+    return Form([*(field for field in form.fields if field[0] != "sort"), ("sort", sort)])
+
+
+def unknown_filters(stored: str) -> list[str]:
+    """The names and values of a stored query that are no filters any more."""
+    kept = parse_form(parse_stored(stored).stored().encode()).fields
+    return [
+        f"{name}: {value}"
+        for name, value in parse_form(stored.encode()).fields
+        if (name, value) not in kept
+    ]
+
+
+def _view(text: str) -> str:
+    return text if rules.find_built_in(text) or ids.is_canonical(text) else ""
 
 
 def _status(text: str) -> Status | None:
