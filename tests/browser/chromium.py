@@ -163,6 +163,10 @@ class Window:
     def press(self, name: str) -> None:
         self.go_by(self.page.get_by_role("button", name=name, exact=True))
 
+    def send_reply(self) -> None:
+        """Press the button of the composer, which names the customer."""
+        self.go_by(self.page.locator("#composer button.main"))
+
     def follow(self, name: str) -> None:
         self.go_by(self.page.get_by_role("link", name=name, exact=True))
 

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.timeout(600)
 # Forms that no page offers here, or that a script sends: they have no text fields.
 _UNSEEN = {
     "/tickets/{id}/answering",
+    "/tickets/{id}/fields",
     "/account/two-factor/confirm",
     "/settings/api-keys/confirm",
     "/account/two-factor/recovery-codes",

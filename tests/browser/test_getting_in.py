@@ -108,7 +108,7 @@ def test_during_a_storage_outage_no_typed_text_is_lost(
         patch.setattr(desk.state.database, "read", away)
         waiting.page.goto("/customers")
         waiting.sees("This page tries again by itself.")
-        window.press("Send")
+        window.send_reply()
         window.sees("Your input is kept here.")
     window.press("Send it again")
     page.locator("article", has_text="On its way.").wait_for()

@@ -45,7 +45,7 @@ def test_the_help_lists_the_controls_of_the_page(window: Window, tenant: Tenant)
     page.goto(f"{INBOX}/{ticket['id']}")
     page.keyboard.press("?")
     listed = page.locator("#keys dl").inner_text().split("\n")
-    assert listed[listed.index("r") + 1] == "Your reply"
+    assert listed[listed.index("r") + 1] == "Write a reply"
     assert listed[listed.index("u") + 1] == "Back to the list"
     page.keyboard.press("Escape")
     page.keyboard.press("u")

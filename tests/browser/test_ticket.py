@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from playwright.sync_api import Page
 
 from tests.browser.chromium import Window
 from tests.support.service import PASSWORD, Service, Tenant
@@ -18,6 +19,11 @@ def at(tenant: Tenant) -> str:
 def _replies(desk: Service, at: str) -> list[str]:
     sql = "SELECT body FROM replies WHERE ticket_id = :id ORDER BY id LIMIT 10"
     return [row[0] for row in desk.rows(sql, id=at.rpartition("/")[2])]
+
+
+def _saved(page: Page, field: str) -> None:
+    """Wait until a field says that it is saved."""
+    page.locator(f"[data-field={field}]").get_by_text("Saved", exact=True).wait_for()
 
 
 def test_a_ticket_is_answered_by_keyboard_and_the_draft_survives(
@@ -37,16 +43,17 @@ def test_a_ticket_is_answered_by_keyboard_and_the_draft_survives(
     page.keyboard.press("r")
     page.keyboard.press("End")
     page.keyboard.type(" now, for real")
-    page.get_by_label("Internal note").check()
+    page.get_by_text("Note to colleagues").first.click()
     page.get_by_label("Then").select_option("pending")
     window.context.clear_cookies()
-    window.press("Send")
+    window.send_reply()
     window.log_in_again(tenant.admin_email, PASSWORD)
     window.follow("Back without sending")
     assert field.input_value() == "We are looking for it now, for real"
-    assert page.get_by_label("Internal note").is_checked()
+    assert page.get_by_label("Note to colleagues").is_checked()
+    assert page.get_by_text("Draft, not sent").is_visible()
     assert page.get_by_label("Then").input_value() == "pending"
-    page.get_by_label("Internal note").uncheck()
+    window.touch(page.locator(".kind").first)
     field.press("Control+Enter")
     page.locator("article", has_text="for real").wait_for()
     assert field.input_value() == ""
@@ -86,24 +93,31 @@ def test_a_ticket_is_triaged_and_its_history_names_the_author(
     assert link.get_attribute("href") == "https://example.test/a"
     page.get_by_role("link", name="Where is my saucer?").wait_for()
     page.get_by_label("Priority", exact=True).select_option("urgent")
+    _saved(page, "priority")
     page.get_by_label("Assigned to", exact=True).select_option("Eve")
+    _saved(page, "assignee_id")
     page.get_by_label("Add tags, separated by commas").fill("gift, teapot")
-    window.press("Save")
+    page.keyboard.press("Enter")
+    _saved(page, "tags")
+    page.reload()
     window.touch(page.get_by_label("teapot"))
-    window.press("Save")
+    _saved(page, "tags")
+    page.reload()
     assert page.get_by_label("gift").is_checked()
     assert page.get_by_label("teapot").count() == 0
     window.follow("All changes")
     changes = page.locator(".changes li").all_inner_texts()
-    assert len(changes) == 12
+    assert len(changes) == 14
     assert "Tags: gift, teapot → gift" in changes[0]
-    assert "Assigned to: nobody → Eve" in changes[1]
-    assert "Shop (API key)" in changes[2] and "Priority: High → Low" in changes[2]
+    assert "Assigned to: nobody → Eve" in changes[2]
+    assert "Shop (API key)" in changes[4] and "Priority: High → Low" in changes[4]
 
 
-def test_concurrent_changes_are_shown_and_not_overwritten(
-    window: Window, tenant: Tenant, at: str
+def test_without_scripts_concurrent_changes_are_shown_and_not_overwritten(
+    opened: Callable[..., Window], tenant: Tenant, at: str
 ) -> None:
+    window = opened(java_script_enabled=False)
+    window.enter(tenant.admin_email, PASSWORD)
     page, key, ticket = window.page, tenant.key(name="Shop"), f"{TICKETS}/{at.rpartition('/')[2]}"
     page.goto(at)
     page.get_by_label("Priority", exact=True).select_option("urgent")
@@ -114,13 +128,18 @@ def test_concurrent_changes_are_shown_and_not_overwritten(
     assert page.get_by_label("Priority", exact=True).input_value() == "urgent"
     window.press("Save")
     assert page.locator(".head :is(.state, .priority)").all_inner_texts() == ["Pending", "Urgent"]
+
+
+def test_a_reply_is_not_sent_past_a_newer_one(window: Window, tenant: Tenant, at: str) -> None:
+    page, key, ticket = window.page, tenant.key(), f"{TICKETS}/{at.rpartition('/')[2]}"
+    page.goto(at)
     page.get_by_label("Your reply").fill("On its way.")
     key.post(f"{ticket}/replies", {"body": "And a saucer, please"})
-    window.press("Send")
+    window.send_reply()
     window.sees("This conversation has changed, so your reply was not sent.")
     window.sees("And a saucer, please")
     assert page.get_by_label("Your reply").input_value() == "On its way."
-    window.press("Send")
+    window.send_reply()
     page.locator("article", has_text="On its way.").wait_for()
 
 

@@ -37,10 +37,8 @@ def visitor(tenant: Tenant) -> Visitor:
 def _typed(visitor: Visitor, at: str) -> Form:
     """The values of a reply form."""
     form = visitor.get(at).form(f"{at}/reply")
-    return form._replace(
-        fields=[(name, TYPED if name == "body" else value) for name, value in form.fields]
-        + [("is_internal", "yes")]
-    )
+    typed = {"body": TYPED, "is_internal": "yes"}
+    return form._replace(fields=[(name, typed.get(name, value)) for name, value in form.fields])
 
 
 def _replies(service: Service, at: str) -> list[tuple[str, str]]:

@@ -22,7 +22,9 @@ from sealdesk.tickets import api as tickets
 from sealdesk.tickets.live import pages as live
 from sealdesk.tickets.pages import bulk as bulk_pages
 from sealdesk.tickets.pages import customer as customer_pages
+from sealdesk.tickets.pages import field as field_pages
 from sealdesk.tickets.pages import inbox as inbox_pages
+from sealdesk.tickets.pages import reply as reply_pages
 from sealdesk.tickets.pages import ticket as ticket_pages
 from sealdesk.tickets.views import pages as view_pages
 from sealdesk.web import assets, status
@@ -189,7 +191,8 @@ PAGES: tuple[Route, ...] = (
     Route("GET", "/tickets/{id}", _USER_PAGE, ticket_pages.show_ticket),
     Route("POST", "/tickets/{id}", _USER_PAGE, ticket_pages.change_ticket),
     Route("GET", "/tickets/{id}/reply", _USER_PAGE, ticket_pages.show_ticket),
-    Route("POST", "/tickets/{id}/reply", _USER_PAGE, ticket_pages.reply, _LONG),
+    Route("POST", "/tickets/{id}/reply", _USER_PAGE, reply_pages.reply, _LONG),
+    Route("POST", "/tickets/{id}/fields", _USER_PAGE, field_pages.save_field),
     Route("GET", "/tickets/{id}/answering", _USER_PAGE, ticket_pages.show_news),
     Route("POST", "/tickets/{id}/answering", _USER_PAGE, ticket_pages.show_news),
     Route("GET", "/tickets/{id}/history", _USER_PAGE, ticket_pages.show_history),

@@ -9,10 +9,10 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import Fault, NotFound, PreconditionFailed, invalid
 from sealdesk.event_log import events
 from sealdesk.paging import PageRequest
-from sealdesk.resources import representation
+from sealdesk.resources import merge_patch, representation
 from sealdesk.tickets import rules
-from sealdesk.tickets.errors import NEWER_REPLY
-from sealdesk.tickets.rules import TicketUpdate
+from sealdesk.tickets.errors import FIELD_CHANGED, NEWER_REPLY
+from sealdesk.tickets.rules import SeenChange, TicketUpdate
 from sealdesk.tickets.store import assignees, history, replies, replying
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.tickets import TicketAndCustomer, TicketView
@@ -25,6 +25,8 @@ from sealdesk.tickets.types import (
     Source,
     TicketChange,
 )
+
+_CHANGES_SINCE_UNDONE = 50  # an undo is offered for 10 seconds
 
 
 class OpenedTicket(NamedTuple):
@@ -82,6 +84,21 @@ async def change_ticket(
     return await _change(tx, caller, stored, change, now_us)
 
 
+async def change_fields(
+    tx: Tx, caller: Caller, ticket_id: str, wanted: SeenChange, now_us: int
+) -> TicketAndCustomer:
+    """The ticket before a change of fields that nobody has changed since they were seen.
+
+    Raises NotFound, PreconditionFailed, Conflict, ValidationFailed.
+    """
+    stored = await get_ticket(tx, caller.tenant_id, ticket_id)
+    rules.check_seen(stored.ticket, wanted)
+    if wanted.undone_id:
+        await _check_undo(tx, caller.tenant_id, ticket_id, wanted)
+    await _change(tx, caller, stored, wanted.change, now_us)
+    return stored
+
+
 async def reply(tx: Tx, caller: Caller, ticket_id: str, new: NewReply, *, now_us: int) -> Reply:
     """A new reply, and what it changes of its ticket. Raises NotFound, Conflict."""
     stored = await get_ticket(tx, caller.tenant_id, ticket_id)
@@ -94,7 +111,7 @@ async def send_reply(
     caller: Caller,
     ticket_id: str,
     new: NewReply,
-    change: TicketChange,
+    wanted: SeenChange,
     *,
     last_seen_id: str,
     now_us: int,
@@ -111,9 +128,10 @@ async def send_reply(
     )
     if last_seen_id != (listed[0].id if listed else ""):
         raise PreconditionFailed(NEWER_REPLY)
+    rules.check_seen(stored.ticket, wanted)
     written, replied = await _reply(tx, caller, stored, new, now_us)
-    if change != TicketChange():
-        await _change(tx, caller, replied, change, now_us)
+    if wanted.change != TicketChange():
+        await _change(tx, caller, replied, wanted.change, now_us)
     await replying.clear_replying(tx, caller.tenant_id, ticket_id, caller.actor.id)
     return written
 
@@ -132,6 +150,21 @@ async def get_ticket(tx: Tx, tenant_id: str, ticket_id: str) -> TicketAndCustome
     if stored is None:
         raise NotFound
     return stored
+
+
+async def _check_undo(tx: Tx, tenant_id: str, ticket_id: str, wanted: SeenChange) -> None:
+    """Raises PreconditionFailed when a field was changed again, even back to the value seen."""
+    page = PageRequest(_CHANGES_SINCE_UNDONE, None)
+    later = []
+    for entry in await history.list_changes(tx, tenant_id, ticket_id, page):
+        if entry.id == wanted.undone_id:
+            break
+        later.append(entry)
+    else:
+        raise PreconditionFailed(FIELD_CHANGED)
+    fields = merge_patch.given_fields(wanted.change)
+    if any(name in entry.changes for entry in later for name in fields):
+        raise PreconditionFailed(FIELD_CHANGED)
 
 
 async def _change(

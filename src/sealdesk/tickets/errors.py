@@ -22,3 +22,4 @@ TICKET_CLOSED = ProblemType(
     remedy="Set its status to open first.",
 )
 NEWER_REPLY = VERSION_MISMATCH.variant("There is a newer reply than the one that was seen.")
+FIELD_CHANGED = VERSION_MISMATCH.variant("Somebody else has changed this field meanwhile.")

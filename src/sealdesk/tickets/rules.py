@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from sealdesk.errors import Conflict
+from sealdesk.errors import Conflict, PreconditionFailed
 from sealdesk.event_log.events import Changes
 from sealdesk.resources import merge_patch, representation
-from sealdesk.tickets.errors import INVALID_TRANSITION, TICKET_CLOSED
+from sealdesk.tickets.errors import FIELD_CHANGED, INVALID_TRANSITION, TICKET_CLOSED
 from sealdesk.tickets.types import (
     PRIORITIES,
     NewTicket,
@@ -51,6 +51,17 @@ class TicketUpdate(NamedTuple):
     before: Ticket
     after: Ticket
     changes: Changes
+
+
+class SeenChange(NamedTuple):
+    """A change of some fields, with the values of these fields that its page showed.
+
+    undone_id: the entry of the history that the change undoes, "" for none.
+    """
+
+    change: TicketChange
+    seen: TicketChange = TicketChange()
+    undone_id: str = ""
 
 
 def rank_of(priority: Priority) -> int:
@@ -110,6 +121,19 @@ def apply_change(ticket: Ticket, change: TicketChange, now_us: int) -> TicketUpd
     after = msgspec.structs.replace(ticket, **fields)
     changes = merge_patch.differences(ticket, after, _CHANGEABLE)
     return TicketUpdate(ticket, after if changes else ticket, changes)
+
+
+def check_seen(ticket: Ticket, wanted: SeenChange) -> None:
+    """Raises PreconditionFailed when a field has neither the value seen nor the one wanted."""
+    new = merge_patch.given_fields(wanted.change)
+    for name, seen in merge_patch.given_fields(wanted.seen).items():
+        current = getattr(ticket, name)
+        if current not in (_as_stored(seen), _as_stored(new.get(name, seen))):
+            raise PreconditionFailed(FIELD_CHANGED, field=name)
+
+
+def _as_stored(value: Any) -> Any:
+    return distinct(value) if isinstance(value, list) else value
 
 
 def apply_reply(ticket: Ticket, reply: Reply, now_us: int) -> TicketUpdate:

@@ -3,6 +3,7 @@
 from tests.mutants.mutant import Mutant
 
 _TICKET_PAGES = "tests/tickets/test_ticket_pages.py"
+_FIELDS = "tests/tickets/test_single_fields.py"
 _BULK = "tests/tickets/test_inbox_bulk.py"
 _INBOX = "tests/tickets/test_inbox.py"
 _EVERY_PAGE = "tests/browser/test_every_page.py::test_no_page_runs_a_text_and_all_are_accessible"
@@ -62,10 +63,32 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "saving again reverts the changes of others",
-        "tickets/pages/ticket.py",
+        "tickets/pages/ticket_response.py",
         "typed[name] if typed[name] != before[name] else current[name]",
         "typed[name]",
         (f"{_TICKET_PAGES}::test_saving_an_outdated_form_shows_the_changes_of_others",),
+    ),
+    Mutant(
+        "a field overwrites what somebody else has chosen meanwhile",
+        "tickets/actions.py",
+        "    stored = await get_ticket(tx, caller.tenant_id, ticket_id)\n"
+        "    rules.check_seen(stored.ticket, wanted)\n",
+        "    stored = await get_ticket(tx, caller.tenant_id, ticket_id)\n",
+        (f"{_FIELDS}::test_a_field_that_somebody_has_changed_is_not_overwritten",),
+    ),
+    Mutant(
+        "an undo overwrites a later change",
+        "tickets/actions.py",
+        "    if any(name in entry.changes for entry in later for name in fields):\n",
+        "    if not fields:\n",
+        (f"{_FIELDS}::test_an_undo_never_overwrites_a_later_change",),
+    ),
+    Mutant(
+        "fields that were not saved are lost when a reply is sent",
+        "tickets/pages/field_form.py",
+        'return [field for field in FIELDS if f"{_WAS}{field}" in names]',
+        "return [field for field in FIELDS if field in names and not names]",
+        (f"{_FIELDS}::test_fields_that_were_not_saved_go_along_with_a_reply",),
     ),
     Mutant(
         "an open page does not report changes of its ticket",
@@ -184,7 +207,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a reader who is not among the newest users is not an option for the assignee",
-        "tickets/pages/ticket.py",
+        "tickets/pages/ticket_response.py",
         "    options.setdefault(reader.id, reader.name)\n",
         "",
         (f"{_TICKET_PAGES}::test_with_many_users_the_reader_and_the_assignee_are_still_options",),

@@ -1,56 +1,29 @@
-"""The page of a ticket: its conversation, a reply form, a form of its fields, and its history."""
+"""The page of a ticket, the form of its fields, and its history."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from sealdesk import ids
-from sealdesk.caller import Actor
 from sealdesk.db.engine import Tx
-from sealdesk.errors import ApiError, Conflict, PreconditionFailed, ValidationFailed
+from sealdesk.errors import Conflict, PreconditionFailed, ValidationFailed
 from sealdesk.paging import PageRequest
-from sealdesk.tickets import actions, rules
-from sealdesk.tickets.pages import view_model
-from sealdesk.tickets.pages.links import link_urls
-from sealdesk.tickets.pages.view_model import TicketPage
+from sealdesk.tickets import actions
+from sealdesk.tickets.pages import ticket_response, view_model
+from sealdesk.tickets.pages.ticket_response import PATH, SELECTS, RejectedForm
 from sealdesk.tickets.store import assignees, history, replying
 from sealdesk.tickets.store.history import TicketHistoryEntry
-from sealdesk.tickets.types import (
-    PRIORITIES,
-    STATUSES,
-    NewReply,
-    Reply,
-    TicketChange,
-    TicketResponse,
-)
+from sealdesk.tickets.types import TicketChange, TicketResponse
 from sealdesk.web import body
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page
-from sealdesk.web.pages import cursor_trail, forms, i18n, render
+from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.request import Request, Response
 
-_PATH = "/tickets"
 _CHANGES_PER_PAGE = 50
-_SELECTS = ("status", "priority", "assignee_id")
-
-
-class _RejectedForm(NamedTuple):
-    """A form whose input was not accepted. form: "change" or "reply".
-
-    seen_change: the id of the newest change that its page showed. before: the values of its fields
-    when the page was shown.
-    """
-
-    form: str
-    typed: dict[str, Any]
-    error: ApiError
-    seen_change: str = ""
-    before: dict[str, Any] = {}  # noqa: RUF012 - never changed
 
 
 @page
 async def show_ticket(request: Request) -> Response:
     """A ticket with its newest replies, or with those before a given one."""
-    return await _respond(request)
+    return await ticket_response.respond(request)
 
 
 @page
@@ -68,39 +41,11 @@ async def change_ticket(request: Request) -> Response:
             )
         )
     except (ValidationFailed, Conflict, PreconditionFailed) as error:
-        before: dict[str, Any] = {name: form.text(f"was_{name}") for name in _SELECTS}
+        before: dict[str, Any] = {name: form.text(f"was_{name}") for name in SELECTS}
         before["tags"] = form.texts("was_tags")
-        rejected = _RejectedForm("change", typed, error, form.text("seen_change"), before)
-        return await _respond(request, rejected)
-    return render.redirect(request, f"{_PATH}/{ticket_id}")
-
-
-@page
-async def reply(request: Request) -> Response:
-    """Add a reply or an internal note, and change the status if one was chosen."""
-    form, (ticket_id,) = forms.read(request), request.params
-    typed = {"body": form.text("body"), "is_internal": form.text("is_internal") != ""}
-    status, last_seen_id = form.text("status"), form.text("seen")
-    try:
-        new = body.convert(typed, NewReply)
-        change = body.convert({"status": status} if status else {}, TicketChange)
-
-        async def work(tx: Tx) -> Reply:
-            return await actions.send_reply(
-                tx,
-                request.caller,
-                ticket_id,
-                new,
-                change,
-                last_seen_id=last_seen_id,
-                now_us=request.now_us,
-            )
-
-        written = await request.write(work)
-    except (ValidationFailed, Conflict, PreconditionFailed) as error:
-        rejected = _RejectedForm("reply", {**typed, "status": status}, error)
-        return await _respond(request, rejected)
-    return render.redirect(request, f"{_PATH}/{ticket_id}?sent={written.id}#reply-{written.id}")
+        rejected = RejectedForm("change", typed, error, form.text("seen_change"), before)
+        return await ticket_response.respond(request, rejected)
+    return render.redirect(request, f"{PATH}/{ticket_id}")
 
 
 @page
@@ -119,7 +64,7 @@ async def show_news(request: Request) -> Response:
         )
         if request.method == "POST":
             await replying.record_replying(tx, tenant_id, ticket_id, actor, request.now_us)
-        return view.etag, _replying_notice(others)
+        return view.etag, ticket_response.replying_notice(others)
 
     etag, notice = await (request.write(work) if request.method == "POST" else request.read(work))
     is_changed = etag != forms.read_query(request).text("etag")
@@ -152,91 +97,6 @@ async def show_history(request: Request) -> Response:
     )  # fmt: skip
 
 
-async def _respond(request: Request, rejected: _RejectedForm | None = None) -> Response:
-    """The page of a ticket; with the typed values and the errors of a rejected form."""
-    query, (ticket_id,) = forms.read_query(request), request.params
-    (before,) = cursor_trail.read(query)[-1:] or (None,)
-    view = await request.read(
-        lambda tx: view_model.load_ticket_page(
-            tx, request.caller, ticket_id, before=before, now_us=request.now_us
-        )
-    )
-    ticket = view.ticket
-    return await render.page(
-        request, "tickets/ticket.html", rejected.error.status if rejected else 200,
-        view=view, ticket=ticket, names=view.names, link_urls=link_urls,
-        before=before,
-        replying_notice=_replying_notice(view.replying), is_changed=False, ticket_id=ticket.id,
-        agents=_assignee_options(view, request.caller.actor),
-        statuses=STATUSES, priorities=PRIORITIES,
-        allowed=(ticket.status, *rules.TRANSITIONS[ticket.status]),
-        max_changes=view_model.CHANGES,
-        sent_id=_sent_id(request, query, view),
-        **_form_values(view, rejected),
-    )  # fmt: skip
-
-
-def _form_values(view: TicketPage, rejected: _RejectedForm | None) -> dict[str, Any]:
-    """The values of both forms, and the errors of the rejected one."""
-    ticket = view.ticket
-    change = {name: getattr(ticket, name) or "" for name in _SELECTS}
-    change |= {"tags": list(ticket.tags), "new_tags": ""}
-    values: dict[str, Any] = {
-        "change_form": change,
-        "reply_form": {"body": "", "is_internal": False, "status": ""},
-        "rejected_form": "",
-        "is_stale": False,
-        "conflict_code": "",
-        "faults": {},
-        "newer_changes": [],
-    }
-    if rejected is None:
-        return values
-    error = rejected.error
-    values["rejected_form"] = rejected.form
-    values["is_stale"] = isinstance(error, PreconditionFailed)
-    values["conflict_code"] = error.code if isinstance(error, Conflict) else ""
-    values["faults"] = forms.faults_by_field(error) if isinstance(error, ValidationFailed) else {}
-    values["newer_changes"] = [entry for entry in view.changes if entry.id > rejected.seen_change]
-    if rejected.form == "reply":
-        values["reply_form"] = rejected.typed
-    else:
-        values["change_form"] = _merge(change, rejected) if values["is_stale"] else rejected.typed
-    return values
-
-
-def _merge(current: dict[str, Any], rejected: _RejectedForm) -> dict[str, Any]:
-    """The typed values; a field that was left as it was gets its current value."""
-    typed, before = rejected.typed, rejected.before
-    merged = {
-        name: typed[name] if typed[name] != before[name] else current[name] for name in _SELECTS
-    }
-    known = {*before["tags"], *current["tags"]}
-    added = [tag for tag in typed["tags"] if tag not in known]
-    removed = {*before["tags"]} - {*typed["tags"]}
-    merged["tags"] = [tag for tag in current["tags"] if tag not in removed] + added
-    return {**merged, "new_tags": typed["new_tags"]}
-
-
-def _assignee_options(view: TicketPage, reader: Actor) -> list[tuple[str, str]]:
-    """(id, name) of the active users, of the reader, and of the current assignee; by name."""
-    options = {user.id: user.name for user in view.people if user.is_active}
-    options.setdefault(reader.id, reader.name)
-    assignee_id = view.ticket.assignee_id
-    if assignee_id is not None:
-        options.setdefault(assignee_id, view.names.get(assignee_id, assignee_id))
-    return sorted(options.items(), key=lambda option: (option[1].casefold(), option[0]))
-
-
-def _sent_id(request: Request, query: Form, view: TicketPage) -> str:
-    """The id of the reply that the reader has just sent, whose draft the page then deletes."""
-    sent = query.text("sent")
-    if not ids.is_canonical(sent):
-        return ""
-    own = [r.id for r in view.conversation.replies if r.author.id == request.caller.actor.id]
-    return sent if sent in own else ""
-
-
 def _typed_fields(form: Form) -> dict[str, Any]:
     return {
         "status": form.text("status"),
@@ -249,16 +109,3 @@ def _typed_fields(form: Form) -> dict[str, Any]:
 
 def _split_tags(text: str) -> list[str]:
     return [tag for part in text.split(",") if (tag := part.strip())]
-
-
-def _replying_notice(names: Sequence[str]) -> str:
-    """Who else is writing a reply. Each name is isolated, as it may be written right to left."""
-    if not names:
-        return ""
-    listed = ", ".join(f"\u2068{name}\u2069" for name in names)
-    text = i18n.ngettext(
-        "%(names)s is replying to this ticket.",
-        "%(names)s are replying to this ticket.",
-        len(names),
-    )
-    return text % {"names": listed}

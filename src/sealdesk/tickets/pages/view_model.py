@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -12,8 +13,9 @@ from sealdesk.customers.types import CustomerResponse
 from sealdesk.db.engine import Tx
 from sealdesk.paging import PageRequest, Position, take_page
 from sealdesk.tickets import actions, rules
-from sealdesk.tickets.store import assignees, history, lists, replies, replying
+from sealdesk.tickets.store import assignees, destinations, history, lists, replies, replying
 from sealdesk.tickets.store.assignees import Assignee
+from sealdesk.tickets.store.destinations import Destination
 from sealdesk.tickets.store.history import TicketHistoryEntry
 from sealdesk.tickets.store.selection import Filter
 from sealdesk.tickets.types import ReplyResponse, TicketResponse
@@ -43,6 +45,7 @@ class TicketPage(NamedTuple):
 
     changes: newest first, one more than CHANGES when there are more. names: of users by their id.
     others: the customer's newest other tickets. replying: names of other agents who are writing.
+    webhooks: what the endpoints that receive a reply are called.
     """
 
     ticket: TicketResponse
@@ -54,6 +57,7 @@ class TicketPage(NamedTuple):
     names: dict[str, str]
     others: list[TicketResponse]
     replying: Sequence[str]
+    webhooks: Sequence[str]
 
     @property
     def has_more_people(self) -> bool:
@@ -91,7 +95,13 @@ async def load_ticket_page(
         await replying.list_replying(
             tx, tenant_id, ticket_id, except_id=caller.actor.id, now_us=now_us
         ),
+        [_name(each) for each in await destinations.list_destinations(tx, tenant_id)],
     )
+
+
+def _name(endpoint: Destination) -> str:
+    """Its description, else its host: a URL may contain a secret, which agents must not see."""
+    return endpoint.description or urlsplit(endpoint.url).hostname or ""
 
 
 async def _conversation(tx: Tx, tenant_id: str, ticket_id: str, before: str | None) -> Conversation:

@@ -36,7 +36,11 @@ const controlOf = (key) => {
       && (control.closest("[data-ticket]")?.contains(focused) ?? true));
 };
 const pressControl = (control) => {
-  if (!control.matches(FIELDS)) return control.click();
+  if (!control.matches(FIELDS)) {
+    control.click();
+    if ("leads" in control.dataset) document.getElementById(control.dataset.leads).focus();
+    return;
+  }
   control.focus();
   try {
     control.showPicker();

@@ -3,11 +3,13 @@ onPart((part) => {
   const reply = part.querySelector("textarea[data-draft]");
   if (!reply) return;
   const key = `draft ${reply.dataset.draft}`;
-  const { is_internal: note, status } = reply.form.elements;
+  const { is_internal: kind, status } = reply.form.elements;
+  const mark = part.querySelector("[data-draft-mark]");
   const save = () => {
+    mark.hidden = !reply.value.trim();
     try {
       if (reply.value.trim()) {
-        const draft = { body: reply.value, isNote: note.checked, status: status.value };
+        const draft = { body: reply.value, isNote: kind.value === "yes", status: status.value };
         localStorage.setItem(key, JSON.stringify(draft));
       } else localStorage.removeItem(key);
     } catch { /* Storage is disabled. */ }
@@ -17,7 +19,7 @@ onPart((part) => {
       if ("done" in reply.dataset) localStorage.removeItem(key);
       const draft = JSON.parse(localStorage.getItem(key));
       if (!draft || reply.value) return;
-      [reply.value, note.checked] = [draft.body, draft.isNote];
+      [reply.value, kind.value] = [draft.body, draft.isNote ? "yes" : ""];
       // The ticket may have this status already, and then it is no option.
       if ([...status.options].some(({ value }) => value === draft.status)) status.value = draft.status;
     } catch { /* Storage is disabled, or the draft is invalid. */ }

@@ -1,0 +1,69 @@
+"""Forms that change single fields of a ticket: what was chosen, and what the page showed before."""
+
+from typing import Any
+
+from sealdesk.errors import Fault, gettext_noop, invalid
+from sealdesk.tickets.rules import SeenChange
+from sealdesk.tickets.types import TicketChange
+from sealdesk.web import body
+from sealdesk.web.form import Form
+
+FIELDS = ("status", "priority", "assignee_id", "tags", "subject")
+_ME = "me"
+# A field that goes along with a reply is named `set_status`, and its value before `was_set_status`.
+_SET, _WAS = "set_", "was_set_"
+_UNKNOWN_FIELD = gettext_noop("This must be one of %(choices)s.")
+
+
+def read_field(form: Form, reader_id: str) -> SeenChange:
+    """One field: its new value, and the value that the page showed. Raises ValidationFailed."""
+    field = form.text("field")
+    if field not in FIELDS:
+        choices = {"choices": ", ".join(FIELDS)}
+        raise invalid([Fault("/field", "unknown_field", _UNKNOWN_FIELD, choices)])
+    new = {field: value_of(field, form.texts("value"), reader_id)}
+    seen = {field: value_of(field, form.texts("was"), reader_id)}
+    change = body.convert(new, TicketChange)
+    return SeenChange(change, TicketChange(**seen), form.text("undone"))
+
+
+def read_unsaved(form: Form, then: dict[str, Any]) -> SeenChange:
+    """The fields that were chosen and not saved before a reply was sent. Raises ValidationFailed.
+
+    then: what else the reply changes.
+    """
+    chosen = _chosen(form)
+    new = {field: value_of(field, form.texts(f"{_SET}{field}"), "") for field in chosen}
+    seen = {field: value_of(field, form.texts(f"{_WAS}{field}"), "") for field in chosen}
+    return SeenChange(body.convert({**new, **then}, TicketChange), TicketChange(**seen))
+
+
+def unsaved(form: Form) -> dict[str, Any]:
+    """The same fields as they were typed, for the form of a page."""
+    chosen = {field: form.texts(f"{_SET}{field}") for field in _chosen(form)}
+    return {
+        field: value_of(field, texts, "") if field == "tags" else "".join(texts[:1])
+        for field, texts in chosen.items()
+    }
+
+
+def _chosen(form: Form) -> list[str]:
+    names = {name for name, _ in form.fields}
+    return [field for field in FIELDS if f"{_WAS}{field}" in names]
+
+
+def value_of(field: str, texts: list[str], reader_id: str) -> Any:
+    """The value of a field, from the texts that a form sends for it."""
+    if field == "tags":
+        return [text.strip() for text in texts if text.strip()]
+    text = texts[0] if texts else ""
+    if field == "assignee_id":
+        return (reader_id if text == _ME else text) or None
+    return text
+
+
+def texts_of(value: Any) -> list[str]:
+    """What a form sends for a value."""
+    if isinstance(value, list | tuple):
+        return [*value]
+    return [value or ""]

@@ -1,0 +1,139 @@
+"""The response with the page of a ticket, also with a form whose input was not accepted."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from sealdesk import ids
+from sealdesk.caller import Actor
+from sealdesk.errors import ApiError, Conflict, PreconditionFailed, ValidationFailed
+from sealdesk.tickets import rules
+from sealdesk.tickets.pages import view_model
+from sealdesk.tickets.pages.links import link_urls
+from sealdesk.tickets.pages.view_model import TicketPage
+from sealdesk.tickets.types import PRIORITIES, STATUSES, TicketResponse
+from sealdesk.web.form import Form
+from sealdesk.web.pages import cursor_trail, forms, i18n, render
+from sealdesk.web.request import Request, Response
+
+PATH = "/tickets"
+SELECTS = ("status", "priority", "assignee_id")
+
+
+class RejectedForm(NamedTuple):
+    """A form whose input was not accepted. form: "change" or "reply".
+
+    seen_change: the id of the newest change that its page showed. before: the values of its fields
+    when the page was shown; of a reply, the fields that were to be changed with it.
+    """
+
+    form: str
+    typed: dict[str, Any]
+    error: ApiError
+    seen_change: str = ""
+    before: dict[str, Any] = {}  # noqa: RUF012 - never changed
+
+
+async def respond(request: Request, rejected: RejectedForm | None = None) -> Response:
+    """The page of a ticket; with the typed values and the errors of a rejected form."""
+    query, (ticket_id,) = forms.read_query(request), request.params
+    (before,) = cursor_trail.read(query)[-1:] or (None,)
+    view = await request.read(
+        lambda tx: view_model.load_ticket_page(
+            tx, request.caller, ticket_id, before=before, now_us=request.now_us
+        )
+    )
+    ticket = view.ticket
+    return await render.page(
+        request, "tickets/ticket.html", rejected.error.status if rejected else 200,
+        view=view, ticket=ticket, names=view.names, link_urls=link_urls,
+        before=before,
+        replying_notice=replying_notice(view.replying), is_changed=False, ticket_id=ticket.id,
+        agents=_assignee_options(view, request.caller.actor),
+        statuses=STATUSES, priorities=PRIORITIES,
+        allowed=(ticket.status, *rules.TRANSITIONS[ticket.status]),
+        max_changes=view_model.CHANGES,
+        sent_id=_sent_id(request, query, view),
+        **_form_values(view, rejected),
+    )  # fmt: skip
+
+
+def current_fields(ticket: TicketResponse) -> dict[str, Any]:
+    """The values of the ticket in the form of its fields."""
+    selects = {name: getattr(ticket, name) or "" for name in SELECTS}
+    return {**selects, "tags": list(ticket.tags)}
+
+
+def _form_values(view: TicketPage, rejected: RejectedForm | None) -> dict[str, Any]:
+    """The values of both forms, and the errors of the rejected one."""
+    ticket = view.ticket
+    change = {**current_fields(ticket), "new_tags": ""}
+    values: dict[str, Any] = {
+        "change_form": change,
+        "reply_form": {"body": "", "is_internal": False, "status": ""},
+        "rejected_form": "",
+        "is_stale": False,
+        "stale_field": "",
+        "conflict_code": "",
+        "faults": {},
+        "newer_changes": [],
+    }
+    if rejected is None:
+        return values
+    error = rejected.error
+    values["rejected_form"] = rejected.form
+    values["is_stale"] = isinstance(error, PreconditionFailed)
+    values["stale_field"] = error.values.get("field", "")
+    values["conflict_code"] = error.code if isinstance(error, Conflict) else ""
+    values["faults"] = forms.faults_by_field(error) if isinstance(error, ValidationFailed) else {}
+    values["newer_changes"] = [entry for entry in view.changes if entry.id > rejected.seen_change]
+    if rejected.form == "reply":
+        values["reply_form"] = rejected.typed
+        values["change_form"] = {**change, **rejected.before}
+    else:
+        values["change_form"] = _merge(change, rejected) if values["is_stale"] else rejected.typed
+    return values
+
+
+def _merge(current: dict[str, Any], rejected: RejectedForm) -> dict[str, Any]:
+    """The typed values; a field that was left as it was gets its current value."""
+    typed, before = rejected.typed, rejected.before
+    merged = {
+        name: typed[name] if typed[name] != before[name] else current[name] for name in SELECTS
+    }
+    known = {*before["tags"], *current["tags"]}
+    added = [tag for tag in typed["tags"] if tag not in known]
+    removed = {*before["tags"]} - {*typed["tags"]}
+    merged["tags"] = [tag for tag in current["tags"] if tag not in removed] + added
+    return {**merged, "new_tags": typed["new_tags"]}
+
+
+def _assignee_options(view: TicketPage, reader: Actor) -> list[tuple[str, str]]:
+    """(id, name) of the active users, of the reader, and of the current assignee; by name."""
+    options = {user.id: user.name for user in view.people if user.is_active}
+    options.setdefault(reader.id, reader.name)
+    assignee_id = view.ticket.assignee_id
+    if assignee_id is not None:
+        options.setdefault(assignee_id, view.names.get(assignee_id, assignee_id))
+    return sorted(options.items(), key=lambda option: (option[1].casefold(), option[0]))
+
+
+def _sent_id(request: Request, query: Form, view: TicketPage) -> str:
+    """The id of the reply that the reader has just sent, whose draft the page then deletes."""
+    sent = query.text("sent")
+    if not ids.is_canonical(sent):
+        return ""
+    own = [r.id for r in view.conversation.replies if r.author.id == request.caller.actor.id]
+    return sent if sent in own else ""
+
+
+def replying_notice(names: Sequence[str]) -> str:
+    """Who else is writing a reply. Each name is isolated, as it may be written right to left."""
+    if not names:
+        return ""
+    listed = ", ".join(f"\u2068{name}\u2069" for name in names)
+    text = i18n.ngettext(
+        "%(names)s is replying to this ticket.",
+        "%(names)s are replying to this ticket.",
+        len(names),
+    )
+    return text % {"names": listed}

@@ -1,0 +1,163 @@
+// Fields of a ticket are saved one by one, each when it is chosen, and each can be undone for 10 s.
+const UNDO_MS = 10000;
+
+// Sends one field and shows beside it what became of it; whether it was saved. Lists may call it too.
+const sendField = async (address, parameters, state, texts) => {
+  state.textContent = texts.saving;
+  let response = null;
+  try {
+    // Kept alive: the page may be left before the response.
+    response = await fetch(address, {
+      method: "POST", body: parameters, redirect: "manual", keepalive: true,
+    });
+  } catch { /* No network. */ }
+  if (!response || ![200, 409, 412, 422].includes(response.status)) return false;
+  state.innerHTML = await response.text();
+  localize(state);
+  return response.ok;
+};
+
+onPart((part, signal) => {
+  const ticketFields = part.querySelector("[data-fields]");
+  if (!ticketFields) return;
+  const { dataset } = ticketFields;
+  const texts = { saving: dataset.saving, failed: dataset.failed, again: dataset.again };
+  const address = `${ticketFields.getAttribute("action")}/fields`;
+  const { form_token: formToken, new_tags: newTags } = ticketFields.elements;
+  const groupOf = (field) => ticketFields.querySelector(`[data-field=${field}]`);
+  const stateOf = (field) => groupOf(field).querySelector("[data-state]");
+  const boxes = () => [...groupOf("tags").querySelectorAll("[type=checkbox]")];
+  const typedTags = () => newTags.value.split(",").map((each) => each.trim()).filter(Boolean);
+  const chosen = (field) => field === "tags"
+    ? [...new Set([...boxes().filter((box) => box.checked).map((box) => box.value), ...typedTags()])]
+    : [ticketFields.elements[field].value];
+  const saved = {}; // By field, what the server has.
+  for (const { dataset: { field } } of ticketFields.querySelectorAll("[data-field]")) {
+    const before = ticketFields.querySelectorAll(`[name=was_${field}]`);
+    saved[field] = [...before].map((each) => each.value);
+  }
+  const focusOn = (field) => groupOf(field).querySelector("select, input").focus();
+  const isSaved = (field) => chosen(field).join("\n") === saved[field].join("\n");
+  const show = (field, values) => {
+    if (field !== "tags") ticketFields.elements[field].value = values[0];
+    else {
+      newTags.value = "";
+      for (const tag of values) {
+        if (boxes().some((box) => box.value === tag)) continue;
+        const label = document.createElement("label");
+        const box = Object.assign(document.createElement("input"),
+          { type: "checkbox", name: "tags", value: tag });
+        const name = document.createElement("bdi");
+        label.className = "check";
+        name.textContent = tag;
+        label.append(box, " ", name);
+        newTags.labels[0].before(label);
+      }
+      for (const box of boxes()) box.checked = values.includes(box.value);
+    }
+  };
+  const offerAgain = (field) => {
+    const line = document.createElement("p");
+    const again = Object.assign(document.createElement("button"),
+      { type: "button", className: "quiet", textContent: texts.again });
+    line.className = "fault";
+    again.addEventListener("click", () => save(field));
+    line.append(texts.failed, " ", again);
+    stateOf(field).replaceChildren(line);
+  };
+  // What the fragment says about the rest of the page: its marks, its newest change, its version.
+  const takeParts = (state) => {
+    const [marks, entry, version] = ["[data-marks]", "[data-entry]", "[data-etag]"].map(
+      (each) => state.querySelector(each));
+    if (marks) part.querySelector("[data-marks]:not([data-state] *)").replaceChildren(...marks.childNodes);
+    if (entry) document.dispatchEvent(new CustomEvent("desk:entry", { detail: entry }));
+    for (const each of [marks, entry]) each?.remove();
+    if (!version) return;
+    const [etag, before] = [version.dataset.etag, version.dataset.before];
+    for (const each of part.querySelectorAll("[name=etag]")) {
+      if (each.value === before) each.value = etag;
+    }
+    const news = part.querySelector("[data-news]");
+    const query = (value) => new URLSearchParams({ etag: value });
+    if (news) news.dataset.news = news.dataset.news.replace(query(before), query(etag));
+  };
+  const send = async (field, parameters, values) => {
+    const state = stateOf(field);
+    if (!await sendField(address, parameters, state, texts)) {
+      if (!state.firstElementChild) offerAgain(field);
+      return false;
+    }
+    saved[field] = values;
+    takeParts(state);
+    const undo = state.querySelector("[data-save]");
+    if (undo) setTimeout(() => {
+      if (document.activeElement === undo) focusOn(field);
+      undo.remove();
+    }, UNDO_MS);
+    return true;
+  };
+  const parametersOf = (field, values) => {
+    const parameters = new URLSearchParams({ form_token: formToken.value, field });
+    for (const value of values) parameters.append("value", value);
+    for (const value of saved[field]) parameters.append("was", value);
+    return parameters;
+  };
+  const running = new Set();
+  const save = async (field) => {
+    if (running.has(field)) return; // The newest choice is sent when the response is here.
+    running.add(field);
+    try {
+      while (!isSaved(field)) {
+        const values = chosen(field);
+        if (!await send(field, parametersOf(field, values), values)) break;
+        if (field === "tags" && chosen(field).join("\n") === values.join("\n")) show(field, values);
+      }
+    } finally { running.delete(field); }
+  };
+  ticketFields.querySelector("[data-plain]").hidden = true;
+  ticketFields.addEventListener("change", ({ target }) => {
+    const field = target.closest("[data-field]")?.dataset.field;
+    if (field) save(field);
+  });
+  ticketFields.addEventListener("submit", (event) => {
+    event.preventDefault();
+    for (const field of Object.keys(saved)) if (!isSaved(field)) save(field);
+  });
+  // Undo, and the two ways out of a conflict: buttons within the state of a field.
+  ticketFields.addEventListener("click", async ({ target }) => {
+    const button = target.closest("[data-save], [data-reset]");
+    if (!button) return;
+    const { field } = button.closest("[data-field]").dataset;
+    const parameters = new URLSearchParams(button.dataset.save ?? button.dataset.reset);
+    const values = parameters.getAll("value").filter((value) => field !== "tags" || value);
+    parameters.set("form_token", formToken.value);
+    focusOn(field);
+    if ("reset" in button.dataset) {
+      saved[field] = values;
+      show(field, values);
+      stateOf(field).replaceChildren();
+    } else if (await send(field, parameters, values)) show(field, values);
+  });
+  // What is not saved yet goes along with a reply.
+  let isSending = false;
+  addEventListener("formdata", ({ target, formData }) => {
+    if (target.id !== "composer") return;
+    for (const field of Object.keys(saved).filter((each) => !isSaved(each))) {
+      if (field === "tags") formData.append("was_set_tags", ""); // There may be none.
+      for (const value of saved[field]) formData.append(`was_set_${field}`, value);
+      for (const value of chosen(field)) formData.append(`set_${field}`, value);
+    }
+  }, { signal });
+  addEventListener("submit", ({ defaultPrevented }) => (isSending ||= !defaultPrevented),
+    { signal });
+  const offerUnsaved = () => {
+    isSending = false;
+    for (const field of Object.keys(saved)) if (!isSaved(field)) offerAgain(field);
+  };
+  offerUnsaved(); // A rejected form, or one that the browser has filled in again.
+  addEventListener("pageshow", offerUnsaved, { signal });
+  addEventListener("beforeunload", (event) => {
+    const isWaiting = (field) => !isSaved(field) && !running.has(field);
+    if (!isSending && Object.keys(saved).some(isWaiting)) event.preventDefault();
+  }, { signal });
+});

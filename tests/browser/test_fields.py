@@ -1,0 +1,149 @@
+"""The fields of a ticket in a browser: each is saved when chosen, and can be undone."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page
+
+from tests.browser.chromium import Window
+from tests.support.client import Key
+from tests.support.service import Tenant
+
+TICKETS = "/api/v1/external/tickets"
+
+
+@pytest.fixture
+def key(tenant: Tenant) -> Key:
+    return tenant.key(name="Shop")
+
+
+@pytest.fixture
+def ticket(key: Key) -> str:
+    """The path of a ticket in the API."""
+    return f"{TICKETS}/{key.ticket(tags=['gift'])['id']}"
+
+
+def _at(ticket: str) -> str:
+    return ticket.removeprefix("/api/v1/external")
+
+
+def _now(key: Key, ticket: str) -> dict[str, Any]:
+    return dict(key.get(ticket).json()["data"])
+
+
+def _field(page: Page, name: str) -> Locator:
+    return page.locator(f"[data-field={name}]")
+
+
+def _says(page: Page, name: str, text: str) -> None:
+    _field(page, name).get_by_text(text, exact=True).wait_for()
+
+
+def test_a_field_is_saved_when_chosen_and_can_be_undone(
+    window: Window, key: Key, ticket: str
+) -> None:
+    page = window.page
+    page.goto(_at(ticket))
+    assert page.get_by_role("button", name="Save", exact=True).count() == 0
+    page.get_by_label("Status", exact=True).select_option("pending")
+    _says(page, "status", "Saved")
+    assert _now(key, ticket)["status"] == "pending"
+    assert page.locator(".head .state").inner_text() == "Pending"
+    window.touch(_field(page, "status").get_by_role("button", name="Undo"))
+    _says(page, "status", "Undone")
+    assert _now(key, ticket)["status"] == "open"
+    assert page.get_by_label("Status", exact=True).input_value() == "open"
+    assert page.locator(".head .state").inner_text() == "Open"
+    assert page.evaluate("document.activeElement.id") == "status"
+
+
+def test_tags_are_saved_and_undone_like_any_field(window: Window, key: Key, ticket: str) -> None:
+    page = window.page
+    page.goto(_at(ticket))
+    page.get_by_label("Add tags, separated by commas").fill("vip, vip, kiln")
+    page.keyboard.press("Enter")
+    _says(page, "tags", "Saved")
+    assert _now(key, ticket)["tags"] == ["gift", "vip", "kiln"]
+    assert page.get_by_label("kiln").is_checked()
+    window.touch(_field(page, "tags").get_by_role("button", name="Undo"))
+    _says(page, "tags", "Undone")
+    assert _now(key, ticket)["tags"] == ["gift"]
+    assert not page.get_by_label("kiln").is_checked()
+
+
+def test_an_undo_is_offered_for_ten_seconds(window: Window, ticket: str) -> None:
+    page = window.page
+    page.clock.install()
+    page.goto(_at(ticket))
+    page.get_by_label("Priority", exact=True).select_option("urgent")
+    undo = _field(page, "priority").get_by_role("button", name="Undo")
+    undo.wait_for()
+    undo.focus()
+    page.clock.run_for(10_500)
+    undo.wait_for(state="detached")
+    assert page.evaluate("document.activeElement.id") == "priority"
+
+
+def test_a_conflict_concerns_one_field_and_has_two_ways_out(
+    window: Window, key: Key, ticket: str
+) -> None:
+    page = window.page
+    page.goto(_at(ticket))
+    key.patch(ticket, {"status": "on_hold"})
+    page.get_by_label("Priority", exact=True).select_option("low")
+    _says(page, "priority", "Saved")
+    page.get_by_label("Status", exact=True).select_option("resolved")
+    _field(page, "status").get_by_text("Shop").wait_for()
+    assert _now(key, ticket)["status"] == "on_hold"
+    window.touch(page.get_by_role("button", name="Keep theirs"))
+    assert page.get_by_label("Status", exact=True).input_value() == "on_hold"
+    key.patch(ticket, {"status": "pending"})
+    page.get_by_label("Status", exact=True).select_option("resolved")
+    window.touch(page.get_by_role("button", name="Save mine"))
+    _says(page, "status", "Saved")
+    assert (_now(key, ticket)["status"], _now(key, ticket)["priority"]) == ("resolved", "low")
+
+
+def test_a_choice_that_could_not_be_saved_is_shown_and_goes_along_with_a_reply(
+    window: Window, key: Key, ticket: str
+) -> None:
+    page = window.page
+    page.goto(_at(ticket))
+    page.route("**/fields", lambda route: route.abort())
+    page.get_by_label("Priority", exact=True).select_option("urgent")
+    page.get_by_label("gift").uncheck()
+    _field(page, "tags").get_by_role("button", name="Try again").wait_for()
+    again = _field(page, "priority").get_by_role("button", name="Try again")
+    again.wait_for()
+    window.complaints.clear()  # that the request failed
+    page.unroute("**/fields")
+    again.click()
+    _says(page, "priority", "Saved")
+    page.get_by_label("Your reply").fill("On its way")
+    window.send_reply()
+    page.locator("article", has_text="On its way").wait_for()
+    assert (_now(key, ticket)["priority"], _now(key, ticket)["tags"]) == ("urgent", [])
+    assert page.get_by_label("gift").count() == 0
+
+
+def test_an_own_change_is_not_announced_as_news(window: Window, ticket: str) -> None:
+    page = window.page
+    page.goto(_at(ticket))
+    page.get_by_label("Priority", exact=True).select_option("urgent")
+    _says(page, "priority", "Saved")
+    news = page.request.get(page.evaluate("document.querySelector('[data-news]').dataset.news"))
+    assert "has changed" not in news.text()
+
+
+def test_the_composer_is_a_reply_or_a_note(window: Window, key: Key, ticket: str) -> None:
+    page = window.page
+    page.goto(_at(ticket))
+    send = page.locator("#composer button.main")
+    assert send.inner_text().startswith("Reply to")
+    page.keyboard.press("n")
+    page.keyboard.type("He called twice")
+    assert send.inner_text() == "Note to colleagues"
+    page.get_by_text("Only for colleagues").wait_for()
+    page.keyboard.press("Control+Enter")
+    page.locator("article.note", has_text="He called twice").wait_for()
+    assert _now(key, ticket)["reply_count"] == 0
