@@ -28,7 +28,8 @@ FOREIGN = """() => {
   const isOurs = (each) => known.has(each.localName)
     && [...each.attributes].every(({ name }) => !/^(on|style$|srcdoc$|formaction$)/.test(name))
     && (each.localName !== "script" || /^\\/assets\\/desk\\.js\\?/.test(each.getAttribute("src")))
-    && (each.localName !== "link" || ["icon", "preload", "stylesheet"].includes(each.rel) && own(each.href))
+    && (each.localName !== "link"
+      || ["icon", "preload", "stylesheet"].includes(each.rel) && own(each.href))
     && (each.localName !== "img" || /^\\/assets\\//.test(each.getAttribute("src")))
     && (each.localName !== "a" || own(each.href)
       || /^https?:/.test(each.href) && each.rel.includes("noopener"))

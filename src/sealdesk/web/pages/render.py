@@ -18,8 +18,8 @@ _HEADERS: tuple[Header, ...] = (
 _HSTS = (b"strict-transport-security", b"max-age=31536000")
 _MAY_FETCH = "; connect-src 'self'"
 _POLICY = (
-    "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self'; img-src 'self'; font-src 'self';"
-    " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self'; img-src 'self';"
+    " font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
 
