@@ -139,7 +139,7 @@ def test_every_response_has_its_own_request_id(service: Service, path: str) -> N
 
 
 def test_an_internal_error_shows_no_stack_trace(key: Key, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sealdesk.api_keys.guard.signed._is_allowed_address", lambda *_: 1 / 0)
+    monkeypatch.setattr("sealdesk.api_keys.guard.signed.is_allowed_address", lambda *_: 1 / 0)
     response = key.get(TICKETS)
     assert (response.status_code, response.json()["code"]) == (500, "internal_error")
     assert "Traceback" not in response.text

@@ -38,6 +38,10 @@ ACROSS_TENANTS = {
     ),
     "api_keys/store.py _PRUNE_SIGNATURES": ("api_keys.prune_signatures(", "worker/retention.py"),
     "api_keys/store.py _PRUNE_USAGE": ("api_keys.prune_usage(", "worker/retention.py"),
+    "tickets/attachments/store.py _LIST_UNUSED": (
+        "store.delete_unused(",
+        "tickets/attachments/pruning.py",
+    ),
     "tickets/store/replying.py _PRUNE": ("replying.prune_replying(", "worker/retention.py"),
     "records/idempotency.py _PRUNE": ("idempotency.prune(", "worker/retention.py"),
     "search/store/tickets.py _LIST_AFTER": ("documents.list_after(", "search/indexing.py"),

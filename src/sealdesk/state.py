@@ -28,6 +28,7 @@ from sealdesk.telemetry.metrics import Metrics
 
 MAX_FAILURES_PER_MINUTE = 300  # decisions 3: above it an address gets a bare 401
 MAX_KNOWN_KEYS = 4096  # 2.5 KiB each (decision 0039)
+MAX_UPLOADING_BYTES = 1024**3  # of unfinished files on the disk; a tenant has an eighth of it
 MAX_PASSWORD_CHECKS = 4  # decisions 1: passwords hashed at the same time
 _FINISH_TIMEOUT_S = 3.0
 
@@ -72,6 +73,7 @@ class AppState(msgspec.Struct, frozen=True):
     key_usage: use of API keys that is not written to the database yet.
     background_tasks: work that starts after a response is sent.
     write_probe: tries whether the storage takes writes.
+    uploading: limits the bytes of attachments that are being received.
     epoch: see db/epochs.py; settings.jwt_secret is that of the epoch.
     """
 
@@ -95,6 +97,7 @@ class AppState(msgspec.Struct, frozen=True):
     key_usage: Usage
     background_tasks: BackgroundTasks
     write_probe: WriteProbe
+    uploading: ByteBudget
     epoch: int
 
 
@@ -130,6 +133,7 @@ def make_state(settings: Settings, database: Database, clock: Clock, *, epoch: i
         Usage(),
         BackgroundTasks(),
         WriteProbe(database),
+        ByteBudget(MAX_UPLOADING_BYTES),
         epoch,
     )
 

@@ -2,6 +2,7 @@
 
 import json
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import httpx
 
@@ -83,6 +84,19 @@ class Key:
     def customer(self, email: str, **fields: Any) -> dict[str, Any]:
         """A new customer, as the answer shows it."""
         answer = self.post("/api/v1/external/customers", {"email": email, **fields})
+        assert answer.status_code == 201, answer.text
+        return dict(answer.json()["data"])
+
+    def upload(
+        self, name: str, content: bytes, content_type: str = "application/octet-stream"
+    ) -> httpx.Response:
+        """Upload a file."""
+        target = f"/api/v1/external/attachments?name={quote(name, safe='')}"
+        return self.call("POST", target, content=content, headers={"content-type": content_type})
+
+    def attachment(self, name: str = "a.txt", content: bytes = b"text") -> dict[str, Any]:
+        """A new attachment, as the answer shows it."""
+        answer = self.upload(name, content)
         assert answer.status_code == 201, answer.text
         return dict(answer.json()["data"])
 

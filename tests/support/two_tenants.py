@@ -18,6 +18,7 @@ CANARY = "canary-7f3a9c"
 _CONTENTS = (
     "SELECT * FROM tickets WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
     "SELECT * FROM ticket_tags WHERE tenant_id = :tenant ORDER BY ticket_id LIMIT 100",
+    "SELECT * FROM attachments WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
     "SELECT * FROM replies WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
     "SELECT * FROM customers WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
     "SELECT * FROM users WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
@@ -41,6 +42,7 @@ class Ours(NamedTuple):
     admin: Person
     agent: Person
     ticket: dict[str, Any]
+    attachment_id: str
     customer_id: str
     agent_id: str
     webhook_id: str
@@ -71,9 +73,11 @@ def marked_tenant(service: Service) -> Ours:
     powerless = tenant.key(name=CANARY, permissions=[])
     customer_id = ticket["customer"]["id"]
     webhook = [_marked_webhook(tenant) for _ in range(2)][-1]
+    attachment = key.attachment(f"{CANARY}.txt", CANARY.encode())["id"]
     wait_until_placed(service)  # or events would change later
     return Ours(
-        tenant, key, powerless, revoked, expired, admin, agent, ticket, customer_id, agent_id,
+        tenant, key, powerless, revoked, expired, admin, agent, ticket, attachment, customer_id,
+        agent_id,
         *webhook,
     )  # fmt: skip
 

@@ -35,6 +35,7 @@ KNOWN_VERSIONS = (
     "0019",
     "0020",
     "0021",
+    "0022",
 )  # every version that this code can migrate from; the last is current
 _READ_VERSION = "SELECT version_num FROM alembic_version LIMIT 1"
 

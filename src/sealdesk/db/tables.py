@@ -27,6 +27,8 @@ RUNTIME_UPDATES = (
     "answering",
     "key_usage",
     "views",
+    "attachments",
+    "attachment_usage",
 )
 RUNTIME_DELETES = (
     "user_directory",
@@ -51,6 +53,8 @@ WORKER_GRANTS = {
     "replays": "SELECT, UPDATE, DELETE",
     "answering": "SELECT, DELETE",
     "key_usage": "SELECT, DELETE",
+    "attachments": "SELECT, DELETE",
+    "attachment_usage": "SELECT, UPDATE",
     "tickets": "SELECT",
     "replies": "SELECT",
     "customers": "SELECT",

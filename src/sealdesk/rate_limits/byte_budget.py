@@ -58,6 +58,13 @@ class Holding:
         self._size += size
         return True
 
+    def release_part(self, size: int) -> None:
+        """Count these bytes no longer; those that were never counted are ignored."""
+        counted = min(size, self._size)
+        if counted:
+            self._budget.release(self._holder, counted)
+            self._size -= counted
+
     def release(self) -> None:
         """Count the bytes of this request no longer."""
         if self._size:

@@ -17,6 +17,7 @@ from sealdesk.identity import labels as identity_labels
 from sealdesk.identity.pages import people as people_pages
 from sealdesk.tickets import errors as ticket_errors
 from sealdesk.tickets import labels as tickets_labels
+from sealdesk.tickets.attachments import errors as attachment_errors
 from sealdesk.tickets.pages import inbox as inbox_pages
 from sealdesk.web.pages.site import Site
 from sealdesk.webhooks import errors as webhook_errors
@@ -30,6 +31,7 @@ PROBLEM_TYPES = declared_in(
     api_key_errors,
     identity_errors,
     ticket_errors,
+    attachment_errors,
     customer_errors,
     feed_errors,
     webhook_errors,

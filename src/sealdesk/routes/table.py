@@ -3,6 +3,7 @@
 from sealdesk.api_keys import api as api_keys
 from sealdesk.api_keys.debugger import pages as debug_pages
 from sealdesk.api_keys.guard.signed import signed
+from sealdesk.api_keys.guard.upload import signed_upload
 from sealdesk.api_keys.pages import confirm as confirm_pages
 from sealdesk.api_keys.pages import keys as key_pages
 from sealdesk.audit_log import pages as audit_pages
@@ -19,6 +20,8 @@ from sealdesk.identity.pages import two_factor
 from sealdesk.identity.rules import ADMINISTRATORS, ROLES
 from sealdesk.routes.collected import AUDIT_PAGE, PROBLEM_TYPES
 from sealdesk.tickets import api as tickets
+from sealdesk.tickets.attachments import api as attachments
+from sealdesk.tickets.attachments.rules import MAX_ATTACHMENT_BYTES
 from sealdesk.tickets.live import pages as live
 from sealdesk.tickets.pages import bulk as bulk_pages
 from sealdesk.tickets.pages import customer as customer_pages
@@ -39,6 +42,7 @@ from sealdesk.webhooks.pages import endpoints as webhook_pages
 _TICKETS_READ, _TICKETS_WRITE = signed("tickets:read"), signed("tickets:write")
 _REPLIES_READ = signed("tickets:read", "replies:read")
 _REPLIES_WRITE = signed("tickets:write", "replies:write")
+_UPLOAD = signed_upload("tickets:write", "replies:write")
 _EVENTS_READ = signed("tickets:read", "replies:read", "customers:read")
 _CUSTOMERS_READ, _CUSTOMERS_WRITE = signed("customers:read"), signed("customers:write")
 # Guards of the management API: an access token.
@@ -71,6 +75,13 @@ _API: tuple[Route, ...] = (
         tickets.create_reply,
         _LONG,
     ),
+    Route(
+        "POST", "/api/v1/external/attachments", _UPLOAD, attachments.upload, MAX_ATTACHMENT_BYTES
+    ),
+    Route("GET", "/api/v1/external/attachments/{id}", _REPLIES_READ, attachments.get_attachment),
+    Route("GET", "/api/v1/external/attachments/{id}/content", _REPLIES_READ, attachments.download),
+    # For who has its link, without a signature.
+    Route("GET", "/attachments/{id}", _OPEN, attachments.follow_link),
     Route("GET", "/api/v1/external/customers", _CUSTOMERS_READ, customers.list_customers),
     Route("POST", "/api/v1/external/customers", _CUSTOMERS_WRITE, customers.create_customer, _LONG),
     Route("GET", "/api/v1/external/customers/{id}", _CUSTOMERS_READ, customers.get_customer),

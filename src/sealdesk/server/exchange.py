@@ -105,7 +105,8 @@ class Exchange:
     async def receive(self) -> Message:
         """The next message of ASGI, with what has arrived of the body.
 
-        has_waited: whether it arrived after the application had asked for it.
+        has_waited: whether it arrived after the application had asked for it. release: is called
+        with the size of a part that the application does not hold any more.
         """
         transport, flow = self._connection.transport, self._connection.flow
         if self.expects_continue and not transport.is_closing():
@@ -126,7 +127,12 @@ class Exchange:
             "body": body,
             "more_body": not self.has_body,
             "has_waited": has_waited,
+            "release": self._release_part,
         }
+
+    def _release_part(self, size: int) -> None:
+        if self.holding is not None:
+            self.holding.release_part(size)
 
     async def _wait_for_news(self) -> None:
         if self._news is None:

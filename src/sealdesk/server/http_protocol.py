@@ -1,9 +1,7 @@
-"""The server's HTTP protocol: a connection of uvicorn's server, with limits on headers and request
-time (decisions 3, 0040).
+"""The server's HTTP protocol: a connection of uvicorn's server, with limits (decisions 3, 0040).
 
 uvicorn's own accepts 8 MiB of headers, waits without limit for an incomplete header and for a
-client that does not read its response, and holds any number of bodies. This class limits them, and
-responds to requests that the parser rejects with a problem document.
+client that does not read its response, and holds any number of bodies.
 """
 
 import asyncio
@@ -26,10 +24,11 @@ from sealdesk.server import framing, unsent
 from sealdesk.server.exchange import Exchange
 from sealdesk.server.last_response import LastResponse
 from sealdesk.server.received import ReceivedBytes
-from sealdesk.web.request import Header, Scope
+from sealdesk.web.request import MAX_BODY_BYTES, Header, Scope
 
 HEADER_TIMEOUT_S = 10.0
 BODY_TIMEOUT_S = 30.0
+_MIN_BYTES_PER_S = 32 * 1024  # of a body that is longer than other routes take (decision 0051)
 SEND_TIMEOUT_S = 30.0
 SWEEP_S = 1.0
 # Longer than proxies keep idle connections (nginx 60 s), so that the proxy closes them. Otherwise a
@@ -204,6 +203,8 @@ class Protocol(asyncio.Protocol):
             return
         exchange.add(body)
         self._body_bytes += len(body)
+        if self._body_bytes > MAX_BODY_BYTES:
+            self.timeout_s = BODY_TIMEOUT_S + (self._body_bytes - MAX_BODY_BYTES) / _MIN_BYTES_PER_S
         if self._body_bytes > UNCOUNTED_BYTES and not self._received.try_add(exchange, len(body)):
             self._reject(ServiceUnavailable(TOO_MANY_BYTES))
 
@@ -215,8 +216,6 @@ class Protocol(asyncio.Protocol):
         self.waiting_since = None
         if self.exchange is not None:
             self.exchange.end_body()
-
-    # Responses and time
 
     def end_exchange(self, exchange: Exchange) -> None:
         """Begin the next request after a response."""

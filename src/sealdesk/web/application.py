@@ -19,15 +19,13 @@ from sealdesk.errors.requests import METHOD_NOT_ALLOWED
 from sealdesk.rate_limits.byte_budget import UNCOUNTED_BYTES
 from sealdesk.rate_limits.limiter import check_tenant
 from sealdesk.state import AppState
-from sealdesk.web import envelope, streaming
-from sealdesk.web.client_address import networks_of
+from sealdesk.web import envelope, large_responses, streaming
 from sealdesk.web.operation import Route
 from sealdesk.web.pages import error_pages, language
 from sealdesk.web.pages.site import Site
 from sealdesk.web.request import (
     Disconnected,
     Header,
-    Message,
     Receive,
     Request,
     Response,
@@ -46,9 +44,9 @@ _VARY: dict[str, tuple[Header, ...]] = {
 }
 # Work of a request beyond its first unit (decision 0030).
 _BYTES_PER_UNIT = 16 * 1024
+_STREAMED_BYTES_PER_UNIT = 256 * 1024  # copied only, neither parsed nor made (decision 0051)
 _UNINDEXED_READ_UNITS = 50
 _REFUSAL_DELAY_S = 0.5
-_MAX_DRAINED_BYTES = 4 * 1024 * 1024
 _UNROUTED = "unrouted"
 _READS = ("GET", "HEAD")
 
@@ -187,13 +185,8 @@ async def _handle(route: Route, request: Request) -> Response:
 def _check_budget(request: Request, size: int) -> None:
     """Raises ServiceUnavailable when too much is held that clients have not read."""
     budget = request.state.sending
-    if budget.held_bytes and not budget.has_room(_holder(request), size):
+    if budget.held_bytes and not budget.has_room(large_responses.holder(request), size):
         raise ServiceUnavailable(TOO_MANY_BYTES)
-
-
-def _holder(request: Request) -> str:
-    caller = request.proof.caller
-    return caller.tenant_id if caller else networks_of(request.address)[0]
 
 
 async def _wait_for_turn(route: Route, request: Request) -> None:
@@ -219,7 +212,9 @@ def _charge_work(request: Request, response: Response, unindexed_reads: int) -> 
         return
     state, budget = request.state, request.state.tenant_budgets.of(request.proof.caller)
     transferred = len(request.body) + len(response.body)
+    streamed = request.streamed_bytes + (response.file.size if response.file else 0)
     units = request.write_count + transferred // _BYTES_PER_UNIT
+    units += streamed // _STREAMED_BYTES_PER_UNIT
     units += unindexed_reads * _UNINDEXED_READ_UNITS
     if request.reserved_units:
         state.tenant_pace.settle(budget.id, request.reserved_units, 1 + units)
@@ -252,45 +247,20 @@ async def _send(
     if response.parts is not None:
         await streaming.send_parts(response, headers, send)
         return
+    size = response.file.size if response.file else len(response.body)
     if response.status not in (204, 304):
         headers.append((b"content-type", response.content_type))
-        headers.append((b"content-length", b"%d" % len(response.body)))
+        headers.append((b"content-length", b"%d" % size))
     closes = _CLOSE in response.headers
     if request.state.lifetime.is_draining and not closes:
         # A proxy must not send another request on a connection that will be closed.
         headers.append(_CLOSE)
     start = {"type": "http.response.start", "status": response.status, "headers": headers}
-    if len(response.body) > UNCOUNTED_BYTES:
-        await _send_large(request, start, response, send)
+    if response.file or size > UNCOUNTED_BYTES:
+        await large_responses.send_counted(request, start, response, send)
     else:
         await send(start)
         await send({"type": "http.response.body", "body": response.body, "more_body": closes})
     if closes:
-        await _drain(receive)
+        await large_responses.drain(receive)
         await send({"type": "http.response.body", "body": b""})
-
-
-async def _send_large(request: Request, start: Message, response: Response, send: Send) -> None:
-    """Send a response whose bytes count until the client has read nearly all of them."""
-    budget, holder, size = request.state.sending, _holder(request), len(response.body)
-    budget.add(holder, size)
-    try:
-        await send(start)
-        await send({"type": "http.response.body", "body": response.body, "more_body": True})
-        # The server waits before the next message until little of this one is unsent.
-        await send(
-            {"type": "http.response.body", "body": b"", "more_body": _CLOSE in response.headers}
-        )
-    finally:
-        budget.release(holder, size)
-
-
-async def _drain(receive: Receive) -> None:
-    """Read the rest of the request: closing a socket with unread bytes resets the connection, and
-    the client might not receive the response."""
-    size = 0
-    while size < _MAX_DRAINED_BYTES:
-        message: Message = await receive()
-        size += len(message.get("body", b""))
-        if message["type"] != "http.request" or not message.get("more_body"):
-            return

@@ -65,7 +65,8 @@ class Documentation(_Titled, frozen=True, kw_only=True):
     """The documentation of a handler, besides its docstring; calling it with the handler, as a
     decorator, makes the handler an operation.
 
-    takes: the struct of the request body. example: an example of the body.
+    takes: the struct of the request body. example: an example of the body. receives: the media type
+    of a body that is a file.
     gives: an example of `data`, or of one item when is_list is true; its type is documented.
     meta: an example of the `meta` of a list.
     fails: problem types besides those of the guard and those that follow from the other fields.
@@ -84,6 +85,7 @@ class Documentation(_Titled, frozen=True, kw_only=True):
     response_headers: tuple[str, ...] = ()
     example: Any = None
     produces: str = "application/json"
+    receives: str = ""
 
     def __call__(self, handle: Handle) -> "Operation":
         """The operation of a handler; its docstring becomes the description."""

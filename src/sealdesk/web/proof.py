@@ -26,6 +26,13 @@ class Visitor(msgspec.Struct, frozen=True):
     password_error: str = ""
 
 
+class BodyDigest(msgspec.Struct, frozen=True):
+    """What a signature covers of a body that was streamed. sha256: in lower-case hex."""
+
+    sha256: str
+    size: int
+
+
 class Proof(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a guard: who calls, and what the request and its response need of the guard.
 
@@ -34,6 +41,7 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True):
     pending_refusal: why the request may not write, though its caller is authenticated.
     in_transaction: runs first in every write transaction of the request.
     prove_again: a new proof for a request that waits; raises what the request is then refused with.
+    prove_body: a new proof once a streamed body has arrived; raises why it is refused.
     response_headers: added to every response.
     key_use: the API key whose use is counted.
     visitor: the user who is logged in, on pages.
@@ -44,6 +52,7 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True):
     pending_refusal: ApiError | None = None
     in_transaction: Callable[[Tx], Awaitable[None]] | None = None
     prove_again: Callable[[], Awaitable["Proof"]] | None = None
+    prove_body: Callable[[BodyDigest], Awaitable["Proof"]] | None = None
     response_headers: tuple[tuple[bytes, bytes], ...] = ()
     key_use: KeyUse | None = None
     visitor: Visitor | None = None

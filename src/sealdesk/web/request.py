@@ -19,6 +19,7 @@ from sealdesk.records import idempotency
 from sealdesk.records.idempotency import IdempotentRequest, StoredResponse
 from sealdesk.state import AppState
 from sealdesk.web.client_address import client_address, is_within
+from sealdesk.web.file_body import FileBody
 from sealdesk.web.form import Form, parse_form
 from sealdesk.web.pages.site import Site
 from sealdesk.web.proof import NOTHING_PROVEN, Visitor
@@ -42,16 +43,14 @@ class Disconnected(Exception):
 
 
 class Response(msgspec.Struct):
-    """A response. headers: besides those that every response has.
-
-    parts: of a body whose length is unknown, in place of `body`.
-    """
+    """A response. headers: besides those of every response. parts, file: in place of `body`."""
 
     status: int
     body: bytes = b""
     headers: list[Header] = []
     content_type: bytes = b"application/json"
     parts: AsyncGenerator[bytes, None] | None = None
+    file: FileBody | None = None
 
 
 class Request:
@@ -62,6 +61,7 @@ class Request:
     peer: the address of the connection; address: the client's behind trusted proxies.
     max_body_bytes: the limit of the route. response_headers: what reading the request adds to the
     response. write_count: how many transactions it has written. reserved_units: see TenantPace.
+    streamed_bytes: of a body that was read in parts.
     """
 
     __slots__ = (
@@ -84,6 +84,7 @@ class Request:
         "response_headers",
         "site",
         "state",
+        "streamed_bytes",
         "target",
         "write_count",
     )
@@ -117,7 +118,7 @@ class Request:
         self._form: Form | None = None
         self.proof = NOTHING_PROVEN
         self.response_headers: list[Header] = []
-        self.write_count = self.reserved_units = 0
+        self.write_count = self.reserved_units = self.streamed_bytes = 0
 
     @property
     def caller(self) -> Caller:

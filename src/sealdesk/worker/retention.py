@@ -10,6 +10,7 @@ from sealdesk.identity.store import Tenant
 from sealdesk.records import idempotency
 from sealdesk.state import AppState
 from sealdesk.telemetry.counters import HOUR_US
+from sealdesk.tickets.attachments import pruning as attachments
 from sealdesk.tickets.store import replying
 from sealdesk.webhooks.store import deliveries as delivery_store
 
@@ -25,6 +26,7 @@ async def prune(state: AppState) -> int:
     """Delete all expired rows; how many."""
     now_us = state.clock.now_us()
     total = await _in_steps(state, lambda tx: _prune_directories(tx, now_us))
+    total += await attachments.prune(state)
     deleted_before = now_us - _DELETED_US
     total += await _in_steps(
         state, lambda tx: delivery_store.prune_deleted(tx, deleted_before, _STEP_ROWS)

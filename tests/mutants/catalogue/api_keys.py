@@ -169,8 +169,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the response reveals the right signature",
         _GUARD,
-        "raise refusals.invalid_signature(parts)",
-        "wrong = refusals.invalid_signature(parts)\n"
+        "raise refusals.invalid_signature(parts, refusals.digest_of(parts.body))",
+        "wrong = refusals.invalid_signature(parts, refusals.digest_of(parts.body))\n"
         "        inner, outer = known.verifier._inner.copy(), known.verifier._outer.copy()\n"
         "        inner.update(signing.message(parts))\n"
         "        outer.update(inner.digest())\n"

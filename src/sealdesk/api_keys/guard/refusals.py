@@ -12,7 +12,7 @@ from sealdesk.errors import ApiError, Forbidden, ServiceUnavailable, Unauthorize
 from sealdesk.errors.general import INSUFFICIENT_PERMISSIONS
 from sealdesk.telemetry.counters import KeyUse
 from sealdesk.web.client_address import networks_of
-from sealdesk.web.proof import Proof
+from sealdesk.web.proof import BodyDigest, Proof
 from sealdesk.web.request import Request
 
 _REFUSED_AFTER_BODY = tuple(
@@ -23,8 +23,10 @@ _REFUSED_AFTER_BODY = tuple(
 log = logging.getLogger("sealdesk.api_keys")
 
 
-async def explain(request: Request, error: Unauthorized) -> Proof:
+async def explain(request: Request, error: Unauthorized, body: BodyDigest | None = None) -> Proof:
     """A refusal that names the mistake, recorded for the tenant of the key.
+
+    body: of a request whose body was streamed, which is not diagnosed.
 
     After too many failures from a network, the response has only the code.
     """
@@ -38,13 +40,16 @@ async def explain(request: Request, error: Unauthorized) -> Proof:
     key = await request.state.database.read(lambda tx: store.find_by_hash(tx, key_hash))
     if key is None:
         return Proof(refusal=error)
-    if error.code == errors.INVALID_SIGNATURE.code:
+    if error.code == errors.INVALID_SIGNATURE.code and body is None:
         _add_diagnosis(request, key, api_key.decode(), error)
-    return await record(request, key, error)
+    return await record(request, key, error, body)
 
 
-async def record(request: Request, key: ApiKey, error: ApiError) -> Proof:
+async def record(
+    request: Request, key: ApiKey, error: ApiError, body: BodyDigest | None = None
+) -> Proof:
     """The refusal, stored for the tenant's administrators if the storage is available."""
+    body = body or digest_of(request.body)
     has_body = error.code in _REFUSED_AFTER_BODY
     refusal = StoredRefusal(
         id=ids.mint(request.now_us),
@@ -53,8 +58,8 @@ async def record(request: Request, key: ApiKey, error: ApiError) -> Proof:
         method=request.method,
         target=request.target.decode("latin-1")[:2048],
         timestamp=request.headers.get(b"x-api-timestamp", b"").decode("latin-1")[:32],
-        body_sha256=signing.body_sha256(request.body).decode() if has_body else None,
-        body_bytes=len(request.body) if has_body else None,
+        body_sha256=body.sha256 if has_body else None,
+        body_bytes=body.size if has_body else None,
         refused_at=request.now_us,
     )
     try:
@@ -121,15 +126,19 @@ def unusable_key(key: ApiKey | None) -> Unauthorized:
     return Unauthorized(errors.API_KEY_EXPIRED, expired_at=clock.iso(key.expires_at or 0))
 
 
-def invalid_signature(parts: Signed) -> Unauthorized:
+def digest_of(body: bytes) -> BodyDigest:
+    return BodyDigest(signing.body_sha256(body).decode(), len(body))
+
+
+def invalid_signature(parts: Signed, body: BodyDigest) -> Unauthorized:
     return Unauthorized(
         errors.INVALID_SIGNATURE,
         received={
             "method": parts.method.decode(),
             "request_target": parts.target.decode("latin-1"),
             "timestamp": parts.timestamp.decode(),
-            "body_sha256": signing.body_sha256(parts.body).decode(),
-            "body_bytes": len(parts.body),
+            "body_sha256": body.sha256,
+            "body_bytes": body.size,
         },
     )
 

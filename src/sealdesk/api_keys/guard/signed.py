@@ -96,8 +96,8 @@ class SignedGuard:
             return await refusals.explain(request, error)
         known = authenticated.known
         if request.now_us >= known.record_use_from:
-            await _record_use(request, known)
-        if not _is_allowed_address(request, known):
+            await record_use(request, known)
+        if not is_allowed_address(request, known):
             return await refusals.record(
                 request, known.key, Forbidden(errors.IP_NOT_ALLOWED, address=request.address)
             )
@@ -106,13 +106,13 @@ class SignedGuard:
         permission, refusal = "", None
         try:
             check_tenant(tenant_rate)
-            _check_rate(rate)
-            permission = self._get_permission(known)
+            check_rate(rate)
+            permission = self.get_permission(known)
             request.check_content_type()
         except ApiError as error:
             refusal = error
         return SignedProof(
-            caller=_caller(request, known),
+            caller=caller_of(request, known),
             refusal=refusal,
             in_transaction=authenticated.in_transaction,
             prove_again=lambda: self._prove_again(request),
@@ -122,7 +122,7 @@ class SignedGuard:
             skew_s=authenticated.skew_s,
         )
 
-    def _get_permission(self, known: KnownKey) -> str:
+    def get_permission(self, known: KnownKey) -> str:
         """The permission that allows the request, "" when none is needed. Raises Forbidden."""
         for need in self.needs:
             if need in known.permissions:
@@ -136,12 +136,12 @@ class SignedGuard:
         headers = read_signature_headers(request)
         known = await get_usable_key(request.state, headers.api_key, request.now_us)
         _check_signature(request, known, headers)
-        if not _is_allowed_address(request, known):
+        if not is_allowed_address(request, known):
             raise Forbidden(errors.IP_NOT_ALLOWED, address=request.address)
-        permission = self._get_permission(known)
+        permission = self.get_permission(known)
         return msgspec.structs.replace(
             request.proof,
-            caller=_caller(request, known),
+            caller=caller_of(request, known),
             key_use=KeyUse(known.key.tenant_id, known.key.id, permission),
         )
 
@@ -154,7 +154,7 @@ def signed(*needs: str) -> SignedGuard:
 async def _authenticate(request: Request) -> _Authenticated:
     """Find the key whose secret signed this request, and read the body. Raises Unauthorized."""
     headers = read_signature_headers(request)
-    skew_s = _check_time(request, headers.timestamp)
+    skew_s = check_time(request, headers.timestamp)
     known = await get_usable_key(request.state, headers.api_key, request.now_us)
     if await request.read_body():
         # The key may have been revoked or have expired while the body arrived.
@@ -202,7 +202,7 @@ def _name_fault(request: Request, headers: SignatureHeaders) -> None:
         raise refusals.malformed_timestamp(headers.timestamp)
 
 
-def _check_time(request: Request, timestamp: bytes) -> int:
+def check_time(request: Request, timestamp: bytes) -> int:
     """How many seconds the client's clock is behind. Raises Unauthorized when it is too many."""
     max_skew_s = request.state.settings.max_skew_s
     server_time = request.now_us // 1_000_000
@@ -217,10 +217,10 @@ def _check_time(request: Request, timestamp: bytes) -> int:
 def _check_signature(request: Request, known: KnownKey, headers: SignatureHeaders) -> None:
     parts = Signed(headers.timestamp, request.method.encode(), request.target, request.body)
     if not known.verifier.is_valid(parts, headers.signature):
-        raise refusals.invalid_signature(parts)
+        raise refusals.invalid_signature(parts, refusals.digest_of(parts.body))
 
 
-async def _record_use(request: Request, known: KnownKey) -> None:
+async def record_use(request: Request, known: KnownKey) -> None:
     """Update `last_used_at`, if the storage is available: a read must succeed without it."""
     key, now_us = known.key, request.now_us
     try:
@@ -232,15 +232,15 @@ async def _record_use(request: Request, known: KnownKey) -> None:
         log.warning("last_used_at was not written", extra={"key_id": key.id})
 
 
-def _is_allowed_address(request: Request, known: KnownKey) -> bool:
+def is_allowed_address(request: Request, known: KnownKey) -> bool:
     return known.networks is None or is_within(request.address, known.networks)
 
 
-def _caller(request: Request, known: KnownKey) -> Caller:
+def caller_of(request: Request, known: KnownKey) -> Caller:
     return Caller(known.key.tenant_id, known.actor, known.permissions, request.address)
 
 
-def _check_rate(rate: RateState) -> None:
+def check_rate(rate: RateState) -> None:
     if not rate.accepted:
         raise TooManyRequests(
             errors.RATE_LIMIT_EXCEEDED, limit=rate.limit, wait_s=retry_after_s(rate)

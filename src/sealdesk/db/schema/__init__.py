@@ -10,7 +10,16 @@ small rows. Not where a list has further indexes (customers): SQLite would then 
 key instead of them.
 """
 
-from sealdesk.db.schema import api_keys, desk, events, identity, search, tickets
+from sealdesk.db.schema import api_keys, attachments, desk, events, identity, search, tickets
 from sealdesk.db.schema.columns import metadata
 
-__all__ = ["api_keys", "desk", "events", "identity", "metadata", "search", "tickets"]
+__all__ = [
+    "api_keys",
+    "attachments",
+    "desk",
+    "events",
+    "identity",
+    "metadata",
+    "search",
+    "tickets",
+]

@@ -36,6 +36,7 @@ will be removed.
 _TAGS = {
     "Tickets": "Support requests of customers, from open to closed.",
     "Replies": "Public replies and internal notes on a ticket.",
+    "Attachments": "Files of tickets and replies.",
     "Customers": "The people who open tickets; an e-mail address is unique within the tenant.",
     "Events": "All changes in order, for integrations that follow them.",
     "API keys": "For administrators: the keys of the external API, their permissions and limits.",
@@ -134,6 +135,9 @@ def _operation(route: Route) -> dict[str, Any]:
         is_patch = route.method == "PATCH"
         types = ("application/json", *(("application/merge-patch+json",) if is_patch else ()))
         described["requestBody"] = {"required": True, "content": dict.fromkeys(types, content)}
+    if operation.receives:
+        binary = {"schema": {"type": "string"}}
+        described["requestBody"] = {"required": True, "content": {operation.receives: binary}}
     return described
 
 

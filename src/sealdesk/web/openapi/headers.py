@@ -76,6 +76,11 @@ RESPONSE_HEADERS: dict[str, Header] = {
         "`private, no-store`, or `private, no-cache` with an ETag: never for a shared cache.",
         "private, no-store",
     ),
+    "content-disposition": _ALWAYS
+    | _text(
+        "`attachment` with the name of the file (RFC 6266).",
+        "attachment; filename=\"bowl.jpg\"; filename*=UTF-8''bowl.jpg",
+    ),
     "idempotent-replayed": _text("`true` on a stored response that is sent again.", "true"),
     "x-warnings": _text(
         "Unknown fields, which were not stored, as percent-encoded JSON pointers.",

@@ -90,7 +90,8 @@ def _operation(document: Json, path: str, method: str, operation: Json) -> Json:
     content: Json = next(iter(success.get("content", {}).values()), {})
     data = content.get("schema", {}).get("properties", {}).get("data", {})
     reference = data.get("items", data).get("$ref", "")
-    body = next(iter(operation.get("requestBody", {"content": {}})["content"].values()), None)
+    sent = operation.get("requestBody", {"content": {}})["content"]
+    body = sent.get("application/json")
     return {
         **operation,
         "id": operation["operationId"],

@@ -1,54 +1,20 @@
-"""The settings: every `SEALDESK_*` environment variable, validated once at start-up."""
+"""Reads environment variables one at a time, and collects what is wrong with them."""
 
-import difflib
 import ipaddress
+import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
-
-import msgspec
 
 from sealdesk.crypto import key_files
 from sealdesk.crypto.sealing import KEY_BYTES
 from sealdesk.errors import ConfigurationError
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
-
-# Name → meaning; `docs/settings.md` has the details, and a test compares the names.
-NAMES: dict[str, str] = {
-    "SEALDESK_DATA_DIR": "directory of the database and the generated keys",
-    "SEALDESK_DATABASE_URL": "sqlite:///path or postgresql://…; default: in the data directory",
-    "SEALDESK_OWNER_DATABASE_URL": "PostgreSQL as the owner of the tables: for `sealdesk migrate`",
-    "SEALDESK_WORKER_DATABASE_URL": "PostgreSQL as the role of `sealdesk worker`",
-    "SEALDESK_DATABASE_CONNECTIONS": "PostgreSQL connections of one process, 1 to 500",
-    "SEALDESK_DATABASE_POOLER": "none, or transaction: pgbouncer in transaction mode is between",
-    "SEALDESK_REDIS_URL": "redis://… or rediss://…: shares the rate limits between processes",
-    "SEALDESK_EXPECTED_PROCESSES": "how many processes serve, on all hosts; 1 to 1000",
-    "SEALDESK_PER_PROCESS_LIMITS": "refuse or accept: several processes without Redis",
-    "SEALDESK_TENANT_LIMIT": "units of work a minute of one tenant, from 6000",
-    "SEALDESK_DRAIN_NOTICE_S": "seconds of 503 from /readyz before the socket closes, 0 to 8",
-    "SEALDESK_BYTES_IN_FLIGHT_MIB": "budget of bodies, and one of unread responses: 8 to 4096",
-    "SEALDESK_MASTER_KEY": "seals secrets: base64 of 32 bytes; several, comma-separated, to rotate",
-    "SEALDESK_JWT_SECRET": "signs log-ins: base64 of 32 bytes",
-    "SEALDESK_MAX_SKEW_S": "allowed clock difference of signed requests, 30 to 900 seconds",
-    "SEALDESK_EXTERNAL_PATH_PREFIX": "path that a proxy strips, put back before verifying",
-    "SEALDESK_TRUSTED_PROXIES": "addresses or networks whose X-Forwarded-For is believed",
-    "SEALDESK_WEBHOOK_ALLOWED_CIDRS": "networks of your own that webhooks may be sent to",
-    "SEALDESK_WEBHOOK_ALLOW_HTTP": "refuse or accept: webhooks to http:// addresses",
-    "SEALDESK_METRICS_TOKEN": "bearer token for /metrics",
-    "SEALDESK_LOG_LEVEL": "debug, info, warning or error",
-    "SEALDESK_API_URL": "`sealdesk call`: the service's address",
-    "SEALDESK_API_KEY": "`sealdesk call` and `sign`: the API key",
-    "SEALDESK_API_SECRET": "`sealdesk call` and `sign`: the API secret",
-    "SEALDESK_WEBHOOK_SECRET": "`sealdesk webhooks`: the secret that signs",
-}
-_PREFIX = "SEALDESK_"
-_LEVELS = ("debug", "info", "warning", "error")
 _DATABASE_FILE = "sealdesk.db"
 _SQLITE_PREFIX = "sqlite:///"
-_POSTGRESQL = ("postgresql", "postgres")
-_REDIS = ("redis", "rediss", "unix")
 _KEY_FILES = {"SEALDESK_MASTER_KEY": key_files.MASTER, "SEALDESK_JWT_SECRET": "jwt.key"}
 _URL_FORMS = {
     "SEALDESK_DATABASE_URL": "sqlite:///relative/path, sqlite:////absolute/path or"
@@ -57,92 +23,27 @@ _URL_FORMS = {
     "SEALDESK_WORKER_DATABASE_URL": "postgresql://worker:password@host/database",
     "SEALDESK_REDIS_URL": "redis://host:6379/0, rediss://… or unix://…",
 }
+# What runs when it is opened on Windows, the desk of most people who receive files.
+_DENIED_BY_DEFAULT = (
+    "deny:bat,cmd,com,cpl,dll,exe,hta,jar,js,jse,lnk,msi,ps1,reg,scr,vbe,vbs,wsf,wsh"
+)
+_ENDINGS = re.compile(r"(allow|deny):([a-z0-9]{1,16}(?:,[a-z0-9]{1,16}){0,199})")
 _PLACEHOLDER_KEY = bytes(KEY_BYTES)  # replaces an invalid key until all faults are collected
+
+
+class FileTypes(NamedTuple):
+    """Which files may be attached, by the endings of their names in lower case."""
+
+    is_allow_list: bool
+    endings: frozenset[str]
+
+    def has(self, ending: str) -> bool:
+        """Whether files with this ending, "" for none, may be attached."""
+        return (ending.lower() in self.endings) == self.is_allow_list
 
 
 class BadSettings(ConfigurationError):
     """The environment is not a valid and safe configuration; the text names every fault."""
-
-
-class Settings(msgspec.Struct, frozen=True):
-    """The validated settings. `repr` shows no secrets.
-
-    database_url: of PostgreSQL; empty on SQLite, whose file is database_path.
-    """
-
-    data_dir: Path
-    database_path: Path
-    database_url: str
-    owner_database_url: str
-    worker_database_url: str
-    database_connections: int
-    database_pooler: str
-    redis_url: str
-    expected_processes: int
-    per_process_limits: str
-    tenant_limit: int
-    drain_notice_s: int
-    budget_mib: int
-    master_keys: tuple[bytes, ...]
-    jwt_secret: bytes
-    max_skew_s: int
-    path_prefix: str
-    trusted_proxies: tuple[Network, ...]
-    webhook_allowed_cidrs: tuple[Network, ...]
-    webhook_allow_http: bool
-    metrics_token: str
-    log_level: str
-
-    @property
-    def has_worker_process(self) -> bool:
-        """Whether `sealdesk worker` runs the background loop; on SQLite the server runs it."""
-        return bool(self.database_url)
-
-    def __repr__(self) -> str:
-        return f"Settings(data_dir={str(self.data_dir)!r}, …)"
-
-
-def from_env(env: Mapping[str, str], *, needs_keys: bool = True) -> Settings:
-    """The settings of an environment; generates missing keys when SEALDESK_DATABASE_URL is unset.
-
-    needs_keys: False for commands that only change the schema. Raises BadSettings with all faults.
-    """
-    names = [name for name in env if name.startswith(_PREFIX)]
-    faults = [_describe_unknown(name) for name in names if name not in NAMES]
-    read = _EnvReader(env, faults, needs_keys)
-    settings = _read_settings(read, Path(env.get("SEALDESK_DATA_DIR") or "var").absolute())
-    if faults:
-        raise BadSettings("; ".join(faults))
-    return settings
-
-
-def _read_settings(read: "_EnvReader", data_dir: Path) -> Settings:
-    return Settings(
-        data_dir=data_dir,
-        database_path=read.database_path(data_dir),
-        database_url=read.server_url("SEALDESK_DATABASE_URL", _POSTGRESQL),
-        owner_database_url=read.server_url("SEALDESK_OWNER_DATABASE_URL", _POSTGRESQL),
-        worker_database_url=read.server_url("SEALDESK_WORKER_DATABASE_URL", _POSTGRESQL),
-        database_connections=read.whole(
-            "SEALDESK_DATABASE_CONNECTIONS", default=10, low=1, high=500
-        ),
-        database_pooler=read.choice("SEALDESK_DATABASE_POOLER", "none", "transaction"),
-        redis_url=read.server_url("SEALDESK_REDIS_URL", _REDIS),
-        expected_processes=read.whole("SEALDESK_EXPECTED_PROCESSES", default=1, low=1, high=1000),
-        per_process_limits=read.choice("SEALDESK_PER_PROCESS_LIMITS", "refuse", "accept"),
-        tenant_limit=read.whole("SEALDESK_TENANT_LIMIT", default=30_000, low=6_000, high=10**8),
-        drain_notice_s=read.whole("SEALDESK_DRAIN_NOTICE_S", default=0, low=0, high=8),
-        budget_mib=read.whole("SEALDESK_BYTES_IN_FLIGHT_MIB", default=64, low=8, high=4096),
-        master_keys=read.keys("SEALDESK_MASTER_KEY", data_dir),
-        jwt_secret=read.keys("SEALDESK_JWT_SECRET", data_dir)[0],
-        max_skew_s=read.whole("SEALDESK_MAX_SKEW_S", default=300, low=30, high=900),
-        path_prefix=read.path_prefix(),
-        trusted_proxies=read.networks("SEALDESK_TRUSTED_PROXIES"),
-        webhook_allowed_cidrs=read.networks("SEALDESK_WEBHOOK_ALLOWED_CIDRS"),
-        webhook_allow_http=read.is_accepted("SEALDESK_WEBHOOK_ALLOW_HTTP"),
-        metrics_token=read.metrics_token(),
-        log_level=read.choice("SEALDESK_LOG_LEVEL", *_LEVELS, default="info"),
-    )
 
 
 def make_private_dir(path: Path) -> None:
@@ -157,7 +58,7 @@ def make_private_dir(path: Path) -> None:
         path.chmod(0o700)
 
 
-class _EnvReader:
+class EnvReader:
     """Reads one variable at a time and collects the faults."""
 
     def __init__(self, env: Mapping[str, str], faults: list[str], needs_keys: bool) -> None:
@@ -254,6 +155,15 @@ class _EnvReader:
             )
         return prefix
 
+    def file_types(self, name: str) -> FileTypes:
+        found = _ENDINGS.fullmatch(self._env.get(name, "") or _DENIED_BY_DEFAULT)
+        if found is None:
+            self._faults.append(
+                f"{name} must be allow: or deny: and endings of file names, as in deny:exe,js"
+            )
+            return FileTypes(True, frozenset())
+        return FileTypes(found[1] == "allow", frozenset(found[2].split(",")))
+
     def metrics_token(self) -> str:
         token = self._env.get("SEALDESK_METRICS_TOKEN", "")
         if token and len(token) < 16:
@@ -272,14 +182,6 @@ class _EnvReader:
                 self._faults.append(f"{name}: {part} would be everybody; name your own")
             networks.append(network)
         return tuple(networks)
-
-
-def _describe_unknown(name: str) -> str:
-    # Without the common prefix, which would make all names similar.
-    endings = {known.removeprefix(_PREFIX): known for known in NAMES}
-    nearest = difflib.get_close_matches(name.removeprefix(_PREFIX), endings, n=1)
-    advice = f"is it {endings[nearest[0]]}?" if nearest else f"there are {', '.join(NAMES)}"
-    return f"{name} is not a setting; {advice}"
 
 
 def _is_server_url(url: str, schemes: tuple[str, ...]) -> bool:

@@ -1,0 +1,1 @@
+"""Files that are attached to tickets and replies."""

@@ -1,0 +1,48 @@
+"""What happens to attachments; each action is one transaction's worth of work."""
+
+from collections.abc import Sequence
+
+from sealdesk.db.engine import Tx
+from sealdesk.errors import Conflict, Fault, NotFound, invalid
+from sealdesk.tickets.attachments import store
+from sealdesk.tickets.attachments.errors import ATTACHMENT_QUOTA_EXCEEDED
+from sealdesk.tickets.attachments.types import Attachment
+
+_MIB = 1024 * 1024
+_UNKNOWN = "There is no such attachment, or a ticket or reply refers to it already."
+
+
+async def add(tx: Tx, attachment: Attachment, *, quota_bytes: int) -> None:
+    """Store an attachment that nothing refers to yet. Raises Conflict."""
+    tenant_id, size = attachment.tenant_id, attachment.size_bytes
+    if not await store.use_bytes(tx, tenant_id, size, quota_bytes):
+        await check_quota(tx, tenant_id, size, quota_bytes=quota_bytes)
+    await store.add(tx, attachment)
+
+
+async def check_quota(tx: Tx, tenant_id: str, size: int, *, quota_bytes: int) -> None:
+    """Raises Conflict when the tenant has no space for an attachment of this size."""
+    used = await store.used_bytes(tx, tenant_id)
+    if used + size > quota_bytes:
+        raise Conflict(
+            ATTACHMENT_QUOTA_EXCEEDED, used_mib=used // _MIB, quota_mib=quota_bytes // _MIB
+        )
+
+
+async def get_attachment(tx: Tx, tenant_id: str, attachment_id: str) -> Attachment:
+    """Raises NotFound."""
+    found = await store.find(tx, tenant_id, attachment_id)
+    if found is None:
+        raise NotFound
+    return found
+
+
+async def list_unlinked(tx: Tx, tenant_id: str, ids: Sequence[str]) -> tuple[Attachment, ...]:
+    """The attachments that a new ticket or reply names, in its order. Raises ValidationFailed."""
+    found = {each.id: each for each in await store.list_unlinked(tx, tenant_id, ids)}
+    unknown = [place for place, each in enumerate(ids) if each not in found]
+    if unknown:
+        raise invalid(
+            [Fault(f"/attachment_ids/{at}", "unknown_attachment", _UNKNOWN) for at in unknown]
+        )
+    return tuple(found[each] for each in dict.fromkeys(ids))

@@ -1,0 +1,77 @@
+"""Receives the body of a request as an attachment, without holding it in memory."""
+
+from sealdesk import ids
+from sealdesk.db.engine import Tx
+from sealdesk.errors import BadRequest, ServiceUnavailable, UnsupportedMediaType
+from sealdesk.errors.general import TOO_MANY_BYTES
+from sealdesk.rate_limits.byte_budget import Holding
+from sealdesk.tickets.attachments import actions, files, rules
+from sealdesk.tickets.attachments.errors import EMPTY_ATTACHMENT, FILE_TYPE_NOT_ALLOWED
+from sealdesk.tickets.attachments.files import IncomingFile
+from sealdesk.tickets.attachments.types import Attachment, Content
+from sealdesk.web import body_stream
+from sealdesk.web.request import Request
+
+
+async def receive(request: Request, name: str) -> Attachment:
+    """Store the body as an attachment with this name, durably.
+
+    Nothing is visible before the request is proven. Raises ApiError, Disconnected.
+    """
+    settings, tenant_id = request.state.settings, request.caller.tenant_id
+    if not rules.is_allowed(name, settings.attachment_types):
+        ending = f".{rules.ending_of(name)}"
+        raise UnsupportedMediaType(FILE_TYPE_NOT_ALLOWED, ending=ending)
+    request.max_body_bytes = min(request.max_body_bytes, settings.attachment_max_bytes)
+    size = body_stream.declared_size(request)
+    expected = request.max_body_bytes if size is None else size
+    quota = settings.attachment_quota_bytes
+    await request.read(lambda tx: actions.check_quota(tx, tenant_id, size or 0, quota_bytes=quota))
+    holding = Holding(request.state.uploading, tenant_id)
+    if not holding.try_add(expected):
+        raise ServiceUnavailable(TOO_MANY_BYTES)
+    try:
+        incoming = await files.begin(files.folder_of(settings))
+        try:
+            return await _receive_into(incoming, request, name)
+        finally:
+            incoming.discard()
+    finally:
+        holding.release()
+
+
+async def _receive_into(incoming: IncomingFile, request: Request, name: str) -> Attachment:
+    async for part in body_stream.parts(request):
+        await incoming.write(part)
+    digest = await incoming.finish()
+    await body_stream.prove(request, digest)
+    if digest.size == 0:
+        raise BadRequest(EMPTY_ATTACHMENT)
+    caller = request.caller
+    attachment = Attachment(
+        tenant_id=caller.tenant_id,
+        id=ids.mint(request.now_us),
+        name=name,
+        content_type=rules.media_type(request.header(b"content-type") or ""),
+        image_type=rules.image_type(incoming.head),
+        size_bytes=digest.size,
+        sha256=digest.sha256,
+        uploader_kind=caller.actor.kind,
+        uploader_id=caller.actor.id,
+        ticket_id=None,
+        reply_id=None,
+        created_at=request.now_us,
+    )
+    # First the file: a row without its file would be worse than a file without a row.
+    await incoming.publish(content_of(attachment), request.now_us)
+    quota = request.state.settings.attachment_quota_bytes
+
+    async def work(tx: Tx) -> Attachment:
+        await actions.add(tx, attachment, quota_bytes=quota)
+        return attachment
+
+    return await request.write(work)
+
+
+def content_of(attachment: Attachment) -> Content:
+    return Content(attachment.tenant_id, attachment.sha256)

@@ -1,0 +1,111 @@
+"""The SQL of attachments."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from sealdesk.db.column_lists import column_list, parameter_list
+from sealdesk.db.engine import Row, Tx
+from sealdesk.tickets.attachments.types import Attachment, Content
+
+_STORED = Attachment.__struct_fields__
+_COLUMNS = column_list(_STORED, "a")
+_ADD = f"INSERT INTO attachments ({column_list(_STORED)}) VALUES ({parameter_list(_STORED)})"
+_FIND = (
+    f"SELECT {_COLUMNS} FROM attachments a WHERE a.tenant_id = :tenant_id AND a.id = :id LIMIT 1"
+)
+_LINK = """
+UPDATE attachments SET ticket_id = :ticket_id, reply_id = :reply_id
+WHERE tenant_id = :tenant_id AND id = :id AND ticket_id IS NULL
+"""
+_USED = "SELECT used_bytes FROM attachment_usage WHERE tenant_id = :tenant_id LIMIT 1"
+_BEGIN_USAGE = """
+INSERT INTO attachment_usage (tenant_id, used_bytes) VALUES (:tenant_id, 0)
+ON CONFLICT (tenant_id) DO NOTHING
+"""
+_USE = """
+UPDATE attachment_usage SET used_bytes = used_bytes + :size
+WHERE tenant_id = :tenant_id AND used_bytes + :size <= :quota
+"""
+_FREE = "UPDATE attachment_usage SET used_bytes = used_bytes - :size WHERE tenant_id = :tenant_id"
+_LIST_UNUSED = """
+SELECT tenant_id, id, sha256, size_bytes FROM attachments
+WHERE ticket_id IS NULL AND created_at < :before
+ORDER BY created_at, tenant_id, id LIMIT :limit
+"""
+_DELETE_UNUSED = """
+DELETE FROM attachments WHERE tenant_id = :tenant_id AND id = :id AND ticket_id IS NULL
+"""
+_HAS_CONTENT = """
+SELECT 1 FROM attachments WHERE tenant_id = :tenant_id AND sha256 = :sha256 LIMIT 1
+"""
+
+
+async def add(tx: Tx, attachment: Attachment) -> None:
+    await tx.execute_one(_ADD, msgspec.structs.asdict(attachment))
+
+
+async def find(tx: Tx, tenant_id: str, attachment_id: str) -> Attachment | None:
+    row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": attachment_id})
+    return None if row is None else _attachment(row)
+
+
+async def list_unlinked(tx: Tx, tenant_id: str, ids: Sequence[str]) -> list[Attachment]:
+    """Of these attachments those that nothing refers to; unknown ids are left out."""
+    params: dict[str, object] = {f"id_{place}": each for place, each in enumerate(ids)}
+    keys = ", ".join(f":{key}" for key in params)
+    params |= {"tenant_id": tenant_id, "limit": len(ids)}
+    sql = (
+        f"SELECT {_COLUMNS} FROM attachments a WHERE a.tenant_id = :tenant_id"
+        f" AND a.id IN ({keys}) AND a.ticket_id IS NULL ORDER BY a.id LIMIT :limit"
+    )
+    return [_attachment(row) for row in await tx.fetch_all(sql, params)] if keys else []
+
+
+async def link(
+    tx: Tx, tenant_id: str, attachment_id: str, *, ticket_id: str, reply_id: str | None
+) -> None:
+    """Let a ticket or a reply refer to an attachment that nothing refers to yet."""
+    await tx.execute_one(
+        _LINK,
+        {
+            "tenant_id": tenant_id,
+            "id": attachment_id,
+            "ticket_id": ticket_id,
+            "reply_id": reply_id,
+        },
+    )
+
+
+async def used_bytes(tx: Tx, tenant_id: str) -> int:
+    row = await tx.fetch_one(_USED, {"tenant_id": tenant_id})
+    return 0 if row is None else int(row["used_bytes"])
+
+
+async def use_bytes(tx: Tx, tenant_id: str, size: int, quota: int) -> bool:
+    """Count the bytes of a new attachment; False when they are over the quota."""
+    await tx.execute(_BEGIN_USAGE, {"tenant_id": tenant_id})
+    params = {"tenant_id": tenant_id, "size": size, "quota": quota}
+    return await tx.execute(_USE, params) == 1
+
+
+async def delete_unused(tx: Tx, before_us: int, limit: int) -> list[Content]:
+    """Delete some attachments that nothing refers to, of all tenants; their contents."""
+    rows = await tx.fetch_all(_LIST_UNUSED, {"before": before_us, "limit": limit})
+    deleted = []
+    for row in rows:
+        key = {"tenant_id": row["tenant_id"], "id": row["id"]}
+        if await tx.execute(_DELETE_UNUSED, key):
+            free = {"tenant_id": row["tenant_id"], "size": row["size_bytes"]}
+            await tx.execute(_FREE, free)
+            deleted.append(Content(row["tenant_id"], row["sha256"]))
+    return deleted
+
+
+async def has_content(tx: Tx, content: Content) -> bool:
+    """Whether an attachment has this content."""
+    return await tx.fetch_one(_HAS_CONTENT, content._asdict()) is not None
+
+
+def _attachment(row: Row) -> Attachment:
+    return Attachment(**{name: row[name] for name in _STORED})

@@ -1,0 +1,59 @@
+"""Sends responses whose bytes count until the client has read them, and reads unread requests."""
+
+from sealdesk.web.client_address import networks_of
+from sealdesk.web.file_body import FileBody
+from sealdesk.web.request import Message, Receive, Request, Response, Send
+
+_MAX_DRAINED_BYTES = 4 * 1024 * 1024
+_CLOSE = (b"connection", b"close")
+
+
+def holder(request: Request) -> str:
+    """For whom the bytes of a response count: the tenant, or the client's address."""
+    caller = request.proof.caller
+    return caller.tenant_id if caller else networks_of(request.address)[0]
+
+
+async def send_counted(request: Request, start: Message, response: Response, send: Send) -> None:
+    """Send a response whose bytes count until the client has read nearly all of them."""
+    if response.file is not None:
+        await _send_file(request, start, response.file, send)
+        return
+    budget, owner, size = request.state.sending, holder(request), len(response.body)
+    budget.add(owner, size)
+    try:
+        await send(start)
+        await send({"type": "http.response.body", "body": response.body, "more_body": True})
+        # The server waits before the next message until little of this one is unsent.
+        await send(
+            {"type": "http.response.body", "body": b"", "more_body": _CLOSE in response.headers}
+        )
+    finally:
+        budget.release(owner, size)
+
+
+async def _send_file(request: Request, start: Message, file: FileBody, send: Send) -> None:
+    """Send a file in parts, of which one is held at a time."""
+    budget, owner = request.state.sending, holder(request)
+    budget.add(owner, file.part_bytes)
+    try:
+        await send(start)
+        if request.method != "HEAD":
+            while part := await file.read_part():
+                # The server waits before the next part until little of this one is unsent.
+                await send({"type": "http.response.body", "body": part, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+    finally:
+        budget.release(owner, file.part_bytes)
+        await file.close()
+
+
+async def drain(receive: Receive) -> None:
+    """Read the rest of the request: closing a socket with unread bytes resets the connection, and
+    the client might not receive the response."""
+    size = 0
+    while size < _MAX_DRAINED_BYTES:
+        message: Message = await receive()
+        size += len(message.get("body", b""))
+        if message["type"] != "http.request" or not message.get("more_body"):
+            return
