@@ -28,8 +28,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the body is left out of the message",
         "crypto/signing.py",
-        "parts.target + body_sha256(parts.body)\n",
-        "parts.target + _EMPTY_SHA256\n",
+        "return head(parts) + body_sha256(parts.body)\n",
+        "return head(parts) + _EMPTY_SHA256\n",
         ("tests/crypto/test_signing.py::test_signature_of_a_vector",),
     ),
     Mutant(

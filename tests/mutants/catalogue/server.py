@@ -183,9 +183,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "unread responses are not counted",
-        "web/application.py",
-        "    budget.add(holder, size)\n",
-        "    budget.add(holder, size := 0)\n",
+        "web/large_responses.py",
+        "    budget.add(owner, size)\n",
+        "    budget.add(owner, size := 0)\n",
         (f"{_IN_FLIGHT}::test_a_tenant_that_does_not_read_gets_503_and_others_are_served",),
     ),
     Mutant(
