@@ -72,15 +72,15 @@ def test_new_tickets_are_announced_without_a_reload(window: Window, tenant: Tena
     page.get_by_role("link", name="The second").wait_for()
     page.get_by_role("link", name="Open 2").wait_for()
     assert page.locator(".fresh").count() == 1
-    assert page.get_by_role("link", name="new ticket").count() == 0
+    assert page.get_by_role("link", name="new or changed").count() == 0
     # While the list has the focus, it does not change.
     page.keyboard.press("j")
     key.ticket(subject="The third")
     page.evaluate(_LOOK_AGAIN)
-    page.get_by_role("link", name="1 new ticket. Show it.").wait_for()
+    page.get_by_role("link", name="1 ticket is new or changed. Show it.").wait_for()
     assert page.get_by_role("link", name="The third").count() == 0
     assert page.evaluate("document.activeElement.textContent") == "The second"
-    page.get_by_role("link", name="1 new ticket. Show it.").click()
+    page.get_by_role("link", name="1 ticket is new or changed. Show it.").click()
     page.get_by_role("link", name="The third").wait_for()
 
 

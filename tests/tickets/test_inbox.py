@@ -18,6 +18,7 @@ from tests.support.searching import wait_until_customers
 from tests.support.service import Service, Tenant
 from tests.tickets.factories import PlannedTicket, create_tickets
 
+TICKETS = "/api/v1/external/tickets"
 _NOW = 1_790_000_000_000_000
 
 
@@ -40,7 +41,7 @@ def filters(page: Page) -> Form:
     return found
 
 
-def test_the_inbox_shows_open_tickets_newest_first(visitor: Visitor, tenant: Tenant) -> None:
+def test_the_inbox_shows_open_tickets_last_changed_first(visitor: Visitor, tenant: Tenant) -> None:
     fields = {"customer": {"email": "ann@example.test", "name": "Ann"}, "priority": "urgent"}
     old, new, _ = made(tenant, fields, {}, {"subject": "Done", "status": "resolved"})
     page = visitor.get(INBOX)
@@ -105,11 +106,11 @@ def test_the_filter_form_shows_its_values_and_reports_an_unknown_customer(
     visitor: Visitor, tenant: Tenant
 ) -> None:
     made(tenant, {"customer": {"email": "ann@example.test"}})
-    page = visitor.get(f"{INBOX}?status=all&priority=high&assignee=me&tag=a&sort=changed")
+    page = visitor.get(f"{INBOX}?status=all&priority=high&assignee=me&tag=a&sort=newest")
     form = filters(page)
     assert (form.method, form.action) == ("get", INBOX)
     for name, value in {
-        "status": "all", "priority": "high", "assignee": "me", "tag": "a", "sort": "changed"
+        "status": "all", "priority": "high", "assignee": "me", "tag": "a", "sort": "newest"
     }.items():  # fmt: skip
         assert form.value(name) == value
     page = visitor.get(f"{INBOX}?customer=who@example.test")
@@ -152,7 +153,7 @@ def test_a_foreign_customer_and_person_are_nobody_here(visitor: Visitor, tenant:
     assert ticket_ids(visitor.get(f"{INBOX}?assignee={visitor_id(other)}")) == []
 
 
-@pytest.mark.parametrize("sort", ["newest", "changed", "priority"])
+@pytest.mark.parametrize("sort", ["newest", "changed", "priority", "waiting"])
 def test_older_and_newer_lead_through_all_tickets_and_back(
     visitor: Visitor, tenant: Tenant, sort: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,6 +163,8 @@ def test_older_and_newer_lead_through_all_tickets_and_back(
     wanted = made_ids[::-1]
     if sort == "priority":
         wanted = [made_ids[n] for n in (1, 4, 3, 2, 0)]
+    if sort == "waiting":
+        wanted = made_ids
     page = visitor.get(f"{INBOX}?sort={sort}")
     forth = [ticket_ids(page)]
     while older := turned(page, "next"):
@@ -255,26 +258,50 @@ def test_new_tickets_are_counted_from_the_newest_one_shown(
     address = polled(visitor.get(INBOX))
     assert visitor.get(address).text == ""
     key.ticket()
-    assert visitor.get(address).text == "1 new ticket. Show it."
+    assert visitor.get(address).text == "1 ticket is new or changed. Show it."
     key.ticket()
     key.ticket(status="pending")
     page = visitor.get(address)
-    assert page.text == "2 new tickets. Show them."
+    assert page.text == "2 tickets are new or changed. Show them."
     assert page.links == [INBOX]
     assert visitor.get(polled(visitor.get(INBOX))).text == ""
+
+
+def test_replies_and_changes_of_tickets_in_view_are_counted(
+    visitor: Visitor, tenant: Tenant, key: Key
+) -> None:
+    old, older = key.ticket(), key.ticket()
+    for query in ("", "?sort=newest", "?sort=priority&tag=none", "?waiting=yes"):
+        address = polled(visitor.get(f"{INBOX}{query}"))
+        assert visitor.get(address).text == ""
+        key.post(f"{TICKETS}/{old['id']}/replies", {"body": "?", "author": {"type": "customer"}})
+        key.patch(f"{TICKETS}/{older['id']}", {"priority": "low"})
+        key.patch(f"{TICKETS}/{older['id']}", {"priority": "high"})
+        text = "" if "tag" in query else "2 tickets are new or changed. Show them."
+        assert visitor.get(address).text == text, query
+
+
+def test_an_answered_ticket_comes_first(visitor: Visitor, tenant: Tenant, key: Key) -> None:
+    first, second = key.ticket()["id"], key.ticket()["id"]
+    assert ticket_ids(visitor.get(INBOX)) == [second, first]
+    key.post(f"{TICKETS}/{first}/replies", {"body": "And now?", "author": {"type": "customer"}})
+    assert ticket_ids(visitor.get(INBOX)) == [first, second]
+    key.post(f"{TICKETS}/{first}/replies", {"body": "Soon."})
+    assert ticket_ids(visitor.get(f"{INBOX}?status=all&waiting=yes")) == [second]
+    assert ticket_ids(visitor.get(f"{INBOX}?status=all&sort=waiting")) == [second]
 
 
 def test_new_tickets_are_counted_with_the_filters_of_the_page(
     visitor: Visitor, tenant: Tenant, key: Key
 ) -> None:
     key.ticket()
-    address = polled(visitor.get(f"{INBOX}?status=all&priority=urgent&sort=changed"))
+    address = polled(visitor.get(f"{INBOX}?status=all&priority=urgent&sort=newest"))
     key.ticket()
     assert visitor.get(address).text == ""
     key.ticket(priority="urgent")
     page = visitor.get(address)
-    assert page.text == "1 new ticket. Show it."
-    assert page.links == [f"{INBOX}?status=all&priority=urgent&sort=changed"]
+    assert page.text == "1 ticket is new or changed. Show it."
+    assert page.links == [f"{INBOX}?status=all&priority=urgent&sort=newest"]
     assert visitor.get(f"{INBOX}/arrived?since=nonsense").text == ""
 
 
@@ -285,16 +312,15 @@ def test_a_ticket_committed_after_an_empty_page_was_shown_is_new(
     address = polled(visitor.get(f"{INBOX}?status=pending"))
     under_way = PlannedTicket({"status": "pending"}, tenant.service.clock.now_us() - 5_000_000)
     create_tickets(tenant, [under_way])
-    assert visitor.get(address).text == "1 new ticket. Show it."
+    assert visitor.get(address).text == "1 ticket is new or changed. Show it."
 
 
 def test_new_tickets_are_counted_up_to_a_limit(visitor: Visitor, tenant: Tenant) -> None:
     address = polled(visitor.get(INBOX)).replace("status=all&", "")
     made(tenant, *[{}] * 26)
     assert "first ticket has arrived" in visitor.get(address).text
-    since = address.partition("since=")[2]
-    text = visitor.get(address.replace(since, since[:-1] + "1")).text
-    assert text == "More than 25 new tickets. Show them."
+    text = visitor.get(address.replace("since=0_", "since=1_")).text
+    assert text == "More than 25 tickets are new or changed. Show them."
 
 
 def test_an_empty_desk_shows_the_first_steps_until_the_first_ticket(

@@ -189,8 +189,8 @@ def test_without_tickets_or_a_change_the_page_says_what_to_do(visitor: Visitor, 
 
 def test_the_link_back_leads_to_the_same_query(visitor: Visitor, key: Key) -> None:
     ticket = key.ticket(priority="high")
-    view = f"{INBOX}?priority=high&sort=changed"
-    form = visitor.get(view).form(f"{BULK}?priority=high&sort=changed")
+    view = f"{INBOX}?priority=high&sort=newest"
+    form = visitor.get(view).form(f"{BULK}?priority=high&sort=newest")
     page = visitor.submit(form, ticket=ticket["id"], priority="low")
     assert view in page.links
     page = visitor.submit(page.form(form.action))

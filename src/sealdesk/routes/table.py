@@ -158,7 +158,7 @@ PAGES: tuple[Route, ...] = (
     Route("POST", "/reset", _VISITOR, identity_pages.reset),
     # Tickets.
     Route("GET", "/tickets", _USER_PAGE, inbox_pages.inbox),
-    Route("GET", "/tickets/arrived", _USER_PAGE, inbox_pages.new_tickets),
+    Route("GET", "/tickets/arrived", _USER_PAGE, inbox_pages.changed_tickets),
     Route("POST", "/tickets/bulk", _USER_PAGE, bulk_pages.change_tickets),
     # Saved views of the inbox.
     Route("GET", "/tickets/views", _USER_PAGE, view_pages.list_views),

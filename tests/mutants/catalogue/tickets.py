@@ -147,6 +147,27 @@ MUTANTS: tuple[Mutant, ...] = (
         ("tests/tickets/test_plans.py::test_counting_statuses_reads_no_more_than_its_index",),
     ),
     Mutant(
+        "a note ends the waiting of a customer",
+        "tickets/rules.py",
+        "    if not reply.is_internal:\n",
+        "    if reply.body:\n",
+        ("tests/tickets/test_turn.py::test_a_note_changes_neither",),
+    ),
+    Mutant(
+        "a customer who writes again waits from then on only",
+        "tickets/rules.py",
+        "now_us if ticket.waiting_since is None else ticket.waiting_since",
+        "now_us",
+        ("tests/tickets/test_turn.py::test_a_reply_of_the_customer_begins_the_waiting_once",),
+    ),
+    Mutant(
+        "a reply to an old ticket is not announced",
+        "tickets/store/lists.py",
+        'filters, sort_by="updated_at", newest_first=False',
+        'filters, created_after=since[0], sort_by="updated_at", newest_first=False',
+        (f"{_INBOX}::test_replies_and_changes_of_tickets_in_view_are_counted",),
+    ),
+    Mutant(
         "unselective filters never choose an index",
         "tickets/store/lists.py",
         "_unselective_index(filters, list(counts))",
@@ -172,9 +193,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "new tickets are counted without the filters of the page",
         "tickets/pages/inbox.py",
-        "        if not of_customer.is_served():\n",
-        "        of_customer = Filter(newest_first=False)\n"
-        "        if not of_customer.is_served():\n",
+        "        changed = await lists",
+        "        of_customer = Filter()\n        changed = await lists",
         (f"{_INBOX}::test_new_tickets_are_counted_with_the_filters_of_the_page",),
     ),
     Mutant(
@@ -187,15 +207,15 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a URL may have a priority that is out of range for PostgreSQL",
         "tickets/views/inbox_query.py",
-        '"changed": 18, "priority": 1',
-        '"changed": 18, "priority": 18',
+        '"priority": 1, ',
+        '"priority": 18, ',
         (f"{_INBOX}::test_a_position_without_a_valid_priority_is_ignored",),
     ),
     Mutant(
         "a ticket that is committed after an empty page was shown is not counted as new",
         "tickets/pages/inbox.py",
-        "ids.lowest(request.now_us - _MAX_COMMIT_DELAY_US)",
-        "ids.lowest(request.now_us)",
+        "[request.now_us - _MAX_COMMIT_DELAY_US, ids.NONE]",
+        "[request.now_us, ids.NONE]",
         (f"{_INBOX}::test_a_ticket_committed_after_an_empty_page_was_shown_is_new",),
     ),
     Mutant(

@@ -13,7 +13,7 @@ from sealdesk.customers import store as customers
 from sealdesk.customers.types import Customer
 from sealdesk.db.engine import Row, Tx
 from sealdesk.errors import QueryTooSlow
-from sealdesk.paging import PageRequest, take_page
+from sealdesk.paging import PageRequest, Position, take_page
 from sealdesk.search import actions as search
 from sealdesk.tickets.pages import view_model
 from sealdesk.tickets.store import assignees, lists
@@ -21,7 +21,12 @@ from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.selection import Filter
 from sealdesk.tickets.types import PRIORITIES, STATUSES, Status
 from sealdesk.tickets.views.current import CurrentView, load_query
-from sealdesk.tickets.views.inbox_query import InboxQuery, InboxRow, read_inbox_query
+from sealdesk.tickets.views.inbox_query import (
+    InboxQuery,
+    InboxRow,
+    read_inbox_query,
+    read_since,
+)
 from sealdesk.tickets.views.sidebar import Sidebar, load_sidebar
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
@@ -31,9 +36,10 @@ from sealdesk.web.request import Request, Response
 
 NAV_ITEM = NavItem("/tickets", gettext_noop("Tickets"), is_for_all=True)
 PER_PAGE = 50
-_MAX_NEW_TICKETS = 25  # that are counted
+_MAX_CHANGED = 25  # tickets with news that are counted
+_FIRST: Position = [0, ids.lowest(0)]  # before every ticket
 _MAX_SUGGESTIONS = 10
-_MAX_COMMIT_DELAY_US = 60 * 1_000_000  # from when a ticket's id is made until others can see it
+_MAX_COMMIT_DELAY_US = 60 * 1_000_000  # from the time of a change until others can see it
 _FIRST_TICKET = {
     "subject": "Hello",
     "description": "This is our first ticket.",
@@ -58,7 +64,7 @@ class _Inbox(NamedTuple):
 
 @page
 async def inbox(request: Request) -> Response:
-    """The tickets that match a query, newest first by default."""
+    """The tickets that match a query, by their last change by default."""
     query, view, beside = await _load_views(request)
     filters = query.filter(request.caller.actor.id)
     result, is_too_slow = await _load(request, query, filters)
@@ -86,7 +92,7 @@ async def inbox(request: Request) -> Response:
         has_more=result.has_more or len(result.rows) > len(rows),
         is_too_slow=is_too_slow,
         older=older, newer=query.link(trail=query.trail[:-1]) if query.trail else None,
-        since=_newest_id(request, query, rows),
+        since=_since(request, query, rows),
         view=view, sidebar=beside, current=query.view,
     )  # fmt: skip
 
@@ -171,18 +177,20 @@ async def _find_customer(tx: Tx, tenant_id: str, id_or_email: str) -> Customer |
     return await customers.find_by_email(tx, tenant_id, id_or_email)
 
 
-def _newest_id(request: Request, query: InboxQuery, rows: Sequence[Row]) -> str:
-    """The id after which tickets are new to the reader of the page."""
-    if query.sort != "newest" or query.trail:
-        return ids.lowest(request.now_us)
-    return str(rows[0]["id"]) if rows else ids.lowest(request.now_us - _MAX_COMMIT_DELAY_US)
+def _since(request: Request, query: InboxQuery, rows: Sequence[Row]) -> Position:
+    """The position in the order by change after which changes are new to the reader of the page."""
+    if query.q or query.sort != "changed" or query.trail:
+        return [request.now_us, ids.NONE]
+    if rows:
+        return [rows[0]["updated_at"], rows[0]["id"]]
+    return [request.now_us - _MAX_COMMIT_DELAY_US, ids.NONE]
 
 
 async def _first_steps(request: Request) -> Response:
     """The page of a tenant without tickets: how to send the first one."""
     target = f"{request.state.settings.path_prefix}/api/v1/external/tickets"
     command = await asyncio.to_thread(_example_command, render.base_url(request), target)
-    poll = InboxQuery(status=None).poll(ids.lowest(0))
+    poll = InboxQuery(status=None).poll(_FIRST)
     return await render.page(request, "tickets/first_steps.html", command=command, poll=poll)
 
 
@@ -200,31 +208,28 @@ def _example_command(base_url: str, target: str) -> str:
 
 
 @page
-async def new_tickets(request: Request) -> Response:
-    """How many tickets are newer than those on the page; an empty fragment when there are none."""
+async def changed_tickets(request: Request) -> Response:
+    """How many tickets are new, changed or answered since the page was shown; empty for none."""
     form = forms.read_query(request)
-    query, since = read_inbox_query(form), form.text("since")
-    filters = msgspec.structs.replace(
-        query.filter(request.caller.actor.id), sort_by="created_at", newest_first=False
-    )
-    count = await _count_since(request, query, filters, since) if ids.is_canonical(since) else 0
+    query, since = read_inbox_query(form), read_since(form)
+    count = 0 if since is None else await _count_changed(request, query, since)
     return await render.page(
         request, "tickets/arrived.html",
-        count=count, most=_MAX_NEW_TICKETS, query=query, is_first=since == ids.lowest(0),
+        count=count, most=_MAX_CHANGED, query=query, is_first=since == _FIRST,
     )  # fmt: skip
 
 
-async def _count_since(request: Request, query: InboxQuery, filters: Filter, since: str) -> int:
-    tenant_id, page_request = request.caller.tenant_id, PageRequest(_MAX_NEW_TICKETS, [since])
+async def _count_changed(request: Request, query: InboxQuery, since: Position) -> int:
+    tenant_id, filters = request.caller.tenant_id, query.filter(request.caller.actor.id)
 
     async def work(tx: Tx) -> int:
         customer = await _find_customer(tx, tenant_id, query.customer)
         if customer is None and query.customer:
             return 0
         of_customer = msgspec.structs.replace(filters, customer_id=customer and customer.id)
-        if not of_customer.is_served():
-            # Few tickets are new: the index of ids is the most selective one.
-            of_customer = msgspec.structs.replace(of_customer, index="id")
-        return await lists.count_tickets(tx, tenant_id, of_customer, page_request)
+        changed = await lists.list_changed(tx, tenant_id, of_customer, since, _MAX_CHANGED + 1)
+        return len(changed)
 
-    return await (request.read(work) if filters.is_served() else request.read_unindexed(work))
+    # Few have changed since a page was shown, but a client may ask for a filter since any time.
+    is_served = not query.is_narrowed()
+    return await (request.read(work) if is_served else request.read_unindexed(work))

@@ -44,6 +44,8 @@ def _has_index(filters: Filter) -> bool:
     names = {name for name in _LEADING if getattr(filters, name)}
     if filters.is_unassigned:
         names.add("is_unassigned")
+    if filters.is_waiting or filters.sort_by == "waiting_since":
+        names.add("waiting_since")
     return len(names) <= 1 or names in _SHARED or _is_urgent_in_status(filters, names)
 
 

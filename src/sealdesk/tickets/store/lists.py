@@ -34,6 +34,8 @@ _SORT_COLUMN = {
     "priority": ", t.priority",
     "waiting_since": ", t.waiting_since",
 }
+_CHANGED = """
+SELECT t.id AS id, t.updated_at AS updated_at FROM tickets t WHERE t.tenant_id = :tenant_id"""
 _LARGE = ("document",)
 _SELECTIVE_ROWS = 5_000  # rows that are read and sorted within 0.1 s
 _DONE: tuple[Status, ...] = ("resolved", "closed")
@@ -55,13 +57,19 @@ async def list_tickets(tx: Tx, tenant_id: str, filters: Filter, page: PageReques
     return await tx.fetch_page(sql, params, _LARGE, page.max_bytes)
 
 
-async def count_tickets(tx: Tx, tenant_id: str, filters: Filter, page: PageRequest) -> int:
-    """How many tickets are on a page; one more than the page when there are more."""
-    filters = await _with_index(tx, tenant_id, filters)
-    params: dict[str, object] = {"tenant_id": tenant_id, "limit": page.per_page + 1}
-    columns = f"t.id AS id{_SORT_COLUMN[filters.sort_by]}"
-    select = f"SELECT {columns} FROM tickets t WHERE t.tenant_id = :tenant_id"
-    return len(await tx.fetch_all(statement(select, filters, page.after, params), params))
+async def list_changed(
+    tx: Tx, tenant_id: str, filters: Filter, since: Position, limit: int
+) -> list[str]:
+    """The ids of the tickets that were opened, changed or answered after a position.
+
+    since: [updated_at, id]. Oldest change first.
+    """
+    by_change = msgspec.structs.replace(
+        filters, sort_by="updated_at", newest_first=False, index=None
+    )
+    params: dict[str, object] = {"tenant_id": tenant_id, "limit": limit}
+    rows = await tx.fetch_all(statement(_CHANGED, by_change, since, params), params)
+    return [row["id"] for row in rows]
 
 
 def size(row: Row) -> int:

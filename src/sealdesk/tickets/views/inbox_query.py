@@ -19,15 +19,16 @@ from sealdesk.web.pages import cursor_trail
 
 PATH = "/tickets"
 ANY, NOBODY, ME = "", "nobody", "me"
-Sort = Literal["newest", "changed", "priority"]
+Sort = Literal["changed", "newest", "priority", "waiting"]
 _ORDERS: Mapping[Sort, SortBy] = {
-    "newest": "created_at",
     "changed": "updated_at",
+    "newest": "created_at",
     "priority": "priority",
+    "waiting": "waiting_since",
 }
 _MAX_TEXT_LENGTH = 320  # of an e-mail address
 # Digits of the sort value in a position: none, microseconds, a rank.
-_MAX_DIGITS: Mapping[Sort, int] = {"newest": 0, "changed": 18, "priority": 1}
+_MAX_DIGITS: Mapping[Sort, int] = {"changed": 18, "newest": 0, "priority": 1, "waiting": 18}
 
 
 class InboxRow(msgspec.Struct, frozen=True):
@@ -50,8 +51,9 @@ class InboxQuery(msgspec.Struct, frozen=True):
 
     status: None for all. customer: an id, an e-mail address, or words to find a customer by.
     trail: the positions where the previous pages ended, so that "newer" goes back one page at a
-    time. q: words to search for; it excludes all filters. view: the id or key of the view that the
-    query began with.
+    time. waiting: only tickets whose customer waits for a reply; the order "waiting" has no others.
+    q: words to search for; it excludes all filters. view: the id or key of the view that the query
+    began with.
     """
 
     status: Status | None = "open"
@@ -59,14 +61,17 @@ class InboxQuery(msgspec.Struct, frozen=True):
     assignee: str = ANY
     customer: str = ""
     tag: str = ""
-    sort: Sort = "newest"
+    sort: Sort = "changed"
+    waiting: bool = False
     trail: tuple[str, ...] = ()
     q: str = ""
     view: str = ""
 
     def is_narrowed(self) -> bool:
         """Whether it has filters besides the status."""
-        return bool(self.priority or self.assignee or self.customer or self.tag or self.q)
+        return bool(
+            self.priority or self.assignee or self.customer or self.tag or self.waiting or self.q
+        )
 
     def link(self, **changes: object) -> str:
         """The URL of this query with some fields changed.
@@ -81,9 +86,10 @@ class InboxQuery(msgspec.Struct, frozen=True):
         """The URL of the form that changes selected tickets of this list."""
         return _url(f"{PATH}/bulk", self._parameters())
 
-    def poll(self, since: str) -> str:
-        """The URL that counts tickets of this list that are newer than `since`."""
-        return _url(f"{PATH}/arrived", [*self._parameters(), ("since", since)])
+    def poll(self, since: Position) -> str:
+        """The URL that counts tickets of this list with a later change than at this position."""
+        parameters = [*self._parameters(), ("since", _position_text(since))]
+        return _url(f"{PATH}/arrived", parameters)
 
     def _parameters(self) -> list[tuple[str, str]]:
         """The query parameters; default values are left out.
@@ -100,7 +106,8 @@ class InboxQuery(msgspec.Struct, frozen=True):
             ("assignee", self.assignee),
             ("customer", self.customer),
             ("tag", self.tag),
-            ("sort", "" if self.sort == "newest" else self.sort),
+            ("waiting", "yes" if self.waiting else ""),
+            ("sort", "" if self.sort == "changed" else self.sort),
             ("before", ",".join(self.trail)),
         ]
         return [(name, value) for name, value in parameters if value]
@@ -124,19 +131,18 @@ class InboxQuery(msgspec.Struct, frozen=True):
             assignee_id=None if is_nobody else assignee or None,
             is_unassigned=is_nobody,
             tag=self.tag or None,
+            is_waiting=True if self.waiting else None,
             sort_by=_ORDERS[self.sort],
+            newest_first=self.sort != "waiting",
         )
 
     def after(self) -> Position | None:
         """The position where the previous page ended."""
-        if not self.trail:
-            return None
-        value, _, last_id = self.trail[-1].rpartition("_")
-        return [int(value), last_id] if value else [last_id]
+        return _read_position(self.trail[-1]) if self.trail else None
 
     def next_trail(self, last: Position) -> tuple[str, ...]:
         """The trail of the next page."""
-        return (*self.trail, "_".join(str(part) for part in last))
+        return (*self.trail, _position_text(last))
 
 
 def read_inbox_query(form: Form) -> InboxQuery:
@@ -152,11 +158,28 @@ def read_inbox_query(form: Form) -> InboxQuery:
         assignee=assignee if is_known else ANY,
         customer=form.text("customer").strip()[:_MAX_TEXT_LENGTH],
         tag=form.text("tag").strip()[:_MAX_TEXT_LENGTH],
-        sort=cast(Sort, sort) if sort in _ORDERS else "newest",
+        sort=cast(Sort, sort) if sort in _ORDERS else "changed",
+        waiting=form.text("waiting") == "yes",
         view=_view(form.text("view")),
     )
     is_position = partial(_is_position, max_digits=_MAX_DIGITS[query.sort])
     return msgspec.structs.replace(query, trail=tuple(cursor_trail.read(form, is_position)))
+
+
+def read_since(form: Form) -> Position | None:
+    """The position in the order by change from which a page asks for changes."""
+    text = form.text("since")
+    is_valid = _is_position(text, max_digits=_MAX_DIGITS["changed"])
+    return _read_position(text) if is_valid else None
+
+
+def _position_text(position: Position) -> str:
+    return "_".join(str(part) for part in position)
+
+
+def _read_position(text: str) -> Position:
+    value, _, last_id = text.rpartition("_")
+    return [int(value), last_id] if value else [last_id]
 
 
 def _url(path: str, parameters: list[tuple[str, str]]) -> str:

@@ -22,8 +22,9 @@ class BuiltIn(NamedTuple):
 BUILT_IN = (
     BuiltIn("mine", gettext_noop("Mine"), "assignee=me"),
     BuiltIn("unassigned", gettext_noop("Unassigned"), "assignee=nobody"),
+    BuiltIn("waiting", gettext_noop("Waiting for us"), "status=all&sort=waiting"),
     BuiltIn("urgent", gettext_noop("Urgent"), "priority=urgent"),
-    BuiltIn("closed", gettext_noop("Recently closed"), "status=closed&sort=changed"),
+    BuiltIn("closed", gettext_noop("Recently closed"), "status=closed"),
 )
 
 
