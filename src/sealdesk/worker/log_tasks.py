@@ -98,8 +98,6 @@ def next_rest_s(rest_s: float, done: int) -> float:
 
 async def sequence(state: AppState) -> int:
     """Give positions to the oldest events that have none; how many."""
-    if not await state.database.read(sequencer.has_pending):
-        return 0
     return await state.database.write(lambda tx: sequencer.place_pending(tx, _BATCH_EVENTS))
 
 

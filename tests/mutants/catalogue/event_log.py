@@ -10,8 +10,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "events of one step have positions behind the last of their feed",
         "event_log/sequencer.py",
-        "f.last_position + 1 - row_number() OVER (PARTITION BY t.tenant_id ORDER BY t.id DESC)",
-        "f.last_position - 1 + row_number() OVER (PARTITION BY t.tenant_id ORDER BY t.id)",
+        "f.last_position - c.of_tenant + c.turn",
+        "f.last_position - 1 + c.turn",
         (
             f"{_FEED}/test_order.py::test_events_of_concurrent_writers_are_complete_and_in_order",
             "tests/event_log/test_sequencer.py::test_positions_count_up_from_one_within_the_tenant",
@@ -27,8 +27,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the log has gaps between its tenants",
         "event_log/sequencer.py",
-        "        l.position + 1 - row_number() OVER (ORDER BY t.turn DESC, t.id DESC)\n",
-        "        l.position + 1 - t.turn\n",
+        "        l.position - c.of_all + row_number() OVER (ORDER BY c.turn, c.id)\n",
+        "        l.position - c.of_all + c.turn\n",
         (
             "tests/event_log/test_sequencer.py"
             "::test_positions_of_the_log_have_no_gaps_and_the_order_of_each_feed",
@@ -107,7 +107,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "events get their positions in the order of their tenants",
         "event_log/sequencer.py",
         "    ) o ORDER BY o.turn, o.id LIMIT :limit\n",
-        "    ) o ORDER BY o.tenant_id, o.id LIMIT :limit\n",
+        "    ) o ORDER BY p.tenant_id, o.id LIMIT :limit\n",
         (
             "tests/event_log/test_sequencer.py"
             "::test_tenants_with_few_events_do_not_wait_for_one_with_many",
