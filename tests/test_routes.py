@@ -37,6 +37,9 @@ BODIES: dict[tuple[str, str], dict[str, Any] | None] = {
     ("GET", f"{ATTACHMENTS}/{{id}}"): None,
     ("GET", f"{ATTACHMENTS}/{{id}}/content"): None,
     ("GET", "/attachments/{id}"): None,
+    ("POST", f"{TICKETS}/{{id}}/merge"): {"into": "unknown"},
+    ("DELETE", f"{TICKETS}/{{id}}/merge"): None,
+    ("POST", f"{TICKETS}/{{id}}/split"): {"reply_id": "unknown", "subject": "Taken over"},
     ("GET", CUSTOMERS): None,
     ("POST", CUSTOMERS): {"email": "known-to-both@customers.test"},
     ("GET", f"{CUSTOMERS}/{{id}}"): None,
@@ -220,7 +223,8 @@ def test_every_signed_write_accepts_a_signature_once(matrix: Matrix, route: Rout
     ids = {TICKETS: ticket["id"], CUSTOMERS: ticket["customer"]["id"]}
     start, brace, rest = route.path.partition("/{")
     target = f"{start}/{ids[start]}{rest.partition('}')[2]}" if brace else start
-    content = json.dumps(BODIES[route.method, route.path]).encode()
+    body = _prepare(key, ticket["id"], route)
+    content = b"" if body is None else json.dumps(body).encode()
     headers = key.signature_headers(route.method, target, content)
     headers["content-type"] = "application/json"
     first, second = (
@@ -228,6 +232,21 @@ def test_every_signed_write_accepts_a_signature_once(matrix: Matrix, route: Rout
     )
     assert first.is_success
     assert refusal(second) == (401, "signature_replayed")
+
+
+def _prepare(key: Key, ticket_id: str, route: Route) -> dict[str, Any] | None:
+    """The body with which a write to this ticket succeeds."""
+    path = f"{TICKETS}/{ticket_id}"
+    if route.path.endswith("/split"):
+        reply = key.post(f"{path}/replies", {"body": "A second question"}).json()["data"]
+        return {"reply_id": reply["id"], "subject": "Taken over"}
+    if not route.path.endswith("/merge"):
+        return BODIES[route.method, route.path]
+    merge = {"into": key.ticket(subject="The other one")["id"]}
+    if route.method == "POST":
+        return merge
+    key.post(f"{path}/merge", merge)
+    return None
 
 
 @pytest.mark.parametrize("route", SIGNED, ids=named)

@@ -43,6 +43,7 @@ ACROSS_TENANTS = {
         "tickets/attachments/pruning.py",
     ),
     "tickets/store/replying.py _PRUNE": ("replying.prune_replying(", "worker/retention.py"),
+    "tickets/merging/store.py _PRUNE": ("merges.prune(", "worker/retention.py"),
     "records/idempotency.py _PRUNE": ("idempotency.prune(", "worker/retention.py"),
     "search/store/tickets.py _LIST_AFTER": ("documents.list_after(", "search/indexing.py"),
     "search/store/tickets.py _LAST_NUMBER": ("documents.update(", "search/indexing.py"),

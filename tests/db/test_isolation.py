@@ -94,6 +94,7 @@ def _aimed(statement: Statement, own: str, foreign: str) -> dict[str, object]:
         params["before"] = 1
     for name in reversed(statement.tables):
         params |= row_of(metadata.tables[name], foreign)
+    params["to_id"] = params.get("ticket_id")
     return params | {"tenant_id": own}
 
 

@@ -36,6 +36,7 @@ KNOWN_VERSIONS = (
     "0020",
     "0021",
     "0022",
+    "0023",
 )  # every version that this code can migrate from; the last is current
 _READ_VERSION = "SELECT version_num FROM alembic_version LIMIT 1"
 

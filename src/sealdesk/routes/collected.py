@@ -18,6 +18,7 @@ from sealdesk.identity.pages import people as people_pages
 from sealdesk.tickets import errors as ticket_errors
 from sealdesk.tickets import labels as tickets_labels
 from sealdesk.tickets.attachments import errors as attachment_errors
+from sealdesk.tickets.merging import errors as merging_errors
 from sealdesk.tickets.pages import inbox as inbox_pages
 from sealdesk.web.pages.site import Site
 from sealdesk.webhooks import errors as webhook_errors
@@ -32,6 +33,7 @@ PROBLEM_TYPES = declared_in(
     identity_errors,
     ticket_errors,
     attachment_errors,
+    merging_errors,
     customer_errors,
     feed_errors,
     webhook_errors,

@@ -23,6 +23,7 @@ from sealdesk.tickets import api as tickets
 from sealdesk.tickets.attachments import api as attachments
 from sealdesk.tickets.attachments.rules import MAX_ATTACHMENT_BYTES
 from sealdesk.tickets.live import pages as live
+from sealdesk.tickets.merging import api as merging
 from sealdesk.tickets.pages import bulk as bulk_pages
 from sealdesk.tickets.pages import customer as customer_pages
 from sealdesk.tickets.pages import field as field_pages
@@ -82,6 +83,13 @@ _API: tuple[Route, ...] = (
     Route("GET", "/api/v1/external/attachments/{id}/content", _REPLIES_READ, attachments.download),
     # For who has its link, without a signature.
     Route("GET", "/attachments/{id}", _OPEN, attachments.follow_link),
+    Route(
+        "POST", "/api/v1/external/tickets/{id}/merge", _TICKETS_WRITE, merging.merge_ticket, _LONG
+    ),
+    Route("DELETE", "/api/v1/external/tickets/{id}/merge", _TICKETS_WRITE, merging.undo_merge),
+    Route(
+        "POST", "/api/v1/external/tickets/{id}/split", _TICKETS_WRITE, merging.split_ticket, _LONG
+    ),
     Route("GET", "/api/v1/external/customers", _CUSTOMERS_READ, customers.list_customers),
     Route("POST", "/api/v1/external/customers", _CUSTOMERS_WRITE, customers.create_customer, _LONG),
     Route("GET", "/api/v1/external/customers/{id}", _CUSTOMERS_READ, customers.get_customer),

@@ -173,7 +173,7 @@ async def _change(
     ticket = stored.ticket
     update = rules.apply_change(ticket, change, now_us)
     if not update.changes:
-        return _view(stored, rules.ready_document(ticket))
+        return view_of(stored, rules.ready_document(ticket))
     changed = update.after
     if representation.check_object(changed.custom_fields):
         raise invalid(
@@ -182,7 +182,7 @@ async def _change(
     if changed.assignee_id != ticket.assignee_id:
         await _check_assignee(tx, caller.tenant_id, changed.assignee_id)
     document = await ticket_store.replace(tx, ticket, changed)
-    view = _view(stored._replace(ticket=changed), document)
+    view = view_of(stored._replace(ticket=changed), document)
     await _record_change(tx, caller, update, view, now_us)
     return view
 
@@ -214,7 +214,7 @@ async def _reply(
     )
     after = stored._replace(ticket=update.after)
     if update.changes:
-        await _record_change(tx, caller, update, _view(after, document), now_us)
+        await _record_change(tx, caller, update, view_of(after, document), now_us)
     return written, after
 
 
@@ -232,7 +232,8 @@ def _author(caller: Caller, new: NewReply, stored: TicketAndCustomer) -> Author:
     return Author(kind, caller.actor.id, caller.actor.name)
 
 
-def _view(stored: TicketAndCustomer, document: bytes) -> TicketView:
+def view_of(stored: TicketAndCustomer, document: bytes) -> TicketView:
+    """A ticket as the API shows it. document: its ready document."""
     return TicketView(rules.with_customer(document, stored.reference), stored.etag)
 
 

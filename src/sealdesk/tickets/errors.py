@@ -21,5 +21,13 @@ TICKET_CLOSED = ProblemType(
     meaning="Nobody can reply to a closed ticket.",
     remedy="Set its status to open first.",
 )
+TICKET_MERGED = ProblemType(
+    code="ticket_merged",
+    status=409,
+    title="The ticket is merged into another one",
+    message="This ticket is merged into another one, see `merged_into_id`. Use that one.",
+    meaning="A ticket that is merged into another one stays closed and is not merged again.",
+    remedy="Use the ticket that `merged_into_id` names, or undo the merge.",
+)
 NEWER_REPLY = VERSION_MISMATCH.variant("There is a newer reply than the one that was seen.")
 FIELD_CHANGED = VERSION_MISMATCH.variant("Somebody else has changed this field meanwhile.")

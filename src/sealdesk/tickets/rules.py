@@ -7,7 +7,12 @@ import msgspec
 from sealdesk.errors import Conflict, PreconditionFailed
 from sealdesk.event_log.events import Changes
 from sealdesk.resources import merge_patch, representation
-from sealdesk.tickets.errors import FIELD_CHANGED, INVALID_TRANSITION, TICKET_CLOSED
+from sealdesk.tickets.errors import (
+    FIELD_CHANGED,
+    INVALID_TRANSITION,
+    TICKET_CLOSED,
+    TICKET_MERGED,
+)
 from sealdesk.tickets.types import (
     PRIORITIES,
     NewTicket,
@@ -101,6 +106,7 @@ def new_ticket(
         waiting_since=None if new.status == "resolved" else now_us,
         last_message_at=now_us,
         snippet=snippet(new.description),
+        merged_into_id=None,
         version=1,
     )
 
@@ -184,6 +190,8 @@ def _status_fields(ticket: Ticket, status: Status, now_us: int) -> dict[str, Any
     """The fields that a change of status sets. Raises Conflict."""
     if status == ticket.status:
         return {}
+    if ticket.merged_into_id is not None:
+        raise Conflict(TICKET_MERGED)
     allowed = TRANSITIONS[ticket.status]
     if status not in allowed:
         raise Conflict(

@@ -38,6 +38,7 @@ _READ_ONLY = frozenset(
         "first_response_at",
         "resolved_at",
         "closed_at",
+        "merged_into_id",
         "version",
     }
 )
@@ -145,6 +146,7 @@ class TicketFields(msgspec.Struct, frozen=True, kw_only=True):
     external_id: what your own system calls it; need not be unique.
     reply_count: of public replies.
     last_reply_by: who wrote the last public reply; null without one.
+    merged_into_id: the ticket that this one was merged into.
     """
 
     id: Id
@@ -160,6 +162,7 @@ class TicketFields(msgspec.Struct, frozen=True, kw_only=True):
     external_id: str | None
     reply_count: int
     last_reply_by: AuthorType | None = None
+    merged_into_id: Id | None = None
 
 
 class Ticket(TicketFields, frozen=True, kw_only=True):

@@ -11,6 +11,8 @@ from sealdesk.records import idempotency
 from sealdesk.state import AppState
 from sealdesk.telemetry.counters import HOUR_US
 from sealdesk.tickets.attachments import pruning as attachments
+from sealdesk.tickets.merging import rules as merging
+from sealdesk.tickets.merging import store as merges
 from sealdesk.tickets.store import replying
 from sealdesk.webhooks.store import deliveries as delivery_store
 
@@ -61,6 +63,7 @@ async def _prune_directories(tx: Tx, now_us: int) -> int:
         + await api_keys.prune_usage(tx, now_us - _USAGE_US, _STEP_ROWS)
         + await identity.prune(tx, now_us, _STEP_ROWS)
         + await replying.prune_replying(tx, now_us, _STEP_ROWS)
+        + await merges.prune(tx, now_us - merging.UNDO_US, _STEP_ROWS)
     )
 
 

@@ -57,6 +57,7 @@ Table(
     text_("external_id", null=True),
     Column("reply_count", BigInteger, nullable=False),
     text_("last_reply_by", null=True),
+    id_("merged_into_id", null=True),
     time_("created_at"),
     time_("updated_at"),
     time_("first_response_at", null=True),
@@ -104,4 +105,16 @@ Table(
     time_("created_at"),
     refers("ticket_id", "tickets"),
     Index("replies_is_internal", "tenant_id", "ticket_id", "is_internal", "id"),
+)
+# What undoing a merge needs; rows are deleted a day after it.
+Table(
+    "ticket_merges",
+    metadata,
+    tenant(),
+    id_("source_id", key=True),
+    id_("target_id"),
+    # reply_ids: JSON, of the replies that moved.
+    *texts("source_status", "opening_reply_id", "reply_ids"),
+    time_("merged_at"),
+    refers("source_id", "tickets"),
 )

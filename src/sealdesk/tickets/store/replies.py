@@ -10,6 +10,10 @@ INSERT INTO replies (tenant_id, ticket_id, id, body, is_internal, author_type, a
 VALUES (:tenant_id, :ticket_id, :id, :body, :is_internal, :author_type, :author_id,
     :author_name, :created_at)
 """
+_FIND = """
+SELECT tenant_id, ticket_id, id, body, is_internal, author_type, author_id, author_name, created_at
+FROM replies WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id = :id LIMIT 1
+"""
 
 
 async def add(tx: Tx, reply: Reply) -> None:
@@ -27,6 +31,13 @@ async def add(tx: Tx, reply: Reply) -> None:
             "created_at": reply.created_at,
         },
     )
+
+
+async def find(tx: Tx, tenant_id: str, ticket_id: str, reply_id: str) -> Reply | None:
+    row = await tx.fetch_one(
+        _FIND, {"tenant_id": tenant_id, "ticket_id": ticket_id, "id": reply_id}
+    )
+    return None if row is None else _reply(row)
 
 
 async def list_replies(

@@ -1,0 +1,1 @@
+"""Merging two tickets about the same matter, undoing it, and splitting a ticket in two."""

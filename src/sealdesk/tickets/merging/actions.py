@@ -1,0 +1,178 @@
+"""Merging tickets, undoing it, and splitting a ticket; each is one transaction's worth of work."""
+
+from typing import NamedTuple
+
+import msgspec
+
+from sealdesk import ids
+from sealdesk.caller import Caller
+from sealdesk.customers.types import CustomerRef
+from sealdesk.db.engine import Tx
+from sealdesk.errors import Conflict, Fault, invalid
+from sealdesk.event_log import events
+from sealdesk.event_log.events import Changes
+from sealdesk.tickets import actions
+from sealdesk.tickets.actions import OpenedTicket
+from sealdesk.tickets.merging import rules, store
+from sealdesk.tickets.merging.errors import MERGE_FINAL
+from sealdesk.tickets.merging.store import MovingReplies
+from sealdesk.tickets.merging.types import Merge, Split, StoredMerge
+from sealdesk.tickets.store import assignees, history, replies
+from sealdesk.tickets.store import tickets as ticket_store
+from sealdesk.tickets.store.tickets import TicketAndCustomer, TicketView
+from sealdesk.tickets.types import NewTicket, Reply, Source, TicketCustomer
+
+
+class _Change(NamedTuple):
+    """What moving replies does to a ticket. told: what its history says of it.
+
+    reply_count: of its public replies afterwards.
+    """
+
+    fields: rules.Fields
+    told: Changes
+    reply_count: int
+
+
+async def merge(tx: Tx, caller: Caller, source_id: str, new: Merge, *, now_us: int) -> TicketView:
+    """Move the conversation of a ticket into another one, and close it; the other one.
+
+    Its description becomes a reply of its customer, at the time when the ticket was created.
+    Raises NotFound, ValidationFailed, Conflict.
+    """
+    source = await actions.get_ticket(tx, caller.tenant_id, source_id)
+    target = await ticket_store.find(tx, caller.tenant_id, new.into)
+    if target is None:
+        raise invalid([Fault("/into", "unknown_ticket", "There is no ticket with this id.")])
+    rules.check_merge(source.ticket, target.ticket)
+    moving = await _list_moving(tx, source, after="")
+    opening = rules.opening_reply(
+        source.ticket, target.ticket, ids.mint(source.ticket.created_at), source.customer_name
+    )
+    await store.add(
+        tx,
+        StoredMerge(
+            tenant_id=caller.tenant_id,
+            source_id=source.ticket.id,
+            target_id=target.ticket.id,
+            source_status=source.ticket.status,
+            opening_reply_id=opening.id,
+            reply_ids=tuple(moving.ids),
+            merged_at=now_us,
+        ),
+    )
+    await store.move_replies(tx, caller.tenant_id, source.ticket.id, target.ticket.id, moving.ids)
+    await replies.add(tx, opening)
+    closed = rules.close_merged(source.ticket, target.ticket.id, now_us)
+    told = {"merged_into": (None, target.ticket.number)}
+    await _store(tx, caller, source, _Change(closed, told, 0), now_us)
+    count = target.ticket.reply_count + moving.public_count + 1
+    told = {"merged": (None, source.ticket.number)}
+    return await _store(tx, caller, target, _Change({}, told, count), now_us)
+
+
+async def undo(tx: Tx, caller: Caller, source_id: str, *, now_us: int) -> TicketView:
+    """Take a merged ticket out of the other one again; the ticket.
+
+    Replies that were written after the merge stay. Raises NotFound, Conflict.
+    """
+    source = await actions.get_ticket(tx, caller.tenant_id, source_id)
+    target_id = rules.check_is_merged(source.ticket)
+    target = await ticket_store.find(tx, caller.tenant_id, target_id)
+    stored = await store.find(tx, caller.tenant_id, source_id)
+    if stored is None or target is None or rules.is_final(stored, target.ticket, now_us):
+        raise Conflict(MERGE_FINAL, hours=rules.UNDO_HOURS)
+    if not await store.delete_reply(tx, caller.tenant_id, target_id, stored.opening_reply_id):
+        raise Conflict(MERGE_FINAL, hours=rules.UNDO_HOURS)
+    await store.move_replies(tx, caller.tenant_id, target_id, source_id, stored.reply_ids)
+    public_count = (await _list_moving(tx, source, after="")).public_count
+    await store.delete(tx, caller.tenant_id, source_id)
+    told = {"merged": (source.ticket.number, None)}
+    count = target.ticket.reply_count - public_count - 1
+    await _store(tx, caller, target, _Change({}, told, count), now_us)
+    reopened = rules.reopen_unmerged(source.ticket, stored.source_status)
+    told = {"merged_into": (target.ticket.number, None)}
+    return await _store(tx, caller, source, _Change(reopened, told, public_count), now_us)
+
+
+async def split(
+    tx: Tx, caller: Caller, ticket_id: str, new: Split, *, source: Source, now_us: int
+) -> OpenedTicket:
+    """A new ticket of the same customer that begins with a reply of this one.
+
+    The reply and all later ones move. Raises NotFound, ValidationFailed, Conflict.
+    """
+    stored = await actions.get_ticket(tx, caller.tenant_id, ticket_id)
+    first = await _find_public_reply(tx, caller.tenant_id, ticket_id, new.reply_id)
+    moving = await _list_moving(tx, stored, after=first.id)
+    opened = await actions.open_ticket(
+        tx, caller, await _new_ticket(tx, stored, new.subject, first.body), source=source,
+        now_us=now_us,
+    )  # fmt: skip
+    await store.delete_reply(tx, caller.tenant_id, ticket_id, first.id)
+    await store.move_replies(tx, caller.tenant_id, ticket_id, opened.id, moving.ids)
+    count = stored.ticket.reply_count - moving.public_count - 1
+    told = {"split": (None, new.subject)}
+    await _store(tx, caller, stored, _Change({}, told, count), now_us)
+    if not moving.ids:
+        return opened
+    fresh = await actions.get_ticket(tx, caller.tenant_id, opened.id)
+    view = await _store(tx, caller, fresh, _Change({}, {}, moving.public_count), now_us)
+    return OpenedTicket(opened.id, view)
+
+
+async def _list_moving(tx: Tx, stored: TicketAndCustomer, after: str) -> MovingReplies:
+    """The replies and notes that move. Raises Conflict if they are too many."""
+    ticket, limit = stored.ticket, rules.MAX_REPLIES + 1
+    moving = await store.list_replies(tx, ticket.tenant_id, ticket.id, after, limit)
+    rules.check_count(len(moving.ids))
+    return moving
+
+
+async def _store(
+    tx: Tx, caller: Caller, stored: TicketAndCustomer, change: _Change, now_us: int
+) -> TicketView:
+    """Store a ticket whose replies have moved, and tell of it.
+
+    A reply that is sent at the same time changes the version of the ticket, so the work runs again.
+    """
+    tenant_id, before = caller.tenant_id, stored.ticket
+    conversation = await store.read_conversation(tx, tenant_id, before.id, rules.MAX_REPLIES)
+    update = rules.update(
+        before, change.fields, conversation, reply_count=change.reply_count, now_us=now_us
+    )
+    document = await ticket_store.replace(tx, before, update.after)
+    view = actions.view_of(stored._replace(ticket=update.after), document)
+    if change.told:
+        await history.add(tx, update.after, caller.actor, change.told, now_us)
+    await events.record(tx, tenant_id, "ticket.updated", view.json, update.changes, now_us)
+    if "status" in update.changes:
+        status = {"status": update.changes["status"]}
+        await events.record(tx, tenant_id, "ticket.status_changed", view.json, status, now_us)
+    return view
+
+
+async def _find_public_reply(tx: Tx, tenant_id: str, ticket_id: str, reply_id: str) -> Reply:
+    """Raises ValidationFailed."""
+    found = await replies.find(tx, tenant_id, ticket_id, reply_id)
+    if found is not None and not found.is_internal:
+        return found
+    message = "This ticket has no public reply with this id."
+    raise invalid([Fault("/reply_id", "unknown_reply", message)])
+
+
+async def _new_ticket(tx: Tx, stored: TicketAndCustomer, subject: str, text: str) -> NewTicket:
+    """The part of a ticket that is split off, with its priority, assignee and tags."""
+    ticket = stored.ticket
+    customer = msgspec.json.decode(stored.reference, type=CustomerRef)
+    is_assignable = ticket.assignee_id is not None and await assignees.is_assignable(
+        tx, ticket.tenant_id, ticket.assignee_id
+    )
+    return NewTicket(
+        subject=subject,
+        description=text,
+        customer=TicketCustomer(customer.email, customer.name),
+        priority=ticket.priority,
+        assignee_id=ticket.assignee_id if is_assignable else None,
+        tags=list(ticket.tags),
+    )

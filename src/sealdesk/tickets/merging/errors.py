@@ -1,0 +1,38 @@
+"""The error codes of merging and splitting tickets."""
+
+from sealdesk.errors import ProblemType
+
+MERGE_INTO_ITSELF = ProblemType(
+    code="merge_into_itself",
+    status=409,
+    title="A ticket cannot be merged into itself",
+    message="These are the same ticket. Name another one in `into`.",
+    meaning="`into` is the id of the ticket that is to be merged.",
+    remedy="Send the id of the ticket that stays.",
+)
+TOO_MANY_REPLIES = ProblemType(
+    code="too_many_replies",
+    status=409,
+    title="Too many replies to move",
+    message="At most %(max_replies)s replies and notes can move to another ticket at once.",
+    meaning="The replies move in one transaction, which other writes wait for.",
+    remedy="Merge the other way round, or split at a later reply.",
+    example={"max_replies": 1000},
+)
+NOT_MERGED = ProblemType(
+    code="not_merged",
+    status=409,
+    title="The ticket is not merged",
+    message="This ticket is not merged into another one, so there is nothing to undo.",
+    meaning="The ticket was never merged, or the merge was undone.",
+    remedy="Nothing is to be done.",
+)
+MERGE_FINAL = ProblemType(
+    code="merge_final",
+    status=409,
+    title="The merge can no longer be undone",
+    message="A merge can be undone for %(hours)s hours, and before its result is merged again.",
+    meaning="The merge is too old, or the other ticket has itself been merged since.",
+    remedy="Undo the later merge first, or split the ticket.",
+    example={"hours": 24},
+)

@@ -1,0 +1,112 @@
+"""The SQL of merges, and of replies that move between tickets."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from sealdesk.db.column_lists import column_list, parameter_list
+from sealdesk.db.engine import Tx
+from sealdesk.tickets.merging.types import Conversation, StoredMerge
+
+_COLUMNS = StoredMerge.__struct_fields__
+_ADD = f"""
+INSERT INTO ticket_merges ({column_list(_COLUMNS)}) VALUES ({parameter_list(_COLUMNS)})
+"""
+_FIND = f"""
+SELECT {column_list(_COLUMNS)} FROM ticket_merges
+WHERE tenant_id = :tenant_id AND source_id = :source_id LIMIT 1
+"""
+_LIST_REPLIES = """
+SELECT id, is_internal FROM replies
+WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id > :after ORDER BY id LIMIT :limit
+"""
+_LAST_MESSAGE = """
+SELECT substr(body, 1, 1000) AS body, created_at FROM replies
+WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id ORDER BY id DESC LIMIT 1
+"""
+_LAST_PUBLIC = """
+SELECT author_type, created_at FROM replies
+WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND is_internal = :is_internal
+ORDER BY id DESC LIMIT :limit
+"""
+_MOVE = """
+UPDATE replies SET ticket_id = :to_id
+WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id = :id
+"""
+_DELETE_REPLY = """
+DELETE FROM replies WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id = :id
+"""
+_DELETE = "DELETE FROM ticket_merges WHERE tenant_id = :tenant_id AND source_id = :source_id"
+_PRUNE = """
+DELETE FROM ticket_merges WHERE (tenant_id, source_id) IN
+    (SELECT tenant_id, source_id FROM ticket_merges WHERE merged_at < :before LIMIT :limit)
+"""
+
+
+class MovingReplies(NamedTuple):
+    """The ids of replies and notes, and how many of them are public replies."""
+
+    ids: Sequence[str]
+    public_count: int
+
+
+async def add(tx: Tx, merge: StoredMerge) -> None:
+    values = msgspec.structs.asdict(merge)
+    values["reply_ids"] = msgspec.json.encode(merge.reply_ids).decode()
+    await tx.execute_one(_ADD, values)
+
+
+async def find(tx: Tx, tenant_id: str, source_id: str) -> StoredMerge | None:
+    row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "source_id": source_id})
+    if row is None:
+        return None
+    values = {name: row[name] for name in _COLUMNS}
+    values["reply_ids"] = tuple(msgspec.json.decode(row["reply_ids"]))
+    return StoredMerge(**values)
+
+
+async def delete(tx: Tx, tenant_id: str, source_id: str) -> None:
+    await tx.execute_one(_DELETE, {"tenant_id": tenant_id, "source_id": source_id})
+
+
+async def list_replies(
+    tx: Tx, tenant_id: str, ticket_id: str, after: str, limit: int
+) -> MovingReplies:
+    """The replies and notes of a ticket after one of them, or all after ""."""
+    params = {"tenant_id": tenant_id, "ticket_id": ticket_id, "after": after, "limit": limit}
+    rows = await tx.fetch_all(_LIST_REPLIES, params)
+    public_count = sum(not row["is_internal"] for row in rows)
+    return MovingReplies([row["id"] for row in rows], public_count)
+
+
+async def read_conversation(tx: Tx, tenant_id: str, ticket_id: str, limit: int) -> Conversation:
+    """limit: of the public replies that are read, the newest ones."""
+    params = {"tenant_id": tenant_id, "ticket_id": ticket_id}
+    last = await tx.fetch_one(_LAST_MESSAGE, params)
+    public = {"is_internal": False, "limit": limit}
+    rows = await tx.fetch_all(_LAST_PUBLIC, params | public)
+    return Conversation(
+        last_message_at=last["created_at"] if last else None,
+        text=last["body"] if last else "",
+        public_replies=[(row["author_type"], row["created_at"]) for row in rows],
+    )
+
+
+async def move_replies(
+    tx: Tx, tenant_id: str, from_id: str, to_id: str, reply_ids: Sequence[str]
+) -> None:
+    """Move replies and notes to another ticket; those that are no longer there stay away."""
+    one = {"tenant_id": tenant_id, "ticket_id": from_id, "to_id": to_id}
+    await tx.execute_many(_MOVE, [{**one, "id": reply_id} for reply_id in reply_ids])
+
+
+async def delete_reply(tx: Tx, tenant_id: str, ticket_id: str, reply_id: str) -> bool:
+    """Whether the reply was there."""
+    params = {"tenant_id": tenant_id, "ticket_id": ticket_id, "id": reply_id}
+    return await tx.execute(_DELETE_REPLY, params) == 1
+
+
+async def prune(tx: Tx, before_us: int, limit: int) -> int:
+    """Delete some merges that can no longer be undone; how many."""
+    return await tx.execute(_PRUNE, {"before": before_us, "limit": limit})
