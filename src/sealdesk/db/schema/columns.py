@@ -47,5 +47,12 @@ def index_where_set(name: str, column: str, first: tuple[str, ...] = ()) -> Inde
     return Index(name, *columns, sqlite_where=is_set, postgresql_where=is_set)
 
 
+def index_by_change(name: str, where: str) -> Index:
+    """A partial index of tickets by status and time of change."""
+    condition = text(where)
+    columns = ("tenant_id", "status", "updated_at", "id")
+    return Index(name, *columns, sqlite_where=condition, postgresql_where=condition)
+
+
 def of_tenant() -> ForeignKeyConstraint:
     return ForeignKeyConstraint(["tenant_id"], ["tenants.id"])

@@ -5,6 +5,7 @@ from sqlalchemy import BigInteger, Boolean, Column, Index, LargeBinary, SmallInt
 from sealdesk.db.schema.columns import (
     TEXT,
     id_,
+    index_by_change,
     index_where_set,
     metadata,
     of_tenant,
@@ -77,6 +78,8 @@ Table(
     Index("tickets_priority", "tenant_id", "priority", "id"),
     Index("tickets_customer", "tenant_id", "customer_id", "id"),
     Index("tickets_status_updated_at", "tenant_id", "status", "updated_at", "id"),
+    index_by_change("tickets_unassigned", "assignee_id IS NULL"),
+    index_by_change("tickets_urgent", "priority = 4"),
     index_where_set("tickets_waiting_since", "waiting_since"),
     index_where_set("tickets_assignee", "assignee_id"),
     index_where_set("tickets_status_assignee", "assignee_id", ("status",)),

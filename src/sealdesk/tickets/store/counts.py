@@ -18,7 +18,9 @@ _MAX_EXAMINED = 1000  # of all lists together
 _PARAMETER = re.compile(r":(?!tenant_id\b)(\w+)")
 _OF_TENANT = "t.tenant_id = :tenant_id"
 # The filters by which tickets may be examined, the most selective ones first.
-_LEADING = ("external_id", "customer_id", "tag", "assignee_id", "priority", "status")
+_LEADING = (
+    "is_waiting", "external_id", "customer_id", "tag", "assignee_id", "priority", "status"
+)  # fmt: skip
 
 
 class Count(NamedTuple):
@@ -67,7 +69,7 @@ def _column(place: int, filters: Filter, params: dict[str, object], examined: in
         sql = f"(SELECT count(*) FROM ({_ids(filters, own)}) x)"
     else:
         own["limit"] = examined
-        newest = _ids(_leading(filters), own, " ORDER BY 1 DESC")
+        newest = _ids(_leading(filters), own, "" if filters.is_waiting else " ORDER BY 1 DESC")
         matches = selection.conditions(filters, own)
         sql = (
             f"(SELECT count(*) * 1000 + coalesce(sum(CASE WHEN {matches} THEN 1 ELSE 0 END), 0)"

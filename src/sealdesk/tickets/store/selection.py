@@ -50,6 +50,8 @@ class Filter(msgspec.Struct, frozen=True):
 
     def is_served(self) -> bool:
         """Whether one index serves the whole query."""
+        if self.is_of_view():
+            return True
         if self.is_unassigned:
             return False
         is_by_waiting = self.sort_by == "waiting_since"
@@ -65,6 +67,17 @@ class Filter(msgspec.Struct, frozen=True):
             return equalities == bool(self.status) and not has_created_bound
         return equalities == 0 and not has_created_bound and self.updated_after is None
 
+    def is_of_view(self) -> bool:
+        """Whether it has a partial index: what nobody has, or what is urgent, by time of change."""
+        filters = msgspec.structs.replace(
+            self, status=(), sort_by="created_at", newest_first=True, index=None
+        )
+        return self.sort_by == "updated_at" and filters in _WITH_PARTIAL_INDEX
+
+
+_URGENT: tuple[Priority, ...] = ("urgent",)
+_WITH_PARTIAL_INDEX = (Filter(is_unassigned=True), Filter(priority=_URGENT))
+
 
 def statement(
     select: str, filters: Filter, after: Position | None, params: dict[str, object]
@@ -78,12 +91,20 @@ def statement(
     return f"{select} {_selection(filters, after, params)}"
 
 
+# As the partial index has it, so that its condition is seen to hold.
+_IS_URGENT = f"t.priority = {rules.rank_of('urgent')}"
+
+
 def _merged_statuses(
     select: str, filters: Filter, after: Position | None, params: dict[str, object]
 ) -> str:
     direction = "DESC" if filters.newest_first else "ASC"
     others = msgspec.structs.replace(filters, status=(), index=_STATUS_AND_CHANGE)
+    is_urgent = others.priority == _URGENT
+    if is_urgent:
+        others = msgspec.structs.replace(others, priority=())
     conditions = [
+        *([_IS_URGENT] if is_urgent else []),
         *_equalities(others, params),
         *_in_conditions(others, params),
         *_ranges(others, after, params),
@@ -231,8 +252,12 @@ def _after_position(filters: Filter, after: Position, params: dict[str, object])
 
 def conditions(filters: Filter, params: dict[str, object]) -> str:
     """The SQL of the filters alone, without order and page; the values are added to `params`."""
-    chosen = msgspec.structs.replace(filters, index=None)
-    parts = [
+    is_waiting = True if filters.sort_by == "waiting_since" else filters.is_waiting
+    chosen = msgspec.structs.replace(
+        filters, index=None, sort_by="created_at", is_waiting=is_waiting
+    )
+    parts = [_IS_URGENT] if filters.priority == _URGENT else []
+    parts += [
         *_equalities(chosen, params),
         *_in_conditions(chosen, params),
         *_ranges(chosen, None, params),

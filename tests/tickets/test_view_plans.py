@@ -1,0 +1,66 @@
+"""Each built-in view is read from one index, and so are the counts of all views."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sealdesk.paging import PageRequest
+from sealdesk.tickets.store import counts, lists
+from sealdesk.tickets.store.selection import Filter
+from tests.support.plans import plan
+
+VIEWS: dict[str, tuple[dict[str, Any], str, str]] = {
+    "unassigned": ({"status": ("open",), "is_unassigned": True}, "unassigned", "status=?"),
+    "urgent": ({"status": ("open",), "priority": ("urgent",)}, "urgent", "status=?"),
+    "closed": ({"status": ("closed",)}, "status_updated_at", "status=?"),
+    "mine": ({"status": ("open",), "assignee_id": "a"}, "status_assignee",
+             "status=? AND assignee_id=?"),
+    "waiting": ({"is_waiting": True}, "waiting_since", "waiting_since>?"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["unassigned", "urgent", "closed"])
+@pytest.mark.parametrize("statuses", [("open",), ("open", "pending"), ()])
+@pytest.mark.parametrize("further", [False, True])
+def test_a_view_by_change_reads_its_own_index(
+    template: Path, name: str, statuses: Any, further: bool
+) -> None:
+    fields, index, _ = VIEWS[name]
+    filters = Filter(**{**fields, "status": statuses}, sort_by="updated_at")
+    assert filters.is_served()
+    page = PageRequest(50, [5, "id"] if further else None)
+    steps = plan(template, lambda tx: lists.list_tickets(tx, "tenant", filters, page))
+    place = " AND (updated_at,id)<(?,?)" if further else ""
+    wanted = f"SEARCH t USING INDEX tickets_{index} (tenant_id=? AND status=?{place})"
+    assert {step for step in steps if step.startswith("SEARCH t ")} == {wanted}
+    assert not [step for step in steps if "SCAN" in step or "TEMP B-TREE" in step]
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_is_counted_in_its_own_index(template: Path, name: str) -> None:
+    fields, index, by = VIEWS[name]
+    steps = plan(template, lambda tx: counts.count_lists(tx, "tenant", [Filter(**fields)]))
+    (read,) = [step for step in steps if step.startswith("SEARCH")]
+    assert read.removeprefix("SEARCH t USING ").removeprefix("COVERING ") == (
+        f"INDEX tickets_{index} (tenant_id=? AND {by})"
+    )
+    assert not [step for step in steps if "TEMP B-TREE" in step]
+
+
+@pytest.mark.parametrize(
+    ("fields", "lead"),
+    [
+        ({"tag": "t", "priority": ("low",)}, "PRIMARY KEY (tenant_id=? AND tag=?)"),
+        ({"customer_id": "c", "status": ("open",)}, "tickets_customer (tenant_id=? AND custom"),
+        ({"priority": ("low",), "is_unassigned": True}, "tickets_priority (tenant_id=? AND prio"),
+        ({"is_waiting": True, "assignee_id": "a"}, "tickets_waiting_since (tenant_id=? AND wait"),
+    ],
+)
+def test_several_filters_examine_the_tickets_of_the_most_selective_one(
+    template: Path, fields: dict[str, Any], lead: str
+) -> None:
+    steps = plan(template, lambda tx: counts.count_lists(tx, "tenant", [Filter(**fields)]))
+    assert [step for step in steps if lead in step], steps
+    assert "SEARCH t USING INDEX sqlite_autoindex_tickets_1 (tenant_id=? AND id=?)" in steps
+    assert not [step for step in steps if "TEMP B-TREE" in step or step == "SCAN t"]
