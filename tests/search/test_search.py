@@ -61,6 +61,48 @@ def test_a_ticket_is_found_by_whatever_stands_in_it(tenant: Tenant, key: Key) ->
         assert find_tickets(tenant, question) == [], question
 
 
+def test_tags_and_custom_fields_find_their_ticket(tenant: Tenant, key: Key) -> None:
+    fields = {"order": {"ref": "ACME-7731", "parts": ["gasket", 4711, True, None]}, "plan": "Gold"}
+    ticket = key.ticket(tags=["VIP", "über uns"], custom_fields=fields)
+    other = key.ticket(subject="No vip at all", tags=["vip2"])
+    wait_until_tickets(tenant, "vip2", other["id"])
+    for question in ("gasket", "4711", "acme-7731", "gold", "uber uns"):
+        assert find_tickets(tenant, question) == [ticket["id"]], question
+    assert find_tickets(tenant, "vip") == [other["id"], ticket["id"]]
+    for tag in ("vip", "ViP", "VIP"):
+        assert find_tickets(tenant, "", tag) == [ticket["id"]]
+    assert find_tickets(tenant, "", "über UNS") == [ticket["id"]]
+    assert find_tickets(tenant, "", "vi") == find_tickets(tenant, "all", "vip") == []
+    answer = key.get("/api/v1/external/tickets?tag=vip")
+    assert answer.json()["data"] == []
+
+
+def test_one_wrong_letter_finds_what_was_meant(tenant: Tenant, key: Key) -> None:
+    ticket = key.ticket(subject="A cracked kettle", description="Zoë wrote.")
+    wait_until_tickets(tenant, "kettle", ticket["id"])
+    for wrong, meant in {
+        "ketle": "kettle", "kettel": "kettle", "kettlle": "kettle", "cracced kettle":
+        "cracked kettle", "-vase krettle": "-vase kettle", "xketle": "", "zo": "", "kettle": "",
+    }.items():  # fmt: skip
+        assert corrected(tenant, wrong) == (meant, [ticket["id"]] if meant else []), wrong
+
+
+def test_another_tenants_words_correct_nothing(service: Service, tenant: Tenant, key: Key) -> None:
+    theirs, other = service.tenant(), word()
+    wait_until_tickets(theirs, other, theirs.key().ticket(subject=other)["id"])
+    ours = key.ticket(subject="Something")
+    wait_until_tickets(tenant, "something", ours["id"])
+    assert corrected(tenant, f"{other}x") == ("", [])
+
+
+def corrected(tenant: Tenant, question: str) -> tuple[str, list[str]]:
+    """The corrected question, and what it finds."""
+    found = tenant.service.in_serving(
+        lambda state: search.find_corrected(state, tenant.id, question, limit=9)
+    )
+    return found.corrected, found.ticket_ids
+
+
 def test_what_was_changed_is_found_by_the_new_words_alone(tenant: Tenant, key: Key) -> None:
     old, new = word(), word()
     ticket = key.ticket(subject=old, description="Still the same.")

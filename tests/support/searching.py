@@ -11,10 +11,12 @@ from sealdesk.worker.indexer import update_indexes
 from tests.support.service import Tenant, wait_until
 
 
-def find_tickets(tenant: Tenant, question: str) -> list[str]:
+def find_tickets(tenant: Tenant, question: str, *tags: str) -> list[str]:
     """The ids of what is found, as it is now."""
     service = tenant.service
-    found = service.in_serving(lambda state: search.find_tickets(state, tenant.id, question))
+    found = service.in_serving(
+        lambda state: search.find_tickets(state, tenant.id, question, tags=tags)
+    )
     return found.ticket_ids
 
 

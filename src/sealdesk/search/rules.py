@@ -17,6 +17,7 @@ _MAX_WORD_LENGTH = 64
 _MAX_PREFIXES = 16
 _MAX_WORDS = 10_000  # of a ticket; a position in a tsvector is at most 16,383
 _CHARS_AT_ONCE = 128
+_TAG = "qtagq"  # no word of any language begins with it
 _TEXT_GAP = 8  # between two texts, so that no phrase spans both
 # Each Han or kana character is a word; other letters and digits form a word together.
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
@@ -97,6 +98,26 @@ def parse_query(query: str) -> list[Term]:
             is_prefix = part is parts[-1] and may_be_prefix
             terms.append(Term(words, is_prefix, bool(minus)))
     return terms
+
+
+def as_query(terms: Iterable[Term]) -> str:
+    """The terms as somebody types them."""
+    texts = []
+    for term in terms:
+        text = " ".join(term.words)
+        quote = '"' * (len(term.words) > 1)
+        texts.append(f"{'-' * term.is_not}{quote}{text}{quote}")
+    return " ".join(texts)
+
+
+def tag_words(tag: str) -> str:
+    """What stands for a whole tag in a text, so that `tag:vip` is no search for the word "vip"."""
+    return _TAG + "".join(split_words(tag))
+
+
+def tag_term(tag: str) -> Term:
+    """The term that finds the tickets with a tag, whatever its case and accents."""
+    return Term(tuple(split_words(tag_words(tag))))
 
 
 def parse_prefixes(query: str) -> list[Term]:

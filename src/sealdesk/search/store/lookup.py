@@ -29,6 +29,17 @@ _FIND_CUSTOMERS_BY_FUNCTION = """
 SELECT customer_id FROM search_customers(:tenant_id, :wanted, :before, :at_most)
 WHERE tenant_id = :tenant_id LIMIT :limit
 """
+# The newest documents, whose words are what a misspelt word may have meant.
+_WORDS = {
+    "sqlite": """
+SELECT substr(words, 1, 1000) AS words FROM search_documents WHERE tenant_id = :tenant_id
+ORDER BY ticket_id DESC LIMIT :limit
+""",
+    "postgresql": """
+SELECT substr(array_to_string(tsvector_to_array(words), ' '), 1, 1000) AS words
+FROM search_documents WHERE tenant_id = :tenant_id ORDER BY ticket_id DESC LIMIT :limit
+""",
+}
 LAST_ID = "g"  # sorts behind every id
 
 
@@ -56,6 +67,12 @@ async def find_customers(
         params["wanted"] = rules.fts5_query(terms, tenant_id)
         rows = await tx.fetch_all(_FIND_CUSTOMERS_BY_FTS5, params)
     return sorted((row["customer_id"] for row in rows), reverse=True)
+
+
+async def list_texts(tx: Tx, tenant_id: str, limit: int) -> list[str]:
+    """The words of the newest tickets, separated by spaces; 1,000 characters of each."""
+    params = {"tenant_id": tenant_id, "limit": limit}
+    return [row["words"] for row in await tx.fetch_all(_WORDS[tx.dialect], params)]
 
 
 async def are_customers_indexed(tx: Tx, tenant_id: str) -> bool:

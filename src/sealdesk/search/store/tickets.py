@@ -1,9 +1,13 @@
 """The index of tickets, which only the worker writes."""
 
 from collections.abc import Sequence
+from typing import Any
+
+import msgspec
 
 from sealdesk.db.engine import Row, Tx
 from sealdesk.event_log.consumers import LogEvent
+from sealdesk.search import rules
 from sealdesk.search.store.documents import ObjectKey, SearchIndex, decode_about
 
 _LIST_AFTER = """
@@ -15,8 +19,8 @@ SELECT id FROM tickets WHERE tenant_id = :tenant_id AND customer_id = :customer_
 ORDER BY id DESC LIMIT :limit
 """
 _TICKET = """
-SELECT t.number, t.subject, substr(t.description, 1, 20000) AS description,
-    c.email, c.name, c.company
+SELECT t.number, t.subject, substr(t.description, 1, 20000) AS description, t.tags,
+    t.custom_fields, c.email, c.name, c.company
 FROM tickets t JOIN customers c ON c.tenant_id = t.tenant_id AND c.id = t.customer_id
 WHERE t.tenant_id = :tenant_id AND t.id = :id LIMIT 1
 """
@@ -79,8 +83,25 @@ async def _texts_of(tx: Tx, keys: Sequence[ObjectKey]) -> list[list[str | None]]
 
 
 def _texts_of_row(row: Row) -> list[str | None]:
+    tags: list[str] = msgspec.json.decode(row["tags"])
     texts = [str(row["number"]), row["subject"], row["email"], row["name"], row["company"]]
+    texts += [*tags, " ".join(map(rules.tag_words, tags)), _texts_in(row["custom_fields"])]
     return [*texts, row["description"]]
+
+
+def _texts_in(custom_fields: str) -> str:
+    """The texts and numbers among the values of custom fields, nested ones too."""
+    texts: list[str] = []
+    values: list[Any] = [msgspec.json.decode(custom_fields)]
+    while values:
+        value = values.pop()
+        if isinstance(value, dict):
+            values += reversed([*value.values()])
+        elif isinstance(value, list):
+            values += reversed(value)
+        elif isinstance(value, str | int | float) and not isinstance(value, bool):
+            texts.append(str(value))
+    return " ".join(texts)
 
 
 TICKETS = SearchIndex(
