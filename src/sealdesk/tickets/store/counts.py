@@ -9,6 +9,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.store import selection
 from sealdesk.tickets.store.selection import Filter
@@ -33,6 +35,7 @@ class Count(NamedTuple):
 async def count_lists(tx: Tx, tenant_id: str, lists: Sequence[Filter]) -> list[Count]:
     """The count of each list, in one statement."""
     params: dict[str, object] = {"tenant_id": tenant_id}
+    lists = [_without_order(each) for each in lists]
     examined = _MAX_EXAMINED // max(1, sum(not _has_index(each) for each in lists))
     columns = [_column(place, each, params, examined) for place, each in enumerate(lists)]
     row = await tx.fetch_one(f"SELECT {', '.join(columns)}", params) if columns else None
@@ -41,13 +44,19 @@ async def count_lists(tx: Tx, tenant_id: str, lists: Sequence[Filter]) -> list[C
     return [_count(row[place], each, examined) for place, each in enumerate(lists)]
 
 
+def _without_order(filters: Filter) -> Filter:
+    """The same tickets in the default order; the order by waiting has only those who wait."""
+    is_waiting = True if filters.sort_by == "waiting_since" else filters.is_waiting
+    return msgspec.structs.replace(
+        filters, sort_by="created_at", newest_first=True, is_waiting=is_waiting, index=None
+    )
+
+
 def _has_index(filters: Filter) -> bool:
     """Whether the entries of one index are the tickets of the list, in whatever order."""
     names = {name for name in _LEADING if getattr(filters, name)}
     if filters.is_unassigned:
         names.add("is_unassigned")
-    if filters.is_waiting or filters.sort_by == "waiting_since":
-        names.add("waiting_since")
     return len(names) <= 1 or names in _SHARED or _is_urgent_in_status(filters, names)
 
 
