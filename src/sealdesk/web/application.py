@@ -20,7 +20,7 @@ from sealdesk.rate_limits.byte_budget import UNCOUNTED_BYTES
 from sealdesk.rate_limits.limiter import check_tenant
 from sealdesk.state import AppState
 from sealdesk.web import envelope, large_responses, streaming
-from sealdesk.web.operation import Route
+from sealdesk.web.operation import EVENT_STREAM, Route
 from sealdesk.web.pages import error_pages, language
 from sealdesk.web.pages.site import Site
 from sealdesk.web.request import (
@@ -227,9 +227,13 @@ async def _error_response(request: Request, route: Route | None, error: ApiError
         log.warning(
             "unavailable", extra={"request_id": request.request_id, "cause": repr(error.__cause__)}
         )
-    if route.guard.scheme == "session" if route else error_pages.prefers_html(request):
+    if _is_page(route) if route else error_pages.prefers_html(request):
         return await error_pages.error_page(request, error)
     return envelope.problem(error, request.path, request.request_id)
+
+
+def _is_page(route: Route) -> bool:
+    return route.guard.scheme == "session" and route.operation.produces != EVENT_STREAM
 
 
 async def _send(

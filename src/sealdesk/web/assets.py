@@ -18,8 +18,8 @@ _IMMUTABLE = b"public, max-age=31536000, immutable"
 
 # What the pages load in one request, from the files of static/desk in this order.
 _PARTS = {
-    "desk.css": ("base", "inbox", "views", "phone", "ticket", "composer", "usage", "media"),
-    "desk.js": ("base", "keys", "poll", "inbox", "views", "ticket", "fields"),
+    "desk.css": ("base", "live", "inbox", "views", "phone", "ticket", "composer", "usage", "media"),
+    "desk.js": ("base", "keys", "poll", "live", "inbox", "views", "ticket", "fields"),
 }
 
 

@@ -16,6 +16,9 @@ from sealdesk.web.request import MAX_SHORT_BODY_BYTES, Request, Response
 # The documented `meta` of a list without one of its own.
 LAST_PAGE = PageMeta(25, has_more=False, next_cursor=None)
 
+# What a stream produces, whose requests are of a script: they get no error pages.
+EVENT_STREAM = "text/event-stream"
+
 Handle = Callable[[Request], Awaitable[Response]]
 
 

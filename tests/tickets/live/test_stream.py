@@ -152,7 +152,7 @@ def test_logging_out_ends_the_streams_of_the_session_only(tenant: Tenant) -> Non
         ended.wait_for_end()
         ended_too.wait_for_end()
         visitor.cookies = before
-        assert status(visitor) == 303
+        assert status(visitor) == 401
         assert not lasting.is_over
 
 
@@ -168,11 +168,11 @@ def test_a_deactivated_user_is_told_nothing_more(tenant: Tenant) -> None:
     with live(ada) as stream:
         tenant.deactivate(ada_id)
         stream.wait_for_end()
-    assert status(ada) == 303
+    assert status(ada) == 401
 
 
 def test_a_stream_without_a_session_is_refused(service: Service) -> None:
-    assert status(Visitor(service)) == 303
+    assert status(Visitor(service)) == 401
 
 
 def test_a_ticket_of_another_tenant_does_not_exist(service: Service, visitor: Visitor) -> None:

@@ -12,11 +12,10 @@ from sealdesk.event_log.streams import Read
 from sealdesk.tickets import actions
 from sealdesk.tickets.live import rules, store
 from sealdesk.tickets.live.types import FeedEnds
-from sealdesk.web.operation import operation
+from sealdesk.web.operation import EVENT_STREAM, operation
 from sealdesk.web.pages import forms
 from sealdesk.web.request import Header, Request, Response
 
-_EVENT_STREAM = "text/event-stream"
 # nginx would wait for 8 KiB before it passes anything on.
 _UNBUFFERED: Header = (b"x-accel-buffering", b"no")
 _RETRY_AFTER: Header = (b"retry-after", b"60")
@@ -25,7 +24,7 @@ _RETRY_MS = 1000
 _RETRY_SPREAD_BITS = 11  # ms; pages connect again at different times after a restart
 
 
-@operation("", tag="Pages", produces=_EVENT_STREAM)
+@operation("", tag="Pages", produces=EVENT_STREAM)
 async def stream_events(request: Request) -> Response:
     """What happens to the tickets of the desk, as long as the page is open."""
     query = forms.read_query(request)
@@ -38,13 +37,13 @@ async def stream_events(request: Request) -> Response:
     ):
         return Response(429, _REFUSAL, [_RETRY_AFTER], b"text/plain; charset=utf-8")
     if request.method == "HEAD":
-        return Response(200, content_type=_EVENT_STREAM.encode())
+        return Response(200, content_type=EVENT_STREAM.encode())
     position, has_missed = rules.start_position(known, ends)
     stream = Stream(_subscriber(request, ticket_id), position)
     retry_ms = _RETRY_MS + ids.random_bits(_RETRY_SPREAD_BITS)
     hello = rules.hello(position, caller.actor.id, retry_ms, has_missed=has_missed)
     parts = _parts(request, stream, hello)
-    return Response(200, b"", [_UNBUFFERED], _EVENT_STREAM.encode(), parts)
+    return Response(200, b"", [_UNBUFFERED], EVENT_STREAM.encode(), parts)
 
 
 async def _find_start(tx: Tx, tenant_id: str, ticket_id: str) -> FeedEnds:

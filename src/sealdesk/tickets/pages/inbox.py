@@ -15,6 +15,7 @@ from sealdesk.db.engine import Row, Tx
 from sealdesk.errors import QueryTooSlow
 from sealdesk.paging import PageRequest, Position, take_page
 from sealdesk.search import actions as search
+from sealdesk.tickets.live import store as live
 from sealdesk.tickets.pages import view_model
 from sealdesk.tickets.store import assignees, lists
 from sealdesk.tickets.store.assignees import Assignee
@@ -67,9 +68,11 @@ async def inbox(request: Request) -> Response:
     """The tickets that match a query, by their last change by default."""
     query, view, beside = await _load_views(request)
     filters = query.filter(request.caller.actor.id)
+    # Before the tickets: the page is told of everything behind it.
+    position = await request.read(lambda tx: live.last_position(tx, request.caller.tenant_id))
     result, is_too_slow = await _load(request, query, filters)
     if not (view or query.is_narrowed() or any(result.counts.values())):
-        return await _first_steps(request)
+        return await _first_steps(request, position)
     is_unknown = bool(query.customer) and result.customer is None and not is_too_slow
     suggestions = await _suggest_customers(request, query) if is_unknown else []
     if len(suggestions) == 1:
@@ -92,7 +95,7 @@ async def inbox(request: Request) -> Response:
         has_more=result.has_more or len(result.rows) > len(rows),
         is_too_slow=is_too_slow,
         older=older, newer=query.link(trail=query.trail[:-1]) if query.trail else None,
-        since=_since(request, query, rows),
+        since=_since(request, query, rows), position=position,
         view=view, sidebar=beside, current=query.view,
     )  # fmt: skip
 
@@ -186,12 +189,14 @@ def _since(request: Request, query: InboxQuery, rows: Sequence[Row]) -> Position
     return [request.now_us - _MAX_COMMIT_DELAY_US, ids.NONE]
 
 
-async def _first_steps(request: Request) -> Response:
+async def _first_steps(request: Request, position: int) -> Response:
     """The page of a tenant without tickets: how to send the first one."""
     target = f"{request.state.settings.path_prefix}/api/v1/external/tickets"
     command = await asyncio.to_thread(_example_command, render.base_url(request), target)
     poll = InboxQuery(status=None).poll(_FIRST)
-    return await render.page(request, "tickets/first_steps.html", command=command, poll=poll)
+    return await render.page(
+        request, "tickets/first_steps.html", command=command, poll=poll, position=position
+    )
 
 
 def _example_command(base_url: str, target: str) -> str:

@@ -43,7 +43,16 @@ onPart((part, signal) => {
       arrivals.replaceChildren(notice);
     } catch { /* No network: try again at the next interval. */ }
   };
-  const timer = setInterval(announce, 10000);
+  const renew = paced(async () => {
+    if (document.hidden) return;
+    if (!("renews" in arrivals.dataset) || isBusy() || !await replaceList()) await announce();
+    else arrivals.replaceChildren();
+  });
+  document.addEventListener("desk:ticket", renew, { signal });
+  document.addEventListener("desk:missed", renew, { signal });
+  const timer = setInterval(() => {
+    if (!isLive() || arrivals.querySelector(".notice")) announce();
+  }, 10000);
   signal.addEventListener("abort", () => clearInterval(timer));
   document.addEventListener("visibilitychange", announce, { signal });
 });
