@@ -141,11 +141,11 @@ document.addEventListener("visibilitychange", () => {
 
 // What a page shows is known up to here; the ticket that is loaded beside a list changes the stream.
 onPart((part) => {
-  const shown = part.querySelector("[data-live-after]");
+  const shown = part.querySelector("[data-position]");
   if (!shown) return;
-  known ??= shown.dataset.liveAfter;
-  if (shownTicket === shown.dataset.liveTicket && stream) return;
-  shownTicket = shown.dataset.liveTicket;
+  known ??= shown.dataset.position;
+  if (shownTicket === shown.dataset.topic && stream) return;
+  shownTicket = shown.dataset.topic;
   if (stream) connect();
 });
 addEventListener("DOMContentLoaded", () => {
