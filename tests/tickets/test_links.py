@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from sealdesk.tickets.pages.links import link_urls
+from sealdesk.tickets.text.links import link_urls
 from tests.support.hostile import HOSTILE_TEXTS
 
 
 def _link(address: str) -> str:
-    return f'<a href="{address}" rel="noopener noreferrer" target="_blank">{address}</a>'
+    return f'<a href="{address}" rel="nofollow noopener noreferrer" target="_blank">{address}</a>'
 
 
 @pytest.mark.parametrize(

@@ -480,7 +480,7 @@ def test_line_breaks_and_links_are_shown(visitor: Visitor, key: Key) -> None:
     page = visitor.get(f"/tickets/{key.ticket(description=text)['id']}")
     assert "One line\n  and another: " in page.answer.text
     assert "https://example.test/a?b=1&c=2" in page.links
-    assert ("a", "rel", "noopener noreferrer") in page.attributes
+    assert ("a", "rel", "nofollow noopener noreferrer") in page.attributes
 
 
 def test_a_new_log_in_leads_back_to_the_ticket(visitor: Visitor, at: str) -> None:

@@ -4,6 +4,7 @@ from tests.mutants.mutant import Mutant
 
 _TICKET_PAGES = "tests/tickets/test_ticket_pages.py"
 _FIELDS = "tests/tickets/test_single_fields.py"
+_MARKDOWN = "tests/tickets/test_markdown.py"
 _BULK = "tests/tickets/test_inbox_bulk.py"
 _INBOX = "tests/tickets/test_inbox.py"
 _EVERY_PAGE = "tests/browser/test_every_page.py::test_no_page_runs_a_text_and_all_are_accessible"
@@ -91,6 +92,27 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_FIELDS}::test_fields_that_were_not_saved_go_along_with_a_reply",),
     ),
     Mutant(
+        "Markdown lets javascript: through",
+        "tickets/text/markdown.py",
+        "lambda url: _HTTP.match(url) is not None",
+        "lambda url: True",
+        (f"{_MARKDOWN}::test_other_addresses_than_http_are_no_links",),
+    ),
+    Mutant(
+        "the sanitiser lets javascript: through",
+        "tickets/text/markdown.py",
+        'url_schemes={"http", "https"}',
+        'url_schemes={"http", "https", "javascript"}',
+        (f"{_MARKDOWN}::test_the_sanitiser_alone_lets_no_script_through",),
+    ),
+    Mutant(
+        "the steps of rendering a text have no limit",
+        "tickets/text/markdown.py",
+        '    if env["steps"] > MAX_STEPS:\n',
+        "    if not env:\n",
+        (f"{_MARKDOWN}::test_what_takes_too_many_steps_is_shown_as_it_is",),
+    ),
+    Mutant(
         "an open page does not report changes of its ticket",
         "tickets/pages/ticket.py",
         'etag != forms.read_query(request).text("etag")',
@@ -99,9 +121,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "text beside a link is not escaped",
-        "tickets/pages/links.py",
-        "        yield escape(text[end : match.start()])\n",
-        "        yield text[end : match.start()]\n",
+        "tickets/text/links.py",
+        "        yield escape(text[end : link.start])\n",
+        "        yield text[end : link.start]\n",
         ("tests/tickets/test_links.py::test_hostile_text_stays_text",),
     ),
     Mutant(
@@ -178,7 +200,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "the number of links in a text has no limit",
-        "tickets/pages/links.py",
+        "tickets/text/links.py",
         "islice(_URL.finditer(text), _MAX_LINKS)",
         "islice(_URL.finditer(text), None)",
         ("tests/tickets/test_links.py::test_the_number_of_links_is_limited_and_all_text_is_shown",),

@@ -8,8 +8,8 @@ from sealdesk.caller import Actor
 from sealdesk.errors import ApiError, Conflict, PreconditionFailed, ValidationFailed
 from sealdesk.tickets import rules
 from sealdesk.tickets.pages import view_model
-from sealdesk.tickets.pages.links import link_urls
 from sealdesk.tickets.pages.view_model import TicketPage
+from sealdesk.tickets.text.links import link_urls
 from sealdesk.tickets.types import PRIORITIES, STATUSES, TicketResponse
 from sealdesk.web.form import Form
 from sealdesk.web.pages import cursor_trail, forms, i18n, render

@@ -6,6 +6,7 @@ Jinja's urlize was measured and not taken: decision 0024.
 import re
 from collections.abc import Iterator
 from itertools import islice
+from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
@@ -14,6 +15,7 @@ _URL = re.compile(
     r"https?://[^\s<>\"\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]+",
     re.IGNORECASE,
 )
+REL = "nofollow noopener noreferrer"
 _MAX_URL_LENGTH = 2048  # a text may be one URL of 64 KiB
 _MAX_LINKS = 200  # a text may hold 8,000 URLs
 _PUNCTUATION = ".,;:!?'*_~"
@@ -21,23 +23,36 @@ _MAX_PUNCTUATION = 50  # a URL with more of it at its end is not linked
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 
 
+class Link(NamedTuple):
+    """A URL in a text: text[start:end]."""
+
+    start: int
+    end: int
+    url: str
+
+
 def link_urls(text: str) -> Markup:
     """HTML of a text, with its URLs as links."""
     return Markup("".join(_parts(text)))  # noqa: S704 - each part is escaped
 
 
-def _parts(text: str) -> Iterator[str]:
-    end = 0
+def find_urls(text: str) -> Iterator[Link]:
+    """The URLs of a text that are to be links, without the punctuation around them."""
     for match in islice(_URL.finditer(text), _MAX_LINKS):
         if len(match[0]) > _MAX_URL_LENGTH:
             continue
         url = _strip_punctuation(match[0])
-        if not url or url.endswith("://"):
-            continue
-        yield escape(text[end : match.start()])
-        escaped = escape(url)
-        yield f'<a href="{escaped}" rel="noopener noreferrer" target="_blank">{escaped}</a>'
-        end = match.start() + len(url)
+        if url and not url.endswith("://"):
+            yield Link(match.start(), match.start() + len(url), url)
+
+
+def _parts(text: str) -> Iterator[str]:
+    end = 0
+    for link in find_urls(text):
+        yield escape(text[end : link.start])
+        escaped = escape(link.url)
+        yield f'<a href="{escaped}" rel="{REL}" target="_blank">{escaped}</a>'
+        end = link.end
     yield escape(text[end:])
 
 

@@ -1,0 +1,1 @@
+"""Text that people wrote: Markdown, links and mentions."""
