@@ -39,7 +39,7 @@ def test_the_columns_of_a_customer_are_the_fields_of_its_struct() -> None:
 def test_a_field_that_can_be_changed_can_be_given_at_first_and_is_shown() -> None:
     assert names(types.TicketChange) < names(types.NewTicket)
     assert names(types.TicketChange) < names(types.TicketDocument)
-    assert names(types.NewTicket) - names(types.TicketDocument) == {"customer"}
+    assert names(types.NewTicket) - names(types.TicketDocument) == {"customer", "attachment_ids"}
     assert names(customer_types.CustomerChange) == names(customer_types.NewCustomer)
     assert names(customer_types.CustomerChange) < names(customer_types.CustomerResponse)
 

@@ -39,6 +39,7 @@ def test_a_reply_has_these_fields(key: Key) -> None:
         "is_internal": False,
         "author": {"type": "api_key", "id": key.id, "name": "test"},
         "created_at": shown["created_at"],
+        "attachments": [],
     }
     assert key.walk(f"{TICKETS}/{ticket['id']}/replies") == [shown]
 

@@ -38,6 +38,7 @@ KNOWN_VERSIONS = (
     "0022",
     "0023",
     "0024",
+    "0025",
 )  # every version that this code can migrate from; the last is current
 _READ_VERSION = "SELECT version_num FROM alembic_version LIMIT 1"
 

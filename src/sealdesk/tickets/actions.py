@@ -11,12 +11,14 @@ from sealdesk.event_log import events
 from sealdesk.paging import PageRequest
 from sealdesk.resources import merge_patch, representation
 from sealdesk.tickets import rules
+from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.errors import FIELD_CHANGED, NEWER_REPLY
 from sealdesk.tickets.rules import SeenChange, TicketUpdate
 from sealdesk.tickets.store import assignees, history, replies, replying
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.tickets import TicketAndCustomer, TicketView
 from sealdesk.tickets.types import (
+    AttachmentRef,
     Author,
     AuthorType,
     NewReply,
@@ -46,6 +48,7 @@ async def open_ticket(
     customer = await customers.ensure_customer(
         tx, caller.tenant_id, known, email=email, name=name, now_us=now_us
     )
+    attached = await _find_attached(tx, caller.tenant_id, new.attachment_ids)
     ticket = rules.new_ticket(
         new,
         tenant_id=caller.tenant_id,
@@ -53,9 +56,12 @@ async def open_ticket(
         number=number,
         customer_id=customer.id,
         source=source,
+        attachments=attached,
         now_us=now_us,
     )
     document = await ticket_store.add(tx, ticket)
+    for each in attached:
+        await attachments.link(tx, caller.tenant_id, each.id, ticket_id=ticket.id)
     view = TicketView(
         rules.with_customer(document, customer.reference),
         rules.etag(ticket.version, customer.version),
@@ -192,6 +198,7 @@ async def _reply(
 ) -> tuple[Reply, TicketAndCustomer]:
     """The reply, and the ticket after it."""
     ticket = stored.ticket
+    attached = await _find_attached(tx, caller.tenant_id, new.attachment_ids)
     written = Reply(
         tenant_id=caller.tenant_id,
         ticket_id=ticket.id,
@@ -200,9 +207,14 @@ async def _reply(
         is_internal=new.is_internal,
         author=_author(caller, new, stored),
         created_at=now_us,
+        attachments=attached,
     )
     update = rules.apply_reply(ticket, written, now_us)
     await replies.add(tx, written)
+    for each in attached:
+        await attachments.link(
+            tx, caller.tenant_id, each.id, ticket_id=ticket.id, reply_id=written.id
+        )
     document = await ticket_store.replace(tx, ticket, update.after)
     await events.record(
         tx,
@@ -223,6 +235,12 @@ async def _check_assignee(tx: Tx, tenant_id: str, user_id: str | None) -> None:
         return
     message = "There is no such active agent; GET /api/v1/external/agents lists them."
     raise invalid([Fault("/assignee_id", "unknown_assignee", message)])
+
+
+async def _find_attached(
+    tx: Tx, tenant_id: str, attachment_ids: list[str] | None
+) -> tuple[AttachmentRef, ...]:
+    return await attachments.find_attached(tx, tenant_id, attachment_ids) if attachment_ids else ()
 
 
 def _author(caller: Caller, new: NewReply, stored: TicketAndCustomer) -> Author:

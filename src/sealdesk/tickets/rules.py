@@ -15,6 +15,7 @@ from sealdesk.tickets.errors import (
 )
 from sealdesk.tickets.types import (
     PRIORITIES,
+    AttachmentRef,
     NewTicket,
     Priority,
     Reply,
@@ -44,6 +45,7 @@ _CHANGEABLE = TicketChange.__struct_fields__
 
 to_reply_response = representation.response_builder(ReplyResponse)
 _encode_document = representation.response_encoder(TicketDocument)
+_decode_attachments = msgspec.json.Decoder(tuple[AttachmentRef, ...]).decode
 _encode_reply = representation.response_encoder(ReplyResponse)
 
 
@@ -82,11 +84,12 @@ def new_ticket(
     number: int,
     customer_id: str,
     source: Source,
+    attachments: tuple[AttachmentRef, ...],
     now_us: int,
 ) -> Ticket:
     """The first version of a ticket."""
     fields = msgspec.structs.asdict(new)
-    del fields["customer"]
+    del fields["customer"], fields["attachment_ids"]
     fields["tags"] = distinct(new.tags)
     fields["custom_fields"] = new.custom_fields or {}
     return Ticket(
@@ -96,6 +99,7 @@ def new_ticket(
         number=number,
         source=source,
         customer_id=customer_id,
+        attachments=attachments,
         reply_count=0,
         created_at=now_us,
         updated_at=now_us,
@@ -226,6 +230,16 @@ def ready_document(ticket: Ticket) -> bytes:
 def with_customer(document: bytes, reference: bytes) -> bytes:
     """TicketResponse as JSON, from a ready document and the JSON reference of its customer."""
     return b"".join((document[:-1], b',"customer":', reference, b"}"))
+
+
+def encode_attachments(attachments: tuple[AttachmentRef, ...]) -> str | None:
+    """As tickets and replies store them: most have none."""
+    return msgspec.json.encode(attachments).decode() if attachments else None
+
+
+def decode_attachments(stored: str | None) -> tuple[AttachmentRef, ...]:
+    """The attachments of a ticket or reply from its column."""
+    return _decode_attachments(stored) if stored else ()
 
 
 def reply_json(reply: Reply) -> bytes:

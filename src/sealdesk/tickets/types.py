@@ -22,6 +22,8 @@ PRIORITIES: tuple[Priority, ...] = ("low", "medium", "high", "urgent")
 Subject = Annotated[str, Meta(min_length=1, max_length=255, extra={"check": check_not_blank})]
 LongText = Annotated[str, Meta(min_length=1, max_length=65536, extra={"check": check_not_blank})]
 Tag = Annotated[str, Meta(min_length=1, max_length=64, extra={"check": check_not_blank})]
+# Ids of uploads that nothing refers to yet.
+AttachmentIds = Annotated[list[str], Meta(max_length=20)]
 Tags = Annotated[list[Tag], Meta(max_length=50)]
 
 _READ_ONLY = frozenset(
@@ -30,6 +32,7 @@ _READ_ONLY = frozenset(
         "number",
         "source",
         "reply_count",
+        "attachments",
         "last_reply_by",
         "last_customer_reply_at",
         "waiting_since",
@@ -73,6 +76,7 @@ class NewTicket(msgspec.Struct, frozen=True):
     tags: Tags | None = None
     custom_fields: Object | None = None
     external_id: Text255 | None = None
+    attachment_ids: AttachmentIds | None = None
 
 
 class TicketChange(msgspec.Struct, frozen=True):
@@ -107,11 +111,12 @@ class NewReply(msgspec.Struct, frozen=True):
     author: the calling key by default.
     """
 
-    IGNORED: ClassVar[frozenset[str]] = frozenset({"id", "ticket_id", "created_at"})
+    IGNORED: ClassVar[frozenset[str]] = frozenset({"id", "ticket_id", "created_at", "attachments"})
 
     body: LongText
     is_internal: bool = False
     author: NewReplyAuthor | None = None
+    attachment_ids: AttachmentIds | None = None
 
 
 class Author(msgspec.Struct, frozen=True):
@@ -120,6 +125,16 @@ class Author(msgspec.Struct, frozen=True):
     type: AuthorType
     id: Id
     name: str | None
+
+
+class AttachmentRef(msgspec.Struct, frozen=True):
+    """A file as its ticket or reply shows it. is_image: whether pages preview it."""
+
+    id: Id
+    name: str
+    content_type: str
+    size_bytes: int
+    is_image: bool
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -132,6 +147,7 @@ class Reply(msgspec.Struct, frozen=True):
     is_internal: bool
     author: Author
     created_at: int
+    attachments: tuple[AttachmentRef, ...] = ()
 
 
 class TicketFields(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,6 +179,7 @@ class TicketFields(msgspec.Struct, frozen=True, kw_only=True):
     reply_count: int
     last_reply_by: AuthorType | None = None
     merged_into_id: Id | None = None
+    attachments: tuple[AttachmentRef, ...] = ()
 
 
 class Ticket(TicketFields, frozen=True, kw_only=True):
@@ -229,3 +246,4 @@ class ReplyResponse(msgspec.Struct, frozen=True):
     is_internal: bool
     author: Author
     created_at: Iso
+    attachments: tuple[AttachmentRef, ...] = ()

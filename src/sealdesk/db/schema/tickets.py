@@ -69,6 +69,7 @@ Table(
     time_("last_message_at", null=True),
     text_("snippet", null=True),
     Column("version", BigInteger, nullable=False),
+    text_("attachments", null=True),  # JSON, NULL without any
     # The ready JSON of the columns above, without the customer; see decision 0004.
     Column("document", LargeBinary, nullable=False),
     refers("customer_id", "customers"),
@@ -106,6 +107,7 @@ Table(
     id_("author_id"),
     text_("author_name", null=True),
     time_("created_at"),
+    text_("attachments", null=True),  # JSON, NULL without any
     refers("ticket_id", "tickets"),
     Index("replies_is_internal", "tenant_id", "ticket_id", "is_internal", "id"),
 )

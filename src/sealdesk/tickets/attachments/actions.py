@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, Fault, NotFound, invalid
+from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid
 from sealdesk.tickets.attachments import store
 from sealdesk.tickets.attachments.errors import ATTACHMENT_QUOTA_EXCEEDED
 from sealdesk.tickets.attachments.types import Attachment
+from sealdesk.tickets.types import AttachmentRef
 
 _MIB = 1024 * 1024
-_UNKNOWN = "There is no such attachment, or a ticket or reply refers to it already."
+_UNKNOWN = gettext_noop("There is no such attachment, or a ticket or reply refers to it already.")
 
 
 async def add(tx: Tx, attachment: Attachment, *, quota_bytes: int) -> None:
@@ -37,7 +38,7 @@ async def get_attachment(tx: Tx, tenant_id: str, attachment_id: str) -> Attachme
     return found
 
 
-async def list_unlinked(tx: Tx, tenant_id: str, ids: Sequence[str]) -> tuple[Attachment, ...]:
+async def find_attached(tx: Tx, tenant_id: str, ids: Sequence[str]) -> tuple[AttachmentRef, ...]:
     """The attachments that a new ticket or reply names, in its order. Raises ValidationFailed."""
     found = {each.id: each for each in await store.list_unlinked(tx, tenant_id, ids)}
     unknown = [place for place, each in enumerate(ids) if each not in found]
@@ -45,4 +46,22 @@ async def list_unlinked(tx: Tx, tenant_id: str, ids: Sequence[str]) -> tuple[Att
         raise invalid(
             [Fault(f"/attachment_ids/{at}", "unknown_attachment", _UNKNOWN) for at in unknown]
         )
-    return tuple(found[each] for each in dict.fromkeys(ids))
+    return tuple(to_ref(found[each]) for each in dict.fromkeys(ids))
+
+
+async def link(
+    tx: Tx, tenant_id: str, attachment_id: str, *, ticket_id: str, reply_id: str | None = None
+) -> None:
+    """Let a ticket or a reply in it refer to an attachment that `find_attached` has found."""
+    await store.link(tx, tenant_id, attachment_id, ticket_id=ticket_id, reply_id=reply_id)
+
+
+def to_ref(attachment: Attachment) -> AttachmentRef:
+    """The attachment as its ticket or reply shows it."""
+    return AttachmentRef(
+        attachment.id,
+        attachment.name,
+        attachment.content_type,
+        attachment.size_bytes,
+        attachment.image_type is not None,
+    )

@@ -2,13 +2,14 @@
 
 from sealdesk.db.engine import Row, Tx
 from sealdesk.paging import PageRequest
+from sealdesk.tickets import rules
 from sealdesk.tickets.types import Author, Reply
 
 _ADD = """
 INSERT INTO replies (tenant_id, ticket_id, id, body, is_internal, author_type, author_id,
-    author_name, created_at)
+    author_name, created_at, attachments)
 VALUES (:tenant_id, :ticket_id, :id, :body, :is_internal, :author_type, :author_id,
-    :author_name, :created_at)
+    :author_name, :created_at, :attachments)
 """
 _FIND = """
 SELECT tenant_id, ticket_id, id, body, is_internal, author_type, author_id, author_name, created_at
@@ -29,6 +30,7 @@ async def add(tx: Tx, reply: Reply) -> None:
             "author_id": reply.author.id,
             "author_name": reply.author.name,
             "created_at": reply.created_at,
+            "attachments": rules.encode_attachments(reply.attachments),
         },
     )
 
@@ -61,7 +63,7 @@ async def list_replies(
     order = "DESC" if newest_first else "ASC"
     rows = await tx.fetch_page(
         "SELECT tenant_id, ticket_id, id, body, is_internal, author_type, author_id, author_name,"
-        f" created_at FROM replies WHERE {' AND '.join(conditions)}"
+        f" created_at, attachments FROM replies WHERE {' AND '.join(conditions)}"
         f" ORDER BY id {order} LIMIT :limit",
         params | {"limit": page.per_page + 1},
         ("body",),
@@ -79,4 +81,5 @@ def _reply(row: Row) -> Reply:
         is_internal=bool(row["is_internal"]),
         author=Author(row["author_type"], row["author_id"], row["author_name"]),
         created_at=row["created_at"],
+        attachments=rules.decode_attachments(row["attachments"]),
     )

@@ -11,11 +11,12 @@ from sealdesk.db.column_lists import assignment_list, column_list, parameter_lis
 from sealdesk.db.engine import Counter, Row, Tx
 from sealdesk.resources import representation
 from sealdesk.tickets import rules
+from sealdesk.tickets.rules import decode_attachments, encode_attachments
 from sealdesk.tickets.types import PRIORITIES, Ticket
 
 _STORED = Ticket.__struct_fields__
 # A change never sets these.
-_FIXED = {"tenant_id", "id", "number", "source", "customer_id", "created_at"}
+_FIXED = {"tenant_id", "id", "number", "source", "customer_id", "created_at", "attachments"}
 COLUMNS = column_list(_STORED, "t")
 _NEW_COLUMNS = column_list((*_STORED, "document"))
 _NEW_VALUES = parameter_list((*_STORED, "document"))
@@ -163,6 +164,7 @@ def ticket_of(row: Row) -> Ticket:
     values["priority"] = PRIORITIES[values["priority"] - 1]
     values["tags"] = tuple(msgspec.json.decode(values["tags"]))
     values["custom_fields"] = msgspec.json.decode(values["custom_fields"])
+    values["attachments"] = decode_attachments(values["attachments"])
     return Ticket(**values)
 
 
@@ -171,5 +173,6 @@ def _params(ticket: Ticket, document: bytes) -> dict[str, object]:
         "priority": rules.rank_of(ticket.priority),
         "tags": msgspec.json.encode(ticket.tags).decode(),
         "custom_fields": msgspec.json.encode(ticket.custom_fields).decode(),
+        "attachments": encode_attachments(ticket.attachments),
         "document": document,
     }
