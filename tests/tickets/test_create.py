@@ -45,6 +45,7 @@ def test_a_ticket_has_these_fields_and_defaults(key: Key) -> None:
         "resolved_at": None,
         "closed_at": None,
         "last_reply_by": None,
+        "merged_into_id": None,
         "attachments": [],
         "last_customer_reply_at": None,
         "waiting_since": ticket["created_at"],
