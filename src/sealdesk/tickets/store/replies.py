@@ -12,7 +12,8 @@ VALUES (:tenant_id, :ticket_id, :id, :body, :is_internal, :author_type, :author_
     :author_name, :created_at, :attachments)
 """
 _FIND = """
-SELECT tenant_id, ticket_id, id, body, is_internal, author_type, author_id, author_name, created_at
+SELECT tenant_id, ticket_id, id, body, is_internal, author_type, author_id, author_name, created_at,
+    attachments
 FROM replies WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id = :id LIMIT 1
 """
 
