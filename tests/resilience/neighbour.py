@@ -1,4 +1,6 @@
-"""A quiet tenant's requests while another tenant of the same process does its worst."""
+"""A quiet tenant's requests while another client of the same process does its worst: another
+tenant, or somebody who is not logged in.
+"""
 
 import asyncio
 import itertools
@@ -28,6 +30,8 @@ TARGETS = (
     # Otherwise the other tenant did not do its worst.
     Target("flood_requests", "≥", 100, within=1),
 )
+# These are paced, so there are few.
+ANONYMOUS_TARGETS = (*TARGETS[:3], Target("flood_requests", "≥", 10, within=1))
 # What an installation has unless told otherwise: the flood is within it, or is refused.
 _LIMIT = {"SEALDESK_TENANT_LIMIT": "30000"}
 _CONNECTIONS = 6  # of each kind of request
@@ -37,13 +41,19 @@ _READS_PER_WRITE = 4
 _UNINDEXED = f"{TICKETS}?status=open&tag=none"
 _PAGE = f"{TICKETS}?per_page=100"
 _NEW = {"subject": "S", "description": "D", "customer": {"email": "quiet@example.test"}}
+# A log-in that fails, with a form to be kept.
+_TYPED = b"email=a%40b.test&password=wrong&kept_to=%2Ftickets&kept.body=" + b"%41" * 330_000
+_FORM = (
+    b"POST /log-in HTTP/1.1\r\nhost: sealdesk.test\r\nsec-fetch-site: same-origin\r\n"
+    b"content-type: application/x-www-form-urlencoded\r\ncontent-length: %d\r\n\r\n" % len(_TYPED)
+) + _TYPED
 
 
 class Flood(msgspec.Struct):
-    """What the other tenant's process does until its input ends."""
+    """What the other client's process does until its input ends. key: None without a log-in."""
 
     port: int
-    key: tuple[str, str, str]
+    key: tuple[str, str, str] | None
 
 
 class _Times(NamedTuple):
@@ -59,9 +69,13 @@ def run(
     *,
     rounds: int = 7,
     for_s: float = 4.0,
+    is_anonymous: bool = False,
     progress: Progress = no_progress,
 ) -> dict[str, Any]:
-    """Measure in rounds, alone and beside the flood by turns. None: on SQLite."""
+    """Measure in rounds, alone and beside the flood by turns. None: on SQLite.
+
+    is_anonymous: the flood is large forms of somebody who is not logged in.
+    """
     with (
         _on_sqlite() if installation is None else _on_postgresql(installation) as (
             node,
@@ -74,7 +88,7 @@ def run(
         alone, beside, floods = [], [], 0
         for number in range(rounds):
             alone.append(runner.run(_measure(node, quiet, for_s)))
-            with _flooding(node, loud) as count:
+            with _flooding(node, None if is_anonymous else loud) as count:
                 beside.append(runner.run(_measure(node, quiet, for_s)))
             floods += count()
             progress(number + 1, rounds)
@@ -129,14 +143,13 @@ async def _measure(node: Node, quiet: Key, for_s: float) -> _Times:
 
 
 @contextmanager
-def _flooding(node: Node, loud: Key) -> Iterator[Callable[[], int]]:
+def _flooding(node: Node, loud: Key | None) -> Iterator[Callable[[], int]]:
     """The flood, in a process of its own; afterwards the function says how many it sent."""
     command = [sys.executable, "-m", "tests.resilience.neighbour"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None and process.stdout is not None
-        process.stdin.write(
-            msgspec.json.encode(Flood(node.port, (loud.id, loud.api_key, loud.api_secret))) + b"\n"
-        )
+        key = None if loud is None else (loud.id, loud.api_key, loud.api_secret)
+        process.stdin.write(msgspec.json.encode(Flood(node.port, key)) + b"\n")
         process.stdin.flush()
         process.stdout.readline()  # the first responses have arrived
         try:
@@ -147,13 +160,8 @@ def _flooding(node: Node, loud: Key) -> Iterator[Callable[[], int]]:
 
 async def _flood(flood: Flood) -> None:
     """Every kind of request at once, as fast as the service answers."""
-    key, sent = Key(*flood.key), itertools.count()
-    kinds: list[Callable[[], bytes]] = [
-        lambda: key.request("GET", _PAGE),
-        lambda: key.request("GET", _UNINDEXED),
-        lambda: key.request("POST", TICKETS, _NEW),
-        lambda: key.request("POST", TICKETS, {**_NEW, "description": "x" * 900_000}),
-    ]
+    sent = itertools.count()
+    kinds = [lambda: _FORM] if flood.key is None else _kinds_of(Key(*flood.key))
 
     async def repeat(make: Callable[[], bytes]) -> None:
         connection = Connection(flood.port)
@@ -168,6 +176,15 @@ async def _flood(flood: Flood) -> None:
         task.cancel()
     await asyncio.wait(tasks)
     print(next(sent))  # noqa: T201 - tells the other process
+
+
+def _kinds_of(key: Key) -> list[Callable[[], bytes]]:
+    return [
+        lambda: key.request("GET", _PAGE),
+        lambda: key.request("GET", _UNINDEXED),
+        lambda: key.request("POST", TICKETS, _NEW),
+        lambda: key.request("POST", TICKETS, {**_NEW, "description": "x" * 900_000}),
+    ]
 
 
 @contextmanager

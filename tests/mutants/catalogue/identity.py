@@ -21,6 +21,16 @@ _INVITATIONS = "tests/identity/test_invitations.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
+        "large forms without a session are read at once",
+        "identity/auth/session_guard.py",
+        "    if _is_large(request) and not _has_token(request):\n",
+        "    if False:\n",
+        (
+            "tests/identity/test_large_forms.py"
+            "::test_large_forms_of_one_network_are_refused_beyond_a_few",
+        ),
+    ),
+    Mutant(
         "a reset link logs in, not only an invitation",
         "identity/pages/login.py",
         "    if user.password_hash is None:\n",

@@ -1,5 +1,6 @@
 """The guards of pages: the cookie of a session, and a form token for every POST."""
 
+import asyncio
 from contextlib import suppress
 from functools import partial
 from typing import Literal
@@ -7,13 +8,29 @@ from typing import Literal
 import msgspec
 
 from sealdesk.caller import Actor, Caller
-from sealdesk.errors import ApiError, Forbidden, ProblemType, Unauthorized
+from sealdesk.errors import (
+    ApiError,
+    Forbidden,
+    ProblemType,
+    ServiceUnavailable,
+    Unauthorized,
+)
+from sealdesk.errors.general import TOO_MANY_BYTES
 from sealdesk.identity.auth import login, reauthentication, session
 from sealdesk.identity.errors import PAGE_NEEDS_ROLE
 from sealdesk.identity.rules import Token, User
+from sealdesk.rate_limits.byte_budget import UNCOUNTED_BYTES
+from sealdesk.rate_limits.limiter import Budget
+from sealdesk.web.client_address import networks_of
 from sealdesk.web.pages import forms
 from sealdesk.web.proof import NOTHING_PROVEN, Proof
 from sealdesk.web.request import Request
+
+# Forms over 16 KiB of one network without a session: one of 1 MiB takes 20 ms to parse and to show
+# again (2026-11), and everybody else waits meanwhile. Three at once, then one in three seconds.
+_FORMS_PER_MINUTE = 20
+_FORMS_AT_ONCE_S = 9.0
+_MAX_WAIT_S = 5.0
 
 
 class SessionGuard:
@@ -31,12 +48,11 @@ class SessionGuard:
         self.needs_reauthentication = needs_reauthentication
 
     async def prove(self, request: Request) -> Proof:
-        """Raises Unauthorized, Forbidden, ContentTooLarge, UnsupportedMediaType."""
+        """Raises Unauthorized, Forbidden, and what reading a form raises."""
         is_form = request.method == "POST"
         if is_form:
-            forms.check_sender(request)
             # Before the session is checked: the log-in page keeps the fields of the form.
-            await request.read_body()
+            await _read_form(request)
         token = session.get(request)
         user, proof = await _load_session(request, token)
         try:
@@ -75,14 +91,53 @@ class VisitorGuard:
     write_fails: tuple[ProblemType, ...] = ()
 
     async def prove(self, request: Request) -> Proof:
-        """Raises Forbidden, ContentTooLarge, UnsupportedMediaType."""
+        """Raises Forbidden, ContentTooLarge, UnsupportedMediaType, ServiceUnavailable."""
         if request.method == "POST":
-            forms.check_sender(request)
-            await request.read_body()
+            await _read_form(request)
         with suppress(Unauthorized):
             _, proof = await _load_session(request, session.get(request))
             return proof
         return NOTHING_PROVEN
+
+
+async def _read_form(request: Request) -> None:
+    """Read the body. Raises Forbidden, ContentTooLarge, UnsupportedMediaType, ServiceUnavailable.
+
+    A large form without a session waits for its turn before it is read.
+    """
+    forms.check_sender(request)
+    if _is_large(request) and not _has_token(request):
+        await _wait_for_turn(request)
+    await request.read_body()
+
+
+def _is_large(request: Request) -> bool:
+    declared = request.headers.get(b"content-length")
+    if declared is None:
+        return b"transfer-encoding" in request.headers
+    return int(declared) > UNCOUNTED_BYTES
+
+
+def _has_token(request: Request) -> bool:
+    """Whether there is a token of a user. If it has been ended meanwhile, the form is not paced."""
+    try:
+        session.get(request)
+    except Unauthorized:
+        return False
+    return True
+
+
+async def _wait_for_turn(request: Request) -> None:
+    """Raises ServiceUnavailable when others of the same network wait too."""
+    network = networks_of(request.address)[-1]
+    budget = Budget(f"forms:{network}", _FORMS_PER_MINUTE, _FORMS_AT_ONCE_S)
+    limiter = request.state.limiter
+    state = await limiter.take(budget)
+    if not state.accepted:
+        await asyncio.sleep(min(state.retry_after_s, _MAX_WAIT_S))
+        state = await limiter.take(budget)
+    if not state.accepted:
+        raise ServiceUnavailable(TOO_MANY_BYTES)
 
 
 async def _load_session(request: Request, token: Token) -> tuple[User, Proof]:
