@@ -1,6 +1,7 @@
 """The search in the inbox."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -8,7 +9,7 @@ from sealdesk.errors import QueryTooSlow
 from sealdesk.search import actions as search
 from tests.support.client import Key
 from tests.support.pages import INBOX, Visitor, logged_in, ticket_ids
-from tests.support.searching import wait_until_tickets
+from tests.support.searching import wait_until_customers, wait_until_tickets
 from tests.support.service import Tenant
 
 
@@ -29,7 +30,8 @@ def test_search_results_are_newest_first_in_any_status(
     assert ticket_ids(page) == [new["id"], old["id"]]
     assert "2 tickets with “cracked”." in page.text
     assert ("input", "value", "cracked") in page.attributes
-    assert f"{INBOX}?status=closed" in page.links
+    assert ticket_ids(visitor.get(f"{INBOX}?q=cracked&status=resolved")) == [new["id"]]
+    assert f"{INBOX}?q=cracked&status=closed" in page.links
 
 
 def test_a_search_without_results_says_so(visitor: Visitor, tenant: Tenant, key: Key) -> None:
@@ -44,22 +46,103 @@ def test_a_search_without_results_says_so(visitor: Visitor, tenant: Tenant, key:
 
 
 def test_a_search_with_too_many_results_says_so(
-    visitor: Visitor, key: Key, monkeypatch: pytest.MonkeyPatch
+    visitor: Visitor, tenant: Tenant, key: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ticket = key.ticket()
+    tickets = [key.ticket(subject="Same words")["id"] for _ in range(3)]
+    wait_until_tickets(tenant, "same", *reversed(tickets))
+    monkeypatch.setattr("sealdesk.tickets.pages.search.MAX_RESULTS", 2)
+    page = visitor.get(f"{INBOX}?q=same")
+    assert "The newest tickets with “same”" in page.text
+    assert ticket_ids(page) == tickets[:0:-1]
 
-    async def many(*_: Any) -> search.SearchResult:
-        return search.SearchResult([ticket["id"]], has_more=True)
-
-    monkeypatch.setattr(search, "find_tickets", many)
-    assert "The newest tickets with “a”" in visitor.get(f"{INBOX}?q=a").text
-
-    async def cut_off(*_: Any) -> None:
+    async def cut_off(*_: Any, **__: Any) -> None:
         raise QueryTooSlow
 
     monkeypatch.setattr(search, "find_tickets", cut_off)
     page = visitor.get(f"{INBOX}?q=a")
     assert (page.status, "Add a less common word." in page.text) == (503, True)
+
+
+def test_filters_in_the_search_narrow_it(visitor: Visitor, tenant: Tenant, key: Key) -> None:
+    eve = tenant.user("agent", f"eve.{tenant.id}@example.test", "Eve Adams")
+    maria = {"email": "maria@example.test", "name": "Maria Rossi"}
+    first = key.ticket(subject="A kettle", tags=["VIP"], priority="urgent", customer=maria)
+    second = key.ticket(subject="A kettle", status="on_hold", assignee_id=eve)
+    tickets = [second["id"], first["id"]]
+    wait_until_tickets(tenant, "kettle", *tickets)
+    wait_until_customers(tenant, "maria", first["customer"]["id"])
+    for query, found in {
+        "kettle status:open": tickets[1:], "kettle status:on-hold": tickets[:1],
+        "status:open status:on_hold": tickets, "kettle priority:URGENT": tickets[1:],
+        "tag:vip": tickets[1:], "kettle tag:nothing": [], "from:maria": tickets[1:],
+        "from:maria@example.test kettle": tickets[1:], 'from:"maria rossi"': tickets[1:],
+        "assignee:eve": tickets[:1], 'kettle assignee:"Eve Adams"': tickets[:1],
+        "assignee:nobody kettle": tickets[1:], "kettle assignee:me": [],
+        "kettle after:2020-01-01": tickets, "kettle before:2020-01-01": [],
+        "before:2020-01-01": [], f"#{second['number']}": tickets[:1],
+        f"{first['number']} status:open": tickets[1:], '"kettle status:open"': [],
+    }.items():  # fmt: skip
+        page = visitor.get(f"{INBOX}?{urlencode({'q': query})}")
+        assert (page.status, ticket_ids(page)) == (200, found), query
+    page = visitor.get(f"{INBOX}?q=kettle&status=on_hold&assignee={eve}")
+    assert ticket_ids(page) == tickets[:1]
+    assert f"{INBOX}?q=kettle&assignee={eve}" in page.links
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("kettle colour:red", "“colour:” is no filter of the search. There are status:"),
+        ("status:lost", "“lost” is no status. Write open, pending, on_hold, resolved, closed."),
+        ("priority:top", "“top” is no priority. Write low, medium, high, urgent."),
+        ("before:tomorrow", "“tomorrow” is no date. Write it as in before:2026-11-01."),
+        ("after:2026-02-30", "“2026-02-30” is no date."),
+        ("assignee:zaphod", "Nobody is called “zaphod”. Write assignee:me"),
+        ("from:zaphod", "No customer matches “zaphod”."),
+        ("tag:<b>:x status:<b>", "“<b>” is no status."),
+    ],
+)
+def test_a_wrong_filter_says_what_would_be_right(
+    visitor: Visitor, key: Key, query: str, says: str
+) -> None:
+    key.ticket(subject="A kettle")
+    page = visitor.get(f"{INBOX}?{urlencode({'q': query})}")
+    assert (page.status, ticket_ids(page)) == (200, [])
+    assert says in page.text
+
+
+def test_addresses_and_times_are_words(visitor: Visitor, key: Key, tenant: Tenant) -> None:
+    ticket = key.ticket(description="See https://example.test/kettle at 12:30")
+    wait_until_tickets(tenant, "kettle", ticket["id"])
+    for query in ("https://example.test/kettle", "12:30 kettle"):
+        page = visitor.get(f"{INBOX}?{urlencode({'q': query})}")
+        assert ticket_ids(page) == [ticket["id"]], query
+
+
+def test_hits_are_marked_and_a_snippet_shows_them(
+    visitor: Visitor, key: Key, tenant: Tenant
+) -> None:
+    ticket = key.ticket(subject="A <b>Kettle</b>", description="My <i>kettle</i> & more")
+    reply = {"body": "The courier <script>alert(1)</script> comes."}
+    assert key.post(f"/api/v1/external/tickets/{ticket['id']}/replies", reply).status_code == 201
+    wait_until_tickets(tenant, "courier", ticket["id"])
+    text = visitor.get(f"{INBOX}?q=kettle").answer.text
+    assert "A &lt;b&gt;<mark>Kettle</mark>&lt;/b&gt;" in text
+    assert "My &lt;i&gt;<mark>kettle</mark>&lt;/i&gt; &amp; more" in text
+    page = visitor.get(f"{INBOX}?q=courier")
+    assert "The <mark>courier</mark> &lt;script&gt;" in page.answer.text
+    assert page.tags.count("script") == 1
+
+
+def test_a_search_with_a_wrong_letter_shows_what_was_meant(
+    visitor: Visitor, key: Key, tenant: Tenant
+) -> None:
+    ticket = key.ticket(subject="A kettle")
+    wait_until_tickets(tenant, "kettle", ticket["id"])
+    page = visitor.get(f"{INBOX}?q=ketle")
+    assert ticket_ids(page) == [ticket["id"]]
+    assert "Nothing with “ketle”. These tickets contain “kettle”." in page.text
+    assert "<mark>kettle</mark>" in page.answer.text
 
 
 def test_search_results_can_be_changed_and_the_link_leads_back(

@@ -14,9 +14,9 @@ from sealdesk.customers.types import Customer
 from sealdesk.db.engine import Row, Tx
 from sealdesk.errors import QueryTooSlow
 from sealdesk.paging import PageRequest, Position, take_page
-from sealdesk.search import actions as search
 from sealdesk.tickets.live import store as live
-from sealdesk.tickets.pages import view_model
+from sealdesk.tickets.pages import search, view_model
+from sealdesk.tickets.pages.search import Found
 from sealdesk.tickets.store import assignees, lists
 from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.selection import Filter
@@ -31,7 +31,7 @@ from sealdesk.tickets.views.inbox_query import (
 from sealdesk.tickets.views.sidebar import Sidebar, load_sidebar
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
-from sealdesk.web.pages.i18n import gettext_noop
+from sealdesk.web.pages.i18n import gettext, gettext_noop
 from sealdesk.web.pages.site import NavItem
 from sealdesk.web.request import Request, Response
 
@@ -53,7 +53,7 @@ class _Inbox(NamedTuple):
     """What the inbox shows, read in one transaction. customer: of the customer filter.
 
     counts: of tickets by status, empty when there are other filters. people: the assignee options.
-    has_more: whether a search matched more tickets than it returns.
+    has_more: whether a search matched more tickets than it returns. found: the result of a search.
     """
 
     rows: Sequence[Row]
@@ -61,6 +61,7 @@ class _Inbox(NamedTuple):
     people: list[Assignee]
     customer: Customer | None
     has_more: bool = False
+    found: Found | None = None
 
 
 @page
@@ -96,7 +97,10 @@ async def inbox(request: Request) -> Response:
         is_too_slow=is_too_slow,
         older=older, newer=query.link(trail=query.trail[:-1]) if query.trail else None,
         since=_since(request, query, rows), position=position,
-        view=view, sidebar=beside, current=query.view,
+        view=view, sidebar=beside, current=query.view, found=result.found,
+        hits=result.found.hits if result.found else {},
+        problems=[gettext(each.message) % each.values for each in result.found.problems]
+        if result.found else [],
     )  # fmt: skip
 
 
@@ -148,20 +152,16 @@ async def _suggest_customers(request: Request, query: InboxQuery) -> list[Custom
 
 
 async def _search(request: Request, query: InboxQuery) -> tuple[_Inbox, bool]:
-    """The newest tickets that contain the words, and whether the search took too long."""
-    tenant_id, matches = request.caller.tenant_id, search.SearchResult([], has_more=False)
-    is_too_slow = False
-    try:
-        matches = await search.find_tickets(request.state, tenant_id, query.q)
-    except QueryTooSlow:
-        is_too_slow = True
+    """What the search finds, and whether it took too long."""
+    found = await search.find_tickets(request, query)
+    tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> _Inbox:
-        rows = await lists.list_by_ids(tx, tenant_id, matches.ticket_ids)
-        result = await _with_counts(tx, tenant_id, query, rows, None)
-        return result._replace(has_more=matches.has_more)
+        customer = await _find_customer(tx, tenant_id, query.customer)
+        result = await _with_counts(tx, tenant_id, query, found.rows, customer)
+        return result._replace(has_more=found.has_more, found=found)
 
-    return await request.read(work), is_too_slow
+    return await request.read(work), found.is_too_slow
 
 
 async def _with_counts(

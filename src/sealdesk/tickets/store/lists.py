@@ -12,6 +12,7 @@ from sealdesk.tickets.store.selection import (
     STATUS_AND_ASSIGNEE,
     Filter,
     bind,
+    conditions,
     multi_valued,
     statement,
 )
@@ -39,6 +40,8 @@ SELECT t.id AS id, t.updated_at AS updated_at FROM tickets t WHERE t.tenant_id =
 _LARGE = ("document",)
 _SELECTIVE_ROWS = 5_000  # rows that are read and sorted within 0.1 s
 _DONE: tuple[Status, ...] = ("resolved", "closed")
+_FIND_ID = "SELECT id FROM tickets WHERE tenant_id = :tenant_id AND number = :number LIMIT 1"
+_ALL = Filter()
 MAX_COUNT = 1000
 # Reads at most a thousand index entries of each status.
 _COUNT = "SELECT " + ", ".join(
@@ -132,12 +135,21 @@ def _index_conditions(filters: Filter, params: dict[str, object]) -> dict[str, s
     return conditions
 
 
-async def list_by_ids(tx: Tx, tenant_id: str, ticket_ids: Sequence[str]) -> Sequence[Row]:
-    """Rows for `to_json` by ids, newest first; unknown ids are left out."""
+async def find_id(tx: Tx, tenant_id: str, number: int) -> str | None:
+    """The id of the ticket with this number."""
+    row = await tx.fetch_one(_FIND_ID, {"tenant_id": tenant_id, "number": number})
+    return None if row is None else str(row["id"])
+
+
+async def list_by_ids(
+    tx: Tx, tenant_id: str, ticket_ids: Sequence[str], filters: Filter = _ALL
+) -> Sequence[Row]:
+    """Rows for `to_json` by ids, newest first; without those that do not match the filters."""
     params: dict[str, object] = {"tenant_id": tenant_id, "limit": len(ticket_ids)}
     keys = ", ".join(f":{key}" for key in bind("id", [*ticket_ids], params))
     output = _OUTPUT[tx.dialect].format(sort_column="")
-    sql = f"{output} AND t.id IN ({keys}) ORDER BY t.id DESC LIMIT :limit"
+    matching = conditions(filters, params)
+    sql = f"{output} AND t.id IN ({keys}) AND {matching} ORDER BY t.id DESC LIMIT :limit"
     return await tx.fetch_page(sql, params, _LARGE, MAX_PAGE_BYTES) if ticket_ids else []
 
 

@@ -1,5 +1,7 @@
 """The SQL of replies."""
 
+from collections.abc import Sequence
+
 from sealdesk.db.engine import Row, Tx
 from sealdesk.paging import PageRequest
 from sealdesk.tickets import rules
@@ -16,6 +18,11 @@ SELECT tenant_id, ticket_id, id, body, is_internal, author_type, author_id, auth
     attachments
 FROM replies WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id = :id LIMIT 1
 """
+_NEWEST_TEXTS = """
+SELECT substr(body, 1, 4000) AS body FROM replies
+WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id ORDER BY id DESC LIMIT :limit
+"""
+_TEXTS_OF_A_TICKET = 5
 
 
 async def add(tx: Tx, reply: Reply) -> None:
@@ -71,6 +78,16 @@ async def list_replies(
         page.max_bytes,
     )
     return [_reply(row) for row in rows]
+
+
+async def list_newest_texts(tx: Tx, tenant_id: str, ticket_ids: Sequence[str]) -> list[list[str]]:
+    """The beginnings of the newest replies of each ticket."""
+    params = [
+        {"tenant_id": tenant_id, "ticket_id": ticket_id, "limit": _TEXTS_OF_A_TICKET}
+        for ticket_id in ticket_ids
+    ]
+    found = await tx.fetch_for_each(_NEWEST_TEXTS, params)
+    return [[row["body"] for row in rows] for rows in found]
 
 
 def _reply(row: Row) -> Reply:

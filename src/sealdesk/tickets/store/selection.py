@@ -29,13 +29,14 @@ class Filter(msgspec.Struct, frozen=True):
     """Which tickets a list contains, and in which order. Times are microseconds.
 
     is_waiting: whether the customer waits for a reply. The order by `waiting_since` has only those
-    who wait.
+    who wait. customer_ids: one of these customers.
     index: the filter whose index must be used, None to let the planner choose.
     """
 
     status: tuple[Status, ...] = ()
     priority: tuple[Priority, ...] = ()
     customer_id: str | None = None
+    customer_ids: tuple[str, ...] = ()
     assignee_id: str | None = None
     is_unassigned: bool = False
     is_waiting: bool | None = None
@@ -52,7 +53,7 @@ class Filter(msgspec.Struct, frozen=True):
         """Whether one index serves the whole query."""
         if self.is_of_view():
             return True
-        if self.is_unassigned:
+        if self.is_unassigned or self.customer_ids:
             return False
         is_by_waiting = self.sort_by == "waiting_since"
         if self.is_waiting is not None and not (is_by_waiting and self.is_waiting):
@@ -206,6 +207,7 @@ def multi_valued(filters: Filter) -> list[tuple[str, list[object]]]:
     columns: list[tuple[str, list[object]]] = [
         ("status", [*filters.status]),
         ("priority", [rules.rank_of(priority) for priority in filters.priority]),
+        ("customer_id", [*filters.customer_ids]),
     ]
     return [(name, values) for name, values in columns if values]
 

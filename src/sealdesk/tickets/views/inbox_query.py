@@ -52,7 +52,7 @@ class InboxQuery(msgspec.Struct, frozen=True):
     status: None for all. customer: an id, an e-mail address, or words to find a customer by.
     trail: the positions where the previous pages ended, so that "newer" goes back one page at a
     time. waiting: only tickets whose customer waits for a reply; the order "waiting" has no others.
-    q: words to search for; it excludes all filters. view: the id or key of the view that the query
+    q: words to search for, in any status by default. view: the id or key of the view that the query
     began with.
     """
 
@@ -96,10 +96,9 @@ class InboxQuery(msgspec.Struct, frozen=True):
 
         With a view the status is always there: without it the filters are those of the view.
         """
-        if self.q:
-            return [("q", self.q)]
-        is_default = self.status == "open" and not self.view
+        is_default = self.status == (None if self.q else "open") and not self.view
         parameters = [
+            ("q", self.q),
             ("view", self.view),
             ("status", "" if is_default else self.status or "all"),
             ("priority", self.priority or ""),
@@ -147,13 +146,13 @@ class InboxQuery(msgspec.Struct, frozen=True):
 
 def read_inbox_query(form: Form) -> InboxQuery:
     """The query that URL parameters describe; unknown names and values are ignored."""
-    if words := form.text("q").strip()[:_MAX_TEXT_LENGTH]:
-        return InboxQuery(status=None, q=words)
+    words = form.text("q").strip()[:_MAX_TEXT_LENGTH]
     status, sort = form.text("status"), form.text("sort")
     priority, assignee = form.text("priority"), form.text("assignee")
     is_known = assignee in (NOBODY, ME) or ids.is_canonical(assignee)
     query = InboxQuery(
-        status=_status(status),
+        q=words,
+        status=_status(status or "all") if words else _status(status),
         priority=priority if priority in PRIORITIES else None,
         assignee=assignee if is_known else ANY,
         customer=form.text("customer").strip()[:_MAX_TEXT_LENGTH],

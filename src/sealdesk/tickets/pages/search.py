@@ -1,0 +1,207 @@
+"""The search of the inbox: words and filters together, and what is marked in its results."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from sealdesk.customers import actions as customer_actions
+from sealdesk.db.engine import Row, Tx
+from sealdesk.errors import QueryTooSlow, gettext_noop
+from sealdesk.paging import PageRequest
+from sealdesk.search import actions as search
+from sealdesk.search import highlighting
+from sealdesk.search.actions import SearchResult
+from sealdesk.search.highlighting import Part
+from sealdesk.search.rules import MAX_RESULTS, Term
+from sealdesk.tickets.pages import view_model
+from sealdesk.tickets.store import assignees, lists, replies
+from sealdesk.tickets.store.selection import Filter
+from sealdesk.tickets.views import search_words
+from sealdesk.tickets.views.inbox_query import ME, NOBODY, InboxQuery
+from sealdesk.tickets.views.search_words import Problem, SearchWords
+from sealdesk.web.request import Request
+
+# Of so many newest tickets with the words, those that match the filters are shown.
+_MAX_NARROWED = 2000
+_READ_AT_ONCE = 250
+_MAX_CUSTOMERS = 20  # whose tickets from: finds
+_NO_PERSON = gettext_noop(
+    "Nobody is called “%(value)s”. Write assignee:me, assignee:nobody or a name."
+)
+_NO_CUSTOMER = gettext_noop(
+    "No customer matches “%(value)s”. Write from: and a name or an e-mail address."
+)
+
+
+class Hit(NamedTuple):
+    """A found ticket: its subject in parts, and the part of its texts with the words."""
+
+    subject: list[Part]
+    snippet: list[Part]
+
+
+class Found(NamedTuple):
+    """The result of a search. hits: by the id of the ticket. corrected: the query that found them.
+
+    has_more: there may be more tickets than these. problems: of filters, which then find nothing.
+    """
+
+    rows: Sequence[Row] = ()
+    has_more: bool = False
+    is_too_slow: bool = False
+    corrected: str = ""
+    hits: dict[str, Hit] = {}  # noqa: RUF012 - never changed
+    problems: Sequence[Problem] = ()
+
+
+class _Text(msgspec.Struct, frozen=True):
+    """What of a ticket is searched for the words."""
+
+    id: str
+    subject: str
+    description: str
+
+
+_decode_text = msgspec.json.Decoder(_Text).decode
+
+
+async def find_tickets(request: Request, query: InboxQuery) -> Found:
+    """The newest tickets with the words and filters of a search."""
+    words = search_words.parse(query.q)
+    try:
+        filters, problems = await _filters(request, query, words)
+        if problems:
+            return Found(problems=problems)
+        if not (words.text or words.tags):
+            return await _list(request, filters)
+        return await _search(request, words, filters)
+    except QueryTooSlow:
+        return Found(is_too_slow=True)
+
+
+async def _list(request: Request, filters: Filter) -> Found:
+    page = PageRequest(MAX_RESULTS, None)
+    tenant_id = request.caller.tenant_id
+    rows = await request.read_unindexed(lambda tx: lists.list_tickets(tx, tenant_id, filters, page))
+    return Found(rows[:MAX_RESULTS], len(rows) > MAX_RESULTS)
+
+
+async def _search(request: Request, words: SearchWords, filters: Filter) -> Found:
+    tenant_id = request.caller.tenant_id
+    is_narrowed = filters != Filter()
+    limit = _MAX_NARROWED if is_narrowed else MAX_RESULTS
+    matches = await search.find_tickets(
+        request.state, tenant_id, words.text, tags=words.tags, limit=limit
+    )
+    if not matches.ticket_ids and words.text:
+        matches = await search.find_corrected(
+            request.state, tenant_id, words.text, tags=words.tags, limit=limit
+        )
+
+    async def work(tx: Tx) -> tuple[list[Row], list[list[str]]]:
+        rows = await _read(tx, tenant_id, matches, filters)
+        numbered = await _list_numbered(tx, tenant_id, words, filters)
+        known = {row["id"] for row in numbered}
+        rows = [*numbered, *(row for row in rows if row["id"] not in known)]
+        ids = [row["id"] for row in rows[:MAX_RESULTS]]
+        return rows, await replies.list_newest_texts(tx, tenant_id, ids)
+
+    rows, texts = await request.read(work)
+    shown = rows[:MAX_RESULTS]
+    # Splitting the texts of 50 tickets takes up to 50 ms: not in the event loop.
+    hits = await asyncio.to_thread(_hits, shown, texts, matches.terms)
+    has_more = matches.has_more or len(rows) > len(shown)
+    return Found(shown, has_more, corrected=matches.corrected, hits=hits)
+
+
+async def _read(tx: Tx, tenant_id: str, matches: SearchResult, filters: Filter) -> list[Row]:
+    """The rows that match the filters, one more than are shown."""
+    rows: list[Row] = []
+    for first in range(0, len(matches.ticket_ids), _READ_AT_ONCE):
+        some = matches.ticket_ids[first : first + _READ_AT_ONCE]
+        rows += await lists.list_by_ids(tx, tenant_id, some, filters)
+        if len(rows) > MAX_RESULTS:
+            break
+    return rows[: MAX_RESULTS + 1]
+
+
+async def _list_numbered(
+    tx: Tx, tenant_id: str, words: SearchWords, filters: Filter
+) -> Sequence[Row]:
+    """The ticket with the number that is all that was typed."""
+    ticket_id = None
+    if words.number is not None:
+        ticket_id = await lists.find_id(tx, tenant_id, words.number)
+    return await lists.list_by_ids(tx, tenant_id, [ticket_id], filters) if ticket_id else []
+
+
+def _hits(
+    rows: Sequence[Row], replies_of: Sequence[Sequence[str]], terms: Sequence[Term]
+) -> dict[str, Hit]:
+    hits = {}
+    for row, bodies in zip(rows, replies_of, strict=True):
+        ticket = _decode_text(row["document"])
+        snippets = (highlighting.snippet(text, terms) for text in (ticket.description, *bodies))
+        snippet = next((each for each in snippets if each), [])
+        hits[ticket.id] = Hit(highlighting.mark(ticket.subject, terms), snippet)
+    return hits
+
+
+async def _filters(
+    request: Request, query: InboxQuery, words: SearchWords
+) -> tuple[Filter, list[Problem]]:
+    """The filters of the list and of the words, which come first, and what is wrong with them."""
+    problems = [*words.problems]
+    reader_id = request.caller.actor.id
+    filters = msgspec.structs.replace(
+        query.filter(reader_id),
+        sort_by="created_at",
+        newest_first=True,
+        created_before=words.before,
+        created_after=words.after,
+    )
+    if query.sort == "waiting":
+        filters = msgspec.structs.replace(filters, is_waiting=True)
+    if words.statuses:
+        filters = msgspec.structs.replace(filters, status=words.statuses)
+    if words.priorities:
+        filters = msgspec.structs.replace(filters, priority=words.priorities)
+    for typed in words.assignees[:1]:
+        filters = await _with_assignee(request, filters, typed, problems)
+    for typed in words.customers[:1] or ((query.customer,) if query.customer else ()):
+        filters = await _with_customers(request, filters, typed, problems)
+    return filters, problems
+
+
+async def _with_assignee(
+    request: Request, filters: Filter, typed: str, problems: list[Problem]
+) -> Filter:
+    if typed.lower() == NOBODY:
+        return msgspec.structs.replace(filters, assignee_id=None, is_unassigned=True)
+    found = [request.caller.actor.id]
+    if typed.lower() != ME:
+        people = await request.read(
+            lambda tx: assignees.list_assignees(tx, request.caller.tenant_id, view_model.ASSIGNEES)
+        )
+        found = search_words.find_people(typed, [(each.id, each.name) for each in people])
+    if not found:
+        problems.append(Problem(_NO_PERSON, {"value": typed}))
+        return filters
+    return msgspec.structs.replace(filters, assignee_id=found[0], is_unassigned=False)
+
+
+async def _with_customers(
+    request: Request, filters: Filter, typed: str, problems: list[Problem]
+) -> Filter:
+    if typed == filters.customer_id and len(typed) == 36 and "@" not in typed:
+        return filters
+    page = PageRequest(_MAX_CUSTOMERS, None)
+    found = await customer_actions.find_customers(
+        request.state, request.caller.tenant_id, typed, page
+    )
+    if not found:
+        problems.append(Problem(_NO_CUSTOMER, {"value": typed}))
+    ids = tuple(customer.id for customer in found[:_MAX_CUSTOMERS])
+    return msgspec.structs.replace(filters, customer_id=None, customer_ids=ids)

@@ -1,0 +1,116 @@
+"""What somebody types into the search: words, and filters such as status:open; no IO."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from sealdesk import clock
+from sealdesk.errors import gettext_noop
+from sealdesk.tickets.types import PRIORITIES, STATUSES, Priority, Status
+
+# A phrase in quotes, which is left as it is, or a filter.
+_OPERATOR = re.compile(r'"[^"]*"?|(?<!\S)([A-Za-z]+):("[^"]*"?|[^\s"]+)')
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_NUMBER = re.compile(r"#?([0-9]{1,12})", re.ASCII)
+_DAY_US = 24 * 60 * 60 * 1_000_000
+_UNKNOWN = gettext_noop(
+    "“%(name)s:” is no filter of the search. There are status:, priority:, tag:, from:, assignee:,"
+    " before: and after:. Put the text in quotes to search for it."
+)
+_NO_STATUS = gettext_noop("“%(value)s” is no status. Write %(right)s.")
+_NO_PRIORITY = gettext_noop("“%(value)s” is no priority. Write %(right)s.")
+_NO_DATE = gettext_noop("“%(value)s” is no date. Write it as in before:2026-11-01.")
+
+
+class Problem(NamedTuple):
+    """What is wrong with a filter: a message, and its values."""
+
+    message: str
+    values: dict[str, str]
+
+
+class SearchWords(NamedTuple):
+    """The words of a search, and its filters. before, after: microseconds. number: of a ticket.
+
+    customers, assignees: as they were typed.
+    """
+
+    text: str
+    statuses: tuple[Status, ...] = ()
+    priorities: tuple[Priority, ...] = ()
+    tags: tuple[str, ...] = ()
+    customers: tuple[str, ...] = ()
+    assignees: tuple[str, ...] = ()
+    before: int | None = None
+    after: int | None = None
+    number: int | None = None
+    problems: tuple[Problem, ...] = ()
+
+
+def parse(query: str) -> SearchWords:
+    """The words and filters of a search."""
+    typed: dict[str, list[str]] = {}
+    problems: list[Problem] = []
+
+    def take(match: re.Match[str]) -> str:
+        if match[1] is None:
+            return match[0]
+        name, value = match[1].lower(), match[2].strip('"').strip()
+        if value.startswith("//") or not value:
+            return match[0]  # an address, such as https://example.com
+        if name in _NAMES:
+            typed.setdefault(name, []).append(value)
+        else:
+            problems.append(Problem(_UNKNOWN, {"name": match[1]}))
+        return " "
+
+    text = " ".join(_OPERATOR.sub(take, query).split())
+    number = _NUMBER.fullmatch(text)
+    return SearchWords(
+        text,
+        _choices(typed.get("status", ()), STATUSES, _NO_STATUS, problems),
+        _choices(typed.get("priority", ()), PRIORITIES, _NO_PRIORITY, problems),
+        tuple(typed.get("tag", ())),
+        tuple(typed.get("from", ())),
+        tuple(typed.get("assignee", ())),
+        _instant(typed.get("before", ()), 0, problems),
+        _instant(typed.get("after", ()), _DAY_US, problems),
+        int(number[1]) if number else None,
+        tuple(problems),
+    )
+
+
+_NAMES = ("status", "priority", "tag", "from", "assignee", "before", "after")
+
+
+def _choices(
+    values: Sequence[str], known: Sequence[Any], message: str, problems: list[Problem]
+) -> tuple[Any, ...]:
+    """The known values; a hyphen stands for an underline."""
+    chosen = [value.lower().replace("-", "_") for value in values]
+    right = ", ".join(known)
+    problems += [
+        Problem(message, {"value": value, "right": right})
+        for value, each in zip(values, chosen, strict=True)
+        if each not in known
+    ]
+    return tuple(dict.fromkeys(each for each in chosen if each in known))
+
+
+def _instant(values: Sequence[str], later_us: int, problems: list[Problem]) -> int | None:
+    """The beginning of the last of these days in UTC, or so much later; None without a day."""
+    found = None
+    for value in values:
+        at_us = clock.parse_instant(f"{value}T00:00:00Z") if _DATE.fullmatch(value) else None
+        if at_us is None:
+            problems.append(Problem(_NO_DATE, {"value": value}))
+        else:
+            found = at_us + later_us
+    return found
+
+
+def find_people(typed: str, names: Sequence[tuple[str, str]]) -> list[str]:
+    """The ids of the people whose name, or a word of it, is as typed. names: (id, name)."""
+    wanted = typed.casefold()
+    exact = [person for person, name in names if name.casefold() == wanted]
+    return exact or [person for person, name in names if wanted in name.casefold().split()]
