@@ -16,7 +16,7 @@ from sealdesk.errors import QueryTooSlow
 from sealdesk.paging import PageRequest, Position, take_page
 from sealdesk.tickets.live import store as live
 from sealdesk.tickets.pages import search, view_model
-from sealdesk.tickets.pages.search import Found
+from sealdesk.tickets.pages.search import Results
 from sealdesk.tickets.store import assignees, lists
 from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.selection import Filter
@@ -61,7 +61,7 @@ class _Inbox(NamedTuple):
     people: list[Assignee]
     customer: Customer | None
     has_more: bool = False
-    found: Found | None = None
+    found: Results | None = None
 
 
 @page

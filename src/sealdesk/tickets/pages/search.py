@@ -42,7 +42,7 @@ class Hit(NamedTuple):
     snippet: list[Part]
 
 
-class Found(NamedTuple):
+class Results(NamedTuple):
     """The result of a search. hits: by the id of the ticket. corrected: the query that found them.
 
     has_more: there may be more tickets than these. problems: of filters, which then find nothing.
@@ -67,28 +67,28 @@ class _Text(msgspec.Struct, frozen=True):
 _decode_text = msgspec.json.Decoder(_Text).decode
 
 
-async def find_tickets(request: Request, query: InboxQuery) -> Found:
+async def find_tickets(request: Request, query: InboxQuery) -> Results:
     """The newest tickets with the words and filters of a search."""
     words = search_words.parse(query.q)
     try:
         filters, problems = await _filters(request, query, words)
         if problems:
-            return Found(problems=problems)
+            return Results(problems=problems)
         if not (words.text or words.tags):
             return await _list(request, filters)
         return await _search(request, words, filters)
     except QueryTooSlow:
-        return Found(is_too_slow=True)
+        return Results(is_too_slow=True)
 
 
-async def _list(request: Request, filters: Filter) -> Found:
+async def _list(request: Request, filters: Filter) -> Results:
     page = PageRequest(MAX_RESULTS, None)
     tenant_id = request.caller.tenant_id
     rows = await request.read_unindexed(lambda tx: lists.list_tickets(tx, tenant_id, filters, page))
-    return Found(rows[:MAX_RESULTS], len(rows) > MAX_RESULTS)
+    return Results(rows[:MAX_RESULTS], len(rows) > MAX_RESULTS)
 
 
-async def _search(request: Request, words: SearchWords, filters: Filter) -> Found:
+async def _search(request: Request, words: SearchWords, filters: Filter) -> Results:
     tenant_id = request.caller.tenant_id
     is_narrowed = filters != Filter()
     limit = _MAX_NARROWED if is_narrowed else MAX_RESULTS
@@ -113,7 +113,7 @@ async def _search(request: Request, words: SearchWords, filters: Filter) -> Foun
     # Splitting the texts of 50 tickets takes up to 50 ms: not in the event loop.
     hits = await asyncio.to_thread(_hits, shown, texts, matches.terms)
     has_more = matches.has_more or len(rows) > len(shown)
-    return Found(shown, has_more, corrected=matches.corrected, hits=hits)
+    return Results(shown, has_more, corrected=matches.corrected, hits=hits)
 
 
 async def _read(tx: Tx, tenant_id: str, matches: SearchResult, filters: Filter) -> list[Row]:
