@@ -9,7 +9,8 @@ from sealdesk.http_client.connection import Connection
 from sealdesk.http_client.urls import Destination
 
 IDLE_S = 10.0
-MAX_PER_HOST = 8  # an endpoint has at most this many concurrent requests
+# An endpoint has at most eight requests at a time, but one host may have endpoints of many tenants.
+MAX_PER_HOST = 64
 MAX_CONNECTIONS = 256
 _SWEEP_S = 1.0
 

@@ -126,6 +126,7 @@ class _Session:
         self._end_at_s = self._time_s() + _TURN_S
         self._failures = 0  # since the last success
         self._read_until = delivery_store.START
+        self._may_have_more = True  # deliveries that were due when they were last read
         self._queue: deque[DueDelivery] = deque()
         self._unfinished: set[str] = set()  # deliveries in the queue, in flight or not yet stored
         self._sending: set[asyncio.Task[None]] = set()
@@ -141,7 +142,7 @@ class _Session:
         try:
             await self._send_all()
             while not await self._release():
-                self._read_until = delivery_store.START
+                self._read_until, self._may_have_more = delivery_store.START, True
                 await self._send_all()
         finally:
             while self._sending or self._storing:
@@ -191,7 +192,7 @@ class _Session:
         if not self._may_send():
             self._unfinished.difference_update(due.delivery_id for due in self._queue)
             self._queue.clear()
-        elif not self._queue and self._has_room() and len(self._storing) < _MAX_UNSTORED:
+        elif self._should_read():
             endpoint, due = await self._state.database.read(self._find_next)
             if endpoint is not None:
                 self._adopt(endpoint)
@@ -201,11 +202,18 @@ class _Session:
                 self._unfinished.update(one.delivery_id for one in due)
                 self._read_until = due[-1].position
 
+    def _should_read(self) -> bool:
+        if self._queue or not self._has_room() or len(self._storing) >= _MAX_UNSTORED:
+            return False
+        # With nothing in flight, ending the lease finds out whether more is due.
+        return self._may_have_more or bool(self._sending)
+
     async def _find_next(self, tx: Tx) -> tuple[Endpoint | None, list[DueDelivery]]:
         endpoint, now_us = self._endpoint, self._state.clock.now_us()
         limit = 1 if self._is_held_back() else _READ_AHEAD
         due = await delivery_store.list_due(tx, endpoint, self._read_until, now_us, limit)
-        return await delivery_store.find(tx, endpoint), due
+        self._may_have_more = len(due) == limit
+        return await delivery_store.find(tx, endpoint) if due else None, due
 
     def _may_send(self) -> bool:
         return not (
