@@ -1,6 +1,7 @@
 """What a guard has proven about a request."""
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import msgspec
 
@@ -40,7 +41,8 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True):
     refusal: why the request is refused; the rest of the proof still shapes the response.
     pending_refusal: why the request may not write, though its caller is authenticated.
     in_transaction: runs first in every write transaction of the request.
-    prove_again: a new proof for a request that waits; raises what the request is then refused with.
+    prove_again: given the request while it waits, a new proof; raises what it is then refused with.
+    A proof holds no request: together they would wait for the garbage collector.
     prove_body: a new proof once a streamed body has arrived; raises why it is refused.
     response_headers: added to every response.
     key_use: the API key whose use is counted.
@@ -51,7 +53,7 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True):
     refusal: ApiError | None = None
     pending_refusal: ApiError | None = None
     in_transaction: Callable[[Tx], Awaitable[None]] | None = None
-    prove_again: Callable[[], Awaitable["Proof"]] | None = None
+    prove_again: Callable[[Any], Awaitable["Proof"]] | None = None
     prove_body: Callable[[BodyDigest], Awaitable["Proof"]] | None = None
     response_headers: tuple[tuple[bytes, bytes], ...] = ()
     key_use: KeyUse | None = None

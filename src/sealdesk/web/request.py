@@ -197,7 +197,7 @@ class Request:
     async def prove_again(self) -> None:
         """Prove a request that waits again, as its key may have ended. Raises ApiError."""
         if self.proof.prove_again is not None:
-            self.proof = await self.proof.prove_again()
+            self.proof = await self.proof.prove_again(self)
 
     async def until_gone(self) -> None:
         """Wait until the client has closed the connection; the body must have been read."""

@@ -5,6 +5,7 @@ from tests.mutants.mutant import Mutant
 _FILES = "tests/db/test_lost_files.py"
 _PAGES = "tests/db/test_page_checker.py"
 _LOG = "tests/db/test_log_size.py"
+_CHECKPOINT = "tests/db/test_checkpoint.py"
 _FAULTS = "tests/test_faults.py"
 _LOST = "tests/cli/test_lost_database.py"
 _DOCTOR = "tests/cli/test_doctor.py"
@@ -18,6 +19,27 @@ MUTANTS: tuple[Mutant, ...] = (
         "        self._files.verify()\n",
         "",
         (f"{_FILES}::test_no_write_is_acknowledged_once_the_files_are_lost",),
+    ),
+    Mutant(
+        "a checkpoint starts when a commit may begin the log again",
+        "db/sqlite/checkpoint.py",
+        "        if self._files.count_log_frames():\n",
+        "        if True:\n",
+        (f"{_CHECKPOINT}::test_no_checkpoint_starts_when_the_log_is_moved",),
+    ),
+    Mutant(
+        "two checkpoints run at a time",
+        "db/sqlite/database.py",
+        "            async with self._checkpointer.lock:\n",
+        "            if self._checkpointer.lock:\n",
+        (f"{_CHECKPOINT}::test_nothing_else_moves_the_log_during_a_pass",),
+    ),
+    Mutant(
+        "the rest of the log is never moved, so the log grows",
+        "db/sqlite/checkpoint.py",
+        "                await run_between_commits(self._move)\n",
+        "",
+        (f"{_CHECKPOINT}::test_log_begins_again_while_writes_go_on",),
     ),
     Mutant(
         "lost files are noticed only by a write",

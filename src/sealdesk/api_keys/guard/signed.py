@@ -115,7 +115,7 @@ class SignedGuard:
             caller=caller_of(request, known),
             refusal=refusal,
             in_transaction=authenticated.in_transaction,
-            prove_again=lambda: self._prove_again(request),
+            prove_again=self._prove_again,
             response_headers=rate_headers(tenant_rate, rate, request.now_us),
             key_use=KeyUse(known.key.tenant_id, known.key.id, permission),
             rate=rate,

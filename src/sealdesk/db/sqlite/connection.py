@@ -12,7 +12,7 @@ from sealdesk.db.sqlite.transaction import SqliteTx, drive
 T = TypeVar("T")
 
 BUSY_TIMEOUT_MS = 5000
-_CHECKPOINT_PAGES = 16_384  # 64 MiB of log: hot pages are checkpointed once, not per group commit
+_CHECKPOINT_PAGES = 16_384  # 64 MiB of log
 # After a checkpoint the file of the log is cut to this, twice the size that one leaves normally.
 KEPT_LOG_BYTES = 128 * 1024 * 1024
 _PRAGMAS = (
@@ -30,8 +30,8 @@ _PRAGMAS = (
 def connect(path: Path, *, is_checkpointer: bool = False) -> sqlite3.Connection:
     """Open a connection.
 
-    is_checkpointer: only the server's writer checkpoints the log into the database; SQLite before
-    3.51.3 can corrupt it when two connections do (sqlite.org/wal.html, "WAL-reset bug").
+    is_checkpointer: its commits checkpoint the log into the database, for a connection that is the
+    only one. Beside others see `Checkpointer`.
     Raises sqlite3.Error.
     """
     # O_EXCL creates new files only: opening and closing an existing one would drop the locks that

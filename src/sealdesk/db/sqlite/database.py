@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeVar
 from sealdesk.db.engine import Work
 from sealdesk.db.sqlite import errors
 from sealdesk.db.sqlite.calls import Call, start_thread
+from sealdesk.db.sqlite.checkpoint import DUE_FRAMES, Checkpointer
 from sealdesk.db.sqlite.connection import BUSY_TIMEOUT_MS, connect
 from sealdesk.db.sqlite.files import DatabaseFiles
 from sealdesk.db.sqlite.job_queue import JobQueue
@@ -38,7 +39,7 @@ class SqliteDatabase:
         self._reading = ReadTx(connect(path))
         self._slow_reads = SlowReads(path)
         self._files = DatabaseFiles(path, self.health)
-        self._writer = _Writer(connect(path, is_checkpointer=True), self._files, self.health)
+        self._writer = _Writer(path, self._files, self.health)
         self.listeners = self._writer.listeners
         self._watch = StorageWatch(path, self._files, self.health, self._writer.run_alone)
 
@@ -123,15 +124,16 @@ class _Writer:
     turns with the groups. It may take longer, and reads do not wait for it.
     """
 
-    def __init__(
-        self, connection: sqlite3.Connection, files: DatabaseFiles, health: StorageHealth
-    ) -> None:
-        self._connection = connection
+    def __init__(self, path: Path, files: DatabaseFiles, health: StorageHealth) -> None:
+        self._connection = connect(path)
         self._files = files
         self._health = health
+        self._checkpointer = Checkpointer(path, files)
+        self._checkpointing: asyncio.Task[None] | None = None
+        self._log_frames = 0  # at the last commit
         # The event loop must not wait for a lock; see _begin.
         self._connection.execute("PRAGMA busy_timeout = 0")
-        self._tx = SqliteTx(connection)
+        self._tx = SqliteTx(self._connection)
         self.listeners = self._tx.listeners
         self._waiting = JobQueue[_Job[Any]]()
         self._background: deque[_Job[Any]] = deque()
@@ -151,14 +153,18 @@ class _Writer:
         return await self._result_of(job)
 
     async def run_alone(self, function: Callable[[sqlite3.Connection], T]) -> T:
-        """Run a function on the second thread, between two transactions."""
+        """Run a function on the second thread, between two transactions, beside no checkpoint."""
 
         async def take_turn() -> T:
-            async with self._turn:
-                return await self._in_thread(partial(function, self._connection))
+            async with self._checkpointer.lock:
+                return await self._run_between_commits(function)
 
         # A cancelled caller leaves the function running, and nothing else may run meanwhile.
         return await asyncio.shield(take_turn())
+
+    async def _run_between_commits(self, function: Callable[[sqlite3.Connection], T]) -> T:
+        async with self._turn:
+            return await self._in_thread(partial(function, self._connection))
 
     async def _result_of(self, job: _Job[T]) -> T:
         if self._writing is None:
@@ -173,10 +179,13 @@ class _Writer:
     async def close(self) -> None:
         if self._writing is not None:
             await self._writing
-        async with self._turn:
+        if self._checkpointing is not None:
+            await self._checkpointing
+        async with self._checkpointer.lock, self._turn:
             pass
         self._calls.put(None)
         self._thread.join()
+        self._checkpointer.close()
         self._tx.close()
 
     async def _write_until_empty(self) -> None:
@@ -187,8 +196,14 @@ class _Writer:
                     if self._background:
                         await self._commit_background(self._background.popleft())
                 self._tx.call_listeners()
+                if self._log_frames >= DUE_FRAMES and self._checkpointing is None:
+                    self._checkpointing = asyncio.create_task(self._checkpoint())
         finally:
             self._writing = None
+
+    async def _checkpoint(self) -> None:
+        await self._checkpointer.run(self._run_between_commits)
+        self._checkpointing = None
 
     async def _commit_group(self, jobs: list[_Job[Any]]) -> None:
         """Run all jobs in one transaction, then settle each with its value or error."""
@@ -254,6 +269,7 @@ class _Writer:
     def _commit(self) -> None:
         self._tx.commit()
         self._files.verify()
+        self._log_frames = self._files.count_log_frames()
 
     def _fail_jobs(self, jobs: list[_Job[Any]], error: sqlite3.Error) -> None:
         try:

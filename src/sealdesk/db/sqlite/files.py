@@ -5,6 +5,7 @@ SQLite goes on writing to a file that has lost its name, and every commit succee
 
 import os
 import sqlite3
+import struct
 import threading
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from sealdesk.telemetry.storage import StorageHealth
 
 _HEADER_BYTES = 100
 _PAGE_SIZE_AT, _PAGE_COUNT_AT = 16, 28  # sqlite.org/fileformat2.html, 1.3
+# mxFrame and nBackfill in the -shm file (sqlite.org/walformat.html, 2.3).
+_LOG_FRAMES = struct.Struct("=16xI76xI")
 
 
 class FilesLost(sqlite3.OperationalError):
@@ -21,14 +24,15 @@ class FilesLost(sqlite3.OperationalError):
 class DatabaseFiles:
     """The database file and its write-ahead log, as they were when the database was opened.
 
-    descriptor: of the database file, to read pages past SQLite. It stays open as long as any
-    connection, because closing it drops the locks of this process on the file
-    (sqlite.org/howtocorrupt.html, section 2.2).
+    descriptor: of the database file, to read pages past SQLite. It and that of the -shm file stay
+    open as long as any connection, because closing them drops the locks of this process on the
+    files (sqlite.org/howtocorrupt.html, section 2.2).
     """
 
     def __init__(self, path: Path, health: StorageHealth) -> None:
         self._file = path.open("rb", buffering=0)
         self.descriptor = self._file.fileno()
+        self._shared_memory = path.with_name(f"{path.name}-shm").open("rb", buffering=0)
         self._path = path
         self._log_path = path.with_name(f"{path.name}-wal")
         self._health = health
@@ -46,8 +50,15 @@ class DatabaseFiles:
         if fault:
             raise FilesLost(fault)
 
+    def count_log_frames(self) -> int:
+        """The frames of the log that no checkpoint has moved into the database file yet."""
+        index = os.pread(self._shared_memory.fileno(), _LOG_FRAMES.size, 0)
+        frame_count, moved_count = _LOG_FRAMES.unpack(index)
+        return int(frame_count - moved_count)
+
     def close(self) -> None:
         self._file.close()
+        self._shared_memory.close()
 
     def _find_fault(self) -> str:
         try:

@@ -16,7 +16,7 @@ from sealdesk.db.sqlite.page_checker import PageChecker
 from sealdesk.telemetry.storage import StorageHealth
 
 WATCH_EVERY_S = 1.0
-# Four times the size at which a commit checkpoints: reached only while a reader is in the way.
+# Four times the size at which a checkpoint begins: reached only while a reader is in the way.
 MAX_LOG_BYTES = 256 * 1024 * 1024
 _WARN_EVERY_S = 60.0
 _SHORT_WAIT_MS = 100

@@ -2,7 +2,6 @@
 
 import asyncio
 from contextlib import suppress
-from functools import partial
 from typing import Literal
 
 import msgspec
@@ -64,7 +63,7 @@ class SessionGuard:
             return msgspec.structs.replace(proof, refusal=error)
         actor = Actor("user", user.id, user.name)
         caller = Caller(user.tenant_id, actor, frozenset((user.role,)), request.address)
-        again = None if is_form else partial(self._prove_again, request)
+        again = None if is_form else self._prove_again
         return msgspec.structs.replace(proof, caller=caller, prove_again=again)
 
     async def _prove_again(self, request: Request) -> Proof:
