@@ -18,6 +18,8 @@ pytestmark = pytest.mark.timeout(600)
 _UNSEEN = {
     "/tickets/{id}/answering",
     "/tickets/{id}/fields",
+    "/tickets/{id}/unmerge",
+    "/tickets/{id}/split",
     "/account/two-factor/confirm",
     "/settings/api-keys/confirm",
     "/account/two-factor/recovery-codes",

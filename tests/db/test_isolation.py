@@ -28,7 +28,14 @@ from tests.support.tenant_rows import MARK, FilledDatabase, filled_database, of_
 Way = Callable[..., Awaitable[Any]]  # of a Tx, sql and params
 _FILTER = re.compile(r"(\w+\.)?tenant_id = :tenant_id")
 # One returns counts of fixed statuses, the other the time of one of many rows: no row to recognise.
-_COUNTS = ("tickets/store/lists.py _COUNT", "identity/people/store.py _FIND_ADDED")
+_COUNTS = (
+    "tickets/store/lists.py _COUNT",
+    "identity/people/store.py _FIND_ADDED",
+    "tickets/live/store.py _ENDS",
+    "tickets/attachments/store.py _USED",
+)
+# It names its parameters by their place, for several tickets at once.
+_BUILT = ("tickets/live/store.py _CHANGE",)
 FILTERED = [
     found
     for found in statements()
@@ -40,7 +47,7 @@ SELECTS = [
     if found.verb == "SELECT"
     and found.is_of_tenants
     and not found.is_of_worker
-    and not found.name.endswith(_COUNTS)
+    and not found.name.endswith((*_COUNTS, *_BUILT))
 ]
 CHANGES = [
     found
@@ -65,6 +72,8 @@ _OTHERS = {
     "after": "",
     "since": "",
     "except_id": "",
+    "size": 0,
+    "quota": 10,
 }
 
 
@@ -94,7 +103,9 @@ def _aimed(statement: Statement, own: str, foreign: str) -> dict[str, object]:
         params["before"] = 1
     for name in reversed(statement.tables):
         params |= row_of(metadata.tables[name], foreign)
-    params["to_id"] = params.get("ticket_id")
+    params |= {"to_id": params.get("ticket_id"), "desk": params.get("owner_id")}
+    if " IS NULL" in statement.sql:
+        params |= {"ticket_id": params.get("ticket_id")}
     return params | {"tenant_id": own}
 
 

@@ -69,6 +69,7 @@ SITE = Site(
         "sealdesk.customers",
         "sealdesk.identity",
         "sealdesk.tickets",
+        "sealdesk.tickets.merging",
         "sealdesk.tickets.views",
         "sealdesk.webhooks",
     ),

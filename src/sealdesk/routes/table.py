@@ -24,6 +24,7 @@ from sealdesk.tickets.attachments import api as attachments
 from sealdesk.tickets.attachments.rules import MAX_ATTACHMENT_BYTES
 from sealdesk.tickets.live import pages as live
 from sealdesk.tickets.merging import api as merging
+from sealdesk.tickets.merging import pages as merge_pages
 from sealdesk.tickets.pages import bulk as bulk_pages
 from sealdesk.tickets.pages import customer as customer_pages
 from sealdesk.tickets.pages import field as field_pages
@@ -214,6 +215,11 @@ PAGES: tuple[Route, ...] = (
     Route("POST", "/tickets/{id}/fields", _USER_PAGE, field_pages.save_field),
     Route("GET", "/tickets/{id}/answering", _USER_PAGE, ticket_pages.show_news),
     Route("POST", "/tickets/{id}/answering", _USER_PAGE, ticket_pages.show_news),
+    Route("GET", "/tickets/{id}/merge", _USER_PAGE, merge_pages.show_merge),
+    Route("POST", "/tickets/{id}/merge", _USER_PAGE, merge_pages.merge),
+    Route("POST", "/tickets/{id}/unmerge", _USER_PAGE, merge_pages.undo),
+    Route("GET", "/tickets/{id}/split", _USER_PAGE, merge_pages.show_split),
+    Route("POST", "/tickets/{id}/split", _USER_PAGE, merge_pages.split),
     Route("GET", "/tickets/{id}/history", _USER_PAGE, ticket_pages.show_history),
     Route("GET", "/customers", _USER_PAGE, customers_pages.list_customers),
     Route("GET", "/customers/{id}", _USER_PAGE, customer_pages.show_customer),

@@ -9,6 +9,7 @@ FIELD_LABELS = {
     "owner": gettext_noop("Who sees it"),
     "query": gettext_noop("Filters"),
     "field": gettext_noop("Field"),
+    "into": gettext_noop("Number of the ticket that stays"),
     "is_internal": gettext_noop("Internal note"),
     "new_tags": gettext_noop("Tags"),
     "priority": gettext_noop("Priority"),

@@ -9,8 +9,9 @@ from sealdesk.errors import ApiError, Conflict, PreconditionFailed, ValidationFa
 from sealdesk.tickets import rules
 from sealdesk.tickets.pages import view_model
 from sealdesk.tickets.pages.view_model import TicketPage
+from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.text.links import link_urls
-from sealdesk.tickets.types import PRIORITIES, STATUSES, TicketResponse
+from sealdesk.tickets.types import PRIORITIES, STATUSES, Ticket, TicketResponse
 from sealdesk.web.form import Form
 from sealdesk.web.pages import cursor_trail, forms, i18n, render
 from sealdesk.web.request import Request, Response
@@ -43,6 +44,8 @@ async def respond(request: Request, rejected: RejectedForm | None = None) -> Res
         )
     )
     ticket = view.ticket
+    if ticket.merged_into_id is not None and rejected is None:
+        return render.redirect(request, f"{PATH}/{ticket.merged_into_id}?merged={ticket.id}")
     return await render.page(
         request, "tickets/ticket.html", rejected.error.status if rejected else 200,
         view=view, ticket=ticket, names=view.names, link_urls=link_urls,
@@ -53,6 +56,7 @@ async def respond(request: Request, rejected: RejectedForm | None = None) -> Res
         allowed=(ticket.status, *rules.TRANSITIONS[ticket.status]),
         max_changes=view_model.CHANGES,
         sent_id=_sent_id(request, query, view),
+        merged=await _find_merged(request, query.text("merged")),
         **_form_values(view, rejected),
     )  # fmt: skip
 
@@ -61,6 +65,16 @@ def current_fields(ticket: TicketResponse) -> dict[str, Any]:
     """The values of the ticket in the form of its fields."""
     selects = {name: getattr(ticket, name) or "" for name in SELECTS}
     return {**selects, "tags": list(ticket.tags)}
+
+
+async def _find_merged(request: Request, merged_id: str) -> Ticket | None:
+    """The ticket that was merged into this one, whose address led here."""
+    if not ids.is_canonical(merged_id):
+        return None
+    tenant_id, (ticket_id,) = request.caller.tenant_id, request.params
+    stored = await request.read(lambda tx: ticket_store.find(tx, tenant_id, merged_id))
+    is_merged_here = stored is not None and stored.ticket.merged_into_id == ticket_id
+    return stored.ticket if stored is not None and is_merged_here else None
 
 
 def _form_values(view: TicketPage, rejected: RejectedForm | None) -> dict[str, Any]:

@@ -38,6 +38,7 @@ FROM tickets t JOIN customers c ON c.tenant_id = t.tenant_id AND c.id = t.custom
 WHERE t.tenant_id = :tenant_id AND t.id = :id LIMIT 1
 """
 _EXISTS = "SELECT 1 FROM tickets WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
+_FIND_ID = "SELECT id FROM tickets WHERE tenant_id = :tenant_id AND number = :number LIMIT 1"
 _NUMBERS = Counter("ticket_numbers", key="tenant_id", value="last_number")
 _CUSTOMER = """
 SELECT reference, version FROM customers
@@ -107,6 +108,12 @@ async def find_view(tx: Tx, tenant_id: str, ticket_id: str) -> TicketView | None
 
 async def has_ticket(tx: Tx, tenant_id: str, ticket_id: str) -> bool:
     return await tx.fetch_one(_EXISTS, {"tenant_id": tenant_id, "id": ticket_id}) is not None
+
+
+async def find_id(tx: Tx, tenant_id: str, number: int) -> str | None:
+    """The id of the ticket with this number."""
+    row = await tx.fetch_one(_FIND_ID, {"tenant_id": tenant_id, "number": number})
+    return None if row is None else str(row["id"])
 
 
 async def draw_number(tx: Tx, tenant_id: str, email: str) -> tuple[int, StoredReference | None]:

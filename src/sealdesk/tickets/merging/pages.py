@@ -1,0 +1,151 @@
+"""The pages that merge a ticket into another, undo it, and split a ticket."""
+
+from typing import NamedTuple
+
+from sealdesk.db.engine import Tx
+from sealdesk.errors import ApiError, Conflict, ValidationFailed, invalid
+from sealdesk.errors import Fault as FieldFault
+from sealdesk.tickets import actions as ticket_actions
+from sealdesk.tickets.merging import actions, rules
+from sealdesk.tickets.merging.types import Merge, Split
+from sealdesk.tickets.store import replies
+from sealdesk.tickets.store import tickets as ticket_store
+from sealdesk.tickets.store.tickets import TicketAndCustomer
+from sealdesk.tickets.types import Reply
+from sealdesk.web import body
+from sealdesk.web.operation import page
+from sealdesk.web.pages import forms, render
+from sealdesk.web.pages.messages import translate
+from sealdesk.web.request import Request, Response
+
+PATH = "/tickets"
+_MAX_DIGITS = 15
+_UNKNOWN_NUMBER = "There is no ticket with this number."
+
+
+class _Pair(NamedTuple):
+    """The ticket that ends and the one that stays, None until it is chosen."""
+
+    source: TicketAndCustomer
+    target: TicketAndCustomer | None
+
+
+@page
+async def show_merge(request: Request) -> Response:
+    """Asks for the number of the ticket that stays, then shows both before they are merged."""
+    return await _respond_merge(request, forms.read_query(request).text("into"), None)
+
+
+@page
+async def merge(request: Request) -> Response:
+    """Merge the ticket into the one with the number in the form."""
+    (ticket_id,), number = request.params, forms.read(request).text("into")
+
+    async def work(tx: Tx) -> str:
+        target_id = await _find_id(tx, request.caller.tenant_id, number)
+        if target_id is None:
+            raise invalid([FieldFault("/into", "unknown_ticket", _UNKNOWN_NUMBER)])
+        await actions.merge(tx, request.caller, ticket_id, Merge(target_id), now_us=request.now_us)
+        return target_id
+
+    try:
+        target_id = await request.write(work)
+    except (Conflict, ValidationFailed) as error:
+        return await _respond_merge(request, number, error)
+    return render.redirect(request, f"{PATH}/{target_id}?merged={ticket_id}")
+
+
+@page
+async def undo(request: Request) -> Response:
+    """Take a merged ticket out of the other one again."""
+    (ticket_id,) = request.params
+    try:
+        await request.write(
+            lambda tx: actions.undo(tx, request.caller, ticket_id, now_us=request.now_us)
+        )
+    except Conflict as error:
+        return await _respond_merge(request, "", error)
+    return render.redirect(request, f"{PATH}/{ticket_id}")
+
+
+@page
+async def show_split(request: Request) -> Response:
+    """Asks for the subject of the new ticket, and shows the reply that begins it."""
+    reply_id = forms.read_query(request).text("reply")
+    return await _respond_split(request, reply_id, "", None)
+
+
+@page
+async def split(request: Request) -> Response:
+    """Open a new ticket that begins with a reply of this one."""
+    (ticket_id,), form = request.params, forms.read(request)
+    reply_id, subject = form.text("reply_id"), form.text("subject")
+    try:
+        new = body.convert({"reply_id": reply_id, "subject": subject}, Split)
+        opened = await request.write(
+            lambda tx: actions.split(
+                tx, request.caller, ticket_id, new, source="dashboard", now_us=request.now_us
+            )
+        )
+    except (Conflict, ValidationFailed) as error:
+        return await _respond_split(request, reply_id, subject, error)
+    return render.redirect(request, f"{PATH}/{opened.id}")
+
+
+async def _respond_merge(request: Request, number: str, error: ApiError | None) -> Response:
+    tenant_id, (ticket_id,) = request.caller.tenant_id, request.params
+
+    async def work(tx: Tx) -> _Pair:
+        source = await ticket_actions.get_ticket(tx, tenant_id, ticket_id)
+        target_id = await _find_id(tx, tenant_id, number)
+        target = await ticket_store.find(tx, tenant_id, target_id) if target_id else None
+        return _Pair(source, target)
+
+    pair = await request.read(work)
+    if error is None and number and pair.target is None:
+        error = invalid([FieldFault("/into", "unknown_ticket", _UNKNOWN_NUMBER)])
+    elif error is None and pair.target is not None:
+        error = _find_conflict(pair.source, pair.target)
+    return await render.page(
+        request, "merging/merge.html", error.status if error else 200,
+        source=pair.source, target=None if error else pair.target, number=number,
+        faults=_faults(error), hours=rules.UNDO_HOURS,
+    )  # fmt: skip
+
+
+def _find_conflict(source: TicketAndCustomer, target: TicketAndCustomer) -> Conflict | None:
+    try:
+        rules.check_merge(source.ticket, target.ticket)
+    except Conflict as error:
+        return error
+    return None
+
+
+async def _respond_split(
+    request: Request, reply_id: str, subject: str, error: ApiError | None
+) -> Response:
+    tenant_id, (ticket_id,) = request.caller.tenant_id, request.params
+
+    async def work(tx: Tx) -> tuple[TicketAndCustomer, Reply | None]:
+        stored = await ticket_actions.get_ticket(tx, tenant_id, ticket_id)
+        return stored, await replies.find(tx, tenant_id, ticket_id, reply_id)
+
+    stored, first = await request.read(work)
+    return await render.page(
+        request, "merging/split.html", error.status if error else 200,
+        stored=stored, first=first, subject=subject, faults=_faults(error),
+    )  # fmt: skip
+
+
+def _faults(error: ApiError | None) -> dict[str, str]:
+    """The message of an error by field; "" for one of no field."""
+    if isinstance(error, ValidationFailed):
+        return forms.faults_by_field(error)
+    return {"": translate(error)} if error is not None else {}
+
+
+async def _find_id(tx: Tx, tenant_id: str, number: str) -> str | None:
+    digits = number.strip().removeprefix("#")
+    if not digits.isascii() or not digits.isdigit() or len(digits) > _MAX_DIGITS:
+        return None
+    return await ticket_store.find_id(tx, tenant_id, int(digits))

@@ -1,0 +1,99 @@
+"""The pages that merge and split tickets."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.client import Key
+from tests.support.pages import Visitor, logged_in
+from tests.support.service import Service, Tenant
+
+TICKETS = "/api/v1/external/tickets"
+
+
+@pytest.fixture
+def visitor(tenant: Tenant) -> Visitor:
+    return logged_in(tenant)
+
+
+def at(ticket: dict[str, Any], behind: str = "") -> str:
+    return f"/tickets/{ticket['id']}{behind}"
+
+
+def read(key: Key, ticket: dict[str, Any]) -> dict[str, Any]:
+    shown: dict[str, Any] = key.get(f"{TICKETS}/{ticket['id']}").json()["data"]
+    return shown
+
+
+def reply(key: Key, ticket: dict[str, Any], **fields: Any) -> str:
+    return str(key.post(f"{TICKETS}/{ticket['id']}/replies", fields).json()["data"]["id"])
+
+
+def test_a_ticket_is_merged_after_both_were_shown(key: Key, visitor: Visitor) -> None:
+    source, target = key.ticket(subject="The copy"), key.ticket(subject="The original")
+    page = visitor.get(at(source, f"/merge?into=%23{target['number']}"))
+    assert "The copy" in page.text and "The original" in page.text
+    assert read(key, source) == source
+    page = visitor.submit(page.form(at(source, "/merge")))
+    assert f"Ticket #{source['number']} was merged into this one." in page.text
+    assert read(key, source)["merged_into_id"] == target["id"]
+
+
+def test_the_address_of_a_merged_ticket_leads_to_the_other_one(key: Key, visitor: Visitor) -> None:
+    source, target = key.ticket(), key.ticket()
+    key.post(f"{TICKETS}/{source['id']}/merge", {"into": target["id"]})
+    page = visitor.get(at(source))
+    assert visitor.at.startswith(at(target))
+    assert "Merged in" in page.text
+    visitor.submit(page.form(at(source, "/unmerge")))
+    assert visitor.at == at(source)
+    assert read(key, source)["merged_into_id"] is None
+
+
+def test_a_merge_that_cannot_be_says_why(service: Service, key: Key, visitor: Visitor) -> None:
+    source, closed = key.ticket(), key.ticket()
+    key.patch(f"{TICKETS}/{closed['id']}", {"status": "closed"})
+    foreign = service.tenant("Other").key()
+    numbers = [foreign.ticket()["number"] for _ in range(3)]
+    for into, message in {
+        "x": "There is no ticket with this number.",
+        str(numbers[-1]): "There is no ticket with this number.",
+        "9" * 400: "There is no ticket with this number.",
+        str(source["number"]): "These are the same ticket.",
+        str(closed["number"]): "A closed ticket takes no replies.",
+    }.items():
+        page = visitor.get(at(source, f"/merge?into={into}"))
+        assert message in page.text
+        assert page.form(at(source, "/merge")).method == "get"
+        token = visitor.get(at(source, "/split")).form("/log-out").value("form_token")
+        page = visitor.post(at(source, "/merge"), [("form_token", token), ("into", into)])
+        assert message in page.text
+    assert read(key, source) == source
+
+
+def test_tickets_of_different_customers_are_pointed_out(key: Key, visitor: Visitor) -> None:
+    source = key.ticket(customer={"email": "one@example.test"})
+    same, other = (key.ticket(customer={"email": f"{n}@example.test"}) for n in ("one", "two"))
+    pages = [visitor.get(at(source, f"/merge?into={each['number']}")) for each in (same, other)]
+    assert ["different customers" in page.text for page in pages] == [False, True]
+
+
+def test_a_ticket_is_split_at_a_public_reply(key: Key, visitor: Visitor) -> None:
+    ticket = key.ticket()
+    first = reply(key, ticket, body="Another matter", author={"type": "customer"})
+    reply(key, ticket, body="moves along")
+    page = visitor.get(at(ticket, f"/split?reply={first}"))
+    assert "Another matter" in page.text
+    page = visitor.submit(page.form(at(ticket, "/split")), subject=" ")
+    assert page.status == 422
+    page = visitor.submit(page.form(at(ticket, "/split")), subject="The other matter")
+    assert "The other matter" in page.text and "moves along" in page.text
+    assert "moves along" not in visitor.get(at(ticket)).text
+    assert read(key, ticket)["reply_count"] == 0
+
+
+def test_a_note_begins_no_ticket(key: Key, visitor: Visitor) -> None:
+    ticket = key.ticket()
+    note = reply(key, ticket, body="only for us", is_internal=True)
+    page = visitor.get(at(ticket, f"/split?reply={note}"))
+    assert "Choose a public reply" in page.text and "only for us" not in page.text
