@@ -47,7 +47,7 @@ _BEYOND = """() => {
     (each) => {
       const { left, right } = each.getBoundingClientRect();
       return right > left && (left < 0 || right > width + 1)
-        && !each.closest(".skip, .tabs, .side, .scroll, pre");
+        && !each.closest(".skip, .tabs, .views, .side, .scroll, pre");
     });
   return found ? `has outside of the window ${found.outerHTML.slice(0, 150)}` : "";
 }"""

@@ -29,6 +29,7 @@ from sealdesk.tickets.pages import bulk as bulk_pages
 from sealdesk.tickets.pages import customer as customer_pages
 from sealdesk.tickets.pages import field as field_pages
 from sealdesk.tickets.pages import inbox as inbox_pages
+from sealdesk.tickets.pages import people as assignee_pages
 from sealdesk.tickets.pages import reply as reply_pages
 from sealdesk.tickets.pages import ticket as ticket_pages
 from sealdesk.tickets.views import pages as view_pages
@@ -168,6 +169,7 @@ PAGES: tuple[Route, ...] = (
     # Tickets.
     Route("GET", "/tickets", _USER_PAGE, inbox_pages.inbox),
     Route("GET", "/tickets/arrived", _USER_PAGE, inbox_pages.changed_tickets),
+    Route("GET", "/tickets/people", _USER_PAGE, assignee_pages.find_people),
     Route("POST", "/tickets/bulk", _USER_PAGE, bulk_pages.change_tickets),
     # Saved views of the inbox.
     Route("GET", "/tickets/views", _USER_PAGE, view_pages.list_views),

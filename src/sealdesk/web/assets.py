@@ -19,7 +19,18 @@ _IMMUTABLE = b"public, max-age=31536000, immutable"
 # What the pages load in one request, from the files of static/desk in this order.
 _PARTS = {
     "desk.css": ("base", "live", "inbox", "views", "phone", "ticket", "composer", "usage", "media"),
-    "desk.js": ("base", "keys", "poll", "live", "inbox", "views", "ticket", "fields"),
+    "desk.js": (
+        "base",
+        "keys",
+        "list",
+        "palette",
+        "poll",
+        "live",
+        "inbox",
+        "views",
+        "ticket",
+        "fields",
+    ),
 }
 
 

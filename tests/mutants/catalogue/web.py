@@ -302,7 +302,9 @@ MUTANTS: tuple[Mutant, ...] = (
         "web/static/desk/media.css",
         ".tickets .pick { width: 1.6rem; height: 1.6rem; }",
         ".tickets .pick { width: 1.1rem; height: 1.1rem; }",
-        ("tests/browser/test_inbox.py::test_many_tickets_are_changed_at_once",),
+        (
+            "tests/browser/test_inbox.py::test_without_scripts_many_tickets_are_changed_after_a_preview",
+        ),
     ),
     Mutant(
         "JSON bodies may have any number of values",

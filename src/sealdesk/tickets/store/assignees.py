@@ -1,6 +1,6 @@
 """The SQL of assignees: the users of a tenant as far as tickets are concerned."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from sealdesk.db.engine import Row, Tx
@@ -14,6 +14,14 @@ SELECT id, name, is_active FROM users WHERE tenant_id = :tenant_id ORDER BY id D
 _IS_ASSIGNABLE = """
 SELECT 1 FROM users WHERE tenant_id = :tenant_id AND id = :id AND is_active LIMIT 1
 """
+# Names are compared here and not in SQL: lower() of SQLite knows ASCII letters only.
+_LIST_BEFORE = """
+SELECT id, name, is_active FROM users WHERE tenant_id = :tenant_id AND id < :before
+ORDER BY id DESC LIMIT :limit
+"""
+_BATCH = 1000
+_MAX_BATCHES = 10
+_HIGHEST_ID = "g"  # above every hexadecimal id
 
 
 class Assignee(NamedTuple):
@@ -33,6 +41,28 @@ async def list_assignees(tx: Tx, tenant_id: str, limit: int) -> list[Assignee]:
     """The newest users, inactive ones too; one more than the limit when there are more."""
     rows = await tx.fetch_all(_LIST, {"tenant_id": tenant_id, "limit": limit + 1})
     return [_assignee(row) for row in rows]
+
+
+async def find_by_words(
+    tx: Tx, tenant_id: str, words: Sequence[str], *, limit: int
+) -> list[Assignee]:
+    """Active users whose names contain all words, among the newest 10,000 users; newest first."""
+    wanted = [word.casefold() for word in words]
+    found: list[Assignee] = []
+    before = _HIGHEST_ID
+    for _ in range(_MAX_BATCHES):
+        params = {"tenant_id": tenant_id, "before": before, "limit": _BATCH}
+        users = [_assignee(row) for row in await tx.fetch_all(_LIST_BEFORE, params)]
+        found += [user for user in users if user.is_active and _has_words(user.name, wanted)]
+        if len(found) >= limit or len(users) < _BATCH:
+            break
+        before = users[-1].id
+    return found[:limit]
+
+
+def _has_words(name: str, words: Sequence[str]) -> bool:
+    folded = name.casefold()
+    return all(word in folded for word in words)
 
 
 async def is_assignable(tx: Tx, tenant_id: str, user_id: str) -> bool:

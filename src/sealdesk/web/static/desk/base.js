@@ -1,5 +1,8 @@
 // Progressive enhancement of the pages: everything works without scripts.
 
+// Styles hide what does nothing without scripts, and what they replace.
+document.documentElement.classList.add("scripted");
+
 // What scripts do with each part of a page: first with the document, then with each part that is
 // loaded later, such as the ticket beside the list. `signal` is aborted when the part is replaced:
 // pass it to listeners, and stop timers and requests by it.

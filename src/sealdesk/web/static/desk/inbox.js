@@ -28,7 +28,7 @@ onPart((part, signal) => {
     for (const row of rows()) row.classList.toggle("fresh", !known.has(checkbox(row).value));
     arrivals.dataset.poll = next.getElementById("arrivals").dataset.poll;
     localize(document.getElementById("list"));
-    showSelectAll();
+    showTicked();
     return true;
   };
   const announce = async () => {

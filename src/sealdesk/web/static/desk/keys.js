@@ -15,15 +15,6 @@ onPart((part) => {
   }
 });
 
-// The rows of a list. They are queried each time, as the list is replaced.
-const rows = () => [...document.querySelectorAll("[data-ticket]")];
-const checkbox = (row) => row.querySelector("input");
-const focusRow = (step) => {
-  const tickets = rows();
-  const current = tickets.findIndex((row) => row.contains(document.activeElement));
-  tickets[Math.max(0, Math.min(current + step, tickets.length - 1))]?.querySelector("a").focus();
-};
-
 // A key presses the control that has it in `data-key`: the one in the focused row, form or pane
 // first, else the first of the page. Controls of rows have their key only while the row is focused.
 const FIELDS = "select, textarea, input:not([type=checkbox], [type=radio])";
@@ -36,7 +27,7 @@ const controlOf = (key) => {
       && (control.closest("[data-ticket]")?.contains(focused) ?? true));
 };
 const pressControl = (control) => {
-  if (!control.matches(FIELDS)) {
+  if (!control.matches(`${FIELDS}, [tabindex="-1"]`)) {
     control.click();
     if ("leads" in control.dataset) document.getElementById(control.dataset.leads).focus();
     return;
@@ -44,7 +35,7 @@ const pressControl = (control) => {
   control.focus();
   try {
     control.showPicker();
-  } catch { /* A text field has none. */ }
+  } catch { /* Only some fields have one. */ }
 };
 const isOrdinaryKey = (event) => event.ctrlKey || event.metaKey || event.altKey || areShortcutsOff()
   || event.target.closest(`${FIELDS}, [contenteditable], dialog[open]`);
@@ -52,18 +43,12 @@ addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.isComposing) return;
   const isChord = event.ctrlKey || event.metaKey;
   if (!isChord && isOrdinaryKey(event)) return;
-  const row = document.activeElement.closest("[data-ticket]");
-  const name = isChord ? `Ctrl+${event.key}` : event.key === "Escape" ? "u" : event.key;
-  const control = controlOf(name);
-  const action = control ? () => pressControl(control) : {
-    j: () => focusRow(1),
-    k: () => focusRow(-1),
-    r: row && (() => location.assign(`${row.querySelector("a").href}#reply`)),
-    Enter: row && document.activeElement === checkbox(row) && (() => row.querySelector("a").click()),
-  }[name];
-  if (!action) return;
+  const control = controlOf(isChord ? `Ctrl+${event.key}` : event.key === "Escape" ? "u" : event.key);
+  const row = event.key === "Enter" && event.target.matches(".pick") && event.target.closest("li");
+  if (!control && !row) return;
   event.preventDefault();
-  action();
+  if (control) pressControl(control);
+  else row.querySelector("a").click();
 });
 
 // The name of a control for the list of shortcuts.
@@ -97,12 +82,6 @@ const listKeys = (list) => {
   list.replaceChildren(...lines);
 };
 
-const showSelectAll = () => document.querySelector("[data-all]")?.removeAttribute("hidden");
-onPart(showSelectAll);
-addEventListener("change", ({ target }) => {
-  if (!target.closest("[data-all]")) return;
-  for (const row of rows()) checkbox(row).checked = target.checked;
-});
 onPart((part) => {
   for (const button of part.querySelectorAll("[data-opens]")) {
     const dialog = document.getElementById(button.dataset.opens);

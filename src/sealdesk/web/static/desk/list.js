@@ -1,0 +1,191 @@
+// The list of tickets: the row that keys act on, the way back to it, and changes that apply at once.
+const rows = () => [...document.querySelectorAll("[data-ticket]")];
+const checkbox = (row) => row.querySelector(".pick");
+const linkOf = (row) => row.querySelector("a");
+// The id of the ticket that had the focus last: a field of the bulk bar takes the focus from its row.
+let currentId = null;
+const currentRow = () => rows().find((row) => checkbox(row).value === currentId);
+const markRow = (row) => {
+  currentId = row ? checkbox(row).value : null;
+  for (const each of rows()) each.classList.toggle("current", each === row);
+};
+const focusRow = (row) => {
+  if (!row) return;
+  markRow(row);
+  linkOf(row).focus();
+};
+const stepFrom = (step) => {
+  const all = rows();
+  focusRow(all[Math.max(0, Math.min(all.indexOf(currentRow()) + step, all.length - 1))]);
+};
+addEventListener("focusin", ({ target }) => {
+  const row = target.closest("[data-ticket]");
+  if (row) markRow(row);
+});
+
+// The list is where it was when one comes back from a ticket.
+addEventListener("pagehide", () => {
+  const row = currentRow();
+  if (!document.getElementById("list")) return;
+  try {
+    sessionStorage.place = JSON.stringify({
+      address: location.pathname + location.search, id: row && checkbox(row).value, top: scrollY,
+    });
+  } catch { /* Storage is disabled. */ }
+});
+onPart((part) => {
+  try {
+    if (part.querySelector("[data-inbox]")) sessionStorage.returning = "yes";
+    if (!part.querySelector("#list") || !sessionStorage.returning) return;
+    delete sessionStorage.returning;
+    const place = JSON.parse(sessionStorage.place ?? null);
+    if (place?.address !== location.pathname + location.search) return;
+    currentId = place.id;
+    markRow(currentRow());
+    currentRow()?.querySelector("a").focus({ preventScroll: true });
+    scrollTo(0, place.top);
+  } catch { /* Storage is disabled. */ }
+});
+
+// Which tickets a change concerns: those that are ticked, else the one with the focus.
+const ticked = () => rows().filter((row) => checkbox(row).checked);
+const chosenRows = () => ticked().length ? ticked() : [currentRow()].filter(Boolean);
+const bulkBar = () => document.querySelector("[data-bulk]");
+const counted = (count, one, many) => count === 1 ? one : many.replace("{}", count);
+const showTicked = () => {
+  const bar = bulkBar();
+  if (!bar) return;
+  const count = ticked().length;
+  const all = bar.querySelector("[data-all]");
+  all.checked = count > 0 && count === rows().length;
+  all.indeterminate = count > 0 && !all.checked;
+  const label = bar.querySelector("[data-count]");
+  label.textContent = count ? label.dataset.count.replace("{}", count) : label.dataset.none;
+};
+onPart(showTicked);
+addEventListener("change", ({ target }) => {
+  if (target.matches("[data-all]")) for (const row of rows()) checkbox(row).checked = target.checked;
+  if (target.matches("[data-all], .pick")) showTicked();
+});
+
+const tokenOf = (bar) => bar.closest("form").elements.form_token.value;
+// Saves a field of a ticket; what undoes it, or null when it was refused.
+const saveField = async (address, parameters) => {
+  const response = await fetch(address, { method: "POST", body: parameters, redirect: "manual" });
+  if (response.type === "opaqueredirect") throw new Error(document.body.dataset.ended);
+  const answer = new DOMParser().parseFromString(await response.text(), "text/html");
+  const undo = answer.querySelector("[data-key=z][data-save]")?.dataset.save;
+  return response.ok ? { address, undo } : null;
+};
+const asTexts = (value) => Array.isArray(value) ? value : [value ?? ""];
+const parametersOf = (row, field, value) => {
+  const before = asTexts(JSON.parse(row.dataset.was)[field]);
+  const values = field === "tags" ? [...new Set([...before, ...value])] : [value];
+  const parameters = new URLSearchParams({ form_token: tokenOf(bulkBar()), field });
+  for (const each of before) parameters.append("was", each);
+  for (const each of values) parameters.append("value", each);
+  return parameters;
+};
+// Runs the work for each entry, four at a time, in order; what failed gives null.
+const forEachOf = async (entries, work) => {
+  const results = [];
+  const queue = [...entries.entries()];
+  const run = async () => {
+    for (let next; (next = queue.shift());) {
+      try {
+        results[next[0]] = await work(next[1]);
+      } catch (error) {
+        results[next[0]] = null;
+        if (error.message === document.body.dataset.ended) say(error.message);
+      }
+    }
+  };
+  await Promise.all([run(), run(), run(), run()]);
+  return results;
+};
+// Loads the list again: rows that no longer belong to the view go, and the focus stays at its place.
+const reloadList = async () => {
+  const place = rows().indexOf(currentRow());
+  const hadFocus = !document.activeElement.closest("[data-bulk] input");
+  const chosen = new Set(ticked().map((row) => checkbox(row).value));
+  const text = await (await fetch(location.href, { redirect: "manual" })).text();
+  const next = new DOMParser().parseFromString(text, "text/html");
+  if (!next.getElementById("list")) return;
+  // The bulk bar stays, for its control may have the focus; an empty list has none.
+  const rest = document.querySelector(".tickets") && next.querySelector(".tickets") ? ".tickets" : "#list";
+  for (const part of [".tabs", rest]) {
+    document.querySelector(part)?.replaceWith(next.querySelector(part));
+  }
+  localize(document.getElementById("list"));
+  for (const row of rows()) checkbox(row).checked = chosen.has(checkbox(row).value);
+  showTicked();
+  const all = rows();
+  const row = currentRow() ?? all[Math.min(place, all.length - 1)];
+  markRow(row);
+  if (row && hadFocus) linkOf(row).focus({ preventScroll: true });
+};
+// bar: of the list that was changed; an empty list has none.
+const undoButton = (made, bar) => {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "quiet";
+  button.dataset.key = "z";
+  button.textContent = bar.dataset.undo;
+  button.addEventListener("click", async () => {
+    const undone = await forEachOf(made, ({ address, undo }) =>
+      saveField(address, new URLSearchParams(`${undo}&form_token=${tokenOf(bar)}`)));
+    const count = undone.filter(Boolean).length;
+    say(counted(count, bar.dataset.undone, bar.dataset.undones));
+    await reloadList();
+  });
+  return button;
+};
+const changeRows = async (field, value) => {
+  const bar = bulkBar();
+  const chosen = chosenRows();
+  if (!chosen.length) return say(bar.dataset.empty);
+  const results = await forEachOf(chosen, (row) =>
+    saveField(`${linkOf(row).pathname}/fields`, parametersOf(row, field, value)));
+  const saved = results.filter(Boolean);
+  const failed = results.length - saved.length;
+  const made = saved.filter((each) => each.undo);
+  const said = [counted(saved.length, bar.dataset.one, bar.dataset.many)];
+  if (failed) said.push(counted(failed, bar.dataset.failed, bar.dataset.faileds));
+  await reloadList();
+  say(said.join(" · "), made.length ? undoButton(made, bar) : null);
+};
+const applyControl = (control) => {
+  const field = control.dataset.field;
+  const value = control.value;
+  if (!value) return;
+  const tags = () => value.split(",").map((each) => each.trim()).filter(Boolean);
+  if (control.localName !== "button") control.value = "";
+  changeRows(field, field === "tags" ? tags() : value === "nobody" ? "" : value);
+};
+addEventListener("change", ({ target }) => {
+  if (target.matches("[data-bulk] select[data-field]")) applyControl(target);
+});
+addEventListener("keydown", (event) => {
+  const { target, key } = event;
+  if (!target.closest?.("[data-bulk]")) return;
+  if (key === "Enter" && target.matches("input[data-field]")) {
+    event.preventDefault();
+    applyControl(target);
+    focusRow(currentRow());
+  } else if (key === "Escape") {
+    event.preventDefault();
+    focusRow(currentRow() ?? rows()[0]);
+  }
+});
+addEventListener("click", ({ target }) => {
+  const button = target.closest("[data-bulk] button");
+  if (!button) return;
+  const goes = button.dataset.goes;
+  if (button.dataset.step) stepFrom(Number(button.dataset.step));
+  else if (button.dataset.field) applyControl(button);
+  else if (goes) {
+    const [row] = chosenRows();
+    if (row) location.assign(`${linkOf(row).href}#${goes}`);
+    else say(bulkBar().dataset.empty);
+  }
+});

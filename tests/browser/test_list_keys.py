@@ -1,0 +1,98 @@
+"""The list of tickets by keyboard: changes that apply at once and can be undone."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.chromium import Window
+from tests.support.pages import INBOX
+from tests.support.service import Service, Tenant
+
+TICKETS = "/api/v1/external/tickets"
+
+
+@pytest.fixture
+def orders(tenant: Tenant) -> list[str]:
+    """The ids of three tickets, the newest first."""
+    key = tenant.key()
+    return [key.ticket(subject=f"Order {n}", tags=["gift"])["id"] for n in range(3)][::-1]
+
+
+def _stored(desk: Service, field: str, ids: list[str]) -> list[object]:
+    found = dict(map(tuple, desk.rows(f"SELECT id, {field} FROM tickets ORDER BY id LIMIT 9999")))
+    return [found[one] for one in ids]
+
+
+def _says(page: Page, text: str) -> None:
+    expect(page.locator("#said")).to_contain_text(text)
+
+
+def test_a_key_assigns_the_focused_ticket_and_another_takes_it_back(
+    window: Window, desk: Service, orders: list[str]
+) -> None:
+    page = window.page
+    page.goto(INBOX)
+    page.keyboard.press("j")
+    page.keyboard.press("a")
+    _says(page, "1 ticket was changed")
+    assert [*map(bool, _stored(desk, "assignee_id", orders))] == [True, False, False]
+    assert page.evaluate("document.activeElement.textContent") == "Order 2"
+    page.keyboard.press("z")
+    _says(page, "1 ticket is as before")
+    assert _stored(desk, "assignee_id", orders) == [None, None, None]
+
+
+def test_ticked_tickets_are_changed_together(
+    window: Window, desk: Service, orders: list[str]
+) -> None:
+    page = window.page
+    page.goto(INBOX)
+    for press in ("j", "x", "j", "x"):
+        page.keyboard.press(press)
+    page.get_by_text("2 selected").wait_for()
+    page.locator(".bulk").get_by_label("Priority").select_option("urgent")
+    _says(page, "2 tickets were changed")
+    page.keyboard.press("t")
+    page.keyboard.type("vip, late")
+    page.keyboard.press("Enter")
+    expect(page.locator("#list li", has_text="Order 2").locator(".tag")).to_have_count(3)
+    assert _stored(desk, "priority", orders) == [4, 4, 2]
+    page.keyboard.press("*")
+    page.get_by_text("3 selected").wait_for()
+    page.keyboard.press("e")
+    _says(page, "3 tickets were changed")
+    assert _stored(desk, "status", orders) == ["resolved"] * 3
+    page.get_by_role("button", name="Undo").click()
+    _says(page, "3 tickets are as before")
+    assert _stored(desk, "status", orders) == ["open"] * 3
+
+
+def test_the_bulk_bar_is_one_key_away_and_escape_leads_back(
+    window: Window, orders: list[str]
+) -> None:
+    page = window.page
+    page.goto(INBOX)
+    page.keyboard.press("j")
+    page.keyboard.press(".")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('[data-bulk]') !== null")
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.textContent") == "Order 2"
+    page.keyboard.press("s")
+    assert page.evaluate("document.activeElement.ariaLabel") == "Status"
+
+
+def test_a_change_says_how_many_tickets_it_could_not_change(
+    window: Window, tenant: Tenant, orders: list[str]
+) -> None:
+    page = window.page
+    page.goto(f"{INBOX}?status=all")
+    tenant.key().patch(f"{TICKETS}/{orders[0]}", {"priority": "high"})
+    page.keyboard.press("*")
+    page.locator(".bulk").get_by_label("Priority").select_option("urgent")
+    _says(page, "2 tickets were changed · 1 was not changed")
+
+
+def test_a_key_without_a_ticket_says_so(window: Window, orders: list[str]) -> None:
+    window.page.goto(INBOX)
+    window.page.keyboard.press("a")
+    _says(window.page, "Select a ticket first.")
