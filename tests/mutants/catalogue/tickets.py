@@ -222,8 +222,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a page in a browser: a subject is not escaped",
         "tickets/templates/ticket.html",
-        "<h1><bdi>{{ ticket.subject }}</bdi></h1>",
-        "<h1><bdi>{{ ticket.subject | safe }}</bdi></h1>",
+        "<bdi data-visited="{{ at }}">{{ ticket.subject }}</bdi>",
+        "<bdi data-visited="{{ at }}">{{ ticket.subject | safe }}</bdi>",
         (_EVERY_PAGE,),
     ),
     Mutant(
