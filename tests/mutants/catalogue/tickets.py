@@ -222,8 +222,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a page in a browser: a subject is not escaped",
         "tickets/templates/ticket.html",
-        "<bdi data-visited="{{ at }}">{{ ticket.subject }}</bdi>",
-        "<bdi data-visited="{{ at }}">{{ ticket.subject | safe }}</bdi>",
+        '<bdi data-visited="{{ at }}">{{ ticket.subject }}</bdi>',
+        '<bdi data-visited="{{ at }}">{{ ticket.subject | safe }}</bdi>',
         (_EVERY_PAGE,),
     ),
     Mutant(
