@@ -1,8 +1,11 @@
 """Pages that are open while something happens, without polling."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
+from playwright.sync_api import Locator
 
 from tests.browser.chromium import Window
 from tests.support.client import Key
@@ -123,3 +126,123 @@ def test_a_log_out_elsewhere_ends_the_stream(window: Window, tenant: Tenant) -> 
         "(form) => fetch('/log-out', {method: 'POST', body: new URLSearchParams(form)})", own
     )
     wait_until(lambda: not window.page.evaluate("isLive()"))
+
+
+def open_ticket(window: Window, ticket_id: str) -> None:
+    window.page.goto(f"/tickets/{ticket_id}")
+    wait_for_stream(window)
+
+
+def test_a_reply_of_the_customer_is_on_the_page_at_once_and_a_draft_stays(
+    window: Window, tenant: Tenant
+) -> None:
+    page, key = window.page, tenant.key()
+    ticket = key.ticket()
+    open_ticket(window, ticket["id"])
+    page.locator("#reply").fill("We are looking into it.")
+    reply(key, ticket["id"], "Is anybody there?")
+    page.get_by_text("Is anybody there?").wait_for()
+    assert page.locator("#reply").input_value() == "We are looking into it."
+    # The reply was seen, so it does not stop the answer.
+    wait_until(lambda: page.locator("[name=seen]").get_attribute("value") != "")
+    page.locator("#composer button.main").click()
+    page.locator("section[data-renewed=conversation]").get_by_text(
+        "We are looking into it."
+    ).wait_for()
+
+
+def test_a_changed_field_is_on_the_page_at_once(window: Window, tenant: Tenant) -> None:
+    page, key = window.page, tenant.key()
+    ticket = key.ticket()
+    open_ticket(window, ticket["id"])
+    key.patch(f"{TICKETS}/{ticket['id']}", {"priority": "urgent", "status": "pending"})
+    wait_until(lambda: page.locator("#priority").input_value() == "urgent")
+    wait_until(lambda: page.locator("#status").input_value() == "pending")
+    page.locator("[data-renewed=marks]").get_by_text("Pending").wait_for()
+    page.locator("[data-renewed=history]").get_by_text("Urgent").wait_for()
+
+
+def test_who_looks_and_who_writes_is_shown_and_moves_nothing(
+    window: Window, opened: Callable[..., Window], tenant: Tenant
+) -> None:
+    eve = opened(reduced_motion="reduce")
+    eve.enter(agent(tenant, "Eve"), PASSWORD)
+    ticket = tenant.key().ticket()
+    open_ticket(window, ticket["id"])
+    before = window.page.locator("#reply").bounding_box()
+    open_ticket(eve, ticket["id"])
+    window.page.get_by_text("Eve\u2069 is looking at this ticket.").wait_for()
+    eve.page.locator("#reply").fill("I answer")
+    window.page.get_by_text("Eve\u2069 is replying to this ticket.").wait_for()
+    assert window.page.locator("#reply").bounding_box() == before
+    eve.page.locator("#reply").fill("")
+    window.page.get_by_text("Eve\u2069 is looking at this ticket.").wait_for()
+    eve.page.goto("/tickets")
+    window.page.get_by_text("is looking at this ticket.").wait_for(state="hidden")
+
+
+def agent(tenant: Tenant, name: str) -> str:
+    """The address of a new agent."""
+    email = f"{name.lower()}.of.{tenant.id}@example.test"
+    tenant.user("agent", email, name)
+    return email
+
+
+def test_a_reply_without_a_server_is_sent_by_itself_and_once(
+    window: Window, tenant: Tenant
+) -> None:
+    page, key = window.page, tenant.key()
+    ticket = key.ticket()
+    open_ticket(window, ticket["id"])
+    page.locator("#reply").fill("Sent in a tunnel.")
+    window.context.set_offline(True)
+    page.evaluate("connect()")
+    page.locator("#composer button.main").click()
+    page.get_by_text("Offline: your text is kept.").wait_for()
+    assert page.locator("#reply").input_value() == "Sent in a tunnel."
+    window.context.set_offline(False)
+    page.locator("section[data-renewed=conversation]").get_by_text("Sent in a tunnel.").wait_for()
+    listed = key.get(f"{TICKETS}/{ticket['id']}/replies").json()["data"]
+    assert [each["body"] for each in listed] == ["Sent in a tunnel."]
+    window.complaints.clear()
+
+
+def _has_value(field: Locator, value: str) -> bool:
+    return field.input_value() == value
+
+
+@pytest.mark.parametrize("count", [20, pytest.param(200, marks=pytest.mark.prove)])
+def test_pages_equal_the_database_after_many_changes_at_once(
+    window: Window, opened: Callable[..., Window], tenant: Tenant, count: int
+) -> None:
+    key = tenant.key()
+    eve = opened(reduced_motion="reduce")
+    eve.enter(agent(tenant, "Eve"), PASSWORD)
+    ticket = key.ticket(subject="Cracked bowls")
+    for each in (window, eve):
+        open_ticket(each, ticket["id"])
+    inbox = opened(reduced_motion="reduce")
+    inbox.enter(tenant.admin_email, PASSWORD)
+    open_inbox(inbox, "?status=all")
+
+    def change(number: int) -> None:
+        priority = ("low", "high", "urgent", "medium")[number % 4]
+        key.patch(f"{TICKETS}/{ticket['id']}", {"priority": priority})
+        if number % 5 == 0:
+            reply(key, ticket["id"], f"Reply number {number}.")
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(change, range(count)))
+    key.patch(f"{TICKETS}/{ticket['id']}", {"priority": "low", "tags": ["last"]})
+    reply(key, ticket["id"], "The last reply.")
+    numbers = {f"Reply number {number}." for number in range(0, count, 5)}
+    for each in (window, eve):
+        each.page.get_by_text("The last reply.").wait_for()
+        priority = each.page.locator("#priority")
+        wait_until(partial(_has_value, priority, "low"))
+        shown = each.page.locator("[data-renewed=conversation]").inner_text()
+        assert {number for number in numbers if number not in shown} == set()
+        each.page.locator("[data-renewed=history]").get_by_text("last").first.wait_for()
+    row = inbox.page.locator("[data-ticket]")
+    row.get_by_text("last").wait_for()
+    row.get_by_text("Low").wait_for()

@@ -132,6 +132,7 @@ def test_without_scripts_concurrent_changes_are_shown_and_not_overwritten(
 
 def test_a_reply_is_not_sent_past_a_newer_one(window: Window, tenant: Tenant, at: str) -> None:
     page, key, ticket = window.page, tenant.key(), f"{TICKETS}/{at.rpartition('/')[2]}"
+    page.route("**/live?*", lambda route: route.fulfill(status=429))
     page.goto(at)
     page.get_by_label("Your reply").fill("On its way.")
     key.post(f"{ticket}/replies", {"body": "And a saucer, please"})

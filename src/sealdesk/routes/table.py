@@ -30,6 +30,7 @@ from sealdesk.tickets.pages import customer as customer_pages
 from sealdesk.tickets.pages import field as field_pages
 from sealdesk.tickets.pages import inbox as inbox_pages
 from sealdesk.tickets.pages import people as assignee_pages
+from sealdesk.tickets.pages import presence
 from sealdesk.tickets.pages import reply as reply_pages
 from sealdesk.tickets.pages import ticket as ticket_pages
 from sealdesk.tickets.views import pages as view_pages
@@ -215,8 +216,8 @@ PAGES: tuple[Route, ...] = (
     Route("GET", "/tickets/{id}/reply", _USER_PAGE, ticket_pages.show_ticket),
     Route("POST", "/tickets/{id}/reply", _USER_PAGE, reply_pages.reply, _LONG),
     Route("POST", "/tickets/{id}/fields", _USER_PAGE, field_pages.save_field),
-    Route("GET", "/tickets/{id}/answering", _USER_PAGE, ticket_pages.show_news),
-    Route("POST", "/tickets/{id}/answering", _USER_PAGE, ticket_pages.show_news),
+    Route("GET", "/tickets/{id}/answering", _USER_PAGE, presence.show_presence),
+    Route("POST", "/tickets/{id}/answering", _USER_PAGE, presence.show_presence),
     Route("GET", "/tickets/{id}/merge", _USER_PAGE, merge_pages.show_merge),
     Route("POST", "/tickets/{id}/merge", _USER_PAGE, merge_pages.merge),
     Route("POST", "/tickets/{id}/unmerge", _USER_PAGE, merge_pages.undo),

@@ -16,6 +16,7 @@ from sealdesk.tickets.errors import (
 from sealdesk.tickets.types import (
     PRIORITIES,
     AttachmentRef,
+    NewReply,
     NewTicket,
     Priority,
     Reply,
@@ -163,6 +164,13 @@ def apply_reply(ticket: Ticket, reply: Reply, now_us: int) -> TicketUpdate:
         fields |= by_author(ticket, now_us)
     after = msgspec.structs.replace(ticket, **fields)
     return TicketUpdate(ticket, after, merge_patch.differences(ticket, after, ("status",)))
+
+
+def is_same_reply(stored: Reply, new: NewReply, user_id: str) -> bool:
+    """Whether a stored reply is what a user sends."""
+    attached = tuple(each.id for each in stored.attachments)
+    before = stored.body, stored.is_internal, attached, stored.author.id
+    return before == (new.body, new.is_internal, tuple(new.attachment_ids or ()), user_id)
 
 
 def distinct(tags: list[str] | None) -> tuple[str, ...]:

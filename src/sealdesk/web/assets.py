@@ -29,6 +29,7 @@ _PARTS = {
         "inbox",
         "views",
         "ticket",
+        "news",
         "fields",
     ),
 }

@@ -8,7 +8,7 @@ from sealdesk.paging import PageRequest
 from sealdesk.tickets import actions
 from sealdesk.tickets.pages import ticket_response, view_model
 from sealdesk.tickets.pages.ticket_response import PATH, SELECTS, RejectedForm
-from sealdesk.tickets.store import assignees, history, replying
+from sealdesk.tickets.store import assignees, history
 from sealdesk.tickets.store.history import TicketHistoryEntry
 from sealdesk.tickets.types import TicketChange, TicketResponse
 from sealdesk.web import body
@@ -46,32 +46,6 @@ async def change_ticket(request: Request) -> Response:
         rejected = RejectedForm("change", typed, error, form.text("seen_change"), before)
         return await ticket_response.respond(request, rejected)
     return render.redirect(request, f"{PATH}/{ticket_id}")
-
-
-@page
-async def show_news(request: Request) -> Response:
-    """Who else is writing a reply, and whether the ticket has changed since the page was shown.
-
-    A POST also records that the caller is writing a reply.
-    """
-    (ticket_id,) = request.params
-    tenant_id, actor = request.caller.tenant_id, request.caller.actor
-
-    async def work(tx: Tx) -> tuple[str, str]:
-        view = await actions.get_view(tx, tenant_id, ticket_id)
-        others = await replying.list_replying(
-            tx, tenant_id, ticket_id, except_id=actor.id, now_us=request.now_us
-        )
-        if request.method == "POST":
-            await replying.record_replying(tx, tenant_id, ticket_id, actor, request.now_us)
-        return view.etag, ticket_response.replying_notice(others)
-
-    etag, notice = await (request.write(work) if request.method == "POST" else request.read(work))
-    is_changed = etag != forms.read_query(request).text("etag")
-    return await render.page(
-        request, "tickets/news.html",
-        ticket_id=ticket_id, replying_notice=notice, is_changed=is_changed,
-    )  # fmt: skip
 
 
 @page

@@ -1,19 +1,19 @@
 """The response with the page of a ticket, also with a form whose input was not accepted."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from sealdesk import ids
 from sealdesk.caller import Actor
 from sealdesk.errors import ApiError, Conflict, PreconditionFailed, ValidationFailed
 from sealdesk.tickets import rules
-from sealdesk.tickets.pages import view_model
+from sealdesk.tickets.live import store as live
+from sealdesk.tickets.pages import presence, view_model
 from sealdesk.tickets.pages.view_model import TicketPage
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.text.links import link_urls
 from sealdesk.tickets.types import PRIORITIES, STATUSES, Ticket, TicketResponse
 from sealdesk.web.form import Form
-from sealdesk.web.pages import cursor_trail, forms, i18n, render
+from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.request import Request, Response
 
 PATH = "/tickets"
@@ -38,6 +38,8 @@ async def respond(request: Request, rejected: RejectedForm | None = None) -> Res
     """The page of a ticket; with the typed values and the errors of a rejected form."""
     query, (ticket_id,) = forms.read_query(request), request.params
     (before,) = cursor_trail.read(query)[-1:] or (None,)
+    # Before the ticket: the page is told of everything behind it.
+    position = await request.read(lambda tx: live.last_position(tx, request.caller.tenant_id))
     view = await request.read(
         lambda tx: view_model.load_ticket_page(
             tx, request.caller, ticket_id, before=before, now_us=request.now_us
@@ -50,7 +52,8 @@ async def respond(request: Request, rejected: RejectedForm | None = None) -> Res
         request, "tickets/ticket.html", rejected.error.status if rejected else 200,
         view=view, ticket=ticket, names=view.names, link_urls=link_urls,
         before=before,
-        replying_notice=replying_notice(view.replying), is_changed=False, ticket_id=ticket.id,
+        replying_notice=presence.replying_notice(view.replying), looking_notice="",
+        is_changed=False, ticket_id=ticket.id, position=position,
         agents=_assignee_options(view, request.caller.actor),
         statuses=STATUSES, priorities=PRIORITIES,
         allowed=(ticket.status, *rules.TRANSITIONS[ticket.status]),
@@ -138,16 +141,3 @@ def _sent_id(request: Request, query: Form, view: TicketPage) -> str:
         return ""
     own = [r.id for r in view.conversation.replies if r.author.id == request.caller.actor.id]
     return sent if sent in own else ""
-
-
-def replying_notice(names: Sequence[str]) -> str:
-    """Who else is writing a reply. Each name is isolated, as it may be written right to left."""
-    if not names:
-        return ""
-    listed = ", ".join(f"\u2068{name}\u2069" for name in names)
-    text = i18n.ngettext(
-        "%(names)s is replying to this ticket.",
-        "%(names)s are replying to this ticket.",
-        len(names),
-    )
-    return text % {"names": listed}

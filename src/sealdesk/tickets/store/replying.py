@@ -7,7 +7,7 @@ from sealdesk.db.engine import Tx
 
 # An agent counts as writing a reply for so long after the last heartbeat of the page: three missed.
 REPLYING_US = 60 * 1_000_000
-_MAX_NAMES = 10
+MAX_NAMES = 10
 
 _RECORD = """
 INSERT INTO answering (tenant_id, ticket_id, user_id, user_name, seen_at)
@@ -56,7 +56,7 @@ async def list_replying(
     tx: Tx, tenant_id: str, ticket_id: str, *, except_id: str, now_us: int
 ) -> Sequence[str]:
     """The names of the other agents who are writing a reply."""
-    params = {"tenant_id": tenant_id, "ticket_id": ticket_id, "limit": _MAX_NAMES}
+    params = {"tenant_id": tenant_id, "ticket_id": ticket_id, "limit": MAX_NAMES}
     rows = await tx.fetch_all(_LIST, {**params, "seen_since": now_us - REPLYING_US})
     return [row["user_name"] for row in rows if row["user_id"] != except_id]
 

@@ -138,6 +138,18 @@ onPart((part, signal) => {
       stateOf(field).replaceChildren();
     } else if (await send(field, parameters, values)) show(field, values);
   });
+  // Somebody else has changed a field: it is shown, unless it has a choice that is not saved.
+  document.addEventListener("desk:fields", ({ detail }) => {
+    for (const field of Object.keys(saved)) {
+      const values = [...detail.querySelectorAll(`[name=was_${field}]`)].map((each) => each.value);
+      const isSame = values.join("\n") === saved[field].join("\n");
+      if (isSame || !values.length && field !== "tags" || !isSaved(field) || running.has(field)) continue;
+      const options = detail.querySelector(`[data-field=${field}] select`)?.children ?? [];
+      if (options.length) ticketFields.elements[field].replaceChildren(...options);
+      saved[field] = values;
+      show(field, values);
+    }
+  }, { signal });
   // What is not saved yet goes along with a reply.
   let isSending = false;
   addEventListener("formdata", ({ target, formData }) => {

@@ -29,30 +29,3 @@ onPart((part) => {
   reply.form.addEventListener("input", save);
   if (location.hash === "#reply") reply.focus();
 });
-
-// Changes of an open ticket and who else is replying; a draft is announced to them.
-onPart((part, signal) => {
-  const news = part.querySelector("[data-news]");
-  const reply = part.querySelector("textarea[data-draft]");
-  if (!news) return;
-  let hasDraft = false;
-  let updatedAt = performance.now(); // The page itself was up to date.
-  const update = async () => {
-    const hadDraft = hasDraft;
-    hasDraft = Boolean(reply?.value.trim());
-    const isDue = performance.now() - updatedAt >= 20000 || (hasDraft && !hadDraft);
-    if (document.hidden || !isDue) return;
-    updatedAt = performance.now();
-    const token = document.querySelector("[name=form_token]").value;
-    const post = { method: "POST", body: new URLSearchParams({ form_token: token }) };
-    try {
-      const text = (await poll(news.dataset.news, news, hasDraft ? post : {}))?.trim();
-      if (text !== undefined && text !== news.innerHTML.trim()) news.innerHTML = text;
-    } catch { /* No network: try again at the next interval. */ }
-  };
-  update();
-  reply?.form.addEventListener("input", update);
-  const timer = setInterval(update, 20500);
-  signal.addEventListener("abort", () => clearInterval(timer));
-  document.addEventListener("visibilitychange", update, { signal });
-});

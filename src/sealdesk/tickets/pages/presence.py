@@ -1,0 +1,77 @@
+"""Who else looks at a ticket or writes a reply, as a fragment of its page."""
+
+from collections.abc import Mapping, Sequence
+
+from sealdesk.db.engine import Tx
+from sealdesk.tickets import actions
+from sealdesk.tickets.live import rules as live
+from sealdesk.tickets.store import replying
+from sealdesk.web.operation import page
+from sealdesk.web.pages import forms, i18n, render
+from sealdesk.web.request import Request, Response
+
+
+@page
+async def show_presence(request: Request) -> Response:
+    """Who else looks or writes, and whether the ticket has changed since the page was shown.
+
+    A POST also records that the caller is writing a reply, or with writing=no that it is not.
+    """
+    (ticket_id,) = request.params
+    caller, is_post = request.caller, request.method == "POST"
+    is_writing = is_post and forms.read(request).text("writing") != "no"
+
+    async def work(tx: Tx) -> tuple[str, Sequence[str]]:
+        view = await actions.get_view(tx, caller.tenant_id, ticket_id)
+        others = await replying.list_replying(
+            tx, caller.tenant_id, ticket_id, except_id=caller.actor.id, now_us=request.now_us
+        )
+        if is_writing:
+            await replying.record_replying(
+                tx, caller.tenant_id, ticket_id, caller.actor, request.now_us
+            )
+        elif is_post:
+            await replying.clear_replying(tx, caller.tenant_id, ticket_id, caller.actor.id)
+        return view.etag, others
+
+    etag, writing = await (request.write(work) if is_post else request.read(work))
+    streams = request.state.streams
+    if is_post:
+        streams.tell(caller.tenant_id, ticket_id, live.presence(ticket_id))
+    looking = streams.users_of(caller.tenant_id, ticket_id)
+    return await render.page(
+        request, "tickets/news.html",
+        ticket_id=ticket_id, replying_notice=replying_notice(writing),
+        looking_notice=_looking_notice(looking, caller.actor.id, writing),
+        is_changed=etag != forms.read_query(request).text("etag"),
+    )  # fmt: skip
+
+
+def replying_notice(names: Sequence[str]) -> str:
+    """Who else is writing a reply."""
+    if not names:
+        return ""
+    text = i18n.ngettext(
+        "%(names)s is replying to this ticket.",
+        "%(names)s are replying to this ticket.",
+        len(names),
+    )
+    return text % {"names": _listed(names)}
+
+
+def _looking_notice(looking: Mapping[str, str], reader_id: str, writing: Sequence[str]) -> str:
+    names = [name for user_id, name in looking.items() if user_id != reader_id]
+    names = sorted({*names} - {*writing})[: replying.MAX_NAMES]
+    if not names:
+        return ""
+    text = i18n.ngettext(
+        "%(names)s is looking at this ticket.",
+        "%(names)s are looking at this ticket.",
+        len(names),
+    )
+    return text % {"names": _listed(names)}
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Each name is isolated, as it may be written right to left."""
+    return ", ".join(f"\u2068{name}\u2069" for name in names)
