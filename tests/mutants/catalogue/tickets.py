@@ -114,7 +114,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "an open page does not report changes of its ticket",
-        "tickets/pages/ticket.py",
+        "tickets/pages/presence.py",
         'etag != forms.read_query(request).text("etag")',
         "False",
         (f"{_TICKET_PAGES}::test_an_open_page_says_that_the_ticket_has_changed",),
