@@ -31,11 +31,12 @@ _FILTER = re.compile(r"(\w+\.)?tenant_id = :tenant_id")
 _COUNTS = (
     "tickets/store/lists.py _COUNT",
     "identity/people/store.py _FIND_ADDED",
+    "tickets/store/tickets.py _FIND_ID",
     "tickets/live/store.py _ENDS",
     "tickets/attachments/store.py _USED",
 )
-# It names its parameters by their place, for several tickets at once.
-_BUILT = ("tickets/live/store.py _CHANGE",)
+# Their parameters are named by their place, for several tickets at once, or numbers.
+_BUILT = ("tickets/live/store.py _CHANGE", "tickets/live/store.py _EVENTS")
 FILTERED = [
     found
     for found in statements()
@@ -103,9 +104,11 @@ def _aimed(statement: Statement, own: str, foreign: str) -> dict[str, object]:
         params["before"] = 1
     for name in reversed(statement.tables):
         params |= row_of(metadata.tables[name], foreign)
-    params |= {"to_id": params.get("ticket_id"), "desk": params.get("owner_id")}
-    if " IS NULL" in statement.sql:
-        params |= {"ticket_id": params.get("ticket_id")}
+    params |= {
+        "to_id": params.get("ticket_id"),
+        "desk": params.get("owner_id"),
+        "user_id": None,
+    } | params
     return params | {"tenant_id": own}
 
 

@@ -89,6 +89,8 @@ def of_tenants() -> list[str]:
 def row_of(table: Table, tenant: str) -> dict[str, object]:
     """A tenant's row; its ids are the same in all tables, so that they refer to each other."""
     values = {column.name: _value(column, tenant) for column in table.columns}
+    if table.name == "attachments":
+        values["ticket_id"] = None  # nothing refers to it yet
     return {**values, "id": tenant} if table.name == "tenants" else values
 
 

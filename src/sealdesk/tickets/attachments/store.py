@@ -27,13 +27,15 @@ _USE = """
 UPDATE attachment_usage SET used_bytes = used_bytes + :size
 WHERE tenant_id = :tenant_id AND used_bytes + :size <= :quota
 """
-_FREE = "UPDATE attachment_usage SET used_bytes = used_bytes - :size WHERE tenant_id = :tenant_id"
+_PRUNE_USED = (
+    "UPDATE attachment_usage SET used_bytes = used_bytes - :size WHERE tenant_id = :tenant_id"
+)
 _LIST_UNUSED = """
 SELECT tenant_id, id, sha256, size_bytes FROM attachments
 WHERE ticket_id IS NULL AND created_at < :before
 ORDER BY created_at, tenant_id, id LIMIT :limit
 """
-_DELETE_UNUSED = """
+_PRUNE_UNUSED = """
 DELETE FROM attachments WHERE tenant_id = :tenant_id AND id = :id AND ticket_id IS NULL
 """
 _HAS_CONTENT = """
@@ -95,9 +97,9 @@ async def delete_unused(tx: Tx, before_us: int, limit: int) -> list[Content]:
     deleted = []
     for row in rows:
         key = {"tenant_id": row["tenant_id"], "id": row["id"]}
-        if await tx.execute(_DELETE_UNUSED, key):
+        if await tx.execute(_PRUNE_UNUSED, key):
             free = {"tenant_id": row["tenant_id"], "size": row["size_bytes"]}
-            await tx.execute(_FREE, free)
+            await tx.execute(_PRUNE_USED, free)
             deleted.append(Content(row["tenant_id"], row["sha256"]))
     return deleted
 

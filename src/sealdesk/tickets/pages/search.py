@@ -17,6 +17,7 @@ from sealdesk.search.highlighting import Part
 from sealdesk.search.rules import MAX_RESULTS, Term
 from sealdesk.tickets.pages import view_model
 from sealdesk.tickets.store import assignees, lists, replies
+from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.selection import Filter
 from sealdesk.tickets.views import search_words
 from sealdesk.tickets.views.inbox_query import ME, NOBODY, InboxQuery
@@ -133,7 +134,7 @@ async def _list_numbered(
     """The ticket with the number that is all that was typed."""
     ticket_id = None
     if words.number is not None:
-        ticket_id = await lists.find_id(tx, tenant_id, words.number)
+        ticket_id = await ticket_store.find_id(tx, tenant_id, words.number)
     return await lists.list_by_ids(tx, tenant_id, [ticket_id], filters) if ticket_id else []
 
 

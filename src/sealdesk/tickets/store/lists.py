@@ -40,7 +40,6 @@ SELECT t.id AS id, t.updated_at AS updated_at FROM tickets t WHERE t.tenant_id =
 _LARGE = ("document",)
 _SELECTIVE_ROWS = 5_000  # rows that are read and sorted within 0.1 s
 _DONE: tuple[Status, ...] = ("resolved", "closed")
-_FIND_ID = "SELECT id FROM tickets WHERE tenant_id = :tenant_id AND number = :number LIMIT 1"
 _ALL = Filter()
 MAX_COUNT = 1000
 # Reads at most a thousand index entries of each status.
@@ -133,12 +132,6 @@ def _index_conditions(filters: Filter, params: dict[str, object]) -> dict[str, s
             conditions.pop(name) for name in COLUMNS_OF_INDEX[STATUS_AND_ASSIGNEE]
         )
     return conditions
-
-
-async def find_id(tx: Tx, tenant_id: str, number: int) -> str | None:
-    """The id of the ticket with this number."""
-    row = await tx.fetch_one(_FIND_ID, {"tenant_id": tenant_id, "number": number})
-    return None if row is None else str(row["id"])
 
 
 async def list_by_ids(
