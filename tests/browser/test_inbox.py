@@ -10,6 +10,8 @@ from tests.support.searching import wait_until_tickets
 from tests.support.service import PASSWORD, Tenant
 
 TICKETS = "/api/v1/external/tickets"
+_TICKET_EVENT = """document.dispatchEvent(
+  new CustomEvent("desk:ticket", { detail: { type: "ticket.created", ticketId: "" } }))"""
 _LOOK_AGAIN = "document.dispatchEvent(new Event('visibilitychange'))"
 
 
@@ -32,9 +34,11 @@ def test_tickets_are_selected_and_opened_by_keyboard(window: Window, tenant: Ten
     page.keyboard.press("x")
     assert page.locator(".pick:checked").get_attribute("value") == tickets[1]["id"]
     unfold(window)
-    page.get_by_label("Tag", exact=True).focus()
+    tag = page.locator(".filters").get_by_label("Tag", exact=True)
+    tag.focus()
     page.keyboard.type("jx?")
-    assert page.get_by_label("Tag", exact=True).input_value() == "jx?"
+    assert tag.input_value() == "jx?"
+    tag.fill("")
     page.locator("h1").click()
     page.keyboard.press("/")
     page.keyboard.type("j/?")
@@ -130,20 +134,30 @@ def test_tickets_are_found_by_filters_order_and_words(window: Window, tenant: Te
     shown = page.locator("#list .url")
     page.goto(INBOX)
     unfold(window)
-    page.get_by_label("Priority").first.select_option("urgent")
-    page.get_by_label("Assigned to").first.select_option("Eve")
-    page.get_by_label("Customer").fill("vera@example.test")
-    page.get_by_label("Tag", exact=True).fill("gift")
-    window.press("Show")
+    filters = page.locator(".filters")
+    # Each filter applies when it is chosen, and has the focus on the next page.
+    filters.get_by_label("Priority", exact=True).select_option("urgent")
+    page.wait_for_url("**priority=urgent")
+    assert page.evaluate("document.activeElement.name") == "priority"
+    filters.get_by_label("Assigned to", exact=True).select_option("Eve")
+    page.wait_for_url("**assignee=*")
+    filters.get_by_label("Customer", exact=True).fill("vera@example.test")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**customer=*")
+    filters.get_by_label("Tag", exact=True).fill("gift")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**tag=gift")
     assert shown.all_inner_texts() == ["A cracked teapot"]
-    assert page.get_by_label("Tag", exact=True).input_value() == "gift"
-    page.get_by_label("Customer").fill("nobody@example.test")
-    window.press("Show")
+    assert filters.get_by_label("Tag", exact=True).input_value() == "gift"
+    filters.get_by_role("link", name="Remove the filter: Tag").click()
+    page.wait_for_url(lambda url: "tag" not in url)
+    filters.get_by_label("Customer", exact=True).fill("nobody@example.test")
+    page.keyboard.press("Enter")
     window.sees("No customers found")
     window.follow("Clear")
     unfold(window)
-    page.get_by_label("Order").select_option("Most urgent first")
-    window.press("Show")
+    filters.get_by_label("Order", exact=True).select_option("Most urgent first")
+    page.wait_for_url("**sort=priority")
     assert shown.all_inner_texts() == ["A spoon", "A cracked teapot", "A saucer"]
     wait_until_tickets(tenant, "bakker cracked", cracked["id"])
     _search(window, "bakker cracked")
@@ -175,3 +189,33 @@ def _search(window: Window, words: str) -> None:
     field.fill(words)
     with window.page.expect_navigation(wait_until="domcontentloaded"):
         field.press("Enter")
+
+
+def test_a_view_is_saved_and_its_count_follows_the_tickets(window: Window, tenant: Tenant) -> None:
+    page, key = window.page, tenant.key()
+    key.ticket(subject="A saucer", priority="high")
+    page.goto(f"{INBOX}?priority=high")
+    window.follow("Save as view …")
+    page.get_by_label("Name").fill("Hot <b>things</b>")
+    window.press("Save the view")
+    window.sees_heading("Hot <b>things</b>")
+    link = page.locator(".views").get_by_role("link", name="Hot <b>things</b>")
+    assert link.get_attribute("aria-current") == "page"
+    assert link.locator(".count").inner_text() == "1"
+    key.ticket(subject="A spoon", priority="high")
+    page.evaluate(_TICKET_EVENT)
+    page.locator(".views .count", has_text="2").first.wait_for()
+    link.locator(".count", has_text="2").wait_for()
+    window.go_by(page.locator(".views").get_by_role("link", name="Edit the views"))
+    window.press("Delete: Hot <b>things</b>")
+    window.sees("You have saved no view yet.")
+
+
+def test_hits_of_a_search_are_marked(window: Window, tenant: Tenant) -> None:
+    page, key = window.page, tenant.key()
+    ticket = key.ticket(subject="A cracked teapot", description="It is <i>cracked</i> & cold.")
+    wait_until_tickets(tenant, "cracked", ticket["id"])
+    page.goto(f"{INBOX}?q=craked")
+    window.sees("Nothing with “craked”. These tickets contain “cracked”.")
+    assert page.locator("#list mark").all_inner_texts() == ["cracked", "cracked"]
+    assert page.locator("#list .hit").inner_text() == "It is <i>cracked</i> & cold."

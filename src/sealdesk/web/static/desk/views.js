@@ -25,3 +25,23 @@ if (sidebar) {
   document.addEventListener("visibilitychange", refreshSoon);
   setInterval(refreshSoon, 30000);
 }
+
+// A filter applies when it is chosen. The list is a new page, on which the same filter has the focus.
+onPart((part) => {
+  for (const form of part.querySelectorAll("form[data-applies]")) {
+    form.querySelector("button").hidden = true;
+    form.addEventListener("formdata", ({ formData }) => {
+      for (const [name, value] of [...formData]) if (value === "") formData.delete(name);
+    });
+    form.addEventListener("change", ({ target }) => {
+      try {
+        sessionStorage.filter = target.name;
+      } catch { /* Storage is disabled. */ }
+      form.requestSubmit();
+    });
+    try {
+      form.elements[sessionStorage.filter]?.focus({ preventScroll: true });
+      sessionStorage.removeItem("filter");
+    } catch { /* Storage is disabled. */ }
+  }
+});
