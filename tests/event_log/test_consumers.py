@@ -34,9 +34,11 @@ class Recorder:
     def __init__(self, service: Service, number: int = -1) -> None:
         self.name = f"recorder {number}"
         self.batch_size = 3
+        self.reads_objects = False
         self.most = 3
         self.fails_at = ""
         self.given: list[str] = []
+        self.objects: list[bytes] = []
         self.recoveries = 0
         self._service = service
         self._number = number
@@ -44,6 +46,7 @@ class Recorder:
     async def handle(self, tx: Tx, events: Sequence[LogEvent], now_us: int) -> int:
         for event in events[: self.most]:
             self.given.append(event.id)
+            self.objects.append(event.object)
             stored_id = f"{self.name} {event.id}"
             document = {"tenant_id": event.tenant_id, "id": stored_id, "number": self._number}
             await tx.execute(_STORE, document)
@@ -113,6 +116,30 @@ def test_a_step_is_given_a_bounded_number_of_events(
     expected = log(service)
     assert recorder.run_step() == Step(3, has_more=True)
     assert recorder.given == expected[:3]
+
+
+def test_a_step_is_given_a_bounded_number_of_bytes(
+    service: Service, tenant: Tenant, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumers, "MAX_STEP_BYTES", 1)
+    recorder.batch_size = recorder.most = 50
+    recorder.reads_objects = True
+    record(tenant, "ticket.created", 10)
+    expected = log(service)
+    step = recorder.run_step()
+    assert (0 < step.event_count < 3, step.has_more) == (True, True)
+    recorder.run()
+    assert recorder.given == expected
+    assert all(recorder.objects)
+
+
+def test_a_consumer_that_reads_no_objects_is_given_none(
+    service: Service, tenant: Tenant, recorder: Recorder
+) -> None:
+    record(tenant, "ticket.created", 2)
+    expected = log(service)
+    recorder.run()
+    assert recorder.objects == [b""] * len(expected)
 
 
 def test_unhandled_events_of_a_step_are_given_again(

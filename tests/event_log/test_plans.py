@@ -23,6 +23,10 @@ _NEXT = {"position": 1, "limit": 9}
             ["events USING INDEX events_log (log_position>?)"],
         ),
         (
+            lambda tx: tx.fetch_page(consumers._NEXT_WITH_OBJECTS, _NEXT, ("object",), 1),
+            ["events USING INDEX events_log (log_position>?)"],
+        ),
+        (
             lambda tx: fan_out.list_subscriptions(tx, 1, 9),
             [
                 "endpoints USING INDEX sqlite_autoindex_endpoints_1 (tenant_id=?)",
@@ -38,7 +42,7 @@ _NEXT = {"position": 1, "limit": 9}
             ["customers USING COVERING INDEX sqlite_autoindex_customers_1 ((tenant_id,id)>(?,?))"],
         ),
     ],
-    ids=["next", "subscriptions", "tickets", "customers"],
+    ids=["next", "objects", "subscriptions", "tickets", "customers"],
 )
 def test_an_index_leads_to_the_rows(template: Path, work: Work[object], indexes: list[str]) -> None:
     steps = plan(template, work)

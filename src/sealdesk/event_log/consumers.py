@@ -13,23 +13,29 @@ from sealdesk.db.engine import Tx
 from sealdesk.event_log import positions
 
 _NEXT = """
-SELECT log_position, tenant_id, position, id, type, object FROM events
+SELECT log_position, tenant_id, position, id, type FROM events
 WHERE log_position > :position ORDER BY log_position LIMIT :limit
 """
+_NEXT_WITH_OBJECTS = _NEXT.replace(" FROM", ", object FROM")
+# Of the objects that a consumer is given for one transaction; one of them has up to 1 MiB.
+MAX_STEP_BYTES = 4 * 1024 * 1024
 _NEXT_ID = """
 SELECT id FROM events WHERE log_position > :position ORDER BY log_position LIMIT 1
 """
 
 
 class LogEvent(NamedTuple):
-    """A placed event. position: in the tenant's feed. object: as the API shows it, as JSON."""
+    """A placed event. position: in the tenant's feed.
+
+    object: as the API shows it, as JSON; empty for consumers that do not read objects.
+    """
 
     log_position: int
     tenant_id: str
     position: int
     id: str
     type: str
-    object: bytes
+    object: bytes = b""
 
 
 class Step(NamedTuple):
@@ -52,6 +58,10 @@ class Consumer(Protocol):
     @property
     def batch_size(self) -> int:
         """The most events that it is given for one transaction."""
+
+    @property
+    def reads_objects(self) -> bool:
+        """Whether it is given the objects of the events."""
 
     async def handle(self, tx: Tx, events: Sequence[LogEvent], now_us: int) -> int:
         """Handle the events from the first on, as many as fit one transaction; how many.
@@ -94,8 +104,7 @@ async def run_step(tx: Tx, consumer: Consumer, now_us: int) -> Step:
     position, end = stored.get(consumer.name, 0), stored.get(positions.END, 0)
     if position >= end:
         return NOTHING
-    rows = await tx.fetch_all(_NEXT, {"position": position, "limit": consumer.batch_size})
-    events = [LogEvent(*row) for row in rows]
+    events = await _list_next(tx, consumer, position)
     if not events:
         await consumer.recover(tx)
         await positions.store_position(tx, consumer.name, end)
@@ -104,6 +113,15 @@ async def run_step(tx: Tx, consumer: Consumer, now_us: int) -> Step:
         await consumer.recover(tx)
     handled = await consumer.handle(tx, events, now_us)
     if handled:
-        reached = events[handled - 1].log_position
-        await positions.store_position(tx, consumer.name, reached)
-    return Step(len(events), handled < len(events) or len(events) == consumer.batch_size)
+        position = events[handled - 1].log_position
+        await positions.store_position(tx, consumer.name, position)
+    return Step(len(events), position < end)
+
+
+async def _list_next(tx: Tx, consumer: Consumer, position: int) -> list[LogEvent]:
+    params = {"position": position, "limit": consumer.batch_size}
+    if consumer.reads_objects:
+        rows = await tx.fetch_page(_NEXT_WITH_OBJECTS, params, ("object",), MAX_STEP_BYTES)
+    else:
+        rows = await tx.fetch_all(_NEXT, params)
+    return [LogEvent(*row[: len(LogEvent._fields)]) for row in rows]

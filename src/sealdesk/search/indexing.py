@@ -40,6 +40,7 @@ class Indexer:
     def __init__(self, index: SearchIndex, budget: Budget) -> None:
         self.name = index.name
         self.batch_size = _BATCH_EVENTS
+        self.reads_objects = True
         self._index = index
         self._budget = budget
 

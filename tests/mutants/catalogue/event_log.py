@@ -58,15 +58,22 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a consumer forgets where it was",
         "event_log/consumers.py",
-        "        await positions.store_position(tx, consumer.name, reached)\n",
+        "        await positions.store_position(tx, consumer.name, position)\n",
         "        pass\n",
         (f"{_CONSUMERS}::test_after_a_failure_another_process_continues_from_the_stored_position",),
     ),
     Mutant(
+        "a consumer is given any number of bytes",
+        "event_log/consumers.py",
+        '("object",), MAX_STEP_BYTES)\n',
+        '("object",), 1 << 40)\n',
+        (f"{_CONSUMERS}::test_a_step_is_given_a_bounded_number_of_bytes",),
+    ),
+    Mutant(
         "a consumer passes what it has not handled",
         "event_log/consumers.py",
-        "        reached = events[handled - 1].log_position\n",
-        "        reached = events[-1].log_position\n",
+        "        position = events[handled - 1].log_position\n",
+        "        position = events[-1].log_position\n",
         (f"{_CONSUMERS}::test_unhandled_events_of_a_step_are_given_again",),
     ),
     Mutant(

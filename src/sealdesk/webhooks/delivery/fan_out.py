@@ -29,6 +29,7 @@ class FanOut:
 
     name = "webhooks"
     batch_size = fan_out_store.BATCH_EVENTS
+    reads_objects = False
 
     async def handle(self, tx: Tx, events: Sequence[LogEvent], now_us: int) -> int:
         first, last = events[0].log_position, events[-1].log_position
