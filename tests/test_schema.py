@@ -32,6 +32,7 @@ ACROSS_TENANTS = {
     "event_log/sequencer.py _OLDEST": ("sequencer.find_oldest_pending(", "worker/log_tasks.py"),
     "event_log/sequencer.py _COUNT": ("sequencer.place_pending(", "worker/log_tasks.py"),
     "event_log/consumers.py _NEXT": ("consumers.run_step(", *_RUN_CONSUMERS),
+    "event_log/consumers.py _NEXT_WITH_OBJECTS": ("consumers.run_step(", *_RUN_CONSUMERS),
     "event_log/consumers.py _NEXT_ID": (
         "consumers.find_oldest_unhandled(",
         "worker/log_tasks.py",

@@ -28,7 +28,8 @@ class IndexerLoop:
         self._is_worker = state.settings.has_worker_process
         self._has_segments = not self._is_worker  # segments of an earlier process
         self._request_count = 0
-        self._request_at_s = 0.0
+        # Requests may come as soon as the process is ready.
+        self._request_at_s = state.clock.monotonic_s()
 
     async def run(self) -> None:
         loop = asyncio.get_running_loop()
