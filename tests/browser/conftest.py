@@ -89,7 +89,7 @@ def opened(
     for kind, window in taken:
         window.renew()
         spare_windows[kind].append(window)
-    assert complaints == []
+    assert complaints == [], "\n".join(complaints)
 
 
 @pytest.fixture

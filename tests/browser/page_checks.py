@@ -23,6 +23,7 @@ FOREIGN = """() => {
     + " button main footer section div span p h1 h2 h3 ul ol li dl dt dd strong code pre bdi time"
     + " label select option textarea fieldset legend article aside details summary dialog kbd"
     + " table caption thead tbody tr th td figure figcaption svg g rect del ins br noscript mark"
+    + " progress"
   ).split(" "));
   const own = (address) => URL.parse(address, document.baseURI)?.origin === location.origin;
   const isOurs = (each) => known.has(each.localName)
@@ -30,7 +31,7 @@ FOREIGN = """() => {
     && (each.localName !== "script" || /^\\/assets\\/desk\\.js\\?/.test(each.getAttribute("src")))
     && (each.localName !== "link"
       || ["icon", "preload", "stylesheet"].includes(each.rel) && own(each.href))
-    && (each.localName !== "img" || /^\\/assets\\//.test(each.getAttribute("src")))
+    && (each.localName !== "img" || /^\\/(assets|attachments)\\//.test(each.getAttribute("src")))
     && (each.localName !== "a" || own(each.href)
       || /^https?:/.test(each.href) && each.rel.includes("noopener"))
     && (each.localName !== "form" || own(each.getAttribute("action")))

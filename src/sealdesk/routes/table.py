@@ -12,7 +12,7 @@ from sealdesk.customers import pages as customers_pages
 from sealdesk.feed import api as feed
 from sealdesk.identity import api as identity
 from sealdesk.identity.auth.bearer_guard import administrator, logged_in
-from sealdesk.identity.auth.session_guard import SessionGuard, VisitorGuard
+from sealdesk.identity.auth.session_guard import FileGuard, SessionGuard, VisitorGuard
 from sealdesk.identity.pages import account as account_pages
 from sealdesk.identity.pages import login as identity_pages
 from sealdesk.identity.pages import people as people_pages
@@ -21,6 +21,7 @@ from sealdesk.identity.rules import ADMINISTRATORS, ROLES
 from sealdesk.routes.collected import AUDIT_PAGE, PROBLEM_TYPES
 from sealdesk.tickets import api as tickets
 from sealdesk.tickets.attachments import api as attachments
+from sealdesk.tickets.attachments import pages as attachment_pages
 from sealdesk.tickets.attachments.rules import MAX_ATTACHMENT_BYTES
 from sealdesk.tickets.live import pages as live
 from sealdesk.tickets.merging import api as merging
@@ -55,6 +56,7 @@ _USER = logged_in()
 # Guards of pages: a session.
 _VISITOR = VisitorGuard()
 _USER_PAGE = SessionGuard(ROLES)
+_USER_FILE = FileGuard(ROLES)
 _ADMIN_PAGE = SessionGuard(ADMINISTRATORS)
 _OWN_REAUTHENTICATED = SessionGuard(ROLES, needs_reauthentication=True)
 # For forms whose result outlasts the session: keys, endpoints, and who may log in (decision 0019).
@@ -224,6 +226,8 @@ PAGES: tuple[Route, ...] = (
     Route("GET", "/tickets/{id}/split", _USER_PAGE, merge_pages.show_split),
     Route("POST", "/tickets/{id}/split", _USER_PAGE, merge_pages.split),
     Route("GET", "/tickets/{id}/history", _USER_PAGE, ticket_pages.show_history),
+    Route("POST", "/attachments", _USER_FILE, attachment_pages.upload, MAX_ATTACHMENT_BYTES),
+    Route("GET", "/attachments/{id}/content", _USER_PAGE, attachment_pages.show_content),
     Route("GET", "/customers", _USER_PAGE, customers_pages.list_customers),
     Route("GET", "/customers/{id}", _USER_PAGE, customer_pages.show_customer),
     Route("GET", "/customers/{id}/edit", _USER_PAGE, customers_pages.edit_customer),

@@ -18,7 +18,18 @@ _IMMUTABLE = b"public, max-age=31536000, immutable"
 
 # What the pages load in one request, from the files of static/desk in this order.
 _PARTS = {
-    "desk.css": ("base", "live", "inbox", "views", "phone", "ticket", "composer", "usage", "media"),
+    "desk.css": (
+        "base",
+        "live",
+        "inbox",
+        "views",
+        "phone",
+        "ticket",
+        "composer",
+        "uploads",
+        "usage",
+        "media",
+    ),
     "desk.js": (
         "base",
         "keys",
@@ -31,6 +42,7 @@ _PARTS = {
         "ticket",
         "news",
         "fields",
+        "uploads",
     ),
 }
 

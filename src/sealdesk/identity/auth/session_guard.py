@@ -51,7 +51,7 @@ class SessionGuard:
         is_form = request.method == "POST"
         if is_form:
             # Before the session is checked: the log-in page keeps the fields of the form.
-            await _read_form(request)
+            await self._receive_form(request)
         token = session.get(request)
         user, proof = await _load_session(request, token)
         try:
@@ -66,6 +66,9 @@ class SessionGuard:
         again = None if is_form else self._prove_again
         return msgspec.structs.replace(proof, caller=caller, prove_again=again)
 
+    async def _receive_form(self, request: Request) -> None:
+        await _read_form(request)
+
     async def _prove_again(self, request: Request) -> Proof:
         request.now_us = request.state.clock.now_us()
         proof = await self.prove(request)
@@ -78,6 +81,17 @@ class SessionGuard:
         is_recent = session.is_recent_login(request, token)
         if self.needs_reauthentication and not is_recent:
             return await reauthentication.confirm(request, user, token, proof)
+        return proof
+
+
+class FileGuard(SessionGuard):
+    """A session for a body that is a file: the token is in a header, and the handler reads it."""
+
+    async def _receive_form(self, request: Request) -> None:
+        forms.check_site(request)
+
+    async def _check_form(self, request: Request, user: User, token: Token, proof: Proof) -> Proof:
+        forms.check_token_header(request, session.form_token(request, token))
         return proof
 
 

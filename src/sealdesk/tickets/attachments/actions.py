@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid
-from sealdesk.tickets.attachments import store
+from sealdesk.tickets.attachments import rules, store
 from sealdesk.tickets.attachments.errors import ATTACHMENT_QUOTA_EXCEEDED
 from sealdesk.tickets.attachments.types import Attachment
 from sealdesk.tickets.types import AttachmentRef
@@ -47,6 +47,12 @@ async def find_attached(tx: Tx, tenant_id: str, ids: Sequence[str]) -> tuple[Att
             [Fault(f"/attachment_ids/{at}", "unknown_attachment", _UNKNOWN) for at in unknown]
         )
     return tuple(to_ref(found[each]) for each in dict.fromkeys(ids))
+
+
+async def list_unsent(tx: Tx, tenant_id: str, ids: Sequence[str]) -> tuple[AttachmentRef, ...]:
+    """Of these attachments those that can still be sent, for a form that is shown again."""
+    first = tuple(dict.fromkeys(ids))[: rules.MAX_PER_MESSAGE]
+    return tuple(to_ref(each) for each in await store.list_unlinked(tx, tenant_id, first))
 
 
 async def link(

@@ -93,6 +93,7 @@ def opening_reply(source: Ticket, target: Ticket, reply_id: str, author_name: st
         is_internal=False,
         author=Author("customer", source.customer_id, author_name),
         created_at=source.created_at,
+        attachments=source.attachments,
     )
 
 

@@ -4,8 +4,10 @@ from typing import Any, NamedTuple
 
 from sealdesk import ids
 from sealdesk.caller import Actor
+from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, PreconditionFailed, ValidationFailed
 from sealdesk.tickets import rules
+from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.live import store as live
 from sealdesk.tickets.pages import presence, view_model
 from sealdesk.tickets.pages.view_model import TicketPage
@@ -40,11 +42,17 @@ async def respond(request: Request, rejected: RejectedForm | None = None) -> Res
     (before,) = cursor_trail.read(query)[-1:] or (None,)
     # Before the ticket: the page is told of everything behind it.
     position = await request.read(lambda tx: live.last_position(tx, request.caller.tenant_id))
-    view = await request.read(
-        lambda tx: view_model.load_ticket_page(
+    unsent_ids = rejected.typed.get("attachment_ids", ()) if rejected else ()
+
+    async def work(tx: Tx) -> TicketPage:
+        view = await view_model.load_ticket_page(
             tx, request.caller, ticket_id, before=before, now_us=request.now_us
         )
-    )
+        tenant_id = request.caller.tenant_id
+        unsent = await attachments.list_unsent(tx, tenant_id, unsent_ids) if unsent_ids else ()
+        return view._replace(unsent_files=unsent)
+
+    view = await request.read(work)
     ticket = view.ticket
     if ticket.merged_into_id is not None and rejected is None:
         return render.redirect(request, f"{PATH}/{ticket.merged_into_id}?merged={ticket.id}")

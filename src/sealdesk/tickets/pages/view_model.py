@@ -18,7 +18,7 @@ from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.destinations import Destination
 from sealdesk.tickets.store.history import TicketHistoryEntry
 from sealdesk.tickets.store.selection import Filter
-from sealdesk.tickets.types import ReplyResponse, TicketResponse
+from sealdesk.tickets.types import AttachmentRef, ReplyResponse, TicketResponse
 
 REPLIES = 50
 _MAX_CONVERSATION_BYTES = 128 * 1024  # of replies; as HTML they can be five times as long
@@ -45,7 +45,8 @@ class TicketPage(NamedTuple):
 
     changes: newest first, one more than CHANGES when there are more. names: of users by their id.
     others: the customer's newest other tickets. replying: names of other agents who are writing.
-    webhooks: what the endpoints that receive a reply are called.
+    webhooks: what the endpoints that receive a reply are called. unsent_files: of a reply that was
+    not accepted.
     """
 
     ticket: TicketResponse
@@ -58,6 +59,7 @@ class TicketPage(NamedTuple):
     others: list[TicketResponse]
     replying: Sequence[str]
     webhooks: Sequence[str]
+    unsent_files: tuple[AttachmentRef, ...] = ()
 
     @property
     def has_more_people(self) -> bool:

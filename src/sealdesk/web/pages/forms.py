@@ -11,6 +11,7 @@ from sealdesk.web.pages.messages import translate
 from sealdesk.web.request import Request
 
 TOKEN = "form_token"  # noqa: S105 - the name of a field
+_TOKEN_HEADER = b"x-form-token"
 _TYPE = b"application/x-www-form-urlencoded"
 _SAME_SITE = (b"same-origin", b"none")
 
@@ -26,7 +27,15 @@ def read_query(request: Request) -> Form:
 
 
 def check_sender(request: Request) -> None:
-    """Raises Forbidden for a form of another site, UnsupportedMediaType for another content type.
+    """Raises Forbidden for a form of another site, UnsupportedMediaType for another type."""
+    check_site(request)
+    declared = request.headers.get(b"content-type", b"")
+    if declared.partition(b";")[0].strip().lower() != _TYPE:
+        raise UnsupportedMediaType(NOT_A_FORM, media_type=_TYPE.decode())
+
+
+def check_site(request: Request) -> None:
+    """Raises Forbidden for a request of another site.
 
     For browsers that do not name the site, the form's token and the cookie's SameSite protect.
     """
@@ -38,14 +47,19 @@ def check_sender(request: Request) -> None:
         is_ours = origin is None or _host(origin) == request.headers.get(b"host", b"").lower()
     if not is_ours:
         raise Forbidden(FOREIGN_FORM)
-    declared = request.headers.get(b"content-type", b"")
-    if declared.partition(b";")[0].strip().lower() != _TYPE:
-        raise UnsupportedMediaType(NOT_A_FORM, media_type=_TYPE.decode())
 
 
 def check_token(request: Request, token: str) -> None:
     """Raises Forbidden unless the form carries this token."""
-    sent = read(request).text(TOKEN)
+    _compare_token(read(request).text(TOKEN), token)
+
+
+def check_token_header(request: Request, token: str) -> None:
+    """Raises Forbidden unless a request whose body is no form has this token in a header."""
+    _compare_token(request.headers.get(_TOKEN_HEADER, b"").decode("latin-1"), token)
+
+
+def _compare_token(sent: str, token: str) -> None:
     if not hmac.compare_digest(sent.encode(), token.encode()):
         raise Forbidden(FOREIGN_FORM)
 
