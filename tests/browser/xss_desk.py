@@ -9,7 +9,7 @@ from sealdesk.api_keys.usage import recorder as usage
 from sealdesk.db.engine import Tx
 from sealdesk.routes import PAGES
 from tests.browser.xss_stored import force
-from tests.browser.xss_texts import BREAKOUT, Texts
+from tests.browser.xss_texts import BREAKOUT, SUM, Texts
 from tests.support.client import Key, Person
 from tests.support.receiver import Receiver
 from tests.support.service import Tenant
@@ -19,6 +19,7 @@ PIECES = frozenset(route.path for route in PAGES if "/assets/" in route.path) | 
     "/live",
     "/tickets/arrived",
     "/tickets/{id}/answering",
+    "/attachments/{id}/content",
     "/settings/audit/export",
 }
 _TICKETS = "/api/v1/external/tickets"
@@ -88,14 +89,20 @@ def _ticket(key: Key, user: str, texts: Texts) -> dict[str, Any]:
     ticket = key.ticket(
         subject=fit(255, 20), description=texts.whole(), tags=[fit(64)],
         external_id=fit(255, 25), customer={"email": unique}, assignee_id=user,
-        custom_fields={fit(99): fit(999)},
+        custom_fields={fit(99): fit(999)}, attachment_ids=[_file(key)],
     )  # fmt: skip
     for is_internal in (False, True):
-        reply = {"body": "\n".join((BREAKOUT, *texts.payloads)), "is_internal": is_internal}
+        body = "\n".join((BREAKOUT, *texts.payloads))
+        reply = {"body": body, "is_internal": is_internal, "attachment_ids": [_file(key)]}
         assert key.post(f"{_TICKETS}/{ticket['id']}/replies", reply).status_code == 201
     changed = {"subject": fit(255, 30), "tags": [fit(64), fit(63)[1:]], "status": "pending"}
     assert key.patch(f"{_TICKETS}/{ticket['id']}", changed).status_code == 200
     return ticket
+
+
+def _file(key: Key) -> str:
+    """An attachment whose name becomes a hostile one in storage."""
+    return str(key.attachment(f"{SUM}.txt")["id"])
 
 
 def _refuse(key: Key, texts: Texts) -> None:
