@@ -2,42 +2,20 @@
 
 from sealdesk.errors import NotFound
 from sealdesk.errors.requests import BODY_TOO_LARGE
-from sealdesk.tickets.attachments import actions, examples, receiving, rules, serving
+from sealdesk.tickets.attachments import actions, examples, receiving, serving
 from sealdesk.tickets.attachments.errors import (
     ATTACHMENT_QUOTA_EXCEEDED,
     EMPTY_ATTACHMENT,
     FILE_TYPE_NOT_ALLOWED,
     LINK_EXPIRED,
 )
-from sealdesk.tickets.attachments.types import Attachment
 from sealdesk.web import envelope, query
 from sealdesk.web.operation import operation
-from sealdesk.web.query import BadValue, Param
 from sealdesk.web.request import Request, Response
 
 _TAG = "Attachments"
-_DEFAULT_NAME = "file"
 
 
-def _read_name(text: str) -> str:
-    if fault := rules.fault_of_name(text):
-        raise BadValue(fault)
-    return text
-
-
-_NAME = Param(
-    "name",
-    "The name of the file, percent-encoded UTF-8.",
-    _read_name,
-    {
-        "type": "string",
-        "minLength": 1,
-        "maxLength": rules.MAX_NAME_LENGTH,
-        "default": _DEFAULT_NAME,
-    },
-    str,
-    "bowl.jpg",
-)
 _TOKEN = query.text("token", "From `content_path`.", max_length=1024, example="AbC")
 
 
@@ -46,7 +24,7 @@ _TOKEN = query.text("token", "From `content_path`.", max_length=1024, example="A
     tag=_TAG,
     gives=examples.ATTACHMENT,
     status=201,
-    params=(_NAME,),
+    params=(receiving.NAME,),
     receives="application/octet-stream",
     response_headers=("location",),
     fails=(
@@ -59,8 +37,7 @@ _TOKEN = query.text("token", "From `content_path`.", max_length=1024, example="A
 async def upload(request: Request) -> Response:
     """The body is the file itself, at most 25 MiB, and its Content-Type is kept. Name its `id` in
     the `attachment_ids` of a new ticket or reply within a day, or it is deleted."""
-    name = read_name(request)
-    stored = await receiving.receive(request, name)
+    stored = await receiving.receive(request, receiving.read_name(request))
     location = (b"location", f"/api/v1/external/attachments/{stored.id}".encode())
     return envelope.one(serving.to_response(request.state, stored, request.now_us), 201, [location])
 
@@ -68,7 +45,7 @@ async def upload(request: Request) -> Response:
 @operation("Get an attachment", tag=_TAG, gives=examples.ATTACHMENT)
 async def get_attachment(request: Request) -> Response:
     """One attachment; `content_path` leads to its bytes for 5 minutes, without a signature."""
-    attachment = await find(request)
+    attachment = await serving.find(request)
     return envelope.one(serving.to_response(request.state, attachment, request.now_us))
 
 
@@ -80,7 +57,7 @@ async def get_attachment(request: Request) -> Response:
 )
 async def download(request: Request) -> Response:
     """The bytes of an attachment."""
-    return await serving.serve(request, await find(request))
+    return await serving.serve(request, await serving.find(request))
 
 
 @operation("Download by a link", tag=_TAG, produces="application/octet-stream", params=(_TOKEN,))
@@ -95,15 +72,3 @@ async def follow_link(request: Request) -> Response:
     if found.id != attachment_id:
         raise NotFound(LINK_EXPIRED)
     return await serving.serve(request, found)
-
-
-def read_name(request: Request) -> str:
-    """The name in the query. Raises BadRequest."""
-    name: str = query.parse(request.query, (_NAME,)).get("name", _DEFAULT_NAME)
-    return name
-
-
-async def find(request: Request) -> Attachment:
-    """The attachment in the path. Raises NotFound."""
-    tenant_id, (attachment_id,) = request.caller.tenant_id, request.params
-    return await request.read(lambda tx: actions.get_attachment(tx, tenant_id, attachment_id))

@@ -3,7 +3,7 @@
 from sealdesk.errors import ApiError, BadRequest
 from sealdesk.errors.general import INTERNAL_ERROR
 from sealdesk.errors.requests import BODY_TOO_LARGE, INVALID_PARAMETER
-from sealdesk.tickets.attachments import actions, api, receiving, serving
+from sealdesk.tickets.attachments import actions, receiving, serving
 from sealdesk.tickets.attachments.errors import (
     ATTACHMENT_QUOTA_EXCEEDED,
     EMPTY_ATTACHMENT,
@@ -24,7 +24,7 @@ _FRAGMENT = (b"x-fragment", b"file")  # else it is a whole page, such as the log
 async def upload(request: Request) -> Response:
     """Receive a file that the composer sends; a fragment that names it, or says what is wrong."""
     try:
-        stored = await receiving.receive(request, api.read_name(request))
+        stored = await receiving.receive(request, receiving.read_name(request))
     except ApiError as error:
         response = await render.page(
             request, "tickets/upload_failed.html", error.status, reason=_reason(error)
@@ -40,7 +40,7 @@ async def upload(request: Request) -> Response:
 @page
 async def show_content(request: Request) -> Response:
     """The bytes of an attachment, for who is logged in."""
-    return await serving.serve(request, await api.find(request))
+    return await serving.serve(request, await serving.find(request))
 
 
 def _reason(error: ApiError) -> str:

@@ -9,8 +9,38 @@ from sealdesk.tickets.attachments import actions, files, rules
 from sealdesk.tickets.attachments.errors import EMPTY_ATTACHMENT, FILE_TYPE_NOT_ALLOWED
 from sealdesk.tickets.attachments.files import IncomingFile
 from sealdesk.tickets.attachments.types import Attachment, Content
-from sealdesk.web import body_stream
+from sealdesk.web import body_stream, query
+from sealdesk.web.query import BadValue, Param
 from sealdesk.web.request import Request
+
+_DEFAULT_NAME = "file"
+
+
+def _read_name(text: str) -> str:
+    if fault := rules.fault_of_name(text):
+        raise BadValue(fault)
+    return text
+
+
+NAME = Param(
+    "name",
+    "The name of the file, percent-encoded UTF-8.",
+    _read_name,
+    {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": rules.MAX_NAME_LENGTH,
+        "default": _DEFAULT_NAME,
+    },
+    str,
+    "bowl.jpg",
+)
+
+
+def read_name(request: Request) -> str:
+    """The name in the query. Raises BadRequest."""
+    name: str = query.parse(request.query, (NAME,)).get("name", _DEFAULT_NAME)
+    return name
 
 
 async def receive(request: Request, name: str) -> Attachment:

@@ -9,7 +9,7 @@ from sealdesk import clock
 from sealdesk.crypto.sealing import KeyRing, UnsealError
 from sealdesk.errors import NotFound
 from sealdesk.state import AppState
-from sealdesk.tickets.attachments import files, rules
+from sealdesk.tickets.attachments import actions, files, rules
 from sealdesk.tickets.attachments.errors import LINK_EXPIRED
 from sealdesk.tickets.attachments.receiving import content_of
 from sealdesk.tickets.attachments.types import Attachment, AttachmentResponse
@@ -77,3 +77,9 @@ def open_link(key_ring: KeyRing, token: str, *, epoch: int, now_us: int) -> Link
     if link.until_us < now_us or link.epoch != epoch:
         raise NotFound(LINK_EXPIRED)
     return link
+
+
+async def find(request: Request) -> Attachment:
+    """The attachment in the path. Raises NotFound."""
+    tenant_id, (attachment_id,) = request.caller.tenant_id, request.params
+    return await request.read(lambda tx: actions.get_attachment(tx, tenant_id, attachment_id))
