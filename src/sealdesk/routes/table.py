@@ -30,6 +30,7 @@ from sealdesk.tickets.pages import bulk as bulk_pages
 from sealdesk.tickets.pages import customer as customer_pages
 from sealdesk.tickets.pages import field as field_pages
 from sealdesk.tickets.pages import inbox as inbox_pages
+from sealdesk.tickets.pages import neighbours as neighbour_pages
 from sealdesk.tickets.pages import people as assignee_pages
 from sealdesk.tickets.pages import presence
 from sealdesk.tickets.pages import reply as reply_pages
@@ -172,6 +173,8 @@ PAGES: tuple[Route, ...] = (
     # Tickets.
     Route("GET", "/tickets", _USER_PAGE, inbox_pages.inbox),
     Route("GET", "/tickets/arrived", _USER_PAGE, inbox_pages.changed_tickets),
+    Route("GET", "/tickets/next", _USER_PAGE, neighbour_pages.go_to_next),
+    Route("GET", "/tickets/previous", _USER_PAGE, neighbour_pages.go_to_previous),
     Route("GET", "/tickets/people", _USER_PAGE, assignee_pages.find_people),
     Route("POST", "/tickets/bulk", _USER_PAGE, bulk_pages.change_tickets),
     # Saved views of the inbox.

@@ -43,6 +43,7 @@ _PARTS = {
         "news",
         "fields",
         "uploads",
+        "panes",
     ),
 }
 

@@ -25,6 +25,7 @@ from sealdesk.tickets.views.current import CurrentView, load_query
 from sealdesk.tickets.views.inbox_query import (
     InboxQuery,
     InboxRow,
+    position_text,
     read_inbox_query,
     read_since,
 )
@@ -86,6 +87,7 @@ async def inbox(request: Request) -> Response:
         request, "tickets/tickets.html", 503 if is_too_slow else 200,
         query=query,
         rows=[_decode_row(lists.to_json(row)) for row in rows],
+        places={} if query.q else _places(filters, rows),
         counts=result.counts, max_count=lists.MAX_COUNT,
         statuses=STATUSES, priorities=PRIORITIES,
         people=sorted(result.people, key=lambda u: (not u.is_active, u.name.casefold())),
@@ -102,6 +104,11 @@ async def inbox(request: Request) -> Response:
         problems=[gettext(each.message) % each.values for each in result.found.problems]
         if result.found else [],
     )  # fmt: skip
+
+
+def _places(filters: Filter, rows: Sequence[Row]) -> dict[str, str]:
+    """The position of each row in the list, by the id of its ticket."""
+    return {str(row["id"]): position_text(lists.position(filters, row)) for row in rows}
 
 
 async def _load_views(request: Request) -> tuple[InboxQuery, CurrentView | None, Sidebar]:

@@ -86,9 +86,16 @@ class InboxQuery(msgspec.Struct, frozen=True):
         """The URL of the form that changes selected tickets of this list."""
         return _url(f"{PATH}/bulk", self._parameters())
 
+    def ticket(self, position: Position) -> str:
+        """The URL of a ticket at a position of this list."""
+        query = msgspec.structs.replace(self, trail=())
+        return _url(
+            f"{PATH}/{position[-1]}", [*query._parameters(), ("at", position_text(position))]
+        )
+
     def poll(self, since: Position) -> str:
         """The URL that counts tickets of this list with a later change than at this position."""
-        parameters = [*self._parameters(), ("since", _position_text(since))]
+        parameters = [*self._parameters(), ("since", position_text(since))]
         return _url(f"{PATH}/arrived", parameters)
 
     def _parameters(self) -> list[tuple[str, str]]:
@@ -141,7 +148,7 @@ class InboxQuery(msgspec.Struct, frozen=True):
 
     def next_trail(self, last: Position) -> tuple[str, ...]:
         """The trail of the next page."""
-        return (*self.trail, _position_text(last))
+        return (*self.trail, position_text(last))
 
 
 def read_inbox_query(form: Form) -> InboxQuery:
@@ -165,6 +172,12 @@ def read_inbox_query(form: Form) -> InboxQuery:
     return msgspec.structs.replace(query, trail=tuple(cursor_trail.read(form, is_position)))
 
 
+def read_position(query: InboxQuery, text: str) -> Position | None:
+    """A position in the order of the query; None when the text is none."""
+    is_valid = _is_position(text, max_digits=_MAX_DIGITS[query.sort])
+    return _read_position(text) if is_valid else None
+
+
 def read_since(form: Form) -> Position | None:
     """The position in the order by change from which a page asks for changes."""
     text = form.text("since")
@@ -172,7 +185,8 @@ def read_since(form: Form) -> Position | None:
     return _read_position(text) if is_valid else None
 
 
-def _position_text(position: Position) -> str:
+def position_text(position: Position) -> str:
+    """A position as addresses name it."""
     return "_".join(str(part) for part in position)
 
 

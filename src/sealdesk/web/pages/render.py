@@ -16,6 +16,7 @@ _HEADERS: tuple[Header, ...] = (
     (b"cross-origin-resource-policy", b"same-origin"),
 )
 _HSTS = (b"strict-transport-security", b"max-age=31536000")
+_PANES = b"panes=two"  # set by the script
 _MAY_FETCH = "; connect-src 'self'"
 _POLICY = (
     "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self'; img-src 'self';"
@@ -39,6 +40,7 @@ async def page(
         "visitor": request.visitor,
         "nav_items": request.site.navigation,
         "path": request.path,
+        "has_panes": _PANES in request.headers.get(b"cookie", b"").split(b"; "),
         "nonce": nonce,
         "language": i18n.active_language(),
         "languages": i18n.LANGUAGES,

@@ -23,6 +23,13 @@ addEventListener("focusin", ({ target }) => {
   if (row) markRow(row);
 });
 
+// The view of the list and the place of a row in it, as the addresses of its neighbours name them.
+const placeOf = (row) => {
+  const parameters = new URLSearchParams(document.getElementById("list").dataset.query);
+  if (row.dataset.at) parameters.set("at", row.dataset.at);
+  return parameters;
+};
+
 // The list is where it was when one comes back from a ticket.
 addEventListener("pagehide", () => {
   const row = currentRow();
@@ -30,6 +37,7 @@ addEventListener("pagehide", () => {
   try {
     sessionStorage.place = JSON.stringify({
       address: location.pathname + location.search, id: row && checkbox(row).value, top: scrollY,
+      at: row && String(placeOf(row)),
     });
   } catch { /* Storage is disabled. */ }
 });

@@ -1,0 +1,55 @@
+"""The ticket after or before another one, in the view from which it was opened."""
+
+import msgspec
+
+from sealdesk import ids
+from sealdesk.errors import QueryTooSlow
+from sealdesk.paging import PageRequest, Position
+from sealdesk.tickets.store import lists
+from sealdesk.tickets.store.selection import Filter
+from sealdesk.tickets.views.inbox_query import InboxQuery, read_inbox_query, read_position
+from sealdesk.web.operation import page
+from sealdesk.web.pages import forms, render
+from sealdesk.web.request import Request, Response
+
+
+@page
+async def go_to_next(request: Request) -> Response:
+    """Leads to the ticket after a position of the view, or to the list at its end."""
+    return await _go(request, is_next=True)
+
+
+@page
+async def go_to_previous(request: Request) -> Response:
+    """Leads to the ticket before a position of the view, or to the list at its beginning."""
+    return await _go(request, is_next=False)
+
+
+async def _go(request: Request, *, is_next: bool) -> Response:
+    form = forms.read_query(request)
+    query = read_inbox_query(form)
+    position = read_position(query, form.text("at"))
+    found = None if position is None else await _find(request, query, position, is_next=is_next)
+    return render.redirect(request, query.ticket(found) if found else query.link())
+
+
+async def _find(
+    request: Request, query: InboxQuery, position: Position, *, is_next: bool
+) -> Position | None:
+    """The position of the neighbour. Nothing precedes or follows the results of a search."""
+    if query.q or (query.customer and not ids.is_canonical(query.customer)):
+        return None
+    filters = query.filter(request.caller.actor.id)
+    if not is_next:
+        filters = msgspec.structs.replace(filters, newest_first=not filters.newest_first)
+    try:
+        return await _read(request, filters, position)
+    except QueryTooSlow:
+        return None
+
+
+async def _read(request: Request, filters: Filter, after: Position) -> Position | None:
+    read = request.read if filters.is_served() else request.read_unindexed
+    tenant_id, one = request.caller.tenant_id, PageRequest(1, after)
+    rows = await read(lambda tx: lists.list_tickets(tx, tenant_id, filters, one))
+    return lists.position(filters, rows[0]) if rows else None

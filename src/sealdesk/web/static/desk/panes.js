@@ -1,0 +1,94 @@
+// On a wide window the ticket stands beside the list, by choice. The choice is a cookie, so that the
+// server leaves the place for the second pane from the start.
+const WIDE = matchMedia("(min-width: 1100px)");
+const beside = document.querySelector("[data-beside]");
+const isSplit = () => beside !== null && WIDE.matches;
+addEventListener("click", ({ target }) => {
+  const button = target.closest("[data-split]");
+  if (!button) return;
+  const age = button.ariaPressed === "true" ? 0 : 31536000;
+  document.cookie = `panes=two; path=/; max-age=${age}; SameSite=Lax`;
+  location.reload();
+});
+
+const isTicket = (address) => /\/tickets\/([0-9a-f-]{36}|next|previous)$/.test(address.pathname);
+let besideEnding = null;
+// Shows the main content of a page in the second pane; null when it has to be opened by itself.
+const loadBeside = async (address) => {
+  beside.ariaBusy = "true";
+  try {
+    const response = await fetch(address, { headers: { accept: "text/html" } });
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const content = page.querySelector("main");
+    if (!response.ok || !content?.querySelector("[data-visited], #list")) return null;
+    besideEnding?.abort();
+    beside.replaceChildren(...content.childNodes);
+    besideEnding = startPart(beside);
+    beside.scrollTo(0, 0);
+    return { address: response.url, title: page.title };
+  } catch {
+    return null;
+  } finally { beside.ariaBusy = null; }
+};
+const openBeside = async (address, isNew) => {
+  const shown = await loadBeside(address);
+  if (!shown) return location.assign(address);
+  if (isNew) history.pushState(null, "", shown.address);
+  document.title = shown.title;
+  const id = new URL(shown.address).pathname.split("/").pop();
+  markRow(rows().find((row) => checkbox(row).value === id));
+  beside.focus();
+};
+if (beside?.dataset.beside === "ticket") {
+  const listAddress = location.href;
+  addEventListener("click", (event) => {
+    const link = event.target.closest("a[href]");
+    const isPlain = !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
+    if (!link || !isSplit() || !isPlain || event.defaultPrevented) return;
+    if (link.matches("[data-inbox]") && beside.contains(link)) {
+      event.preventDefault();
+      (currentRow() ? linkOf(currentRow()) : document.getElementById("content")).focus();
+    } else if (isTicket(link) && link.closest("[data-ticket], [data-beside]")) {
+      event.preventDefault();
+      openBeside(link.href, true);
+    }
+  });
+  addEventListener("popstate", () => {
+    if (isTicket(location) && isSplit()) openBeside(location.href, false);
+    else if (location.href !== listAddress) location.reload();
+    else beside.replaceChildren();
+  });
+} else if (beside) {
+  onPart((part) => {
+    if (part !== document || !isSplit()) return;
+    let address = beside.dataset.list;
+    try {
+      address = sessionStorage.inbox ?? address;
+    } catch { /* Storage is disabled. */ }
+    loadBeside(address).then(() => {
+      const id = location.pathname.split("/").pop();
+      markRow(rows().find((row) => checkbox(row).value === id));
+    });
+  });
+}
+
+// The links to the next and the previous ticket: in the view and at the place in it that the address
+// names, or that the list named when the ticket was opened.
+onPart((part) => {
+  for (const nav of part.querySelectorAll("[data-steps]")) {
+    const heading = nav.closest("main, [data-beside]").querySelector("[data-visited]");
+    const id = heading.dataset.visited.split("/").pop();
+    let parameters = new URLSearchParams(location.search);
+    try {
+      const row = rows().find((each) => checkbox(each).value === id);
+      const place = JSON.parse(sessionStorage.place ?? null);
+      if (row) parameters = placeOf(row);
+      else if (!parameters.has("at") && place?.id === id && place.at) {
+        parameters = new URLSearchParams(place.at);
+      }
+    } catch { /* Storage is disabled. */ }
+    parameters.delete("before");
+    nav.hidden = !parameters.has("at");
+    for (const link of nav.querySelectorAll("a")) link.search = parameters;
+  }
+});
