@@ -16,7 +16,9 @@ def visitor(tenant: Tenant) -> Visitor:
 def _place(visitor: Visitor, ticket_id: str, query: str) -> str:
     """The position of a ticket in a list."""
     text = visitor.get(f"/tickets?{query}").answer.text
-    places = dict(re.findall(r'data-at="([^"]+)".*?value="([^"]+)"', text, re.DOTALL))
+    places: dict[str, str] = dict(
+        re.findall(r'data-at="([^"]+)".*?value="([^"]+)"', text, re.DOTALL)
+    )
     return next(at for at, one in places.items() if one == ticket_id)
 
 
