@@ -8,6 +8,8 @@ from sealdesk import ids
 from sealdesk.api_keys.usage import recorder as usage
 from sealdesk.db.engine import Tx
 from sealdesk.routes import PAGES
+from sealdesk.tickets.views import actions as views
+from sealdesk.tickets.views.actions import Editor
 from tests.browser.xss_stored import force
 from tests.browser.xss_texts import BREAKOUT, SUM, Texts
 from tests.support.client import Key, Person
@@ -18,6 +20,7 @@ from tests.support.service import Tenant
 PIECES = frozenset(route.path for route in PAGES if "/assets/" in route.path) | {
     "/live",
     "/tickets/arrived",
+    "/tickets/views/counts",
     "/tickets/{id}/answering",
     "/attachments/{id}/content",
     "/settings/audit/export",
@@ -40,9 +43,11 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
     webhook, delivery = _webhook(admin, receiver, texts)
     service.settle()
     service.write(lambda tx: _answering(tx, tenant, ticket["id"], texts))
+    view = service.write(lambda tx: _view(tx, tenant, texts))
     service.in_serving(usage.write_counts)
     service.write(lambda tx: force(tx, tenant.id, texts))
     return {
+        "/tickets/views": view,
         "/tickets": ticket["id"],
         "/customers": ticket["customer"]["id"],
         "/settings/people": user,
@@ -78,6 +83,15 @@ def page_paths(places: dict[str, str], asked: Iterable[str]) -> list[str]:
             f"/settings/webhooks/{webhook}?status={text}",
         ]  # fmt: skip
     return paths
+
+
+async def _view(tx: Tx, tenant: Tenant, texts: Texts) -> str:
+    """A view of the desk."""
+    editor = Editor(tenant.id, "", is_administrator=True)
+    query = f"tag={quote(texts.fit(64, 2))}"
+    name, now_us = texts.fit(64), tenant.service.clock.now_us()
+    saved = await views.save_view(tx, editor, name, query, is_for_desk=True, now_us=now_us)
+    return saved.id
 
 
 def _ticket(key: Key, user: str, texts: Texts) -> dict[str, Any]:

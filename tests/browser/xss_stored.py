@@ -28,7 +28,8 @@ _FORCED = {
 _OURS = {
     "action", "actor_kind", "allowed_ips", "author_type", "body_sha256", "code",
     "diagnosis", "disabled_reason", "email_identity", "event_type", "events", "key_prefix",
-    "measure", "password_hash", "permissions", "reference", "replay_protection", "role",
+    "measure", "name_identity", "password_hash", "permissions", "query", "reference",
+    "replay_protection", "role",
     "sealed_old_secret", "sealed_secret", "signature", "source", "status", "type", "value", "words",
 }  # fmt: skip
 # On no page: stored API responses, addresses of log-ins, hashes of recovery codes, and events of
