@@ -46,7 +46,9 @@ def test_the_inbox_shows_open_tickets_last_changed_first(visitor: Visitor, tenan
     old, new, _ = made(tenant, fields, {}, {"subject": "Done", "status": "resolved"})
     page = visitor.get(INBOX)
     assert (page.status, ticket_ids(page)) == (200, [new, old])
-    assert "#1 Ann Assigned to nobody" in page.text and "Urgent Open" in page.text
+    assert "#1 Ann Assigned to nobody" in page.text and re.search(
+        r"waiting \d+ \w+ d Urgent", page.text
+    )
     assert "Done" not in page.text
     assert "Open 2 Pending 0 On hold 0 Resolved 1 Closed 0 All" in page.text
 
@@ -86,7 +88,7 @@ def test_filters_are_joined(visitor: Visitor, tenant: Tenant) -> None:
         assert ticket_ids(visitor.get(f"{INBOX}?{query}")) == found, query
     tenant.deactivate(bo)
     page = visitor.get(f"{INBOX}?assignee={bo}")
-    assert "Ann@example.test Assigned to Bo" in page.text and "Bo (deactivated)" in page.text
+    assert "Ann@example.test" in page.text and "Bo (deactivated)" in page.text
     assert [filters(page).value("assignee"), page.answer.text.count(f'value="{bo}"')] == [bo, 1]
 
 
@@ -219,7 +221,7 @@ def test_the_error_of_a_slow_query_has_a_remedy(
     async def cut_off(*_: Any) -> None:
         raise QueryTooSlow
 
-    monkeypatch.setattr(lists, "list_tickets", cut_off)
+    monkeypatch.setattr(lists, "list_inbox", cut_off)
     page = visitor.get(f"{INBOX}?tag=a&sort=changed")
     assert page.status == 503
     assert "Use fewer filters" in page.text

@@ -26,6 +26,7 @@ RUNTIME_UPDATES = (
     "endpoints",
     "deliveries",
     "answering",
+    "reads",
     "key_usage",
     "views",
     "attachments",
@@ -40,6 +41,7 @@ RUNTIME_DELETES = (
     "replies",
     "ticket_merges",
     "answering",
+    "reads",
     "second_factors",
     "views",
 )

@@ -32,7 +32,7 @@ from sealdesk.tickets.pages import field as field_pages
 from sealdesk.tickets.pages import inbox as inbox_pages
 from sealdesk.tickets.pages import neighbours as neighbour_pages
 from sealdesk.tickets.pages import people as assignee_pages
-from sealdesk.tickets.pages import presence
+from sealdesk.tickets.pages import presence, unread
 from sealdesk.tickets.pages import reply as reply_pages
 from sealdesk.tickets.pages import ticket as ticket_pages
 from sealdesk.tickets.views import pages as view_pages
@@ -228,6 +228,7 @@ PAGES: tuple[Route, ...] = (
     Route("POST", "/tickets/{id}/unmerge", _USER_PAGE, merge_pages.undo),
     Route("GET", "/tickets/{id}/split", _USER_PAGE, merge_pages.show_split),
     Route("POST", "/tickets/{id}/split", _USER_PAGE, merge_pages.split),
+    Route("POST", "/tickets/{id}/unread", _USER_PAGE, unread.mark_unread),
     Route("GET", "/tickets/{id}/history", _USER_PAGE, ticket_pages.show_history),
     Route("POST", "/attachments", _USER_FILE, attachment_pages.upload, MAX_ATTACHMENT_BYTES),
     Route("GET", "/attachments/{id}/content", _USER_PAGE, attachment_pages.show_content),

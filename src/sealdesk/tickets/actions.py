@@ -14,7 +14,7 @@ from sealdesk.tickets import rules
 from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.errors import FIELD_CHANGED, NEWER_REPLY
 from sealdesk.tickets.rules import SeenChange, TicketUpdate
-from sealdesk.tickets.store import assignees, history, replies, replying
+from sealdesk.tickets.store import assignees, history, reads, replies, replying
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.tickets import TicketAndCustomer, TicketView
 from sealdesk.tickets.types import (
@@ -141,6 +141,8 @@ async def send_reply(
     if wanted.change != TicketChange():
         await _change(tx, caller, replied, wanted.change, now_us)
     await replying.clear_replying(tx, caller.tenant_id, ticket_id, caller.actor.id)
+    seen_at = replied.ticket.last_message_at or now_us
+    await reads.record_read(tx, caller.tenant_id, caller.actor.id, ticket_id, seen_at)
     return written
 
 

@@ -154,7 +154,7 @@ def apply_reply(ticket: Ticket, reply: Reply, now_us: int) -> TicketUpdate:
     fields: dict[str, Any] = {
         "updated_at": max(now_us, ticket.updated_at),
         "version": ticket.version + 1,
-        "last_message_at": now_us,
+        "last_message_at": max(now_us, ticket.last_message_at or 0),
         "snippet": snippet(reply.body),
     }
     if not reply.is_internal:

@@ -22,6 +22,7 @@ _PARTS = {
         "base",
         "live",
         "inbox",
+        "turn",
         "views",
         "phone",
         "ticket",

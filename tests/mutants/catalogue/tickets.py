@@ -190,6 +190,27 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_INBOX}::test_replies_and_changes_of_tickets_in_view_are_counted",),
     ),
     Mutant(
+        "a ticket is read as soon as anybody has read it",
+        "tickets/store/reads.py",
+        "WHERE tenant_id = :tenant_id AND user_id = :user_id AND ticket_id IN",
+        "WHERE tenant_id = :tenant_id AND :user_id <> '' AND ticket_id IN",
+        ("tests/tickets/test_unread.py::test_another_persons_reading_clears_nothing",),
+    ),
+    Mutant(
+        "a page that is fetched in advance marks its ticket as read",
+        "tickets/pages/unread.py",
+        'b"prefetch" in purpose',
+        "False",
+        ("tests/tickets/test_unread.py::test_a_prefetched_page_is_not_read",),
+    ),
+    Mutant(
+        "what a user has read is never deleted",
+        "tickets/store/reads.py",
+        'if await tx.fetch_one(_NTH, user | {"kept": MAX_READS + _SLACK}) is None:',
+        "if user:",
+        ("tests/tickets/test_unread.py::test_a_person_has_a_bounded_number_of_rows",),
+    ),
+    Mutant(
         "unselective filters never choose an index",
         "tickets/store/lists.py",
         "_unselective_index(filters, list(counts))",

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from sealdesk import ids
+from sealdesk.caller import Caller
 from sealdesk.customers import actions as customer_actions
 from sealdesk.customers import store as customers
 from sealdesk.customers.types import Customer
@@ -16,15 +17,16 @@ from sealdesk.errors import QueryTooSlow
 from sealdesk.paging import PageRequest, Position, take_page
 from sealdesk.tickets.live import store as live
 from sealdesk.tickets.pages import search, view_model
+from sealdesk.tickets.pages.inbox_rows import listed_tickets
 from sealdesk.tickets.pages.search import Results
-from sealdesk.tickets.store import assignees, lists
+from sealdesk.tickets.store import assignees, lists, reads
 from sealdesk.tickets.store.assignees import Assignee
+from sealdesk.tickets.store.reads import Reads
 from sealdesk.tickets.store.selection import Filter
 from sealdesk.tickets.types import PRIORITIES, STATUSES, Status
 from sealdesk.tickets.views.current import CurrentView, load_query
 from sealdesk.tickets.views.inbox_query import (
     InboxQuery,
-    InboxRow,
     position_text,
     read_inbox_query,
     read_since,
@@ -47,20 +49,21 @@ _FIRST_TICKET = {
     "description": "This is our first ticket.",
     "customer": {"email": "ann@example.com", "name": "Ann"},
 }
-_decode_row = msgspec.json.Decoder(InboxRow).decode
 
 
 class _Inbox(NamedTuple):
     """What the inbox shows, read in one transaction. customer: of the customer filter.
 
     counts: of tickets by status, empty when there are other filters. people: the assignee options.
-    has_more: whether a search matched more tickets than it returns. found: the result of a search.
+    reads: what the user has read of the rows. has_more: whether a search matched more tickets than
+    it returns. found: the result of a search.
     """
 
     rows: Sequence[Row]
     counts: dict[Status, int]
     people: list[Assignee]
     customer: Customer | None
+    reads: Reads
     has_more: bool = False
     found: Results | None = None
 
@@ -86,7 +89,7 @@ async def inbox(request: Request) -> Response:
     return await render.page(
         request, "tickets/tickets.html", 503 if is_too_slow else 200,
         query=query,
-        rows=[_decode_row(lists.to_json(row)) for row in rows],
+        rows=listed_tickets(rows, result.reads, request.now_us),
         places={} if query.q else _places(filters, rows),
         counts=result.counts, max_count=lists.MAX_COUNT,
         statuses=STATUSES, priorities=PRIORITIES,
@@ -132,8 +135,8 @@ async def _load(request: Request, query: InboxQuery, filters: Filter) -> tuple[_
         if customer is not None or not query.customer:
             of_customer = msgspec.structs.replace(filters, customer_id=customer and customer.id)
             page_request = PageRequest(PER_PAGE, query.after())
-            rows = await lists.list_tickets(tx, tenant_id, of_customer, page_request)
-        return await _with_counts(tx, tenant_id, query, rows, customer)
+            rows = await lists.list_inbox(tx, tenant_id, of_customer, page_request)
+        return await _complete(tx, request.caller, query, rows, customer)
 
     if query.q:
         return await _search(request, query)
@@ -142,7 +145,7 @@ async def _load(request: Request, query: InboxQuery, filters: Filter) -> tuple[_
     try:
         return await request.read_unindexed(work), False
     except QueryTooSlow:
-        return await request.read(lambda tx: _with_counts(tx, tenant_id, query, [], None)), True
+        return await request.read(lambda tx: _complete(tx, request.caller, query, [], None)), True
 
 
 async def _suggest_customers(request: Request, query: InboxQuery) -> list[Customer]:
@@ -165,18 +168,20 @@ async def _search(request: Request, query: InboxQuery) -> tuple[_Inbox, bool]:
 
     async def work(tx: Tx) -> _Inbox:
         customer = await _find_customer(tx, tenant_id, query.customer)
-        result = await _with_counts(tx, tenant_id, query, found.rows, customer)
+        result = await _complete(tx, request.caller, query, found.rows, customer)
         return result._replace(has_more=found.has_more, found=found)
 
     return await request.read(work), found.is_too_slow
 
 
-async def _with_counts(
-    tx: Tx, tenant_id: str, query: InboxQuery, rows: Sequence[Row], customer: Customer | None
+async def _complete(
+    tx: Tx, caller: Caller, query: InboxQuery, rows: Sequence[Row], customer: Customer | None
 ) -> _Inbox:
+    tenant_id = caller.tenant_id
     counts = {} if query.is_narrowed() else await lists.count_statuses(tx, tenant_id)
     people = await assignees.list_assignees(tx, tenant_id, view_model.ASSIGNEES)
-    return _Inbox(rows, counts, people, customer)
+    read = await reads.list_reads(tx, tenant_id, caller.actor.id, [row["id"] for row in rows])
+    return _Inbox(rows, counts, people, customer, read)
 
 
 async def _find_customer(tx: Tx, tenant_id: str, id_or_email: str) -> Customer | None:

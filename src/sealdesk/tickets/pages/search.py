@@ -85,7 +85,7 @@ async def find_tickets(request: Request, query: InboxQuery) -> Results:
 async def _list(request: Request, filters: Filter) -> Results:
     page = PageRequest(MAX_RESULTS, None)
     tenant_id = request.caller.tenant_id
-    rows = await request.read_unindexed(lambda tx: lists.list_tickets(tx, tenant_id, filters, page))
+    rows = await request.read_unindexed(lambda tx: lists.list_inbox(tx, tenant_id, filters, page))
     return Results(rows[:MAX_RESULTS], len(rows) > MAX_RESULTS)
 
 

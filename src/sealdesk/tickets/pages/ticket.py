@@ -6,7 +6,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, PreconditionFailed, ValidationFailed
 from sealdesk.paging import PageRequest
 from sealdesk.tickets import actions
-from sealdesk.tickets.pages import ticket_response, view_model
+from sealdesk.tickets.pages import ticket_response, unread, view_model
 from sealdesk.tickets.pages.ticket_response import PATH, SELECTS, RejectedForm
 from sealdesk.tickets.store import assignees, history
 from sealdesk.tickets.store.history import TicketHistoryEntry
@@ -23,7 +23,11 @@ _CHANGES_PER_PAGE = 50
 @page
 async def show_ticket(request: Request) -> Response:
     """A ticket with its newest replies, or with those before a given one."""
-    return await ticket_response.respond(request)
+    unread_at = await unread.find_unread(request)
+    response = await ticket_response.respond(request)
+    if unread_at is not None:
+        await unread.mark_read(request, unread_at)
+    return response
 
 
 @page

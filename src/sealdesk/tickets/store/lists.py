@@ -22,11 +22,11 @@ from sealdesk.tickets.types import STATUSES, Status
 # page that ends early reads all documents. PostgreSQL may read all customers first for any join (4
 # times the time). Each further column takes 0.1 µs a row, so only what a position needs is read.
 _OUTPUT = {
-    "sqlite": """SELECT t.document, c.reference, t.id AS id{sort_column} FROM tickets t
+    "sqlite": """SELECT t.document, c.reference, t.id AS id{columns} FROM tickets t
 LEFT JOIN customers c ON c.tenant_id = t.tenant_id AND c.id = t.customer_id
 WHERE t.tenant_id = :tenant_id""",
     "postgresql": """SELECT t.document, (SELECT c.reference FROM customers c
-    WHERE c.tenant_id = t.tenant_id AND c.id = t.customer_id) AS reference, t.id AS id{sort_column}
+    WHERE c.tenant_id = t.tenant_id AND c.id = t.customer_id) AS reference, t.id AS id{columns}
 FROM tickets t WHERE t.tenant_id = :tenant_id""",
 }
 _SORT_COLUMN = {
@@ -37,6 +37,8 @@ _SORT_COLUMN = {
 }
 _CHANGED = """
 SELECT t.id AS id, t.updated_at AS updated_at FROM tickets t WHERE t.tenant_id = :tenant_id"""
+# What the inbox shows besides.
+_OF_INBOX = ", t.snippet, t.last_message_at, t.waiting_since AS waiting_us"
 _LARGE = ("document",)
 _SELECTIVE_ROWS = 5_000  # rows that are read and sorted within 0.1 s
 _DONE: tuple[Status, ...] = ("resolved", "closed")
@@ -52,9 +54,21 @@ _COUNT = "SELECT " + ", ".join(
 
 async def list_tickets(tx: Tx, tenant_id: str, filters: Filter, page: PageRequest) -> Sequence[Row]:
     """Rows for `to_json` and `position`; one more than the page when there are more."""
+    return await _list(tx, tenant_id, filters, page, _SORT_COLUMN[filters.sort_by])
+
+
+async def list_inbox(tx: Tx, tenant_id: str, filters: Filter, page: PageRequest) -> Sequence[Row]:
+    """The same rows, with the last message of each ticket."""
+    columns = f"{_SORT_COLUMN[filters.sort_by]}{_OF_INBOX}"
+    return await _list(tx, tenant_id, filters, page, columns)
+
+
+async def _list(
+    tx: Tx, tenant_id: str, filters: Filter, page: PageRequest, columns: str
+) -> Sequence[Row]:
     filters = await _with_index(tx, tenant_id, filters)
     params: dict[str, object] = {"tenant_id": tenant_id, "limit": page.per_page + 1}
-    output = _OUTPUT[tx.dialect].format(sort_column=_SORT_COLUMN[filters.sort_by])
+    output = _OUTPUT[tx.dialect].format(columns=columns)
     sql = statement(output, filters, page.after, params)
     return await tx.fetch_page(sql, params, _LARGE, page.max_bytes)
 
@@ -137,10 +151,10 @@ def _index_conditions(filters: Filter, params: dict[str, object]) -> dict[str, s
 async def list_by_ids(
     tx: Tx, tenant_id: str, ticket_ids: Sequence[str], filters: Filter = _ALL
 ) -> Sequence[Row]:
-    """Rows for `to_json` by ids, newest first; without those that do not match the filters."""
+    """Rows of `list_inbox` by ids, newest first; without those that do not match the filters."""
     params: dict[str, object] = {"tenant_id": tenant_id, "limit": len(ticket_ids)}
     keys = ", ".join(f":{key}" for key in bind("id", [*ticket_ids], params))
-    output = _OUTPUT[tx.dialect].format(sort_column="")
+    output = _OUTPUT[tx.dialect].format(columns=_OF_INBOX)
     matching = conditions(filters, params)
     sql = f"{output} AND t.id IN ({keys}) AND {matching} ORDER BY t.id DESC LIMIT :limit"
     return await tx.fetch_page(sql, params, _LARGE, MAX_PAGE_BYTES) if ticket_ids else []

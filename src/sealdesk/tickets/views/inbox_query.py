@@ -12,7 +12,7 @@ from sealdesk.clock import Iso
 from sealdesk.customers.types import CustomerRef
 from sealdesk.paging import Position
 from sealdesk.tickets.store.selection import Filter, SortBy
-from sealdesk.tickets.types import PRIORITIES, STATUSES, Priority, Status
+from sealdesk.tickets.types import PRIORITIES, STATUSES, AuthorType, Priority, Status
 from sealdesk.tickets.views import rules
 from sealdesk.web.form import Form, parse_form
 from sealdesk.web.pages import cursor_trail
@@ -44,6 +44,7 @@ class InboxRow(msgspec.Struct, frozen=True):
     created_at: Iso
     updated_at: Iso
     customer: CustomerRef
+    last_reply_by: AuthorType | None = None
 
 
 class InboxQuery(msgspec.Struct, frozen=True):

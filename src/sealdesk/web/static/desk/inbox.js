@@ -4,6 +4,8 @@ onPart((part) => {
     const back = part.querySelector("[data-inbox]");
     if (part.querySelector("#list")) sessionStorage.inbox = location.pathname + location.search;
     else if (back && sessionStorage.inbox) back.href = sessionStorage.inbox;
+    const field = part.querySelector("[data-back]");
+    if (field) field.value = back.href;
   } catch { /* Storage is disabled. */ }
 });
 

@@ -1,0 +1,60 @@
+"""The rows of the inbox: tickets with their last message, who waits, and what is unread."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from sealdesk.db.engine import Row
+from sealdesk.tickets import rules
+from sealdesk.tickets.store import lists
+from sealdesk.tickets.store.reads import Reads
+from sealdesk.tickets.views.inbox_query import InboxRow
+from sealdesk.web.pages.i18n import gettext
+
+_MINUTE_US = 60 * 1_000_000
+_HOUR_MIN, _DAY_MIN = 60, 24 * 60
+_decode = msgspec.json.Decoder(InboxRow).decode
+
+
+class ListedTicket(NamedTuple):
+    """A row. waiting: how long the customer has waited, "" if nobody waits."""
+
+    ticket: InboxRow
+    snippet: str
+    waiting: str
+    is_unread: bool
+
+
+class _Described(msgspec.Struct):
+    description: str
+
+
+def listed_tickets(rows: Sequence[Row], reads: Reads, now_us: int) -> list[ListedTicket]:
+    """The rows of a list as the page shows them."""
+    return [_listed(row, reads, now_us) for row in rows]
+
+
+def _listed(row: Row, reads: Reads, now_us: int) -> ListedTicket:
+    waiting_since = row["waiting_us"]
+    return ListedTicket(
+        _decode(lists.to_json(row)),
+        row["snippet"] or _first_snippet(row),
+        "" if waiting_since is None else duration_text(now_us - waiting_since),
+        reads.is_unread(row["id"], row["last_message_at"]),
+    )
+
+
+def _first_snippet(row: Row) -> str:
+    """Of a ticket of an earlier version, whose last message is not known."""
+    return rules.snippet(msgspec.json.decode(row["document"], type=_Described).description)
+
+
+def duration_text(duration_us: int) -> str:
+    """A duration in minutes, hours or days."""
+    minutes = max(1, duration_us // _MINUTE_US)
+    if minutes < _HOUR_MIN:
+        return gettext("%(count)s min") % {"count": minutes}
+    if minutes < 2 * _DAY_MIN:
+        return gettext("%(count)s h") % {"count": minutes // _HOUR_MIN}
+    return gettext("%(count)s d") % {"count": minutes // _DAY_MIN}

@@ -1,0 +1,57 @@
+"""Unread tickets: opening the page of a ticket marks it as read, and a button as unread again."""
+
+from sealdesk.db.engine import Tx
+from sealdesk.errors import NotFound, ServiceUnavailable
+from sealdesk.tickets.store import reads
+from sealdesk.tickets.views.inbox_query import PATH, read_inbox_query
+from sealdesk.web.form import parse_form
+from sealdesk.web.operation import page
+from sealdesk.web.pages import forms, render
+from sealdesk.web.request import Request, Response
+
+
+async def find_unread(request: Request) -> int | None:
+    """The time of the last message of the ticket if the caller has not read it, else None.
+
+    A page that is fetched before anybody looks at it marks nothing as read, and neither does one
+    with earlier replies.
+    """
+    purpose = request.headers.get(b"sec-purpose", request.headers.get(b"purpose", b""))
+    is_earlier = bool(forms.read_query(request).text("before"))
+    if request.method != "GET" or b"prefetch" in purpose or is_earlier:
+        return None
+    (ticket_id,), caller = request.params, request.caller
+    return await request.read(
+        lambda tx: reads.find_unread(tx, caller.tenant_id, caller.actor.id, ticket_id)
+    )
+
+
+async def mark_read(request: Request, seen_at: int) -> None:
+    """Record that the caller has read the ticket up to the time of this message."""
+    (ticket_id,), caller = request.params, request.caller
+
+    async def work(tx: Tx) -> None:
+        await reads.prune_reads(tx, caller.tenant_id, caller.actor.id)
+        await reads.record_read(tx, caller.tenant_id, caller.actor.id, ticket_id, seen_at)
+
+    try:
+        await request.write(work)
+    except ServiceUnavailable:
+        return  # The page can be read while nothing can be stored: the ticket stays unread.
+
+
+@page
+async def mark_unread(request: Request) -> Response:
+    """Mark a ticket as unread by the caller, and lead back to the list that it was opened from."""
+    (ticket_id,), caller = request.params, request.caller
+
+    async def work(tx: Tx) -> None:
+        last_at = await reads.find_last_message(tx, caller.tenant_id, ticket_id)
+        if last_at is None:
+            raise NotFound
+        await reads.record_read(tx, caller.tenant_id, caller.actor.id, ticket_id, last_at - 1)
+
+    back = forms.read(request).text("back").partition("?")[2]
+    await request.write(work)
+    query = read_inbox_query(parse_form(back.encode()))
+    return render.redirect(request, query.link(trail=query.trail) if back else PATH)
