@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
+from sealdesk.webhooks.store import deliveries as delivery_store
 from tests.support.client import Person
+from tests.support.databases import POSTGRESQL_ONLY
+from tests.support.feed import unplaced
 from tests.support.receiver import Receiver
 from tests.support.service import Service, Tenant, wait_until
 from tests.webhooks.factories import UNKNOWN, WEBHOOKS, log_delivery, made, refused
@@ -112,3 +115,42 @@ def test_delivery_of_a_pruned_event_cannot_be_redelivered(
     answer = admin.post(target(delivery))
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
     assert "deleted after 30 days" in answer.json()["detail"]
+
+
+def test_redelivery_of_a_test_whose_event_has_no_position_yet_is_sent_once_it_has(
+    admin: Person, office: Tenant, receiver: Receiver
+) -> None:
+    path = f"{WEBHOOKS}/{made(admin, receiver)['id']}"
+    with unplaced():
+        delivery = admin.post(f"{path}/test").json()["data"]
+        again = f"{path}/deliveries/{delivery['id']}"
+        answer = admin.post(f"{again}/redeliver")
+        assert (answer.status_code, answer.json()["data"]["status"]) == (202, "pending")
+        assert _shown(admin, again)["payload"] == delivery["payload"]
+    wait_until(lambda: _shown(admin, again)["status"] == "succeeded", 15)
+    assert {got.webhook_id for got in receiver.got} == {delivery["event_id"]}
+    assert [got.body.decode() for got in receiver.got] == [delivery["payload"]] * 2
+
+
+@POSTGRESQL_ONLY
+def test_endpoint_is_left_alone_while_the_event_of_its_delivery_has_no_position(
+    admin: Person, office: Tenant, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endpoint = made(admin, receiver)
+    path = f"{WEBHOOKS}/{endpoint['id']}"
+    releases: list[bool] = []
+
+    async def release(*args: Any, **named: Any) -> bool:
+        releases.append(await _release(*args, **named))
+        return releases[-1]
+
+    _release = delivery_store.release
+    with unplaced():
+        delivery = admin.post(f"{path}/test").json()["data"]
+        monkeypatch.setattr(delivery_store, "release", release)
+        admin.post(f"{path}/deliveries/{delivery['id']}/redeliver")
+        wait_until(lambda: len(releases) >= 2)
+        assert all(releases)
+        row = _endpoint(office, endpoint["id"])
+    assert row["due_at"] is not None
+    receiver.wait(2)

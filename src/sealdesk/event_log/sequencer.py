@@ -6,6 +6,7 @@ On SQLite events have their positions when they are committed (decision 0037).
 from sealdesk.db.engine import Tx
 
 _LOCK = "sequencer"
+_FEW = 200  # events; going through them takes less than going from tenant to tenant
 # Goes from tenant to tenant in the index, however many events each has.
 _TENANTS = """
 WITH RECURSIVE pending(tenant_id) AS (
@@ -14,6 +15,11 @@ WITH RECURSIVE pending(tenant_id) AS (
     SELECT (SELECT min(o.tenant_id) FROM event_outbox o WHERE o.tenant_id > p.tenant_id)
     FROM pending p WHERE p.tenant_id IS NOT NULL
 )
+"""
+_OLDEST_OF_FEW = """
+SELECT min(p.id) AS id, count(*) AS count FROM (
+    SELECT id FROM event_outbox ORDER BY tenant_id, id LIMIT :limit
+) p
 """
 _OLDEST = f"""
 SELECT min((SELECT min(o.id) FROM event_outbox o WHERE o.tenant_id = p.tenant_id)) AS id
@@ -70,7 +76,9 @@ _PLACE_IN_TURNS = _CHOOSE_IN_TURNS + _PLACE
 
 async def find_oldest_pending(tx: Tx) -> str | None:
     """The id of the oldest committed event without positions."""
-    row = await tx.fetch_one(_OLDEST, {})
+    row = await tx.fetch_one(_OLDEST_OF_FEW, {"limit": _FEW})
+    if row is not None and row["count"] == _FEW:
+        row = await tx.fetch_one(_OLDEST, {})
     return None if row is None else row["id"]
 
 

@@ -200,6 +200,16 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
+        "an endpoint is asked without a pause while the event of its delivery has no position",
+        "webhooks/store/deliveries.py",
+        ' and state["is_waiting"]:\n',
+        " and False:\n",
+        (
+            "tests/webhooks/test_redelivery.py"
+            "::test_endpoint_is_left_alone_while_the_event_of_its_delivery_has_no_position",
+        ),
+    ),
+    Mutant(
         "a delivery that is added while a lease is released is not delivered",
         "webhooks/store/deliveries.py",
         " AND leased_until = :lease AND wakes = :wakes\n",

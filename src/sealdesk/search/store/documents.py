@@ -13,7 +13,7 @@ from sealdesk.event_log.consumers import LogEvent
 from sealdesk.search import rules
 
 # The texts of a ticket are up to 420 KB.
-_KEYS_AT_ONCE = 20
+_KEYS_AT_ONCE = 40
 _CHANGES = "SELECT total_changes() AS changes"
 
 

@@ -12,6 +12,7 @@ from sealdesk.webhooks.rules import Attempt, Endpoint
 from sealdesk.webhooks.store.endpoints import COLUMNS, endpoint_of
 from sealdesk.webhooks.types import DeliveryStatus
 
+_OUTBOX_REST_US = 50_000  # the rest of the sequencer
 _UNLEASED = """FROM endpoints
 WHERE due_at <= :now AND (leased_until IS NULL OR leased_until <= :now)
     AND is_active AND deleted_at IS NULL AND failing_since IS"""
@@ -25,9 +26,16 @@ _CLAIM_HEALTHY = f"SELECT {COLUMNS} {_UNLEASED} NULL ORDER BY due_at, id LIMIT :
 _CLAIM_FAILING = f"SELECT {COLUMNS} {_UNLEASED} NOT NULL ORDER BY due_at, id LIMIT :limit"
 _LEASE = "UPDATE endpoints SET leased_until = :until WHERE tenant_id = :tenant_id AND id = :id"
 _RENEW = f"{_LEASE} AND leased_until = :lease"
-_STATE = """
-SELECT e.wakes, e.leased_until, e.is_active, (SELECT min(d.due_at) FROM deliveries d
-    WHERE d.tenant_id = :tenant_id AND d.endpoint_id = :id AND d.due_at IS NOT NULL) AS due_at
+_FIRST_DUE = """
+    FROM deliveries d
+    WHERE d.tenant_id = :tenant_id AND d.endpoint_id = :id AND d.due_at IS NOT NULL
+    ORDER BY d.due_at, d.id LIMIT 1
+"""
+# is_waiting: whether the event of the first due delivery is in the outbox.
+_STATE = f"""
+SELECT e.wakes, e.leased_until, e.is_active, (SELECT d.due_at {_FIRST_DUE}) AS due_at,
+    EXISTS (SELECT 1 FROM event_outbox o WHERE o.tenant_id = :tenant_id
+        AND o.id = (SELECT d.event_id {_FIRST_DUE})) AS is_waiting
 FROM endpoints e WHERE e.tenant_id = :tenant_id AND e.id = :id LIMIT 1
 """
 _RELEASE = """
@@ -171,12 +179,17 @@ async def renew(tx: Tx, endpoint: Endpoint, lease: int, until_us: int) -> Endpoi
 
 
 async def release(tx: Tx, endpoint: Endpoint, lease: int, now_us: int, *, at_once: bool) -> bool:
-    """End the lease of an endpoint. at_once: even when deliveries are due; otherwise False then."""
+    """End the lease of an endpoint. at_once: even when deliveries are due; otherwise False then.
+
+    Also when the event of the first of them is in the outbox: it cannot be sent yet.
+    """
     state = await tx.fetch_one(_STATE, _key(endpoint))
     if state is None or state["leased_until"] != lease:
         return True
     due_at = state["due_at"] if state["is_active"] else None
-    if due_at is not None and due_at <= now_us:
+    if due_at is not None and due_at <= now_us and state["is_waiting"]:
+        due_at = now_us + _OUTBOX_REST_US
+    elif due_at is not None and due_at <= now_us:
         if not at_once:
             return False
         due_at = now_us  # after endpoints that have waited longer
