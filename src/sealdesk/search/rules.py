@@ -8,7 +8,8 @@ as a phrase.
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
 from typing import NamedTuple
 
 MAX_RESULTS = 50
@@ -16,6 +17,8 @@ MAX_QUERY_LENGTH = 200
 _MAX_WORD_LENGTH = 64
 _MAX_PREFIXES = 16
 _MAX_WORDS = 10_000  # of a ticket; a position in a tsvector is at most 16,383
+_MAX_VECTOR_BYTES = 1_000_000  # PostgreSQL refuses the words of a tsvector from 1,048,576 on
+_MAX_BYTES_OF_CHAR = 4
 _CHARS_AT_ONCE = 128
 _TAG = "qtagq"  # no word of any language begins with it
 _TEXT_GAP = 8  # between two texts, so that no phrase spans both
@@ -55,31 +58,35 @@ def _without_marks(text: str) -> str:
 
 def fts5_text(texts: Iterable[str]) -> str:
     """The words of a ticket's texts for FTS5, up to the limit."""
-    return " ".join(word for _, word in _number_words(texts))
+    return " ".join(word for _, words in _number_words(texts) for word in words)
 
 
 def tsvector(texts: Iterable[str]) -> str:
-    """The same as a tsvector."""
-    positions: dict[str, list[str]] = {}
-    for position, word in _number_words(texts):
-        positions.setdefault(word, []).append(str(position))
-    # A word has at most 256 positions.
-    return " ".join(
-        f"'{word}':{','.join(word_positions[:256])}" for word, word_positions in positions.items()
-    )
+    """The same as a tsvector, of which PostgreSQL merges the entries of repeated words."""
+    entries = [
+        f"'{word}':{position}"
+        for first, words in _number_words(texts)
+        for position, word in enumerate(words, first)
+    ]
+    vector = " ".join(entries)
+    if len(vector) > _MAX_VECTOR_BYTES // _MAX_BYTES_OF_CHAR:
+        sizes = accumulate(len(entry.encode()) for entry in entries)
+        return " ".join(
+            entry for entry, size in zip(entries, sizes, strict=True) if size <= _MAX_VECTOR_BYTES
+        )
+    return vector
 
 
-def _number_words(texts: Iterable[str]) -> list[tuple[int, str]]:
-    numbered: list[tuple[int, str]] = []
-    position = 1
+def _number_words(texts: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+    """The position of the first word of each text, and its words."""
+    position, left = 1, _MAX_WORDS
     for text in texts:
-        for word in split_words(text):
-            numbered.append((position, word))
-            position += 1
-            if len(numbered) == _MAX_WORDS:
-                return numbered
-        position = min(position + _TEXT_GAP, 16_000 - _MAX_WORDS + len(numbered))
-    return numbered
+        words = split_words(text)[:left]
+        yield position, words
+        left -= len(words)
+        if not left:
+            return
+        position = min(position + len(words) + _TEXT_GAP, 16_000 - left)
 
 
 def parse_query(query: str) -> list[Term]:

@@ -74,6 +74,16 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_CUSTOMER_SEARCH}::test_the_index_finds_the_same_customers_as_a_full_scan",),
     ),
     Mutant(
+        "a vector has all of its long words",
+        "search/rules.py",
+        " if size <= _MAX_VECTOR_BYTES\n",
+        " if size\n",
+        (
+            "tests/search/test_rules.py"
+            "::test_a_vector_of_long_words_is_at_most_what_postgresql_takes",
+        ),
+    ),
+    Mutant(
         "the marks of a text are sorted all at once",
         "search/rules.py",
         "_CHARS_AT_ONCE = 128",
