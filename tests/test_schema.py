@@ -30,6 +30,10 @@ _RUN_CONSUMERS = ("worker/indexer.py", "worker/log_tasks.py")
 # Statements of the worker: a call that leads to each, and the modules that call it.
 ACROSS_TENANTS = {
     "event_log/sequencer.py _OLDEST": ("sequencer.find_oldest_pending(", "worker/log_tasks.py"),
+    "event_log/sequencer.py _OLDEST_OF_FEW": (
+        "sequencer.find_oldest_pending(",
+        "worker/log_tasks.py",
+    ),
     "event_log/sequencer.py _COUNT": ("sequencer.place_pending(", "worker/log_tasks.py"),
     "event_log/consumers.py _NEXT": ("consumers.run_step(", *_RUN_CONSUMERS),
     "event_log/consumers.py _NEXT_WITH_OBJECTS": ("consumers.run_step(", *_RUN_CONSUMERS),
