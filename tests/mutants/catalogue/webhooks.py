@@ -202,8 +202,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "an endpoint is asked without a pause while the event of its delivery has no position",
         "webhooks/store/deliveries.py",
-        ' and state["is_waiting"]:\n',
-        " and False:\n",
+        ' and not state["is_waiting"]:\n',
+        ":\n",
         (
             "tests/webhooks/test_redelivery.py"
             "::test_endpoint_is_left_alone_while_the_event_of_its_delivery_has_no_position",

@@ -26,11 +26,8 @@ _CLAIM_HEALTHY = f"SELECT {COLUMNS} {_UNLEASED} NULL ORDER BY due_at, id LIMIT :
 _CLAIM_FAILING = f"SELECT {COLUMNS} {_UNLEASED} NOT NULL ORDER BY due_at, id LIMIT :limit"
 _LEASE = "UPDATE endpoints SET leased_until = :until WHERE tenant_id = :tenant_id AND id = :id"
 _RENEW = f"{_LEASE} AND leased_until = :lease"
-_FIRST_DUE = """
-    FROM deliveries d
-    WHERE d.tenant_id = :tenant_id AND d.endpoint_id = :id AND d.due_at IS NOT NULL
-    ORDER BY d.due_at, d.id LIMIT 1
-"""
+_FIRST_DUE = """FROM deliveries d WHERE d.tenant_id = :tenant_id AND d.endpoint_id = :id
+    AND d.due_at IS NOT NULL ORDER BY d.due_at, d.id LIMIT 1"""
 # is_waiting: whether the event of the first due delivery is in the outbox.
 _STATE = f"""
 SELECT e.wakes, e.leased_until, e.is_active, (SELECT d.due_at {_FIRST_DUE}) AS due_at,
@@ -179,20 +176,16 @@ async def renew(tx: Tx, endpoint: Endpoint, lease: int, until_us: int) -> Endpoi
 
 
 async def release(tx: Tx, endpoint: Endpoint, lease: int, now_us: int, *, at_once: bool) -> bool:
-    """End the lease of an endpoint. at_once: even when deliveries are due; otherwise False then.
-
-    Also when the event of the first of them is in the outbox: it cannot be sent yet.
-    """
+    """End the lease of an endpoint. at_once: even when deliveries are due; otherwise False then."""
     state = await tx.fetch_one(_STATE, _key(endpoint))
     if state is None or state["leased_until"] != lease:
         return True
     due_at = state["due_at"] if state["is_active"] else None
-    if due_at is not None and due_at <= now_us and state["is_waiting"]:
-        due_at = now_us + _OUTBOX_REST_US
-    elif due_at is not None and due_at <= now_us:
-        if not at_once:
+    if due_at is not None and due_at <= now_us:
+        if not at_once and not state["is_waiting"]:
             return False
-        due_at = now_us  # after endpoints that have waited longer
+        # After endpoints that have waited longer; an event in the outbox cannot be sent yet.
+        due_at = now_us + _OUTBOX_REST_US * state["is_waiting"]
     params = {**_key(endpoint), "lease": lease, "wakes": state["wakes"], "due_at": due_at}
     await tx.execute_one(_RELEASE, params)
     return True
