@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from sealdesk.db.engine import Tx
-from sealdesk.event_log import consumers, events
+from sealdesk.errors import ServiceUnavailable
+from sealdesk.event_log import consumers, events, positions
 from sealdesk.event_log.consumers import NOTHING, LogEvent, Step
 from sealdesk.search.indexing import INDEXES
 from sealdesk.state import AppState
@@ -29,6 +30,7 @@ class Recorder:
     """A consumer that stores the id of each event in a unique column.
 
     fails_at: the id of an event that it cannot handle. most: events that it handles in one step.
+    wants: whether it asks for events; unwanted: the ranges that it did not want.
     """
 
     def __init__(self, service: Service, number: int = -1) -> None:
@@ -40,8 +42,15 @@ class Recorder:
         self.given: list[str] = []
         self.objects: list[bytes] = []
         self.recoveries = 0
+        self.wants = True
+        self.unwanted: list[tuple[int, int]] = []
         self._service = service
         self._number = number
+
+    async def wants_any(self, tx: Tx, first: int, last: int) -> bool:
+        if not self.wants:
+            self.unwanted.append((first, last))
+        return self.wants
 
     async def handle(self, tx: Tx, events: Sequence[LogEvent], now_us: int) -> int:
         for event in events[: self.most]:
@@ -323,3 +332,43 @@ def test_events_that_are_pruned_after_they_are_read_need_no_recovery(
 def test_the_names_under_which_positions_are_stored_never_change() -> None:
     names = [FanOut.name, *(index.name for index in INDEXES)]
     assert names == ["webhooks", "ticket_search", "customer_search"]
+
+
+@POSTGRESQL_ONLY
+def test_events_that_a_consumer_does_not_want_are_passed_once(
+    service: Service, tenant: Tenant
+) -> None:
+    recorder = Recorder(service)
+    record(tenant, "ticket.created")
+    service.settle()
+    recorder.run()
+    count = len(recorder.given)
+    recorder.wants = False
+    record(tenant, "ticket.created", 5)
+    service.settle()
+    recorder.run()
+    recorder.wants = True
+    last = record(tenant, "ticket.created")
+    service.settle()
+    recorder.run()
+    assert recorder.unwanted == [(count + 1, count + 3), (count + 4, count + 5)]
+    assert recorder.given[count:] == last
+
+
+@POSTGRESQL_ONLY
+def test_a_step_that_another_worker_overtakes_passes_nothing(
+    service: Service, tenant: Tenant
+) -> None:
+    recorder = Recorder(service)
+    record(tenant, "ticket.created", 2)
+    service.settle()
+    recorder.run()
+    reached = len(recorder.given)
+
+    async def pass_late(tx: Tx) -> None:
+        await positions.advance(tx, recorder.name, reached - 1, reached + 5)
+
+    with pytest.raises(ServiceUnavailable):
+        service.write(pass_late)
+    stored = service.read(positions.list_positions)
+    assert stored[recorder.name] == reached

@@ -11,6 +11,7 @@ _STORE = """
 INSERT INTO log_positions (name, position) VALUES (:name, :position)
 ON CONFLICT (name) DO UPDATE SET position = :position
 """
+_ADVANCE = "UPDATE log_positions SET position = :after WHERE name = :name AND position = :before"
 _LIST = "SELECT name, position FROM log_positions ORDER BY name LIMIT :limit"
 _MAX_NAMES = 100
 
@@ -23,3 +24,8 @@ async def list_positions(tx: Tx) -> dict[str, int]:
 
 async def store_position(tx: Tx, name: str, position: int) -> None:
     await tx.enqueue(_STORE, {"name": name, "position": position})
+
+
+async def advance(tx: Tx, name: str, before: int, after: int) -> None:
+    """Store a position, if it is still `before`; otherwise the work runs again."""
+    await tx.execute_one(_ADVANCE, {"name": name, "before": before, "after": after})

@@ -44,6 +44,9 @@ class Indexer:
         self._index = index
         self._budget = budget
 
+    async def wants_any(self, tx: Tx, first: int, last: int) -> bool:
+        return True
+
     async def handle(self, tx: Tx, events: Sequence[LogEvent], now_us: int) -> int:
         rebuilt = await rebuilds.find_rebuild(tx, self.name)
         handled_before: dict[ObjectKey, int] = {}  # object → events before the first about it

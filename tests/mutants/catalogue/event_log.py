@@ -121,6 +121,13 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
+        "events are passed from a position that another worker has left",
+        "event_log/positions.py",
+        " WHERE name = :name AND position = :before",
+        " WHERE name = :name AND :before > 0",
+        (f"{_CONSUMERS}::test_a_step_that_another_worker_overtakes_passes_nothing",),
+    ),
+    Mutant(
         "on SQLite nobody learns of new events before the watch looks",
         "db/sqlite/database.py",
         "                self._tx.call_listeners()\n",

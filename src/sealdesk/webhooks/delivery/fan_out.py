@@ -31,6 +31,9 @@ class FanOut:
     batch_size = fan_out_store.BATCH_EVENTS
     reads_objects = False
 
+    async def wants_any(self, tx: Tx, first: int, last: int) -> bool:
+        return bool(await fan_out_store.list_subscriptions(tx, first, last))
+
     async def handle(self, tx: Tx, events: Sequence[LogEvent], now_us: int) -> int:
         first, last = events[0].log_position, events[-1].log_position
         subscriptions = await fan_out_store.list_subscriptions(tx, first, last)
