@@ -25,7 +25,6 @@ _OLDEST = f"""
 SELECT min((SELECT min(o.id) FROM event_outbox o WHERE o.tenant_id = p.tenant_id)) AS id
 FROM ({_TENANTS} SELECT tenant_id FROM pending) p LIMIT 1
 """
-# In the order of the index, which forgets deleted events before the table does.
 _COUNT = """
 SELECT count(*) AS count FROM (
     SELECT 1 FROM event_outbox ORDER BY tenant_id, id LIMIT :limit
