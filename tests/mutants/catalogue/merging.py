@@ -23,16 +23,19 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a merge can always be undone",
         "tickets/merging/rules.py",
-        "now_us - merge.merged_at >= UNDO_US or",
-        "",
+        "return now_us - merge.merged_at >= UNDO_US",
+        "return False",
         (f"{_MERGING}::test_a_merge_is_final_after_a_day",),
     ),
     Mutant(
-        "an earlier merge can be undone first",
-        "tickets/merging/rules.py",
-        " or target.merged_into_id is not None\n\n\ndef check_count",
-        "\n\n\ndef check_count",
-        (f"{_MERGING}::test_a_later_merge_is_undone_first",),
+        "a merge is undone though the other ticket was merged or split since",
+        "tickets/merging/actions.py",
+        "target_id, stored.opening_reply_id):\n        raise",
+        "target_id, stored.opening_reply_id) and False:\n        raise",
+        (
+            f"{_MERGING}::test_a_later_merge_is_undone_first",
+            f"{_MERGING}::test_a_merge_whose_description_was_split_off_cannot_be_undone",
+        ),
     ),
     Mutant(
         "an internal note becomes the description of a new ticket",

@@ -80,8 +80,9 @@ async def undo(tx: Tx, caller: Caller, source_id: str, *, now_us: int) -> Ticket
     target_id = rules.check_is_merged(source.ticket)
     target = await ticket_store.find(tx, caller.tenant_id, target_id)
     stored = await store.find(tx, caller.tenant_id, source_id)
-    if stored is None or target is None or rules.is_final(stored, target.ticket, now_us):
+    if stored is None or target is None or rules.is_final(stored, now_us):
         raise Conflict(MERGE_FINAL, hours=rules.UNDO_HOURS)
+    # It is elsewhere if the other ticket was merged or split since.
     if not await store.delete_reply(tx, caller.tenant_id, target_id, stored.opening_reply_id):
         raise Conflict(MERGE_FINAL, hours=rules.UNDO_HOURS)
     await store.move_replies(tx, caller.tenant_id, target_id, source_id, stored.reply_ids)

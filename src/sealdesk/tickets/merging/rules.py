@@ -36,9 +36,9 @@ def check_merge(source: Ticket, target: Ticket) -> None:
         raise Conflict(TICKET_CLOSED)
 
 
-def is_final(merge: StoredMerge, target: Ticket, now_us: int) -> bool:
-    """Whether a merge can no longer be undone."""
-    return now_us - merge.merged_at >= UNDO_US or target.merged_into_id is not None
+def is_final(merge: StoredMerge, now_us: int) -> bool:
+    """Whether a merge is too old to be undone."""
+    return now_us - merge.merged_at >= UNDO_US
 
 
 def check_count(reply_count: int) -> None:
