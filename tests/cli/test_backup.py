@@ -141,6 +141,24 @@ def test_a_backup_is_checked_and_says_what_else_is_needed(source: Service, tmp_p
     assert file.stat().st_mode & 0o777 == 0o600
 
 
+def test_attachments_are_restored(source: Service, tmp_path: Path) -> None:
+    key, file = source.tenant().key(), tmp_path / "backup"
+    contents = [b"one", bytes(300_000)]
+    shown = [key.attachment(content=content) for content in contents]
+    (source.settings.data_dir / "attachments/incoming/half").write_bytes(b"half of a file")
+    written = terminal_of(source).json("backup", str(file))
+    assert (written["attachments"], written["attachment_bytes"]) == (2, 300_003)
+    with empty_target(source, tmp_path / "restored") as terminal:
+        terminal.out("restore", str(file))
+    found = {
+        path.name.partition(".")[0]: path
+        for path in (tmp_path / "restored/attachments").rglob("*")
+        if path.is_file()
+    }
+    assert [found.pop(each["sha256"]).read_bytes() for each in shown] == contents
+    assert found == {}
+
+
 def test_a_backup_holds_no_master_key(source: Service, tmp_path: Path) -> None:
     file = tmp_path / "backup"
     terminal_of(source).out("backup", str(file))

@@ -6,6 +6,7 @@ responds.
 
 from tests.mutants.catalogue import (
     api_keys,
+    attachments,
     audit_log,
     cli,
     crypto,
@@ -33,6 +34,7 @@ from tests.mutants.mutant import Mutant
 
 MUTANTS: tuple[Mutant, ...] = (
     *api_keys.MUTANTS,
+    *attachments.MUTANTS,
     *audit_log.MUTANTS,
     *cli.MUTANTS,
     *crypto.MUTANTS,

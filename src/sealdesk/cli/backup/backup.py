@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 
 from sealdesk import __version__, clock
@@ -17,8 +18,8 @@ from sealdesk.cli.move.progress import show_progress
 from sealdesk.cli.output import JsonOption, print_json
 from sealdesk.clock import Clock
 from sealdesk.db import schema_version
-from sealdesk.db.backup import archive, scratch, sqlite
-from sealdesk.db.backup.archive import Dump, Manifest, SealedSample
+from sealdesk.db.backup import archive, attached_files, scratch, sqlite
+from sealdesk.db.backup.archive import Dump, Manifest, Payload, SealedSample
 from sealdesk.db.backup.contents import Contents, SealedSecret, describe, describe_dump
 from sealdesk.db.schema_version import Unusable
 from sealdesk.errors import ConfigurationError
@@ -44,7 +45,7 @@ def backup(
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Write a backup of the database into one file, while the service runs.
+    """Write a backup of the database and of attachments into one file, while the service runs.
 
     The copy is consistent: it has everything that was acknowledged before it began. On SQLite its
     pages are checked; on PostgreSQL pg_dump makes it, in the role of SEALDESK_OWNER_DATABASE_URL.
@@ -75,11 +76,19 @@ def _write(settings: Settings, file: Path, passphrase: bytes | None) -> Manifest
         dump = directory / "dump"
         database, contents = _copy(settings, dump)
         copied = describe_dump(dump, database, contents)
+        # After the dump: a file is there before its row is.
+        folder = settings.data_dir / attached_files.FOLDER
+        found = attached_files.measure(folder)
         manifest = _manifest(settings, created_at, copied, contents)
+        manifest = msgspec.structs.replace(
+            manifest, attachments=found.files, attachment_bytes=found.size_bytes
+        )
+        payload = Payload(dump, attached_files.find(folder))
         complete = directory / "complete"
         with complete.open("wb") as target, show_progress("bytes") as progress:
-            progress.begin("write", "backup", 0, manifest.dump.bytes)
-            archive.write(target, manifest, dump, passphrase, progress.advance)
+            size = manifest.dump.bytes + found.size_bytes
+            progress.begin("write", "backup", 0, size)
+            archive.write(target, manifest, payload, passphrase, progress.advance)
         scratch.publish(complete, file)
     return manifest
 
@@ -156,7 +165,8 @@ def _print(file: Path, manifest: Manifest, *, is_check: bool) -> None:
     rows = sum(manifest.dump.rows.values())
     print(
         f"{file} is {'whole' if is_check else 'written'}: {manifest.dump.database}, schema"
-        f" {manifest.dump.schema}, {rows:,} rows, of {manifest.created_at}."
+        f" {manifest.dump.schema}, {rows:,} rows, {manifest.attachments:,} attached files, of"
+        f" {manifest.created_at}."
     )
     if manifest.master_keys:
         where = " (master.key)" if "master.key" in manifest.files else ""

@@ -14,7 +14,7 @@ from sealdesk.cli.move.progress import show_progress
 from sealdesk.clock import Clock
 from sealdesk.crypto.sealing import KeyRing, UnsealError
 from sealdesk.db import epochs, first_start, schema_version
-from sealdesk.db.backup import archive, scratch, sqlite
+from sealdesk.db.backup import archive, attached_files, scratch, sqlite
 from sealdesk.db.backup.archive import Manifest
 from sealdesk.db.engine import Tx, Work
 from sealdesk.db.factory import open_database
@@ -133,6 +133,7 @@ def _restore_sqlite(
         with archive.opened(file, passphrase) as backup, show_progress("bytes") as progress:
             progress.begin("restore", "database", 0, backup.manifest.dump.bytes)
             sqlite.unpack(backup.blocks(), part, progress.advance)
+            attached_files.unpack(backup.attachments(), settings.data_dir)
         sqlite.prepare(part, _begin_epoch(restored_to))
         scratch.publish(part, path)
     first_start.finish(settings.data_dir)
@@ -153,6 +154,8 @@ async def _restore_postgres(
             tables = len(backup.manifest.dump.rows)
             with dump.open("wb") as target:
                 target.writelines(backup.blocks())
+            make_private_dir(settings.data_dir)
+            attached_files.unpack(backup.attachments(), settings.data_dir)
         with show_progress("tables") as progress:
             progress.begin("restore", "database", 0, tables)
             await postgres.restore(owner_url, dump, directory, lambda: progress.advance(1))

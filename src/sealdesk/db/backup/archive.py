@@ -1,20 +1,23 @@
-"""The file of a backup: a tar archive with a manifest and a dump, then the archive's SHA-256.
+"""The file of a backup: a tar archive with a manifest, a dump and attachments, then its SHA-256.
 
 Without encryption, `tar` unpacks it. The file is written and read in order, in little memory.
 """
 
 import hashlib
 import io
+import os
 import tarfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, BinaryIO, Protocol, cast
+from typing import IO, BinaryIO, NamedTuple, Protocol, cast
 
 import msgspec
 
 from sealdesk.crypto import encrypted_file
 from sealdesk.crypto.encrypted_file import DamagedFile, DecryptingReader, EncryptingWriter, Source
+from sealdesk.db.backup import attached_files
+from sealdesk.db.backup.attached_files import PackedFile
 from sealdesk.db.schema_version import Unusable
 
 MANIFEST_NAME = "manifest.json"
@@ -49,6 +52,7 @@ class Manifest(msgspec.Struct, frozen=True):
 
     master_keys: fingerprints of the master keys that sealed the secrets in the dump.
     settings: names of the variables that were set. files: other files of the data directory.
+    attachments, attachment_bytes: how many files of attachments there were, and their size.
     """
 
     format: int
@@ -59,27 +63,44 @@ class Manifest(msgspec.Struct, frozen=True):
     sample: SealedSample | None
     settings: tuple[str, ...]
     files: tuple[str, ...]
+    attachments: int = 0
+    attachment_bytes: int = 0
 
 
 class _Sink(Protocol):
     def write(self, data: bytes, /) -> int: ...
 
 
+class Payload(NamedTuple):
+    """What a backup copies: the dump of the database, and the files of attachments."""
+
+    dump: Path
+    attachments: Iterable[Path] = ()
+
+
 def write(
-    file: BinaryIO, manifest: Manifest, dump: Path, passphrase: bytes | None, advance: Advance
+    file: BinaryIO, manifest: Manifest, payload: Payload, passphrase: bytes | None, advance: Advance
 ) -> None:
-    """Write a backup. advance: is told how many bytes of the dump were written."""
+    """Write a backup. advance: is told how many bytes of the payload were written."""
     sealer = EncryptingWriter(file, passphrase) if passphrase else None
     hashing = _HashingWriter(sealer or file)
     with tarfile.open(fileobj=cast(BinaryIO, hashing), mode="w|") as tar:
         encoded = msgspec.json.format(msgspec.json.encode(manifest))
         tar.addfile(_member(MANIFEST_NAME, len(encoded)), io.BytesIO(encoded))
-        with dump.open("rb") as source:
+        with payload.dump.open("rb") as source:
             member = _member(DUMP_NAMES[manifest.dump.database], manifest.dump.bytes)
             tar.addfile(member, cast(BinaryIO, _Reported(source, advance)))
+        for path in payload.attachments:
+            _add_attachment(tar, path, advance)
     hashing.finish()
     if sealer is not None:
         sealer.finish()
+
+
+def _add_attachment(tar: tarfile.TarFile, path: Path, advance: Advance) -> None:
+    with suppress(FileNotFoundError), path.open("rb") as source:  # retention may delete it
+        member = _member(attached_files.name_of(path), os.fstat(source.fileno()).st_size)
+        tar.addfile(member, cast(BinaryIO, _Reported(source, advance)))
 
 
 def _member(name: str, size: int) -> tarfile.TarInfo:
@@ -106,6 +127,10 @@ class Archive:
             yield block
         if (digest.hexdigest(), count) != (self.manifest.dump.sha256, self.manifest.dump.bytes):
             raise DamagedFile("the dump does not fit the manifest")
+
+    def attachments(self) -> Iterator[PackedFile]:
+        """The files of attachments, after the dump. Raises DamagedFile."""
+        return attached_files.members(self._tar)
 
     def _next_member(self) -> IO[bytes]:
         member = self._tar.next()
