@@ -18,7 +18,7 @@ _READ_BYTES = 256 * 1024
 _NAME = re.compile(rf"{FOLDER}/([0-9a-f]{{2}})/(\1[0-9a-f]{{62}})\.[0-9a-f-]{{36}}")
 
 
-class Found(NamedTuple):
+class FileTotals(NamedTuple):
     """How many files there are, and their size."""
 
     files: int
@@ -32,10 +32,10 @@ class PackedFile(NamedTuple):
     content: IO[bytes]
 
 
-def measure(folder: Path) -> Found:
+def measure(folder: Path) -> FileTotals:
     """What a backup will contain of this directory."""
     sizes = [path.stat().st_size for path in find(folder)]
-    return Found(len(sizes), sum(sizes))
+    return FileTotals(len(sizes), sum(sizes))
 
 
 def find(folder: Path) -> Iterator[Path]:
