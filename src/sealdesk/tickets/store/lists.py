@@ -69,7 +69,7 @@ async def _list(
     filters = await _with_index(tx, tenant_id, filters)
     params: dict[str, object] = {"tenant_id": tenant_id, "limit": page.per_page + 1}
     output = _OUTPUT[tx.dialect].format(columns=columns)
-    sql = statement(output, filters, page.after, params)
+    sql = statement(tx.dialect, output, filters, page.after, params)
     return await tx.fetch_page(sql, params, _LARGE, page.max_bytes)
 
 
@@ -84,7 +84,7 @@ async def list_changed(
         filters, sort_by="updated_at", newest_first=False, index=None
     )
     params: dict[str, object] = {"tenant_id": tenant_id, "limit": limit}
-    rows = await tx.fetch_all(statement(_CHANGED, by_change, since, params), params)
+    rows = await tx.fetch_all(statement(tx.dialect, _CHANGED, by_change, since, params), params)
     return [row["id"] for row in rows]
 
 

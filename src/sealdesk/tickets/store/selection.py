@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from sealdesk import ids
+from sealdesk.db.engine import Dialect
 from sealdesk.paging import Position
 from sealdesk.tickets import rules
 from sealdesk.tickets.types import STATUSES, Priority, Status
@@ -81,14 +82,24 @@ _WITH_PARTIAL_INDEX = (Filter(is_unassigned=True), Filter(priority=_URGENT))
 
 
 def statement(
-    select: str, filters: Filter, after: Position | None, params: dict[str, object]
+    dialect: Dialect,
+    select: str,
+    filters: Filter,
+    after: Position | None,
+    params: dict[str, object],
 ) -> str:
     """The SQL of a list, made of constants; the values are added to `params`.
 
     select: up to the condition on the tenant, with the column that is sorted by and the id.
     """
     if filters.sort_by == "updated_at" and filters.index in (None, "status"):
-        return _merged_statuses(select, filters, after, params)
+        branches = _merged_statuses(select, filters, after, params)
+        order = _order_by_change(filters, "")
+        if dialect == "postgresql" and len(branches) > 1:
+            # Without statistics it would sort the tickets of all statuses.
+            limited = f" {_order_by_change(filters, 't.')})"
+            branches = [f"({branch}{limited}" for branch in branches]
+        return f"{' UNION ALL '.join(branches)} {order}"
     return f"{select} {_selection(filters, after, params)}"
 
 
@@ -96,10 +107,15 @@ def statement(
 _IS_URGENT = f"t.priority = {rules.rank_of('urgent')}"
 
 
+def _order_by_change(filters: Filter, table: str) -> str:
+    direction = "DESC" if filters.newest_first else "ASC"
+    return f"ORDER BY {table}updated_at {direction}, {table}id {direction} LIMIT :limit"
+
+
 def _merged_statuses(
     select: str, filters: Filter, after: Position | None, params: dict[str, object]
-) -> str:
-    direction = "DESC" if filters.newest_first else "ASC"
+) -> list[str]:
+    """The tickets of each status."""
     others = msgspec.structs.replace(filters, status=(), index=_STATUS_AND_CHANGE)
     is_urgent = others.priority == _URGENT
     if is_urgent:
@@ -110,12 +126,10 @@ def _merged_statuses(
         *_in_conditions(others, params),
         *_ranges(others, after, params),
     ]
-    branches = (
+    return [
         " AND ".join([f"{select} AND t.status = :{key}", *conditions])
         for key in bind("status", [*(filters.status or STATUSES)], params)
-    )
-    order = f"ORDER BY updated_at {direction}, id {direction} LIMIT :limit"
-    return f"{' UNION ALL '.join(branches)} {order}"
+    ]
 
 
 def _selection(filters: Filter, after: Position | None, params: dict[str, object]) -> str:
