@@ -19,6 +19,7 @@ from tests.support.service import Tenant
 # Routes that give no page: fragments, downloads and assets.
 PIECES = frozenset(route.path for route in PAGES if "/assets/" in route.path) | {
     "/live",
+    "/notifications/bell",
     "/tickets/arrived",
     "/tickets/views/counts",
     "/tickets/{id}/answering",

@@ -35,7 +35,7 @@ _OURS = {
 # On no page: stored API responses, addresses of log-ins, hashes of recovery codes, and events of
 # PostgreSQL that wait for their position.
 _UNSHOWN = {"idempotency", "user_addresses", "second_factors", "event_outbox", "reads",
-            "attachments"}  # fmt: skip
+            "attachments", "notifications"}  # fmt: skip
 
 
 async def force(tx: Tx, tenant_id: str, texts: Texts) -> None:

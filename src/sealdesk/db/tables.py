@@ -27,6 +27,7 @@ RUNTIME_UPDATES = (
     "deliveries",
     "answering",
     "reads",
+    "notifications",
     "key_usage",
     "views",
     "attachments",
@@ -42,6 +43,7 @@ RUNTIME_DELETES = (
     "ticket_merges",
     "answering",
     "reads",
+    "notifications",
     "second_factors",
     "views",
 )

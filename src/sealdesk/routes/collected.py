@@ -19,6 +19,7 @@ from sealdesk.tickets import errors as ticket_errors
 from sealdesk.tickets import labels as tickets_labels
 from sealdesk.tickets.attachments import errors as attachment_errors
 from sealdesk.tickets.merging import errors as merging_errors
+from sealdesk.tickets.notifications import pages as notification_pages
 from sealdesk.tickets.pages import inbox as inbox_pages
 from sealdesk.web.pages.site import Site
 from sealdesk.webhooks import errors as webhook_errors
@@ -55,6 +56,7 @@ AUDIT_PAGE = audit_pages.audit_page(
 
 # What every page may show of all rooms; the navigation bar is in this order.
 SITE = Site(
+    count_unread=notification_pages.count_unread,
     navigation=(
         inbox_pages.NAV_ITEM,
         customers_pages.NAV_ITEM,
@@ -69,6 +71,7 @@ SITE = Site(
         "sealdesk.customers",
         "sealdesk.identity",
         "sealdesk.tickets",
+        "sealdesk.tickets.notifications",
         "sealdesk.tickets.merging",
         "sealdesk.tickets.views",
         "sealdesk.webhooks",

@@ -26,6 +26,7 @@ from sealdesk.tickets.attachments.rules import MAX_ATTACHMENT_BYTES
 from sealdesk.tickets.live import pages as live
 from sealdesk.tickets.merging import api as merging
 from sealdesk.tickets.merging import pages as merge_pages
+from sealdesk.tickets.notifications import pages as notification_pages
 from sealdesk.tickets.pages import bulk as bulk_pages
 from sealdesk.tickets.pages import customer as customer_pages
 from sealdesk.tickets.pages import field as field_pages
@@ -215,6 +216,10 @@ PAGES: tuple[Route, ...] = (
         people_pages.turn_off_two_factor,
     ),
     Route("GET", "/live", _USER_PAGE, live.stream_events),
+    Route("GET", "/notifications", _USER_PAGE, notification_pages.list_notifications),
+    Route("GET", "/notifications/bell", _USER_PAGE, notification_pages.show_bell),
+    Route("POST", "/notifications/read", _USER_PAGE, notification_pages.mark_all_read),
+    Route("POST", "/notifications/{id}/open", _USER_PAGE, notification_pages.open_notification),
     # A ticket, and customers.
     Route("GET", "/tickets/{id}", _USER_PAGE, ticket_pages.show_ticket),
     Route("POST", "/tickets/{id}", _USER_PAGE, ticket_pages.change_ticket),

@@ -13,6 +13,7 @@ from sealdesk.resources import merge_patch, representation
 from sealdesk.tickets import rules
 from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.errors import FIELD_CHANGED, NEWER_REPLY
+from sealdesk.tickets.notifications import notify
 from sealdesk.tickets.rules import SeenChange, TicketUpdate
 from sealdesk.tickets.store import assignees, history, reads, replies, replying
 from sealdesk.tickets.store import tickets as ticket_store
@@ -69,6 +70,8 @@ async def open_ticket(
     await events.record(
         tx, ticket.tenant_id, "ticket.created", view.json, events.NO_CHANGES, now_us
     )
+    if ticket.assignee_id is not None:
+        await notify.assigned(tx, caller, ticket, now_us)
     return OpenedTicket(ticket.id, view)
 
 
@@ -231,6 +234,7 @@ async def _reply(
     after = stored._replace(ticket=update.after)
     if update.changes:
         await _record_change(tx, caller, update, view_of(after, document), now_us)
+    await notify.replied(tx, caller, ticket, written, now_us)
     return written, after
 
 
@@ -263,6 +267,8 @@ async def _record_change(
     tx: Tx, caller: Caller, update: TicketUpdate, view: TicketView, now_us: int
 ) -> None:
     changes = update.changes
+    if "assignee_id" in changes:
+        await notify.assigned(tx, caller, update.after, now_us)
     tenant_id, document = caller.tenant_id, view.json
     await history.add(tx, update.after, caller.actor, changes, now_us)
     await events.record(tx, tenant_id, "ticket.updated", document, changes, now_us)

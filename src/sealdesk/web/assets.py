@@ -38,6 +38,7 @@ _PARTS = {
         "palette",
         "poll",
         "live",
+        "bell",
         "inbox",
         "views",
         "ticket",

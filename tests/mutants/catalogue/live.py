@@ -57,4 +57,22 @@ WHERE :tenant_id <> '' AND position > :after ORDER BY position LIMIT :limit
         "",
         (f"{_STREAM}::test_draining_ends_streams_at_once",),
     ),
+    Mutant(
+        "somebody else's notification can be opened",
+        "tickets/notifications/store.py",
+        "WHERE tenant_id = :tenant_id AND id = :id AND user_id = :user_id LIMIT 1\n",
+        "WHERE tenant_id = :tenant_id AND id = :id AND :user_id <> '' LIMIT 1\n",
+        (
+            "tests/tickets/test_notifications.py::test_the_notification_of_somebody_else_does_not_exist",
+        ),
+    ),
+    Mutant(
+        "a reply whose response was lost is stored twice",
+        "tickets/actions.py",
+        "            return listed[0]  # sent again, as the response to the first was lost\n",
+        "            return (await _reply(tx, caller, stored, new, now_us))[0]\n",
+        (
+            "tests/tickets/test_ticket_pages.py::test_a_reply_whose_response_was_lost_is_stored_once",
+        ),
+    ),
 )

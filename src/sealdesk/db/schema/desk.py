@@ -62,6 +62,22 @@ Table(
     of_tenant(),
     Index("views_name", "tenant_id", "owner_id", "name_identity", unique=True),
 )
+# What a user should know of; the newest 500 of each. kind: assigned, replied or mentioned.
+Table(
+    "notifications",
+    metadata,
+    tenant(),
+    id_(key=True),
+    id_("user_id"),
+    text_("kind"),
+    id_("ticket_id"),
+    text_("actor_name"),
+    time_("created_at"),
+    time_("read_at", null=True),
+    refers("user_id", "users"),
+    refers("ticket_id", "tickets"),
+    Index("notifications_user", "tenant_id", "user_id", "id"),
+)
 # Requests of a key per hour, by status, endpoint, address or permission.
 Table(
     "key_usage",

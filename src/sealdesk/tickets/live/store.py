@@ -15,6 +15,7 @@ from sealdesk.tickets.live.types import (
     ReplyPart,
     TicketPart,
 )
+from sealdesk.tickets.notifications import store as notifications
 
 _MAX_EVENTS = 50
 _MAX_BYTES = 256 * 1024  # of their objects, which hold whole texts
@@ -55,7 +56,7 @@ async def read_feed(tx: Tx, tenant_id: str, after: int) -> Feed:
         events,
         await _list_numbers(tx, tenant_id, tickets),
         await _list_actors(tx, tenant_id, sorted(updates)),
-        {},
+        await _list_notified(tx, tenant_id, events),
     )
 
 
@@ -67,6 +68,16 @@ def _recorded(row: Row) -> Recorded:
     elif kind == "reply.created":
         part = _decode_reply(row["object"])
     return Recorded(row["position"], kind, row["created_at"], part)
+
+
+async def _list_notified(
+    tx: Tx, tenant_id: str, events: Sequence[Recorded]
+) -> dict[Change, Sequence[str]]:
+    times = [event.created_at for event in events if event.part is not None]
+    if not times:
+        return {}
+    found = await notifications.list_notified(tx, tenant_id, min(times), max(times))
+    return {Change(*key): user_ids for key, user_ids in found.items()}
 
 
 async def _list_numbers(tx: Tx, tenant_id: str, ticket_ids: Collection[str]) -> dict[str, int]:

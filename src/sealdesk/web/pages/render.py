@@ -4,6 +4,7 @@ import re
 import secrets
 from typing import Any
 
+from sealdesk.errors import ServiceUnavailable
 from sealdesk.web.pages import environment, i18n
 from sealdesk.web.request import Header, Request, Response
 
@@ -38,6 +39,7 @@ async def page(
     frame = {
         "root": request.state.settings.path_prefix,
         "visitor": request.visitor,
+        "unread_count": await _count_unread(request),
         "nav_items": request.site.navigation,
         "path": request.path,
         "has_panes": _PANES in request.headers.get(b"cookie", b"").split(b"; "),
@@ -50,6 +52,16 @@ async def page(
     policy = _POLICY.format(nonce=nonce) + (_MAY_FETCH if request.visitor else "")
     headers = [*_headers(request), (b"content-security-policy", policy.encode())]
     return Response(status, text.encode(), headers, _HTML)
+
+
+async def _count_unread(request: Request) -> int:
+    """0 also without storage: an error page needs none."""
+    if request.proof.caller is None or request.visitor is None:
+        return 0
+    try:
+        return await request.site.count_unread(request)
+    except ServiceUnavailable:
+        return 0
 
 
 def download(content: bytes, content_type: bytes, name: str) -> Response:

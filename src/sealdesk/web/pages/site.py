@@ -1,7 +1,7 @@
 """What rooms declare for pages of other rooms; `routes/collected.py` collects it."""
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -17,10 +17,12 @@ class NavItem(NamedTuple):
 class Site(msgspec.Struct, frozen=True):
     """The pages of all rooms.
 
+    count_unread: how many notifications the user of a request has not read.
     template_packages: packages with a folder `templates`. field_labels: messages by the name of a
     form's field, for forms that a log-in or an error page shows again.
     """
 
+    count_unread: Callable[[Any], Awaitable[int]]
     navigation: tuple[NavItem, ...]
     template_packages: tuple[str, ...]
     field_labels: Mapping[str, str]
