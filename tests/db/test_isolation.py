@@ -33,6 +33,7 @@ _COUNTS = (
     "identity/people/store.py _FIND_ADDED",
     "tickets/store/tickets.py _FIND_ID",
     "tickets/live/store.py _ENDS",
+    "tickets/notifications/store.py _COUNT_UNREAD",
     "tickets/attachments/store.py _USED",
 )
 # Their parameters are named by their place, for several tickets at once, or numbers.
@@ -74,6 +75,10 @@ _OTHERS = {
     "after": "",
     "since": "",
     "except_id": "",
+    "low": "",
+    "high": _LAST,
+    "until": _LAST,
+    "oldest": _LAST,
     "size": 0,
     "quota": 10,
 }

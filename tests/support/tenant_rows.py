@@ -20,7 +20,7 @@ MARK = "mark-"
 TENANT_TABLES = [table for table in metadata.sorted_tables if table.name not in tables.GLOBAL]
 _OF_NO_TENANT = ("epochs",)
 # Left empty, because few statements find rows that have ended.
-_ENDS = ("revoked_at", "deleted_at", "finished_at")
+_ENDS = ("revoked_at", "deleted_at", "finished_at", "read_at")
 
 
 class FilledDatabase:
