@@ -1,14 +1,19 @@
 """Each built-in view is read from one index, and so are the counts of all views."""
 
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sealdesk.db.engine import Params, Row
+from sealdesk.db.sqlite.connection import connect
+from sealdesk.db.sqlite.transaction import drive
 from sealdesk.paging import PageRequest
 from sealdesk.tickets.store import counts, lists
 from sealdesk.tickets.store.selection import Filter
-from tests.support.plans import plan
+from tests.support.plans import Explainer, plan
 
 VIEWS: dict[str, tuple[dict[str, Any], str, str]] = {
     "unassigned": ({"status": ("open",), "is_unassigned": True}, "unassigned", "status=?"),
@@ -46,6 +51,24 @@ def test_a_view_is_counted_in_its_own_index(template: Path, name: str) -> None:
         f"INDEX tickets_{index} (tenant_id=? AND {by})"
     )
     assert not [step for step in steps if "TEMP B-TREE" in step]
+
+
+def test_a_count_ends_behind_its_bound(template: Path) -> None:
+    with closing(connect(template)) as connection:
+        recorder = ParameterRecorder(connection)
+        drive(counts.count_lists(recorder, "tenant", [Filter(status=("open",)), Filter(tag="t")]))
+    limits = [value for name, value in recorder.params.items() if name.endswith("_limit")]
+    assert limits == [counts.MAX_COUNT + 1] * 2
+
+
+class ParameterRecorder(Explainer):
+    """Keeps the parameters of the last statement."""
+
+    params: Params
+
+    async def fetch_all(self, sql: str, params: Params) -> Sequence[Row]:
+        self.params = params
+        return await super().fetch_all(sql, params)
 
 
 @pytest.mark.parametrize(

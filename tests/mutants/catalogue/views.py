@@ -47,7 +47,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "tickets/store/counts.py",
         '        own["limit"] = MAX_COUNT + 1\n',
         '        own["limit"] = MAX_COUNT * 1000\n',
-        (f"{_VIEWS}::test_counts_stop_at_their_bound",),
+        (f"{_PLANS}::test_a_count_ends_behind_its_bound",),
     ),
     Mutant(
         "the view Urgent reads all tickets by change",
