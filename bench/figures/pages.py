@@ -152,13 +152,11 @@ def _measure_pages(
         f"{_INBOX_NAME}, older": _get_next_page(first),
         f"{_INBOX_NAME}, open": _OPEN_TICKETS,
     }
-    runs = {
-        prefix + name: rounds.prepare(
-            server, browser.make_gets(target), _expect_same_rows(browser, target), connections=1
-        )
+    gets = {
+        prefix + name: (browser.make_gets(target), _expect_same_rows(browser, target))
         for name, target in targets.items()
     }
-    rounds.run_alternately(prefix + _INBOX_NAME, runs)
+    rounds.run_gets(prefix + _INBOX_NAME, server, gets)
     _measure_views(workload, browser, server, rounds, prefix)
     search.measure_customers(workload, browser, server, rounds, prefix)
     return search.measure_search(workload, browser, server, rounds, prefix)
@@ -206,13 +204,11 @@ def _measure_views(
         if _VIEW_ROW not in browser.read(target):
             raise WrongResponse(f"{target} shows no ticket")
     ticket = _get_ticket_link(browser.read(targets[0]))
-    runs = {
-        prefix + name: rounds.prepare(
-            server, browser.make_gets(*page_targets), _COMPLETE_PAGE, connections=1
-        )
+    gets = {
+        prefix + name: (browser.make_gets(*page_targets), _COMPLETE_PAGE)
         for name, page_targets in ((_VIEWS_NAME, targets), (_TICKET_NAME, [ticket]))
     }
-    rounds.run_alternately(prefix + _VIEWS_NAME, runs)
+    rounds.run_gets(prefix + _VIEWS_NAME, server, gets)
 
 
 def _view_targets(workload: Workload, server: Server) -> list[str]:

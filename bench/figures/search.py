@@ -57,10 +57,8 @@ def measure_search(
     for target in targets[::_CHECK_EVERY]:
         if _TICKET_ROW not in browser.read(target):
             raise WrongResponse(f"{target} finds nothing")
-    run_round = rounds.prepare(
-        server, browser.make_gets(*targets), ExpectedResponse(200), connections=1
-    )
-    rounds.run_alternately(prefix + _SEARCH_NAME, {prefix + _SEARCH_NAME: run_round})
+    name, gets = prefix + _SEARCH_NAME, (browser.make_gets(*targets), ExpectedResponse(200))
+    rounds.run_gets(name, server, {name: gets})
     return [
         _measure_slowdown(workload, browser, server, targets) for _ in range(workload.plan.rounds)
     ]
@@ -139,10 +137,8 @@ def measure_customers(
     for target in targets[::_CHECK_EVERY]:
         if _CUSTOMER_ROW not in browser.read(target):
             raise WrongResponse(f"{target} finds no customer")
-    run_round = rounds.prepare(
-        server, browser.make_gets(*targets), ExpectedResponse(200), connections=1
-    )
-    rounds.run_alternately(prefix + _CUSTOMERS_NAME, {prefix + _CUSTOMERS_NAME: run_round})
+    name, gets = prefix + _CUSTOMERS_NAME, (browser.make_gets(*targets), ExpectedResponse(200))
+    rounds.run_gets(name, server, {name: gets})
 
 
 def _customer_targets(workload: Workload) -> list[str]:

@@ -200,6 +200,16 @@ class Rounds:
         self._has_written |= not requests[0].startswith(b"GET ")
         return send_all(server.port, requests, expected, connections)
 
+    def run_gets(
+        self, title: str, server: Server, gets: Mapping[str, tuple[RequestMaker, ExpectedResponse]]
+    ) -> None:
+        """Run rounds of these requests, by name, in turn on one connection."""
+        runs = {
+            name: self.prepare(server, make, expected, connections=1)
+            for name, (make, expected) in gets.items()
+        }
+        self.run_alternately(title, runs)
+
     def run_once(
         self, name: str, server: Server, make: RequestMaker, expected: ExpectedResponse
     ) -> None:
