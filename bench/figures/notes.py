@@ -33,8 +33,8 @@ list's statement as a superuser, planned once as for the service, and `-N` at sc
 conventional stack (`bench/peers/conventional/`) is FastAPI with pydantic models, SQLAlchemy's ORM
 and asyncpg on uvicorn with uvloop and httptools: one process, ten connections, its own tables. It
 looks up the key, checks the signature and the permission, finds or adds the customer, and commits
-ticket and event together. It has no rate limit, no sealed secrets, no row level security and no
-idempotency. The processes with a quota have 20 % of a core each.""",
+ticket and event together. It has no rate limit, no sealed secrets, no row level security, no
+idempotency, and fewer fields of a ticket. The processes with a quota have 20 % of a core each.""",
     """\
 What does "with search, feed and a webhook for each ticket" mean? Each tenant has an endpoint for
 new tickets, in the same process. A round ends when every ticket is indexed for search and its

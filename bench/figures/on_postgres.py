@@ -137,7 +137,12 @@ def _check_same_tickets(bench: _Running) -> None:
         bench.workload.read(server, TICKETS)["data"]
         for server in (bench.sealdesk, bench.conventional)
     )
-    if list(map(_parse_times, tickets)) != list(map(_parse_times, other_tickets)):
+    # Its tickets have no fields that were added to the service after it was written.
+    same_fields = [
+        {name: ticket[name] for name in other}
+        for ticket, other in zip(tickets, other_tickets, strict=True)
+    ]
+    if list(map(_parse_times, same_fields)) != list(map(_parse_times, other_tickets)):
         raise WrongResponse("the conventional service lists other tickets")
 
 
