@@ -39,3 +39,13 @@ def test_a_customer_is_found_and_edited(window: Window, tenant: Tenant) -> None:
     window.sees("+31 20 123")
     found = key.get(at).json()["data"]
     assert (found["email"], found["company"]) == ("vera@bakker.test", "Bakker")
+
+
+def test_a_row_is_a_link_in_its_whole_width(window: Window, tenant: Tenant) -> None:
+    vera = tenant.key().customer("vera@example.test", name="Vera Bakker")
+    window.page.goto("/customers")
+    row = window.page.locator(".list > li")
+    box = row.bounding_box()
+    assert box is not None
+    row.click(position={"x": box["width"] / 2, "y": 6})
+    window.page.wait_for_url(f"**/customers/{vera['id']}")

@@ -1,6 +1,7 @@
 """Settings → API Keys in a real browser: a key's life, how it is used, and what was refused."""
 
 import re
+import subprocess
 from datetime import UTC, datetime, timedelta
 
 from sealdesk.api_keys.usage import recorder as usage
@@ -44,6 +45,18 @@ def test_a_new_key_is_shown_and_copied_once(window: Window) -> None:
     assert secret not in page.content()
     at = page.locator("time[datetime^='2099-']")
     assert at.get_attribute("datetime") == "2099-07-01T10:00:00.000000Z"
+
+
+def test_the_command_for_a_first_ticket_works_as_it_is_pasted(
+    window: Window, desk: Service
+) -> None:
+    page = window.page
+    page.goto(f"{HOME}/new")
+    page.get_by_label("Name").fill("Shop")
+    window.press("Create the key")
+    command = page.locator("#ticket-curl").text_content() or ""
+    done = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60, check=True)
+    assert b'"subject":"Hello"' in done.stdout
 
 
 def test_a_key_is_used_edited_rotated_and_revoked(

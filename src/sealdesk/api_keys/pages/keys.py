@@ -1,6 +1,7 @@
 """Pages of Settings → API Keys."""
 
 import ipaddress
+import shlex
 from typing import Any
 
 from sealdesk import clock
@@ -116,14 +117,23 @@ async def _create_unless_duplicate(
     )
 
 
+_FIRST_TICKET = (
+    '{"subject":"Hello","description":"This is our first ticket.",'
+    '"customer":{"email":"ann@example.com","name":"Ann"}}'
+)
+
+
 async def _render_created(request: Request, created: CreatedApiKey) -> Response:
     from sealdesk.web.openapi.html import snippet  # late: 27 ms (2026-11-22)
 
-    target = f"{request.state.settings.path_prefix}/api/v1/external/whoami"
+    external = f"{request.state.settings.path_prefix}/api/v1/external"
+    ticket = shlex.quote(_FIRST_TICKET)
     allowed = [ipaddress.ip_network(each) for each in created.allowed_ips or ()]
     return await render.page(
         request, "api_keys/made.html", 201,
-        key=created, curl=snippet("curl", method="GET", target=target, body="''"),
+        key=created, curl=snippet("curl", method="GET", target=f"{external}/whoami", body="''"),
+        ticket_curl=snippet("curl", method="POST", target=f"{external}/tickets", body=ticket)
+        if "tickets:write" in created.permissions else "",
         address=render.base_url(request), ip=request.address,
         is_from_here=not allowed or is_within(request.address, tuple(allowed)),
     )  # fmt: skip
