@@ -146,9 +146,7 @@ def test_a_reply_of_the_customer_is_on_the_page_at_once_and_a_draft_stays(
     # The reply was seen, so it does not stop the answer.
     wait_until(lambda: page.locator("[name=seen]").get_attribute("value") != "")
     page.locator("#composer button.main").click()
-    page.locator("section[data-renewed=conversation]").get_by_text(
-        "We are looking into it."
-    ).wait_for()
+    page.locator("[data-renewed=conversation]").get_by_text("We are looking into it.").wait_for()
 
 
 def test_a_changed_field_is_on_the_page_at_once(window: Window, tenant: Tenant) -> None:
@@ -159,7 +157,7 @@ def test_a_changed_field_is_on_the_page_at_once(window: Window, tenant: Tenant) 
     wait_until(lambda: page.locator("#priority").input_value() == "urgent")
     wait_until(lambda: page.locator("#status").input_value() == "pending")
     page.locator("[data-renewed=marks]").get_by_text("Pending").wait_for()
-    page.locator("[data-renewed=history]").get_by_text("Urgent").wait_for()
+    page.locator("[data-renewed=conversation]").get_by_text("Urgent").wait_for()
 
 
 def test_who_looks_and_who_writes_is_shown_and_moves_nothing(
@@ -201,7 +199,7 @@ def test_a_reply_without_a_server_is_sent_by_itself_and_once(
     page.get_by_text("Offline: your text is kept.").wait_for()
     assert page.locator("#reply").input_value() == "Sent in a tunnel."
     window.context.set_offline(False)
-    page.locator("section[data-renewed=conversation]").get_by_text("Sent in a tunnel.").wait_for()
+    page.locator("[data-renewed=conversation]").get_by_text("Sent in a tunnel.").wait_for()
     listed = key.get(f"{TICKETS}/{ticket['id']}/replies").json()["data"]
     assert [each["body"] for each in listed] == ["Sent in a tunnel."]
     window.complaints.clear()
@@ -242,7 +240,7 @@ def test_pages_equal_the_database_after_many_changes_at_once(
         wait_until(partial(_has_value, priority, "low"))
         shown = each.page.locator("[data-renewed=conversation]").inner_text()
         assert {number for number in numbers if number not in shown} == set()
-        each.page.locator("[data-renewed=history]").get_by_text("last").first.wait_for()
+        each.page.locator("[data-renewed=conversation]").get_by_text("last").first.wait_for()
     row = inbox.page.locator("[data-ticket]")
     row.get_by_text("last").wait_for()
     row.get_by_text("Low").wait_for()

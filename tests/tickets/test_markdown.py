@@ -53,7 +53,7 @@ def read(html: str) -> str:
         ("#\n\nA", "<p>A</p>"),
         ("> a", "<blockquote>\n<p>a</p>\n</blockquote>"),
         ("#12, #1a", f'<p><a href="/desk/tickets/12" rel="{REL}">#12</a>, #1a</p>'),
-        ("Ask @Eve Miller.", "<p>Ask <b>@Eve Miller</b>.</p>"),
+        ("Ask @Eve Miller.", "<p>Ask <strong>@Eve Miller</strong>.</p>"),
         ("[a]: http://x", f'<p>[a]: <a href="http://x" target="_blank" rel="{REL}">http://x</a></p>'),
     ],
 )  # fmt: skip

@@ -14,7 +14,7 @@ from sealdesk.db.sqlite.connection import connect
 from sealdesk.db.sqlite.transaction import SqliteTx, drive
 from sealdesk.paging import PageRequest, Position
 from sealdesk.tickets import types
-from sealdesk.tickets.store import assignees, lists, replies, tickets
+from sealdesk.tickets.store import assignees, history, lists, replies, tickets
 from sealdesk.tickets.store.selection import Filter
 from tests.support.plans import plan
 
@@ -387,3 +387,16 @@ def test_tickets_by_ids_are_read_by_their_primary_key(template: Path) -> None:
 def test_assignees_are_listed_in_the_order_of_their_primary_key(template: Path) -> None:
     steps = plan(template, lambda tx: assignees.list_assignees(tx, "tenant", 1000))
     assert steps == ["SEARCH users USING INDEX sqlite_autoindex_users_1 (tenant_id=?)"]
+
+
+def test_a_ticket_is_found_by_its_number(template: Path) -> None:
+    steps = plan(template, lambda tx: tickets.find_id(tx, "tenant", 1))
+    assert steps == ["SEARCH tickets USING INDEX tickets_number (tenant_id=? AND number=?)"]
+
+
+def test_the_timeline_reads_one_page_of_changes(template: Path) -> None:
+    steps = plan(
+        template, lambda tx: history.list_changes(tx, "tenant", "ticket", PageRequest(50, ["x"]))
+    )
+    (step,) = steps
+    assert step.endswith("(tenant_id=? AND ticket_id=? AND id<?)")

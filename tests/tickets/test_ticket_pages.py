@@ -498,7 +498,7 @@ def test_hostile_text_is_shown_as_text(visitor: Visitor, key: Key, tenant: Tenan
 def test_line_breaks_and_links_are_shown(visitor: Visitor, key: Key) -> None:
     text = "One line\n  and another: https://example.test/a?b=1&c=2."
     page = visitor.get(f"/tickets/{key.ticket(description=text)['id']}")
-    assert "One line\n  and another: " in page.answer.text
+    assert "One line<br>and another: " in page.answer.text
     assert "https://example.test/a?b=1&c=2" in page.links
     assert ("a", "rel", "nofollow noopener noreferrer") in page.attributes
 

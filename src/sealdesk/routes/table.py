@@ -220,7 +220,7 @@ PAGES: tuple[Route, ...] = (
     Route("GET", "/notifications/bell", _USER_PAGE, notification_pages.show_bell),
     Route("POST", "/notifications/read", _USER_PAGE, notification_pages.mark_all_read),
     Route("POST", "/notifications/{id}/open", _USER_PAGE, notification_pages.open_notification),
-    Route("GET", "/tickets/{id}", _USER_PAGE, ticket_pages.show_ticket),
+    Route("GET", "/tickets/{id}", _USER_PAGE, ticket_pages.show_ticket, takes_numbers=True),
     Route("POST", "/tickets/{id}", _USER_PAGE, ticket_pages.change_ticket),
     Route("GET", "/tickets/{id}/reply", _USER_PAGE, ticket_pages.show_ticket),
     Route("POST", "/tickets/{id}/reply", _USER_PAGE, reply_pages.reply, _LONG),

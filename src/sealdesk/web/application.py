@@ -174,7 +174,8 @@ async def _handle(route: Route, request: Request) -> Response:
     if request.method not in _READS:  # later its response cannot be refused
         _check_budget(request, 0)
     for identifier in request.params:
-        if not ids.is_canonical(identifier):
+        is_number = route.takes_numbers and identifier.isdigit()
+        if not (is_number or ids.is_canonical(identifier)):
             raise NotFound
     response = await route.operation.handle(request)
     if request.method in _READS and len(response.body) > UNCOUNTED_BYTES:

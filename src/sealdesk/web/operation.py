@@ -117,10 +117,14 @@ def page(handle: Handle) -> Operation:
 
 
 class Route(msgspec.Struct, frozen=True):
-    """A route: method, path template, guard, operation, and the limit of its body."""
+    """A route: method, path template, guard, operation, and the limit of its body.
+
+    takes_numbers: whether a number may stand in the place of an id.
+    """
 
     method: str
     path: str
     guard: Guard
     operation: Operation
     max_body_bytes: int = MAX_SHORT_BODY_BYTES
+    takes_numbers: bool = False

@@ -291,9 +291,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "the page of a ticket shows 50 replies of any size",
-        "tickets/pages/view_model.py",
-        "_MAX_CONVERSATION_BYTES = 128 * 1024",
-        "_MAX_CONVERSATION_BYTES = 128 * 1024 * 1024",
+        "tickets/pages/timeline.py",
+        "_MAX_BYTES = 128 * 1024",
+        "_MAX_BYTES = 128 * 1024 * 1024",
         (
             "tests/web/test_large_pages.py"
             "::test_the_page_of_a_ticket_ends_early_and_leads_to_all_replies",

@@ -2,13 +2,15 @@
 
 from typing import Any
 
+from sealdesk import ids
 from sealdesk.db.engine import Tx
-from sealdesk.errors import Conflict, PreconditionFailed, ValidationFailed
+from sealdesk.errors import Conflict, NotFound, PreconditionFailed, ValidationFailed
 from sealdesk.paging import PageRequest
 from sealdesk.tickets import actions
 from sealdesk.tickets.pages import ticket_response, unread, view_model
 from sealdesk.tickets.pages.ticket_response import PATH, SELECTS, RejectedForm
 from sealdesk.tickets.store import assignees, history
+from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.history import TicketHistoryEntry
 from sealdesk.tickets.types import TicketChange, TicketResponse
 from sealdesk.web import body
@@ -18,16 +20,34 @@ from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.request import Request, Response
 
 _CHANGES_PER_PAGE = 50
+_MAX_DIGITS = 18  # of a number, which fits into 64 bits
 
 
 @page
 async def show_ticket(request: Request) -> Response:
-    """A ticket with its newest replies, or with those before a given one."""
+    """A ticket with its newest entries, or with those before a given one.
+
+    The number of a ticket leads to it.
+    """
+    (ticket_id,) = request.params
+    if not ids.is_canonical(ticket_id):
+        return render.redirect(request, await _path_of_number(request, ticket_id))
     unread_at = await unread.find_unread(request)
     response = await ticket_response.respond(request)
     if unread_at is not None:
         await unread.mark_read(request, unread_at)
     return response
+
+
+async def _path_of_number(request: Request, digits: str) -> str:
+    if not digits.isascii() or len(digits) > _MAX_DIGITS:
+        raise NotFound
+    tenant_id, number = request.caller.tenant_id, int(digits)
+    found = await request.read(lambda tx: ticket_store.find_id(tx, tenant_id, number))
+    if found is None:
+        raise NotFound
+    query = f"?{request.query.decode('latin-1')}" if request.query else ""
+    return f"{PATH}/{found}{query}"
 
 
 @page

@@ -9,10 +9,10 @@ from sealdesk.errors import ApiError, Conflict, PreconditionFailed, ValidationFa
 from sealdesk.tickets import rules
 from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.live import store as live
-from sealdesk.tickets.pages import presence, view_model
+from sealdesk.tickets.pages import presence, timeline, view_model
 from sealdesk.tickets.pages.view_model import TicketPage
 from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.text.links import link_urls
+from sealdesk.tickets.text import markdown
 from sealdesk.tickets.types import PRIORITIES, STATUSES, Ticket, TicketResponse
 from sealdesk.web.form import Form
 from sealdesk.web.pages import cursor_trail, forms, render
@@ -56,16 +56,18 @@ async def respond(request: Request, rejected: RejectedForm | None = None) -> Res
     ticket = view.ticket
     if ticket.merged_into_id is not None and rejected is None:
         return render.redirect(request, f"{PATH}/{ticket.merged_into_id}?merged={ticket.id}")
+    look = timeline.look_of(view.texts, view.people, request.state.settings.path_prefix)
+    (description,) = await markdown.render_all([ticket.description], look)
     return await render.page(
         request, "tickets/ticket.html", rejected.error.status if rejected else 200,
-        view=view, ticket=ticket, names=view.names, link_urls=link_urls,
+        view=view, ticket=ticket, names=view.names, description=description,
+        entries=await timeline.render_entries(view.timeline, look), avatar=timeline.avatar,
         before=before,
         replying_notice=presence.replying_notice(view.replying), looking_notice="",
         is_changed=False, ticket_id=ticket.id, position=position,
         agents=_assignee_options(view, request.caller.actor),
         statuses=STATUSES, priorities=PRIORITIES,
         allowed=(ticket.status, *rules.TRANSITIONS[ticket.status]),
-        max_changes=view_model.CHANGES,
         sent_id=_sent_id(request, query, view),
         merged=await _find_merged(request, query.text("merged")),
         **_form_values(view, rejected),
@@ -147,5 +149,5 @@ def _sent_id(request: Request, query: Form, view: TicketPage) -> str:
     sent = query.text("sent")
     if not ids.is_canonical(sent):
         return ""
-    own = [r.id for r in view.conversation.replies if r.author.id == request.caller.actor.id]
+    own = [r.id for r in view.timeline.replies if r.author.id == request.caller.actor.id]
     return sent if sent in own else ""

@@ -11,39 +11,26 @@ from sealdesk.customers import actions as customers
 from sealdesk.customers import rules as customer_rules
 from sealdesk.customers.types import CustomerResponse
 from sealdesk.db.engine import Tx
-from sealdesk.paging import PageRequest, Position, take_page
-from sealdesk.tickets import actions, rules
-from sealdesk.tickets.store import assignees, destinations, history, lists, replies, replying
+from sealdesk.paging import PageRequest, take_page
+from sealdesk.tickets import actions
+from sealdesk.tickets.pages.timeline import Timeline, load_timeline
+from sealdesk.tickets.store import assignees, destinations, history, lists, replying
 from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.destinations import Destination
 from sealdesk.tickets.store.history import TicketHistoryEntry
 from sealdesk.tickets.store.selection import Filter
-from sealdesk.tickets.types import AttachmentRef, ReplyResponse, TicketResponse
+from sealdesk.tickets.types import AttachmentRef, TicketResponse
 
-REPLIES = 50
-_MAX_CONVERSATION_BYTES = 128 * 1024  # of replies; as HTML they can be five times as long
-CHANGES = 10
+_CHANGES = 10  # that somebody else may have made while a form was open
 OTHER_TICKETS = 5
 ASSIGNEES = 1000  # the options of a select
 decode = msgspec.json.Decoder(TicketResponse).decode
 
 
-class Conversation(NamedTuple):
-    """Some replies in reading order, and whether there are earlier ones."""
-
-    replies: list[ReplyResponse]
-    has_earlier: bool
-
-    @property
-    def newest_id(self) -> str:
-        """The id of the last reply, "" when there is none."""
-        return self.replies[-1].id if self.replies else ""
-
-
 class TicketPage(NamedTuple):
     """A ticket with everything that its page shows.
 
-    changes: newest first, one more than CHANGES when there are more. names: of users by their id.
+    changes: the newest, newest first. names: of users by their id.
     others: the customer's newest other tickets. replying: names of other agents who are writing.
     webhooks: what the endpoints that receive a reply are called. unsent_files: of a reply that was
     not accepted.
@@ -52,7 +39,7 @@ class TicketPage(NamedTuple):
     ticket: TicketResponse
     etag: str
     customer: CustomerResponse
-    conversation: Conversation
+    timeline: Timeline
     changes: list[TicketHistoryEntry]
     people: list[Assignee]
     names: dict[str, str]
@@ -60,6 +47,11 @@ class TicketPage(NamedTuple):
     replying: Sequence[str]
     webhooks: Sequence[str]
     unsent_files: tuple[AttachmentRef, ...] = ()
+
+    @property
+    def texts(self) -> list[str]:
+        """What people wrote."""
+        return [self.ticket.description, *(reply.body for reply in self.timeline.replies)]
 
     @property
     def has_more_people(self) -> bool:
@@ -74,14 +66,15 @@ def has_more_assignees(users: Sequence[Assignee]) -> bool:
 async def load_ticket_page(
     tx: Tx, caller: Caller, ticket_id: str, *, before: str | None, now_us: int
 ) -> TicketPage:
-    """before: the id of the reply before which to read, None for the newest. Raises NotFound."""
+    """before: the id of the entry before which to read, None for the newest. Raises NotFound."""
     tenant_id = caller.tenant_id
     view = await actions.get_view(tx, tenant_id, ticket_id)
     ticket = decode(view.json)
-    changes = await history.list_changes(tx, tenant_id, ticket_id, PageRequest(CHANGES, None))
+    changes = await history.list_changes(tx, tenant_id, ticket_id, PageRequest(_CHANGES, None))
     users = await assignees.list_assignees(tx, tenant_id, ASSIGNEES)
     names = {user.id: user.name for user in users}
-    mentioned = history.assignee_ids(changes)
+    timeline = await load_timeline(tx, tenant_id, ticket_id, before)
+    mentioned = history.assignee_ids([*changes, *timeline.changes])
     if ticket.assignee_id is not None:
         mentioned.add(ticket.assignee_id)
     customer = await customers.get_customer(tx, tenant_id, ticket.customer.id)
@@ -89,7 +82,7 @@ async def load_ticket_page(
         ticket,
         view.etag,
         customer_rules.to_response(customer),
-        await _conversation(tx, tenant_id, ticket_id, before),
+        timeline,
         changes,
         users,
         names | await assignees.list_names(tx, tenant_id, mentioned - names.keys()),
@@ -104,17 +97,6 @@ async def load_ticket_page(
 def _name(endpoint: Destination) -> str:
     """Its description, else its host: a URL may contain a secret, which agents must not see."""
     return endpoint.description or urlsplit(endpoint.url).hostname or ""
-
-
-async def _conversation(tx: Tx, tenant_id: str, ticket_id: str, before: str | None) -> Conversation:
-    position: Position | None = [before] if before else None
-    page_request = PageRequest(REPLIES, position, _MAX_CONVERSATION_BYTES)
-    newest = await replies.list_replies(
-        tx, tenant_id, ticket_id, page_request, is_internal=None, newest_first=True
-    )
-    shown = take_page(newest, page_request, lambda reply: len(reply.body.encode()))
-    in_order = [rules.to_reply_response(reply) for reply in reversed(shown)]
-    return Conversation(in_order, len(newest) > len(shown))
 
 
 async def _other_tickets(tx: Tx, tenant_id: str, ticket: TicketResponse) -> list[TicketResponse]:

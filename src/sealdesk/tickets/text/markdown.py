@@ -33,7 +33,7 @@ _CACHED_LENGTH = 2 * 1024
 _MAX_SLICE_S = 0.002
 _HTTP = re.compile(r"https?://[^\s/]", re.IGNORECASE)
 _TAGS = {
-    "a", "b", "blockquote", "br", "code", "details", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr",
+    "a", "blockquote", "br", "code", "details", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr",
     "li", "ol", "p", "pre", "strong", "summary", "ul",
 }  # fmt: skip
 

@@ -87,6 +87,10 @@ def _split(token: "Token", names: Names, root: str | None) -> Iterator["Token"]:
         if each.href:
             yield from made_link(each.href, label)
         else:
-            yield from (_tag("mention_open", "b"), text_token(label), _tag("mention_close", "b"))
+            yield from (
+                _tag("mention_open", "strong"),
+                text_token(label),
+                _tag("mention_close", "strong"),
+            )
         end = each.end
     yield text_token(text[end:])

@@ -35,8 +35,24 @@ const formatShort = (at, now = new Date()) => at.toLocaleString(region,
   at.toDateString() === now.toDateString() ? { timeStyle: "short" }
     : at.getFullYear() === now.getFullYear() ? { day: "numeric", month: "short" }
       : { dateStyle: "medium" });
+// The time since an instant: minutes, hours and days for a month, then the date.
+const agoFormat = new Intl.RelativeTimeFormat(region, { numeric: "auto", style: "narrow" });
+const showAgo = (time) => {
+  const at = new Date(time.dateTime);
+  const minutes = Math.round((at - Date.now()) / 60000);
+  const [unit, size] = [["day", 1440], ["hour", 60], ["minute", 1]]
+    .find(([, each]) => Math.abs(minutes) >= each) ?? ["second", 1];
+  time.title = logFormat.format(at);
+  time.textContent = minutes < -43200 ? formatShort(at)
+    : agoFormat.format(Math.trunc(minutes / size), unit);
+};
+setInterval(() => document.querySelectorAll("time.ago").forEach(showAgo), 60000);
 const localize = (part) => {
   for (const time of part.querySelectorAll("time[datetime]")) {
+    if (time.matches(".ago")) {
+      showAgo(time);
+      continue;
+    }
     time.title = time.textContent.trim();
     const at = new Date(time.dateTime);
     const style = time.closest(".dense") ? logFormat : longFormat;

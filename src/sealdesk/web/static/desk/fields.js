@@ -70,7 +70,10 @@ onPart((part, signal) => {
     const [marks, entry, version] = ["[data-marks]", "[data-entry]", "[data-etag]"].map(
       (each) => state.querySelector(each));
     if (marks) part.querySelector("[data-marks]:not([data-state] *)").replaceChildren(...marks.childNodes);
-    if (entry) document.dispatchEvent(new CustomEvent("desk:entry", { detail: entry }));
+    const timeline = part.querySelector("[data-timeline]");
+    if (entry && timeline && !timeline.querySelector(`#change-${entry.dataset.entry}`)) {
+      timeline.append(...entry.childNodes);
+    }
     for (const each of [marks, entry]) each?.remove();
     if (!version) return;
     const [etag, before] = [version.dataset.etag, version.dataset.before];

@@ -1,14 +1,16 @@
 // An open ticket: replies and changes of others come in place, and a draft is announced to others.
 
-// The HTML of an element as the server sent it, without what scripts have done to its times.
+// The HTML of an element as the server sent it, without what scripts and
+// the reader have done to it.
 const sentHTML = (element) => {
   const copy = element.cloneNode(true);
   copy.classList.remove("fresh");
   if (!copy.classList.length) copy.removeAttribute("class");
   for (const time of copy.querySelectorAll("time[title]")) {
-    time.textContent = time.title;
+    time.textContent = `${time.dateTime.slice(0, 19).replace("T", " ")} UTC`;
     time.removeAttribute("title");
   }
+  for (const quote of copy.querySelectorAll("details[open]")) quote.open = false;
   return copy.outerHTML;
 };
 // Makes the children of an element those of another; those that are equal stay, with their focus.
