@@ -58,6 +58,13 @@ def test_remaining_requests_are_accepted_and_no_more(limit: int) -> None:
     assert [state.remaining for state in states] == [limit - 1 - n for n in range(len(states))]
 
 
+@pytest.mark.parametrize("uptime_s", [0.0, 39_000.123456789, 3e7 + 1 / 3])
+def test_every_request_is_one_of_the_budget_after_any_uptime(uptime_s: float) -> None:
+    limiter, budget = RateLimiter(lambda: uptime_s), Budget("a", 6000, 10.0)
+    assert [limiter.take_now(budget).remaining for _ in range(1000)] == [*range(999, -1, -1)]
+    assert not limiter.take_now(budget).accepted
+
+
 def test_take_and_take_now_share_one_budget() -> None:
     limiter = RateLimiter(Seconds())
     limiter.take_now(Budget("key", 2))

@@ -21,7 +21,7 @@ _FREE_S = 0.1
 _MAX_WAIT_S = 5.0
 _FIRST_TURN = (0.0, 1)
 _SWEEP_ABOVE = 10_000
-_SLACK_S = 1e-9  # the rounding error of a whole budget
+_SLACK_S = 1e-6  # more than the rounding errors of a budget after a year of uptime
 _ROUNDED_OFF_S = 5e-7
 
 Mode = Literal["per_process", "shared", "local"]
@@ -57,7 +57,7 @@ class RateState(msgspec.Struct, frozen=True):
 def accepted_state(budget: Budget, step_s: float, debt_s: float) -> RateState:
     """The state after an accepted request. step_s: what each request adds to the debt."""
     _, limit, burst_s = budget
-    remaining = int((burst_s - debt_s) / step_s + _SLACK_S)
+    remaining = int((burst_s - debt_s + _SLACK_S) / step_s)
     if burst_s != PERIOD_S:
         limit = int(limit * burst_s / PERIOD_S)
     return RateState(True, limit, remaining if remaining > 0 else 0, debt_s, 0.0)
