@@ -11,3 +11,8 @@ pytestmark = pytest.mark.timeout(180)
 def test_a_quiet_tenant_is_served_beside_one_that_does_its_worst() -> None:
     figures = neighbour.run(None, rounds=1, for_s=0.5)
     assert missed_targets(figures, neighbour.TARGETS) == [], figures
+
+
+def test_a_tenant_is_served_beside_large_forms_of_somebody_without_a_session() -> None:
+    figures = neighbour.run(None, rounds=1, for_s=0.5, is_anonymous=True)
+    assert missed_targets(figures, neighbour.ANONYMOUS_TARGETS) == [], figures
