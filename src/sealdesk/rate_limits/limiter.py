@@ -21,7 +21,7 @@ _FREE_S = 0.1
 _MAX_WAIT_S = 5.0
 _FIRST_TURN = (0.0, 1)
 _SWEEP_ABOVE = 10_000
-_SLACK_S = 1e-6  # more than the rounding errors of a budget after a year of uptime
+_SLACK_S = 1e-5  # more than the rounding errors of a budget after a year of uptime
 _ROUNDED_OFF_S = 5e-7
 
 Mode = Literal["per_process", "shared", "local"]
