@@ -1,4 +1,7 @@
-"""All routes: method, path, guard and operation. Read this table to review access."""
+"""All routes: method, path, guard and operation. Read this table to review access.
+
+The rows of the pages of tickets are in `ticket_pages.py`.
+"""
 
 from sealdesk.api_keys import api as api_keys
 from sealdesk.api_keys.debugger import pages as debug_pages
@@ -12,31 +15,19 @@ from sealdesk.customers import pages as customers_pages
 from sealdesk.feed import api as feed
 from sealdesk.identity import api as identity
 from sealdesk.identity.auth.bearer_guard import administrator, logged_in
-from sealdesk.identity.auth.session_guard import FileGuard, SessionGuard, VisitorGuard
+from sealdesk.identity.auth.session_guard import SessionGuard, VisitorGuard
 from sealdesk.identity.pages import account as account_pages
 from sealdesk.identity.pages import login as identity_pages
 from sealdesk.identity.pages import people as people_pages
 from sealdesk.identity.pages import two_factor
 from sealdesk.identity.rules import ADMINISTRATORS, ROLES
 from sealdesk.routes.collected import AUDIT_PAGE, PROBLEM_TYPES
+from sealdesk.routes.ticket_pages import TICKET_PAGES
 from sealdesk.tickets import api as tickets
 from sealdesk.tickets.attachments import api as attachments
-from sealdesk.tickets.attachments import pages as attachment_pages
 from sealdesk.tickets.attachments.rules import MAX_ATTACHMENT_BYTES
-from sealdesk.tickets.live import pages as live
 from sealdesk.tickets.merging import api as merging
-from sealdesk.tickets.merging import pages as merge_pages
-from sealdesk.tickets.notifications import pages as notification_pages
-from sealdesk.tickets.pages import bulk as bulk_pages
 from sealdesk.tickets.pages import customer as customer_pages
-from sealdesk.tickets.pages import field as field_pages
-from sealdesk.tickets.pages import inbox as inbox_pages
-from sealdesk.tickets.pages import neighbours as neighbour_pages
-from sealdesk.tickets.pages import people as assignee_pages
-from sealdesk.tickets.pages import presence, unread
-from sealdesk.tickets.pages import reply as reply_pages
-from sealdesk.tickets.pages import ticket as ticket_pages
-from sealdesk.tickets.views import pages as view_pages
 from sealdesk.web import assets, status
 from sealdesk.web.openapi import endpoints as reference
 from sealdesk.web.operation import Open, Route
@@ -58,7 +49,6 @@ _USER = logged_in()
 # Guards of pages: a session.
 _VISITOR = VisitorGuard()
 _USER_PAGE = SessionGuard(ROLES)
-_USER_FILE = FileGuard(ROLES)
 _ADMIN_PAGE = SessionGuard(ADMINISTRATORS)
 _OWN_REAUTHENTICATED = SessionGuard(ROLES, needs_reauthentication=True)
 # For forms whose result outlasts the session: keys, endpoints, and who may log in (decision 0019).
@@ -171,21 +161,7 @@ PAGES: tuple[Route, ...] = (
     Route("POST", "/log-out", _USER_PAGE, identity_pages.log_out),
     Route("GET", "/reset", _VISITOR, identity_pages.reset_form),
     Route("POST", "/reset", _VISITOR, identity_pages.reset),
-    # Tickets.
-    Route("GET", "/tickets", _USER_PAGE, inbox_pages.inbox),
-    Route("GET", "/tickets/arrived", _USER_PAGE, inbox_pages.changed_tickets),
-    Route("GET", "/tickets/next", _USER_PAGE, neighbour_pages.go_to_next),
-    Route("GET", "/tickets/previous", _USER_PAGE, neighbour_pages.go_to_previous),
-    Route("GET", "/tickets/people", _USER_PAGE, assignee_pages.find_people),
-    Route("POST", "/tickets/bulk", _USER_PAGE, bulk_pages.change_tickets),
-    # Saved views of the inbox.
-    Route("GET", "/tickets/views", _USER_PAGE, view_pages.list_views),
-    Route("POST", "/tickets/views", _USER_PAGE, view_pages.save_view),
-    Route("GET", "/tickets/views/new", _USER_PAGE, view_pages.new_view),
-    Route("GET", "/tickets/views/counts", _USER_PAGE, view_pages.show_counts),
-    Route("POST", "/tickets/views/{id}", _USER_PAGE, view_pages.change_view),
-    Route("POST", "/tickets/views/{id}/move", _USER_PAGE, view_pages.move_view),
-    Route("POST", "/tickets/views/{id}/delete", _USER_PAGE, view_pages.delete_view),
+    *TICKET_PAGES,
     # The user's own account, and the language of the pages.
     Route("GET", "/account", _USER_PAGE, account_pages.show_account),
     Route("POST", "/account/name", _USER_PAGE, account_pages.rename),
@@ -215,27 +191,7 @@ PAGES: tuple[Route, ...] = (
         _REAUTHENTICATED,
         people_pages.turn_off_two_factor,
     ),
-    Route("GET", "/live", _USER_PAGE, live.stream_events),
-    Route("GET", "/notifications", _USER_PAGE, notification_pages.list_notifications),
-    Route("GET", "/notifications/bell", _USER_PAGE, notification_pages.show_bell),
-    Route("POST", "/notifications/read", _USER_PAGE, notification_pages.mark_all_read),
-    Route("POST", "/notifications/{id}/open", _USER_PAGE, notification_pages.open_notification),
-    Route("GET", "/tickets/{id}", _USER_PAGE, ticket_pages.show_ticket, takes_numbers=True),
-    Route("POST", "/tickets/{id}", _USER_PAGE, ticket_pages.change_ticket),
-    Route("GET", "/tickets/{id}/reply", _USER_PAGE, ticket_pages.show_ticket),
-    Route("POST", "/tickets/{id}/reply", _USER_PAGE, reply_pages.reply, _LONG),
-    Route("POST", "/tickets/{id}/fields", _USER_PAGE, field_pages.save_field),
-    Route("GET", "/tickets/{id}/answering", _USER_PAGE, presence.show_presence),
-    Route("POST", "/tickets/{id}/answering", _USER_PAGE, presence.show_presence),
-    Route("GET", "/tickets/{id}/merge", _USER_PAGE, merge_pages.show_merge),
-    Route("POST", "/tickets/{id}/merge", _USER_PAGE, merge_pages.merge),
-    Route("POST", "/tickets/{id}/unmerge", _USER_PAGE, merge_pages.undo),
-    Route("GET", "/tickets/{id}/split", _USER_PAGE, merge_pages.show_split),
-    Route("POST", "/tickets/{id}/split", _USER_PAGE, merge_pages.split),
-    Route("POST", "/tickets/{id}/unread", _USER_PAGE, unread.mark_unread),
-    Route("GET", "/tickets/{id}/history", _USER_PAGE, ticket_pages.show_history),
-    Route("POST", "/attachments", _USER_FILE, attachment_pages.upload, MAX_ATTACHMENT_BYTES),
-    Route("GET", "/attachments/{id}/content", _USER_PAGE, attachment_pages.show_content),
+    # Customers.
     Route("GET", "/customers", _USER_PAGE, customers_pages.list_customers),
     Route("GET", "/customers/{id}", _USER_PAGE, customer_pages.show_customer),
     Route("GET", "/customers/{id}/edit", _USER_PAGE, customers_pages.edit_customer),

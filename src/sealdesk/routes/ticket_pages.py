@@ -1,0 +1,70 @@
+"""The routes of the pages of tickets, as rows of the table in `table.py`."""
+
+from sealdesk.identity.auth.session_guard import FileGuard, SessionGuard
+from sealdesk.identity.rules import ROLES
+from sealdesk.tickets.attachments import pages as attachments
+from sealdesk.tickets.attachments.rules import MAX_ATTACHMENT_BYTES
+from sealdesk.tickets.live import pages as live
+from sealdesk.tickets.merging import pages as merging
+from sealdesk.tickets.notifications import pages as notifications
+from sealdesk.tickets.pages import (
+    bulk,
+    field,
+    inbox,
+    neighbours,
+    people,
+    presence,
+    reply,
+    ticket,
+    unread,
+)
+from sealdesk.tickets.views import pages as views
+from sealdesk.web.operation import Route
+from sealdesk.web.request import MAX_BODY_BYTES
+
+# Every user of the tenant may read and write its tickets.
+_USER_PAGE, _USER_FILE = SessionGuard(ROLES), FileGuard(ROLES)
+# For bodies with long text, as in the table.
+_LONG = MAX_BODY_BYTES
+
+TICKET_PAGES: tuple[Route, ...] = (
+    # The inbox.
+    Route("GET", "/tickets", _USER_PAGE, inbox.inbox),
+    Route("GET", "/tickets/arrived", _USER_PAGE, inbox.changed_tickets),
+    Route("GET", "/tickets/next", _USER_PAGE, neighbours.go_to_next),
+    Route("GET", "/tickets/previous", _USER_PAGE, neighbours.go_to_previous),
+    Route("GET", "/tickets/people", _USER_PAGE, people.find_people),
+    Route("POST", "/tickets/bulk", _USER_PAGE, bulk.change_tickets),
+    # Saved views of the inbox.
+    Route("GET", "/tickets/views", _USER_PAGE, views.list_views),
+    Route("POST", "/tickets/views", _USER_PAGE, views.save_view),
+    Route("GET", "/tickets/views/new", _USER_PAGE, views.new_view),
+    Route("GET", "/tickets/views/counts", _USER_PAGE, views.show_counts),
+    Route("POST", "/tickets/views/{id}", _USER_PAGE, views.change_view),
+    Route("POST", "/tickets/views/{id}/move", _USER_PAGE, views.move_view),
+    Route("POST", "/tickets/views/{id}/delete", _USER_PAGE, views.delete_view),
+    # News for open pages, and notifications.
+    Route("GET", "/live", _USER_PAGE, live.stream_events),
+    Route("GET", "/notifications", _USER_PAGE, notifications.list_notifications),
+    Route("GET", "/notifications/bell", _USER_PAGE, notifications.show_bell),
+    Route("POST", "/notifications/read", _USER_PAGE, notifications.mark_all_read),
+    Route("POST", "/notifications/{id}/open", _USER_PAGE, notifications.open_notification),
+    # One ticket.
+    Route("GET", "/tickets/{id}", _USER_PAGE, ticket.show_ticket, takes_numbers=True),
+    Route("POST", "/tickets/{id}", _USER_PAGE, ticket.change_ticket),
+    Route("GET", "/tickets/{id}/reply", _USER_PAGE, ticket.show_ticket),
+    Route("POST", "/tickets/{id}/reply", _USER_PAGE, reply.reply, _LONG),
+    Route("POST", "/tickets/{id}/fields", _USER_PAGE, field.save_field),
+    Route("GET", "/tickets/{id}/answering", _USER_PAGE, presence.show_presence),
+    Route("POST", "/tickets/{id}/answering", _USER_PAGE, presence.show_presence),
+    Route("GET", "/tickets/{id}/merge", _USER_PAGE, merging.show_merge),
+    Route("POST", "/tickets/{id}/merge", _USER_PAGE, merging.merge),
+    Route("POST", "/tickets/{id}/unmerge", _USER_PAGE, merging.undo),
+    Route("GET", "/tickets/{id}/split", _USER_PAGE, merging.show_split),
+    Route("POST", "/tickets/{id}/split", _USER_PAGE, merging.split),
+    Route("POST", "/tickets/{id}/unread", _USER_PAGE, unread.mark_unread),
+    Route("GET", "/tickets/{id}/history", _USER_PAGE, ticket.show_history),
+    # Files.
+    Route("POST", "/attachments", _USER_FILE, attachments.upload, MAX_ATTACHMENT_BYTES),
+    Route("GET", "/attachments/{id}/content", _USER_PAGE, attachments.show_content),
+)
