@@ -234,6 +234,30 @@ def test_a_reply_begins_a_new_ticket_with_all_later_ones(key: Key, tenant: Tenan
     assert read(key, new) == new
 
 
+def test_attachments_go_along_with_their_texts(key: Key) -> None:
+    files = [key.attachment(f"{n}.txt", b"%d" % n) for n in range(3)]
+    source = key.ticket(attachment_ids=[files[0]["id"]])
+    first = reply(key, source, "with a file", attachment_ids=[files[1]["id"]])
+    later = reply(key, source, "later", attachment_ids=[files[2]["id"]])
+    target = key.ticket()
+    merge(key, source, target)
+    listed = key.walk(f"{TICKETS}/{target['id']}/replies?sort=asc")
+    assert [each["attachments"][0]["id"] for each in listed] == [each["id"] for each in files]
+    assert linked(key, files) == [(target["id"], each["id"]) for each in listed]
+    undo(key, source)
+    replies = [None, first["id"], later["id"]]
+    assert linked(key, files) == [(source["id"], each) for each in replies]
+    new = split(key, source, first["id"]).json()["data"]
+    assert [each["id"] for each in new["attachments"]] == [files[1]["id"]]
+    assert linked(key, files)[1:] == [(new["id"], None), (new["id"], later["id"])]
+
+
+def linked(key: Key, files: list[dict[str, Any]]) -> list[tuple[str, str | None]]:
+    """The ticket and the reply of each attachment."""
+    shown = [key.get(f"/api/v1/external/attachments/{each['id']}").json() for each in files]
+    return [(each["data"]["ticket_id"], each["data"]["reply_id"]) for each in shown]
+
+
 @pytest.mark.parametrize("which", ["unknown", "a note", "of another ticket"])
 def test_only_a_public_reply_of_the_ticket_begins_a_new_one(key: Key, which: str) -> None:
     ticket, other = key.ticket(), key.ticket()

@@ -1,6 +1,6 @@
 """The SQL of attachments."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -17,6 +17,10 @@ _FIND = (
 _LINK = """
 UPDATE attachments SET ticket_id = :ticket_id, reply_id = :reply_id
 WHERE tenant_id = :tenant_id AND id = :id AND ticket_id IS NULL
+"""
+_RELINK = """
+UPDATE attachments SET ticket_id = :ticket_id, reply_id = :reply_id
+WHERE tenant_id = :tenant_id AND id = :id
 """
 _USED = "SELECT used_bytes FROM attachment_usage WHERE tenant_id = :tenant_id LIMIT 1"
 _BEGIN_USAGE = """
@@ -77,6 +81,15 @@ async def link(
             "reply_id": reply_id,
         },
     )
+
+
+async def relink(
+    tx: Tx, tenant_id: str, reply_of: Mapping[str, str | None], ticket_id: str
+) -> None:
+    """Let attachments belong to another ticket. reply_of: attachment → reply, None for none."""
+    params = {"tenant_id": tenant_id, "ticket_id": ticket_id}
+    many = [{**params, "id": each, "reply_id": reply} for each, reply in reply_of.items()]
+    await tx.execute_many(_RELINK, many)
 
 
 async def used_bytes(tx: Tx, tenant_id: str) -> int:

@@ -13,6 +13,7 @@ from sealdesk.event_log import events
 from sealdesk.event_log.events import Changes
 from sealdesk.tickets import actions
 from sealdesk.tickets.actions import OpenedTicket
+from sealdesk.tickets.attachments import store as attachments
 from sealdesk.tickets.merging import rules, store
 from sealdesk.tickets.merging.errors import MERGE_FINAL
 from sealdesk.tickets.merging.store import MovingReplies
@@ -63,6 +64,8 @@ async def merge(tx: Tx, caller: Caller, source_id: str, new: Merge, *, now_us: i
     )
     await store.move_replies(tx, caller.tenant_id, source.ticket.id, target.ticket.id, moving.ids)
     await replies.add(tx, opening)
+    attached = {**moving.attached, **dict.fromkeys(_attachments(source), opening.id)}
+    await attachments.relink(tx, caller.tenant_id, attached, target.ticket.id)
     closed = rules.close_merged(source.ticket, target.ticket.id, now_us)
     told = {"merged_into": (None, target.ticket.number)}
     await _store(tx, caller, source, _Change(closed, told, 0), now_us)
@@ -86,7 +89,9 @@ async def undo(tx: Tx, caller: Caller, source_id: str, *, now_us: int) -> Ticket
     if not await store.delete_reply(tx, caller.tenant_id, target_id, stored.opening_reply_id):
         raise Conflict(MERGE_FINAL, hours=rules.UNDO_HOURS)
     await store.move_replies(tx, caller.tenant_id, target_id, source_id, stored.reply_ids)
-    public_count = (await _list_moving(tx, source, after="")).public_count
+    moved = await _list_moving(tx, source, after="")
+    public_count, attached = moved.public_count, dict.fromkeys(_attachments(source))
+    await attachments.relink(tx, caller.tenant_id, {**attached, **moved.attached}, source_id)
     await store.delete(tx, caller.tenant_id, source_id)
     told = {"merged": (source.ticket.number, None)}
     count = target.ticket.reply_count - public_count - 1
@@ -112,14 +117,22 @@ async def split(
     )  # fmt: skip
     await store.delete_reply(tx, caller.tenant_id, ticket_id, first.id)
     await store.move_replies(tx, caller.tenant_id, ticket_id, opened.id, moving.ids)
+    attached = dict.fromkeys(each.id for each in first.attachments)
+    await attachments.relink(tx, caller.tenant_id, {**attached, **moving.attached}, opened.id)
     count = stored.ticket.reply_count - moving.public_count - 1
     told = {"split": (None, new.subject)}
     await _store(tx, caller, stored, _Change({}, told, count), now_us)
-    if not moving.ids:
+    if not moving.ids and not first.attachments:
         return opened
     fresh = await actions.get_ticket(tx, caller.tenant_id, opened.id)
-    view = await _store(tx, caller, fresh, _Change({}, {}, moving.public_count), now_us)
+    fields = {"attachments": first.attachments}
+    view = await _store(tx, caller, fresh, _Change(fields, {}, moving.public_count), now_us)
     return OpenedTicket(opened.id, view)
+
+
+def _attachments(stored: TicketAndCustomer) -> list[str]:
+    """The ids of the attachments of the description."""
+    return [each.id for each in stored.ticket.attachments]
 
 
 async def _list_moving(tx: Tx, stored: TicketAndCustomer, after: str) -> MovingReplies:

@@ -1,6 +1,6 @@
 """The SQL of merges, and of replies that move between tickets."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -8,6 +8,7 @@ import msgspec
 from sealdesk.db.column_lists import column_list, parameter_list
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.merging.types import Conversation, StoredMerge
+from sealdesk.tickets.rules import decode_attachments
 
 _COLUMNS = StoredMerge.__struct_fields__
 _ADD = f"""
@@ -18,7 +19,7 @@ SELECT {column_list(_COLUMNS)} FROM ticket_merges
 WHERE tenant_id = :tenant_id AND source_id = :source_id LIMIT 1
 """
 _LIST_REPLIES = """
-SELECT id, is_internal FROM replies
+SELECT id, is_internal, attachments FROM replies
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id > :after ORDER BY id LIMIT :limit
 """
 _LAST_MESSAGE = """
@@ -45,10 +46,14 @@ DELETE FROM ticket_merges WHERE (tenant_id, source_id) IN
 
 
 class MovingReplies(NamedTuple):
-    """The ids of replies and notes, and how many of them are public replies."""
+    """The ids of replies and notes, and how many of them are public replies.
+
+    attached: attachment → the reply that refers to it.
+    """
 
     ids: Sequence[str]
     public_count: int
+    attached: Mapping[str, str]
 
 
 async def add(tx: Tx, merge: StoredMerge) -> None:
@@ -77,7 +82,10 @@ async def list_replies(
     params = {"tenant_id": tenant_id, "ticket_id": ticket_id, "after": after, "limit": limit}
     rows = await tx.fetch_all(_LIST_REPLIES, params)
     public_count = sum(not row["is_internal"] for row in rows)
-    return MovingReplies([row["id"] for row in rows], public_count)
+    attached = {
+        each.id: row["id"] for row in rows for each in decode_attachments(row["attachments"])
+    }
+    return MovingReplies([row["id"] for row in rows], public_count, attached)
 
 
 async def read_conversation(tx: Tx, tenant_id: str, ticket_id: str, limit: int) -> Conversation:
