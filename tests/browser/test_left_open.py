@@ -1,5 +1,6 @@
 """Pages that stay open until their session has ended, in a real browser."""
 
+import re
 from collections.abc import Callable
 
 from tests.browser.chromium import Window
@@ -18,6 +19,8 @@ def test_an_open_page_says_that_its_session_has_ended(
     window.enter(tenant.admin_email, PASSWORD)
     page, ticket = window.page, tenant.key().ticket()
     page.clock.install()
+    # A page with a stream notices when the server ends it; this one polls.
+    page.route(re.compile(r"/live\?"), lambda route: route.fulfill(status=204))
     for path in (f"{INBOX}?status=all", f"{INBOX}/{ticket['id']}"):
         page.goto(path)
         page.context.clear_cookies()

@@ -242,5 +242,5 @@ def test_pages_equal_the_database_after_many_changes_at_once(
         assert {number for number in numbers if number not in shown} == set()
         each.page.locator("[data-renewed=conversation]").get_by_text("last").first.wait_for()
     row = inbox.page.locator("[data-ticket]")
-    row.get_by_text("last").wait_for()
+    row.get_by_text("last", exact=True).wait_for()
     row.get_by_text("Low").wait_for()

@@ -39,6 +39,7 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
     key = tenant.key(name=texts.fit(100))
     user = tenant.user("agent", name=texts.fit(100, 9))
     ticket = _ticket(key, user, texts)
+    notification = _notification(tenant, key, texts)
     _refuse(key, texts)
     receiver.answers(500, texts.fit(4000).encode(), {"content-type": "text/html"})
     webhook, delivery = _webhook(admin, receiver, texts)
@@ -51,6 +52,7 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
         "/tickets/views": view,
         "/tickets": ticket["id"],
         "/customers": ticket["customer"]["id"],
+        "/notifications": notification,
         "/settings/people": user,
         "/settings/api-keys": key.id,
         "/settings/webhooks": webhook,
@@ -113,6 +115,17 @@ def _ticket(key: Key, user: str, texts: Texts) -> dict[str, Any]:
     changed = {"subject": fit(255, 30), "tags": [fit(64), fit(63)[1:]], "status": "pending"}
     assert key.patch(f"{_TICKETS}/{ticket['id']}", changed).status_code == 200
     return ticket
+
+
+def _notification(tenant: Tenant, key: Key, texts: Texts) -> str:
+    """A notification of the administrator, of a ticket assigned to them."""
+    me = tenant.admin().get("/api/v1/auth/me").json()["data"]["id"]
+    key.ticket(subject=texts.fit(255, 35), assignee_id=me)
+    (row,) = tenant.service.rows(
+        "SELECT id FROM notifications WHERE tenant_id = :tenant AND user_id = :me LIMIT 1",
+        tenant=tenant.id, me=me,
+    )  # fmt: skip
+    return str(row[0])
 
 
 def _file(key: Key) -> str:

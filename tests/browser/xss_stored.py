@@ -28,14 +28,15 @@ _FORCED = {
 _OURS = {
     "action", "actor_kind", "allowed_ips", "author_type", "body_sha256", "code",
     "diagnosis", "disabled_reason", "email_identity", "event_type", "events", "key_prefix",
+    "kind",
     "measure", "name_identity", "password_hash", "permissions", "query", "reference",
-    "replay_protection", "role",
+    "last_reply_by", "replay_protection", "role",
     "sealed_old_secret", "sealed_secret", "signature", "source", "status", "type", "value", "words",
 }  # fmt: skip
-# On no page: stored API responses, addresses of log-ins, hashes of recovery codes, and events of
-# PostgreSQL that wait for their position.
+# On no page: stored API responses, addresses of log-ins, hashes of recovery codes, events of
+# PostgreSQL that wait for their position, and what is needed to undo a merge.
 _UNSHOWN = {"idempotency", "user_addresses", "second_factors", "event_outbox", "reads",
-            "attachments", "notifications"}  # fmt: skip
+            "attachments", "ticket_merges"}  # fmt: skip
 
 
 async def force(tx: Tx, tenant_id: str, texts: Texts) -> None:

@@ -54,6 +54,19 @@ def opened(visitor: Visitor, ticket_id: str) -> Page:
     return page
 
 
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_another_site_marks_nothing_as_read_without_a_click(
+    visitor: Visitor, key: Key, site: str
+) -> None:
+    ticket = key.ticket()["id"]
+    path = f"{INBOX}/{ticket}"
+    framed = visitor.once("GET", path, sec_fetch_site=site, sec_fetch_dest="iframe")
+    assert framed.status_code == 200
+    assert unread(visitor) == [ticket]
+    visitor.once("GET", path, sec_fetch_site=site, sec_fetch_dest="document", sec_fetch_user="?1")
+    assert unread(visitor) == []
+
+
 def test_a_ticket_is_unread_until_its_page_is_opened(visitor: Visitor, key: Key) -> None:
     first, second = key.ticket()["id"], key.ticket()["id"]
     assert unread(visitor) == [second, first]

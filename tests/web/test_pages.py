@@ -6,7 +6,9 @@ import pytest
 
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.routes import PAGES, SITE
+from sealdesk.web import assets
 from sealdesk.web.operation import EVENT_STREAM, Route
+from tests.support.client import send
 from tests.support.page_security import (
     FOREIGN_ORIGINS,
     FORMS,
@@ -217,6 +219,28 @@ def test_assets_are_cached_until_they_change(service: Service) -> None:
         assert (other.content, other.headers["cache-control"]) == (first.content, "no-cache")
         again = visitor.once("GET", path, if_none_match=first.headers["etag"])
         assert (first.status_code, again.status_code, again.content) == (200, 304, b"")
+
+
+@pytest.mark.parametrize("accepted", ["gzip", "br, GZIP;q=0.5", "gzip; q=1.0, *;q=0"])
+def test_styles_and_scripts_are_compressed_for_who_accepts_it(
+    service: Service, accepted: str
+) -> None:
+    paths = ("/assets/desk.css", "/assets/desk.js", "/docs/assets/reference.js")
+    for path in paths:
+        response = send(service, "GET", path, b"", {"accept-encoding": accepted})
+        assert response.headers["content-encoding"] == "gzip"
+        assert response.content == assets.content(path.rpartition("/")[2])
+        assert int(response.headers["content-length"]) < len(response.content) / 2
+        plain = send(service, "GET", path, b"", {"accept-encoding": "identity"})
+        assert plain.headers["etag"] != response.headers["etag"]
+        assert plain.headers["vary"] == response.headers["vary"] == "accept-encoding"
+
+
+@pytest.mark.parametrize("accepted", ["", "gzip;q=0", "gzip;q=0.000", "xgzip", "gzip;level=1"])
+def test_nothing_is_compressed_for_who_does_not_accept_it(service: Service, accepted: str) -> None:
+    response = send(service, "GET", "/assets/desk.js", b"", {"accept-encoding": accepted})
+    assert "content-encoding" not in response.headers
+    assert response.content == assets.content("desk.js")
 
 
 def test_the_log_in_leads_back_to_the_page_of_the_submitted_form(visitor: Visitor) -> None:

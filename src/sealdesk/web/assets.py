@@ -1,6 +1,8 @@
 """Serves static files; an address with a version is cached for a year."""
 
+import gzip
 import hashlib
+import re
 from importlib import resources
 
 from sealdesk.web import conditional
@@ -14,7 +16,9 @@ _CONTENT_TYPES = {
     "woff2": "font/woff2",
 }
 _IMMUTABLE = b"public, max-age=31536000, immutable"
-
+# Responses that hold a secret are never compressed (BREACH, breachattack.com); these hold none.
+_COMPRESSED = ("css", "js")
+_GZIP_WITH_WEIGHT = re.compile(r"gzip;q=(?:1(?:\.0*)?|0\.\d*[1-9]\d*)")
 
 # What the pages load in one request, from the files of static/desk in this order.
 _PARTS = {
@@ -94,13 +98,27 @@ def asset(name: str) -> Operation:
     Without the current version in the query, browsers revalidate: while nodes are renewed one by
     one, a page of another version may link a file of this one.
     """
-    content, version = _FILES[name], _VERSIONS[name]
-    content_type = _CONTENT_TYPES[name.rpartition(".")[2]]
+    version, suffix = _VERSIONS[name], name.rpartition(".")[2]
+    content_type = _CONTENT_TYPES[suffix]
+    compressed = gzip.compress(_FILES[name], mtime=0) if suffix in _COMPRESSED else None
 
     @operation(name, tag="Pages", headers=("if-none-match",), produces=content_type)
     async def serve(request: Request) -> Response:
         caching = _IMMUTABLE if request.query == version.encode() else b"no-cache"
-        response = Response(200, content, [(b"cache-control", caching)], content_type.encode())
-        return conditional.unless_unchanged(request, f'"{version}"', response)
+        content, etag, headers = _FILES[name], version, [(b"cache-control", caching)]
+        if compressed is not None:
+            headers.append((b"vary", b"accept-encoding"))
+            if _accepts_gzip(request):
+                content, etag = compressed, f"{version}-gzip"
+                headers.append((b"content-encoding", b"gzip"))
+        response = Response(200, content, headers, content_type.encode())
+        return conditional.unless_unchanged(request, f'"{etag}"', response)
 
     return serve
+
+
+def _accepts_gzip(request: Request) -> bool:
+    """Whether Accept-Encoding names gzip, and not to refuse it (RFC 9110 section 12.5.3)."""
+    accepted = request.headers.get(b"accept-encoding", b"").decode("latin-1").lower()
+    parts = [part.replace(" ", "") for part in accepted[:500].split(",")]
+    return any(part == "gzip" or _GZIP_WITH_WEIGHT.fullmatch(part) for part in parts)

@@ -110,6 +110,13 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_ENDING}::test_readyz_returns_503_while_requests_are_still_accepted",),
     ),
     Mutant(
+        "style sheets and scripts are compressed for who refuses it",
+        "web/assets.py",
+        "            if _accepts_gzip(request):\n",
+        "            if True:\n",
+        (f"{_WEB_PAGES}::test_nothing_is_compressed_for_who_does_not_accept_it",),
+    ),
+    Mutant(
         "style sheets are not cached",
         "web/assets.py",
         "_IMMUTABLE if request.query == version.encode() else ",

@@ -14,16 +14,27 @@ async def find_unread(request: Request) -> int | None:
     """The time of the last message of the ticket if the caller has not read it, else None.
 
     A page that is fetched before anybody looks at it marks nothing as read, and neither does one
-    with earlier replies.
+    with earlier replies, or one that another site fetches without a click of the user.
     """
     purpose = request.headers.get(b"sec-purpose", request.headers.get(b"purpose", b""))
     is_earlier = bool(forms.read_query(request).text("before"))
-    if request.method != "GET" or b"prefetch" in purpose or is_earlier:
+    is_seen = request.method == "GET" and b"prefetch" not in purpose and not is_earlier
+    if not is_seen or _is_of_another_site(request):
         return None
     (ticket_id,), caller = request.params, request.caller
     return await request.read(
         lambda tx: reads.find_unread(tx, caller.tenant_id, caller.actor.id, ticket_id)
     )
+
+
+def _is_of_another_site(request: Request) -> bool:
+    is_own = request.headers.get(b"sec-fetch-site", b"none") in (b"same-origin", b"none")
+    # A link in an e-mail that is read in a browser.
+    is_followed = (
+        request.headers.get(b"sec-fetch-user") == b"?1"
+        and request.headers.get(b"sec-fetch-dest") == b"document"
+    )
+    return not (is_own or is_followed)
 
 
 async def mark_read(request: Request, seen_at: int) -> None:
