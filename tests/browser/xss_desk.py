@@ -21,6 +21,7 @@ PIECES = frozenset(route.path for route in PAGES if "/assets/" in route.path) | 
     "/live",
     "/notifications/bell",
     "/tickets/arrived",
+    "/tickets/people",
     "/tickets/views/counts",
     "/tickets/{id}/answering",
     "/attachments/{id}/content",
@@ -75,7 +76,8 @@ def page_paths(places: dict[str, str], asked: Iterable[str]) -> list[str]:
     key, webhook = places["/settings/api-keys"], places["/settings/webhooks"]
     paths = [address(path, places) for path in routes if path not in PIECES]
     paths += [
-        "/tickets?status=all", f"/settings/api-keys/{key}?span=month",
+        "/tickets?status=all", f"/tickets/{places['/tickets']}/merge?into=2",
+        f"/settings/api-keys/{key}?span=month",
         f"/settings/api-keys/debug?key={key}",
     ]  # fmt: skip
     for text in (quote(each, safe="") for each in asked):

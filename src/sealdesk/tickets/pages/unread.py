@@ -18,8 +18,9 @@ async def find_unread(request: Request) -> int | None:
     """
     purpose = request.headers.get(b"sec-purpose", request.headers.get(b"purpose", b""))
     is_earlier = bool(forms.read_query(request).text("before"))
-    is_seen = request.method == "GET" and b"prefetch" not in purpose and not is_earlier
-    if not is_seen or _is_of_another_site(request):
+    if request.method != "GET" or b"prefetch" in purpose or is_earlier:
+        return None
+    if _is_of_another_site(request):
         return None
     (ticket_id,), caller = request.params, request.caller
     return await request.read(
