@@ -43,7 +43,7 @@ ACROSS_TENANTS = {
     ),
     "api_keys/store.py _PRUNE_SIGNATURES": ("api_keys.prune_signatures(", "worker/retention.py"),
     "api_keys/store.py _PRUNE_USAGE": ("api_keys.prune_usage(", "worker/retention.py"),
-    "tickets/attachments/store.py _LIST_UNUSED": (
+    "tickets/attachments/store.py _PRUNE_LIST": (
         "store.delete_unused(",
         "tickets/attachments/pruning.py",
     ),

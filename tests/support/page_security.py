@@ -2,6 +2,7 @@
 
 from html.parser import HTMLParser
 
+from sealdesk.identity.auth.session_guard import FileGuard
 from sealdesk.routes import PAGES
 from sealdesk.web.operation import Route
 from tests.support.pages import Page
@@ -9,6 +10,13 @@ from tests.support.pages import Page
 _ID = "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"
 # The forms that need a session.
 FORMS = [row for row in PAGES if row.guard.scheme == "session" and row.method == "POST"]
+
+
+def is_file(route: Route) -> bool:
+    """Whether a script sends a file as the body, instead of a form."""
+    return isinstance(route.guard, FileGuard)
+
+
 # Headers of a form that another site sends; no Sec-Fetch-Site where the page is not secure.
 FOREIGN_ORIGINS = [
     {"sec_fetch_site": "cross-site"},

@@ -13,6 +13,7 @@ import pytest
 
 from sealdesk import web
 from sealdesk.routes import PAGES, PROBLEM_TYPES, ROUTES
+from sealdesk.tickets.merging.examples import MERGE, SPLIT
 from sealdesk.web.openapi import html as reference_page
 from tests.interop import NODE
 from tests.support.client import Key, Person, send
@@ -74,11 +75,34 @@ def test_the_snippet_of_every_signed_operation_works_unchanged(
     anyone: Person, key: Key, name: str
 ) -> None:
     snippet = _snippets(anyone.get("/docs").text, name)[0]
-    is_customer = "/customers/" in snippet
-    mine = key.customer("snippet@example.test")["id"] if is_customer else key.ticket()["id"]
-    pasted = _AN_ID.sub(mine, snippet).replace("curl -sS", "curl -sS -f")
+    pasted = _AN_ID.sub(_own_id(key, name, snippet), snippet).replace("curl -sS", "curl -sS -f")
+    for example, own in _own_examples(key, name, pasted).items():
+        pasted = pasted.replace(example, own)
     done = _run(["sh"], pasted, key)
-    assert done.stdout.startswith('{"data":'), done.stderr
+    assert done.stdout.startswith("text" if name == "download" else '{"data":'), done.stderr
+
+
+def _own_id(key: Key, name: str, snippet: str) -> str:
+    """The id of an object of the kind that the address of the snippet names."""
+    if "/customers/" in snippet:
+        return str(key.customer("snippet@example.test")["id"])
+    if "/attachments/" in snippet:
+        return str(key.attachment(content=b"text")["id"])
+    ticket = key.ticket()
+    if name == "undo_merge":
+        key.post(f"/api/v1/external/tickets/{ticket['id']}/merge", {"into": key.ticket()["id"]})
+    return str(ticket["id"])
+
+
+def _own_examples(key: Key, name: str, snippet: str) -> dict[str, str]:
+    """Example id in the body → an id for which the request succeeds."""
+    if name == "merge_ticket":
+        return {MERGE["into"]: key.ticket()["id"]}
+    if name != "split_ticket":
+        return {}
+    path = snippet.partition("TARGET='")[2].partition("/split")[0]
+    reply = key.post(f"{path}/replies", {"body": "A second question"}).json()["data"]
+    return {SPLIT["reply_id"]: reply["id"]}
 
 
 def test_the_reference_shows_every_operation(anyone: Person) -> None:

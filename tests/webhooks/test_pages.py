@@ -279,7 +279,8 @@ def test_paused_endpoint_has_no_redelivery_button(visitor: Visitor, receiver: Re
     (path,) = _log(visitor, at)
     redeliver = visitor.get(path).form(f"{path}/redeliver")
     visitor.submit(visitor.get(at).form(f"{at}/pause"))
-    assert [form.action for form in visitor.get(path).forms] == ["/log-out", "/language"]
+    actions = [form.action for form in visitor.get(path).forms]
+    assert actions == ["/tickets", "/log-out", "/language"]
     page = visitor.submit(redeliver)
     assert page.status == 409
     assert "Activate it first" in page.text

@@ -34,7 +34,7 @@ WHERE tenant_id = :tenant_id AND used_bytes + :size <= :quota
 _PRUNE_USED = (
     "UPDATE attachment_usage SET used_bytes = used_bytes - :size WHERE tenant_id = :tenant_id"
 )
-_LIST_UNUSED = """
+_PRUNE_LIST = """
 SELECT tenant_id, id, sha256, size_bytes FROM attachments
 WHERE ticket_id IS NULL AND created_at < :before
 ORDER BY created_at, tenant_id, id LIMIT :limit
@@ -106,7 +106,7 @@ async def use_bytes(tx: Tx, tenant_id: str, size: int, quota: int) -> bool:
 
 async def delete_unused(tx: Tx, before_us: int, limit: int) -> list[Content]:
     """Delete some attachments that nothing refers to, of all tenants; their contents."""
-    rows = await tx.fetch_all(_LIST_UNUSED, {"before": before_us, "limit": limit})
+    rows = await tx.fetch_all(_PRUNE_LIST, {"before": before_us, "limit": limit})
     deleted = []
     for row in rows:
         key = {"tenant_id": row["tenant_id"], "id": row["id"]}

@@ -16,7 +16,7 @@ _ADD = """
 INSERT INTO notifications (tenant_id, id, user_id, kind, ticket_id, actor_name, created_at)
 VALUES (:tenant_id, :id, :user_id, :kind, :ticket_id, :actor_name, :created_at)
 """
-_PRUNE = """
+_DELETE_OLD = """
 DELETE FROM notifications WHERE tenant_id = :tenant_id AND user_id = :user_id AND (id < :oldest
     OR id <= (SELECT n.id FROM notifications n WHERE n.tenant_id = :tenant_id
         AND n.user_id = :user_id ORDER BY n.id DESC LIMIT 1 OFFSET :kept))
@@ -64,7 +64,7 @@ async def add(
     for user_id in sorted(user_ids):
         params = {"tenant_id": tenant_id, "user_id": user_id}
         oldest = ids.lowest(now_us - _KEPT_US)
-        await tx.execute(_PRUNE, {**params, "oldest": oldest, "kept": MAX_OF_USER - 1})
+        await tx.execute(_DELETE_OLD, {**params, "oldest": oldest, "kept": MAX_OF_USER - 1})
         added = {"id": ids.mint(now_us), "kind": kind, "ticket_id": ticket_id}
         await tx.execute_one(
             _ADD, {**params, **added, "actor_name": actor_name, "created_at": now_us}

@@ -16,6 +16,8 @@ from sealdesk.web.openapi.headers import OF_ALL, RATE_LIMIT
 from sealdesk.web.openapi.problems import example
 
 Json = dict[str, Any]
+_FILE = "application/octet-stream"
+_EXAMPLE_FILE = "Hello"
 _METHODS = ("get", "post", "patch", "put", "delete")
 _HEADERS_OF_ALL = (*OF_ALL, *RATE_LIMIT)
 _TOKEN = re.compile(
@@ -102,7 +104,8 @@ def _operation(document: Json, path: str, method: str, operation: Json) -> Json:
         "needs": operation.get("x-required-permissions", []),
         "groups": _parameter_groups(operation["parameters"]),
         "fields": [] if body is None else fields_of(document, _resolve(document, body["schema"])),
-        "body": None if body is None else body["example"],
+        "body": _EXAMPLE_FILE if _FILE in sent else None if body is None else body["example"],
+        "content_type": _FILE if _FILE in sent else "application/json",
         "target": _example_target(path, operation["parameters"]),
         "status": status,
         "response_example": content.get("example"),
