@@ -1,11 +1,14 @@
 """The next and the previous ticket of the view from which one was opened."""
 
 import re
+from itertools import pairwise
 
 import pytest
 
 from tests.support.pages import Visitor, logged_in
 from tests.support.service import Tenant
+
+TICKETS = "/api/v1/external/tickets"
 
 
 @pytest.fixture
@@ -65,3 +68,68 @@ def test_a_ticket_that_left_the_view_still_has_a_next_one(tenant: Tenant, visito
 def test_a_position_that_is_none_leads_to_the_list(visitor: Visitor) -> None:
     for at in ("", "x", "1_x", "99999999999999999999_01a2"):
         assert _led(visitor, "next", "tag=gift", at) == "/tickets?tag=gift"
+
+
+def _send(visitor: Visitor, ticket_id: str, query: str, **fields: str) -> str:
+    """Send a reply from the page of a ticket; where it leads."""
+    at = f"/tickets/{ticket_id}"
+    form = visitor.get(f"{at}?{query}").form(f"{at}/reply")
+    assert visitor.submit(form, body="On its way", **fields).status == 200
+    return visitor.at
+
+
+def test_resolving_with_a_reply_leads_to_the_next_ticket(tenant: Tenant, visitor: Visitor) -> None:
+    key = tenant.key()
+    tickets = [key.ticket(subject=f"Order {n}")["id"] for n in range(3)][::-1]
+    query = f"status=open&at={_place(visitor, tickets[0], 'status=open')}"
+    for left, following in pairwise(tickets):
+        path, _, fragment = _send(visitor, left, query, then="resolve").partition("#")
+        assert fragment == f"sent-{left}"
+        path, _, query = path.partition("?")
+        assert path == f"/tickets/{following}"
+        found = key.get(f"{TICKETS}/{left}").json()["data"]
+        assert (found["status"], found["reply_count"]) == ("resolved", 1)
+    # Behind the last one is the list.
+    assert _send(visitor, tickets[2], query, then="resolve") == f"/tickets#sent-{tickets[2]}"
+
+
+def test_send_and_next_leaves_the_status(tenant: Tenant, visitor: Visitor) -> None:
+    key = tenant.key()
+    oldest, newest = key.ticket()["id"], key.ticket()["id"]
+    query = f"status=open&at={_place(visitor, newest, 'status=open')}"
+    assert _send(visitor, newest, query, then="next").startswith(f"/tickets/{oldest}?")
+    assert key.get(f"{TICKETS}/{newest}").json()["data"]["status"] == "open"
+
+
+def test_a_ticket_that_moved_behind_its_place_is_not_its_own_next(
+    tenant: Tenant, visitor: Visitor
+) -> None:
+    key = tenant.key()
+    low, urgent = key.ticket(priority="low")["id"], key.ticket(priority="urgent")["id"]
+    query = "status=open&sort=priority"
+    query += f"&at={_place(visitor, urgent, query)}"
+    lowered = {"set_priority": "medium", "was_set_priority": "urgent"}
+    led = _send(visitor, urgent, query, then="next", **lowered)
+    assert led.startswith(f"/tickets/{low}?")
+
+
+@pytest.mark.parametrize(
+    "place", ["", "at=x", "//evil.example", "https://evil.example/?at=1", "at=%00", "é", "&" * 300]
+)
+def test_without_a_view_resolving_stays_and_next_leads_to_the_list(
+    tenant: Tenant, visitor: Visitor, place: str
+) -> None:
+    ticket_id = tenant.key().ticket()["id"]
+    led = _send(visitor, ticket_id, "", then="resolve", **{"in": place})
+    assert led.startswith(f"/tickets/{ticket_id}?sent=")
+    led = _send(visitor, ticket_id, "", then="next", **{"in": place})
+    assert led == f"/tickets#sent-{ticket_id}"
+
+
+def test_a_rejected_reply_keeps_its_place(tenant: Tenant, visitor: Visitor) -> None:
+    ticket_id = tenant.key().ticket()["id"]
+    at, place = f"/tickets/{ticket_id}", f"at={_place(visitor, ticket_id, 'status=open')}"
+    form = visitor.get(f"{at}?{place}").form(f"{at}/reply")
+    assert form.value("in") == place
+    rejected = visitor.submit(form, body=" ", then="resolve")
+    assert rejected.form(f"{at}/reply").value("in") == place

@@ -1,16 +1,56 @@
 """The ticket after or before another one, in the view from which it was opened."""
 
+from typing import NamedTuple
+
 import msgspec
 
 from sealdesk import ids
-from sealdesk.errors import QueryTooSlow
+from sealdesk.errors import BadRequest, QueryTooSlow
 from sealdesk.paging import PageRequest, Position
 from sealdesk.tickets.store import lists
 from sealdesk.tickets.store.selection import Filter
 from sealdesk.tickets.views.inbox_query import InboxQuery, read_inbox_query, read_position
+from sealdesk.web.form import Form, parse_form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
 from sealdesk.web.request import Request, Response
+
+
+class Place(NamedTuple):
+    """A view, and the position of a ticket in it."""
+
+    query: InboxQuery
+    position: Position
+
+    def text(self) -> str:
+        """The place as the query string of addresses names it."""
+        return self.query.ticket(self.position).partition("?")[2]
+
+
+def read_place(form: Form) -> Place | None:
+    """The place that URL parameters name; None when they name none."""
+    query = read_inbox_query(form)
+    position = read_position(query, form.text("at"))
+    return None if position is None else Place(query, position)
+
+
+def parse_place(text: str) -> Place | None:
+    """The place that a query string names; None when it names none."""
+    try:
+        return read_place(parse_form(text.encode()))
+    except BadRequest:
+        return None
+
+
+async def next_path(request: Request, place: Place, ticket_id: str) -> str:
+    """The URL of the ticket after a place, or of the list at its end.
+
+    ticket_id: of the ticket that is left. A change may have moved it behind its former place.
+    """
+    query, found = place.query, await _find(request, place.query, place.position, is_next=True)
+    if found is not None and found[-1] == ticket_id:
+        found = await _find(request, query, found, is_next=True)
+    return query.ticket(found) if found else query.link()
 
 
 @page

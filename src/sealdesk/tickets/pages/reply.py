@@ -6,7 +6,8 @@ from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, PreconditionFailed, ValidationFailed
 from sealdesk.tickets import actions
-from sealdesk.tickets.pages import field_form, ticket_response
+from sealdesk.tickets.pages import field_form, neighbours, ticket_response
+from sealdesk.tickets.pages.neighbours import Place
 from sealdesk.tickets.pages.ticket_response import RejectedForm
 from sealdesk.tickets.types import NewReply, Reply
 from sealdesk.web import body
@@ -17,8 +18,13 @@ from sealdesk.web.request import Request, Response
 
 @page
 async def reply(request: Request) -> Response:
-    """Add a reply or an internal note, and change the fields that were chosen with it."""
+    """Add a reply or an internal note, and change the fields that were chosen with it.
+
+    The field `then` says what follows: "resolve" resolves the ticket and leads to the next one of
+    the view, if it is known; "next" leads to the next one.
+    """
     form, (ticket_id,) = forms.read(request), request.params
+    then, place = form.text("then"), neighbours.parse_place(form.text("in"))
     typed: dict[str, Any] = {
         "body": form.text("body"),
         "is_internal": form.text("is_internal") != "",
@@ -27,7 +33,8 @@ async def reply(request: Request) -> Response:
     status, last_seen_id = form.text("status"), form.text("seen")
     try:
         new = body.convert({**typed, "attachment_ids": attachment_ids}, NewReply)
-        wanted = field_form.read_unsaved(form, {"status": status} if status else {})
+        changed = "resolved" if then == "resolve" else status
+        wanted = field_form.read_unsaved(form, {"status": changed} if changed else {})
 
         async def work(tx: Tx) -> Reply:
             return await actions.send_reply(
@@ -43,8 +50,19 @@ async def reply(request: Request) -> Response:
         written = await request.write(work)
     except (ValidationFailed, Conflict, PreconditionFailed) as error:
         unsaved = field_form.unsaved(form)
-        typed |= {"status": status, "attachment_ids": attachment_ids}
+        typed |= {"status": status, "attachment_ids": attachment_ids, "place": place}
         rejected = RejectedForm("reply", typed, error, before=unsaved)
         return await ticket_response.respond(request, rejected)
-    path = f"{ticket_response.PATH}/{ticket_id}?sent={written.id}#reply-{written.id}"
-    return render.redirect(request, path)
+    return render.redirect(request, await _path_after(request, then, place, written))
+
+
+async def _path_after(request: Request, then: str, place: Place | None, written: Reply) -> str:
+    """The URL that follows. Its fragment tells the script of another page whose draft to delete."""
+    (ticket_id,) = request.params
+    if place and then in ("next", "resolve"):
+        path = await neighbours.next_path(request, place, ticket_id)
+        return f"{path}#sent-{ticket_id}"
+    if then == "next":
+        return f"{ticket_response.PATH}#sent-{ticket_id}"
+    query = f"{place.text()}&" if place else ""
+    return f"{ticket_response.PATH}/{ticket_id}?{query}sent={written.id}#reply-{written.id}"

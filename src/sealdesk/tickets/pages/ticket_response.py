@@ -9,7 +9,7 @@ from sealdesk.errors import ApiError, Conflict, PreconditionFailed, ValidationFa
 from sealdesk.tickets import rules
 from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.live import store as live
-from sealdesk.tickets.pages import presence, timeline, view_model
+from sealdesk.tickets.pages import neighbours, presence, timeline, view_model
 from sealdesk.tickets.pages.view_model import TicketPage
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.text import markdown
@@ -42,6 +42,7 @@ async def respond(request: Request, rejected: RejectedForm | None = None) -> Res
     (before,) = cursor_trail.read(query)[-1:] or (None,)
     # Before the ticket: the page is told of everything behind it.
     position = await request.read(lambda tx: live.last_position(tx, request.caller.tenant_id))
+    place = rejected.typed.get("place") if rejected else neighbours.read_place(query)
     unsent_ids = rejected.typed.get("attachment_ids", ()) if rejected else ()
 
     async def work(tx: Tx) -> TicketPage:
@@ -70,6 +71,7 @@ async def respond(request: Request, rejected: RejectedForm | None = None) -> Res
         allowed=(ticket.status, *rules.TRANSITIONS[ticket.status]),
         sent_id=_sent_id(request, query, view),
         merged=await _find_merged(request, query.text("merged")),
+        place=place.text() if place else "",
         **_form_values(view, rejected),
     )  # fmt: skip
 

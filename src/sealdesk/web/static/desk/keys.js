@@ -39,11 +39,14 @@ const pressControl = (control) => {
 };
 const isOrdinaryKey = (event) => event.ctrlKey || event.metaKey || event.altKey || areShortcutsOff()
   || event.target.closest(`${FIELDS}, [contenteditable], dialog[open]`);
+// A chord as `data-key` writes it. Shift is a part of a letter already.
+const chordOf = ({ key, altKey, shiftKey }) =>
+  ["Ctrl", altKey && "Alt", shiftKey && key.length > 1 && "Shift", key].filter(Boolean).join("+");
 addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.isComposing) return;
   const isChord = event.ctrlKey || event.metaKey;
   if (!isChord && isOrdinaryKey(event)) return;
-  const control = controlOf(isChord ? `Ctrl+${event.key}` : event.key === "Escape" ? "u" : event.key);
+  const control = controlOf(isChord ? chordOf(event) : event.key === "Escape" ? "u" : event.key);
   const row = event.key === "Enter" && event.target.matches(".pick") && event.target.closest("li");
   if (!control && !row) return;
   event.preventDefault();

@@ -88,6 +88,8 @@ onPart((part) => {
       }
     } catch { /* Storage is disabled. */ }
     parameters.delete("before");
+    const place = nav.closest("main, [data-beside]").querySelector("#composer")?.elements.in;
+    if (place && parameters.has("at")) place.value = parameters;
     nav.hidden = !parameters.has("at");
     for (const link of nav.querySelectorAll("a")) link.search = parameters;
   }

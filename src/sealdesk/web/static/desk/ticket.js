@@ -27,5 +27,25 @@ onPart((part) => {
   restore();
   save();
   reply.form.addEventListener("input", save);
+  // The page that follows may be one of another ticket.
+  reply.form.addEventListener("submit", () => {
+    try {
+      sessionStorage.submitted = key;
+    } catch { /* Storage is disabled. */ }
+  });
   if (location.hash === "#reply") reply.focus();
+});
+
+// The address of the page that follows "Send and next" names the ticket whose reply was stored: its
+// draft is deleted if this window has sent it.
+onPart((part) => {
+  const [, ticketId] = /^#sent-([0-9a-f-]+)$/.exec(location.hash) ?? [];
+  if (part !== document || !ticketId) return;
+  history.replaceState(null, "", location.pathname + location.search);
+  say(document.body.dataset.delivered);
+  try {
+    const key = sessionStorage.submitted;
+    if (key?.startsWith(`draft ${ticketId} `)) localStorage.removeItem(key);
+    delete sessionStorage.submitted;
+  } catch { /* Storage is disabled. */ }
 });
