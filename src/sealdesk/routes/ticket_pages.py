@@ -12,6 +12,7 @@ from sealdesk.tickets.pages import (
     field,
     inbox,
     neighbours,
+    new_ticket,
     people,
     presence,
     reply,
@@ -35,6 +36,8 @@ TICKET_PAGES: tuple[Route, ...] = (
     Route("GET", "/tickets/previous", _USER_PAGE, neighbours.go_to_previous),
     Route("GET", "/tickets/people", _USER_PAGE, people.find_people),
     Route("POST", "/tickets/bulk", _USER_PAGE, bulk.change_tickets),
+    Route("GET", "/tickets/new", _USER_PAGE, new_ticket.show_form),
+    Route("POST", "/tickets/new", _USER_PAGE, new_ticket.open_ticket, _LONG),
     # Saved views of the inbox.
     Route("GET", "/tickets/views", _USER_PAGE, views.list_views),
     Route("POST", "/tickets/views", _USER_PAGE, views.save_view),

@@ -18,6 +18,7 @@ FIELD_LABELS = {
     "set_status": gettext_noop("Status"),
     "set_tags": gettext_noop("Tags"),
     "status": gettext_noop("Status"),
+    "subject": gettext_noop("Subject"),
     "tags": gettext_noop("Tags"),
     "value": gettext_noop("New value"),
 }

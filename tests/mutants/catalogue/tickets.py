@@ -299,4 +299,14 @@ MUTANTS: tuple[Mutant, ...] = (
             "::test_the_page_of_a_ticket_ends_early_and_leads_to_all_replies",
         ),
     ),
+    Mutant(
+        "a form of a new ticket that is sent twice opens two tickets",
+        "tickets/pages/new_ticket.py",
+        "    if stored is not None:\n",
+        "    if False:\n",
+        (
+            "tests/tickets/test_new_ticket.py::test_a_form_that_is_sent_twice_opens_one_ticket",
+            "tests/tickets/test_new_ticket.py::test_a_form_that_is_sent_at_once_opens_one_ticket",
+        ),
+    ),
 )

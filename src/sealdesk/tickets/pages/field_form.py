@@ -62,6 +62,11 @@ def value_of(field: str, texts: list[str], reader_id: str) -> Any:
     return text
 
 
+def split_tags(text: str) -> list[str]:
+    """Tags that were typed with commas between them."""
+    return [tag for part in text.split(",") if (tag := part.strip())]
+
+
 def texts_of(value: Any) -> list[str]:
     """What a form sends for a value."""
     if isinstance(value, list | tuple):

@@ -7,7 +7,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, NotFound, PreconditionFailed, ValidationFailed
 from sealdesk.paging import PageRequest
 from sealdesk.tickets import actions
-from sealdesk.tickets.pages import ticket_response, unread, view_model
+from sealdesk.tickets.pages import field_form, ticket_response, unread, view_model
 from sealdesk.tickets.pages.ticket_response import PATH, SELECTS, RejectedForm
 from sealdesk.tickets.store import assignees, history
 from sealdesk.tickets.store import tickets as ticket_store
@@ -57,7 +57,7 @@ async def change_ticket(request: Request) -> Response:
     typed, etag = _typed_fields(form), form.text("etag")
     try:
         fields = {**typed, "assignee_id": typed["assignee_id"] or None}
-        fields["tags"] = [*typed["tags"], *_split_tags(fields.pop("new_tags"))]
+        fields["tags"] = [*typed["tags"], *field_form.split_tags(fields.pop("new_tags"))]
         change = body.convert(fields, TicketChange)
         await request.write(
             lambda tx: actions.change_ticket(
@@ -103,7 +103,3 @@ def _typed_fields(form: Form) -> dict[str, Any]:
         "tags": form.texts("tags"),
         "new_tags": form.text("new_tags"),
     }
-
-
-def _split_tags(text: str) -> list[str]:
-    return [tag for part in text.split(",") if (tag := part.strip())]

@@ -14,7 +14,7 @@ _PREFIX = "kept."
 # Never written into a page.
 PASSWORDS = frozenset({"password", "current", "new"})
 # Hidden fields that pages add to their forms, besides was_*.
-_HIDDEN = frozenset({"etag", "seen", "seen_change", "undone", "was"})
+_HIDDEN = frozenset({"etag", "seen", "seen_change", "submission", "undone", "was"})
 _CHOICES = frozenset({"status", "priority"})
 _SELECTED_TICKETS = frozenset({"ticket", "confirmed"})
 # The log-in form adds its own fields to those that it carries.

@@ -1,0 +1,154 @@
+"""Opening a ticket on its page, without scripts."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.support.client import Key
+from tests.support.hostile import HOSTILE_TEXTS
+from tests.support.page_security import assert_page_is_secure
+from tests.support.pages import Page, Visitor, logged_in
+from tests.support.service import Service, Tenant
+
+API = "/api/v1/external/tickets"
+NEW = "/tickets/new"
+TYPED: dict[str, str | list[str]] = {
+    "email": "maria@example.test",
+    "name": "Maria",
+    "subject": "Cracked bowls",
+    "description": "Two bowls\nare cracked.",
+    "priority": "high",
+    "new_tags": "refund, bowls",
+}
+
+
+@pytest.fixture
+def visitor(tenant: Tenant) -> Visitor:
+    return logged_in(tenant)
+
+
+def opened(key: Key) -> list[dict[str, Any]]:
+    """The tickets of the tenant."""
+    tickets: list[dict[str, Any]] = key.get(API).json()["data"]
+    return tickets
+
+
+def send(visitor: Visitor, **typed: str) -> Page:
+    return visitor.submit(visitor.get(NEW).form(NEW), **TYPED | typed)
+
+
+def test_a_ticket_is_opened_with_the_typed_values(
+    tenant: Tenant, key: Key, visitor: Visitor
+) -> None:
+    agent = tenant.user("agent", f"eve.of.{tenant.id}@example.test", "Eve")
+    page = visitor.get(NEW)
+    assert_page_is_secure(page)
+    page = visitor.submit(page.form(NEW), assignee_id=agent, **TYPED)
+    (ticket,) = opened(key)
+    assert visitor.at == f"/tickets/{ticket['id']}" and "Cracked bowls" in page.text
+    assert ticket["customer"]["email"] == "maria@example.test"
+    assert ticket["customer"]["name"] == "Maria"
+    assert ticket["description"] == "Two bowls\nare cracked."
+    assert (ticket["priority"], ticket["status"]) == ("high", "open")
+    assert ticket["tags"] == ["refund", "bowls"]
+    assert (ticket["assignee_id"], ticket["source"]) == (agent, "dashboard")
+
+
+def test_only_the_customer_the_subject_and_the_description_are_needed(
+    key: Key, visitor: Visitor
+) -> None:
+    send(visitor, name="", priority="medium", new_tags="")
+    (ticket,) = opened(key)
+    assert (ticket["tags"], ticket["assignee_id"], ticket["customer"]["name"]) == ([], None, None)
+
+
+def test_the_inbox_and_the_first_steps_lead_to_the_form(key: Key, visitor: Visitor) -> None:
+    assert NEW in visitor.get("/tickets").links
+    key.ticket()
+    page = visitor.get("/tickets")
+    assert NEW in page.links and ("a", "data-key", "c") in page.attributes
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "described"),
+    [
+        ("email", "no address", "email-fault"),
+        ("name", "n" * 256, "name-fault"),
+        ("subject", " ", "subject-fault"),
+        ("description", "\n", "description-fault"),
+        ("priority", "highest", "priority-fault"),
+        ("assignee_id", "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f", "assignee_id-fault"),
+        ("new_tags", "a, " + "b" * 65, "tags-fault"),
+    ],
+)
+def test_a_fault_is_beside_its_field_and_the_values_stay(
+    key: Key, visitor: Visitor, field: str, value: str, described: str
+) -> None:
+    page = send(visitor, **{field: value})
+    assert page.status == 422
+    assert [v for _, n, v in page.attributes if n == "id" and v.endswith("-fault")] == [described]
+    marked = [v for _, n, v in page.attributes if n == "aria-describedby"]
+    assert any(described in each.split() for each in marked)
+    shown = dict(page.form(NEW).fields)
+    for name, typed in {**TYPED, field: value}.items():
+        # A choice that is no option is not chosen.
+        assert shown.get(name) == typed or name == field in ("priority", "assignee_id")
+    assert opened(key) == []
+
+
+def test_a_form_that_is_sent_twice_opens_one_ticket(key: Key, visitor: Visitor) -> None:
+    form = visitor.get(NEW).form(NEW)
+    first = visitor.submit(form, **TYPED)
+    at = visitor.at
+    again = visitor.submit(form, **TYPED)
+    assert (first.status, again.status, visitor.at) == (200, 200, at)
+    assert len(opened(key)) == 1
+
+
+def test_a_form_that_is_sent_at_once_opens_one_ticket(key: Key, visitor: Visitor) -> None:
+    form = visitor.get(NEW).form(NEW)
+    with ThreadPoolExecutor(4) as threads:
+        pages = [*threads.map(lambda _: visitor.submit(form, **TYPED), range(4))]
+    assert {page.status for page in pages} <= {200, 409}
+    assert len(opened(key)) == 1
+
+
+def test_a_form_that_was_changed_or_opened_anew_is_another_ticket(
+    key: Key, visitor: Visitor
+) -> None:
+    form = visitor.get(NEW).form(NEW)
+    visitor.submit(form, **TYPED)
+    visitor.submit(form, **TYPED | {"subject": "Another"})
+    send(visitor)
+    assert len(opened(key)) == 3
+
+
+def test_the_form_of_another_user_is_a_ticket_of_its_own(
+    tenant: Tenant, key: Key, visitor: Visitor
+) -> None:
+    submission = visitor.get(NEW).form(NEW).value("submission")
+    send(visitor, submission=submission)
+    tenant.user("agent", f"eve.of.{tenant.id}@example.test", "Eve")
+    colleague = Visitor(tenant.service)
+    colleague.log_in(f"eve.of.{tenant.id}@example.test")
+    send(colleague, submission=submission)
+    assert len(opened(key)) == 2
+
+
+def test_a_user_of_another_tenant_is_no_assignee(
+    service: Service, key: Key, visitor: Visitor
+) -> None:
+    stranger = service.tenant("Other").user("agent", name="X")
+    assert send(visitor, assignee_id=stranger).status == 422
+    assert opened(key) == []
+
+
+def test_hostile_texts_are_shown_as_they_are(visitor: Visitor) -> None:
+    for text in HOSTILE_TEXTS:
+        page = send(visitor, subject=text, name=text, description=text, new_tags=text, email=text)
+        assert_page_is_secure(page)
+        if page.status == 422:
+            shown = page.form(NEW)
+            assert shown.value("subject").strip() == text.strip()
+            assert shown.value("description").strip() == text.strip()
