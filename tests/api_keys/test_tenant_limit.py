@@ -123,7 +123,7 @@ def test_a_request_is_one_unit_and_a_write_another(still: Service) -> None:
 def test_received_and_sent_bytes_are_a_unit_for_16_kib(still: Service) -> None:
     key = still.tenant().key()
     assert units(key, lambda: work(key)) == 1 + 64
-    new = {"subject": "S", "description": "D" * 65_000, "customer": {"email": "a@example.test"}}
+    new = {"subject": "S", "description": "D" * 64_000, "customer": {"email": "a@example.test"}}
     made = key.post(TICKETS, new).json()["data"]
     assert units(key, lambda: key.get(f"{TICKETS}/{made['id']}")) == 1 + 3
 

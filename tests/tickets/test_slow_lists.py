@@ -36,7 +36,7 @@ def test_a_slow_query_is_cancelled_and_others_continue(slow_key: Key) -> None:
     assert int(response.headers["retry-after"]) > 0
     assert fairness.SLOW_READ_LIMIT_S == 2
     assert time.monotonic() - began > 1.95
-    assert served > 2  # one that had to wait would have been the only one
+    assert served > 1  # one that had to wait would have been the only one
 
 
 def test_slow_queries_of_one_tenant_refuse_none_of_another(

@@ -23,7 +23,9 @@ onPart((part, signal) => {
   const replaceList = async () => {
     const next = await fetchPage(location.href);
     if (!next?.getElementById("list") || isBusy()) return false;
-    const known = new Set(rows().map((row) => checkbox(row).value));
+    // A marked row stays marked when the list is replaced once more.
+    const seen = rows().filter((row) => !row.matches(".fresh"));
+    const known = new Set(seen.map((row) => checkbox(row).value));
     for (const part of [".tabs", "#list"]) {
       document.querySelector(part).replaceWith(next.querySelector(part));
     }
