@@ -1,5 +1,6 @@
 """Large forms of clients without a session take turns, so that nobody else waits for them."""
 
+import asyncio
 from collections.abc import Callable
 from urllib.parse import urlencode
 
@@ -52,3 +53,19 @@ def test_a_large_form_waits_for_its_turn(
     monkeypatch.setattr(session_guard, "_FORMS_AT_ONCE_S", 0.1)
     service = start()
     assert [log_in_status(service, _LARGE, "") for _ in range(4)] == [401] * 4
+
+
+def test_a_large_form_that_wakes_too_early_waits_again(
+    start: Callable[..., Service], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Timers may end early, and the turn may be somebody else's by then."""
+    sleep = asyncio.sleep
+
+    async def sleep_too_short(seconds: float) -> None:
+        await sleep(seconds / 2)
+
+    monkeypatch.setattr(session_guard, "_FORMS_PER_MINUTE", 600)
+    monkeypatch.setattr(session_guard, "_FORMS_AT_ONCE_S", 0.1)
+    service = start()
+    monkeypatch.setattr(asyncio, "sleep", sleep_too_short)
+    assert [log_in_status(service, _LARGE, "") for _ in range(3)] == [401] * 3
