@@ -135,3 +135,8 @@ def test_unusable_addresses_have_their_cause(
 
     names.addresses = addresses
     assert run(ask()) == cause
+
+
+def test_invalid_has_no_address_and_no_name_server_is_asked(names: NameServer) -> None:
+    assert run(found(Resolver(()), "host.invalid")) == "url_unresolvable"
+    assert names.asked == []

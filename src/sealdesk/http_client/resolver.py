@@ -117,6 +117,8 @@ async def _look_up_in_thread(host: str) -> list[str] | OSError:
 
 
 def _look_up(host: str) -> list[str] | OSError:
+    if host.endswith(".invalid"):  # never has an address (RFC 6761, section 6.4)
+        return OSError(socket.EAI_NONAME, "no such name")
     try:
         # As bytes: Python would encode a str again with IDNA 2003.
         outcome = socket.getaddrinfo(host.encode("ascii"), None, type=socket.SOCK_STREAM)
