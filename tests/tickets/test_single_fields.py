@@ -1,17 +1,15 @@
 """Saving one field of a ticket, with undo: what a script or a form without scripts is answered."""
 
-import json
 import re
 from typing import Any
 from urllib.parse import parse_qsl
 
 import pytest
 
-from sealdesk import ids
-from sealdesk.db.engine import Tx
 from tests.support.client import Key
 from tests.support.pages import Page, Visitor
 from tests.support.service import Service, Tenant
+from tests.webhooks.stored import stored_endpoint
 
 Fields = list[tuple[str, str]]
 _SCRIPT = {"accept": "*/*"}
@@ -46,22 +44,6 @@ def _save(visitor: Visitor, at: str, fields: Fields, **headers: str) -> Page:
 
 def _field(field: str, was: str, value: str) -> Fields:
     return [("field", field), ("was", was), ("value", value)]
-
-
-def _endpoint(tenant: Tenant, event: str, description: str | None) -> None:
-    """Add an endpoint that receives this event."""
-    values = {
-        "tenant_id": tenant.id, "id": ids.mint(tenant.service.clock.now_us()),
-        "url": "https://shop.test/secret", "events": json.dumps([event]),
-        "description": description, "is_active": True, "secret_version": 1, "wakes": 0,
-        "created_at": 0,
-    }  # fmt: skip
-    sql = f"INSERT INTO endpoints ({', '.join(values)}) VALUES (:{', :'.join(values)})"
-
-    async def work(tx: Tx) -> None:
-        await tx.execute(sql, values)
-
-    tenant.service.write(work)
 
 
 def _undo(page: Page) -> Fields:
@@ -245,9 +227,9 @@ def test_the_composer_names_the_webhook_that_a_reply_is_handed_to(
     visitor: Visitor, tenant: Tenant, at: str
 ) -> None:
     assert "no webhook hands it on" in visitor.get(at).text
-    _endpoint(tenant, "ticket.created", "Not for replies")
-    _endpoint(tenant, "reply.created", None)
-    _endpoint(tenant, "reply.created", "The shop")
+    stored_endpoint(tenant, "ticket.created", description="Not for replies")
+    stored_endpoint(tenant, "reply.created")
+    stored_endpoint(tenant, "reply.created", description="The shop")
     page = visitor.get(at)
-    assert "It is handed to 2 webhooks: shop.test , The shop ." in page.text
+    assert "It is handed to 2 webhooks: hooks.example.test , The shop ." in page.text
     assert "secret" not in page.text and "Not for replies" not in page.text

@@ -8,16 +8,18 @@ from tests.support.service import Service, Tenant
 _NEVER = 2**62
 
 
-def stored_endpoint(tenant: Tenant, *wanted: str, is_active: bool = True) -> Endpoint:
+def stored_endpoint(
+    tenant: Tenant, *wanted: str, is_active: bool = True, description: str | None = None
+) -> Endpoint:
     """An endpoint to which nothing is sent, because its lease never expires."""
     service = tenant.service
     now_us = service.clock.now_us()
     endpoint = Endpoint(
         tenant_id=tenant.id,
         id=ids.mint(now_us),
-        url="https://hooks.example.test",
+        url="https://hooks.example.test/secret",
         events=wanted,
-        description=None,
+        description=description,
         is_active=is_active,
         disabled_reason=None,
         sealed_secret=b"",
