@@ -65,9 +65,8 @@ def options(
 def main() -> int:
     """Run the command that sys.argv names and return its exit code."""
     os.umask(0o077)
-    # At run time both are TextIOWrapper, which has reconfigure; typeshed declares TextIO.
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr] # both are TextIOWrapper
     try:
         return cli(prog_name="sealdesk", standalone_mode=False) or 0
     except typer.TyperException as error:

@@ -70,8 +70,7 @@ def _serve(
 
 def local_url(host: str, port: int) -> str:
     """Return the URL at which a client on this machine reaches the server."""
-    # Only compared with; nothing is bound to this address.
-    address = {"0.0.0.0": HOST, "::": "[::1]"}.get(host, host)  # noqa: S104
+    address = {"0.0.0.0": HOST, "::": "[::1]"}.get(host, host)  # noqa: S104 - compared only
     return f"http://{f'[{address}]' if ':' in address.strip('[]') else address}:{port}"
 
 

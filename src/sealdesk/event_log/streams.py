@@ -104,17 +104,6 @@ class Streams:
             if stream.subscriber.topic == topic:
                 stream.add(lines, now_s)
 
-    def topics(self) -> dict[str, dict[str, dict[str, str]]]:
-        """Of each tenant the topics that have a stream; of each topic users and their names."""
-        found: dict[str, dict[str, dict[str, str]]] = {}
-        for tenant_id, tenant in self._tenants.items():
-            for stream in tenant.streams:
-                who = stream.subscriber
-                if who.topic and not stream.is_over:
-                    topic = found.setdefault(tenant_id, {}).setdefault(who.topic, {})
-                    topic[who.user_id] = who.user_name
-        return found
-
     def users_of(self, tenant_id: str, topic: str) -> dict[str, str]:
         """Users and names of the streams of one topic."""
         tenant = self._tenants.get(tenant_id)

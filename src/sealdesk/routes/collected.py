@@ -65,6 +65,7 @@ SITE = Site(
         people_pages.NAV_ITEM,
         audit_pages.NAV_ITEM,
     ),
+    other_pages=(notification_pages.PATH,),
     template_packages=(
         "sealdesk.api_keys",
         "sealdesk.audit_log",

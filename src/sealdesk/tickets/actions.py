@@ -8,6 +8,7 @@ from sealdesk.customers import actions as customers
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Fault, NotFound, PreconditionFailed, invalid
 from sealdesk.event_log import events
+from sealdesk.event_log.events import Changes
 from sealdesk.paging import PageRequest
 from sealdesk.resources import merge_patch, representation
 from sealdesk.tickets import rules
@@ -196,7 +197,7 @@ async def _change(
         await _check_assignee(tx, caller.tenant_id, changed.assignee_id)
     document = await ticket_store.replace(tx, ticket, changed)
     view = view_of(stored._replace(ticket=changed), document)
-    await _record_change(tx, caller, update, view, now_us)
+    await record_change(tx, caller, update, view, now_us)
     return view
 
 
@@ -233,7 +234,7 @@ async def _reply(
     )
     after = stored._replace(ticket=update.after)
     if update.changes:
-        await _record_change(tx, caller, update, view_of(after, document), now_us)
+        await record_change(tx, caller, update, view_of(after, document), now_us)
     await notify.replied(tx, caller, ticket, written, now_us)
     return written, after
 
@@ -263,14 +264,23 @@ def view_of(stored: TicketAndCustomer, document: bytes) -> TicketView:
     return TicketView(rules.with_customer(document, stored.reference), stored.etag)
 
 
-async def _record_change(
-    tx: Tx, caller: Caller, update: TicketUpdate, view: TicketView, now_us: int
+async def record_change(
+    tx: Tx,
+    caller: Caller,
+    update: TicketUpdate,
+    view: TicketView,
+    now_us: int,
+    *,
+    told: Changes | None = None,
 ) -> None:
+    """Record a stored update as events and in the history. told: what the history says instead."""
     changes = update.changes
     if "assignee_id" in changes:
         await notify.assigned(tx, caller, update.after, now_us)
     tenant_id, document = caller.tenant_id, view.json
-    await history.add(tx, update.after, caller.actor, changes, now_us)
+    in_history = changes if told is None else told
+    if in_history:
+        await history.add(tx, update.after, caller.actor, in_history, now_us)
     await events.record(tx, tenant_id, "ticket.updated", document, changes, now_us)
     if "status" in changes:
         status_change = {"status": changes["status"]}

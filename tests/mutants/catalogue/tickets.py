@@ -28,8 +28,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a change of a ticket is not in its history",
         "tickets/actions.py",
-        "    await history.add(tx, update.after, caller.actor, changes, now_us)\n",
-        "",
+        "        await history.add(tx, update.after, caller.actor, in_history, now_us)\n",
+        "        pass\n",
         (
             "tests/tickets/test_history.py::test_the_history_records_a_change_with_its_actor",
             "tests/tickets/test_history.py::test_the_history_records_a_ticket_reopened_by_its_customer",
@@ -270,7 +270,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a reader who is not among the newest users is not an option for the assignee",
-        "tickets/pages/ticket_response.py",
+        "tickets/pages/view_model.py",
         "    options.setdefault(reader.id, reader.name)\n",
         "",
         (f"{_TICKET_PAGES}::test_with_many_users_the_reader_and_the_assignee_are_still_options",),

@@ -9,7 +9,6 @@ from sealdesk.caller import Caller
 from sealdesk.customers.types import CustomerRef
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, invalid
-from sealdesk.event_log import events
 from sealdesk.event_log.events import Changes
 from sealdesk.tickets import actions
 from sealdesk.tickets.actions import OpenedTicket
@@ -18,7 +17,7 @@ from sealdesk.tickets.merging import rules, store
 from sealdesk.tickets.merging.errors import MERGE_FINAL
 from sealdesk.tickets.merging.store import MovingReplies
 from sealdesk.tickets.merging.types import Merge, Split, StoredMerge
-from sealdesk.tickets.store import assignees, history, replies
+from sealdesk.tickets.store import assignees, replies
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.tickets import TicketAndCustomer, TicketView
 from sealdesk.tickets.types import NewTicket, Reply, Source, TicketCustomer
@@ -157,12 +156,7 @@ async def _store(
     )
     document = await ticket_store.replace(tx, before, update.after)
     view = actions.view_of(stored._replace(ticket=update.after), document)
-    if change.told:
-        await history.add(tx, update.after, caller.actor, change.told, now_us)
-    await events.record(tx, tenant_id, "ticket.updated", view.json, update.changes, now_us)
-    if "status" in update.changes:
-        status = {"status": update.changes["status"]}
-        await events.record(tx, tenant_id, "ticket.status_changed", view.json, status, now_us)
+    await actions.record_change(tx, caller, update, view, now_us, told=change.told)
     return view
 
 

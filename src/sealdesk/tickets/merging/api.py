@@ -37,9 +37,8 @@ async def merge_ticket(request: Request) -> Response:
     new = body.read(request, Merge)
 
     async def work(tx: Tx) -> Response:
-        return _respond(
-            await actions.merge(tx, request.caller, ticket_id, new, now_us=request.now_us), 200
-        )
+        view = await actions.merge(tx, request.caller, ticket_id, new, now_us=request.now_us)
+        return _respond(view, 200)
 
     return await request.write_idempotently(work)
 
@@ -55,9 +54,12 @@ async def undo_merge(request: Request) -> Response:
     """The ticket has its status, its replies and its notes again. What was written after the merge
     stays in the other ticket."""
     (ticket_id,) = request.params
-    return await request.write_idempotently(
-        lambda tx: _undo(tx, request, ticket_id),
-    )
+
+    async def work(tx: Tx) -> Response:
+        view = await actions.undo(tx, request.caller, ticket_id, now_us=request.now_us)
+        return _respond(view, 200)
+
+    return await request.write_idempotently(work)
 
 
 @operation(
@@ -68,7 +70,7 @@ async def undo_merge(request: Request) -> Response:
     status=201,
     headers=("idempotency-key",),
     response_headers=("location", "etag"),
-    fails=(TICKET_MERGED, TOO_MANY_REPLIES),
+    fails=(TOO_MANY_REPLIES,),
     example=examples.SPLIT,
 )
 async def split_ticket(request: Request) -> Response:
@@ -85,11 +87,6 @@ async def split_ticket(request: Request) -> Response:
         return _respond(opened.view, 201, location)
 
     return await request.write_idempotently(work)
-
-
-async def _undo(tx: Tx, request: Request, ticket_id: str) -> Response:
-    view = await actions.undo(tx, request.caller, ticket_id, now_us=request.now_us)
-    return _respond(view, 200)
 
 
 def _respond(view: TicketView, status: int, *headers: Header) -> Response:

@@ -29,7 +29,7 @@ from sealdesk.tickets.views.inbox_query import (
     InboxQuery,
     position_text,
     read_inbox_query,
-    read_since,
+    read_position,
 )
 from sealdesk.tickets.views.sidebar import Sidebar, load_sidebar
 from sealdesk.web.operation import page
@@ -228,7 +228,7 @@ def _example_command(base_url: str, target: str) -> str:
 async def changed_tickets(request: Request) -> Response:
     """How many tickets are new, changed or answered since the page was shown; empty for none."""
     form = forms.read_query(request)
-    query, since = read_inbox_query(form), read_since(form)
+    query, since = read_inbox_query(form), read_position(InboxQuery(), form.text("since"))
     count = 0 if since is None else await _count_changed(request, query, since)
     return await render.page(
         request, "tickets/arrived.html",

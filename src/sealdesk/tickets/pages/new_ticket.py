@@ -1,13 +1,11 @@
 """The page on which a user opens a ticket for a customer, as after a call."""
 
 import hashlib
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from sealdesk import ids
-from sealdesk.caller import Actor
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, ValidationFailed
 from sealdesk.records import idempotency
@@ -16,7 +14,6 @@ from sealdesk.tickets import actions
 from sealdesk.tickets.pages import field_form, view_model
 from sealdesk.tickets.pages.ticket_response import PATH
 from sealdesk.tickets.store import assignees
-from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.types import PRIORITIES, NewTicket
 from sealdesk.web import body
 from sealdesk.web.form import Form
@@ -101,17 +98,13 @@ async def _respond(
     return await render.page(
         request, "tickets/new_ticket.html", error.status if error else 200,
         typed=typed, submission=submission, priorities=PRIORITIES,
-        agents=_assignee_options(people, request.caller.actor),
+        agents=view_model.sort_options(
+            view_model.assignee_options(people, request.caller.actor)
+        ),
         has_more_people=view_model.has_more_assignees(people),
         faults=_faults(error) if isinstance(error, ValidationFailed) else {},
         is_in_flight=isinstance(error, Conflict),
     )  # fmt: skip
-
-
-def _assignee_options(people: Sequence[Assignee], reader: Actor) -> list[tuple[str, str]]:
-    options = {user.id: user.name for user in people if user.is_active}
-    options.setdefault(reader.id, reader.name)
-    return sorted(options.items(), key=lambda option: (option[1].casefold(), option[0]))
 
 
 def _faults(error: ValidationFailed) -> dict[str, str]:

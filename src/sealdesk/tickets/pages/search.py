@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from sealdesk import ids
 from sealdesk.customers import actions as customer_actions
 from sealdesk.db.engine import Row, Tx
 from sealdesk.errors import QueryTooSlow, gettext_noop
@@ -106,8 +107,8 @@ async def _search(request: Request, words: SearchWords, filters: Filter) -> Resu
         numbered = await _list_numbered(tx, tenant_id, words, filters)
         known = {row["id"] for row in numbered}
         rows = [*numbered, *(row for row in rows if row["id"] not in known)]
-        ids = [row["id"] for row in rows[:MAX_RESULTS]]
-        return rows, await replies.list_newest_texts(tx, tenant_id, ids)
+        shown_ids = [row["id"] for row in rows[:MAX_RESULTS]]
+        return rows, await replies.list_newest_texts(tx, tenant_id, shown_ids)
 
     rows, texts = await request.read(work)
     shown = rows[:MAX_RESULTS]
@@ -196,7 +197,7 @@ async def _with_assignee(
 async def _with_customers(
     request: Request, filters: Filter, typed: str, problems: list[Problem]
 ) -> Filter:
-    if typed == filters.customer_id and len(typed) == 36 and "@" not in typed:
+    if typed == filters.customer_id and ids.is_canonical(typed):
         return filters
     page = PageRequest(_MAX_CUSTOMERS, None)
     found = await customer_actions.find_customers(
@@ -204,5 +205,5 @@ async def _with_customers(
     )
     if not found:
         problems.append(Problem(_NO_CUSTOMER, {"value": typed}))
-    ids = tuple(customer.id for customer in found[:_MAX_CUSTOMERS])
-    return msgspec.structs.replace(filters, customer_id=None, customer_ids=ids)
+    customer_ids = tuple(customer.id for customer in found[:_MAX_CUSTOMERS])
+    return msgspec.structs.replace(filters, customer_id=None, customer_ids=customer_ids)

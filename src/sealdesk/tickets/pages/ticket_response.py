@@ -138,12 +138,11 @@ def _merge(current: dict[str, Any], rejected: RejectedForm) -> dict[str, Any]:
 
 def _assignee_options(view: TicketPage, reader: Actor) -> list[tuple[str, str]]:
     """(id, name) of the active users, of the reader, and of the current assignee; by name."""
-    options = {user.id: user.name for user in view.people if user.is_active}
-    options.setdefault(reader.id, reader.name)
+    options = view_model.assignee_options(view.people, reader)
     assignee_id = view.ticket.assignee_id
     if assignee_id is not None:
         options.setdefault(assignee_id, view.names.get(assignee_id, assignee_id))
-    return sorted(options.items(), key=lambda option: (option[1].casefold(), option[0]))
+    return view_model.sort_options(options)
 
 
 def _sent_id(request: Request, query: Form, view: TicketPage) -> str:

@@ -1,12 +1,12 @@
 """What the page of a ticket shows, read in one transaction."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
 
-from sealdesk.caller import Caller
+from sealdesk.caller import Actor, Caller
 from sealdesk.customers import actions as customers
 from sealdesk.customers import rules as customer_rules
 from sealdesk.customers.types import CustomerResponse
@@ -61,6 +61,18 @@ class TicketPage(NamedTuple):
 def has_more_assignees(users: Sequence[Assignee]) -> bool:
     """Whether there are more users than a select shows."""
     return len(users) > ASSIGNEES
+
+
+def assignee_options(people: Sequence[Assignee], reader: Actor) -> dict[str, str]:
+    """id → name of the active users and of the reader, who may be none of the newest."""
+    options = {user.id: user.name for user in people if user.is_active}
+    options.setdefault(reader.id, reader.name)
+    return options
+
+
+def sort_options(options: Mapping[str, str]) -> list[tuple[str, str]]:
+    """(id, name) by name, for a select."""
+    return sorted(options.items(), key=lambda option: (option[1].casefold(), option[0]))
 
 
 async def load_ticket_page(

@@ -179,13 +179,6 @@ def read_position(query: InboxQuery, text: str) -> Position | None:
     return _read_position(text) if is_valid else None
 
 
-def read_since(form: Form) -> Position | None:
-    """The position in the order by change from which a page asks for changes."""
-    text = form.text("since")
-    is_valid = _is_position(text, max_digits=_MAX_DIGITS["changed"])
-    return _read_position(text) if is_valid else None
-
-
 def position_text(position: Position) -> str:
     """A position as addresses name it."""
     return "_".join(str(part) for part in position)

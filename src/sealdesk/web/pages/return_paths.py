@@ -7,7 +7,6 @@ from sealdesk.web.request import Request
 
 LOG_IN = "/"
 ACCOUNT = "/account"
-_NOTIFICATIONS = "/notifications"
 # Characters that cannot lead to another host: no dots, no backslash, no `//` at the start.
 _LOCAL = re.compile(
     r"/[A-Za-z0-9_-][A-Za-z0-9/_-]{0,500}(?:\?[A-Za-z0-9/_=&%:.+-]{0,1000})?", re.ASCII
@@ -20,9 +19,10 @@ def may_return_to(request: Request, path: str) -> bool:
 
 
 def is_page(request: Request, path: str) -> bool:
-    """Whether it is below a navigation entry, the account or the bell: a page, or its form."""
+    """Whether it is below a page of the site or the account: a page or the target of its form."""
     start = path.partition("?")[0]
-    roots = [ACCOUNT, _NOTIFICATIONS, *(item.path for item in request.site.navigation)]
+    site = request.site
+    roots = [ACCOUNT, *site.other_pages, *(item.path for item in site.navigation)]
     is_below = any(start == root or start.startswith(f"{root}/") for root in roots)
     return is_below and _LOCAL.fullmatch(path) is not None
 

@@ -17,6 +17,7 @@ class NavItem(NamedTuple):
 class Site(msgspec.Struct, frozen=True):
     """The pages of all rooms.
 
+    navigation: what the bar links to. other_pages: paths of pages beside it, for all users.
     count_unread: how many notifications the user of a request has not read.
     template_packages: packages with a folder `templates`. field_labels: messages by the name of a
     form's field, for forms that a log-in or an error page shows again.
@@ -24,6 +25,7 @@ class Site(msgspec.Struct, frozen=True):
 
     count_unread: Callable[[Any], Awaitable[int]]
     navigation: tuple[NavItem, ...]
+    other_pages: tuple[str, ...]
     template_packages: tuple[str, ...]
     field_labels: Mapping[str, str]
 

@@ -15,6 +15,9 @@ const startPart = (part) => {
 };
 addEventListener("DOMContentLoaded", () => startPart(document));
 
+// The HTML of a response as a document, whose parts a script takes over.
+const parsePage = (html) => new DOMParser().parseFromString(html, "text/html");
+
 // Says something in the live region of the page: text, and a control such as "Undo" for ten seconds.
 let hiding;
 const say = (text, control) => {

@@ -8,7 +8,7 @@ const ring = paced(async () => {
   const bell = document.querySelector("[data-bell]");
   const response = await fetch(bell.dataset.bell, { redirect: "manual" });
   if (!response.ok) return;
-  const next = new DOMParser().parseFromString(await response.text(), "text/html");
+  const next = parsePage(await response.text());
   const [count, fresh] = [bell, next].map((each) => each.querySelector("[data-unread]"));
   count.textContent = fresh.textContent;
   const newest = next.querySelector("[data-newest]");

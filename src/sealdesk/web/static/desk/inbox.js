@@ -18,7 +18,7 @@ onPart((part, signal) => {
     || document.querySelector("#list:hover, #list .pick:checked");
   const fetchPage = async (address) => {
     const text = await poll(address, arrivals);
-    return text === null ? null : new DOMParser().parseFromString(text, "text/html");
+    return text === null ? null : parsePage(text);
   };
   const replaceList = async () => {
     const next = await fetchPage(location.href);

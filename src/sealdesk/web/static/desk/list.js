@@ -81,7 +81,7 @@ const tokenOf = (bar) => bar.closest("form").elements.form_token.value;
 const saveField = async (address, parameters) => {
   const response = await fetch(address, { method: "POST", body: parameters, redirect: "manual" });
   if (response.type === "opaqueredirect") throw new Error(document.body.dataset.ended);
-  const answer = new DOMParser().parseFromString(await response.text(), "text/html");
+  const answer = parsePage(await response.text());
   const undo = answer.querySelector("[data-key=z][data-save]")?.dataset.save;
   return response.ok ? { address, undo } : null;
 };
@@ -117,7 +117,7 @@ const reloadList = async () => {
   const hadFocus = !document.activeElement.closest("[data-bulk] input");
   const chosen = new Set(ticked().map((row) => checkbox(row).value));
   const text = await (await fetch(location.href, { redirect: "manual" })).text();
-  const next = new DOMParser().parseFromString(text, "text/html");
+  const next = parsePage(text);
   if (!next.getElementById("list")) return;
   // The bulk bar stays, for its control may have the focus; an empty list has none.
   const rest = document.querySelector(".tickets") && next.querySelector(".tickets") ? ".tickets" : "#list";

@@ -67,7 +67,7 @@ onPart((part, signal) => {
     if (document.hidden) return;
     const text = await poll(news.dataset.news.replace(/\/answering.*/, ""), news);
     if (text === null) return;
-    const next = new DOMParser().parseFromString(text, "text/html");
+    const next = parsePage(text);
     const anchor = reply ?? news;
     const top = anchor.getBoundingClientRect().top;
     for (const old of part.querySelectorAll("[data-renewed]")) {

@@ -123,7 +123,7 @@ if (palette) {
       const address = `${palette.dataset.root}/tickets/people?${new URLSearchParams({ q: words })}`;
       const response = await fetch(address, { signal: asking.signal, redirect: "manual" });
       if (!response.ok) return;
-      const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      const page = parsePage(await response.text());
       people = [...page.querySelectorAll("[data-person]")].map((link) => ({
         id: link.dataset.person, name: link.textContent, address: link.getAttribute("href"),
       }));

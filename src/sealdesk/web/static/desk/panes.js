@@ -18,7 +18,7 @@ const loadBeside = async (address) => {
   beside.ariaBusy = "true";
   try {
     const response = await fetch(address, { headers: { accept: "text/html" } });
-    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const page = parsePage(await response.text());
     const content = page.querySelector("main");
     if (!response.ok || !content?.querySelector("[data-visited], #list")) return null;
     besideEnding?.abort();

@@ -11,7 +11,7 @@ if (sidebar) {
     try {
       const response = await fetch(sidebar.dataset.views, { redirect: "manual" });
       if (!response.ok) return;
-      const next = new DOMParser().parseFromString(await response.text(), "text/html");
+      const next = parsePage(await response.text());
       for (const count of next.querySelectorAll("[data-count]")) {
         const shown = sidebar.querySelector(`[data-count="${count.dataset.count}"]`);
         if (shown && shown.textContent !== count.textContent) shown.textContent = count.textContent;
