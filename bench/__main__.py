@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,7 +11,16 @@ from rich.console import Console
 from bench.databases import postgres_data, sqlite_data
 from bench.databases.postgres_data import PostgresData, PostgresUnavailable
 from bench.databases.sqlite_data import Data
-from bench.figures import consumers, events, on_postgres, on_sqlite, pages, report, storage
+from bench.figures import (
+    consumers,
+    events,
+    on_postgres,
+    on_sqlite,
+    pages,
+    report,
+    screen,
+    storage,
+)
 from bench.figures.figure import Results, merge_results
 from bench.load.clients import WrongResponse
 from bench.load.rounds import ShowProgress
@@ -23,7 +33,10 @@ _RESULTS = Path(__file__).parent / "results.json"
 
 
 def main() -> None:
-    arguments = _parser().parse_args()
+    parser = _parser()
+    arguments = parser.parse_args()
+    if arguments.only and arguments.publish:
+        parser.error("--publish needs all figures: leave --only out")
     try:
         with sqlite_data.exclusive_lock():
             _run(arguments)
@@ -41,12 +54,41 @@ def _run(arguments: argparse.Namespace) -> None:
     postgres = _prepare_postgres(plan, built, rebuild=arguments.fresh)
     helpdesk = _prepare_helpdesk(plan, console, rebuild=arguments.fresh)
     with console.status("") as status:
-        results = _measure(plan, _Prepared(built, postgres, helpdesk), status.update)
+        results = _measure(
+            plan,
+            _Prepared(built, postgres, helpdesk),
+            arguments.only or _PARTS,
+            status.update,
+        )
     report.show(results, console)
     report.write_json(_RESULTS, results, plan, machine)
     console.print(f"Written to {_RESULTS.relative_to(_ROOT)}.")
     if arguments.publish:
         report.publish(_ROOT, results, machine)
+
+
+class _OnPostgres(NamedTuple):
+    """A part on PostgreSQL, and its figures where PostgreSQL cannot be measured."""
+
+    measure: Callable[[Plan, Data, PostgresData, ShowProgress], Results]
+    not_measured: Callable[[Plan, str], Results]
+
+
+# The parts by name, in their order; `requests` on SQLite also needs django-helpdesk.
+_ON_SQLITE: Mapping[str, Callable[[Plan, Data, ShowProgress], Results]] = {
+    "consumers": consumers.measure,
+    "storage": storage.on_sqlite,
+    "events": events.on_sqlite,
+    "pages": pages.on_sqlite,
+    "screen": screen.on_sqlite,
+}
+_ON_POSTGRES: Mapping[str, _OnPostgres] = {
+    "requests": _OnPostgres(on_postgres.measure, on_postgres.not_measured),
+    "storage": _OnPostgres(storage.on_postgres, storage.not_measured),
+    "events": _OnPostgres(events.on_postgres, events.not_measured),
+    "pages": _OnPostgres(pages.on_postgres, pages.not_measured),
+}
+_PARTS = ("requests", *_ON_SQLITE)
 
 
 class _Prepared(NamedTuple):
@@ -57,26 +99,22 @@ class _Prepared(NamedTuple):
     helpdesk: Helpdesk | HelpdeskUnavailable
 
 
-def _measure(plan: Plan, prepared: _Prepared, show_progress: ShowProgress) -> Results:
+def _measure(
+    plan: Plan, prepared: _Prepared, parts: Collection[str], show_progress: ShowProgress
+) -> Results:
     built, postgres, helpdesk = prepared
-    parts = [
-        on_sqlite.measure(plan, built, helpdesk, show_progress),
-        consumers.measure(plan, built, show_progress),
-        storage.on_sqlite(plan, built, show_progress),
-        events.on_sqlite(plan, built, show_progress),
-        pages.on_sqlite(plan, built, show_progress),
-    ]
-    if isinstance(postgres, PostgresUnavailable):
-        parts.append(on_postgres.not_measured(plan, str(postgres)))
-        parts.append(storage.not_measured(plan, str(postgres)))
-        parts.append(events.not_measured(plan, str(postgres)))
-        parts.append(pages.not_measured(plan, str(postgres)))
-    else:
-        parts.append(on_postgres.measure(plan, built, postgres, show_progress))
-        parts.append(storage.on_postgres(plan, built, postgres, show_progress))
-        parts.append(events.on_postgres(plan, built, postgres, show_progress))
-        parts.append(pages.on_postgres(plan, built, postgres, show_progress))
-    return merge_results(*parts)
+    found = []
+    if "requests" in parts:
+        found.append(on_sqlite.measure(plan, built, helpdesk, show_progress))
+    for name in (name for name in _ON_SQLITE if name in parts):
+        found.append(_ON_SQLITE[name](plan, built, show_progress))
+    for name in (name for name in _ON_POSTGRES if name in parts):
+        part = _ON_POSTGRES[name]
+        if isinstance(postgres, PostgresUnavailable):
+            found.append(part.not_measured(plan, str(postgres)))
+        else:
+            found.append(part.measure(plan, built, postgres, show_progress))
+    return merge_results(*found)
 
 
 def _prepare_postgres(
@@ -102,6 +140,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="100,000 tickets and short rounds")
     parser.add_argument("--fresh", action="store_true", help="build the data again")
+    parser.add_argument("--only", action="append", choices=_PARTS, help="a part; may be repeated")
     parser.add_argument("--publish", action="store_true", help="write docs/figures.md and README")
     return parser
 

@@ -11,6 +11,7 @@ class Plan(msgspec.Struct, frozen=True):
     warm_up: requests before the first round. pairs: requests whose latencies are compared.
     idle_s: servers that use no CPU time for so long are idle; the indexer looks twice a second.
     starts: how often the service is started to measure its start.
+    screen_samples: how often each figure of the screen is measured.
     peer_tickets: the number of tickets of django-helpdesk.
     pgbench_scale: the size of pgbench's own table in units of 100,000 rows.
     recording_s: the length of a round that measures the cost of recording an event.
@@ -33,6 +34,7 @@ class Plan(msgspec.Struct, frozen=True):
     idle_s: float
     pairs: int
     starts: int
+    screen_samples: int
     peer_tickets: int
     pgbench_scale: int
     recording_s: float
@@ -58,6 +60,7 @@ FULL = Plan(
     idle_s=0.6,
     pairs=1_500,
     starts=7,
+    screen_samples=30,
     peer_tickets=100_000,
     pgbench_scale=10,
     recording_s=1.5,
@@ -82,6 +85,7 @@ QUICK = Plan(
     idle_s=0.6,
     pairs=400,
     starts=3,
+    screen_samples=15,
     peer_tickets=100_000,
     pgbench_scale=10,
     recording_s=1.0,
@@ -106,6 +110,7 @@ TINY = Plan(
     idle_s=0.05,
     pairs=15,
     starts=1,
+    screen_samples=2,
     peer_tickets=200,
     pgbench_scale=1,
     recording_s=0.2,

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from bench.databases.sqlite_data import Data, prepare
 from bench.databases.webhook_databases import DirectSqlite
-from bench.figures import consumers, events, pages, storage
+from bench.figures import consumers, events, pages, screen, storage
 from bench.figures.on_sqlite import measure
 from bench.load import clients
 from bench.load.requests import CREATED, Workload
@@ -133,6 +133,14 @@ def test_bench_measures_the_inbox_and_the_files_a_browser_fetches(data: Data) ->
     assert 10 < (size.value or 0) < 150
     assert (requests.value, other_sites.value, opening.value) == (4, 0, 1)
     assert len(results.rates) == 7
+
+
+@pytest.mark.prove
+def test_bench_measures_when_something_is_on_the_screen(data: Data) -> None:
+    saved, arrived = screen.on_sqlite(TINY, data, lambda _: None).figures
+
+    assert len(saved.values) == len(arrived.values) == TINY.screen_samples
+    assert min(*saved.values, *arrived.values) > 0
 
 
 def test_a_service_in_unrecorded_mode_stores_no_event(data: Data) -> None:
