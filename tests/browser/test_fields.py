@@ -62,6 +62,20 @@ def test_a_field_is_saved_when_chosen_and_can_be_undone(
     assert page.evaluate("document.activeElement.id") == "status"
 
 
+def test_a_subject_is_edited_by_its_key(window: Window, key: Key, ticket: str) -> None:
+    page = window.page
+    page.goto(_at(ticket))
+    page.keyboard.press("S")
+    page.get_by_label("Subject", exact=True).fill("<b>Cold</b> kiln")
+    page.keyboard.press("Enter")
+    _says(page, "subject", "Saved")
+    assert _now(key, ticket)["subject"] == "<b>Cold</b> kiln"
+    assert page.locator("h1 bdi").inner_text() == "<b>Cold</b> kiln"
+    window.touch(_field(page, "subject").get_by_role("button", name="Undo"))
+    page.locator("h1 bdi", has_text="A subject").wait_for()
+    assert _now(key, ticket)["subject"] == "A subject"
+
+
 def test_tags_are_saved_and_undone_like_any_field(window: Window, key: Key, ticket: str) -> None:
     page = window.page
     page.goto(_at(ticket))

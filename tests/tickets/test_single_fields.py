@@ -89,6 +89,14 @@ def test_tags_and_the_assignee_are_saved_and_undone(visitor: Visitor, key: Key, 
     assert _now(key, at)["tags"] == ["refund"]
 
 
+def test_a_subject_is_refused_as_in_the_api(visitor: Visitor, key: Key, at: str) -> None:
+    for wrong in ("", " ", "s" * 256):
+        refused = _save(visitor, at, _field("subject", "A subject", wrong))
+        assert refused.status == 422 and "Not saved." in refused.text
+        assert key.patch(f"/api/v1/external{at}", {"subject": wrong}).status_code == 422
+    assert _now(key, at)["version"] == 1
+
+
 def test_changes_of_two_fields_do_not_conflict(visitor: Visitor, key: Key, at: str) -> None:
     key.patch(f"/api/v1/external{at}", {"priority": "high"})
     assert _save(visitor, at, _field("status", "open", "pending")).status == 200

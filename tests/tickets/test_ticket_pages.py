@@ -256,9 +256,15 @@ def test_all_fields_are_changed_in_one_form(
     form = visitor.get(at).form(at)
     assert [value for name, value in form.fields if name == "tags"] == ["refund", "a, b"]
     visitor.submit(
-        form, status="on_hold", priority="urgent", assignee_id=eve, new_tags=" vip ,, kiln,vip"
+        form,
+        status="on_hold",
+        priority="urgent",
+        assignee_id=eve,
+        subject="A cold kiln",
+        new_tags=" vip ,, kiln,vip",
     )
     now = _now(key, at)
+    assert now["subject"] == "A cold kiln"
     assert (now["status"], now["priority"], now["assignee_id"]) == ("on_hold", "urgent", eve)
     assert now["tags"] == ["refund", "a, b", "vip", "kiln"]
     form = visitor.get(at).form(at)
@@ -305,6 +311,8 @@ def test_saving_an_outdated_form_shows_the_changes_of_others(
         ("status", "gone"),
         ("priority", "dire"),
         ("assignee_id", "0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+        ("subject", " "),
+        ("subject", "s" * 256),
         ("new_tags", "t" * 65),
     ],
 )

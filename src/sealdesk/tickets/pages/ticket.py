@@ -8,7 +8,7 @@ from sealdesk.errors import Conflict, NotFound, PreconditionFailed, ValidationFa
 from sealdesk.paging import PageRequest
 from sealdesk.tickets import actions
 from sealdesk.tickets.pages import field_form, ticket_response, unread, view_model
-from sealdesk.tickets.pages.ticket_response import PATH, SELECTS, RejectedForm
+from sealdesk.tickets.pages.ticket_response import PATH, SINGLE_VALUED, RejectedForm
 from sealdesk.tickets.store import assignees, history
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.history import TicketHistoryEntry
@@ -65,7 +65,7 @@ async def change_ticket(request: Request) -> Response:
             )
         )
     except (ValidationFailed, Conflict, PreconditionFailed) as error:
-        before: dict[str, Any] = {name: form.text(f"was_{name}") for name in SELECTS}
+        before: dict[str, Any] = {name: form.text(f"was_{name}") for name in SINGLE_VALUED}
         before["tags"] = form.texts("was_tags")
         rejected = RejectedForm("change", typed, error, form.text("seen_change"), before)
         return await ticket_response.respond(request, rejected)
@@ -100,6 +100,7 @@ def _typed_fields(form: Form) -> dict[str, Any]:
         "status": form.text("status"),
         "priority": form.text("priority"),
         "assignee_id": form.text("assignee_id"),
+        "subject": form.text("subject"),
         "tags": form.texts("tags"),
         "new_tags": form.text("new_tags"),
     }

@@ -19,7 +19,7 @@ from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.request import Request, Response
 
 PATH = "/tickets"
-SELECTS = ("status", "priority", "assignee_id")
+SINGLE_VALUED = ("status", "priority", "assignee_id", "subject")
 
 
 class RejectedForm(NamedTuple):
@@ -78,8 +78,8 @@ async def respond(request: Request, rejected: RejectedForm | None = None) -> Res
 
 def current_fields(ticket: TicketResponse) -> dict[str, Any]:
     """The values of the ticket in the form of its fields."""
-    selects = {name: getattr(ticket, name) or "" for name in SELECTS}
-    return {**selects, "tags": list(ticket.tags)}
+    values = {name: getattr(ticket, name) or "" for name in SINGLE_VALUED}
+    return {**values, "tags": list(ticket.tags)}
 
 
 async def _find_merged(request: Request, merged_id: str) -> Ticket | None:
@@ -127,7 +127,8 @@ def _merge(current: dict[str, Any], rejected: RejectedForm) -> dict[str, Any]:
     """The typed values; a field that was left as it was gets its current value."""
     typed, before = rejected.typed, rejected.before
     merged = {
-        name: typed[name] if typed[name] != before[name] else current[name] for name in SELECTS
+        name: typed[name] if typed[name] != before[name] else current[name]
+        for name in SINGLE_VALUED
     }
     known = {*before["tags"], *current["tags"]}
     added = [tag for tag in typed["tags"] if tag not in known]

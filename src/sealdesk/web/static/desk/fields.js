@@ -36,6 +36,10 @@ onPart((part, signal) => {
     const before = ticketFields.querySelectorAll(`[name=was_${field}]`);
     saved[field] = [...before].map((each) => each.value);
   }
+  const keep = (field, values) => {
+    saved[field] = values;
+    if (field === "subject") part.querySelector("h1 bdi").textContent = values[0];
+  };
   const focusOn = (field) => groupOf(field).querySelector("select, input").focus();
   const isSaved = (field) => chosen(field).join("\n") === saved[field].join("\n");
   const show = (field, values) => {
@@ -90,7 +94,7 @@ onPart((part, signal) => {
       if (!state.firstElementChild) offerAgain(field);
       return false;
     }
-    saved[field] = values;
+    keep(field, values);
     takeParts(state);
     const undo = state.querySelector("[data-save]");
     if (undo) setTimeout(() => {
@@ -136,7 +140,7 @@ onPart((part, signal) => {
     parameters.set("form_token", formToken.value);
     focusOn(field);
     if ("reset" in button.dataset) {
-      saved[field] = values;
+      keep(field, values);
       show(field, values);
       stateOf(field).replaceChildren();
     } else if (await send(field, parameters, values)) show(field, values);
@@ -149,7 +153,7 @@ onPart((part, signal) => {
       if (isSame || !values.length && field !== "tags" || !isSaved(field) || running.has(field)) continue;
       const options = detail.querySelector(`[data-field=${field}] select`)?.children ?? [];
       if (options.length) ticketFields.elements[field].replaceChildren(...options);
-      saved[field] = values;
+      keep(field, values);
       show(field, values);
     }
   }, { signal });
