@@ -128,6 +128,15 @@ def test_received_and_sent_bytes_are_a_unit_for_16_kib(still: Service) -> None:
     assert units(key, lambda: key.get(f"{TICKETS}/{made['id']}")) == 1 + 3
 
 
+def test_rendering_a_text_is_a_unit_for_100_steps(still: Service) -> None:
+    key = still.tenant().key(rate_limit=None)
+    ticket = f"{TICKETS}/{key.ticket(description='*a_ ' * 1500)['id']}"
+    assert units(key, lambda: key.get(ticket)) == 1
+    assert units(key, lambda: key.get(f"{ticket}?html=true")) > 50
+    key.post(f"{ticket}/replies", {"body": "*a_ " * 1500})
+    assert units(key, lambda: key.get(f"{ticket}/replies?html=true")) > 50
+
+
 def test_a_list_without_an_index_is_50_units(still: Service) -> None:
     key = still.tenant().key()
     assert units(key, lambda: key.get(TICKETS + NO_INDEX)) == 1 + 50

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta
 
 from sealdesk.clock import Iso, iso_or_none
 from sealdesk.errors import Fault, PreconditionFailed, gettext_noop
@@ -74,7 +74,7 @@ Object = Annotated[dict[str, Any], Meta(extra={"check": check_object})]
 def response_builder(response: type[R]) -> Callable[[Any], R]:
     """A function that builds this struct from any object with attributes of the same names.
 
-    Times become ISO 8601.
+    Times become ISO 8601. Fields that are left out by default stay out.
     """
     read = _reader(response)
     return lambda stored: response(**read(stored))
@@ -89,15 +89,16 @@ def response_encoder(response: type[msgspec.Struct]) -> Callable[[Any], bytes]:
 def _reader(response: type[msgspec.Struct]) -> Callable[[Any], dict[str, Any]]:
     # The types are read once, here; the function itself only copies values.
     hints = get_type_hints(response, include_extras=True)
-    names = response.__struct_fields__
+    fields = msgspec.structs.fields(response)
+    names = [each.name for each in fields if each.default is not UNSET]
     values_of = attrgetter(*names)
     times = [name for name in names if Iso in (hints[name], *get_args(hints[name]))]
 
     def read(stored: Any) -> dict[str, Any]:
-        fields = dict(zip(names, values_of(stored), strict=True))
+        values = dict(zip(names, values_of(stored), strict=True))
         for name in times:
-            fields[name] = iso_or_none(fields[name])
-        return fields
+            values[name] = iso_or_none(values[name])
+        return values
 
     return read
 

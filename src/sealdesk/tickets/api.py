@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
 from sealdesk.db.engine import Row, Tx
 from sealdesk.errors import NotFound
 from sealdesk.errors.general import QUERY_TOO_SLOW
@@ -11,13 +13,21 @@ from sealdesk.tickets.store import lists, replies
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.selection import Filter
 from sealdesk.tickets.store.tickets import TicketView
+from sealdesk.tickets.text.html_fields import add_html
 from sealdesk.tickets.types import NewReply, NewTicket, Reply, TicketChange
 from sealdesk.web import body, conditional, envelope, query
 from sealdesk.web.operation import operation
-from sealdesk.web.pagination import PAGING, page, read_list
+from sealdesk.web.pagination import PAGING, ListRequest, page, read_list
 from sealdesk.web.request import Header, Request, Response
 
 _TAG = "Tickets"
+
+
+class _Text(msgspec.Struct):
+    description: str
+
+
+_decode_text = msgspec.json.Decoder(_Text).decode
 _FILTERS = (
     query.any_of("status", types.STATUSES, "Tickets in one of these statuses."),
     query.any_of("priority", types.PRIORITIES, "Tickets with one of these priorities."),
@@ -42,9 +52,11 @@ _FILTERS = (
     ),
     query.one_of("sort", ("desc", "asc"), "Descending or ascending.", default="desc"),
 )
+_HTML = query.flag("html", "Also give the text as safe HTML, rendered from its Markdown.")
 _REPLY_FILTERS = (
     query.flag("is_internal", "Only internal notes (true) or only public replies (false)."),
     query.one_of("sort", ("desc", "asc"), "Newest first, or reading order.", default="desc"),
+    _HTML,
 )
 
 
@@ -111,14 +123,18 @@ async def create_ticket(request: Request) -> Response:
     "Get a ticket",
     tag=_TAG,
     gives=examples.TICKET,
+    params=(_HTML,),
     headers=("if-none-match",),
     response_headers=("etag",),
 )
 async def get_ticket(request: Request) -> Response:
-    """One ticket, with its ETag, which changes with the ticket and with its customer."""
+    """One ticket, with its ETag, which changes with the ticket and with its customer. With
+    `html=true` it also has `description_html`."""
     (ticket_id,) = request.params
+    wants_html = query.parse(request.query, (_HTML,)).get("html", False)
     view = await request.read(lambda tx: actions.get_view(tx, request.caller.tenant_id, ticket_id))
-    response = envelope.one_document(view.json)
+    document = await _with_html(request, view) if wants_html else view.json
+    response = envelope.one_document(document)
     return conditional.unless_unchanged(request, view.etag, response)
 
 
@@ -156,7 +172,8 @@ async def change_ticket(request: Request) -> Response:
     params=(*_REPLY_FILTERS, *PAGING),
 )
 async def list_replies(request: Request) -> Response:
-    """Newest first; `sort=asc` gives reading order. Internal notes are marked by `is_internal`."""
+    """Newest first; `sort=asc` gives reading order. Internal notes are marked by `is_internal`.
+    With `html=true` each has `body_html`, and a page ends early when rendering takes long."""
     (ticket_id,) = request.params
     list_request = read_list(request, _REPLY_FILTERS)
     tenant_id = request.caller.tenant_id
@@ -174,7 +191,33 @@ async def list_replies(request: Request) -> Response:
         )
 
     rows = await request.read(work)
-    return page(request, list_request, rows, show=rules.reply_json, position=lambda row: [row.id])
+    if not list_request.values.get("html"):
+        return _reply_page(request, list_request, rows, {})
+    shown = rows[: list_request.page.per_page]
+    documents, steps = await add_html(
+        [*map(rules.reply_json, shown)], [row.body for row in shown], "body_html"
+    )
+    request.rendered_steps += steps
+    rendered = {row.id: document for row, document in zip(rows, documents, strict=False)}
+    if len(documents) < len(shown):
+        # The page ends behind what was rendered, as it ends behind what fits.
+        most = min(sum(map(len, documents)), list_request.page.max_bytes)
+        ended = msgspec.structs.replace(list_request.page, max_bytes=most)
+        list_request = list_request._replace(page=ended)
+    return _reply_page(request, list_request, rows, rendered)
+
+
+def _reply_page(
+    request: Request, list_request: ListRequest, rows: list[Reply], rendered: dict[str, bytes]
+) -> Response:
+    """rendered: the documents of replies with their HTML, by their id."""
+    return page(
+        request,
+        list_request,
+        rows,
+        show=lambda row: rendered.get(row.id) or rules.reply_json(row),
+        position=lambda row: [row.id],
+    )
 
 
 @operation(
@@ -198,6 +241,13 @@ async def create_reply(request: Request) -> Response:
         return envelope.one_document(rules.reply_json(written), 201)
 
     return await request.write_idempotently(work)
+
+
+async def _with_html(request: Request, view: TicketView) -> bytes:
+    description = _decode_text(view.json).description
+    (document,), steps = await add_html([view.json], [description], "description_html")
+    request.rendered_steps += steps
+    return document
 
 
 def _respond(view: TicketView, status: int, *headers: Header) -> Response:

@@ -229,15 +229,18 @@ class TicketResponse(TicketDocument, frozen=True, kw_only=True):
     """A ticket as the API shows it.
 
     customer: as they are now; renaming them changes the ticket's ETag, not its updated_at.
+    description_html: the description as safe HTML; only with `html=true`.
     """
 
     customer: CustomerRef
+    description_html: str | UnsetType = UNSET
 
 
 class ReplyResponse(msgspec.Struct, frozen=True):
     """A reply as the API shows it.
 
     is_internal: a note between agents, which the customer must not see.
+    body_html: the body as safe HTML; only with `html=true`.
     """
 
     id: Id
@@ -247,3 +250,4 @@ class ReplyResponse(msgspec.Struct, frozen=True):
     author: Author
     created_at: Iso
     attachments: tuple[AttachmentRef, ...] = ()
+    body_html: str | UnsetType = UNSET

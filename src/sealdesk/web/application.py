@@ -46,6 +46,7 @@ _VARY: dict[str, tuple[Header, ...]] = {
 _BYTES_PER_UNIT = 16 * 1024
 _STREAMED_BYTES_PER_UNIT = 256 * 1024  # copied only, neither parsed nor made (decision 0051)
 _UNINDEXED_READ_UNITS = 50
+_STEPS_PER_UNIT = 100  # of rendering: 0.1 to 0.7 ms (decision 0057)
 _REFUSAL_DELAY_S = 0.5
 _UNROUTED = "unrouted"
 _READS = ("GET", "HEAD")
@@ -217,6 +218,7 @@ def _charge_work(request: Request, response: Response, unindexed_reads: int) -> 
     units = request.write_count + transferred // _BYTES_PER_UNIT
     units += streamed // _STREAMED_BYTES_PER_UNIT
     units += unindexed_reads * _UNINDEXED_READ_UNITS
+    units += request.rendered_steps // _STEPS_PER_UNIT
     if request.reserved_units:
         state.tenant_pace.settle(budget.id, request.reserved_units, 1 + units)
     if units:

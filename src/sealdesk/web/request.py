@@ -61,7 +61,7 @@ class Request:
     peer: the address of the connection; address: the client's behind trusted proxies.
     max_body_bytes: the limit of the route. response_headers: what reading the request adds to the
     response. write_count: how many transactions it has written. reserved_units: see TenantPace.
-    streamed_bytes: of a body that was read in parts.
+    streamed_bytes: of a body that was read in parts. rendered_steps: of texts for the API.
     """
 
     __slots__ = (
@@ -79,6 +79,7 @@ class Request:
         "query",
         "raw_headers",
         "receive",
+        "rendered_steps",
         "request_id",
         "reserved_units",
         "response_headers",
@@ -118,7 +119,7 @@ class Request:
         self._form: Form | None = None
         self.proof = NOTHING_PROVEN
         self.response_headers: list[Header] = []
-        self.write_count = self.reserved_units = self.streamed_bytes = 0
+        self.write_count = self.reserved_units = self.streamed_bytes = self.rendered_steps = 0
 
     @property
     def caller(self) -> Caller:

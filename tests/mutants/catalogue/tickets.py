@@ -12,6 +12,27 @@ _EVERY_PAGE = "tests/browser/test_every_page.py::test_no_page_runs_a_text_and_al
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
+        "a page of replies is rendered without a bound",
+        "tickets/text/html_fields.py",
+        "if steps > MAX_STEPS and extended:",
+        "if steps < 0 and extended:",
+        ("tests/tickets/test_html.py::test_a_page_ends_early_when_rendering_takes_long",),
+    ),
+    Mutant(
+        "rendering for the API costs the tenant nothing",
+        "web/application.py",
+        "units += request.rendered_steps // _STEPS_PER_UNIT",
+        "units += 0 // _STEPS_PER_UNIT",
+        ("tests/api_keys/test_tenant_limit.py::test_rendering_a_text_is_a_unit_for_100_steps",),
+    ),
+    Mutant(
+        "links of javascript: are links in the HTML of the API",
+        "tickets/text/markdown.py",
+        "lambda url: _HTTP.match(url) is not None",
+        "lambda url: True",
+        ("tests/tickets/test_html.py::test_no_html_is_active",),
+    ),
+    Mutant(
         "a ticket is found without its tenant",
         "tickets/store/tickets.py",
         "WHERE tenant_id = :tenant_id AND id = :id LIMIT 1",

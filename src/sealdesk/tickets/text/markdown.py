@@ -7,9 +7,9 @@ What takes too many steps is shown as plain text instead, as a whole: nothing is
 import asyncio
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -42,16 +42,28 @@ class _TooComplex(Exception):
     """The text takes too many steps, or is nested too deep."""
 
 
+class Rendered(NamedTuple):
+    """The HTML of a text, and the steps that it took."""
+
+    html: Markup
+    steps: int
+
+
 def render(text: str, look: Look) -> Markup:
     """The HTML of a text: its Markdown, or the text itself where that takes too many steps."""
+    return _render_counted(text, look).html
+
+
+def _render_counted(text: str, look: Look) -> Rendered:
     if len(text) <= _CACHED_LENGTH and "@" not in text:
         return _render_cached(text, look.root, look.quote_label)
     return _render(text, look)
 
 
-def _render(text: str, look: Look) -> Markup:
+def _render(text: str, look: Look) -> Rendered:
+    env = _env()
     try:
-        parser, env = _parser(), _env()
+        parser = _parser()
         parsed = parser.parse(text, env)
         _check_links(parsed)
         tokens = arrange(parsed, look)
@@ -59,22 +71,26 @@ def _render(text: str, look: Look) -> Markup:
         if len(html) > _MAX_GROWTH * len(text) + 1000:
             raise _TooComplex
     except _TooComplex:
-        return _plain(text)
-    return Markup(_sanitize(html))  # noqa: S704 - sanitised
+        return Rendered(_plain(text), env["steps"])
+    return Rendered(Markup(_sanitize(html)), env["steps"])  # noqa: S704 - sanitised
 
 
 async def render_all(texts: Iterable[str], look: Look) -> list[Markup]:
     """The HTML of texts; long ones are rendered beside the event loop."""
-    rendered, began_s = [], time.perf_counter()
+    return [rendered.html async for rendered in render_each(texts, look)]
+
+
+async def render_each(texts: Iterable[str], look: Look) -> AsyncIterator[Rendered]:
+    """The same one by one, with the steps that each took."""
+    began_s = time.perf_counter()
     for text in texts:
         if len(text) > _IN_THREAD_LENGTH:
-            rendered.append(await asyncio.to_thread(render, text, look))
+            yield await asyncio.to_thread(_render_counted, text, look)
         else:
-            rendered.append(render(text, look))
+            yield _render_counted(text, look)
         if time.perf_counter() - began_s > _MAX_SLICE_S:
             await asyncio.sleep(0)
             began_s = time.perf_counter()
-    return rendered
 
 
 def mentioned_ids(text: str, names: Names) -> list[str]:
@@ -152,7 +168,7 @@ _ALL_BLOCKS = ["paragraph", "reference", "blockquote", "list"]
 
 
 @lru_cache(500)
-def _render_cached(text: str, root: str | None, quote_label: str) -> Markup:
+def _render_cached(text: str, root: str | None, quote_label: str) -> Rendered:
     return _render(text, Look(root=root, quote_label=quote_label))
 
 
