@@ -30,6 +30,7 @@ RUNTIME_UPDATES = (
     "notifications",
     "key_usage",
     "views",
+    "field_definitions",
     "attachments",
     "attachment_usage",
 )

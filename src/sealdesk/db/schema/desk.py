@@ -1,6 +1,6 @@
-"""Tables of the dashboard: history, replies in progress, reads, saved views, and key usage."""
+"""Tables of the dashboard: history, replies in progress, reads, views, fields, and key usage."""
 
-from sqlalchemy import BigInteger, Column, Index, Table
+from sqlalchemy import BigInteger, Boolean, Column, Index, Table
 
 from sealdesk.db.schema.columns import (
     TEXT,
@@ -61,6 +61,20 @@ Table(
     time_("created_at"),
     of_tenant(),
     Index("views_name", "tenant_id", "owner_id", "name_identity", unique=True),
+)
+# Definitions of custom fields. choices: a JSON array. place: in the order of the tenant.
+Table(
+    "field_definitions",
+    metadata,
+    tenant(),
+    id_(key=True),
+    *texts("key", "label", "type", "choices"),
+    Column("required_on_resolve", Boolean, nullable=False),
+    Column("place", BigInteger, nullable=False),
+    Column("is_active", Boolean, nullable=False),
+    time_("created_at"),
+    time_("updated_at"),
+    of_tenant(),
 )
 # What a user should know of; the newest 500 of each. kind: assigned, replied or mentioned.
 Table(
