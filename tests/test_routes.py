@@ -22,6 +22,7 @@ CUSTOMERS = "/api/v1/external/customers"
 KEYS = "/api/v1/api-keys"
 REPLIES = f"{TICKETS}/{{ticket_id}}/replies"
 WEBHOOKS = "/api/v1/webhooks"
+FIELDS = "/api/v1/custom-fields"
 DELIVERIES = f"{WEBHOOKS}/{{id}}/deliveries"
 REPLAYS = f"{WEBHOOKS}/{{id}}/replays"
 
@@ -68,6 +69,10 @@ BODIES: dict[tuple[str, str], dict[str, Any] | None] = {
     ("POST", f"{DELIVERIES}/{{delivery_id}}/redeliver"): None,
     ("POST", f"{WEBHOOKS}/{{id}}/replay"): {},
     ("GET", REPLAYS): None,
+    ("GET", FIELDS): None,
+    ("POST", FIELDS): {"key": "taken_over", "label": "Taken over", "type": "text"},
+    ("GET", f"{FIELDS}/{{id}}"): None,
+    ("PATCH", f"{FIELDS}/{{id}}"): {"label": "Taken over"},
     ("POST", "/api/v1/auth/login"): {"email": f"{CANARY}@example.test", "password": "wrong"},
     ("POST", "/api/v1/auth/reset"): {"token": "wrong", "new": "a long enough passphrase"},
     ("GET", "/api/v1/auth/me"): None,
@@ -116,6 +121,7 @@ class Matrix(NamedTuple):
             CUSTOMERS: self.ours.customer_id,
             KEYS: self.ours.key.id,
             WEBHOOKS: self.ours.webhook_id,
+            FIELDS: self.ours.field_id,
         }
         start, brace, rest = route.path.partition("/{")
         path = f"{start}/{ids[start]}{rest.partition('}')[2]}" if brace else start

@@ -20,12 +20,14 @@ class Caller(msgspec.Struct, frozen=True):
 
     may: the permissions of a key, or the role of a user.
     address: the client's IP address, for the audit.
+    has_custom_fields: False if the tenant is known to define none, so that nothing reads them.
     """
 
     tenant_id: str
     actor: Actor
     may: frozenset[str]
     address: str
+    has_custom_fields: bool = True
 
 
 SYSTEM = Actor("system", "", "sealdesk")

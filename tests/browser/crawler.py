@@ -16,7 +16,7 @@ _ANONYMOUS = ("/reset", "/?next=/tickets", "/nowhere", "/docs/errors")
 # Pages that show something else while there is no data.
 _EMPTY = (
     "/tickets", "/customers", "/settings/api-keys", "/settings/api-keys/debug",
-    "/settings/webhooks",
+    "/settings/webhooks", "/settings/custom-fields",
 )  # fmt: skip
 _TEXTLESS = {"/reset", "/account/password", "/settings/people/invite"}
 _POSTS = [

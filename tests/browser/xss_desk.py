@@ -44,6 +44,7 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
     _refuse(key, texts)
     receiver.answers(500, texts.fit(4000).encode(), {"content-type": "text/html"})
     webhook, delivery = _webhook(admin, receiver, texts)
+    field = _field(admin, texts)
     service.settle()
     service.write(lambda tx: _answering(tx, tenant, ticket["id"], texts))
     view = service.write(lambda tx: _view(tx, tenant, texts))
@@ -57,6 +58,7 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
         "/settings/people": user,
         "/settings/api-keys": key.id,
         "/settings/webhooks": webhook,
+        "/settings/custom-fields": field,
         "delivery": delivery,
     }
 
@@ -148,6 +150,12 @@ def _webhook(admin: Person, receiver: Receiver, texts: Texts) -> tuple[str, str]
     webhook = admin.post("/api/v1/webhooks", new).json()["data"]["id"]
     delivery = admin.post(f"/api/v1/webhooks/{webhook}/test").json()["data"]["id"]
     return webhook, delivery
+
+
+def _field(admin: Person, texts: Texts) -> str:
+    """A custom field, which every ticket shows."""
+    new = {"key": "hostile", "label": texts.fit(100), "type": "choice", "choices": [texts.fit(99)]}
+    return str(admin.post("/api/v1/custom-fields", new).json()["data"]["id"])
 
 
 async def _answering(tx: Tx, tenant: Tenant, ticket_id: str, texts: Texts) -> None:

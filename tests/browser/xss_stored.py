@@ -28,7 +28,7 @@ _FORCED = {
 _OURS = {
     "action", "actor_kind", "allowed_ips", "author_type", "body_sha256", "code",
     "diagnosis", "disabled_reason", "email_identity", "event_type", "events", "key_prefix",
-    "kind",
+    "key", "kind",
     "measure", "name_identity", "password_hash", "permissions", "query", "reference",
     "last_reply_by", "replay_protection", "role",
     "sealed_old_secret", "sealed_secret", "signature", "source", "status", "type", "value", "words",

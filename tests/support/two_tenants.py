@@ -28,6 +28,7 @@ _CONTENTS = (
     "SELECT * FROM endpoints WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
     "SELECT * FROM deliveries WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
     "SELECT * FROM replays WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
+    "SELECT * FROM field_definitions WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
 )
 
 
@@ -48,6 +49,7 @@ class Ours(NamedTuple):
     webhook_id: str
     delivery_id: str
     replay_id: str
+    field_id: str
 
     def contents(self) -> list[tuple[object, ...]]:
         """The rows that other tenants must not change."""
@@ -78,7 +80,7 @@ def marked_tenant(service: Service) -> Ours:
     return Ours(
         tenant, key, powerless, revoked, expired, admin, agent, ticket, attachment, customer_id,
         agent_id,
-        *webhook,
+        *webhook, _marked_field(admin),
     )  # fmt: skip
 
 
@@ -102,6 +104,14 @@ def _marked_ticket(key: Key, agent_id: str) -> dict[str, Any]:
     key.customer(f"{CANARY}-2@customers.test", name=CANARY)
     key.customer("known-to-both@customers.test", name=CANARY)
     return ticket
+
+
+def _marked_field(admin: Person) -> str:
+    """The id of the last of some custom fields."""
+    for key in ("first", "last"):
+        new = {"key": key, "label": CANARY, "type": "choice", "choices": [CANARY]}
+        created = admin.post("/api/v1/custom-fields", new)
+    return str(created.json()["data"]["id"])
 
 
 def _marked_webhook(tenant: Tenant) -> tuple[str, str, str]:

@@ -110,6 +110,9 @@ DELETE FROM key_usage WHERE (tenant_id, key_id, hour_at, measure, value) IN
     (SELECT tenant_id, key_id, hour_at, measure, value FROM key_usage
     WHERE hour_at < :before_us LIMIT :limit)
 """
+_CUSTOM_FIELDS = """
+SELECT id FROM field_definitions WHERE tenant_id = :tenant_id ORDER BY id LIMIT :limit
+"""
 _TENANT_NAME = "SELECT name FROM tenants WHERE id = :tenant_id LIMIT 1"
 
 LAST_ID = "g"  # sorts behind every id
@@ -133,6 +136,11 @@ async def find_by_hash(tx: Tx, key_hash: bytes) -> ApiKey | None:
     """The key with this hash, of any tenant: the tenant is not known yet."""
     row = await tx.find_across_tenants(_FIND_HOME, _FIND, {"key_hash": key_hash})
     return None if row is None else _key(row)
+
+
+async def has_custom_fields(tx: Tx, tenant_id: str) -> bool:
+    """Whether a tenant has definitions of custom fields."""
+    return await tx.fetch_one(_CUSTOM_FIELDS, {"tenant_id": tenant_id, "limit": 1}) is not None
 
 
 async def find(tx: Tx, tenant_id: str, key_id: str) -> ApiKey | None:
@@ -186,16 +194,8 @@ async def use_signature(
     tx: Tx, tenant_id: str, key_id: str, signature: str, expires_at: int
 ) -> bool:
     """Store a used signature; False when it was used before."""
-    added = await tx.execute(
-        _USE_SIGNATURE,
-        {
-            "tenant_id": tenant_id,
-            "key_id": key_id,
-            "signature": signature,
-            "expires_at": expires_at,
-        },
-    )
-    return added == 1
+    params = {"tenant_id": tenant_id, "key_id": key_id, "signature": signature}
+    return await tx.execute(_USE_SIGNATURE, {**params, "expires_at": expires_at}) == 1
 
 
 async def is_signature_used(tx: Tx, tenant_id: str, key_id: str, signature: str) -> bool:

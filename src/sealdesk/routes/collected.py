@@ -18,6 +18,9 @@ from sealdesk.identity.pages import people as people_pages
 from sealdesk.tickets import errors as ticket_errors
 from sealdesk.tickets import labels as tickets_labels
 from sealdesk.tickets.attachments import errors as attachment_errors
+from sealdesk.tickets.custom_fields import errors as custom_field_errors
+from sealdesk.tickets.custom_fields import labels as custom_field_labels
+from sealdesk.tickets.custom_fields import pages as custom_field_pages
 from sealdesk.tickets.merging import errors as merging_errors
 from sealdesk.tickets.notifications import pages as notification_pages
 from sealdesk.tickets.pages import inbox as inbox_pages
@@ -34,6 +37,7 @@ PROBLEM_TYPES = declared_in(
     identity_errors,
     ticket_errors,
     attachment_errors,
+    custom_field_errors,
     merging_errors,
     customer_errors,
     feed_errors,
@@ -45,12 +49,14 @@ AUDIT_PAGE = audit_pages.audit_page(
         **identity_labels.ACTION_LABELS,
         **api_keys_labels.ACTION_LABELS,
         **webhooks_labels.ACTION_LABELS,
+        **custom_field_labels.ACTION_LABELS,
         **audit_log_labels.ACTION_LABELS,
     },
     object_paths={
         "user": people_pages.NAV_ITEM.path,
         "api_key": key_pages.NAV_ITEM.path,
         "webhook": webhook_pages.NAV_ITEM.path,
+        "custom_field": custom_field_pages.NAV_ITEM.path,
     },
 )
 
@@ -62,6 +68,7 @@ SITE = Site(
         customers_pages.NAV_ITEM,
         key_pages.NAV_ITEM,
         webhook_pages.NAV_ITEM,
+        custom_field_pages.NAV_ITEM,
         people_pages.NAV_ITEM,
         audit_pages.NAV_ITEM,
     ),
@@ -72,6 +79,7 @@ SITE = Site(
         "sealdesk.customers",
         "sealdesk.identity",
         "sealdesk.tickets",
+        "sealdesk.tickets.custom_fields",
         "sealdesk.tickets.notifications",
         "sealdesk.tickets.merging",
         "sealdesk.tickets.views",
@@ -83,5 +91,6 @@ SITE = Site(
         **api_keys_labels.FIELD_LABELS,
         **webhooks_labels.FIELD_LABELS,
         **tickets_labels.FIELD_LABELS,
+        **custom_field_labels.FIELD_LABELS,
     },
 )

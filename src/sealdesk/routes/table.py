@@ -26,6 +26,8 @@ from sealdesk.routes.ticket_pages import TICKET_PAGES
 from sealdesk.tickets import api as tickets
 from sealdesk.tickets.attachments import api as attachments
 from sealdesk.tickets.attachments.rules import MAX_ATTACHMENT_BYTES
+from sealdesk.tickets.custom_fields import api as custom_fields
+from sealdesk.tickets.custom_fields import pages as custom_field_pages
 from sealdesk.tickets.merging import api as merging
 from sealdesk.tickets.pages import customer as customer_pages
 from sealdesk.web import assets, status
@@ -127,6 +129,11 @@ _API: tuple[Route, ...] = (
     ),
     Route("POST", "/api/v1/webhooks/{id}/replay", _ADMIN, webhooks.replay_events, _LONG),
     Route("GET", "/api/v1/webhooks/{id}/replays", _ADMIN, webhooks.list_replays),
+    # Custom fields of tickets.
+    Route("GET", "/api/v1/custom-fields", _ADMIN, custom_fields.list_fields),
+    Route("POST", "/api/v1/custom-fields", _ADMIN, custom_fields.define_field, _LONG),
+    Route("GET", "/api/v1/custom-fields/{id}", _ADMIN, custom_fields.get_field),
+    Route("PATCH", "/api/v1/custom-fields/{id}", _ADMIN, custom_fields.change_field, _LONG),
     # The user's own account: an access token, except for logging in and resetting a password.
     Route("POST", "/api/v1/auth/login", _OPEN, identity.log_in),
     Route("POST", "/api/v1/auth/reset", _OPEN, identity.reset_password),
@@ -247,6 +254,16 @@ PAGES: tuple[Route, ...] = (
         "/settings/webhooks/{id}/deliveries/{delivery_id}/redeliver",
         _ADMIN_PAGE,
         delivery_pages.redeliver,
+    ),
+    # Settings → Custom fields.
+    Route("GET", "/settings/custom-fields", _ADMIN_PAGE, custom_field_pages.list_fields),
+    Route("GET", "/settings/custom-fields/new", _ADMIN_PAGE, custom_field_pages.new_field),
+    Route(
+        "POST", "/settings/custom-fields/new", _ADMIN_PAGE, custom_field_pages.define_field, _LONG
+    ),
+    Route("GET", "/settings/custom-fields/{id}", _ADMIN_PAGE, custom_field_pages.edit_field),
+    Route(
+        "POST", "/settings/custom-fields/{id}", _ADMIN_PAGE, custom_field_pages.change_field, _LONG
     ),
     # Style sheet, script, font and icon.
     Route("GET", "/assets/desk.css", _OPEN, assets.asset("desk.css")),

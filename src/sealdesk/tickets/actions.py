@@ -13,6 +13,8 @@ from sealdesk.paging import PageRequest
 from sealdesk.resources import merge_patch, representation
 from sealdesk.tickets import rules
 from sealdesk.tickets.attachments import actions as attachments
+from sealdesk.tickets.custom_fields import actions as custom_fields
+from sealdesk.tickets.custom_fields.rules import Values
 from sealdesk.tickets.errors import FIELD_CHANGED, NEWER_REPLY
 from sealdesk.tickets.notifications import notify
 from sealdesk.tickets.rules import SeenChange, TicketUpdate
@@ -45,6 +47,9 @@ async def open_ticket(
 ) -> OpenedTicket:
     """A new ticket; its customer is found or added. Raises ValidationFailed."""
     await _check_assignee(tx, caller.tenant_id, new.assignee_id)
+    if caller.has_custom_fields:
+        values = Values({}, new.custom_fields or {}, new.status == "resolved")
+        await custom_fields.check_values(tx, caller.tenant_id, values)
     email, name = new.customer.email, new.customer.name
     number, known = await ticket_store.draw_number(tx, caller.tenant_id, email)
     customer = await customers.ensure_customer(
@@ -193,6 +198,10 @@ async def _change(
         raise invalid(
             [Fault("/custom_fields", "too_large", "Together this is over 16 KiB of JSON.")]
         )
+    if caller.has_custom_fields:
+        is_resolved = "status" in update.changes and changed.status == "resolved"
+        values = Values(ticket.custom_fields, changed.custom_fields, is_resolved)
+        await custom_fields.check_values(tx, caller.tenant_id, values)
     if changed.assignee_id != ticket.assignee_id:
         await _check_assignee(tx, caller.tenant_id, changed.assignee_id)
     document = await ticket_store.replace(tx, ticket, changed)

@@ -158,7 +158,8 @@ class TicketFields(msgspec.Struct, frozen=True, kw_only=True):
     source: how the ticket came in.
     assignee_id: an active user of the tenant; GET /api/v1/external/agents lists them.
     tags: each once, in the order given; a change replaces all of them.
-    custom_fields: a free object of at most 16 KiB as JSON; a change is merged into it.
+    custom_fields: an object of at most 16 KiB as JSON; a change is merged into it. The value of a
+    key that is defined as a custom field has its type; other keys are free.
     external_id: what your own system calls it; need not be unique.
     reply_count: of public replies.
     last_reply_by: who wrote the last public reply; null without one.

@@ -13,6 +13,7 @@ from sealdesk.api_keys.rules import ApiKey
 from sealdesk.caller import Actor
 from sealdesk.crypto.sealing import UnsealError
 from sealdesk.crypto.signing import Verifier
+from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.rate_limits.limiter import Budget
 from sealdesk.settings import Network
@@ -25,6 +26,7 @@ class KnownKey(msgspec.Struct):
     """A key that is neither revoked nor unconfirmed, with what each of its requests needs.
 
     networks: from which it may be used; None, from all.
+    has_custom_fields: whether its tenant defines any, which replaces the stamp as well.
     expires_at: infinite for a key that does not expire.
     record_use_from: when a use is due to be stored, as far as this process knows.
     """
@@ -34,6 +36,7 @@ class KnownKey(msgspec.Struct):
     actor: Actor
     permissions: frozenset[str]
     networks: tuple[Network, ...] | None
+    has_custom_fields: bool
     tenant_budget: Budget
     budget: Budget
     expires_at: float
@@ -57,7 +60,7 @@ async def get_usable_key(state: AppState, api_key: bytes, now_us: int) -> KnownK
 
 async def _look_up(state: AppState, api_key: bytes, now_us: int) -> KnownKey:
     key_hash = rules.hash_of(api_key.decode())
-    key = await state.database.read(lambda tx: store.find_by_hash(tx, key_hash))
+    key, has_custom_fields = await state.database.read(lambda tx: _find(tx, key_hash))
     if key is None or not rules.is_active(key, now_us):
         raise refusals.unusable_key(key)
     return KnownKey(
@@ -66,11 +69,17 @@ async def _look_up(state: AppState, api_key: bytes, now_us: int) -> KnownKey:
         actor=Actor("api_key", key.id, key.name),
         permissions=frozenset(key.permissions),
         networks=_networks(key.allowed_ips),
+        has_custom_fields=has_custom_fields,
         tenant_budget=state.tenant_budgets.of_keys(key.tenant_id),
         budget=Budget(key.id, key.rate_limit),
         expires_at=math.inf if key.expires_at is None else key.expires_at,
         record_use_from=rules.next_recorded_use(key.last_used_at),
     )
+
+
+async def _find(tx: Tx, key_hash: bytes) -> tuple[ApiKey | None, bool]:
+    key = await store.find_by_hash(tx, key_hash)
+    return key, key is not None and await store.has_custom_fields(tx, key.tenant_id)
 
 
 @lru_cache(maxsize=256)

@@ -237,7 +237,13 @@ def is_allowed_address(request: Request, known: KnownKey) -> bool:
 
 
 def caller_of(request: Request, known: KnownKey) -> Caller:
-    return Caller(known.key.tenant_id, known.actor, known.permissions, request.address)
+    return Caller(
+        known.key.tenant_id,
+        known.actor,
+        known.permissions,
+        request.address,
+        known.has_custom_fields,
+    )
 
 
 def check_rate(rate: RateState) -> None:

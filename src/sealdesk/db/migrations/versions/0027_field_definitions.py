@@ -1,4 +1,4 @@
-"""Definitions of custom fields, whose first one and last one replace the stamp of keys (0014, 0016).
+"""Definitions of custom fields, whose rows replace the stamp of keys (0014, 0016).
 
 The search index of tickets is made anew, with a word for each value of a custom field.
 """

@@ -1,0 +1,1 @@
+"""Definitions of custom fields: their administration, and the checks of values."""

@@ -1,0 +1,129 @@
+"""What administrators do with field definitions, and the check of values by them."""
+
+from typing import Any
+
+from sealdesk import ids
+from sealdesk.caller import Caller
+from sealdesk.db.engine import Tx
+from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid
+from sealdesk.records import audit
+from sealdesk.records.audit import AuditEntry
+from sealdesk.resources import merge_patch
+from sealdesk.tickets.custom_fields import rules, store
+from sealdesk.tickets.custom_fields.errors import NO_KEYS_LEFT, TOO_MANY_FIELDS
+from sealdesk.tickets.custom_fields.rules import Values
+from sealdesk.tickets.custom_fields.types import (
+    MAX_ACTIVE,
+    MAX_FIELDS,
+    Field,
+    FieldChange,
+    NewField,
+)
+
+_TAKEN = gettext_noop("There is already a custom field with this key.")
+_AUDITED = ("label", "choices", "required_on_resolve", "is_active", "place")
+
+
+async def define_field(tx: Tx, caller: Caller, new: NewField, *, now_us: int) -> Field:
+    """Raises ValidationFailed, Conflict above the limits."""
+    fields = await _lock(tx, caller.tenant_id)
+    _check_limits(fields)
+    field = Field(
+        tenant_id=caller.tenant_id,
+        id=ids.mint(now_us),
+        key=new.key,
+        label=new.label,
+        type=new.type,
+        choices=tuple(new.choices or ()),
+        required_on_resolve=new.required_on_resolve,
+        place=len(fields),
+        is_active=True,
+        created_at=now_us,
+        updated_at=now_us,
+    )
+    faults = rules.choice_faults(field)
+    if field.key.lower() in {each.key.lower() for each in fields}:
+        faults.append(Fault("/key", "taken", _TAKEN))
+    if faults:
+        raise invalid(faults)
+    await store.add(tx, field)
+    if new.position is not None:
+        field = await _move(tx, [*fields, field], field, new.position)
+    details = {"key": field.key, "label": field.label, "type": field.type}
+    await _record_audit(tx, caller, "custom_field.created", field, details, now_us)
+    return field
+
+
+async def change_field(
+    tx: Tx, caller: Caller, field_id: str, change: FieldChange, *, now_us: int
+) -> Field:
+    """Raises NotFound, ValidationFailed, Conflict above the limit."""
+    fields = await _lock(tx, caller.tenant_id)
+    field = await get_field(tx, caller.tenant_id, field_id)
+    after = rules.changed(field, change, now_us)
+    faults = rules.choice_faults(after)
+    if faults:
+        raise invalid(faults)
+    if after.is_active and not field.is_active:
+        _check_active(fields)
+    if after != field:
+        await store.replace(tx, after)
+    if isinstance(change.position, int) and change.position != field.place + 1:
+        after = await _move(tx, fields, after, change.position)
+    changes = merge_patch.differences(field, after, _AUDITED)
+    if changes:
+        details = {"key": field.key, "changes": changes}
+        await _record_audit(tx, caller, "custom_field.updated", after, details, now_us)
+    return after
+
+
+async def get_field(tx: Tx, tenant_id: str, field_id: str) -> Field:
+    """Raises NotFound."""
+    field = await store.find(tx, tenant_id, field_id)
+    if field is None:
+        raise NotFound
+    return field
+
+
+async def list_active(tx: Tx, tenant_id: str) -> list[Field]:
+    """The fields that tickets have, in their order."""
+    return [field for field in await store.list_fields(tx, tenant_id) if field.is_active]
+
+
+async def check_values(tx: Tx, tenant_id: str, values: Values) -> None:
+    """Check what a change of a ticket writes. Raises ValidationFailed."""
+    if merge_patch.is_same(values.before, values.after) and not values.is_resolved:
+        return
+    faults = rules.find_faults(await list_active(tx, tenant_id), values)
+    if faults:
+        raise invalid(faults)
+
+
+async def _lock(tx: Tx, tenant_id: str) -> list[Field]:
+    """All definitions, with changes of them by others locked."""
+    await tx.lock(f"custom fields {tenant_id}")
+    return await store.list_fields(tx, tenant_id)
+
+
+def _check_limits(fields: list[Field]) -> None:
+    _check_active(fields)
+    if len(fields) >= MAX_FIELDS:
+        raise Conflict(NO_KEYS_LEFT, limit=MAX_FIELDS)
+
+
+def _check_active(fields: list[Field]) -> None:
+    if sum(field.is_active for field in fields) >= MAX_ACTIVE:
+        raise Conflict(TOO_MANY_FIELDS, limit=MAX_ACTIVE)
+
+
+async def _move(tx: Tx, fields: list[Field], field: Field, position: int) -> Field:
+    ordered = rules.moved(fields, field.id, position)
+    await store.set_order(tx, field.tenant_id, ordered)
+    return await get_field(tx, field.tenant_id, field.id)
+
+
+async def _record_audit(
+    tx: Tx, caller: Caller, action: str, field: Field, details: dict[str, Any], now_us: int
+) -> None:
+    entry = AuditEntry(action, caller.actor, caller.address, field.id, details)
+    await audit.record(tx, caller.tenant_id, entry, now_us)

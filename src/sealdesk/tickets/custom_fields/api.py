@@ -1,0 +1,91 @@
+"""The API of field definitions."""
+
+import msgspec
+
+from sealdesk.db.engine import Tx
+from sealdesk.tickets.custom_fields import actions, examples, rules, store
+from sealdesk.tickets.custom_fields.errors import TOO_MANY_FIELDS
+from sealdesk.tickets.custom_fields.types import Field, FieldChange, NewField
+from sealdesk.web import body, envelope
+from sealdesk.web.operation import operation
+from sealdesk.web.pagination import PAGING, page, read_list
+from sealdesk.web.request import Request, Response
+
+_TAG = "Custom fields"
+_PATH = "/api/v1/custom-fields"
+
+
+@operation("List custom fields", tag=_TAG, gives=examples.FIELD, is_list=True, params=PAGING)
+async def list_fields(request: Request) -> Response:
+    """In the order of pages, with the inactive ones."""
+    list_request = read_list(request, ())
+    tenant_id = request.caller.tenant_id
+    after = int((list_request.page.after or [-1])[0])
+    fields = await request.read(lambda tx: store.list_fields(tx, tenant_id))
+    following = [field for field in fields if field.place > after]
+    return page(
+        request,
+        list_request,
+        following[: list_request.page.per_page + 1],
+        show=lambda field: msgspec.json.encode(rules.to_response(field)),
+        position=lambda field: [field.place],
+    )
+
+
+@operation(
+    "Define a custom field",
+    tag=_TAG,
+    takes=NewField,
+    gives=examples.FIELD,
+    status=201,
+    response_headers=("location",),
+    fails=(TOO_MANY_FIELDS,),
+    example=examples.NEW_FIELD,
+)
+async def define_field(request: Request) -> Response:
+    """From now on tickets show the field, and values that requests write for its key must have its
+    type. Values that tickets have already stay as they are."""
+    new = body.read(request, NewField)
+
+    async def work(tx: Tx) -> Response:
+        field = await actions.define_field(tx, request.caller, new, now_us=request.now_us)
+        return _respond(field, 201)
+
+    return await request.write(work)
+
+
+@operation("Get a custom field", tag=_TAG, gives=examples.FIELD)
+async def get_field(request: Request) -> Response:
+    """One definition."""
+    (field_id,) = request.params
+    tenant_id = request.caller.tenant_id
+    field = await request.read(lambda tx: actions.get_field(tx, tenant_id, field_id))
+    return _respond(field, 200)
+
+
+@operation(
+    "Change a custom field",
+    tag=_TAG,
+    takes=FieldChange,
+    gives=examples.FIELD,
+    fails=(TOO_MANY_FIELDS,),
+    example=examples.FIELD_CHANGE,
+)
+async def change_field(request: Request) -> Response:
+    """A JSON Merge Patch. The key and the type never change. `is_active: false` hides the field on
+    pages and ends its checks; the values of tickets stay, and are found as before."""
+    (field_id,) = request.params
+    change = body.read(request, FieldChange)
+
+    async def work(tx: Tx) -> Response:
+        field = await actions.change_field(
+            tx, request.caller, field_id, change, now_us=request.now_us
+        )
+        return _respond(field, 200)
+
+    return await request.write(work)
+
+
+def _respond(field: Field, status: int) -> Response:
+    headers = [(b"location", f"{_PATH}/{field.id}".encode())] if status == 201 else []
+    return envelope.one(rules.to_response(field), status, headers)

@@ -1,0 +1,148 @@
+"""Settings → Custom fields: the definitions of a tenant as pages."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from sealdesk.errors import ApiError, Conflict, ValidationFailed, gettext_noop
+from sealdesk.tickets.custom_fields import actions, store
+from sealdesk.tickets.custom_fields.types import (
+    MAX_ACTIVE,
+    TYPES,
+    Field,
+    FieldChange,
+    FieldType,
+    NewField,
+)
+from sealdesk.web import body
+from sealdesk.web.form import Form
+from sealdesk.web.operation import page
+from sealdesk.web.pages import forms, render
+from sealdesk.web.pages.messages import translate
+from sealdesk.web.pages.site import NavItem
+from sealdesk.web.request import Request, Response
+
+_PATH = "/settings/custom-fields"
+NAV_ITEM = NavItem(_PATH, gettext_noop("Custom fields"))
+_TYPE_NAMES: Mapping[FieldType, str] = {
+    "text": gettext_noop("Text"),
+    "number": gettext_noop("Number"),
+    "choice": gettext_noop("Choice"),
+    "date": gettext_noop("Date"),
+    "checkbox": gettext_noop("Checkbox"),
+}
+
+
+@page
+async def list_fields(request: Request) -> Response:
+    """All definitions, in the order of tickets."""
+    return await _list(request)
+
+
+@page
+async def new_field(request: Request) -> Response:
+    """The form of a new definition."""
+    return await _form(request, {**_read_fields(Form([])), "key": "", "type": "text"})
+
+
+@page
+async def define_field(request: Request) -> Response:
+    """Define a field, as the last one."""
+    form = forms.read(request)
+    typed = {**_read_fields(form), "key": form.text("key").strip(), "type": form.text("type")}
+    try:
+        new = body.convert(_with_choices(typed, typed["type"]), NewField)
+        await request.write(
+            lambda tx: actions.define_field(tx, request.caller, new, now_us=request.now_us)
+        )
+    except (ValidationFailed, Conflict) as error:
+        return await _form(request, typed, error)
+    return render.redirect(request, _PATH)
+
+
+@page
+async def edit_field(request: Request) -> Response:
+    """The form of a definition."""
+    field = await _get_field(request)
+    typed = {**msgspec.structs.asdict(field), "choices": "\n".join(field.choices)}
+    return await _form(request, typed, field=field)
+
+
+@page
+async def change_field(request: Request) -> Response:
+    """Change a definition, activate or deactivate it, or move it up or down in the list."""
+    form, field = forms.read(request), await _get_field(request)
+    if form.text("to"):
+        position = field.place + 1 + (1 if form.text("to") == "down" else -1)
+        change = FieldChange(position=max(position, 1))
+    elif form.text("is_active"):
+        change = FieldChange(is_active=form.text("is_active") == "yes")
+    else:
+        return await _save(request, form, field)
+    try:
+        await _change(request, field, change)
+    except Conflict as error:
+        return await _list(request, error)
+    return render.redirect(request, _PATH)
+
+
+async def _save(request: Request, form: Form, field: Field) -> Response:
+    typed = _read_fields(form)
+    try:
+        change = body.convert(_with_choices(typed, field.type), FieldChange)
+        await _change(request, field, change)
+    except ValidationFailed as error:
+        return await _form(request, typed, error, field)
+    return render.redirect(request, _PATH)
+
+
+async def _change(request: Request, field: Field, change: FieldChange) -> None:
+    await request.write(
+        lambda tx: actions.change_field(tx, request.caller, field.id, change, now_us=request.now_us)
+    )
+
+
+async def _get_field(request: Request) -> Field:
+    (field_id,) = request.params
+    tenant_id = request.caller.tenant_id
+    return await request.read(lambda tx: actions.get_field(tx, tenant_id, field_id))
+
+
+def _read_fields(form: Form) -> dict[str, Any]:
+    return {
+        "label": form.text("label").strip(),
+        "choices": form.text("choices"),
+        "required_on_resolve": form.text("required_on_resolve") != "",
+    }
+
+
+def _with_choices(typed: dict[str, Any], kind: str) -> dict[str, Any]:
+    """The typed fields as the body of an API request: a choice for each line."""
+    lines = [line.strip() for line in typed["choices"].splitlines()] if kind == "choice" else []
+    return {**typed, "choices": [line for line in lines if line]}
+
+
+async def _list(request: Request, error: Conflict | None = None) -> Response:
+    tenant_id = request.caller.tenant_id
+    fields = await request.read(lambda tx: store.list_fields(tx, tenant_id))
+    return await render.page(
+        request, "custom_fields/fields.html", error.status if error else 200,
+        fields=fields, type_names=_TYPE_NAMES, wrong=translate(error) if error else "",
+        is_full=sum(field.is_active for field in fields) >= MAX_ACTIVE, most=MAX_ACTIVE,
+    )  # fmt: skip
+
+
+async def _form(
+    request: Request,
+    typed: dict[str, Any],
+    error: ApiError | None = None,
+    field: Field | None = None,
+) -> Response:
+    """The form with the submitted values and a message beside each invalid field."""
+    return await render.page(
+        request, "custom_fields/field.html", error.status if error else 200,
+        typed=typed, field=field, types=TYPES, type_names=_TYPE_NAMES,
+        faults=forms.faults_by_field(error) if isinstance(error, ValidationFailed) else {},
+        wrong=translate(error) if isinstance(error, Conflict) else "",
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Custom fields: their definitions, their values, and their pages."""
