@@ -25,6 +25,7 @@ GLOBAL = {
     "api_key_directory",
     "log_positions",
     "search_rebuilds",
+    "presence_counters",
 }
 _RUN_CONSUMERS = ("worker/indexer.py", "worker/log_tasks.py")
 # Statements of the worker: a call that leads to each, and the modules that call it.
@@ -48,6 +49,7 @@ ACROSS_TENANTS = {
         "tickets/attachments/pruning.py",
     ),
     "tickets/store/replying.py _PRUNE": ("replying.prune_replying(", "worker/retention.py"),
+    "event_log/presence.py _PRUNE": ("presence.prune(", "worker/retention.py"),
     "tickets/merging/store.py _PRUNE": ("merges.prune(", "worker/retention.py"),
     "records/idempotency.py _PRUNE": ("idempotency.prune(", "worker/retention.py"),
     "search/store/tickets.py _LIST_AFTER": ("documents.list_after(", "search/indexing.py"),

@@ -128,7 +128,7 @@ def make_state(settings: Settings, database: Database, clock: Clock, *, epoch: i
         ),
         HttpClient(settings.webhook_allowed_cidrs, allow_http=settings.webhook_allow_http),
         LongPoll(lambda: lifetime.is_draining),
-        Streams(database, is_told=not settings.has_worker_process),
+        Streams(database, clock, is_told=not settings.has_worker_process),
         KnownRows(MAX_KNOWN_KEYS),
         Usage(),
         BackgroundTasks(),

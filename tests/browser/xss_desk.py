@@ -167,3 +167,11 @@ async def _answering(tx: Tx, tenant: Tenant, ticket_id: str, texts: Texts) -> No
             "now": tenant.service.clock.now_us(),
         },
     )  # fmt: skip
+    await tx.execute(
+        "INSERT INTO viewers (tenant_id, topic, user_id, process_id, user_name, seen_at)"
+        " VALUES (:tenant, :ticket, :user, '', :text, :now)",
+        {
+            "tenant": tenant.id, "ticket": ticket_id, "user": ids.mint(1), "text": texts.fit(100),
+            "now": tenant.service.clock.now_us(),
+        },
+    )  # fmt: skip

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import asyncpg
 from sqlalchemy import BigInteger, Boolean, Column, LargeBinary, SmallInteger, Table
@@ -91,6 +91,8 @@ def row_of(table: Table, tenant: str) -> dict[str, object]:
     values = {column.name: _value(column, tenant) for column in table.columns}
     if table.name == "attachments":
         values["ticket_id"] = None  # nothing refers to it yet
+    if table.name == "presence_counters":
+        values["bucket"] = UUID(tenant).int % 2**62
     return {**values, "id": tenant} if table.name == "tenants" else values
 
 

@@ -6,7 +6,9 @@ import pytest
 
 from sealdesk.caller import SYSTEM, Actor
 from sealdesk.db.engine import Tx
+from sealdesk.event_log.presence import SharedPresence, Viewer
 from sealdesk.identity import actions
+from sealdesk.state import AppState
 from sealdesk.tickets.store import replying
 from sealdesk.webhooks.rules import Endpoint
 from sealdesk.webhooks.store import endpoints as webhooks
@@ -105,6 +107,19 @@ def test_reply_indicators_are_deleted_after_a_minute(
     actor = Actor("user", "u", "Ada")
     own_service.write(lambda tx: replying.record_replying(tx, tenant.id, ticket_id, actor, now_us))
     assert _left_after(own_service, "answering", after_s) == (1, left)
+
+
+@pytest.mark.parametrize(("after_s", "left"), [(49, 1), (51, 0)])
+def test_viewers_of_a_process_that_was_killed_are_deleted(
+    own_service: Service, tenant: Tenant, after_s: float, left: int
+) -> None:
+    async def store(state: AppState) -> None:
+        killed = SharedPresence(state.database, own_service.clock)
+        killed.enter(Viewer(tenant.id, "a ticket", "u", "Eve"))
+        await killed.exchange()
+
+    own_service.in_serving(store)
+    assert _left_after(own_service, "viewers", after_s) == (1, left)
 
 
 def test_events_of_all_tenants_are_deleted_after_thirty_days(own_service: Service) -> None:

@@ -41,6 +41,7 @@ KNOWN_VERSIONS = (
     "0025",
     "0026",
     "0027",
+    "0028",
 )  # every version that this code can migrate from; the last is current
 _READ_VERSION = "SELECT version_num FROM alembic_version LIMIT 1"
 

@@ -11,6 +11,7 @@ GLOBAL = (
     "api_key_directory",
     "log_positions",
     "search_rebuilds",
+    "presence_counters",
 )
 # The runtime role may SELECT and INSERT everywhere, UPDATE and DELETE only here.
 RUNTIME_UPDATES = (
@@ -26,6 +27,8 @@ RUNTIME_UPDATES = (
     "endpoints",
     "deliveries",
     "answering",
+    "viewers",
+    "presence_counters",
     "reads",
     "notifications",
     "key_usage",
@@ -43,6 +46,7 @@ RUNTIME_DELETES = (
     "replies",
     "ticket_merges",
     "answering",
+    "viewers",
     "reads",
     "notifications",
     "second_factors",
@@ -60,6 +64,7 @@ WORKER_GRANTS = {
     "attempts": "SELECT, INSERT, DELETE",
     "replays": "SELECT, UPDATE, DELETE",
     "answering": "SELECT, DELETE",
+    "viewers": "SELECT, DELETE",
     "ticket_merges": "SELECT, DELETE",
     "key_usage": "SELECT, DELETE",
     "attachments": "SELECT, DELETE",

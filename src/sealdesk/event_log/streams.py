@@ -1,7 +1,7 @@
 """All open streams of this process.
 
 One task for each tenant that has a stream reads its feed once for all of its streams. One more task
-sends heartbeats, checks log-ins again, and looks for events of other processes.
+sends heartbeats, checks log-ins again, and looks for events and viewers of other processes.
 """
 
 import asyncio
@@ -11,9 +11,11 @@ from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import Context
 
+from sealdesk.clock import Clock
 from sealdesk.db.engine import Database, Tx
 from sealdesk.errors import ApiError, ServiceUnavailable
 from sealdesk.event_log import positions
+from sealdesk.event_log.presence import SharedPresence, Viewer, bucket_of, lines_of
 from sealdesk.event_log.stream import Batch, Stream, Subscriber
 
 MAX_STREAMS = 4000  # 20 KiB each (decision 0049)
@@ -58,8 +60,9 @@ class _Session:
 class Streams:
     """The open streams. is_told: whether this process is told of all commits (`wake`)."""
 
-    def __init__(self, database: Database, *, is_told: bool) -> None:
+    def __init__(self, database: Database, clock: Clock, *, is_told: bool) -> None:
         self._database = database
+        self._presence = None if is_told else SharedPresence(database, clock)
         self._poll_every_s = _POLL_TOLD_EVERY_S if is_told else 0.0
         self._tenants: dict[str, _Tenant] = {}
         self._sessions: dict[str, _Session] = {}
@@ -85,10 +88,12 @@ class Streams:
         read: reads the tenant's feed behind a position, and may raise ServiceUnavailable.
         """
         self._join(stream, read)
+        self._change_presence(stream.subscriber, is_here=True)
         try:
             yield
         finally:
             self._leave(stream)
+            self._change_presence(stream.subscriber, is_here=False)
 
     def wake(self, tenant_ids: Collection[str]) -> None:
         """Tell the streams of these tenants that there are new events."""
@@ -96,16 +101,16 @@ class Streams:
             if tenant_id in self._tenants:
                 self._tenants[tenant_id].has_news.set()
 
-    def tell(self, tenant_id: str, topic: str, lines: bytes) -> None:
-        """Give lines without a position to the streams of a topic."""
+    def tell_presence(self, tenant_id: str, topic: str) -> None:
+        """Tell the streams of a topic in this process that somebody came, left or writes."""
         now_s = asyncio.get_running_loop().time()
         tenant = self._tenants.get(tenant_id)
         for stream in tenant.streams if tenant else ():
             if stream.subscriber.topic == topic:
-                stream.add(lines, now_s)
+                stream.add(lines_of(topic), now_s)
 
     def users_of(self, tenant_id: str, topic: str) -> dict[str, str]:
-        """Users and names of the streams of one topic."""
+        """Users and names of the streams of one topic in this process."""
         tenant = self._tenants.get(tenant_id)
         return {
             stream.subscriber.user_id: stream.subscriber.user_name
@@ -153,6 +158,14 @@ class Streams:
         if not tenant.streams:
             del self._tenants[who.tenant_id]
 
+    def _change_presence(self, who: Subscriber, *, is_here: bool) -> None:
+        if not who.topic:
+            return
+        if self._presence is not None:
+            viewer = Viewer(who.tenant_id, who.topic, who.user_id, who.user_name)
+            (self._presence.enter if is_here else self._presence.leave)(viewer)
+        self.tell_presence(who.tenant_id, who.topic)
+
     async def _read_feed(self, tenant_id: str, tenant: _Tenant) -> None:
         try:
             while tenant.streams:
@@ -193,11 +206,12 @@ class Streams:
 
     async def _tick(self) -> None:
         loop, end, polled_at = asyncio.get_running_loop(), 0, 0.0
-        while self._tenants:
+        while self._tenants or (self._presence is not None and not self._presence.is_idle):
             await asyncio.sleep(TICK_S)
             try:
                 if loop.time() - polled_at >= self._poll_every_s:
                     polled_at, end = loop.time(), await self._look_for_events(end)
+                await self._exchange_presence()
                 await self._beat(loop.time())
                 await self._check_sessions(loop.time())
             except Exception:
@@ -212,6 +226,22 @@ class Streams:
         if end != known_end:
             self.wake(list(self._tenants))
         return end
+
+    async def _exchange_presence(self) -> None:
+        if self._presence is None or self._presence.is_idle:
+            return
+        try:
+            changed = set(await self._presence.exchange())
+        except ServiceUnavailable:
+            return
+        topics = {
+            (tenant_id, stream.subscriber.topic)
+            for tenant_id, tenant in (self._tenants.items() if changed else ())
+            for stream in tenant.streams
+        }
+        for tenant_id, topic in topics:
+            if topic and bucket_of(tenant_id, topic) in changed:
+                self.tell_presence(tenant_id, topic)
 
     async def _beat(self, now_s: float) -> None:
         silent = [

@@ -4,7 +4,7 @@ import asyncio
 
 from sealdesk.api_keys import store as api_keys
 from sealdesk.db.engine import Tx, Work
-from sealdesk.event_log import events
+from sealdesk.event_log import events, presence
 from sealdesk.identity import store as identity
 from sealdesk.identity.store import Tenant
 from sealdesk.records import idempotency
@@ -63,6 +63,7 @@ async def _prune_directories(tx: Tx, now_us: int) -> int:
         + await api_keys.prune_usage(tx, now_us - _USAGE_US, _STEP_ROWS)
         + await identity.prune(tx, now_us, _STEP_ROWS)
         + await replying.prune_replying(tx, now_us, _STEP_ROWS)
+        + await presence.prune(tx, now_us, _STEP_ROWS)
         + await merges.prune(tx, now_us - merging.UNDO_US, _STEP_ROWS)
     )
 

@@ -2,9 +2,27 @@
 
 from tests.mutants.mutant import Mutant
 
+_PRESENCE = "tests/tickets/live/test_presence.py"
 _STREAM = "tests/tickets/live/test_stream.py"
 
 MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "a page is not told of viewers at another process",
+        "event_log/streams.py",
+        "            changed = set(await self._presence.exchange())\n",
+        "            changed = set(await self._presence.exchange()) and set()\n",
+        (
+            f"{_PRESENCE}::test_a_viewer_at_another_process_is_named_until_the_page_is_closed",
+            f"{_PRESENCE}::test_a_draft_at_another_process_is_told_at_once",
+        ),
+    ),
+    Mutant(
+        "viewers at a process that was killed stay for ever",
+        "event_log/presence.py",
+        '"seen_since": now_us - _PRESENT_US',
+        '"seen_since": 0',
+        (f"{_PRESENCE}::test_rows_of_a_process_that_was_killed_expire",),
+    ),
     Mutant(
         "a stream gets the events of another tenant",
         "tickets/live/store.py",

@@ -38,6 +38,24 @@ Table(
     refers("ticket_id", "tickets"),
     Index("answering_seen_at", "seen_at"),
 )
+# Users who have a page of a topic, the id of a ticket, open; rows expire within a minute.
+Table(
+    "viewers",
+    metadata,
+    tenant(),
+    *(id_(name, key=True) for name in ("topic", "user_id", "process_id")),
+    text_("user_name"),
+    time_("seen_at"),
+    of_tenant(),
+    Index("viewers_seen_at", "seen_at"),
+)
+# How often viewers have changed, for all topics whose hash is the bucket.
+Table(
+    "presence_counters",
+    metadata,
+    Column("bucket", BigInteger, primary_key=True, autoincrement=False),
+    Column("changes", BigInteger, nullable=False),
+)
 # When a user last saw a ticket. The row without a ticket ends what counts as read by its age.
 Table(
     "reads",

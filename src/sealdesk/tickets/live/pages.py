@@ -68,21 +68,16 @@ def _subscriber(request: Request, ticket_id: str) -> Subscriber:
 
 
 async def _parts(request: Request, stream: Stream, hello: bytes) -> AsyncGenerator[bytes, None]:
-    who, streams = stream.subscriber, request.state.streams
+    streams = request.state.streams
     gone = asyncio.ensure_future(request.until_gone())
     gone.add_done_callback(lambda _: stream.end())
-    seen = rules.presence(who.topic)
     try:
         with streams.joined(stream, _reader(request)):
-            if who.topic:
-                streams.tell(who.tenant_id, who.topic, seen)
             yield hello
             while lines := await stream.next():
                 yield lines
     finally:
         gone.cancel()
-        if who.topic:
-            streams.tell(who.tenant_id, who.topic, seen)
 
 
 def _reader(request: Request) -> Read:

@@ -33,11 +33,6 @@ def hello(position: int, user_id: str, retry_ms: int, *, has_missed: bool) -> by
     return b"retry: %d\nid: %d\nevent: hello\ndata: %b\n\n" % (retry_ms, position, data)
 
 
-def presence(ticket_id: str) -> bytes:
-    """The lines that say that other people look at a ticket, or write, than before."""
-    return b'event: presence\ndata: {"ticketId":"%b"}\n\n' % ticket_id.encode()
-
-
 def to_batch(feed: Feed, after: int) -> Batch:
     """The lines of events. A change of the status is told by the change of its ticket."""
     lines = [

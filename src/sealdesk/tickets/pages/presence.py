@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from sealdesk.db.engine import Tx
+from sealdesk.event_log import presence
 from sealdesk.tickets import actions
-from sealdesk.tickets.live import rules as live
 from sealdesk.tickets.store import replying
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, i18n, render
@@ -21,7 +21,7 @@ async def show_presence(request: Request) -> Response:
     caller, is_post = request.caller, request.method == "POST"
     is_writing = is_post and forms.read(request).text("writing") != "no"
 
-    async def work(tx: Tx) -> tuple[str, Sequence[str]]:
+    async def work(tx: Tx) -> tuple[str, Sequence[str], Mapping[str, str]]:
         view = await actions.get_view(tx, caller.tenant_id, ticket_id)
         others = await replying.list_replying(
             tx, caller.tenant_id, ticket_id, except_id=caller.actor.id, now_us=request.now_us
@@ -32,13 +32,16 @@ async def show_presence(request: Request) -> Response:
             )
         elif is_post:
             await replying.clear_replying(tx, caller.tenant_id, ticket_id, caller.actor.id)
-        return view.etag, others
+        if is_post:
+            await presence.count_changes(tx, caller.tenant_id, [ticket_id])
+        viewers = await presence.list_viewers(tx, caller.tenant_id, ticket_id, request.now_us)
+        return view.etag, others, viewers
 
-    etag, writing = await (request.write(work) if is_post else request.read(work))
+    etag, writing, viewers = await (request.write(work) if is_post else request.read(work))
     streams = request.state.streams
     if is_post:
-        streams.tell(caller.tenant_id, ticket_id, live.presence(ticket_id))
-    looking = streams.users_of(caller.tenant_id, ticket_id)
+        streams.tell_presence(caller.tenant_id, ticket_id)
+    looking = {**viewers, **streams.users_of(caller.tenant_id, ticket_id)}
     return await render.page(
         request, "tickets/news.html",
         ticket_id=ticket_id, replying_notice=replying_notice(writing),
