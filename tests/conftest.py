@@ -1,6 +1,8 @@
 """Fixtures: one service for a whole run, a tenant of its own for each test."""
 
+import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -23,6 +25,11 @@ from tests.support.service import Service, Tenant, running
 
 # examples: registers a profile of hypothesis, which pytest asks for after this is imported.
 pytest_plugins = ["tests.servers.plugin", "tests.support.examples"]
+
+# A shell may forbid to store compiled code. Each of the many processes of the tests would compile
+# everything anew, which takes more than twice as long as the start of a command.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A shell starts background jobs with SIGINT ignored, and so would be every command of the tests.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
