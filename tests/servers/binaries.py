@@ -20,7 +20,8 @@ _COMMANDS = {
     "haproxy": ("haproxy",),
     "nginx": ("nginx",),
     "varnish": ("varnishd",),
-    "chromium": ("chromium", "chromium-browser", "google-chrome"),
+    # Without windows to draw, pages take a third less processor time (decision 0059).
+    "chromium": ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"),
 }
 SERVERS = ("postgres", *_COMMANDS)
 

@@ -52,6 +52,13 @@ for server in "$@"; do
             else
                 packages="$packages valkey-server"
             fi ;;
+        chromium)
+            # Older releases have the whole browser alone.
+            if apt-cache show chromium-headless-shell >/dev/null 2>&1; then
+                packages="$packages chromium-headless-shell"
+            else
+                packages="$packages chromium"
+            fi ;;
         *) packages="$packages $server" ;;
     esac
 done
