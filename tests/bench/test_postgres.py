@@ -147,6 +147,7 @@ def test_figures_on_postgresql_state_why_they_are_not_measured(kind: ModuleType)
     assert {figure.reason for figure in results.figures} == {"there is none"}
 
 
+@pytest.mark.prove
 def test_conventional_stack_continues_after_the_cursor(
     servers_running: tuple[Cluster, Server], rows: Data
 ) -> None:
@@ -160,6 +161,7 @@ def test_conventional_stack_continues_after_the_cursor(
     assert [ticket["id"] for ticket in [*first["data"], *second["data"]]] == newest
 
 
+@pytest.mark.prove
 def test_conventional_stack_stores_ticket_customer_and_event(
     servers_running: tuple[Cluster, Server], rows: Data
 ) -> None:
@@ -177,6 +179,7 @@ def test_conventional_stack_stores_ticket_customer_and_event(
     assert _decoded(payload.encode()) == ticket
 
 
+@pytest.mark.prove
 def test_conventional_stack_rejects_a_wrong_signature(
     servers_running: tuple[Cluster, Server], rows: Data
 ) -> None:
@@ -188,6 +191,7 @@ def test_conventional_stack_rejects_a_wrong_signature(
         send_all(server.port, Signer(keys).make_gets(TICKETS)(1), ExpectedResponse(status), 1)
 
 
+@pytest.mark.prove
 def test_conventional_stack_rejects_a_key_without_the_permission(
     servers_running: tuple[Cluster, Server], rows: Data
 ) -> None:
@@ -199,6 +203,7 @@ def test_conventional_stack_rejects_a_key_without_the_permission(
     send_all(server.port, Signer([key]).make_gets(TICKETS)(1), ExpectedResponse(403), 1)
 
 
+@pytest.mark.prove
 def test_postgresql_has_the_same_rows_as_sqlite(
     servers_running: tuple[Cluster, Server], rows: Data
 ) -> None:

@@ -72,6 +72,7 @@ class Looker:
         self.page = window.page
         self.shows_text = False  # whether the page shows a hostile text as text
         self.looks = {"pages": 0, "accessibility": 0}
+        self.checks_all = accessibility == "all"
         self._accessibility = accessibility
         self._current = _LIGHT
         self._asked: list[str] = []

@@ -8,6 +8,8 @@ from tests.resilience.figures import missed_targets
 pytestmark = pytest.mark.timeout(180)
 
 
+# `tests/test_neighbours.py` is its short form: the same floods, over one service.
+@pytest.mark.prove
 def test_a_quiet_tenant_is_served_beside_one_that_does_its_worst() -> None:
     figures = neighbour.run(None, rounds=1, for_s=0.5)
     assert missed_targets(figures, neighbour.TARGETS) == [], figures
