@@ -64,6 +64,7 @@ lock: ## resolve the newest packages again and rewrite the locks
 	@python3 -m venv --clear .lock-tools
 	@.lock-tools/bin/pip install --quiet --disable-pip-version-check '$(UV)'
 	@$(COMPILE) --output-file requirements.lock pyproject.toml
+	@$(COMPILE) --output-file requirements-bucket.lock --extra bucket --constraint requirements.lock pyproject.toml
 	@$(COMPILE) --output-file requirements-dev.lock --extra dev --constraint requirements.lock pyproject.toml
 	@$(COMPILE) --output-file $(PEER)/requirements.lock $(PEER)/requirements.in
 	@rm -rf .lock-tools

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs Sealdesk into a directory: deploy/install.sh DIRECTORY, such as /opt/sealdesk.
+# Installs Sealdesk into a directory: deploy/install.sh DIRECTORY [bucket], such as /opt/sealdesk.
 #
 # Needs a checkout, and Python 3.11 or newer with venv. Installs the packages of requirements.lock,
-# checked by hash, and builds nothing. Replaces an existing installation only when the new one is
+# or with `bucket` those of requirements-bucket.lock, checked by hash, and builds nothing. Replaces an existing installation only when the new one is
 # complete. A running service uses the new version after a restart.
 set -eu
 
@@ -11,12 +11,17 @@ die() { printf 'install: %s\n' "$*" >&2; exit 1; }
 target=${1-}
 case $target in
     /*[!/]) ;;
-    *) die "usage: deploy/install.sh DIRECTORY (an absolute path)" ;;
+    *) die "usage: deploy/install.sh DIRECTORY [bucket] (an absolute path)" ;;
+esac
+case ${2-} in
+    '') lock=requirements.lock ;;
+    bucket) lock=requirements-bucket.lock ;;
+    *) die "usage: deploy/install.sh DIRECTORY [bucket]" ;;
 esac
 cd -- "$(dirname -- "$0")/.."
 
 version=$(sed -n 's/^__version__ = "\(.*\)"$/\1/p' src/sealdesk/__init__.py)
-digest=$(find src requirements.lock -type f ! -name '*.pyc' -print0 | sort -z |
+digest=$(find src "$lock" -type f ! -name '*.pyc' -print0 | sort -z |
     xargs -0 sha256sum | sha256sum | cut -c1-12)
 release=$target/releases/$version-$digest
 if [ -e "$release/whole" ]; then
@@ -30,7 +35,7 @@ rm -rf "$release"
 mkdir -p "$release" "$target/bin"
 python3 -Im venv "$release"
 "$release/bin/python" -Im pip --no-input --disable-pip-version-check --no-cache-dir install \
-    --quiet --no-deps --only-binary :all: --require-hashes -r requirements.lock
+    --quiet --no-deps --only-binary :all: --require-hashes -r "$lock"
 site=$("$release/bin/python" -Ic 'import sysconfig; print(sysconfig.get_path("purelib"))')
 cp -R src/sealdesk "$site/sealdesk"
 # pip is not needed any more.

@@ -191,3 +191,62 @@ def test_webhooks_go_to_public_https_addresses_unless_settings_allow_more(tmp_pa
         ["10.1.0.0/16", "192.168.5.7/32", "fd12:3::/32"],
         True,
     )
+
+
+BUCKET = {
+    "SEALDESK_ATTACHMENT_BUCKET": "desk",
+    "SEALDESK_ATTACHMENT_KEY_ID": "AKIA1",
+    "SEALDESK_ATTACHMENT_SECRET": "secret-of-the-key",
+}
+
+
+@pytest.mark.parametrize(
+    ("env", "url"),
+    [
+        ({}, "https://s3.us-east-1.amazonaws.com"),
+        ({"REGION": "eu-central-1"}, "https://s3.eu-central-1.amazonaws.com"),
+        ({"ENDPOINT": "https://s3.example.test:9000/"}, "https://s3.example.test:9000"),
+        (
+            {"ENDPOINT": "https://s3.example.test", "ADDRESSING": "host"},
+            "https://desk.s3.example.test",
+        ),
+    ],
+)
+def test_a_bucket_has_a_url(tmp_path: Path, env: dict[str, str], url: str) -> None:
+    named = {f"SEALDESK_ATTACHMENT_{name}": value for name, value in env.items()}
+    bucket = read(tmp_path, **BUCKET, **named).attachment_bucket
+    assert bucket is not None
+    assert bucket.url == url
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("BUCKET", "Desk"),
+        ("BUCKET", "a/b"),
+        ("ENDPOINT", "s3.example.test"),
+        ("ENDPOINT", "https://s3.example.test/path"),
+        ("ENDPOINT", "https://user:hidden-word@s3.example.test"),
+        ("ENDPOINT", "https://[s3"),
+        ("REGION", "eu central"),
+        ("KEY_ID", "hidden-word\n"),
+        ("SECRET", "hidden-word\u00e9"),
+        ("ADDRESSING", "both"),
+    ],
+)
+def test_a_wrong_setting_of_a_bucket_is_named(tmp_path: Path, name: str, value: str) -> None:
+    text = faults(tmp_path, **BUCKET | {f"SEALDESK_ATTACHMENT_{name}": value})
+    assert text.startswith(f"SEALDESK_ATTACHMENT_{name} must be")
+    assert "hidden-word" not in text
+
+
+@pytest.mark.parametrize("name", ["KEY_ID", "SECRET"])
+def test_a_bucket_needs_a_key(tmp_path: Path, name: str) -> None:
+    text = faults(tmp_path, **BUCKET | {f"SEALDESK_ATTACHMENT_{name}": ""})
+    assert text.startswith("SEALDESK_ATTACHMENT_BUCKET needs SEALDESK_ATTACHMENT_KEY_ID")
+    assert "bucket.secret" in text
+
+
+def test_a_bucket_needs_its_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert "needs the package obstore" in faults(tmp_path, **BUCKET)

@@ -3,17 +3,14 @@
 import hashlib
 import io
 import subprocess
-import tarfile
 from pathlib import Path
 
 import pytest
 
-from sealdesk import ids
 from sealdesk.crypto import encrypted_file
 from sealdesk.crypto.encrypted_file import DamagedFile, DecryptingReader
-from sealdesk.db.backup import archive, attached_files
+from sealdesk.db.backup import archive
 from sealdesk.db.backup.archive import Dump, Manifest
-from sealdesk.db.backup.attached_files import PackedFile
 from sealdesk.db.schema_version import Unusable
 
 PASSPHRASE = b"correct horse battery"
@@ -126,23 +123,3 @@ def test_a_file_that_is_no_backup_is_refused(tmp_path: Path) -> None:
     file.write_bytes(content + f"{hashlib.sha256(content).hexdigest()}\n".encode())
     with pytest.raises(Unusable, match="cannot be restored"):
         archive.check(file, None, ignore)
-
-
-def test_an_attachment_that_does_not_fit_its_name_is_not_restored(tmp_path: Path) -> None:
-    name = f"{'ab' * 32}.{ids.mint(0)}"
-    packed = [PackedFile(f"attachments/ab/{name}", io.BytesIO(b"other bytes"))]
-    with pytest.raises(DamagedFile):
-        attached_files.unpack(packed, tmp_path)
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
-
-
-@pytest.mark.parametrize(
-    "name", ["../master.key", "attachments/../x", "attachments/ab/x", "/etc/x"]
-)
-def test_only_attachments_follow_the_dump(name: str) -> None:
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w") as tar:
-        tar.addfile(tarfile.TarInfo(name), io.BytesIO())
-    packed.seek(0)
-    with tarfile.open(fileobj=packed) as tar, pytest.raises(DamagedFile):
-        list(attached_files.members(tar))

@@ -6,7 +6,13 @@ from tests.servers.postgres import Access, Postgres
 from tests.servers.process import ServerFailed, free_port, server_directory
 from tests.servers.proxies import Haproxy, Nginx, Varnish
 from tests.servers.redis import Redis
-from tests.servers.run import not_run, run_postgres, run_redis_url, servers_of_the_run
+from tests.servers.run import (
+    not_run,
+    run_bucket_port,
+    run_postgres,
+    run_redis_url,
+    servers_of_the_run,
+)
 
 __all__ = [
     "Access",
@@ -20,6 +26,7 @@ __all__ = [
     "Varnish",
     "free_port",
     "not_run",
+    "run_bucket_port",
     "run_postgres",
     "run_redis_url",
     "server_directory",

@@ -1,7 +1,8 @@
-"""The servers of a run: one PostgreSQL and one Redis, shared by all its tests and processes.
+"""The servers of a run: one of each kind, shared by all its tests and processes.
 
-The process that starts the run starts them in a thread while tests are collected, and writes
-where they are into a directory that the environment names to all others.
+The process that starts the run starts PostgreSQL and Redis in a thread while tests are collected,
+and SeaweedFS when a test first asks for it. It writes where they are into a directory that the
+environment names to all others.
 """
 
 import json
@@ -19,16 +20,20 @@ from tests.servers.binaries import NotHere
 from tests.servers.postgres import Access, Postgres
 from tests.servers.process import server_directory
 from tests.servers.redis import Redis
+from tests.servers.seaweedfs import SeaweedFS
 
 DIRECTORY_ENV = "DESK_TEST_SERVERS"
 # Begins the reason of every test that is skipped because a server is missing.
 NOT_RUN = "NOT RUN"
+_NO_SERVERS = "no servers: is the plug-in tests.servers.plugin loaded?"
+_WANTED = "seaweedfs.wanted"
 _WAIT_S = 60.0
+_POLL_S = 0.1
 
 
 @contextmanager
 def servers_of_the_run() -> Iterator[None]:
-    """Start both in the background, and end them; does nothing inside a run that has them."""
+    """Start them in the background, and end them; does nothing inside a run that has them."""
     if is_offered():
         yield
         return
@@ -65,6 +70,17 @@ def run_redis_url() -> str:
     return str(_answer("redis")["url"])
 
 
+def run_bucket_port() -> int:
+    """The port of the run's SeaweedFS, started by the first test that asks; skips without one.
+
+    Each test makes buckets of its own in it, under names of its own.
+    """
+    directory = os.environ.get(DIRECTORY_ENV)
+    assert directory is not None, _NO_SERVERS
+    (Path(directory) / _WANTED).touch()
+    return int(_answer("seaweedfs")["port"])
+
+
 def not_run(reason: str) -> NoReturn:
     """Skip the present test; the end of the run reports it, and fails in CI."""
     pytest.skip(f"{NOT_RUN}: {reason}")
@@ -74,6 +90,10 @@ def _serve(directory: Path, ended: threading.Event) -> None:
     with ExitStack() as stack:
         _offer(directory, "redis", lambda: _redis(directory, stack))
         _offer(directory, "postgres", lambda: _postgres(directory, stack))
+        while not (ended.wait(_POLL_S) or (directory / _WANTED).exists()):
+            pass
+        if not ended.is_set():
+            _offer(directory, "seaweedfs", lambda: _seaweedfs(directory, stack))
         ended.wait()
 
 
@@ -88,6 +108,12 @@ def _redis(directory: Path, stack: ExitStack) -> dict[str, object]:
     server = Redis.start(directory / "redis")
     stack.callback(server.kill)
     return {"url": server.url}
+
+
+def _seaweedfs(directory: Path, stack: ExitStack) -> dict[str, object]:
+    server = SeaweedFS.start(directory / "seaweedfs")
+    stack.callback(server.kill)
+    return {"port": server.port}
 
 
 def _offer(directory: Path, name: str, start: Callable[[], dict[str, object]]) -> None:
@@ -105,7 +131,7 @@ def _offer(directory: Path, name: str, start: Callable[[], dict[str, object]]) -
 
 def _answer(name: str) -> dict[str, Any]:
     directory = os.environ.get(DIRECTORY_ENV)
-    assert directory is not None, "no servers: is the plug-in tests.servers.plugin loaded?"
+    assert directory is not None, _NO_SERVERS
     file = Path(directory) / f"{name}.json"
     until = time.monotonic() + _WAIT_S
     while not file.exists():

@@ -7,7 +7,17 @@ import sys
 import typer
 
 from sealdesk import __version__
-from sealdesk.cli import documents, keys, migrate, requests, serving, tenants, users, webhooks
+from sealdesk.cli import (
+    attachments,
+    documents,
+    keys,
+    migrate,
+    requests,
+    serving,
+    tenants,
+    users,
+    webhooks,
+)
 from sealdesk.cli.backup import backup, restore
 from sealdesk.cli.demo import command as demo
 from sealdesk.cli.doctor import command as doctor
@@ -44,6 +54,7 @@ cli.command()(documents.rewrite_documents)
 cli.command(epilog=move.EXAMPLES)(move.move)
 cli.command(epilog=backup.EXAMPLES)(backup.backup)
 cli.command(epilog=restore.EXAMPLES)(restore.restore)
+cli.add_typer(attachments.cli, name="attachments")
 cli.add_typer(tenants.cli, name="tenants")
 cli.add_typer(users.cli, name="users")
 cli.add_typer(keys.cli, name="keys")

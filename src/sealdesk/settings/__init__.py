@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from sealdesk.settings.bucket import BucketSettings, read_bucket
 from sealdesk.settings.env_reader import (
     BadSettings,
     EnvReader,
@@ -17,6 +18,7 @@ from sealdesk.settings.env_reader import (
 __all__ = [
     "NAMES",
     "BadSettings",
+    "BucketSettings",
     "FileTypes",
     "Network",
     "Settings",
@@ -48,6 +50,12 @@ NAMES: dict[str, str] = {
     "SEALDESK_ATTACHMENT_MAX_MIB": "size of an attachment, 1 to 25",
     "SEALDESK_ATTACHMENT_QUOTA_MIB": "size of all attachments of one tenant",
     "SEALDESK_ATTACHMENT_TYPES": "allow:pdf,png or deny:exe,js: endings of the names of files",
+    "SEALDESK_ATTACHMENT_BUCKET": "an S3-compatible bucket of attachments; default: data directory",
+    "SEALDESK_ATTACHMENT_ENDPOINT": "https://host of the bucket; default: Amazon's",
+    "SEALDESK_ATTACHMENT_REGION": "region of the bucket; default: us-east-1",
+    "SEALDESK_ATTACHMENT_KEY_ID": "id of the access key to the bucket",
+    "SEALDESK_ATTACHMENT_SECRET": "its secret; default: bucket.secret in the data directory",
+    "SEALDESK_ATTACHMENT_ADDRESSING": "path, or host: where URLs have the name of the bucket",
     "SEALDESK_METRICS_TOKEN": "bearer token for /metrics",
     "SEALDESK_LOG_LEVEL": "debug, info, warning or error",
     "SEALDESK_API_URL": "`sealdesk call`: the service's address",
@@ -91,6 +99,7 @@ class Settings(msgspec.Struct, frozen=True):
     attachment_max_bytes: int
     attachment_quota_bytes: int
     attachment_types: FileTypes
+    attachment_bucket: BucketSettings | None
     metrics_token: str
     log_level: str
 
@@ -146,6 +155,7 @@ def _read_settings(read: EnvReader, data_dir: Path) -> Settings:
         attachment_quota_bytes=_MIB
         * read.whole("SEALDESK_ATTACHMENT_QUOTA_MIB", default=10_240, low=1, high=10**9),
         attachment_types=read.file_types("SEALDESK_ATTACHMENT_TYPES"),
+        attachment_bucket=read_bucket(read, data_dir),
         metrics_token=read.metrics_token(),
         log_level=read.choice("SEALDESK_LOG_LEVEL", *_LEVELS, default="info"),
     )

@@ -3,7 +3,7 @@
 import ipaddress
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -80,6 +80,42 @@ class EnvReader:
         if text not in allowed:
             self._faults.append(f"{name} must be one of {', '.join(allowed)}")
         return text
+
+    def text(
+        self, name: str, pattern: re.Pattern[str], meaning: str, *, file: Path | None = None
+    ) -> str:
+        """A text of this pattern, "" when it is not set. file: holds it when the variable does not.
+
+        Faults do not show the text, because it may be a secret.
+        """
+        text = self._env.get(name, "")
+        if not text and file is not None:
+            text = self._read_file(name, file)
+        if text and not pattern.fullmatch(text):
+            self.refuse(f"{name} must be {meaning}")
+        return text
+
+    def _read_file(self, name: str, file: Path) -> str:
+        try:
+            return file.read_text().strip() if file.is_file() else ""
+        except (OSError, UnicodeDecodeError):
+            self.refuse(f"{name}: {file} cannot be read")
+            return ""
+
+    def url(self, name: str, is_right: Callable[[str], bool], form: str) -> str:
+        """A URL of a form, "" when it is not set."""
+        url = self._env.get(name, "")
+        try:
+            is_fault = bool(url) and not is_right(url)
+        except ValueError:  # of a port, or of brackets
+            is_fault = True
+        if is_fault:
+            self.refuse(f"{name} must be {form}")
+        return url
+
+    def refuse(self, fault: str) -> None:
+        """Note a fault that concerns several variables."""
+        self._faults.append(fault)
 
     def is_accepted(self, name: str) -> bool:
         return self.choice(name, "refuse", "accept") == "accept"

@@ -5,7 +5,16 @@ from tests.mutants.mutant import Mutant
 _UPLOADS = "tests/tickets/test_uploads.py"
 _ATTACHED = "tests/tickets/test_attached.py"
 _OF_PAGES = "tests/tickets/test_uploads_of_pages.py"
+_BUCKET = "tests/tickets/test_bucket.py"
 _ROOM = "tickets/attachments"
+_PUBLISH = "    await storage.publish(incoming.path, content_of(attachment), request.now_us)\n\n"
+_WRITE = """\
+    async def work(tx: Tx) -> Attachment:
+        await actions.add(tx, attachment, quota_bytes=settings.attachment_quota_bytes)
+        return attachment
+
+    return await request.write(work)
+"""
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
@@ -46,9 +55,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "tenants share files",
-        f"{_ROOM}/files.py",
-        'f"{content.sha256}.{content.tenant_id}"',
-        'f"{content.sha256}"',
+        f"{_ROOM}/rules.py",
+        '/{content.sha256}.{content.tenant_id}"',
+        '/{content.sha256}.{0:036}"',
         (f"{_UPLOADS}::test_tenants_do_not_share_files",),
     ),
     Mutant(
@@ -89,8 +98,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "retention deletes a file that another attachment has",
         f"{_ROOM}/pruning.py",
-        "    if not await state.database.read(is_used):\n",
-        "    if is_used:\n",
+        "        return await state.database.read(work)\n",
+        "        return False\n",
         (f"{_ATTACHED}::test_an_upload_that_nothing_refers_to_is_deleted_after_a_day",),
     ),
     Mutant(
@@ -102,12 +111,64 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a restored attachment is not compared with its hash",
-        "db/backup/attached_files.py",
-        '        if digest.hexdigest() != path.name.partition(".")[0]:\n',
-        '        if "" != path.name.partition(".")[2][:0]:\n',
+        f"{_ROOM}/packing.py",
+        "        if (await incoming.finish()).sha256 != content.sha256:\n",
+        "        if not await incoming.finish():\n",
         (
-            "tests/db/test_backup_archive.py"
+            "tests/tickets/test_packing.py"
             "::test_an_attachment_that_does_not_fit_its_name_is_not_restored",
+            "tests/cli/test_attachments.py::test_a_file_that_does_not_fit_its_name_is_not_moved",
         ),
+    ),
+    Mutant(
+        "a file is put into the bucket after its row",
+        f"{_ROOM}/receiving.py",
+        _PUBLISH + _WRITE,
+        _WRITE.replace("return await", "written = await")
+        + _PUBLISH.rstrip("\n")
+        + "\n    return written\n",
+        (f"{_BUCKET}::test_a_failing_bucket_refuses_the_file_and_keeps_nothing_of_it",),
+    ),
+    Mutant(
+        "the bytes of a bucket are not compared with their hash",
+        f"{_ROOM}/bucket.py",
+        " and self._digest.hexdigest() != self._content.sha256:\n",
+        " and not self._digest.hexdigest():\n",
+        (f"{_BUCKET}::test_bytes_that_were_changed_in_the_bucket_are_not_given_whole",),
+    ),
+    Mutant(
+        "a request to the bucket has no deadline",
+        f"{_ROOM}/bucket.py",
+        "asyncio.timeout(_seconds_for(size))",
+        "asyncio.timeout(None)",
+        (f"{_BUCKET}::test_a_hanging_bucket_ends_with_a_problem",),
+    ),
+    Mutant(
+        "a tenant may have all requests to the bucket",
+        f"{_ROOM}/bucket.py",
+        "_slots(_SLOTS, per_tenant=_SLOTS_OF_TENANT)",
+        "_slots(_SLOTS, per_tenant=_SLOTS)",
+        (f"{_BUCKET}::test_a_hanging_bucket_delays_nothing_else",),
+    ),
+    Mutant(
+        "bytes are published in the bucket while they are deleted",
+        f"{_ROOM}/bucket.py",
+        "        is_whole = not await self._is_being_deleted(content)\n",
+        "        is_whole = True\n",
+        (f"{_BUCKET}::test_bytes_are_not_published_while_they_are_deleted",),
+    ),
+    Mutant(
+        "retention deletes from the bucket what was uploaded again",
+        f"{_ROOM}/bucket.py",
+        ' or found["last_modified"] >= _instant(before_us)',
+        "",
+        (f"{_BUCKET}::test_an_upload_renews_the_time_of_equal_bytes",),
+    ),
+    Mutant(
+        "the marks of killed deletions stay in the bucket",
+        f"{_ROOM}/pruning.py",
+        "    await storage.delete_abandoned(now_us)\n",
+        "",
+        (f"{_BUCKET}::test_what_a_killed_deletion_left_is_deleted_after_an_hour",),
     ),
 )

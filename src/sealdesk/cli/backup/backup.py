@@ -13,12 +13,13 @@ import typer
 
 from sealdesk import __version__, clock
 from sealdesk.api_keys import rules
+from sealdesk.cli.attachments import explained
 from sealdesk.cli.backup.options import PassphraseFile, read_passphrase
 from sealdesk.cli.move.progress import show_progress
 from sealdesk.cli.output import JsonOption, print_json
 from sealdesk.clock import Clock
 from sealdesk.db import schema_version
-from sealdesk.db.backup import archive, attached_files, scratch, sqlite
+from sealdesk.db.backup import archive, scratch, sqlite
 from sealdesk.db.backup.archive import Dump, Manifest, Payload, SealedSample
 from sealdesk.db.backup.contents import Contents, SealedSecret, describe, describe_dump
 from sealdesk.db.schema_version import Unusable
@@ -71,26 +72,34 @@ def _check(file: Path, passphrase: bytes | None) -> Manifest:
 def _write(settings: Settings, file: Path, passphrase: bytes | None) -> Manifest:
     if file.exists():
         raise ConfigurationError(f"{file} exists, and nothing was changed; name a new file")
+    # The room of tickets takes 60 ms to import, which no other command needs.
+    from sealdesk.tickets.attachments import packing
+    from sealdesk.tickets.attachments.storage import storage_of
+
     created_at = clock.iso(Clock().now_us())  # nothing later is in the copy for certain
-    with scratch.directory(file.parent) as directory:
+    with scratch.directory(file.parent) as directory, asyncio.Runner() as runner, explained():
         dump = directory / "dump"
         database, contents = _copy(settings, dump)
         copied = describe_dump(dump, database, contents)
-        # After the dump: a file is there before its row is.
-        folder = settings.data_dir / attached_files.FOLDER
-        found = attached_files.measure(folder)
+        # After the dump: bytes are there before their row is.
+        storage = storage_of(settings)
+        found = runner.run(packing.measure(storage))
         manifest = _manifest(settings, created_at, copied, contents)
         manifest = msgspec.structs.replace(
-            manifest, attachments=found.files, attachment_bytes=found.size_bytes
+            manifest, attachments=found.contents, attachment_bytes=found.size_bytes
         )
-        payload = Payload(dump, attached_files.find(folder))
-        complete = directory / "complete"
-        with complete.open("wb") as target, show_progress("bytes") as progress:
-            size = manifest.dump.bytes + found.size_bytes
-            progress.begin("write", "backup", 0, size)
-            archive.write(target, manifest, payload, passphrase, progress.advance)
-        scratch.publish(complete, file)
+        payload = Payload(dump, packing.pack(runner, storage, directory))
+        _write_archive(directory / "complete", manifest, payload, passphrase)
+        scratch.publish(directory / "complete", file)
     return manifest
+
+
+def _write_archive(
+    complete: Path, manifest: Manifest, payload: Payload, passphrase: bytes | None
+) -> None:
+    with complete.open("wb") as target, show_progress("bytes") as progress:
+        progress.begin("write", "backup", 0, manifest.dump.bytes + manifest.attachment_bytes)
+        archive.write(target, manifest, payload, passphrase, progress.advance)
 
 
 def _copy(settings: Settings, dump: Path) -> tuple[str, Contents]:

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from sealdesk.cli.doctor import forwarding, sqlite_storage
+from sealdesk.cli.doctor import bucket, forwarding, sqlite_storage
 from sealdesk.cli.doctor.finding import Finding
 from sealdesk.cli.installation import Installation, SqliteAccess, open_database_access
 from sealdesk.cli.master_key import try_secrets
@@ -102,6 +102,7 @@ def _check_sqlite_installation(data_dir: str, fix: bool) -> Iterator[Finding]:
     yield _check_disk(settings.data_dir)
     yield _check_sqlite_version()
     yield from _check_database(settings, fix)
+    yield from bucket.check(settings)
     yield _check_server(settings)
     yield _check_clock(settings.max_skew_s)
     yield forwarding.check(settings)
@@ -124,6 +125,7 @@ def _check_postgres_installation() -> Iterator[Finding]:
     if is_usable:
         with open_database_access(settings) as access:
             yield _check_secrets(Installation(settings, access))
+    yield from bucket.check(settings)
     yield _check_clock(settings.max_skew_s)
     yield forwarding.check(settings)
 

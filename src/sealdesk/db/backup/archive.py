@@ -1,14 +1,13 @@
-"""The file of a backup: a tar archive with a manifest, a dump and attachments, then its SHA-256.
+"""The file of a backup: a tar archive with a manifest, a dump and files, then its SHA-256.
 
 Without encryption, `tar` unpacks it. The file is written and read in order, in little memory.
 """
 
 import hashlib
 import io
-import os
 import tarfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, BinaryIO, NamedTuple, Protocol, cast
 
@@ -16,8 +15,6 @@ import msgspec
 
 from sealdesk.crypto import encrypted_file
 from sealdesk.crypto.encrypted_file import DamagedFile, DecryptingReader, EncryptingWriter, Source
-from sealdesk.db.backup import attached_files
-from sealdesk.db.backup.attached_files import PackedFile
 from sealdesk.db.schema_version import Unusable
 
 MANIFEST_NAME = "manifest.json"
@@ -71,11 +68,19 @@ class _Sink(Protocol):
     def write(self, data: bytes, /) -> int: ...
 
 
+class PackedFile(NamedTuple):
+    """A file in an archive, to be used before the next."""
+
+    name: str
+    size_bytes: int
+    content: IO[bytes]
+
+
 class Payload(NamedTuple):
-    """What a backup copies: the dump of the database, and the files of attachments."""
+    """What a backup copies: the dump of the database, and files."""
 
     dump: Path
-    attachments: Iterable[Path] = ()
+    files: Iterable[PackedFile] = ()
 
 
 def write(
@@ -90,17 +95,12 @@ def write(
         with payload.dump.open("rb") as source:
             member = _member(DUMP_NAMES[manifest.dump.database], manifest.dump.bytes)
             tar.addfile(member, cast(BinaryIO, _Reported(source, advance)))
-        for path in payload.attachments:
-            _add_attachment(tar, path, advance)
+        for packed in payload.files:
+            member = _member(packed.name, packed.size_bytes)
+            tar.addfile(member, cast(BinaryIO, _Reported(packed.content, advance)))
     hashing.finish()
     if sealer is not None:
         sealer.finish()
-
-
-def _add_attachment(tar: tarfile.TarFile, path: Path, advance: Advance) -> None:
-    with suppress(FileNotFoundError), path.open("rb") as source:  # retention may delete it
-        member = _member(attached_files.name_of(path), os.fstat(source.fileno()).st_size)
-        tar.addfile(member, cast(BinaryIO, _Reported(source, advance)))
 
 
 def _member(name: str, size: int) -> tarfile.TarInfo:
@@ -128,9 +128,13 @@ class Archive:
         if (digest.hexdigest(), count) != (self.manifest.dump.sha256, self.manifest.dump.bytes):
             raise DamagedFile("the dump does not fit the manifest")
 
-    def attachments(self) -> Iterator[PackedFile]:
-        """The files of attachments, after the dump. Raises DamagedFile."""
-        return attached_files.members(self._tar)
+    def files(self) -> Iterator[PackedFile]:
+        """The files behind the dump, each to be read before the next. Raises DamagedFile."""
+        while (member := self._tar.next()) is not None:
+            content = self._tar.extractfile(member)
+            if content is None:
+                raise DamagedFile("it contains something other than files")
+            yield PackedFile(member.name, member.size, content)
 
     def _next_member(self) -> IO[bytes]:
         member = self._tar.next()
@@ -224,7 +228,7 @@ class _DigestReader:
 class _Reported:
     """A file that reports how many bytes of it are read."""
 
-    def __init__(self, file: BinaryIO, advance: Advance) -> None:
+    def __init__(self, file: IO[bytes], advance: Advance) -> None:
         self._file = file
         self._advance = advance
 

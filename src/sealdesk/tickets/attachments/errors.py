@@ -33,6 +33,6 @@ ATTACHMENT_QUOTA_EXCEEDED = ProblemType(
     members=("used_mib", "quota_mib"),
 )
 CONTENT_UNAVAILABLE = STORAGE_UNAVAILABLE.variant(
-    "The directory of attachments cannot be used right now. Nothing was changed. Try again."
+    "The storage of attachments cannot be used right now. Nothing was changed. Try again."
 )
 LINK_EXPIRED = NOT_FOUND.variant("The link has expired, or it is not whole. Ask for a new one.")

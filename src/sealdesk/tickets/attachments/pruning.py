@@ -3,21 +3,21 @@
 from sealdesk.db.engine import Tx
 from sealdesk.state import AppState
 from sealdesk.tickets.attachments import files, rules, store
+from sealdesk.tickets.attachments.storage import storage_of
 from sealdesk.tickets.attachments.types import Content
 
 _STEP_ROWS = 100
 _MINUTE_US = 60 * 1_000_000
-# A commit that fails leaves a file without a row. Such files are looked for among those that were
-# written in the last week: each directory once an hour, as the worker prunes every minute.
-_TURNS = 60
+# A commit that fails leaves bytes without a row. They are looked for among those that were written
+# in the last week, a part of the storage in each turn.
 _LOOKED_FOR_US = 7 * 24 * 60 * _MINUTE_US
 
 
 async def prune(state: AppState) -> int:
     """Delete what is over; how many attachments."""
-    now_us, folder = state.clock.now_us(), files.folder_of(state.settings)
+    now_us, storage = state.clock.now_us(), storage_of(state.settings)
     before_us = now_us - rules.UNUSED_US
-    await files.delete_abandoned(folder, now_us)
+    await files.delete_abandoned(files.folder_of(state.settings), now_us)
     total = 0
     while contents := await state.database.write(
         lambda tx: store.delete_unused(tx, before_us, _STEP_ROWS)
@@ -25,17 +25,19 @@ async def prune(state: AppState) -> int:
         total += len(contents)
         for content in contents:
             await _delete_unless_used(state, content)
-    turn = now_us // _MINUTE_US % _TURNS
-    written = await files.list_written(folder, turn, _TURNS, before_us - _LOOKED_FOR_US, before_us)
-    for content in written:
+    await storage.delete_abandoned(now_us)
+    turn = now_us // _MINUTE_US % storage.turns
+    for content in await storage.list_written(turn, before_us - _LOOKED_FOR_US, before_us):
         await _delete_unless_used(state, content)
     return total
 
 
 async def _delete_unless_used(state: AppState, content: Content) -> None:
-    async def is_used(tx: Tx) -> bool:
+    async def work(tx: Tx) -> bool:
         return await store.has_content(tx, content)
 
-    if not await state.database.read(is_used):
-        before_us = state.clock.now_us() - rules.UNUSED_US
-        await files.delete_older(files.folder_of(state.settings), content, before_us)
+    async def is_used() -> bool:
+        return await state.database.read(work)
+
+    before_us = state.clock.now_us() - rules.UNUSED_US
+    await storage_of(state.settings).delete_unused(content, before_us, is_used)

@@ -8,6 +8,7 @@ from sealdesk.rate_limits.byte_budget import Holding
 from sealdesk.tickets.attachments import actions, files, rules
 from sealdesk.tickets.attachments.errors import EMPTY_ATTACHMENT, FILE_TYPE_NOT_ALLOWED
 from sealdesk.tickets.attachments.files import IncomingFile
+from sealdesk.tickets.attachments.storage import storage_of
 from sealdesk.tickets.attachments.types import Attachment, Content
 from sealdesk.web import body_stream, query
 from sealdesk.web.query import BadValue, Param
@@ -93,11 +94,12 @@ async def _receive_into(incoming: IncomingFile, request: Request, name: str) -> 
         created_at=request.now_us,
     )
     # First the file: a row without its file would be worse than a file without a row.
-    await incoming.publish(content_of(attachment), request.now_us)
-    quota = request.state.settings.attachment_quota_bytes
+    settings = request.state.settings
+    storage = storage_of(settings)
+    await storage.publish(incoming.path, content_of(attachment), request.now_us)
 
     async def work(tx: Tx) -> Attachment:
-        await actions.add(tx, attachment, quota_bytes=quota)
+        await actions.add(tx, attachment, quota_bytes=settings.attachment_quota_bytes)
         return attachment
 
     return await request.write(work)

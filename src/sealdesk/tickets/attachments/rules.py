@@ -1,10 +1,11 @@
-"""Which files may be attached, and how they are named and shown; no I/O."""
+"""Which files may be attached, and how they are named, stored and shown; no I/O."""
 
 import re
 import unicodedata
 from urllib.parse import quote
 
 from sealdesk.settings import FileTypes
+from sealdesk.tickets.attachments.types import Content
 
 MAX_NAME_LENGTH = 255
 MAX_PER_MESSAGE = 20
@@ -13,6 +14,8 @@ UNUSED_US = 24 * 3600 * 1_000_000  # how long an upload is kept that nothing ref
 LINK_US = 5 * 60 * 1_000_000
 HEAD_BYTES = 16
 DEFAULT_TYPE = "application/octet-stream"
+FOLDER = "attachments"  # of the data directory, of a bucket, and of a backup
+_STORED = re.compile(rf"{FOLDER}/([0-9a-f]{{2}})/(\1[0-9a-f]{{62}})\.([0-9a-f-]{{36}})")
 # RFC 6838, 4.2; lower case.
 _MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,62}/[a-z0-9][a-z0-9!#$&^_.+-]{0,62}")
 # Of RFC 5987, 3.2.1, without what needs care elsewhere.
@@ -32,6 +35,21 @@ def fault_of_name(name: str) -> str:
     if any(unicodedata.category(character) in _REFUSED_CATEGORIES for character in name):
         return "without control characters and marks of direction"
     return ""
+
+
+def path_of(content: Content) -> str:
+    """Where bytes are stored, below the data directory, in a bucket, and in a backup.
+
+    By their SHA-256 and their tenant: within a tenant equal contents are stored once, and no
+    tenant can notice what another one has.
+    """
+    return f"{FOLDER}/{content.sha256[:2]}/{content.sha256}.{content.tenant_id}"
+
+
+def content_at(path: str) -> Content | None:
+    """What is stored at a path, None for a path that `path_of` does not give."""
+    found = _STORED.fullmatch(path)
+    return None if found is None else Content(found[3], found[2])
 
 
 def ending_of(name: str) -> str:

@@ -9,9 +9,10 @@ from sealdesk import clock
 from sealdesk.crypto.sealing import KeyRing, UnsealError
 from sealdesk.errors import NotFound
 from sealdesk.state import AppState
-from sealdesk.tickets.attachments import actions, files, rules
+from sealdesk.tickets.attachments import actions, rules
 from sealdesk.tickets.attachments.errors import LINK_EXPIRED
 from sealdesk.tickets.attachments.receiving import content_of
+from sealdesk.tickets.attachments.storage import storage_of
 from sealdesk.tickets.attachments.types import Attachment, AttachmentResponse
 from sealdesk.web.request import Header, Request, Response
 
@@ -36,8 +37,7 @@ class Link(msgspec.Struct, frozen=True, array_like=True):
 async def serve(request: Request, attachment: Attachment) -> Response:
     """The file, to be saved; browsers show it only as an image of a page. Raises
     ServiceUnavailable."""
-    folder = files.folder_of(request.state.settings)
-    file = await files.open_stored(folder, content_of(attachment))
+    file = await storage_of(request.state.settings).open(content_of(attachment))
     headers = [*_HEADERS, (b"content-disposition", rules.disposition(attachment.name))]
     content_type = (attachment.image_type or rules.DEFAULT_TYPE).encode()
     return Response(200, b"", headers, content_type, file=file)

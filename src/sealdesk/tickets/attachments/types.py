@@ -35,6 +35,13 @@ class Content(NamedTuple):
     sha256: str
 
 
+class StoredContent(NamedTuple):
+    """Bytes in a storage, and their size there."""
+
+    content: Content
+    size_bytes: int
+
+
 class AttachmentResponse(msgspec.Struct, frozen=True):
     """An attachment as the API shows it.
 
