@@ -42,6 +42,7 @@ KNOWN_VERSIONS = (
     "0026",
     "0027",
     "0028",
+    "0029",
 )  # every version that this code can migrate from; the last is current
 _READ_VERSION = "SELECT version_num FROM alembic_version LIMIT 1"
 

@@ -34,6 +34,7 @@ RUNTIME_UPDATES = (
     "key_usage",
     "views",
     "field_definitions",
+    "macros",
     "attachments",
     "attachment_usage",
 )
@@ -51,6 +52,7 @@ RUNTIME_DELETES = (
     "notifications",
     "second_factors",
     "views",
+    "macros",
 )
 # The rights of the worker's role, for the rows of all tenants.
 WORKER_GRANTS = {

@@ -1,4 +1,4 @@
-"""Tables of the dashboard: history, replies in progress, reads, views, fields, and key usage."""
+"""Tables of the dashboard: history, replies, reads, views, fields, macros, and key usage."""
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, Table
 
@@ -93,6 +93,20 @@ Table(
     time_("created_at"),
     time_("updated_at"),
     of_tenant(),
+)
+# Canned replies of the desk. tags: JSON. What is null stays as it is on the ticket.
+Table(
+    "macros",
+    metadata,
+    tenant(),
+    id_(key=True),
+    *texts("name", "shortcut", "shortcut_identity", "body"),
+    *texts("status", "priority", "assignee_id", null=True),
+    text_("tags"),
+    time_("created_at"),
+    time_("updated_at"),
+    of_tenant(),
+    Index("macros_shortcut", "tenant_id", "shortcut_identity", unique=True),
 )
 # What a user should know of; the newest 500 of each. kind: assigned, replied or mentioned.
 Table(
