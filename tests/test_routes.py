@@ -23,6 +23,7 @@ KEYS = "/api/v1/api-keys"
 REPLIES = f"{TICKETS}/{{ticket_id}}/replies"
 WEBHOOKS = "/api/v1/webhooks"
 FIELDS = "/api/v1/custom-fields"
+MACROS = "/api/v1/macros"
 DELIVERIES = f"{WEBHOOKS}/{{id}}/deliveries"
 REPLAYS = f"{WEBHOOKS}/{{id}}/replays"
 
@@ -73,6 +74,11 @@ BODIES: dict[tuple[str, str], dict[str, Any] | None] = {
     ("POST", FIELDS): {"key": "taken_over", "label": "Taken over", "type": "text"},
     ("GET", f"{FIELDS}/{{id}}"): None,
     ("PATCH", f"{FIELDS}/{{id}}"): {"label": "Taken over"},
+    ("GET", MACROS): None,
+    ("POST", MACROS): {"name": "A macro", "shortcut": "taken", "body": "Hello"},
+    ("GET", f"{MACROS}/{{id}}"): None,
+    ("PATCH", f"{MACROS}/{{id}}"): {"name": "Taken over"},
+    ("DELETE", f"{MACROS}/{{id}}"): None,
     ("POST", "/api/v1/auth/login"): {"email": f"{CANARY}@example.test", "password": "wrong"},
     ("POST", "/api/v1/auth/reset"): {"token": "wrong", "new": "a long enough passphrase"},
     ("GET", "/api/v1/auth/me"): None,
@@ -122,6 +128,7 @@ class Matrix(NamedTuple):
             KEYS: self.ours.key.id,
             WEBHOOKS: self.ours.webhook_id,
             FIELDS: self.ours.field_id,
+            MACROS: self.ours.macro_id,
         }
         start, brace, rest = route.path.partition("/{")
         path = f"{start}/{ids[start]}{rest.partition('}')[2]}" if brace else start

@@ -17,6 +17,7 @@ from sealdesk.errors import QueryTooSlow
 from sealdesk.identity import labels as identity
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditEntry
+from sealdesk.tickets.macros import labels as macros
 from sealdesk.webhooks import labels as webhooks
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.page_security import assert_page_is_secure
@@ -28,7 +29,7 @@ EXPORT = f"{HOME}/export"
 ADA = Actor("user", ids.mint(1), "Ada")
 BO = Actor("api_key", ids.mint(2), "Bo's key")
 KEY_ID = ids.mint(3)
-_ACTION = re.compile(r"\"((?:tenant|user|super_admin|api_key|webhook|audit)\.[a-z_]+)\"")
+_ACTION = re.compile(r"\"((?:tenant|user|super_admin|api_key|webhook|macro|audit)\.[a-z_]+)\"")
 
 
 @pytest.fixture
@@ -85,7 +86,7 @@ def test_every_audit_action_of_the_source_has_a_label() -> None:
         if path.name != "labels.py"
         for action in _ACTION.findall(path.read_text())
     }
-    rooms = (identity, api_keys, webhooks, audit_log)
+    rooms = (identity, api_keys, webhooks, macros, audit_log)
     found -= {"webhook.test", "webhook.disabled"}  # types of events
     assert found == {action for room in rooms for action in room.ACTION_LABELS}
 

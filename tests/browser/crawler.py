@@ -16,7 +16,7 @@ _ANONYMOUS = ("/reset", "/?next=/tickets", "/nowhere", "/docs/errors")
 # Pages that show something else while there is no data.
 _EMPTY = (
     "/tickets", "/customers", "/settings/api-keys", "/settings/api-keys/debug",
-    "/settings/webhooks", "/settings/custom-fields",
+    "/settings/webhooks", "/settings/custom-fields", "/settings/macros",
 )  # fmt: skip
 # Refused forms whose accessibility is checked in `make test`, one of each layout. The page of every
 # form is checked there too, and every refused form in `make prove`.
@@ -93,6 +93,7 @@ class Visit:
         self._send_form("/settings/api-keys/debug", method=BREAKOUT, target=fit(999),
                    signature=fit(99), timestamp=BREAKOUT, body=fit(9999), api_key=BREAKOUT,
                    host=BREAKOUT)  # fmt: skip
+        self._send_form("/settings/macros/new", name=fit(100), shortcut="new", body="Hello")
         self._send_form("/settings/webhooks/new", url=self._receiver.url, description=fit(255))
         self._send_form("/settings/webhooks/{id}/rotate")
 

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.timeout(600)
 _UNSEEN = {
     "/tickets/{id}/answering",
     "/tickets/{id}/fields",
+    "/tickets/{id}/macro",
     "/tickets/{id}/unmerge",
     "/tickets/{id}/split",
     "/account/two-factor/confirm",

@@ -6,8 +6,11 @@ from urllib.parse import quote
 
 from sealdesk import ids
 from sealdesk.api_keys.usage import recorder as usage
+from sealdesk.caller import SYSTEM, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.routes import PAGES
+from sealdesk.tickets.macros import actions as macros
+from sealdesk.tickets.macros.types import NewMacro
 from sealdesk.tickets.views import actions as views
 from sealdesk.tickets.views.actions import Editor
 from tests.browser.xss_stored import force
@@ -24,6 +27,7 @@ PIECES = frozenset(route.path for route in PAGES if "/assets/" in route.path) | 
     "/tickets/people",
     "/tickets/views/counts",
     "/tickets/{id}/answering",
+    "/tickets/{id}/macro/{macro_id}",
     "/attachments/{id}/content",
     "/settings/audit/export",
 }
@@ -48,6 +52,7 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
     service.settle()
     service.write(lambda tx: _answering(tx, tenant, ticket["id"], texts))
     view = service.write(lambda tx: _view(tx, tenant, texts))
+    macro = service.write(lambda tx: _macro(tx, tenant, texts))
     service.in_serving(usage.write_counts)
     service.write(lambda tx: force(tx, tenant.id, texts))
     return {
@@ -59,6 +64,7 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
         "/settings/api-keys": key.id,
         "/settings/webhooks": webhook,
         "/settings/custom-fields": field,
+        "/settings/macros": macro,
         "delivery": delivery,
     }
 
@@ -99,6 +105,14 @@ async def _view(tx: Tx, tenant: Tenant, texts: Texts) -> str:
     name, now_us = texts.fit(64), tenant.service.clock.now_us()
     saved = await views.save_view(tx, editor, name, query, is_for_desk=True, now_us=now_us)
     return saved.id
+
+
+async def _macro(tx: Tx, tenant: Tenant, texts: Texts) -> str:
+    """A macro, past the check of its variables."""
+    caller, fit = Caller(tenant.id, SYSTEM, frozenset(), ""), texts.fit
+    new = NewMacro(fit(100), SUM, texts.whole(), "pending", "high", "me", [fit(64)])
+    made = await macros.create_macro(tx, caller, new, now_us=tenant.service.clock.now_us())
+    return made.id
 
 
 def _ticket(key: Key, user: str, texts: Texts) -> dict[str, Any]:

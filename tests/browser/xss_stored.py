@@ -30,7 +30,7 @@ _OURS = {
     "diagnosis", "disabled_reason", "email_identity", "event_type", "events", "key_prefix",
     "key", "kind",
     "measure", "name_identity", "password_hash", "permissions", "query", "reference",
-    "last_reply_by", "replay_protection", "role",
+    "last_reply_by", "priority", "replay_protection", "role", "shortcut_identity",
     "sealed_old_secret", "sealed_secret", "signature", "source", "status", "type", "value", "words",
 }  # fmt: skip
 # On no page: stored API responses, addresses of log-ins, hashes of recovery codes, events of

@@ -27,6 +27,7 @@ _CONTENTS = (
     " FROM api_keys WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
     "SELECT * FROM endpoints WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
     "SELECT * FROM deliveries WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
+    "SELECT * FROM macros WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
     "SELECT * FROM replays WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
     "SELECT * FROM field_definitions WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
 )
@@ -50,6 +51,7 @@ class Ours(NamedTuple):
     delivery_id: str
     replay_id: str
     field_id: str
+    macro_id: str
 
     def contents(self) -> list[tuple[object, ...]]:
         """The rows that other tenants must not change."""
@@ -76,11 +78,12 @@ def marked_tenant(service: Service) -> Ours:
     customer_id = ticket["customer"]["id"]
     webhook = [_marked_webhook(tenant) for _ in range(2)][-1]
     attachment = key.attachment(f"{CANARY}.txt", CANARY.encode())["id"]
+    macro_id = [_marked_macro(admin, number) for number in range(2)][-1]
     wait_until_placed(service)  # or events would change later
     return Ours(
         tenant, key, powerless, revoked, expired, admin, agent, ticket, attachment, customer_id,
         agent_id,
-        *webhook, _marked_field(admin),
+        *webhook, _marked_field(admin), macro_id,
     )  # fmt: skip
 
 
@@ -112,6 +115,11 @@ def _marked_field(admin: Person) -> str:
         new = {"key": key, "label": CANARY, "type": "choice", "choices": [CANARY]}
         created = admin.post("/api/v1/custom-fields", new)
     return str(created.json()["data"]["id"])
+
+
+def _marked_macro(admin: Person, number: int) -> str:
+    new = {"name": CANARY, "shortcut": f"{CANARY}-{number}", "body": CANARY, "tags": [CANARY]}
+    return str(admin.post("/api/v1/macros", new).json()["data"]["id"])
 
 
 def _marked_webhook(tenant: Tenant) -> tuple[str, str, str]:

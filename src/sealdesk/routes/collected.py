@@ -21,6 +21,9 @@ from sealdesk.tickets.attachments import errors as attachment_errors
 from sealdesk.tickets.custom_fields import errors as custom_field_errors
 from sealdesk.tickets.custom_fields import labels as custom_field_labels
 from sealdesk.tickets.custom_fields import pages as custom_field_pages
+from sealdesk.tickets.macros import errors as macro_errors
+from sealdesk.tickets.macros import labels as macros_labels
+from sealdesk.tickets.macros import pages as macro_pages
 from sealdesk.tickets.merging import errors as merging_errors
 from sealdesk.tickets.notifications import pages as notification_pages
 from sealdesk.tickets.pages import inbox as inbox_pages
@@ -39,6 +42,7 @@ PROBLEM_TYPES = declared_in(
     attachment_errors,
     custom_field_errors,
     merging_errors,
+    macro_errors,
     customer_errors,
     feed_errors,
     webhook_errors,
@@ -50,6 +54,7 @@ AUDIT_PAGE = audit_pages.audit_page(
         **api_keys_labels.ACTION_LABELS,
         **webhooks_labels.ACTION_LABELS,
         **custom_field_labels.ACTION_LABELS,
+        **macros_labels.ACTION_LABELS,
         **audit_log_labels.ACTION_LABELS,
     },
     object_paths={
@@ -57,6 +62,7 @@ AUDIT_PAGE = audit_pages.audit_page(
         "api_key": key_pages.NAV_ITEM.path,
         "webhook": webhook_pages.NAV_ITEM.path,
         "custom_field": custom_field_pages.NAV_ITEM.path,
+        "macro": macro_pages.NAV_ITEM.path,
     },
 )
 
@@ -69,6 +75,7 @@ SITE = Site(
         key_pages.NAV_ITEM,
         webhook_pages.NAV_ITEM,
         custom_field_pages.NAV_ITEM,
+        macro_pages.NAV_ITEM,
         people_pages.NAV_ITEM,
         audit_pages.NAV_ITEM,
     ),
@@ -81,6 +88,7 @@ SITE = Site(
         "sealdesk.tickets",
         "sealdesk.tickets.custom_fields",
         "sealdesk.tickets.notifications",
+        "sealdesk.tickets.macros",
         "sealdesk.tickets.merging",
         "sealdesk.tickets.views",
         "sealdesk.webhooks",
@@ -92,5 +100,6 @@ SITE = Site(
         **webhooks_labels.FIELD_LABELS,
         **tickets_labels.FIELD_LABELS,
         **custom_field_labels.FIELD_LABELS,
+        **macros_labels.FIELD_LABELS,
     },
 )

@@ -28,6 +28,8 @@ from sealdesk.tickets.attachments import api as attachments
 from sealdesk.tickets.attachments.rules import MAX_ATTACHMENT_BYTES
 from sealdesk.tickets.custom_fields import api as custom_fields
 from sealdesk.tickets.custom_fields import pages as custom_field_pages
+from sealdesk.tickets.macros import api as macros
+from sealdesk.tickets.macros import pages as macro_pages
 from sealdesk.tickets.merging import api as merging
 from sealdesk.tickets.pages import customer as customer_pages
 from sealdesk.web import assets, status
@@ -134,6 +136,12 @@ _API: tuple[Route, ...] = (
     Route("POST", "/api/v1/custom-fields", _ADMIN, custom_fields.define_field, _LONG),
     Route("GET", "/api/v1/custom-fields/{id}", _ADMIN, custom_fields.get_field),
     Route("PATCH", "/api/v1/custom-fields/{id}", _ADMIN, custom_fields.change_field, _LONG),
+    # Macros: as key management.
+    Route("GET", "/api/v1/macros", _ADMIN, macros.list_macros),
+    Route("POST", "/api/v1/macros", _ADMIN, macros.create_macro, _LONG),
+    Route("GET", "/api/v1/macros/{id}", _ADMIN, macros.get_macro),
+    Route("PATCH", "/api/v1/macros/{id}", _ADMIN, macros.change_macro, _LONG),
+    Route("DELETE", "/api/v1/macros/{id}", _ADMIN, macros.delete_macro),
     # The user's own account: an access token, except for logging in and resetting a password.
     Route("POST", "/api/v1/auth/login", _OPEN, identity.log_in),
     Route("POST", "/api/v1/auth/reset", _OPEN, identity.reset_password),
@@ -265,6 +273,14 @@ PAGES: tuple[Route, ...] = (
     Route(
         "POST", "/settings/custom-fields/{id}", _ADMIN_PAGE, custom_field_pages.change_field, _LONG
     ),
+    # Settings → Macros.
+    Route("GET", "/settings/macros", _ADMIN_PAGE, macro_pages.list_macros),
+    Route("GET", "/settings/macros/new", _ADMIN_PAGE, macro_pages.new_macro),
+    Route("POST", "/settings/macros/new", _ADMIN_PAGE, macro_pages.create_macro, _LONG),
+    Route("GET", "/settings/macros/{id}", _ADMIN_PAGE, macro_pages.show_macro),
+    Route("POST", "/settings/macros/{id}", _ADMIN_PAGE, macro_pages.change_macro, _LONG),
+    Route("GET", "/settings/macros/{id}/delete", _ADMIN_PAGE, macro_pages.confirm_deletion),
+    Route("POST", "/settings/macros/{id}/delete", _ADMIN_PAGE, macro_pages.delete_macro),
     # Style sheet, script, font and icon.
     Route("GET", "/assets/desk.css", _OPEN, assets.asset("desk.css")),
     Route("GET", "/assets/desk.js", _OPEN, assets.asset("desk.js")),

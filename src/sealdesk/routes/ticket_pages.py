@@ -5,12 +5,14 @@ from sealdesk.identity.rules import ROLES
 from sealdesk.tickets.attachments import pages as attachments
 from sealdesk.tickets.attachments.rules import MAX_ATTACHMENT_BYTES
 from sealdesk.tickets.live import pages as live
+from sealdesk.tickets.macros import pages as macros
 from sealdesk.tickets.merging import pages as merging
 from sealdesk.tickets.notifications import pages as notifications
 from sealdesk.tickets.pages import (
     bulk,
     field,
     inbox,
+    macro,
     neighbours,
     new_ticket,
     people,
@@ -65,6 +67,8 @@ TICKET_PAGES: tuple[Route, ...] = (
     Route("POST", "/tickets/{id}/unmerge", _USER_PAGE, merging.undo),
     Route("GET", "/tickets/{id}/split", _USER_PAGE, merging.show_split),
     Route("POST", "/tickets/{id}/split", _USER_PAGE, merging.split),
+    Route("POST", "/tickets/{id}/macro", _USER_PAGE, macro.use_macro, _LONG),
+    Route("GET", "/tickets/{id}/macro/{macro_id}", _USER_PAGE, macros.preview),
     Route("POST", "/tickets/{id}/unread", _USER_PAGE, unread.mark_unread),
     Route("GET", "/tickets/{id}/history", _USER_PAGE, ticket.show_history),
     # Files.

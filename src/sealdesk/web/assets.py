@@ -38,6 +38,7 @@ _PARTS = {
     "desk.js": (
         "base",
         "keys",
+        "macros",
         "list",
         "palette",
         "poll",

@@ -49,7 +49,9 @@ def unsaved(form: Form) -> dict[str, Any]:
 
 def _chosen(form: Form) -> list[str]:
     names = {name for name, _ in form.fields}
-    return [field for field in FIELDS if f"{_WAS}{field}" in names]
+    # A box that is not ticked sends nothing; neither do tags of which none is left.
+    sent = {field for field in FIELDS if f"{_SET}{field}" in names} | {"tags"}
+    return [field for field in FIELDS if f"{_WAS}{field}" in names and field in sent]
 
 
 def value_of(field: str, texts: list[str], reader_id: str) -> Any:

@@ -11,6 +11,7 @@ from sealdesk.tickets.pages.neighbours import Place
 from sealdesk.tickets.pages.ticket_response import RejectedForm
 from sealdesk.tickets.types import NewReply, Reply
 from sealdesk.web import body
+from sealdesk.web.form import Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
 from sealdesk.web.request import Request, Response
@@ -24,16 +25,11 @@ async def reply(request: Request) -> Response:
     the view, if it is known; "next" leads to the next one.
     """
     form, (ticket_id,) = forms.read(request), request.params
-    then, place = form.text("then"), neighbours.parse_place(form.text("in"))
-    typed: dict[str, Any] = {
-        "body": form.text("body"),
-        "is_internal": form.text("is_internal") != "",
-    }
-    attachment_ids = [one for one in form.texts("attachment_ids") if ids.is_canonical(one)]
-    status, last_seen_id = form.text("status"), form.text("seen")
+    then, typed, last_seen_id = form.text("then"), read_typed(form), form.text("seen")
     try:
-        new = body.convert({**typed, "attachment_ids": attachment_ids}, NewReply)
-        changed = "resolved" if then == "resolve" else status
+        sent = {name: typed[name] for name in ("body", "is_internal", "attachment_ids")}
+        new = body.convert(sent, NewReply)
+        changed = "resolved" if then == "resolve" else typed["status"]
         wanted = field_form.read_unsaved(form, {"status": changed} if changed else {})
 
         async def work(tx: Tx) -> Reply:
@@ -49,11 +45,20 @@ async def reply(request: Request) -> Response:
 
         written = await request.write(work)
     except (ValidationFailed, Conflict, PreconditionFailed) as error:
-        unsaved = field_form.unsaved(form)
-        typed |= {"status": status, "attachment_ids": attachment_ids, "place": place}
-        rejected = RejectedForm("reply", typed, error, before=unsaved)
+        rejected = RejectedForm("reply", typed, error, before=field_form.unsaved(form))
         return await ticket_response.respond(request, rejected)
-    return render.redirect(request, await _path_after(request, then, place, written))
+    return render.redirect(request, await _path_after(request, then, typed["place"], written))
+
+
+def read_typed(form: Form) -> dict[str, Any]:
+    """The fields of the composer as they were typed."""
+    return {
+        "body": form.text("body"),
+        "is_internal": form.text("is_internal") != "",
+        "attachment_ids": [one for one in form.texts("attachment_ids") if ids.is_canonical(one)],
+        "status": form.text("status"),
+        "place": neighbours.parse_place(form.text("in")),
+    }
 
 
 async def _path_after(request: Request, then: str, place: Place | None, written: Reply) -> str:

@@ -5,10 +5,11 @@ from typing import Any, NamedTuple
 from sealdesk import ids
 from sealdesk.caller import Actor
 from sealdesk.db.engine import Tx
-from sealdesk.errors import ApiError, Conflict, PreconditionFailed, ValidationFailed
+from sealdesk.errors import ApiError, Conflict, NotFound, PreconditionFailed, ValidationFailed
 from sealdesk.tickets import rules
 from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.live import store as live
+from sealdesk.tickets.macros.types import AppliedMacro
 from sealdesk.tickets.pages import neighbours, presence, timeline, view_model
 from sealdesk.tickets.pages.view_model import TicketPage
 from sealdesk.tickets.store import tickets as ticket_store
@@ -23,17 +24,24 @@ SINGLE_VALUED = ("status", "priority", "assignee_id", "subject")
 
 
 class RejectedForm(NamedTuple):
-    """A form whose input was not accepted. form: "change" or "reply".
+    """A form whose input was not accepted, or not to be sent yet. form: "change" or "reply".
 
-    seen_change: the id of the newest change that its page showed. before: the values of its fields
-    when the page was shown; of a reply, the fields that were to be changed with it.
+    error: None when a macro was to be put in. seen_change: the id of the newest change that its
+    page showed. before: the values of its fields when the page was shown; of a reply, the fields
+    that are changed with it. macro: what was put in.
     """
 
     form: str
     typed: dict[str, Any]
-    error: ApiError
+    error: ApiError | None
     seen_change: str = ""
     before: dict[str, Any] = {}  # noqa: RUF012 - never changed
+    macro: AppliedMacro | None = None
+
+    @property
+    def status(self) -> int:
+        """Of the response."""
+        return self.error.status if self.error else 200
 
 
 async def respond(request: Request, rejected: RejectedForm | None = None) -> Response:
@@ -60,7 +68,7 @@ async def respond(request: Request, rejected: RejectedForm | None = None) -> Res
     look = timeline.look_of(view.texts, view.people, request.state.settings.path_prefix)
     (description,) = await markdown.render_all([ticket.description], look)
     return await render.page(
-        request, "tickets/ticket.html", rejected.error.status if rejected else 200,
+        request, "tickets/ticket.html", rejected.status if rejected else 200,
         view=view, ticket=ticket, names=view.names, description=description,
         entries=await timeline.render_entries(view.timeline, look), avatar=timeline.avatar,
         before=before,
@@ -105,19 +113,25 @@ def _form_values(view: TicketPage, rejected: RejectedForm | None) -> dict[str, A
         "conflict_code": "",
         "faults": {},
         "newer_changes": [],
+        "chosen": {},
+        "macro": None,
+        "is_macro_missing": False,
     }
     if rejected is None:
         return values
     error = rejected.error
     values["rejected_form"] = rejected.form
     values["is_stale"] = isinstance(error, PreconditionFailed)
-    values["stale_field"] = error.values.get("field", "")
+    values["stale_field"] = error.values.get("field", "") if error else ""
     values["conflict_code"] = error.code if isinstance(error, Conflict) else ""
     values["faults"] = forms.faults_by_field(error) if isinstance(error, ValidationFailed) else {}
     values["newer_changes"] = [entry for entry in view.changes if entry.id > rejected.seen_change]
     if rejected.form == "reply":
         values["reply_form"] = rejected.typed
         values["change_form"] = {**change, **rejected.before}
+        values["chosen"] = rejected.before
+        values["macro"] = rejected.macro
+        values["is_macro_missing"] = isinstance(error, NotFound)
     else:
         values["change_form"] = _merge(change, rejected) if values["is_stale"] else rejected.typed
     return values

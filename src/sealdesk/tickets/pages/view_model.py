@@ -13,6 +13,8 @@ from sealdesk.customers.types import CustomerResponse
 from sealdesk.db.engine import Tx
 from sealdesk.paging import PageRequest, take_page
 from sealdesk.tickets import actions
+from sealdesk.tickets.macros import store as macros
+from sealdesk.tickets.macros.types import MacroChoice
 from sealdesk.tickets.pages.timeline import Timeline, load_timeline
 from sealdesk.tickets.store import assignees, destinations, history, lists, replying
 from sealdesk.tickets.store.assignees import Assignee
@@ -46,6 +48,7 @@ class TicketPage(NamedTuple):
     others: list[TicketResponse]
     replying: Sequence[str]
     webhooks: Sequence[str]
+    macros: list[MacroChoice]
     unsent_files: tuple[AttachmentRef, ...] = ()
 
     @property
@@ -103,6 +106,7 @@ async def load_ticket_page(
             tx, tenant_id, ticket_id, except_id=caller.actor.id, now_us=now_us
         ),
         [_name(each) for each in await destinations.list_destinations(tx, tenant_id)],
+        await macros.list_choices(tx, tenant_id),
     )
 
 

@@ -72,14 +72,20 @@ async def is_assignable(tx: Tx, tenant_id: str, user_id: str) -> bool:
 
 async def list_names(tx: Tx, tenant_id: str, user_ids: Collection[str]) -> dict[str, str]:
     """The names of users by their id; unknown ids are left out."""
+    found = await find_assignees(tx, tenant_id, user_ids)
+    return {user_id: user.name for user_id, user in found.items()}
+
+
+async def find_assignees(tx: Tx, tenant_id: str, user_ids: Collection[str]) -> dict[str, Assignee]:
+    """Users by their id; unknown ids are left out."""
     params: dict[str, object] = {f"id_{place}": each for place, each in enumerate(user_ids)}
     keys = ", ".join(f":{key}" for key in params)
     params |= {"tenant_id": tenant_id, "limit": len(user_ids)}
     sql = (
-        f"SELECT id, name FROM users WHERE tenant_id = :tenant_id AND id IN ({keys})"
+        f"SELECT id, name, is_active FROM users WHERE tenant_id = :tenant_id AND id IN ({keys})"
         " ORDER BY id LIMIT :limit"
     )
-    return {row["id"]: row["name"] for row in await tx.fetch_all(sql, params)} if keys else {}
+    return {row["id"]: _assignee(row) for row in await tx.fetch_all(sql, params)} if keys else {}
 
 
 def _assignee(row: Row) -> Assignee:

@@ -42,6 +42,7 @@ _TAGS = {
     "API keys": "For administrators: the keys of the external API, their permissions and limits.",
     "Webhooks": "For administrators: the endpoints that receive events, and their deliveries.",
     "Custom fields": "For administrators: the fields that tickets have besides the built-in ones.",
+    "Macros": "For administrators: canned replies, and what they set on a ticket.",
     "Log-in": "Access tokens and passwords of users.",
     "Basics": "The first requests to make, and monitoring for operators.",
 }

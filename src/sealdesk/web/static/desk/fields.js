@@ -157,6 +157,19 @@ onPart((part, signal) => {
       show(field, values);
     }
   }, { signal });
+  // A macro chooses a field, which then goes along with the reply.
+  document.addEventListener("desk:choose", ({ detail: { field, value, name } }) => {
+    if (field === "tags") show(field, [...chosen(field), value]);
+    else {
+      const { options } = ticketFields.elements[field];
+      if (![...options].some((each) => each.value === value)) options.add(new Option(name, value));
+      show(field, [value]);
+    }
+    const undo = Object.assign(document.createElement("button"),
+      { type: "button", className: "quiet", textContent: dataset.undo });
+    undo.dataset.reset = new URLSearchParams(saved[field].map((each) => ["value", each]));
+    stateOf(field).replaceChildren(dataset.along, " ", undo);
+  }, { signal });
   // What is not saved yet goes along with a reply.
   let isSending = false;
   addEventListener("formdata", ({ target, formData }) => {

@@ -90,6 +90,7 @@ onPart((part) => {
     const dialog = document.getElementById(button.dataset.opens);
     button.hidden = false;
     button.addEventListener("click", () => {
+      if (button.dataset.only) dialog.dataset.only = button.dataset.only;
       const list = dialog.querySelector("[data-keys]");
       if (list) listKeys(list);
       dialog.showModal();

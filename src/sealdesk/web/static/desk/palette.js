@@ -1,4 +1,4 @@
-// The palette: what the page can do, its views, the other pages, people, and the last tickets.
+// The palette: what the page can do, views, pages, macros, people, and the last tickets.
 const palette = document.getElementById("palette");
 const VISITED = "visited";
 const MAX_VISITED = 10;
@@ -50,6 +50,9 @@ if (palette) {
     group: palette.dataset.persons, label: name,
     run: () => wantPerson ? wantPerson({ id, name }) : location.assign(address),
   });
+  const macros = () => macroOptions().map(({ value, textContent }) => ({
+    group: palette.dataset.macros, label: textContent, macro: value, run: () => insertMacro(value),
+  }));
   const search = (words) => {
     const number = /^#?(\d{1,15})$/.exec(words)?.[1];
     const address = `${palette.dataset.root}/tickets`;
@@ -60,11 +63,24 @@ if (palette) {
   };
   const matching = (words) => {
     const parts = words.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = wantPerson ? people.map(byPerson) : [
-      ...actions(), ...followed(palette.dataset.views, ".desk > nav a"), ...followed(palette.dataset.pages, ".bar nav a"),
+    const { only } = palette.dataset; // "macros", or empty
+    const found = wantPerson ? people.map(byPerson) : (only ? macros() : [
+      ...actions(), ...(words ? macros() : []), ...followed(palette.dataset.views, ".desk > nav a"), ...followed(palette.dataset.pages, ".bar nav a"),
       ...visited(), ...people.map(byPerson),
-    ].filter(({ label }) => parts.every((part) => label.toLowerCase().includes(part)));
-    return words && !wantPerson ? [...(/^#?\d+$/.test(words) ? [] : found), ...search(words)] : found;
+    ]).filter(({ label }) => parts.every((part) => label.toLowerCase().includes(part)));
+    return words && !wantPerson && !only ? [...(/^#?\d+$/.test(words) ? [] : found), ...search(words)] : found;
+  };
+  const preview = palette.querySelector("[data-preview]");
+  let looking;
+  const showPreview = (macro) => {
+    clearTimeout(looking);
+    preview.replaceChildren();
+    if (macro) looking = setTimeout(async () => {
+      try {
+        const shown = await loadMacro(macro);
+        if (choices[chosen]?.macro === macro) preview.replaceChildren(...shown.childNodes);
+      } catch { /* There is no network, or the macro was deleted. */ }
+    }, 120);
   };
   const mark = (index) => {
     const options = [...list.querySelectorAll("[role=option]")];
@@ -73,6 +89,7 @@ if (palette) {
     options[chosen]?.scrollIntoView({ block: "nearest" });
     if (options.length) field.setAttribute("aria-activedescendant", options[chosen].id);
     else field.removeAttribute("aria-activedescendant");
+    showPreview(choices[chosen]?.macro);
   };
   const show = () => {
     choices = matching(field.value.trim());
@@ -150,7 +167,10 @@ if (palette) {
     people = [];
     show();
   });
-  palette.addEventListener("close", () => (wantPerson = null));
+  palette.addEventListener("close", () => {
+    wantPerson = null;
+    palette.dataset.only = "";
+  });
 
   // More people than a field lists are searched for.
   onPart((part) => {

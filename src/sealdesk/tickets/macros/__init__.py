@@ -1,0 +1,1 @@
+"""Macros: canned replies with variables, and what they set on a ticket."""

@@ -1,0 +1,126 @@
+"""What a caller does with macros; each action is the work of one transaction."""
+
+from typing import Any
+
+import msgspec
+
+from sealdesk import ids
+from sealdesk.caller import Caller
+from sealdesk.db.engine import Tx
+from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid
+from sealdesk.records import audit
+from sealdesk.records.audit import AuditEntry
+from sealdesk.tickets import actions as tickets
+from sealdesk.tickets.macros import rules, store, variables
+from sealdesk.tickets.macros.errors import TOO_MANY_MACROS
+from sealdesk.tickets.macros.types import ME, AppliedMacro, Macro, MacroChange, NewMacro
+from sealdesk.tickets.store import assignees
+from sealdesk.tickets.types import TicketResponse
+
+_TAKEN = gettext_noop("Another macro has this shortcut.")
+_NO_AGENT = gettext_noop('This must be an active user of the desk, or "me".')
+_decode_ticket = msgspec.json.Decoder(TicketResponse).decode
+
+
+async def get_macro(tx: Tx, tenant_id: str, macro_id: str) -> Macro:
+    """Raises NotFound."""
+    macro = await store.find(tx, tenant_id, macro_id)
+    if macro is None:
+        raise NotFound
+    return macro
+
+
+async def create_macro(tx: Tx, caller: Caller, new: NewMacro, *, now_us: int) -> Macro:
+    """Raises ValidationFailed, Conflict above MAX_MACROS."""
+    await _lock_macros(tx, caller)
+    if await store.count_macros(tx, caller.tenant_id) >= rules.MAX_MACROS:
+        raise Conflict(TOO_MANY_MACROS, limit=rules.MAX_MACROS)
+    fields = msgspec.structs.asdict(new) | {"tags": tuple(dict.fromkeys(new.tags or ()))}
+    macro = Macro(
+        **fields,
+        tenant_id=caller.tenant_id,
+        id=ids.mint(now_us),
+        created_at=now_us,
+        updated_at=now_us,
+    )
+    await _check(tx, macro, None)
+    await store.add(tx, macro)
+    await _record_audit(tx, caller, "macro.created", macro, now_us)
+    return macro
+
+
+async def change_macro(
+    tx: Tx, caller: Caller, macro_id: str, change: MacroChange, *, now_us: int
+) -> Macro:
+    """The macro after the change. Raises NotFound, ValidationFailed."""
+    await _lock_macros(tx, caller)
+    macro = await get_macro(tx, caller.tenant_id, macro_id)
+    changed = rules.changed(macro, change, now_us)
+    if changed is macro:
+        return macro
+    await _check(tx, changed, macro)
+    await store.replace(tx, changed)
+    changes = rules.differences(macro, changed)
+    await _record_audit(tx, caller, "macro.updated", changed, now_us, changes=changes)
+    return changed
+
+
+async def delete_macro(tx: Tx, caller: Caller, macro_id: str, *, now_us: int) -> None:
+    """Raises NotFound, also the second time."""
+    await _lock_macros(tx, caller)
+    macro = await get_macro(tx, caller.tenant_id, macro_id)
+    await store.delete(tx, caller.tenant_id, macro_id)
+    await _record_audit(tx, caller, "macro.deleted", macro, now_us)
+
+
+async def apply_macro(tx: Tx, caller: Caller, ticket_id: str, macro_id: str) -> AppliedMacro:
+    """What a macro would do to a ticket; nothing is stored. Raises NotFound."""
+    view = await tickets.get_view(tx, caller.tenant_id, ticket_id)
+    macro, ticket = await get_macro(tx, caller.tenant_id, macro_id), _decode_ticket(view.json)
+    assignee_id = rules.assignee_of(macro, caller.actor.id)
+    assignee = None
+    if assignee_id is not None:
+        assignee = await assignees.find_assignee(tx, caller.tenant_id, assignee_id)
+    is_assigned = assignee is not None and assignee.is_active
+    return AppliedMacro(
+        macro,
+        variables.fill(macro.body, rules.values_for(ticket, caller.actor.name)),
+        status=rules.unless_same(macro.status, ticket.status),
+        priority=rules.unless_same(macro.priority, ticket.priority),
+        assignee_id=rules.unless_same(assignee_id, ticket.assignee_id) if is_assigned else "",
+        assignee_name=assignee.name if assignee else "",
+        tags=tuple(tag for tag in macro.tags if tag not in ticket.tags),
+        ticket_tags=ticket.tags,
+        is_assignee_missing=assignee_id is not None and not is_assigned,
+    )
+
+
+async def _check(tx: Tx, macro: Macro, before: Macro | None) -> None:
+    faults = rules.find_empty(macro)
+    owner_id = await store.find_shortcut(tx, macro.tenant_id, macro.shortcut)
+    if owner_id not in (None, macro.id):
+        faults.append(Fault("/shortcut", "taken", _TAKEN))
+    is_same = before is not None and before.assignee_id == macro.assignee_id
+    if not is_same and not await _may_be_assigned(tx, macro):
+        faults.append(Fault("/assignee_id", "unknown_assignee", _NO_AGENT))
+    if faults:
+        raise invalid(faults)
+
+
+async def _may_be_assigned(tx: Tx, macro: Macro) -> bool:
+    if macro.assignee_id in (None, ME):
+        return True
+    return await assignees.is_assignable(tx, macro.tenant_id, str(macro.assignee_id))
+
+
+async def _lock_macros(tx: Tx, caller: Caller) -> None:
+    # Concurrent requests count each other's macros and see their shortcuts.
+    await tx.lock(f"macros {caller.tenant_id}")
+
+
+async def _record_audit(
+    tx: Tx, caller: Caller, action: str, macro: Macro, now_us: int, **details: Any
+) -> None:
+    named = {"name": macro.name, "shortcut": macro.shortcut, **details}
+    entry = AuditEntry(action, caller.actor, caller.address, macro.id, named)
+    await audit.record(tx, caller.tenant_id, entry, now_us)

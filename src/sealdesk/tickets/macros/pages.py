@@ -1,0 +1,165 @@
+"""Settings → Macros, and the preview of a macro on a ticket."""
+
+from typing import Any
+
+from sealdesk.db.engine import Tx
+from sealdesk.errors import ApiError, Conflict, ValidationFailed
+from sealdesk.tickets.macros import actions, rules, store, variables
+from sealdesk.tickets.macros.types import ME, Macro, MacroChange, NewMacro
+from sealdesk.tickets.store import assignees
+from sealdesk.tickets.types import PRIORITIES, STATUSES
+from sealdesk.web import body
+from sealdesk.web.form import Form
+from sealdesk.web.operation import page
+from sealdesk.web.pages import forms, render
+from sealdesk.web.pages.i18n import gettext_noop
+from sealdesk.web.pages.messages import translate
+from sealdesk.web.pages.site import NavItem
+from sealdesk.web.request import Request, Response
+
+_PATH = "/settings/macros"
+NAV_ITEM = NavItem(_PATH, gettext_noop("Macros"))
+_ASSIGNEES = 1000  # the options of a select, as on the page of a ticket
+_SELECTS = ("status", "priority", "assignee_id")
+_EMPTY = {"name": "", "shortcut": "", "body": "", **dict.fromkeys(_SELECTS, ""), "tags": ()}
+
+
+@page
+async def list_macros(request: Request) -> Response:
+    """All macros by name, each with what it sets."""
+    tenant_id = request.caller.tenant_id
+
+    async def work(tx: Tx) -> tuple[list[Macro], dict[str, assignees.Assignee]]:
+        macros = await store.list_short(tx, tenant_id)
+        wanted = {
+            each.assignee_id for each in macros if each.assignee_id and each.assignee_id != ME
+        }
+        return macros, await assignees.find_assignees(tx, tenant_id, wanted)
+
+    macros, people = await request.read(work)
+    return await render.page(
+        request, "macros/macros.html", macros=macros, people=people, most=rules.MAX_MACROS
+    )
+
+
+@page
+async def new_macro(request: Request) -> Response:
+    """The form of a new macro."""
+    return await _form(request, _EMPTY)
+
+
+@page
+async def create_macro(request: Request) -> Response:
+    """Create a macro."""
+    typed = _read_fields(forms.read(request))
+    try:
+        new = body.convert(_wanted(typed), NewMacro)
+        await request.write(
+            lambda tx: actions.create_macro(tx, request.caller, new, now_us=request.now_us)
+        )
+    except (ValidationFailed, Conflict) as error:
+        return await _form(request, typed, error)
+    return render.redirect(request, _PATH)
+
+
+@page
+async def show_macro(request: Request) -> Response:
+    """One macro in the form that changes it."""
+    macro = await _get_macro(request)
+    typed = {name: getattr(macro, name) or "" for name in rules.FIELDS}
+    return await _form(request, typed, macro=macro)
+
+
+@page
+async def change_macro(request: Request) -> Response:
+    """Change a macro."""
+    macro, typed = await _get_macro(request), _read_fields(forms.read(request))
+    try:
+        change = body.convert(_wanted(typed), MacroChange)
+        await request.write(
+            lambda tx: actions.change_macro(
+                tx, request.caller, macro.id, change, now_us=request.now_us
+            )
+        )
+    except ValidationFailed as error:
+        return await _form(request, typed, error, macro)
+    return render.redirect(request, _PATH)
+
+
+@page
+async def confirm_deletion(request: Request) -> Response:
+    """The confirmation of a deletion."""
+    return await render.page(request, "macros/delete.html", macro=await _get_macro(request))
+
+
+@page
+async def delete_macro(request: Request) -> Response:
+    """Delete a macro."""
+    (macro_id,) = request.params
+    await request.write(
+        lambda tx: actions.delete_macro(tx, request.caller, macro_id, now_us=request.now_us)
+    )
+    return render.redirect(request, _PATH)
+
+
+@page
+async def preview(request: Request) -> Response:
+    """What a macro would write and set on a ticket: a fragment for the composer."""
+    ticket_id, macro_id = request.params
+    applied = await request.read(
+        lambda tx: actions.apply_macro(tx, request.caller, ticket_id, macro_id)
+    )
+    return await render.page(request, "macros/preview.html", applied=applied)
+
+
+async def _get_macro(request: Request) -> Macro:
+    (macro_id,) = request.params
+    return await request.read(lambda tx: actions.get_macro(tx, request.caller.tenant_id, macro_id))
+
+
+def _read_fields(form: Form) -> dict[str, Any]:
+    """The fields as they were typed."""
+    added = [tag.strip() for tag in form.text("new_tags").split(",") if tag.strip()]
+    return {
+        "name": form.text("name").strip(),
+        "shortcut": form.text("shortcut").strip().removeprefix(";"),
+        "body": form.text("body") if form.text("body").strip() else "",
+        **{name: form.text(name) for name in _SELECTS},
+        "tags": [*form.texts("tags"), *added],
+    }
+
+
+def _wanted(typed: dict[str, Any]) -> dict[str, Any]:
+    """The same as the body of an API request: an empty choice is none."""
+    return {**typed, **{name: typed[name] or None for name in _SELECTS}}
+
+
+async def _form(
+    request: Request,
+    typed: dict[str, Any],
+    error: ApiError | None = None,
+    macro: Macro | None = None,
+) -> Response:
+    """The form with what was typed and a message beside each invalid field."""
+    tenant_id, assignee_id = request.caller.tenant_id, typed["assignee_id"]
+    people, has_more = await request.read(lambda tx: _people(tx, tenant_id, assignee_id))
+    return await render.page(
+        request, "macros/macro.html", error.status if error else 200,
+        macro=macro, typed=typed, statuses=STATUSES, priorities=PRIORITIES, people=people,
+        has_more_people=has_more, variables=variables.NAMES,
+        faults=forms.faults_by_field(error) if isinstance(error, ValidationFailed) else {},
+        wrong=translate(error) if isinstance(error, Conflict) else "",
+    )  # fmt: skip
+
+
+async def _people(
+    tx: Tx, tenant_id: str, assignee_id: str
+) -> tuple[list[assignees.Assignee], bool]:
+    """The active users and this one by name, and whether there are more."""
+    users = await assignees.list_assignees(tx, tenant_id, _ASSIGNEES)
+    listed = {user.id: user for user in users[:_ASSIGNEES] if user.is_active}
+    current = await assignees.find_assignee(tx, tenant_id, assignee_id)
+    if current is not None:
+        listed[current.id] = current
+    by_name = sorted(listed.values(), key=lambda user: (user.name.casefold(), user.id))
+    return by_name, len(users) > _ASSIGNEES

@@ -1,0 +1,81 @@
+"""How macros are compared, changed, and applied to a ticket; no IO."""
+
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from sealdesk.errors import Fault, gettext_noop
+from sealdesk.event_log.events import Changes
+from sealdesk.resources import merge_patch, representation
+from sealdesk.tickets.macros.types import ME, Macro, MacroChange, MacroChoice, MacroResponse
+from sealdesk.tickets.types import TicketResponse
+
+MAX_MACROS = 500  # of a tenant: the page of a ticket lists the names of all, at most 80 KB
+FIELDS = ("name", "shortcut", "body", "status", "priority", "assignee_id", "tags")
+_EMPTY = gettext_noop("Write a text, or choose what the macro sets.")
+
+to_response = representation.response_builder(MacroResponse)
+
+
+def shortcut_identity(shortcut: str) -> str:
+    """The form in which shortcuts are compared."""
+    return unicodedata.normalize("NFC", shortcut.casefold())
+
+
+def find_empty(macro: Macro) -> list[Fault]:
+    """A macro that does nothing is refused."""
+    sets = (macro.status, macro.priority, macro.assignee_id, macro.tags)
+    return [] if macro.body.strip() or any(sets) else [Fault("/body", "empty_macro", _EMPTY)]
+
+
+def changed(macro: Macro, change: MacroChange, now_us: int) -> Macro:
+    """The macro after a change; the same object if nothing differs."""
+    wanted = {name: getattr(change, name) for name in merge_patch.given_fields(change)}
+    if "tags" in wanted:
+        wanted["tags"] = tuple(dict.fromkeys(wanted["tags"] or ()))
+    after = msgspec.structs.replace(macro, **wanted)
+    return macro if after == macro else msgspec.structs.replace(after, updated_at=now_us)
+
+
+def differences(before: Macro, after: Macro) -> Changes:
+    """The changed fields for the audit log: field → (old, new), without the texts."""
+    changes = merge_patch.differences(before, after, FIELDS)
+    if "body" in changes:
+        changes["body"] = (f"{len(before.body)} characters", f"{len(after.body)} characters")
+    return changes
+
+
+def order(macro: Macro | MacroChoice) -> tuple[str, str]:
+    """Macros are listed by name, as people look for them."""
+    return macro.name.casefold(), macro.id
+
+
+def values_for(ticket: TicketResponse, agent_name: str) -> Mapping[str, Any]:
+    """The values of the variables. A customer without a name is called by the e-mail address."""
+    customer = ticket.customer
+    name = (customer.name or "").strip() or customer.email
+    return {
+        "customer.name": name,
+        "customer.first_name": _first_word(name),
+        "customer.email": customer.email,
+        "ticket.number": ticket.number,
+        "ticket.subject": ticket.subject,
+        "agent.name": agent_name,
+        "agent.first_name": _first_word(agent_name),
+    }
+
+
+def unless_same(wanted: str | None, current: str | None) -> str:
+    """A value that a macro sets, "" if it sets none or the ticket has it."""
+    return wanted if wanted is not None and wanted != current else ""
+
+
+def assignee_of(macro: Macro, user_id: str) -> str | None:
+    """The user whom a macro assigns to when this user uses it."""
+    return user_id if macro.assignee_id == ME else macro.assignee_id
+
+
+def _first_word(name: str) -> str:
+    return (name.split() or [""])[0]

@@ -1,0 +1,106 @@
+"""The SQL of macros."""
+
+import msgspec
+
+from sealdesk.db.column_lists import assignment_list, column_list, parameter_list
+from sealdesk.db.engine import Row, Tx
+from sealdesk.paging import PageRequest
+from sealdesk.tickets.macros import rules
+from sealdesk.tickets.macros.types import Macro, MacroChoice
+
+_STORED = Macro.__struct_fields__
+_COLUMNS = column_list(_STORED)
+_ALL = (*_STORED, "shortcut_identity")
+_CHANGED = (*rules.FIELDS, "shortcut_identity", "updated_at")
+_HIGHEST_ID = "g"  # above every hexadecimal id
+_FIND = f"SELECT {_COLUMNS} FROM macros WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
+_LIST = f"""
+SELECT {_COLUMNS} FROM macros WHERE tenant_id = :tenant_id AND id < :before
+ORDER BY id DESC LIMIT :limit
+"""
+_SHORT_COLUMNS = _COLUMNS.replace("body", "substr(body, 1, 200) AS body")
+_LIST_SHORT = f"""
+SELECT {_SHORT_COLUMNS} FROM macros WHERE tenant_id = :tenant_id ORDER BY id LIMIT :limit
+"""
+_LIST_CHOICES = """
+SELECT id, name, shortcut FROM macros WHERE tenant_id = :tenant_id ORDER BY id LIMIT :limit
+"""
+_FIND_SHORTCUT = """
+SELECT id FROM macros
+WHERE tenant_id = :tenant_id AND shortcut_identity = :shortcut_identity LIMIT 1
+"""
+_COUNT = """
+SELECT count(*) AS count FROM (
+    SELECT 1 FROM macros WHERE tenant_id = :tenant_id ORDER BY id LIMIT :limit) counted
+"""
+_ADD = f"INSERT INTO macros ({column_list(_ALL)}) VALUES ({parameter_list(_ALL)})"
+_REPLACE = f"""
+UPDATE macros SET {assignment_list(_CHANGED)} WHERE tenant_id = :tenant_id AND id = :id
+"""
+_DELETE = "DELETE FROM macros WHERE tenant_id = :tenant_id AND id = :id"
+_decode_tags = msgspec.json.Decoder(tuple[str, ...]).decode
+
+
+async def list_macros(tx: Tx, tenant_id: str, page: PageRequest) -> list[Macro]:
+    """Newest first; one more than the page when there are more."""
+    before = page.after[0] if page.after else _HIGHEST_ID
+    params = {"tenant_id": tenant_id, "before": before, "limit": page.per_page + 1}
+    return [_macro(row) for row in await tx.fetch_page(_LIST, params, ("body",), page.max_bytes)]
+
+
+async def list_short(tx: Tx, tenant_id: str) -> list[Macro]:
+    """All macros of a tenant, by name, with the beginnings of their texts."""
+    params = {"tenant_id": tenant_id, "limit": rules.MAX_MACROS}
+    found = [_macro(row) for row in await tx.fetch_all(_LIST_SHORT, params)]
+    return sorted(found, key=rules.order)
+
+
+async def list_choices(tx: Tx, tenant_id: str) -> list[MacroChoice]:
+    """All macros of a tenant, by name, without their texts."""
+    params = {"tenant_id": tenant_id, "limit": rules.MAX_MACROS}
+    found = [MacroChoice(*row) for row in await tx.fetch_all(_LIST_CHOICES, params)]
+    return sorted(found, key=rules.order)
+
+
+async def count_macros(tx: Tx, tenant_id: str) -> int:
+    row = await tx.fetch_one(_COUNT, {"tenant_id": tenant_id, "limit": rules.MAX_MACROS})
+    return 0 if row is None else int(row["count"])
+
+
+async def find(tx: Tx, tenant_id: str, macro_id: str) -> Macro | None:
+    row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "id": macro_id})
+    return None if row is None else _macro(row)
+
+
+async def find_shortcut(tx: Tx, tenant_id: str, shortcut: str) -> str | None:
+    """The id of the macro with this shortcut, in any case."""
+    identity = rules.shortcut_identity(shortcut)
+    params = {"tenant_id": tenant_id, "shortcut_identity": identity}
+    row = await tx.fetch_one(_FIND_SHORTCUT, params)
+    return None if row is None else str(row["id"])
+
+
+async def add(tx: Tx, macro: Macro) -> None:
+    await tx.execute_one(_ADD, _params(macro))
+
+
+async def replace(tx: Tx, macro: Macro) -> None:
+    """Store the changed fields of a macro."""
+    await tx.execute_one(_REPLACE, _params(macro))
+
+
+async def delete(tx: Tx, tenant_id: str, macro_id: str) -> None:
+    await tx.execute_one(_DELETE, {"tenant_id": tenant_id, "id": macro_id})
+
+
+def _macro(row: Row) -> Macro:
+    values = dict(zip(_STORED, row, strict=True))
+    return Macro(**values | {"tags": _decode_tags(values["tags"])})
+
+
+def _params(macro: Macro) -> dict[str, object]:
+    stored = msgspec.structs.asdict(macro)
+    return stored | {
+        "tags": msgspec.json.encode(macro.tags).decode(),
+        "shortcut_identity": rules.shortcut_identity(macro.shortcut),
+    }

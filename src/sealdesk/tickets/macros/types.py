@@ -1,0 +1,125 @@
+"""The structs of macros: as requested, as stored, and as shown."""
+
+import re
+from typing import Annotated, ClassVar, NamedTuple
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from sealdesk.clock import Iso
+from sealdesk.errors import Fault, gettext_noop
+from sealdesk.ids import Id
+from sealdesk.resources.representation import check_not_blank
+from sealdesk.tickets.macros.variables import check_variables
+from sealdesk.tickets.types import Priority, Status, Tags
+
+ME = "me"  # as an assignee: who uses the macro
+_SHORTCUT = re.compile(r"\w[\w-]*")
+_NOT_A_SHORTCUT = gettext_noop("Use letters, digits, - and _ only, without the semicolon.")
+_READ_ONLY = frozenset({"id", "created_at", "updated_at"})
+
+
+def _check_shortcut(text: str) -> list[Fault]:
+    if _SHORTCUT.fullmatch(text) is None:
+        return [Fault("", "invalid_shortcut", _NOT_A_SHORTCUT)]
+    return []
+
+
+MacroName = Annotated[str, Meta(min_length=1, max_length=100, extra={"check": check_not_blank})]
+Shortcut = Annotated[str, Meta(min_length=1, max_length=32, extra={"check": _check_shortcut})]
+MacroBody = Annotated[str, Meta(max_length=65536, extra={"check": check_variables})]
+
+
+class NewMacro(msgspec.Struct, frozen=True):
+    """The body of a request that creates a macro.
+
+    shortcut: letters, digits, `-` and `_`, of one macro only, whatever their case.
+    body: Markdown with variables; may be left out if the macro sets a field.
+    assignee_id: an active user, or `me` for who uses the macro.
+    tags: added to those of the ticket.
+    """
+
+    IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
+
+    name: MacroName
+    shortcut: Shortcut
+    body: MacroBody = ""
+    status: Status | None = None
+    priority: Priority | None = None
+    assignee_id: str | None = None
+    tags: Tags | None = None
+
+
+class MacroChange(msgspec.Struct, frozen=True):
+    """A merge patch of a macro: fields left out stay as they are, null clears."""
+
+    IGNORED: ClassVar[frozenset[str]] = _READ_ONLY
+
+    name: MacroName | UnsetType = UNSET
+    shortcut: Shortcut | UnsetType = UNSET
+    body: MacroBody | UnsetType = UNSET
+    status: Status | UnsetType | None = UNSET
+    priority: Priority | UnsetType | None = UNSET
+    assignee_id: str | UnsetType | None = UNSET
+    tags: Tags | UnsetType | None = UNSET
+
+
+class MacroFields(msgspec.Struct, frozen=True, kw_only=True):
+    """The fields of a macro that the API shows as they are stored.
+
+    shortcut: typed in the composer behind a semicolon.
+    body: Markdown with variables, "" if the macro writes nothing.
+    status: null if the macro leaves it as it is; so are priority and assignee_id.
+    assignee_id: a user, or `me` for who uses the macro.
+    tags: added to those of the ticket.
+    """
+
+    id: Id
+    name: str
+    shortcut: str
+    body: str
+    status: Status | None
+    priority: Priority | None
+    assignee_id: str | None
+    tags: tuple[str, ...]
+
+
+class Macro(MacroFields, frozen=True, kw_only=True):
+    """A macro as it is stored, with times in microseconds."""
+
+    tenant_id: str
+    created_at: int
+    updated_at: int
+
+
+class MacroResponse(MacroFields, frozen=True, kw_only=True):
+    """A macro as the API shows it."""
+
+    created_at: Iso
+    updated_at: Iso
+
+
+class MacroChoice(NamedTuple):
+    """A macro in a list to choose from."""
+
+    id: str
+    name: str
+    shortcut: str
+
+
+class AppliedMacro(NamedTuple):
+    """What a macro does to a ticket. text: of the reply. tags: that are added to ticket_tags.
+
+    status, priority, assignee_id: "" where the ticket stays as it is. is_assignee_missing: whether
+    the assignee was deactivated, so that nobody is assigned.
+    """
+
+    macro: Macro
+    text: str
+    status: str
+    priority: str
+    assignee_id: str
+    assignee_name: str
+    tags: tuple[str, ...]
+    ticket_tags: tuple[str, ...]
+    is_assignee_missing: bool

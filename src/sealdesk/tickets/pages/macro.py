@@ -1,0 +1,46 @@
+"""Puts a macro into the composer of a ticket, for browsers without scripts."""
+
+from typing import Any
+
+from sealdesk.errors import NotFound
+from sealdesk.tickets.macros import actions as macros
+from sealdesk.tickets.macros.types import AppliedMacro
+from sealdesk.tickets.pages import field_form, ticket_response
+from sealdesk.tickets.pages.reply import read_typed
+from sealdesk.tickets.pages.ticket_response import RejectedForm
+from sealdesk.web.operation import page
+from sealdesk.web.pages import forms
+from sealdesk.web.request import Request, Response
+
+
+@page
+async def use_macro(request: Request) -> Response:
+    """The ticket with the text of a macro behind what was typed, and with what it sets chosen.
+
+    Nothing is sent or saved.
+    """
+    form, (ticket_id,) = forms.read(request), request.params
+    typed, chosen = read_typed(form), field_form.unsaved(form)
+    try:
+        applied = await request.read(
+            lambda tx: macros.apply_macro(tx, request.caller, ticket_id, form.text("macro"))
+        )
+    except NotFound as error:
+        # What was typed stays; without the ticket itself there is no page either.
+        rejected = RejectedForm("reply", typed, error, before=chosen)
+        return await ticket_response.respond(request, rejected)
+    typed["body"] = "\n\n".join(text for text in (typed["body"].rstrip(), applied.text) if text)
+    typed["status"] = applied.status or typed["status"]
+    chosen |= _chosen(applied, chosen)
+    filled = RejectedForm("reply", typed, None, before=chosen, macro=applied)
+    return await ticket_response.respond(request, filled)
+
+
+def _chosen(applied: AppliedMacro, before: dict[str, Any]) -> dict[str, Any]:
+    """The fields that go along with the reply; the status is a field of the composer itself."""
+    texts = {"priority": applied.priority, "assignee_id": applied.assignee_id}
+    chosen: dict[str, Any] = {name: text for name, text in texts.items() if text}
+    if applied.tags:
+        tags = [*before.get("tags", applied.ticket_tags), *applied.tags]
+        chosen["tags"] = list(dict.fromkeys(tags))
+    return chosen

@@ -1,0 +1,141 @@
+"""Settings → Macros."""
+
+import pytest
+
+from tests.support.client import Person
+from tests.support.hostile import HOSTILE_TEXTS
+from tests.support.page_security import assert_page_is_secure
+from tests.support.pages import Page, Visitor, logged_in
+from tests.support.service import Service, Tenant
+from tests.tickets.macros import MACROS, made, new_macro
+
+HOME = "/settings/macros"
+
+
+@pytest.fixture
+def visitor(tenant: Tenant) -> Visitor:
+    """A browser with the log-in of the administrator."""
+    return logged_in(tenant)
+
+
+@pytest.fixture
+def admin(tenant: Tenant) -> Person:
+    return tenant.admin()
+
+
+def add(visitor: Visitor, **typed: str | list[str]) -> Page:
+    """Send the form of a new macro; the page that follows."""
+    fields = {"name": "Refund", "shortcut": "refund", "body": "Hello", **typed}
+    return visitor.submit(visitor.get(f"{HOME}/new").form(f"{HOME}/new"), **fields)
+
+
+def test_a_macro_is_added_changed_and_deleted(
+    visitor: Visitor, admin: Person, tenant: Tenant
+) -> None:
+    agent = tenant.user("agent", name="Bo Berg")
+    page = visitor.get(HOME)
+    assert "No macros yet" in page.text and f"{HOME}/new" in page.links
+    page = add(
+        visitor, shortcut=";refund", status="pending", assignee_id=agent, new_tags="refund, vip"
+    )
+    (macro,) = admin.get(MACROS).json()["data"]
+    assert visitor.at == HOME
+    for words in ("Refund", ";refund", "Pending", "Bo Berg", "vip"):
+        assert words in page.text
+    assert (macro["shortcut"], macro["tags"]) == ("refund", ["refund", "vip"])
+    path = f"{HOME}/{macro['id']}"
+    form = visitor.get(path).form(path)
+    assert form.value("assignee_id") == agent
+    visitor.submit(form, status="", tags=["vip"], name="Money back")
+    (changed,) = admin.get(MACROS).json()["data"]
+    assert (changed["name"], changed["status"], changed["tags"]) == ("Money back", None, ["vip"])
+    assert changed["assignee_id"] == agent
+    page = visitor.get(f"{path}/delete")
+    assert "Money back" in page.text
+    page = visitor.submit(page.form(f"{path}/delete"))
+    assert "No macros yet" in page.text
+    assert visitor.get(path).status == 404
+
+
+def test_a_refused_macro_keeps_what_was_typed(visitor: Visitor, admin: Person) -> None:
+    page = add(visitor, body="Hello {{customer.nam}}", status="pending", new_tags="a, b")
+    form = page.form(f"{HOME}/new")
+    assert page.status == 422
+    assert "{{customer.nam}} is not a variable. Did you mean {{customer.name}}?" in page.text
+    assert (form.value("body"), form.value("status")) == ("Hello {{customer.nam}}", "pending")
+    assert [value for name, value in form.fields if name == "tags"] == ["a", "b"]
+    assert admin.get(MACROS).json()["data"] == []
+    made(admin)
+    page = add(visitor)
+    assert "Another macro has this shortcut." in page.text
+    assert page.form(f"{HOME}/new").value("name") == "Refund"
+
+
+def test_a_macro_above_the_limit_is_refused_with_its_text(
+    visitor: Visitor, admin: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made(admin)
+    monkeypatch.setattr("sealdesk.tickets.macros.rules.MAX_MACROS", 1)
+    page = add(visitor, shortcut="second", body="Kept")
+    assert page.status == 409
+    assert "There are 1 macros, as many as there may be." in page.text
+    assert page.form(f"{HOME}/new").value("body") == "Kept"
+    page = visitor.get(HOME)
+    assert "which is the maximum" in page.text and f"{HOME}/new" not in page.links
+
+
+def test_the_list_says_that_an_assignee_is_deactivated(
+    visitor: Visitor, admin: Person, tenant: Tenant
+) -> None:
+    agent = tenant.user("agent", name="Bo Berg")
+    macro = made(admin, assignee_id=agent)
+    tenant.service.run(f"UPDATE users SET is_active = FALSE WHERE id = '{agent}'")
+    assert "Bo Berg (deactivated)" in visitor.get(HOME).text
+    path = f"{HOME}/{macro['id']}"
+    page = visitor.submit(visitor.get(path).form(path), name="Renamed")
+    assert "Renamed" in page.text and visitor.at == HOME
+
+
+def test_macros_are_listed_by_name(visitor: Visitor, admin: Person) -> None:
+    for number, name in enumerate(("beta", "Alpha", "Gamma")):
+        made(admin, name=name, shortcut=f"m{number}")
+    text = visitor.get(HOME).text
+    assert text.index("Alpha") < text.index("beta") < text.index("Gamma")
+
+
+def test_agents_do_not_manage_macros(tenant: Tenant, admin: Person) -> None:
+    macro = made(admin)
+    agent = Visitor(tenant.service)
+    email = f"bo.{tenant.id}@example.test"
+    tenant.user("agent", email, "Bo")
+    agent.log_in(email)
+    assert HOME not in agent.get("/tickets").links
+    for path in (HOME, f"{HOME}/new", f"{HOME}/{macro['id']}", f"{HOME}/{macro['id']}/delete"):
+        assert agent.get(path).status == 403
+    token = [("form_token", agent.get("/account").form("/account/name").value("form_token"))]
+    for path in (f"{HOME}/new", f"{HOME}/{macro['id']}", f"{HOME}/{macro['id']}/delete"):
+        assert agent.post(path, [*token, ("name", "Taken over")]).status == 403
+    assert admin.get(MACROS).json()["data"] == [macro]
+
+
+def test_a_macro_of_another_desk_does_not_exist(service: Service, visitor: Visitor) -> None:
+    other = service.tenant("Elsewhere").admin()
+    theirs = made(other)
+    path = f"{HOME}/{theirs['id']}"
+    token = [("form_token", visitor.get(f"{HOME}/new").form(f"{HOME}/new").value("form_token"))]
+    for where in (path, f"{path}/delete"):
+        assert visitor.get(where).status == 404
+        assert visitor.post(where, [*token, *new_macro(name="Mine").items()]).status == 404
+    assert other.get(MACROS).json()["data"] == [theirs]
+
+
+@pytest.mark.parametrize("text", HOSTILE_TEXTS)
+def test_hostile_texts_of_macros_are_shown_as_text(
+    visitor: Visitor, admin: Person, text: str
+) -> None:
+    body = text.replace("{{", "{ {")
+    macro = made(admin, name=text, body=body, tags=[text])
+    for path in (HOME, f"{HOME}/{macro['id']}", f"{HOME}/{macro['id']}/delete"):
+        page = visitor.get(path)
+        assert_page_is_secure(page)
+        assert " ".join(text.split()) in page.text
