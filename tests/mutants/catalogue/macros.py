@@ -74,8 +74,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a box that is not ticked clears its field",
         "tickets/pages/field_form.py",
-        'in names and field in sent]',
-        'in names and (field in sent or field in FIELDS)]',
+        "in names and field in sent]",
+        "in names and (field in sent or field in FIELDS)]",
         (f"{_COMPOSER}::test_what_is_unticked_does_not_go_along",),
     ),
     Mutant(

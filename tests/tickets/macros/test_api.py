@@ -132,9 +132,7 @@ def test_a_macro_without_a_text_sets_a_field(admin: Person) -> None:
     assert faults(admin.patch(path, {"tags": []})) == [("/body", "empty_macro")]
 
 
-def test_a_shortcut_belongs_to_one_macro_whatever_its_case(
-    admin: Person, service: Service
-) -> None:
+def test_a_shortcut_belongs_to_one_macro_whatever_its_case(admin: Person, service: Service) -> None:
     taken, other = made(admin, shortcut="Straße"), made(admin, shortcut="b")
     for shortcut in ("straße", "STRASSE"):
         new = new_macro(shortcut=shortcut)

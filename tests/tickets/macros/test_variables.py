@@ -79,7 +79,9 @@ def test_a_link_of_a_value_leads_where_it_says() -> None:
     assert ">Log in</a>" not in rendered
 
 
-@pytest.mark.parametrize("value", ["# x", "> x", "- x", "+ x", "* x", "1. x", "12) x", "```", "==="])
+@pytest.mark.parametrize(
+    "value", ["# x", "> x", "- x", "+ x", "* x", "1. x", "12) x", "```", "==="]
+)
 def test_a_value_at_the_beginning_of_a_line_begins_no_block(value: str) -> None:
     rendered = shown(value, "Hello\n{{customer.name}}\nbye")
     assert rendered == f"<p>Hello<br>{html.escape(value, quote=False)}<br>bye</p>\n"

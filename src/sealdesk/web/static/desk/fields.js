@@ -158,11 +158,13 @@ onPart((part, signal) => {
     }
   }, { signal });
   // A macro chooses a field, which then goes along with the reply.
-  document.addEventListener("desk:choose", ({ detail: { field, value, name } }) => {
+  document.addEventListener("desk:choose", ({ detail: wanted }) => {
+    const { field, value } = wanted.dataset;
     if (field === "tags") show(field, [...chosen(field), value]);
     else {
       const { options } = ticketFields.elements[field];
-      if (![...options].some((each) => each.value === value)) options.add(new Option(name, value));
+      const isListed = [...options].some((each) => each.value === value);
+      if (!isListed) options.add(new Option(wanted.dataset.name, value));
       show(field, [value]);
     }
     const undo = Object.assign(document.createElement("button"),

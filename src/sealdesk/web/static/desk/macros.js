@@ -28,13 +28,13 @@ const insertMacro = async (id, start, end) => {
   if (!fits || !document.execCommand(command, false, text.textContent)) {
     reply.setRangeText(text.textContent, reply.selectionStart, reply.selectionEnd, "end");
   }
-  for (const { dataset: { field, value, name } } of macro.querySelectorAll("[data-value]")) {
-    if (field === "status") reply.form.elements.status.value = value;
-    else document.dispatchEvent(new CustomEvent("desk:choose", { detail: { field, value, name } }));
+  for (const each of macro.querySelectorAll("[data-value]")) {
+    if (each.dataset.field === "status") reply.form.elements.status.value = each.dataset.value;
+    else document.dispatchEvent(new CustomEvent("desk:choose", { detail: each }));
   }
   reply.form.dispatchEvent(new Event("input")); // The draft is stored.
-  text.remove();
-  state.replaceChildren(...macro.childNodes);
+  say([...macro.querySelectorAll("p:not(.fault), li")].map((each) => each.textContent.trim()).join(" · "));
+  state.replaceChildren(...macro.querySelectorAll(".fault"));
 };
 onPart((part, signal) => {
   const tools = macroTools(part);

@@ -1,0 +1,60 @@
+"""Macros are picked in the palette or typed as a shortcut, and go along with the reply."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.chromium import Window
+from tests.support.pages import INBOX
+from tests.support.service import Tenant
+from tests.tickets.macros import made
+
+TICKETS = "/api/v1/external/tickets"
+
+
+@pytest.mark.layout
+def test_macros_are_previewed_put_in_and_sent(window: Window, tenant: Tenant) -> None:
+    page, key, admin = window.page, tenant.key(), tenant.admin()
+    ticket = key.ticket(
+        subject="Two bowls", customer={"email": "m@example.test", "name": "Maria Lindgren"}
+    )
+    body = "Hello {{customer.first_name}}, #{{ticket.number}}\nis under way."
+    made(admin, name="Refund", body=body, priority="urgent", tags=["refund"], status="pending")
+    made(admin, name="Greeting", shortcut="bye", body="Best wishes")
+    page.goto(f"{INBOX}/{ticket['id']}")
+    reply = page.get_by_label("Your reply")
+    window.touch(page.get_by_role("button", name="Macros", exact=True))
+    page.keyboard.type("ref")
+    preview = page.locator("#palette [data-preview]")
+    preview.get_by_text("Hello Maria").wait_for()
+    expect(preview).to_contain_text("Priority: Urgent")
+    page.keyboard.press("Enter")
+    written = f"Hello Maria, #{ticket['number']}\nis under way."
+    expect(reply).to_have_value(written)
+    # Nothing is saved; what was chosen can be taken back.
+    assert key.get(f"{TICKETS}/{ticket['id']}").json()["data"] == ticket
+    expect(page.get_by_label("Priority", exact=True)).to_have_value("urgent")
+    tags = page.get_by_role("group", name="Tags")
+    expect(tags.get_by_text("Goes along with your reply.")).to_be_visible()
+    expect(page.get_by_role("checkbox", name="refund")).to_be_checked()
+    expect(page.locator("#said")).to_contain_text("Priority: Urgent")
+    tags.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("checkbox", name="refund")).not_to_be_checked()
+    # A shortcut behind other text, and one that does not exist.
+    reply.focus()
+    page.keyboard.press("Control+End")
+    page.keyboard.type(" ;nothing ;BYE ")
+    expect(reply).to_have_value(f"{written} ;nothing Best wishes")
+    page.keyboard.press("Control+z")
+    expect(reply).to_have_value(f"{written} ;nothing ;BYE")
+    page.keyboard.press("Control+Enter")
+    page.locator("article", has_text=";nothing ;BYE").wait_for()
+    sent = key.get(f"{TICKETS}/{ticket['id']}").json()["data"]
+    assert (sent["priority"], sent["tags"], sent["status"]) == ("urgent", [], "pending")
+    assert _draft(page) is None
+
+
+def _draft(page: Page) -> str | None:
+    found: str | None = page.evaluate(
+        "Object.keys(localStorage).find((key) => key.startsWith('draft ')) ?? null"
+    )
+    return found
