@@ -93,7 +93,6 @@ class Visit:
         self._send_form("/settings/api-keys/debug", method=BREAKOUT, target=fit(999),
                    signature=fit(99), timestamp=BREAKOUT, body=fit(9999), api_key=BREAKOUT,
                    host=BREAKOUT)  # fmt: skip
-        self._send_form("/settings/macros/new", name=fit(100), shortcut="new", body="Hello")
         self._send_form("/settings/webhooks/new", url=self._receiver.url, description=fit(255))
         self._send_form("/settings/webhooks/{id}/rotate")
 

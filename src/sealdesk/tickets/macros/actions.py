@@ -33,7 +33,7 @@ async def get_macro(tx: Tx, tenant_id: str, macro_id: str) -> Macro:
 async def create_macro(tx: Tx, caller: Caller, new: NewMacro, *, now_us: int) -> Macro:
     """Raises ValidationFailed, Conflict above MAX_MACROS."""
     await _lock_macros(tx, caller)
-    if await store.count_macros(tx, caller.tenant_id) >= rules.MAX_MACROS:
+    if len(await store.list_choices(tx, caller.tenant_id)) >= rules.MAX_MACROS:
         raise Conflict(TOO_MANY_MACROS, limit=rules.MAX_MACROS)
     fields = msgspec.structs.asdict(new) | {"tags": tuple(dict.fromkeys(new.tags or ()))}
     macro = Macro(

@@ -29,10 +29,6 @@ _FIND_SHORTCUT = """
 SELECT id FROM macros
 WHERE tenant_id = :tenant_id AND shortcut_identity = :shortcut_identity LIMIT 1
 """
-_COUNT = """
-SELECT count(*) AS count FROM (
-    SELECT 1 FROM macros WHERE tenant_id = :tenant_id ORDER BY id LIMIT :limit) counted
-"""
 _ADD = f"INSERT INTO macros ({column_list(_ALL)}) VALUES ({parameter_list(_ALL)})"
 _REPLACE = f"""
 UPDATE macros SET {assignment_list(_CHANGED)} WHERE tenant_id = :tenant_id AND id = :id
@@ -60,11 +56,6 @@ async def list_choices(tx: Tx, tenant_id: str) -> list[MacroChoice]:
     params = {"tenant_id": tenant_id, "limit": rules.MAX_MACROS}
     found = [MacroChoice(*row) for row in await tx.fetch_all(_LIST_CHOICES, params)]
     return sorted(found, key=rules.order)
-
-
-async def count_macros(tx: Tx, tenant_id: str) -> int:
-    row = await tx.fetch_one(_COUNT, {"tenant_id": tenant_id, "limit": rules.MAX_MACROS})
-    return 0 if row is None else int(row["count"])
 
 
 async def find(tx: Tx, tenant_id: str, macro_id: str) -> Macro | None:
