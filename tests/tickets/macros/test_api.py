@@ -45,7 +45,7 @@ def test_a_macro_is_stored_as_it_was_sent(admin: Person, tenant: Tenant) -> None
 
 def test_what_is_left_out_stays_as_it_is_on_the_ticket(admin: Person) -> None:
     macro = made(admin, body="Text")
-    unset = {"status": None, "priority": None, "assignee_id": None, "tags": []}
+    unset: dict[str, Any] = {"status": None, "priority": None, "assignee_id": None, "tags": []}
     assert {name: macro[name] for name in unset} == unset
 
 
