@@ -108,8 +108,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "fields that were not saved are lost when a reply is sent",
         "tickets/pages/field_form.py",
-        'return [field for field in FIELDS if f"{_WAS}{field}" in names]',
-        "return [field for field in FIELDS if field in names and not names]",
+        'return [field for field in FIELDS if f"{_WAS}{field}" in names and field in sent]',
+        "return [field for field in FIELDS if field in names and field in sent]",
         (f"{_FIELDS}::test_fields_that_were_not_saved_go_along_with_a_reply",),
     ),
     Mutant(

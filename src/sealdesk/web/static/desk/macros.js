@@ -1,6 +1,6 @@
 // Macros: typed in the composer as ";shortcut", or picked in the palette. They send and save nothing.
-const macroTools = (part = document) => part.querySelector("[data-macros] select")?.closest("[data-macros]");
-const macroOptions = () => [...macroTools()?.querySelector("select").options ?? []].slice(1);
+const macroTools = () => document.querySelector("[data-macros]:has(select)");
+const macroOptions = () => [...macroTools()?.querySelectorAll("option[value]:not(:first-child)") ?? []];
 const loadMacro = async (id) => {
   const response = await fetch(macroTools().dataset.macros + id, { redirect: "manual" });
   if (!response.ok) throw new Error(response.status);
@@ -8,48 +8,44 @@ const loadMacro = async (id) => {
 };
 const insertMacro = async (id, start, end) => {
   const tools = macroTools();
-  const reply = tools.closest("form").elements.body;
-  const state = tools.querySelector("[data-macro-state]");
+  const { body: reply, status } = tools.closest("form").elements;
+  const told = tools.querySelector("[data-macro-state]");
   const typed = reply.value.slice(start, end);
   let macro;
   try {
     macro = await loadMacro(id);
   } catch {
-    state.textContent = tools.dataset.failed;
+    told.textContent = tools.dataset.failed;
     return;
   }
   reply.focus();
-  // The shortcut is replaced where it still stands.
-  if (start < end && reply.value.slice(start, end) === typed) reply.setSelectionRange(start, end);
-  const text = macro.querySelector("[data-macro-text]");
-  // Unlike others, this command can be undone by Ctrl+Z. It would shorten what is too long.
-  const fits = reply.value.length + text.textContent.length <= reply.maxLength;
-  const command = text.textContent ? "insertText" : "delete";
-  if (!fits || !document.execCommand(command, false, text.textContent)) {
-    reply.setRangeText(text.textContent, reply.selectionStart, reply.selectionEnd, "end");
+  if (typed && reply.value.slice(start, end) === typed) reply.setSelectionRange(start, end);
+  const text = macro.querySelector("[data-macro-text]").textContent;
+  // This command can be undone by Ctrl+Z, but would shorten what is too long.
+  const fits = reply.value.length + text.length <= reply.maxLength;
+  if (!fits || !document.execCommand(text ? "insertText" : "delete", false, text)) {
+    reply.setRangeText(text, reply.selectionStart, reply.selectionEnd, "end");
   }
   for (const each of macro.querySelectorAll("[data-value]")) {
-    if (each.dataset.field === "status") reply.form.elements.status.value = each.dataset.value;
+    if (each.dataset.field === "status") status.value = each.dataset.value;
     else document.dispatchEvent(new CustomEvent("desk:choose", { detail: each }));
   }
-  reply.form.dispatchEvent(new Event("input")); // The draft is stored.
-  say([...macro.querySelectorAll("p:not(.fault), li")].map((each) => each.textContent.trim()).join(" · "));
-  state.replaceChildren(...macro.querySelectorAll(".fault"));
+  reply.dispatchEvent(new Event("input", { bubbles: true })); // The draft is stored.
+  say([...macro.querySelectorAll("p:not(.fault), li")].map((each) => each.textContent).join(" · "));
+  told.replaceChildren(...macro.querySelectorAll(".fault"));
 };
 onPart((part, signal) => {
-  const tools = macroTools(part);
-  if (!tools) return;
-  const { form } = tools.querySelector("select");
-  tools.querySelector("select").disabled = true;
-  tools.querySelector("[data-plain]").hidden = true;
-  tools.querySelector("[formaction]").remove(); // Or Enter in the composer would press it.
-  form.elements.body.addEventListener("keydown", (event) => {
+  const select = part.querySelector("[data-macros] select");
+  if (!select) return;
+  select.disabled = true;
+  part.querySelector("[data-macros] [formaction]").remove(); // Or Enter would press it.
+  select.form.elements.body.addEventListener("keydown", (event) => {
     const { key, target: { value, selectionStart: end, selectionEnd } } = event;
-    if (![" ", "Tab", "Enter"].includes(key) || end !== selectionEnd || event.isComposing) return;
-    if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    if (![" ", "Tab", "Enter"].includes(key) || end !== selectionEnd || event.isComposing
+      || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
     const [typed] = /(?<!\S);\S+$/.exec(value.slice(Math.max(0, end - 34), end)) ?? [];
-    const wanted = typed?.toLowerCase();
-    const macro = typed && macroOptions().find(({ text }) => `;${text.split(" ;").pop()}`.toLowerCase() === wanted);
+    const macro = typed && macroOptions().find(({ text }) =>
+      text.toLowerCase().endsWith(` ${typed.toLowerCase()}`));
     if (!macro) return;
     event.preventDefault();
     insertMacro(macro.value, end - typed.length, end);
