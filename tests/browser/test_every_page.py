@@ -20,7 +20,6 @@ _UNSEEN = {
     "/tickets/{id}/fields",
     "/tickets/{id}/macro",
     "/tickets/{id}/unmerge",
-    "/tickets/{id}/split",
     "/account/two-factor/confirm",
     "/settings/api-keys/confirm",
     "/account/two-factor/recovery-codes",

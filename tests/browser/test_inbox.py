@@ -72,7 +72,8 @@ def test_new_tickets_are_announced_without_a_reload(window: Window, tenant: Tena
     key.ticket(subject="The very first")
     page.evaluate(_LOOK_AGAIN)
     page.get_by_role("link", name="Your first ticket has arrived. Show it.").click()
-    page.get_by_role("link", name="The very first").wait_for()
+    page.get_by_role("heading", name="The very first").wait_for()
+    page.goto(INBOX)
     key.ticket(subject="The second")
     page.mouse.move(1, 1)
     page.evaluate(_LOOK_AGAIN)
@@ -88,7 +89,7 @@ def test_new_tickets_are_announced_without_a_reload(window: Window, tenant: Tena
     assert page.get_by_role("link", name="The third").count() == 0
     assert page.evaluate("document.activeElement.textContent") == "The second"
     page.get_by_role("link", name="1 ticket is new or changed. Show it.").click()
-    page.get_by_role("link", name="The third").wait_for()
+    page.get_by_role("heading", name="The third").wait_for()
 
 
 def test_without_scripts_many_tickets_are_changed_after_a_preview(

@@ -36,6 +36,7 @@ def test_a_new_key_is_shown_and_copied_once(window: Window) -> None:
     assert re.fullmatch("[0-9a-f]{64}", secret)
     for name in ("key", "secret", "curl"):
         assert window.copy(name) == page.locator(f"#{name}").text_content()
+        assert page.get_by_role("status").filter(has_text="Copied").count() == 1
     # On plain http, elsewhere than on this machine, browsers have no such clipboard.
     page.evaluate("window.kept = navigator.clipboard")
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")

@@ -53,6 +53,9 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
     service.write(lambda tx: _answering(tx, tenant, ticket["id"], texts))
     view = service.write(lambda tx: _view(tx, tenant, texts))
     macro = service.write(lambda tx: _macro(tx, tenant, texts))
+    (reply,) = service.rows(
+        "SELECT id FROM replies WHERE ticket_id = :id AND NOT is_internal LIMIT 1", id=ticket["id"]
+    )
     service.in_serving(usage.write_counts)
     service.write(lambda tx: force(tx, tenant.id, texts))
     return {
@@ -66,6 +69,7 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
         "/settings/custom-fields": field,
         "/settings/macros": macro,
         "delivery": delivery,
+        "reply": reply[0],
     }
 
 
@@ -85,6 +89,7 @@ def page_paths(places: dict[str, str], asked: Iterable[str]) -> list[str]:
     paths = [address(path, places) for path in routes if path not in PIECES]
     paths += [
         "/tickets?status=all", f"/tickets/{places['/tickets']}/merge?into=2",
+        f"/tickets/{places['/tickets']}/split?reply={places['reply']}",
         f"/settings/api-keys/{key}?span=month",
         f"/settings/api-keys/debug?key={key}",
     ]  # fmt: skip

@@ -26,17 +26,18 @@ _FORCED = {
 }
 # Texts that nobody types and no program sends: what the service calls and counts things by.
 _OURS = {
-    "action", "actor_kind", "allowed_ips", "author_type", "body_sha256", "code",
+    "action", "actor_kind", "allowed_ips", "author_type", "body_sha256", "code", "content_type",
     "diagnosis", "disabled_reason", "email_identity", "event_type", "events", "key_prefix",
     "key", "kind",
     "measure", "name_identity", "password_hash", "permissions", "query", "reference",
     "last_reply_by", "priority", "replay_protection", "role", "shortcut_identity",
-    "sealed_old_secret", "sealed_secret", "signature", "source", "status", "type", "value", "words",
+    "sealed_old_secret", "sealed_secret", "sha256", "signature", "source", "status", "type",
+    "image_type", "uploader_kind", "value", "words",
 }  # fmt: skip
 # On no page: stored API responses, addresses of log-ins, hashes of recovery codes, events of
 # PostgreSQL that wait for their position, and what is needed to undo a merge.
 _UNSHOWN = {"idempotency", "user_addresses", "second_factors", "event_outbox", "reads",
-            "attachments", "ticket_merges"}  # fmt: skip
+            "ticket_merges"}  # fmt: skip
 
 
 async def force(tx: Tx, tenant_id: str, texts: Texts) -> None:

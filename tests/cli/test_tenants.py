@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from tests.cli.conftest import Home
@@ -44,3 +46,11 @@ def test_a_common_password_is_refused(terminal: Terminal, password: str, why: st
 def test_without_a_terminal_the_password_option_is_named(terminal: Terminal) -> None:
     options = ("--name", "Mute", "--admin-email", "m@mute.test")
     assert "--admin-password-stdin" in terminal.refused("tenants", "create", *options)
+
+
+def test_the_next_step_is_that_of_the_readme(terminal: Terminal) -> None:
+    options = ("--name", "Next", "--admin-email", "ada@next.test", "--admin-password-stdin")
+    said = terminal.out("tenants", "create", *options, stdin=PASSWORD)
+    assert "Next, log in as ada@next.test and create a key" in said
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    assert "log in as `ada@acme.test` and create a key" in readme

@@ -300,9 +300,13 @@ def test_new_tickets_are_counted_with_the_filters_of_the_page(
     address = polled(visitor.get(f"{INBOX}?status=all&priority=urgent&sort=newest"))
     key.ticket()
     assert visitor.get(address).text == ""
-    key.ticket(priority="urgent")
+    urgent = key.ticket(priority="urgent")
     page = visitor.get(address)
     assert page.text == "1 ticket is new or changed. Show it."
+    assert page.links == [f"{INBOX}/{urgent['id']}"]
+    key.ticket(priority="urgent")
+    page = visitor.get(address)
+    assert page.text == "2 tickets are new or changed. Show them."
     assert page.links == [f"{INBOX}?status=all&priority=urgent&sort=newest"]
     assert visitor.get(f"{INBOX}/arrived?since=nonsense").text == ""
 
@@ -331,7 +335,7 @@ def test_an_empty_desk_shows_the_first_steps_until_the_first_ticket(
     page = visitor.get(INBOX)
     assert "Your desk is ready" in page.text
     assert f"export SEALDESK_API_URL={visitor.service.url}" in page.text
-    assert "/settings/api-keys/new" in page.links
+    assert "1. Create a key Done" in page.text
     assert visitor.get(polled(page)).text == ""
     command = html.unescape(page.answer.text.partition('id="first-ticket"')[2])
     command = command.partition(">")[2].partition("</pre>")[0]
@@ -340,7 +344,21 @@ def test_an_empty_desk_shows_the_first_steps_until_the_first_ticket(
     subprocess.run(["sh", "-eu", "-c", command], check=True, capture_output=True, timeout=60)
     response = visitor.get(polled(page))
     assert response.text == "Your first ticket has arrived. Show it."
-    assert "Hello #1 Ann Assigned to nobody" in visitor.get(response.links[0]).text
+    (link,) = response.links
+    assert link.startswith(f"{INBOX}/") and "This is our first ticket." in visitor.get(link).text
+
+
+def test_the_first_step_is_to_create_a_key_while_there_is_none(
+    visitor: Visitor, tenant: Tenant
+) -> None:
+    other = tenant.service.tenant().key()
+    page = visitor.get(INBOX)
+    assert "/settings/api-keys/new" in page.links and "Create a key Done" not in page.text
+    key = tenant.key()
+    assert "/settings/api-keys/new" not in visitor.get(INBOX).links
+    tenant.admin().delete(f"/api/v1/api-keys/{key.id}")
+    assert "/settings/api-keys/new" in visitor.get(INBOX).links
+    assert other.ticket()["number"] == 1
 
 
 def test_an_agent_reads_who_can_create_keys(service: Service, tenant: Tenant) -> None:

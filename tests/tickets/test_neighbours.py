@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.support.pages import Visitor, logged_in
+from tests.support.pages import Visitor, logged_in, ticket_ids
 from tests.support.service import Tenant
 
 TICKETS = "/api/v1/external/tickets"
@@ -45,6 +45,42 @@ def test_next_and_previous_walk_through_the_view(
     # Behind the last one is the list.
     last = after.partition("at=")[2]
     assert _led(visitor, "next", query, last).partition("?")[0] == "/tickets"
+
+
+@pytest.mark.parametrize(
+    "query", ["", "status=all&sort=newest", "status=open&sort=priority", "view=unassigned",
+              "status=open&sort=waiting"],
+)  # fmt: skip
+def test_without_scripts_the_list_that_a_ticket_was_opened_from_leads_on(
+    tenant: Tenant, visitor: Visitor, query: str
+) -> None:
+    key = tenant.key()
+    for n in range(3):
+        key.ticket(subject=f"Order {n}", priority="high")
+    listed = ticket_ids(visitor.get(f"/tickets?{query}"))
+    page = visitor.get(f"/tickets/{listed[1]}")
+    (after,) = [link for link in page.links if link.startswith("/tickets/next?")]
+    (before,) = [link for link in page.links if link.startswith("/tickets/previous?")]
+    visitor.get(before)
+    assert visitor.at.startswith(f"/tickets/{listed[0]}?")
+    page = visitor.get(after)
+    assert visitor.at.startswith(f"/tickets/{listed[2]}?")
+    assert [link for link in page.links if link.startswith("/tickets/next?")]
+
+
+@pytest.mark.parametrize(
+    "referer", ["/customers", "/tickets?q=order", "https://evil.test/tickets?status=open",
+                "/tickets?view=0199c0de-1a2b-7c3d-8e4f-5a6b7c8d9e0f", "/tickets?%ff"],
+)  # fmt: skip
+def test_without_a_known_list_a_ticket_has_no_neighbours(
+    tenant: Tenant, visitor: Visitor, referer: str
+) -> None:
+    ticket = tenant.key().ticket()["id"]
+    from_own = f"{tenant.service.url}{referer}" if referer.startswith("/") else referer
+    page = visitor.get(f"/tickets/{ticket}", referer=from_own)
+    assert page.status == 200
+    assert "/tickets/next" in page.links
+    assert ("span", "hidden", "") in page.attributes
 
 
 def test_only_tickets_of_the_view_are_neighbours(tenant: Tenant, visitor: Visitor) -> None:

@@ -176,4 +176,4 @@ def test_an_open_page_is_told_whose_bell_rings(
 
 
 def test_the_list_is_empty_at_first(tenant: Tenant) -> None:
-    assert "Nothing yet." in logged_in(tenant).get(LIST).text
+    assert "Nothing yet" in logged_in(tenant).get(LIST).text

@@ -119,7 +119,8 @@ def test_a_reply_is_sent_with_a_change_of_status(visitor: Visitor, key: Key, at:
     assert (reply["author"]["type"], reply["author"]["name"]) == ("agent", "Ada")
     now = _now(key, at)
     assert (now["status"], now["reply_count"]) == ("pending", 1)
-    assert visitor.at == f"{at}?sent={reply['id']}#reply-{reply['id']}"
+    assert visitor.at.startswith(f"{at}?")
+    assert visitor.at.endswith(f"sent={reply['id']}#reply-{reply['id']}")
     assert any(name == "data-done" for _, name, _ in page.attributes)
     assert not any(name == "data-done" for _, name, _ in visitor.get(at).attributes)
 
@@ -227,6 +228,11 @@ def test_a_reply_parses_its_form_once_and_loads_its_ticket_once(
     count(ticket_store, "find")
     assert visitor.submit(form, body="Mine", status="pending").status == 200
     assert sorted(calls) == ["find", "parse_form"]
+
+
+def test_what_became_of_a_field_is_said_in_a_live_region(visitor: Visitor, at: str) -> None:
+    states = re.findall(r"<div class=\"saved[^>]*>", visitor.get(at).answer.text)
+    assert len(states) >= 4 and all('aria-live="polite"' in each for each in states)
 
 
 def test_a_closed_ticket_rejects_a_reply_and_has_no_reply_form(

@@ -94,6 +94,17 @@ def test_a_new_endpoint_shows_its_secret_once(
         assert secret not in page.answer.text and "whsec_" not in page.answer.text
 
 
+def test_an_endpoint_without_deliveries_says_what_to_do(
+    visitor: Visitor, admin: Person, receiver: Receiver
+) -> None:
+    new = {"url": receiver.url, "events": ["ticket.created"]}
+    at = f"{HOME}/{admin.post(API, new).json()['data']['id']}"
+    assert "No deliveries. Send a test, or wait for the first event." in visitor.get(at).text
+    page = visitor.get(f"{at}?status=failed")
+    assert "No matching deliveries." in page.text
+    assert page.links.count(at) == 2  # the tab of all deliveries, and the next step
+
+
 def test_only_selected_event_types_are_sent(
     visitor: Visitor, admin: Person, receiver: Receiver
 ) -> None:

@@ -77,7 +77,8 @@ def create(
     else:
         print(f"Created tenant {created['tenant_id']} with administrator {admin_email}.")
         print(
-            f"Next, create a key: sealdesk keys create --tenant {created['tenant_id']} --name NAME"
+            f"Next, log in as {admin_email} and create a key, or run:"
+            f" sealdesk keys create --tenant {created['tenant_id']} --name NAME"
         )
 
 

@@ -102,4 +102,5 @@ SITE = Site(
         **custom_field_labels.FIELD_LABELS,
         **macros_labels.FIELD_LABELS,
     },
+    form_labels=tickets_labels.FORM_LABELS,
 )

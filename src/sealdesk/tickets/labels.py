@@ -1,4 +1,4 @@
-"""Labels of the form fields of tickets; pages translate them."""
+"""Labels of the forms of tickets and of their fields; pages translate them."""
 
 from sealdesk.web.pages.i18n import gettext_noop
 
@@ -21,4 +21,11 @@ FIELD_LABELS = {
     "subject": gettext_noop("Subject"),
     "tags": gettext_noop("Tags"),
     "value": gettext_noop("New value"),
+}
+
+FORM_LABELS = {
+    "/tickets/new": gettext_noop("A new ticket"),
+    "/tickets/bulk": gettext_noop("The selected tickets"),
+    "/tickets/{id}": gettext_noop("The fields of a ticket"),
+    "/tickets/{id}/reply": gettext_noop("The conversation of a ticket"),
 }

@@ -50,6 +50,18 @@ def test_the_address_of_a_merged_ticket_leads_to_the_other_one(key: Key, visitor
     assert read(key, source)["merged_into_id"] is None
 
 
+def test_each_public_reply_offers_to_begin_a_new_ticket(key: Key, visitor: Visitor) -> None:
+    ticket = key.ticket(subject="Two matters")
+    first = reply(key, ticket, body="And a second matter", author={"type": "customer"})
+    reply(key, ticket, body="Only for us", is_internal=True)
+    links = [link for link in visitor.get(at(ticket)).links if "/split?" in link]
+    assert links == [at(ticket, f"/split?reply={first}")]
+    page = visitor.get(links[0])
+    visitor.submit(page.form(at(ticket, "/split")), subject="The second matter")
+    assert "And a second matter" in visitor.get(visitor.at).text
+    assert "And a second matter" not in visitor.get(at(ticket)).text
+
+
 def test_a_merge_that_cannot_be_says_why(service: Service, key: Key, visitor: Visitor) -> None:
     source, closed = key.ticket(), key.ticket()
     key.patch(f"{TICKETS}/{closed['id']}", {"status": "closed"})

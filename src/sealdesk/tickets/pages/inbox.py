@@ -19,7 +19,7 @@ from sealdesk.tickets.live import store as live
 from sealdesk.tickets.pages import search, view_model
 from sealdesk.tickets.pages.inbox_rows import listed_tickets
 from sealdesk.tickets.pages.search import Results
-from sealdesk.tickets.store import assignees, lists, reads
+from sealdesk.tickets.store import assignees, keys, lists, reads
 from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.reads import Reads
 from sealdesk.tickets.store.selection import Filter
@@ -205,10 +205,12 @@ async def _first_steps(request: Request, position: int) -> Response:
     """The page of a tenant without tickets: how to send the first one."""
     target = f"{request.state.settings.path_prefix}/api/v1/external/tickets"
     command = await asyncio.to_thread(_example_command, render.base_url(request), target)
-    poll = InboxQuery(status=None).poll(_FIRST)
+    tenant_id, now_us = request.caller.tenant_id, request.now_us
     return await render.page(
-        request, "tickets/first_steps.html", command=command, poll=poll, position=position
-    )
+        request, "tickets/first_steps.html",
+        command=command, poll=InboxQuery(status=None).poll(_FIRST), position=position,
+        has_key=await request.read(lambda tx: keys.has_key(tx, tenant_id, now_us)),
+    )  # fmt: skip
 
 
 def _example_command(base_url: str, target: str) -> str:
@@ -229,23 +231,22 @@ async def changed_tickets(request: Request) -> Response:
     """How many tickets are new, changed or answered since the page was shown; empty for none."""
     form = forms.read_query(request)
     query, since = read_inbox_query(form), read_position(InboxQuery(), form.text("since"))
-    count = 0 if since is None else await _count_changed(request, query, since)
+    changed = [] if since is None else await _list_changed(request, query, since)
     return await render.page(
         request, "tickets/arrived.html",
-        count=count, most=_MAX_CHANGED, query=query, is_first=since == _FIRST,
+        changed=changed, most=_MAX_CHANGED, query=query, is_first=since == _FIRST,
     )  # fmt: skip
 
 
-async def _count_changed(request: Request, query: InboxQuery, since: Position) -> int:
+async def _list_changed(request: Request, query: InboxQuery, since: Position) -> list[str]:
     tenant_id, filters = request.caller.tenant_id, query.filter(request.caller.actor.id)
 
-    async def work(tx: Tx) -> int:
+    async def work(tx: Tx) -> list[str]:
         customer = await _find_customer(tx, tenant_id, query.customer)
         if customer is None and query.customer:
-            return 0
+            return []
         of_customer = msgspec.structs.replace(filters, customer_id=customer and customer.id)
-        changed = await lists.list_changed(tx, tenant_id, of_customer, since, _MAX_CHANGED + 1)
-        return len(changed)
+        return await lists.list_changed(tx, tenant_id, of_customer, since, _MAX_CHANGED + 1)
 
     # Few have changed since a page was shown, but a client may ask for a filter since any time.
     is_served = not query.is_narrowed()

@@ -4,15 +4,18 @@ from typing import NamedTuple
 
 import msgspec
 
-from sealdesk import ids
-from sealdesk.errors import BadRequest, QueryTooSlow
+from sealdesk import clock, ids
+from sealdesk.errors import BadRequest, NotFound, QueryTooSlow
 from sealdesk.paging import PageRequest, Position
+from sealdesk.tickets import rules
 from sealdesk.tickets.store import lists
 from sealdesk.tickets.store.selection import Filter
-from sealdesk.tickets.views.inbox_query import InboxQuery, read_inbox_query, read_position
+from sealdesk.tickets.types import TicketResponse
+from sealdesk.tickets.views.current import load_query
+from sealdesk.tickets.views.inbox_query import PATH, InboxQuery, read_inbox_query, read_position
 from sealdesk.web.form import Form, parse_form
 from sealdesk.web.operation import page
-from sealdesk.web.pages import forms, render
+from sealdesk.web.pages import forms, render, return_paths
 from sealdesk.web.request import Request, Response
 
 
@@ -40,6 +43,31 @@ def parse_place(text: str) -> Place | None:
         return read_place(parse_form(text.encode()))
     except BadRequest:
         return None
+
+
+async def find_place(request: Request, ticket: TicketResponse) -> Place | None:
+    """The place of a ticket in the list that its page was opened from; None from another page."""
+    path, _, query_string = return_paths.referring_page(request).partition("?")
+    if path != PATH:
+        return None
+    try:
+        form = parse_form(query_string.encode())
+        query, _ = await request.read(lambda tx: load_query(tx, request.caller, form))
+    except (BadRequest, NotFound):
+        return None
+    position = None if query.q else _position_of(ticket, query)
+    return None if position is None else Place(query, position)
+
+
+def _position_of(ticket: TicketResponse, query: InboxQuery) -> Position | None:
+    """None in the order by waiting, in which only tickets are that wait."""
+    if query.sort == "newest":
+        return [ticket.id]
+    if query.sort == "priority":
+        return [rules.rank_of(ticket.priority), ticket.id]
+    at = ticket.waiting_since if query.sort == "waiting" else ticket.updated_at
+    at_us = None if at is None else clock.parse_instant(at)
+    return None if at_us is None else [at_us, ticket.id]
 
 
 async def next_path(request: Request, place: Place, ticket_id: str) -> str:

@@ -14,6 +14,7 @@ from sealdesk.tickets import actions
 from sealdesk.tickets.pages import field_form, view_model
 from sealdesk.tickets.pages.ticket_response import PATH
 from sealdesk.tickets.store import assignees
+from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.types import PRIORITIES, NewTicket
 from sealdesk.web import body
 from sealdesk.web.form import Form
@@ -92,14 +93,19 @@ async def _respond(
 ) -> Response:
     """The form with the typed values, and a message beside each invalid field."""
     tenant_id = request.caller.tenant_id
-    people = await request.read(
-        lambda tx: assignees.list_assignees(tx, tenant_id, view_model.ASSIGNEES)
-    )
+    # Who was searched for may be none of the newest.
+    chosen = {typed["assignee_id"]} if ids.is_canonical(typed["assignee_id"]) else set[str]()
+
+    async def work(tx: Tx) -> tuple[list[Assignee], dict[str, str]]:
+        listed = await assignees.list_assignees(tx, tenant_id, view_model.ASSIGNEES)
+        return listed, await assignees.list_names(tx, tenant_id, chosen)
+
+    people, names = await request.read(work)
     return await render.page(
         request, "tickets/new_ticket.html", error.status if error else 200,
         typed=typed, submission=submission, priorities=PRIORITIES,
         agents=view_model.sort_options(
-            view_model.assignee_options(people, request.caller.actor)
+            names | view_model.assignee_options(people, request.caller.actor)
         ),
         has_more_people=view_model.has_more_assignees(people),
         faults=_faults(error) if isinstance(error, ValidationFailed) else {},

@@ -50,7 +50,6 @@ async def respond(request: Request, rejected: RejectedForm | None = None) -> Res
     (before,) = cursor_trail.read(query)[-1:] or (None,)
     # Before the ticket: the page is told of everything behind it.
     position = await request.read(lambda tx: live.last_position(tx, request.caller.tenant_id))
-    place = rejected.typed.get("place") if rejected else neighbours.read_place(query)
     unsent_ids = rejected.typed.get("attachment_ids", ()) if rejected else ()
 
     async def work(tx: Tx) -> TicketPage:
@@ -65,6 +64,10 @@ async def respond(request: Request, rejected: RejectedForm | None = None) -> Res
     ticket = view.ticket
     if ticket.merged_into_id is not None and rejected is None:
         return render.redirect(request, f"{PATH}/{ticket.merged_into_id}?merged={ticket.id}")
+    if rejected:
+        place = rejected.typed.get("place")
+    else:
+        place = neighbours.read_place(query) or await neighbours.find_place(request, ticket)
     look = timeline.look_of(view.texts, view.people, request.state.settings.path_prefix)
     (description,) = await markdown.render_all([ticket.description], look)
     return await render.page(

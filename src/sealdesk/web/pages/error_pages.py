@@ -118,6 +118,7 @@ async def _message_page(
     return await render.page(
         request, "shared/error.html", status,
         message=text, resubmission=submitted, back=back, retries=retries,
+        target=submitted.target(request.site) if submitted else "",
         changed_fields=submitted.describe(request.site.field_labels) if submitted else [],
         request_id=request.request_id if status >= 400 else "",
     )  # fmt: skip

@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from sealdesk import ids
 from sealdesk.errors import BadRequest
 from sealdesk.web.form import Form
 from sealdesk.web.pages import forms
-from sealdesk.web.pages.i18n import gettext
+from sealdesk.web.pages.i18n import gettext, gettext_noop
+from sealdesk.web.pages.site import Site
 from sealdesk.web.request import MAX_BODY_BYTES, Request
 
 _TO = "kept_to"
@@ -15,6 +17,7 @@ _PREFIX = "kept."
 PASSWORDS = frozenset({"password", "current", "new"})
 # Hidden fields that pages add to their forms, besides was_*.
 _HIDDEN = frozenset({"etag", "seen", "seen_change", "submission", "undone", "was"})
+_ACCOUNT = gettext_noop("Your account")
 _CHOICES = frozenset({"status", "priority"})
 _SELECTED_TICKETS = frozenset({"ticket", "confirmed"})
 # The log-in form adds its own fields to those that it carries.
@@ -36,6 +39,13 @@ class Resubmission(NamedTuple):
             for name, value in self.fields
             if name not in _HIDDEN and not name.startswith("was_")
         ]
+
+    def target(self, site: Site) -> str:
+        """What it changes, in words: by its path, else the page in the navigation."""
+        parts = self.to.partition("?")[0].split("/")
+        path = "/".join("{id}" if ids.is_canonical(part) else part for part in parts)
+        pages = [each.label for each in site.navigation if path.startswith(each.path)]
+        return gettext(site.form_labels.get(path) or next(iter(pages), _ACCOUNT))
 
     @property
     def carried(self) -> list[tuple[str, str]]:

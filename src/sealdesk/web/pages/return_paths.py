@@ -37,6 +37,11 @@ def current_page(request: Request) -> str:
     """The page of a GET, or the page that holds the submitted form; not checked by `is_page`."""
     if request.method == "GET":
         return requested_path(request)
+    return referring_page(request)
+
+
+def referring_page(request: Request) -> str:
+    """The page of this service that the request comes from, by its Referer; "/" without one."""
     try:
         referer = urlsplit(request.headers.get(b"referer", b"").decode("latin-1"))
     except ValueError:

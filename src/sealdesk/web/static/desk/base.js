@@ -127,6 +127,33 @@ addEventListener("submit", (event) => {
   form.dataset.sent = "yes";
   setTimeout(() => delete form.dataset.sent, 10000); // The request failed or was cancelled.
 });
+// On the page that follows a form, the focus is on what the page says of it, or where it was before.
+const keepSender = ({ target: form, submitter, defaultPrevented }) => {
+  if (defaultPrevented || form.matches("[role=search], [data-applies], [data-logs-out]")) return;
+  try {
+    sessionStorage.sender = JSON.stringify([form.getAttribute("action"), submitter?.name, submitter?.value]);
+  } catch { /* Storage is disabled. */ }
+};
+addEventListener("submit", keepSender);
+const focusAnswer = () => {
+  const [action, name, value] = JSON.parse(sessionStorage.sender);
+  delete sessionStorage.sender;
+  if (document.activeElement !== document.body || document.querySelector("[autofocus]")) return;
+  const buttons = [...document.querySelectorAll("main button")].filter(
+    (each) => each.form?.getAttribute("action") === action && !each.disabled && each.checkVisibility());
+  const place = document.querySelector("main [aria-invalid=true], main :is([role=alert], .notice[role=status])")
+    ?? document.getElementById(location.hash.slice(1))
+    ?? buttons.find((each) => each.name === name && each.value === value) ?? buttons[0]
+    ?? document.querySelector("main h1");
+  if (!place) return;
+  if (place.tabIndex < 0) place.tabIndex = -1;
+  place.focus();
+};
+onPart((part) => {
+  try {
+    if (part === document && sessionStorage.sender) focusAnswer();
+  } catch { /* Storage is disabled. */ }
+});
 addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });

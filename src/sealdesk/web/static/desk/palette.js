@@ -172,26 +172,27 @@ if (palette) {
     palette.dataset.only = "";
   });
 
-  // More people than a field lists are searched for.
-  onPart((part) => {
-    for (const option of part.querySelectorAll("option[data-search]")) {
-      const select = option.closest("select");
-      let before = select.value;
-      option.disabled = false;
-      option.value = "search";
-      option.textContent = option.dataset.search;
-      select.addEventListener("focus", () => (before = select.value));
-      select.addEventListener("change", (event) => {
-        if (select.value !== "search") return (before = select.value);
-        event.stopImmediatePropagation();
-        select.value = before;
-        wantPerson = ({ id, name }) => {
-          select.append(new Option(name, id, false, true));
-          select.dispatchEvent(new Event("change", { bubbles: true }));
-          select.focus();
-        };
-        palette.showModal();
-      });
-    }
+  // More people than a field lists are searched for. Its options may be replaced at any time.
+  let before;
+  addEventListener("focusin", ({ target: select }) => {
+    const option = select.querySelector?.("select > option[data-search]");
+    if (!option) return;
+    before = select.value;
+    option.disabled = false;
+    option.value = "search";
+    option.textContent = option.dataset.search;
   });
+  addEventListener("change", (event) => {
+    const select = event.target;
+    if (!select.querySelector("select > option[data-search]")) return;
+    if (select.value !== "search") return (before = select.value);
+    event.stopPropagation();
+    select.value = before;
+    wantPerson = ({ id, name }) => {
+      select.append(new Option(name, id, false, true));
+      select.dispatchEvent(new Event("change", { bubbles: true }));
+      select.focus();
+    };
+    palette.showModal();
+  }, true);
 }

@@ -40,7 +40,7 @@ const openBeside = async (address, isNew) => {
   beside.focus();
 };
 if (beside?.dataset.beside === "ticket") {
-  const listAddress = location.href;
+  const listAddress = location.pathname + location.search;
   addEventListener("click", (event) => {
     const link = event.target.closest("a[href]");
     const isPlain = !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
@@ -55,7 +55,7 @@ if (beside?.dataset.beside === "ticket") {
   });
   addEventListener("popstate", () => {
     if (isTicket(location) && isSplit()) openBeside(location.href, false);
-    else if (location.href !== listAddress) location.reload();
+    else if (location.pathname + location.search !== listAddress) location.reload();
     else beside.replaceChildren();
   });
 } else if (beside) {
@@ -78,7 +78,7 @@ onPart((part) => {
   for (const nav of part.querySelectorAll("[data-steps]")) {
     const heading = nav.closest("main, [data-beside]").querySelector("[data-visited]");
     const id = heading.dataset.visited.split("/").pop();
-    let parameters = new URLSearchParams(location.search);
+    let parameters = new URLSearchParams(nav.querySelector("a").search); // From the server.
     try {
       const row = rows().find((each) => checkbox(each).value === id);
       const place = JSON.parse(sessionStorage.place ?? null);
