@@ -23,7 +23,7 @@ def test_a_secret_is_shown_and_copied_once(window: Window, receiver: Receiver) -
     assert window.copy("secret") == secret
     assert re.fullmatch(r"whsec_[A-Za-z0-9+/]{43}=", secret)
     page.reload()
-    page.get_by_role("heading", name="Deliveries").wait_for()
+    page.get_by_role("heading", name="Deliveries", exact=True).wait_for()
     assert secret not in page.content()
     assert page.get_by_text("ticket.created").is_visible()
     assert page.get_by_text("reply.created").count() == 0
