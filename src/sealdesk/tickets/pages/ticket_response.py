@@ -11,6 +11,7 @@ from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.live import store as live
 from sealdesk.tickets.macros.types import AppliedMacro
 from sealdesk.tickets.pages import neighbours, presence, timeline, view_model
+from sealdesk.tickets.pages.neighbours import Place
 from sealdesk.tickets.pages.view_model import TicketPage
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.text import markdown
@@ -64,10 +65,7 @@ async def respond(request: Request, rejected: RejectedForm | None = None) -> Res
     ticket = view.ticket
     if ticket.merged_into_id is not None and rejected is None:
         return render.redirect(request, f"{PATH}/{ticket.merged_into_id}?merged={ticket.id}")
-    if rejected:
-        place = rejected.typed.get("place")
-    else:
-        place = neighbours.read_place(query) or await neighbours.find_place(request, ticket)
+    place = rejected.typed.get("place") if rejected else await _find_place(request, query, ticket)
     look = timeline.look_of(view.texts, view.people, request.state.settings.path_prefix)
     (description,) = await markdown.render_all([ticket.description], look)
     return await render.page(
@@ -91,6 +89,10 @@ def current_fields(ticket: TicketResponse) -> dict[str, Any]:
     """The values of the ticket in the form of its fields."""
     values = {name: getattr(ticket, name) or "" for name in SINGLE_VALUED}
     return {**values, "tags": list(ticket.tags)}
+
+
+async def _find_place(request: Request, query: Form, ticket: TicketResponse) -> Place | None:
+    return neighbours.read_place(query) or await neighbours.find_place(request, ticket)
 
 
 async def _find_merged(request: Request, merged_id: str) -> Ticket | None:
