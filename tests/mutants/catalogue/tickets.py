@@ -257,8 +257,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "new tickets are counted without the filters of the page",
         "tickets/pages/inbox.py",
-        "        changed = await lists",
-        "        of_customer = Filter()\n        changed = await lists",
+        "        return await lists.list_changed",
+        "        of_customer = Filter()\n        return await lists.list_changed",
         (f"{_INBOX}::test_new_tickets_are_counted_with_the_filters_of_the_page",),
     ),
     Mutant(
@@ -329,5 +329,26 @@ MUTANTS: tuple[Mutant, ...] = (
             "tests/tickets/test_new_ticket.py::test_a_form_that_is_sent_twice_opens_one_ticket",
             "tests/tickets/test_new_ticket.py::test_a_form_that_is_sent_at_once_opens_one_ticket",
         ),
+    ),
+    Mutant(
+        "a revoked key ends the first step",
+        "tickets/store/keys.py",
+        "AND revoked_at IS NULL\n",
+        "\n",
+        (f"{_INBOX}::test_the_first_step_is_to_create_a_key_while_there_is_none",),
+    ),
+    Mutant(
+        "the notice of one changed ticket leads to the list",
+        "tickets/templates/arrived.html",
+        "{% if count == 1 %}",
+        "{% if count == 0 %}",
+        (f"{_INBOX}::test_new_tickets_are_counted_with_the_filters_of_the_page",),
+    ),
+    Mutant(
+        "a search has a next ticket",
+        "tickets/pages/neighbours.py",
+        "None if query.q else _position_of",
+        "None if query.view else _position_of",
+        ("tests/tickets/test_neighbours.py::test_without_a_known_list_a_ticket_has_no_neighbours",),
     ),
 )

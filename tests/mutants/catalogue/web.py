@@ -224,7 +224,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a page in a browser: too little contrast in dark mode",
         "web/static/desk/base.css",
-        "--soft: #9fadaf;",
+        "--soft: #a4b2b5;",
         "--soft: #4d585a;",
         (_EVERY_PAGE,),
     ),
