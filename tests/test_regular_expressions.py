@@ -20,7 +20,7 @@ import pytest
 
 import sealdesk
 from sealdesk.api_keys.debugger import parsing
-from sealdesk.audit_log import csv_file
+from sealdesk.resources import csv_file
 from sealdesk.search.rules import split_words
 from sealdesk.tickets.text.links import link_urls
 

@@ -1,6 +1,7 @@
 """The application state: what one process has once and hands to every request and task."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -74,6 +75,7 @@ class AppState(msgspec.Struct, frozen=True):
     background_tasks: work that starts after a response is sent.
     write_probe: tries whether the storage takes writes.
     uploading: limits the bytes of attachments that are being received.
+    exports: how many CSV files of each tenant are being sent.
     epoch: see db/epochs.py; settings.jwt_secret is that of the epoch.
     """
 
@@ -98,6 +100,7 @@ class AppState(msgspec.Struct, frozen=True):
     background_tasks: BackgroundTasks
     write_probe: WriteProbe
     uploading: ByteBudget
+    exports: Counter[str]
     epoch: int
 
 
@@ -134,6 +137,7 @@ def make_state(settings: Settings, database: Database, clock: Clock, *, epoch: i
         BackgroundTasks(),
         WriteProbe(database),
         ByteBudget(MAX_UPLOADING_BYTES),
+        Counter(),
         epoch,
     )
 

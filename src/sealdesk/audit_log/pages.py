@@ -8,11 +8,11 @@ from urllib.parse import urlencode
 import msgspec
 
 from sealdesk import clock, ids
-from sealdesk.audit_log import csv_file
 from sealdesk.identity import actions, store
 from sealdesk.identity.labels import CHANNEL_LABELS, ROLE_LABELS
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditQuery, StoredAuditEntry
+from sealdesk.resources import csv_file
 from sealdesk.web.form import Form
 from sealdesk.web.operation import Operation, page
 from sealdesk.web.pages import cursor_trail, forms, render

@@ -1,7 +1,8 @@
-"""Labels of the form fields of customers; pages translate them."""
+"""Labels of the audit actions and form fields of customers; pages translate them."""
 
 from sealdesk.web.pages.i18n import gettext_noop
 
+ACTION_LABELS = {"customers.exported": gettext_noop("Customers exported")}
 FIELD_LABELS = {
     "company": gettext_noop("Company"),
     "email": gettext_noop("E-mail address"),

@@ -1,17 +1,21 @@
-"""The pages of customers: the list, and a form to edit one."""
+"""The pages of customers: the list, its export, and a form to edit one."""
 
+from collections.abc import Sequence
 from typing import Any
+
+import msgspec
 
 from sealdesk.customers import actions, rules, store
 from sealdesk.customers.store import Filter
-from sealdesk.customers.types import Customer, CustomerChange
+from sealdesk.customers.types import Customer, CustomerChange, CustomerResponse
 from sealdesk.errors import ApiError, Conflict, PreconditionFailed, QueryTooSlow, ValidationFailed
 from sealdesk.paging import PageRequest
-from sealdesk.web import body
+from sealdesk.web import body, csv_export
+from sealdesk.web.csv_export import CsvExport, CsvPart, ExportPage, with_lf
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import cursor_trail, forms, render
-from sealdesk.web.pages.i18n import gettext_noop
+from sealdesk.web.pages.i18n import gettext, gettext_noop
 from sealdesk.web.pages.site import NavItem
 from sealdesk.web.request import Request, Response
 
@@ -20,6 +24,7 @@ NAV_ITEM = NavItem(_PATH, gettext_noop("Customers"), is_for_all=True)
 _PER_PAGE = 50
 _MAX_QUERY_LENGTH = 320
 _FIELDS = ("email", "name", "phone", "company", "external_id")
+_HEADER = (*_FIELDS, "created_at", "updated_at", "metadata", "id")
 
 
 @page
@@ -41,6 +46,27 @@ async def list_customers(request: Request) -> Response:
         older=cursor_trail.older(trail, customers[_PER_PAGE - 1].id) if has_more else None,
         newer=cursor_trail.newer(trail),
     )  # fmt: skip
+
+
+@page
+async def ask_export(request: Request) -> Response:
+    """The page that says how many customers there are, and begins the export."""
+    return await csv_export.show_page(request, await _export_page(request))
+
+
+@page
+async def export_customers(request: Request) -> Response:
+    """All customers as a CSV file, newest first."""
+    if not csv_export.has_room(request):
+        return await csv_export.show_page(request, await _export_page(request), is_busy=True)
+
+    async def read(page_request: PageRequest) -> CsvPart:
+        listed = await _list(request, "", page_request)
+        shown = listed[: page_request.per_page]
+        after = shown[-1].id if len(listed) > len(shown) else None
+        return CsvPart([_row(rules.to_response(each)) for each in shown], after)
+
+    return await csv_export.send_file(request, CsvExport("customers", _HEADER, read, {}))
 
 
 @page
@@ -83,6 +109,20 @@ async def _list(request: Request, q: str, page_request: PageRequest) -> list[Cus
     return await request.read(
         lambda tx: store.list_customers(tx, tenant_id, Filter(), page_request)
     )
+
+
+async def _export_page(request: Request) -> ExportPage:
+    tenant_id, most = request.caller.tenant_id, csv_export.MAX_ROWS + 1
+    total = await request.read_unindexed(lambda tx: store.count_customers(tx, tenant_id, most))
+    file = f"{_PATH}/export/file"
+    return ExportPage(gettext("Customers"), "customers", _PATH, file, total)
+
+
+def _row(customer: CustomerResponse) -> Sequence[str]:
+    metadata = customer.metadata
+    texts = [with_lf(getattr(customer, name)) for name in _FIELDS]
+    encoded = msgspec.json.encode(metadata).decode() if metadata else ""
+    return [*texts, customer.created_at, customer.updated_at, encoded, customer.id]
 
 
 def _values(customer: Customer) -> dict[str, str]:

@@ -31,6 +31,10 @@ _REPLACE = f"""
 UPDATE customers SET {_ASSIGNMENTS}
 WHERE tenant_id = :tenant_id AND id = :id AND version = :before
 """
+_COUNT = """
+SELECT count(*) AS number
+FROM (SELECT 1 FROM customers WHERE tenant_id = :tenant_id LIMIT :limit) x
+"""
 
 # The text in which words are searched. lower() changes ASCII letters on both databases, and other
 # letters on PostgreSQL only.
@@ -110,6 +114,12 @@ async def list_rows(tx: Tx, tenant_id: str, filters: Filter, page: PageRequest) 
         ("metadata",),
         page.max_bytes,
     )
+
+
+async def count_customers(tx: Tx, tenant_id: str, most: int) -> int:
+    """How many customers there are, up to `most`."""
+    row = await tx.fetch_one(_COUNT, {"tenant_id": tenant_id, "limit": most})
+    return row["number"] if row else 0
 
 
 async def list_by_ids(tx: Tx, tenant_id: str, customer_ids: Sequence[str]) -> list[Customer]:

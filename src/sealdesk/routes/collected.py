@@ -56,6 +56,8 @@ AUDIT_PAGE = audit_pages.audit_page(
         **custom_field_labels.ACTION_LABELS,
         **macros_labels.ACTION_LABELS,
         **audit_log_labels.ACTION_LABELS,
+        **tickets_labels.ACTION_LABELS,
+        **customers_labels.ACTION_LABELS,
     },
     object_paths={
         "user": people_pages.NAV_ITEM.path,

@@ -208,6 +208,8 @@ PAGES: tuple[Route, ...] = (
     ),
     # Customers.
     Route("GET", "/customers", _USER_PAGE, customers_pages.list_customers),
+    Route("GET", "/customers/export", _ADMIN_PAGE, customers_pages.ask_export),
+    Route("GET", "/customers/export/file", _ADMIN_PAGE, customers_pages.export_customers),
     Route("GET", "/customers/{id}", _USER_PAGE, customer_pages.show_customer),
     Route("GET", "/customers/{id}/edit", _USER_PAGE, customers_pages.edit_customer),
     Route("POST", "/customers/{id}/edit", _USER_PAGE, customers_pages.change_customer, _LONG),

@@ -1,7 +1,7 @@
 """The routes of the pages of tickets, as rows of the table in `table.py`."""
 
 from sealdesk.identity.auth.session_guard import FileGuard, SessionGuard
-from sealdesk.identity.rules import ROLES
+from sealdesk.identity.rules import ADMINISTRATORS, ROLES
 from sealdesk.tickets.attachments import pages as attachments
 from sealdesk.tickets.attachments.rules import MAX_ATTACHMENT_BYTES
 from sealdesk.tickets.live import pages as live
@@ -10,6 +10,7 @@ from sealdesk.tickets.merging import pages as merging
 from sealdesk.tickets.notifications import pages as notifications
 from sealdesk.tickets.pages import (
     bulk,
+    export,
     field,
     inbox,
     macro,
@@ -27,6 +28,7 @@ from sealdesk.web.request import MAX_BODY_BYTES
 
 # Every user of the tenant may read and write its tickets.
 _USER_PAGE, _USER_FILE = SessionGuard(ROLES), FileGuard(ROLES)
+_ADMIN_PAGE = SessionGuard(ADMINISTRATORS)
 # For bodies with long text, as in the table.
 _LONG = MAX_BODY_BYTES
 
@@ -40,6 +42,9 @@ TICKET_PAGES: tuple[Route, ...] = (
     Route("POST", "/tickets/bulk", _USER_PAGE, bulk.change_tickets),
     Route("GET", "/tickets/new", _USER_PAGE, new_ticket.show_form),
     Route("POST", "/tickets/new", _USER_PAGE, new_ticket.open_ticket, _LONG),
+    # All of a list at once is for administrators, as the audit log is (decision 0057).
+    Route("GET", "/tickets/export", _ADMIN_PAGE, export.ask_export),
+    Route("GET", "/tickets/export/file", _ADMIN_PAGE, export.export_tickets),
     # Saved views of the inbox.
     Route("GET", "/tickets/views", _USER_PAGE, views.list_views),
     Route("POST", "/tickets/views", _USER_PAGE, views.save_view),

@@ -1,7 +1,8 @@
-"""Labels of the forms of tickets and of their fields; pages translate them."""
+"""Labels of the audit actions, forms and fields of tickets; pages translate them."""
 
 from sealdesk.web.pages.i18n import gettext_noop
 
+ACTION_LABELS = {"tickets.exported": gettext_noop("Tickets exported")}
 FIELD_LABELS = {
     "assignee": gettext_noop("Assigned to"),
     "assignee_id": gettext_noop("Assigned to"),

@@ -50,6 +50,7 @@ _PARTS = {
         "news",
         "fields",
         "uploads",
+        "export",
         "panes",
     ),
 }

@@ -8,14 +8,14 @@ _AUDIT = "tests/audit_log/test_audit_pages.py"
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a spreadsheet evaluates a name as a formula",
-        "audit_log/csv_file.py",
+        "resources/csv_file.py",
         """    escaped = _BEFORE_FORMULA.sub(_mark, cell)\n""",
         "    escaped = cell\n",
         (f"{_AUDIT}::test_a_spreadsheet_evaluates_no_cell_of_the_export",),
     ),
     Mutant(
         "a spreadsheet finds a formula behind a semicolon",
-        "audit_log/csv_file.py",
+        "resources/csv_file.py",
         '_SEPARATORS = frozenset(";|',
         '_SEPARATORS = frozenset("|',
         (f"{_AUDIT}::test_a_spreadsheet_evaluates_no_cell_of_the_export",),
@@ -36,7 +36,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "the export looks for a formula behind each white space of a run",
-        "audit_log/csv_file.py",
+        "resources/csv_file.py",
         r"(?<![;|\s\"])[;|",
         "[;|",
         ("tests/test_regular_expressions.py::test_a_cell_of_a_csv_file_is_escaped_in_linear_time",),

@@ -160,6 +160,18 @@ async def list_by_ids(
     return await tx.fetch_page(sql, params, _LARGE, MAX_PAGE_BYTES) if ticket_ids else []
 
 
+async def count_tickets(tx: Tx, tenant_id: str, filters: Filter, most: int) -> int:
+    """How many tickets match the filters, up to `most`."""
+    params: dict[str, object] = {"tenant_id": tenant_id, "limit": most}
+    matching = conditions(filters, params)
+    row = await tx.fetch_one(
+        "SELECT count(*) AS number FROM (SELECT 1 FROM tickets t WHERE t.tenant_id = :tenant_id"
+        f" AND {matching} LIMIT :limit) x",
+        params,
+    )
+    return row["number"] if row else 0
+
+
 async def count_statuses(tx: Tx, tenant_id: str) -> dict[Status, int]:
     """How many tickets are in each status; MAX_COUNT + 1 stands for more."""
     row = await tx.fetch_one(_COUNT, {"tenant_id": tenant_id})

@@ -87,6 +87,10 @@ class InboxQuery(msgspec.Struct, frozen=True):
         """The URL of the form that changes selected tickets of this list."""
         return _url(f"{PATH}/bulk", self._parameters())
 
+    def export(self) -> str:
+        """The URL of the page that exports this list."""
+        return _url(f"{PATH}/export", msgspec.structs.replace(self, trail=())._parameters())
+
     def ticket(self, position: Position) -> str:
         """The URL of a ticket at a position of this list."""
         query = msgspec.structs.replace(self, trail=())

@@ -16,11 +16,15 @@ _BOM = "\ufeff"  # without it some spreadsheets do not read UTF-8
 
 def encode(header: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
     """The table in UTF-8."""
+    return _BOM.encode() + encode_rows([header]) + encode_rows(rows)
+
+
+def encode_rows(rows: Iterable[Sequence[str]]) -> bytes:
+    """Rows that follow each other in a table."""
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_ALL)
-    writer.writerow(header)
     writer.writerows([escape(cell) for cell in row] for row in rows)
-    return (_BOM + text.getvalue()).encode()
+    return text.getvalue().encode()
 
 
 def escape(cell: str) -> str:

@@ -1,0 +1,135 @@
+"""CSV files that are sent while their rows are read, and the page that begins them."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from typing import Any, NamedTuple
+
+from sealdesk import clock, ids
+from sealdesk.paging import PageRequest, Position
+from sealdesk.records import audit
+from sealdesk.records.audit import AuditEntry
+from sealdesk.resources import csv_file
+from sealdesk.web.pages import forms, render
+from sealdesk.web.request import Request, Response
+
+MAX_ROWS = 100_000
+MAX_EXPORTS_OF_TENANT = 2
+_MAX_S = 600.0
+_ROWS_AT_ONCE = 500
+_BYTES_PER_UNIT = 16 * 1024  # as responses are charged
+_TYPE = b"text/csv; charset=utf-8"
+
+
+class CsvPart(NamedTuple):
+    """Some rows. after: the id behind which the next ones begin, None at the end."""
+
+    rows: list[Sequence[str]]
+    after: str | None
+
+
+class CsvExport(NamedTuple):
+    """A table to be sent. name: of the file, and of its audit action `name.exported`.
+
+    read: the rows of a page, newest first. details: what the audit log says of the export.
+    """
+
+    name: str
+    header: Sequence[str]
+    read: Callable[[PageRequest], Awaitable[CsvPart]]
+    details: dict[str, Any]
+
+
+class ExportPage(NamedTuple):
+    """The page that begins an export. back, file: paths. total: of rows, None if unknown."""
+
+    title: str
+    name: str
+    back: str
+    file: str
+    total: int | None
+
+
+class ExportEnded(Exception):
+    """The export takes too long, or the process ends; the client sees an incomplete file."""
+
+
+async def show_page(request: Request, page: ExportPage, *, is_busy: bool = False) -> Response:
+    """The page that begins an export, by a link or by a script with a progress bar."""
+    return await render.page(
+        request, "shared/export.html", 429 if is_busy else 200,
+        export=page, max_rows=MAX_ROWS, is_busy=is_busy, file_name=_file_name(request, page.name),
+    )  # fmt: skip
+
+
+def has_room(request: Request) -> bool:
+    """Whether the tenant may begin one more export."""
+    return request.state.exports[request.caller.tenant_id] < MAX_EXPORTS_OF_TENANT
+
+
+def with_lf(text: str | None) -> str:
+    """A text whose line breaks are LF, so that only the ends of rows have a CR."""
+    return (text or "").replace("\r\n", "\n").replace("\r", "\n")
+
+
+async def send_file(request: Request, export: CsvExport) -> Response:
+    """The file; the export itself is recorded. Raises QueryTooSlow before anything is sent."""
+    after = forms.read_query(request).text("after")
+    position: Position | None = [after] if ids.is_canonical(after) else None
+    first = await export.read(PageRequest(_ROWS_AT_ONCE, position))
+    caller, now_us = request.caller, request.now_us
+    entry = AuditEntry(
+        f"{export.name}.exported", caller.actor, caller.address, None, export.details
+    )
+    await request.write(lambda tx: audit.record(tx, caller.tenant_id, entry, now_us))
+    response = render.download(b"", _TYPE, _file_name(request, export.name))
+    if request.method != "HEAD":
+        response.parts = _parts(request, export, first)
+    return response
+
+
+async def _parts(request: Request, export: CsvExport, part: CsvPart) -> AsyncGenerator[bytes, None]:
+    running, tenant_id = request.state.exports, request.caller.tenant_id
+    running[tenant_id] += 1
+    gone = asyncio.ensure_future(request.until_gone())
+    ends_at, row_count = time.monotonic() + _MAX_S, 0
+    try:
+        yield csv_file.encode(export.header, [])
+        while not gone.done():
+            row_count += len(part.rows)
+            # Formatting hundreds of long rows takes 10 ms: not in the event loop.
+            content = await asyncio.to_thread(csv_file.encode_rows, part.rows)
+            yield content
+            if part.after is None:
+                return
+            if row_count >= MAX_ROWS:
+                yield _more(export, row_count, part.after)
+                return
+            if time.monotonic() > ends_at or request.state.lifetime.is_draining:
+                raise ExportEnded
+            part = await _read_next(request, export, part.after, len(content))
+    finally:
+        gone.cancel()
+        running[tenant_id] -= 1
+        if not running[tenant_id]:
+            del running[tenant_id]
+
+
+async def _read_next(request: Request, export: CsvExport, after: str, sent_bytes: int) -> CsvPart:
+    """The next rows; as much time as reading takes is left to other requests."""
+    units = 1 + sent_bytes // _BYTES_PER_UNIT
+    request.state.limiter.charge(request.state.tenant_budgets.of(request.caller), units)
+    await request.prove_again()
+    began_s = time.perf_counter()
+    part = await export.read(PageRequest(_ROWS_AT_ONCE, [after]))
+    await asyncio.sleep(time.perf_counter() - began_s)
+    return part
+
+
+def _more(export: CsvExport, row_count: int, after: str) -> bytes:
+    text = f"More than {row_count} rows; export the rest with after={after}"
+    return csv_file.encode_rows([[text, *[""] * (len(export.header) - 1)]])
+
+
+def _file_name(request: Request, name: str) -> str:
+    return f"{name}-{clock.iso(request.now_us)[:10]}.csv"

@@ -1,0 +1,206 @@
+"""Tickets and customers are exported as CSV files by administrators, in bounded parts."""
+
+import csv
+import io
+import re
+
+import httpx
+import pytest
+
+from sealdesk.errors import QueryTooSlow
+from sealdesk.web import csv_export
+from tests.support.client import Key
+from tests.support.hostile import HOSTILE_TEXTS
+from tests.support.page_security import assert_page_is_secure
+from tests.support.pages import Visitor, logged_in
+from tests.support.service import Service, Tenant
+
+TICKETS, CUSTOMERS = "/tickets/export", "/customers/export"
+
+
+@pytest.fixture
+def visitor(tenant: Tenant) -> Visitor:
+    return logged_in(tenant)
+
+
+@pytest.fixture
+def key(tenant: Tenant) -> Key:
+    return tenant.key(name="Shop")
+
+
+def _agent(tenant: Tenant) -> Visitor:
+    tenant.user("agent", f"agent.of.{tenant.id}@example.test", "Agent")
+    agent = Visitor(tenant.service)
+    agent.log_in(f"agent.of.{tenant.id}@example.test")
+    return agent
+
+
+def _rows(visitor: Visitor, path: str) -> list[dict[str, str]]:
+    response = visitor.once("GET", path)
+    assert response.status_code == 200, response.text
+    text = response.content.decode("utf-8-sig")
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def test_a_list_is_exported_with_its_filters(visitor: Visitor, key: Key, tenant: Tenant) -> None:
+    ann = {"email": "ann@example.test", "name": "Ann"}
+    wanted = key.ticket(
+        subject="Cold", tags=["vip", "kiln"], customer=ann, custom_fields={"batch": 7},
+        priority="urgent", external_id="o-1", description="One\r\nTwo",
+    )  # fmt: skip
+    key.ticket(tags=["vip"], priority="low")
+    key.ticket(priority="urgent", status="pending")
+    listing = visitor.get("/tickets?priority=urgent&tag=vip")
+    (link,) = [v for _, n, v in listing.attributes if n == "href" and "/export" in v]
+    page = visitor.get(link)
+    assert "1 row" in page.text
+    assert_page_is_secure(page)
+    (file,) = [v for _, n, v in page.attributes if n == "href" and "/export/file" in v]
+    (row,) = _rows(visitor, file)
+    assert row == {
+        "number": str(wanted["number"]), "subject": "Cold", "status": "open",
+        "priority": "urgent", "customer_email": "ann@example.test", "customer_name": "Ann",
+        "assignee": "", "tags": "vip, kiln", "source": "api", "external_id": "o-1",
+        "reply_count": "0", "created_at": wanted["created_at"],
+        "updated_at": wanted["updated_at"], "first_response_at": "", "resolved_at": "",
+        "closed_at": "", "waiting_since": wanted["waiting_since"],
+        "custom_fields": '{"batch":7}', "description": "One\nTwo", "id": wanted["id"],
+    }  # fmt: skip
+
+
+def test_an_export_of_several_reads_has_every_row_once(
+    visitor: Visitor, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(csv_export, "_ROWS_AT_ONCE", 2)
+    tickets = [key.ticket(customer={"email": f"c{n}@example.test"}) for n in range(7)]
+    ids = [each["id"] for each in reversed(tickets)]
+    for query in ("", "?status=all", "?view=unassigned", "?status=open&waiting=yes&sort=waiting"):
+        assert [row["id"] for row in _rows(visitor, f"{TICKETS}/file{query}")] == ids
+    shown = [row["email"] for row in _rows(visitor, f"{CUSTOMERS}/file")]
+    assert shown == [f"c{n}@example.test" for n in reversed(range(7))]
+
+
+def test_an_export_ends_at_its_bound_and_can_be_continued(
+    visitor: Visitor, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(csv_export, "_ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(csv_export, "MAX_ROWS", 4)
+    for n in range(6):
+        key.ticket(customer={"email": f"c{n}@example.test"})
+    assert "more than 4 rows" in visitor.get(TICKETS).text
+    for path in (f"{TICKETS}/file", f"{CUSTOMERS}/file"):
+        *rows, last = _rows(visitor, path)
+        column = next(iter(last))
+        assert last[column] == f"More than 4 rows; export the rest with after={rows[-1]['id']}"
+        rest = _rows(visitor, f"{path}?after={rows[-1]['id']}")
+        assert (len(rows), len(rest)) == (4, 2)
+        assert not {row["id"] for row in rows} & {row["id"] for row in rest}
+
+
+def test_a_spreadsheet_evaluates_no_cell_of_a_ticket(visitor: Visitor, key: Key) -> None:
+    texts = [text for text in ("=1+1", "\t=1", "a;=1", *HOSTILE_TEXTS[::11]) if text.strip()]
+    for text in texts:
+        key.ticket(subject=text[:255], description=text, tags=[text[:60]])
+    response = visitor.once("GET", f"{TICKETS}/file")
+    assert response.content.startswith(b"\xef\xbb\xbf")
+    assert response.headers["content-type"] == "text/csv; charset=utf-8"
+    assert re.fullmatch(
+        r'attachment; filename="tickets-[0-9-]{10}\.csv"', response.headers["content-disposition"]
+    )
+    assert response.headers["cache-control"] == "private, no-store"
+    assert "sandbox" in response.headers["content-security-policy"]
+    assert response.content.count(b"\r") == len(texts) + 1, "only rows end with a CR"
+    rows = _rows(visitor, f"{TICKETS}/file")
+    assert len(rows) == len(texts)
+    for row in rows:
+        assert not any(re.match(r"[\s;|\"]*[=+\-@]", cell) for cell in row.values())
+
+
+def test_only_administrators_export(tenant: Tenant, key: Key) -> None:
+    key.ticket()
+    agent = _agent(tenant)
+    for path in (TICKETS, CUSTOMERS):
+        assert agent.get(path).status == agent.get(f"{path}/file").status == 403
+    assert "Export" not in agent.get("/tickets").text
+    assert "Export" not in agent.get("/customers").text
+
+
+def test_an_export_has_no_rows_of_other_tenants(
+    visitor: Visitor, key: Key, service: Service
+) -> None:
+    other = service.tenant("Other")
+    other.key(name="Theirs").ticket(subject="Theirs")
+    key.ticket(subject="Ours")
+    assert [row["subject"] for row in _rows(visitor, f"{TICKETS}/file")] == ["Ours"]
+    assert len(_rows(visitor, f"{CUSTOMERS}/file")) == 1
+
+
+def test_exports_are_in_the_audit_log(visitor: Visitor, key: Key) -> None:
+    key.ticket()
+    _rows(visitor, f"{TICKETS}/file?priority=urgent")
+    _rows(visitor, f"{CUSTOMERS}/file")
+    page = visitor.get("/settings/audit")
+    assert "Customers exported" in page.text and "Tickets exported" in page.text
+    assert "priority=urgent" in page.text
+
+
+def test_a_tenant_has_two_exports_at_a_time(
+    visitor: Visitor, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key.ticket()
+    monkeypatch.setattr(csv_export, "MAX_EXPORTS_OF_TENANT", 0)
+    for path in (f"{TICKETS}/file", f"{CUSTOMERS}/file"):
+        page = visitor.get(path)
+        assert (page.status, "Two exports" in page.text) == (429, True)
+
+
+def test_ended_exports_make_room(visitor: Visitor, key: Key, service: Service) -> None:
+    key.ticket()
+    for _ in range(csv_export.MAX_EXPORTS_OF_TENANT + 1):
+        assert len(_rows(visitor, f"{TICKETS}/file")) == 1
+
+
+def test_an_export_that_takes_too_long_is_no_whole_file(
+    visitor: Visitor, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(csv_export, "_ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(csv_export, "_MAX_S", -1.0)
+    for _ in range(3):
+        key.ticket()
+    with pytest.raises(httpx.RemoteProtocolError):
+        visitor.once("GET", f"{TICKETS}/file")
+
+
+def test_an_export_ends_with_the_session(
+    visitor: Visitor, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(csv_export, "_ROWS_AT_ONCE", 1)
+    for _ in range(3):
+        key.ticket()
+
+    async def refused(self: object) -> None:
+        raise QueryTooSlow
+
+    monkeypatch.setattr("sealdesk.web.request.Request.prove_again", refused)
+    with pytest.raises(httpx.RemoteProtocolError):
+        visitor.once("GET", f"{TICKETS}/file")
+
+
+def test_a_count_that_takes_too_long_is_left_out(
+    visitor: Visitor, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key.ticket()
+
+    async def slow(*_: object) -> int:
+        raise QueryTooSlow
+
+    monkeypatch.setattr("sealdesk.tickets.store.lists.count_tickets", slow)
+    page = visitor.get(TICKETS)
+    assert (page.status, "not known" in page.text) == (200, True)
+
+
+def test_a_search_is_not_exported(visitor: Visitor, key: Key) -> None:
+    key.ticket()
+    assert visitor.once("GET", f"{TICKETS}?q=kiln").status_code == 303
+    assert visitor.once("GET", f"{TICKETS}/file?q=kiln").status_code == 303
+    assert "Export as CSV" not in visitor.get("/tickets?q=kiln").text
