@@ -54,5 +54,11 @@ def index_by_change(name: str, where: str) -> Index:
     return Index(name, *columns, sqlite_where=condition, postgresql_where=condition)
 
 
+def index_of_unfinished(name: str, column: str) -> Index:
+    """A partial index of the work of all tenants that is not finished."""
+    condition = text("finished_at IS NULL")
+    return Index(name, column, "id", sqlite_where=condition, postgresql_where=condition)
+
+
 def of_tenant() -> ForeignKeyConstraint:
     return ForeignKeyConstraint(["tenant_id"], ["tenants.id"])

@@ -6,6 +6,7 @@ from sealdesk.db.schema.columns import (
     TEXT,
     id_,
     index_by_change,
+    index_of_unfinished,
     index_where_set,
     metadata,
     of_tenant,
@@ -110,6 +111,22 @@ Table(
     text_("attachments", null=True),  # JSON, NULL without any
     refers("ticket_id", "tickets"),
     Index("replies_is_internal", "tenant_id", "ticket_id", "is_internal", "id"),
+)
+# A tag that gets another name on all tickets, by the worker in steps. total: of its tickets at the
+# beginning. view_id: up to which the views have it too. Finished ones are deleted after a week.
+Table(
+    "tag_renamings",
+    metadata,
+    tenant(),
+    id_(key=True),
+    *texts("tag", "new_tag", "actor_id", "actor_name", "view_id"),
+    Column("total", BigInteger, nullable=False),
+    Column("changed_count", BigInteger, nullable=False),
+    time_("created_at"),
+    time_("stepped_at"),
+    time_("finished_at", null=True),
+    of_tenant(),
+    index_of_unfinished("tag_renamings_unfinished", "stepped_at"),
 )
 # What undoing a merge needs; rows are deleted a day after it.
 Table(
