@@ -50,6 +50,8 @@ ACROSS_TENANTS = {
     ),
     "tickets/store/replying.py _PRUNE": ("replying.prune_replying(", "worker/retention.py"),
     "event_log/presence.py _PRUNE": ("presence.prune(", "worker/retention.py"),
+    "tickets/tags/steps/store.py _CLAIM": ("store.claim(", "tickets/tags/steps/actions.py"),
+    "tickets/tags/steps/store.py _PRUNE": ("renamings.prune(", "worker/retention.py"),
     "tickets/merging/store.py _PRUNE": ("merges.prune(", "worker/retention.py"),
     "records/idempotency.py _PRUNE": ("idempotency.prune(", "worker/retention.py"),
     "search/store/tickets.py _LIST_AFTER": ("documents.list_after(", "search/indexing.py"),

@@ -25,7 +25,8 @@ _SOME_REFUSED = {
     "/customers/{id}/edit", "/settings/api-keys/new", "/settings/people/invite",
     "/settings/webhooks/new",
 }  # fmt: skip
-_TEXTLESS = {"/reset", "/account/password", "/settings/people/invite"}
+_TEXTLESS = {"/reset", "/account/password", "/settings/people/invite", "/tickets/export",
+             "/customers/export"}  # fmt: skip
 _POSTS = [
     route.path
     for route in PAGES

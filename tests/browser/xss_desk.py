@@ -4,13 +4,17 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
+import msgspec
+
 from sealdesk import ids
 from sealdesk.api_keys.usage import recorder as usage
-from sealdesk.caller import SYSTEM, Caller
+from sealdesk.caller import SYSTEM, Actor, Caller
 from sealdesk.db.engine import Tx
 from sealdesk.routes import PAGES
 from sealdesk.tickets.macros import actions as macros
 from sealdesk.tickets.macros.types import NewMacro
+from sealdesk.tickets.tags import store as renamings
+from sealdesk.tickets.tags.actions import new_renaming
 from sealdesk.tickets.views import actions as views
 from sealdesk.tickets.views.actions import Editor
 from tests.browser.xss_stored import force
@@ -25,6 +29,11 @@ PIECES = frozenset(route.path for route in PAGES if "/assets/" in route.path) | 
     "/notifications/bell",
     "/tickets/arrived",
     "/tickets/people",
+    "/tickets/tags",
+    "/tickets/export/file",
+    "/customers/export/file",
+    "/settings/tags/progress",
+    "/settings/tags/rename",
     "/tickets/views/counts",
     "/tickets/{id}/answering",
     "/tickets/{id}/macro/{macro_id}",
@@ -56,9 +65,13 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
     (reply,) = service.rows(
         "SELECT id FROM replies WHERE ticket_id = :id AND NOT is_internal LIMIT 1", id=ticket["id"]
     )
+    service.write(lambda tx: _renaming(tx, tenant, texts))
     service.in_serving(usage.write_counts)
     service.write(lambda tx: force(tx, tenant.id, texts))
+    tag = texts.fit(64)
+    service.write(lambda tx: _tag(tx, tenant, ticket["id"], tag))
     return {
+        "tag": quote(tag, safe=""),
         "/tickets/views": view,
         "/tickets": ticket["id"],
         "/customers": ticket["customer"]["id"],
@@ -91,7 +104,7 @@ def page_paths(places: dict[str, str], asked: Iterable[str]) -> list[str]:
         "/tickets?status=all", f"/tickets/{places['/tickets']}/merge?into=2",
         f"/tickets/{places['/tickets']}/split?reply={places['reply']}",
         f"/settings/api-keys/{key}?span=month",
-        f"/settings/api-keys/debug?key={key}",
+        f"/settings/api-keys/debug?key={key}", f"/settings/tags/rename?tag={places['tag']}",
     ]  # fmt: skip
     for text in (quote(each, safe="") for each in asked):
         paths += [
@@ -118,6 +131,20 @@ async def _macro(tx: Tx, tenant: Tenant, texts: Texts) -> str:
     new = NewMacro(fit(100), SUM, texts.whole(), "pending", "high", "me", [fit(64)])
     made = await macros.create_macro(tx, caller, new, now_us=tenant.service.clock.now_us())
     return made.id
+
+
+async def _renaming(tx: Tx, tenant: Tenant, texts: Texts) -> None:
+    """A tag that has got another name."""
+    caller = Caller(tenant.id, Actor("user", ids.mint(1), texts.fit(100)), frozenset(), "")
+    now_us = tenant.service.clock.now_us()
+    renaming = new_renaming(caller, texts.fit(64), texts.fit(64, 3), 1, now_us)
+    await renamings.add(tx, msgspec.structs.replace(renaming, finished_at=now_us))
+
+
+async def _tag(tx: Tx, tenant: Tenant, ticket_id: str, tag: str) -> None:
+    """A tag that is short enough for an address."""
+    sql = "INSERT INTO ticket_tags (tenant_id, tag, ticket_id) VALUES (:tenant, :tag, :ticket)"
+    await tx.execute(sql, {"tenant": tenant.id, "tag": tag, "ticket": ticket_id})
 
 
 def _ticket(key: Key, user: str, texts: Texts) -> dict[str, Any]:

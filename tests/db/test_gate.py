@@ -44,6 +44,7 @@ SELECTS = [
 ]
 _BOUNDS = {
     "limit": 100,
+    "most": 100,
     "step": 1,
     "now": 0,
     "valid_at": 0,

@@ -35,6 +35,8 @@ _COUNTS = (
     "tickets/live/store.py _ENDS",
     "tickets/notifications/store.py _COUNT_UNREAD",
     "tickets/attachments/store.py _USED",
+    "customers/store.py _COUNT",
+    "tickets/tags/store.py _COUNT",
 )
 # Their parameters are named by their place, for several tickets at once, or numbers.
 _BUILT = ("tickets/live/store.py _CHANGE", "tickets/live/store.py _EVENTS")
@@ -63,6 +65,7 @@ _NUMBERS = Counter("ticket_numbers", key="tenant_id", value="last_number")
 _LAST = "~"  # sorts behind every id
 _OTHERS = {
     "limit": 100,
+    "most": 100,
     "step": 1,
     "now": 2,
     "valid_at": 0,

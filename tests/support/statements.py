@@ -17,6 +17,7 @@ _VERBS = ("SELECT ", "INSERT INTO ", "UPDATE ", "DELETE FROM ")
 _FILES_OF_WORKER = (
     "webhooks/store/deliveries.py",
     "webhooks/store/fan_out.py",
+    "tickets/tags/steps/store.py",
     "search/store/documents.py",
     "search/store/rebuilds.py",
     "event_log/sequencer.py",

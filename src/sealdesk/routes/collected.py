@@ -27,6 +27,7 @@ from sealdesk.tickets.macros import pages as macro_pages
 from sealdesk.tickets.merging import errors as merging_errors
 from sealdesk.tickets.notifications import pages as notification_pages
 from sealdesk.tickets.pages import inbox as inbox_pages
+from sealdesk.tickets.tags import pages as tag_pages
 from sealdesk.web.pages.site import Site
 from sealdesk.webhooks import errors as webhook_errors
 from sealdesk.webhooks import labels as webhooks_labels
@@ -74,6 +75,7 @@ SITE = Site(
     navigation=(
         inbox_pages.NAV_ITEM,
         customers_pages.NAV_ITEM,
+        tag_pages.NAV_ITEM,
         key_pages.NAV_ITEM,
         webhook_pages.NAV_ITEM,
         custom_field_pages.NAV_ITEM,
@@ -92,6 +94,7 @@ SITE = Site(
         "sealdesk.tickets.notifications",
         "sealdesk.tickets.macros",
         "sealdesk.tickets.merging",
+        "sealdesk.tickets.tags",
         "sealdesk.tickets.views",
         "sealdesk.webhooks",
     ),

@@ -22,6 +22,7 @@ from sealdesk.tickets.pages import (
     ticket,
     unread,
 )
+from sealdesk.tickets.tags import pages as tags
 from sealdesk.tickets.views import pages as views
 from sealdesk.web.operation import Route
 from sealdesk.web.request import MAX_BODY_BYTES
@@ -38,6 +39,7 @@ TICKET_PAGES: tuple[Route, ...] = (
     Route("GET", "/tickets/arrived", _USER_PAGE, inbox.changed_tickets),
     Route("GET", "/tickets/next", _USER_PAGE, neighbours.go_to_next),
     Route("GET", "/tickets/previous", _USER_PAGE, neighbours.go_to_previous),
+    Route("GET", "/tickets/tags", _USER_PAGE, tags.suggest_tags),
     Route("GET", "/tickets/people", _USER_PAGE, people.find_people),
     Route("POST", "/tickets/bulk", _USER_PAGE, bulk.change_tickets),
     Route("GET", "/tickets/new", _USER_PAGE, new_ticket.show_form),
@@ -76,6 +78,11 @@ TICKET_PAGES: tuple[Route, ...] = (
     Route("GET", "/tickets/{id}/macro/{macro_id}", _USER_PAGE, macros.preview),
     Route("POST", "/tickets/{id}/unread", _USER_PAGE, unread.mark_unread),
     Route("GET", "/tickets/{id}/history", _USER_PAGE, ticket.show_history),
+    # Settings → Tags.
+    Route("GET", "/settings/tags", _ADMIN_PAGE, tags.list_tags),
+    Route("GET", "/settings/tags/progress", _ADMIN_PAGE, tags.show_progress),
+    Route("GET", "/settings/tags/rename", _ADMIN_PAGE, tags.ask_name),
+    Route("POST", "/settings/tags/rename", _ADMIN_PAGE, tags.rename_tag),
     # Files.
     Route("POST", "/attachments", _USER_FILE, attachments.upload, MAX_ATTACHMENT_BYTES),
     Route("GET", "/attachments/{id}/content", _USER_PAGE, attachments.show_content),

@@ -2,7 +2,11 @@
 
 from sealdesk.web.pages.i18n import gettext_noop
 
-ACTION_LABELS = {"tickets.exported": gettext_noop("Tickets exported")}
+ACTION_LABELS = {
+    "tickets.exported": gettext_noop("Tickets exported"),
+    "tag.renamed": gettext_noop("Tag renamed"),
+    "tag.merged": gettext_noop("Tags merged"),
+}
 FIELD_LABELS = {
     "assignee": gettext_noop("Assigned to"),
     "assignee_id": gettext_noop("Assigned to"),
@@ -12,6 +16,7 @@ FIELD_LABELS = {
     "field": gettext_noop("Field"),
     "into": gettext_noop("Number of the ticket that stays"),
     "is_internal": gettext_noop("Internal note"),
+    "new_tag": gettext_noop("New name"),
     "new_tags": gettext_noop("Tags"),
     "priority": gettext_noop("Priority"),
     "set_assignee_id": gettext_noop("Assigned to"),

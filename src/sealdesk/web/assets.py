@@ -51,6 +51,7 @@ _PARTS = {
         "fields",
         "uploads",
         "export",
+        "tags",
         "panes",
     ),
 }

@@ -24,6 +24,7 @@ from sealdesk.worker import log_tasks
 from sealdesk.worker.attempts import attempt
 from sealdesk.worker.indexer import IndexerLoop
 from sealdesk.worker.log_tasks import ConsumerTask
+from sealdesk.worker.renamer import keep_renaming
 from sealdesk.worker.retention import prune
 
 PRUNE_EVERY_S = 60.0
@@ -68,6 +69,7 @@ async def run(state: AppState) -> None:
         group.create_task(log_tasks.watch(state, consumer_tasks))
         group.create_task(IndexerLoop(state).run())
         group.create_task(_keep_pruning(state))
+        group.create_task(keep_renaming(state))
         if state.settings.has_worker_process:
             group.create_task(log_tasks.run_sequencer(state, consumer_tasks))
             group.create_task(_keep_reporting(state))

@@ -14,6 +14,8 @@ from sealdesk.tickets.attachments import pruning as attachments
 from sealdesk.tickets.merging import rules as merging
 from sealdesk.tickets.merging import store as merges
 from sealdesk.tickets.store import replying
+from sealdesk.tickets.tags import rules as tags
+from sealdesk.tickets.tags.steps import store as renamings
 from sealdesk.webhooks.store import deliveries as delivery_store
 
 _STEP_ROWS = 200
@@ -65,6 +67,7 @@ async def _prune_directories(tx: Tx, now_us: int) -> int:
         + await replying.prune_replying(tx, now_us, _STEP_ROWS)
         + await presence.prune(tx, now_us, _STEP_ROWS)
         + await merges.prune(tx, now_us - merging.UNDO_US, _STEP_ROWS)
+        + await renamings.prune(tx, now_us - tags.KEPT_US, _STEP_ROWS)
     )
 
 

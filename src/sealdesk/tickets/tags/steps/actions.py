@@ -1,0 +1,60 @@
+"""One step of a renaming: some tickets, or some views, in one transaction."""
+
+import msgspec
+
+from sealdesk.caller import Actor, Caller
+from sealdesk.db.engine import Tx
+from sealdesk.tickets import actions
+from sealdesk.tickets.tags import rules
+from sealdesk.tickets.tags.steps import store
+from sealdesk.tickets.tags.types import Renaming
+from sealdesk.tickets.types import TicketChange
+
+STEP_TICKETS = 50  # 20 ms of SQLite's writer (2026-11-22)
+_STEP_VIEWS = 200
+
+
+async def run_step(tx: Tx, now_us: int) -> int:
+    """Continue the renaming that had no step for the longest time; 0 when there is none.
+
+    What it has changed and how far it is are committed together, so a step that is interrupted
+    runs again as a whole.
+    """
+    renaming = await store.claim(tx)
+    if renaming is None:
+        return 0
+    await tx.set_tenant(renaming.tenant_id)
+    changed = await _change_tickets(tx, renaming, now_us)
+    after = msgspec.structs.replace(
+        renaming, changed_count=renaming.changed_count + changed, stepped_at=now_us
+    )
+    if not changed:
+        after = await _change_views(tx, after, now_us)
+    await store.store_step(tx, after)
+    return 1
+
+
+async def _change_tickets(tx: Tx, renaming: Renaming, now_us: int) -> int:
+    """Give the next tickets the new name, as a change by the user; how many there were."""
+    tag, new_tag, tenant_id = renaming.tag, renaming.new_tag, renaming.tenant_id
+    actor = Actor("user", renaming.actor_id, renaming.actor_name)
+    caller, changed = Caller(tenant_id, actor, frozenset(), ""), 0
+    for ticket_id in await store.list_ticket_ids(tx, tenant_id, tag, STEP_TICKETS):
+        stored = await actions.get_ticket(tx, tenant_id, ticket_id)
+        change = TicketChange(tags=rules.renamed(stored.ticket.tags, tag, new_tag))
+        await actions.change_ticket(tx, caller, ticket_id, change, if_match=None, now_us=now_us)
+        changed += tag in stored.ticket.tags
+    return changed
+
+
+async def _change_views(tx: Tx, renaming: Renaming, now_us: int) -> Renaming:
+    """Give the next views the new name; the renaming is finished behind the last one."""
+    tenant_id = renaming.tenant_id
+    views = await store.list_queries(tx, tenant_id, renaming.view_id, _STEP_VIEWS)
+    for view_id, query in views:
+        changed = rules.renamed_query(query, renaming.tag, renaming.new_tag)
+        if changed != query:
+            await store.store_query(tx, tenant_id, view_id, changed)
+    if len(views) == _STEP_VIEWS:
+        return msgspec.structs.replace(renaming, view_id=views[-1][0])
+    return msgspec.structs.replace(renaming, finished_at=now_us)

@@ -1,0 +1,69 @@
+"""The SQL with which the worker renames tags in steps."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from sealdesk.db.engine import Tx
+from sealdesk.tickets.tags.store import RENAMING_COLUMNS, renaming_of
+from sealdesk.tickets.tags.types import Renaming
+
+_TICKETS = """
+SELECT ticket_id FROM ticket_tags WHERE tenant_id = :tenant_id AND tag = :tag
+ORDER BY ticket_id LIMIT :limit
+"""
+_STORE_STEP = """
+UPDATE tag_renamings SET changed_count = :changed_count, view_id = :view_id,
+    stepped_at = :stepped_at, finished_at = :finished_at
+WHERE tenant_id = :tenant_id AND id = :id
+"""
+_VIEWS = """
+SELECT id, query FROM views WHERE tenant_id = :tenant_id AND id > :after ORDER BY id LIMIT :limit
+"""
+_STORE_QUERY = "UPDATE views SET query = :query WHERE tenant_id = :tenant_id AND id = :id"
+# The longest without a step first, so that desks take turns.
+_CLAIM = f"""
+SELECT {RENAMING_COLUMNS} FROM tag_renamings WHERE finished_at IS NULL
+ORDER BY stepped_at, id LIMIT :limit
+"""
+_PRUNE = """
+DELETE FROM tag_renamings WHERE (tenant_id, id) IN
+    (SELECT tenant_id, id FROM tag_renamings WHERE finished_at < :before LIMIT :limit)
+"""
+
+
+async def list_ticket_ids(tx: Tx, tenant_id: str, tag: str, limit: int) -> list[str]:
+    rows = await tx.fetch_all(_TICKETS, {"tenant_id": tenant_id, "tag": tag, "limit": limit})
+    return [row["ticket_id"] for row in rows]
+
+
+async def has_unfinished(tx: Tx) -> bool:
+    """Whether any desk has a renaming for the worker to continue."""
+    return await tx.fetch_one(_CLAIM, {"limit": 1}) is not None
+
+
+async def claim(tx: Tx) -> Renaming | None:
+    """Lock the renaming of any desk that had no step for the longest time."""
+    rows = await tx.select_for_update(_CLAIM, {"limit": 1})
+    return renaming_of(rows[0]) if rows else None
+
+
+async def store_step(tx: Tx, renaming: Renaming) -> None:
+    await tx.execute_one(_STORE_STEP, msgspec.structs.asdict(renaming))
+
+
+async def list_queries(
+    tx: Tx, tenant_id: str, after_id: str, limit: int
+) -> Sequence[tuple[str, str]]:
+    """(id, query) of the views of all owners behind an id."""
+    params = {"tenant_id": tenant_id, "after": after_id, "limit": limit}
+    return [(row["id"], row["query"]) for row in await tx.fetch_all(_VIEWS, params)]
+
+
+async def store_query(tx: Tx, tenant_id: str, view_id: str, query: str) -> None:
+    await tx.execute_one(_STORE_QUERY, {"tenant_id": tenant_id, "id": view_id, "query": query})
+
+
+async def prune(tx: Tx, before_us: int, limit: int) -> int:
+    """Delete renamings that were finished before a time."""
+    return await tx.execute(_PRUNE, {"before": before_us, "limit": limit})

@@ -1,0 +1,80 @@
+"""Mutants of `tickets.tags`, and of the export of lists."""
+
+from tests.mutants.mutant import Mutant
+
+_TAGS = "tests/tickets/tags/test_tags.py"
+_EXPORT = "tests/web/test_csv_export.py"
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "a renaming is always continued before all others",
+        "tickets/tags/steps/store.py",
+        "ORDER BY stepped_at, id LIMIT",
+        "ORDER BY id, stepped_at LIMIT",
+        (f"{_TAGS}::test_desks_take_turns",),
+    ),
+    Mutant(
+        "renaming a tag forgets the views",
+        "tickets/tags/steps/actions.py",
+        "if changed != query:",
+        "if changed == query:",
+        (f"{_TAGS}::test_views_that_filter_by_the_tag_follow",),
+    ),
+    Mutant(
+        "two tags become one without a question",
+        "tickets/tags/actions.py",
+        "if is_used and not is_merge:",
+        "if is_used and is_merge is None:",
+        (f"{_TAGS}::test_two_tags_become_one_only_when_confirmed",),
+    ),
+    Mutant(
+        "a merged tag is twice on a ticket",
+        "tickets/tags/rules.py",
+        "list(dict.fromkeys(new_tag if each == tag else each for each in tags))",
+        "[new_tag if each == tag else each for each in tags if each != new_tag or tag in tags[:1]]",
+        (f"{_TAGS}::test_two_tags_become_one_only_when_confirmed",),
+    ),
+    Mutant(
+        "tags of other tenants are suggested",
+        "tickets/tags/store.py",
+        "WHERE tenant_id = :tenant_id AND tag >= :first AND tag < :last",
+        "WHERE tag >= :first AND tag < :last AND :tenant_id <> ''",
+        (f"{_TAGS}::test_tags_of_other_tenants_are_neither_suggested_nor_renamed",),
+    ),
+    Mutant(
+        "everybody exports all tickets",
+        "routes/ticket_pages.py",
+        '"/tickets/export/file", _ADMIN_PAGE',
+        '"/tickets/export/file", _USER_PAGE',
+        (f"{_EXPORT}::test_only_administrators_export",),
+    ),
+    Mutant(
+        "a spreadsheet evaluates a subject as a formula",
+        "resources/csv_file.py",
+        "writer.writerows([escape(cell) for cell in row] for row in rows)",
+        "writer.writerows(rows)",
+        (f"{_EXPORT}::test_a_spreadsheet_evaluates_no_cell_of_a_ticket",),
+    ),
+    Mutant(
+        "an incomplete export is a whole file",
+        "web/csv_export.py",
+        "raise ExportEnded",
+        "return",
+        (f"{_EXPORT}::test_an_export_that_takes_too_long_is_no_whole_file",),
+    ),
+    Mutant(
+        "an ended export keeps its place",
+        "web/csv_export.py",
+        "running[tenant_id] -= 1",
+        "running[tenant_id] -= 0",
+        (f"{_EXPORT}::test_ended_exports_make_room",),
+    ),
+    Mutant(
+        "an export goes on after its session",
+        "web/csv_export.py",
+        "    await request.prove_again()\n",
+        "",
+        (f"{_EXPORT}::test_an_export_ends_with_the_session",),
+    ),
+)
