@@ -65,10 +65,10 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_COMPOSER}::test_a_deactivated_assignee_is_named_and_left_out",),
     ),
     Mutant(
-        "macros created at once exceed the limit",
+        "a desk has one macro more than there may be",
         "tickets/macros/actions.py",
-        '    await tx.lock(f"macros {caller.tenant_id}")\n',
-        "    pass\n",
+        "caller.tenant_id)) >= rules.MAX_MACROS:\n",
+        "caller.tenant_id)) > rules.MAX_MACROS:\n",
         (f"{_API}::test_of_macros_created_at_once_as_many_exist_as_there_may_be",),
     ),
     Mutant(
