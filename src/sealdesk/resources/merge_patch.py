@@ -39,6 +39,15 @@ def differences(before: Any, after: Any, names: Iterable[str]) -> dict[str, tupl
     return changes
 
 
+def changed_keys(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    """The keys of two free objects whose values are not the same JSON."""
+    return [
+        key
+        for key in dict.fromkeys((*old, *new))
+        if key not in old or key not in new or not is_same({key: old[key]}, {key: new[key]})
+    ]
+
+
 def is_same(one: Any, other: Any) -> bool:
     """Whether two values are the same JSON; Python alone takes 1, 1.0 and true for equal."""
     if one != other or not isinstance(one, dict):

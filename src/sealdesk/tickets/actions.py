@@ -10,7 +10,7 @@ from sealdesk.errors import Fault, NotFound, PreconditionFailed, invalid
 from sealdesk.event_log import events
 from sealdesk.event_log.events import Changes
 from sealdesk.paging import PageRequest
-from sealdesk.resources import merge_patch, representation
+from sealdesk.resources import representation
 from sealdesk.tickets import rules
 from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.custom_fields import actions as custom_fields
@@ -181,8 +181,7 @@ async def _check_undo(tx: Tx, tenant_id: str, ticket_id: str, wanted: SeenChange
         later.append(entry)
     else:
         raise PreconditionFailed(FIELD_CHANGED)
-    fields = merge_patch.given_fields(wanted.change)
-    if any(name in entry.changes for entry in later for name in fields):
+    if any(name in entry.changes for entry in later for name in wanted.names()):
         raise PreconditionFailed(FIELD_CHANGED)
 
 

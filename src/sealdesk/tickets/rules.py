@@ -40,6 +40,8 @@ _REOPENED_BY_CUSTOMER: tuple[Status, ...] = ("pending", "on_hold", "resolved")
 _MAX_SNIPPET = 160
 # Of white space that is left out, and cut off, without reading all of a long text.
 _MAX_SNIPPET_SOURCE = 4 * _MAX_SNIPPET
+CUSTOM = "custom-"  # before the key of a custom field: its name in forms and in the history
+YES = "yes"  # a box that is ticked
 _ENDED: tuple[Status, ...] = ("resolved", "closed")
 # Events name each of these that a change alters.
 _CHANGEABLE = TicketChange.__struct_fields__
@@ -64,12 +66,20 @@ class TicketUpdate(NamedTuple):
 class SeenChange(NamedTuple):
     """A change of some fields, with the values of these fields that its page showed.
 
-    undone_id: the entry of the history that the change undoes, "" for none.
+    undone_id: the entry of the history that the change undoes, "" for none. custom: the values seen
+    of the custom fields that are changed, by key.
     """
 
     change: TicketChange
     seen: TicketChange = TicketChange()
     undone_id: str = ""
+    custom: dict[str, Any] = {}  # noqa: RUF012 - never changed
+
+    def names(self) -> list[str]:
+        """The fields that are changed; custom fields each by itself."""
+        given = merge_patch.given_fields(self.change)
+        given.pop("custom_fields", None)
+        return [*given, *(f"{CUSTOM}{key}" for key in self.custom)]
 
 
 def rank_of(priority: Priority) -> int:
@@ -141,6 +151,19 @@ def check_seen(ticket: Ticket, wanted: SeenChange) -> None:
         current = getattr(ticket, name)
         if current not in (_as_stored(seen), _as_stored(new.get(name, seen))):
             raise PreconditionFailed(FIELD_CHANGED, field=name)
+    for key, seen in wanted.custom.items():
+        accepted = value_text(seen), value_text(new["custom_fields"][key])
+        if value_text(ticket.custom_fields.get(key)) not in accepted:
+            raise PreconditionFailed(FIELD_CHANGED, field=f"{CUSTOM}{key}")
+
+
+def value_text(value: Any) -> str:
+    """The value of a custom field as a form sends it: "" for none, and for a box not ticked."""
+    if value is None or value is False:
+        return ""
+    if isinstance(value, str):
+        return value.replace("\r\n", "\n")
+    return YES if value is True else msgspec.json.encode(value).decode()
 
 
 def _as_stored(value: Any) -> Any:

@@ -5,7 +5,7 @@ import re
 from sealdesk.errors import BadRequest
 from sealdesk.errors.requests import FORM_HOLDS_NUL, UNREADABLE_FORM
 
-_MAX_FIELDS = 200
+_MAX_FIELDS = 300  # a ticket has 50 tags and 50 custom fields, each with its value before
 _STRAY_PERCENT = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _MAX_STRAY_PERCENTS = 1000
 

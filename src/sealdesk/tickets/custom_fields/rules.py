@@ -13,11 +13,11 @@ from sealdesk import clock
 from sealdesk.errors import Fault, gettext_noop
 from sealdesk.resources.merge_patch import given_fields, is_same
 from sealdesk.tickets.custom_fields.types import Field, FieldChange, FieldResponse
+from sealdesk.tickets.rules import YES
 
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,12})?", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _MAX_TEXT_SHOWN = 100  # of the choices that a message names
-YES = "yes"
 _NO_TEXT = gettext_noop("“%(label)s” is a text.")
 _NO_NUMBER = gettext_noop("“%(label)s” is a number. Write it as in 12.5.")
 _NO_CHOICE = gettext_noop("“%(label)s” must be one of: %(choices)s.")
@@ -86,6 +86,11 @@ def _fault_of(field: Field, value: Any) -> Fault | None:
     return None if is_right else Fault(_pointer(field), code, message, values)
 
 
+def is_right(field: Field, value: Any) -> bool:
+    """Whether a value is one that the field takes now."""
+    return _fault_of(field, value) is None
+
+
 def _is_number(value: Any) -> bool:
     return type(value) in (int, float) and math.isfinite(value)
 
@@ -104,18 +109,8 @@ def _shorten(text: str) -> str:
     return text if len(text) <= _MAX_TEXT_SHOWN else f"{text[: _MAX_TEXT_SHOWN - 1]}…"
 
 
-def text_of(value: Any) -> str:
-    """A value as a form sends it: "" without one, and for a box that is not ticked."""
-    if value is None or value is False:
-        return ""
-    if isinstance(value, str):
-        return value.replace("\r\n", "\n")
-    return YES if value is True else msgspec.json.encode(value).decode()
-
-
 def value_of(field: Field, text: str) -> Any:
     """The value that somebody typed or chose; None for none. A text that is none stays as it is."""
-    text = text.replace("\r\n", "\n")
     if field.type == "checkbox":
         return text == YES
     if field.type == "text":

@@ -10,6 +10,7 @@ from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, NotFound, PreconditionFailed, ValidationFailed
 from sealdesk.tickets import actions, rules
+from sealdesk.tickets.pages import custom_values
 from sealdesk.tickets.store import assignees
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.tickets import TicketAndCustomer
@@ -146,7 +147,8 @@ def _reason(error: ApiError) -> str:
     if isinstance(error, Conflict):
         return gettext("It is closed. Open it first.")
     if isinstance(error, ValidationFailed):
-        return gettext("The chosen assignee is no longer available.")
+        custom = custom_values.faults_by_name(error)
+        return " ".join(custom.values()) or gettext("The chosen assignee is no longer available.")
     return gettext("It could not be stored right now. Try again in a moment.")
 
 

@@ -1,13 +1,16 @@
 """Saves one field of a ticket: the answer is a part of a page, or without scripts the ticket."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, PreconditionFailed, ValidationFailed
 from sealdesk.paging import PageRequest
 from sealdesk.tickets import actions
-from sealdesk.tickets.pages import field_form, ticket_response, view_model
+from sealdesk.tickets.custom_fields import actions as custom_fields
+from sealdesk.tickets.custom_fields.types import Field
+from sealdesk.tickets.pages import custom_values, field_form, ticket_response, view_model
 from sealdesk.tickets.pages.ticket_response import RejectedForm
+from sealdesk.tickets.rules import CUSTOM
 from sealdesk.tickets.store import assignees, history
 from sealdesk.tickets.store.history import TicketHistoryEntry
 from sealdesk.tickets.types import TicketResponse
@@ -21,12 +24,16 @@ _CHANGES = 10  # the one just made is among them, unless ten others have followe
 
 
 class _State(NamedTuple):
-    """The ticket after the attempt. entry: the newest change of the field, None without any."""
+    """The ticket after the attempt. entry: the newest change of the field, None without any.
+
+    definitions: of custom fields by their names in forms, if the field is one.
+    """
 
     ticket: TicketResponse
     etag: str
     entry: TicketHistoryEntry | None
     names: dict[str, str]
+    definitions: dict[str, Field]
 
 
 @page
@@ -35,7 +42,8 @@ async def save_field(request: Request) -> Response:
     form, (ticket_id,) = forms.read(request), request.params
     is_script = b"text/html" not in request.headers.get(b"accept", b"")
     try:
-        wanted = field_form.read_field(form, request.caller.actor.id)
+        definitions = await custom_values.load_definitions(request, form)
+        wanted = field_form.read_field(form, request.caller.actor.id, definitions)
         before = await request.write(
             lambda tx: actions.change_fields(tx, request.caller, ticket_id, wanted, request.now_us)
         )
@@ -54,13 +62,14 @@ async def _respond(
     """What a script puts beside the field."""
     field = form.text("field")
     state = await _load(request, field)
-    current = field_form.texts_of(getattr(state.ticket, field, None))
+    value = _value(state.ticket, field)
+    current = field_form.texts_of(value)
     faults = [*error.faults] if isinstance(error, ValidationFailed) else []
     return await render.page(
         request, "tickets/saved.html", error.status if error else 200,
         at=f"{ticket_response.PATH}/{state.ticket.id}", field=field, ticket=state.ticket,
         entry=state.entry, names=state.names, etag=state.etag, etag_before=etag_before,
-        value=getattr(state.ticket, field, None), is_undo=form.text("undone") != "",
+        value=value, is_undo=form.text("undone") != "",
         undo=_undo(state, form, request.caller.actor.id),
         mine=_parameters(field, form.texts("value"), current),
         theirs=_parameters(field, current, current),
@@ -75,10 +84,17 @@ def _undo(state: _State, form: Form, reader_id: str) -> list[tuple[str, str]]:
     if entry is None or entry.actor.id != reader_id or form.text("undone"):
         return []
     old, new = entry.changes[field]
+    texts = field_form.texts_of(old), field_form.texts_of(new)
+    if field.startswith(CUSTOM):
+        sent = [
+            custom_values.read_value(state.definitions, field, form.texts(name))
+            for name in ("was", "value")
+        ]
+        is_own = tuple(map(field_form.texts_of, sent)) == texts
+        return [*_parameters(field, *texts), ("undone", entry.id)] if is_own else []
     wanted = [field_form.value_of(field, form.texts(name), reader_id) for name in ("was", "value")]
     if wanted != [old, new]:
         return []
-    texts = field_form.texts_of(old), field_form.texts_of(new)
     return [*_parameters(field, *texts), ("undone", entry.id)]
 
 
@@ -99,9 +115,20 @@ async def _load(request: Request, field: str) -> _State:
         named = history.assignee_ids([entry] if entry else [])
         named |= {ticket.assignee_id} if ticket.assignee_id else set()
         names = await assignees.list_names(tx, tenant_id, named)
-        return _State(ticket, view.etag, entry, names)
+        fields = []
+        if field.startswith(CUSTOM):
+            fields = await custom_fields.list_active(tx, tenant_id)
+        names |= custom_values.labels_of(fields)
+        definitions = custom_values.by_name(fields)
+        return _State(ticket, view.etag, entry, names, definitions)
 
     return await request.read(work)
+
+
+def _value(ticket: TicketResponse, field: str) -> Any:
+    if field.startswith(CUSTOM):
+        return ticket.custom_fields.get(field.removeprefix(CUSTOM))
+    return getattr(ticket, field, None)
 
 
 async def _rejected(request: Request, form: Form, error: ApiError) -> RejectedForm:
@@ -109,6 +136,6 @@ async def _rejected(request: Request, form: Form, error: ApiError) -> RejectedFo
     state = await _load(request, form.text("field"))
     before = ticket_response.current_fields(state.ticket)
     field, typed = form.text("field"), {**before, "new_tags": ""}
-    if field in before:
+    if field in before or field.startswith(CUSTOM):
         typed[field] = form.texts("value") if field == "tags" else form.text("value")
     return RejectedForm("change", typed, error, before=before)

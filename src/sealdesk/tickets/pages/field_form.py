@@ -3,7 +3,9 @@
 from typing import Any
 
 from sealdesk.errors import Fault, gettext_noop, invalid
-from sealdesk.tickets.rules import SeenChange
+from sealdesk.tickets.custom_fields.types import Field
+from sealdesk.tickets.pages import custom_values
+from sealdesk.tickets.rules import CUSTOM, SeenChange, value_text
 from sealdesk.tickets.types import TicketChange
 from sealdesk.web import body
 from sealdesk.web.form import Form
@@ -15,9 +17,14 @@ _SET, _WAS = "set_", "was_set_"
 _UNKNOWN_FIELD = gettext_noop("This must be one of %(choices)s.")
 
 
-def read_field(form: Form, reader_id: str) -> SeenChange:
+def read_field(form: Form, reader_id: str, definitions: dict[str, Field]) -> SeenChange:
     """One field: its new value, and the value that the page showed. Raises ValidationFailed."""
     field = form.text("field")
+    if field.startswith(CUSTOM):
+        wanted = {field: custom_values.read_value(definitions, field, form.texts("value"))}
+        shown = {field: custom_values.read_value(definitions, field, form.texts("was"))}
+        change = TicketChange(custom_fields=_by_key(wanted))
+        return SeenChange(change, undone_id=form.text("undone"), custom=_by_key(shown))
     if field not in FIELDS:
         choices = {"choices": ", ".join(FIELDS)}
         raise invalid([Fault("/field", "unknown_field", _UNKNOWN_FIELD, choices)])
@@ -27,15 +34,32 @@ def read_field(form: Form, reader_id: str) -> SeenChange:
     return SeenChange(change, TicketChange(**seen), form.text("undone"))
 
 
-def read_unsaved(form: Form, then: dict[str, Any]) -> SeenChange:
+def read_unsaved(form: Form, then: dict[str, Any], definitions: dict[str, Field]) -> SeenChange:
     """The fields that were chosen and not saved before a reply was sent. Raises ValidationFailed.
 
     then: what else the reply changes.
     """
+    names = custom_values.chosen(form, _WAS)
+    custom, shown = (
+        _by_key(
+            {
+                name: custom_values.read_value(definitions, name, form.texts(f"{prefix}{name}"))
+                for name in names
+            }
+        )
+        for prefix in (_SET, _WAS)
+    )
+    if custom:
+        then = {**then, "custom_fields": custom}
     chosen = _chosen(form)
     new = {field: value_of(field, form.texts(f"{_SET}{field}"), "") for field in chosen}
     seen = {field: value_of(field, form.texts(f"{_WAS}{field}"), "") for field in chosen}
-    return SeenChange(body.convert({**new, **then}, TicketChange), TicketChange(**seen))
+    change = body.convert({**new, **then}, TicketChange)
+    return SeenChange(change, TicketChange(**seen), custom=shown)
+
+
+def _by_key(values: dict[str, Any]) -> dict[str, Any]:
+    return {name.removeprefix(CUSTOM): value for name, value in values.items()}
 
 
 def unsaved(form: Form) -> dict[str, Any]:
@@ -44,7 +68,7 @@ def unsaved(form: Form) -> dict[str, Any]:
     return {
         field: value_of(field, texts, "") if field == "tags" else "".join(texts[:1])
         for field, texts in chosen.items()
-    }
+    } | custom_values.typed(form, _SET, _WAS)
 
 
 def _chosen(form: Form) -> list[str]:
@@ -73,4 +97,4 @@ def texts_of(value: Any) -> list[str]:
     """What a form sends for a value."""
     if isinstance(value, list | tuple):
         return [*value]
-    return [value or ""]
+    return [value_text(value)]

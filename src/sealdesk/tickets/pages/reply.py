@@ -6,7 +6,7 @@ from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, PreconditionFailed, ValidationFailed
 from sealdesk.tickets import actions
-from sealdesk.tickets.pages import field_form, neighbours, ticket_response
+from sealdesk.tickets.pages import custom_values, field_form, neighbours, ticket_response
 from sealdesk.tickets.pages.neighbours import Place
 from sealdesk.tickets.pages.ticket_response import RejectedForm
 from sealdesk.tickets.types import NewReply, Reply
@@ -30,7 +30,9 @@ async def reply(request: Request) -> Response:
         sent = {name: typed[name] for name in ("body", "is_internal", "attachment_ids")}
         new = body.convert(sent, NewReply)
         changed = "resolved" if then == "resolve" else typed["status"]
-        wanted = field_form.read_unsaved(form, {"status": changed} if changed else {})
+        definitions = await custom_values.load_definitions(request, form)
+        status_change = {"status": changed} if changed else {}
+        wanted = field_form.read_unsaved(form, status_change, definitions)
 
         async def work(tx: Tx) -> Reply:
             return await actions.send_reply(

@@ -7,7 +7,8 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, NotFound, PreconditionFailed, ValidationFailed
 from sealdesk.paging import PageRequest
 from sealdesk.tickets import actions
-from sealdesk.tickets.pages import field_form, ticket_response, unread, view_model
+from sealdesk.tickets.custom_fields import store as custom_field_store
+from sealdesk.tickets.pages import custom_values, field_form, ticket_response, unread, view_model
 from sealdesk.tickets.pages.ticket_response import PATH, SINGLE_VALUED, RejectedForm
 from sealdesk.tickets.store import assignees, history
 from sealdesk.tickets.store import tickets as ticket_store
@@ -58,7 +59,9 @@ async def change_ticket(request: Request) -> Response:
     try:
         fields = {**typed, "assignee_id": typed["assignee_id"] or None}
         fields["tags"] = [*typed["tags"], *field_form.split_tags(fields.pop("new_tags"))]
-        change = body.convert(fields, TicketChange)
+        definitions = await custom_values.load_definitions(request, form)
+        custom = custom_values.read_changed(form, definitions)
+        change = body.convert(fields | ({"custom_fields": custom} if custom else {}), TicketChange)
         await request.write(
             lambda tx: actions.change_ticket(
                 tx, request.caller, ticket_id, change, if_match=(etag,), now_us=request.now_us
@@ -67,6 +70,8 @@ async def change_ticket(request: Request) -> Response:
     except (ValidationFailed, Conflict, PreconditionFailed) as error:
         before: dict[str, Any] = {name: form.text(f"was_{name}") for name in SINGLE_VALUED}
         before["tags"] = form.texts("was_tags")
+        before |= custom_values.typed(form, "was_", "was_")
+        typed |= custom_values.typed(form, "", "was_")
         rejected = RejectedForm("change", typed, error, form.text("seen_change"), before)
         return await ticket_response.respond(request, rejected)
     return render.redirect(request, f"{PATH}/{ticket_id}")
@@ -83,6 +88,7 @@ async def show_history(request: Request) -> Response:
         view = await actions.get_view(tx, tenant_id, ticket_id)
         changes = await history.list_changes(tx, tenant_id, ticket_id, page_request)
         names = await assignees.list_names(tx, tenant_id, history.assignee_ids(changes))
+        names |= custom_values.labels_of(await custom_field_store.list_fields(tx, tenant_id))
         return view_model.decode(view.json), changes, names
 
     ticket, changes, names = await request.read(work)

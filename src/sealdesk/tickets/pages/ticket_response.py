@@ -10,9 +10,10 @@ from sealdesk.tickets import rules
 from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.live import store as live
 from sealdesk.tickets.macros.types import AppliedMacro
-from sealdesk.tickets.pages import neighbours, presence, timeline, view_model
+from sealdesk.tickets.pages import custom_values, neighbours, presence, timeline, view_model
 from sealdesk.tickets.pages.neighbours import Place
 from sealdesk.tickets.pages.view_model import TicketPage
+from sealdesk.tickets.rules import CUSTOM
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.text import markdown
 from sealdesk.tickets.types import PRIORITIES, STATUSES, Ticket, TicketResponse
@@ -129,7 +130,8 @@ def _form_values(view: TicketPage, rejected: RejectedForm | None) -> dict[str, A
     values["is_stale"] = isinstance(error, PreconditionFailed)
     values["stale_field"] = error.values.get("field", "") if error else ""
     values["conflict_code"] = error.code if isinstance(error, Conflict) else ""
-    values["faults"] = forms.faults_by_field(error) if isinstance(error, ValidationFailed) else {}
+    if isinstance(error, ValidationFailed):
+        values["faults"] = forms.faults_by_field(error) | custom_values.faults_by_name(error)
     values["newer_changes"] = [entry for entry in view.changes if entry.id > rejected.seen_change]
     if rejected.form == "reply":
         values["reply_form"] = rejected.typed
@@ -153,7 +155,12 @@ def _merge(current: dict[str, Any], rejected: RejectedForm) -> dict[str, Any]:
     added = [tag for tag in typed["tags"] if tag not in known]
     removed = {*before["tags"]} - {*typed["tags"]}
     merged["tags"] = [tag for tag in current["tags"] if tag not in removed] + added
-    return {**merged, "new_tags": typed["new_tags"]}
+    custom = {
+        name: text
+        for name, text in typed.items()
+        if name.startswith(CUSTOM) and text != before.get(name)
+    }
+    return {**merged, **custom, "new_tags": typed["new_tags"]}
 
 
 def _assignee_options(view: TicketPage, reader: Actor) -> list[tuple[str, str]]:

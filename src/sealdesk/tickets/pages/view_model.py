@@ -13,8 +13,11 @@ from sealdesk.customers.types import CustomerResponse
 from sealdesk.db.engine import Tx
 from sealdesk.paging import PageRequest, take_page
 from sealdesk.tickets import actions
+from sealdesk.tickets.custom_fields import store as custom_field_store
 from sealdesk.tickets.macros import store as macros
 from sealdesk.tickets.macros.types import MacroChoice
+from sealdesk.tickets.pages import custom_values
+from sealdesk.tickets.pages.custom_values import CustomValues
 from sealdesk.tickets.pages.timeline import Timeline, load_timeline
 from sealdesk.tickets.store import assignees, destinations, history, lists, replying
 from sealdesk.tickets.store.assignees import Assignee
@@ -32,7 +35,7 @@ decode = msgspec.json.Decoder(TicketResponse).decode
 class TicketPage(NamedTuple):
     """A ticket with everything that its page shows.
 
-    changes: the newest, newest first. names: of users by their id.
+    changes: the newest, newest first. names: of users by their id, and of custom fields.
     others: the customer's newest other tickets. replying: names of other agents who are writing.
     webhooks: what the endpoints that receive a reply are called. unsent_files: of a reply that was
     not accepted.
@@ -50,6 +53,7 @@ class TicketPage(NamedTuple):
     webhooks: Sequence[str]
     macros: list[MacroChoice]
     unsent_files: tuple[AttachmentRef, ...] = ()
+    custom: CustomValues = CustomValues()
 
     @property
     def texts(self) -> list[str]:
@@ -92,6 +96,8 @@ async def load_ticket_page(
     mentioned = history.assignee_ids([*changes, *timeline.changes])
     if ticket.assignee_id is not None:
         mentioned.add(ticket.assignee_id)
+    definitions = await custom_field_store.list_fields(tx, tenant_id)
+    names |= custom_values.labels_of(definitions)
     customer = await customers.get_customer(tx, tenant_id, ticket.customer.id)
     return TicketPage(
         ticket,
@@ -107,6 +113,7 @@ async def load_ticket_page(
         ),
         [_name(each) for each in await destinations.list_destinations(tx, tenant_id)],
         await macros.list_choices(tx, tenant_id),
+        custom=custom_values.show_values(definitions, ticket.custom_fields),
     )
 
 

@@ -11,9 +11,13 @@ from sealdesk.clock import Iso
 from sealdesk.db.engine import Row, Tx
 from sealdesk.event_log.events import Changes
 from sealdesk.paging import PageRequest
+from sealdesk.resources import merge_patch
+from sealdesk.tickets.rules import CUSTOM
 from sealdesk.tickets.types import Ticket
 
+Object = dict[str, Any]
 _MAX_TEXT_LENGTH = 255  # characters: a whole subject, and the beginning of a description
+_MAX_KEYS = 10  # of custom fields in one change, whose values are stored one by one
 _LAST_ID = "~"  # sorts behind every id
 
 _ADD = """
@@ -29,7 +33,10 @@ ORDER BY id DESC LIMIT :limit
 
 
 class TicketHistoryEntry(NamedTuple):
-    """One change of a ticket. changes: field → (old, new); long texts are cut."""
+    """One change of a ticket.
+
+    changes: field → (old, new); long texts are cut. A custom field is named by CUSTOM and its key.
+    """
 
     id: str
     actor: Actor
@@ -72,7 +79,37 @@ def assignee_ids(entries: Iterable[TicketHistoryEntry]) -> set[str]:
 
 
 def _shorten_all(changes: Changes) -> Changes:
-    return {field: (_shorten(old), _shorten(new)) for field, (old, new) in changes.items()}
+    return {
+        field: _shorten_values(old, new)
+        if field == "custom_fields"
+        else (_shorten(old), _shorten(new))
+        for field, (old, new) in changes.items()
+    }
+
+
+def _shorten_values(old: Object, new: Object) -> tuple[Any, Any]:
+    """The values that differ; each is cut by itself, unless there are many."""
+    keys = merge_patch.changed_keys(old, new)
+    before = {key: old[key] for key in keys if key in old}
+    after = {key: new[key] for key in keys if key in new}
+    if len(keys) > _MAX_KEYS or sum(map(len, keys)) > _MAX_KEYS * _MAX_TEXT_LENGTH:
+        return _shorten(before), _shorten(after)
+    return (
+        {key: _shorten(value) for key, value in before.items()},
+        {key: _shorten(value) for key, value in after.items()},
+    )
+
+
+def _by_key(changes: dict[str, Any]) -> dict[str, Any]:
+    """The changes with each custom field by itself."""
+    custom = changes.get("custom_fields")
+    if custom is None or not all(isinstance(each, dict) for each in custom):
+        return changes
+    old, new = custom
+    shown = {name: pair for name, pair in changes.items() if name != "custom_fields"}
+    for key in merge_patch.changed_keys(old, new):
+        shown[f"{CUSTOM}{key}"] = old.get(key), new.get(key)
+    return shown
 
 
 def _shorten(value: Any) -> Any:
@@ -86,6 +123,6 @@ def _entry(row: Row) -> TicketHistoryEntry:
     return TicketHistoryEntry(
         row["id"],
         Actor(kind, row["actor_id"], row["actor_name"]),
-        msgspec.json.decode(row["changes"]),
+        _by_key(msgspec.json.decode(row["changes"])),
         clock.iso(row["created_at"]),
     )

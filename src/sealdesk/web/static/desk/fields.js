@@ -26,11 +26,12 @@ onPart((part, signal) => {
   const { form_token: formToken, new_tags: newTags } = ticketFields.elements;
   const groupOf = (field) => ticketFields.querySelector(`[data-field=${field}]`);
   const stateOf = (field) => groupOf(field).querySelector("[data-state]");
+  const inputOf = (field) => ticketFields.elements[field];
   const boxes = () => [...groupOf("tags").querySelectorAll("[type=checkbox]")];
   const typedTags = () => newTags.value.split(",").map((each) => each.trim()).filter(Boolean);
   const chosen = (field) => field === "tags"
     ? [...new Set([...boxes().filter((box) => box.checked).map((box) => box.value), ...typedTags()])]
-    : [ticketFields.elements[field].value];
+    : [inputOf(field).type === "checkbox" && !inputOf(field).checked ? "" : inputOf(field).value];
   const saved = {}; // By field, what the server has.
   for (const { dataset: { field } } of ticketFields.querySelectorAll("[data-field]")) {
     const before = ticketFields.querySelectorAll(`[name=was_${field}]`);
@@ -40,11 +41,13 @@ onPart((part, signal) => {
     saved[field] = values;
     if (field === "subject") part.querySelector("h1 bdi").textContent = values[0];
   };
-  const focusOn = (field) => groupOf(field).querySelector("select, input").focus();
+  const focusOn = (field) => groupOf(field).querySelector("select, input, textarea").focus();
   const isSaved = (field) => chosen(field).join("\n") === saved[field].join("\n");
   const show = (field, values) => {
-    if (field !== "tags") ticketFields.elements[field].value = values[0];
-    else {
+    if (field !== "tags") {
+      if (inputOf(field).type === "checkbox") inputOf(field).checked = values[0] !== "";
+      else inputOf(field).value = values[0];
+    } else {
       newTags.value = "";
       for (const tag of values) {
         if (boxes().some((box) => box.value === tag)) continue;
@@ -152,7 +155,7 @@ onPart((part, signal) => {
       const isSame = values.join("\n") === saved[field].join("\n");
       if (isSame || !values.length && field !== "tags" || !isSaved(field) || running.has(field)) continue;
       const options = detail.querySelector(`[data-field=${field}] select`)?.children ?? [];
-      if (options.length) ticketFields.elements[field].replaceChildren(...options);
+      if (options.length) inputOf(field).replaceChildren(...options);
       keep(field, values);
       show(field, values);
     }
