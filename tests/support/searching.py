@@ -5,6 +5,7 @@ from collections.abc import Callable
 from sealdesk.db.engine import Tx
 from sealdesk.paging import PageRequest
 from sealdesk.search import actions as search
+from sealdesk.search import rules
 from sealdesk.search.store import rebuilds
 from sealdesk.search.store.documents import ObjectKey, SearchIndex
 from sealdesk.worker.indexer import update_indexes
@@ -15,7 +16,9 @@ def find_tickets(tenant: Tenant, question: str, *tags: str) -> list[str]:
     """The ids of what is found, as it is now."""
     service = tenant.service
     found = service.in_serving(
-        lambda state: search.find_tickets(state, tenant.id, question, tags=tags)
+        lambda state: search.find_tickets(
+            state, tenant.id, question, besides=[*map(rules.tag_term, tags)]
+        )
     )
     return found.ticket_ids
 

@@ -32,19 +32,19 @@ async def find_tickets(
     tenant_id: str,
     query: str,
     *,
-    tags: Sequence[str] = (),
+    besides: Sequence[Term] = (),
     limit: int = rules.MAX_RESULTS,
 ) -> SearchResult:
     """Find the newest tickets that match a query. Raises ServiceUnavailable, QueryTooSlow.
 
-    tags: that they carry, in whatever case.
+    besides: further terms that they match, of tags and of custom fields.
     """
     terms = rules.parse_query(query)
-    return await _find(state, tenant_id, [*terms, *map(rules.tag_term, tags)], limit)
+    return await _find(state, tenant_id, [*terms, *besides], limit)
 
 
 async def find_corrected(
-    state: AppState, tenant_id: str, query: str, *, tags: Sequence[str] = (), limit: int
+    state: AppState, tenant_id: str, query: str, *, besides: Sequence[Term] = (), limit: int
 ) -> SearchResult:
     """Find tickets by the words that were probably meant, where the query itself finds none.
 
@@ -57,7 +57,7 @@ async def find_corrected(
     terms = await asyncio.to_thread(spelling.correct, rules.parse_query(query), texts)
     if terms is None:
         return SearchResult([], has_more=False)
-    found = await _find(state, tenant_id, [*terms, *map(rules.tag_term, tags)], limit)
+    found = await _find(state, tenant_id, [*terms, *besides], limit)
     return found._replace(terms=terms, corrected=rules.as_query(terms))
 
 

@@ -6,11 +6,13 @@ character is a word; several of them in a query, like the parts of an e-mail add
 as a phrase.
 """
 
+import hashlib
+import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 MAX_RESULTS = 50
 MAX_QUERY_LENGTH = 200
@@ -21,6 +23,10 @@ _MAX_VECTOR_BYTES = 1_000_000  # PostgreSQL refuses the words of a tsvector from
 _MAX_BYTES_OF_CHAR = 4
 _CHARS_AT_ONCE = 128
 _TAG = "qtagq"  # no word of any language begins with it
+_FIELD = "qfieldq"
+_MAX_FIELD_VALUES = 200  # of a ticket, that filters find
+_MAX_VALUE_LENGTH = 255
+_DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?", re.ASCII)
 _TEXT_GAP = 8  # between two texts, so that no phrase spans both
 # Each Han or kana character is a word; other letters and digits form a word together.
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
@@ -125,6 +131,42 @@ def tag_words(tag: str) -> str:
 def tag_term(tag: str) -> Term:
     """The term that finds the tickets with a tag, whatever its case and accents."""
     return Term(tuple(split_words(tag_words(tag))))
+
+
+def field_term(key: str, value: str) -> Term:
+    """The term that finds the tickets with a value of a custom field, as somebody types it."""
+    return Term((_field_word(key, value),))
+
+
+def field_words(custom_fields: dict[str, Any]) -> str:
+    """What stands for the values of custom fields in a text: a word for each, also in lists."""
+    words: list[str] = []
+    for key, value in custom_fields.items():
+        for each in value if isinstance(value, list) else (value,):
+            text = _value_text(each)
+            if 0 < len(text) <= _MAX_VALUE_LENGTH:
+                words.append(_field_word(key, text))
+    return " ".join(words[:_MAX_FIELD_VALUES])
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value) if isinstance(value, str | int | float) else ""
+
+
+def _field_word(key: str, value: str) -> str:
+    """One word for a key and a value, regardless of case: a hash, as both may be long."""
+    text = value.strip()
+    if _DECIMAL.fullmatch(text):
+        folded = text.rstrip("0").rstrip(".") if "." in text else text
+    else:
+        folded = " ".join(split_words(text)) or text.casefold()
+    folded = {"true": "yes", "false": "no"}.get(folded, folded)
+    pair = json.dumps([key.casefold(), folded]).encode()
+    return _FIELD + hashlib.blake2b(pair, digest_size=12).hexdigest()
 
 
 def parse_prefixes(query: str) -> list[Term]:

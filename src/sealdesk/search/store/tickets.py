@@ -85,14 +85,16 @@ async def _texts_of(tx: Tx, keys: Sequence[ObjectKey]) -> list[list[str | None]]
 def _texts_of_row(row: Row) -> list[str | None]:
     tags: list[str] = msgspec.json.decode(row["tags"])
     texts = [str(row["number"]), row["subject"], row["email"], row["name"], row["company"]]
-    texts += [*tags, " ".join(map(rules.tag_words, tags)), _texts_in(row["custom_fields"])]
+    custom_fields: dict[str, Any] = msgspec.json.decode(row["custom_fields"])
+    texts += [*tags, " ".join(map(rules.tag_words, tags)), _texts_in(custom_fields)]
+    texts.append(rules.field_words(custom_fields))
     return [*texts, row["description"]]
 
 
-def _texts_in(custom_fields: str) -> str:
+def _texts_in(custom_fields: dict[str, Any]) -> str:
     """The texts and numbers among the values of custom fields, nested ones too."""
     texts: list[str] = []
-    values: list[Any] = [msgspec.json.decode(custom_fields)]
+    values: list[Any] = [custom_fields]
     while values:
         value = values.pop()
         if isinstance(value, dict):

@@ -7,12 +7,14 @@ from sealdesk.errors import Fault, ValidationFailed, gettext_noop, invalid
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields import rules as field_rules
 from sealdesk.tickets.custom_fields.types import Field
-from sealdesk.tickets.rules import CUSTOM, value_text
+from sealdesk.tickets.rules import CUSTOM, YES, value_text
 from sealdesk.web.form import Form
 from sealdesk.web.pages.messages import translate
 from sealdesk.web.request import Request
 
 _MAX_LINE = 80  # a longer text gets several lines to write in
+_MAX_CHOICES = 300  # of filters by custom fields, in a page
+_BOX = (YES, "no")
 _GONE = gettext_noop("This custom field is no longer there.")
 
 
@@ -33,6 +35,13 @@ class CustomValues(NamedTuple):
 
     fields: Sequence[ShownField] = ()
     others: Sequence[tuple[str, Any]] = ()
+
+
+class FieldChoice(NamedTuple):
+    """A filter by a custom field. value: its key and the value, as addresses name it."""
+
+    value: str
+    text: str
 
 
 def show_values(definitions: Iterable[Field], values: dict[str, Any]) -> CustomValues:
@@ -103,6 +112,27 @@ def read_changed(form: Form, definitions: dict[str, Field]) -> dict[str, Any]:
 def typed(form: Form, prefix: str, was: str) -> dict[str, str]:
     """What was typed, for the form of a page."""
     return {name: form.text(f"{prefix}{name}") for name in chosen(form, was)}
+
+
+def field_choices(fields: Iterable[Field], chosen: str) -> list[tuple[str, list[FieldChoice]]]:
+    """The labels of choices and boxes, with what a list can be filtered for.
+
+    chosen: the present filter, which is among them.
+    """
+    groups = []
+    left = _MAX_CHOICES
+    for field in fields:
+        texts = (
+            field.choices if field.type == "choice" else _BOX if field.type == "checkbox" else ()
+        )
+        choices = [FieldChoice(f"{field.key}:{text}", text) for text in texts[:left]]
+        left -= len(choices)
+        if choices:
+            groups.append((field.label, choices))
+    if chosen and not any(chosen == each.value for _, choices in groups for each in choices):
+        key, _, text = chosen.partition(":")
+        groups.append((key, [FieldChoice(chosen, text)]))
+    return groups
 
 
 def faults_by_name(error: ValidationFailed) -> dict[str, str]:

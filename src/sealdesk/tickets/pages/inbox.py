@@ -15,8 +15,11 @@ from sealdesk.customers.types import Customer
 from sealdesk.db.engine import Row, Tx
 from sealdesk.errors import QueryTooSlow
 from sealdesk.paging import PageRequest, Position, take_page
+from sealdesk.tickets.custom_fields import actions as custom_fields
+from sealdesk.tickets.custom_fields.types import Field
 from sealdesk.tickets.live import store as live
 from sealdesk.tickets.pages import search, view_model
+from sealdesk.tickets.pages.custom_values import field_choices
 from sealdesk.tickets.pages.inbox_rows import listed_tickets
 from sealdesk.tickets.pages.search import Results
 from sealdesk.tickets.store import assignees, keys, lists, reads
@@ -44,6 +47,7 @@ _MAX_CHANGED = 25  # tickets with news that are counted
 _FIRST: Position = [0, ids.lowest(0)]  # before every ticket
 _MAX_SUGGESTIONS = 10
 _MAX_COMMIT_DELAY_US = 60 * 1_000_000  # from the time of a change until others can see it
+_Views = tuple[InboxQuery, CurrentView | None, Sidebar, list[Field]]
 _FIRST_TICKET = {
     "subject": "Hello",
     "description": "This is our first ticket.",
@@ -71,7 +75,7 @@ class _Inbox(NamedTuple):
 @page
 async def inbox(request: Request) -> Response:
     """The tickets that match a query, by their last change by default."""
-    query, view, beside = await _load_views(request)
+    query, view, beside, fields = await _load_views(request)
     filters = query.filter(request.caller.actor.id)
     # Before the tickets: the page is told of everything behind it.
     position = await request.read(lambda tx: live.last_position(tx, request.caller.tenant_id))
@@ -84,17 +88,18 @@ async def inbox(request: Request) -> Response:
         return render.redirect(request, query.link(customer=suggestions[0].id))
     rows = take_page(result.rows, PageRequest(PER_PAGE, None), lists.size)
     older = ""
-    if len(result.rows) > len(rows) and not query.q:
+    if len(result.rows) > len(rows) and not query.is_search():
         older = query.link(trail=query.next_trail(lists.position(filters, rows[-1])))
     return await render.page(
         request, "tickets/tickets.html", 503 if is_too_slow else 200,
         query=query,
         rows=listed_tickets(rows, result.reads, request.now_us),
-        places={} if query.q else _places(filters, rows),
+        places={} if query.is_search() else _places(filters, rows),
         counts=result.counts, max_count=lists.MAX_COUNT,
         statuses=STATUSES, priorities=PRIORITIES,
         people=sorted(result.people, key=lambda u: (not u.is_active, u.name.casefold())),
         has_more_people=view_model.has_more_assignees(result.people),
+        field_choices=field_choices(fields, query.field),
         names={user.id: user.name for user in result.people},
         reader_id=request.caller.actor.id,
         customer=result.customer, suggestions=suggestions[:_MAX_SUGGESTIONS],
@@ -114,13 +119,14 @@ def _places(filters: Filter, rows: Sequence[Row]) -> dict[str, str]:
     return {str(row["id"]): position_text(lists.position(filters, row)) for row in rows}
 
 
-async def _load_views(request: Request) -> tuple[InboxQuery, CurrentView | None, Sidebar]:
-    """The query of the list, the view that it is of, and the views beside it. Raises NotFound."""
+async def _load_views(request: Request) -> _Views:
+    """The query of the list, the view that it is of, and what is beside it. Raises NotFound."""
     form = forms.read_query(request)
 
-    async def work(tx: Tx) -> tuple[InboxQuery, CurrentView | None, Sidebar]:
+    async def work(tx: Tx) -> _Views:
         query, view = await load_query(tx, request.caller, form)
-        return query, view, await load_sidebar(tx, request.caller)
+        fields = await custom_fields.list_active(tx, request.caller.tenant_id)
+        return query, view, await load_sidebar(tx, request.caller), fields
 
     return await request.read(work)
 
@@ -138,7 +144,7 @@ async def _load(request: Request, query: InboxQuery, filters: Filter) -> tuple[_
             rows = await lists.list_inbox(tx, tenant_id, of_customer, page_request)
         return await _complete(tx, request.caller, query, rows, customer)
 
-    if query.q:
+    if query.is_search():
         return await _search(request, query)
     if filters.is_served():
         return await request.read(work), False
@@ -194,7 +200,7 @@ async def _find_customer(tx: Tx, tenant_id: str, id_or_email: str) -> Customer |
 
 def _since(request: Request, query: InboxQuery, rows: Sequence[Row]) -> Position:
     """The position in the order by change after which changes are new to the reader of the page."""
-    if query.q or query.sort != "changed" or query.trail:
+    if query.is_search() or query.sort != "changed" or query.trail:
         return [request.now_us, ids.NONE]
     if rows:
         return [rows[0]["updated_at"], rows[0]["id"]]

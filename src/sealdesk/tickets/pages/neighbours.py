@@ -105,7 +105,7 @@ async def _find(
     request: Request, query: InboxQuery, position: Position, *, is_next: bool
 ) -> Position | None:
     """The position of the neighbour. Nothing precedes or follows the results of a search."""
-    if query.q or (query.customer and not ids.is_canonical(query.customer)):
+    if query.is_search() or (query.customer and not ids.is_canonical(query.customer)):
         return None
     filters = query.filter(request.caller.actor.id)
     if not is_next:

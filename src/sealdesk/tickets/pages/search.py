@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from itertools import starmap
 from typing import NamedTuple
 
 import msgspec
@@ -12,10 +13,11 @@ from sealdesk.db.engine import Row, Tx
 from sealdesk.errors import QueryTooSlow, gettext_noop
 from sealdesk.paging import PageRequest
 from sealdesk.search import actions as search
-from sealdesk.search import highlighting
+from sealdesk.search import highlighting, rules
 from sealdesk.search.actions import SearchResult
 from sealdesk.search.highlighting import Part
 from sealdesk.search.rules import MAX_RESULTS, Term
+from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.pages import view_model
 from sealdesk.tickets.store import assignees, lists, replies
 from sealdesk.tickets.store import tickets as ticket_store
@@ -71,16 +73,28 @@ _decode_text = msgspec.json.Decoder(_Text).decode
 
 async def find_tickets(request: Request, query: InboxQuery) -> Results:
     """The newest tickets with the words and filters of a search."""
-    words = search_words.parse(query.q)
+    words = await _read_words(request, query)
     try:
         filters, problems = await _filters(request, query, words)
         if problems:
             return Results(problems=problems)
-        if not (words.text or words.tags):
+        if not (words.text or words.tags or words.fields):
             return await _list(request, filters)
         return await _search(request, words, filters)
     except QueryTooSlow:
         return Results(is_too_slow=True)
+
+
+async def _read_words(request: Request, query: InboxQuery) -> SearchWords:
+    """The words and filters that were typed, with the custom field that was chosen."""
+    keys: set[str] = set()
+    if ":" in query.q:
+        tenant_id = request.caller.tenant_id
+        fields = await request.read(lambda tx: custom_fields.list_active(tx, tenant_id))
+        keys = {field.key.lower() for field in fields}
+    words = search_words.parse(query.q, keys)
+    key, _, value = query.field.partition(":")
+    return words._replace(fields=(*words.fields, (key, value))) if key else words
 
 
 async def _list(request: Request, filters: Filter) -> Results:
@@ -94,12 +108,13 @@ async def _search(request: Request, words: SearchWords, filters: Filter) -> Resu
     tenant_id = request.caller.tenant_id
     is_narrowed = filters != Filter()
     limit = _MAX_NARROWED if is_narrowed else MAX_RESULTS
+    besides = [*map(rules.tag_term, words.tags), *starmap(rules.field_term, words.fields)]
     matches = await search.find_tickets(
-        request.state, tenant_id, words.text, tags=words.tags, limit=limit
+        request.state, tenant_id, words.text, besides=besides, limit=limit
     )
     if not matches.ticket_ids and words.text:
         matches = await search.find_corrected(
-            request.state, tenant_id, words.text, tags=words.tags, limit=limit
+            request.state, tenant_id, words.text, besides=besides, limit=limit
         )
 
     async def work(tx: Tx) -> tuple[list[Row], list[list[str]]]:

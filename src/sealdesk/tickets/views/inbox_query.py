@@ -11,6 +11,7 @@ from sealdesk import ids
 from sealdesk.clock import Iso
 from sealdesk.customers.types import CustomerRef
 from sealdesk.paging import Position
+from sealdesk.tickets.custom_fields.types import KEY
 from sealdesk.tickets.store.selection import Filter, SortBy
 from sealdesk.tickets.types import PRIORITIES, STATUSES, AuthorType, Priority, Status
 from sealdesk.tickets.views import rules
@@ -54,7 +55,7 @@ class InboxQuery(msgspec.Struct, frozen=True):
     trail: the positions where the previous pages ended, so that "newer" goes back one page at a
     time. waiting: only tickets whose customer waits for a reply; the order "waiting" has no others.
     q: words to search for, in any status by default. view: the id or key of the view that the query
-    began with.
+    began with. field: the key and the value of a custom field, with a colon between them.
     """
 
     status: Status | None = "open"
@@ -67,11 +68,21 @@ class InboxQuery(msgspec.Struct, frozen=True):
     trail: tuple[str, ...] = ()
     q: str = ""
     view: str = ""
+    field: str = ""
+
+    def is_search(self) -> bool:
+        """Whether the search finds its tickets, and lists only the newest ones."""
+        return bool(self.q or self.field)
 
     def is_narrowed(self) -> bool:
         """Whether it has filters besides the status."""
         return bool(
-            self.priority or self.assignee or self.customer or self.tag or self.waiting or self.q
+            self.priority
+            or self.assignee
+            or self.customer
+            or self.tag
+            or self.waiting
+            or self.is_search()
         )
 
     def link(self, **changes: object) -> str:
@@ -117,6 +128,7 @@ class InboxQuery(msgspec.Struct, frozen=True):
             ("assignee", self.assignee),
             ("customer", self.customer),
             ("tag", self.tag),
+            ("field", self.field),
             ("waiting", "yes" if self.waiting else ""),
             ("sort", "" if self.sort == "changed" else self.sort),
             ("before", ",".join(self.trail)),
@@ -129,7 +141,7 @@ class InboxQuery(msgspec.Struct, frozen=True):
 
     def is_countable(self) -> bool:
         """Whether its filters alone tell the tickets: a search and an e-mail address do not."""
-        return not self.q and (not self.customer or ids.is_canonical(self.customer))
+        return not self.is_search() and (not self.customer or ids.is_canonical(self.customer))
 
     def filter(self, reader_id: str) -> Filter:
         """The filters of the list. An e-mail address in customer_id is to be replaced by the id."""
@@ -172,6 +184,7 @@ def read_inbox_query(form: Form) -> InboxQuery:
         sort=cast(Sort, sort) if sort in _ORDERS else "changed",
         waiting=form.text("waiting") == "yes",
         view=_view(form.text("view")),
+        field=_field(form.text("field")),
     )
     is_position = partial(_is_position, max_digits=_MAX_DIGITS[query.sort])
     return msgspec.structs.replace(query, trail=tuple(cursor_trail.read(form, is_position)))
@@ -224,6 +237,11 @@ def unknown_filters(stored: str) -> list[str]:
 
 def _view(text: str) -> str:
     return text if rules.find_built_in(text) or ids.is_canonical(text) else ""
+
+
+def _field(text: str) -> str:
+    key, _, value = text.strip()[:_MAX_TEXT_LENGTH].partition(":")
+    return f"{key}:{value.strip()}" if KEY.fullmatch(key) and value.strip() else ""
 
 
 def _status(text: str) -> Status | None:

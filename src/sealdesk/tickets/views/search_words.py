@@ -1,7 +1,7 @@
 """What somebody types into the search: words, and filters such as status:open; no IO."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from sealdesk import clock
@@ -9,13 +9,14 @@ from sealdesk.errors import gettext_noop
 from sealdesk.tickets.types import PRIORITIES, STATUSES, Priority, Status
 
 # A phrase in quotes, which is left as it is, or a filter.
-_OPERATOR = re.compile(r'"[^"]*"?|(?<!\S)([A-Za-z]+):("[^"]*"?|[^\s"]+)')
+_OPERATOR = re.compile(r'"[^"]*"?|(?<!\S)([A-Za-z][\w.-]*):("[^"]*"?|[^\s"]+)')
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _NUMBER = re.compile(r"#?([0-9]{1,12})", re.ASCII)
 _DAY_US = 24 * 60 * 60 * 1_000_000
 _UNKNOWN = gettext_noop(
     "“%(name)s:” is no filter of the search. There are status:, priority:, tag:, from:, assignee:,"
-    " before: and after:. Put the text in quotes to search for it."
+    " before:, after: and field.key: for the key of a custom field. Put the text in quotes to"
+    " search for it."
 )
 _NO_STATUS = gettext_noop("“%(value)s” is no status. Write %(right)s.")
 _NO_PRIORITY = gettext_noop("“%(value)s” is no priority. Write %(right)s.")
@@ -32,7 +33,7 @@ class Problem(NamedTuple):
 class SearchWords(NamedTuple):
     """The words of a search, and its filters. before, after: microseconds. number: of a ticket.
 
-    customers, assignees: as they were typed.
+    customers, assignees: as they were typed. fields: the keys and values of custom fields.
     """
 
     text: str
@@ -44,11 +45,13 @@ class SearchWords(NamedTuple):
     before: int | None = None
     after: int | None = None
     number: int | None = None
+    fields: tuple[tuple[str, str], ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
-def parse(query: str) -> SearchWords:
-    """The words and filters of a search."""
+def parse(query: str, keys: Collection[str] = ()) -> SearchWords:
+    """The words and filters of a search. keys: of custom fields, in lower case."""
+    fields: list[tuple[str, str]] = []
     typed: dict[str, list[str]] = {}
     problems: list[Problem] = []
 
@@ -60,6 +63,10 @@ def parse(query: str) -> SearchWords:
             return match[0]  # an address, such as https://example.com
         if name in _NAMES:
             typed.setdefault(name, []).append(value)
+        elif name.startswith(_FIELD) or name in keys:
+            fields.append((name.removeprefix(_FIELD), value))
+        elif not (name.isascii() and name.isalpha()):
+            return match[0]
         else:
             problems.append(Problem(_UNKNOWN, {"name": match[1]}))
         return " "
@@ -76,10 +83,12 @@ def parse(query: str) -> SearchWords:
         _instant(typed.get("before", ()), 0, problems),
         _instant(typed.get("after", ()), _DAY_US, problems),
         int(number[1]) if number else None,
+        tuple(fields),
         tuple(problems),
     )
 
 
+_FIELD = "field."
 _NAMES = ("status", "priority", "tag", "from", "assignee", "before", "after")
 
 
