@@ -159,17 +159,16 @@ def test_the_form_without_scripts_changes_what_was_changed(
     define(admin, "legacy", "date")
     define(admin, "fragile", "checkbox")
     before = {"legacy": "yesterday", "fragile": True, "odd": [1]}
-    with_wrong = {**before, "size": 5}
     at = _page(key)
-    tenant_values = {"custom_fields": with_wrong}
     for field in admin.get(FIELDS).json()["data"]:
         admin.patch(f"{FIELDS}/{field['id']}", {"is_active": False})
-    key.patch(f"{API}{at}", tenant_values)
+    key.patch(f"{API}{at}", {"custom_fields": {**before, "size": 5}})
     for field in admin.get(FIELDS).json()["data"]:
         admin.patch(f"{FIELDS}/{field['id']}", {"is_active": True})
     form = visitor.get(at).form(at)
     assert form.value("custom-legacy") == "yesterday"
-    visitor.submit(form, **{"custom-size": "6", "custom-fragile": []})
+    changed: dict[str, str | list[str]] = {"custom-size": "6", "custom-fragile": []}
+    visitor.submit(form, **changed)
     assert _values(key, at) == {**before, "size": 6, "fragile": False}
     form = visitor.get(at).form(at)
     page = visitor.submit(form, **{"custom-size": "six"})
