@@ -24,6 +24,8 @@ REPLIES = f"{TICKETS}/{{ticket_id}}/replies"
 WEBHOOKS = "/api/v1/webhooks"
 FIELDS = "/api/v1/custom-fields"
 MACROS = "/api/v1/macros"
+TEAMS = "/api/v1/teams"
+MEMBERS = f"{TEAMS}/{{id}}/members"
 DELIVERIES = f"{WEBHOOKS}/{{id}}/deliveries"
 REPLAYS = f"{WEBHOOKS}/{{id}}/replays"
 
@@ -47,6 +49,7 @@ BODIES: dict[tuple[str, str], dict[str, Any] | None] = {
     ("GET", f"{CUSTOMERS}/{{id}}"): None,
     ("PATCH", f"{CUSTOMERS}/{{id}}"): {"name": "Taken over"},
     ("GET", "/api/v1/external/agents"): None,
+    ("GET", "/api/v1/external/teams"): None,
     ("GET", "/api/v1/external/events"): None,
     ("GET", "/api/v1/external/whoami"): None,
     ("GET", KEYS): None,
@@ -79,6 +82,14 @@ BODIES: dict[tuple[str, str], dict[str, Any] | None] = {
     ("GET", f"{MACROS}/{{id}}"): None,
     ("PATCH", f"{MACROS}/{{id}}"): {"name": "Taken over"},
     ("DELETE", f"{MACROS}/{{id}}"): None,
+    ("GET", TEAMS): None,
+    ("POST", TEAMS): {"name": "Known to both"},
+    ("GET", f"{TEAMS}/{{id}}"): None,
+    ("PATCH", f"{TEAMS}/{{id}}"): {"name": "Taken over"},
+    ("DELETE", f"{TEAMS}/{{id}}"): None,
+    ("GET", MEMBERS): None,
+    ("POST", MEMBERS): {"user_id": "unknown"},
+    ("DELETE", f"{MEMBERS}/{{user_id}}"): None,
     ("POST", "/api/v1/auth/login"): {"email": f"{CANARY}@example.test", "password": "wrong"},
     ("POST", "/api/v1/auth/reset"): {"token": "wrong", "new": "a long enough passphrase"},
     ("GET", "/api/v1/auth/me"): None,
@@ -129,9 +140,11 @@ class Matrix(NamedTuple):
             WEBHOOKS: self.ours.webhook_id,
             FIELDS: self.ours.field_id,
             MACROS: self.ours.macro_id,
+            TEAMS: self.ours.team_id,
         }
         start, brace, rest = route.path.partition("/{")
         path = f"{start}/{ids[start]}{rest.partition('}')[2]}" if brace else start
+        path = path.replace("{user_id}", self.ours.agent_id)
         return path.replace("{delivery_id}", self.ours.delivery_id)
 
     def body(self, route: Route) -> dict[str, Any] | None:
@@ -327,15 +340,22 @@ def test_a_cursor_of_another_tenant_is_refused(matrix: Matrix, route: Route) -> 
     elif route.path in (DELIVERIES, REPLAYS):
         made = matrix.stranger.post(WEBHOOKS, matrix.body(CREATE_WEBHOOK)).json()["data"]
         target = route.path.replace("{id}", made["id"])
+    elif route.path == MEMBERS:
+        made = matrix.stranger.post(TEAMS, {"name": f"Team {cursor[-9:]}"}).json()["data"]
+        target = route.path.replace("{id}", made["id"])
     response = theirs.get(f"{target}?per_page=1&cursor={cursor}")
     assert refusal(response) == (400, "invalid_cursor")
     assert response.json()["reason"] == "malformed"
     assert CANARY not in response.text
 
 
-@pytest.mark.parametrize("parameter", ["customer_id", "assignee_id"])
+@pytest.mark.parametrize("parameter", ["customer_id", "assignee_id", "team_id"])
 def test_a_filter_by_a_foreign_id_finds_nothing(matrix: Matrix, parameter: str) -> None:
-    foreign = {"customer_id": matrix.ours.customer_id, "assignee_id": matrix.ours.agent_id}
+    foreign = {
+        "customer_id": matrix.ours.customer_id,
+        "assignee_id": matrix.ours.agent_id,
+        "team_id": matrix.ours.team_id,
+    }
     query = f"{TICKETS}?{parameter}={foreign[parameter]}"
     assert matrix.ours.key.get(query).json()["data"]
     response = matrix.stranger_key.get(query)

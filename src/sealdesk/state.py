@@ -17,6 +17,7 @@ from sealdesk.db.write_probe import WriteProbe
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.errors.general import TOO_MANY_LOG_INS
 from sealdesk.event_log.long_poll import LongPoll
+from sealdesk.event_log.seen_users import SeenUsers
 from sealdesk.event_log.streams import Streams
 from sealdesk.http_client import HttpClient
 from sealdesk.rate_limits.byte_budget import ByteBudget
@@ -70,6 +71,7 @@ class AppState(msgspec.Struct, frozen=True):
         turns, as the tenant is not known yet.
     http_client: reaches the addresses that tenants choose.
     long_poll: requests that wait for new events of a feed. streams: open pages that do.
+    seen_users: who uses pages of this process.
     known_keys: API keys that were looked up, made by their guard.
     key_usage: use of API keys that is not written to the database yet.
     background_tasks: work that starts after a response is sent.
@@ -95,6 +97,7 @@ class AppState(msgspec.Struct, frozen=True):
     http_client: HttpClient
     long_poll: LongPoll
     streams: Streams
+    seen_users: SeenUsers
     known_keys: KnownRows[Any]
     key_usage: Usage
     background_tasks: BackgroundTasks
@@ -132,6 +135,7 @@ def make_state(settings: Settings, database: Database, clock: Clock, *, epoch: i
         HttpClient(settings.webhook_allowed_cidrs, allow_http=settings.webhook_allow_http),
         LongPoll(lambda: lifetime.is_draining),
         Streams(database, clock, is_told=not settings.has_worker_process),
+        SeenUsers(),
         KnownRows(MAX_KNOWN_KEYS),
         Usage(),
         BackgroundTasks(),

@@ -28,6 +28,7 @@ NEEDS: dict[tuple[str, str], set[str]] = {
     ("GET", "/api/v1/external/customers/{id}"): {"customers:read"},
     ("PATCH", "/api/v1/external/customers/{id}"): {"customers:write"},
     ("GET", "/api/v1/external/agents"): {"tickets:read"},
+    ("GET", "/api/v1/external/teams"): {"tickets:read"},
     ("GET", "/api/v1/external/events"): {"tickets:read", "replies:read", "customers:read"},
     ("GET", "/api/v1/external/whoami"): set(),
 }

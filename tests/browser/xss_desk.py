@@ -52,7 +52,8 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
     service, admin = tenant.service, tenant.admin()
     key = tenant.key(name=texts.fit(100))
     user = tenant.user("agent", name=texts.fit(100, 9))
-    ticket = _ticket(key, user, texts)
+    team = _team(admin, user, texts)
+    ticket = _ticket(key, user, team, texts)
     notification = _notification(tenant, key, texts)
     _refuse(key, texts)
     receiver.answers(500, texts.fit(4000).encode(), {"content-type": "text/html"})
@@ -78,6 +79,7 @@ def hostile_desk(tenant: Tenant, receiver: Receiver, texts: Texts | None = None)
         "/notifications": notification,
         "/settings/people": user,
         "/settings/api-keys": key.id,
+        "/settings/teams": team,
         "/settings/webhooks": webhook,
         "/settings/custom-fields": field,
         "/settings/macros": macro,
@@ -90,6 +92,7 @@ def address(path: str, places: dict[str, str]) -> str:
     """The path of a route, with these ids."""
     for start, found in places.items():
         path = path.replace(f"{start}/{{id}}", f"{start}/{found}")
+    path = path.replace("{user_id}", places["/settings/people"])
     path = path.replace("{delivery_id}", places["delivery"])
     assert "{" not in path, "a page without an id for it"
     return path
@@ -147,7 +150,15 @@ async def _tag(tx: Tx, tenant: Tenant, ticket_id: str, tag: str) -> None:
     await tx.execute(sql, {"tenant": tenant.id, "tag": tag, "ticket": ticket_id})
 
 
-def _ticket(key: Key, user: str, texts: Texts) -> dict[str, Any]:
+def _team(admin: Person, user: str, texts: Texts) -> str:
+    """A team with this member."""
+    team_id = str(admin.post("/api/v1/teams", {"name": texts.fit(64)}).json()["data"]["id"])
+    added = admin.post(f"/api/v1/teams/{team_id}/members", {"user_id": user})
+    assert added.status_code == 201
+    return team_id
+
+
+def _ticket(key: Key, user: str, team: str, texts: Texts) -> dict[str, Any]:
     """A ticket, its customer, replies and changes."""
     fit, unique = texts.fit, f"c{ids.mint(0)}@example.test"
     fields = {"phone": fit(64), "company": fit(255, 5), "external_id": fit(255, 10)}
@@ -155,7 +166,7 @@ def _ticket(key: Key, user: str, texts: Texts) -> dict[str, Any]:
     key.customer(unique, name=fit(255, 15), metadata=metadata, **fields)
     ticket = key.ticket(
         subject=fit(255, 20), description=texts.whole(), tags=[fit(64)],
-        external_id=fit(255, 25), customer={"email": unique}, assignee_id=user,
+        external_id=fit(255, 25), customer={"email": unique}, assignee_id=user, team_id=team,
         custom_fields={fit(99): fit(999)}, attachment_ids=[_file(key)],
     )  # fmt: skip
     for is_internal in (False, True):

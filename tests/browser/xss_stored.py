@@ -26,7 +26,8 @@ _FORCED = {
 }
 # Texts that nobody types and no program sends: what the service calls and counts things by.
 _OURS = {
-    "action", "actor_kind", "allowed_ips", "author_type", "body_sha256", "code", "content_type",
+    "action", "actor_kind", "allowed_ips", "assignment", "author_type", "body_sha256", "code",
+    "content_type",
     "diagnosis", "disabled_reason", "email_identity", "event_type", "events", "key_prefix",
     "key", "kind",
     "measure", "name_identity", "password_hash", "permissions", "query", "reference",

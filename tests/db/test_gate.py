@@ -25,12 +25,14 @@ from tests.support.tenant_rows import MARK, FilledDatabase, filled_database, row
 
 METHODS = ("seqscan", "indexscan", "bitmapscan", "hashjoin", "mergejoin", "nestloop", "material")
 MODES = ("force_custom_plan", "force_generic_plan")
-# Parameters with a number in their names, or that are ids elsewhere; and the beginning of a
-# statement, whose order and limit follow.
+# Parameters with a number in their names, or that are ids elsewhere; the beginning of a
+# statement, whose order and limit follow; and tickets of nobody, as those rows have an assignee.
 _INCOMPLETE = (
     "tickets/live/store.py _CHANGE",
     "tickets/live/store.py _EVENTS",
     "tickets/store/lists.py _CHANGED",
+    "tickets/teams/store.py _LIST_WAITING",
+    "tickets/teams/store.py _LIST_TICKETS",
 )
 SELECTS = [
     found

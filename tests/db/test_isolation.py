@@ -38,6 +38,11 @@ _COUNTS = (
     "customers/store.py _COUNT",
     "tickets/tags/store.py _COUNT",
 )
+# They find tickets of nobody, and those rows have an assignee.
+_OF_NOBODY = (
+    "tickets/teams/store.py _LIST_WAITING",
+    "tickets/teams/store.py _LIST_TICKETS",
+)
 # Their parameters are named by their place, for several tickets at once, or numbers.
 _BUILT = ("tickets/live/store.py _CHANGE", "tickets/live/store.py _EVENTS")
 FILTERED = [
@@ -51,7 +56,7 @@ SELECTS = [
     if found.verb == "SELECT"
     and found.is_of_tenants
     and not found.is_of_worker
-    and not found.name.endswith((*_COUNTS, *_BUILT))
+    and not found.name.endswith((*_COUNTS, *_BUILT, *_OF_NOBODY))
 ]
 CHANGES = [
     found

@@ -25,6 +25,9 @@ _CONTENTS = (
     "SELECT * FROM events WHERE tenant_id = :tenant ORDER BY id LIMIT 1000",
     "SELECT id, name, permissions, rate_limit, revoked_at, secret_version, sealed_secret"
     " FROM api_keys WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
+    "SELECT * FROM teams WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
+    "SELECT team_id, user_id FROM team_members WHERE tenant_id = :tenant"
+    " ORDER BY team_id, user_id LIMIT 100",
     "SELECT * FROM endpoints WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
     "SELECT * FROM deliveries WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
     "SELECT * FROM macros WHERE tenant_id = :tenant ORDER BY id LIMIT 100",
@@ -47,6 +50,7 @@ class Ours(NamedTuple):
     attachment_id: str
     customer_id: str
     agent_id: str
+    team_id: str
     webhook_id: str
     delivery_id: str
     replay_id: str
@@ -71,7 +75,8 @@ def marked_tenant(service: Service) -> Ours:
     expired, revoked = tenant.key(name=CANARY, expires_at=soon), tenant.key(name=CANARY)
     admin.delete(f"/api/v1/api-keys/{revoked.id}")
     service.clock.advance(2)
-    ticket = _marked_ticket(key, agent_id)
+    team_id = _marked_team(tenant, admin, agent_id)
+    ticket = _marked_ticket(key, agent_id, team_id)
     for _ in range(2):
         key.get(f"/api/v1/external/tickets?tag={CANARY}", x_api_signature="0" * 64)
     powerless = tenant.key(name=CANARY, permissions=[])
@@ -82,12 +87,22 @@ def marked_tenant(service: Service) -> Ours:
     wait_until_placed(service)  # or events would change later
     return Ours(
         tenant, key, powerless, revoked, expired, admin, agent, ticket, attachment, customer_id,
-        agent_id,
+        agent_id, team_id,
         *webhook, _marked_field(admin), macro_id,
     )  # fmt: skip
 
 
-def _marked_ticket(key: Key, agent_id: str) -> dict[str, Any]:
+def _marked_team(tenant: Tenant, admin: Person, agent_id: str) -> str:
+    """The id of the last of two teams, with two members."""
+    at = "/api/v1/teams"
+    ids = [admin.post(at, {"name": f"{CANARY} {place}"}).json()["data"]["id"] for place in range(2)]
+    for user_id in (agent_id, tenant.user("agent", name=f"{CANARY} 2")):
+        answer = admin.post(f"{at}/{ids[-1]}/members", {"user_id": user_id})
+        assert answer.status_code == 201, answer.text
+    return str(ids[-1])
+
+
+def _marked_ticket(key: Key, agent_id: str, team_id: str) -> dict[str, Any]:
     texts = ("name", "phone", "company", "external_id")
     customer = key.customer(
         f"{CANARY}@customers.test", metadata={CANARY: CANARY}, **dict.fromkeys(texts, CANARY)
@@ -98,6 +113,7 @@ def _marked_ticket(key: Key, agent_id: str) -> dict[str, Any]:
             description=CANARY,
             customer={"email": customer["email"]},
             assignee_id=agent_id,
+            team_id=team_id,
             tags=[CANARY],
             custom_fields={CANARY: CANARY},
             external_id=CANARY,

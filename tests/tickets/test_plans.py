@@ -260,10 +260,17 @@ def test_replies_are_read_in_the_order_of_an_index(
     [
         ({}, set()),
         ({"subject": "other", "tags": ("t",), "custom_fields": {"a": 1}, "reply_count": 1}, set()),
-        ({"status": "closed"}, {"tickets_status", "tickets_status_assignee"}),
+        (
+            {"status": "closed"},
+            {"tickets_status", "tickets_status_assignee", "tickets_team_unassigned"},
+        ),
         ({"waiting_since": 5}, {"tickets_waiting_since"}),
         ({"priority": "urgent"}, {"tickets_priority"}),
-        ({"assignee_id": "a"}, {"tickets_assignee", "tickets_status_assignee"}),
+        (
+            {"assignee_id": "a"},
+            {"tickets_assignee", "tickets_status_assignee", "tickets_team_unassigned"},
+        ),
+        ({"team_id": "t"}, {"tickets_team", "tickets_team_unassigned"}),
         ({"external_id": "x"}, {"tickets_external_id"}),
     ],
 )
@@ -277,8 +284,8 @@ def test_a_change_writes_only_the_indexes_of_what_it_changes(
         recorder = IndexRecorder(connection)
         drive(tickets.replace(recorder, before, after))
     # An entry of a partial index is written where its condition holds.
-    by_change = {"tickets_status_updated_at", "tickets_unassigned", "tickets_urgent"}
-    assert recorder.written == by_change | indexes
+    by_change = {"status_updated_at", "unassigned", "urgent", "team_updated_at"}
+    assert recorder.written == {f"tickets_{name}" for name in by_change} | indexes
 
 
 class IndexRecorder(SqliteTx):

@@ -35,6 +35,8 @@ RUNTIME_UPDATES = (
     "views",
     "field_definitions",
     "macros",
+    "teams",
+    "team_members",
     "attachments",
     "attachment_usage",
 )
@@ -53,6 +55,7 @@ RUNTIME_DELETES = (
     "second_factors",
     "views",
     "macros",
+    "team_members",
 )
 # The rights of the worker's role, for the rows of all tenants.
 WORKER_GRANTS = {

@@ -28,6 +28,9 @@ from sealdesk.tickets.merging import errors as merging_errors
 from sealdesk.tickets.notifications import pages as notification_pages
 from sealdesk.tickets.pages import inbox as inbox_pages
 from sealdesk.tickets.tags import pages as tag_pages
+from sealdesk.tickets.teams import errors as team_errors
+from sealdesk.tickets.teams import labels as team_labels
+from sealdesk.tickets.teams import pages as team_pages
 from sealdesk.web.pages.site import Site
 from sealdesk.webhooks import errors as webhook_errors
 from sealdesk.webhooks import labels as webhooks_labels
@@ -44,6 +47,7 @@ PROBLEM_TYPES = declared_in(
     custom_field_errors,
     merging_errors,
     macro_errors,
+    team_errors,
     customer_errors,
     feed_errors,
     webhook_errors,
@@ -59,11 +63,13 @@ AUDIT_PAGE = audit_pages.audit_page(
         **audit_log_labels.ACTION_LABELS,
         **tickets_labels.ACTION_LABELS,
         **customers_labels.ACTION_LABELS,
+        **team_labels.ACTION_LABELS,
     },
     object_paths={
         "user": people_pages.NAV_ITEM.path,
         "api_key": key_pages.NAV_ITEM.path,
         "webhook": webhook_pages.NAV_ITEM.path,
+        "team": team_pages.NAV_ITEM.path,
         "custom_field": custom_field_pages.NAV_ITEM.path,
         "macro": macro_pages.NAV_ITEM.path,
     },
@@ -81,6 +87,7 @@ SITE = Site(
         custom_field_pages.NAV_ITEM,
         macro_pages.NAV_ITEM,
         people_pages.NAV_ITEM,
+        team_pages.NAV_ITEM,
         audit_pages.NAV_ITEM,
     ),
     other_pages=(notification_pages.PATH,),
@@ -95,6 +102,7 @@ SITE = Site(
         "sealdesk.tickets.macros",
         "sealdesk.tickets.merging",
         "sealdesk.tickets.tags",
+        "sealdesk.tickets.teams",
         "sealdesk.tickets.views",
         "sealdesk.webhooks",
     ),
@@ -106,6 +114,7 @@ SITE = Site(
         **tickets_labels.FIELD_LABELS,
         **custom_field_labels.FIELD_LABELS,
         **macros_labels.FIELD_LABELS,
+        **team_labels.FIELD_LABELS,
     },
     form_labels=tickets_labels.FORM_LABELS,
 )

@@ -32,6 +32,7 @@ from sealdesk.tickets.macros import api as macros
 from sealdesk.tickets.macros import pages as macro_pages
 from sealdesk.tickets.merging import api as merging
 from sealdesk.tickets.pages import customer as customer_pages
+from sealdesk.tickets.teams import api as teams
 from sealdesk.web import assets, status
 from sealdesk.web.openapi import endpoints as reference
 from sealdesk.web.operation import Open, Route
@@ -102,6 +103,7 @@ _API: tuple[Route, ...] = (
         _LONG,
     ),
     Route("GET", "/api/v1/external/agents", _TICKETS_READ, identity.list_agents),
+    Route("GET", "/api/v1/external/teams", _TICKETS_READ, teams.list_choices),
     Route("GET", "/api/v1/external/events", _EVENTS_READ, feed.list_events),
     Route("GET", "/api/v1/external/whoami", signed(), api_keys.whoami),
     # Key management (interface section 4.1): an access token of an administrator.
@@ -131,17 +133,24 @@ _API: tuple[Route, ...] = (
     ),
     Route("POST", "/api/v1/webhooks/{id}/replay", _ADMIN, webhooks.replay_events, _LONG),
     Route("GET", "/api/v1/webhooks/{id}/replays", _ADMIN, webhooks.list_replays),
-    # Custom fields of tickets.
+    # Custom fields, macros and teams: as key management.
     Route("GET", "/api/v1/custom-fields", _ADMIN, custom_fields.list_fields),
     Route("POST", "/api/v1/custom-fields", _ADMIN, custom_fields.define_field, _LONG),
     Route("GET", "/api/v1/custom-fields/{id}", _ADMIN, custom_fields.get_field),
     Route("PATCH", "/api/v1/custom-fields/{id}", _ADMIN, custom_fields.change_field, _LONG),
-    # Macros: as key management.
     Route("GET", "/api/v1/macros", _ADMIN, macros.list_macros),
     Route("POST", "/api/v1/macros", _ADMIN, macros.create_macro, _LONG),
     Route("GET", "/api/v1/macros/{id}", _ADMIN, macros.get_macro),
     Route("PATCH", "/api/v1/macros/{id}", _ADMIN, macros.change_macro, _LONG),
     Route("DELETE", "/api/v1/macros/{id}", _ADMIN, macros.delete_macro),
+    Route("GET", "/api/v1/teams", _ADMIN, teams.list_teams),
+    Route("POST", "/api/v1/teams", _ADMIN, teams.create_team),
+    Route("GET", "/api/v1/teams/{id}", _ADMIN, teams.get_team),
+    Route("PATCH", "/api/v1/teams/{id}", _ADMIN, teams.change_team),
+    Route("DELETE", "/api/v1/teams/{id}", _ADMIN, teams.delete_team),
+    Route("GET", "/api/v1/teams/{id}/members", _ADMIN, teams.list_members),
+    Route("POST", "/api/v1/teams/{id}/members", _ADMIN, teams.add_member),
+    Route("DELETE", "/api/v1/teams/{id}/members/{user_id}", _ADMIN, teams.remove_member),
     # The user's own account: an access token, except for logging in and resetting a password.
     Route("POST", "/api/v1/auth/login", _OPEN, identity.log_in),
     Route("POST", "/api/v1/auth/reset", _OPEN, identity.reset_password),

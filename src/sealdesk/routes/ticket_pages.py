@@ -23,6 +23,7 @@ from sealdesk.tickets.pages import (
     unread,
 )
 from sealdesk.tickets.tags import pages as tags
+from sealdesk.tickets.teams import pages as teams
 from sealdesk.tickets.views import pages as views
 from sealdesk.web.operation import Route
 from sealdesk.web.request import MAX_BODY_BYTES
@@ -86,4 +87,19 @@ TICKET_PAGES: tuple[Route, ...] = (
     # Files.
     Route("POST", "/attachments", _USER_FILE, attachments.upload, MAX_ATTACHMENT_BYTES),
     Route("GET", "/attachments/{id}/content", _USER_PAGE, attachments.show_content),
+    # Settings → Teams.
+    Route("GET", "/settings/teams", _ADMIN_PAGE, teams.list_teams),
+    Route("GET", "/settings/teams/new", _ADMIN_PAGE, teams.new_team),
+    Route("POST", "/settings/teams/new", _ADMIN_PAGE, teams.create_team),
+    Route("GET", "/settings/teams/{id}", _ADMIN_PAGE, teams.show_team),
+    Route("POST", "/settings/teams/{id}", _ADMIN_PAGE, teams.change_team),
+    Route("POST", "/settings/teams/{id}/members", _ADMIN_PAGE, teams.add_member),
+    Route(
+        "POST",
+        "/settings/teams/{id}/members/{user_id}/remove",
+        _ADMIN_PAGE,
+        teams.remove_member,
+    ),
+    Route("GET", "/settings/teams/{id}/delete", _ADMIN_PAGE, teams.confirm_deletion),
+    Route("POST", "/settings/teams/{id}/delete", _ADMIN_PAGE, teams.delete_team),
 )

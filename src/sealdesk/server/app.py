@@ -14,6 +14,7 @@ from sealdesk.routes import PAGES, ROUTES, SITE
 from sealdesk.settings import Settings
 from sealdesk.state import AppState, make_state
 from sealdesk.telemetry import descriptors
+from sealdesk.tickets.teams.assigning import RoundRobin
 from sealdesk.web.application import Application
 from sealdesk.web.request import Receive, Scope, Send
 from sealdesk.worker import loop
@@ -48,6 +49,7 @@ async def _run_lifespan(state: AppState, receive: Receive, send: Send) -> None:
     ]
     if not state.settings.has_worker_process:
         background.append(asyncio.create_task(loop.run(state)))
+    background.append(asyncio.create_task(RoundRobin(state).run()))
     background.append(asyncio.create_task(usage.write_periodically(state)))
     await send({"type": "lifespan.startup.complete"})
     await receive()

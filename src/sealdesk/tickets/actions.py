@@ -11,14 +11,14 @@ from sealdesk.event_log import events
 from sealdesk.event_log.events import Changes
 from sealdesk.paging import PageRequest
 from sealdesk.resources import representation
-from sealdesk.tickets import rules
+from sealdesk.tickets import owners, rules
 from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.rules import Values
 from sealdesk.tickets.errors import FIELD_CHANGED, NEWER_REPLY
 from sealdesk.tickets.notifications import notify
 from sealdesk.tickets.rules import SeenChange, TicketUpdate
-from sealdesk.tickets.store import assignees, history, reads, replies, replying
+from sealdesk.tickets.store import history, reads, replies, replying
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.tickets import TicketAndCustomer, TicketView
 from sealdesk.tickets.types import (
@@ -46,7 +46,8 @@ async def open_ticket(
     tx: Tx, caller: Caller, new: NewTicket, *, source: Source, now_us: int
 ) -> OpenedTicket:
     """A new ticket; its customer is found or added. Raises ValidationFailed."""
-    await _check_assignee(tx, caller.tenant_id, new.assignee_id)
+    if (new.assignee_id, new.team_id) != (None, None):
+        await owners.check_new(tx, caller.tenant_id, new)
     if caller.has_custom_fields:
         values = Values({}, new.custom_fields or {}, new.status == "resolved")
         await custom_fields.check_values(tx, caller.tenant_id, values)
@@ -201,8 +202,7 @@ async def _change(
         is_resolved = "status" in update.changes and changed.status == "resolved"
         values = Values(ticket.custom_fields, changed.custom_fields, is_resolved)
         await custom_fields.check_values(tx, caller.tenant_id, values)
-    if changed.assignee_id != ticket.assignee_id:
-        await _check_assignee(tx, caller.tenant_id, changed.assignee_id)
+    await owners.check_changed(tx, ticket, changed)
     document = await ticket_store.replace(tx, ticket, changed)
     view = view_of(stored._replace(ticket=changed), document)
     await record_change(tx, caller, update, view, now_us)
@@ -245,13 +245,6 @@ async def _reply(
         await record_change(tx, caller, update, view_of(after, document), now_us)
     await notify.replied(tx, caller, ticket, written, now_us)
     return written, after
-
-
-async def _check_assignee(tx: Tx, tenant_id: str, user_id: str | None) -> None:
-    if user_id is None or await assignees.is_assignable(tx, tenant_id, user_id):
-        return
-    message = "There is no such active agent; GET /api/v1/external/agents lists them."
-    raise invalid([Fault("/assignee_id", "unknown_assignee", message)])
 
 
 async def _find_attached(

@@ -33,6 +33,7 @@ _FILTERS = (
     query.any_of("priority", types.PRIORITIES, "Tickets with one of these priorities."),
     query.identifier("customer_id", "Tickets of this customer."),
     query.identifier("assignee_id", "Tickets assigned to this agent."),
+    query.identifier("team_id", "Tickets of this team."),
     query.flag(
         "waiting",
         "Tickets whose customer waits for a public reply (true), or the others (false).",

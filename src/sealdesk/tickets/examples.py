@@ -13,6 +13,7 @@ TICKET = TicketResponse(
     priority="high",
     source="api",
     assignee_id=None,
+    team_id=None,
     tags=("refund", "shipping"),
     custom_fields={},
     external_id="order-7731",

@@ -73,6 +73,7 @@ class NewTicket(msgspec.Struct, frozen=True):
     priority: Priority = "medium"
     status: FirstStatus = "open"
     assignee_id: str | None = None
+    team_id: str | None = None
     tags: Tags | None = None
     custom_fields: Object | None = None
     external_id: Text255 | None = None
@@ -89,6 +90,7 @@ class TicketChange(msgspec.Struct, frozen=True):
     status: Status | UnsetType = UNSET
     priority: Priority | UnsetType = UNSET
     assignee_id: str | UnsetType | None = UNSET
+    team_id: str | UnsetType | None = UNSET
     tags: Tags | UnsetType | None = UNSET
     custom_fields: Object | UnsetType | None = UNSET
     external_id: Text255 | UnsetType | None = UNSET
@@ -157,6 +159,7 @@ class TicketFields(msgspec.Struct, frozen=True, kw_only=True):
     status: from `closed` only to `open`, otherwise from any to any.
     source: how the ticket came in.
     assignee_id: an active user of the tenant; GET /api/v1/external/agents lists them.
+    team_id: a team of the tenant; GET /api/v1/external/teams lists them.
     tags: each once, in the order given; a change replaces all of them.
     custom_fields: an object of at most 16 KiB as JSON; a change is merged into it. The value of a
     key that is defined as a custom field has its type; other keys are free.
@@ -174,6 +177,7 @@ class TicketFields(msgspec.Struct, frozen=True, kw_only=True):
     priority: Priority
     source: Source
     assignee_id: Id | None
+    team_id: Id | None = None
     tags: tuple[str, ...]
     custom_fields: dict[str, Any]
     external_id: str | None

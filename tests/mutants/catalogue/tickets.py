@@ -178,8 +178,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a changed status is not stored",
         "tickets/store/tickets.py",
-        '_SET_IF_CHANGED = ("status", ',
-        "_SET_IF_CHANGED = (",
+        '    "status", "priority", "assignee_id", ',
+        '    "priority", "assignee_id", ',
         ("tests/tickets/test_plans.py::test_a_change_writes_only_the_indexes_of_what_it_changes",),
     ),
     Mutant(

@@ -10,7 +10,7 @@ small rows. Not where a list has further indexes (customers): SQLite would then 
 key instead of them.
 """
 
-from sealdesk.db.schema import api_keys, attachments, desk, events, identity, search, tickets
+from sealdesk.db.schema import api_keys, attachments, desk, events, identity, search, teams, tickets
 from sealdesk.db.schema.columns import metadata
 
 __all__ = [
@@ -21,5 +21,6 @@ __all__ = [
     "identity",
     "metadata",
     "search",
+    "teams",
     "tickets",
 ]

@@ -47,6 +47,13 @@ def index_where_set(name: str, column: str, first: tuple[str, ...] = ()) -> Inde
     return Index(name, *columns, sqlite_where=is_set, postgresql_where=is_set)
 
 
+def index_of_team(name: str, *columns: str, where: str = "") -> Index:
+    """A partial index of the tickets of teams. where: a further condition."""
+    condition = text(f"team_id IS NOT NULL{where}")
+    columns = ("tenant_id", "team_id", *columns, "id")
+    return Index(name, *columns, sqlite_where=condition, postgresql_where=condition)
+
+
 def index_by_change(name: str, where: str) -> Index:
     """A partial index of tickets by status and time of change."""
     condition = text(where)

@@ -6,6 +6,7 @@ from sealdesk.db.schema.columns import (
     TEXT,
     id_,
     index_by_change,
+    index_of_team,
     index_of_unfinished,
     index_where_set,
     metadata,
@@ -54,6 +55,7 @@ Table(
     text_("source"),
     id_("customer_id"),
     id_("assignee_id", null=True),
+    id_("team_id", null=True),
     text_("tags"),
     text_("custom_fields"),
     text_("external_id", null=True),
@@ -86,6 +88,9 @@ Table(
     index_where_set("tickets_assignee", "assignee_id"),
     index_where_set("tickets_status_assignee", "assignee_id", ("status",)),
     index_where_set("tickets_external_id", "external_id"),
+    index_of_team("tickets_team"),
+    index_of_team("tickets_team_updated_at", "status", "updated_at"),
+    index_of_team("tickets_team_unassigned", "status", where=" AND assignee_id IS NULL"),
 )
 Table(
     "ticket_tags",

@@ -17,7 +17,7 @@ from sealdesk.tickets.merging import rules, store
 from sealdesk.tickets.merging.errors import MERGE_FINAL
 from sealdesk.tickets.merging.store import MovingReplies
 from sealdesk.tickets.merging.types import Merge, Split, StoredMerge
-from sealdesk.tickets.store import assignees, replies
+from sealdesk.tickets.store import assignees, replies, teams
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.tickets import TicketAndCustomer, TicketView
 from sealdesk.tickets.types import NewTicket, Reply, Source, TicketCustomer
@@ -170,11 +170,14 @@ async def _find_public_reply(tx: Tx, tenant_id: str, ticket_id: str, reply_id: s
 
 
 async def _new_ticket(tx: Tx, stored: TicketAndCustomer, subject: str, text: str) -> NewTicket:
-    """The part of a ticket that is split off, with its priority, assignee and tags."""
+    """The part of a ticket that is split off, with its priority, assignee, team and tags."""
     ticket = stored.ticket
     customer = msgspec.json.decode(stored.reference, type=CustomerRef)
     is_assignable = ticket.assignee_id is not None and await assignees.is_assignable(
         tx, ticket.tenant_id, ticket.assignee_id
+    )
+    is_team = ticket.team_id is not None and await teams.is_team(
+        tx, ticket.tenant_id, ticket.team_id
     )
     return NewTicket(
         subject=subject,
@@ -182,5 +185,6 @@ async def _new_ticket(tx: Tx, stored: TicketAndCustomer, subject: str, text: str
         customer=TicketCustomer(customer.email, customer.name),
         priority=ticket.priority,
         assignee_id=ticket.assignee_id if is_assignable else None,
+        team_id=ticket.team_id if is_team else None,
         tags=list(ticket.tags),
     )

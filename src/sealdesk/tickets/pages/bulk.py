@@ -11,7 +11,7 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, NotFound, PreconditionFailed, ValidationFailed
 from sealdesk.tickets import actions, rules
 from sealdesk.tickets.pages import custom_values
-from sealdesk.tickets.store import assignees
+from sealdesk.tickets.store import assignees, teams
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.tickets import TicketAndCustomer
 from sealdesk.tickets.types import TicketChange
@@ -40,13 +40,15 @@ class Line(NamedTuple):
 
 
 class _Selection(NamedTuple):
-    """The selected tickets by id, and the name of the new assignee.
+    """The selected tickets by id, and the names of the new assignee and team.
 
     assignee: "" when nobody is to be assigned, None when the user cannot be assigned.
+    team: likewise.
     """
 
     tickets: dict[str, TicketAndCustomer | None]
     assignee: str | None
+    team: str | None = ""
 
 
 @page
@@ -60,7 +62,8 @@ async def change_tickets(request: Request) -> Response:
     selected = [one for one in (confirmed or form.texts("ticket")) if ids.is_canonical(one)]
     ticket_ids = list(dict.fromkeys(selected))[:_MAX_TICKETS]
     selection = await _load(request, ticket_ids, change)
-    if not selection.tickets or change == TicketChange() or selection.assignee is None:
+    is_missing = None in (selection.assignee, selection.team)
+    if not selection.tickets or change == TicketChange() or is_missing:
         return await _respond(request, form, 422, selection, [], change, is_done=False)
     if not confirmed:
         lines = [
@@ -84,6 +87,9 @@ def _read_change(form: Form, reader_id: str) -> TicketChange:
     if assignee:
         special = {inbox_query.ME: reader_id, inbox_query.NOBODY: None}
         fields["assignee_id"] = special.get(assignee, assignee)
+    team = form.text("team")
+    if team:
+        fields["team_id"] = None if team == inbox_query.NOBODY else team
     return body.convert(fields, TicketChange)
 
 
@@ -97,12 +103,26 @@ async def _load(request: Request, ticket_ids: Sequence[str], change: TicketChang
             stored = await ticket_store.list_by_ids(tx, tenant_id, some)
             by_id |= {each.ticket.id: _without_text(each) for each in stored}
         tickets = {ticket_id: by_id.get(ticket_id) for ticket_id in ticket_ids}
-        if not isinstance(change.assignee_id, str):
-            return _Selection(tickets, "")
-        user = await assignees.find_assignee(tx, tenant_id, change.assignee_id)
-        return _Selection(tickets, user.name if user is not None and user.is_active else None)
+        return _Selection(
+            tickets,
+            await _assignee_name(tx, tenant_id, change),
+            await _team_name(tx, tenant_id, change),
+        )
 
     return await request.read(work)
+
+
+async def _assignee_name(tx: Tx, tenant_id: str, change: TicketChange) -> str | None:
+    if not isinstance(change.assignee_id, str):
+        return ""
+    user = await assignees.find_assignee(tx, tenant_id, change.assignee_id)
+    return user.name if user is not None and user.is_active else None
+
+
+async def _team_name(tx: Tx, tenant_id: str, change: TicketChange) -> str | None:
+    if not isinstance(change.team_id, str):
+        return ""
+    return dict(await teams.list_teams(tx, tenant_id)).get(change.team_id)
 
 
 def _without_text(stored: TicketAndCustomer) -> TicketAndCustomer:
@@ -148,7 +168,8 @@ def _reason(error: ApiError) -> str:
         return gettext("It is closed. Open it first.")
     if isinstance(error, ValidationFailed):
         custom = custom_values.faults_by_name(error)
-        return " ".join(custom.values()) or gettext("The chosen assignee is no longer available.")
+        unavailable = gettext("The chosen assignee or team is no longer available.")
+        return " ".join(custom.values()) or unavailable
     return gettext("It could not be stored right now. Try again in a moment.")
 
 
@@ -168,7 +189,7 @@ async def _respond(
         back=query.link(), action=query.bulk(),
         changed=[line for line in lines if not line.reason],
         unchanged=[line for line in lines if line.reason],
-        typed={name: form.text(name) for name in ("status", "priority", "assignee")},
-        change=change, unset=UNSET, assignee=selection.assignee,
+        typed={name: form.text(name) for name in ("status", "priority", "assignee", "team")},
+        change=change, unset=UNSET, assignee=selection.assignee, team=selection.team,
         is_chosen=bool(selection.tickets),
     )  # fmt: skip

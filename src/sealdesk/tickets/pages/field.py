@@ -9,9 +9,10 @@ from sealdesk.tickets import actions
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.types import Field
 from sealdesk.tickets.pages import custom_values, field_form, ticket_response, view_model
+from sealdesk.tickets.pages.names import list_names
 from sealdesk.tickets.pages.ticket_response import RejectedForm
 from sealdesk.tickets.rules import CUSTOM
-from sealdesk.tickets.store import assignees, history
+from sealdesk.tickets.store import history
 from sealdesk.tickets.store.history import TicketHistoryEntry
 from sealdesk.tickets.types import TicketResponse
 from sealdesk.web.form import Form
@@ -112,9 +113,7 @@ async def _load(request: Request, field: str) -> _State:
         changes = await history.list_changes(tx, tenant_id, ticket_id, newest)
         entry = next((each for each in changes if field in each.changes), None)
         ticket = view_model.decode(view.json)
-        named = history.assignee_ids([entry] if entry else [])
-        named |= {ticket.assignee_id} if ticket.assignee_id else set()
-        names = await assignees.list_names(tx, tenant_id, named)
+        names = await list_names(tx, tenant_id, ticket, [entry] if entry else [])
         fields = []
         if field.startswith(CUSTOM):
             fields = await custom_fields.list_active(tx, tenant_id)

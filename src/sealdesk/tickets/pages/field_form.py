@@ -10,7 +10,7 @@ from sealdesk.tickets.types import TicketChange
 from sealdesk.web import body
 from sealdesk.web.form import Form
 
-FIELDS = ("status", "priority", "assignee_id", "tags", "subject")
+FIELDS = ("status", "priority", "assignee_id", "team_id", "tags", "subject")
 _ME = "me"
 # A field that goes along with a reply is named `set_status`, and its value before `was_set_status`.
 _SET, _WAS = "set_", "was_set_"
@@ -85,6 +85,8 @@ def value_of(field: str, texts: list[str], reader_id: str) -> Any:
     text = texts[0] if texts else ""
     if field == "assignee_id":
         return (reader_id if text == _ME else text) or None
+    if field == "team_id":
+        return text or None
     return text
 
 

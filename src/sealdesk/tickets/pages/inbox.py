@@ -22,10 +22,11 @@ from sealdesk.tickets.pages import search, view_model
 from sealdesk.tickets.pages.custom_values import field_choices
 from sealdesk.tickets.pages.inbox_rows import listed_tickets
 from sealdesk.tickets.pages.search import Results
-from sealdesk.tickets.store import assignees, keys, lists, reads
+from sealdesk.tickets.store import assignees, keys, lists, reads, teams
 from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.reads import Reads
 from sealdesk.tickets.store.selection import Filter
+from sealdesk.tickets.store.teams import TeamOption
 from sealdesk.tickets.types import PRIORITIES, STATUSES, Status
 from sealdesk.tickets.views.current import CurrentView, load_query
 from sealdesk.tickets.views.inbox_query import (
@@ -68,6 +69,7 @@ class _Inbox(NamedTuple):
     people: list[Assignee]
     customer: Customer | None
     reads: Reads
+    teams: Sequence[TeamOption]
     has_more: bool = False
     found: Results | None = None
 
@@ -101,7 +103,7 @@ async def inbox(request: Request) -> Response:
         has_more_people=view_model.has_more_assignees(result.people),
         field_choices=field_choices(fields, query.field),
         names={user.id: user.name for user in result.people},
-        reader_id=request.caller.actor.id,
+        reader_id=request.caller.actor.id, teams=result.teams,
         customer=result.customer, suggestions=suggestions[:_MAX_SUGGESTIONS],
         has_more=result.has_more or len(result.rows) > len(rows),
         is_too_slow=is_too_slow,
@@ -187,7 +189,7 @@ async def _complete(
     counts = {} if query.is_narrowed() else await lists.count_statuses(tx, tenant_id)
     people = await assignees.list_assignees(tx, tenant_id, view_model.ASSIGNEES)
     read = await reads.list_reads(tx, tenant_id, caller.actor.id, [row["id"] for row in rows])
-    return _Inbox(rows, counts, people, customer, read)
+    return _Inbox(rows, counts, people, customer, read, await teams.list_teams(tx, tenant_id))
 
 
 async def _find_customer(tx: Tx, tenant_id: str, id_or_email: str) -> Customer | None:

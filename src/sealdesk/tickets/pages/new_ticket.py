@@ -14,7 +14,9 @@ from sealdesk.tickets import actions
 from sealdesk.tickets.pages import field_form, view_model
 from sealdesk.tickets.pages.ticket_response import PATH
 from sealdesk.tickets.store import assignees
+from sealdesk.tickets.store import teams as team_store
 from sealdesk.tickets.store.assignees import Assignee
+from sealdesk.tickets.store.teams import TeamOption
 from sealdesk.tickets.types import PRIORITIES, NewTicket
 from sealdesk.web import body
 from sealdesk.web.form import Form
@@ -30,6 +32,7 @@ _EMPTY = {
     "description": "",
     "priority": "medium",
     "assignee_id": "",
+    "team_id": "",
     "new_tags": "",
 }
 
@@ -84,6 +87,7 @@ def _as_json(typed: dict[str, str]) -> dict[str, Any]:
         "customer": {"email": typed["email"].strip(), "name": typed["name"].strip() or None},
         "priority": typed["priority"],
         "assignee_id": typed["assignee_id"] or None,
+        "team_id": typed["team_id"] or None,
         "tags": field_form.split_tags(typed["new_tags"]),
     }
 
@@ -96,17 +100,19 @@ async def _respond(
     # Who was searched for may be none of the newest.
     chosen = {typed["assignee_id"]} if ids.is_canonical(typed["assignee_id"]) else set[str]()
 
-    async def work(tx: Tx) -> tuple[list[Assignee], dict[str, str]]:
+    async def work(tx: Tx) -> tuple[list[Assignee], dict[str, str], list[TeamOption]]:
         listed = await assignees.list_assignees(tx, tenant_id, view_model.ASSIGNEES)
-        return listed, await assignees.list_names(tx, tenant_id, chosen)
+        names = await assignees.list_names(tx, tenant_id, chosen)
+        return listed, names, await team_store.list_teams(tx, tenant_id)
 
-    people, names = await request.read(work)
+    people, names, teams = await request.read(work)
     return await render.page(
         request, "tickets/new_ticket.html", error.status if error else 200,
         typed=typed, submission=submission, priorities=PRIORITIES,
         agents=view_model.sort_options(
             names | view_model.assignee_options(people, request.caller.actor)
         ),
+        teams=teams,
         has_more_people=view_model.has_more_assignees(people),
         faults=_faults(error) if isinstance(error, ValidationFailed) else {},
         is_in_flight=isinstance(error, Conflict),

@@ -19,7 +19,7 @@ from sealdesk.search.highlighting import Part
 from sealdesk.search.rules import MAX_RESULTS, Term
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.pages import view_model
-from sealdesk.tickets.store import assignees, lists, replies
+from sealdesk.tickets.store import assignees, lists, replies, teams
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.selection import Filter
 from sealdesk.tickets.views import search_words
@@ -34,6 +34,7 @@ _MAX_CUSTOMERS = 20  # whose tickets from: finds
 _NO_PERSON = gettext_noop(
     "Nobody is called “%(value)s”. Write assignee:me, assignee:nobody or a name."
 )
+_NO_TEAM = gettext_noop("No team is called “%(value)s”.")
 _NO_CUSTOMER = gettext_noop(
     "No customer matches “%(value)s”. Write from: and a name or an e-mail address."
 )
@@ -187,6 +188,8 @@ async def _filters(
         filters = msgspec.structs.replace(filters, priority=words.priorities)
     for typed in words.assignees[:1]:
         filters = await _with_assignee(request, filters, typed, problems)
+    for typed in words.teams[:1]:
+        filters = await _with_team(request, filters, typed, problems)
     for typed in words.customers[:1] or ((query.customer,) if query.customer else ()):
         filters = await _with_customers(request, filters, typed, problems)
     return filters, problems
@@ -202,11 +205,22 @@ async def _with_assignee(
         people = await request.read(
             lambda tx: assignees.list_assignees(tx, request.caller.tenant_id, view_model.ASSIGNEES)
         )
-        found = search_words.find_people(typed, [(each.id, each.name) for each in people])
+        found = search_words.find_named(typed, [(each.id, each.name) for each in people])
     if not found:
         problems.append(Problem(_NO_PERSON, {"value": typed}))
         return filters
     return msgspec.structs.replace(filters, assignee_id=found[0], is_unassigned=False)
+
+
+async def _with_team(
+    request: Request, filters: Filter, typed: str, problems: list[Problem]
+) -> Filter:
+    options = await request.read(lambda tx: teams.list_teams(tx, request.caller.tenant_id))
+    found = search_words.find_named(typed, options)
+    if not found:
+        problems.append(Problem(_NO_TEAM, {"value": typed}))
+        return filters
+    return msgspec.structs.replace(filters, team_id=found[0])
 
 
 async def _with_customers(

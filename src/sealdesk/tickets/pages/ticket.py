@@ -9,8 +9,9 @@ from sealdesk.paging import PageRequest
 from sealdesk.tickets import actions
 from sealdesk.tickets.custom_fields import store as custom_field_store
 from sealdesk.tickets.pages import custom_values, field_form, ticket_response, unread, view_model
+from sealdesk.tickets.pages.names import list_names
 from sealdesk.tickets.pages.ticket_response import PATH, SINGLE_VALUED, RejectedForm
-from sealdesk.tickets.store import assignees, history
+from sealdesk.tickets.store import history
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.history import TicketHistoryEntry
 from sealdesk.tickets.types import TicketChange, TicketResponse
@@ -57,7 +58,7 @@ async def change_ticket(request: Request) -> Response:
     form, (ticket_id,) = forms.read(request), request.params
     typed, etag = _typed_fields(form), form.text("etag")
     try:
-        fields = {**typed, "assignee_id": typed["assignee_id"] or None}
+        fields = {**typed, **{name: typed[name] or None for name in ("assignee_id", "team_id")}}
         fields["tags"] = [*typed["tags"], *field_form.split_tags(fields.pop("new_tags"))]
         definitions = await custom_values.load_definitions(request, form)
         custom = custom_values.read_changed(form, definitions)
@@ -87,9 +88,10 @@ async def show_history(request: Request) -> Response:
     async def work(tx: Tx) -> tuple[TicketResponse, list[TicketHistoryEntry], dict[str, str]]:
         view = await actions.get_view(tx, tenant_id, ticket_id)
         changes = await history.list_changes(tx, tenant_id, ticket_id, page_request)
-        names = await assignees.list_names(tx, tenant_id, history.assignee_ids(changes))
+        ticket = view_model.decode(view.json)
+        names = await list_names(tx, tenant_id, ticket, changes)
         names |= custom_values.labels_of(await custom_field_store.list_fields(tx, tenant_id))
-        return view_model.decode(view.json), changes, names
+        return ticket, changes, names
 
     ticket, changes, names = await request.read(work)
     has_more = len(changes) > _CHANGES_PER_PAGE
@@ -107,6 +109,7 @@ def _typed_fields(form: Form) -> dict[str, Any]:
         "priority": form.text("priority"),
         "assignee_id": form.text("assignee_id"),
         "subject": form.text("subject"),
+        "team_id": form.text("team_id"),
         "tags": form.texts("tags"),
         "new_tags": form.text("new_tags"),
     }

@@ -22,7 +22,7 @@ from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.request import Request, Response
 
 PATH = "/tickets"
-SINGLE_VALUED = ("status", "priority", "assignee_id", "subject")
+SINGLE_VALUED = ("status", "priority", "assignee_id", "team_id", "subject")
 
 
 class RejectedForm(NamedTuple):
@@ -76,7 +76,7 @@ async def respond(request: Request, rejected: RejectedForm | None = None) -> Res
         before=before,
         replying_notice=presence.replying_notice(view.replying), looking_notice="",
         is_changed=False, ticket_id=ticket.id, position=position,
-        agents=_assignee_options(view, request.caller.actor),
+        agents=_assignee_options(view, request.caller.actor), teams=_team_options(view),
         statuses=STATUSES, priorities=PRIORITIES,
         allowed=(ticket.status, *rules.TRANSITIONS[ticket.status]),
         sent_id=_sent_id(request, query, view),
@@ -170,6 +170,15 @@ def _assignee_options(view: TicketPage, reader: Actor) -> list[tuple[str, str]]:
     if assignee_id is not None:
         options.setdefault(assignee_id, view.names.get(assignee_id, assignee_id))
     return view_model.sort_options(options)
+
+
+def _team_options(view: TicketPage) -> list[tuple[str, str]]:
+    """(id, name) of the teams, and of the current one, which may be deleted."""
+    options = dict(view.teams)
+    team_id = view.ticket.team_id
+    if team_id is not None:
+        options.setdefault(team_id, view.names.get(team_id, team_id))
+    return list(options.items())
 
 
 def _sent_id(request: Request, query: Form, view: TicketPage) -> str:

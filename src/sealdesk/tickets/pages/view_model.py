@@ -18,12 +18,14 @@ from sealdesk.tickets.macros import store as macros
 from sealdesk.tickets.macros.types import MacroChoice
 from sealdesk.tickets.pages import custom_values
 from sealdesk.tickets.pages.custom_values import CustomValues
+from sealdesk.tickets.pages.names import list_names
 from sealdesk.tickets.pages.timeline import Timeline, load_timeline
-from sealdesk.tickets.store import assignees, destinations, history, lists, replying
+from sealdesk.tickets.store import assignees, destinations, history, lists, replying, teams
 from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.destinations import Destination
 from sealdesk.tickets.store.history import TicketHistoryEntry
 from sealdesk.tickets.store.selection import Filter
+from sealdesk.tickets.store.teams import TeamOption
 from sealdesk.tickets.types import AttachmentRef, TicketResponse
 
 _CHANGES = 10  # that somebody else may have made while a form was open
@@ -35,7 +37,8 @@ decode = msgspec.json.Decoder(TicketResponse).decode
 class TicketPage(NamedTuple):
     """A ticket with everything that its page shows.
 
-    changes: the newest, newest first. names: of users by their id, and of custom fields.
+    changes: the newest, newest first. names: of users and teams by
+    their id, and of custom fields.
     others: the customer's newest other tickets. replying: names of other agents who are writing.
     webhooks: what the endpoints that receive a reply are called. unsent_files: of a reply that was
     not accepted.
@@ -47,6 +50,7 @@ class TicketPage(NamedTuple):
     timeline: Timeline
     changes: list[TicketHistoryEntry]
     people: list[Assignee]
+    teams: list[TeamOption]
     names: dict[str, str]
     others: list[TicketResponse]
     replying: Sequence[str]
@@ -93,9 +97,7 @@ async def load_ticket_page(
     users = await assignees.list_assignees(tx, tenant_id, ASSIGNEES)
     names = {user.id: user.name for user in users}
     timeline = await load_timeline(tx, tenant_id, ticket_id, before)
-    mentioned = history.assignee_ids([*changes, *timeline.changes])
-    if ticket.assignee_id is not None:
-        mentioned.add(ticket.assignee_id)
+    entries = [*changes, *timeline.changes]
     definitions = await custom_field_store.list_fields(tx, tenant_id)
     names |= custom_values.labels_of(definitions)
     customer = await customers.get_customer(tx, tenant_id, ticket.customer.id)
@@ -106,7 +108,8 @@ async def load_ticket_page(
         timeline,
         changes,
         users,
-        names | await assignees.list_names(tx, tenant_id, mentioned - names.keys()),
+        await teams.list_teams(tx, tenant_id),
+        names | await list_names(tx, tenant_id, ticket, entries, names),
         await _other_tickets(tx, tenant_id, ticket),
         await replying.list_replying(
             tx, tenant_id, ticket_id, except_id=caller.actor.id, now_us=now_us

@@ -21,7 +21,8 @@ _PARAMETER = re.compile(r":(?!tenant_id\b)(\w+)")
 _OF_TENANT = "t.tenant_id = :tenant_id"
 # The filters by which tickets may be examined, the most selective ones first.
 _LEADING = (
-    "is_waiting", "external_id", "customer_id", "tag", "assignee_id", "priority", "status"
+    "is_waiting", "external_id", "customer_id", "tag", "assignee_id", "team_id",
+    "priority", "status",
 )  # fmt: skip
 
 
@@ -60,7 +61,7 @@ def _has_index(filters: Filter) -> bool:
     return len(names) <= 1 or names in _SHARED or _is_urgent_in_status(filters, names)
 
 
-_SHARED = ({"status", "assignee_id"}, {"status", "is_unassigned"})
+_SHARED = ({"status", "assignee_id"}, {"status", "is_unassigned"}, {"status", "team_id"})
 
 
 def _is_urgent_in_status(filters: Filter, names: set[str]) -> bool:

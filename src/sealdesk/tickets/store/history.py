@@ -78,6 +78,11 @@ def assignee_ids(entries: Iterable[TicketHistoryEntry]) -> set[str]:
     }
 
 
+def team_ids(entries: Iterable[TicketHistoryEntry]) -> set[str]:
+    """The ids of the old and new teams that these changes name."""
+    return {team_id for entry in entries for team_id in entry.changes.get("team_id", ()) if team_id}
+
+
 def _shorten_all(changes: Changes) -> Changes:
     return {
         field: _shorten_values(old, new)

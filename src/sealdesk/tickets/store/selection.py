@@ -20,9 +20,11 @@ SortBy = Literal["created_at", "updated_at", "priority", "waiting_since"]
 # One index serves the tickets of an assignee in one status.
 STATUS_AND_ASSIGNEE = "status_and_assignee"
 _STATUS_AND_CHANGE = "status_and_change"
+_TEAM_AND_CHANGE = "team_and_change"
 COLUMNS_OF_INDEX = {
     STATUS_AND_ASSIGNEE: ("status", "assignee_id"),
     _STATUS_AND_CHANGE: ("status", "updated_at"),
+    _TEAM_AND_CHANGE: ("team_id", "status", "updated_at"),
 }
 
 
@@ -39,6 +41,7 @@ class Filter(msgspec.Struct, frozen=True):
     customer_id: str | None = None
     customer_ids: tuple[str, ...] = ()
     assignee_id: str | None = None
+    team_id: str | None = None
     is_unassigned: bool = False
     is_waiting: bool | None = None
     tag: str | None = None
@@ -59,14 +62,17 @@ class Filter(msgspec.Struct, frozen=True):
         is_by_waiting = self.sort_by == "waiting_since"
         if self.is_waiting is not None and not (is_by_waiting and self.is_waiting):
             return False
-        one_value = (self.customer_id, self.assignee_id, self.tag, self.external_id)
+        one_value = (
+            self.customer_id, self.assignee_id, self.team_id, self.tag, self.external_id
+        )  # fmt: skip
         equalities = sum(map(bool, (self.status, self.priority, *one_value)))
         shares_index = self.assignee_id is not None and len(self.status) == 1
         if self.sort_by == "created_at":
             return equalities <= (2 if shares_index else 1) and self.updated_after is None
         has_created_bound = self.created_after is not None or self.created_before is not None
         if self.sort_by == "updated_at":
-            return equalities == bool(self.status) and not has_created_bound
+            shared = bool(self.status) + (self.team_id is not None)
+            return equalities == shared and not has_created_bound
         return equalities == 0 and not has_created_bound and self.updated_after is None
 
     def is_of_view(self) -> bool:
@@ -116,7 +122,8 @@ def _merged_statuses(
     select: str, filters: Filter, after: Position | None, params: dict[str, object]
 ) -> list[str]:
     """The tickets of each status."""
-    others = msgspec.structs.replace(filters, status=(), index=_STATUS_AND_CHANGE)
+    index = _STATUS_AND_CHANGE if filters.team_id is None else _TEAM_AND_CHANGE
+    others = msgspec.structs.replace(filters, status=(), index=index)
     is_urgent = others.priority == _URGENT
     if is_urgent:
         others = msgspec.structs.replace(others, priority=())
@@ -161,7 +168,7 @@ def _column(filters: Filter, name: str) -> str:
 
 def _equalities(filters: Filter, params: dict[str, object]) -> list[str]:
     conditions = []
-    for name in ("customer_id", "assignee_id", "external_id"):
+    for name in ("customer_id", "assignee_id", "team_id", "external_id"):
         value = getattr(filters, name)
         if value is not None:
             params[name] = value

@@ -22,7 +22,9 @@ _NEW_COLUMNS = column_list((*_STORED, "document"))
 _NEW_VALUES = parameter_list((*_STORED, "document"))
 # SQLite writes the index entries of every column behind SET, changed or not (2.5 µs each), so these
 # are set only when they change.
-_SET_IF_CHANGED = ("status", "priority", "assignee_id", "external_id", "waiting_since")
+_SET_IF_CHANGED = (
+    "status", "priority", "assignee_id", "team_id", "external_id", "waiting_since"
+)  # fmt: skip
 _ASSIGNMENTS = assignment_list(
     (*(name for name in _STORED if name not in {*_FIXED, *_SET_IF_CHANGED}), "document")
 )
@@ -148,7 +150,7 @@ async def replace(tx: Tx, before: Ticket, after: Ticket) -> bytes:
 
 @cache
 def _replacing(changed: tuple[str, ...]) -> str:
-    """The UPDATE that also sets these of _SET_IF_CHANGED; there are 32."""
+    """The UPDATE that also sets these of _SET_IF_CHANGED; there are 64."""
     return _REPLACE.replace(" SET ", f" SET {''.join(f'{name} = :{name}, ' for name in changed)}")
 
 

@@ -6,7 +6,7 @@ from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.customers import store as customers
 from sealdesk.db.engine import Tx
-from sealdesk.tickets.store import assignees
+from sealdesk.tickets.store import assignees, teams
 from sealdesk.tickets.views import actions, inbox_query, rules
 from sealdesk.tickets.views.inbox_query import ME, NOBODY, InboxQuery
 from sealdesk.tickets.views.types import View
@@ -14,6 +14,7 @@ from sealdesk.web.form import Form
 from sealdesk.web.pages.i18n import gettext, gettext_noop
 
 _NO_ASSIGNEE = gettext_noop("The person of this view no longer exists. No ticket can match.")
+_NO_TEAM = gettext_noop("The team of this view was deleted, and gets no further tickets.")
 _NO_CUSTOMER = gettext_noop("The customer of this view no longer exists. No ticket can match.")
 _UNKNOWN = gettext_noop("This view has a filter that no longer exists: %(filter)s. It is left out.")
 _INACTIVE = gettext_noop("%(name)s of this view is deactivated, and gets no further tickets.")
@@ -63,6 +64,8 @@ async def _list_problems(tx: Tx, tenant_id: str, stored: str, own: InboxQuery) -
             problems.append(gettext(_NO_ASSIGNEE))
         elif not person.is_active:
             problems.append(gettext(_INACTIVE) % {"name": person.name})
+    if own.team and not await teams.is_team(tx, tenant_id, own.team):
+        problems.append(gettext(_NO_TEAM))
     is_customer = ids.is_canonical(own.customer)
     if is_customer and await customers.find(tx, tenant_id, own.customer) is None:
         problems.append(gettext(_NO_CUSTOMER))

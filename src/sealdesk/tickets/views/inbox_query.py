@@ -46,12 +46,14 @@ class InboxRow(msgspec.Struct, frozen=True):
     updated_at: Iso
     customer: CustomerRef
     last_reply_by: AuthorType | None = None
+    team_id: str | None = None
 
 
 class InboxQuery(msgspec.Struct, frozen=True):
     """What the inbox shows, as its URL says it.
 
-    status: None for all. customer: an id, an e-mail address, or words to find a customer by.
+    status: None for all. team: its id. customer: an id, an e-mail address, or words to find a
+    customer by.
     trail: the positions where the previous pages ended, so that "newer" goes back one page at a
     time. waiting: only tickets whose customer waits for a reply; the order "waiting" has no others.
     q: words to search for, in any status by default. view: the id or key of the view that the query
@@ -61,6 +63,7 @@ class InboxQuery(msgspec.Struct, frozen=True):
     status: Status | None = "open"
     priority: Priority | None = None
     assignee: str = ANY
+    team: str = ""
     customer: str = ""
     tag: str = ""
     sort: Sort = "changed"
@@ -76,14 +79,8 @@ class InboxQuery(msgspec.Struct, frozen=True):
 
     def is_narrowed(self) -> bool:
         """Whether it has filters besides the status."""
-        return bool(
-            self.priority
-            or self.assignee
-            or self.customer
-            or self.tag
-            or self.waiting
-            or self.is_search()
-        )
+        filters = (self.priority, self.assignee, self.team, self.customer, self.tag)
+        return bool(any(filters) or self.waiting or self.is_search())
 
     def link(self, **changes: object) -> str:
         """The URL of this query with some fields changed.
@@ -126,6 +123,7 @@ class InboxQuery(msgspec.Struct, frozen=True):
             ("status", "" if is_default else self.status or "all"),
             ("priority", self.priority or ""),
             ("assignee", self.assignee),
+            ("team", self.team),
             ("customer", self.customer),
             ("tag", self.tag),
             ("field", self.field),
@@ -152,6 +150,7 @@ class InboxQuery(msgspec.Struct, frozen=True):
             priority=(self.priority,) if self.priority else (),
             customer_id=self.customer or None,
             assignee_id=None if is_nobody else assignee or None,
+            team_id=self.team or None,
             is_unassigned=is_nobody,
             tag=self.tag or None,
             is_waiting=True if self.waiting else None,
@@ -172,13 +171,14 @@ def read_inbox_query(form: Form) -> InboxQuery:
     """The query that URL parameters describe; unknown names and values are ignored."""
     words = form.text("q").strip()[:_MAX_TEXT_LENGTH]
     status, sort = form.text("status"), form.text("sort")
-    priority, assignee = form.text("priority"), form.text("assignee")
+    priority, assignee, team = form.text("priority"), form.text("assignee"), form.text("team")
     is_known = assignee in (NOBODY, ME) or ids.is_canonical(assignee)
     query = InboxQuery(
         q=words,
         status=_status(status or "all") if words else _status(status),
         priority=priority if priority in PRIORITIES else None,
         assignee=assignee if is_known else ANY,
+        team=team if ids.is_canonical(team) else "",
         customer=form.text("customer").strip()[:_MAX_TEXT_LENGTH],
         tag=form.text("tag").strip()[:_MAX_TEXT_LENGTH],
         sort=cast(Sort, sort) if sort in _ORDERS else "changed",

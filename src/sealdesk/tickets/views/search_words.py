@@ -15,8 +15,8 @@ _NUMBER = re.compile(r"#?([0-9]{1,12})", re.ASCII)
 _DAY_US = 24 * 60 * 60 * 1_000_000
 _UNKNOWN = gettext_noop(
     "“%(name)s:” is no filter of the search. There are status:, priority:, tag:, from:, assignee:,"
-    " before:, after: and field.key: for the key of a custom field. Put the text in quotes to"
-    " search for it."
+    " team:, before:, after: and field.key: for the key of a custom field. Put the text in quotes"
+    " to search for it."
 )
 _NO_STATUS = gettext_noop("“%(value)s” is no status. Write %(right)s.")
 _NO_PRIORITY = gettext_noop("“%(value)s” is no priority. Write %(right)s.")
@@ -33,7 +33,7 @@ class Problem(NamedTuple):
 class SearchWords(NamedTuple):
     """The words of a search, and its filters. before, after: microseconds. number: of a ticket.
 
-    customers, assignees: as they were typed. fields: the keys and values of custom fields.
+    customers, assignees, teams: as they were typed. fields: the keys and values of custom fields.
     """
 
     text: str
@@ -42,6 +42,7 @@ class SearchWords(NamedTuple):
     tags: tuple[str, ...] = ()
     customers: tuple[str, ...] = ()
     assignees: tuple[str, ...] = ()
+    teams: tuple[str, ...] = ()
     before: int | None = None
     after: int | None = None
     number: int | None = None
@@ -80,6 +81,7 @@ def parse(query: str, keys: Collection[str] = ()) -> SearchWords:
         tuple(typed.get("tag", ())),
         tuple(typed.get("from", ())),
         tuple(typed.get("assignee", ())),
+        tuple(typed.get("team", ())),
         _instant(typed.get("before", ()), 0, problems),
         _instant(typed.get("after", ()), _DAY_US, problems),
         int(number[1]) if number else None,
@@ -89,7 +91,7 @@ def parse(query: str, keys: Collection[str] = ()) -> SearchWords:
 
 
 _FIELD = "field."
-_NAMES = ("status", "priority", "tag", "from", "assignee", "before", "after")
+_NAMES = ("status", "priority", "tag", "from", "assignee", "team", "before", "after")
 
 
 def _choices(
@@ -118,8 +120,8 @@ def _instant(values: Sequence[str], later_us: int, problems: list[Problem]) -> i
     return found
 
 
-def find_people(typed: str, names: Sequence[tuple[str, str]]) -> list[str]:
-    """The ids of the people whose name, or a word of it, is as typed. names: (id, name)."""
+def find_named(typed: str, names: Sequence[tuple[str, str]]) -> list[str]:
+    """The ids whose name, or a word of it, is as typed. names: (id, name)."""
     wanted = typed.casefold()
     exact = [person for person, name in names if name.casefold() == wanted]
     return exact or [person for person, name in names if wanted in name.casefold().split()]

@@ -40,6 +40,7 @@ _TAGS = {
     "Customers": "The people who open tickets; an e-mail address is unique within the tenant.",
     "Events": "All changes in order, for integrations that follow them.",
     "API keys": "For administrators: the keys of the external API, their permissions and limits.",
+    "Teams": "For administrators: teams, their members, and how their tickets are assigned.",
     "Webhooks": "For administrators: the endpoints that receive events, and their deliveries.",
     "Custom fields": "For administrators: the fields that tickets have besides the built-in ones.",
     "Macros": "For administrators: canned replies, and what they set on a ticket.",

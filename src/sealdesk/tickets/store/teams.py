@@ -1,0 +1,45 @@
+"""The SQL of teams as far as tickets are concerned."""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from sealdesk.db.engine import Tx
+
+MAX_TEAMS = 200  # of a tenant
+_IS_TEAM = """
+SELECT 1 FROM teams WHERE tenant_id = :tenant_id AND id = :id AND deleted_at IS NULL LIMIT 1
+"""
+_LIST = """
+SELECT id, name FROM teams WHERE tenant_id = :tenant_id AND deleted_at IS NULL
+ORDER BY name_identity, id LIMIT :limit
+"""
+
+
+class TeamOption(NamedTuple):
+    """A team that tickets can be given to."""
+
+    id: str
+    name: str
+
+
+async def is_team(tx: Tx, tenant_id: str, team_id: str) -> bool:
+    """Whether a ticket of the tenant can be given to this team."""
+    return await tx.fetch_one(_IS_TEAM, {"tenant_id": tenant_id, "id": team_id}) is not None
+
+
+async def list_teams(tx: Tx, tenant_id: str) -> list[TeamOption]:
+    """All teams by their names."""
+    rows = await tx.fetch_all(_LIST, {"tenant_id": tenant_id, "limit": MAX_TEAMS})
+    return [TeamOption(row["id"], row["name"]) for row in rows]
+
+
+async def list_names(tx: Tx, tenant_id: str, team_ids: Collection[str]) -> dict[str, str]:
+    """The names of teams by their id, also of deleted ones; unknown ids are left out."""
+    params: dict[str, object] = {f"id_{place}": each for place, each in enumerate(team_ids)}
+    keys = ", ".join(f":{key}" for key in params)
+    params |= {"tenant_id": tenant_id, "limit": len(team_ids)}
+    sql = (
+        f"SELECT id, name FROM teams WHERE tenant_id = :tenant_id AND id IN ({keys})"
+        " ORDER BY id LIMIT :limit"
+    )
+    return {row["id"]: row["name"] for row in await tx.fetch_all(sql, params)} if keys else {}

@@ -1,0 +1,1 @@
+"""Teams: their members, and whose turn it is to be given a ticket."""

@@ -1,0 +1,168 @@
+"""The API of teams."""
+
+import msgspec
+
+from sealdesk.db.engine import Tx
+from sealdesk.tickets.teams import actions, examples, rules, store
+from sealdesk.tickets.teams.errors import TOO_MANY_MEMBERS, TOO_MANY_TEAMS
+from sealdesk.tickets.teams.types import Member, NewMember, NewTeam, Team, TeamChange, TeamRef
+from sealdesk.web import body, envelope
+from sealdesk.web.operation import operation
+from sealdesk.web.pagination import PAGING, ListRequest, page, read_list
+from sealdesk.web.request import Request, Response
+
+_TAG = "Teams"
+_PATH = "/api/v1/teams"
+_encode = msgspec.json.encode
+
+
+@operation("List teams", tag="Tickets", gives=examples.TEAM_REF, is_list=True, params=PAGING)
+async def list_choices(request: Request) -> Response:
+    """The teams of the tenant, to which tickets can be given."""
+    list_request, teams = await _list(request)
+
+    def show(team: Team) -> bytes:
+        return _encode(TeamRef(team.id, team.name))
+
+    return page(request, list_request, teams, show=show, position=lambda team: [team.id])
+
+
+@operation("List teams with their settings", tag=_TAG, gives=examples.TEAM, is_list=True,
+           params=PAGING)  # fmt: skip
+async def list_teams(request: Request) -> Response:
+    """Newest first, without deleted ones."""
+    list_request, teams = await _list(request)
+
+    def show(team: Team) -> bytes:
+        return _encode(rules.to_response(team))
+
+    return page(request, list_request, teams, show=show, position=lambda team: [team.id])
+
+
+async def _list(request: Request) -> tuple[ListRequest, list[Team]]:
+    list_request = read_list(request, ())
+    tenant_id = request.caller.tenant_id
+    return list_request, await request.read(
+        lambda tx: store.list_teams(tx, tenant_id, list_request.page)
+    )
+
+
+@operation(
+    "Create a team",
+    tag=_TAG,
+    takes=NewTeam,
+    gives=examples.TEAM,
+    status=201,
+    response_headers=("location",),
+    fails=(TOO_MANY_TEAMS,),
+    example=examples.NEW_TEAM,
+)
+async def create_team(request: Request) -> Response:
+    """A team without members. Only tickets whose `team_id` names it belong to it."""
+    new = body.read(request, NewTeam)
+
+    async def work(tx: Tx) -> Response:
+        team = await actions.create_team(tx, request.caller, new, now_us=request.now_us)
+        location = (b"location", f"{_PATH}/{team.id}".encode())
+        return envelope.one(rules.to_response(team), 201, [location])
+
+    return await request.write(work)
+
+
+@operation("Get a team", tag=_TAG, gives=examples.TEAM)
+async def get_team(request: Request) -> Response:
+    """One team, also a deleted one, which tickets still name."""
+    (team_id,) = request.params
+    tenant_id = request.caller.tenant_id
+    team = await request.read(lambda tx: actions.get_team(tx, tenant_id, team_id))
+    return envelope.one(rules.to_response(team))
+
+
+@operation(
+    "Change a team",
+    tag=_TAG,
+    takes=TeamChange,
+    gives=examples.TEAM,
+    example=examples.TEAM_CHANGE,
+)
+async def change_team(request: Request) -> Response:
+    """A JSON Merge Patch. With `round_robin`, tickets that wait already are assigned as well."""
+    (team_id,) = request.params
+    change = body.read(request, TeamChange)
+
+    async def work(tx: Tx) -> Response:
+        team = await actions.change_team(tx, request.caller, team_id, change, now_us=request.now_us)
+        return envelope.one(rules.to_response(team))
+
+    return await request.write(work)
+
+
+@operation("Delete a team", tag=_TAG, status=204)
+async def delete_team(request: Request) -> Response:
+    """Its tickets keep their assignees and its id, and are given to nobody; its name is free."""
+    (team_id,) = request.params
+
+    async def work(tx: Tx) -> Response:
+        await actions.delete_team(tx, request.caller, team_id, now_us=request.now_us)
+        return envelope.nothing()
+
+    return await request.write(work)
+
+
+@operation("List a team's members", tag=_TAG, gives=examples.MEMBER, is_list=True, params=PAGING)
+async def list_members(request: Request) -> Response:
+    """Each with the number of their open tickets, and whether they are there."""
+    (team_id,) = request.params
+    list_request = read_list(request, ())
+    tenant_id = request.caller.tenant_id
+
+    async def work(tx: Tx) -> list[Member]:
+        await actions.get_team(tx, tenant_id, team_id)
+        return await store.list_members(tx, tenant_id, team_id)
+
+    members = await request.read(work)
+    after = list_request.page.after
+    rest = [each for each in members if after is None or each.user_id > str(after[0])]
+
+    def show(member: Member) -> bytes:
+        return _encode(rules.member_response(member, request.now_us))
+
+    return page(
+        request, list_request, rest[: list_request.page.per_page + 1], show=show,
+        position=lambda member: [member.user_id],
+    )  # fmt: skip
+
+
+@operation(
+    "Add a member to a team",
+    tag=_TAG,
+    takes=NewMember,
+    gives=examples.MEMBER,
+    status=201,
+    fails=(TOO_MANY_MEMBERS,),
+    example=examples.NEW_MEMBER,
+)
+async def add_member(request: Request) -> Response:
+    """A user who is a member already stays one."""
+    (team_id,) = request.params
+    user_id = body.read(request, NewMember).user_id
+
+    async def work(tx: Tx) -> Response:
+        member = await actions.add_member(
+            tx, request.caller, team_id, user_id, now_us=request.now_us
+        )
+        return envelope.one(rules.member_response(member, request.now_us), 201)
+
+    return await request.write(work)
+
+
+@operation("Remove a member from a team", tag=_TAG, status=204)
+async def remove_member(request: Request) -> Response:
+    """The tickets that are assigned to the user stay so."""
+    team_id, user_id = request.params
+
+    async def work(tx: Tx) -> Response:
+        await actions.remove_member(tx, request.caller, team_id, user_id, now_us=request.now_us)
+        return envelope.nothing()
+
+    return await request.write(work)

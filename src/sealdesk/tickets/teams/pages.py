@@ -1,0 +1,175 @@
+"""Settings → Teams: the teams of a desk and their members."""
+
+from typing import Any
+
+from sealdesk.db.engine import Tx
+from sealdesk.errors import ApiError, Conflict, ValidationFailed
+from sealdesk.paging import PageRequest
+from sealdesk.tickets.store import assignees
+from sealdesk.tickets.store.assignees import Assignee
+from sealdesk.tickets.store.teams import MAX_TEAMS
+from sealdesk.tickets.teams import actions, rules, store
+from sealdesk.tickets.teams.types import MAX_CAPACITY, Member, NewTeam, Team, TeamChange
+from sealdesk.web import body
+from sealdesk.web.form import Form
+from sealdesk.web.operation import page
+from sealdesk.web.pages import forms, render
+from sealdesk.web.pages.i18n import gettext_noop
+from sealdesk.web.pages.messages import translate
+from sealdesk.web.pages.site import NavItem
+from sealdesk.web.request import Request, Response
+
+_PATH = "/settings/teams"
+NAV_ITEM = NavItem(_PATH, gettext_noop("Teams"))
+_MAX_PEOPLE = 1000  # the options of a select
+_EMPTY = {"name": "", "assignment": "round_robin", "capacity": "10"}
+
+
+@page
+async def list_teams(request: Request) -> Response:
+    """All teams, newest first."""
+    tenant_id = request.caller.tenant_id
+    teams = await request.read(
+        lambda tx: store.list_teams(tx, tenant_id, PageRequest(MAX_TEAMS, None))
+    )
+    return await render.page(request, "teams/teams.html", teams=teams, most=MAX_TEAMS)
+
+
+@page
+async def new_team(request: Request) -> Response:
+    """The form of a new team."""
+    return await _form(request, _EMPTY)
+
+
+@page
+async def create_team(request: Request) -> Response:
+    """Create a team, and go on to its members."""
+    form = forms.read(request)
+    try:
+        new = body.convert(_as_json(form), NewTeam)
+        team = await request.write(
+            lambda tx: actions.create_team(tx, request.caller, new, now_us=request.now_us)
+        )
+    except (ValidationFailed, Conflict) as error:
+        return await _form(request, _typed(form), error)
+    return render.redirect(request, f"{_PATH}/{team.id}")
+
+
+@page
+async def show_team(request: Request) -> Response:
+    """The settings of a team, and its members. A deleted team is only named."""
+    return await _show(request)
+
+
+@page
+async def change_team(request: Request) -> Response:
+    """Change the settings of a team."""
+    form, (team_id,) = forms.read(request), request.params
+    try:
+        change = body.convert(_as_json(form), TeamChange)
+        await request.write(
+            lambda tx: actions.change_team(
+                tx, request.caller, team_id, change, now_us=request.now_us
+            )
+        )
+    except ValidationFailed as error:
+        return await _show(request, error, _typed(form))
+    return render.redirect(request, f"{_PATH}/{team_id}")
+
+
+@page
+async def add_member(request: Request) -> Response:
+    """Add a member to a team."""
+    (team_id,), user_id = request.params, forms.read(request).text("user_id")
+    try:
+        await request.write(
+            lambda tx: actions.add_member(
+                tx, request.caller, team_id, user_id, now_us=request.now_us
+            )
+        )
+    except (ValidationFailed, Conflict) as error:
+        return await _show(request, error)
+    return render.redirect(request, f"{_PATH}/{team_id}")
+
+
+@page
+async def remove_member(request: Request) -> Response:
+    """Remove a member from a team; the tickets of the user stay theirs."""
+    team_id, user_id = request.params
+    await request.write(
+        lambda tx: actions.remove_member(
+            tx, request.caller, team_id, user_id, now_us=request.now_us
+        )
+    )
+    return render.redirect(request, f"{_PATH}/{team_id}")
+
+
+@page
+async def confirm_deletion(request: Request) -> Response:
+    """The confirmation of a deletion."""
+    (team_id,), tenant_id = request.params, request.caller.tenant_id
+    team = await request.read(lambda tx: actions.get_current(tx, tenant_id, team_id))
+    return await render.page(request, "teams/delete.html", team=team)
+
+
+@page
+async def delete_team(request: Request) -> Response:
+    """Delete a team; its tickets still name it."""
+    (team_id,) = request.params
+    await request.write(
+        lambda tx: actions.delete_team(tx, request.caller, team_id, now_us=request.now_us)
+    )
+    return render.redirect(request, _PATH)
+
+
+def _typed(form: Form) -> dict[str, str]:
+    return {name: form.text(name).strip() for name in _EMPTY}
+
+
+def _as_json(form: Form) -> dict[str, Any]:
+    """The form fields as the body of an API request."""
+    typed = _typed(form)
+    digits = typed["capacity"]
+    is_number = digits.isascii() and digits.isdigit() and len(digits) <= len(str(MAX_CAPACITY))
+    return {**typed, "capacity": int(digits) if is_number else 0}
+
+
+async def _form(request: Request, typed: dict[str, str], error: ApiError | None = None) -> Response:
+    return await render.page(
+        request, "teams/new.html", error.status if error else 200,
+        typed=typed, most=MAX_CAPACITY, **_messages(error),
+    )  # fmt: skip
+
+
+async def _show(
+    request: Request, error: ApiError | None = None, typed: dict[str, str] | None = None
+) -> Response:
+    (team_id,), tenant_id = request.params, request.caller.tenant_id
+
+    async def work(tx: Tx) -> tuple[Team, list[Member], list[Assignee]]:
+        team = await actions.get_team(tx, tenant_id, team_id)
+        people = await assignees.list_assignees(tx, tenant_id, _MAX_PEOPLE)
+        return team, await store.list_members(tx, tenant_id, team_id), people
+
+    team, members, people = await request.read(work)
+    known = {each.user_id for each in members}
+    others = [each for each in people if each.is_active and each.id not in known]
+    return await render.page(
+        request, "teams/team.html", error.status if error else 200,
+        team=team, typed=typed or _stored(team), most=MAX_CAPACITY,
+        members=[rules.member_response(each, request.now_us) for each in members],
+        others=sorted(others, key=lambda each: (each.name.casefold(), each.id)),
+        has_more_people=len(people) > _MAX_PEOPLE, **_messages(error),
+    )  # fmt: skip
+
+
+def _stored(team: Team) -> dict[str, str]:
+    return {"name": team.name, "assignment": team.assignment, "capacity": str(team.capacity)}
+
+
+def _messages(error: ApiError | None) -> dict[str, Any]:
+    """What is wrong with each field, and with the request as a whole."""
+    return {
+        "faults": forms.faults_by_field(error) if isinstance(error, ValidationFailed) else {},
+        "wrong": translate(error) if isinstance(error, Conflict) else "",
+    }
