@@ -1,14 +1,20 @@
 """Tickets and customers are exported as CSV files by administrators, in bounded parts."""
 
+import asyncio
 import csv
 import io
 import re
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import httpx
 import pytest
 
 from sealdesk.errors import QueryTooSlow
+from sealdesk.tickets.store import lists
 from sealdesk.web import csv_export
+from sealdesk.web.request import Request
 from tests.support.client import Key
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.page_security import assert_page_is_secure
@@ -152,6 +158,45 @@ def test_a_tenant_has_two_exports_at_a_time(
     for path in (f"{TICKETS}/file", f"{CUSTOMERS}/file"):
         page = visitor.get(path)
         assert (page.status, "Two exports" in page.text) == (429, True)
+
+
+def test_exports_that_begin_at_once_see_each_other(
+    visitor: Visitor, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key.ticket()
+    asked, has_room, list_tickets = [], csv_export.has_room, lists.list_tickets
+    everybody = csv_export.MAX_EXPORTS_OF_TENANT + 2
+
+    def counted(request: Request) -> bool:
+        asked.append(request)
+        return has_room(request)
+
+    async def late(*of: Any) -> Any:
+        while len(asked) < everybody:
+            await asyncio.sleep(0.01)
+        return await list_tickets(*of)
+
+    monkeypatch.setattr(csv_export, "has_room", counted)
+    monkeypatch.setattr(lists, "list_tickets", late)
+    with ThreadPoolExecutor(everybody) as pool:
+        paths = [f"{TICKETS}/file"] * everybody
+        statuses = Counter(pool.map(lambda path: visitor.once("GET", path).status_code, paths))
+    assert statuses == {200: csv_export.MAX_EXPORTS_OF_TENANT, 429: 2}
+
+
+def test_an_export_that_does_not_begin_makes_room(
+    visitor: Visitor, key: Key, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key.ticket()
+    assert visitor.once("HEAD", f"{TICKETS}/file").status_code == 200
+
+    async def slow(*_: object) -> object:
+        raise QueryTooSlow
+
+    monkeypatch.setattr(lists, "list_tickets", slow)
+    for _ in range(csv_export.MAX_EXPORTS_OF_TENANT + 1):
+        assert visitor.get(f"{TICKETS}/file").status not in (200, 429)
+    assert not service.state.exports
 
 
 def test_ended_exports_make_room(visitor: Visitor, key: Key, service: Service) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
 from typing import Any, NamedTuple
 
 from sealdesk import clock, ids
@@ -73,7 +74,39 @@ def with_lf(text: str | None) -> str:
 
 
 async def send_file(request: Request, export: CsvExport) -> Response:
-    """The file; the export itself is recorded. Raises QueryTooSlow before anything is sent."""
+    """The file; the export itself is recorded. Raises QueryTooSlow before anything is sent.
+
+    Between `has_room` and here nothing is awaited, so that requests at once see each other.
+    """
+    parts = _parts(request, export)
+    # Once begun, it gives its room back however the response ends.
+    await anext(parts)
+    response = render.download(b"", _TYPE, _file_name(request, export.name))
+    if request.method == "HEAD":
+        await parts.aclose()
+    else:
+        response.parts = parts
+    return response
+
+
+async def _parts(request: Request, export: CsvExport) -> AsyncGenerator[bytes, None]:
+    """Nothing, as soon as the export is recorded, and then the file."""
+    running, tenant_id = request.state.exports, request.caller.tenant_id
+    running[tenant_id] += 1
+    try:
+        first = await _begin(request, export)
+        yield b""
+        async with aclosing(_file(request, export, first)) as parts:
+            async for each in parts:
+                yield each
+    finally:
+        running[tenant_id] -= 1
+        if not running[tenant_id]:
+            del running[tenant_id]
+
+
+async def _begin(request: Request, export: CsvExport) -> CsvPart:
+    """The first rows, with an entry in the audit log."""
     after = forms.read_query(request).text("after")
     position: Position | None = [after] if ids.is_canonical(after) else None
     first = await export.read(PageRequest(_ROWS_AT_ONCE, position))
@@ -82,15 +115,10 @@ async def send_file(request: Request, export: CsvExport) -> Response:
         f"{export.name}.exported", caller.actor, caller.address, None, export.details
     )
     await request.write(lambda tx: audit.record(tx, caller.tenant_id, entry, now_us))
-    response = render.download(b"", _TYPE, _file_name(request, export.name))
-    if request.method != "HEAD":
-        response.parts = _parts(request, export, first)
-    return response
+    return first
 
 
-async def _parts(request: Request, export: CsvExport, part: CsvPart) -> AsyncGenerator[bytes, None]:
-    running, tenant_id = request.state.exports, request.caller.tenant_id
-    running[tenant_id] += 1
+async def _file(request: Request, export: CsvExport, part: CsvPart) -> AsyncGenerator[bytes, None]:
     gone = asyncio.ensure_future(request.until_gone())
     ends_at, row_count = time.monotonic() + _MAX_S, 0
     try:
@@ -110,9 +138,6 @@ async def _parts(request: Request, export: CsvExport, part: CsvPart) -> AsyncGen
             part = await _read_next(request, export, part.after, len(content))
     finally:
         gone.cancel()
-        running[tenant_id] -= 1
-        if not running[tenant_id]:
-            del running[tenant_id]
 
 
 async def _read_next(request: Request, export: CsvExport, after: str, sent_bytes: int) -> CsvPart:
