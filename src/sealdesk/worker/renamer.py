@@ -22,8 +22,13 @@ async def keep_renaming(state: AppState) -> None:
 
 
 async def rename_step(state: AppState) -> int:
-    """Continue one renaming; 0 when there is none."""
-    if not await state.database.read(store.has_unfinished):
+    """Continue one renaming; 0 when there is none. One that fails goes behind the others."""
+    database, now_us = state.database, state.clock.now_us()
+    due = await database.read(store.find_due)
+    if due is None:
         return 0
-    now_us = state.clock.now_us()
-    return await state.database.write_in_background(lambda tx: actions.run_step(tx, now_us))
+    try:
+        return await database.write_in_background(lambda tx: actions.run_step(tx, now_us))
+    except Exception:
+        await database.write_in_background(lambda tx: actions.postpone(tx, due, now_us))
+        raise

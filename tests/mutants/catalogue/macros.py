@@ -9,6 +9,13 @@ _VARIABLES = "tests/tickets/macros/test_variables.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
+        "macros created at once do not count each other",
+        "tickets/macros/actions.py",
+        '    await tx.lock(f"macros {caller.tenant_id}")\n',
+        "",
+        (f"{_API}::test_a_macro_is_counted_before_one_created_at_once",),
+    ),
+    Mutant(
         "a macro is found by its id alone",
         "tickets/macros/store.py",
         "FROM macros WHERE tenant_id = :tenant_id AND id = :id LIMIT 1",

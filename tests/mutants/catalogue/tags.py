@@ -8,6 +8,26 @@ _EXPORT = "tests/web/test_csv_export.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
+        "exports that begin at once exceed their number",
+        "web/csv_export.py",
+        """    running[tenant_id] += 1
+    try:
+        first = await _begin(request, export)
+""",
+        """    first = await _begin(request, export)
+    running[tenant_id] += 1
+    try:
+""",
+        (f"{_EXPORT}::test_exports_that_begin_at_once_see_each_other",),
+    ),
+    Mutant(
+        "a renaming that fails is tried again before those of other desks",
+        "worker/renamer.py",
+        "        await database.write_in_background(lambda tx: actions.postpone(tx, due, now_us))\n",
+        "",
+        (f"{_TAGS}::test_a_renaming_that_fails_holds_up_no_other_desk",),
+    ),
+    Mutant(
         "a renaming is always continued before all others",
         "tickets/tags/steps/store.py",
         "ORDER BY stepped_at, id LIMIT",

@@ -1,5 +1,6 @@
 """Macros by API: what is stored, what is refused, and the audit log."""
 
+import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable
@@ -10,8 +11,11 @@ from typing import Any
 import pytest
 
 from sealdesk import ids
+from sealdesk.db.engine import Tx
+from sealdesk.db.postgres.transaction import PostgresTx
 from sealdesk.paging import PageRequest
 from sealdesk.tickets.macros import rules, store
+from sealdesk.tickets.macros.types import MacroChoice
 from tests.support.client import Person
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.plans import plan
@@ -176,6 +180,39 @@ def test_of_macros_created_at_once_as_many_exist_as_there_may_be(
     with ThreadPoolExecutor(4) as pool:
         assert Counter(pool.map(make, range(8))) == {(201, None): 5, (409, "too_many_macros"): 3}
     assert len(listed(Person(nodes[0], token))) == 5
+
+
+def test_a_macro_is_counted_before_one_created_at_once(
+    start_nodes: Callable[..., list[Service]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On SQLite there is one writer. On PostgreSQL each waits until the other counts or waits."""
+    monkeypatch.setattr(rules, "MAX_MACROS", 1)
+    nodes = start_nodes()
+    token = nodes[0].tenant().admin().token
+    locking, counting, lock, count = [], [], PostgresTx.lock, store.list_choices
+
+    async def noted_lock(tx: PostgresTx, name: str) -> None:
+        if name.startswith("macros "):
+            locking.append(name)
+        await lock(tx, name)
+
+    async def noted_count(tx: Tx, tenant_id: str) -> list[MacroChoice]:
+        found = await count(tx, tenant_id)
+        counting.append(tenant_id)
+        while max(len(locking), len(counting)) < len(nodes):
+            await asyncio.sleep(0.01)
+        return found
+
+    monkeypatch.setattr(PostgresTx, "lock", noted_lock)
+    monkeypatch.setattr(store, "list_choices", noted_count)
+
+    def make(node: Service) -> int:
+        new = new_macro(shortcut=f"m{node.port}")
+        return Person(node, token).post(MACROS, new).status_code
+
+    with ThreadPoolExecutor(2) as pool:
+        statuses = sorted(pool.map(make, nodes))
+    assert statuses == [201, 409][: len(nodes)]
 
 
 def test_of_equal_shortcuts_at_once_one_is_stored(

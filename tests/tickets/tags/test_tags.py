@@ -1,6 +1,7 @@
 """Settings → Tags, suggestions, and other names for tags in steps of the worker."""
 
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -233,6 +234,30 @@ def _finish_in_spite_of_failures(service: Service) -> None:
             service.in_background(renamer.rename_step)
         except ServiceUnavailable:
             continue
+
+
+def test_a_renaming_that_fails_holds_up_no_other_desk(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hindered, other = own_service.tenant("Hindered"), own_service.tenant("Other")
+    tickets = {each.id: each.key().ticket(tags=["old"]) for each in (hindered, other)}
+    change_ticket = actions.actions.change_ticket
+
+    async def contended(tx: Any, caller: Any, *of: Any, **named: Any) -> Any:
+        if caller.tenant_id == hindered.id:
+            raise ServiceUnavailable
+        return await change_ticket(tx, caller, *of, **named)
+
+    monkeypatch.setattr(actions.actions, "change_ticket", contended)
+    for tenant in (hindered, other):
+        _rename(logged_in(tenant), "old", "new")
+    for _ in range(10):
+        with suppress(ServiceUnavailable):
+            own_service.in_background(renamer.rename_step)
+    assert _tags(other.key(), tickets[other.id]) == ["new"]
+    monkeypatch.undo()
+    _finish(own_service)
+    assert _tags(hindered.key(), tickets[hindered.id]) == ["new"]
 
 
 def test_a_ticket_that_gets_the_old_tag_meanwhile_is_changed_too(

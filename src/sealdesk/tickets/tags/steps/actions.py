@@ -34,6 +34,12 @@ async def run_step(tx: Tx, now_us: int) -> int:
     return 1
 
 
+async def postpone(tx: Tx, renaming: Renaming, now_us: int) -> None:
+    """Let the renamings of others have their steps first."""
+    await tx.set_tenant(renaming.tenant_id)
+    await store.postpone(tx, renaming.tenant_id, renaming.id, now_us)
+
+
 async def _change_tickets(tx: Tx, renaming: Renaming, now_us: int) -> int:
     """Give the next tickets the new name, as a change by the user; how many there were."""
     tag, new_tag, tenant_id = renaming.tag, renaming.new_tag, renaming.tenant_id

@@ -17,6 +17,10 @@ UPDATE tag_renamings SET changed_count = :changed_count, view_id = :view_id,
     stepped_at = :stepped_at, finished_at = :finished_at
 WHERE tenant_id = :tenant_id AND id = :id
 """
+_POSTPONE = """
+UPDATE tag_renamings SET stepped_at = :stepped_at
+WHERE tenant_id = :tenant_id AND id = :id AND finished_at IS NULL
+"""
 _VIEWS = """
 SELECT id, query FROM views WHERE tenant_id = :tenant_id AND id > :after ORDER BY id LIMIT :limit
 """
@@ -37,9 +41,10 @@ async def list_ticket_ids(tx: Tx, tenant_id: str, tag: str, limit: int) -> list[
     return [row["ticket_id"] for row in rows]
 
 
-async def has_unfinished(tx: Tx) -> bool:
-    """Whether any desk has a renaming for the worker to continue."""
-    return await tx.fetch_one(_CLAIM, {"limit": 1}) is not None
+async def find_due(tx: Tx) -> Renaming | None:
+    """The renaming of any desk that had no step for the longest time."""
+    row = await tx.fetch_one(_CLAIM, {"limit": 1})
+    return None if row is None else renaming_of(row)
 
 
 async def claim(tx: Tx) -> Renaming | None:
@@ -50,6 +55,11 @@ async def claim(tx: Tx) -> Renaming | None:
 
 async def store_step(tx: Tx, renaming: Renaming) -> None:
     await tx.execute_one(_STORE_STEP, msgspec.structs.asdict(renaming))
+
+
+async def postpone(tx: Tx, tenant_id: str, renaming_id: str, now_us: int) -> None:
+    params = {"tenant_id": tenant_id, "id": renaming_id, "stepped_at": now_us}
+    await tx.execute(_POSTPONE, params)
 
 
 async def list_queries(
