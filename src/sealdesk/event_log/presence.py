@@ -8,12 +8,12 @@ which topics may have changed, without a row of another tenant.
 import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from itertools import groupby
 from typing import NamedTuple
 
 from sealdesk import ids
 from sealdesk.clock import Clock
 from sealdesk.db.engine import Database, Params, Tx
+from sealdesk.errors import ServiceUnavailable
 
 BUCKETS = 256
 RENEW_EVERY_US = 20 * 1_000_000
@@ -72,6 +72,8 @@ class SharedPresence:
         self._streams: Counter[Viewer] = Counter()
         self._stored_at: dict[Viewer, int] = {}
         self._known: Mapping[int, int] = {}
+        # Behind this tenant, whose viewers could not be stored, the next exchange begins.
+        self._failed_tenant = ""
 
     @property
     def is_idle(self) -> bool:
@@ -100,8 +102,16 @@ class SharedPresence:
             for viewer in self._streams
             if now_us - self._stored_at.get(viewer, 0) >= RENEW_EVERY_US
         ]
-        for tenant_id, viewers in groupby(sorted({*gone, *due}), lambda one: one.tenant_id):
-            await self._store(tenant_id, list(viewers), now_us)
+        by_tenant: dict[str, list[Viewer]] = {}
+        for viewer in sorted({*gone, *due}):
+            by_tenant.setdefault(viewer.tenant_id, []).append(viewer)
+        for tenant_id in sorted(by_tenant, key=lambda one: (one <= self._failed_tenant, one)):
+            try:
+                await self._store(tenant_id, by_tenant[tenant_id], now_us)
+            except ServiceUnavailable:
+                # Perhaps only this tenant has no free connection.
+                self._failed_tenant = tenant_id
+                break
         return await self._find_changed()
 
     async def _store(self, tenant_id: str, viewers: Collection[Viewer], now_us: int) -> None:

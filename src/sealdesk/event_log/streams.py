@@ -211,9 +211,9 @@ class Streams:
             try:
                 if loop.time() - polled_at >= self._poll_every_s:
                     polled_at, end = loop.time(), await self._look_for_events(end)
-                await self._exchange_presence()
                 await self._beat(loop.time())
                 await self._check_sessions(loop.time())
+                await self._exchange_presence()
             except Exception:
                 log.exception("a look after the streams failed")
 

@@ -7,6 +7,13 @@ _STREAM = "tests/tickets/live/test_stream.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
+        "viewers of a tenant that cannot be stored hold up those of others",
+        "event_log/presence.py",
+        "key=lambda one: (one <= self._failed_tenant, one)",
+        "key=lambda one: (one < '', one)",
+        (f"{_PRESENCE}::test_viewers_of_a_tenant_without_a_free_connection_hold_up_no_others",),
+    ),
+    Mutant(
         "a page is not told of viewers at another process",
         "event_log/streams.py",
         "            changed = set(await self._presence.exchange())\n",

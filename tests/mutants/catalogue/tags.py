@@ -23,8 +23,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a renaming that fails is tried again before those of other desks",
         "worker/renamer.py",
-        "        await database.write_in_background(lambda tx: actions.postpone(tx, due, now_us))\n",
-        "",
+        "actions.postpone(tx, due, now_us)",
+        "actions.postpone(tx, due, due.stepped_at)",
         (f"{_TAGS}::test_a_renaming_that_fails_holds_up_no_other_desk",),
     ),
     Mutant(

@@ -1,10 +1,14 @@
 """Who looks at a ticket and who writes, also on pages of other processes."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any, cast
 
 import pytest
 
 from sealdesk import ids
+from sealdesk.db.engine import Database
+from sealdesk.errors import ServiceUnavailable
 from sealdesk.event_log import presence
 from sealdesk.event_log.presence import SharedPresence, Viewer
 from sealdesk.state import AppState
@@ -101,3 +105,36 @@ def test_rows_of_a_process_that_was_killed_expire(service: Service, tenant: Tena
 
     assert names_after(40) == {"u": "Eve"}
     assert names_after(51) == {}
+
+
+def test_viewers_of_a_tenant_without_a_free_connection_hold_up_no_others(service: Service) -> None:
+    topic, clock = ids.mint(service.clock.now_us()), service.clock
+    hindered, other = sorted((service.tenant(), service.tenant()), key=lambda each: each.id)
+
+    class Full:
+        """The database, of which one tenant has no free connection."""
+
+        def __init__(self, database: Database) -> None:
+            self.read = database.read
+            self._write = database.write
+
+        async def write(self, work: Any, tenant_id: str) -> Any:
+            if tenant_id == hindered.id:
+                raise ServiceUnavailable
+            return await self._write(work, tenant_id)
+
+    async def store(state: AppState) -> None:
+        shared = SharedPresence(cast(Database, Full(state.database)), clock)
+        for tenant in (hindered, other):
+            shared.enter(Viewer(tenant.id, topic, "u", "Eve"))
+        for _ in range(2):
+            with suppress(ServiceUnavailable):
+                await shared.exchange()
+
+    service.in_serving(store)
+    now_us = clock.now_us()
+
+    def names_of(tenant: Tenant) -> dict[str, str]:
+        return service.read(lambda tx: presence.list_viewers(tx, tenant.id, topic, now_us))
+
+    assert (names_of(hindered), names_of(other)) == ({}, {"u": "Eve"})
