@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from sealdesk.db import deadline
 from sealdesk.errors import QueryTooSlow
 from sealdesk.tickets.store import lists
 from sealdesk.web import csv_export
@@ -214,6 +215,27 @@ def test_an_export_that_takes_too_long_is_no_whole_file(
         key.ticket()
     with pytest.raises(httpx.RemoteProtocolError):
         visitor.once("GET", f"{TICKETS}/file")
+
+
+def test_a_long_export_has_time_for_each_read_and_is_charged_for_it(
+    visitor: Visitor, key: Key, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(csv_export, "_ROWS_AT_ONCE", 1)
+    for _ in range(6):
+        key.ticket()
+    list_tickets, charged = lists.list_tickets, []
+
+    async def slow(*of: Any) -> Any:
+        waits = deadline.current()
+        waits.total_s -= deadline.REQUEST_S / 3
+        waits.unindexed_reads += 1
+        return await list_tickets(*of)
+
+    monkeypatch.setattr(lists, "list_tickets", slow)
+    limiter = service.state.limiter
+    monkeypatch.setattr(limiter, "charge", lambda _, units, *__: charged.append(units))
+    assert len(_rows(visitor, f"{TICKETS}/file")) == 6
+    assert sum(charged) >= 6 * deadline.UNINDEXED_READ_UNITS
 
 
 def test_an_export_ends_with_the_session(

@@ -6,6 +6,7 @@ import msgspec
 
 REQUEST_S = 4.5  # with the rest of the request, a response within 5 s
 CONNECTION_WAIT_S = 1.5
+UNINDEXED_READ_UNITS = 50  # of its tenant's budget
 
 
 class Deadline(msgspec.Struct):

@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 
 from sealdesk import ids
-from sealdesk.db.deadline import Deadline, deadline
+from sealdesk.db.deadline import UNINDEXED_READ_UNITS, Deadline, deadline
 from sealdesk.errors import (
     ApiError,
     InternalError,
@@ -45,7 +45,6 @@ _VARY: dict[str, tuple[Header, ...]] = {
 # Work of a request beyond its first unit (decision 0030).
 _BYTES_PER_UNIT = 16 * 1024
 _STREAMED_BYTES_PER_UNIT = 256 * 1024  # copied only, neither parsed nor made (decision 0051)
-_UNINDEXED_READ_UNITS = 50
 _STEPS_PER_UNIT = 100  # of rendering: 0.1 to 0.7 ms (decision 0057)
 _REFUSAL_DELAY_S = 0.5
 _UNROUTED = "unrouted"
@@ -217,7 +216,7 @@ def _charge_work(request: Request, response: Response, unindexed_reads: int) -> 
     streamed = request.streamed_bytes + (response.file.size if response.file else 0)
     units = request.write_count + transferred // _BYTES_PER_UNIT
     units += streamed // _STREAMED_BYTES_PER_UNIT
-    units += unindexed_reads * _UNINDEXED_READ_UNITS
+    units += unindexed_reads * UNINDEXED_READ_UNITS
     units += request.rendered_steps // _STEPS_PER_UNIT
     if request.reserved_units:
         state.tenant_pace.settle(budget.id, request.reserved_units, 1 + units)

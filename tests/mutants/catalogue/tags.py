@@ -21,6 +21,13 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_EXPORT}::test_exports_that_begin_at_once_see_each_other",),
     ),
     Mutant(
+        "all reads of an export share the time of one request",
+        "web/csv_export.py",
+        "    waits = Deadline()\n    deadline.set(waits)\n",
+        "    waits = deadline.get() or Deadline()\n",
+        (f"{_EXPORT}::test_a_long_export_has_time_for_each_read_and_is_charged_for_it",),
+    ),
+    Mutant(
         "a renaming that fails is tried again before those of other desks",
         "worker/renamer.py",
         "actions.postpone(tx, due, now_us)",
