@@ -21,6 +21,15 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{_EXPORT}::test_exports_that_begin_at_once_see_each_other",),
     ),
     Mutant(
+        "tickets without a value of a custom field are exported with those that have it",
+        "tickets/pages/export.py",
+        """    if listed.query.is_search():
+        return render.redirect(request, listed.query.link())
+    if not""",
+        "    if not",
+        (f"{_EXPORT}::test_a_search_is_not_exported",),
+    ),
+    Mutant(
         "all reads of an export share the time of one request",
         "web/csv_export.py",
         "    waits = Deadline()\n    deadline.set(waits)\n",

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sealdesk.errors import ServiceUnavailable
+from sealdesk.tickets import actions as tickets
 from sealdesk.tickets.tags import rules, store
 from sealdesk.tickets.tags.steps import actions
 from sealdesk.tickets.tags.steps import store as steps
@@ -240,24 +241,24 @@ def test_a_renaming_that_fails_holds_up_no_other_desk(
     own_service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hindered, other = own_service.tenant("Hindered"), own_service.tenant("Other")
-    tickets = {each.id: each.key().ticket(tags=["old"]) for each in (hindered, other)}
-    change_ticket = actions.actions.change_ticket
+    made = {each.id: each.key().ticket(tags=["old"]) for each in (hindered, other)}
+    change_ticket = tickets.change_ticket
 
     async def contended(tx: Any, caller: Any, *of: Any, **named: Any) -> Any:
         if caller.tenant_id == hindered.id:
             raise ServiceUnavailable
         return await change_ticket(tx, caller, *of, **named)
 
-    monkeypatch.setattr(actions.actions, "change_ticket", contended)
+    monkeypatch.setattr(tickets, "change_ticket", contended)
     for tenant in (hindered, other):
         _rename(logged_in(tenant), "old", "new")
     for _ in range(10):
         with suppress(ServiceUnavailable):
             own_service.in_background(renamer.rename_step)
-    assert _tags(other.key(), tickets[other.id]) == ["new"]
+    assert _tags(other.key(), made[other.id]) == ["new"]
     monkeypatch.undo()
     _finish(own_service)
-    assert _tags(hindered.key(), tickets[hindered.id]) == ["new"]
+    assert _tags(hindered.key(), made[hindered.id]) == ["new"]
 
 
 def test_a_ticket_that_gets_the_old_tag_meanwhile_is_changed_too(
@@ -326,5 +327,5 @@ def test_tags_are_read_from_the_index_of_their_tickets(template: Path) -> None:
 
 
 def test_unfinished_renamings_are_found_by_their_index(template: Path) -> None:
-    planned = plan(template, steps.has_unfinished)
+    planned = plan(template, steps.find_due)
     assert planned == ["SCAN tag_renamings USING INDEX tag_renamings_unfinished"]

@@ -43,7 +43,7 @@ class _List(NamedTuple):
 async def ask_export(request: Request) -> Response:
     """The page that says how many tickets there are, and begins the export."""
     listed = await _load(request)
-    if listed.query.q:
+    if listed.query.is_search():
         return render.redirect(request, listed.query.link())
     return await csv_export.show_page(request, await _page(request, listed))
 
@@ -52,7 +52,7 @@ async def ask_export(request: Request) -> Response:
 async def export_tickets(request: Request) -> Response:
     """The tickets of a list as a CSV file."""
     listed = await _load(request)
-    if listed.query.q:
+    if listed.query.is_search():
         return render.redirect(request, listed.query.link())
     if not csv_export.has_room(request):
         return await csv_export.show_page(request, await _page(request, listed), is_busy=True)
