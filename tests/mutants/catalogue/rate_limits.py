@@ -121,7 +121,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "reads without an index are not charged",
         "web/application.py",
-        "    units += unindexed_reads * _UNINDEXED_READ_UNITS\n",
+        "    units += unindexed_reads * UNINDEXED_READ_UNITS\n",
         "",
         (f"{_TENANT}::test_a_list_without_an_index_is_50_units",),
     ),
