@@ -10,6 +10,7 @@ from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.page_security import assert_page_is_secure
 from tests.support.pages import Page, Visitor, logged_in
 from tests.support.service import Service, Tenant
+from tests.tickets.custom_fields.factories import FIELDS, define
 
 API = "/api/v1/external/tickets"
 NEW = "/tickets/new"
@@ -144,9 +145,58 @@ def test_a_user_of_another_tenant_is_no_assignee(
     assert opened(key) == []
 
 
-def test_hostile_texts_are_shown_as_they_are(visitor: Visitor) -> None:
+def test_custom_fields_have_their_types_and_empty_ones_no_value(
+    tenant: Tenant, key: Key, visitor: Visitor
+) -> None:
+    admin = tenant.admin()
+    define(admin, "carrier", "choice", label="Carrier")
+    define(admin, "weight", "number")
+    define(admin, "fragile", "checkbox")
+    define(admin, "note")
+    hidden = define(admin, "old", label="Old label")
+    admin.patch(f"{FIELDS}/{hidden['id']}", {"is_active": False})
+    page = visitor.get(NEW)
+    assert "Carrier" in page.text and "Old label" not in page.text
+    send(visitor, **{"custom-carrier": "UPS", "custom-weight": "2.5", "custom-fragile": "yes"})
+    send(visitor)
+    empty, full = opened(key)
+    assert full["custom_fields"] == {"carrier": "UPS", "weight": 2.5, "fragile": True}
+    assert empty["custom_fields"] == {}
+
+
+def test_a_fault_of_a_custom_field_is_beside_it_and_the_values_stay(
+    tenant: Tenant, key: Key, visitor: Visitor
+) -> None:
+    define(tenant.admin(), "weight", "number")
+    define(tenant.admin(), "note")
+    page = send(visitor, **{"custom-weight": "heavy", "custom-note": "a text"})
+    assert page.status == 422 and opened(key) == []
+    assert ("input", "aria-describedby", "custom-weight-fault") in page.attributes
+    shown = page.form(NEW)
+    assert (shown.value("custom-weight"), shown.value("custom-note")) == ("heavy", "a text")
+    assert shown.value("subject") == TYPED["subject"]
+
+
+def test_a_field_that_was_deactivated_meanwhile_is_a_fault(
+    tenant: Tenant, key: Key, visitor: Visitor
+) -> None:
+    admin = tenant.admin()
+    field = define(admin, "note")
+    form = visitor.get(NEW).form(NEW)
+    admin.patch(f"{FIELDS}/{field['id']}", {"is_active": False})
+    page = visitor.submit(form, **TYPED | {"custom-note": "a text"})
+    assert page.status == 422 and "This custom field is no longer there." in page.text
+    assert opened(key) == []
+    assert page.form(NEW).value("subject") == TYPED["subject"]
+
+
+def test_hostile_texts_are_shown_as_they_are(tenant: Tenant, visitor: Visitor) -> None:
+    define(tenant.admin(), "note")
     for text in HOSTILE_TEXTS:
-        page = send(visitor, subject=text, name=text, description=text, new_tags=text, email=text)
+        typed = dict.fromkeys(
+            ("subject", "name", "description", "new_tags", "email", "custom-note"), text
+        )
+        page = send(visitor, **typed)
         assert_page_is_secure(page)
         if page.status == 422:
             shown = page.form(NEW)

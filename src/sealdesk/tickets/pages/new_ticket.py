@@ -1,7 +1,7 @@
 """The page on which a user opens a ticket for a customer, as after a call."""
 
 import hashlib
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -11,7 +11,9 @@ from sealdesk.errors import ApiError, Conflict, ValidationFailed
 from sealdesk.records import idempotency
 from sealdesk.records.idempotency import IdempotentRequest, StoredResponse
 from sealdesk.tickets import actions
-from sealdesk.tickets.pages import field_form, view_model
+from sealdesk.tickets.custom_fields import actions as custom_fields
+from sealdesk.tickets.custom_fields.types import Field
+from sealdesk.tickets.pages import custom_values, field_form, view_model
 from sealdesk.tickets.pages.ticket_response import PATH
 from sealdesk.tickets.store import assignees
 from sealdesk.tickets.store import teams as team_store
@@ -37,6 +39,15 @@ _EMPTY = {
 }
 
 
+class _Options(NamedTuple):
+    """What the form offers. names: of chosen people."""
+
+    people: list[Assignee]
+    names: dict[str, str]
+    teams: list[TeamOption]
+    definitions: list[Field]
+
+
 @page
 async def show_form(request: Request) -> Response:
     """The empty form of a new ticket."""
@@ -47,10 +58,12 @@ async def show_form(request: Request) -> Response:
 async def open_ticket(request: Request) -> Response:
     """Open a ticket; the same form sent again leads to the ticket of the first time."""
     form = forms.read(request)
-    typed = {name: form.text(name) for name in _EMPTY}
+    typed = {name: form.text(name) for name in _EMPTY} | custom_values.typed(form, "", "was_")
     submission = _submission(form, request.now_us)
+    definitions = await custom_values.load_definitions(request, form)
     try:
-        new = body.convert(_as_json(typed), NewTicket)
+        values = custom_values.read_changed(form, definitions)
+        new = body.convert(_as_json(typed) | {"custom_fields": values}, NewTicket)
         ticket_id = await request.write(lambda tx: _open_once(tx, request, new, submission))
     except (ValidationFailed, Conflict) as error:
         return await _respond(request, typed, submission, error)
@@ -100,19 +113,22 @@ async def _respond(
     # Who was searched for may be none of the newest.
     chosen = {typed["assignee_id"]} if ids.is_canonical(typed["assignee_id"]) else set[str]()
 
-    async def work(tx: Tx) -> tuple[list[Assignee], dict[str, str], list[TeamOption]]:
-        listed = await assignees.list_assignees(tx, tenant_id, view_model.ASSIGNEES)
-        names = await assignees.list_names(tx, tenant_id, chosen)
-        return listed, names, await team_store.list_teams(tx, tenant_id)
+    async def work(tx: Tx) -> _Options:
+        return _Options(
+            await assignees.list_assignees(tx, tenant_id, view_model.ASSIGNEES),
+            await assignees.list_names(tx, tenant_id, chosen),
+            await team_store.list_teams(tx, tenant_id),
+            await custom_fields.list_active(tx, tenant_id),
+        )
 
-    people, names, teams = await request.read(work)
+    people, names, teams, definitions = await request.read(work)
     return await render.page(
         request, "tickets/new_ticket.html", error.status if error else 200,
         typed=typed, submission=submission, priorities=PRIORITIES,
         agents=view_model.sort_options(
             names | view_model.assignee_options(people, request.caller.actor)
         ),
-        teams=teams,
+        teams=teams, custom=custom_values.show_values(definitions, {}).fields,
         has_more_people=view_model.has_more_assignees(people),
         faults=_faults(error) if isinstance(error, ValidationFailed) else {},
         is_in_flight=isinstance(error, Conflict),
@@ -121,7 +137,7 @@ async def _respond(
 
 def _faults(error: ValidationFailed) -> dict[str, str]:
     """The first fault of each field of the form; those of the customer are fields of their own."""
-    faults: dict[str, str] = {}
+    faults = custom_values.faults_by_name(error)
     for fault in error.faults:
         field = fault.pointer.removeprefix("/customer").split("/")[1]
         faults.setdefault(field, translate(fault))
