@@ -93,6 +93,17 @@ def test_subjects_vary(shop: Shop) -> None:
     assert len(subjects) > len(shop.tickets) / 2
 
 
+def test_the_desk_has_a_team_custom_fields_and_macros_with_tickets(shop: Shop) -> None:
+    admin = shop.service.log_in(example_tenant.ADMIN[1])
+    (team,) = admin.get("/api/v1/teams").json()["data"]
+    fields = admin.get("/api/v1/custom-fields").json()["data"]
+    assert len(admin.get("/api/v1/macros").json()["data"]) == 2
+    of_team = {ticket["id"] for ticket in shop.tickets if ticket["team_id"] == team["id"]}
+    assert 10 < len(of_team) < len(shop.tickets) / 2
+    values = Counter(key for ticket in shop.tickets for key in ticket["custom_fields"])
+    assert set(values) == {field["key"] for field in fields} and min(values.values()) > 10
+
+
 def test_the_administrator_may_manage_the_key(shop: Shop) -> None:
     keys = shop.service.log_in(example_tenant.ADMIN[1]).get("/api/v1/api-keys").json()["data"]
     assert [key["id"] for key in keys] == [shop.made.key.id]

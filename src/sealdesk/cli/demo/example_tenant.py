@@ -2,12 +2,14 @@
 
 from typing import NamedTuple
 
+import msgspec
+
 from sealdesk.api_keys import actions as api_keys
 from sealdesk.api_keys import rules as key_rules
 from sealdesk.api_keys import store as key_store
 from sealdesk.api_keys.rules import ApiKey, CreatedApiKey, NewApiKey
 from sealdesk.caller import SYSTEM, Actor, Caller
-from sealdesk.cli.demo import plan
+from sealdesk.cli.demo import desk_settings, plan
 from sealdesk.cli.demo.plan import OpenTicket, Person, SetStatus, Step, WriteReply
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.customers import actions as customers
@@ -44,11 +46,12 @@ class ExistingDemo(NamedTuple):
 
 
 class _Actors(NamedTuple):
-    """The callers of the steps."""
+    """The callers of the steps. team_id: of the tickets about returns."""
 
     tenant_id: str
     shop: Caller
     people: tuple[User, User]
+    team_id: str
 
 
 async def find(tx: Tx, now_us: int) -> ExistingDemo | None:
@@ -75,8 +78,9 @@ async def create(
         tx, by_admin, NewApiKey(KEY_NAME), key_ring=key_ring, now_us=begin_us
     )
     await _add_companies(tx, tenant.id, people, begin_us)
+    team_id = await desk_settings.create(tx, by_admin, [admin.id, agent.id], begin_us)
     shop = Caller(tenant.id, Actor("api_key", key.id, key.name), frozenset(), "")
-    await _run_steps(tx, _Actors(tenant.id, shop, (agent, admin)), steps)
+    await _run_steps(tx, _Actors(tenant.id, shop, (agent, admin), team_id), steps)
     return NewDemo(
         key,
         sum(isinstance(step, OpenTicket) for step in steps),
@@ -127,9 +131,9 @@ async def _run_steps(tx: Tx, actors: _Actors, steps: list[Step]) -> None:
 
 
 async def _open_ticket(tx: Tx, actors: _Actors, step: OpenTicket) -> str:
-    opened = await tickets.open_ticket(
-        tx, actors.shop, step.new, source=step.source, now_us=step.at_us
-    )
+    is_return = not desk_settings.TEAM_TAGS.isdisjoint(step.new.tags or ())
+    new = msgspec.structs.replace(step.new, team_id=actors.team_id if is_return else None)
+    opened = await tickets.open_ticket(tx, actors.shop, new, source=step.source, now_us=step.at_us)
     return opened.id
 
 

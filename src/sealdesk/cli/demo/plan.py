@@ -18,6 +18,7 @@ _SEED = 20417
 _MINUTE_US = 60 * 1_000_000
 _HOUR_US = 60 * _MINUTE_US
 _DAY_US = 24 * _HOUR_US
+CARRIERS = ("DHL", "UPS", "DPD")
 _SOURCES: tuple[Source, ...] = ("api", "api", "api", "email", "email", "dashboard")
 
 Author = Literal["agent", "customer", "note"]
@@ -145,11 +146,18 @@ def _ticket(
         customer=TicketCustomer(person.email, person.name),
         priority=story.priority,
         tags=[*story.tags, "vip"] if person.company else story.tags,
-        custom_fields={"order_number": order} if "{order}" in story.subject else None,
+        custom_fields=_custom_fields(story, order, number),
         external_id=f"shop-{order}" if random.random() < 0.6 else None,
     )
     opened = OpenTicket(at_us, number, new, random.choice(_SOURCES))
     return [opened, *_conversation(random, story, values, opened)]
+
+
+def _custom_fields(story: Story, order: str, number: int) -> dict[str, Any] | None:
+    if "{order}" not in story.subject:
+        return None
+    sent = {"carrier": CARRIERS[number % 3]} if "shipping" in story.tags else {}
+    return {"order_number": order, **sent}
 
 
 def _conversation(
