@@ -62,6 +62,26 @@ def test_a_field_is_saved_when_chosen_and_can_be_undone(
     assert page.evaluate("document.activeElement.id") == "status"
 
 
+def test_two_keys_resolve_a_ticket_and_assign_it_to_the_reader(
+    window: Window, key: Key, ticket: str
+) -> None:
+    page = window.page
+    page.goto(_at(ticket))
+    page.keyboard.press("e")
+    _says(page, "status", "Saved")
+    page.keyboard.press("a")
+    _says(page, "assignee_id", "Saved")
+    after = _now(key, ticket)
+    assert (after["status"], after["assignee_id"] is None) == ("resolved", False)
+    for name in ("Resolve", "Assign to me"):  # They would have no effect.
+        assert not page.get_by_role("button", name=name, exact=True).is_visible()
+    page.keyboard.press("z")  # the last change only
+    _says(page, "assignee_id", "Undone")
+    after = _now(key, ticket)
+    assert (after["status"], after["assignee_id"]) == ("resolved", None)
+    assert page.get_by_role("button", name="Assign to me").is_visible()
+
+
 def test_a_subject_is_edited_by_its_key(window: Window, key: Key, ticket: str) -> None:
     page = window.page
     page.goto(_at(ticket))

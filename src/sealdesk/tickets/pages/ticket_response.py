@@ -77,7 +77,7 @@ async def respond(request: Request, rejected: RejectedForm | None = None) -> Res
         replying_notice=presence.replying_notice(view.replying), looking_notice="",
         is_changed=False, ticket_id=ticket.id, position=position,
         agents=_assignee_options(view, request.caller.actor), teams=_team_options(view),
-        statuses=STATUSES, priorities=PRIORITIES,
+        statuses=STATUSES, priorities=PRIORITIES, reader_id=request.caller.actor.id,
         allowed=(ticket.status, *rules.TRANSITIONS[ticket.status]),
         sent_id=_sent_id(request, query, view),
         merged=await _find_merged(request, query.text("merged")),

@@ -100,6 +100,8 @@ onPart((part, signal) => {
     keep(field, values);
     takeParts(state);
     const undo = state.querySelector("[data-save]");
+    // The key undoes the last change.
+    for (const each of ticketFields.querySelectorAll("[data-key=z]")) if (each !== undo) delete each.dataset.key;
     if (undo) setTimeout(() => {
       if (document.activeElement === undo) focusOn(field);
       undo.remove();
@@ -135,6 +137,12 @@ onPart((part, signal) => {
   });
   // Undo, and the two ways out of a conflict: buttons within the state of a field.
   ticketFields.addEventListener("click", async ({ target }) => {
+    if (target.dataset.sets) {
+      const { field } = target.closest("[data-field]").dataset;
+      show(field, [target.dataset.sets]);
+      if (document.activeElement === target) focusOn(field); // It hides once it has no effect.
+      return save(field);
+    }
     const button = target.closest("[data-save], [data-reset]");
     if (!button) return;
     const { field } = button.closest("[data-field]").dataset;
