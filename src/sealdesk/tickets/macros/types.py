@@ -67,7 +67,7 @@ class MacroChange(msgspec.Struct, frozen=True):
 class MacroFields(msgspec.Struct, frozen=True, kw_only=True):
     """The fields of a macro that the API shows as they are stored.
 
-    shortcut: typed in the composer behind a semicolon.
+    shortcut: typed in the composer after a semicolon.
     body: Markdown with variables, "" if the macro writes nothing.
     status: null if the macro leaves it as it is; so are priority and assignee_id.
     assignee_id: a user, or `me` for who uses the macro.
