@@ -5,6 +5,7 @@ from tests.mutants.mutant import Mutant
 _TESTS = "tests/tickets/custom_fields"
 _VALUES = f"{_TESTS}/test_values.py"
 _PAGE = f"{_TESTS}/test_ticket_page.py"
+_NEW = "tests/tickets/test_new_ticket.py"
 _SEARCH = f"{_TESTS}/test_search.py"
 _FIRST = f"{_VALUES}::test_a_known_key_obeys_the_first_definition_in_the_next_request"
 
@@ -23,6 +24,13 @@ MUTANTS: tuple[Mutant, ...] = (
         '_CHANGES = {"added": "INSERT", "deleted": "DELETE"}',
         '_CHANGES = {"deleted": "DELETE"}',
         (_FIRST,),
+    ),
+    Mutant(
+        "a new ticket of the page loses its custom fields",
+        "tickets/pages/new_ticket.py",
+        '| {"custom_fields": values}',
+        '| {"custom_fields": {}}',
+        (f"{_NEW}::test_custom_fields_have_their_types_and_empty_ones_no_value",),
     ),
     Mutant(
         "an empty value resolves a ticket",
