@@ -26,12 +26,16 @@ _WITHOUT_PASSWORD = {
     f"{HOOKS}/{{id}}/test", f"{HOOKS}/{{id}}/replay",
     f"{HOOKS}/{{id}}/deliveries/{{delivery_id}}/redeliver",
 }  # fmt: skip
+_GIVE_NO_ACCESS = tuple(
+    f"/settings/{room}/" for room in ("custom-fields", "macros", "tags", "teams")
+)
 _WITH_PASSWORD = [
     route.path
     for route in PAGES
     if route.method == "POST"
     and route.path.startswith("/settings/")
     and route.path not in _WITHOUT_PASSWORD
+    and not route.path.startswith(_GIVE_NO_ACCESS)
 ]
 _ON_PERSON = {
     f"{PEOPLE}/{{id}}/{what}" for what in ("link", "role", "reactivate", "two-factor-off")

@@ -116,12 +116,37 @@ def _strategies(fuzzed: Fuzzed, row: Route, operation: Any) -> list[Any]:
     found = [operation.as_strategy(mode) for mode in modes]
     names = re.findall(r"\{(\w+)\}", row.path)
     if names:
-        own = (
-            _own_webhook(fuzzed) if "/webhooks/" in row.path else {names[0]: _own(fuzzed, row.path)}
-        )
+        own = _own_of_room(fuzzed, row.path) or {names[0]: _own(fuzzed, row.path)}
         mine = {name: own[name] for name in names}
         found += [operation.as_strategy(mode, path_parameters=mine) for mode in modes]
     return found
+
+
+def _own_of_room(fuzzed: Fuzzed, path: str) -> dict[str, str]:
+    """The ids of something new in a room whose paths have their own; empty for others."""
+    rooms = {
+        "/webhooks/": _own_webhook, "/teams/": _own_team, "/macros/": _own_macro,
+        "/custom-fields/": _own_field,
+    }  # fmt: skip
+    return next((new(fuzzed) for part, new in rooms.items() if part in path), {})
+
+
+def _own_team(fuzzed: Fuzzed) -> dict[str, str]:
+    """The ids of a new team, and of its member."""
+    path, user_id = "/api/v1/teams", fuzzed.tenant.user("agent")
+    team_id = fuzzed.admin.post(path, {"name": uuid4().hex}).json()["data"]["id"]
+    fuzzed.admin.post(f"{path}/{team_id}/members", {"user_id": user_id})
+    return {"id": team_id, "user_id": user_id}
+
+
+def _own_macro(fuzzed: Fuzzed) -> dict[str, str]:
+    new = {"name": "Thanks", "shortcut": uuid4().hex[:20], "body": "Thank you."}
+    return {"id": fuzzed.admin.post("/api/v1/macros", new).json()["data"]["id"]}
+
+
+def _own_field(fuzzed: Fuzzed) -> dict[str, str]:
+    new = {"key": f"k{uuid4().hex[:20]}", "label": "Carrier", "type": "text"}
+    return {"id": fuzzed.admin.post("/api/v1/custom-fields", new).json()["data"]["id"]}
 
 
 def _own_webhook(fuzzed: Fuzzed) -> dict[str, str]:

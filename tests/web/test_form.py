@@ -33,7 +33,7 @@ def test_other_texts_are_decoded_as_the_standard_library_does(encoded: bytes) ->
         assert parse_form(encoded).fields == fields
 
 
-@pytest.mark.parametrize("encoded", [b"a&" * 200, b"%" * 1002, b"a=%FF", b"a=\xe9", b"a=%00"])
+@pytest.mark.parametrize("encoded", [b"a&" * 300, b"%" * 1002, b"a=%FF", b"a=\xe9", b"a=%00"])
 def test_other_forms_are_refused(encoded: bytes) -> None:
     with pytest.raises(BadRequest):
         parse_form(encoded)
