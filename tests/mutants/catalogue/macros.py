@@ -11,8 +11,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "macros created at once do not count each other",
         "tickets/macros/actions.py",
-        '    await tx.lock(f"macros {caller.tenant_id}")\n',
-        "",
+        'tx.lock(f"macros ',
+        'tx.try_lock(f"macros ',
         (f"{_API}::test_a_macro_is_counted_before_one_created_at_once",),
     ),
     Mutant(
