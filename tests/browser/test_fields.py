@@ -66,6 +66,8 @@ def test_two_keys_resolve_a_ticket_and_assign_it_to_the_reader(
     window: Window, key: Key, ticket: str
 ) -> None:
     page = window.page
+    failed: list[str] = []
+    page.on("response", lambda each: failed.append(each.url) if each.status == 404 else None)
     page.goto(_at(ticket))
     page.keyboard.press("e")
     _says(page, "status", "Saved")
@@ -80,6 +82,7 @@ def test_two_keys_resolve_a_ticket_and_assign_it_to_the_reader(
     after = _now(key, ticket)
     assert (after["status"], after["assignee_id"]) == ("resolved", None)
     assert page.get_by_role("button", name="Assign to me").is_visible()
+    assert failed == []
 
 
 def test_a_subject_is_edited_by_its_key(window: Window, key: Key, ticket: str) -> None:

@@ -1,5 +1,5 @@
 // The counts of the views follow the tickets: at most every five seconds, and while the page is seen.
-const sidebar = document.querySelector("[data-views]");
+const sidebar = document.querySelector("nav[data-views]");
 if (sidebar) {
   const PAUSE_MS = 5000;
   let lastAt = 0;
