@@ -28,7 +28,7 @@ def test_tags_are_suggested_and_renamed_and_a_list_is_exported(
     window.touch(page.get_by_role("link", name="Export as CSV"))
     with page.expect_download() as download:
         window.touch(page.get_by_role("link", name="Download"))
-    page.get_by_text("2 rows", exact=True).wait_for()
+    page.get_by_text("The file is saved. Rows: 2", exact=True).wait_for()
     text = download.value.path().read_bytes().decode("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     assert [row["tags"] for row in rows] == ["kiln", "kiln"]

@@ -21,6 +21,7 @@ onPart((part) => {
       }
       const href = URL.createObjectURL(new Blob(chunks, { type: "text/csv" }));
       Object.assign(document.createElement("a"), { href, download: link.dataset.name }).click();
+      state.textContent = state.dataset.saved.replace("{}", rows.toLocaleString(region));
       setTimeout(() => URL.revokeObjectURL(href), 60000);
     } catch {
       state.textContent = state.dataset.failed;
