@@ -38,7 +38,7 @@ _OURS = {
 # On no page: stored API responses, addresses of log-ins, hashes of recovery codes, events of
 # PostgreSQL that wait for their position, and what is needed to undo a merge.
 _UNSHOWN = {"idempotency", "user_addresses", "second_factors", "event_outbox", "reads",
-            "ticket_merges"}  # fmt: skip
+            "ticket_merges", "ticket_followers"}  # fmt: skip
 
 
 async def force(tx: Tx, tenant_id: str, texts: Texts) -> None:

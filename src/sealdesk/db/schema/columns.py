@@ -67,5 +67,11 @@ def index_of_unfinished(name: str, column: str) -> Index:
     return Index(name, column, "id", sqlite_where=condition, postgresql_where=condition)
 
 
+def index_of_snoozed(name: str, *columns: str) -> Index:
+    """A partial index of snoozed tickets."""
+    is_set = text("snoozed_until IS NOT NULL")
+    return Index(name, *columns, sqlite_where=is_set, postgresql_where=is_set)
+
+
 def of_tenant() -> ForeignKeyConstraint:
     return ForeignKeyConstraint(["tenant_id"], ["tenants.id"])

@@ -108,7 +108,7 @@ Table(
     of_tenant(),
     Index("macros_shortcut", "tenant_id", "shortcut_identity", unique=True),
 )
-# What a user should know of; the newest 500 of each. kind: assigned, replied or mentioned.
+# What a user should know of; the newest 500 of each. kind: of what has happened.
 Table(
     "notifications",
     metadata,

@@ -8,6 +8,7 @@ from sealdesk.db.schema.columns import (
     index_by_change,
     index_of_team,
     index_of_unfinished,
+    index_of_snoozed,
     index_where_set,
     metadata,
     of_tenant,
@@ -62,6 +63,8 @@ Table(
     Column("reply_count", BigInteger, nullable=False),
     text_("last_reply_by", null=True),
     id_("merged_into_id", null=True),
+    # A time as the API shows it, or "next_reply", which sorts behind every time.
+    text_("snoozed_until", null=True),
     time_("created_at"),
     time_("updated_at"),
     time_("first_response_at", null=True),
@@ -71,6 +74,7 @@ Table(
     time_("waiting_since", null=True),
     time_("last_message_at", null=True),
     text_("snippet", null=True),
+    Column("follower_count", BigInteger, nullable=False, server_default="0"),
     Column("version", BigInteger, nullable=False),
     text_("attachments", null=True),  # JSON, NULL without any
     # The ready JSON of the columns above, without the customer; see decision 0004.
@@ -91,6 +95,8 @@ Table(
     index_of_team("tickets_team"),
     index_of_team("tickets_team_updated_at", "status", "updated_at"),
     index_of_team("tickets_team_unassigned", "status", where=" AND assignee_id IS NULL"),
+    index_of_snoozed("tickets_snoozed", "tenant_id", "snoozed_until", "status", "id"),
+    index_of_snoozed("tickets_due", "snoozed_until", "tenant_id", "id"),
 )
 Table(
     "ticket_tags",
@@ -99,6 +105,18 @@ Table(
     Column("tag", TEXT, primary_key=True),
     id_("ticket_id", key=True),
     refers("ticket_id", "tickets"),
+    sqlite_with_rowid=False,
+)
+# Who is notified of what happens to a ticket; each ticket has their number.
+Table(
+    "ticket_followers",
+    metadata,
+    tenant(),
+    id_("user_id", key=True),
+    id_("ticket_id", key=True),
+    refers("user_id", "users"),
+    refers("ticket_id", "tickets"),
+    Index("ticket_followers_ticket", "tenant_id", "ticket_id", "user_id"),
     sqlite_with_rowid=False,
 )
 Table(
