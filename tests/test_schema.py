@@ -52,6 +52,7 @@ ACROSS_TENANTS = {
     "event_log/presence.py _PRUNE": ("presence.prune(", "worker/retention.py"),
     "tickets/tags/steps/store.py _CLAIM": ("store.claim(", "tickets/tags/steps/actions.py"),
     "tickets/tags/steps/store.py _PRUNE": ("renamings.prune(", "worker/retention.py"),
+    "tickets/snoozing/store.py _PRUNE_ENDED": ("store.list_ended(", "tickets/snoozing/waking.py"),
     "tickets/merging/store.py _PRUNE": ("merges.prune(", "worker/retention.py"),
     "records/idempotency.py _PRUNE": ("idempotency.prune(", "worker/retention.py"),
     "search/store/tickets.py _LIST_AFTER": ("documents.list_after(", "search/indexing.py"),

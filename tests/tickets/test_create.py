@@ -46,6 +46,7 @@ def test_a_ticket_has_these_fields_and_defaults(key: Key) -> None:
         "closed_at": None,
         "last_reply_by": None,
         "merged_into_id": None,
+        "snoozed_until": None,
         "attachments": [],
         "last_customer_reply_at": None,
         "waiting_since": ticket["created_at"],

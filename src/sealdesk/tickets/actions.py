@@ -11,7 +11,7 @@ from sealdesk.event_log import events
 from sealdesk.event_log.events import Changes
 from sealdesk.paging import PageRequest
 from sealdesk.resources import representation
-from sealdesk.tickets import owners, rules
+from sealdesk.tickets import checks, owners, rules
 from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.rules import Values
@@ -51,6 +51,8 @@ async def open_ticket(
     if caller.has_custom_fields:
         values = Values({}, new.custom_fields or {}, new.status == "resolved")
         await custom_fields.check_values(tx, caller.tenant_id, values)
+    if new.snoozed_until is not None:
+        await checks.check_snoozed(tx, caller.tenant_id)
     email, name = new.customer.email, new.customer.name
     number, known = await ticket_store.draw_number(tx, caller.tenant_id, email)
     customer = await customers.ensure_customer(
@@ -203,6 +205,8 @@ async def _change(
         values = Values(ticket.custom_fields, changed.custom_fields, is_resolved)
         await custom_fields.check_values(tx, caller.tenant_id, values)
     await owners.check_changed(tx, ticket, changed)
+    if changed.snoozed_until is not None and ticket.snoozed_until is None:
+        await checks.check_snoozed(tx, caller.tenant_id)
     document = await ticket_store.replace(tx, ticket, changed)
     view = view_of(stored._replace(ticket=changed), document)
     await record_change(tx, caller, update, view, now_us)

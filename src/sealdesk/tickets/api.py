@@ -8,7 +8,12 @@ from sealdesk.db.engine import Row, Tx
 from sealdesk.errors import NotFound
 from sealdesk.errors.general import QUERY_TOO_SLOW
 from sealdesk.tickets import actions, examples, rules, types
-from sealdesk.tickets.errors import INVALID_TRANSITION, TICKET_CLOSED
+from sealdesk.tickets.errors import (
+    INVALID_TRANSITION,
+    SNOOZE_OF_ENDED,
+    TICKET_CLOSED,
+    TOO_MANY_SNOOZED,
+)
 from sealdesk.tickets.store import lists, replies
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.selection import Filter
@@ -38,6 +43,8 @@ _FILTERS = (
         "waiting",
         "Tickets whose customer waits for a public reply (true), or the others (false).",
     ),
+    query.flag("snoozed", "Tickets that are snoozed (true), or the others (false)."),
+    query.identifier("follower_id", "Tickets that this user follows."),
     query.text("tag", "Tickets that carry this tag.", max_length=64, example="refund"),
     query.text(
         "external_id", "Tickets with this external_id.", max_length=255, example="order-7731"
@@ -79,6 +86,7 @@ async def list_tickets(request: Request) -> Response:
     values.pop("per_page", None)
     values.pop("cursor", None)
     values["is_waiting"] = values.pop("waiting", None)
+    values["is_snoozed"] = values.pop("snoozed", None)
     values["newest_first"] = values.pop("sort", "desc") == "desc"
     filters = Filter(**values)
 
@@ -103,6 +111,7 @@ async def list_tickets(request: Request) -> Response:
     status=201,
     headers=("idempotency-key",),
     response_headers=("location", "etag"),
+    fails=(SNOOZE_OF_ENDED, TOO_MANY_SNOOZED),
     example=examples.NEW_TICKET,
 )
 async def create_ticket(request: Request) -> Response:
@@ -146,7 +155,7 @@ async def get_ticket(request: Request) -> Response:
     gives=examples.TICKET,
     headers=("if-match",),
     response_headers=("etag",),
-    fails=(INVALID_TRANSITION,),
+    fails=(INVALID_TRANSITION, SNOOZE_OF_ENDED, TOO_MANY_SNOOZED),
     example=examples.TICKET_CHANGE,
 )
 async def change_ticket(request: Request) -> Response:

@@ -29,5 +29,22 @@ TICKET_MERGED = ProblemType(
     meaning="A ticket that is merged into another one stays closed and is not merged again.",
     remedy="Use the ticket that `merged_into_id` names, or undo the merge.",
 )
+SNOOZE_OF_ENDED = ProblemType(
+    code="snooze_of_ended",
+    status=409,
+    title="A finished ticket cannot be snoozed",
+    message="A ticket that is resolved or closed cannot be snoozed. Open it first.",
+    meaning="Resolving and closing a ticket wake it, and the customer's reply reopens it anyway.",
+    remedy="Set the status to open, pending or on_hold in the same change.",
+)
+TOO_MANY_SNOOZED = ProblemType(
+    code="too_many_snoozed",
+    status=409,
+    title="Too many tickets are snoozed",
+    message="A desk can have at most %(limit)s snoozed tickets. Wake or resolve some first.",
+    meaning="So many tickets are snoozed already.",
+    remedy="Wake tickets, or set another status, such as on_hold.",
+    example={"limit": 5000},
+)
 NEWER_REPLY = VERSION_MISMATCH.variant("There is a newer reply than the one that was seen.")
 FIELD_CHANGED = VERSION_MISMATCH.variant("Somebody else has changed this field meanwhile.")

@@ -19,6 +19,7 @@ TICKET = TicketResponse(
     external_id="order-7731",
     reply_count=0,
     merged_into_id=None,
+    snoozed_until=None,
     created_at="2026-03-02T09:15:41.556301Z",
     updated_at="2026-03-02T09:15:41.556301Z",
     first_response_at=None,

@@ -10,9 +10,11 @@ from sealdesk.resources import merge_patch, representation
 from sealdesk.tickets.errors import (
     FIELD_CHANGED,
     INVALID_TRANSITION,
+    SNOOZE_OF_ENDED,
     TICKET_CLOSED,
     TICKET_MERGED,
 )
+from sealdesk.tickets.snoozing import rules as snoozing
 from sealdesk.tickets.types import (
     PRIORITIES,
     AttachmentRef,
@@ -98,11 +100,13 @@ def new_ticket(
     attachments: tuple[AttachmentRef, ...],
     now_us: int,
 ) -> Ticket:
-    """The first version of a ticket."""
+    """The first version of a ticket. Raises Conflict, ValidationFailed."""
     fields = msgspec.structs.asdict(new)
     del fields["customer"], fields["attachment_ids"]
     fields["tags"] = distinct(new.tags)
     fields["custom_fields"] = new.custom_fields or {}
+    if new.snoozed_until is not None:
+        fields["snoozed_until"] = _snoozed_until(None, new.snoozed_until, new.status, now_us)
     return Ticket(
         **fields,
         tenant_id=tenant_id,
@@ -127,12 +131,15 @@ def new_ticket(
 
 
 def apply_change(ticket: Ticket, change: TicketChange, now_us: int) -> TicketUpdate:
-    """What a change does to a ticket. Raises Conflict."""
+    """What a change does to a ticket. Raises Conflict, ValidationFailed."""
     fields = merge_patch.given_fields(change)
     if "tags" in fields:
         fields["tags"] = distinct(fields["tags"])
     if "custom_fields" in fields:
         fields["custom_fields"] = merge_patch.merge(ticket.custom_fields, fields["custom_fields"])
+    if "snoozed_until" in fields:
+        wanted, status = fields["snoozed_until"], fields.get("status", ticket.status)
+        fields["snoozed_until"] = _snoozed_until(ticket.snoozed_until, wanted, status, now_us)
     if "status" in fields:
         fields |= _status_fields(ticket, fields.pop("status"), now_us)
     if isinstance(change.description, str) and ticket.last_message_at == ticket.created_at:
@@ -142,6 +149,17 @@ def apply_change(ticket: Ticket, change: TicketChange, now_us: int) -> TicketUpd
     after = msgspec.structs.replace(ticket, **fields)
     changes = merge_patch.differences(ticket, after, _CHANGEABLE)
     return TicketUpdate(ticket, after if changes else ticket, changes)
+
+
+def wake(ticket: Ticket, now_us: int) -> TicketUpdate:
+    """What the end of its snooze does to a ticket."""
+    after = msgspec.structs.replace(
+        ticket,
+        snoozed_until=None,
+        updated_at=max(now_us, ticket.updated_at),
+        version=ticket.version + 1,
+    )
+    return TicketUpdate(ticket, after, {"snoozed_until": (ticket.snoozed_until, None)})
 
 
 def check_seen(ticket: Ticket, wanted: SeenChange) -> None:
@@ -186,7 +204,8 @@ def apply_reply(ticket: Ticket, reply: Reply, now_us: int) -> TicketUpdate:
         by_author = _customer_reply if reply.author.type == "customer" else _answer
         fields |= by_author(ticket, now_us)
     after = msgspec.structs.replace(ticket, **fields)
-    return TicketUpdate(ticket, after, merge_patch.differences(ticket, after, ("status",)))
+    changes = merge_patch.differences(ticket, after, ("status", "snoozed_until"))
+    return TicketUpdate(ticket, after, changes)
 
 
 def is_same_reply(stored: Reply, new: NewReply, user_id: str) -> bool:
@@ -212,13 +231,24 @@ def _customer_reply(ticket: Ticket, now_us: int) -> dict[str, Any]:
     is_reopened = ticket.status in _REOPENED_BY_CUSTOMER
     fields = _status_fields(ticket, "open", now_us) if is_reopened else {}
     waiting_since = now_us if ticket.waiting_since is None else ticket.waiting_since
-    return fields | {"last_customer_reply_at": now_us, "waiting_since": waiting_since}
+    told = {"last_customer_reply_at": now_us, "waiting_since": waiting_since}
+    return fields | told | {"snoozed_until": None}
 
 
 def _answer(ticket: Ticket, now_us: int) -> dict[str, Any]:
     """The fields that a public reply to the customer sets."""
     first_at = now_us if ticket.first_response_at is None else ticket.first_response_at
     return {"first_response_at": first_at, "waiting_since": None}
+
+
+def _snoozed_until(
+    before: str | None, wanted: str | None, status: Status, now_us: int
+) -> str | None:
+    """The new value of the field, as it is stored. Raises Conflict, ValidationFailed."""
+    stored = snoozing.to_stored(wanted, before, now_us)
+    if stored is not None and stored != before and status in _ENDED:
+        raise Conflict(SNOOZE_OF_ENDED)
+    return stored
 
 
 def _status_fields(ticket: Ticket, status: Status, now_us: int) -> dict[str, Any]:
@@ -237,9 +267,9 @@ def _status_fields(ticket: Ticket, status: Status, now_us: int) -> dict[str, Any
         )
     fields: dict[str, Any] = {"status": status}
     if status == "resolved":
-        fields |= {"resolved_at": now_us, "waiting_since": None}
+        fields |= {"resolved_at": now_us, "waiting_since": None, "snoozed_until": None}
     elif status == "closed":
-        fields |= {"closed_at": now_us, "waiting_since": None}
+        fields |= {"closed_at": now_us, "waiting_since": None, "snoozed_until": None}
     elif ticket.status in _ENDED:
         fields |= {"resolved_at": None, "closed_at": None}
         fields["waiting_since"] = _unanswered_since(ticket)

@@ -9,6 +9,7 @@ from sealdesk.clock import Iso
 from sealdesk.customers.types import CustomerRef
 from sealdesk.ids import Id
 from sealdesk.resources.representation import Email, Object, Text255, check_not_blank
+from sealdesk.tickets.snoozing.rules import check_snooze
 
 Status = Literal["open", "pending", "on_hold", "resolved", "closed"]
 FirstStatus = Literal["open", "pending", "on_hold", "resolved"]
@@ -22,6 +23,7 @@ PRIORITIES: tuple[Priority, ...] = ("low", "medium", "high", "urgent")
 Subject = Annotated[str, Meta(min_length=1, max_length=255, extra={"check": check_not_blank})]
 LongText = Annotated[str, Meta(min_length=1, max_length=65536, extra={"check": check_not_blank})]
 Tag = Annotated[str, Meta(min_length=1, max_length=64, extra={"check": check_not_blank})]
+SnoozedUntil = Annotated[str, Meta(max_length=64, extra={"check": check_snooze})]
 # Ids of uploads that nothing refers to yet.
 AttachmentIds = Annotated[list[str], Meta(max_length=20)]
 Tags = Annotated[list[Tag], Meta(max_length=50)]
@@ -77,6 +79,7 @@ class NewTicket(msgspec.Struct, frozen=True):
     tags: Tags | None = None
     custom_fields: Object | None = None
     external_id: Text255 | None = None
+    snoozed_until: SnoozedUntil | None = None
     attachment_ids: AttachmentIds | None = None
 
 
@@ -94,6 +97,7 @@ class TicketChange(msgspec.Struct, frozen=True):
     tags: Tags | UnsetType | None = UNSET
     custom_fields: Object | UnsetType | None = UNSET
     external_id: Text255 | UnsetType | None = UNSET
+    snoozed_until: SnoozedUntil | UnsetType | None = UNSET
 
 
 class NewReplyAuthor(msgspec.Struct, frozen=True):
@@ -167,6 +171,8 @@ class TicketFields(msgspec.Struct, frozen=True, kw_only=True):
     reply_count: of public replies.
     last_reply_by: who wrote the last public reply; null without one.
     merged_into_id: the ticket that this one was merged into.
+    snoozed_until: a time within 366 days, or `next_reply`; null when it is awake. A reply of the
+        customer, resolving and closing wake it earlier.
     """
 
     id: Id
@@ -184,6 +190,7 @@ class TicketFields(msgspec.Struct, frozen=True, kw_only=True):
     reply_count: int
     last_reply_by: AuthorType | None = None
     merged_into_id: Id | None = None
+    snoozed_until: str | None = None
     attachments: tuple[AttachmentRef, ...] = ()
 
 
@@ -192,6 +199,7 @@ class Ticket(TicketFields, frozen=True, kw_only=True):
 
     snippet: the last message (the description, a reply or a note) as one short line, and
     last_message_at its time. Both are None in rows of earlier versions.
+    follower_count: of the people in `followers`, who change it.
     """
 
     tenant_id: str
@@ -205,6 +213,7 @@ class Ticket(TicketFields, frozen=True, kw_only=True):
     waiting_since: int | None
     last_message_at: int | None
     snippet: str | None
+    follower_count: int = 0
     version: int
 
 

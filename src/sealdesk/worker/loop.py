@@ -8,6 +8,7 @@ import contextlib
 import logging
 import signal
 from collections.abc import Callable
+from functools import partial
 
 import uvloop
 
@@ -16,6 +17,7 @@ from sealdesk.db.factory import open_database
 from sealdesk.settings import Settings
 from sealdesk.state import AppState, make_state
 from sealdesk.telemetry import descriptors
+from sealdesk.tickets.snoozing import waking
 from sealdesk.webhooks.delivery.deliverer import Deliverer
 from sealdesk.webhooks.delivery.fan_out import FanOut, continue_backlogs
 from sealdesk.webhooks.delivery.replays import continue_replays
@@ -29,6 +31,7 @@ from sealdesk.worker.retention import prune
 
 PRUNE_EVERY_S = 60.0
 REPORT_EVERY_S = 60.0
+WAKE_EVERY_S = 1.0
 MAX_SHUTDOWN_S = 10
 
 log = logging.getLogger("sealdesk.worker")
@@ -70,6 +73,7 @@ async def run(state: AppState) -> None:
         group.create_task(IndexerLoop(state).run())
         group.create_task(_keep_pruning(state))
         group.create_task(keep_renaming(state))
+        group.create_task(_keep_waking(state))
         if state.settings.has_worker_process:
             group.create_task(log_tasks.run_sequencer(state, consumer_tasks))
             group.create_task(_keep_reporting(state))
@@ -116,6 +120,19 @@ async def _keep_pruning(state: AppState) -> None:
     while True:
         await asyncio.sleep(PRUNE_EVERY_S)
         await attempt(prune, state)
+
+
+async def _keep_waking(state: AppState) -> None:
+    while True:
+        if await attempt(wake_snoozed, state) < waking.MAX_STEP:
+            await asyncio.sleep(WAKE_EVERY_S)
+
+
+async def wake_snoozed(state: AppState) -> int:
+    """Wake some tickets whose snooze has ended; how many."""
+    # The failure of one keeps none of the others asleep.
+    due = await waking.list_due(state)
+    return sum([await attempt(partial(waking.wake_due, each), state, "wake") for each in due])
 
 
 async def _keep_reporting(state: AppState) -> None:

@@ -185,7 +185,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "counting tickets has no limit",
         "tickets/store/lists.py",
-        " LIMIT {MAX_COUNT + 1}) x)",
+        " LIMIT {MAX_COUNT + 1} + {_SNOOZED.get(status, 0)}) x)",
         ") x)",
         ("tests/tickets/test_plans.py::test_counting_statuses_reads_no_more_than_its_index",),
     ),

@@ -23,7 +23,7 @@ MAX_REPLIES = 1000
 Fields = dict[str, Any]
 UNDO_HOURS = 24
 UNDO_US = UNDO_HOURS * 3600 * 1_000_000
-_NAMED_IN_EVENTS = ("status", "reply_count", "merged_into_id")
+_NAMED_IN_EVENTS = ("status", "reply_count", "merged_into_id", "snoozed_until")
 
 
 def check_merge(source: Ticket, target: Ticket) -> None:
@@ -57,7 +57,8 @@ def check_is_merged(ticket: Ticket) -> str:
 def close_merged(source: Ticket, target_id: str, now_us: int) -> Fields:
     """The fields that merging sets in the ticket that ends."""
     closed_at = source.closed_at or now_us
-    return {"status": "closed", "closed_at": closed_at, "merged_into_id": target_id}
+    return {"status": "closed", "closed_at": closed_at, "merged_into_id": target_id,
+            "snoozed_until": None}  # fmt: skip
 
 
 def reopen_unmerged(source: Ticket, status: Status) -> Fields:

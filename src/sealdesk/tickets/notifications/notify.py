@@ -27,6 +27,14 @@ async def assigned(tx: Tx, caller: Caller, ticket: Ticket, now_us: int) -> None:
     )
 
 
+async def woken(tx: Tx, ticket: Ticket, now_us: int) -> None:
+    """Tell the assignee that the snooze of a ticket has ended."""
+    user_ids = [ticket.assignee_id] if ticket.assignee_id else []
+    await store.add(
+        tx, ticket.tenant_id, user_ids, "woken", ticket.id, actor_name="", now_us=now_us
+    )
+
+
 async def replied(tx: Tx, caller: Caller, ticket: Ticket, reply: Reply, now_us: int) -> None:
     """Tell the assignee of a reply of the customer, or those whom a colleague mentions."""
     kind: Kind = "replied"

@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple
 
 from sealdesk.clock import Iso
 
-Kind = Literal["assigned", "replied", "mentioned"]
+Kind = Literal["assigned", "replied", "mentioned", "noted", "status", "woken"]
 
 
 class Notification(NamedTuple):

@@ -35,6 +35,7 @@ _NO_PERSON = gettext_noop(
     "Nobody is called “%(value)s”. Write assignee:me, assignee:nobody or a name."
 )
 _NO_TEAM = gettext_noop("No team is called “%(value)s”.")
+_NO_FOLLOWER = gettext_noop("Nobody is called “%(value)s”. Write follower:me or a name.")
 _NO_CUSTOMER = gettext_noop(
     "No customer matches “%(value)s”. Write from: and a name or an e-mail address."
 )
@@ -190,6 +191,8 @@ async def _filters(
         filters = await _with_assignee(request, filters, typed, problems)
     for typed in words.teams[:1]:
         filters = await _with_team(request, filters, typed, problems)
+    for typed in words.followers[:1]:
+        filters = await _with_follower(request, filters, typed, problems)
     for typed in words.customers[:1] or ((query.customer,) if query.customer else ()):
         filters = await _with_customers(request, filters, typed, problems)
     return filters, problems
@@ -200,12 +203,7 @@ async def _with_assignee(
 ) -> Filter:
     if typed.lower() == NOBODY:
         return msgspec.structs.replace(filters, assignee_id=None, is_unassigned=True)
-    found = [request.caller.actor.id]
-    if typed.lower() != ME:
-        people = await request.read(
-            lambda tx: assignees.list_assignees(tx, request.caller.tenant_id, view_model.ASSIGNEES)
-        )
-        found = search_words.find_named(typed, [(each.id, each.name) for each in people])
+    found = await _find_people(request, typed)
     if not found:
         problems.append(Problem(_NO_PERSON, {"value": typed}))
         return filters
@@ -221,6 +219,27 @@ async def _with_team(
         problems.append(Problem(_NO_TEAM, {"value": typed}))
         return filters
     return msgspec.structs.replace(filters, team_id=found[0])
+
+
+async def _with_follower(
+    request: Request, filters: Filter, typed: str, problems: list[Problem]
+) -> Filter:
+    found = await _find_people(request, typed)
+    if not found:
+        problems.append(Problem(_NO_FOLLOWER, {"value": typed}))
+        return filters
+    return msgspec.structs.replace(filters, follower_id=found[0])
+
+
+async def _find_people(request: Request, typed: str) -> list[str]:
+    """The ids of the users whose name was typed, or of the reader."""
+    caller = request.caller
+    if typed.lower() == ME:
+        return [caller.actor.id]
+    people = await request.read(
+        lambda tx: assignees.list_assignees(tx, caller.tenant_id, view_model.ASSIGNEES)
+    )
+    return search_words.find_named(typed, [(each.id, each.name) for each in people])
 
 
 async def _with_customers(

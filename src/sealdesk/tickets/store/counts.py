@@ -13,6 +13,7 @@ import msgspec
 
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.store import selection
+from sealdesk.tickets.store.memberships import MEMBERSHIPS
 from sealdesk.tickets.store.selection import Filter
 
 MAX_COUNT = 100
@@ -21,7 +22,8 @@ _PARAMETER = re.compile(r":(?!tenant_id\b)(\w+)")
 _OF_TENANT = "t.tenant_id = :tenant_id"
 # The filters by which tickets may be examined, the most selective ones first.
 _LEADING = (
-    "is_waiting", "external_id", "customer_id", "tag", "assignee_id", "team_id",
+    "is_snoozed", "is_waiting", "external_id", "customer_id", "tag", "follower_id", "assignee_id",
+    "team_id",
     "priority", "status",
 )  # fmt: skip
 
@@ -55,13 +57,20 @@ def _without_order(filters: Filter) -> Filter:
 
 def _has_index(filters: Filter) -> bool:
     """Whether the entries of one index are the tickets of the list, in whatever order."""
+    if filters.is_snoozed is False and (filters.tag or filters.follower_id):
+        return False
     names = {name for name in _LEADING if getattr(filters, name)}
     if filters.is_unassigned:
         names.add("is_unassigned")
     return len(names) <= 1 or names in _SHARED or _is_urgent_in_status(filters, names)
 
 
-_SHARED = ({"status", "assignee_id"}, {"status", "is_unassigned"}, {"status", "team_id"})
+_SHARED = (
+    {"status", "assignee_id"},
+    {"status", "is_unassigned"},
+    {"status", "is_snoozed"},
+    {"status", "team_id"},
+)
 
 
 def _is_urgent_in_status(filters: Filter, names: set[str]) -> bool:
@@ -79,7 +88,8 @@ def _column(place: int, filters: Filter, params: dict[str, object], examined: in
         sql = f"(SELECT count(*) FROM ({_ids(filters, own)}) x)"
     else:
         own["limit"] = examined
-        newest = _ids(_leading(filters), own, "" if filters.is_waiting else " ORDER BY 1 DESC")
+        is_few = filters.is_waiting or filters.is_snoozed
+        newest = _ids(_leading(filters), own, "" if is_few else " ORDER BY 1 DESC")
         matches = selection.conditions(filters, own)
         sql = (
             f"(SELECT count(*) * 1000 + coalesce(sum(CASE WHEN {matches} THEN 1 ELSE 0 END), 0)"
@@ -92,9 +102,11 @@ def _column(place: int, filters: Filter, params: dict[str, object], examined: in
 
 def _ids(filters: Filter, params: dict[str, object], order: str = "") -> str:
     """The ids of a list, up to :limit of them."""
-    if filters.tag is not None:
-        params["tag"] = filters.tag
-        chosen = f"ticket_id AS id FROM ticket_tags t WHERE {_OF_TENANT} AND t.tag = :tag"
+    name = next((each for each in MEMBERSHIPS if getattr(filters, each)), None)
+    if name is not None:
+        table, column = MEMBERSHIPS[name]
+        params[name] = getattr(filters, name)
+        chosen = f"ticket_id AS id FROM {table} t WHERE {_OF_TENANT} AND t.{column} = :{name}"
     else:
         matching = selection.conditions(filters, params)
         chosen = f"t.id FROM tickets t WHERE {_OF_TENANT} AND {matching}"

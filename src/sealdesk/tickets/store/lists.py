@@ -7,8 +7,10 @@ import msgspec
 from sealdesk.db.engine import Row, Tx
 from sealdesk.paging import MAX_PAGE_BYTES, PageRequest, Position
 from sealdesk.tickets import rules
+from sealdesk.tickets.store.memberships import MEMBERSHIPS
 from sealdesk.tickets.store.selection import (
     COLUMNS_OF_INDEX,
+    SNOOZED,
     STATUS_AND_ASSIGNEE,
     Filter,
     bind,
@@ -44,10 +46,18 @@ _SELECTIVE_ROWS = 5_000  # rows that are read and sorted within 0.1 s
 _DONE: tuple[Status, ...] = ("resolved", "closed")
 _ALL = Filter()
 MAX_COUNT = 1000
-# Reads at most a thousand index entries of each status.
+# Tickets that are done are never snoozed.
+_SNOOZED = {
+    status: f"""(SELECT count(*) FROM tickets s WHERE s.tenant_id = :tenant_id
+    AND coalesce(s.status, NULL) = '{status}' AND s.snoozed_until > '')"""
+    for status in STATUSES
+    if status not in _DONE
+}
+# Reads at most a thousand index entries of each status, and those of the snoozed ones.
 _COUNT = "SELECT " + ", ".join(
     f"""(SELECT count(*) FROM (SELECT 1 FROM tickets t WHERE t.tenant_id = :tenant_id
-    AND t.status = '{status}' LIMIT {MAX_COUNT + 1}) x) AS "{status}\""""
+    AND t.status = '{status}' LIMIT {MAX_COUNT + 1} + {_SNOOZED.get(status, 0)}) x)
+    - {_SNOOZED.get(status, 0)} AS "{status}\""""
     for status in STATUSES
 )
 
@@ -99,12 +109,14 @@ async def _with_index(tx: Tx, tenant_id: str, filters: Filter) -> Filter:
     No index serves several filters at once, and SQLite keeps no statistics: by itself it may scan
     all tickets in their order until enough of the few that match have been found.
     """
+    if filters.is_snoozed:
+        return msgspec.structs.replace(filters, index=SNOOZED)
     if filters.is_served() or filters.index is not None:
         return filters
     params: dict[str, object] = {"tenant_id": tenant_id, "max_count": _SELECTIVE_ROWS}
     counts = {
         name: "(SELECT count(*) FROM (SELECT 1 FROM"
-        f" {'ticket_tags' if name == 'tag' else 'tickets'} t WHERE t.tenant_id = :tenant_id"
+        f" {MEMBERSHIPS.get(name, ('tickets',))[0]} t WHERE t.tenant_id = :tenant_id"
         f" AND {condition} LIMIT :max_count) x) AS {name}"
         for name, condition in _index_conditions(filters, params).items()
     }
@@ -134,11 +146,12 @@ def _index_conditions(filters: Filter, params: dict[str, object]) -> dict[str, s
     for name, values in multi_valued(filters):
         keys = ", ".join(f":{key}" for key in bind(name, values, params))
         conditions[name] = f"t.{name} IN ({keys})"
-    for name in ("customer_id", "assignee_id", "team_id", "external_id", "tag"):
+    for name in ("customer_id", "assignee_id", "team_id", "external_id", *MEMBERSHIPS):
         value = getattr(filters, name)
         if value is not None:
             params[name] = value
-            conditions[name] = f"t.{name} = :{name}"
+            column = MEMBERSHIPS[name][1] if name in MEMBERSHIPS else name
+            conditions[name] = f"t.{column} = :{name}"
     if filters.is_waiting:
         conditions["waiting_since"] = "t.waiting_since > 0"
     if "status" in conditions and "assignee_id" in conditions:
@@ -173,7 +186,7 @@ async def count_tickets(tx: Tx, tenant_id: str, filters: Filter, most: int) -> i
 
 
 async def count_statuses(tx: Tx, tenant_id: str) -> dict[Status, int]:
-    """How many tickets are in each status; MAX_COUNT + 1 stands for more."""
+    """How many tickets are in each status and awake; MAX_COUNT + 1 stands for more."""
     row = await tx.fetch_one(_COUNT, {"tenant_id": tenant_id})
     return {status: row[status] if row else 0 for status in STATUSES}
 

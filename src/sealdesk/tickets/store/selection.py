@@ -13,6 +13,8 @@ from sealdesk import ids
 from sealdesk.db.engine import Dialect
 from sealdesk.paging import Position
 from sealdesk.tickets import rules
+from sealdesk.tickets.store import memberships
+from sealdesk.tickets.store.memberships import MEMBERSHIPS
 from sealdesk.tickets.types import STATUSES, Priority, Status
 
 SortBy = Literal["created_at", "updated_at", "priority", "waiting_since"]
@@ -21,7 +23,10 @@ SortBy = Literal["created_at", "updated_at", "priority", "waiting_since"]
 STATUS_AND_ASSIGNEE = "status_and_assignee"
 _STATUS_AND_CHANGE = "status_and_change"
 _TEAM_AND_CHANGE = "team_and_change"
+# A desk has few snoozed tickets (snoozing.rules), so they are all read and sorted.
+SNOOZED = "snoozed"
 COLUMNS_OF_INDEX = {
+    SNOOZED: ("snoozed_until",),
     STATUS_AND_ASSIGNEE: ("status", "assignee_id"),
     _STATUS_AND_CHANGE: ("status", "updated_at"),
     _TEAM_AND_CHANGE: ("team_id", "status", "updated_at"),
@@ -32,7 +37,7 @@ class Filter(msgspec.Struct, frozen=True):
     """Which tickets a list contains, and in which order. Times are microseconds.
 
     is_waiting: whether the customer waits for a reply. The order by `waiting_since` has only those
-    who wait. customer_ids: one of these customers.
+    who wait. customer_ids: one of these customers. follower_id: of a user who follows them.
     index: the filter whose index must be used, None to let the planner choose.
     """
 
@@ -44,7 +49,9 @@ class Filter(msgspec.Struct, frozen=True):
     team_id: str | None = None
     is_unassigned: bool = False
     is_waiting: bool | None = None
+    is_snoozed: bool | None = None
     tag: str | None = None
+    follower_id: str | None = None
     external_id: str | None = None
     created_after: int | None = None
     created_before: int | None = None
@@ -55,9 +62,11 @@ class Filter(msgspec.Struct, frozen=True):
 
     def is_served(self) -> bool:
         """Whether one index serves the whole query."""
-        if self.is_of_view():
+        if self.is_of_view() or self.is_snoozed:
             return True
-        if self.is_unassigned or self.customer_ids:
+        if self.is_unassigned or self.customer_ids or self.follower_id:
+            return False
+        if self.tag and self.is_snoozed is not None:
             return False
         is_by_waiting = self.sort_by == "waiting_since"
         if self.is_waiting is not None and not (is_by_waiting and self.is_waiting):
@@ -77,9 +86,11 @@ class Filter(msgspec.Struct, frozen=True):
 
     def is_of_view(self) -> bool:
         """Whether it has a partial index: what nobody has, or what is urgent, by time of change."""
+        is_snoozed = self.is_snoozed or None  # few are, so they are read and left out
         filters = msgspec.structs.replace(
-            self, status=(), sort_by="created_at", newest_first=True, index=None
-        )
+            self, status=(), sort_by="created_at", newest_first=True, index=None,
+            is_snoozed=is_snoozed,
+        )  # fmt: skip
         return self.sort_by == "updated_at" and filters in _WITH_PARTIAL_INDEX
 
 
@@ -155,8 +166,13 @@ def _selection(filters: Filter, after: Position | None, params: dict[str, object
 def _order(filters: Filter) -> str:
     direction = "DESC" if filters.newest_first else "ASC"
     if filters.sort_by == "created_at":
-        return f"t.id {direction}"
+        return f"{_id(filters)} {direction}"
     return f"{_column(filters, filters.sort_by)} {direction}, t.id {direction}"
+
+
+def _id(filters: Filter) -> str:
+    """The id to order by; as an expression if the primary key must not be read in this order."""
+    return "coalesce(t.id, NULL)" if filters.index == SNOOZED else "t.id"
 
 
 def _column(filters: Filter, name: str) -> str:
@@ -179,7 +195,8 @@ def _equalities(filters: Filter, params: dict[str, object]) -> list[str]:
         conditions.append("t.waiting_since IS NULL")
     if filters.sort_by == "waiting_since":
         conditions.append("t.waiting_since IS NOT NULL")
-    elif filters.is_waiting:
+    conditions += memberships.of_snoozed(filters.is_snoozed)
+    if filters.sort_by != "waiting_since" and filters.is_waiting:
         # Times are positive, and only a comparison makes SQLite search the index by it.
         conditions.append(f"{_column(filters, 'waiting_since')} > 0")
     return conditions
@@ -191,22 +208,17 @@ def _in_conditions(filters: Filter, params: dict[str, object]) -> list[str]:
         keys = bind(name, values, params)
         column = _column(filters, name)
         conditions.append(f"{column} IN ({', '.join(f':{key}' for key in keys)})")
-    if filters.tag is not None:
-        params["tag"] = filters.tag
-        conditions.append(
-            "t.id IN (SELECT g.ticket_id FROM ticket_tags g WHERE g.tenant_id = :tenant_id"
-            " AND g.tag = :tag)"
-            if filters.index == "tag"
-            else "EXISTS (SELECT 1 FROM ticket_tags g WHERE g.tenant_id = t.tenant_id"
-            " AND g.tag = :tag AND g.ticket_id = t.id)"
-        )
+    for name in (each for each in MEMBERSHIPS if getattr(filters, each) is not None):
+        params[name] = getattr(filters, name)
+        conditions.append(memberships.condition(name, is_leading=filters.index == name))
     return conditions
 
 
 def _is_merge(filters: Filter) -> bool:
     """Whether the ids of the page are merged from ranges of one index, which are in order."""
     has_ranges = filters.tag is not None or len(filters.status) > 1 or len(filters.priority) > 1
-    return has_ranges and filters.sort_by == "created_at" and filters.is_served()
+    is_by_id = filters.sort_by == "created_at" and not filters.is_snoozed
+    return has_ranges and is_by_id and filters.is_served()
 
 
 def _branches(filters: Filter, ranges: list[str], params: dict[str, object]) -> str:
@@ -216,6 +228,7 @@ def _branches(filters: Filter, ranges: list[str], params: dict[str, object]) -> 
         where = " AND ".join(["t.tenant_id = :tenant_id", "t.tag = :tag", *bounds])
         return f"SELECT t.ticket_id AS id FROM ticket_tags t WHERE {where}"
     ((name, values),) = multi_valued(filters)
+    ranges = [*ranges, *memberships.of_snoozed(filters.is_snoozed)]
     return " UNION ALL ".join(
         "SELECT t.id FROM tickets t WHERE "
         + " AND ".join(["t.tenant_id = :tenant_id", f"t.{name} = :{key}", *ranges])
@@ -251,10 +264,10 @@ def _ranges(filters: Filter, after: Position | None, params: dict[str, object]) 
     conditions = []
     if filters.created_after is not None and redundant != ("created_at", "after"):
         params["created_after"] = ids.lowest(filters.created_after)
-        conditions.append("t.id >= :created_after")
+        conditions.append(f"{_id(filters)} >= :created_after")
     if filters.created_before is not None and redundant != ("created_at", "before"):
         params["created_before"] = ids.lowest(filters.created_before)
-        conditions.append("t.id < :created_before")
+        conditions.append(f"{_id(filters)} < :created_before")
     if filters.updated_after is not None and redundant != ("updated_at", "after"):
         params["updated_after"] = filters.updated_after
         conditions.append(f"{_column(filters, 'updated_at')} >= :updated_after")
@@ -267,7 +280,7 @@ def _after_position(filters: Filter, after: Position, params: dict[str, object])
     sign = "<" if filters.newest_first else ">"
     params["after_id"] = after[-1]
     if filters.sort_by == "created_at":
-        return f"t.id {sign} :after_id"
+        return f"{_id(filters)} {sign} :after_id"
     params["after_value"] = after[0]
     column = _column(filters, filters.sort_by)
     return f"({column}, t.id) {sign} (:after_value, :after_id)"
@@ -276,9 +289,8 @@ def _after_position(filters: Filter, after: Position, params: dict[str, object])
 def conditions(filters: Filter, params: dict[str, object]) -> str:
     """The SQL of the filters alone, without order and page; the values are added to `params`."""
     is_waiting = True if filters.sort_by == "waiting_since" else filters.is_waiting
-    chosen = msgspec.structs.replace(
-        filters, index=None, sort_by="created_at", is_waiting=is_waiting
-    )
+    index, order = SNOOZED if filters.is_snoozed else None, "created_at"
+    chosen = msgspec.structs.replace(filters, index=index, sort_by=order, is_waiting=is_waiting)
     parts = [_IS_URGENT] if filters.priority == _URGENT else []
     parts += [
         *_equalities(chosen, params),

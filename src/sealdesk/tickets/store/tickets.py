@@ -16,14 +16,16 @@ from sealdesk.tickets.types import PRIORITIES, Ticket
 
 _STORED = Ticket.__struct_fields__
 # A change never sets these.
-_FIXED = {"tenant_id", "id", "number", "source", "customer_id", "created_at", "attachments"}
+_FIXED = {"tenant_id", "id", "number", "source", "customer_id", "created_at", "attachments",
+    "follower_count"}  # fmt: skip
 COLUMNS = column_list(_STORED, "t")
 _NEW_COLUMNS = column_list((*_STORED, "document"))
 _NEW_VALUES = parameter_list((*_STORED, "document"))
 # SQLite writes the index entries of every column behind SET, changed or not (2.5 µs each), so these
 # are set only when they change.
 _SET_IF_CHANGED = (
-    "status", "priority", "assignee_id", "team_id", "external_id", "waiting_since"
+    "status", "priority", "assignee_id", "team_id", "external_id", "waiting_since",
+    "snoozed_until",
 )  # fmt: skip
 _ASSIGNMENTS = assignment_list(
     (*(name for name in _STORED if name not in {*_FIXED, *_SET_IF_CHANGED}), "document")
@@ -150,7 +152,7 @@ async def replace(tx: Tx, before: Ticket, after: Ticket) -> bytes:
 
 @cache
 def _replacing(changed: tuple[str, ...]) -> str:
-    """The UPDATE that also sets these of _SET_IF_CHANGED; there are 64."""
+    """The UPDATE that also sets these of _SET_IF_CHANGED; there are 128."""
     return _REPLACE.replace(" SET ", f" SET {''.join(f'{name} = :{name}, ' for name in changed)}")
 
 

@@ -27,6 +27,7 @@ _ORDERS: Mapping[Sort, SortBy] = {
     "priority": "priority",
     "waiting": "waiting_since",
 }
+_FLAGS = ("waiting", "snoozed", "followed")
 _MAX_TEXT_LENGTH = 320  # of an e-mail address
 # Digits of the sort value in a position: none, microseconds, a rank.
 _MAX_DIGITS: Mapping[Sort, int] = {"changed": 18, "newest": 0, "priority": 1, "waiting": 18}
@@ -56,8 +57,10 @@ class InboxQuery(msgspec.Struct, frozen=True):
     customer by.
     trail: the positions where the previous pages ended, so that "newer" goes back one page at a
     time. waiting: only tickets whose customer waits for a reply; the order "waiting" has no others.
-    q: words to search for, in any status by default. view: the id or key of the view that the query
-    began with. field: the key and the value of a custom field, with a colon between them.
+    snoozed: only tickets that are, which are in no other list; a search finds them too.
+    followed: only tickets that the reader follows. q: words to search for, in any status by
+    default. view: the id or key of the view that the query began with. field: the key and the
+    value of a custom field, with a colon between them.
     """
 
     status: Status | None = "open"
@@ -68,6 +71,8 @@ class InboxQuery(msgspec.Struct, frozen=True):
     tag: str = ""
     sort: Sort = "changed"
     waiting: bool = False
+    snoozed: bool = False
+    followed: bool = False
     trail: tuple[str, ...] = ()
     q: str = ""
     view: str = ""
@@ -80,7 +85,8 @@ class InboxQuery(msgspec.Struct, frozen=True):
     def is_narrowed(self) -> bool:
         """Whether it has filters besides the status."""
         filters = (self.priority, self.assignee, self.team, self.customer, self.tag)
-        return bool(any(filters) or self.waiting or self.is_search())
+        flags = (self.waiting, self.snoozed, self.followed)
+        return bool(any(filters) or any(flags) or self.is_search())
 
     def link(self, **changes: object) -> str:
         """The URL of this query with some fields changed.
@@ -127,7 +133,7 @@ class InboxQuery(msgspec.Struct, frozen=True):
             ("customer", self.customer),
             ("tag", self.tag),
             ("field", self.field),
-            ("waiting", "yes" if self.waiting else ""),
+            *((name, "yes" if getattr(self, name) else "") for name in _FLAGS),
             ("sort", "" if self.sort == "changed" else self.sort),
             ("before", ",".join(self.trail)),
         ]
@@ -154,6 +160,8 @@ class InboxQuery(msgspec.Struct, frozen=True):
             is_unassigned=is_nobody,
             tag=self.tag or None,
             is_waiting=True if self.waiting else None,
+            is_snoozed=True if self.snoozed else None if self.q else False,
+            follower_id=reader_id if self.followed else None,
             sort_by=_ORDERS[self.sort],
             newest_first=self.sort != "waiting",
         )
@@ -183,6 +191,8 @@ def read_inbox_query(form: Form) -> InboxQuery:
         tag=form.text("tag").strip()[:_MAX_TEXT_LENGTH],
         sort=cast(Sort, sort) if sort in _ORDERS else "changed",
         waiting=form.text("waiting") == "yes",
+        snoozed=form.text("snoozed") == "yes",
+        followed=form.text("followed") == "yes",
         view=_view(form.text("view")),
         field=_field(form.text("field")),
     )

@@ -24,6 +24,8 @@ BUILT_IN = (
     BuiltIn("unassigned", gettext_noop("Unassigned"), "assignee=nobody"),
     BuiltIn("waiting", gettext_noop("Waiting for us"), "status=all&sort=waiting"),
     BuiltIn("urgent", gettext_noop("Urgent"), "priority=urgent"),
+    BuiltIn("followed", gettext_noop("Followed by me"), "followed=yes"),
+    BuiltIn("snoozed", gettext_noop("Snoozed"), "status=all&snoozed=yes"),
     BuiltIn("closed", gettext_noop("Recently closed"), "status=closed"),
 )
 

@@ -15,8 +15,8 @@ _NUMBER = re.compile(r"#?([0-9]{1,12})", re.ASCII)
 _DAY_US = 24 * 60 * 60 * 1_000_000
 _UNKNOWN = gettext_noop(
     "“%(name)s:” is no filter of the search. There are status:, priority:, tag:, from:, assignee:,"
-    " team:, before:, after: and field.key: for the key of a custom field. Put the text in quotes"
-    " to search for it."
+    " team:, follower:, before:, after: and field.key: for the key of a custom field. Put the text"
+    " in quotes to search for it."
 )
 _NO_STATUS = gettext_noop("“%(value)s” is no status. Write %(right)s.")
 _NO_PRIORITY = gettext_noop("“%(value)s” is no priority. Write %(right)s.")
@@ -33,7 +33,8 @@ class Problem(NamedTuple):
 class SearchWords(NamedTuple):
     """The words of a search, and its filters. before, after: microseconds. number: of a ticket.
 
-    customers, assignees, teams: as they were typed. fields: the keys and values of custom fields.
+    customers, assignees, teams, followers: as they were typed. fields: the keys and values of
+    custom fields.
     """
 
     text: str
@@ -43,6 +44,7 @@ class SearchWords(NamedTuple):
     customers: tuple[str, ...] = ()
     assignees: tuple[str, ...] = ()
     teams: tuple[str, ...] = ()
+    followers: tuple[str, ...] = ()
     before: int | None = None
     after: int | None = None
     number: int | None = None
@@ -82,6 +84,7 @@ def parse(query: str, keys: Collection[str] = ()) -> SearchWords:
         tuple(typed.get("from", ())),
         tuple(typed.get("assignee", ())),
         tuple(typed.get("team", ())),
+        tuple(typed.get("follower", ())),
         _instant(typed.get("before", ()), 0, problems),
         _instant(typed.get("after", ()), _DAY_US, problems),
         int(number[1]) if number else None,
@@ -91,7 +94,9 @@ def parse(query: str, keys: Collection[str] = ()) -> SearchWords:
 
 
 _FIELD = "field."
-_NAMES = ("status", "priority", "tag", "from", "assignee", "team", "before", "after")
+_NAMES = (
+    "status", "priority", "tag", "from", "assignee", "team", "follower", "before", "after"
+)  # fmt: skip
 
 
 def _choices(

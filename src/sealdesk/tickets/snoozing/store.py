@@ -1,0 +1,52 @@
+"""The SQL of snoozed tickets."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sealdesk import clock
+from sealdesk.db.engine import Tx
+from sealdesk.tickets import rules
+from sealdesk.tickets.types import Ticket
+
+# Those whose time has come, of all tenants.
+_PRUNE_ENDED = """
+SELECT tenant_id, id FROM tickets WHERE snoozed_until <= :now
+ORDER BY snoozed_until, tenant_id, id LIMIT :limit
+"""
+# Only what the worker's role may change on PostgreSQL.
+_WAKE = """
+UPDATE tickets SET snoozed_until = NULL, updated_at = :updated_at, version = :version,
+    document = :document
+WHERE tenant_id = :tenant_id AND id = :id AND version = :before
+"""
+_COUNT = """
+SELECT count(*) AS count FROM (SELECT 1 FROM tickets
+    WHERE tenant_id = :tenant_id AND snoozed_until IS NOT NULL LIMIT :limit) snoozed
+"""
+
+
+class DueTicket(NamedTuple):
+    """A ticket whose snooze has ended."""
+
+    tenant_id: str
+    id: str
+
+
+async def list_ended(tx: Tx, now_us: int, limit: int) -> Sequence[DueTicket]:
+    """Some tickets whose snooze has ended, of any tenant; the earliest first."""
+    rows = await tx.fetch_all(_PRUNE_ENDED, {"now": clock.iso(now_us), "limit": limit})
+    return [DueTicket(*row) for row in rows]
+
+
+async def wake(tx: Tx, before: Ticket, after: Ticket) -> bytes:
+    """Store a ticket that is awake; its ready document."""
+    document = rules.ready_document(after)
+    fields = {name: getattr(after, name) for name in ("tenant_id", "id", "updated_at", "version")}
+    await tx.execute_one(_WAKE, {**fields, "document": document, "before": before.version})
+    return document
+
+
+async def count_snoozed(tx: Tx, tenant_id: str, limit: int) -> int:
+    """How many tickets are snoozed, up to a limit."""
+    row = await tx.fetch_one(_COUNT, {"tenant_id": tenant_id, "limit": limit})
+    return 0 if row is None else int(row["count"])
