@@ -34,6 +34,7 @@ _COUNTS = (
     "tickets/store/tickets.py _FIND_ID",
     "tickets/live/store.py _ENDS",
     "tickets/notifications/store.py _COUNT_UNREAD",
+    "tickets/snoozing/store.py _COUNT",
     "tickets/attachments/store.py _USED",
     "customers/store.py _COUNT",
     "tickets/tags/store.py _COUNT",

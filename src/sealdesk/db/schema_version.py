@@ -45,6 +45,7 @@ KNOWN_VERSIONS = (
     "0029",
     "0030",
     "0031",
+    "0032",
 )  # every version that this code can migrate from; the last is current
 _READ_VERSION = "SELECT version_num FROM alembic_version LIMIT 1"
 

@@ -46,6 +46,7 @@ RUNTIME_DELETES = (
     "reset_links",
     "refusals",
     "ticket_tags",
+    "ticket_followers",
     "replies",
     "ticket_merges",
     "answering",

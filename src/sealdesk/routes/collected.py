@@ -21,6 +21,7 @@ from sealdesk.tickets.attachments import errors as attachment_errors
 from sealdesk.tickets.custom_fields import errors as custom_field_errors
 from sealdesk.tickets.custom_fields import labels as custom_field_labels
 from sealdesk.tickets.custom_fields import pages as custom_field_pages
+from sealdesk.tickets.followers import errors as follower_errors
 from sealdesk.tickets.macros import errors as macro_errors
 from sealdesk.tickets.macros import labels as macros_labels
 from sealdesk.tickets.macros import pages as macro_pages
@@ -48,6 +49,7 @@ PROBLEM_TYPES = declared_in(
     merging_errors,
     macro_errors,
     team_errors,
+    follower_errors,
     customer_errors,
     feed_errors,
     webhook_errors,

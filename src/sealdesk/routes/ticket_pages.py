@@ -4,6 +4,7 @@ from sealdesk.identity.auth.session_guard import FileGuard, SessionGuard
 from sealdesk.identity.rules import ADMINISTRATORS, ROLES
 from sealdesk.tickets.attachments import pages as attachments
 from sealdesk.tickets.attachments.rules import MAX_ATTACHMENT_BYTES
+from sealdesk.tickets.followers import pages as followers
 from sealdesk.tickets.live import pages as live
 from sealdesk.tickets.macros import pages as macros
 from sealdesk.tickets.merging import pages as merging
@@ -78,6 +79,7 @@ TICKET_PAGES: tuple[Route, ...] = (
     Route("POST", "/tickets/{id}/macro", _USER_PAGE, macro.use_macro, _LONG),
     Route("GET", "/tickets/{id}/macro/{macro_id}", _USER_PAGE, macros.preview),
     Route("POST", "/tickets/{id}/unread", _USER_PAGE, unread.mark_unread),
+    Route("POST", "/tickets/{id}/follow", _USER_PAGE, followers.follow),
     Route("GET", "/tickets/{id}/history", _USER_PAGE, ticket.show_history),
     # Settings → Tags.
     Route("GET", "/settings/tags", _ADMIN_PAGE, tags.list_tags),

@@ -210,6 +210,8 @@ async def _change(
     document = await ticket_store.replace(tx, ticket, changed)
     view = view_of(stored._replace(ticket=changed), document)
     await record_change(tx, caller, update, view, now_us)
+    if "status" in update.changes:
+        await notify.moved(tx, caller, changed, now_us)
     return view
 
 

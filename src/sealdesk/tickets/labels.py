@@ -22,6 +22,8 @@ FIELD_LABELS = {
     "set_team_id": gettext_noop("Team"),
     "set_assignee_id": gettext_noop("Assigned to"),
     "set_priority": gettext_noop("Priority"),
+    "set_snoozed_until": gettext_noop("Snooze"),
+    "snoozed_until": gettext_noop("Snooze"),
     "set_status": gettext_noop("Status"),
     "set_tags": gettext_noop("Tags"),
     "status": gettext_noop("Status"),

@@ -10,7 +10,6 @@ from sealdesk.resources import merge_patch, representation
 from sealdesk.tickets.errors import (
     FIELD_CHANGED,
     INVALID_TRANSITION,
-    SNOOZE_OF_ENDED,
     TICKET_CLOSED,
     TICKET_MERGED,
 )
@@ -106,7 +105,8 @@ def new_ticket(
     fields["tags"] = distinct(new.tags)
     fields["custom_fields"] = new.custom_fields or {}
     if new.snoozed_until is not None:
-        fields["snoozed_until"] = _snoozed_until(None, new.snoozed_until, new.status, now_us)
+        wanted, is_ended = new.snoozed_until, new.status in _ENDED
+        fields["snoozed_until"] = snoozing.to_stored(wanted, None, now_us, is_ended=is_ended)
     return Ticket(
         **fields,
         tenant_id=tenant_id,
@@ -138,8 +138,9 @@ def apply_change(ticket: Ticket, change: TicketChange, now_us: int) -> TicketUpd
     if "custom_fields" in fields:
         fields["custom_fields"] = merge_patch.merge(ticket.custom_fields, fields["custom_fields"])
     if "snoozed_until" in fields:
-        wanted, status = fields["snoozed_until"], fields.get("status", ticket.status)
-        fields["snoozed_until"] = _snoozed_until(ticket.snoozed_until, wanted, status, now_us)
+        wanted, is_ended = fields["snoozed_until"], fields.get("status", ticket.status) in _ENDED
+        until = snoozing.to_stored(wanted, ticket.snoozed_until, now_us, is_ended=is_ended)
+        fields["snoozed_until"] = until
     if "status" in fields:
         fields |= _status_fields(ticket, fields.pop("status"), now_us)
     if isinstance(change.description, str) and ticket.last_message_at == ticket.created_at:
@@ -149,17 +150,6 @@ def apply_change(ticket: Ticket, change: TicketChange, now_us: int) -> TicketUpd
     after = msgspec.structs.replace(ticket, **fields)
     changes = merge_patch.differences(ticket, after, _CHANGEABLE)
     return TicketUpdate(ticket, after if changes else ticket, changes)
-
-
-def wake(ticket: Ticket, now_us: int) -> TicketUpdate:
-    """What the end of its snooze does to a ticket."""
-    after = msgspec.structs.replace(
-        ticket,
-        snoozed_until=None,
-        updated_at=max(now_us, ticket.updated_at),
-        version=ticket.version + 1,
-    )
-    return TicketUpdate(ticket, after, {"snoozed_until": (ticket.snoozed_until, None)})
 
 
 def check_seen(ticket: Ticket, wanted: SeenChange) -> None:
@@ -239,16 +229,6 @@ def _answer(ticket: Ticket, now_us: int) -> dict[str, Any]:
     """The fields that a public reply to the customer sets."""
     first_at = now_us if ticket.first_response_at is None else ticket.first_response_at
     return {"first_response_at": first_at, "waiting_since": None}
-
-
-def _snoozed_until(
-    before: str | None, wanted: str | None, status: Status, now_us: int
-) -> str | None:
-    """The new value of the field, as it is stored. Raises Conflict, ValidationFailed."""
-    stored = snoozing.to_stored(wanted, before, now_us)
-    if stored is not None and stored != before and status in _ENDED:
-        raise Conflict(SNOOZE_OF_ENDED)
-    return stored
 
 
 def _status_fields(ticket: Ticket, status: Status, now_us: int) -> dict[str, Any]:

@@ -48,6 +48,7 @@ _PARTS = {
         "views",
         "ticket",
         "news",
+        "snooze",
         "fields",
         "uploads",
         "export",

@@ -1,7 +1,8 @@
-"""Mutants of `tickets.snoozing`."""
+"""Mutants of `tickets.snoozing` and `tickets.followers`."""
 
 from tests.mutants.mutant import Mutant
 
+_FOLLOWERS = "tests/tickets/followers/test_followers.py"
 _SNOOZING = "tests/tickets/snoozing/test_snoozing.py"
 
 
@@ -35,7 +36,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "tickets/snoozing/store.py",
         "WHERE tenant_id = :tenant_id AND id = :id AND version = :before",
         "WHERE tenant_id = :tenant_id AND id = :id",
-        (f"{_SNOOZING}::test_a_snooze_that_ends_while_the_ticket_is_edited_loses_neither",),
+        (f"{_SNOOZING}::test_a_ticket_that_was_changed_since_it_was_read_is_not_woken_as_it_was",),
     ),
     Mutant(
         "snoozed tickets stay in the inbox",
@@ -50,5 +51,26 @@ MUTANTS: tuple[Mutant, ...] = (
         "at_us > now_us + _MAX_US",
         "at_us < now_us",
         (f"{_SNOOZING}::test_the_end_of_a_snooze_is_a_time_within_a_year",),
+    ),
+    Mutant(
+        "a deactivated follower is told",
+        "tickets/followers/store.py",
+        " AND u.is_active",
+        "",
+        (f"{_FOLLOWERS}::test_a_deactivated_follower_is_neither_told_nor_shown",),
+    ),
+    Mutant(
+        "followers are told of what they do themselves",
+        "tickets/notifications/notify.py",
+        "[each.id for each in listed if each.id != caller.actor.id]",
+        "[each.id for each in listed]",
+        (f"{_FOLLOWERS}::test_followers_are_told_of_replies_notes_and_status_changes_by_others",),
+    ),
+    Mutant(
+        "a ticket has any number of followers",
+        "tickets/followers/store.py",
+        " AND follower_count < :most",
+        "",
+        (f"{_FOLLOWERS}::test_a_ticket_has_a_bounded_number_of_followers",),
     ),
 )

@@ -2,15 +2,19 @@
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
+import msgspec
 import pytest
 
 from sealdesk.clock import iso
+from sealdesk.db.engine import SerializationConflict, Tx
 from sealdesk.state import AppState
-from sealdesk.tickets.snoozing import rules, waking
+from sealdesk.tickets.snoozing import changes, rules, store, waking
 from sealdesk.tickets.snoozing.store import DueTicket
+from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.worker import loop
 from tests.support.client import Key
 from tests.support.feed import EVENTS, wait_until_placed
@@ -203,6 +207,25 @@ def test_a_snooze_that_ends_while_the_ticket_is_edited_loses_neither(
     assert after["version"] == ticket["version"] + 9
 
 
+def test_a_ticket_that_was_changed_since_it_was_read_is_not_woken_as_it_was(
+    service: Service, tenant: Tenant
+) -> None:
+    key, runs = tenant.key(), list[str]()
+    ticket = snooze(key, key.ticket(), "next_reply")
+
+    async def work(tx: Tx) -> None:
+        stored = await ticket_store.find(tx, tenant.id, ticket["id"])
+        assert stored is not None
+        runs.append(stored.ticket.id)
+        if len(runs) == 1:  # PostgreSQL runs the work again
+            known = msgspec.structs.replace(stored.ticket, version=1)
+            await store.wake(tx, known, changes.wake(known, service.clock.now_us()).after)
+
+    with suppress(SerializationConflict):
+        service.write(work)
+    assert read(key, ticket) == ticket
+
+
 def test_a_ticket_whose_end_was_put_off_meanwhile_stays_asleep(own_service: Service) -> None:
     tenant = own_service.tenant()
     key = tenant.key()
@@ -239,6 +262,15 @@ def test_a_snoozed_ticket_is_in_the_view_snoozed_and_in_the_search_only(
     snooze(key, ticket, None)
     assert listed(visitor, "?view=snoozed") == []
     assert ticket["id"] in listed(visitor, "?view=mine")
+
+
+def test_an_inbox_whose_tickets_are_all_snoozed_is_empty_and_not_new(
+    visitor: Visitor, key: Key
+) -> None:
+    assert "first ticket" in visitor.get(INBOX).text
+    snooze(key, key.ticket(), "next_reply")
+    assert "first ticket" not in visitor.get(INBOX).text
+    assert "Snoozed 1" in visitor.get(INBOX).text
 
 
 def test_the_api_lists_all_tickets_unless_it_is_asked(key: Key) -> None:

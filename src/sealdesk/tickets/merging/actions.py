@@ -13,6 +13,7 @@ from sealdesk.event_log.events import Changes
 from sealdesk.tickets import actions
 from sealdesk.tickets.actions import OpenedTicket
 from sealdesk.tickets.attachments import store as attachments
+from sealdesk.tickets.followers import store as followers
 from sealdesk.tickets.merging import rules, store
 from sealdesk.tickets.merging.errors import MERGE_FINAL
 from sealdesk.tickets.merging.store import MovingReplies
@@ -65,6 +66,9 @@ async def merge(tx: Tx, caller: Caller, source_id: str, new: Merge, *, now_us: i
     await replies.add(tx, opening)
     attached = {**moving.attached, **dict.fromkeys(_attachments(source), opening.id)}
     await attachments.relink(tx, caller.tenant_id, attached, target.ticket.id)
+    if source.ticket.follower_count:
+        for each in await followers.list_followers(tx, caller.tenant_id, source.ticket.id):
+            await followers.add(tx, caller.tenant_id, target.ticket.id, each.id)
     closed = rules.close_merged(source.ticket, target.ticket.id, now_us)
     told = {"merged_into": (None, target.ticket.number)}
     await _store(tx, caller, source, _Change(closed, told, 0), now_us)

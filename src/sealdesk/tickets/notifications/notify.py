@@ -1,7 +1,10 @@
 """Who is notified of what happens to a ticket, in the transaction of the change."""
 
+from collections.abc import Collection
+
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
+from sealdesk.tickets.followers import store as followers
 from sealdesk.tickets.notifications import store
 from sealdesk.tickets.notifications.types import Kind
 from sealdesk.tickets.store import assignees
@@ -36,15 +39,40 @@ async def woken(tx: Tx, ticket: Ticket, now_us: int) -> None:
 
 
 async def replied(tx: Tx, caller: Caller, ticket: Ticket, reply: Reply, now_us: int) -> None:
-    """Tell the assignee of a reply of the customer, or those whom a colleague mentions."""
-    kind: Kind = "replied"
-    user_ids = [ticket.assignee_id] if ticket.assignee_id else []
-    if reply.author.type != "customer":
-        if caller.actor.kind != "user" or "@" not in reply.body:
-            return
-        kind, user_ids = "mentioned", await _find_mentioned(tx, caller, reply.body)
+    """Tell the assignee of a reply of the customer, those whom a colleague mentions, and followers.
+
+    Who is mentioned follows the ticket from then on.
+    """
+    is_of_customer, mentioned = reply.author.type == "customer", list[str]()
+    told = [ticket.assignee_id] if ticket.assignee_id and is_of_customer else []
+    if ticket.follower_count:
+        told += await _list_followers(tx, caller, ticket)
+    if caller.actor.kind == "user" and not is_of_customer and "@" in reply.body:
+        mentioned = await _find_mentioned(tx, caller, reply.body)
+        for user_id in mentioned:
+            await followers.add(tx, caller.tenant_id, ticket.id, user_id)
     name = reply.author.name or caller.actor.name
-    await store.add(tx, caller.tenant_id, user_ids, kind, ticket.id, actor_name=name, now_us=now_us)
+    kind: Kind = "noted" if reply.is_internal else "replied"
+    others = {*told} - {*mentioned}
+    tenant_id = caller.tenant_id
+    told_of: list[tuple[Kind, Collection[str]]] = [("mentioned", mentioned), (kind, others)]
+    for each, user_ids in told_of:
+        await store.add(tx, tenant_id, user_ids, each, ticket.id, actor_name=name, now_us=now_us)
+
+
+async def moved(tx: Tx, caller: Caller, ticket: Ticket, now_us: int) -> None:
+    """Tell the followers that somebody else has changed the status."""
+    if not ticket.follower_count:
+        return
+    user_ids, name = await _list_followers(tx, caller, ticket), caller.actor.name
+    tenant_id = caller.tenant_id
+    await store.add(tx, tenant_id, user_ids, "status", ticket.id, actor_name=name, now_us=now_us)
+
+
+async def _list_followers(tx: Tx, caller: Caller, ticket: Ticket) -> list[str]:
+    """The ids of the followers, without the one who does it."""
+    listed = await followers.list_followers(tx, caller.tenant_id, ticket.id)
+    return [each.id for each in listed if each.id != caller.actor.id]
 
 
 async def _find_mentioned(tx: Tx, caller: Caller, body: str) -> list[str]:

@@ -61,10 +61,11 @@ async def add(
     now_us: int,
 ) -> None:
     """Notify users; first delete what they have above their limit, and what is 90 days old."""
-    for user_id in sorted(user_ids):
-        params = {"tenant_id": tenant_id, "user_id": user_id}
-        oldest = ids.lowest(now_us - _KEPT_US)
-        await tx.execute(_DELETE_OLD, {**params, "oldest": oldest, "kept": MAX_OF_USER - 1})
+    oldest = {"oldest": ids.lowest(now_us - _KEPT_US), "kept": MAX_OF_USER - 1}
+    users = [{"tenant_id": tenant_id, "user_id": user_id} for user_id in sorted(user_ids)]
+    if users:  # in one round trip, as followers may be many
+        await tx.execute_many(_DELETE_OLD, [{**params, **oldest} for params in users])
+    for params in users:
         added = {"id": ids.mint(now_us), "kind": kind, "ticket_id": ticket_id}
         await tx.execute_one(
             _ADD, {**params, **added, "actor_name": actor_name, "created_at": now_us}

@@ -6,11 +6,12 @@ from sealdesk.errors import Fault, gettext_noop, invalid
 from sealdesk.tickets.custom_fields.types import Field
 from sealdesk.tickets.pages import custom_values
 from sealdesk.tickets.rules import CUSTOM, SeenChange, value_text
+from sealdesk.tickets.snoozing import rules as snoozing
 from sealdesk.tickets.types import TicketChange
 from sealdesk.web import body
 from sealdesk.web.form import Form
 
-FIELDS = ("status", "priority", "assignee_id", "team_id", "tags", "subject")
+FIELDS = ("status", "priority", "assignee_id", "team_id", "tags", "subject", "snoozed_until")
 _ME = "me"
 # A field that goes along with a reply is named `set_status`, and its value before `was_set_status`.
 _SET, _WAS = "set_", "was_set_"
@@ -87,6 +88,8 @@ def value_of(field: str, texts: list[str], reader_id: str) -> Any:
         return (reader_id if text == _ME else text) or None
     if field == "team_id":
         return text or None
+    if field == "snoozed_until":
+        return snoozing.canonical(text) or None
     return text
 
 

@@ -22,6 +22,8 @@ from sealdesk.tickets.pages import search, view_model
 from sealdesk.tickets.pages.custom_values import field_choices
 from sealdesk.tickets.pages.inbox_rows import listed_tickets
 from sealdesk.tickets.pages.search import Results
+from sealdesk.tickets.snoozing import rules as snoozing
+from sealdesk.tickets.snoozing import store as snoozed
 from sealdesk.tickets.store import assignees, keys, lists, reads, teams
 from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.reads import Reads
@@ -82,7 +84,8 @@ async def inbox(request: Request) -> Response:
     # Before the tickets: the page is told of everything behind it.
     position = await request.read(lambda tx: live.last_position(tx, request.caller.tenant_id))
     result, is_too_slow = await _load(request, query, filters)
-    if not (view or query.is_narrowed() or any(result.counts.values())):
+    is_plain = not (view or query.is_narrowed() or any(result.counts.values()))
+    if is_plain and not await _has_snoozed(request):
         return await _first_steps(request, position)
     is_unknown = bool(query.customer) and result.customer is None and not is_too_slow
     suggestions = await _suggest_customers(request, query) if is_unknown else []
@@ -98,7 +101,7 @@ async def inbox(request: Request) -> Response:
         rows=listed_tickets(rows, result.reads, request.now_us),
         places={} if query.is_search() else _places(filters, rows),
         counts=result.counts, max_count=lists.MAX_COUNT,
-        statuses=STATUSES, priorities=PRIORITIES,
+        statuses=STATUSES, priorities=PRIORITIES, snoozes=snoozing.choices(request.now_us),
         people=sorted(result.people, key=lambda u: (not u.is_active, u.name.casefold())),
         has_more_people=view_model.has_more_assignees(result.people),
         field_choices=field_choices(fields, query.field),
@@ -114,6 +117,11 @@ async def inbox(request: Request) -> Response:
         problems=[gettext(each.message) % each.values for each in result.found.problems]
         if result.found else [],
     )  # fmt: skip
+
+
+async def _has_snoozed(request: Request) -> bool:
+    tenant_id = request.caller.tenant_id
+    return bool(await request.read(lambda tx: snoozed.count_snoozed(tx, tenant_id, 1)))
 
 
 def _places(filters: Filter, rows: Sequence[Row]) -> dict[str, str]:

@@ -58,7 +58,8 @@ async def change_ticket(request: Request) -> Response:
     form, (ticket_id,) = forms.read(request), request.params
     typed, etag = _typed_fields(form), form.text("etag")
     try:
-        fields = {**typed, **{name: typed[name] or None for name in ("assignee_id", "team_id")}}
+        nullable = ("assignee_id", "team_id", "snoozed_until")
+        fields = {**typed, **{name: typed[name] or None for name in nullable}}
         fields["tags"] = [*typed["tags"], *field_form.split_tags(fields.pop("new_tags"))]
         definitions = await custom_values.load_definitions(request, form)
         custom = custom_values.read_changed(form, definitions)
@@ -110,6 +111,7 @@ def _typed_fields(form: Form) -> dict[str, Any]:
         "assignee_id": form.text("assignee_id"),
         "subject": form.text("subject"),
         "team_id": form.text("team_id"),
+        "snoozed_until": form.text("snoozed_at") or form.text("snoozed_until"),
         "tags": form.texts("tags"),
         "new_tags": form.text("new_tags"),
     }

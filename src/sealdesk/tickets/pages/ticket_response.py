@@ -14,6 +14,7 @@ from sealdesk.tickets.pages import custom_values, neighbours, presence, timeline
 from sealdesk.tickets.pages.neighbours import Place
 from sealdesk.tickets.pages.view_model import TicketPage
 from sealdesk.tickets.rules import CUSTOM
+from sealdesk.tickets.snoozing import rules as snoozing
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.text import markdown
 from sealdesk.tickets.types import PRIORITIES, STATUSES, Ticket, TicketResponse
@@ -22,7 +23,7 @@ from sealdesk.web.pages import cursor_trail, forms, render
 from sealdesk.web.request import Request, Response
 
 PATH = "/tickets"
-SINGLE_VALUED = ("status", "priority", "assignee_id", "team_id", "subject")
+SINGLE_VALUED = ("status", "priority", "assignee_id", "team_id", "subject", "snoozed_until")
 
 
 class RejectedForm(NamedTuple):
@@ -78,7 +79,9 @@ async def respond(request: Request, rejected: RejectedForm | None = None) -> Res
         is_changed=False, ticket_id=ticket.id, position=position,
         agents=_assignee_options(view, request.caller.actor), teams=_team_options(view),
         statuses=STATUSES, priorities=PRIORITIES, reader_id=request.caller.actor.id,
+        snoozes=snoozing.choices(request.now_us),
         allowed=(ticket.status, *rules.TRANSITIONS[ticket.status]),
+        is_following=request.caller.actor.id in {each.id for each in view.followers},
         sent_id=_sent_id(request, query, view),
         merged=await _find_merged(request, query.text("merged")),
         place=place.text() if place else "",

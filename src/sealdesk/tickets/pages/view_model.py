@@ -14,6 +14,8 @@ from sealdesk.db.engine import Tx
 from sealdesk.paging import PageRequest, take_page
 from sealdesk.tickets import actions
 from sealdesk.tickets.custom_fields import store as custom_field_store
+from sealdesk.tickets.followers import store as followers
+from sealdesk.tickets.followers.store import Follower
 from sealdesk.tickets.macros import store as macros
 from sealdesk.tickets.macros.types import MacroChoice
 from sealdesk.tickets.pages import custom_values
@@ -56,6 +58,7 @@ class TicketPage(NamedTuple):
     replying: Sequence[str]
     webhooks: Sequence[str]
     macros: list[MacroChoice]
+    followers: Sequence[Follower]
     unsent_files: tuple[AttachmentRef, ...] = ()
     custom: CustomValues = CustomValues()
 
@@ -116,6 +119,7 @@ async def load_ticket_page(
         ),
         [_name(each) for each in await destinations.list_destinations(tx, tenant_id)],
         await macros.list_choices(tx, tenant_id),
+        await followers.list_followers(tx, tenant_id, ticket_id),
         custom=custom_values.show_values(definitions, ticket.custom_fields),
     )
 

@@ -48,6 +48,7 @@ class InboxRow(msgspec.Struct, frozen=True):
     customer: CustomerRef
     last_reply_by: AuthorType | None = None
     team_id: str | None = None
+    snoozed_until: str | None = None
 
 
 class InboxQuery(msgspec.Struct, frozen=True):

@@ -1,0 +1,1 @@
+"""Followers: people who are notified of what happens to a ticket."""
