@@ -35,6 +35,7 @@ def test_a_ticket_has_these_fields_and_defaults(key: Key) -> None:
         "priority": "medium",
         "source": "api",
         "assignee_id": None,
+        "team_id": None,
         "tags": [],
         "custom_fields": {},
         "external_id": None,
