@@ -53,9 +53,16 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "renaming a tag forgets the views",
         "tickets/tags/steps/actions.py",
-        "if changed != query:",
-        "if changed == query:",
+        "if changed != query and not",
+        "if changed == query and not",
         (f"{_TAGS}::test_views_that_filter_by_the_tag_follow",),
+    ),
+    Mutant(
+        "renaming a tag overwrites a view that is saved meanwhile",
+        "tickets/tags/steps/store.py",
+        " AND id = :id AND query = :before",
+        " AND id = :id AND :before <> ''",
+        (f"{_TAGS}::test_a_view_that_is_saved_meanwhile_is_not_overwritten",),
     ),
     Mutant(
         "two tags become one without a question",

@@ -288,6 +288,28 @@ def test_views_that_filter_by_the_tag_follow(visitor: Visitor, key: Key, service
     assert _tags(key, ticket) == ["gold, silver"]
 
 
+def test_a_view_that_is_saved_meanwhile_is_not_overwritten(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tenant, list_queries, stale = own_service.tenant(), steps.list_queries, [1]
+    visitor = logged_in(tenant)
+    tenant.key().ticket(tags=["old"])
+    form = visitor.get("/tickets/views/new?status=all&priority=low&tag=old").form("/tickets/views")
+    visitor.submit(form, name="Ours")
+
+    async def read_before_it_was_saved(*of: Any) -> Any:
+        views = await list_queries(*of)
+        return (
+            [(each, "status=all&tag=old") for each, _ in views] if stale and stale.pop() else views
+        )
+
+    monkeypatch.setattr(steps, "list_queries", read_before_it_was_saved)
+    _rename(visitor, "old", "new")
+    _finish(own_service)
+    (view,) = own_service.rows("SELECT query FROM views LIMIT 2")
+    assert sorted(view["query"].split("&")) == ["priority=low", "status=all", "tag=new"]
+
+
 def test_finished_renamings_are_deleted_after_a_week(own_service: Service) -> None:
     tenant = own_service.tenant()
     tenant.key(name="Shop").ticket(tags=["old"])

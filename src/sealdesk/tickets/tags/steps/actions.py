@@ -59,8 +59,8 @@ async def _change_views(tx: Tx, renaming: Renaming, now_us: int) -> Renaming:
     views = await store.list_queries(tx, tenant_id, renaming.view_id, _STEP_VIEWS)
     for view_id, query in views:
         changed = rules.renamed_query(query, renaming.tag, renaming.new_tag)
-        if changed != query:
-            await store.store_query(tx, tenant_id, view_id, changed)
+        if changed != query and not await store.store_query(tx, tenant_id, view_id, query, changed):
+            return renaming  # somebody has saved it meanwhile: the next step reads it again
     if len(views) == _STEP_VIEWS:
         return msgspec.structs.replace(renaming, view_id=views[-1][0])
     return msgspec.structs.replace(renaming, finished_at=now_us)

@@ -24,7 +24,9 @@ WHERE tenant_id = :tenant_id AND id = :id AND finished_at IS NULL
 _VIEWS = """
 SELECT id, query FROM views WHERE tenant_id = :tenant_id AND id > :after ORDER BY id LIMIT :limit
 """
-_STORE_QUERY = "UPDATE views SET query = :query WHERE tenant_id = :tenant_id AND id = :id"
+_STORE_QUERY = """
+UPDATE views SET query = :query WHERE tenant_id = :tenant_id AND id = :id AND query = :before
+"""
 # The longest without a step first, so that desks take turns.
 _CLAIM = f"""
 SELECT {RENAMING_COLUMNS} FROM tag_renamings WHERE finished_at IS NULL
@@ -70,8 +72,10 @@ async def list_queries(
     return [(row["id"], row["query"]) for row in await tx.fetch_all(_VIEWS, params)]
 
 
-async def store_query(tx: Tx, tenant_id: str, view_id: str, query: str) -> None:
-    await tx.execute_one(_STORE_QUERY, {"tenant_id": tenant_id, "id": view_id, "query": query})
+async def store_query(tx: Tx, tenant_id: str, view_id: str, before: str, query: str) -> bool:
+    """Whether the view still had the query that was read."""
+    params = {"tenant_id": tenant_id, "id": view_id, "before": before, "query": query}
+    return await tx.execute(_STORE_QUERY, params) == 1
 
 
 async def prune(tx: Tx, before_us: int, limit: int) -> int:
