@@ -46,6 +46,12 @@ def test_a_ticket_opens_beside_the_list_and_the_choice_is_kept(
     page.goto(INBOX)
     with page.expect_navigation():
         page.get_by_role("button", name="Side by side").click()
+    # The parts of a row are one below the other.
+    parts = (page.locator(f"#list li:first-child > {each}") for each in (".what", ".more", ".last"))
+    places = [
+        part.evaluate("(e) => [e.offsetLeft, e.offsetTop + e.offsetHeight]") for part in parts
+    ]
+    assert len({left for left, _ in places}) == 1 and places == sorted(places)
     ticket = page.get_by_role("region", name="Ticket", exact=True)
     page.keyboard.press("j")
     page.keyboard.press("Enter")
