@@ -322,3 +322,12 @@ def test_snoozed_tickets_of_other_desks_are_not_counted_or_listed(
     snooze(key, key.ticket(), "next_reply")
     assert listed(visitor, "?view=snoozed") == []
     assert "Snoozed 0" in visitor.get("/tickets/views/counts").text
+
+
+def test_the_form_of_a_finished_ticket_says_why_it_is_not_snoozed(
+    visitor: Visitor, key: Key
+) -> None:
+    path = f"/tickets/{key.ticket(status='resolved')['id']}"
+    page = visitor.submit(visitor.get(path).form(path), snoozed_until="next_reply")
+    assert page.status == 409
+    assert "the ticket is finished" in page.text and "status change" not in page.text
