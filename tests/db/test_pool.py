@@ -10,6 +10,7 @@ from sealdesk.db import deadline
 from sealdesk.db.deadline import CONNECTION_WAIT_S as WAIT_S
 from sealdesk.db.engine import Tx
 from sealdesk.db.postgres.database import PostgresDatabase
+from sealdesk.db.schema_version import read_version
 from sealdesk.errors import ServiceUnavailable
 from tests.support.databases import Template
 
@@ -84,3 +85,19 @@ def test_a_request_waits_once_for_all_its_statements(
         took_s = run.run(waited_s(env["SEALDESK_DATABASE_URL"]))
     # Each of four that waited anew would have taken all of it.
     assert 0.9 * in_all_s < took_s < 3 * in_all_s
+
+
+def test_a_closed_pool_opens_no_connection(postgres_template: Template) -> None:
+    """Otherwise a task that goes on would keep the process from ending."""
+
+    async def read_after_close(url: str) -> None:
+        database = PostgresDatabase(url, 1, name="test", is_pooled=False)
+        await database.close()
+        with pytest.raises(ServiceUnavailable):
+            await database.read(read_version)
+
+    with (
+        postgres_template.copied() as env,
+        asyncio.Runner(loop_factory=uvloop.new_event_loop) as run,
+    ):
+        run.run(read_after_close(env["SEALDESK_DATABASE_URL"]))

@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import Context
 
 from sealdesk.clock import Clock
@@ -117,6 +117,16 @@ class Streams:
             for stream in (tenant.streams if tenant else ())
             if stream.subscriber.topic == topic and not stream.is_over
         }
+
+    async def stop(self) -> None:
+        """End the background task, and tell other processes that nobody is here any more."""
+        if self._ticking is not None:
+            self._ticking.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._ticking
+        if self._presence is not None and not self._presence.is_idle:
+            with suppress(ServiceUnavailable):
+                await self._presence.exchange()
 
     def end_all(self) -> None:
         """End every stream: the process is draining."""

@@ -58,6 +58,7 @@ async def _run_lifespan(state: AppState, receive: Receive, send: Send) -> None:
         with contextlib.suppress(asyncio.CancelledError):
             await task
     await state.background_tasks.finish()
+    await state.streams.stop()
     await usage.write_remaining(state)
     await state.http_client.close()
     await state.limiter.stop()

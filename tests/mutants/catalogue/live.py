@@ -24,6 +24,13 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
+        "a process that ends leaves its viewers behind",
+        "server/app.py",
+        "    await state.streams.stop()\n",
+        "",
+        (f"{_PRESENCE}::test_a_process_that_ends_takes_its_viewers_with_it",),
+    ),
+    Mutant(
         "viewers at a process that was killed stay for ever",
         "event_log/presence.py",
         '"seen_since": now_us - _PRESENT_US',

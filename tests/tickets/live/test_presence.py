@@ -12,6 +12,7 @@ from sealdesk.errors import ServiceUnavailable
 from sealdesk.event_log import presence
 from sealdesk.event_log.presence import SharedPresence, Viewer
 from sealdesk.state import AppState
+from tests.support.databases import POSTGRESQL_ONLY
 from tests.support.live import LiveStream, live
 from tests.support.pages import Visitor, logged_in
 from tests.support.service import Service, Tenant, wait_until
@@ -76,6 +77,18 @@ def test_a_draft_at_another_process_is_told_at_once(office: Office, page: LiveSt
     known = len(page.of("presence"))
     office.write(writing="yes")
     told_of(page, office, "Eve\u2069 is replying to this ticket.", known=known)
+
+
+@POSTGRESQL_ONLY
+def test_a_process_that_ends_takes_its_viewers_with_it(
+    start_nodes: Callable[..., list[Service]],
+) -> None:
+    here, there = start_nodes()
+    office = Office([here, there])
+    with live(office.admin, office.query), live(office.eve, office.query):
+        wait_until(lambda: "Eve" in office.notice())
+        there.stop()
+        assert "Eve" not in office.notice()
 
 
 def test_a_viewer_of_another_ticket_or_tenant_is_not_named(

@@ -30,6 +30,7 @@ class Pool:
         self._connect = connect
         self._idle: list[Connection] = []
         self._borrowed: set[Connection] = set()
+        self._is_closed = False
         self._slots = TenantSlots(
             size,
             per_tenant=max(1, size * 3 // 4),
@@ -40,6 +41,8 @@ class Pool:
         """A connection for the caller alone until `release`. Raises ServiceUnavailable."""
         await self._wait(tenant_id)
         try:
+            if self._is_closed:
+                raise ServiceUnavailable
             connection = self._take_idle() or await self._connect()
         except BaseException:
             self._slots.release(tenant_id)
@@ -55,7 +58,8 @@ class Pool:
         self._slots.release(tenant_id)
 
     async def close(self) -> None:
-        """Close idle connections and terminate those still in use."""
+        """Close idle connections and terminate those still in use. No others are opened."""
+        self._is_closed = True
         for connection in self._borrowed:
             connection.terminate()
         while self._idle:
