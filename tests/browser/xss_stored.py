@@ -33,7 +33,7 @@ _OURS = {
     "measure", "name_identity", "password_hash", "permissions", "query", "reference",
     "last_reply_by", "priority", "replay_protection", "role", "shortcut_identity",
     "sealed_old_secret", "sealed_secret", "sha256", "signature", "source", "status", "type",
-    "image_type", "topic", "uploader_kind", "value", "words",
+    "image_type", "snoozed_until", "topic", "uploader_kind", "value", "words",
 }  # fmt: skip
 # On no page: stored API responses, addresses of log-ins, hashes of recovery codes, events of
 # PostgreSQL that wait for their position, and what is needed to undo a merge.

@@ -51,8 +51,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "round robin takes tickets from those who have them",
         "tickets/teams/store.py",
-        "    AND t.status = 'open' AND t.assignee_id IS NULL\nORDER BY t.id LIMIT :limit\n",
-        "    AND t.status = 'open'\nORDER BY t.id LIMIT :limit\n",
+        " AND t.assignee_id IS NULL AND t.snoozed_until IS NULL\nORDER BY t.id LIMIT :limit\n",
+        "\nORDER BY t.id LIMIT :limit\n",
         (f"{_PLANS}::test_waiting_tickets_are_found_without_reading_others",),
     ),
     Mutant(

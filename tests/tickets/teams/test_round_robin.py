@@ -82,6 +82,16 @@ def test_absent_and_deactivated_members_get_nothing(desk: TeamDesk) -> None:
     assert desk.read(ticket)["assignee_id"] is None
 
 
+def test_a_snoozed_ticket_is_given_out_when_it_is_awake(desk: TeamDesk) -> None:
+    team_id = desk.team()
+    user_id = desk.member(team_id)
+    ticket = desk.key.ticket(team_id=team_id, snoozed_until="next_reply")
+    assert (desk.give_out(team_id), desk.read(ticket)["assignee_id"]) == (0, None)
+    desk.change(ticket, snoozed_until=None)
+    desk.give_out(team_id)
+    assert desk.read(ticket)["assignee_id"] == user_id
+
+
 def test_a_ticket_waits_until_somebody_has_room(desk: TeamDesk) -> None:
     team_id = desk.team(capacity=1)
     user_id = desk.member(team_id)

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from sealdesk import ids
 from sealdesk.api_keys import actions as api_keys
 from sealdesk.api_keys import rules as key_rules
 from sealdesk.api_keys import store as key_store
@@ -20,6 +21,7 @@ from sealdesk.identity import store as identity_store
 from sealdesk.identity.rules import Role, User
 from sealdesk.paging import PageRequest
 from sealdesk.tickets import actions as tickets
+from sealdesk.tickets.notifications import store as notifications
 from sealdesk.tickets.types import NewReply, NewReplyAuthor, TicketChange
 
 TENANT_NAME = "Acme Ceramics"
@@ -81,6 +83,9 @@ async def create(
     team_id = await desk_settings.create(tx, by_admin, [admin.id, agent.id], begin_us)
     shop = Caller(tenant.id, Actor("api_key", key.id, key.name), frozenset(), "")
     await _run_steps(tx, _Actors(tenant.id, shop, (agent, admin), team_id), steps)
+    for user in (admin, agent):
+        yesterday = ids.lowest(now_us - _DAY_US)
+        await notifications.mark_all_read(tx, tenant.id, user.id, yesterday, now_us)
     return NewDemo(
         key,
         sum(isinstance(step, OpenTicket) for step in steps),
@@ -116,12 +121,12 @@ async def _add_companies(tx: Tx, tenant_id: str, people: list[Person], now_us: i
 
 
 async def _run_steps(tx: Tx, actors: _Actors, steps: list[Step]) -> None:
-    ids: dict[int, str] = {}
+    opened: dict[int, str] = {}
     for step in steps:
         if isinstance(step, OpenTicket):
-            ids[step.ticket] = await _open_ticket(tx, actors, step)
+            opened[step.ticket] = await _open_ticket(tx, actors, step)
             continue
-        ticket_id = ids[step.ticket]
+        ticket_id = opened[step.ticket]
         # One in five tickets is the administrator's.
         user = actors.people[step.ticket % 5 == 0]
         if isinstance(step, WriteReply):

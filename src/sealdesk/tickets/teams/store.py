@@ -60,12 +60,12 @@ _LIST_WAITING = f"""
 SELECT {column_list(_STORED, "g")} FROM teams g
 WHERE g.tenant_id = :tenant_id AND g.assignment = 'round_robin' AND g.deleted_at IS NULL
     AND EXISTS (SELECT 1 FROM tickets t WHERE t.tenant_id = :tenant_id AND t.team_id = g.id
-        AND t.status = 'open' AND t.assignee_id IS NULL)
+        AND t.status = 'open' AND t.assignee_id IS NULL AND t.snoozed_until IS NULL)
 ORDER BY g.id LIMIT :limit
 """
 _LIST_TICKETS = """
 SELECT t.id FROM tickets t WHERE t.tenant_id = :tenant_id AND t.team_id = :team_id
-    AND t.status = 'open' AND t.assignee_id IS NULL
+    AND t.status = 'open' AND t.assignee_id IS NULL AND t.snoozed_until IS NULL
 ORDER BY t.id LIMIT :limit
 """
 
