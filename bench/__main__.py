@@ -52,12 +52,15 @@ def _run(arguments: argparse.Namespace) -> None:
     built = sqlite_data.prepare(plan, rebuild=arguments.fresh)
     machine = {"plan": plan.name, **report.describe_machine(built.settings.data_dir)}
     postgres = _prepare_postgres(plan, built, rebuild=arguments.fresh)
-    helpdesk = _prepare_helpdesk(plan, console, rebuild=arguments.fresh)
+    parts = arguments.only or _PARTS
+    helpdesk: Helpdesk | HelpdeskUnavailable = HelpdeskUnavailable("nothing is compared with it")
+    if "requests" in parts:
+        helpdesk = _prepare_helpdesk(plan, console, rebuild=arguments.fresh)
     with console.status("") as status:
         results = _measure(
             plan,
             _Prepared(built, postgres, helpdesk),
-            arguments.only or _PARTS,
+            parts,
             status.update,
         )
     report.show(results, console)
