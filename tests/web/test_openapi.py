@@ -23,6 +23,7 @@ _OF_NO_OPERATION = {
     "user_inactive",
     "too_many_invitations",
     "foreign_form",
+    "too_many_followers",
 }
 _INTERFACE = {
     ("get", "/api/v1/api-keys"),
