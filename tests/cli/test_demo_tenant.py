@@ -10,6 +10,7 @@ from sealdesk.errors import Conflict
 from sealdesk.identity.auth import passwords
 from tests.support.client import Key
 from tests.support.databases import Begin
+from tests.support.pages import Visitor
 from tests.support.service import PASSWORD, Service
 
 TICKETS = "/api/v1/external/tickets"
@@ -102,6 +103,15 @@ def test_the_desk_has_a_team_custom_fields_and_macros_with_tickets(shop: Shop) -
     assert 10 < len(of_team) < len(shop.tickets) / 2
     values = Counter(key for ticket in shop.tickets for key in ticket["custom_fields"])
     assert set(values) == {field["key"] for field in fields} and min(values.values()) > 10
+
+
+def test_what_is_older_than_a_day_is_read(shop: Shop) -> None:
+    visitor = Visitor(shop.service)
+    visitor.log_in(example_tenant.ADMIN[1])
+    page = visitor.get("/tickets?status=closed")
+    assert len([row for row in page.attributes if row[1] == "data-ticket"]) == 50
+    assert "Unread" not in page.text
+    assert 0 < int(visitor.get("/tickets").text.split("Notifications ")[1].split()[0]) < 20
 
 
 def test_the_administrator_may_manage_the_key(shop: Shop) -> None:

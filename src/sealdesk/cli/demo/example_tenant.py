@@ -22,6 +22,7 @@ from sealdesk.identity.rules import Role, User
 from sealdesk.paging import PageRequest
 from sealdesk.tickets import actions as tickets
 from sealdesk.tickets.notifications import store as notifications
+from sealdesk.tickets.store import reads
 from sealdesk.tickets.types import NewReply, NewReplyAuthor, TicketChange
 
 TENANT_NAME = "Acme Ceramics"
@@ -84,8 +85,10 @@ async def create(
     shop = Caller(tenant.id, Actor("api_key", key.id, key.name), frozenset(), "")
     await _run_steps(tx, _Actors(tenant.id, shop, (agent, admin), team_id), steps)
     for user in (admin, agent):
-        yesterday = ids.lowest(now_us - _DAY_US)
-        await notifications.mark_all_read(tx, tenant.id, user.id, yesterday, now_us)
+        yesterday_us = now_us - _DAY_US
+        await reads.mark_older_read(tx, tenant.id, user.id, yesterday_us)
+        until_id = ids.lowest(yesterday_us)
+        await notifications.mark_all_read(tx, tenant.id, user.id, until_id, now_us)
     return NewDemo(
         key,
         sum(isinstance(step, OpenTicket) for step in steps),

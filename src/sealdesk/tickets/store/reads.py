@@ -74,6 +74,11 @@ async def record_read(tx: Tx, tenant_id: str, user_id: str, ticket_id: str, seen
     await tx.enqueue(_RECORD, user | {"ticket_id": ticket_id, "seen_at": seen_at})
 
 
+async def mark_older_read(tx: Tx, tenant_id: str, user_id: str, until_us: int) -> None:
+    """Tickets without a later message count as read."""
+    await record_read(tx, tenant_id, user_id, _NO_TICKET, until_us)
+
+
 async def prune_reads(tx: Tx, tenant_id: str, user_id: str) -> None:
     """Delete the oldest rows of a user who has too many."""
     user: dict[str, object] = {"tenant_id": tenant_id, "user_id": user_id}
