@@ -65,15 +65,16 @@ def test_a_concurrent_change_keeps_its_newer_document(
 
     async def work(tx: Tx) -> None:
         sql = "UPDATE tickets SET version = version + 1 WHERE tenant_id = :tenant_id AND id = :id"
-        read = tx.fetch_all
+        read = type(tx).fetch_all
 
-        async def changed_after_reading(*args: Any) -> Any:
-            rows = await read(*args)
-            await tx.execute(sql, {"tenant_id": tenant.id, "id": ticket["id"]})
+        async def changed_after_reading(of: Tx, *args: Any) -> Any:
+            rows = await read(of, *args)
+            if of is tx:  # the service has transactions of its own meanwhile
+                await tx.execute(sql, {"tenant_id": tenant.id, "id": ticket["id"]})
             return rows
 
         with monkeypatch.context() as patched:
-            patched.setattr(type(tx), "fetch_all", lambda _, *args: changed_after_reading(*args))
+            patched.setattr(type(tx), "fetch_all", changed_after_reading)
             await ready_documents.rewrite_batch(tx, tenant.id, ready_documents.FIRST_ID, 10)
 
     tenant.service.write(work)

@@ -275,14 +275,17 @@ def test_a_ticket_that_gets_the_old_tag_meanwhile_is_changed_too(
     assert tags == ["new"] or key.get(f"{TICKETS}?tag=old").json()["data"], tags
 
 
-def test_views_that_filter_by_the_tag_follow(visitor: Visitor, key: Key, service: Service) -> None:
+def test_views_that_filter_by_the_tag_follow(
+    visitor: Visitor, key: Key, tenant: Tenant, service: Service
+) -> None:
     ticket = key.ticket(tags=["vip & co"])
     for name, tag in (("Ours", "vip+%26+co"), ("Others", "vip")):
         form = visitor.get(f"/tickets/views/new?status=all&tag={tag}").form("/tickets/views")
         visitor.submit(form, name=name)
     _rename(visitor, "vip & co", "gold, silver")
     _finish(service)
-    rows = service.rows("SELECT name, query FROM views ORDER BY name LIMIT 10")
+    own = "SELECT name, query FROM views WHERE tenant_id = :tenant ORDER BY name LIMIT 10"
+    rows = service.rows(own, tenant=tenant.id)
     queries = {row["name"]: row["query"] for row in rows if row["name"] in ("Ours", "Others")}
     assert queries == {"Ours": "status=all&tag=gold%2C+silver", "Others": "status=all&tag=vip"}
     assert _tags(key, ticket) == ["gold, silver"]
