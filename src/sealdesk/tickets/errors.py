@@ -34,7 +34,7 @@ SNOOZE_OF_ENDED = ProblemType(
     status=409,
     title="A finished ticket cannot be snoozed",
     message="A ticket that is resolved or closed cannot be snoozed. Open it first.",
-    meaning="Resolving and closing a ticket wake it, and the customer's reply reopens it anyway.",
+    meaning="The ticket is resolved or closed, or becomes so by this request.",
     remedy="Set the status to open, pending or on_hold in the same change.",
 )
 TOO_MANY_SNOOZED = ProblemType(
@@ -42,8 +42,8 @@ TOO_MANY_SNOOZED = ProblemType(
     status=409,
     title="Too many tickets are snoozed",
     message="A desk can have at most %(limit)s snoozed tickets. Wake or resolve some first.",
-    meaning="So many tickets are snoozed already.",
-    remedy="Wake tickets, or set another status, such as on_hold.",
+    meaning="A tenant may have at most 5,000 snoozed tickets.",
+    remedy="Wake some tickets, or use a status such as on_hold instead.",
     example={"limit": 5000},
 )
 NEWER_REPLY = VERSION_MISMATCH.variant("There is a newer reply than the one that was seen.")

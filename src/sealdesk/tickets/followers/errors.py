@@ -7,7 +7,7 @@ TOO_MANY_FOLLOWERS = ProblemType(
     status=409,
     title="Too many people follow the ticket",
     message="A ticket can have at most %(limit)s followers.",
-    meaning="So many people follow the ticket already, deactivated ones included.",
-    remedy="Let somebody unfollow the ticket first.",
+    meaning="A ticket may have at most 50 followers, including deactivated users.",
+    remedy="Another follower must unfollow the ticket first.",
     example={"limit": 50},
 )

@@ -158,6 +158,7 @@ def _parser() -> "MarkdownIt":
     # Definitions of links are invisible: a text must not hide anything from its reader.
     parser.block.ruler.disable("reference")
     parser.block.ruler.before("code", "count", _count_line, {"alt": _ALL_BLOCKS})
+    # Replacing this method is how markdown-it-py is told which links are allowed.
     parser.validateLink = lambda url: _HTTP.match(url) is not None  # type: ignore[method-assign]
     for kind in ("softbreak", "hardbreak"):
         parser.add_render_rule(kind, _break)
