@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sealdesk.crypto import signing
-from sealdesk.crypto.signing import Signed, Verifier, diagnose, is_valid, message, sign
+from sealdesk.crypto.diagnosis import diagnose
+from sealdesk.crypto.signing import Signed, Verifier, is_valid, message, sign
 from tests.vectors import API_KEY, API_SECRET, BY_SHAPE, VALID, WRONG, Vector
 
 GET = Signed(b"1767225600", b"GET", b"/api/v1/external/tickets", b"")
@@ -89,7 +90,7 @@ def test_body_left_out_with_its_hash_is_named() -> None:
     [
         (b'{"b":1,"a":"\\u00dc"}', "body_reserialised_compact"),
         (b'{"b": 1, "a": "\\u00dc"}', "body_reserialised_default"),
-        (b'{"a":"\xc3\x9c","b":1}', "body_reserialised_compact"),
+        (b'{"a":"\xc3\x9c","b":1}', "body_reserialised_sorted"),
     ],
 )
 def test_reserialised_body_is_named(sent: bytes, name: str) -> None:
@@ -125,7 +126,7 @@ def test_secret_in_place_of_a_signature_is_named() -> None:
 
 
 def test_unknown_mistake_has_no_name() -> None:
-    assert found(POST, message(POST._replace(timestamp=b"1767225601"))) is None
+    assert found(POST, message(POST._replace(timestamp=b"1767225660"))) is None
 
 
 def test_body_that_is_not_json_has_no_reserialised_form() -> None:

@@ -15,8 +15,9 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 MAGIC = b"sealdesk encrypted file 1\n"
 MIN_PASSPHRASE_LENGTH = 12
 _SALT_BYTES = 16
-_CHUNK_BYTES = 1024 * 1024
-_SEALED_BYTES = _CHUNK_BYTES + 16
+CHUNK_BYTES = 1024 * 1024
+TAG_BYTES = 16
+_SEALED_BYTES = CHUNK_BYTES + TAG_BYTES
 # RFC 7914 with 32 MiB: 0.1 s for each guess.
 _SCRYPT_N, _SCRYPT_R, _SCRYPT_MEMORY = 2**15, 8, 64 * 1024 * 1024
 
@@ -46,9 +47,9 @@ class EncryptingWriter:
     def write(self, plain: bytes) -> int:
         self._waiting += plain
         # The last chunk is marked, so a whole one waits until there is more.
-        while len(self._waiting) > _CHUNK_BYTES:
-            self._write_chunk(bytes(self._waiting[:_CHUNK_BYTES]), is_last=False)
-            del self._waiting[:_CHUNK_BYTES]
+        while len(self._waiting) > CHUNK_BYTES:
+            self._write_chunk(bytes(self._waiting[:CHUNK_BYTES]), is_last=False)
+            del self._waiting[:CHUNK_BYTES]
         return len(plain)
 
     def finish(self) -> None:
@@ -56,7 +57,7 @@ class EncryptingWriter:
         self._write_chunk(bytes(self._waiting), is_last=True)
 
     def _write_chunk(self, plain: bytes, *, is_last: bool) -> None:
-        nonce = _nonce(self._number, is_last=is_last)
+        nonce = chunk_nonce(self._number, is_last=is_last)
         self._file.write(self._cipher.encrypt(nonce, plain, self._header))
         self._number += 1
 
@@ -83,7 +84,7 @@ class DecryptingReader:
     def _read_chunk(self) -> bytes:
         sealed, self._next = self._next, self._file.read(_SEALED_BYTES)
         self._is_over = not self._next
-        nonce = _nonce(self._number, is_last=self._is_over)
+        nonce = chunk_nonce(self._number, is_last=self._is_over)
         try:
             plain = self._cipher.decrypt(nonce, sealed, self._header)
         except (InvalidTag, ValueError) as error:
@@ -105,5 +106,6 @@ def _derive_cipher(passphrase: bytes, salt: bytes) -> AESGCM:
     return AESGCM(key)
 
 
-def _nonce(number: int, *, is_last: bool) -> bytes:
+def chunk_nonce(number: int, *, is_last: bool) -> bytes:
+    """The nonce of a chunk, for a key that seals one file."""
     return number.to_bytes(11, "big") + bytes([is_last])

@@ -11,6 +11,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM, AESSIV
 KEY_BYTES = 32
 _FINGERPRINT_BYTES = 4
 _NONCE_BYTES = 12
+_SALT_BYTES = 16
+FILE_LABEL_BYTES = _FINGERPRINT_BYTES + _SALT_BYTES
 
 
 class UnsealError(Exception):
@@ -29,6 +31,7 @@ class KeyRing:
             _fingerprint(key): AESSIV(_derive(key, b"token-1") + _derive(key, b"token-2"))
             for key in master_keys
         }
+        self._file_keys = {_fingerprint(key): _derive(key, b"files") for key in master_keys}
 
     def __repr__(self) -> str:
         return f"KeyRing({len(self._ciphers)} keys)"
@@ -59,6 +62,18 @@ class KeyRing:
     def is_current(self, sealed: bytes) -> bool:
         """Whether it is sealed with the first master key."""
         return sealed.startswith(self._current)
+
+    def new_file_label(self, digest: bytes, about: str) -> bytes:
+        """What names the key of a sealed file. digest: of its bytes, which no other file has."""
+        salt = hmac.digest(self._file_keys[self._current], about.encode() + digest, "sha256")
+        return self._current + salt[:_SALT_BYTES]
+
+    def file_cipher(self, label: bytes) -> AESGCM:
+        """The cipher of a sealed file. Raises UnsealError."""
+        key = self._file_keys.get(label[:_FINGERPRINT_BYTES])
+        if key is None:
+            raise UnsealError("sealed with a master key that is not in the key ring")
+        return AESGCM(_derive(key, b"file " + label))
 
     def seal_token(self, plain: bytes, about: bytes) -> bytes:
         """Seal a token that a client holds. The same input gives the same token."""

@@ -1,0 +1,71 @@
+"""Names the known mistake that results in a wrong signature; no I/O (decision 0067)."""
+
+import hashlib
+import hmac
+
+from sealdesk.crypto.diagnosis import bodies, keys, targets
+from sealdesk.crypto.diagnosis.parts import wrong_messages
+from sealdesk.crypto.signing import Signed, Verifier, body_sha256, head, message
+
+# Larger ones are not diagnosed: the search hashes the target 150 times (decision 0067).
+MAX_TARGET_BYTES = 2 * 1024
+MAX_BODY_BYTES = 64 * 1024
+
+
+def is_small(parts: Signed) -> bool:
+    """Whether a request is diagnosed."""
+    return len(parts.target) <= MAX_TARGET_BYTES and len(parts.body) <= MAX_BODY_BYTES
+
+
+def diagnose(
+    parts: Signed, signature: bytes, *, secret: str, api_key: str, host: bytes
+) -> str | None:
+    """The name of the known mistake that results in this wrong signature, None when there is none.
+
+    A variant can only match if the client has at least 60 of the secret's 64 characters, or has
+    not used it at all, so the name reveals nothing of it.
+    host: the Host header, for clients that sign the full URL.
+    """
+    if not is_small(parts):
+        return None
+    if hmac.compare_digest(secret.encode(), signature):
+        return "secret_as_signature"
+    return (
+        _find_in_messages(parts, signature, secret, host)
+        or _find_in_keys(message(parts), signature, secret, api_key)
+        or _find_in_bodies(parts, signature, secret)
+    )
+
+
+def _find_in_messages(parts: Signed, signature: bytes, secret: str, host: bytes) -> str | None:
+    verifier, digest = Verifier(secret), body_sha256(parts.body)
+    for name, wrong in wrong_messages(parts, digest):
+        if verifier.has_signed(wrong, signature):
+            return name
+    start = parts.timestamp + parts.method
+    for name, target in targets.wrong_targets(parts.target, host):
+        if verifier.has_signed(start + target + digest, signature):
+            return name
+    return None
+
+
+def _find_in_keys(signed: bytes, signature: bytes, secret: str, api_key: str) -> str | None:
+    for name, key in keys.wrong_keys(secret, api_key):
+        made = hmac.new(key, signed, "sha256").hexdigest()
+        if hmac.compare_digest(made.encode(), signature):
+            return name
+    for name, made in keys.wrong_calculations(secret, signed):
+        if hmac.compare_digest(made.encode(), signature):
+            return name
+    return None
+
+
+def _find_in_bodies(parts: Signed, signature: bytes, secret: str) -> str | None:
+    verifier, start = Verifier(secret), head(parts)
+    for name, ending in bodies.wrong_endings(parts.body, secret):
+        if verifier.has_signed(start + ending, signature):
+            return name
+    for name, body in bodies.wrong_bodies(parts.body):
+        if verifier.has_signed(start + hashlib.sha256(body).hexdigest().encode(), signature):
+            return name
+    return None

@@ -1,0 +1,51 @@
+"""Messages whose parts are joined in another way than they must be."""
+
+from collections.abc import Iterator
+from itertools import permutations
+
+from sealdesk.crypto.signing import TIMESTAMP, Signed
+
+_SEPARATORS = (
+    b" ", b":", b",", b"|", b";", b"&", b"-", b"_", b"/", b"+", b"\t", b"\0", b"\r\n", b"\\n",
+    b", ", b"||", b"::",
+)  # fmt: skip
+# In the other orders only the most frequent separators, so that 24 orders stay cheap.
+_SEPARATORS_OF_ANY_ORDER = (b"", b"\n", b".", b":")
+_MAX_TARGET_OF_ANY_ORDER = 512  # for longer targets only without a separator (decision 0067)
+_CLOCK_STEPS_S = (1, -1, 2, -2, 3, -3)
+
+
+def wrong_messages(parts: Signed, digest: bytes) -> Iterator[tuple[str, bytes]]:
+    """(name of the mistake, message). digest: of the body, as hex."""
+    timestamp, method, target, _ = parts
+    rest = target + digest
+    for written in (method.lower(), method.title()):
+        yield "method_lowercase", timestamp + written + rest
+    yield "method_not_signed", timestamp + rest
+    yield "timestamp_not_signed", method + rest
+    yield from _with_separators([timestamp, method, target, digest])
+    for other in _other_timestamps(timestamp):
+        yield "timestamp_differs", other + method + rest
+    yield "newline_appended", timestamp + method + rest + b"\n"
+    yield "newline_appended", timestamp + method + rest + b"\r\n"
+
+
+def _other_timestamps(timestamp: bytes) -> Iterator[bytes]:
+    if TIMESTAMP.fullmatch(timestamp):  # the debugger also passes what was pasted
+        for step_s in _CLOCK_STEPS_S:
+            yield b"%d" % (int(timestamp) + step_s)
+    yield timestamp + b"000"
+    yield timestamp + b".0"
+
+
+def _with_separators(right: list[bytes]) -> Iterator[tuple[str, bytes]]:
+    yield "newline_separators", b"\n".join(right)
+    yield "newline_separators", b"\n".join([*right, b""])
+    yield "dot_separators", b".".join(right)
+    for separator in _SEPARATORS:
+        yield "other_separators", separator.join(right)
+    _, *others = permutations(right)
+    is_long = len(right[2]) > _MAX_TARGET_OF_ANY_ORDER
+    for order in others:
+        for separator in _SEPARATORS_OF_ANY_ORDER[: 1 if is_long else None]:
+            yield "parts_in_another_order", separator.join(order)
