@@ -1,0 +1,78 @@
+"""Reads the body of a response, and refuses one that is larger than its bound."""
+
+import zlib
+
+import httpx
+
+from sealdesk.client.errors import UnexpectedResponse
+
+MAX_JSON_BYTES = 16 * 1024 * 1024
+MAX_FILE_BYTES = 64 * 1024 * 1024
+# Of the decoded body, so they no longer apply.
+_HEADERS_OF_ENCODING = ("content-encoding", "content-length", "transfer-encoding")
+
+
+def read_response(response: httpx.Response, max_bytes: int) -> httpx.Response:
+    """Return a streamed response with its body. Raises UnexpectedResponse."""
+    body = _Body(response, max_bytes)
+    if response.is_stream_consumed:
+        return response  # of a transport without a network, such as those of tests
+    for chunk in response.iter_raw():
+        body.add(chunk)
+    return body.complete()
+
+
+async def read_async_response(response: httpx.Response, max_bytes: int) -> httpx.Response:
+    """Return a streamed response with its body. Raises UnexpectedResponse."""
+    body = _Body(response, max_bytes)
+    if response.is_stream_consumed:
+        return response
+    async for chunk in response.aiter_raw():
+        body.add(chunk)
+    return body.complete()
+
+
+class _Body:
+    # httpx decodes each chunk as a whole, which makes up to 1,000 times its size of it.
+
+    def __init__(self, response: httpx.Response, max_bytes: int) -> None:
+        self._response = response
+        self._max_bytes = max_bytes
+        self._chunks: list[bytes] = []
+        self._size_bytes = 0
+        encoding = response.headers.get("content-encoding", "identity").strip().lower()
+        self._decoder = zlib.decompressobj(zlib.MAX_WBITS | 32)
+        self._is_encoded = encoding in ("gzip", "deflate")
+        if not self._is_encoded and encoding != "identity":
+            raise self._refusal(f"has the encoding {encoding[:40]!r}, which was not asked for")
+
+    def add(self, chunk: bytes) -> None:
+        decoded = self._decode(chunk) if self._is_encoded else chunk
+        self._size_bytes += len(decoded)
+        if self._size_bytes > self._max_bytes:
+            raise self._refusal(f"is larger than {self._max_bytes:,} bytes")
+        self._chunks.append(decoded)
+
+    def complete(self) -> httpx.Response:
+        original = self._response
+        headers = httpx.Headers(original.headers)
+        for name in _HEADERS_OF_ENCODING:
+            headers.pop(name, None)
+        return httpx.Response(
+            original.status_code,
+            headers=headers,
+            content=b"".join(self._chunks),
+            request=original.request,
+        )
+
+    def _decode(self, chunk: bytes) -> bytes:
+        try:
+            return self._decoder.decompress(chunk, self._max_bytes - self._size_bytes + 1)
+        except zlib.error as error:
+            raise self._refusal("cannot be decompressed") from error
+
+    def _refusal(self, what: str) -> UnexpectedResponse:
+        url = self._response.request.url.copy_with(query=None, username=None, password=None)
+        status = self._response.status_code
+        text = f"the response of {url} (status {status}) {what}, so it was not read."
+        return UnexpectedResponse(text, status=status, url=str(url))

@@ -1,0 +1,105 @@
+"""An operation of the API: its request, and how its response is read."""
+
+import secrets
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import msgspec
+
+from sealdesk.client.bodies import MAX_JSON_BYTES
+from sealdesk.client.results import Page
+from sealdesk.client.targets import make_target
+
+T = TypeVar("T")
+PAGE_ROWS = 100  # the largest page of the service
+_JSON = "application/json"
+encode = msgspec.json.Encoder().encode
+
+
+class Operation(NamedTuple, Generic[T]):
+    """A request, and the function that reads its response.
+
+    target: path and query, percent-encoded. extra_timeout_s: how much longer than usual it may
+    take. max_bytes: of the response. is_repeatable: False if a second attempt could be refused
+    because the first one had its effect.
+    """
+
+    method: str
+    target: str
+    body: bytes
+    headers: Mapping[str, str]
+    read: Callable[[bytes], T]
+    extra_timeout_s: float = 0.0
+    max_bytes: int = MAX_JSON_BYTES
+    is_repeatable: bool = True
+
+
+class ListOperation(NamedTuple, Generic[T]):
+    """A list, of which each page is an operation."""
+
+    path: str
+    query: Mapping[str, Any]
+    read: Callable[[bytes], Page[T]]
+
+    def page(self, cursor: str | None) -> Operation[Page[T]]:
+        """Return the request of the page at the cursor, or of the first page."""
+        at = {"cursor": cursor} if cursor else {}
+        target = make_target(self.path, {"per_page": PAGE_ROWS, **self.query, **at})
+        return Operation("GET", target, b"", {}, self.read)
+
+
+class _Meta(msgspec.Struct):
+    has_more: bool = False
+    next_cursor: str | None = None
+    resume_cursor: str | None = None
+
+
+class _One(msgspec.Struct, Generic[T]):
+    data: T
+
+
+class _Rows(msgspec.Struct, Generic[T]):
+    data: list[T]
+    meta: _Meta
+
+
+def reader_of(kind: type[T]) -> Callable[[bytes], T]:
+    """Return the function that reads one object of this type."""
+    decode: Callable[[bytes], _One[T]] = msgspec.json.Decoder(_One[kind]).decode  # type: ignore[valid-type]
+    return lambda body: decode(body).data
+
+
+def page_reader_of(kind: type[T]) -> Callable[[bytes], Page[T]]:
+    """Return the function that reads a page with rows of this type."""
+    decode: Callable[[bytes], _Rows[T]] = msgspec.json.Decoder(_Rows[kind]).decode  # type: ignore[valid-type]
+
+    def read(body: bytes) -> Page[T]:
+        rows = decode(body)
+        return Page(rows.data, rows.meta.has_more, rows.meta.next_cursor, rows.meta.resume_cursor)
+
+    return read
+
+
+def read_nothing(body: bytes) -> None:
+    """Read a response without a body."""
+
+
+def new_key() -> str:
+    """Return a new Idempotency-Key."""
+    return secrets.token_urlsafe(24)
+
+
+def post(
+    path: str, fields: Mapping[str, Any], idempotency_key: str | None, read: Callable[[bytes], T]
+) -> Operation[T]:
+    """Return a POST of JSON with an Idempotency-Key, so it may be repeated."""
+    headers = {"content-type": _JSON, "idempotency-key": idempotency_key or new_key()}
+    return Operation("POST", path, encode(fields), headers, read)
+
+
+def patch(
+    path: str, fields: Mapping[str, Any], if_match: str | None, read: Callable[[bytes], T]
+) -> Operation[T]:
+    """Return a PATCH of JSON."""
+    headers = {"content-type": _JSON, **({"if-match": if_match} if if_match else {})}
+    return Operation("PATCH", path, encode(fields), headers, read)

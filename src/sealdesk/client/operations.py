@@ -1,0 +1,300 @@
+"""The requests of the API and how to read their responses: pure, shared by both clients."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from sealdesk.client.operation import (
+    PAGE_ROWS,
+    ListOperation,
+    Operation,
+    encode,
+    new_key,
+    page_reader_of,
+    patch,
+    post,
+    read_nothing,
+    reader_of,
+)
+from sealdesk.client.results import (
+    Agent,
+    Attachment,
+    BulkResult,
+    Customer,
+    Erasure,
+    Event,
+    Follower,
+    FoundTicket,
+    Page,
+    Reply,
+    Team,
+    TestClock,
+    Ticket,
+    TicketResult,
+    WhoAmI,
+)
+from sealdesk.client.targets import ROOT, encode_segment, make_target
+
+T = TypeVar("T")
+
+
+class _BulkMeta(msgspec.Struct):
+    item_count: int
+    refused_count: int
+
+
+class _Bulk(msgspec.Struct):
+    data: list[TicketResult]
+    meta: _BulkMeta
+
+
+_decode_bulk = msgspec.json.Decoder(_Bulk).decode
+_read_follower, _read_followers = reader_of(Follower), page_reader_of(Follower)
+_read_ticket, _read_tickets = reader_of(Ticket), page_reader_of(Ticket)
+_read_found = page_reader_of(FoundTicket)
+_read_reply, _read_replies = reader_of(Reply), page_reader_of(Reply)
+_read_customer, _read_customers = reader_of(Customer), page_reader_of(Customer)
+_read_erasure = reader_of(Erasure)
+_read_agents, _read_teams = page_reader_of(Agent), page_reader_of(Team)
+_read_attachment, _read_events = reader_of(Attachment), page_reader_of(Event)
+_read_whoami, _read_row = reader_of(WhoAmI), reader_of(msgspec.Raw)
+_read_rows = page_reader_of(msgspec.Raw)
+_read_test_clock = reader_of(TestClock)
+
+
+def _read_bulk(body: bytes) -> BulkResult:
+    found = _decode_bulk(body)
+    return BulkResult(found.data, found.meta.item_count, found.meta.refused_count)
+
+
+def whoami() -> Operation[WhoAmI]:
+    """Ask for the key that signs."""
+    return Operation("GET", f"{ROOT}/whoami", b"", {}, _read_whoami)
+
+
+def get_test_clock() -> Operation[TestClock]:
+    """Ask for the time of the test tenant."""
+    return Operation("GET", f"{ROOT}/test-clock", b"", {}, _read_test_clock)
+
+
+def set_test_clock(change: Mapping[str, Any]) -> Operation[TestClock]:
+    """Set the clock of the test tenant ahead."""
+    headers = {"content-type": "application/json"}
+    return Operation("PUT", f"{ROOT}/test-clock", encode(change), headers, _read_test_clock)
+
+
+def list_rows(path: str, query: Mapping[str, Any]) -> ListOperation[msgspec.Raw]:
+    """List the rows of any list as the bytes of their JSON."""
+    return ListOperation(path, query, _read_rows)
+
+
+def list_tickets(query: Mapping[str, Any]) -> ListOperation[Ticket]:
+    """List tickets."""
+    return ListOperation(f"{ROOT}/tickets", query, _read_tickets)
+
+
+def search_tickets(query: Mapping[str, Any]) -> ListOperation[FoundTicket]:
+    """Search tickets by words and filters."""
+    return ListOperation(f"{ROOT}/search", query, _read_found)
+
+
+def get_ticket(ticket_id: str, *, html: bool, include: Sequence[str] = ()) -> Operation[Ticket]:
+    """Get a ticket."""
+    query = {"html": html or None, "include": include or None}
+    target = make_target(f"{ROOT}/tickets/{encode_segment(ticket_id)}", query)
+    return Operation("GET", target, b"", {}, _read_ticket)
+
+
+def create_tickets(
+    tickets: Sequence[Mapping[str, Any]], idempotency_key: str | None
+) -> Operation[BulkResult]:
+    """Create several tickets."""
+    return post(f"{ROOT}/tickets/bulk", {"tickets": tickets}, idempotency_key, _read_bulk)
+
+
+def change_tickets(changes: Sequence[Mapping[str, Any]]) -> Operation[BulkResult]:
+    """Change several tickets. With an ETag, a second attempt would be refused."""
+    operation = patch(f"{ROOT}/tickets/bulk", {"tickets": changes}, None, _read_bulk)
+    return operation._replace(is_repeatable=not any("if_match" in each for each in changes))
+
+
+def list_followers(ticket_id: str) -> ListOperation[Follower]:
+    """List the followers of a ticket."""
+    return ListOperation(_followers_path(ticket_id), {}, _read_followers)
+
+
+def add_follower(ticket_id: str, user_id: str, idempotency_key: str | None) -> Operation[Follower]:
+    """Make a user follow a ticket."""
+    return post(_followers_path(ticket_id), {"user_id": user_id}, idempotency_key, _read_follower)
+
+
+def remove_follower(ticket_id: str, user_id: str) -> Operation[None]:
+    """Make a user follow a ticket no more."""
+    target = f"{_followers_path(ticket_id)}/{encode_segment(user_id)}"
+    return Operation("DELETE", target, b"", {}, read_nothing)
+
+
+def create_ticket(fields: Mapping[str, Any], idempotency_key: str | None) -> Operation[Ticket]:
+    """Create a ticket."""
+    return post(f"{ROOT}/tickets", fields, idempotency_key, _read_ticket)
+
+
+def update_ticket(
+    ticket_id: str, fields: Mapping[str, Any], if_match: str | None
+) -> Operation[Ticket]:
+    """Change fields of a ticket."""
+    return patch(f"{ROOT}/tickets/{encode_segment(ticket_id)}", fields, if_match, _read_ticket)
+
+
+def merge_ticket(ticket_id: str, into: str, idempotency_key: str | None) -> Operation[Ticket]:
+    """Merge a ticket into another."""
+    path = f"{ROOT}/tickets/{encode_segment(ticket_id)}/merge"
+    return post(path, {"into": into}, idempotency_key, _read_ticket)
+
+
+def undo_merge(ticket_id: str) -> Operation[Ticket]:
+    """Undo the merge of a ticket."""
+    target = f"{ROOT}/tickets/{encode_segment(ticket_id)}/merge"
+    return Operation("DELETE", target, b"", {}, _read_ticket)
+
+
+def split_ticket(
+    ticket_id: str, reply_id: str, subject: str, idempotency_key: str | None
+) -> Operation[Ticket]:
+    """Split a ticket at a reply."""
+    path = f"{ROOT}/tickets/{encode_segment(ticket_id)}/split"
+    return post(path, {"reply_id": reply_id, "subject": subject}, idempotency_key, _read_ticket)
+
+
+def list_replies(ticket_id: str, query: Mapping[str, Any]) -> ListOperation[Reply]:
+    """List the replies of a ticket."""
+    return ListOperation(replies_path(ticket_id), query, _read_replies)
+
+
+def replies_path(ticket_id: str) -> str:
+    """Return the path of the replies of a ticket."""
+    return f"{ROOT}/tickets/{encode_segment(ticket_id)}/replies"
+
+
+def create_reply(
+    ticket_id: str, fields: Mapping[str, Any], idempotency_key: str | None
+) -> Operation[Reply]:
+    """Write a reply."""
+    return post(replies_path(ticket_id), fields, idempotency_key, _read_reply)
+
+
+def list_customers(query: Mapping[str, Any]) -> ListOperation[Customer]:
+    """List customers."""
+    return ListOperation(f"{ROOT}/customers", query, _read_customers)
+
+
+def get_customer(customer_id: str) -> Operation[Customer]:
+    """Get a customer."""
+    target = f"{ROOT}/customers/{encode_segment(customer_id)}"
+    return Operation("GET", target, b"", {}, _read_customer)
+
+
+def create_customer(fields: Mapping[str, Any], idempotency_key: str | None) -> Operation[Customer]:
+    """Create a customer."""
+    return post(f"{ROOT}/customers", fields, idempotency_key, _read_customer)
+
+
+def update_customer(
+    customer_id: str, fields: Mapping[str, Any], if_match: str | None
+) -> Operation[Customer]:
+    """Change fields of a customer."""
+    return patch(
+        f"{ROOT}/customers/{encode_segment(customer_id)}", fields, if_match, _read_customer
+    )
+
+
+def delete_customer(customer_id: str, if_match: str | None) -> Operation[None]:
+    """Delete a customer without tickets."""
+    target = f"{ROOT}/customers/{encode_segment(customer_id)}"
+    headers = {"if-match": if_match} if if_match else {}
+    return Operation("DELETE", target, b"", headers, read_nothing)
+
+
+def erase_customer(customer_id: str, idempotency_key: str | None) -> Operation[Erasure]:
+    """Begin to erase a customer."""
+    target = f"{ROOT}/customers/{encode_segment(customer_id)}/erase"
+    headers = {"idempotency-key": idempotency_key or new_key()}
+    return Operation("POST", target, b"", headers, _read_erasure)
+
+
+def get_erasure(customer_id: str) -> Operation[Erasure]:
+    """Get the erasure of a customer."""
+    target = f"{ROOT}/customers/{encode_segment(customer_id)}/erasure"
+    return Operation("GET", target, b"", {}, _read_erasure)
+
+
+def upsert_customer(external_id: str, fields: Mapping[str, Any]) -> Operation[Customer]:
+    """Create or change the customer with this id of another system."""
+    target = f"{ROOT}/customers/by-external-id/{encode_segment(external_id)}"
+    headers = {"content-type": "application/json"}
+    return Operation("PUT", target, encode(fields), headers, _read_customer)
+
+
+def list_agents() -> ListOperation[Agent]:
+    """List the users to whom tickets can be assigned."""
+    return ListOperation(f"{ROOT}/agents", {}, _read_agents)
+
+
+def list_teams() -> ListOperation[Team]:
+    """List the teams to which tickets can be given."""
+    return ListOperation(f"{ROOT}/teams", {}, _read_teams)
+
+
+def upload_attachment(
+    name: str, content: bytes, content_type: str, idempotency_key: str | None
+) -> Operation[Attachment]:
+    """Upload a file."""
+    headers = {"content-type": content_type, "idempotency-key": idempotency_key or new_key()}
+    target = make_target(f"{ROOT}/attachments", {"name": name})
+    return Operation("POST", target, content, headers, _read_attachment)
+
+
+def get_attachment(attachment_id: str) -> Operation[Attachment]:
+    """Get what is known of a file."""
+    target = f"{ROOT}/attachments/{encode_segment(attachment_id)}"
+    return Operation("GET", target, b"", {}, _read_attachment)
+
+
+def download_attachment(attachment_id: str, max_bytes: int) -> Operation[bytes]:
+    """Get the bytes of a file."""
+    target = f"{ROOT}/attachments/{encode_segment(attachment_id)}/content"
+    return Operation("GET", target, b"", {}, lambda body: body, max_bytes=max_bytes)
+
+
+def list_events(
+    types: Sequence[str], cursor: str | None, start: str, wait_s: int
+) -> Operation[Page[Event]]:
+    """Read a page of the events feed; wait for the next event if there is none."""
+    return Operation(
+        "GET", _events_target(types, cursor, start, wait_s), b"", {}, _read_events, wait_s
+    )
+
+
+def list_event_rows(
+    types: Sequence[str], cursor: str | None, start: str, wait_s: int
+) -> Operation[Page[msgspec.Raw]]:
+    """Read a page of the events feed as the bytes of their JSON."""
+    return Operation(
+        "GET", _events_target(types, cursor, start, wait_s), b"", {}, _read_rows, wait_s
+    )
+
+
+def read_row(body: bytes) -> bytes:
+    """Return the object in a response as the bytes of its JSON."""
+    return bytes(_read_row(body))
+
+
+def _followers_path(ticket_id: str) -> str:
+    return f"{ROOT}/tickets/{encode_segment(ticket_id)}/followers"
+
+
+def _events_target(types: Sequence[str], cursor: str | None, start: str, wait_s: int) -> str:
+    begin = {"cursor": cursor} if cursor else {"start": start}
+    query = {"type": types or None, "per_page": PAGE_ROWS, "wait": wait_s, **begin}
+    return make_target(f"{ROOT}/events", query)

@@ -1,0 +1,176 @@
+"""The filters and fields that the methods of the client take, as typed dictionaries.
+
+They help editors and type checkers. At run time any name is passed on, so that a client can use
+what a later version of the service adds.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal, Required, TypedDict
+
+
+class TicketCustomer(TypedDict, total=False):
+    """The customer of a new ticket, found by e-mail address or added."""
+
+    email: Required[str]
+    name: str | None
+
+
+class TicketFilters(TypedDict, total=False):
+    """The filters of a list of tickets. status, priority, tag: one value, or several.
+
+    custom_field: key:value, or several that all must match. include: customer, replies.
+    """
+
+    status: str | Sequence[str]
+    priority: str | Sequence[str]
+    customer_id: str
+    assignee_id: str
+    team_id: str
+    waiting: bool
+    snoozed: bool
+    follower_id: str
+    tag: str | Sequence[str]
+    custom_field: str | Sequence[str]
+    include: str | Sequence[str]
+    external_id: str
+    number: int
+    customer_email: str
+    created_after: str
+    created_before: str
+    updated_after: str
+    updated_before: str
+    sort_by: str
+    sort: Literal["asc", "desc"]
+    cursor: str
+    per_page: int
+
+
+class NewTicket(TypedDict, total=False):
+    """The fields of a new ticket."""
+
+    subject: Required[str]
+    description: Required[str]
+    customer: Required[TicketCustomer]
+    priority: str
+    status: str
+    assignee_id: str | None
+    team_id: str | None
+    tags: Sequence[str] | None
+    custom_fields: dict[str, Any] | None
+    external_id: str | None
+    snoozed_until: str | None
+    attachment_ids: Sequence[str] | None
+
+
+class TicketChange(TypedDict, total=False):
+    """The fields of a ticket that change; None clears a field."""
+
+    subject: str
+    description: str
+    status: str
+    priority: str
+    assignee_id: str | None
+    team_id: str | None
+    tags: Sequence[str] | None
+    custom_fields: dict[str, Any] | None
+    external_id: str | None
+    snoozed_until: str | None
+
+
+class NewReply(TypedDict, total=False):
+    """The fields of a new reply. author: {"type": "customer"} writes as the customer."""
+
+    body: Required[str]
+    is_internal: bool
+    author: dict[str, str] | None
+    attachment_ids: Sequence[str] | None
+
+
+class ReplyFilters(TypedDict, total=False):
+    """The filters of a list of replies."""
+
+    is_internal: bool
+    sort: Literal["asc", "desc"]
+    html: bool
+    cursor: str
+    per_page: int
+
+
+class CustomerFilters(TypedDict, total=False):
+    """The filters of a list of customers."""
+
+    email: str
+    external_id: str
+    q: str
+    updated_after: str
+    sort_by: str
+    sort: Literal["asc", "desc"]
+    cursor: str
+    per_page: int
+
+
+class NewCustomer(TypedDict, total=False):
+    """The fields of a new customer."""
+
+    email: Required[str]
+    name: str | None
+    phone: str | None
+    company: str | None
+    external_id: str | None
+    metadata: dict[str, Any] | None
+
+
+class CustomerChange(TypedDict, total=False):
+    """The fields of a customer that change; None clears a field."""
+
+    email: str
+    name: str | None
+    phone: str | None
+    company: str | None
+    external_id: str | None
+    metadata: dict[str, Any] | None
+
+
+class IdentifiedChange(TicketChange, total=False):
+    """A change of one of several tickets. if_match: the ETag that the ticket must have."""
+
+    id: Required[str]
+    if_match: str
+
+
+class CustomerUpsert(TypedDict, total=False):
+    """The fields of a customer that is created or changed; None clears a field."""
+
+    email: Required[str]
+    name: str | None
+    phone: str | None
+    company: str | None
+    metadata: dict[str, Any] | None
+
+
+class NewWebhook(TypedDict, total=False):
+    """The fields of a new webhook. events: types of events, or ["*"] for all."""
+
+    url: Required[str]
+    events: Required[Sequence[str]]
+    description: str | None
+
+
+class WebhookChange(TypedDict, total=False):
+    """The fields of a webhook that change."""
+
+    url: str
+    events: Sequence[str]
+    description: str | None
+    is_active: bool
+
+
+class DeliveryFilters(TypedDict, total=False):
+    """The filters of a list of deliveries."""
+
+    status: str
+    event_type: str
+    created_after: str
+    created_before: str
+    cursor: str
+    per_page: int

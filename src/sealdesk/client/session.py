@@ -1,0 +1,86 @@
+"""What both clients share: settings, and the httpx.Request of an operation."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import httpx
+
+from sealdesk import __version__
+from sealdesk.client.attempts import RetryPolicy
+from sealdesk.client.credentials import check_url
+from sealdesk.client.errors import InvalidConfiguration
+from sealdesk.client.operation import Operation, new_key
+from sealdesk.client.signing import SignatureAuth
+
+DEFAULT_TIMEOUT_S = 30.0
+_USER_AGENT = f"sealdesk-python/{__version__}"
+
+
+class Session(NamedTuple):
+    """The settings of a client. timeout_s: of connecting, and of each read and write."""
+
+    base_url: str
+    auth: SignatureAuth
+    policy: RetryPolicy
+    timeout_s: float
+
+    def make_request(self, operation: Operation[Any]) -> httpx.Request:
+        """Return the request of an operation, not signed yet."""
+        request = self.make(
+            operation.method,
+            operation.target,
+            operation.body,
+            operation.headers,
+            self.timeout_s + operation.extra_timeout_s,
+        )
+        request.extensions["max_bytes"] = operation.max_bytes
+        request.extensions["is_repeatable"] = operation.is_repeatable
+        return request
+
+    def make(
+        self, method: str, target: str, body: bytes, headers: Mapping[str, str], timeout_s: float
+    ) -> httpx.Request:
+        """Return a request whose target is sent byte for byte. Raises InvalidConfiguration."""
+        try:
+            return self._new_request(method, target, body, headers, timeout_s)
+        except (UnicodeEncodeError, httpx.InvalidURL) as error:
+            raise InvalidConfiguration(f"the request cannot be sent: {error}") from error
+
+    def _new_request(
+        self, method: str, target: str, body: bytes, headers: Mapping[str, str], timeout_s: float
+    ) -> httpx.Request:
+        request = httpx.Request(
+            method,
+            self.base_url + "/",
+            content=body,
+            headers={"accept": "application/json", "user-agent": _USER_AGENT, **headers},
+            extensions={"timeout": httpx.Timeout(timeout_s).as_dict()},
+        )
+        exact = httpx.URL(self.base_url).raw_path.rstrip(b"/") + target.encode("latin-1")
+        request.url = request.url.copy_with(raw_path=exact)
+        if request.url.raw_path != exact:  # httpx encodes some characters, such as { and "
+            request.extensions["target"] = exact
+        return request
+
+
+def make_session(
+    api_key: str,
+    api_secret: str,
+    base_url: str,
+    *,
+    timeout_s: float,
+    policy: RetryPolicy,
+    now: Callable[[], float] = time.time,
+) -> Session:
+    """Check the settings. Raises InvalidConfiguration."""
+    auth = SignatureAuth(api_key, api_secret, now=now, reads_refusals=False)
+    return Session(check_url(base_url), auth, policy, timeout_s)
+
+
+def free_headers(method: str, body: bytes, headers: Mapping[str, str] | None) -> dict[str, str]:
+    """Return the headers of a request with any path: JSON, and an Idempotency-Key with POST."""
+    own = {"content-type": "application/json"} if body else {}
+    if method == "POST":
+        own["idempotency-key"] = new_key()
+    return {**own, **{name.lower(): value for name, value in (headers or {}).items()}}

@@ -1,0 +1,195 @@
+"""Signs requests: an `Auth` of httpx that signs the bytes and the path that are sent."""
+
+import asyncio
+import json
+import logging
+import threading
+import time
+from collections.abc import AsyncGenerator, Callable, Generator
+from itertools import islice
+
+import httpx
+
+from sealdesk.client.credentials import check_credentials
+from sealdesk.crypto.signing import Signed, sign
+
+_log = logging.getLogger("sealdesk.client")
+# The service accepts 300 s on both sides (interface of GET /api/v1/time); the rest is for the
+# difference of the clocks and the time on the way.
+_MAX_AHEAD_S = 240
+# Whoever answers in place of the service could otherwise collect signatures of next year.
+MAX_CORRECTION_S = 24 * 3600
+_REMEMBERED_S = 600
+_READS = ("GET", "HEAD")
+_MAX_PROBLEM_BYTES = 64 * 1024
+
+
+class Signer:
+    """Signs requests, each with a signature of its own.
+
+    Equal requests within one second would have equal signatures, which replay protection refuses.
+    So the second one is signed for the next second, and so on. offset_s: what the clock of this
+    machine is behind the service, once the service has said so.
+    """
+
+    def __init__(
+        self, api_key: str, api_secret: str, *, now: Callable[[], float] = time.time
+    ) -> None:
+        self._credentials = check_credentials(api_key, api_secret)
+        self._now = now
+        self._lock = threading.Lock()
+        self._last: dict[int, int] = {}  # hash of method, target and body → timestamp, oldest first
+        self.offset_s = 0
+
+    def __repr__(self) -> str:
+        return f"Signer({self._credentials!r})"
+
+    def sign(self, method: str, target: bytes, body: bytes) -> dict[str, str] | None:
+        """Return the headers of a request that is sent now.
+
+        None if a write has used all timestamps that the service accepts: wait, and sign again.
+        Reads repeat a signature then: the service remembers signatures of writes only.
+        """
+        timestamp = self._take_timestamp(hash((method, target, body)))
+        if timestamp is None:
+            if method not in _READS:
+                return None
+            timestamp = self._now_s()
+        parts = Signed(str(timestamp).encode(), method.encode(), target, body)
+        return {
+            "x-api-key": self._credentials.api_key,
+            "x-api-timestamp": str(timestamp),
+            "x-api-signature": sign(self._credentials.secret, parts),
+        }
+
+    def correct_clock(self, server_time: int) -> bool:
+        """Sign with the time of the service from now on; False if it is over a day away."""
+        offset_s = server_time - int(self._now())
+        if abs(offset_s) > MAX_CORRECTION_S:
+            return False
+        with self._lock:
+            self.offset_s = offset_s
+            # What was signed with the wrong time was refused, so it need not be remembered.
+            latest = server_time + _MAX_AHEAD_S
+            self._last = {key: at for key, at in self._last.items() if at < latest}
+        return True
+
+    def _now_s(self) -> int:
+        return int(self._now()) + self.offset_s
+
+    def _take_timestamp(self, key: int) -> int | None:
+        """Return a timestamp that these bytes have not had, or None if the next is too far."""
+        with self._lock:
+            now_s = self._now_s()
+            timestamp = max(now_s, self._last.pop(key, 0) + 1)
+            is_near = timestamp < now_s + _MAX_AHEAD_S
+            self._last[key] = timestamp if is_near else timestamp - 1
+            self._forget(now_s)
+            return timestamp if is_near else None
+
+    def _forget(self, now_s: int) -> None:
+        """Delete what has expired among the oldest two: each call adds at most one."""
+        for key in list(islice(self._last, 2)):
+            if self._last[key] < now_s - _REMEMBERED_S:
+                del self._last[key]
+
+
+class SignatureAuth(httpx.Auth):
+    """Signs each attempt of a request, for any client of httpx: `httpx.Client(auth=…)`.
+
+    If the service refuses the timestamp, corrects the clock once by the time that it says, and
+    sends the request again.
+    """
+
+    def __init__(
+        self,
+        api_key: str,
+        api_secret: str,
+        *,
+        now: Callable[[], float] = time.time,
+        reads_refusals: bool = True,
+    ) -> None:
+        """reads_refusals: False if the sender calls `correct_clock` itself."""
+        self.signer = Signer(api_key, api_secret, now=now)
+        self._reads_refusals = reads_refusals
+
+    def __repr__(self) -> str:
+        return f"SignatureAuth({self.signer!r})"
+
+    def sync_auth_flow(
+        self, request: httpx.Request
+    ) -> Generator[httpx.Request, httpx.Response, None]:
+        """Sign, send, and send again after a correction of the clock."""
+        body = request.read()
+        while not self._sign(request, body):
+            time.sleep(1)
+        response = yield request
+        if self._may_correct(response) and self.correct_clock(response.read()):
+            self._sign(request, body)
+            yield request
+
+    async def async_auth_flow(
+        self, request: httpx.Request
+    ) -> AsyncGenerator[httpx.Request, httpx.Response]:
+        """Sign, send, and send again after a correction of the clock."""
+        body = await request.aread()
+        # It waits for the clock, which sets no event.
+        while not self._sign(request, body):  # noqa: ASYNC110
+            await asyncio.sleep(1)
+        response = yield request
+        if self._may_correct(response) and self.correct_clock(await response.aread()):
+            self._sign(request, body)
+            yield request
+
+    def _sign(self, request: httpx.Request, body: bytes) -> bool:
+        headers = self.signer.sign(request.method, find_target(request), body)
+        if headers is None:
+            return False
+        request.headers.update(headers)
+        return True
+
+    def _may_correct(self, response: httpx.Response) -> bool:
+        return self._reads_refusals and response.status_code == 401
+
+    def correct_clock(self, body: bytes) -> bool:
+        """Sign with the time in the refusal of a timestamp from now on.
+
+        False for other bodies, and for a time that is over a day away.
+        """
+        server_time = _find_server_time(body)
+        if server_time is None or not self.signer.correct_clock(server_time):
+            return False
+        _log.warning(
+            "the clock of this machine is %s s %s the service's; requests are now signed with the"
+            " time of the service. Set the clock of this machine.",
+            abs(self.signer.offset_s),
+            "behind" if self.signer.offset_s > 0 else "ahead of",
+        )
+        return True
+
+
+def find_target(request: httpx.Request) -> bytes:
+    """Return path and query as they are sent, without a `?` that no query follows.
+
+    Servers do not see such a `?`, so no signature with it would be valid.
+    """
+    exact = request.extensions.get("target")
+    if isinstance(exact, bytes):
+        if exact.endswith(b"?") and exact.count(b"?") == 1:
+            request.extensions["target"] = exact = exact[:-1]
+        return exact
+    if request.url.raw_path.endswith(b"?") and not request.url.query:
+        request.url = request.url.copy_with(query=None)
+    return request.url.raw_path
+
+
+def _find_server_time(body: bytes) -> int | None:
+    """Return the time of the service from its refusal of a timestamp, or None."""
+    if len(body) > _MAX_PROBLEM_BYTES:
+        return None
+    try:
+        problem = json.loads(body)
+        is_about_time = problem["code"] == "timestamp_out_of_range"
+        return int(problem["server_time"]) if is_about_time else None
+    except (ValueError, LookupError, TypeError, OverflowError, RecursionError):
+        return None

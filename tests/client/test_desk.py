@@ -1,0 +1,138 @@
+"""What a program sees of a desk: tickets, replies, customers, files and the feed."""
+
+import asyncio
+from inspect import Parameter, signature
+from itertools import islice
+
+import pytest
+
+from sealdesk.client import (
+    AsyncDesk,
+    Desk,
+    async_resources,
+    async_webhook_resources,
+    error_codes,
+    resources,
+    webhook_resources,
+)
+from sealdesk.client.errors import NotFound
+from sealdesk.client.parameters import NewTicket
+from tests.support.client import Key
+
+TICKET: NewTicket = {
+    "subject": "Broken bowl",
+    "description": "It has a crack.",
+    "customer": {"email": "maria@example.test", "name": "Maria"},
+}
+
+
+def test_a_ticket_is_opened_read_changed_and_answered(desk: Desk) -> None:
+    opened = desk.tickets.create(**TICKET | {"tags": ["refund", "Ünïcode"]})
+    assert desk.tickets.get(opened.id) == opened
+    changed = desk.tickets.update(opened.id, status="pending", external_id="a b/ü?#")
+    assert (changed.status, changed.version) == ("pending", opened.version + 1)
+    reply = desk.replies.create(opened.id, body="We send a new one.")
+    note = desk.replies.create(opened.id, body="Second time.", is_internal=True)
+    assert {each.id for each in desk.replies.list(opened.id)} == {reply.id, note.id}
+    found = [each.id for each in desk.tickets.list(external_id="a b/ü?#", tag="Ünïcode")]
+    assert found == [opened.id]
+
+
+def test_a_list_is_read_through_all_pages(desk: Desk) -> None:
+    made = [desk.tickets.create(**TICKET).id for _ in range(5)]
+    tickets = desk.tickets.list(status=["open", "pending"], per_page=2)
+    assert [each.id for each in tickets] == made[::-1] == [each.id for each in tickets]
+    tagged = desk.tickets.create(**TICKET | {"tags": ["a,b", "c"]})
+    assert [each.id for each in desk.tickets.list(tag=["a,b", "c"])] == [tagged.id]
+    desk.tickets.update(tagged.id, status="closed")
+    assert [len(page.data) for page in tickets.pages()] == [2, 2, 1]
+    first = tickets.first()
+    assert first is not None
+    assert first.id == made[-1]
+    assert desk.tickets.search(f"{made[0]} status:closed").first() is None
+
+
+def test_customers_and_files_are_reached(desk: Desk) -> None:
+    customer = desk.customers.create(email="bo@example.test", name="Bo")
+    assert desk.customers.update(customer.id, phone="+49 30 1").phone == "+49 30 1"
+    assert [each.email for each in desk.customers.list(email="bo@example.test")] == [customer.email]
+    desk.customers.delete(customer.id)
+    assert [*desk.customers.list(email="bo@example.test")] == []
+    file = desk.attachments.upload("crack ü.txt", b"a photo", "text/plain")
+    ticket = desk.tickets.create(**TICKET | {"attachment_ids": [file.id]})
+    assert ticket.attachments[0].name == "crack ü.txt"
+    assert desk.attachments.download(file.id) == b"a photo"
+    assert desk.attachments.get(file.id).ticket_id == ticket.id
+
+
+def test_who_asks_and_whom_tickets_can_be_given_to(desk: Desk, key: Key) -> None:
+    me = desk.whoami()
+    assert (me.key_id, me.skew_s) == (key.id, 0)
+    assert list(desk.agents())
+    assert list(desk.teams()) == []
+
+
+def test_a_feed_resumes_at_its_cursor(desk: Desk) -> None:
+    types = ["ticket.created"]
+    begin = desk.events.page(start="latest", types=types).resume_cursor
+    first, second = (desk.tickets.create(**TICKET).id for _ in range(2))
+    feed = desk.events.follow(cursor=begin, types=types)
+    events = list(islice(feed, 1))
+    assert feed.cursor == begin  # the page is not processed yet
+    events += islice(desk.events.follow(cursor=feed.cursor, types=types), 1, 2)
+    assert [event.data.object["id"] for event in events] == [first, second]
+
+
+def test_a_refusal_is_the_exception_of_its_code(desk: Desk) -> None:
+    with pytest.raises(NotFound) as missing:
+        desk.tickets.get("0199c0df-7b10-7d52-9c11-2f6e5d4c3b2a")
+    assert missing.value.request_id
+    with pytest.raises(error_codes.ValidationFailed, match=r"/subject: .*required") as broken:
+        desk.tickets.create(description="D", customer={"email": "a@example.test"})  # type: ignore[call-arg]
+    assert (broken.value.status, broken.value.code) == (422, "validation_failed")
+    with pytest.raises(error_codes.UnknownParameter, match="Did you mean"):
+        desk.tickets.list(stauts="open").first()  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="an id cannot be"):
+        desk.tickets.get("")
+
+
+def test_the_asynchronous_desk_does_the_same(key: Key) -> None:
+    async def work() -> list[str]:
+        async with AsyncDesk(key.api_key, key.api_secret, key.service.url) as desk:
+            types = ["reply.created"]
+            begin = (await desk.events.page(start="latest", types=types)).resume_cursor
+            made = await asyncio.gather(*(desk.tickets.create(**TICKET) for _ in range(3)))
+            listed = [each.id async for each in desk.tickets.list(per_page=2)]
+            assert set(listed) == {each.id for each in made}
+            await desk.replies.create(listed[0], body="Hello")
+            feed = desk.events.follow(cursor=begin, types=types)
+            async for event in feed:
+                return [event.type]
+        return []
+
+    assert asyncio.run(work()) == ["reply.created"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(Desk, AsyncDesk)]
+    + [
+        (getattr(resources, name), getattr(async_resources, name))
+        for name in ("Tickets", "Replies", "Followers", "Customers", "Attachments", "Events")
+    ]
+    + [(webhook_resources.Webhooks, async_webhook_resources.Webhooks)],
+)
+def test_both_desks_have_the_same_methods(one: type, other: type) -> None:
+    assert _methods(one) == _methods(other)
+
+
+def _methods(kind: type) -> dict[str, list[tuple[str, object]]]:
+    return {
+        name: [_parameter(each) for each in signature(method).parameters.values()]
+        for name, method in vars(kind).items()
+        if callable(method) and not name.startswith("_")
+    }
+
+
+def _parameter(parameter: Parameter) -> tuple[str, object]:
+    return parameter.name, parameter.default

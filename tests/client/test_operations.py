@@ -1,0 +1,112 @@
+"""Each operation of the external API has a method in both clients."""
+
+import re
+
+from sealdesk.client import AsyncDesk, Desk
+from tests import vectors
+from tests.support.openapi import openapi_document
+from tests.typescript.sources import CLIENT
+
+_ROOT = "/api/v1/external"
+# The Python method of each operation; in TypeScript it has the same name in camel case.
+_METHODS = {
+    "add_follower": "followers.add",
+    "change_customer": "customers.update",
+    "change_ticket": "tickets.update",
+    "change_tickets": "tickets.bulk_update",
+    "change_webhook_by_key": "webhooks.update",
+    "create_customer": "customers.create",
+    "create_reply": "replies.create",
+    "create_ticket": "tickets.create",
+    "create_tickets": "tickets.bulk_create",
+    "create_webhook_by_key": "webhooks.create",
+    "delete_customer": "customers.delete",
+    "delete_webhook_by_key": "webhooks.delete",
+    "download": "attachments.download",
+    "erase_customer": "customers.erase",
+    "get_attachment": "attachments.get",
+    "get_customer": "customers.get",
+    "get_delivery_by_key": "webhooks.delivery",
+    "get_erasure": "customers.erasure",
+    "get_participants": "participants.get",
+    "get_ticket": "tickets.get",
+    "get_test_clock": "test_clock",
+    "get_webhook_by_key": "webhooks.get",
+    "list_agents": "agents",
+    "list_choices": "teams",
+    "list_customers": "customers.list",
+    "list_deliveries_by_key": "webhooks.deliveries",
+    "list_events": "events.page",
+    "list_followers": "followers.list",
+    "list_replays_by_key": "webhooks.replays",
+    "list_replies": "replies.list",
+    "list_tickets": "tickets.list",
+    "list_webhooks_by_key": "webhooks.list",
+    "merge_ticket": "tickets.merge",
+    "redeliver_by_key": "webhooks.redeliver",
+    "redeliver_failed_by_key": "webhooks.redeliver_failed",
+    "remove_follower": "followers.remove",
+    "replay_events_by_key": "webhooks.replay",
+    "retry_now_by_key": "webhooks.retry_now",
+    "rotate_webhook_secret_by_key": "webhooks.rotate_secret",
+    "search_tickets": "tickets.search",
+    "set_participants": "participants.set",
+    "set_test_clock": "set_test_clock",
+    "split_ticket": "tickets.split",
+    "test_webhook_by_key": "webhooks.test",
+    "undo_merge": "tickets.undo_merge",
+    "upload": "attachments.upload",
+    "upsert_customer": "customers.upsert",
+    "whoami": "whoami",
+}
+
+_CLASS = re.compile(r"^export class (\w+)[^{]*\{\n(.*?)^\}", re.M | re.S)
+
+
+def _operations() -> set[str]:
+    return {
+        operation["operationId"]
+        for path, item in openapi_document()["paths"].items()
+        if path.startswith(_ROOT)
+        for operation in item.values()
+        if isinstance(operation, dict)
+    }
+
+
+def test_every_operation_has_a_method_in_the_list() -> None:
+    assert set(_METHODS) == _operations()
+
+
+def test_the_python_client_has_every_method() -> None:
+    url = "http://desk.example.test"
+    for desk in (
+        Desk(vectors.API_KEY, vectors.API_SECRET, url),
+        AsyncDesk(vectors.API_KEY, vectors.API_SECRET, url),
+    ):
+        for method in _METHODS.values():
+            found: object = desk
+            for name in method.split("."):
+                found = getattr(found, name)
+            assert callable(found)
+
+
+def test_the_typescript_client_has_every_method() -> None:
+    found = _typescript_methods()
+    assert {_camel(method) for method in _METHODS.values()} - found == set()
+
+
+def _typescript_methods() -> set[str]:
+    """The methods of each class, such as tickets.bulkCreate, and those of the desk."""
+    found: set[str] = set()
+    for file in (CLIENT / "src").glob("*.ts"):
+        for name, body in re.findall(
+            r"^export class (\w+)[^{]*\{\n(.*?)^\}", file.read_text(), re.M | re.S
+        ):
+            prefix = "" if name == "Desk" else f"{name.lower()}."
+            methods = re.findall(r"^  (?:async )?(\w+)(?:<\w+>)?\(", body, re.M)
+            found |= {prefix + method for method in methods}
+    return found
+
+
+def _camel(name: str) -> str:
+    return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
