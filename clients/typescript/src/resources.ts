@@ -1,0 +1,324 @@
+/** The resources of a desk: tickets, replies, customers, attachments and events. */
+
+import { type Bytes, utf8 } from "./bytes.js";
+import { Feed, type FeedOptions } from "./feed.js";
+import { type Page, Pages, readPage } from "./pages.js";
+import { ROOT, segment, targetOf } from "./targets.js";
+import { MAX_FILE_BYTES, type Sending, type Transport } from "./transport.js";
+import type * as types from "./types.js";
+
+const PAGE_ROWS = 100; // the largest page of the service
+
+/** cursor: of the page to begin with. */
+export interface ListOptions {
+  cursor?: string | undefined;
+}
+
+/** idempotencyKey: of your own; otherwise each call has a new one for all its attempts. */
+export interface PostOptions {
+  idempotencyKey?: string;
+}
+
+/** ifMatch: an ETag; the change is refused if the resource has another one. */
+export interface PatchOptions {
+  ifMatch?: string;
+}
+
+export abstract class Resource {
+  constructor(protected readonly transport: Transport) {}
+
+  protected async getData<T>(target: string): Promise<T> {
+    return (await this.transport.json({ method: "GET", target })).data;
+  }
+
+  protected listRows<T>(path: string, query: object, { cursor }: ListOptions): Pages<T> {
+    const read = (at: string | undefined) =>
+      readPageOf<T>(this.transport, path, { per_page: PAGE_ROWS, ...query, cursor: at });
+    return new Pages(read, cursor);
+  }
+
+  protected async postFields<T>(target: string, fields: object, options: PostOptions): Promise<T> {
+    return (await this.transport.json(postOf(target, utf8(JSON.stringify(fields)), options))).data;
+  }
+
+  /** Of an action without an Idempotency-Key, so it is not repeated after a failure. */
+  protected async postOnce<T>(target: string, fields?: object, extraMs = 0): Promise<T> {
+    const body = fields === undefined ? {} : jsonOf(fields);
+    return (await this.transport.json({ method: "POST", target, extraMs, ...body })).data;
+  }
+
+  protected async deleteAt(target: string, { ifMatch }: PatchOptions = {}): Promise<void> {
+    const headers = ifMatch === undefined ? {} : { "if-match": ifMatch };
+    const sending: Sending = { method: "DELETE", target, headers };
+    this.transport.raiseForStatus(sending, await this.transport.send(sending));
+  }
+
+  protected async patchFields<T>(target: string, fields: object, options: PatchOptions): Promise<T> {
+    const headers: Record<string, string> = { "content-type": "application/json" };
+    if (options.ifMatch !== undefined) headers["if-match"] = options.ifMatch;
+    const body = utf8(JSON.stringify(fields));
+    return (await this.transport.json({ method: "PATCH", target, body, headers })).data;
+  }
+}
+
+export class Tickets extends Resource {
+  /** The tickets that match all filters, newest first. */
+  list(filters: types.TicketFilters = {}, options: ListOptions = {}): Pages<types.Ticket> {
+    return this.listRows(`${ROOT}/tickets`, filters, options);
+  }
+
+  /** The tickets with all words and filters of the inbox's search, such as `tag:vip kettle`. */
+  search(q: string, options: ListOptions = {}): Pages<types.FoundTicket> {
+    return this.listRows(`${ROOT}/search`, { q }, options);
+  }
+
+  /** html: also with its description as safe HTML. include: its customer, its replies. */
+  get(
+    id: string,
+    { html, include }: { html?: boolean; include?: readonly ("customer" | "replies")[] } = {},
+  ): Promise<types.Ticket> {
+    return this.getData(targetOf(`${ROOT}/tickets/${segment(id)}`, { html, include }));
+  }
+
+  /** Opens a ticket. Its customer is found by e-mail address, or added. */
+  create(fields: types.NewTicket, options: PostOptions = {}): Promise<types.Ticket> {
+    return this.postFields(`${ROOT}/tickets`, fields, options);
+  }
+
+  update(
+    id: string,
+    fields: types.TicketChange,
+    options: PatchOptions = {},
+  ): Promise<types.Ticket> {
+    return this.patchFields(`${ROOT}/tickets/${segment(id)}`, fields, options);
+  }
+
+  /** Opens up to 100 tickets. One that is refused stops no other: see refusedCount. */
+  async bulkCreate(
+    tickets: readonly types.NewTicket[],
+    options: PostOptions = {},
+  ): Promise<types.BulkResult> {
+    const body = utf8(JSON.stringify({ tickets }));
+    return bulkOf(await this.transport.json(postOf(`${ROOT}/tickets/bulk`, body, options)));
+  }
+
+  /** Changes up to 100 tickets. One that is refused stops no other: see refusedCount. */
+  async bulkUpdate(changes: readonly types.IdentifiedChange[]): Promise<types.BulkResult> {
+    // With an ETag, a second attempt would be refused.
+    const isRepeatable = !changes.some((change) => "if_match" in change);
+    const sent = { ...jsonOf({ tickets: changes }), isRepeatable };
+    const target = `${ROOT}/tickets/bulk`;
+    return bulkOf(await this.transport.json({ method: "PATCH", target, ...sent }));
+  }
+
+  /** Merges a ticket into another, and returns that one. */
+  merge(id: string, into: string, options: PostOptions = {}): Promise<types.Ticket> {
+    return this.postFields(`${ROOT}/tickets/${segment(id)}/merge`, { into }, options);
+  }
+
+  /** Undoes a merge within a day. */
+  async undoMerge(id: string): Promise<types.Ticket> {
+    const target = `${ROOT}/tickets/${segment(id)}/merge`;
+    return (await this.transport.json({ method: "DELETE", target })).data;
+  }
+
+  /** Makes a new ticket of a reply and all later ones. */
+  split(
+    id: string,
+    fields: { reply_id: string; subject: string },
+    options: PostOptions = {},
+  ): Promise<types.Ticket> {
+    return this.postFields(`${ROOT}/tickets/${segment(id)}/split`, fields, options);
+  }
+}
+
+export class Replies extends Resource {
+  /** The replies and notes of a ticket, newest first. */
+  list(
+    ticketId: string,
+    filters: types.ReplyFilters = {},
+    options: ListOptions = {},
+  ): Pages<types.Reply> {
+    return this.listRows(`${ROOT}/tickets/${segment(ticketId)}/replies`, filters, options);
+  }
+
+  /** Writes a public reply, or an internal note with `is_internal: true`. */
+  create(ticketId: string, fields: types.NewReply, options: PostOptions = {}): Promise<types.Reply> {
+    return this.postFields(`${ROOT}/tickets/${segment(ticketId)}/replies`, fields, options);
+  }
+}
+
+export class Followers extends Resource {
+  /** The users who follow a ticket. */
+  list(ticketId: string, options: ListOptions = {}): Pages<types.Follower> {
+    return this.listRows(followersPath(ticketId), {}, options);
+  }
+
+  add(ticketId: string, userId: string, options: PostOptions = {}): Promise<types.Follower> {
+    return this.postFields(followersPath(ticketId), { user_id: userId }, options);
+  }
+
+  remove(ticketId: string, userId: string): Promise<void> {
+    return this.deleteAt(`${followersPath(ticketId)}/${segment(userId)}`);
+  }
+}
+
+export class Participants extends Resource {
+  /** The people who get the public replies of a ticket by e-mail. */
+  async get(ticketId: string): Promise<types.Participants> {
+    const target = participantsPath(ticketId);
+    return (await this.transport.json({ method: "GET", target })).data;
+  }
+
+  /** Sets all of them; an empty list for nobody. */
+  async set(
+    ticketId: string,
+    participants: types.NewParticipant[],
+  ): Promise<types.Participants> {
+    const target = participantsPath(ticketId);
+    const body = jsonOf({ participants });
+    return (await this.transport.json({ method: "PUT", target, ...body })).data;
+  }
+}
+
+export class Customers extends Resource {
+  /** The customers that match all filters, newest first. */
+  list(
+    filters: types.CustomerFilters = {},
+    options: ListOptions = {},
+  ): Pages<types.Customer> {
+    return this.listRows(`${ROOT}/customers`, filters, options);
+  }
+
+  get(id: string): Promise<types.Customer> {
+    return this.getData(`${ROOT}/customers/${segment(id)}`);
+  }
+
+  create(fields: types.NewCustomer, options: PostOptions = {}): Promise<types.Customer> {
+    return this.postFields(`${ROOT}/customers`, fields, options);
+  }
+
+  update(
+    id: string,
+    fields: types.CustomerChange,
+    options: PatchOptions = {},
+  ): Promise<types.Customer> {
+    return this.patchFields(`${ROOT}/customers/${segment(id)}`, fields, options);
+  }
+
+  /** Deletes a customer without tickets. */
+  delete(id: string, options: PatchOptions = {}): Promise<void> {
+    return this.deleteAt(`${ROOT}/customers/${segment(id)}`, options);
+  }
+
+  /** Begins to erase a customer and all texts of their tickets, for good. */
+  async erase(id: string, options: PostOptions = {}): Promise<types.Erasure> {
+    const target = `${ROOT}/customers/${segment(id)}/erase`;
+    return (await this.transport.json(postOf(target, utf8(""), options))).data;
+  }
+
+  /** How far the erasure of a customer is. */
+  async erasure(id: string): Promise<types.Erasure> {
+    const target = `${ROOT}/customers/${segment(id)}/erasure`;
+    return (await this.transport.json({ method: "GET", target })).data;
+  }
+
+  /** Changes the customer with this id of another system, or adds one. */
+  async upsert(externalId: string, fields: types.CustomerUpsert): Promise<types.Customer> {
+    const target = `${ROOT}/customers/by-external-id/${segment(externalId)}`;
+    return (await this.transport.json({ method: "PUT", target, ...jsonOf(fields) })).data;
+  }
+}
+
+export class Attachments extends Resource {
+  /** Uploads a file. Its id goes into `attachment_ids` of a new ticket or reply. */
+  async upload(
+    name: string,
+    content: Bytes,
+    options: PostOptions & { contentType?: string } = {},
+  ): Promise<types.Attachment> {
+    const target = targetOf(`${ROOT}/attachments`, { name });
+    const sending = postOf(target, content, options);
+    const type = options.contentType ?? "application/octet-stream";
+    sending.headers = { ...sending.headers, "content-type": type };
+    return (await this.transport.json(sending)).data;
+  }
+
+  get(id: string): Promise<types.Attachment> {
+    return this.getData(`${ROOT}/attachments/${segment(id)}`);
+  }
+
+  /** The bytes of a file. A larger one than maxBytes, 64 MiB by default, is refused. */
+  async download(
+    id: string,
+    { maxBytes = MAX_FILE_BYTES }: { maxBytes?: number } = {},
+  ): Promise<Bytes> {
+    const target = `${ROOT}/attachments/${segment(id)}/content`;
+    const sending: Sending = { method: "GET", target, maxBytes };
+    const received = await this.transport.send(sending);
+    this.transport.raiseForStatus(sending, received);
+    return received.body;
+  }
+}
+
+export class Events extends Resource {
+  /** The events after the cursor, and then each new one, without end. */
+  follow(options: FeedOptions = {}): Feed<types.Event> {
+    const { types: type, start = "latest", signal } = options;
+    const read = (cursor: string | undefined, wait: number) => {
+      const at = cursor === undefined ? { start } : { cursor };
+      const query = { type, per_page: PAGE_ROWS, wait, ...at };
+      return readPageOf<types.Event>(this.transport, `${ROOT}/events`, query, wait, signal);
+    };
+    return new Feed(read, (seconds, stop) => this.transport.sleep(seconds, stop), options);
+  }
+
+  /** One page of the feed, without waiting. */
+  page(
+    options: { cursor?: string; types?: readonly string[]; start?: "latest" | "oldest" } = {},
+  ): Promise<Page<types.Event>> {
+    const { cursor, types: type, start = "oldest" } = options;
+    const at = cursor === undefined ? { start } : { cursor };
+    return readPageOf(this.transport, `${ROOT}/events`, { type, per_page: PAGE_ROWS, ...at });
+  }
+}
+
+/** A page of any list. waitS: how long the service may wait for a row. */
+export async function readPageOf<T>(
+  transport: Transport,
+  path: string,
+  query: Readonly<Record<string, unknown>>,
+  waitS = 0,
+  signal?: AbortSignal,
+): Promise<Page<T>> {
+  const target = targetOf(path, query);
+  return readPage(
+    await transport.json({ method: "GET", target, extraMs: waitS * 1000, signal }),
+  );
+}
+
+function participantsPath(ticketId: string): string {
+  return `${ROOT}/tickets/${segment(ticketId)}/participants`;
+}
+
+function followersPath(ticketId: string): string {
+  return `${ROOT}/tickets/${segment(ticketId)}/followers`;
+}
+
+function bulkOf(response: any): types.BulkResult {
+  const { item_count, refused_count } = response.meta;
+  return { data: response.data, itemCount: item_count, refusedCount: refused_count };
+}
+
+export function jsonOf(fields: object): { body: Bytes; headers: Record<string, string> } {
+  const headers = { "content-type": "application/json" };
+  return { body: utf8(JSON.stringify(fields)), headers };
+}
+
+function postOf(target: string, body: Bytes, { idempotencyKey }: PostOptions): Sending {
+  const headers = {
+    "content-type": "application/json",
+    "idempotency-key": idempotencyKey ?? crypto.randomUUID(),
+  };
+  return { method: "POST", target, body, headers };
+}

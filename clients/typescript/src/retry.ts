@@ -1,0 +1,81 @@
+/** Decides when a request is sent again. */
+
+/** Statuses after which the same request may succeed. 409 only while the first is in progress. */
+const TEMPORARY = new Set([408, 429, 500, 502, 503, 504]);
+/** Codes of Node, Deno and Bun for requests that were never sent. */
+const NOT_SENT = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "ConnectionRefused",
+  "FailedToOpenSocket",
+]);
+
+/**
+ * How often, and after which pauses, a request is sent again.
+ *
+ * retries: attempts after the first one. The pause before the nth is random, between 0 and
+ * baseS · 2ⁿ, at most maxPauseS ("full jitter"). maxWaitS: a longer Retry-After is not waited for,
+ * but thrown.
+ */
+export interface RetryPolicy {
+  retries: number;
+  baseS: number;
+  maxPauseS: number;
+  maxWaitS: number;
+}
+
+export const DEFAULT_POLICY: RetryPolicy = { retries: 4, baseS: 0.25, maxPauseS: 8, maxWaitS: 60 };
+
+/** The pause after so many failures; undefined to give up. share: a random number from 0 to 1. */
+export function pauseS(
+  policy: RetryPolicy,
+  failures: number,
+  retryAfterS: number | undefined,
+  share: number,
+): number | undefined {
+  if (failures > policy.retries) return undefined;
+  const jitterS = share * Math.min(policy.maxPauseS, policy.baseS * 2 ** Math.min(failures, 30));
+  if (retryAfterS === undefined) return jitterS;
+  return retryAfterS > policy.maxWaitS ? undefined : retryAfterS + jitterS;
+}
+
+/**
+ * Whether sending it twice has the effect of sending it once. A merge patch sets the same values
+ * again; with If-Match the second one would be refused although the first one had its effect.
+ */
+export function isRepeatable(method: string, headers: Headers): boolean {
+  if (method === "POST") return headers.has("idempotency-key");
+  if (method === "PATCH") return !headers.has("if-match");
+  return method === "GET" || method === "HEAD" || method === "PUT";
+}
+
+/**
+ * Whether the same request may succeed after this response. code: of its problem. A signature that
+ * is refused as replayed is that of an equal request, which another process sent in this second.
+ */
+export function isTemporary(status: number, code: string | undefined, repeatable: boolean): boolean {
+  if (status === 409) return code === "idempotency_in_flight";
+  if (status === 401) return code === "signature_replayed" && repeatable;
+  if (!TEMPORARY.has(status)) return false;
+  return status === 429 || repeatable;
+}
+
+/** Whether a failure of fetch says that nothing was sent. */
+export function wasNotSent(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (NOT_SENT.has((cause as { code?: string }).code ?? "")) return true;
+  }
+  return false;
+}
+
+/** Seconds of a Retry-After header in either form; undefined without one. */
+export function readRetryAfterS(headers: Headers, nowMs: number): number | undefined {
+  const value = headers.get("retry-after")?.trim() ?? "";
+  if (/^\d{1,9}$/.test(value)) return Number(value);
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? undefined : Math.max(0, (at - nowMs) / 1000);
+}

@@ -1,0 +1,107 @@
+/** Signs requests, each with a signature of its own. */
+
+import { type Bytes, hmacHex, importKey, sha256Hex, utf8 } from "./bytes.js";
+import { checkCredentials } from "./credentials.js";
+
+/** The service accepts 300 s on both sides; the rest is for the way and the clocks. */
+const MAX_AHEAD_S = 240;
+const REMEMBERED_S = 600;
+/** Whoever answers in place of the service could otherwise collect signatures of next year. */
+const MAX_CORRECTION_S = 24 * 3600;
+
+export interface SignatureHeaders {
+  "x-api-key": string;
+  "x-api-timestamp": string;
+  "x-api-signature": string;
+}
+
+/** What is signed: timestamp, METHOD, path with query, and the hash of the body. */
+export function messageOf(
+  timestamp: string,
+  method: string,
+  target: string,
+  bodySha256: string,
+): string {
+  return timestamp + method + target + bodySha256;
+}
+
+/**
+ * Signs with a timestamp that these bytes have not had: equal requests within one second would have
+ * equal signatures, which replay protection refuses. So the second is signed for the next second.
+ */
+export class Signer {
+  /** What the clock of this machine is behind the service, once the service has said so. */
+  offsetS = 0;
+  readonly #apiKey: string;
+  readonly #key: Promise<CryptoKey>;
+  readonly #now: () => number;
+  /** Method, target and hash of the body → timestamp, the oldest first. */
+  readonly #last = new Map<string, number>();
+
+  /** now: milliseconds since 1970. Throws InvalidConfiguration. */
+  constructor(apiKey: string, apiSecret: string, now: () => number = Date.now) {
+    checkCredentials(apiKey, apiSecret);
+    this.#apiKey = apiKey;
+    this.#key = importKey(utf8(apiSecret));
+    this.#now = now;
+  }
+
+  /**
+   * The headers of a request that is sent now. Undefined if a write has used all timestamps that
+   * the service accepts: wait, and sign again. Reads then repeat one, which no service refuses.
+   */
+  async sign(method: string, target: string, body: Bytes): Promise<SignatureHeaders | undefined> {
+    const bodySha256 = await sha256Hex(body);
+    let timestamp = this.#takeTimestamp(messageOf("", method, target, bodySha256));
+    if (timestamp === undefined) {
+      if (method !== "GET" && method !== "HEAD") return undefined;
+      timestamp = this.#nowS();
+    }
+    const message = messageOf(String(timestamp), method, target, bodySha256);
+    return {
+      "x-api-key": this.#apiKey,
+      "x-api-timestamp": String(timestamp),
+      "x-api-signature": await hmacHex(await this.#key, message),
+    };
+  }
+
+  /** Whether the clock of this machine is too far from the time of the service to be corrected. */
+  isTooFar(serverTimeS: number): boolean {
+    return Math.abs(serverTimeS - Math.floor(this.#now() / 1000)) > MAX_CORRECTION_S;
+  }
+
+  /** Sign with the time of the service from now on; false if it is over a day away. */
+  correctClock(serverTimeS: number): boolean {
+    if (this.isTooFar(serverTimeS)) return false;
+    this.offsetS = serverTimeS - Math.floor(this.#now() / 1000);
+    // What was signed with the wrong time was refused, so it need not be remembered.
+    for (const [key, at] of this.#last) {
+      if (at >= serverTimeS + MAX_AHEAD_S) this.#last.delete(key);
+    }
+    return true;
+  }
+
+  #nowS(): number {
+    return Math.floor(this.#now() / 1000) + this.offsetS;
+  }
+
+  #takeTimestamp(key: string): number | undefined {
+    const nowS = this.#nowS();
+    const last = this.#last.get(key) ?? 0;
+    const timestamp = Math.max(nowS, last + 1);
+    const isNear = timestamp < nowS + MAX_AHEAD_S;
+    this.#last.delete(key);
+    this.#last.set(key, isNear ? timestamp : last);
+    this.#forget(nowS);
+    return isNear ? timestamp : undefined;
+  }
+
+  /** Deletes what has expired among the oldest two: each call adds at most one. */
+  #forget(nowS: number): void {
+    let looked = 0;
+    for (const [key, at] of this.#last) {
+      if (at < nowS - REMEMBERED_S) this.#last.delete(key);
+      if (++looked === 2) return;
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  ConnectionFailed,
+  IdempotencyKeyReused,
+  RateLimitExceeded,
+  ServerFailed,
+  SignatureReplayed,
+} from "../dist/index.js";
+import { deskWith, failure, json, problem } from "./support.js";
+
+const NEW = { subject: "a", description: "b", customer: { email: "a@example.com" } };
+
+test("a POST is repeated with the same Idempotency-Key and a signature of its own", async () => {
+  const created = json({ data: { id: "1" } }, { status: 201 });
+  const answers = [failure("ECONNRESET"), problem(502, "bad_gateway"), created];
+  const { desk, requests, pauses } = deskWith(answers);
+  assert.equal((await desk.tickets.create(NEW)).id, "1");
+  assert.equal(new Set(requests.map((each) => each.headers["idempotency-key"])).size, 1);
+  assert.equal(new Set(requests.map((each) => each.headers["x-api-signature"])).size, 3);
+  const times = requests.map((each) => Number(each.headers["x-api-timestamp"]));
+  assert.deepEqual(times.map((at) => at - times[0]), [0, 1, 2]);
+  assert.deepEqual(pauses, [0.25, 0.5]);
+});
+
+test("equal requests at the same time have different signatures", async () => {
+  const answers = Array.from({ length: 20 }, () => json({ data: {} }));
+  const { desk, requests } = deskWith(answers);
+  await Promise.all(answers.map(() => desk.request("POST", "/api/v1/external/x", "{}")));
+  assert.equal(new Set(requests.map((each) => each.headers["x-api-signature"])).size, 20);
+});
+
+test("Retry-After is waited for with jitter, unless it is too long", async () => {
+  const first = deskWith([
+    problem(429, "rate_limit_exceeded", {}, { "retry-after": "3" }),
+    json({ data: { name: "n" } }),
+  ]);
+  await first.desk.whoami();
+  assert.deepEqual(first.pauses, [3.25]);
+  const answer = problem(429, "rate_limit_exceeded", {}, { "retry-after": "3000" });
+  const second = deskWith([answer]);
+  await assert.rejects(second.desk.whoami(), (error) => {
+    assert.ok(error instanceof RateLimitExceeded);
+    return error.retryAfterS === 3000;
+  });
+});
+
+test("409 is repeated only while the first request is in progress", async () => {
+  const created = json({ data: { id: "1" } }, { status: 201 });
+  const first = deskWith([problem(409, "idempotency_in_flight"), created]);
+  assert.equal((await first.desk.tickets.create(NEW)).id, "1");
+  const second = deskWith([problem(422, "idempotency_key_reused")]);
+  await assert.rejects(second.desk.tickets.create(NEW), IdempotencyKeyReused);
+});
+
+test("a signature that another process has used is replaced, where a repetition is safe", async () => {
+  const answers = () => [problem(401, "signature_replayed"), json({ data: { id: "1" } })];
+  const first = deskWith(answers());
+  assert.equal((await first.desk.tickets.create(NEW)).id, "1");
+  assert.equal(new Set(first.requests.map((each) => each.headers["x-api-signature"])).size, 2);
+  const second = deskWith(answers());
+  await assert.rejects(second.desk.tickets.undoMerge("1"), SignatureReplayed);
+});
+
+test("a change with If-Match is not repeated when it may have had its effect", async () => {
+  const change = ["1", { subject: "b" }, { ifMatch: '"1.2"' }];
+  const reset = deskWith([failure("ECONNRESET")]);
+  await assert.rejects(reset.desk.tickets.update(...change), ConnectionFailed);
+  assert.equal(reset.requests.length, 1);
+  const refused = deskWith([failure("ECONNREFUSED"), json({ data: { id: "1" } })]);
+  assert.equal((await refused.desk.tickets.update(...change)).id, "1");
+});
+
+test("it gives up after four retries", async () => {
+  const answers = Array.from({ length: 9 }, () => problem(500, "internal_error"));
+  const { desk, requests } = deskWith(answers);
+  await assert.rejects(desk.whoami(), ServerFailed);
+  assert.equal(requests.length, 5);
+});
+
+test("a signal ends the waiting", async () => {
+  const abort = new AbortController();
+  const { desk } = deskWith([failure("ECONNREFUSED")], { sleep: () => new Promise(() => {}) });
+  const feed = desk.events.follow({ signal: abort.signal });
+  const next = feed[Symbol.asyncIterator]().next();
+  setTimeout(() => abort.abort(), 10);
+  await assert.rejects(next, { name: "AbortError" });
+});
