@@ -1,0 +1,17 @@
+METHOD=${1:-GET}
+TARGET=${2:-/api/v1/external/whoami}
+BODY=${3-}
+TIMESTAMP=$(date +%s)
+BODY_HASH=$(printf %s "$BODY" |
+  openssl dgst -sha256 -r | cut -d' ' -f1)
+SIGNATURE=$(printf %s "$TIMESTAMP$METHOD$TARGET$BODY_HASH" |
+  openssl dgst -sha256 -hmac "$SEALDESK_API_SECRET" -r |
+  cut -d' ' -f1)
+
+curl -sS --fail-with-body --globoff --path-as-is -w '\n' \
+  -X "$METHOD" "$SEALDESK_API_URL$TARGET" \
+  -H "x-api-key: $SEALDESK_API_KEY" \
+  -H "x-api-timestamp: $TIMESTAMP" \
+  -H "x-api-signature: $SIGNATURE" \
+  -H 'content-type: application/json' \
+  --data-binary "$BODY" || false
