@@ -1,0 +1,1 @@
+"""Builds the documentation site of `/docs` from `docs/` and the OpenAPI document."""
