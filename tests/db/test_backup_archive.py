@@ -97,7 +97,7 @@ def test_chunks_of_an_encrypted_file_cannot_be_exchanged_or_cut_off(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(encrypted_file, "_SCRYPT_N", 16)
-    monkeypatch.setattr(encrypted_file, "_CHUNK_BYTES", 1024)
+    monkeypatch.setattr(encrypted_file, "CHUNK_BYTES", 1024)
     monkeypatch.setattr(encrypted_file, "_SEALED_BYTES", 1040)
     file = io.BytesIO()
     writer = encrypted_file.EncryptingWriter(file, PASSPHRASE)

@@ -16,9 +16,9 @@ from sealdesk.db.engine import Counter
 from sealdesk.db.postgres import statements as folding
 from sealdesk.db.postgres.statements import Change
 from sealdesk.db.schema import metadata
-from sealdesk.paging import PageRequest
+from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.store import lists
-from sealdesk.tickets.store.selection import Filter
+from sealdesk.tickets.store.filters import Filter
 from tests.support.databases import Template
 from tests.support.statements import statements
 from tests.support.tenant_rows import MARK, FilledDatabase, filled_database, row_of, run
@@ -50,6 +50,8 @@ _BOUNDS = {
     "step": 1,
     "now": 0,
     "valid_at": 0,
+    "lowest": 0,
+    "highest": 2**40,
     "before": "~",
     "after": "",
     "since": "",
@@ -65,6 +67,8 @@ _BOUNDS = {
     "high": "~",
     "user_id": "",
     "kept": 0,
+    "oldest_id": "",
+    "test": "",
 }
 Case = tuple[str, dict[str, Any]]
 

@@ -96,7 +96,7 @@ def test_a_cancelled_request_does_not_end_the_read_of_others() -> None:
         leaving.cancel()
         await asyncio.sleep(0)
         reads.begun[0].set()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             assert await staying == 1
         assert leaving.cancelled()
 

@@ -11,6 +11,7 @@ RETRYABLE = (
     SerializationConflict,
     asyncpg.DivisionByZeroError,  # see statements.together
     asyncpg.UniqueViolationError,
+    asyncpg.ForeignKeyViolationError,  # the row that a new one refers to was deleted meanwhile
     asyncpg.DeadlockDetectedError,
     asyncpg.SerializationError,
     asyncpg.InvalidCachedStatementError,

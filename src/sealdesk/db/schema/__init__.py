@@ -10,7 +10,17 @@ small rows. Not where a list has further indexes (customers): SQLite would then 
 key instead of them.
 """
 
-from sealdesk.db.schema import api_keys, attachments, desk, events, identity, search, teams, tickets
+from sealdesk.db.schema import (
+    api_keys,
+    attachments,
+    desk,
+    events,
+    identity,
+    mail,
+    search,
+    teams,
+    tickets,
+)
 from sealdesk.db.schema.columns import metadata
 
 __all__ = [
@@ -19,6 +29,7 @@ __all__ = [
     "desk",
     "events",
     "identity",
+    "mail",
     "metadata",
     "search",
     "teams",

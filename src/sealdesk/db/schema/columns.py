@@ -47,6 +47,13 @@ def index_where_set(name: str, column: str, first: tuple[str, ...] = ()) -> Inde
     return Index(name, *columns, sqlite_where=is_set, postgresql_where=is_set)
 
 
+def index_of_assignee(name: str) -> Index:
+    """A partial index of the tickets that somebody has, by status and time of change."""
+    is_set = text("assignee_id IS NOT NULL")
+    columns = ("tenant_id", "assignee_id", "status", "updated_at", "id")
+    return Index(name, *columns, sqlite_where=is_set, postgresql_where=is_set)
+
+
 def index_of_team(name: str, *columns: str, where: str = "") -> Index:
     """A partial index of the tickets of teams. where: a further condition."""
     condition = text(f"team_id IS NOT NULL{where}")

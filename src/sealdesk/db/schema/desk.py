@@ -101,7 +101,7 @@ Table(
     tenant(),
     id_(key=True),
     *texts("name", "shortcut", "shortcut_identity", "body"),
-    *texts("status", "priority", "assignee_id", null=True),
+    *texts("status", "priority", "assignee_id", "team_id", null=True),
     text_("tags"),
     time_("created_at"),
     time_("updated_at"),
@@ -123,6 +123,21 @@ Table(
     refers("user_id", "users"),
     refers("ticket_id", "tickets"),
     Index("notifications_user", "tenant_id", "user_id", "id"),
+)
+# Requests of keys in the last 7 days. id: the request id, which begins with the time. target:
+# without the values of the query.
+Table(
+    "request_log",
+    metadata,
+    tenant(),
+    id_(key=True),
+    id_("key_id"),
+    *texts("method", "target"),
+    Column("status", BigInteger, nullable=False),
+    Column("duration_us", BigInteger, nullable=False),
+    Column("response_bytes", BigInteger, nullable=False),
+    refers("key_id", "api_keys"),
+    sqlite_with_rowid=False,
 )
 # Requests of a key per hour, by status, endpoint, address or permission.
 Table(

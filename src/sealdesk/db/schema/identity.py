@@ -1,6 +1,14 @@
 """Tables of tenants, users and log-ins."""
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, LargeBinary, Table
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Index,
+    LargeBinary,
+    Table,
+    text,
+)
 
 from sealdesk.db.schema.columns import (
     TEXT,
@@ -22,6 +30,19 @@ Table(
     time_("restored_to"),
 )
 Table("tenants", metadata, id_(key=True), text_("name"), time_("created_at"))
+# The tenant of the test keys of another tenant, its live one; a tenant has at most one.
+# clock_offset_us: how far its clock is ahead of the real time.
+_IS_AHEAD = text("clock_offset_us > 0")
+Table(
+    "test_tenants",
+    metadata,
+    tenant(),
+    id_("live_id"),
+    time_("clock_offset_us"),
+    Index("test_tenants_live", "live_id", unique=True),
+    # The worker looks there for work that the real time does not yet make due.
+    Index("test_tenants_ahead", "tenant_id", sqlite_where=_IS_AHEAD, postgresql_where=_IS_AHEAD),
+)
 
 Table(
     "users",

@@ -1,11 +1,12 @@
 """Tables of customers, tickets and replies."""
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, LargeBinary, SmallInteger, Table
+from sqlalchemy import BigInteger, Boolean, Column, Index, LargeBinary, SmallInteger, Table, text
 
 from sealdesk.db.schema.columns import (
     TEXT,
     id_,
     index_by_change,
+    index_of_assignee,
     index_of_snoozed,
     index_of_team,
     index_of_unfinished,
@@ -89,8 +90,8 @@ Table(
     index_by_change("tickets_unassigned", "assignee_id IS NULL"),
     index_by_change("tickets_urgent", "priority = 4"),
     index_where_set("tickets_waiting_since", "waiting_since"),
-    index_where_set("tickets_assignee", "assignee_id"),
     index_where_set("tickets_status_assignee", "assignee_id", ("status",)),
+    index_of_assignee("tickets_assignee_updated_at"),
     index_where_set("tickets_external_id", "external_id"),
     index_of_team("tickets_team"),
     index_of_team("tickets_team_updated_at", "status", "updated_at"),
@@ -132,6 +133,9 @@ Table(
     text_("author_name", null=True),
     time_("created_at"),
     text_("attachments", null=True),  # JSON, NULL without any
+    # Of its e-mails together: queued, sent, bounced or failed, and why; NULL if it was not mailed.
+    *texts("delivery", "delivery_reason", null=True),
+    time_("delivery_at", null=True),
     refers("ticket_id", "tickets"),
     Index("replies_is_internal", "tenant_id", "ticket_id", "is_internal", "id"),
 )
@@ -162,4 +166,27 @@ Table(
     *texts("source_status", "opening_reply_id", "reply_ids"),
     time_("merged_at"),
     refers("source_id", "tickets"),
+)
+# The erasure of a customer, by the worker in steps. texts: JSON, by which rows that name the person
+# are found; empty once it is finished. cursor: the last row of its stage.
+Table(
+    "erasures",
+    metadata,
+    tenant(),
+    id_("customer_id", key=True),
+    *texts("actor_kind", "actor_id", "actor_name", "texts", "stage", "cursor"),
+    Column("ticket_count", BigInteger, nullable=False),
+    Column("erased_ticket_count", BigInteger, nullable=False),
+    time_("created_at"),
+    time_("stepped_at"),
+    time_("finished_at", null=True),
+    of_tenant(),
+    Index(
+        "erasures_unfinished",
+        "stepped_at",
+        "tenant_id",
+        "customer_id",
+        sqlite_where=text("finished_at IS NULL"),
+        postgresql_where=text("finished_at IS NULL"),
+    ),
 )
