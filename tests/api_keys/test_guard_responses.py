@@ -1,5 +1,6 @@
 """The responses to refused signed requests (decisions 3)."""
 
+import base64
 import hashlib
 from collections.abc import Callable
 from typing import Any
@@ -8,6 +9,7 @@ import httpx
 import pytest
 
 from sealdesk import clock
+from sealdesk.crypto.mistakes import MISTAKES
 from sealdesk.crypto.signing import Signed, sign
 from tests.support.client import Key, send
 from tests.support.service import Service, Tenant
@@ -44,10 +46,10 @@ def revoked(tenant: Tenant) -> httpx.Response:
 
 def expired(tenant: Tenant) -> httpx.Response:
     service = tenant.service
-    key = tenant.key(expires_at=clock.iso(service.clock.now_us() + 1_000_000))
-    service.clock.advance(1)
+    key = tenant.key(expires_at=clock.iso(service.clock.now_us() + 60_000_000))
+    service.clock.advance(60)
     response = key.get(TICKETS)
-    service.clock.advance(-1)
+    service.clock.advance(-60)
     return response
 
 
@@ -98,16 +100,61 @@ def test_the_right_signature_is_never_revealed(key: Key) -> None:
     assert key.api_secret not in response.text
 
 
-def test_an_unknown_mistake_has_no_diagnosis(key: Key) -> None:
-    assert "diagnosis" not in key.get(TICKETS, x_api_signature=WRONG).json()
+def test_the_detail_names_the_mistake_its_remedy_and_where_to_read_on(key: Key) -> None:
+    signed = key.signature_headers("GET", TICKETS)
+    problem = send(key.service, "GET", f"{TICKETS}?status=open", b"", signed).json()
+    assert problem["diagnosis"] == "query_string_not_signed"
+    mistake = MISTAKES["query_string_not_signed"]
+    assert problem["detail"] == (
+        f"{mistake.fault} {mistake.remedy} See /docs/errors#query_string_not_signed;"
+        " /settings/api-keys/debug compares a request part by part."
+    )
 
 
-def test_a_mistake_under_another_secret_has_no_diagnosis(key: Key) -> None:
+def test_without_a_known_mistake_it_is_probably_the_secret(key: Key) -> None:
+    problem = key.get(TICKETS, x_api_signature=WRONG).json()
+    assert problem["diagnosis"] == "secret_probably_wrong"
+    assert "probably the secret is wrong" in problem["detail"]
     stranger = Key(key.service, key.id, key.api_key, "0" * 64)
     headers = stranger.signature_headers("get", TICKETS)
     response = send(key.service, "GET", TICKETS, b"", headers).json()
-    assert response["code"] == "invalid_signature"
-    assert "diagnosis" not in response
+    assert response["diagnosis"] == "secret_probably_wrong"
+
+
+def test_the_secret_of_another_key_is_named_in_its_own_tenant_only(
+    tenant: Tenant, service: Service
+) -> None:
+    key, other, foreign = tenant.key(), tenant.key(), service.tenant().key()
+
+    def diagnosis(owner: Key) -> object:
+        signed = Key(key.service, key.id, key.api_key, owner.api_secret)
+        response = signed.get(TICKETS)
+        assert owner.api_secret not in response.text
+        return response.json()["diagnosis"]
+
+    assert diagnosis(other) == "secret_of_another_key"
+    assert diagnosis(foreign) == "secret_probably_wrong"
+    tenant.admin().delete(f"/api/v1/api-keys/{other.id}")
+    assert diagnosis(other) == "secret_probably_wrong", "a revoked key has no secret"
+
+
+def test_the_form_of_each_header_is_named_with_its_own_code(key: Key) -> None:
+    right = key.signature_headers("GET", TICKETS)["x-api-signature"]
+    forms = {
+        "signature_base64": {"x_api_signature": base64.b64encode(bytes(32)).decode()},
+        "signature_prefixed": {"x_api_signature": f"sha256={right}"},
+        "signature_other_algorithm": {"x_api_signature": right * 2},
+        "signature_not_hex": {"x_api_signature": "none"},
+        "uppercase_hex": {"x_api_signature": "A" * 64},
+        "secret_as_api_key": {"x_api_key": key.api_secret},
+        "timestamp_not_seconds": {"x_api_timestamp": "2026-01-01T00:00:00Z"},
+        "timestamp_milliseconds": {"x_api_timestamp": "1767225600000"},
+    }
+    for name, headers in forms.items():
+        problem = key.get(TICKETS, **headers).json()
+        assert (problem["code"], problem["diagnosis"]) == (MISTAKES[name].code, name)
+        assert f"/docs/errors#{name}" in problem["detail"]
+        assert key.api_secret not in str(problem)
 
 
 def test_a_body_over_64_kib_is_not_diagnosed(key: Key) -> None:
@@ -117,6 +164,16 @@ def test_a_body_over_64_kib_is_not_diagnosed(key: Key) -> None:
 
     assert refused(64 * 1024)["diagnosis"] == "body_omitted"
     assert "diagnosis" not in refused(64 * 1024 + 1)
+
+
+def test_a_target_over_2_kib_is_not_diagnosed(key: Key) -> None:
+    def refused(size: int) -> Any:
+        target = f"{TICKETS}?q=".ljust(size, "a")
+        headers = key.signature_headers("GET", TICKETS)  # the query left out
+        return send(key.service, "GET", target, b"", headers).json()
+
+    assert refused(2 * 1024)["diagnosis"] == "query_string_not_signed"
+    assert "diagnosis" not in refused(2 * 1024 + 1)
 
 
 def test_two_equal_requests_in_one_second_are_both_accepted(key: Key) -> None:

@@ -80,7 +80,10 @@ def test_no_slash_is_added_or_dropped(key: Key, path: str) -> None:
 def test_an_id_is_found_in_lower_case_only(key: Key) -> None:
     ticket_id = key.ticket()["id"]
     assert key.get(f"{TICKETS}/{ticket_id}").status_code == 200
-    assert key.get(f"{TICKETS}/{ticket_id.upper()}").status_code == 404
+    upper = key.get(f"{TICKETS}/{ticket_id.upper()}")
+    assert (upper.status_code, "lower case" in upper.json()["detail"]) == (404, True)
+    listed = key.get(f"{TICKETS}?customer_id={ticket_id.upper()}")
+    assert (listed.status_code, "lower case" in listed.json()["detail"]) == (400, True)
     assert key.get(f"{TICKETS}/{ticket_id.replace('-', '')}").status_code == 404
 
 

@@ -8,12 +8,15 @@ import pytest
 
 from sealdesk import ids
 from sealdesk.api_keys import rules, store
+from sealdesk.api_keys.permissions import DEFAULT_PERMISSIONS
 from sealdesk.api_keys.rules import ApiKey
 from sealdesk.crypto.signing import sign
 from tests.support.client import Headers, send
 from tests.support.databases import Begin
 from tests.support.service import Service
 from tests.vectors import API_KEY, API_SECRET, BY_SHAPE, TIMESTAMP, VALID, WRONG, Vector
+
+pytestmark = pytest.mark.any_database
 
 
 def named(vector: Vector) -> str:
@@ -37,7 +40,7 @@ def _key_of(service: Service) -> ApiKey:
         id=ids.mint(now_us),
         name="Vectors",
         key_prefix=rules.prefix_of(API_KEY),
-        permissions=rules.PERMISSIONS,
+        permissions=DEFAULT_PERMISSIONS,
         rate_limit=1000,
         allowed_ips=None,
         replay_protection="off",

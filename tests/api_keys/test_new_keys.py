@@ -3,7 +3,7 @@
 import pytest
 
 from sealdesk import clock
-from sealdesk.api_keys.rules import PERMISSIONS
+from sealdesk.api_keys.permissions import DEFAULT_PERMISSIONS, PERMISSIONS
 from tests.api_keys.factories import KEYS, create, faults, made
 from tests.support.client import Key, Person
 from tests.support.service import Service, Tenant
@@ -30,8 +30,12 @@ def test_a_name_need_not_be_unique(admin: Person) -> None:
 
 
 @pytest.mark.parametrize("fields", [{}, {"permissions": None}])
-def test_permissions_left_out_are_all_of_them(admin: Person, fields: dict[str, None]) -> None:
-    assert made(admin, **fields)["permissions"] == list(PERMISSIONS)
+def test_permissions_left_out_are_those_that_need_not_be_named(
+    admin: Person, fields: dict[str, None]
+) -> None:
+    granted = made(admin, **fields)["permissions"]
+    assert granted == list(DEFAULT_PERMISSIONS)
+    assert not any(name.startswith("webhooks:") for name in granted)
 
 
 def test_no_permissions_are_none(admin: Person) -> None:

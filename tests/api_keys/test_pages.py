@@ -1,5 +1,6 @@
-"""Settings → API Keys in a browser without scripts."""
+"""Settings → API keys in a browser without scripts."""
 
+import html
 import os
 import re
 import subprocess
@@ -9,10 +10,11 @@ from typing import Any
 import pytest
 
 from sealdesk import clock
-from sealdesk.api_keys import rules
+from sealdesk.api_keys.permissions import DEFAULT_PERMISSIONS
 from sealdesk.api_keys.usage import recorder as usage
 from sealdesk.errors import QueryTooSlow
 from sealdesk.telemetry.counters import KeyUse
+from sealdesk.web.snippets import SNIPPETS
 from tests.support.client import Key, Person
 from tests.support.hostile import HOSTILE_TEXTS
 from tests.support.page_security import assert_page_is_secure
@@ -23,7 +25,6 @@ HOME = "/settings/api-keys"
 API = "/api/v1/api-keys"
 DAY_S = 24 * 3600
 _SECRET = re.compile(r'id="secret"[^>]*>([0-9a-f]{64})<')
-_CURL = re.compile(r'<pre id="curl"[^>]*>(.*?)</pre>', re.DOTALL)
 WHOAMI = "/api/v1/external/whoami"
 
 
@@ -48,11 +49,9 @@ def _only(admin: Person) -> dict[str, Any]:
     return dict(key)
 
 
-def _pasted(page: Page) -> str:
-    (text,) = _CURL.findall(page.answer.text)
-    for name, sign in (("&#39;", "'"), ("&#34;", '"'), ("&lt;", "<"), ("&gt;", ">")):
-        text = text.replace(name, sign)
-    return str(text.replace("&amp;", "&"))
+def _pasted(page: Page, block: str = "curl") -> str:
+    (text,) = re.findall(rf'<pre id="{block}"[^>]*>(.*?)</pre>', page.answer.text, re.DOTALL)
+    return html.unescape(text)
 
 
 def test_a_desk_without_keys_explains_the_next_step(visitor: Visitor) -> None:
@@ -69,7 +68,7 @@ def test_a_new_key_shows_its_secret_once(visitor: Visitor, admin: Person) -> Non
     (secret,) = _SECRET.findall(page.answer.text)
     assert "they are shown only this once" in page.text
     key = _only(admin)
-    assert (key["name"], key["permissions"]) == ("Shop", list(rules.PERMISSIONS))
+    assert (key["name"], key["permissions"]) == ("Shop", list(DEFAULT_PERMISSIONS))
     assert (key["rate_limit"], key["replay_protection"]) == (1000, "writes")
     at = f"{HOME}/{key['id']}"
     behind = (at, f"{at}?span=month", f"{at}/edit", f"{at}/rotate", f"{at}/revoke")
@@ -92,6 +91,12 @@ def test_the_curl_command_of_a_new_key_works_unchanged(visitor: Visitor) -> None
         check=False,
     )
     assert '"name":"Pasted"' in done.stdout, done.stderr
+
+
+def test_the_programs_of_a_new_key_are_the_documented_ones(visitor: Visitor) -> None:
+    page = _create(visitor, name="Pasted")
+    for snippet in SNIPPETS[1:]:
+        assert _pasted(page, f"program-{snippet.name}") == snippet.text
 
 
 def test_the_host_in_the_curl_command_is_safe_for_a_shell(visitor: Visitor) -> None:
@@ -131,7 +136,7 @@ def test_a_form_that_is_submitted_twice_creates_one_key(visitor: Visitor, admin:
 @pytest.mark.parametrize(
     ("fields", "permissions"),
     [
-        ({"grant": "everything", "permissions": ["tickets:read"]}, rules.PERMISSIONS),
+        ({"grant": "everything", "permissions": ["tickets:read"]}, DEFAULT_PERMISSIONS),
         ({"grant": "read"}, ("tickets:read", "replies:read", "customers:read")),
         ({"grant": "chosen", "permissions": ["tickets:write"]}, ("tickets:write",)),
         ({"grant": "chosen"}, ()),

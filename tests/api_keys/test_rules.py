@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from sealdesk.api_keys import rules
+from sealdesk.api_keys.permissions import DEFAULT_PERMISSIONS
 from sealdesk.api_keys.rules import ApiKey
 
 NOW = 1_767_225_600_000_000
@@ -14,7 +15,7 @@ KEY = ApiKey(
     id="key",
     name="Shop",
     key_prefix="tk_live_2cf24dba",
-    permissions=rules.PERMISSIONS,
+    permissions=DEFAULT_PERMISSIONS,
     rate_limit=1000,
     allowed_ips=None,
     replay_protection="off",
@@ -28,7 +29,7 @@ KEY = ApiKey(
 
 
 def test_minted_keys_are_unique() -> None:
-    keys = {rules.mint_key() for _ in range(1000)}
+    keys = {rules.mint_key("live") for _ in range(1000)}
     assert len(keys) == 1000
     assert all(re.fullmatch(r"tk_live_[0-9a-f]{40}", key) for key in keys)
 

@@ -15,6 +15,7 @@ from sealdesk.api_keys.errors import (
     TOO_MANY_API_KEYS,
     TOO_MANY_NEW_API_KEYS,
 )
+from sealdesk.api_keys.permissions import DEFAULT_PERMISSIONS, PERMISSIONS
 from sealdesk.api_keys.rules import (
     ApiKey,
     ApiKeyChange,
@@ -36,9 +37,9 @@ from sealdesk.errors import (
     invalid,
 )
 from sealdesk.event_log import events
-from sealdesk.paging import PageRequest
-from sealdesk.records import audit
+from sealdesk.records import audit, test_tenants
 from sealdesk.records.audit import AuditEntry
+from sealdesk.resources.paging import PageRequest
 
 _HOUR_US = 3600 * 1_000_000
 _MAX_CONFIRMED = 100
@@ -49,13 +50,14 @@ _NOT_IN_FUTURE = gettext_noop("This must be in the future; it is %(now)s now.")
 async def create_key(
     tx: Tx, caller: Caller, new: NewApiKey, *, key_ring: KeyRing, now_us: int
 ) -> CreatedApiKey:
-    """A new key with its secret, shown once.
+    """A new key with its secret, shown once. In a test tenant it is a test key.
 
     Raises ValidationFailed, Conflict above MAX_ACTIVE_KEYS, TooManyRequests.
     """
     await _check_limits(tx, caller.tenant_id, now_us)
-    api_key, api_secret = rules.mint_key(), rules.mint_secret()
-    permissions = rules.PERMISSIONS if new.permissions is None else new.permissions
+    is_test = await test_tenants.find(tx, caller.tenant_id) is not None
+    api_key, api_secret = rules.mint_key("test" if is_test else "live"), rules.mint_secret()
+    permissions = DEFAULT_PERMISSIONS if new.permissions is None else new.permissions
     key = ApiKey(
         tenant_id=caller.tenant_id,
         id=ids.mint(now_us),
@@ -229,7 +231,7 @@ def _with_secret(key: ApiKey, secret: str, key_ring: KeyRing) -> ApiKey:
 
 
 def _sort_permissions(permissions: tuple[str, ...] | list[str]) -> tuple[str, ...]:
-    return tuple(name for name in rules.PERMISSIONS if name in permissions)
+    return tuple(name for name in PERMISSIONS if name in permissions)
 
 
 def _changed_fields(change: ApiKeyChange, now_us: int) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Key management (interface section 4.1) and `whoami`, as JSON."""
 
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -15,11 +15,12 @@ from sealdesk.api_keys.errors import (
 from sealdesk.api_keys.guard.signed import SignedProof
 from sealdesk.api_keys.rules import ApiKey, ApiKeyChange, CreatedApiKey, NewApiKey
 from sealdesk.api_keys.store import StoredRefusal
+from sealdesk.api_keys.test_mode import tenants
 from sealdesk.clock import Iso
 from sealdesk.db.engine import Tx
 from sealdesk.errors import NotFound
 from sealdesk.ids import Id
-from sealdesk.web import body, envelope
+from sealdesk.web import body, envelope, query
 from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, page, read_list
 from sealdesk.web.request import Header, Request, Response
@@ -50,12 +51,14 @@ class Limit(msgspec.Struct, frozen=True):
 class WhoAmI(msgspec.Struct, frozen=True):
     """The key that signed the request.
 
+    mode: `test` for a key of a test tenant, `live` for any other.
     skew_s: how many seconds the client's clock is behind the server's.
     """
 
     key_id: Id
     name: str
     key_prefix: str
+    mode: rules.Mode
     tenant: Tenant
     permissions: tuple[str, ...]
     rate_limit: Limit
@@ -63,12 +66,19 @@ class WhoAmI(msgspec.Struct, frozen=True):
     skew_s: int
 
 
-@operation("List API keys", tag=_TAG, gives=examples.KEY, is_list=True, params=PAGING)
+_MODE = query.one_of("mode", get_args(rules.Mode), "`test`: the test keys.", default="live")
+
+
+@operation("List API keys", tag=_TAG, gives=examples.KEY, is_list=True, params=(_MODE, *PAGING))
 async def list_keys(request: Request) -> Response:
     """Newest first, revoked and expired ones included. Never shows a key or a secret."""
-    list_request = read_list(request, ())
+    list_request = read_list(request, (_MODE,))
+    is_made = True
+    if list_request.values.get("mode") == "test":
+        is_made = await tenants.enter_if_made(request)
     tenant_id = request.caller.tenant_id
     keys = await request.read(lambda tx: store.list_keys(tx, tenant_id, list_request.page))
+    keys = keys if is_made else []
 
     def to_json(key: ApiKey) -> bytes:
         return msgspec.json.encode(rules.shown(key, request.now_us))
@@ -88,9 +98,12 @@ async def list_keys(request: Request) -> Response:
 )
 async def create_key(request: Request) -> Response:
     """The response has `api_key` and `api_secret`, which are never shown again. Without
-    `permissions` the key gets all permissions; with `[]` none. A tenant may have 100 active keys,
-    and create 100 in an hour."""
+    `permissions` the key gets those of tickets, replies and customers, and no others; with `[]`
+    none. A tenant may have 100 active keys, and create 100 in an hour; of test keys, as many again.
+    The first key with the mode `test` makes the test tenant."""
     new = body.read(request, NewApiKey)
+    if new.mode == "test":
+        await tenants.enter(request)
 
     async def work(tx: Tx) -> CreatedApiKey:
         return await actions.create_key(
@@ -106,6 +119,7 @@ async def create_key(request: Request) -> Response:
 async def get_key(request: Request) -> Response:
     """One key, without its secret."""
     (key_id,) = request.params
+    await tenants.enter_for_key(request, key_id)
     key = await request.read(lambda tx: actions.get_key(tx, request.caller.tenant_id, key_id))
     return envelope.one(rules.shown(key, request.now_us))
 
@@ -122,6 +136,7 @@ async def change_key(request: Request) -> Response:
     """A JSON Merge Patch that applies from the next request on. A revoked or expired key cannot be
     changed."""
     (key_id,) = request.params
+    await tenants.enter_for_key(request, key_id)
     change = body.read(request, ApiKeyChange)
 
     async def work(tx: Tx) -> Response:
@@ -137,6 +152,7 @@ async def change_key(request: Request) -> Response:
 async def revoke_key(request: Request) -> Response:
     """Revokes the key permanently, from the next request on. Revoking it again is no error."""
     (key_id,) = request.params
+    await tenants.enter_for_key(request, key_id)
 
     async def work(tx: Tx) -> Response:
         await actions.revoke_key(tx, request.caller, key_id, now_us=request.now_us)
@@ -157,6 +173,7 @@ async def rotate_key(request: Request) -> Response:
     """Returns a new `api_secret`, which is shown only once; the old one stops working with the next
     request. To change without downtime, create a second key and revoke the first one later."""
     (key_id,) = request.params
+    await tenants.enter_for_key(request, key_id)
 
     async def work(tx: Tx) -> Response:
         key = await actions.rotate_key(
@@ -179,6 +196,7 @@ async def confirm_key(request: Request) -> Response:
     """After a restore from a backup, keys are refused until an administrator has confirmed that
     they were not revoked or rotated after the backup. Confirming a key again is no error."""
     (key_id,) = request.params
+    await tenants.enter_for_key(request, key_id)
 
     async def work(tx: Tx) -> Response:
         return envelope.one(
@@ -193,6 +211,7 @@ async def list_refusals(request: Request) -> Response:
     """The last 50 refused requests with this key, newest first. Their bodies are not stored."""
     (key_id,) = request.params
     list_request = read_list(request, ())
+    await tenants.enter_for_key(request, key_id)
     tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> list[StoredRefusal]:
@@ -215,6 +234,7 @@ _WHOAMI = WhoAmI(
     key_id=examples.KEY.id,
     name=examples.KEY.name,
     key_prefix=examples.KEY.key_prefix,
+    mode="live",
     tenant=Tenant("0199a110-0a1b-7c2d-8e3f-405162738495", "Acme"),
     permissions=examples.KEY.permissions,
     rate_limit=Limit(600, 599, 0.1),
@@ -238,6 +258,7 @@ async def whoami(request: Request) -> Response:
             key_id=key.id,
             name=key.name,
             key_prefix=key.key_prefix,
+            mode=rules.mode_of(key.key_prefix),
             tenant=Tenant(tenant_id, tenant_name),
             permissions=key.permissions,
             rate_limit=Limit(key.rate_limit, proof.rate.remaining, round(proof.rate.full_in_s, 3)),

@@ -1,10 +1,27 @@
 """The error codes of API keys and of signed requests."""
 
+from sealdesk.crypto.mistakes import MISTAKES
 from sealdesk.errors import ProblemType, gettext_noop
 from sealdesk.errors.general import STORAGE_UNAVAILABLE, VERSION_MISMATCH
 
 _HMAC = {"www-authenticate": "HMAC-SHA256"}
+# What is wrong and what to do, with a path to the explanation; all from the table of mistakes.
+_NAMED = (
+    "%(fault)s %(remedy)s See /docs/errors#%(diagnosis)s; /settings/api-keys/debug compares a"
+    " request part by part."
+)
 _EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+
+def _values_of(diagnosis: str) -> dict[str, str]:
+    mistake = MISTAKES[diagnosis]
+    return {"diagnosis": diagnosis, "fault": mistake.fault, "remedy": mistake.remedy}
+
+
+def _diagnoses_of(code: str) -> dict[str, tuple[str, ...]]:
+    names = tuple(each.name for each in MISTAKES.values() if each.code == code)
+    return {"diagnosis": names}
+
 
 MISSING_CREDENTIALS = ProblemType(
     code="missing_credentials",
@@ -23,25 +40,19 @@ MALFORMED_CREDENTIALS = ProblemType(
     code="malformed_credentials",
     status=401,
     title="The signature headers are not well formed",
-    message="x-api-signature must be 64 lower-case hex characters. Yours is in upper case.",
+    message=_NAMED,
     meaning=(
-        "A signature header has the wrong format, or was sent twice. A key is tk_live_ and 40"
-        " lower-case hex characters, a signature is 64, and a timestamp is ten digits."
+        "A signature header has the wrong format, or was sent twice. A key is tk_live_ or tk_test_"
+        " and 40 lower-case hex characters, a signature is 64, and a timestamp is ten digits."
     ),
     remedy="See `detail`; `diagnosis` names a known mistake.",
-    example={"diagnosis": "uppercase_hex"},
+    example=_values_of("uppercase_hex"),
     members=("diagnosis",),
+    choices=_diagnoses_of("malformed_credentials"),
     headers=_HMAC,
 )
-UPPER_CASE_SIGNATURE = MALFORMED_CREDENTIALS
-MALFORMED_SIGNATURE = MALFORMED_CREDENTIALS.variant(
-    "x-api-signature must be 64 lower-case hex characters."
-)
 MALFORMED_API_KEY = MALFORMED_CREDENTIALS.variant(
-    "x-api-key must be tk_live_ and 40 lower-case hex characters."
-)
-MALFORMED_TIMESTAMP = MALFORMED_CREDENTIALS.variant(
-    "x-api-timestamp must be the Unix time in seconds: ten ASCII digits."
+    "x-api-key must be tk_live_ or tk_test_ and 40 lower-case hex characters."
 )
 REPEATED_CREDENTIALS = MALFORMED_CREDENTIALS.variant(
     "The header %(header)s was sent more than once."
@@ -50,14 +61,12 @@ TIMESTAMP_NOT_SECONDS = ProblemType(
     code="timestamp_not_seconds",
     status=401,
     title="The timestamp is not in whole seconds",
-    message=(
-        "x-api-timestamp has 13 digits: it is in milliseconds. Send whole seconds, and sign the"
-        " same text."
-    ),
+    message=_NAMED,
     meaning="x-api-timestamp has 13 digits: it is in milliseconds.",
     remedy="Divide by 1000, round down, and sign the same text that you send.",
-    example={"diagnosis": "timestamp_milliseconds"},
+    example=_values_of("timestamp_milliseconds"),
     members=("diagnosis",),
+    choices=_diagnoses_of("timestamp_not_seconds"),
     headers=_HMAC,
 )
 TIMESTAMP_OUT_OF_RANGE = ProblemType(
@@ -83,7 +92,7 @@ INVALID_API_KEY = ProblemType(
     code="invalid_api_key",
     status=401,
     title="The API key is not known",
-    message="There is no such API key.",
+    message="There is no such API key here. Check that the key was copied whole, and the URL.",
     meaning="This installation has never created such an API key.",
     remedy="Check that the key was copied whole and belongs to this installation.",
     headers=_HMAC,
@@ -125,7 +134,7 @@ API_KEY_UNCONFIRMED = ProblemType(
     title="The API key waits for confirmation after a restore",
     message=(
         "The service was restored from a backup at %(unconfirmed_since)s, and this API key is off"
-        " until an administrator confirms it under Settings → API Keys."
+        " until an administrator confirms it under Settings → API keys."
     ),
     meaning=(
         "The service was restored from a backup. It does not know which keys were revoked or"
@@ -139,13 +148,10 @@ INVALID_SIGNATURE = ProblemType(
     code="invalid_signature",
     status=401,
     title="The signature does not fit the request",
-    message=(
-        "The signature does not fit what was received. Compare `received` with what you signed:"
-        " timestamp + METHOD + path with query + hex SHA-256 of the body."
-    ),
+    message=_NAMED,
     meaning=(
         "The signature does not match the request. `received` has what the server received, and"
-        " `diagnosis` names a known mistake; the expected signature is never shown."
+        " `diagnosis` names the mistake; the expected signature is never shown."
     ),
     remedy=(
         "Compare each part of `received` with what you signed. After a rotation, use the new"
@@ -159,10 +165,15 @@ INVALID_SIGNATURE = ProblemType(
             "body_sha256": _EMPTY_SHA256,
             "body_bytes": 0,
         },
-        "diagnosis": "query_string_not_signed",
+        **_values_of("query_string_not_signed"),
     },
     members=("received", "diagnosis"),
+    choices=_diagnoses_of("invalid_signature"),
     headers=_HMAC,
+)
+UNDIAGNOSED_SIGNATURE = INVALID_SIGNATURE.variant(
+    "The signature does not fit what was received. Compare `received` with what you signed:"
+    " timestamp + METHOD + path with query + hex SHA-256 of the body."
 )
 SIGNATURE_REPLAYED = ProblemType(
     code="signature_replayed",
@@ -199,6 +210,14 @@ RATE_LIMIT_EXCEEDED = ProblemType(
     remedy="Wait for `Retry-After`; `RateLimit` on every response shows what is left.",
     example={"limit": 600, "wait_s": 1},
     headers={"retry-after": "%(wait_s)s"},
+)
+TEST_KEY_REQUIRED = ProblemType(
+    code="test_key_required",
+    status=403,
+    title="Only test keys may do this",
+    message="The clock of live data cannot be set; sign with a key that begins with tk_test_.",
+    meaning="The request was signed with a live key, and it is one for test keys.",
+    remedy="Create a test key: Settings → API keys, or `sealdesk keys create --test`.",
 )
 TOO_MANY_API_KEYS = ProblemType(
     code="too_many_api_keys",

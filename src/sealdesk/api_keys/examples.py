@@ -8,6 +8,7 @@ KEY = ApiKeyResponse(
     id="0199b000-4c5d-7e6f-8a9b-0c1d2e3f4a5b",
     name="Shop integration",
     key_prefix="tk_live_0123abcd",
+    mode="live",
     permissions=("tickets:read", "tickets:write"),
     rate_limit=600,
     allowed_ips=None,

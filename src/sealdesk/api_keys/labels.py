@@ -6,6 +6,7 @@ ACTION_LABELS = {
     "api_key.created": gettext_noop("API key created"),
     "api_key.updated": gettext_noop("API key changed"),
     "api_key.revoked": gettext_noop("API key revoked"),
+    "test_clock.set": gettext_noop("Test clock set"),
     "api_key.rotated": gettext_noop("Secret of an API key rotated"),
 }
 FIELD_LABELS = {
@@ -16,6 +17,7 @@ FIELD_LABELS = {
     "grant": gettext_noop("Permissions"),
     "host": gettext_noop("Host"),
     "key": gettext_noop("Key"),
+    "mode": gettext_noop("Data"),
     "method": gettext_noop("Method"),
     "name": gettext_noop("Name"),
     "permissions": gettext_noop("Permissions"),

@@ -10,30 +10,25 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from sealdesk import clock
+from sealdesk.api_keys.permissions import Permissions
 from sealdesk.clock import Iso
+from sealdesk.crypto.mistakes import DIAGNOSES
 from sealdesk.crypto.sealing import KeyRing
+from sealdesk.crypto.signing import LIVE_PREFIX, TEST_PREFIX
 from sealdesk.errors import Fault, gettext_noop
 from sealdesk.ids import Id
 
-PERMISSIONS = (
-    "tickets:read",
-    "tickets:write",
-    "replies:read",
-    "replies:write",
-    "customers:read",
-    "customers:write",
-)
 DEFAULT_RATE_LIMIT = 1000
 MAX_ACTIVE_KEYS = 100
 # As many as may be active, so that all of them can be created at once.
 MAX_NEW_KEYS_PER_HOUR = 100
 REFUSALS_KEPT = 50
 LAST_USED_STEP_US = 60_000_000
-_PREFIX = "tk_live_"
 # ipaddress also takes netmasks for lengths, and IPv6 zones, which are of one machine only.
 _CIDR = re.compile(r"[0-9A-Fa-f:.]{2,45}(/[0-9]{1,3})?", re.ASCII)
 
 ReplayProtection = Literal["off", "writes"]
+Mode = Literal["live", "test"]
 _NAME_LENGTH = gettext_noop("This must have 1 to 100 characters.")
 _NOT_A_NETWORK = gettext_noop("This is not an address or a network, as in 203.0.113.0/24.")
 _NOT_A_TIME = gettext_noop("This is not an ISO 8601 time, as in 2027-01-31T09:30:00Z.")
@@ -43,19 +38,6 @@ def _check_name(name: str) -> list[Fault]:
     if not 1 <= len(name.strip()) <= 100:
         return [Fault("", "invalid_length", _NAME_LENGTH)]
     return []
-
-
-def _check_permissions(names: list[str]) -> list[Fault]:
-    return [
-        Fault(
-            f"/{place}",
-            "unknown_permission",
-            "%(name)s is not a permission. There are %(known)s.",
-            {"name": ascii(name[:64]), "known": ", ".join(PERMISSIONS)},
-        )
-        for place, name in enumerate(names)
-        if name not in PERMISSIONS
-    ]
 
 
 def _check_networks(cidrs: list[str]) -> list[Fault]:
@@ -86,21 +68,22 @@ Name = Annotated[
     str,
     Meta(extra={"check": _check_name}, extra_json_schema={"minLength": 1, "maxLength": 100}),
 ]
-Permission = Annotated[str, Meta(extra_json_schema={"enum": list(PERMISSIONS)})]
-Permissions = Annotated[list[Permission], Meta(max_length=100, extra={"check": _check_permissions})]
 RateLimit = Annotated[int, Meta(ge=1, le=100_000)]
 Instant = Annotated[
     str, Meta(extra={"check": _check_instant}, extra_json_schema={"format": "date-time"})
 ]
 Networks = Annotated[list[str], Meta(max_length=20, extra={"check": _check_networks})]
 
+Diagnosis = Annotated[str, Meta(extra_json_schema={"enum": list(DIAGNOSES)})]
+
 
 class NewApiKey(msgspec.Struct, frozen=True):
     """The body of a request that creates a key.
 
-    permissions: left out or null, all of them; `[]`, none.
+    permissions: left out or null, those of tickets, replies and customers; `[]`, none.
     rate_limit: requests a minute; left out or null, 1000.
     expires_at: in the future; without an offset it is UTC; null, never.
+    mode: `test` for a key of the test tenant, which has data and a clock of its own.
     """
 
     name: Name
@@ -109,6 +92,7 @@ class NewApiKey(msgspec.Struct, frozen=True):
     expires_at: Instant | None = None
     allowed_ips: Networks | None = None
     replay_protection: ReplayProtection = "off"
+    mode: Mode = "live"
 
 
 class ApiKeyChange(msgspec.Struct, frozen=True):
@@ -150,10 +134,11 @@ class ApiKeyResponse(msgspec.Struct, frozen=True):
 
     name: for people; need not be unique.
     key_prefix: the visible part of the key, which tells keys apart.
+    mode: `test` for a key of the test tenant.
     permissions: what the key may; write does not imply read.
     rate_limit: requests a minute.
     allowed_ips: addresses and networks that may use the key; null, all of them.
-    replay_protection: with `writes` a signature is good for one POST, PATCH or DELETE.
+    replay_protection: with `writes` a signature is good for one POST, PUT, PATCH or DELETE.
     is_active: neither revoked nor expired nor unconfirmed.
     last_used_at: time of the last request with a valid signature, to the minute.
     expires_at: the key is refused from then on; null, never.
@@ -164,6 +149,7 @@ class ApiKeyResponse(msgspec.Struct, frozen=True):
     id: Id
     name: str
     key_prefix: str
+    mode: Mode
     permissions: tuple[str, ...]
     rate_limit: int
     allowed_ips: tuple[str, ...] | None
@@ -205,14 +191,14 @@ class RotatedApiKey(ApiKeyResponse, frozen=True):
 class RefusalResponse(msgspec.Struct, frozen=True):
     """A refused request of a key, as its tenant's administrators see it; without its body.
 
-    diagnosis: the known mistake that leads to this signature, if there is one.
+    diagnosis: the mistake that leads to this signature; null if it was not looked for.
     target: path and query as they were received.
     timestamp: x-api-timestamp as it was sent.
     """
 
     id: Id
     code: str
-    diagnosis: str | None
+    diagnosis: Diagnosis | None
     method: str
     target: str
     timestamp: str
@@ -221,9 +207,14 @@ class RefusalResponse(msgspec.Struct, frozen=True):
     refused_at: Iso
 
 
-def mint_key() -> str:
-    """A new API key: 160 random bits in hex behind the prefix."""
-    return _PREFIX + secrets.token_hex(20)
+def mint_key(mode: Mode) -> str:
+    """A new API key: 160 random bits in hex behind the prefix of its mode."""
+    return (TEST_PREFIX if mode == "test" else LIVE_PREFIX) + secrets.token_hex(20)
+
+
+def mode_of(api_key: str) -> Mode:
+    """The mode of a key, or of the visible part of one."""
+    return "test" if api_key.startswith(TEST_PREFIX) else "live"
 
 
 def mint_secret() -> str:
@@ -233,7 +224,7 @@ def mint_secret() -> str:
 
 def prefix_of(api_key: str) -> str:
     """The visible part of a key."""
-    return api_key[: len(_PREFIX) + 8]
+    return api_key[: len(LIVE_PREFIX) + 8]
 
 
 def hash_of(api_key: str) -> bytes:
@@ -282,6 +273,7 @@ def shown(key: ApiKey, now_us: int) -> dict[str, Any]:
         "id": key.id,
         "name": key.name,
         "key_prefix": key.key_prefix,
+        "mode": mode_of(key.key_prefix),
         "permissions": key.permissions,
         "rate_limit": key.rate_limit,
         "allowed_ips": key.allowed_ips,

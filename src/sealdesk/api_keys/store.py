@@ -10,7 +10,7 @@ from sealdesk.api_keys import rules
 from sealdesk.api_keys.rules import ApiKey
 from sealdesk.db.column_lists import assignment_list, column_list, parameter_list
 from sealdesk.db.engine import Row, Tx
-from sealdesk.paging import PageRequest
+from sealdesk.resources.paging import PageRequest
 from sealdesk.telemetry.counters import Row as UsageRow
 
 _STORED = ApiKey.__struct_fields__

@@ -7,9 +7,12 @@ import msgspec
 from sealdesk.api_keys.debugger import parsing
 from sealdesk.api_keys.debugger.parsing import PastedRequest
 from sealdesk.crypto import signing
+from sealdesk.crypto.diagnosis import diagnose as diagnose_signature
+from sealdesk.crypto.mistakes.of_message import OF_THE_BODY
 from sealdesk.crypto.signing import Signed
 
 SECRET_AS_SIGNATURE = "secret_as_signature"  # noqa: S105 - the name of a mistake
+_OF_THE_BODY = {each.name for each in OF_THE_BODY}
 _EMPTY = signing.body_sha256(b"").decode()
 
 
@@ -76,7 +79,7 @@ def _find_mistake(pasted: PastedRequest, parts: Signed, signature: bytes, secret
             # Then only the form of the timestamp is wrong.
             if timestamp != parts.timestamp and signing.is_valid(secret, candidate, signature):
                 return parsing.parse_timestamp(pasted.timestamp).mistake
-            found = signing.diagnose(
+            found = diagnose_signature(
                 candidate, signature, secret=secret, api_key=api_key, host=host
             )
             if found is not None:
@@ -116,18 +119,21 @@ def _pair(received: dict[str, str], signed: dict[str, str]) -> list[Part]:
 
 def _signed_by_mistake(mistake: str, method: str, target: str, host: str) -> dict[str, str]:
     """The parts that a known mistake changes; as the body, "" stands for something else."""
-    shortened = target.removeprefix("/api/v1/external")
+    if mistake in _OF_THE_BODY:
+        return {"body": _EMPTY if mistake == "body_omitted" else ""}
+    path, mark, query = target.partition("?")
+    other_end = path[:-1] if path.endswith("/") else f"{path}/"
     changed_parts: dict[str, dict[str, str]] = {
         "method_lowercase": {"method": method.lower()},
-        "query_string_not_signed": {"target": target.partition("?")[0]},
+        "method_not_signed": {"method": ""},
+        "timestamp_not_signed": {"timestamp": ""},
+        "query_string_not_signed": {"target": path},
         "trailing_question_mark": {"target": f"{target}?"},
         "full_url_signed": {"target": f"https://{host or '…'}{target}"},
-        "api_prefix_missing": {"target": f"…{shortened}"},
+        "host_signed": {"target": f"{host or '…'}{target}"},
+        "api_prefix_missing": {"target": f"…{target.removeprefix('/api/v1/external')}"},
+        "leading_slash_missing": {"target": target[1:]},
+        "trailing_slash_differs": {"target": other_end + mark + query},
         "target_percent_decoded": {"target": unquote(target)},
-        "body_omitted": {"body": _EMPTY},
-        "body_not_hashed": {"body": ""},
-        "body_not_sent": {"body": ""},
-        "body_reserialised_compact": {"body": ""},
-        "body_reserialised_default": {"body": ""},
     }
     return changed_parts.get(mistake, {})

@@ -1,4 +1,4 @@
-"""Settings → API Keys → Debug: finds out why a signature is wrong; shows no secret."""
+"""Settings → API keys → Debug: finds out why a signature is wrong; shows no secret."""
 
 import asyncio
 import logging
@@ -13,10 +13,11 @@ from sealdesk.api_keys.debugger.parsing import PastedRequest
 from sealdesk.api_keys.errors import SECRET_UNREADABLE, TIMESTAMP_OUT_OF_RANGE
 from sealdesk.api_keys.rules import ApiKey
 from sealdesk.api_keys.store import StoredRefusal
+from sealdesk.crypto.mistakes import MISTAKES
 from sealdesk.crypto.sealing import UnsealError
 from sealdesk.db.engine import Tx
 from sealdesk.errors import NotFound, ServiceUnavailable
-from sealdesk.paging import PageRequest
+from sealdesk.resources.paging import PageRequest
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
@@ -158,7 +159,7 @@ async def _render(
     return await render.page(
         request, "api_keys/debug.html", 422 if faults else 200,
         keys=keys, key_id=listed_id, pasted=pasted, verdict=verdict, refused=refused,
-        refusals=refusals, missing=faults, is_other=is_other,
+        refusals=refusals, missing=faults, mistakes=MISTAKES, is_other=is_other,
         skew_s=request.state.settings.max_skew_s, iso=clock.iso,
         clock_error_s=_clock_error_s(refused) if refused else None,
     )  # fmt: skip

@@ -9,15 +9,13 @@ import msgspec
 
 from sealdesk import clock
 from sealdesk.crypto import signing
+from sealdesk.crypto.diagnosis import forms
 from sealdesk.crypto.signing import Signed
 
 _HEADER = re.compile(r"x-api-(?:key|timestamp|signature)\s*[:=]\s*", re.IGNORECASE)
 _METHOD = re.compile(r"[A-Za-z]{3,7}\s+(?=\S)")
 _VERSION = re.compile(r"HTTP/[0-9.]+")
 _AUTHORITY = re.compile(r"(https?://)?([^/?#\s]*)", re.IGNORECASE)
-_PREFIXED_HEX = re.compile(r".*[^0-9A-Za-z]([0-9A-Fa-f]{64})", re.DOTALL)
-_HEX = re.compile(r"[0-9A-Fa-f]{64}")
-_BASE64 = re.compile(r"(?:[A-Za-z0-9+/_-]{43}=?|[A-Za-z0-9+/_-]{86}(?:==)?)")
 _LONG_TIMESTAMP = re.compile(r"([1-9][0-9]{9})(?:[0-9]{3,9}|[.,][0-9]*)", re.ASCII)
 _TARGET_CHARACTERS = "".join(map(chr, range(0x21, 0x7F)))  # of a request's target
 _QUOTES = "\"'`"
@@ -104,10 +102,7 @@ def parse_timestamp(text: str) -> ParsedField:
         return ParsedField(text, "")
     long_timestamp = _LONG_TIMESTAMP.fullmatch(text)
     if long_timestamp:
-        is_ms = len(text) == 13 and text.isdigit()
-        return ParsedField(
-            long_timestamp[1], "timestamp_milliseconds" if is_ms else "timestamp_not_seconds"
-        )
+        return ParsedField(long_timestamp[1], forms.find_timestamp_mistake(text.encode()) or "")
     at_us = clock.parse_instant(text)
     return ParsedField(text if at_us is None else str(at_us // 1_000_000), "timestamp_not_seconds")
 
@@ -115,14 +110,12 @@ def parse_timestamp(text: str) -> ParsedField:
 def parse_signature(text: str) -> ParsedField:
     """Lower-case hex, from upper case, Base64 or behind a prefix."""
     text = "".join(strip_decoration(text).split())
-    if _HEX.fullmatch(text):
-        return ParsedField(text.lower(), "" if text == text.lower() else "uppercase_hex")
-    prefixed = _PREFIXED_HEX.fullmatch(text)
-    if prefixed:
-        return ParsedField(prefixed[1].lower(), "signature_prefixed")
-    if _BASE64.fullmatch(text):
-        return ParsedField(_from_base64(text), "signature_base64")
-    return ParsedField(text.lower(), "signature_not_hex")
+    mistake = forms.find_signature_mistake(text) or ""
+    if mistake == "signature_prefixed":
+        text = forms.find_hex_behind_prefix(text) or text
+    elif mistake == "signature_base64":
+        text = _from_base64(text)
+    return ParsedField(text.lower(), mistake)
 
 
 def _from_base64(text: str) -> str:

@@ -4,9 +4,12 @@ import logging
 
 from sealdesk import clock, ids
 from sealdesk.api_keys import errors, rules, store
+from sealdesk.api_keys.guard import diagnosing
 from sealdesk.api_keys.rules import ApiKey
 from sealdesk.api_keys.store import StoredRefusal
 from sealdesk.crypto import signing
+from sealdesk.crypto.diagnosis import forms
+from sealdesk.crypto.mistakes import MISTAKES
 from sealdesk.crypto.signing import Signed
 from sealdesk.errors import ApiError, Forbidden, ServiceUnavailable, Unauthorized
 from sealdesk.errors.general import INSUFFICIENT_PERMISSIONS
@@ -41,7 +44,9 @@ async def explain(request: Request, error: Unauthorized, body: BodyDigest | None
     if key is None:
         return Proof(refusal=error)
     if error.code == errors.INVALID_SIGNATURE.code and body is None:
-        _add_diagnosis(request, key, api_key.decode(), error)
+        diagnosis = await diagnosing.find_mistake(request, key, api_key.decode())
+        if diagnosis is not None:
+            error = _diagnosed(error, diagnosis)
     return await record(request, key, error, body)
 
 
@@ -71,36 +76,49 @@ async def record(
     return Proof(refusal=error, key_use=KeyUse(key.tenant_id, key.id, ""))
 
 
-def _add_diagnosis(request: Request, key: ApiKey, api_key: str, error: Unauthorized) -> None:
-    """Add the known mistake that leads to this wrong signature, if there is one."""
-    if key.sealed_secret is None:
-        return
-    diagnosis = signing.diagnose(
-        Signed(
-            request.headers[b"x-api-timestamp"].strip(b" \t"),
-            request.method.encode(),
-            request.target,
-            request.body,
-        ),
-        request.headers[b"x-api-signature"].strip(b" \t"),
-        secret=rules.open_secret(key, request.state.key_ring),
-        api_key=api_key,
-        host=request.headers.get(b"host", b""),
+def _diagnosed(error: Unauthorized, diagnosis: str) -> Unauthorized:
+    mistake = MISTAKES[diagnosis]
+    return Unauthorized(
+        errors.INVALID_SIGNATURE,
+        received=error.values["received"],
+        diagnosis=diagnosis,
+        fault=mistake.fault,
+        remedy=mistake.remedy,
     )
-    if diagnosis is not None:
-        error.values["diagnosis"] = diagnosis
+
+
+def malformed(diagnosis: str) -> Unauthorized:
+    """The refusal of a header in a wrong form."""
+    mistake = MISTAKES[diagnosis]
+    return Unauthorized(
+        errors.MALFORMED_CREDENTIALS,
+        diagnosis=diagnosis,
+        fault=mistake.fault,
+        remedy=mistake.remedy,
+    )
+
+
+def malformed_api_key(api_key: bytes) -> Unauthorized:
+    diagnosis = forms.find_key_mistake(api_key)
+    return malformed(diagnosis) if diagnosis else Unauthorized(errors.MALFORMED_API_KEY)
 
 
 def malformed_signature(signature: bytes) -> Unauthorized:
-    if signing.SIGNATURE.fullmatch(signature.lower()) is not None:
-        return Unauthorized(errors.UPPER_CASE_SIGNATURE, diagnosis="uppercase_hex")
-    return Unauthorized(errors.MALFORMED_SIGNATURE)
+    text = "".join(signature.decode("latin-1").split())
+    return malformed(forms.find_signature_mistake(text) or "signature_not_hex")
 
 
 def malformed_timestamp(timestamp: bytes) -> Unauthorized:
-    if len(timestamp) == 13 and timestamp.isdigit():
-        return Unauthorized(errors.TIMESTAMP_NOT_SECONDS, diagnosis="timestamp_milliseconds")
-    return Unauthorized(errors.MALFORMED_TIMESTAMP)
+    diagnosis = forms.find_timestamp_mistake(timestamp) or "timestamp_not_seconds"
+    if diagnosis != "timestamp_milliseconds":
+        return malformed(diagnosis)
+    mistake = MISTAKES[diagnosis]
+    return Unauthorized(
+        errors.TIMESTAMP_NOT_SECONDS,
+        diagnosis=diagnosis,
+        fault=mistake.fault,
+        remedy=mistake.remedy,
+    )
 
 
 def timestamp_out_of_range(skew_s: int, *, server_time: int, max_skew_s: int) -> Unauthorized:
@@ -132,7 +150,7 @@ def digest_of(body: bytes) -> BodyDigest:
 
 def invalid_signature(parts: Signed, body: BodyDigest) -> Unauthorized:
     return Unauthorized(
-        errors.INVALID_SIGNATURE,
+        errors.UNDIAGNOSED_SIGNATURE,
         received={
             "method": parts.method.decode(),
             "request_target": parts.target.decode("latin-1"),

@@ -22,13 +22,14 @@ from sealdesk.errors.general import (
 )
 from sealdesk.errors.requests import BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
 from sealdesk.rate_limits.limiter import RateState, check_tenant, rate_headers, retry_after_s
+from sealdesk.records import test_tenants
 from sealdesk.telemetry.counters import KeyUse
 from sealdesk.web.client_address import is_within
 from sealdesk.web.proof import Proof
 from sealdesk.web.request import Request
 
 _HEADERS = (b"x-api-key", b"x-api-signature", b"x-api-timestamp")
-_WRITES = ("POST", "PATCH", "DELETE")
+_WRITES = ("POST", "PUT", "PATCH", "DELETE")
 _FAILS = (
     errors.MISSING_CREDENTIALS,
     errors.MALFORMED_CREDENTIALS,
@@ -111,16 +112,19 @@ class SignedGuard:
             request.check_content_type()
         except ApiError as error:
             refusal = error
-        return SignedProof(
+        proof = SignedProof(
             caller=caller_of(request, known),
             refusal=refusal,
             in_transaction=authenticated.in_transaction,
             prove_again=self._prove_again,
             response_headers=rate_headers(tenant_rate, rate, request.now_us),
             key_use=KeyUse(known.key.tenant_id, known.key.id, permission),
+            key_budget=known.budget,
             rate=rate,
             skew_s=authenticated.skew_s,
         )
+        await enter_tenant_time(request, known)
+        return proof
 
     def get_permission(self, known: KnownKey) -> str:
         """The permission that allows the request, "" when none is needed. Raises Forbidden."""
@@ -132,13 +136,14 @@ class SignedGuard:
         return ""
 
     async def _prove_again(self, request: Request) -> Proof:
-        request.now_us = request.state.clock.now_us()
+        request.now_us = request.real_now_us = request.state.clock.now_us()
         headers = read_signature_headers(request)
         known = await get_usable_key(request.state, headers.api_key, request.now_us)
         _check_signature(request, known, headers)
         if not is_allowed_address(request, known):
             raise Forbidden(errors.IP_NOT_ALLOWED, address=request.address)
         permission = self.get_permission(known)
+        await enter_tenant_time(request, known)
         return msgspec.structs.replace(
             request.proof,
             caller=caller_of(request, known),
@@ -158,7 +163,7 @@ async def _authenticate(request: Request) -> _Authenticated:
     known = await get_usable_key(request.state, headers.api_key, request.now_us)
     if await request.read_body():
         # The key may have been revoked or have expired while the body arrived.
-        request.now_us = request.state.clock.now_us()
+        request.now_us = request.real_now_us = request.state.clock.now_us()
         known = await get_usable_key(request.state, headers.api_key, request.now_us)
     _check_signature(request, known, headers)
     if known.key.replay_protection == "writes" and request.method in _WRITES:
@@ -195,7 +200,7 @@ def _name_fault(request: Request, headers: SignatureHeaders) -> None:
         if request.is_repeated(name):
             raise Unauthorized(errors.REPEATED_CREDENTIALS, header=name.decode())
     if signing.API_KEY.fullmatch(headers.api_key) is None:
-        raise Unauthorized(errors.MALFORMED_API_KEY)
+        raise refusals.malformed_api_key(headers.api_key)
     if signing.SIGNATURE.fullmatch(headers.signature) is None:
         raise refusals.malformed_signature(headers.signature)
     if signing.TIMESTAMP.fullmatch(headers.timestamp) is None:
@@ -244,6 +249,19 @@ def caller_of(request: Request, known: KnownKey) -> Caller:
         request.address,
         known.has_custom_fields,
     )
+
+
+async def enter_tenant_time(request: Request, known: KnownKey) -> None:
+    """Let what follows happen at the time of a test tenant.
+
+    Last in a guard: signatures, keys, rates and stored responses follow the real time.
+    """
+    if known.key.key_prefix.startswith(signing.TEST_PREFIX):
+        tenant_id = known.key.tenant_id
+        offset_us = await request.state.database.read(
+            lambda tx: test_tenants.find_offset_us(tx, tenant_id), tenant_id
+        )
+        request.now_us = request.real_now_us + offset_us
 
 
 def check_rate(rate: RateState) -> None:

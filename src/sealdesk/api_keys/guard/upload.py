@@ -60,7 +60,7 @@ class UploadGuard(SignedGuard):
     async def _prove_body(self, begun: _Begun, digest: BodyDigest) -> Proof:
         """Check the signature, and all else again, as the body may have taken minutes."""
         request, headers = begun.request, begun.headers
-        request.now_us = request.state.clock.now_us()
+        request.now_us = request.real_now_us = request.state.clock.now_us()
         try:
             known = await get_usable_key(request.state, headers.api_key, request.now_us)
             permission = self.get_permission(known)
@@ -86,6 +86,7 @@ class UploadGuard(SignedGuard):
         )
         check_tenant(tenant_rate)
         signed.check_rate(rate)
+        await signed.enter_tenant_time(request, known)
         return proof
 
 

@@ -1,1 +1,1 @@
-"""Settings → API Keys."""
+"""Settings → API keys."""

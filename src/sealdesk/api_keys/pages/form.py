@@ -4,26 +4,29 @@ from typing import Any
 
 from sealdesk import clock
 from sealdesk.api_keys import rules
+from sealdesk.api_keys.permissions import DEFAULT_PERMISSIONS
 from sealdesk.api_keys.rules import ApiKey
 from sealdesk.errors import ValidationFailed
 from sealdesk.web.form import Form
 from sealdesk.web.pages import forms
 from sealdesk.web.pages.i18n import gettext
 
-READ_ONLY = tuple(name for name in rules.PERMISSIONS if name.endswith(":read"))
+READ_ONLY = tuple(name for name in DEFAULT_PERMISSIONS if name.endswith(":read"))
 DAYS = ("30", "90", "365")
 _DAY_US = 24 * 3600 * 1_000_000
-_FIELDS = ("name", "grant", "rate_limit", "expiry", "expires_at", "allowed_ips", "seen")
+_FIELDS = ("name", "mode", "grant", "rate_limit", "expiry", "expires_at", "allowed_ips", "seen")
 NONE_SEEN = "0"  # sorts before every id
 FormValues = dict[str, Any]
 
 
 def empty_values(newest_id: str) -> FormValues:
-    """The form of a new key: all permissions, for a year, protected from replays, which the API's
-    default is not: its callers may send two equal requests. newest_id: of the existing keys."""
+    """The form of a new key: the default permissions, for a year, protected from replays, which the
+    API's default is not: its callers may send two equal requests. newest_id: of the existing keys.
+    """
     return {
         "seen": newest_id,
         "name": "",
+        "mode": "live",
         "grant": "everything",
         "permissions": [],
         "rate_limit": str(rules.DEFAULT_RATE_LIMIT),
@@ -96,13 +99,13 @@ def _split_lines(text: str) -> list[str]:
 
 def grant_of(permissions: tuple[str, ...]) -> str:
     """The preset of these permissions: everything, read or chosen."""
-    if permissions == rules.PERMISSIONS:
+    if permissions == DEFAULT_PERMISSIONS:
         return "everything"
     return "read" if permissions == READ_ONLY else "chosen"
 
 
 def _permissions(form: Form) -> list[str]:
-    presets = {"everything": rules.PERMISSIONS, "read": READ_ONLY}
+    presets = {"everything": DEFAULT_PERMISSIONS, "read": READ_ONLY}
     return list(presets.get(form.text("grant"), form.texts("permissions")))
 
 

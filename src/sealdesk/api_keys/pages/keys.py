@@ -1,4 +1,4 @@
-"""Pages of Settings → API Keys."""
+"""Pages of Settings → API keys."""
 
 import ipaddress
 import shlex
@@ -7,8 +7,10 @@ from typing import Any
 from sealdesk import clock
 from sealdesk.api_keys import actions, journal, rules, store
 from sealdesk.api_keys.pages import form as key_form
+from sealdesk.api_keys.permissions import DEFAULT_PERMISSIONS
 from sealdesk.api_keys.rules import ApiKey, ApiKeyChange, CreatedApiKey, NewApiKey
 from sealdesk.api_keys.store import StoredRefusal
+from sealdesk.api_keys.test_mode import tenants
 from sealdesk.api_keys.usage import plots, report
 from sealdesk.api_keys.usage.plots import DAY, MONTH
 from sealdesk.db.engine import Tx
@@ -19,8 +21,9 @@ from sealdesk.errors import (
     TooManyRequests,
     ValidationFailed,
 )
-from sealdesk.paging import PageRequest
-from sealdesk.web import body
+from sealdesk.records import test_tenants
+from sealdesk.resources.paging import PageRequest
+from sealdesk.web import body, snippets
 from sealdesk.web.client_address import is_within
 from sealdesk.web.operation import page
 from sealdesk.web.pages import cursor_trail, forms, render
@@ -30,7 +33,7 @@ from sealdesk.web.pages.site import NavItem
 from sealdesk.web.request import Request, Response
 
 _PATH = "/settings/api-keys"
-NAV_ITEM = NavItem(_PATH, gettext_noop("API Keys"))
+NAV_ITEM = NavItem(_PATH, gettext_noop("API keys"))
 _PER_PAGE = 50
 _SOON_US = 14 * 24 * 3600 * 1_000_000
 _REFUSALS_SHOWN = 5
@@ -47,12 +50,25 @@ async def list_keys(request: Request) -> Response:
     waiting = await request.read(
         lambda tx: store.list_unconfirmed(tx, tenant_id, request.now_us, 1)
     )
+    test_keys = [] if trail else await _list_test_keys(request)
     return await render.page(
         request, "api_keys/api_keys.html", is_waiting=bool(waiting),
         keys=[view_key(key, request.now_us) for key in shown],
+        test_keys=[view_key(key, request.now_us) for key in test_keys],
         older=cursor_trail.older(trail, shown[-1].id) if len(keys) > _PER_PAGE else None,
         newer=cursor_trail.newer(trail),
     )  # fmt: skip
+
+
+async def _list_test_keys(request: Request) -> list[ApiKey]:
+    """The newest test keys."""
+    live_id, database = request.caller.tenant_id, request.state.database
+    found = await database.read(lambda tx: test_tenants.find_of(tx, live_id))
+    if found is None:
+        return []
+    tenant_id, newest = found.tenant_id, PageRequest(rules.MAX_ACTIVE_KEYS, None)
+    keys = await database.read(lambda tx: store.list_keys(tx, tenant_id, newest), tenant_id)
+    return keys[: rules.MAX_ACTIVE_KEYS]
 
 
 def view_key(key: ApiKey, now_us: int) -> dict[str, Any]:
@@ -88,7 +104,10 @@ async def create_key(request: Request) -> Response:
     form = forms.read(request)
     typed = key_form.read_values(form)
     try:
-        new = body.convert(key_form.to_body(form, request.now_us), NewApiKey)
+        fields = key_form.to_body(form, request.now_us) | {"mode": typed["mode"] or "live"}
+        new = body.convert(fields, NewApiKey)
+        if new.mode == "test":
+            await tenants.enter(request)
         created = await request.write(
             lambda tx: _create_unless_duplicate(tx, request, new, typed["seen"])
         )
@@ -124,15 +143,14 @@ _FIRST_TICKET = (
 
 
 async def _render_created(request: Request, created: CreatedApiKey) -> Response:
-    from sealdesk.web.openapi.html import snippet  # late: 27 ms (2026-11-22)
-
     external = f"{request.state.settings.path_prefix}/api/v1/external"
     ticket = shlex.quote(_FIRST_TICKET)
     allowed = [ipaddress.ip_network(each) for each in created.allowed_ips or ()]
     return await render.page(
         request, "api_keys/made.html", 201,
-        key=created, curl=snippet("curl", method="GET", target=f"{external}/whoami", body="''"),
-        ticket_curl=snippet("curl", method="POST", target=f"{external}/tickets", body=ticket)
+        key=created, programs=snippets.SNIPPETS[1:],
+        curl=snippets.curl("GET", f"{external}/whoami"),
+        ticket_curl=snippets.curl("POST", f"{external}/tickets", ticket)
         if "tickets:write" in created.permissions else "",
         address=render.base_url(request), ip=request.address,
         is_from_here=not allowed or is_within(request.address, tuple(allowed)),
@@ -197,6 +215,7 @@ async def confirm_rotation(request: Request) -> Response:
 async def rotate_key(request: Request) -> Response:
     """The new secret, which is shown once."""
     (key_id,), seen = request.params, forms.read(request).text("seen")
+    await tenants.enter_for_key(request, key_id)
     try:
         rotated = await request.write(
             lambda tx: actions.rotate_key(
@@ -224,6 +243,7 @@ async def confirm_revocation(request: Request) -> Response:
 async def revoke_key(request: Request) -> Response:
     """Revoke a key."""
     (key_id,) = request.params
+    await tenants.enter_for_key(request, key_id)
     try:
         await request.write(
             lambda tx: actions.revoke_key(tx, request.caller, key_id, now_us=request.now_us)
@@ -251,6 +271,7 @@ async def _render_confirmation(
 
 async def _get_key(request: Request) -> ApiKey:
     (key_id,) = request.params
+    await tenants.enter_for_key(request, key_id)
     return await request.read(lambda tx: actions.get_key(tx, request.caller.tenant_id, key_id))
 
 
@@ -271,6 +292,6 @@ async def _render_form(
         faults=key_form.faults(error, typed) if isinstance(error, ValidationFailed) else {},
         error_text=translate(error) if isinstance(error, Conflict | TooManyRequests) else "",
         is_stale=isinstance(error, PreconditionFailed),
-        known=rules.PERMISSIONS,
+        known=DEFAULT_PERMISSIONS,
         key=None if key is None else view_key(key, request.now_us),
     )  # fmt: skip

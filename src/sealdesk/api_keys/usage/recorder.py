@@ -1,10 +1,11 @@
-"""Writes the usage counts of API keys to the database, in batches."""
+"""Writes the usage counts and the requests of API keys to the database, in batches."""
 
 import asyncio
 import logging
 from itertools import groupby
 
 from sealdesk.api_keys import store
+from sealdesk.api_keys.request_log.recorder import write_requests
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ServiceUnavailable
 from sealdesk.state import AppState
@@ -19,10 +20,10 @@ log = logging.getLogger("sealdesk.api_keys")
 
 
 async def write_periodically(state: AppState) -> None:
-    """Write the counts every 10 s, until cancelled."""
+    """Write the counts and requests every 10 s, until cancelled."""
     while True:
         await asyncio.sleep(WRITE_INTERVAL_S)
-        writing = asyncio.ensure_future(write_counts(state))
+        writing = asyncio.ensure_future(_write_all(state))
         try:
             await asyncio.shield(writing)
         except asyncio.CancelledError:
@@ -35,9 +36,14 @@ async def write_remaining(state: AppState) -> None:
     """Write the remaining counts when the process stops, if the storage takes them in time."""
     try:
         async with asyncio.timeout(_SHUTDOWN_S):
-            await write_counts(state)
+            await _write_all(state)
     except TimeoutError:
-        log.warning("the last usage counts of keys are lost")
+        log.warning("the last usage counts and requests of keys are lost")
+
+
+async def _write_all(state: AppState) -> None:
+    await write_counts(state)
+    await write_requests(state)
 
 
 async def write_counts(state: AppState) -> int:

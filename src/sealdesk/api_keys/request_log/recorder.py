@@ -1,0 +1,49 @@
+"""Writes the requests of API keys to the request log, in batches, and deletes old ones."""
+
+import logging
+
+from sealdesk.api_keys.request_log import store
+from sealdesk.db.engine import Tx
+from sealdesk.errors import ServiceUnavailable
+from sealdesk.ids import lowest_request_id
+from sealdesk.state import AppState
+from sealdesk.telemetry.counters import LoggedRequest
+
+KEPT_US = 7 * 24 * 3600 * 1_000_000
+KEPT_ROWS = 100_000  # of a tenant: 20 MB (2026-11-22)
+_BATCH_ROWS = 200  # as for the usage counts, which are written beside them
+
+log = logging.getLogger("sealdesk.api_keys")
+
+
+async def write_requests(state: AppState) -> int:
+    """Write the requests that wait; how many. Those that the storage does not take are dropped."""
+    written = 0
+    for tenant_id, requests in state.request_log.take():
+        for start in range(0, len(requests), _BATCH_ROWS):
+            written += await _write(state, tenant_id, requests[start : start + _BATCH_ROWS])
+    if state.request_log.dropped:
+        log.warning("requests are missing in the log", extra={"count": state.request_log.dropped})
+        state.request_log.dropped = 0
+    return written
+
+
+async def _write(state: AppState, tenant_id: str, requests: list[LoggedRequest]) -> int:
+    try:
+        await state.database.write(lambda tx: store.add(tx, requests), tenant_id)
+    except ServiceUnavailable:
+        state.request_log.dropped += len(requests)
+        return 0
+    except Exception:
+        log.exception("requests were not logged", extra={"count": len(requests)})
+        return 0
+    return len(requests)
+
+
+async def prune_step(tx: Tx, tenant_id: str, now_us: int, limit: int) -> int:
+    """Delete some requests of a tenant that are too old or too many; how many."""
+    oldest = lowest_request_id(now_us - KEPT_US)
+    surplus = await store.find_nth(tx, tenant_id, KEPT_ROWS)
+    # The surplus itself goes too: `before` is exclusive.
+    before = oldest if surplus is None else max(oldest, surplus + "g")
+    return await store.prune(tx, tenant_id, before, limit)

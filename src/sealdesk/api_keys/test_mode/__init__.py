@@ -1,0 +1,1 @@
+"""Test mode: keys whose data and clock are those of a test tenant."""
