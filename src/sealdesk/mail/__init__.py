@@ -1,0 +1,1 @@
+"""E-mail: mailboxes, messages that come in, and messages that go out."""

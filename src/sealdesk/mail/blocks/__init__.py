@@ -1,0 +1,1 @@
+"""Senders and domains whose messages a tenant does not want."""

@@ -1,0 +1,61 @@
+"""The API of blocked senders, for administrators."""
+
+import msgspec
+
+from sealdesk.db.engine import Tx
+from sealdesk.mail.blocks import actions, store
+from sealdesk.mail.blocks.errors import TOO_MANY_BLOCKS
+from sealdesk.mail.blocks.types import Block, MailBlockResponse, NewMailBlock
+from sealdesk.web import body, envelope, query
+from sealdesk.web.operation import operation
+from sealdesk.web.pagination import PAGING, page, read_list
+from sealdesk.web.request import Request, Response
+
+_TAG = "Mailboxes"
+BLOCK = MailBlockResponse("@spam.test", "Ada Lovelace", "2026-03-01T08:30:00.000000Z")
+
+
+@operation("List blocked senders", tag=_TAG, gives=BLOCK, is_list=True, params=PAGING)
+async def list_blocks(request: Request) -> Response:
+    """By pattern, domains first."""
+    list_request = read_list(request, ())
+    tenant_id = request.caller.tenant_id
+    found = await request.read(lambda tx: store.list_blocks(tx, tenant_id, list_request.page))
+    return page(request, list_request, found, show=_encode, position=lambda block: [block.pattern])
+
+
+@operation(
+    "Block a sender",
+    tag=_TAG,
+    takes=NewMailBlock,
+    gives=BLOCK,
+    status=201,
+    fails=(TOO_MANY_BLOCKS,),
+    example={"pattern": "@spam.test"},
+)
+async def add_block(request: Request) -> Response:
+    """Messages of this address, or of this domain without its subdomains, make no tickets and no
+    replies. They are stored for 30 days. A sender who is blocked already stays so."""
+    new = body.read(request, NewMailBlock)
+
+    async def work(tx: Tx) -> Response:
+        block = await actions.add_block(tx, request.caller, new, now_us=request.now_us)
+        return envelope.one(actions.to_response(block), 201)
+
+    return await request.write(work)
+
+
+@operation("Unblock a sender", tag=_TAG, status=204)
+async def remove_block(request: Request) -> Response:
+    """The pattern in the path is percent-encoded: `%40spam.test`."""
+    pattern = query.read_segment(request.params[0])
+
+    async def work(tx: Tx) -> Response:
+        await actions.remove_block(tx, request.caller, pattern, now_us=request.now_us)
+        return envelope.nothing()
+
+    return await request.write(work)
+
+
+def _encode(block: Block) -> bytes:
+    return msgspec.json.encode(actions.to_response(block))

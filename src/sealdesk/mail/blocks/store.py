@@ -1,0 +1,50 @@
+"""The SQL of blocked senders."""
+
+import msgspec
+
+from sealdesk.db.column_lists import column_list, parameter_list
+from sealdesk.db.engine import Tx
+from sealdesk.mail.blocks.types import Block
+from sealdesk.resources.paging import PageRequest
+
+_STORED = Block.__struct_fields__
+_COLUMNS = column_list(_STORED)
+_LIST = f"""
+SELECT {_COLUMNS} FROM mail_blocks WHERE tenant_id = :tenant_id AND pattern > :after
+ORDER BY pattern LIMIT :limit
+"""
+_FIND = f"""
+SELECT {_COLUMNS} FROM mail_blocks WHERE tenant_id = :tenant_id AND pattern = :pattern LIMIT 1
+"""
+_ADD = f"INSERT INTO mail_blocks ({_COLUMNS}) VALUES ({parameter_list(_STORED)})"
+_DELETE = "DELETE FROM mail_blocks WHERE tenant_id = :tenant_id AND pattern = :pattern"
+
+
+async def list_blocks(tx: Tx, tenant_id: str, page: PageRequest) -> list[Block]:
+    """By pattern, domains first; one more than the page when there are more."""
+    after = page.after[0] if page.after else ""
+    params = {"tenant_id": tenant_id, "after": after, "limit": page.per_page + 1}
+    return [Block(*row) for row in await tx.fetch_all(_LIST, params)]
+
+
+async def find(tx: Tx, tenant_id: str, pattern: str) -> Block | None:
+    row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "pattern": pattern})
+    return None if row is None else Block(*row)
+
+
+async def is_blocked(tx: Tx, tenant_id: str, address_identity: str) -> bool:
+    """Whether messages of this sender are blocked, by the address or by its domain."""
+    domain = "@" + address_identity.rpartition("@")[2]
+    for pattern in (address_identity, domain):
+        if await find(tx, tenant_id, pattern) is not None:
+            return True
+    return False
+
+
+async def add(tx: Tx, block: Block) -> None:
+    await tx.execute_one(_ADD, msgspec.structs.asdict(block))
+
+
+async def delete(tx: Tx, tenant_id: str, pattern: str) -> bool:
+    """Whether it was blocked."""
+    return await tx.execute(_DELETE, {"tenant_id": tenant_id, "pattern": pattern}) == 1

@@ -1,0 +1,1 @@
+"""The form with which customers open tickets, and the e-mail that confirms it."""

@@ -1,0 +1,1 @@
+"""IMAP: one connection to a server, its responses, and the names of folders."""

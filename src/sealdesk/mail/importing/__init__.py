@@ -1,0 +1,1 @@
+"""Importing the messages of a mailbox from another mail system."""

@@ -1,0 +1,130 @@
+"""The API of mailboxes, for administrators."""
+
+import msgspec
+
+from sealdesk.db.engine import Tx
+from sealdesk.mail.mailboxes import actions, examples, mailbox_service, rules, store
+from sealdesk.mail.mailboxes.errors import (
+    MAILBOX_ADDRESS_TAKEN,
+    TOO_MANY_MAILBOX_TESTS,
+    TOO_MANY_MAILBOXES,
+)
+from sealdesk.mail.mailboxes.types import Mailbox, MailboxChange, NewMailbox
+from sealdesk.web import body, conditional, envelope
+from sealdesk.web.operation import operation
+from sealdesk.web.pagination import PAGING, page, read_list
+from sealdesk.web.request import Header, Request, Response
+
+_TAG = "Mailboxes"
+_PATH = "/api/v1/mailboxes"
+
+
+@operation("List mailboxes", tag=_TAG, gives=examples.MAILBOX, is_list=True, params=PAGING)
+async def list_mailboxes(request: Request) -> Response:
+    """Newest first. Never shows a password."""
+    list_request = read_list(request, ())
+    tenant_id = request.caller.tenant_id
+    found = await request.read(lambda tx: store.list_mailboxes(tx, tenant_id, list_request.page))
+    return page(request, list_request, found, show=_encode, position=lambda mailbox: [mailbox.id])
+
+
+@operation(
+    "Create a mailbox",
+    tag=_TAG,
+    takes=NewMailbox,
+    gives=examples.MAILBOX,
+    status=201,
+    response_headers=("location", "etag"),
+    fails=(TOO_MANY_MAILBOXES, MAILBOX_ADDRESS_TAKEN),
+    example=examples.NEW_MAILBOX,
+)
+async def create_mailbox(request: Request) -> Response:
+    """Connects to nothing yet: test the mailbox afterwards. Passwords are stored encrypted and are
+    never shown."""
+    new = body.read(request, NewMailbox)
+
+    async def work(tx: Tx) -> Response:
+        mailbox = await actions.create_mailbox(
+            tx, request.caller, new, key_ring=request.state.key_ring, now_us=request.now_us
+        )
+        return _respond(mailbox, 201, (b"location", f"{_PATH}/{mailbox.id}".encode()))
+
+    return await request.write(work)
+
+
+@operation(
+    "Get a mailbox",
+    tag=_TAG,
+    gives=examples.MAILBOX,
+    response_headers=("etag",),
+)
+async def get_mailbox(request: Request) -> Response:
+    """One mailbox with what is wrong with it, without its passwords. The ETag is that of the
+    settings."""
+    (mailbox_id,) = request.params
+    mailbox = await request.read(
+        lambda tx: actions.get_mailbox(tx, request.caller.tenant_id, mailbox_id)
+    )
+    return _respond(mailbox, 200)
+
+
+@operation(
+    "Change a mailbox",
+    tag=_TAG,
+    takes=MailboxChange,
+    gives=examples.MAILBOX,
+    headers=("if-match",),
+    response_headers=("etag",),
+    fails=(MAILBOX_ADDRESS_TAKEN,),
+    example=examples.MAILBOX_CHANGE,
+)
+async def change_mailbox(request: Request) -> Response:
+    """A JSON Merge Patch. A new host, port or security needs the password again. `is_paused: true`
+    stops receiving and sending; nothing is lost meanwhile."""
+    (mailbox_id,) = request.params
+    change = body.read(request, MailboxChange)
+    if_match = conditional.if_match(request)
+
+    async def work(tx: Tx) -> Response:
+        mailbox = await actions.change_mailbox(
+            tx,
+            request.caller,
+            mailbox_id,
+            change,
+            key_ring=request.state.key_ring,
+            if_match=if_match,
+            now_us=request.now_us,
+        )
+        return _respond(mailbox, 200)
+
+    return await request.write(work)
+
+
+@operation("Delete a mailbox", tag=_TAG, status=204)
+async def delete_mailbox(request: Request) -> Response:
+    """Deletes its passwords. Another mailbox may then have its address."""
+    (mailbox_id,) = request.params
+
+    async def work(tx: Tx) -> Response:
+        await actions.delete_mailbox(tx, request.caller, mailbox_id, now_us=request.now_us)
+        return envelope.nothing()
+
+    return await request.write(work)
+
+
+@operation("Test a mailbox", tag=_TAG, gives=examples.TEST, fails=(TOO_MANY_MAILBOX_TESTS,))
+async def test_mailbox(request: Request) -> Response:
+    """Connects, logs in, opens the folder, sends a message to the mailbox itself and waits up to
+    30 seconds until it arrives. Each other step takes 10 seconds at most, so allow two minutes.
+    The status is 200 even if a step failed; see `is_working`."""
+    (mailbox_id,) = request.params
+    return envelope.one(await mailbox_service.test_connection(request, mailbox_id))
+
+
+def _respond(mailbox: Mailbox, status: int, *headers: Header) -> Response:
+    etag = (b"etag", rules.etag(mailbox).encode())
+    return envelope.one(rules.to_response(mailbox), status, [*headers, etag])
+
+
+def _encode(mailbox: Mailbox) -> bytes:
+    return msgspec.json.encode(rules.to_response(mailbox))

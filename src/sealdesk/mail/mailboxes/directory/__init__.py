@@ -1,0 +1,1 @@
+"""Which tenant's mailbox an address is, in the whole installation."""

@@ -1,0 +1,266 @@
+"""Settings → E-mail: mailboxes, their connection test, and blocked senders."""
+
+from typing import Any
+
+from sealdesk.db.engine import Tx
+from sealdesk.errors import ApiError, Conflict, TooManyRequests, ValidationFailed
+from sealdesk.mail.blocks import actions as block_actions
+from sealdesk.mail.blocks import store as block_store
+from sealdesk.mail.blocks.types import Block, NewMailBlock
+from sealdesk.mail.mailboxes import actions, mailbox_service, rules, store
+from sealdesk.mail.mailboxes.types import LANGUAGES, Mailbox, MailboxChange, NewMailbox
+from sealdesk.resources.paging import PageRequest
+from sealdesk.tickets.store import teams
+from sealdesk.tickets.store.teams import TeamOption
+from sealdesk.web import body
+from sealdesk.web.form import Form
+from sealdesk.web.operation import page
+from sealdesk.web.pages import forms, render
+from sealdesk.web.pages.i18n import LANGUAGES as LANGUAGE_NAMES
+from sealdesk.web.pages.i18n import gettext_noop
+from sealdesk.web.pages.messages import translate
+from sealdesk.web.pages.site import NavItem
+from sealdesk.web.request import Request, Response
+
+_PATH = render.EMAIL_PATH
+NAV_ITEM = NavItem(_PATH, gettext_noop("E-mail"))
+_PASSWORDS = ("imap_password", "smtp_password")
+_TEXTS = ("address", "display_name", "signature", "receives")
+_OPTIONAL = (
+    "team_id", "language", "imap_host", "imap_security", "imap_username", "imap_folder",
+    "smtp_host", "smtp_security", "smtp_username", "acknowledgement",
+)  # fmt: skip
+_NUMBERS = ("imap_port", "smtp_port", "per_minute")
+_NEW = {
+    **dict.fromkeys((*_TEXTS, *_OPTIONAL, *_NUMBERS), ""),
+    "receives": "imap",
+    "per_minute": "60",
+}
+
+
+@page
+async def list_mailboxes(request: Request) -> Response:
+    """All mailboxes with what is wrong, and the blocked senders."""
+    return await _list(request)
+
+
+async def _list(request: Request, pattern: str = "", error: ApiError | None = None) -> Response:
+    tenant_id = request.caller.tenant_id
+
+    async def work(tx: Tx) -> tuple[list[Mailbox], list[Block]]:
+        blocks = await block_store.list_blocks(
+            tx, tenant_id, PageRequest(block_actions.MAX_BLOCKS, None)
+        )
+        return await store.list_all(tx, tenant_id), blocks
+
+    mailboxes, blocks = await request.read(work)
+    return await render.page(
+        request, "mailboxes/mailboxes.html", error.status if error else 200,
+        rows=[(mailbox, rules.to_response(mailbox)) for mailbox in mailboxes],
+        most=rules.MAX_MAILBOXES, blocks=blocks, pattern=pattern,
+        faults=forms.faults_by_field(error) if isinstance(error, ValidationFailed) else {},
+        wrong=translate(error) if isinstance(error, Conflict) else "",
+    )  # fmt: skip
+
+
+@page
+async def new_mailbox(request: Request) -> Response:
+    """The form of a new mailbox."""
+    return await _form(request, _NEW)
+
+
+@page
+async def create_mailbox(request: Request) -> Response:
+    """Create a mailbox."""
+    typed = _read_fields(forms.read(request))
+    try:
+        new = body.convert(_wanted(typed, None), NewMailbox)
+        mailbox = await request.write(
+            lambda tx: actions.create_mailbox(
+                tx, request.caller, new, key_ring=request.state.key_ring, now_us=request.now_us
+            )
+        )
+    except (ValidationFailed, Conflict) as error:
+        return await _form(request, typed, error)
+    return render.redirect(request, f"{_PATH}/{mailbox.id}")
+
+
+@page
+async def show_mailbox(request: Request) -> Response:
+    """One mailbox with what is wrong with it."""
+    return await _show(request)
+
+
+async def _show(request: Request, error: ApiError | None = None, **values: Any) -> Response:
+    mailbox = await _get_mailbox(request)
+    return await render.page(
+        request, "mailboxes/mailbox.html", error.status if error else 200,
+        mailbox=rules.to_response(mailbox), wrong=translate(error) if error else "", **values,
+    )  # fmt: skip
+
+
+@page
+async def test_mailbox(request: Request) -> Response:
+    """Test the connection, and show each step."""
+    (mailbox_id,) = request.params
+    try:
+        result = await mailbox_service.test_connection(request, mailbox_id)
+    except TooManyRequests as error:
+        return await _show(request, error)
+    return await _show(request, result=result)
+
+
+@page
+async def edit_mailbox(request: Request) -> Response:
+    """The form to edit a mailbox."""
+    mailbox = await _get_mailbox(request)
+    return await _form(request, _typed_of(mailbox), mailbox=mailbox)
+
+
+@page
+async def change_mailbox(request: Request) -> Response:
+    """Change a mailbox."""
+    mailbox, typed = await _get_mailbox(request), _read_fields(forms.read(request))
+    try:
+        await _change(request, body.convert(_wanted(typed, mailbox), MailboxChange))
+    except (ValidationFailed, Conflict) as error:
+        return await _form(request, typed, error, mailbox)
+    return render.redirect(request, f"{_PATH}/{mailbox.id}")
+
+
+@page
+async def pause_mailbox(request: Request) -> Response:
+    """Stop receiving and sending."""
+    mailbox = await _change(request, MailboxChange(is_paused=True))
+    return render.redirect(request, f"{_PATH}/{mailbox.id}")
+
+
+@page
+async def resume_mailbox(request: Request) -> Response:
+    """Receive and send again."""
+    mailbox = await _change(request, MailboxChange(is_paused=False))
+    return render.redirect(request, f"{_PATH}/{mailbox.id}")
+
+
+@page
+async def confirm_deletion(request: Request) -> Response:
+    """The confirmation of a deletion."""
+    return await render.page(request, "mailboxes/delete.html", mailbox=await _get_mailbox(request))
+
+
+@page
+async def delete_mailbox(request: Request) -> Response:
+    """Delete a mailbox."""
+    (mailbox_id,) = request.params
+    try:
+        await request.write(
+            lambda tx: actions.delete_mailbox(tx, request.caller, mailbox_id, now_us=request.now_us)
+        )
+    except ValidationFailed as error:
+        mailbox = await _get_mailbox(request)
+        return await render.page(request, "mailboxes/delete.html", error.status, mailbox=mailbox)
+    return render.redirect(request, _PATH)
+
+
+@page
+async def add_block(request: Request) -> Response:
+    """Block a sender or a domain."""
+    pattern = forms.read(request).text("pattern").strip()
+    try:
+        new = body.convert({"pattern": pattern}, NewMailBlock)
+        await request.write(
+            lambda tx: block_actions.add_block(tx, request.caller, new, now_us=request.now_us)
+        )
+    except (ValidationFailed, Conflict) as error:
+        return await _list(request, pattern, error)
+    return render.redirect(request, f"{_PATH}#blocks")
+
+
+@page
+async def remove_block(request: Request) -> Response:
+    """Let a sender or a domain in again."""
+    pattern = forms.read(request).text("pattern")
+    await request.write(
+        lambda tx: block_actions.remove_block(tx, request.caller, pattern, now_us=request.now_us)
+    )
+    return render.redirect(request, f"{_PATH}#blocks")
+
+
+async def count_failing(request: Request) -> int:
+    """How many mailboxes of the desk do not work; shown on the pages of administrators."""
+    return await request.read(lambda tx: store.count_failing(tx, request.caller.tenant_id))
+
+
+async def _get_mailbox(request: Request) -> Mailbox:
+    (mailbox_id,) = request.params
+    return await request.read(
+        lambda tx: actions.get_mailbox(tx, request.caller.tenant_id, mailbox_id)
+    )
+
+
+async def _change(request: Request, change: MailboxChange) -> Mailbox:
+    (mailbox_id,) = request.params
+    return await request.write(
+        lambda tx: actions.change_mailbox(
+            tx,
+            request.caller,
+            mailbox_id,
+            change,
+            key_ring=request.state.key_ring,
+            if_match=None,
+            now_us=request.now_us,
+        )
+    )
+
+
+def _typed_of(mailbox: Mailbox) -> dict[str, str]:
+    """The fields of the form; a password is never among them."""
+    names = (*_TEXTS, *_OPTIONAL, *_NUMBERS)
+    typed = {name: "" if (it := getattr(mailbox, name)) is None else str(it) for name in names}
+    for protocol, usual in rules.USUAL_PORTS.items():
+        # Left out, so that a choice of another security brings its own port.
+        if typed[f"{protocol}_port"] == str(usual.get(typed[f"{protocol}_security"])):
+            typed[f"{protocol}_port"] = ""
+    return typed
+
+
+def _read_fields(form: Form) -> dict[str, str]:
+    """The fields as they were typed."""
+    typed = {name: form.text(name).strip() for name in (*_TEXTS, *_OPTIONAL, *_NUMBERS)}
+    return {**typed, **{name: form.text(name) for name in _PASSWORDS}}
+
+
+def _wanted(typed: dict[str, str], mailbox: Mailbox | None) -> dict[str, Any]:
+    """The same as the body of an API request. An empty password keeps the stored one."""
+    wanted: dict[str, Any] = {name: typed[name] for name in _TEXTS}
+    wanted |= {name: typed[name] or None for name in _OPTIONAL}
+    for name in _NUMBERS:
+        text = typed[name]
+        wanted[name] = int(text) if text.isascii() and text.isdigit() else text or None
+    wanted["per_minute"] = wanted["per_minute"] or rules.DEFAULT_PER_MINUTE
+    for name in _PASSWORDS:
+        has_log_in = typed[name.replace("password", "username")] != ""
+        if typed[name] or (mailbox is not None and not has_log_in):
+            wanted[name] = typed[name] or None
+    return wanted
+
+
+async def _form(
+    request: Request,
+    typed: dict[str, str],
+    error: ApiError | None = None,
+    mailbox: Mailbox | None = None,
+) -> Response:
+    """The form with what was typed, without passwords, and a message beside each invalid field."""
+
+    async def work(tx: Tx) -> list[TeamOption]:
+        return await teams.list_teams(tx, request.caller.tenant_id)
+
+    options = await request.read(work)
+    return await render.page(
+        request, "mailboxes/form.html", error.status if error else 200,
+        mailbox=mailbox, typed=typed, teams=options,
+        mail_languages=[(code, LANGUAGE_NAMES[code]) for code in LANGUAGES],
+        faults=forms.faults_by_field(error) if isinstance(error, ValidationFailed) else {},
+        wrong=translate(error) if isinstance(error, Conflict) else "",
+    )  # fmt: skip

@@ -1,0 +1,235 @@
+"""How mailboxes are completed, changed and shown; no IO."""
+
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import UNSET
+
+from sealdesk import clock
+from sealdesk.errors import Fault, gettext_noop
+from sealdesk.event_log.events import Changes
+from sealdesk.http_client.urls import parse_host
+from sealdesk.mail.mailboxes import problems
+from sealdesk.mail.mailboxes.types import (
+    Mailbox,
+    MailboxChange,
+    MailboxFields,
+    MailboxProblemResponse,
+    MailboxResponse,
+    NewMailbox,
+    Problem,
+    ProblemCode,
+    Problems,
+    Protocol,
+    Receives,
+    Side,
+    address_identity,
+)
+from sealdesk.resources import merge_patch, representation
+
+MAX_MAILBOXES = 20  # of a tenant
+DEFAULT_PER_MINUTE = 60
+PROTOCOLS: tuple[Protocol, ...] = ("imap", "smtp")
+SIDES: dict[Protocol, Side] = {"imap": "receiving", "smtp": "sending"}
+FIELDS = tuple(name for name in MailboxFields.__struct_fields__ if name != "id")
+_TEXTS = ("signature", "acknowledgement")
+_PASSWORDS = ("imap_password", "smtp_password")
+USUAL_PORTS = {
+    "imap": {"tls": 993, "starttls": 143},
+    "smtp": {"tls": 465, "starttls": 587, "none": 25},
+}
+_PLACE = ("host", "port", "security")
+_REQUIRED = gettext_noop("This is needed to read the folder.")
+_PASSWORD_AGAIN = gettext_noop(
+    "Enter the password again: it is never sent to another server than the one it was entered for."
+)
+_NO_LOGIN = gettext_noop(
+    "Without TLS there is no log-in: the password could be read on the way. Choose TLS or"
+    " STARTTLS, or leave the user name and the password empty."
+)
+_BOTH = gettext_noop("A log-in needs a user name and a password.")
+
+
+class Failure(NamedTuple):
+    """Why receiving or sending fails. detail: one sentence."""
+
+    code: ProblemCode
+    detail: str
+
+
+def seal_context(mailbox: Mailbox, protocol: Protocol) -> str:
+    """The associated data of a sealed password, which opens in no other row or column."""
+    return f"mailbox_password {mailbox.tenant_id} {mailbox.id} {protocol}"
+
+
+def created(new: NewMailbox, *, tenant_id: str, mailbox_id: str, now_us: int) -> Mailbox:
+    """A new mailbox, without its passwords."""
+    return _complete(
+        Mailbox(
+            **{name: getattr(new, name) for name in FIELDS},
+            tenant_id=tenant_id,
+            id=mailbox_id,
+            address_identity=address_identity(new.address),
+            sealed_imap_password=None,
+            sealed_smtp_password=None,
+            problem=None,
+            uid_validity=None,
+            last_uid=None,
+            created_at=now_us,
+            deleted_at=None,
+            version=1,
+            read_at=now_us,
+        )
+    )
+
+
+def changed(mailbox: Mailbox, change: MailboxChange, now_us: int) -> Mailbox:
+    """The mailbox after a change, still with its old passwords, version and problem."""
+    wanted = merge_patch.given_fields(change)
+    kept = {name: value for name, value in wanted.items() if name not in _PASSWORDS}
+    after = _complete(msgspec.structs.replace(mailbox, **kept))
+    is_other = is_moved(mailbox, after, "imap") or _folder(mailbox) != _folder(after)
+    if is_other or mailbox.receives != after.receives:
+        after = msgspec.structs.replace(after, uid_validity=None, last_uid=None, read_at=now_us)
+    return msgspec.structs.replace(after, address_identity=address_identity(after.address))
+
+
+def is_moved(before: Mailbox, after: Mailbox, protocol: Protocol) -> bool:
+    """Whether the password would go to another server, or go there with less protection."""
+    names = [f"{protocol}_{part}" for part in _PLACE]
+    return any(getattr(before, name) != getattr(after, name) for name in names)
+
+
+def find_faults(mailbox: Mailbox) -> list[Fault]:
+    """What is missing in a mailbox whose fields are each valid."""
+    faults = []
+    if mailbox.receives == "imap":
+        needed = {
+            "imap_host": mailbox.imap_host,
+            "imap_username": mailbox.imap_username,
+            "imap_password": mailbox.sealed_imap_password,
+        }
+        faults += [
+            Fault(f"/{name}", "required", _REQUIRED) for name, it in needed.items() if not it
+        ]
+    has_password = mailbox.sealed_smtp_password is not None
+    if mailbox.smtp_security == "none" and (mailbox.smtp_username or has_password):
+        faults.append(Fault("/smtp_security", "login_without_tls", _NO_LOGIN))
+    elif (mailbox.smtp_username is not None) != has_password:
+        name = "smtp_username" if has_password else "smtp_password"
+        faults.append(Fault(f"/{name}", "required", _BOTH))
+    return faults
+
+
+def find_password_faults(before: Mailbox, after: Mailbox, change: MailboxChange) -> list[Fault]:
+    """A password is needed again when its server changes."""
+    return [
+        Fault(f"/{protocol}_password", "password_required", _PASSWORD_AGAIN)
+        for protocol in PROTOCOLS
+        if sealed_password(after, protocol) is not None
+        and is_moved(before, after, protocol)
+        and getattr(change, f"{protocol}_password") is UNSET
+    ]
+
+
+def sealed_password(mailbox: Mailbox, protocol: Protocol) -> bytes | None:
+    return mailbox.sealed_imap_password if protocol == "imap" else mailbox.sealed_smtp_password
+
+
+def differences(before: Mailbox, after: Mailbox) -> Changes:
+    """The changed fields for the audit log: field → (old, new), without texts and passwords."""
+    changes = merge_patch.differences(before, after, FIELDS)
+    for name in _TEXTS:
+        if name in changes:
+            changes[name] = (_length(getattr(before, name)), _length(getattr(after, name)))
+    for protocol in PROTOCOLS:
+        old, new = sealed_password(before, protocol), sealed_password(after, protocol)
+        if old != new:
+            changes[f"{protocol}_password"] = (_presence(old), _presence(new))
+    return changes
+
+
+def listed_as(mailbox: Mailbox) -> Receives:
+    """How the directory lists a mailbox: a paused one receives nothing."""
+    return "no" if mailbox.is_paused else mailbox.receives
+
+
+def with_failure(
+    problems_: Problems, side: Side, failure: Failure | None, now_us: int
+) -> Problems:  # fmt: skip
+    """The problems after an attempt; the same object if nothing has changed.
+
+    A problem that becomes another one keeps the time since when something is wrong.
+    """
+    before: Problem | None = getattr(problems_, side)
+    if failure is None:
+        return problems_ if before is None else msgspec.structs.replace(problems_, **{side: None})
+    if before is not None and before.code == failure.code:
+        return problems_
+    problem = Problem(failure.code, failure.detail, before.since if before else now_us)
+    return msgspec.structs.replace(problems_, **{side: problem})
+
+
+def encode_problems(found: Problems) -> str | None:
+    """The column of a mailbox."""
+    return None if found == Problems() else msgspec.json.encode(found).decode()
+
+
+def to_response(mailbox: Mailbox) -> MailboxResponse:
+    """A mailbox in the form of the API and of events."""
+    found = mailbox.problems
+    return MailboxResponse(
+        **{name: getattr(mailbox, name) for name in ("id", *FIELDS)},
+        has_imap_password=mailbox.sealed_imap_password is not None,
+        has_smtp_password=mailbox.sealed_smtp_password is not None,
+        receiving_problem=_problem_response(found.receiving),
+        sending_problem=_problem_response(found.sending),
+        created_at=clock.iso(mailbox.created_at),
+    )
+
+
+def etag(mailbox: Mailbox) -> str:
+    """The entity tag of the settings; a problem that comes or goes does not change it."""
+    return representation.etag(mailbox.version)
+
+
+def _complete(mailbox: Mailbox) -> Mailbox:
+    """With the default ports, and without what belongs to a server that is not used."""
+    values: dict[str, Any] = {}
+    for protocol in PROTOCOLS:
+        host = getattr(mailbox, f"{protocol}_host")
+        names = [each for each in FIELDS if each.startswith(f"{protocol}_")]
+        if host is None:
+            values |= dict.fromkeys([*names, f"sealed_{protocol}_password"])
+            continue
+        security = getattr(mailbox, f"{protocol}_security") or "tls"
+        port = getattr(mailbox, f"{protocol}_port") or USUAL_PORTS[protocol][security]
+        at = {"host": str(parse_host(host)), "security": security, "port": port}
+        values |= {f"{protocol}_{name}": value for name, value in at.items()}
+    if mailbox.imap_host is not None:
+        values["imap_folder"] = mailbox.imap_folder or "INBOX"
+    return msgspec.structs.replace(mailbox, **values)
+
+
+def _folder(mailbox: Mailbox) -> tuple[str | None, str | None]:
+    return mailbox.imap_username, mailbox.imap_folder
+
+
+def _problem_response(problem: Problem | None) -> MailboxProblemResponse | None:
+    if problem is None:
+        return None
+    return MailboxProblemResponse(
+        problem.code,
+        problems.MESSAGES[problem.code],
+        problem.detail,
+        problems.REMEDIES[problem.code],
+        clock.iso(problem.since),
+    )
+
+
+def _length(text: str | None) -> str | None:
+    return None if text is None else f"{len(text)} characters"
+
+
+def _presence(sealed: bytes | None) -> str | None:
+    return None if sealed is None else "***"

@@ -1,0 +1,130 @@
+"""Lists of addresses in header fields (RFC 5322, 3.4), also those that are broken."""
+
+import re
+
+from sealdesk.mail.parsing.charsets import clean_line
+from sealdesk.mail.parsing.encoded_words import decode_words
+from sealdesk.mail.parsing.types import Address, Fault
+
+MAX_ADDRESSES = 100  # of one kind
+_MAX_NAME_LENGTH = 255
+_MAX_ADDRESS_LENGTH = 320  # RFC 3696, errata 1690: 64 characters, @ and 255 characters
+_MAX_COMMENT_DEPTH = 20
+# An encoded word is one token: mailers leave commas and quotes in it as they are.
+_TOKEN = re.compile(
+    r"""(?P<word>=\?[^?\s]{1,60}\?[bqBQ]\?[^?]*\?=)|(?P<quoted>"(?:[^"\\]|\\.){0,255}")"""
+    r"""|(?P<special>[<>,;:()])|(?P<other>\\.|[^"<>,;:()=\\]+|.)""",
+    re.DOTALL,
+)
+_ADDRESS = re.compile(r'(?:"[^\r\n<>]*"|[^\s<>():;,"@\\]+)@[^\s<>():;,"@\\]+')
+_BACKSLASH = re.compile(r"\\(.)", re.DOTALL)
+# Marks that change the direction of text, which a name could use to look like another one.
+_DIRECTIONS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+class _Reader:
+    """What of the present address was read so far."""
+
+    def __init__(self, faults: set[Fault]) -> None:
+        self.faults = faults
+        self.found: list[Address] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        self.phrase: list[str] = []
+        self.angle: list[str] | None = None
+        self.is_closed = False
+        self.comment: list[str] = []
+
+    def add(self, token: str) -> None:
+        if self.angle is not None and not self.is_closed:
+            self.angle.append(token)
+        elif self.angle is None:
+            self.phrase.append(token)
+
+    def finish(self) -> None:
+        """The address ends here."""
+        written = "".join(self.phrase).strip()
+        if self.angle is not None:
+            angle = "".join(self.angle).strip()
+            self._append(angle.rpartition(":")[2] if angle.startswith("@") else angle, written)
+        elif "@" in _unquoted_part(written):
+            self._append(*_bare(written))
+        elif written:
+            self.faults.add(Fault.ADDRESS)
+        self._begin()
+
+    def _append(self, written: str, name: str) -> None:
+        address = clean_line(written)
+        address = address if address.startswith('"') else "".join(address.split())
+        is_valid = len(address) <= _MAX_ADDRESS_LENGTH and _ADDRESS.fullmatch(address)
+        if address and not is_valid:
+            self.faults.add(Fault.ADDRESS)
+        elif address and len(self.found) < MAX_ADDRESSES:
+            name = _name(name or "".join(self.comment), self.faults)
+            self.found.append(Address(address, "" if name == address else name))
+
+
+def read_addresses(field: str, faults: set[Fault]) -> list[Address]:
+    """The addresses of a field in their order, those of groups among them; at most 100."""
+    reader = _Reader(faults)
+    depth = 0
+    for found in _TOKEN.finditer(field):
+        mark = found[0]
+        if found.lastgroup != "special":
+            (reader.comment.append if depth else reader.add)(mark)
+        elif mark == "(" or (mark == ")" and depth):
+            depth = min(depth + 1, _MAX_COMMENT_DEPTH) if mark == "(" else depth - 1
+        elif depth:
+            reader.comment.append(mark)
+        else:
+            _take_special(reader, mark)
+    reader.finish()
+    return reader.found
+
+
+def _take_special(reader: _Reader, mark: str) -> None:
+    is_inside = reader.angle is not None and not reader.is_closed
+    if mark == "<" and reader.angle is None:
+        reader.angle = []
+    elif mark == ">" and is_inside:
+        reader.is_closed = True
+    elif mark == ":" and not is_inside:
+        reader.phrase = []  # the name of a group
+    elif mark in ",;" and not (mark == "," and is_inside and _is_route(reader)):
+        reader.finish()
+    elif is_inside:
+        reader.add(mark)
+
+
+def _is_route(reader: _Reader) -> bool:
+    """Whether `<@a,@b:c@d>` is being read (RFC 5322, 4.4)."""
+    return bool(reader.angle) and reader.angle is not None and reader.angle[0].startswith("@")
+
+
+def _unquoted_part(written: str) -> str:
+    """What follows a quoted string, which may contain any character."""
+    return written.rpartition('"')[2] if written.startswith('"') else written
+
+
+def _bare(written: str) -> tuple[str, str]:
+    """The address and the name of one without angle brackets."""
+    parts = written.split()
+    # Obsolete forms have spaces around the @ and the dots.
+    is_spaced = len(parts) <= 5 and any(part[0] in "@." or part[-1] in "@." for part in parts)
+    if written.startswith('"') or is_spaced:
+        return written, ""
+    at = next(index for index, part in enumerate(parts) if "@" in part)
+    return parts[at], " ".join(parts[:at])
+
+
+def _name(written: str, faults: set[Fault]) -> str:
+    plain = _TOKEN.sub(_without_quotes, written)
+    name = _DIRECTIONS.sub("", decode_words(plain, faults))
+    return clean_line(name)[:_MAX_NAME_LENGTH].strip()
+
+
+def _without_quotes(found: re.Match[str]) -> str:
+    if found.lastgroup != "quoted":
+        return found[0]
+    return _BACKSLASH.sub(r"\1", found[0].removeprefix('"').removesuffix('"'))

@@ -1,0 +1,128 @@
+"""What a report says about a message that was sent: RFC 3464, and the reports of older servers."""
+
+import re
+
+from sealdesk.mail.parsing.charsets import clean_line, clean_text, decode
+from sealdesk.mail.parsing.encoded_words import decode_words
+from sealdesk.mail.parsing.headers import Headers, read_headers
+from sealdesk.mail.parsing.message_ids import read_message_ids
+from sealdesk.mail.parsing.structure import Node
+from sealdesk.mail.parsing.transfer import decode_text
+from sealdesk.mail.parsing.types import DeliveryStatus, Encoded, Fault
+
+_MAX_REPORT_BYTES = 64 * 1024
+_MAX_RECIPIENTS = 100
+_MAX_TEXT_LENGTH = 1_000
+_ACTIONS = ("failed", "delayed", "delivered", "relayed", "expanded")  # the worst first
+_ORIGINALS = ("message/rfc822", "text/rfc822-headers", "message/global", "message/global-headers")
+_CODE = re.compile(r"\b([245]\.[0-9]{1,3}\.[0-9]{1,3})\b")
+_REPLY_CODE = re.compile(r"(?<![0-9.])([45])[0-9]{2}(?![0-9.])")
+_MESSAGE_ID = re.compile(r"^[ \t>]{0,10}Message-ID:\s{0,10}(<[^<>\s]{1,998}>)", re.I | re.M)
+_RECIPIENT = re.compile(r"([^\s<>()\[\]:;,\"@]{1,64}@[^\s<>()\[\]:;,\"@]{1,255})")
+# How reports begin that are only text: qmail, Exim, sendmail, Exchange, and those that follow them.
+_BEGINNINGS = re.compile(
+    r"qmail-send program|undeliver|returned mail|delivery (?:status notification|has failed|failed)"
+    r"|could not be delivered|couldn.t be delivered|did not reach|permanent fatal errors"
+    r"|mail delivery (?:failed|failure)|failure notice|nicht zugestellt|unzustellbar",
+    re.IGNORECASE,
+)
+_COPY = re.compile(
+    r"below this line is a copy|this is a copy of|original message|original headers", re.IGNORECASE
+)
+_BEGINNING_LENGTH = 2_000
+
+
+def read_report(raw: bytes, reports: list[Node], top: Node, faults: set[Fault]) -> DeliveryStatus:
+    """What became of the message that a report of RFC 3464 is about."""
+    found: list[DeliveryStatus] = []
+    message_id = _original_id(raw, top)
+    for report in reports:
+        groups = _groups(raw, report)
+        own_id = next((group.first("original-message-id") for group in groups), "")
+        ids = read_message_ids(own_id) or ((message_id,) if message_id else ())
+        found += [
+            _of_recipient(group, ids[0] if ids else None)
+            for group in groups
+            if group.first("action") or group.first("status")
+        ]
+    if not found:
+        faults.add(Fault.DELIVERY_STATUS)
+        return DeliveryStatus(message_id, None, "failed", "", "")
+    return min(found, key=lambda each: _ACTIONS.index(each.action))
+
+
+def _groups(raw: bytes, report: Node) -> list[Headers]:
+    """The fields about the message, and those about each recipient."""
+    encoding = report.headers.first("content-transfer-encoding")
+    data = decode_text(Encoded(raw, report.start, report.end, encoding), set(), _MAX_REPORT_BYTES)
+    groups: list[Headers] = []
+    at = 0
+    while at < len(data) and len(groups) < _MAX_RECIPIENTS:
+        while data.startswith((b"\r", b"\n"), at):
+            at += 1
+        fields, after = read_headers(data, at, len(data))
+        groups.append(fields)
+        # A line that is no field, which would be read again and again.
+        following = data.find(b"\n", after) + 1
+        at = after if after > at else following or len(data)
+    return groups
+
+
+def _of_recipient(group: Headers, message_id: str | None) -> DeliveryStatus:
+    status = _CODE.search(group.first("status"))
+    action = clean_line(group.first("action")).partition(" ")[0].lower()
+    if action not in _ACTIONS:
+        kind = status[1][0] if status else ""
+        action = {"2": "delivered", "4": "delayed"}.get(kind, "failed")
+    named = group.first("original-recipient") or group.first("final-recipient")
+    recipient = _RECIPIENT.search(clean_line(named.rpartition(";")[2]))
+    diagnostic = decode_words(group.first("diagnostic-code"), set())
+    return DeliveryStatus(
+        message_id,
+        recipient[1] if recipient else None,
+        action,
+        status[1] if status else "",
+        diagnostic.partition(";")[2].strip()[:_MAX_TEXT_LENGTH] or diagnostic[:_MAX_TEXT_LENGTH],
+    )
+
+
+def _original_id(raw: bytes, node: Node) -> str | None:
+    """The Message-ID in the copy of the message that a report contains."""
+    if node.kind in _ORIGINALS:
+        encoding = node.headers.first("content-transfer-encoding")
+        data = decode_text(Encoded(raw, node.start, node.end, encoding), set(), _MAX_REPORT_BYTES)
+        start = len(data) - len(data.lstrip(b"\r\n"))
+        ids = read_message_ids(read_headers(data, start, len(data))[0].first("message-id"))
+        return ids[0] if ids else None
+    return next((found for part in node.parts if (found := _original_id(raw, part))), None)
+
+
+def read_bounce_text(headers: Headers, subject: str, text: str) -> DeliveryStatus | None:
+    """What a report says that is only text, None for a text that is none.
+
+    The caller has checked that a mail system sent it.
+    """
+    beginning = text[:_BEGINNING_LENGTH]
+    failed = headers.first("x-failed-recipients")
+    if not failed and not _BEGINNINGS.search(f"{subject}\n{beginning}"):
+        return None
+    copy = _COPY.search(text)
+    own = text[: copy.start()] if copy else beginning
+    recipient = _RECIPIENT.search(clean_line(failed)) or _RECIPIENT.search(own)
+    message_id = _MESSAGE_ID.search(text)
+    status = _CODE.search(own)
+    reply = _REPLY_CODE.search(own)
+    code = status[1] if status else f"{reply[1]}.0.0" if reply else ""
+    return DeliveryStatus(
+        read_message_ids(message_id[1])[0] if message_id else None,
+        recipient[1] if recipient else None,
+        "delayed" if code.startswith("4") else "failed",
+        code,
+        clean_text(own).strip()[:_MAX_TEXT_LENGTH],
+    )
+
+
+def original_text(raw: bytes, reports: list[Node]) -> str:
+    """The report itself, for a message without another text."""
+    pieces = [raw[each.start : each.end][:_MAX_REPORT_BYTES] for each in reports[:1]]
+    return "".join(clean_text(decode(piece).text).strip() for piece in pieces)

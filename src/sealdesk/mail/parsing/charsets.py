@@ -1,0 +1,178 @@
+"""Decoding of bytes whose charset may be unknown, missing or wrong."""
+
+import codecs
+import re
+from typing import NamedTuple
+
+# The codecs that may decode a message, under their own names. Names of a message are never given to
+# `codecs.lookup`, which remembers each unknown one for ever, and knows codecs that are no charsets.
+_CODECS = (
+    "ascii", "utf-8", "utf-7", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le",
+    "utf-32-be", "cp1252", "iso8859-2", "iso8859-3", "iso8859-4", "iso8859-5", "iso8859-6",
+    "iso8859-7", "iso8859-8", "iso8859-10", "iso8859-13", "iso8859-14", "iso8859-15",
+    "iso8859-16", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257",
+    "cp1258", "cp874", "koi8-r", "koi8-u", "koi8-t", "kz1048", "cp437", "cp720", "cp737",
+    "cp775", "cp850", "cp852", "cp855", "cp857", "cp858", "cp860", "cp861", "cp862", "cp863",
+    "cp864", "cp865", "cp866", "cp869", "mac-roman", "mac-cyrillic", "mac-greek", "mac-latin2",
+    "mac-turkish", "gb18030", "hz", "big5hkscs", "cp950", "cp932", "euc_jis_2004",
+    "shift_jis_2004", "iso2022_jp_ext", "iso2022_kr", "cp949", "johab", "ptcp154",
+)  # fmt: skip
+# What mailers call them. A name that a larger charset contains is decoded as that one, as browsers
+# do (WHATWG Encoding, 4.2): what calls itself ISO-8859-1 uses the quotes of Windows.
+_ALIASES = {
+    "cp1252": "iso88591 latin1 l1 windows1252 xcp1252 iso885911987 cp819 ibm819 ansi ansix34",
+    "ascii": "usascii ansix341968 iso646us 646 ibm367 cp367 7bit",
+    "utf-8": "utf8 utf8mb4 unicode11utf8 xunicode20utf8 utf8sig u8 unicode",
+    "utf-7": "utf7 unicode11utf7 csunicode11utf7 u7",
+    "utf-16": "utf16 ucs2 iso10646ucs2 csunicode u16",
+    "utf-16-le": "utf16le unicodelittle",
+    "utf-16-be": "utf16be unicodebig",
+    "utf-32": "utf32 ucs4 u32",
+    "utf-32-le": "utf32le",
+    "utf-32-be": "utf32be",
+    "cp1254": "iso88599 latin5 l5 windows1254",
+    "cp874": "iso885911 tis620 windows874 dos874",
+    "iso8859-6": "iso88596 iso88596e iso88596i arabic",
+    "iso8859-7": "iso88597 greek greek8 elot928 ecma118",
+    "iso8859-8": "iso88598 iso88598e iso88598i logical visual hebrew",
+    "iso8859-5": "iso88595 cyrillic",
+    "iso8859-10": "iso885910 latin6",
+    "iso8859-15": "iso885915 latin9",
+    "iso8859-16": "iso885916 latin10",
+    "koi8-r": "koi8r koi8 koi",
+    "koi8-u": "koi8u koi8ru",
+    "mac-roman": "macintosh macroman xmacroman mac",
+    "mac-cyrillic": "maccyrillic xmaccyrillic xmacukrainian",
+    "gb18030": "gb18030 gb2312 gbk xgbk cp936 ms936 windows936 csgb2312 gb231280 euccn chinese",
+    "hz": "hz hzgb hzgb2312",
+    "big5hkscs": "big5hkscs",
+    "cp950": "big5 cp950 csbig5 xxbig5 cnbig5 big5tw windows950",
+    "cp932": "shiftjis sjis xsjis cp932 ms932 windows31j cswindows31j mskanji xmscp932 windows932",
+    "euc_jis_2004": "eucjp xeucjp eucjis2004 ujis",
+    "shift_jis_2004": "shiftjis2004 shiftjisx0213",
+    "iso2022_jp_ext": "iso2022jp iso2022jp1 iso2022jp2 csiso2022jp iso2022jpext jis cp50220",
+    "iso2022_kr": "iso2022kr csiso2022kr",
+    "cp949": "cp949 euckr ksc56011987 ksc5601 ksx1001 uhc windows949 xwindows949 korean xeuckr",
+}
+_PUNCTUATION = re.compile(r"[^a-z0-9]+")
+
+
+def _plain(name: str) -> str:
+    return _PUNCTUATION.sub("", name.lower())
+
+
+def _known() -> dict[str, str]:
+    known = {_plain(codec): codec for codec in _CODECS}
+    for codec in _CODECS:
+        plain = _plain(codec)
+        if plain.startswith("cp"):
+            number = plain.removeprefix("cp")
+            known |= {f"windows{number}": codec, f"ibm{number}": codec, f"xcp{number}": codec}
+        if plain.startswith("iso8859"):
+            known |= {f"latin{plain.removeprefix('iso8859')}": codec}
+    # Latin-5 is ISO 8859-9, and so on, so these come last.
+    return known | {alias: codec for codec, names in _ALIASES.items() for alias in names.split()}
+
+
+_KNOWN = _known()
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+# Mailers declare these for whatever they send, so bytes that are UTF-8 are taken for it.
+_CARELESS = {"ascii", "cp1252", "iso8859-15"}
+_STATEFUL = {"utf-7", "iso2022_jp_ext", "iso2022_kr", "hz"}
+_WIDER = {"cp950": ("big5hkscs",), "cp932": ("shift_jis_2004",), "big5hkscs": ("cp950",)}
+# By chance a short text in another charset of single bytes is UTF-8 as well, but not one with four
+# characters that are not ASCII.
+_CERTAIN_COUNT = 4
+_SURROGATES = re.compile(r"[\ud800-\udfff]+")
+_NEW_LINES = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]+")
+
+
+class Decoded(NamedTuple):
+    """A text, the codec that gave it, and whether it is the right one."""
+
+    text: str
+    codec: str
+    is_certain: bool
+
+
+def codec_of(charset: str) -> str | None:
+    """The codec of a charset by its name in a message, None for an unknown one."""
+    return _KNOWN.get(_plain(charset[:64]))
+
+
+def decode(data: bytes, charset: str = "", likely: str | None = None) -> Decoded:
+    """The text of bytes, which may end within a character.
+
+    charset: as declared, "" if it is not. likely: a codec for bytes that declare none.
+    """
+    for mark, codec in _BOMS:
+        if data.startswith(mark):
+            return Decoded(_replacing(data[len(mark) :], codec), codec, is_certain=True)
+    declared = codec_of(charset)
+    for codec in _candidates(data, declared):
+        text = _strictly(data, codec)
+        if text is not None:
+            return Decoded(text, codec, is_certain=True)
+    likely = (declared if declared != "ascii" else None) or likely or "cp1252"
+    return Decoded(_replacing(data, likely), likely, is_certain=False)
+
+
+def _candidates(data: bytes, declared: str | None) -> list[str]:
+    """Codecs in the order in which they are tried."""
+    if data.isascii() and declared not in _STATEFUL:
+        # Japanese without a declaration; no other text contains these escapes.
+        is_escaped = b"\x1b$" in data or b"\x1b(" in data
+        wide = declared if _is_wide(declared) and b"\0" in data else None
+        return ["iso2022_jp_ext" if is_escaped else wide or "ascii"]
+    if declared in (None, *_CARELESS) or (_is_narrow(declared) and _is_certainly_utf8(data)):
+        return ["utf-8", *((declared,) if declared else ())]
+    return [declared or "", *_WIDER.get(declared or "", ()), "utf-8"]
+
+
+def _is_wide(codec: str | None) -> bool:
+    return (codec or "").startswith(("utf-16", "utf-32"))
+
+
+def _is_narrow(codec: str | None) -> bool:
+    return (codec or "").startswith(("iso8859", "cp12", "koi8", "mac", "cp874"))
+
+
+def _is_certainly_utf8(data: bytes) -> bool:
+    text = _strictly(data, "utf-8")
+    if text is None:
+        return False
+    return sum(map(str.isascii, text)) <= len(text) - _CERTAIN_COUNT
+
+
+def _strictly(data: bytes, codec: str) -> str | None:
+    decoder = codecs.getincrementaldecoder(codec)("strict")
+    try:
+        return decoder.decode(data)
+    except UnicodeError:
+        return None
+
+
+def _replacing(data: bytes, codec: str) -> str:
+    return data.decode(codec, "replace")
+
+
+def clean_text(text: str) -> str:
+    """A text with LF as the only end of lines, and without other control characters."""
+    text = _SURROGATES.sub(_join_surrogates, text)
+    return _CONTROLS.sub("", _NEW_LINES.sub("\n", text)).removeprefix("\ufeff")
+
+
+def _join_surrogates(found: re.Match[str]) -> str:
+    return found[0].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def clean_line(text: str) -> str:
+    """A text as one line, each run of white space a space."""
+    return " ".join(clean_text(text).split())

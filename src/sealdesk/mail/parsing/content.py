@@ -1,0 +1,202 @@
+"""The text of a message, and the files with it."""
+
+import re
+
+from sealdesk.mail.parsing import charsets
+from sealdesk.mail.parsing.calendars import describe_event
+from sealdesk.mail.parsing.charsets import clean_line, clean_text
+from sealdesk.mail.parsing.flowed import join_flowed
+from sealdesk.mail.parsing.html_text import html_to_text
+from sealdesk.mail.parsing.names import file_name
+from sealdesk.mail.parsing.parameters import Value, read_value
+from sealdesk.mail.parsing.structure import Node
+from sealdesk.mail.parsing.transfer import decode, decode_text, take_uuencoded
+from sealdesk.mail.parsing.types import Encoded, Fault, Part
+from sealdesk.tickets.attachments.rules import media_type
+
+MAX_TEXT_LENGTH = 65_536  # of a ticket's description and of a reply
+MAX_FILES = 100
+# Enough for the longest text: four bytes a character, each written as three, and ends of lines.
+_MAX_PLAIN_BYTES = 13 * MAX_TEXT_LENGTH
+_MAX_HTML_BYTES = 8 * 1024 * 1024  # as it is transferred, with images in URLs
+_MAX_HTML_LENGTH = 2 * 1024 * 1024  # without these images
+_INLINE_DATA = re.compile(rb";base64,[A-Za-z0-9+/=\s]{100,}+")
+_META_CHARSET = re.compile(rb"charset\s*+=\s*+[\"']?([A-Za-z0-9_-]{2,40})", re.IGNORECASE)
+_META_BYTES = 2_048
+_MAX_CONTENT_ID_LENGTH = 255
+_BODY_TYPES = ("text/plain", "text/html", "text/enriched", "text/richtext")
+_TNEF_TYPES = ("application/ms-tnef", "application/vnd.ms-tnef")
+# What a mailer writes instead of the text that only the HTML has.
+_POOR = re.compile(
+    r"(?:does not|doesn.t|cannot|can.t|not able to|unable to) (?:support|display|view|read|show)"
+    r"|html.{0,20}(?:client|viewer|reader|compatible|capable)|unterst.{1,2}tzt kein|html-f.hig"
+    r"|(?:in|with) (?:your|a) (?:web )?browser|im browser (?:an|öffnen)|view (?:it )?online",
+    re.IGNORECASE,
+)
+_MAX_POOR_LENGTH = 500
+
+
+class Content:
+    """Collects the text and the files of one message."""
+
+    def __init__(self, raw: bytes, likely: str | None, faults: set[Fault]) -> None:
+        self.raw = raw
+        self.likely = likely  # the charset of texts that declare none
+        self.faults = faults  # of the message, to which those of its content are added
+        self.texts: list[str] = []
+        self.events: list[str] = []  # of calendars
+        self.files: list[Part] = []
+        self.is_truncated = False
+        self.reports: list[Node] = []  # of message/delivery-status
+
+    @property
+    def text(self) -> str:
+        """The texts of all parts, at most as long as a ticket's."""
+        text = "\n\n".join(each for each in (*self.texts, *self.events) if each)
+        if len(text) <= MAX_TEXT_LENGTH:
+            return text
+        self.is_truncated = True
+        return text[:MAX_TEXT_LENGTH].rstrip()
+
+    def take(self, node: Node, *, within: str = "", wants_text: bool = True) -> None:
+        """Takes what a part contains. within: the type of the multipart that it is in."""
+        if node.kind == "multipart/encrypted":
+            self.faults.add(Fault.ENCRYPTED)
+        if node.kind == "multipart/alternative":
+            self._take_alternative(node, wants_text=wants_text)
+        elif node.parts:
+            for part in node.parts:
+                self.take(part, within=node.kind, wants_text=wants_text)
+        else:
+            self._take_leaf(node, within, wants_text=wants_text)
+
+    def _take_alternative(self, node: Node, *, wants_text: bool) -> None:
+        """Takes the text of the first part that has a good one, and the files of all."""
+        texts, chosen = self.texts, list[str]()
+        for part in sorted(node.parts, key=_rank):
+            self.texts = []
+            self.take(part, within=node.kind, wants_text=wants_text)
+            if any(self.texts):
+                chosen = self.texts
+                wants_text = all(map(_is_poor, chosen))
+        self.texts = [*texts, *chosen]
+
+    def _take_leaf(self, node: Node, within: str, *, wants_text: bool) -> None:
+        disposition = read_value(node.headers.first("content-disposition"), self.faults)
+        name = _declared_name(node, disposition)
+        if self._is_text(node, disposition, name):
+            if wants_text:
+                self._take_text(node)
+            return
+        if node.kind == "message/delivery-status" and len(self.reports) < MAX_FILES:
+            self.reports.append(node)
+            return
+        self._note_type(node)
+        if node.kind == "text/calendar":
+            self.events.append(describe_event(self._decoded(node, _MAX_PLAIN_BYTES)))
+        content_id = clean_line(node.headers.first("content-id")).strip("<> ") or None
+        is_inline = disposition.value == "inline" or within == "multipart/related"
+        self._add_file(node, name, content_id, is_inline=is_inline and content_id is not None)
+
+    def _is_text(self, node: Node, disposition: Value, name: str) -> bool:
+        if node.kind.startswith("multipart/"):
+            return Fault.DEPTH not in self.faults
+        if node.kind not in _BODY_TYPES or disposition.value == "attachment":
+            return False
+        # Some mailers name the text of a message, but a second text with a name is a file.
+        return not name or not (self.texts or self.files)
+
+    def _note_type(self, node: Node) -> None:
+        if node.kind in _TNEF_TYPES:
+            self.faults.add(Fault.TNEF)
+        elif node.kind == "message/external-body":
+            self.faults.add(Fault.EXTERNAL)
+        elif node.kind in ("application/pkcs7-mime", "application/x-pkcs7-mime"):
+            self.faults.add(Fault.ENCRYPTED)
+
+    def _take_text(self, node: Node) -> None:
+        if sum(map(len, self.texts)) > MAX_TEXT_LENGTH:
+            self.is_truncated = True
+        elif node.kind == "text/html":
+            source = self._decoded(node, _MAX_HTML_BYTES)
+            text, is_whole = html_to_text(source, MAX_TEXT_LENGTH)
+            self.is_truncated = self.is_truncated or not is_whole
+            self.texts.append(text)
+        else:
+            self.texts.append(self._plain_text(node))
+
+    def _plain_text(self, node: Node) -> str:
+        text = self._decoded(node, _MAX_PLAIN_BYTES)
+        text, files = take_uuencoded(text, self.faults)
+        for name, content in files:
+            encoded = Encoded(content, 0, len(content), "")
+            self._append(name, "application/octet-stream", encoded)
+        parameters = node.content_type.parameters
+        if parameters.get("format", "").lower() == "flowed":
+            is_deleted = parameters.get("delsp", "").lower() == "yes"
+            text = join_flowed(text, deletes_space=is_deleted)
+        return text.rstrip().lstrip("\n")
+
+    def _decoded(self, node: Node, limit: int) -> str:
+        self.is_truncated = self.is_truncated or node.end - node.start > limit
+        data = decode_text(self._encoded(node), self.faults, limit)
+        charset = node.content_type.parameters.get("charset", "")
+        if node.kind == "text/html":
+            data = _INLINE_DATA.sub(b"", data)
+            self.is_truncated = self.is_truncated or len(data) > _MAX_HTML_LENGTH
+            data = data[:_MAX_HTML_LENGTH]
+            found = None if charset else _META_CHARSET.search(data[:_META_BYTES])
+            charset = charset if found is None else found[1].decode()
+        decoded = charsets.decode(data, charset, self.likely)
+        if not decoded.is_certain:
+            self.faults.add(Fault.CHARSET)
+        return clean_text(decoded.text)
+
+    def _add_file(self, node: Node, name: str, content_id: str | None, *, is_inline: bool) -> None:
+        if len(self.files) >= MAX_FILES:
+            self._leave_out()
+            return
+        self._append(name, node.kind, self._encoded(node), content_id, is_inline=is_inline)
+
+    def _encoded(self, node: Node) -> Encoded:
+        encoding = node.headers.first("content-transfer-encoding")
+        return Encoded(self.raw, node.start, node.end, encoding)
+
+    def _append(
+        self,
+        name: str,
+        content_type: str,
+        encoded: Encoded,
+        content_id: str | None = None,
+        *,
+        is_inline: bool = False,
+    ) -> None:
+        if len(self.files) >= MAX_FILES:
+            self._leave_out()
+            return
+        written = file_name(name, content_type, len(self.files) + 1, self.faults)
+        content_id = content_id[:_MAX_CONTENT_ID_LENGTH] if content_id else None
+        size = sum(map(len, decode(encoded, self.faults)))
+        kind = media_type(content_type)
+        self.files.append(Part(written, kind, encoded, size, content_id, is_inline))
+
+    def _leave_out(self) -> None:
+        self.faults.add(Fault.PARTS)
+        self.is_truncated = True
+
+
+def _declared_name(node: Node, disposition: Value) -> str:
+    named = disposition.parameters.get("filename", "")
+    return named or node.content_type.parameters.get("name", "")
+
+
+def _rank(node: Node) -> int:
+    """Plain text before HTML, and that before whatever else there is."""
+    while node.parts:
+        node = node.parts[0]
+    return {"text/plain": 0, "text/html": 1}.get(node.kind, 2)
+
+
+def _is_poor(text: str) -> bool:
+    """Whether a text only says that there is HTML."""
+    return not text.strip() or (len(text) < _MAX_POOR_LENGTH and _POOR.search(text) is not None)

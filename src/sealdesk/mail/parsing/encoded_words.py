@@ -1,0 +1,84 @@
+"""Encoded words in header fields (RFC 2047), also those that are broken."""
+
+import binascii
+import re
+from typing import NamedTuple
+
+from sealdesk.mail.parsing.charsets import clean_line, codec_of, decode
+from sealdesk.mail.parsing.types import Fault
+
+# Mailers leave spaces and question marks in a word as they are, although the RFC forbids both.
+_WORD = re.compile(
+    r"=\?([^?\s]{1,60})\?([bq])\?([^?]*(?:(?<!=)\?(?!=)[^?]*){0,4})\?=", re.IGNORECASE
+)
+_NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/]+")
+_MAX_WORDS = 2_000
+
+
+class _Word(NamedTuple):
+    charset: str
+    data: bytes
+
+
+def decode_words(value: str, faults: set[Fault]) -> str:
+    """A field with its encoded words decoded, as one line without control characters."""
+    if "=?" not in value:
+        return clean_line(value)
+    texts: list[str] = []
+    words: list[_Word] = []
+    end = 0
+    for count, found in enumerate(_WORD.finditer(value)):
+        if count >= _MAX_WORDS:
+            break
+        between = value[end : found.start()]
+        # White space between two encoded words is not part of the text (RFC 2047, 6.2).
+        if not words or between.strip():
+            texts += (*_decoded(words, faults), between)
+            words = []
+        words.append(_read(found))
+        end = found.end()
+    rest = value[end:]
+    if "=?" in rest and "?=" in rest:
+        faults.add(Fault.ENCODED_WORD)
+    return clean_line("".join((*texts, *_decoded(words, faults), rest)))
+
+
+def charset_of_words(value: str) -> str | None:
+    """The codec of the first encoded word, None without one."""
+    found = _WORD.search(value)
+    return None if found is None else codec_of(found[1].partition("*")[0])
+
+
+def _read(found: re.Match[str]) -> _Word:
+    # The charset may have a language (RFC 2231, 5).
+    charset = found[1].partition("*")[0]
+    if found[2] in "bB":
+        return _Word(charset, _from_base64(found[3]))
+    return _Word(charset, binascii.a2b_qp(found[3].replace("_", " ").encode()))
+
+
+def _from_base64(text: str) -> bytes:
+    plain = _NOT_BASE64.sub("", text)
+    plain = plain[:-1] if len(plain) % 4 == 1 else plain
+    return binascii.a2b_base64(plain + "=" * (-len(plain) % 4))
+
+
+def _decoded(words: list[_Word], faults: set[Fault]) -> list[str]:
+    """The texts of adjacent words; a character may begin in one and end in the next."""
+    texts: list[str] = []
+    for charset, data in _joined(words):
+        decoded = decode(data, charset)
+        if not decoded.is_certain or codec_of(charset) is None:
+            faults.add(Fault.CHARSET)
+        texts.append(decoded.text)
+    return texts
+
+
+def _joined(words: list[_Word]) -> list[_Word]:
+    joined: list[tuple[str, list[bytes]]] = []
+    for charset, data in words:
+        if joined and joined[-1][0] == charset.lower():
+            joined[-1][1].append(data)
+        else:
+            joined.append((charset.lower(), [data]))
+    return [_Word(charset, b"".join(parts)) for charset, parts in joined]

@@ -1,0 +1,239 @@
+"""HTML as Markdown, the way a person would write it into an e-mail of plain text."""
+
+import re
+from urllib.parse import quote
+
+from sealdesk.mail.parsing.charsets import clean_line, clean_text
+from sealdesk.mail.parsing.html_tokens import Tag, read_tokens
+
+_MAX_TOKENS = 200_000
+_MAX_DEPTH = 5  # of quotes and lists that are shown
+_MAX_URL_LENGTH = 2_000
+_PARAGRAPHS = {"p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "table", "blockquote"}
+_LINES = {
+    "div", "tr", "li", "dt", "dd", "section", "article", "header", "footer", "main", "nav", "aside",
+    "address", "center", "form", "fieldset", "figure", "figcaption", "caption", "pre", "tbody",
+    "thead", "option", "body", "html",
+}  # fmt: skip
+_LISTS = {"ul", "ol"}
+_WITHIN_LINKS = {"div", "p", "h1", "h2", "h3", "h4", "h5", "h6", "center", "br"}
+_MAX_LINK_LENGTH = 500
+_HIDDEN = re.compile(r"display\s*+:\s*+none|mso-hide\s*+:\s*+all", re.IGNORECASE)
+_MAY_HIDE = {"div", "span", "p", "td", "table", "tr"}
+# Fillers with which newsletters hide the beginning of their text.
+_INVISIBLE = re.compile("[\u00ad\u034f\u200b\u2060\ufeff]+")
+_SHOWN_SCHEMES = ("http://", "https://", "mailto:", "tel:")
+_LOOKS_LIKE_URL = re.compile(r"https?://|www\.", re.IGNORECASE)
+_TINY = ("0", "1", "2", "0px", "1px", "2px")
+
+
+class _Text:
+    """The text so far, with the white space that the next word needs."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self.length = 0
+        self.new_lines = 0
+        self.space = ""
+        self.quote_depth = 0
+        self._last_depth = 0  # of the last line
+
+    def break_line(self, count: int) -> None:
+        self.new_lines = max(self.new_lines, count)
+        self.space = ""
+
+    def add(self, text: str) -> None:
+        """Text without a new line."""
+        depth = min(self.quote_depth, _MAX_DEPTH)
+        prefix = "> " * depth
+        if not self.pieces:
+            self._append(prefix)
+        elif self.new_lines:
+            blank = "\n" + ("> " * min(depth, self._last_depth)).rstrip()
+            self._append(blank * (self.new_lines - 1) + "\n" + prefix)
+        elif self.space:
+            self._append(self.space)
+        self.new_lines, self.space, self._last_depth = 0, "", depth
+        self._append(text)
+
+    def _append(self, text: str) -> None:
+        self.pieces.append(text)
+        self.length += len(text)
+
+
+class _Converter:
+    def __init__(self, *, shows_hidden: bool) -> None:
+        self.text = _Text()
+        self.shows_hidden = shows_hidden
+        self.hidden_by = ""
+        self.hidden_depth = 0
+        self.pre_depth = 0
+        self.lists: list[int] = []  # the next number of each list, 0 for one without numbers
+        self.link: tuple[str, list[str]] | None = None
+
+    def take(self, token: Tag | str) -> None:
+        if self.hidden_by:
+            self._skip(token)
+        elif isinstance(token, str):
+            self._take_text(token)
+        elif token.attributes is None:
+            self._end(token.name)
+        else:
+            self._start(token)
+
+    def _skip(self, token: Tag | str) -> None:
+        if isinstance(token, Tag) and token.name == self.hidden_by:
+            self.hidden_depth += -1 if token.attributes is None else 1
+            if not self.hidden_depth:
+                self.hidden_by = ""
+
+    def _take_text(self, written: str) -> None:
+        text = _INVISIBLE.sub("", clean_text(written))
+        if self.link is not None:
+            self.link[1].append(text)
+            if sum(map(len, self.link[1])) > _MAX_LINK_LENGTH:
+                self.end_link()
+        elif self.pre_depth:
+            self._take_lines(text)
+        else:
+            words = text.split()
+            if text[:1].isspace() and not self.text.space:
+                self.text.space = " "
+            if words:
+                self.text.add(" ".join(words))
+                self.text.space = " " if text[-1].isspace() else ""
+
+    def _take_lines(self, text: str) -> None:
+        for count, line in enumerate(text.split("\n")):
+            if count:
+                self.text.new_lines = min(self.text.new_lines + 1, 3)
+            if line:
+                self.text.add(line)
+
+    def _start(self, tag: Tag) -> None:
+        if self._hides(tag):
+            self.hidden_by, self.hidden_depth = tag.name, 1
+            return
+        self._break(tag.name)
+        match tag.name:
+            case "br" if self.link is None:
+                self.text.new_lines = min(self.text.new_lines + 1, 2)
+            case "hr":
+                self.text.break_line(2)
+                self.text.add("---")
+                self.text.break_line(2)
+            case "td" | "th":
+                self.text.space = " | " if not self.text.new_lines else ""
+            case "li":
+                self._begin_item()
+            case "ul" | "ol":
+                self.lists.append(int(tag.name == "ol"))
+            case "blockquote":
+                self.text.quote_depth += 1
+            case "pre":
+                self.pre_depth += 1
+            case "a":
+                self.end_link()
+                href = tag.attribute("href")
+                self.link = (href, []) if href else None
+            case "img":
+                self._add_image(tag)
+
+    def _hides(self, tag: Tag) -> bool:
+        if self.shows_hidden or tag.name not in _MAY_HIDE or "style" not in (tag.attributes or ""):
+            return False
+        return _HIDDEN.search(tag.attribute("style")) is not None
+
+    def _end(self, name: str) -> None:
+        if name in _LISTS and self.lists:
+            self.lists.pop()
+        self._break(name)
+        if name == "a":
+            self.end_link()
+        elif name == "blockquote":
+            self.text.quote_depth = max(self.text.quote_depth - 1, 0)
+        elif name == "pre":
+            self.pre_depth = max(self.pre_depth - 1, 0)
+
+    def _break(self, name: str) -> None:
+        if self.link is not None and name in _WITHIN_LINKS:
+            self.link[1].append(" ")
+        elif name in _PARAGRAPHS or name in _LINES:
+            self.end_link()
+            # A list within a list begins on the next line.
+            is_paragraph = name in _PARAGRAPHS and not (name in _LISTS and self.lists)
+            self.text.break_line(2 if is_paragraph else 1)
+
+    def _begin_item(self) -> None:
+        number = self.lists[-1] if self.lists else 0
+        indent = "  " * (min(len(self.lists), _MAX_DEPTH) - 1)
+        if number:
+            self.lists[-1] += 1
+        self.text.add(f"{indent}{number}." if number else f"{indent}-")
+        self.text.space = " "
+
+    def _add_image(self, tag: Tag) -> None:
+        name = clean_line(tag.attribute("alt"))
+        source = tag.attribute("src")
+        if self.link is not None:
+            self.link[1].append(name)
+        elif source.lower().startswith("cid:"):
+            self.text.space = self.text.space or " "
+            self.text.add(f"[{_plain(name) or 'image'}]")
+        elif tag.attribute("width") not in _TINY and tag.attribute("height") not in _TINY:
+            self.text.space = self.text.space or " "
+            self.text.add(_link(source, name or "image"))
+
+    def end_link(self) -> None:
+        if self.link is None:
+            return
+        url, texts = self.link
+        self.link = None
+        written = "".join(texts)
+        name = clean_line(written)
+        if not name:
+            return
+        self.text.space = self.text.space or (" " if written[0].isspace() else "")
+        self.text.add(_link(url, name))
+        self.text.space = " " if written[-1].isspace() else ""
+
+
+def _link(url: str, name: str) -> str:
+    """A link in Markdown, or its text alone if nobody would follow it."""
+    url = clean_line(url)
+    is_shown = url.lower().startswith(_SHOWN_SCHEMES) and len(url) <= _MAX_URL_LENGTH
+    bare = url.removeprefix("mailto:").removeprefix("tel:")
+    if not is_shown or name in (url, bare):
+        return name if name in (url, bare) else _plain(name)
+    target = quote(url, safe="/:?#@!$&'*+,;=%~-._[]")
+    # A text that looks like an address itself could hide where the link leads.
+    if _LOOKS_LIKE_URL.match(name):
+        return target if target.rstrip("/") == name.rstrip("/") else f"{_plain(name)} ({target})"
+    return f"[{_plain(name)}]({target})"
+
+
+def _plain(name: str) -> str:
+    return name.replace("[", "(").replace("]", ")")
+
+
+def html_to_text(source: str, max_length: int) -> tuple[str, bool]:
+    """What HTML says, as Markdown, and whether that is all of it.
+
+    Of a longer text, at least the first `max_length` characters.
+    """
+    converter, is_whole = _convert(source, max_length, shows_hidden=False)
+    # What is hidden and does not end would hide the rest of the message.
+    if converter.hidden_by:
+        converter, is_whole = _convert(source, max_length, shows_hidden=True)
+    lines = "".join(converter.text.pieces).split("\n")
+    return "\n".join(line.rstrip() for line in lines).strip(), is_whole
+
+
+def _convert(source: str, max_length: int, *, shows_hidden: bool) -> tuple[_Converter, bool]:
+    converter = _Converter(shows_hidden=shows_hidden)
+    for count, token in enumerate(read_tokens(source)):
+        if count >= _MAX_TOKENS or converter.text.length > max_length:
+            return converter, False
+        converter.take(token)
+    converter.end_link()
+    return converter, True

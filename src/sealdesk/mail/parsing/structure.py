@@ -1,0 +1,148 @@
+"""The parts of a message, as places in its bytes, which are not copied.
+
+The parser of the standard library takes eight times the size of a message in memory (193 MiB for
+one of 25 MiB, measured 2026-11-22; python/cpython#115512).
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sealdesk.mail.parsing.headers import Headers, read_headers
+from sealdesk.mail.parsing.parameters import Value, read_value
+from sealdesk.mail.parsing.types import Fault
+
+_BLANK_LINES = re.compile(rb"[\r\n]*+")
+MAX_PARTS = 1_000
+MAX_DEPTH = 20
+_MAX_SEARCHED = 100_000
+_MAX_BOUNDARY_BYTES = 1_000  # RFC 2046, 5.1.1, allows 70
+_MAX_SEARCHED_BYTES = 64 * 1024  # for a boundary that is not declared
+_DEFAULT = "text/plain"  # RFC 2045, 5.2
+_IN_DIGEST = "message/rfc822"  # RFC 2046, 5.1.5
+
+
+class Node(NamedTuple):
+    """A part: its fields, the place of its body, and the parts of a multipart."""
+
+    headers: Headers
+    content_type: Value
+    start: int
+    end: int
+    parts: list["Node"]
+
+    @property
+    def kind(self) -> str:
+        return self.content_type.value
+
+
+class Structure:
+    """Reads the parts of one message."""
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw = raw
+        self.faults: set[Fault] = set()
+        self._count = 0
+        self._searched = 0  # lines that could be a boundary
+
+    def read(self) -> Node:
+        """The message with its parts."""
+        blank = _BLANK_LINES.match(self.raw)
+        start = blank.end() if blank else 0
+        return self._node(start, len(self.raw), _DEFAULT, depth=0)
+
+    def _node(self, start: int, end: int, default: str, depth: int) -> Node:
+        headers, body = read_headers(self.raw, start, end)
+        self._count += 1
+        self.faults |= headers.faults
+        content_type = _content_type(headers, default, self.faults)
+        node = Node(headers, content_type, body, end, [])
+        if node.kind.startswith("multipart/"):
+            if depth < MAX_DEPTH:
+                node.parts.extend(self._parts(node, depth + 1))
+            else:
+                self.faults.add(Fault.DEPTH)
+        return node
+
+    def _parts(self, node: Node, depth: int) -> Iterator[Node]:
+        default = _IN_DIGEST if node.kind == "multipart/digest" else _DEFAULT
+        boundary = node.content_type.parameters.get("boundary", "").rstrip()
+        marker = b"--" + boundary.encode()[:_MAX_BOUNDARY_BYTES]
+        lines = self._lines_of(marker, node) if boundary else iter(())
+        first = next(lines, None)
+        if first is None:
+            self.faults.add(Fault.BOUNDARY)
+            marker = self._undeclared_marker(node)
+            lines = self._lines_of(marker, node) if marker else iter(())
+            first = next(lines, None)
+        while first is not None and not first.is_last:
+            following = next(lines, None)
+            if self._count >= MAX_PARTS:
+                self.faults.add(Fault.PARTS)
+                return
+            if following is None:
+                self.faults.add(Fault.BOUNDARY)
+            until = node.end if following is None else following.start
+            yield self._node(first.after, max(until, first.after), default, depth)
+            first = following
+
+    def _lines_of(self, marker: bytes, node: Node) -> Iterator["_Boundary"]:
+        line = b"\n" + marker
+        # The body begins behind the end of a line, except in a message without a header.
+        at = self.raw.find(line, max(node.start - 1, 0), node.end)
+        while at >= 0:
+            self._searched += 1
+            if self._searched > _MAX_SEARCHED:
+                self.faults.add(Fault.PARTS)
+                return
+            found = self._boundary(at + 1, at + len(line), node.end)
+            if found is not None:
+                yield found
+                if found.is_last:
+                    return
+            at = self.raw.find(line, at + len(line), node.end)
+
+    def _boundary(self, start: int, end: int, limit: int) -> "_Boundary | None":
+        """The line at `start`, unless it is that of a longer boundary."""
+        line_end = self.raw.find(b"\n", end, min(end + _MAX_BOUNDARY_BYTES, limit))
+        after = limit if line_end < 0 else line_end + 1
+        if line_end < 0 and limit - end > _MAX_BOUNDARY_BYTES:
+            return None
+        rest = self.raw[end:after].strip()
+        if rest not in (b"", b"--"):
+            return None
+        # The end of the line before belongs to the boundary (RFC 2046, 5.1.1).
+        for ending in (b"\r\n", b"\n"):
+            if self.raw.endswith(ending, 0, start):
+                start -= len(ending)
+                break
+        return _Boundary(start, after, rest == b"--")
+
+    def _undeclared_marker(self, node: Node) -> bytes:
+        """The first line that looks like a boundary, if its end also comes; otherwise b""."""
+        at, limit = node.start, min(node.end, node.start + _MAX_SEARCHED_BYTES)
+        for line in self.raw[at:limit].split(b"\n"):
+            at += len(line)
+            marker = line.rstrip()
+            is_long = 4 < len(marker) <= _MAX_BOUNDARY_BYTES
+            if is_long and marker.startswith(b"--") and marker.strip(b"-"):
+                is_ended = self.raw.find(b"\n" + marker + b"--", at, node.end) >= 0
+                return marker if is_ended else b""
+            at += 1
+        return b""
+
+
+class _Boundary(NamedTuple):
+    start: int  # without the end of the line before
+    after: int
+    is_last: bool
+
+
+def _content_type(headers: Headers, default: str, faults: set[Fault]) -> Value:
+    found = read_value(headers.first("content-type"), faults)
+    value = "".join(found.value.split())
+    main, slash, sub = value.partition("/")
+    if value == "text":  # RFC 1049, as some old programs write it
+        return found._replace(value=_DEFAULT)
+    # What is no type is text (RFC 2045, 5.2).
+    return found._replace(value=value if main and slash and sub else default)

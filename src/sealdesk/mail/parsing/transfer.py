@@ -1,0 +1,161 @@
+"""Content-Transfer-Encoding: the bytes of a part, and of what is uuencoded within a text."""
+
+import binascii
+import re
+from collections.abc import Iterator
+
+from sealdesk.mail.parsing.types import Encoded, Fault
+
+_CHUNK_BYTES = 192 * 1024
+_MAX_PADDED = 1_000  # pieces of base64 in a chunk that end with padding
+_BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+_NOT_BASE64 = bytes(set(range(256)) - _BASE64)
+# What base64 may contain besides: white space, and the padding.
+_WRONG_IN_BASE64 = bytes(set(range(256)) - _BASE64 - set(b" \t\r\n="))
+_AS_IT_IS = ("", "7bit", "8bit", "binary")
+_ENCODINGS = {
+    "7bits": "7bit",
+    "8bits": "8bit",
+    "7-bit": "7bit",
+    "8-bit": "8bit",
+    "base-64": "base64",
+    "quotedprintable": "quoted-printable",
+    "uuencode": "x-uuencode",
+    "x-uue": "x-uuencode",
+    "uue": "x-uuencode",
+}
+_BEGIN = re.compile(r"^begin(?:-base64)? [0-7]{3,4} (\S[^\r\n]{0,254})$", re.MULTILINE)
+_MAX_FILES = 20  # within one text
+
+
+def decode(encoded: Encoded, faults: set[Fault], limit: int | None = None) -> Iterator[bytes]:
+    """The bytes in pieces; with a limit, those of so many encoded bytes."""
+    raw, start, end, _ = encoded
+    cut = end if limit is None else min(end, start + limit)
+    encoding = _name(encoded.encoding)
+    if encoding == "base64":
+        return _from_base64(raw, start, cut, faults, is_cut=cut < end)
+    if encoding == "quoted-printable":
+        # Broken escapes stay as they are; also those that the limit has cut.
+        return map(binascii.a2b_qp, _cut_at_lines(raw, start, cut))
+    if encoding == "x-uuencode":
+        return _from_uu(raw, start, cut, faults)
+    if encoding not in _AS_IT_IS:
+        faults.add(Fault.TRANSFER_ENCODING)
+    return _chunks(raw, start, cut)
+
+
+def decode_text(encoded: Encoded, faults: set[Fault], limit: int) -> bytes:
+    """The bytes of so many encoded bytes."""
+    return b"".join(decode(encoded, faults, limit))
+
+
+def _name(encoding: str) -> str:
+    bare = encoding.partition(";")[0].strip().strip("\"'").lower()
+    return _ENCODINGS.get(bare, bare)
+
+
+def _chunks(raw: bytes, start: int, end: int) -> Iterator[bytes]:
+    for at in range(start, end, _CHUNK_BYTES):
+        yield raw[at : min(end, at + _CHUNK_BYTES)]
+
+
+def _cut_at_lines(raw: bytes, start: int, end: int) -> Iterator[bytes]:
+    """The bytes in pieces that end with a line; within a longer line, before an escape."""
+    while start < end:
+        cut = min(end, start + _CHUNK_BYTES)
+        if cut < end:
+            line_end = raw.rfind(b"\n", start, cut) + 1
+            escape = raw.rfind(b"=", max(start + 1, cut - 2), cut)
+            cut = line_end or (escape if escape > 0 else cut)
+        yield raw[start:cut]
+        start = cut
+
+
+def _from_base64(
+    raw: bytes, start: int, end: int, faults: set[Fault], *, is_cut: bool
+) -> Iterator[bytes]:
+    """Bytes of base64: strange characters are passed over, and a wrong end is left out."""
+    # Each piece is decoded up to its last group of four characters, since padding may also be
+    # within the text.
+    rest = b""
+    for piece in _chunks(raw, start, end):
+        if len(piece.translate(None, _WRONG_IN_BASE64)) != len(piece):
+            faults.add(Fault.TRANSFER_ENCODING)
+        decoded, rest = _decode_groups(rest + piece)
+        yield decoded
+    plain = rest.translate(None, _NOT_BASE64)
+    if len(plain) == 1 and not is_cut:
+        faults.add(Fault.TRANSFER_ENCODING)
+    if len(plain) > 1:
+        yield binascii.a2b_base64(plain + b"=" * (-len(plain) % 4))
+
+
+def _decode_groups(encoded: bytes) -> tuple[bytes, bytes]:
+    """What whole groups contain, and the rest."""
+    if encoded.count(b"=") > _MAX_PADDED:
+        encoded = encoded.replace(b"=", b"")
+    *padded, last = re.split(rb"=+", encoded)
+    decoded = []
+    for text in padded:
+        plain = text.translate(None, _NOT_BASE64)
+        plain = plain[:-1] if len(plain) % 4 == 1 else plain
+        decoded.append(binascii.a2b_base64(plain + b"=" * (-len(plain) % 4)))
+    plain = last.translate(None, _NOT_BASE64)
+    end = len(plain) - len(plain) % 4
+    decoded.append(binascii.a2b_base64(plain[:end]))
+    return b"".join(decoded), plain[end:]
+
+
+def _from_uu(raw: bytes, start: int, end: int, faults: set[Fault]) -> Iterator[bytes]:
+    lines = _lines(raw, start, end)
+    for line in lines:
+        if line.startswith(b"begin "):
+            yield from _uu_lines(lines, faults)
+            return
+    faults.add(Fault.TRANSFER_ENCODING)
+    yield from _chunks(raw, start, end)
+
+
+def _lines(raw: bytes, start: int, end: int) -> Iterator[bytes]:
+    while start < end:
+        found = raw.find(b"\n", start, end)
+        after = end if found < 0 else found + 1
+        yield raw[start:after]
+        start = after
+
+
+def _uu_lines(lines: Iterator[bytes], faults: set[Fault]) -> Iterator[bytes]:
+    for ended in lines:
+        line = ended.rstrip(b"\r\n")
+        if line.strip() in (b"end", b"`", b""):
+            break
+        try:
+            yield binascii.a2b_uu(line)
+        except binascii.Error:
+            # Encoders that fill the last group make lines that are too long.
+            try:
+                yield binascii.a2b_uu(line[: (((line[0] - 32) & 63) * 4 + 5) // 3 + 1])
+            except binascii.Error:
+                faults.add(Fault.TRANSFER_ENCODING)
+
+
+def take_uuencoded(text: str, faults: set[Fault]) -> tuple[str, list[tuple[str, bytes]]]:
+    """A text without the files that are uuencoded in it, and their names and contents."""
+    files: list[tuple[str, bytes]] = []
+    kept: list[str] = []
+    at = 0
+    for count, found in enumerate(_BEGIN.finditer(text)):
+        end = text.find("\nend", found.end())
+        if end < 0 or count >= _MAX_FILES:
+            break
+        lines = text[found.end() + 1 : end + 1].encode("ascii", "replace").split(b"\n")
+        own_faults: set[Fault] = set()
+        content = b"".join(_uu_lines(iter(lines), own_faults))
+        # A sentence can also begin with "begin 100 ".
+        if not content or own_faults:
+            continue
+        files.append((found[1].strip(), content))
+        kept.append(text[at : found.start()])
+        at = end + len("\nend")
+    return "".join((*kept, text[at:])), files

@@ -1,0 +1,1 @@
+"""Receiving e-mail: each message gets one effect, in one transaction."""

@@ -1,0 +1,123 @@
+"""Repairs the texts of tickets and replies from raw messages, after a correction of the parser."""
+
+import logging
+import re
+
+from sealdesk.db.engine import Tx
+from sealdesk.errors import ServiceUnavailable
+from sealdesk.event_log import events
+from sealdesk.mail.mailboxes import store as mailboxes
+from sealdesk.mail.parsing.types import ParsedMessage
+from sealdesk.mail.receiving import actions, effects, raw_messages, rules, store, taking, texts
+from sealdesk.mail.receiving.types import ReceivedMessage
+from sealdesk.resources.paging import PageRequest
+from sealdesk.state import AppState
+from sealdesk.tickets import actions as tickets
+from sealdesk.tickets.store import history, replies
+from sealdesk.tickets.types import TicketChange
+
+log = logging.getLogger("sealdesk.mail")
+
+_MAX_CHANGES = 1000
+_STEP = 100
+_LEFT_OUT = re.compile(rf"\n\n\[{texts.LEFT_OUT}: [^\]\n]*\]\Z")
+
+
+async def repair(state: AppState, message: ReceivedMessage) -> bool:
+    """Parse a message again, and store its text if it is another one; whether it was.
+
+    A message that could not be processed is taken now. What a user has changed since stays. Raises
+    ServiceUnavailable if the message is missing.
+    """
+    if message.outcome == "held" and message.reason == actions.NOT_PROCESSED:
+        return await _take_now(state, message)
+    if message.ticket_id is None or message.outcome not in ("ticket", "reply", "note"):
+        return False
+    raw = await raw_messages.read(state, message.tenant_id, message.raw_sha256)
+    parsed, now_us = await taking.parse_off_loop(raw), state.clock.now_us()
+    before = _before(message, parsed, state.settings.mail.authserv_ids)
+
+    async def work(tx: Tx) -> bool:
+        if message.reply_id is None:
+            return await _repair_ticket(tx, message, before, parsed, now_us)
+        return await _repair_reply(tx, message, before, parsed, now_us)
+
+    return await state.database.write(work, message.tenant_id)
+
+
+async def _take_now(state: AppState, message: ReceivedMessage) -> bool:
+    tenant_id, now_us = message.tenant_id, state.clock.now_us()
+    mailbox = await state.database.read(
+        lambda tx: mailboxes.find_ever(tx, tenant_id, message.mailbox_id), tenant_id
+    )
+    if mailbox is None:
+        return False
+    incoming = await taking.read_again(state, mailbox, message)
+    try:
+        await state.database.write(
+            lambda tx: actions.retake(tx, incoming, message.id, now_us), tenant_id
+        )
+    except ServiceUnavailable:
+        raise
+    except Exception:
+        log.exception("a message could not be processed", extra={"mailbox": mailbox.id})
+        return False
+    return True
+
+
+def _before(message: ReceivedMessage, parsed: ParsedMessage, ids: frozenset[str]) -> str:
+    """What stands before the text of some messages."""
+    if message.reason == effects.BY_DESK:
+        return texts.by_desk(rules.sender_of(parsed))
+    if message.reason not in (effects.STRANGER, effects.ADDED):
+        return ""
+    has_failed = rules.has_failed_dmarc(parsed.authentication_results, ids)
+    return texts.stranger(rules.sender_of(parsed), has_failed_dmarc=has_failed)
+
+
+async def _repair_ticket(
+    tx: Tx, message: ReceivedMessage, before: str, parsed: ParsedMessage, now_us: int
+) -> bool:
+    tenant_id, ticket_id = message.tenant_id, message.ticket_id or ""
+    ticket = (await tickets.get_ticket(tx, tenant_id, ticket_id)).ticket
+    text = rules.text_of(parsed, before, _after(ticket.description))
+    if text == ticket.description:
+        return False
+    page = PageRequest(_MAX_CHANGES, None)
+    changes = await history.list_changes(tx, tenant_id, ticket_id, page)
+    if any("description" in entry.changes for entry in changes if entry.actor.kind != "system"):
+        return False
+    caller = effects.system_caller(tenant_id)
+    change = TicketChange(description=text)
+    await tickets.change_ticket(tx, caller, ticket_id, change, if_match=None, now_us=now_us)
+    return True
+
+
+async def _repair_reply(
+    tx: Tx, message: ReceivedMessage, before: str, parsed: ParsedMessage, now_us: int
+) -> bool:
+    tenant_id, ticket_id = message.tenant_id, message.ticket_id or ""
+    stored = await replies.find(tx, tenant_id, ticket_id, message.reply_id or "")
+    if stored is None:  # it was moved to another ticket
+        return False
+    text = rules.text_of(parsed, before, _after(stored.body))
+    if text == stored.body:
+        return False
+    await store.replace_text(tx, stored, text)
+    # So that the index is written anew. There is no event of changed replies.
+    view = await tickets.get_view(tx, tenant_id, ticket_id)
+    await events.record(tx, tenant_id, "ticket.updated", view.json, events.NO_CHANGES, now_us)
+    return True
+
+
+def _after(text: str) -> str:
+    """The files that were not attached, which stay as they were."""
+    found = _LEFT_OUT.search(text)
+    return found[0] if found else ""
+
+
+async def list_kept(state: AppState, tenant_id: str, after: str) -> list[ReceivedMessage]:
+    """The next messages of a tenant whose raw message is kept. after: an id."""
+    return await state.database.read(
+        lambda tx: store.list_kept(tx, tenant_id, after, _STEP), tenant_id
+    )

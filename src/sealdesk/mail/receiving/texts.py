@@ -1,0 +1,47 @@
+"""The texts of notes that the receiver writes into tickets; no I/O."""
+
+from sealdesk.mail.receiving.rules import FromAddress
+
+_FAILED_DMARC = (
+    "The domain of the sender does not vouch for this message (dmarc=fail): somebody else may have"
+    " written it. Do not act on it before you have asked the customer in another way."
+)
+LEFT_OUT = "Not attached"
+
+
+def failed_dmarc() -> str:
+    return _FAILED_DMARC
+
+
+def stranger(sender: FromAddress, *, has_failed_dmarc: bool) -> str:
+    """What stands before the text of somebody who is no participant of the ticket."""
+    who = f"{sender.name} <{sender.address}>" if sender.name else sender.address
+    warning = f"{_FAILED_DMARC}\n\n" if has_failed_dmarc else ""
+    return (
+        f"This message came by e-mail from {who}, who is no participant of this ticket."
+        " The customer does not see it. Add the sender as a participant, or open a new ticket for"
+        " them.\n\n"
+        f"{warning}---\n\n"
+    )
+
+
+def by_desk(sender: FromAddress) -> str:
+    """What stands before the text of a ticket that the desk itself has begun."""
+    return f"[{sender.address} wrote this to the customer.]\n\n"
+
+
+def left_out(names: tuple[str, ...]) -> str:
+    """What stands after a text whose files were not all attached, "" if they were."""
+    return f"\n\n[{LEFT_OUT}: {', '.join(names)}]" if names else ""
+
+
+def moved(number: int) -> str:
+    return f"The message of somebody who is no participant was opened as #{number}."
+
+
+def follows(number: int) -> str:
+    return f"This ticket follows #{number}, which was closed when this message came."
+
+
+def is_followed(number: int) -> str:
+    return f"A message came by e-mail after this ticket was closed. It opened #{number}."

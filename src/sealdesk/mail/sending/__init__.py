@@ -1,0 +1,1 @@
+"""Messages that go out: the public replies of tickets, to each participant."""

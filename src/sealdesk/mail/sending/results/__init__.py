@@ -1,0 +1,1 @@
+"""What became of messages: with their replies, as events and as notes."""

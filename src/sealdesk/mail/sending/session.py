@@ -1,0 +1,130 @@
+"""One SMTP session with the server of a mailbox."""
+
+import asyncio
+from types import TracebackType
+from typing import Self
+
+import aiosmtplib
+from aiosmtplib import SMTP, SMTPException, SMTPResponseException
+
+from sealdesk.http_client.resolver import Resolver
+from sealdesk.mail import connections
+from sealdesk.mail.connections import MailFailed, Server
+from sealdesk.mail.mailboxes.types import Mailbox
+from sealdesk.mail.sending import rules
+from sealdesk.mail.sending.types import Outcome
+
+_CONNECT_S = 20.0
+_COMMAND_S = 60.0
+_NOOP_S = 10.0
+_QUIT_S = 5.0
+_SENT = Outcome("sent", None)
+_ADDRESS_REFUSED = Outcome("bounced", "The mail server does not take addresses like this one.")
+
+
+class Session:
+    """A connection on which messages are sent one after the other."""
+
+    def __init__(self, resolver: Resolver, mailbox: Mailbox, password: str | None) -> None:
+        self._resolver = resolver
+        self._mailbox = mailbox
+        self._password = password
+        self._smtp: SMTP
+
+    async def __aenter__(self) -> Self:
+        """Connect and log in. Raises MailFailed."""
+        mailbox = self._mailbox
+        host, port, security = mailbox.smtp_host, mailbox.smtp_port, mailbox.smtp_security
+        if host is None or port is None or security is None:
+            raise MailFailed("not_reachable", "The mailbox has no server that sends.")
+        deadline = asyncio.get_running_loop().time() + _CONNECT_S
+        server = Server(host, port, security)
+        sock = await connections.connect_socket(self._resolver, server, deadline)
+        is_encrypted = security != "none"
+        self._smtp = SMTP(
+            hostname=host,  # which the certificate must be for
+            sock=sock,
+            use_tls=security == "tls",
+            start_tls=security == "starttls",
+            tls_context=connections.tls_context() if is_encrypted else None,
+            local_hostname=mailbox.address.rpartition("@")[2],
+            timeout=_COMMAND_S,
+        )
+        try:
+            await self._smtp.connect()
+            if mailbox.smtp_username is not None and self._password is not None:
+                await self._smtp.login(mailbox.smtp_username, self._password)
+        except (SMTPException, OSError) as error:
+            self._smtp.close()
+            sock.close()
+            raise _failed(error, self._password) from error
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            async with asyncio.timeout(_QUIT_S):
+                await self._smtp.quit()
+        except (SMTPException, OSError):
+            pass
+        finally:
+            self._smtp.close()
+
+    async def is_alive(self) -> bool:
+        """Whether the server still answers on this connection."""
+        try:
+            await self._smtp.noop(timeout=_NOOP_S)
+        except (SMTPException, OSError):
+            return False
+        return True
+
+    async def send(self, recipient: str, message: bytes) -> Outcome:
+        """Hand over a message. Raises MailFailed when the mailbox cannot send now."""
+        options = [] if recipient.isascii() else ["SMTPUTF8"]
+        try:
+            await self._smtp.sendmail(
+                self._mailbox.address, recipient, message, mail_options=options
+            )  # fmt: skip
+        except (ValueError, aiosmtplib.SMTPNotSupported):
+            return _ADDRESS_REFUSED
+        except aiosmtplib.SMTPRecipientsRefused as error:
+            refusal = error.recipients[0]
+            return self._refused(refusal.code, refusal.message, of_recipient=True)
+        except aiosmtplib.SMTPSenderRefused as error:
+            code = rules.problem_of_refusal(error.code, error.message) or "message_refused"
+            raise MailFailed(code, self._quote(error.code, error.message)) from error
+        except SMTPResponseException as error:
+            if problem := rules.problem_of_refusal(error.code, error.message):
+                raise MailFailed(problem, self._quote(error.code, error.message)) from error
+            return self._refused(error.code, error.message, of_recipient=False)
+        except (SMTPException, OSError) as error:
+            raise _failed(error, self._password) from error
+        return _SENT
+
+    def _quote(self, code: int, answer: str) -> str:
+        return f"{code} {connections.quote(answer, self._password or '')}"
+
+    def _refused(self, code: int, answer: str, *, of_recipient: bool) -> Outcome:
+        words = connections.quote(answer, self._password or "")
+        return rules.outcome_of_refusal(code, words, of_recipient=of_recipient)
+
+
+def _failed(error: Exception, password: str | None) -> MailFailed:
+    if isinstance(error, aiosmtplib.SMTPAuthenticationError):
+        return MailFailed("login_refused", connections.quote(error.message, password or ""))
+    if isinstance(error, aiosmtplib.SMTPNotSupported):
+        return MailFailed("starttls_missing", "The server does not offer what is needed.")
+    if isinstance(error, TimeoutError):
+        return MailFailed("timed_out", "There was no response in time.")
+    if isinstance(error, SMTPResponseException):
+        return MailFailed("unexpected_answer", connections.quote(error.message, password or ""))
+    cause = error.__cause__
+    if isinstance(cause, OSError):
+        return connections.failed(cause)
+    if isinstance(error, OSError):
+        return connections.failed(error)
+    return MailFailed("closed", "The server closed the connection.")

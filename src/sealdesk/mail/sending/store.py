@@ -1,0 +1,159 @@
+"""The SQL of outgoing messages, all of it run by the worker."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from sealdesk.db.column_lists import column_list, parameter_list
+from sealdesk.db.engine import Row, Tx
+from sealdesk.mail.sending.types import DueMailbox, Outcome, OutgoingMessage
+
+_STORED = OutgoingMessage.__struct_fields__
+_MAX_MAILBOXES = 10_000
+_LIST_SENDING = """
+SELECT tenant_id, id, address, created_at FROM mailboxes
+WHERE smtp_host IS NOT NULL AND deleted_at IS NULL ORDER BY tenant_id, id LIMIT :limit
+"""
+_FIND_EVENT = "SELECT object FROM events WHERE tenant_id = :tenant_id AND id = :id LIMIT 1"
+_ADD = f"""
+INSERT INTO outgoing_messages ({column_list(_STORED)}) VALUES ({parameter_list(_STORED)})
+ON CONFLICT (tenant_id, about_id, address) DO NOTHING
+"""
+# Goes from mailbox to mailbox in the index, however many messages each has.
+_LIST_DUE = """
+SELECT d.tenant_id, d.id, d.version, d.per_minute, d.is_failing FROM (
+    SELECT m.tenant_id, m.id, m.version, m.per_minute, m.problem IS NOT NULL AS is_failing,
+        (SELECT min(o.due_at) FROM outgoing_messages o WHERE o.mailbox_id = m.id
+            AND o.due_at <= :now AND (o.leased_until IS NULL OR o.leased_until <= :now)) AS due_at
+    FROM (
+        WITH RECURSIVE pending(mailbox_id) AS (
+            SELECT min(mailbox_id) FROM outgoing_messages WHERE due_at IS NOT NULL
+            UNION ALL
+            SELECT (SELECT min(o.mailbox_id) FROM outgoing_messages o
+                WHERE o.mailbox_id > p.mailbox_id AND o.due_at IS NOT NULL)
+            FROM pending p WHERE p.mailbox_id IS NOT NULL
+        )
+        SELECT mailbox_id FROM pending
+    ) p JOIN mailboxes m ON m.id = p.mailbox_id
+    WHERE m.deleted_at IS NULL AND NOT m.is_paused AND m.smtp_host IS NOT NULL
+) d WHERE d.due_at IS NOT NULL ORDER BY d.is_failing, d.due_at, d.id LIMIT :limit
+"""
+_DUE = f"""
+SELECT {column_list(_STORED)} FROM outgoing_messages
+WHERE tenant_id = :tenant_id AND mailbox_id = :mailbox_id AND due_at <= :now
+    AND (leased_until IS NULL OR leased_until <= :now)
+ORDER BY due_at, id LIMIT :limit
+"""
+_LEASE = """
+UPDATE outgoing_messages SET leased_until = :until WHERE tenant_id = :tenant_id AND id = :id
+"""
+_RENEW = f"{_LEASE} AND leased_until = :lease"
+_FINISH = """
+UPDATE outgoing_messages SET state = :state, reason = :reason, attempt_count = :attempt_count,
+    due_at = :due_at, leased_until = NULL, finished_at = :finished_at
+WHERE tenant_id = :tenant_id AND id = :id
+    AND (leased_until = :lease OR leased_until = :lease_before)
+"""
+_LAST_RECEIVED = """
+SELECT message_key FROM received_messages
+WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id ORDER BY id DESC LIMIT 1
+"""
+_END_ALL_LEASES = "UPDATE outgoing_messages SET leased_until = NULL WHERE leased_until IS NOT NULL"
+
+
+class SendingMailbox(NamedTuple):
+    """A mailbox that sends. created_at: earlier replies are not sent."""
+
+    tenant_id: str
+    id: str
+    address: str
+    created_at: int
+
+
+async def list_sending(tx: Tx, limit: int = _MAX_MAILBOXES) -> list[SendingMailbox]:
+    """The mailboxes of all tenants that send."""
+    rows = await tx.fetch_all(_LIST_SENDING, {"limit": limit})
+    return [SendingMailbox(*row) for row in rows]
+
+
+async def find_event(tx: Tx, tenant_id: str, event_id: str) -> bytes | None:
+    """The object of an event, as JSON."""
+    row = await tx.fetch_one(_FIND_EVENT, {"tenant_id": tenant_id, "id": event_id})
+    return None if row is None else bytes(row["object"])
+
+
+async def add(tx: Tx, messages: Sequence[OutgoingMessage]) -> None:
+    """Add messages that are not there yet."""
+    await tx.execute_many(
+        _ADD,
+        [msgspec.structs.asdict(each) | {"ticket_id": each.ticket_id or None} for each in messages],
+    )
+
+
+async def list_due_mailboxes(tx: Tx, now_us: int, limit: int) -> list[DueMailbox]:
+    """Mailboxes of all tenants with messages that are due."""
+    rows = await tx.fetch_all(_LIST_DUE, {"now": now_us, "limit": limit})
+    return [DueMailbox(*row) for row in rows]
+
+
+async def lease(
+    tx: Tx, mailbox: DueMailbox, now_us: int, until_us: int, limit: int
+) -> list[OutgoingMessage]:
+    """Take the next messages of a mailbox, which no other process sends before `until_us`."""
+    params = {"tenant_id": mailbox.tenant_id, "mailbox_id": mailbox.id, "now": now_us}
+    rows = await tx.select_for_update(_DUE, params | {"limit": limit})
+    leased = [_message(row) for row in rows]
+    await tx.execute_many(_LEASE, [{**_key(each), "until": until_us} for each in leased])
+    return leased
+
+
+async def renew(
+    tx: Tx, messages: Sequence[OutgoingMessage], lease_us: int, until_us: int
+) -> None:  # fmt: skip
+    """Extend the leases of messages, unless another process has leased them."""
+    keys = [{**_key(each), "lease": lease_us, "until": until_us} for each in messages]
+    await tx.execute_many(_RENEW, keys)
+
+
+async def finish(
+    tx: Tx,
+    message: OutgoingMessage,
+    leases: tuple[int, int],
+    outcome: Outcome,
+    *,
+    attempt_count: int,
+    due_at: int | None,
+    now_us: int,
+) -> bool:
+    """Store the result of an attempt; False when another process has the message now."""
+    params = {
+        **_key(message),
+        "lease": leases[0],
+        "lease_before": leases[1],
+        "state": outcome.state,
+        "reason": outcome.reason,
+        "attempt_count": attempt_count,
+        "due_at": due_at,
+        "finished_at": now_us if due_at is None else None,
+    }
+    return await tx.execute(_FINISH, params) == 1
+
+
+async def find_last_received(tx: Tx, tenant_id: str, ticket_id: str) -> str | None:
+    """The key of the last message that was received for a ticket: its Message-ID, or a hash."""
+    row = await tx.fetch_one(_LAST_RECEIVED, {"tenant_id": tenant_id, "ticket_id": ticket_id})
+    return None if row is None else str(row["message_key"])
+
+
+async def end_all_leases(tx: Tx) -> None:
+    await tx.execute(_END_ALL_LEASES, {})
+
+
+def _key(message: OutgoingMessage) -> dict[str, object]:
+    return {"tenant_id": message.tenant_id, "id": message.id}
+
+
+def _message(row: Row) -> OutgoingMessage:
+    values = {name: row[name] for name in _STORED}
+    return OutgoingMessage(**values | {"ticket_id": row["ticket_id"] or ""})

@@ -1,0 +1,90 @@
+"""A session with the server that sends for a mailbox: greeting, TLS, log-in."""
+
+import socket
+import ssl
+
+import aiosmtplib
+from aiosmtplib.errors import SMTPResponseException, SMTPServerDisconnected
+
+from sealdesk.mail.connections import MailFailed, Server, failed, quote, server_name, tls_context
+
+_MAILBOX_FULL = (452, 552)  # RFC 5321, 4.2.3
+
+
+async def open_session(
+    sock: socket.socket, server: Server, *, helo: str, limit_s: float
+) -> aiosmtplib.SMTP:
+    """The session on a connected socket, with TLS if it begins at once. Raises MailFailed.
+
+    helo: the name that the client gives itself. limit_s: of each command from now on.
+    """
+    is_tls = server.security == "tls"
+    session = aiosmtplib.SMTP(
+        hostname=server_name(server.host),
+        sock=sock,
+        use_tls=is_tls,
+        start_tls=False,
+        tls_context=tls_context(),
+        local_hostname=helo,
+        timeout=limit_s,
+    )
+    try:
+        await session.connect()
+    except Exception as error:
+        _close(session, sock)
+        raise smtp_failed(error) from None
+    except BaseException:
+        _close(session, sock)
+        raise
+    return session
+
+
+async def start_tls(session: aiosmtplib.SMTP) -> None:
+    """Raises MailFailed; starttls_missing if the server does not offer it."""
+    try:
+        await session.ehlo()
+        if not session.supports_extension("starttls"):
+            raise MailFailed("starttls_missing", "STARTTLS is not among what the server offers.")
+        await session.starttls(tls_context=tls_context())
+    except (aiosmtplib.SMTPException, OSError, ValueError) as error:
+        raise smtp_failed(error) from None
+
+
+async def log_in(session: aiosmtplib.SMTP, username: str, password: str) -> None:
+    """Raises MailFailed."""
+    try:
+        await session.login(username, password)
+    except SMTPResponseException as error:
+        raise MailFailed("login_refused", _answer(error, password)) from None
+    except (aiosmtplib.SMTPException, OSError, ValueError) as error:
+        found = smtp_failed(error)
+        is_unsupported = found.code == "unexpected_answer"
+        raise MailFailed("login_refused", found.detail) if is_unsupported else found from None
+
+
+def smtp_failed(error: Exception) -> MailFailed:
+    """What an error of aiosmtplib means."""
+    cause = error.__cause__ or error.__context__
+    if isinstance(error, MailFailed):
+        return error
+    if isinstance(error, SMTPResponseException):
+        code = "quota_full" if error.code in _MAILBOX_FULL else "message_refused"
+        return MailFailed(code, _answer(error))  # type: ignore[arg-type] # both are codes
+    if isinstance(error, aiosmtplib.SMTPRecipientsRefused):
+        return smtp_failed(error.recipients[0])
+    if isinstance(cause, ssl.SSLError | ConnectionRefusedError):
+        return failed(cause)
+    if isinstance(error, SMTPServerDisconnected):
+        return MailFailed("closed", "The server closed the connection.")
+    if isinstance(error, OSError):
+        return failed(error)
+    return MailFailed("unexpected_answer", quote(str(error)))
+
+
+def _close(session: aiosmtplib.SMTP, sock: socket.socket) -> None:
+    session.close()
+    sock.close()
+
+
+def _answer(error: SMTPResponseException, *secrets: str) -> str:
+    return f"{error.code} {quote(error.message, *secrets)}"

@@ -1,0 +1,1 @@
+"""Which ticket a message belongs to: participants, their reply addresses, and Message-IDs."""

@@ -1,0 +1,113 @@
+"""Who the participants of a ticket are; the work is part of a transaction."""
+
+from collections.abc import Iterable
+
+from sealdesk import clock
+from sealdesk.db.engine import Tx
+from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid
+from sealdesk.mail.mailboxes import store as mailboxes
+from sealdesk.mail.mailboxes.types import Mailbox
+from sealdesk.mail.threads import rules, store
+from sealdesk.mail.threads.errors import NO_MAILBOX
+from sealdesk.mail.threads.types import (
+    MAX_PARTICIPANTS,
+    NewParticipant,
+    Participant,
+    ParticipantResponse,
+    ParticipantsResponse,
+)
+from sealdesk.resources.representation import check_email, email_identity
+from sealdesk.tickets.store import tickets as ticket_store
+
+_OF_MAILBOX = gettext_noop("This is the address of a mailbox of this desk.")
+
+Person = tuple[str, str | None]  # an address, and the name with it
+
+
+async def add_people(
+    tx: Tx, tenant_id: str, ticket_id: str, mailbox_id: str, people: Iterable[Person], now_us: int
+) -> list[Participant]:
+    """All participants of a ticket after these people were added, as far as there is room.
+
+    Addresses that are not valid are left out. The caller leaves out those of mailboxes.
+    """
+    listed = await store.list_participants(tx, tenant_id, ticket_id)
+    known = {each.address_identity for each in listed}
+    for address, name in people:
+        identity = email_identity(address)
+        if identity in known or len(listed) >= MAX_PARTICIPANTS or check_email(address):
+            continue
+        added = Participant(
+            tenant_id=tenant_id,
+            ticket_id=ticket_id,
+            address_identity=identity,
+            address=address,
+            token=rules.new_token(),
+            mailbox_id=mailbox_id,
+            name=name,
+            created_at=now_us,
+        )
+        await store.add_participant(tx, added)
+        known.add(identity)
+        listed.append(added)
+    return listed
+
+
+async def get_participants(tx: Tx, tenant_id: str, ticket_id: str) -> list[Participant]:
+    """All participants of a ticket, by address. Raises NotFound."""
+    if not await ticket_store.has_ticket(tx, tenant_id, ticket_id):
+        raise NotFound
+    return await store.list_participants(tx, tenant_id, ticket_id)
+
+
+async def set_participants(
+    tx: Tx, tenant_id: str, ticket_id: str, wanted: list[NewParticipant], *, now_us: int
+) -> list[Participant]:
+    """All participants, which are these. Raises NotFound, Conflict, ValidationFailed.
+
+    Those who stay keep their reply addresses.
+    """
+    await tx.lock(f"participants {ticket_id}")
+    known = await get_participants(tx, tenant_id, ticket_id)
+    own = await mailboxes.list_all(tx, tenant_id)
+    _check(wanted, own)
+    identities = {email_identity(each.email) for each in wanted}
+    for each in known:
+        if each.address_identity not in identities:
+            await store.remove_participant(tx, each)
+    staying = {each.address_identity for each in known}
+    new = [each for each in wanted if email_identity(each.email) not in staying]
+    if not new:
+        return await store.list_participants(tx, tenant_id, ticket_id)
+    people = [(each.email, each.name) for each in new]
+    mailbox_id = _choose_mailbox(known, own)
+    added = await add_people(tx, tenant_id, ticket_id, mailbox_id, people, now_us)
+    return sorted(added, key=lambda each: each.address_identity)
+
+
+def to_response(participants: Iterable[Participant]) -> ParticipantsResponse:
+    return ParticipantsResponse(
+        tuple(
+            ParticipantResponse(each.address, each.name, clock.iso(each.created_at))
+            for each in participants
+        )
+    )
+
+
+def _check(wanted: list[NewParticipant], own: list[Mailbox]) -> None:
+    addresses = {each.address_identity for each in own}
+    faults = [
+        Fault(f"/participants/{number}/email", "own_mailbox", _OF_MAILBOX)
+        for number, each in enumerate(wanted)
+        if email_identity(rules.mailbox_address(each.email)) in addresses
+    ]
+    if faults:
+        raise invalid(faults)
+
+
+def _choose_mailbox(known: list[Participant], own: list[Mailbox]) -> str:
+    """The mailbox that the others get their replies from, else the oldest, if possible sending."""
+    if not own:
+        raise Conflict(NO_MAILBOX)
+    used = {each.mailbox_id for each in known}
+    return max(reversed(own), key=lambda each: (each.id in used, each.smtp_host is not None)).id

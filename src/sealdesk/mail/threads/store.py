@@ -1,0 +1,106 @@
+"""The SQL of participants of tickets, and of the Message-IDs of their messages."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from sealdesk.db.column_lists import column_list, parameter_list
+from sealdesk.db.engine import Row, Tx
+from sealdesk.mail.threads.rules import message_hash
+from sealdesk.mail.threads.types import MAX_PARTICIPANTS, Participant
+
+_STORED = Participant.__struct_fields__
+_COLUMNS = column_list(_STORED, "p")
+_ADD = f"""
+INSERT INTO ticket_participants ({column_list(_STORED)}) VALUES ({parameter_list(_STORED)})
+ON CONFLICT (tenant_id, ticket_id, address_identity) DO NOTHING
+"""
+_LIST = f"""
+SELECT {_COLUMNS} FROM ticket_participants p
+WHERE p.tenant_id = :tenant_id AND p.ticket_id = :ticket_id ORDER BY p.address_identity LIMIT :limit
+"""
+_FIND = f"""
+SELECT {_COLUMNS} FROM ticket_participants p WHERE p.tenant_id = :tenant_id
+AND p.ticket_id = :ticket_id AND p.address_identity = :address_identity LIMIT 1
+"""
+_REMOVE = """
+DELETE FROM ticket_participants WHERE tenant_id = :tenant_id
+    AND ticket_id = :ticket_id AND address_identity = :address_identity
+"""
+_FIND_BY_TOKEN = f"""
+SELECT {_COLUMNS} FROM ticket_participants p
+WHERE p.tenant_id = :tenant_id AND p.token = :token LIMIT 1
+"""
+_REMEMBER = """
+INSERT INTO ticket_message_ids (tenant_id, message_hash, ticket_id)
+VALUES (:tenant_id, :message_hash, :ticket_id) ON CONFLICT (tenant_id, message_hash) DO NOTHING
+"""
+_FIND_TICKET = """
+SELECT ticket_id FROM ticket_message_ids
+WHERE tenant_id = :tenant_id AND message_hash = :message_hash LIMIT :limit
+"""
+
+
+async def add_participant(tx: Tx, participant: Participant) -> bool:
+    """Add a participant; False if the ticket has them already.
+
+    Whoever calls it keeps to MAX_PARTICIPANTS.
+    """
+    return await tx.execute(_ADD, msgspec.structs.asdict(participant)) == 1
+
+
+async def list_participants(tx: Tx, tenant_id: str, ticket_id: str) -> list[Participant]:
+    """All participants of a ticket, by address."""
+    params = {"tenant_id": tenant_id, "ticket_id": ticket_id, "limit": MAX_PARTICIPANTS}
+    return [_participant(row) for row in await tx.fetch_all(_LIST, params)]
+
+
+async def find_participant(
+    tx: Tx, tenant_id: str, ticket_id: str, address_identity: str
+) -> Participant | None:
+    params = {
+        "tenant_id": tenant_id,
+        "ticket_id": ticket_id,
+        "address_identity": address_identity,
+    }
+    row = await tx.fetch_one(_FIND, params)
+    return None if row is None else _participant(row)
+
+
+async def remove_participant(tx: Tx, participant: Participant) -> None:
+    """Remove a participant, whose reply address then finds nothing."""
+    params = {
+        "tenant_id": participant.tenant_id,
+        "ticket_id": participant.ticket_id,
+        "address_identity": participant.address_identity,
+    }
+    await tx.execute(_REMOVE, params)
+
+
+async def find_by_token(tx: Tx, tenant_id: str, token: str) -> Participant | None:
+    row = await tx.fetch_one(_FIND_BY_TOKEN, {"tenant_id": tenant_id, "token": token})
+    return None if row is None else _participant(row)
+
+
+async def remember_message(tx: Tx, tenant_id: str, message_id: str, ticket_id: str) -> None:
+    """Store that a message belongs to a ticket; the first ticket of a Message-ID stays."""
+    params = {
+        "tenant_id": tenant_id,
+        "message_hash": message_hash(message_id),
+        "ticket_id": ticket_id,
+    }
+    await tx.enqueue(_REMEMBER, params)
+
+
+async def find_ticket_id(tx: Tx, tenant_id: str, message_ids: Sequence[str]) -> str | None:
+    """The ticket of the first of these Message-IDs that belongs to one of this tenant."""
+    many = [
+        {"tenant_id": tenant_id, "message_hash": message_hash(each), "limit": 1}
+        for each in message_ids
+    ]
+    found = await tx.fetch_for_each(_FIND_TICKET, many) if many else []
+    return next((str(rows[0]["ticket_id"]) for rows in found if rows), None)
+
+
+def _participant(row: Row) -> Participant:
+    return Participant(**{name: row[name] for name in _STORED})

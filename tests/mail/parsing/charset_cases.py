@@ -1,0 +1,183 @@
+"""Messages in every charset, in every transfer encoding, and with lies about both."""
+
+from collections.abc import Iterator
+
+from tests.mail.parsing.messages import Case, encoded, message, multipart, part, with_header, word
+
+# Texts that the charset can write and that differ from what another would read.
+TEXTS = {
+    "utf-8": "Grüße aus Köln – 日本語 🎉 naïve",
+    "iso-8859-1": "Grüße aus Köln, déjà vu, ñandú",
+    "iso-8859-2": "Příliš žluťoučký kůň",
+    "iso-8859-5": "Съешь ещё этих булок",
+    "iso-8859-7": "Ξεσκεπάζω την ψυχοφθόρα",
+    "iso-8859-9": "Pijamalı hasta yağız şoföre",
+    "iso-8859-15": "Prix: 20 € à l'œuvre",
+    "windows-1250": "Zażółć gęślą jaźń – „tak”",
+    "windows-1251": "Съешь же ещё этих мягких французских булок",
+    "windows-1252": "“Quoted” – it’s 5 € …",
+    "windows-1253": "Ξεσκεπάζω την ψυχοφθόρα βδελυγμία",
+    "windows-1254": "Fahiş bluz güvencesi ısrarı",
+    "windows-1255": "דג סקרן שט בים מאוכזב",
+    "windows-1256": "نص حكيم له سر قاطع",
+    "windows-1257": "Įlinkdama fechtuotojo špaga",
+    "windows-1258": "Tôi là một",
+    "koi8-r": "Широкая электрификация южных губерний",
+    "koi8-u": "Жебракують філософи при ґанку",
+    "gb2312": "我能吞下玻璃而不伤身体",
+    "gbk": "我能吞下玻璃而不傷身體",
+    "gb18030": "我能吞下玻璃 𠀀",
+    "big5": "我能吞下玻璃而不傷身體",
+    "shift_jis": "いろはにほへと ちりぬるを",
+    "euc-jp": "いろはにほへと ちりぬるを",
+    "iso-2022-jp": "いろはにほへと ちりぬるを",
+    "euc-kr": "나는 유리를 먹을 수 있어요",
+    "iso-2022-kr": "나는 유리를 먹을 수 있어요",
+    "tis-620": "ฉันกินกระจกได้ แต่มันไม่ทำให้เจ็บ",
+    "utf-7": "Grüße +- 日本語",
+    "utf-16": "Grüße 日本語 🎉",
+    "mac-roman": "“Déjà vu” — façade",
+    "cp850": "Größe déjà",
+    "hz": "我能吞下玻璃",
+}
+_ENCODINGS = ("8bit", "base64", "quoted-printable")
+_WIDE = ("utf-16",)
+
+
+def _bytes(text: str, charset: str) -> bytes:
+    return text.encode("cp1258" if charset == "windows-1258" else charset)
+
+
+def _text_of(charset: str) -> str:
+    # Vietnamese marks are characters of their own in windows-1258.
+    text = TEXTS[charset]
+    return "Toi la mot đơn hàng"[:10] if charset == "windows-1258" else text
+
+
+def charset_cases() -> Iterator[Case]:
+    for charset in TEXTS:
+        text = _text_of(charset)
+        for encoding in _ENCODINGS:
+            if encoding == "8bit" and charset in _WIDE:
+                continue
+            yield from _structures(charset, encoding, text)
+        if charset not in _WIDE:
+            yield from _headers(charset, text)
+
+
+def _structures(charset: str, encoding: str, text: str) -> Iterator[Case]:
+    data = _bytes(text, charset)
+    name = f"{charset} in {encoding}"
+    plain = part(f"text/plain; charset={charset}", data, encoding=encoding)
+    html = part(
+        f'text/html; charset="{charset}"', _bytes(f"<p>{text}</p>", charset), encoding=encoding
+    )
+    image = part("image/png; name=a.png", b"\x89PNG", encoding="base64")
+    expected = {"text": text, "faults": ()}
+    yield Case(f"{name}: plain", with_header(plain), expected)
+    yield Case(f"{name}: html", with_header(html), expected)
+    yield Case(
+        f"{name}: alternative", with_header(multipart("alternative", [plain, html])), expected
+    )
+    mixed = multipart("mixed", [multipart("alternative", [html], boundary="b2"), image])
+    yield Case(f"{name}: mixed", with_header(mixed), expected | {"names": ("a.png",)})
+
+
+def _headers(charset: str, text: str) -> Iterator[Case]:
+    for kind in "bq":
+        subject = word(text, charset, kind)
+        lines = f"From: {subject} <ann@example.com>\r\nSubject: {subject}\r\n\r\n".encode()
+        expected = {"subject": text, "sender": ("ann@example.com", text), "faults": ()}
+        yield Case(f"{charset}: encoded words {kind}", lines, expected)
+    percent = "".join(f"%{byte:02X}" for byte in _bytes(f"{text}.txt", charset))
+    field = f"Content-Disposition: attachment; filename*={charset}''{percent}"
+    raw = with_header(multipart("mixed", [part("application/pdf", b"x", field)]))
+    yield Case(f"{charset}: file name", raw, {"names": (f"{text}.txt",), "faults": ()})
+
+
+def lie_cases() -> Iterator[Case]:
+    text = "Grüße aus Köln – 日本語"
+    utf8 = text.encode()
+    for charset in (
+        "iso-8859-1",
+        "us-ascii",
+        "windows-1252",
+        "x-unknown",
+        "unknown-8bit",
+        "",
+        "7bit",
+    ):
+        raw = with_header(part(f"text/plain; charset={charset}", utf8, encoding="8bit"))
+        yield Case(f"UTF-8 that calls itself {charset}", raw, {"text": text, "faults": ()})
+    for charset in ("iso-8859-1", "windows-1252", "iso-8859-15"):
+        raw = with_header(part(f"text/plain; charset={charset}", "für", encoding="8bit"))
+        yield Case(f"a short UTF-8 as {charset}", raw, {"text": "für", "faults": ()})
+    raw = message("", utf8)
+    yield Case("UTF-8 without declaration", raw, {"text": text, "faults": ()})
+    latin = "Grüße – “so”"
+    for charset in (
+        "utf-8",
+        "us-ascii",
+        "foo",
+        "",
+        "\x00bad",
+        "punycode",
+        "zlib",
+        "unicode_escape",
+    ):
+        raw = with_header(part(f'text/plain; charset="{charset}"', latin.encode("cp1252")))
+        yield Case(f"windows-1252 that calls itself {charset!r}", raw, {"faults": ("charset",)})
+    for charset in ("foo", "", "us-ascii", "idna", "bz2", "rot13"):
+        raw = with_header(part(f"text/plain; charset={charset}", latin.encode("cp1252")))
+        yield Case(
+            f"windows-1252 as {charset!r} reads", raw, {"text": latin, "faults": ("charset",)}
+        )
+    yield from _marked_cases(text)
+    yield from _japanese_and_russian_cases()
+
+
+def _marked_cases(text: str) -> Iterator[Case]:
+    for codec in ("utf-8-sig", "utf-16", "utf-32"):
+        data = text.encode(codec)
+        for charset in ("utf-8", "iso-8859-1", "utf-16", ""):
+            raw = with_header(part(f"text/plain; charset={charset}", data, encoding="base64"))
+            yield Case(f"{codec} with its mark as {charset!r}", raw, {"text": text, "faults": ()})
+    for charset in ("utf-8", "iso-8859-1"):
+        raw = with_header(part(f"text/plain; charset={charset}", b"a\x00b\x1b[31mc\x07\x7f"))
+        yield Case(f"control characters in {charset}", raw, {"text": "ab[31mc", "faults": ()})
+    surrogates = with_header(part("text/plain; charset=utf-7", b"+2D3eAA- +2AA-x"))
+    yield Case("surrogates", surrogates, {"text": "\U0001f600 \ufffdx"})
+    cut = "aé".encode()[:-1]
+    for encoding in ("8bit", "base64"):
+        raw = with_header(part("text/plain; charset=utf-8", encoded(cut, "x"), encoding="8bit"))
+        yield Case(f"a character that is cut, {encoding}", raw, {"text_start": "a"})
+
+
+def _japanese_and_russian_cases() -> Iterator[Case]:
+    japanese = TEXTS["iso-2022-jp"]
+    yield Case(
+        "ISO-2022-JP undeclared", message("", japanese.encode("iso-2022-jp")), {"text": japanese}
+    )
+    raw = b"Subject: " + japanese.encode("iso-2022-jp") + b"\r\n\r\n"
+    yield Case("ISO-2022-JP in a subject as it is", raw, {"subject": japanese})
+    wide = "髙橋①"  # not in JIS X 0208, but in what Windows sends under its name
+    raw = with_header(part("text/plain; charset=shift_jis", wide.encode("cp932")))
+    yield Case("Windows-31J that calls itself Shift_JIS", raw, {"text": wide, "faults": ()})
+    russian = TEXTS["koi8-r"]
+    header = f"From: {word('Ян', 'koi8-r')} <a@example.com>\r\n".encode()
+    raw = message("", russian.encode("koi8-r"), header=header)
+    yield Case("the charset of the sender's name", raw, {"text": russian, "faults": ("charset",)})
+    html = f"<html><head><meta charset='koi8-r'></head><body>{russian}</body></html>"
+    raw = with_header(part("text/html", html.encode("koi8-r")))
+    yield Case("the charset of a meta element", raw, {"text": russian, "faults": ()})
+    for name in (
+        "ks_c_5601-1987",
+        "cp-850",
+        "x-gbk",
+        "ansi_x3.4-1968",
+        "UTF8",
+        "'utf-8'",
+        "latin1",
+    ):
+        raw = with_header(part(f"text/plain; charset={name}", b"plain"))
+        yield Case(f"the name {name}", raw, {"text": "plain", "faults": ()})

@@ -1,0 +1,261 @@
+"""Header fields: addresses, encoded words, Message-IDs, names of files, marks of programs."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tests.mail.parsing.messages import Case, message, multipart, part, with_header, word
+
+_ANN = ("ann@example.com", "Ann")
+# RFC 5322, 3.4 and appendix A, and what mailers write instead.
+_LISTS: dict[str, tuple[tuple[str, str], ...]] = {
+    "ann@example.com": (("ann@example.com", ""),),
+    "<ann@example.com>": (("ann@example.com", ""),),
+    "Ann <ann@example.com>": (_ANN,),
+    '"Ann" <ann@example.com>': (_ANN,),
+    "ann@example.com (Ann)": (_ANN,),
+    "(Ann) ann@example.com": (_ANN,),
+    "Ann <ann@example.com> (at (nested) work)": (_ANN,),
+    '"Doe, Ann" <ann@example.com>, Bob <bob@example.com>': (
+        ("ann@example.com", "Doe, Ann"),
+        ("bob@example.com", "Bob"),
+    ),
+    'Ann "Nan" Doe <ann@example.com>': (("ann@example.com", "Ann Nan Doe"),),
+    '"Ann \\"Nan\\" Doe" <ann@example.com>': (("ann@example.com", 'Ann "Nan" Doe'),),
+    "A Group:Ann <ann@example.com>, bob@example.com;": (_ANN, ("bob@example.com", "")),
+    "Undisclosed recipients:;": (),
+    "A:a@example.com;, B:b@example.com;": (("a@example.com", ""), ("b@example.com", "")),
+    "<@x.example,@y.example:ann@example.com>": (("ann@example.com", ""),),
+    "Pete(A nice \\) chap) <pete(his account)@silly.test(his host)>": (
+        ("pete@silly.test", "Pete"),
+    ),
+    "ann @ example . com": (("ann@example.com", ""),),
+    "Ann < ann@example.com >": (_ANN,),
+    "Ann <ann@example.com": (_ANN,),
+    "Ann <ann@example.com>>": (_ANN,),
+    "Ann<ann@example.com>": (_ANN,),
+    "Ann ann@example.com": (_ANN,),
+    '"Ann <ann@example.com>': (("ann@example.com", '"Ann'),),
+    "ann@example.com; bob@example.com": (("ann@example.com", ""), ("bob@example.com", "")),
+    "ann@example.com,": (("ann@example.com", ""),),
+    ",,ann@example.com,,": (("ann@example.com", ""),),
+    '"ann@example.com" <ann@example.com>': (("ann@example.com", ""),),
+    '"bank@example.org" <ann@example.com>': (("ann@example.com", "bank@example.org"),),
+    "mailto:ann@example.com": (("ann@example.com", ""),),
+    "ünï@bücher.example": (("ünï@bücher.example", ""),),
+    "Ann <ann@xn--bcher-kva.example>": (("ann@xn--bcher-kva.example", "Ann"),),
+    "用户@例子.广告": (("用户@例子.广告", ""),),
+    '"a b"@example.com': (('"a b"@example.com', ""),),
+    "ann@[192.0.2.1]": (("ann@[192.0.2.1]", ""),),
+    "Ann <ann@example.com>, Ann Two <ANN@example.com>": (_ANN,),
+}  # fmt: skip
+_BROKEN_LISTS = (
+    "Ann", "Ann <>, <ann>", "@", "@example.com", "ann@", "Ann <ann at example.com>", '"', "(", ":",
+    "Ann <a@b@c>", "<a@b:c@d>", "=?utf-8?q?ann=40example.com?=", "<" * 50, "(" * 50, '"' * 51,
+)  # fmt: skip
+_DISPLAY_NAMES = {
+    word("Müller, Hans"): "Müller, Hans",
+    f'"{word("Müller")}"': "Müller",
+    "=?utf-8?Q?M=C3=BCller, Hans?=": "Müller, Hans",
+    f"{word('Hans')} {word('Müller')}": "HansMüller",
+    f"{word('Hans')} Müller": "Hans Müller",
+    word("a\r\nBcc: x@example.com"): "a Bcc: x@example.com",
+    word("a\x00b\x1bc"): "abc",
+    word("\u202egnp.exe"): "gnp.exe",
+    word('"<boss@example.org>"'): '"<boss@example.org>"',
+    "x" * 1_000: "x" * 255,
+}
+_SUBJECTS = {
+    "Hello": "Hello",
+    "": "",
+    "   ": "",
+    " a\r\n  folded\r\n\tsubject": "a folded subject",
+    "x" * 10_000: "x" * 255,
+    "Grüße": "Grüße",
+    word("Grüße"): "Grüße",
+    word("Grüße", kind="q"): "Grüße",
+    # RFC 2047, 8.
+    "(=?ISO-8859-1?Q?a?=)": "(a)",
+    "(=?ISO-8859-1?Q?a?= b)": "(a b)",
+    "(=?ISO-8859-1?Q?a?= =?ISO-8859-1?Q?b?=)": "(ab)",
+    "(=?ISO-8859-1?Q?a?=  =?ISO-8859-1?Q?b?=)": "(ab)",
+    "(=?ISO-8859-1?Q?a?=\r\n    =?ISO-8859-1?Q?b?=)": "(ab)",
+    "(=?ISO-8859-1?Q?a_b?=)": "(a b)",
+    "(=?ISO-8859-1?Q?a?= =?ISO-8859-2?Q?_b?=)": "(a b)",
+    "=?ISO-8859-1?B?SWYgeW91IGNhbiByZWFkIHRoaXMgeW8=?=\r\n"
+    " =?ISO-8859-2?B?dSB1bmRlcnN0YW5kIHRoZSBleGFtcGxlLg==?=":
+        "If you can read this you understand the example.",
+    "=?US-ASCII*EN?Q?Keith_Moore?=": "Keith Moore",  # RFC 2231, 5
+    "=?utf-8?b?8J+Y?= =?utf-8?b?gA==?=": "😀",
+    "=?utf-8?q?=F0=9F?= =?utf-8?q?=98=80?=": "😀",
+    "=?utf-8?b?SGk?=": "Hi",
+    "=?utf-8?b?SGk=====?=": "Hi",
+    "=?utf-8?b?S G k=?=": "Hi",
+    "=?utf-8?b?SGkx*?=": "Hi1",
+    "=?utf-8?b?A?=": "",
+    "=?utf-8?q?a=?=": "a",
+    "=?utf-8?q?a=ZZ?=": "a=ZZ",
+    "=?utf-8?q?Hello World?=": "Hello World",
+    "=?utf-8?q?why?not?=": "why?not",
+    "=?utf-8?x?a?=": "=?utf-8?x?a?=",
+    "=?utf-8?q?a": "=?utf-8?q?a",
+    "a=?utf-8?q?b?=c": "abc",
+    "=?foo?q?a?=": "a",
+    "=?utf-8?q?=0D=0AX-Evil:_1?=": "X-Evil: 1",
+    "=?utf-8?q?=00a?=": "a",
+    "=?iso-8859-1?q?=93a=94?=": "“a”",
+    "=?utf-8?q??=": "",
+    "=?utf-8?q?a?= =?utf-8?q?b?= c =?utf-8?q?d?=": "ab c d",
+    f"=?utf-8?b?{'SGkg' * 400}?=": ("Hi " * 85).strip(),
+    "=?iso-2022-jp?b?GyRCRnxLXBsoQg==?=": "日本",
+}  # fmt: skip
+_IDS = {
+    "<a@b>": ("a@b",),
+    "a@b": ("a@b",),
+    "<a@b> <c@d>": ("a@b", "c@d"),
+    "<a@b><c@d>": ("a@b", "c@d"),
+    "<a@b>,\r\n <c@d>": ("a@b", "c@d"),
+    "<a@b>\r\n\t<a@b>": ("a@b",),
+    "<a\r\n @b>": ("a@b",),
+    "<[b378dfc5@host.example]>": ("[b378dfc5@host.example]",),
+    'Message from "Ann" of Monday <a@b>': ("a@b",),
+    "<no-at>": ("no-at",),
+    "<>": (),
+    "<<a@b>": ("a@b",),
+    "nothing": (),
+    "": (),
+    " ".join(f"<{number}@x>" for number in range(200)): tuple(
+        f"{number}@x" for number in range(100, 200)
+    ),
+}
+_FILE_NAMES = {
+    'filename="a.pdf"': "a.pdf",
+    "filename=a.pdf": "a.pdf",
+    "filename=a b.pdf": "a b.pdf",
+    "FILENAME = a.pdf ; size=1": "a.pdf",
+    'filename="a\\"b.pdf"': 'a"b.pdf',
+    'filename="a;b.pdf"': "a;b.pdf",
+    f'filename="{word("Größe.pdf")}"': "Größe.pdf",
+    f"filename={word('Größe.pdf', kind='q')}": "Größe.pdf",
+    'filename="Größe.pdf"': "Größe.pdf",
+    "filename*=utf-8''Gr%C3%B6%C3%9Fe.pdf": "Größe.pdf",
+    "filename*=iso-8859-1'de'Gr%F6%DFe.pdf": "Größe.pdf",
+    'filename*0="a"; filename*1="b.pdf"': "ab.pdf",
+    'filename*1="b.pdf"; filename*0="a"': "ab.pdf",
+    "filename*0*=utf-8''Gr%C3; filename*1*=%B6%C3%9F; filename*2=\"e.pdf\"": "Größe.pdf",
+    "filename=\"x.pdf\"; filename*=utf-8''%E2%82%AC.pdf": "€.pdf",
+    'filename*0="a"; filename*2="c.pdf"': "a",
+    "filename*=Gr%C3%B6%C3%9Fe.pdf": "Größe.pdf",
+    "filename*=utf-8''%ZZ.pdf": "%ZZ.pdf",
+    "filename*=utf-8''a%00b.pdf": "ab.pdf",
+    "filename*=utf-8''a%0D%0Ab.pdf": "a b.pdf",
+    "filename*='": "'",
+    'filename=""': "attachment-1.pdf",
+    "filename": "attachment-1.pdf",
+    "": "attachment-1.pdf",
+}
+_REPAIRED_FILE_NAMES = {
+    'filename="../../etc/passwd"': "passwd",
+    'filename="C:\\\\Users\\\\a\\\\b.pdf"': "b.pdf",
+    "filename*=utf-8''..%2F..%2Fa.pdf": "a.pdf",
+    "filename*=utf-8''%E2%80%AEfdp.exe": "fdp.exe",
+    'filename=".."': "attachment-1.pdf",
+    'filename="/"': "attachment-1.pdf",
+    f'filename="{"x" * 400}.pdf"': "x" * 251 + ".pdf",
+    f'filename="{"x" * 400}"': "x" * 255,
+}
+_AUTOMATIC: dict[str, str | None] = {
+    "Auto-Submitted: no": None,
+    "Auto-Submitted: auto-replied": "auto-submitted",
+    "Auto-Submitted: auto-generated (vacation)": "auto-submitted",
+    "auto-submitted: AUTO-NOTIFIED; owner-email=a@b": "auto-submitted",
+    "Precedence: bulk": "precedence",
+    "Precedence: Junk": "precedence",
+    "Precedence: auto_reply": "precedence",
+    "Precedence: first-class": None,
+    "List-Id: <x.example.com>": "list",
+    "List-Unsubscribe: <mailto:x@example.com>": "list",
+    "X-Auto-Response-Suppress: All": "auto-response-suppress",
+    "X-Auto-Response-Suppress: DR, OOF, AutoReply": "auto-response-suppress",
+    "X-Auto-Response-Suppress: None": None,
+    "X-Autoreply: yes": "autoreply",
+    "X-Autorespond: 1": "autoreply",
+    "X-Loop: a@example.com": "loop",
+    "Return-Path: <>": "empty sender",
+    "Return-Path: < >": "empty sender",
+    "Return-Path: <ann@example.com>": None,
+}
+_SPAM = {
+    "X-Spam-Flag: YES": True,
+    "X-Spam-Flag: NO": False,
+    "X-Spam-Status: Yes, score=9.1 required=5.0": True,
+    "X-Spam-Status: No, score=0.1": False,
+    "Subject: X-Spam-Flag: YES": False,
+}
+
+
+def header_cases() -> Iterator[Case]:
+    for text, people in _LISTS.items():
+        yield _case("address", f"Cc: {text}\r\n", {"cc": people})
+    for text in _BROKEN_LISTS:
+        yield _case("no address", f"Cc: {text}\r\n", {"cc": ()})
+    for text, name in _DISPLAY_NAMES.items():
+        header = f"From: {text} <ann@example.com>\r\n"
+        yield _case("name", header, {"sender": ("ann@example.com", name)})
+    for text, subject in _SUBJECTS.items():
+        yield _case("subject", f"Subject: {text}\r\n", {"subject": subject})
+    for text, ids in _IDS.items():
+        yield _case("references", f"References: {text}\r\n", {"references": ids})
+        yield _case("in-reply-to", f"In-Reply-To: {text}\r\n", {"in_reply_to": ids})
+        first = ids[0] if ids else None
+        yield _case("message-id", f"Message-ID: {text}\r\n", {"message_id": first})
+    for field, reason in _AUTOMATIC.items():
+        yield _case("automatic", f"From: a@b.example\r\n{field}\r\n", {"automatic": reason})
+    for field, is_spam in _SPAM.items():
+        yield _case("spam", f"{field}\r\n", {"is_spam": is_spam})
+    yield from _file_name_cases()
+    yield from _sender_cases()
+
+
+def _case(kind: str, header: str, expected: dict[str, Any]) -> Case:
+    raw = message("", "text", header=header.encode())
+    return Case(f"{kind}: {header.strip()[:80]}", raw, {"text": "text"} | expected)
+
+
+def _file_name_cases() -> Iterator[Case]:
+    for names, faults in ((_FILE_NAMES, ()), (_REPAIRED_FILE_NAMES, ("file name",))):
+        for field, name in names.items():
+            disposition = f"Content-Disposition: attachment; {field}"
+            raw = with_header(multipart("mixed", [part("application/pdf", "x", disposition)]))
+            yield Case(f"file name: {field[:60]}", raw, {"names": (name,), "faults": faults})
+            if field and not field.startswith("FILENAME"):
+                named = part(f"application/pdf; {field.replace('filename', 'name')}", "x")
+                raw = with_header(multipart("mixed", [named]))
+                yield Case(f"name: {field[:60]}", raw, {"names": (name,), "faults": faults})
+
+
+def _sender_cases() -> Iterator[Case]:
+    several = "From: a@x.example, B <b@x.example>\r\n"
+    people = {
+        several: ("a@x.example", ""),
+        f"{several}sender: b@x.example\r\n": ("b@x.example", "B"),
+        f"{several}sender: c@x.example\r\n": ("a@x.example", ""),
+        "sender: c@x.example\r\n": ("c@x.example", ""),
+        "Return-Path: <d@x.example>\r\n": ("d@x.example", ""),
+        "From: Ann\r\nsender: c@x.example\r\n": ("c@x.example", ""),
+        "To: a@x.example\r\n": None,
+    }
+    for header, sender in people.items():
+        yield _case("sender", header, {"sender": sender})
+    twice = "From: a@x.example\r\nFrom: b@x.example\r\nSubject: 1\r\nSubject: 2\r\n"
+    expected = {"sender": ("a@x.example", ""), "subject": "1", "faults": ("duplicate header",)}
+    yield _case("twice", twice, expected)
+    several_to = "To: a@x.example\r\nTo: b@x.example\r\n"
+    yield _case("two To", several_to, {"to": (("a@x.example", ""), ("b@x.example", ""))})
+    reply_to = "Reply-To: R <r@x.example>\r\n"
+    yield _case("reply-to", reply_to, {"reply_to": (("r@x.example", "R"),)})
+    results = "Authentication-Results: mx.example;\r\n dmarc=fail\r\nAuthentication-Results: b\r\n"
+    expected = {"authentication_results": ("mx.example; dmarc=fail", "b")}
+    yield _case("results", results, expected)
+    for name in ("mailer-daemon", "MAILER-DAEMON", "postmaster"):
+        header = f"From: {name}@x.example\r\n"
+        yield _case("mail system", header, {"automatic": "mail system"})

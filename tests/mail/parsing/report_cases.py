@@ -1,0 +1,141 @@
+"""Reports about messages that were sent: RFC 3464, and those of older servers."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sealdesk.mail.parsing.types import DeliveryStatus
+from tests.mail.parsing.messages import Case, message, multipart, part, with_header
+
+_HEADER = b"From: MAILER-DAEMON@mx.example\r\nReturn-Path: <>\r\nSubject: Undelivered\r\n"
+_NOTICE = part("text/plain", "This is the mail system.")
+_ORIGINAL = part("message/rfc822", "Message-ID: <r1.abc@desk.example>\r\nSubject: Re\r\n\r\nText")
+_FAILED = (
+    "Final-Recipient: rfc822; ann@example.com\r\nAction: failed\r\nStatus: 5.1.1\r\n"
+    "Diagnostic-Code: smtp; 550 5.1.1 User unknown\r\n"
+)
+_DELAYED = "Final-Recipient: rfc822; bob@example.com\r\nAction: delayed\r\nStatus: 4.4.7\r\n"
+_ABOUT = "Reporting-MTA: dns; mx.example\r\nArrival-Date: Mon, 5 Jan 2026 10:00:00 +0000\r\n"
+_MISSING = DeliveryStatus("r1.abc@desk.example", "ann@example.com", "failed", "5.1.1", "")
+_UNKNOWN = DeliveryStatus(
+    "r1.abc@desk.example", "ann@example.com", "failed", "5.1.1", "550 5.1.1 User unknown"
+)
+
+
+def _report(*groups: str, original: bytes = _ORIGINAL, encoding: str = "") -> bytes:
+    status = part("message/delivery-status", "\r\n".join(groups), encoding=encoding)
+    inner = multipart("report; report-type=delivery-status", [_NOTICE, status, original])
+    return with_header(inner, _HEADER)
+
+
+def report_cases() -> Iterator[Case]:
+    expected = {"delivery_status": _UNKNOWN, "text": "This is the mail system.", "faults": ()}
+    yield Case("RFC 3464", _report(_ABOUT, _FAILED), expected | {"automatic": "empty sender"})
+    yield Case("in base64", _report(_ABOUT, _FAILED, encoding="base64"), expected)
+    yield Case("the worst of two", _report(_ABOUT, _DELAYED, _FAILED), expected)
+    yield Case("more blank lines", _report("\r\n" + _ABOUT, "\r\n", _FAILED), expected)
+    yield Case("one group", _report(_ABOUT.rstrip() + "\r\n" + _FAILED), expected)
+    yield Case("LF only", _report(_ABOUT, _FAILED).replace(b"\r\n", b"\n"), expected)
+    headers = part("text/rfc822-headers", "Message-ID: <r1.abc@desk.example>\r\n")
+    yield Case("with headers only", _report(_ABOUT, _FAILED, original=headers), expected)
+    named = _ABOUT + "Original-Message-ID: <r1.abc@desk.example>\r\n"
+    yield Case(
+        "with its id",
+        _report(named, _FAILED, original=part("text/plain", "x")),
+        {"delivery_status": _UNKNOWN},
+    )
+    late = DeliveryStatus("r1.abc@desk.example", "bob@example.com", "delayed", "4.4.7", "")
+    yield Case("delayed", _report(_ABOUT, _DELAYED), {"delivery_status": late})
+    done = _FAILED.replace("failed", "delivered").replace("5.1.1", "2.1.5")
+    yield _status("delivered", done, action="delivered", status="2.1.5")
+    yield _status("no action", _FAILED.replace("Action: failed\r\n", ""), action="failed")
+    yield _status(
+        "an action with a comment", _FAILED.replace("failed", "Failed (bad)"), action="failed"
+    )
+    original = "Original-Recipient: rfc822;ann+x@example.com\r\n"
+    yield _status("original recipient", original + _FAILED, recipient="ann+x@example.com")
+    for name, groups in {"empty": ("",), "no fields": ("sentence",), "no group": (_ABOUT,)}.items():
+        yield Case(f"a report that is {name}", _report(*groups), {"faults": ("delivery status",)})
+    read = multipart(
+        "report; report-type=disposition-notification",
+        [
+            _NOTICE,
+            part("message/disposition-notification", "Disposition: automatic-action; displayed"),
+        ],
+    )
+    yield Case("a receipt", with_header(read), {"automatic": "report", "delivery_status": None})
+    yield from _text_cases()
+
+
+def _status(name: str, group: str, **fields: str) -> Case:
+    status = {
+        "message_id": "r1.abc@desk.example", "recipient": "ann@example.com", "action": "failed",
+        "status": "5.1.1", "text": "",
+    }  # fmt: skip
+    code = fields.get("status", "5.1.1")
+    status |= {"text": f"550 {code} User unknown"} | fields
+    return Case(name, _report(_ABOUT, group), {"delivery_status": DeliveryStatus(**status)})
+
+
+_QMAIL = """Hi. This is the qmail-send program at mx.example.
+I'm afraid I wasn't able to deliver your message to the following addresses.
+
+<ann@example.com>:
+192.0.2.1 does not like recipient.
+Remote host said: 550 5.1.1 User unknown
+
+--- Below this line is a copy of the message.
+
+Message-ID: <r1.abc@desk.example>
+To: carol@example.com
+"""
+_EXIM = """This message was created automatically by mail delivery software.
+
+A message that you sent could not be delivered to one or more of its recipients:
+
+  ann@example.com
+    host mx.example: 550 5.1.1 User unknown
+
+------ This is a copy of the message, including all the headers. ------
+
+Message-ID: <r1.abc@desk.example>
+"""
+_EXCHANGE = """Your message did not reach some or all of the intended recipients.
+
+      Subject:  Re
+      Sent:     1/5/2026 10:00 AM
+
+The following recipient(s) could not be reached:
+
+      ann@example.com on 1/5/2026 10:00 AM
+            The e-mail account does not exist. <mx.example #5.1.1>
+
+Original message headers:
+Message-ID: <r1.abc@desk.example>
+"""
+_SENDMAIL = """   ----- The following addresses had permanent fatal errors -----
+<ann@example.com>
+    (reason: 550 5.1.1 User unknown)
+
+   ----- Original message follows -----
+Message-ID: <r1.abc@desk.example>
+"""
+
+
+def _text_cases() -> Iterator[Case]:
+    for name, text in {
+        "qmail": _QMAIL, "Exim": _EXIM, "Exchange": _EXCHANGE, "sendmail": _SENDMAIL,
+    }.items():  # fmt: skip
+        yield _bounce(name, text, recipient="ann@example.com", status="5.1.1")
+    plain = "Mail delivery failed\nann@example.com\n  SMTP error: 452 mailbox full"
+    yield _bounce("a reply code", plain, recipient="ann@example.com", status="4.0.0")
+    header = _HEADER + b"X-Failed-Recipients: ann@example.com\r\n"
+    raw = message("", "Something went wrong.", header=header)
+    yield Case("X-Failed-Recipients", raw, {"recipient": "ann@example.com"})
+    yield Case("no report", message("", _QMAIL), {"delivery_status": None})
+    vacation = b"From: ann@example.com\r\nReturn-Path: <>\r\nSubject: Away\r\n"
+    raw = message("", "I am away.", header=vacation)
+    yield Case("an absence", raw, {"delivery_status": None, "automatic": "empty sender"})
+
+
+def _bounce(name: str, text: str, **expected: Any) -> Case:
+    return Case(f"a report of {name}", message("", text, header=_HEADER), expected)

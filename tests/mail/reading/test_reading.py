@@ -1,0 +1,189 @@
+"""Messages in the folder of a mailbox become tickets, each once."""
+
+import shutil
+import time
+from datetime import UTC, datetime
+
+from tests.mail.reading.support import Folders, Reading, reading
+from tests.mail.support import message
+from tests.support.service import wait_until
+
+_HOUR_S = 3600
+
+
+def test_each_message_in_the_folder_becomes_a_ticket(folders: Folders, reader: Reading) -> None:
+    desk = folders.desk()
+    desk.put(message(subject="A broken bowl"))
+    desk.wait_for("A broken bowl")
+    desk.put(message(subject="Another bowl"))
+    desk.wait_for("A broken bowl", "Another bowl")
+
+
+def test_a_folder_is_read_over_starttls_and_by_its_name(folders: Folders, reader: Reading) -> None:
+    port = folders.dovecot.port
+    desk = folders.desk(imap_security="starttls", imap_port=port, imap_folder="Köln & Bonn")
+    desk.put(message(subject="Over STARTTLS"), "K&APY-ln &- Bonn")
+    desk.wait_for("Over STARTTLS")
+
+
+def test_messages_from_before_the_mailbox_stay_in_the_folder(
+    folders: Folders, reader: Reading
+) -> None:
+    desk = folders.desk(is_paused=True)
+    desk.put(message(subject="Old"), arrived_at=int(time.time()) - _HOUR_S)
+    now = datetime.now(UTC).strftime("%a, %d %b %Y %H:%M:%S %z")
+    desk.put(message(subject="By a server in 1970", Date=now), arrived_at=60)
+    desk.put(message(subject="By a sender in 1970", Date="Thu, 1 Jan 1970 00:00:00 +0000"))
+    desk.change(is_paused=False)
+    desk.wait_for("By a server in 1970", "By a sender in 1970")
+
+
+def test_messages_of_a_pause_are_taken_after_it(folders: Folders, reader: Reading) -> None:
+    desk = folders.desk()
+    desk.put(message(subject="Before"))
+    desk.wait_for("Before")
+    desk.change(is_paused=True)
+    desk.put(message(subject="Meanwhile"))
+    desk.change(is_paused=False)
+    desk.wait_for("Before", "Meanwhile")
+
+
+def test_another_folder_begins_with_its_new_messages(folders: Folders, reader: Reading) -> None:
+    desk = folders.desk()
+    desk.put(message(subject="In the inbox"))
+    desk.wait_for("In the inbox")
+    desk.put(message(subject="Old"), "Support", arrived_at=int(time.time()) - _HOUR_S)
+    desk.change(imap_folder="Support")
+    desk.put(message(subject="In the other folder"), "Support")
+    desk.wait_for("In the inbox", "In the other folder")
+
+
+def test_a_deleted_mailbox_is_read_no_longer(folders: Folders, reader: Reading) -> None:
+    desk, other = folders.desk(), folders.desk()
+    desk.put(message(subject="Before"))
+    desk.wait_for("Before")
+    desk.tenant.admin().delete(f"/api/v1/mailboxes/{desk.mailbox.id}")
+    wait_until(lambda: not reader.reads(desk))
+    desk.put(message(subject="After"))
+    other.put(message(subject="Elsewhere"))
+    other.wait_for("Elsewhere")
+    assert desk.subjects() == ["Before"]
+
+
+def test_new_numbers_double_nothing_and_lose_nothing(folders: Folders, reader: Reading) -> None:
+    desk = folders.desk()
+    for number in range(5):
+        desk.put(message(subject=f"Number {number}", sender=f"ann{number}@example.test"))
+    desk.wait_for(*(f"Number {number}" for number in range(5)))
+    desk.wait_until_read()
+    desk.change(is_paused=True)
+    folders.dovecot.renumber(desk.address, uid_validity=77)
+    desk.put(message(subject="New"))
+    desk.change(is_paused=False)
+    desk.wait_for(*(f"Number {number}" for number in range(5)), "New")
+    wait_until(lambda: desk.stored().uid_validity == 77)
+    assert len(desk.messages()) == 6
+
+
+def test_a_new_folder_with_the_old_number_is_read_too(folders: Folders, reader: Reading) -> None:
+    desk = folders.desk()
+    for number in range(3):
+        desk.put(message(subject=f"Number {number}"))
+    desk.wait_for(*(f"Number {number}" for number in range(3)))
+    desk.wait_until_read()
+    desk.change(is_paused=True)
+    shutil.rmtree(folders.dovecot.folder(desk.address))
+    folders.dovecot.renumber(desk.address, uid_validity=desk.stored().uid_validity or 0)
+    desk.put(message(subject="New"))
+    desk.change(is_paused=False)
+    desk.wait_for(*(f"Number {number}" for number in range(3)), "New")
+
+
+def test_what_was_taken_before_a_kill_is_not_taken_again(folders: Folders, reader: Reading) -> None:
+    desk = folders.desk()
+    for number in range(3):
+        desk.put(message(subject=f"Number {number}"))
+    desk.wait_until_read()
+    desk.change(is_paused=True)
+    # As if the process had been killed after the commit.
+    sql = "UPDATE mailboxes SET last_uid = 1 WHERE tenant_id = :tenant"
+    folders.service.write(lambda tx: tx.execute(sql, {"tenant": desk.tenant.id}))
+    desk.change(is_paused=False)
+    desk.wait_until_read()
+    assert sorted(desk.subjects()) == [f"Number {number}" for number in range(3)]
+
+
+def test_a_message_that_is_too_large_becomes_a_ticket_that_says_so(folders: Folders) -> None:
+    with reading(folders.service, max_bytes=2000):
+        desk = folders.desk()
+        desk.put(message("x" * 3000, subject="Large", Message_ID="<large@example.test>"))
+        desk.put(message(subject="Small"))
+        desk.wait_for("Large", "Small")
+        answer = desk.key.get("/api/v1/external/tickets?per_page=100")
+        large = next(each for each in answer.json()["data"] if each["subject"] == "Large")
+        assert "This message has 0.0 MiB" in large["description"]
+        assert "stays in the folder INBOX" in large["description"]
+        assert large["customer"]["email"] == "ann@example.test"
+
+
+def test_a_message_of_the_largest_size_is_taken_whole(folders: Folders, reader: Reading) -> None:
+    desk = folders.desk()
+    raw = message(subject="Largest")
+    raw += (b"x" * 76 + b"\r\n") * ((25 * 2**20 - len(raw)) // 78)
+    desk.put(raw)
+    desk.wait_for("Largest")
+    assert desk.messages()[0]["size_bytes"] == len(raw)
+
+
+def test_one_process_reads_a_folder_and_another_goes_on_after_it(
+    folders: Folders, reader: Reading
+) -> None:
+    desk = folders.desk()
+    desk.put(message(subject="First"))
+    desk.wait_for("First")
+    with reading(folders.service) as other:
+        desk.put(message(subject="Second"))
+        desk.wait_for("First", "Second")
+        assert (reader.reads(desk), other.reads(desk)) == (True, False)
+        reader.stop()
+        wait_until(lambda: other.reads(desk))
+        desk.put(message(subject="Third"))
+        desk.wait_for("First", "Second", "Third")
+
+
+def test_more_mailboxes_than_connections_are_all_read(folders: Folders) -> None:
+    with reading(folders.service, max_connections=2):
+        desks = [folders.desk() for _ in range(6)]
+        for desk in desks:
+            desk.put(message(subject="One"))
+        for desk in desks:
+            desk.wait_for("One")
+            desk.put(message(subject="Two"))
+        for desk in desks:
+            desk.wait_for("One", "Two")
+
+
+def test_a_gap_in_the_numbers_is_skipped(folders: Folders, reader: Reading) -> None:
+    desk = folders.desk(is_paused=True)
+    folder = folders.dovecot.folder(desk.address)
+    (folder / "dovecot-uidlist").write_text("3 V5 N4000000000\n")
+    desk.put(message(subject="Far"))
+    sql = "UPDATE mailboxes SET last_uid = 3, uid_validity = 5 WHERE tenant_id = :tenant"
+    folders.service.write(lambda tx: tx.execute(sql, {"tenant": desk.tenant.id}))
+    desk.change(is_paused=False)
+    desk.wait_for("Far")
+
+
+def test_the_message_of_a_connection_test_makes_no_ticket(
+    folders: Folders, reader: Reading
+) -> None:
+    desk = folders.desk()
+    test = message(
+        subject="Test of a Sealdesk mailbox",
+        sender=desk.address,
+        Message_ID="<sealdesk-test.0011@acme.test>",
+        Auto_Submitted="auto-generated",
+    )
+    desk.put(test)
+    desk.put(message(subject="After it"))
+    desk.wait_for("After it")

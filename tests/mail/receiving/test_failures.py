@@ -1,0 +1,80 @@
+"""A mistake of ours loses no message: it waits for a person, or is asked for again."""
+
+import smtplib
+from typing import Any
+
+import pytest
+
+from sealdesk.mail.receiving import effects, reparsing, rules
+from sealdesk.state import AppState
+from tests.mail.support import Desk, message
+
+LOST = "could not be processed"
+
+
+def fail(*_: Any, **__: Any) -> None:
+    raise ZeroDivisionError
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Opening a ticket of a message has a mistake."""
+    monkeypatch.setattr(effects, "open_ticket", fail)
+    return monkeypatch
+
+
+def reasons(desk: Desk) -> list[tuple[str, str]]:
+    return [(row["outcome"], row["reason"]) for row in desk.messages()]
+
+
+def test_a_message_that_cannot_be_processed_waits_for_a_person(
+    desk: Desk, broken: pytest.MonkeyPatch
+) -> None:
+    raw = message()
+    for _ in range(2):  # its server sends it again if it does not hear the answer
+        desk.get_mail(raw)
+    assert reasons(desk) == [("held", LOST)]
+    assert desk.tickets() == []
+    broken.undo()
+    desk.release()
+    assert desk.ticket()["description"] == "The bowl is broken."
+
+
+def test_a_message_whose_fields_cannot_be_read_waits_too(
+    desk: Desk, broken: pytest.MonkeyPatch
+) -> None:
+    def fails_for_text(parsed: Any) -> str:
+        assert not parsed.subject
+        return "(no subject)"
+
+    broken.setattr(rules, "subject_of", fails_for_text)
+    desk.get_mail(message())
+    assert reasons(desk) == [("held", LOST)]
+
+
+def test_a_message_that_cannot_even_be_held_is_asked_for_again(
+    desk: Desk, broken: pytest.MonkeyPatch
+) -> None:
+    raw = message()
+    broken.setattr(rules, "new_row", fail)
+    with pytest.raises(smtplib.SMTPResponseException) as refused:
+        desk.get_mail(raw)
+    assert refused.value.smtp_code == 451
+    broken.undo()
+    desk.get_mail(raw)
+    assert len(desk.tickets()) == 1
+
+
+def test_a_corrected_mistake_is_repaired_by_reparse(desk: Desk, broken: pytest.MonkeyPatch) -> None:
+    desk.get_mail(message())
+
+    async def repair(state: AppState) -> list[bool]:
+        found = await reparsing.list_kept(state, desk.tenant.id, "")
+        return [await reparsing.repair(state, each) for each in found]
+
+    assert desk.receiver.service.in_serving(repair) == [False]
+    assert reasons(desk) == [("held", LOST)]
+    broken.undo()
+    assert desk.receiver.service.in_serving(repair) == [True]
+    assert reasons(desk) == [("ticket", "processed later")]
+    assert len(desk.tickets()) == 1
