@@ -11,7 +11,7 @@ from sealdesk.api_keys import store as api_keys
 from sealdesk.customers import store
 from sealdesk.customers.store import Filter
 from sealdesk.identity import store as identity
-from sealdesk.paging import PageRequest
+from sealdesk.resources.paging import PageRequest
 from tests.support.plans import plan
 
 FIRST, FURTHER = PageRequest(25, None), PageRequest(25, ["id"])

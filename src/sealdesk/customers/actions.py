@@ -6,21 +6,26 @@ import msgspec
 
 from sealdesk import ids
 from sealdesk.customers import rules, store
-from sealdesk.customers.errors import CUSTOMER_EMAIL_TAKEN
+from sealdesk.customers.errors import (
+    CUSTOMER_EMAIL_TAKEN,
+    CUSTOMER_HAS_TICKETS,
+    EXTERNAL_ID_NOT_UNIQUE,
+)
 from sealdesk.customers.store import Filter
 from sealdesk.customers.types import (
     Customer,
     CustomerChange,
     CustomerRef,
     CustomerSummary,
+    CustomerUpsert,
     NewCustomer,
     StoredReference,
 )
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, NotFound, invalid
 from sealdesk.event_log import events
-from sealdesk.paging import PageRequest
-from sealdesk.resources import representation
+from sealdesk.resources import merge_patch, representation
+from sealdesk.resources.paging import PageRequest
 from sealdesk.search import actions as search
 from sealdesk.state import AppState
 
@@ -73,6 +78,39 @@ async def change_customer(
     customer = await get_customer(tx, tenant_id, customer_id)
     representation.check_match(if_match, rules.etag(customer))
     return await _change(tx, customer, change, now_us)
+
+
+async def upsert_customer(
+    tx: Tx, tenant_id: str, external_id: str, wanted: CustomerUpsert, *, now_us: int
+) -> tuple[Customer, bool]:
+    """The customer with this external_id after the change, and whether they are new.
+
+    Without one, the customer with the e-mail address gets the external_id, unless they have
+    another one. Raises Conflict, ValidationFailed.
+    """
+    await tx.lock(f"customer {tenant_id} {external_id}")
+    page = PageRequest(1, None)
+    found = await store.list_customers(tx, tenant_id, Filter(external_id=external_id), page)
+    if len(found) > 1:
+        raise Conflict(EXTERNAL_ID_NOT_UNIQUE)
+    fields = merge_patch.given_fields(wanted) | {"external_id": external_id}
+    customer = found[0] if found else await store.find_by_email(tx, tenant_id, wanted.email)
+    if customer is None:
+        return await _add(tx, tenant_id, NewCustomer(**fields), now_us), True
+    if not found and customer.external_id is not None:
+        raise Conflict(CUSTOMER_EMAIL_TAKEN, existing_id=customer.id)
+    return await _change(tx, customer, CustomerChange(**fields), now_us), False
+
+
+async def delete_customer(
+    tx: Tx, tenant_id: str, customer_id: str, *, if_match: tuple[str, ...] | None, now_us: int
+) -> None:
+    """Delete a customer without tickets. Raises NotFound, PreconditionFailed, Conflict."""
+    customer = await get_customer(tx, tenant_id, customer_id)
+    representation.check_match(if_match, rules.etag(customer))
+    if not await store.delete_without_tickets(tx, tenant_id, customer_id):
+        raise Conflict(CUSTOMER_HAS_TICKETS)
+    await _record(tx, "customer.deleted", customer, events.NO_CHANGES, now_us)
 
 
 async def get_customer(tx: Tx, tenant_id: str, customer_id: str) -> Customer:

@@ -3,19 +3,33 @@
 from collections.abc import Sequence
 
 from sealdesk.customers import actions, examples, rules, store
-from sealdesk.customers.errors import CUSTOMER_EMAIL_TAKEN
+from sealdesk.customers.errors import (
+    CUSTOMER_EMAIL_TAKEN,
+    CUSTOMER_HAS_TICKETS,
+    EXTERNAL_ID_NOT_UNIQUE,
+)
 from sealdesk.customers.store import Filter
-from sealdesk.customers.types import Customer, CustomerChange, NewCustomer
+from sealdesk.customers.types import Customer, CustomerChange, CustomerUpsert, NewCustomer
 from sealdesk.db.engine import Row, Tx
+from sealdesk.errors import BadRequest
 from sealdesk.errors.general import QUERY_TOO_SLOW
+from sealdesk.errors.requests import INVALID_PARAMETER
 from sealdesk.resources import representation
+from sealdesk.search.rules import MAX_QUERY_LENGTH
 from sealdesk.web import body, conditional, envelope, query
 from sealdesk.web.operation import operation
-from sealdesk.web.pagination import PAGING, page, read_list
+from sealdesk.web.pagination import PAGING, ListRequest, page, read_list
 from sealdesk.web.request import Header, Request, Response
 
 _TAG = "Customers"
 _FILTERS = (
+    query.text(
+        "q",
+        "Words that the e-mail address, name, company or phone number begins with; not together"
+        " with other filters, and newest first.",
+        max_length=MAX_QUERY_LENGTH,
+        example="maria cera",
+    ),
     query.text(
         "email",
         "The customer with this e-mail address.",
@@ -40,6 +54,8 @@ _FILTERS = (
 async def list_customers(request: Request) -> Response:
     """Newest first. Filters are joined by "and"."""
     list_request = read_list(request, _FILTERS)
+    if "q" in list_request.values:
+        return await _search(request, list_request)
     filters = Filter(
         email=list_request.values.get("email"),
         external_id=list_request.values.get("external_id"),
@@ -58,6 +74,18 @@ async def list_customers(request: Request) -> Response:
         show=lambda row: rules.to_json(store.customer_of(row)),
         position=lambda row: [row["id"]],
     )
+
+
+async def _search(request: Request, list_request: ListRequest) -> Response:
+    values = list_request.values
+    others = sorted({*values} - {"q", "per_page", "cursor"})
+    if others or not values["q"].strip():
+        rule = f"cannot be used together with {others[0]}" if others else "must hold a word"
+        raise BadRequest(INVALID_PARAMETER, parameter="q", rule=rule)
+    found = await actions.find_customers(
+        request.state, request.caller.tenant_id, values["q"], list_request.page
+    )
+    return page(request, list_request, found, show=rules.to_json, position=lambda each: [each.id])
 
 
 @operation(
@@ -129,6 +157,53 @@ async def change_customer(request: Request) -> Response:
             now_us=request.now_us,
         )
         return _respond(customer, 200)
+
+    return await request.write_idempotently(work)
+
+
+@operation(
+    "Create or change a customer by external_id",
+    tag=_TAG,
+    takes=CustomerUpsert,
+    gives=examples.CUSTOMER,
+    may_create=True,
+    response_headers=("etag",),
+    fails=(CUSTOMER_EMAIL_TAKEN, EXTERNAL_ID_NOT_UNIQUE),
+    example=examples.CUSTOMER_UPSERT,
+)
+async def upsert_customer(request: Request) -> Response:
+    """Changes the customer with this external_id, as a JSON Merge Patch does; without one, gives it
+    to the customer with this e-mail address; without either, creates the customer. Sent again, it
+    changes nothing."""
+    external_id = query.read_segment(request.params[0])
+    wanted = body.read(request, CustomerUpsert)
+
+    async def work(tx: Tx) -> Response:
+        customer, is_new = await actions.upsert_customer(
+            tx, request.caller.tenant_id, external_id, wanted, now_us=request.now_us
+        )
+        return _respond(customer, 201 if is_new else 200)
+
+    return await request.write(work)
+
+
+@operation(
+    "Delete a customer",
+    tag=_TAG,
+    status=204,
+    headers=("if-match",),
+    fails=(CUSTOMER_HAS_TICKETS,),
+)
+async def delete_customer(request: Request) -> Response:
+    """Only a customer without tickets. Events of the last 30 days still contain their data."""
+    (customer_id,) = request.params
+    if_match = conditional.if_match(request)
+
+    async def work(tx: Tx) -> Response:
+        await actions.delete_customer(
+            tx, request.caller.tenant_id, customer_id, if_match=if_match, now_us=request.now_us
+        )
+        return envelope.nothing()
 
     return await request.write_idempotently(work)
 

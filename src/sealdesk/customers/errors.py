@@ -2,6 +2,22 @@
 
 from sealdesk.errors import ProblemType
 
+EXTERNAL_ID_NOT_UNIQUE = ProblemType(
+    code="external_id_not_unique",
+    status=409,
+    title="Several customers have this external_id",
+    message="Several customers have this external_id, so none of them was changed.",
+    meaning="An external_id need not be unique, and several customers have the one in the path.",
+    remedy="List them by `external_id`, and change the one that you mean by its id.",
+)
+CUSTOMER_HAS_TICKETS = ProblemType(
+    code="customer_has_tickets",
+    status=409,
+    title="The customer has tickets",
+    message="A customer with tickets cannot be deleted.",
+    meaning="Tickets need their customer, so only a customer without tickets can be deleted.",
+    remedy="Change the customer instead, or erase them: `POST …/customers/{id}/erase`.",
+)
 CUSTOMER_EMAIL_TAKEN = ProblemType(
     code="customer_email_taken",
     status=409,

@@ -9,7 +9,7 @@ from sealdesk.customers import actions, rules, store
 from sealdesk.customers.store import Filter
 from sealdesk.customers.types import Customer, CustomerChange, CustomerResponse
 from sealdesk.errors import ApiError, Conflict, PreconditionFailed, QueryTooSlow, ValidationFailed
-from sealdesk.paging import PageRequest
+from sealdesk.resources.paging import PageRequest
 from sealdesk.web import body, csv_export
 from sealdesk.web.csv_export import CsvExport, CsvPart, ExportPage, with_lf
 from sealdesk.web.form import Form

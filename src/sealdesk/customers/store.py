@@ -10,8 +10,8 @@ from sealdesk.customers import rules
 from sealdesk.customers.types import Customer
 from sealdesk.db.column_lists import assignment_list, column_list, parameter_list
 from sealdesk.db.engine import Row, Tx
-from sealdesk.paging import PageRequest
 from sealdesk.resources import representation
+from sealdesk.resources.paging import PageRequest
 
 _STORED = Customer.__struct_fields__
 _COMPUTED = ("email_identity", "reference")
@@ -30,6 +30,10 @@ _ADD = f"INSERT INTO customers ({_NEW_COLUMNS}) VALUES ({_NEW_VALUES})"
 _REPLACE = f"""
 UPDATE customers SET {_ASSIGNMENTS}
 WHERE tenant_id = :tenant_id AND id = :id AND version = :before
+"""
+_DELETE_WITHOUT_TICKETS = """
+DELETE FROM customers WHERE tenant_id = :tenant_id AND id = :id AND NOT EXISTS
+    (SELECT 1 FROM tickets t WHERE t.tenant_id = :tenant_id AND t.customer_id = :id)
 """
 _COUNT = """
 SELECT count(*) AS number
@@ -151,6 +155,12 @@ async def add(tx: Tx, customer: Customer) -> None:
 async def replace(tx: Tx, customer: Customer) -> None:
     """Store a changed customer; its version is one higher than the stored one."""
     await tx.execute_one(_REPLACE, _params(customer) | {"before": customer.version - 1})
+
+
+async def delete_without_tickets(tx: Tx, tenant_id: str, customer_id: str) -> bool:
+    """Delete a customer, unless they have tickets; whether it did."""
+    params = {"tenant_id": tenant_id, "id": customer_id}
+    return await tx.execute(_DELETE_WITHOUT_TICKETS, params) == 1
 
 
 def customer_of(row: Row) -> Customer:

@@ -38,6 +38,21 @@ class CustomerChange(msgspec.Struct, frozen=True):
     metadata: Object | UnsetType | None = UNSET
 
 
+class CustomerUpsert(msgspec.Struct, frozen=True):
+    """The body of a request that creates or changes the customer with an external_id.
+
+    Fields left out stay as they are, null clears.
+    """
+
+    IGNORED: ClassVar[frozenset[str]] = _READ_ONLY | {"external_id"}
+
+    email: Email
+    name: Text255 | UnsetType | None = UNSET
+    phone: Text64 | UnsetType | None = UNSET
+    company: Text255 | UnsetType | None = UNSET
+    metadata: Object | UnsetType | None = UNSET
+
+
 class CustomerFields(msgspec.Struct, frozen=True, kw_only=True):
     """The fields of a customer that the API shows as they are stored.
 
