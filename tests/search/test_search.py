@@ -175,7 +175,7 @@ def test_during_a_rebuild_new_tickets_are_indexed_after_older_ones(
     indexer = Indexer(TICKETS, BESIDE_REQUESTS)
     log = [
         LogEvent(
-            place, tenant.id, place, "", "ticket.updated", b'{"id": "%s"}' % ticket_id.encode()
+            place, tenant.id, place, "", "ticket.updated", 0, b'{"id": "%s"}' % ticket_id.encode()
         )
         for place, ticket_id in enumerate(reversed(tickets), 1)
     ]
@@ -287,7 +287,7 @@ def test_tickets_older_than_the_newest_are_found(tenant: Tenant, key: Key) -> No
 @POSTGRESQL_ONLY
 def test_search_function_refuses_another_tenant(service: Service, tenant: Tenant) -> None:
     other = service.tenant()
-    sql = "SELECT ticket_id FROM search_tickets(:of, 'x', 9) LIMIT 9"
+    sql = "SELECT ticket_id FROM search_tickets(:of, 'x', 'g', 9) LIMIT 9"
 
     async def ask(state: Any) -> None:
         await state.database.read(lambda tx: tx.fetch_all(sql, {"of": other.id}), tenant.id)
@@ -299,7 +299,7 @@ def test_search_function_refuses_another_tenant(service: Service, tenant: Tenant
 
 @POSTGRESQL_ONLY
 def test_who_names_no_tenant_may_not_search(service: Service, tenant: Tenant) -> None:
-    sql = "SELECT ticket_id FROM search_tickets(:of, 'x', 9) LIMIT 9"
+    sql = "SELECT ticket_id FROM search_tickets(:of, 'x', 'g', 9) LIMIT 9"
 
     async def ask(state: Any) -> None:
         await state.database.read(lambda tx: tx.fetch_all(sql, {"of": tenant.id}))

@@ -156,8 +156,8 @@ def test_custom_fields_may_have_16_kib_of_json(key: Key) -> None:
     assert len(ticket["custom_fields"]["x"]) == 16376
 
 
-def test_repeated_tags_are_kept_once_in_their_order(key: Key) -> None:
-    assert key.ticket(tags=["b", "a", "b", "A"])["tags"] == ["b", "a", "A"]
+def test_repeated_tags_are_kept_once_in_any_case_in_their_order(key: Key) -> None:
+    assert key.ticket(tags=["b", "a", "b", "A"])["tags"] == ["b", "a"]
     assert len(key.ticket(tags=[str(n) for n in range(50)])["tags"]) == 50
 
 
@@ -169,8 +169,9 @@ def test_external_ids_need_not_be_unique(key: Key) -> None:
 
 @pytest.mark.parametrize("strictness", [{}, {"prefer": "handling=strict"}])
 def test_read_only_fields_are_ignored_without_a_warning(
-    key: Key, strictness: dict[str, str]
+    tenant: Tenant, strictness: dict[str, str]
 ) -> None:
+    key = tenant.key(permissions=["tickets:write"])
     read_only = {
         "id": "x", "number": 99, "source": "email", "reply_count": 5, "version": 9,
         "created_at": 1, "updated_at": 1, "first_response_at": 1, "resolved_at": 1, "closed_at": 1,

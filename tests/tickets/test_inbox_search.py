@@ -8,7 +8,7 @@ import pytest
 from sealdesk.errors import QueryTooSlow
 from sealdesk.search import actions as search
 from tests.support.client import Key
-from tests.support.pages import INBOX, Visitor, logged_in, ticket_ids
+from tests.support.pages import INBOX, Page, Visitor, logged_in, ticket_ids
 from tests.support.searching import wait_until_customers, wait_until_tickets
 from tests.support.service import Tenant
 
@@ -45,16 +45,33 @@ def test_a_search_without_results_says_so(visitor: Visitor, tenant: Tenant, key:
         assert page.tags.count("script") == 1
 
 
-def test_a_search_with_too_many_results_says_so(
+def older(page: Page) -> str:
+    """The address of the next page, empty behind the last one."""
+    return next((each for each in page.links if "before=" in each), "")
+
+
+def test_a_search_with_many_results_has_pages(
     visitor: Visitor, tenant: Tenant, key: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tickets = [key.ticket(subject="Same words")["id"] for _ in range(3)]
     wait_until_tickets(tenant, "same", *reversed(tickets))
-    monkeypatch.setattr("sealdesk.tickets.pages.search.MAX_RESULTS", 2)
+    monkeypatch.setattr("sealdesk.tickets.views.searching.MAX_RESULTS", 2)
     page = visitor.get(f"{INBOX}?q=same")
-    assert "The newest tickets with “same”" in page.text
+    assert "Tickets with “same”, the newest first." in page.text
     assert ticket_ids(page) == tickets[:0:-1]
+    page = visitor.get(older(page))
+    assert ticket_ids(page) == tickets[:1] and not older(page)
+    # Of each page so many are looked at for those that match the filters.
+    key.patch(f"/api/v1/external/tickets/{tickets[0]}", {"status": "pending"})
+    monkeypatch.setattr("sealdesk.tickets.views.searching._MAX_NARROWED", 2)
+    page = visitor.get(f"{INBOX}?q=same&status=pending")
+    assert "None of those so far match the filters" in page.text and ticket_ids(page) == []
+    assert ticket_ids(visitor.get(older(page))) == tickets[:1]
 
+
+def test_a_search_that_takes_too_long_says_so(
+    visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def cut_off(*_: Any, **__: Any) -> None:
         raise QueryTooSlow
 

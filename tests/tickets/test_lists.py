@@ -25,7 +25,10 @@ FILTERS = (
     "created_after",
     "created_before",
     "updated_after",
+    "updated_before",
     "waiting",
+    "number",
+    "customer_email",
 )
 ORDERS = tuple(product(("created_at", "updated_at", "priority", "waiting_since"), ("desc", "asc")))
 COUNT = 60
@@ -84,13 +87,16 @@ class Shelf:
             "status": ",".join(draw.sample(STATUSES, draw.randint(1, 3))),
             "priority": ",".join(draw.sample(list(RANKS), draw.randint(1, 3))),
             "customer_id": row["customer"]["id"],
-            "assignee_id": assigned["assignee_id"],
-            "tag": draw.choice(tagged["tags"]),
+            "assignee_id": draw.choice([assigned["assignee_id"], "none"]),
+            "tag": "&tag=".join(draw.sample(tagged["tags"], draw.randint(1, len(tagged["tags"])))),
             "external_id": draw.choice("xy"),
             "created_after": clock.iso(START_US + draw.randrange(1, 10) * STEP_US),
-            "created_before": clock.iso(START_US + draw.randrange(5, 16) * STEP_US),
+            "created_before": clock.iso(START_US + draw.randrange(5, 14) * STEP_US),
             "updated_after": clock.iso(START_US + draw.randrange(5, 20) * STEP_US),
+            "updated_before": clock.iso(START_US + draw.randrange(8, 40) * STEP_US),
             "waiting": draw.choice(["true", "false"]),
+            "number": str(row["number"]),
+            "customer_email": row["customer"]["email"].upper(),
         }
 
 
@@ -99,12 +105,15 @@ def _fits(row: Row, name: str, value: str) -> bool:
         "status": lambda: row["status"] in value.split(","),
         "priority": lambda: row["priority"] in value.split(","),
         "customer_id": lambda: row["customer"]["id"] == value,
-        "assignee_id": lambda: row["assignee_id"] == value,
-        "tag": lambda: value in row["tags"],
+        "assignee_id": lambda: (row["assignee_id"] or "none") == value,
+        "tag": lambda: {*value.split("&tag=")} <= {*row["tags"]},
         "external_id": lambda: row["external_id"] == value,
         "created_after": lambda: row["created_at"] >= value,
         "created_before": lambda: row["created_at"] < value,
         "updated_after": lambda: row["updated_at"] >= value,
+        "updated_before": lambda: row["updated_at"] < value,
+        "number": lambda: str(row["number"]) == value,
+        "customer_email": lambda: row["customer"]["email"] == value.lower(),
         "waiting": lambda: (row["waiting_since"] is not None) == (value == "true"),
         "sort_by": lambda: True,
         "sort": lambda: True,

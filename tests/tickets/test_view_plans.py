@@ -10,34 +10,34 @@ import pytest
 from sealdesk.db.engine import Params, Row
 from sealdesk.db.sqlite.connection import connect
 from sealdesk.db.sqlite.transaction import drive
-from sealdesk.paging import PageRequest
+from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.store import counts, lists
-from sealdesk.tickets.store.selection import Filter
+from sealdesk.tickets.store.filters import Filter
 from tests.support.plans import Explainer, plan
 
 VIEWS: dict[str, tuple[dict[str, Any], str, str]] = {
     "unassigned": ({"status": ("open",), "is_unassigned": True}, "unassigned", "status=?"),
     "urgent": ({"status": ("open",), "priority": ("urgent",)}, "urgent", "status=?"),
     "closed": ({"status": ("closed",)}, "status_updated_at", "status=?"),
-    "mine": ({"status": ("open",), "assignee_id": "a"}, "status_assignee",
-             "status=? AND assignee_id=?"),
+    "mine": ({"status": ("open",), "assignee_id": "a"}, "assignee_updated_at",
+             "assignee_id=? AND status=?"),
     "waiting": ({"is_waiting": True}, "waiting_since", "waiting_since>?"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["unassigned", "urgent", "closed"])
+@pytest.mark.parametrize("name", ["unassigned", "urgent", "closed", "mine"])
 @pytest.mark.parametrize("statuses", [("open",), ("open", "pending"), ()])
 @pytest.mark.parametrize("further", [False, True])
 def test_a_view_by_change_reads_its_own_index(
     template: Path, name: str, statuses: Any, further: bool
 ) -> None:
-    fields, index, _ = VIEWS[name]
+    fields, index, by = VIEWS[name]
     filters = Filter(**{**fields, "status": statuses}, sort_by="updated_at")
     assert filters.is_served()
     page = PageRequest(50, [5, "id"] if further else None)
     steps = plan(template, lambda tx: lists.list_tickets(tx, "tenant", filters, page))
     place = " AND (updated_at,id)<(?,?)" if further else ""
-    wanted = f"SEARCH t USING INDEX tickets_{index} (tenant_id=? AND status=?{place})"
+    wanted = f"SEARCH t USING INDEX tickets_{index} (tenant_id=? AND {by}{place})"
     assert {step for step in steps if step.startswith("SEARCH t ")} == {wanted}
     assert not [step for step in steps if "SCAN" in step or "TEMP B-TREE" in step]
 
@@ -53,12 +53,27 @@ def test_a_view_is_counted_in_its_own_index(template: Path, name: str) -> None:
     assert not [step for step in steps if "TEMP B-TREE" in step]
 
 
+def test_what_is_sorted_is_read_without_documents_and_customers(template: Path) -> None:
+    filters = Filter(tag="t", is_snoozed=False, sort_by="updated_at", index="tag")
+    page = PageRequest(50, None)
+    steps = plan(template, lambda tx: lists.list_inbox(tx, "tenant", filters, page))
+    sorting = [place for place, step in enumerate(steps) if "TEMP B-TREE" in step]
+    (customers,) = [place for place, step in enumerate(steps) if step.startswith("SEARCH c ")]
+    assert sorting[0] < customers < sorting[1] and len(sorting) == 2
+
+
 def test_a_count_ends_behind_its_bound(template: Path) -> None:
     with closing(connect(template)) as connection:
         recorder = ParameterRecorder(connection)
         drive(counts.count_lists(recorder, "tenant", [Filter(status=("open",)), Filter(tag="t")]))
     limits = [value for name, value in recorder.params.items() if name.endswith("_limit")]
     assert limits == [counts.MAX_COUNT + 1] * 2
+
+
+def test_a_count_holds_a_sample_of_which_all_match() -> None:
+    several, most = Filter(tag="t", priority=("low",)), counts._MAX_EXAMINED
+    found = counts._count(most * counts._FACTOR + most, several, most)
+    assert found == counts.Count(counts.MAX_COUNT, is_exact=False)
 
 
 class ParameterRecorder(Explainer):
@@ -77,6 +92,10 @@ class ParameterRecorder(Explainer):
         ({"tag": "t", "priority": ("low",)}, "PRIMARY KEY (tenant_id=? AND tag=?)"),
         ({"customer_id": "c", "status": ("open",)}, "tickets_customer (tenant_id=? AND custom"),
         ({"priority": ("low",), "is_unassigned": True}, "tickets_priority (tenant_id=? AND prio"),
+        (
+            {"assignee_id": "a", "priority": ("low",)},
+            "tickets_status_assignee (tenant_id=? AND status=? AND assignee_id=?)",
+        ),
         ({"is_waiting": True, "assignee_id": "a"}, "tickets_waiting_since (tenant_id=? AND wait"),
     ],
 )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sealdesk.db.engine import Tx
-from sealdesk.paging import PageRequest
+from sealdesk.resources.paging import PageRequest
 from sealdesk.search import rules, spelling
 from sealdesk.search.rules import Term
 from sealdesk.search.store import lookup
@@ -33,18 +33,26 @@ async def find_tickets(
     query: str,
     *,
     besides: Sequence[Term] = (),
+    before: str = lookup.LAST_ID,
     limit: int = rules.MAX_RESULTS,
 ) -> SearchResult:
     """Find the newest tickets that match a query. Raises ServiceUnavailable, QueryTooSlow.
 
-    besides: further terms that they match, of tags and of custom fields.
+    besides: further terms that they match, of tags and of custom fields. before: the id behind
+    which the page begins.
     """
     terms = rules.parse_query(query)
-    return await _find(state, tenant_id, [*terms, *besides], limit)
+    return await _find(state, tenant_id, [*terms, *besides], before, limit)
 
 
 async def find_corrected(
-    state: AppState, tenant_id: str, query: str, *, besides: Sequence[Term] = (), limit: int
+    state: AppState,
+    tenant_id: str,
+    query: str,
+    *,
+    besides: Sequence[Term] = (),
+    before: str = lookup.LAST_ID,
+    limit: int,
 ) -> SearchResult:
     """Find tickets by the words that were probably meant, where the query itself finds none.
 
@@ -57,15 +65,17 @@ async def find_corrected(
     terms = await asyncio.to_thread(spelling.correct, rules.parse_query(query), texts)
     if terms is None:
         return SearchResult([], has_more=False)
-    found = await _find(state, tenant_id, [*terms, *besides], limit)
+    found = await _find(state, tenant_id, [*terms, *besides], before, limit)
     return found._replace(terms=terms, corrected=rules.as_query(terms))
 
 
-async def _find(state: AppState, tenant_id: str, terms: list[Term], limit: int) -> SearchResult:
+async def _find(
+    state: AppState, tenant_id: str, terms: list[Term], before: str, limit: int
+) -> SearchResult:
     if not terms:
         return SearchResult([], has_more=False)
     rows = await state.database.read_unindexed(
-        lambda tx: lookup.find(tx, tenant_id, terms, limit + 1), tenant_id
+        lambda tx: lookup.find(tx, tenant_id, terms, before, limit + 1), tenant_id
     )
     return SearchResult(rows[:limit], len(rows) > limit, terms)
 

@@ -9,28 +9,20 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import Fault, NotFound, PreconditionFailed, invalid
 from sealdesk.event_log import events
 from sealdesk.event_log.events import Changes
-from sealdesk.paging import PageRequest
 from sealdesk.resources import representation
-from sealdesk.tickets import checks, owners, rules
+from sealdesk.resources.paging import PageRequest
+from sealdesk.tickets import authors, checks, importing, owners, rules
 from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.rules import Values
 from sealdesk.tickets.errors import FIELD_CHANGED, NEWER_REPLY
+from sealdesk.tickets.new_replies import NewReply
 from sealdesk.tickets.notifications import notify
 from sealdesk.tickets.rules import SeenChange, TicketUpdate
 from sealdesk.tickets.store import history, reads, replies, replying
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.tickets import TicketAndCustomer, TicketView
-from sealdesk.tickets.types import (
-    AttachmentRef,
-    Author,
-    AuthorType,
-    NewReply,
-    NewTicket,
-    Reply,
-    Source,
-    TicketChange,
-)
+from sealdesk.tickets.types import AttachmentRef, NewTicket, Reply, Source, TicketChange
 
 _CHANGES_SINCE_UNDONE = 50  # an undo is offered for 10 seconds
 
@@ -46,13 +38,8 @@ async def open_ticket(
     tx: Tx, caller: Caller, new: NewTicket, *, source: Source, now_us: int
 ) -> OpenedTicket:
     """A new ticket; its customer is found or added. Raises ValidationFailed."""
-    if (new.assignee_id, new.team_id) != (None, None):
-        await owners.check_new(tx, caller.tenant_id, new)
-    if caller.has_custom_fields:
-        values = Values({}, new.custom_fields or {}, new.status == "resolved")
-        await custom_fields.check_values(tx, caller.tenant_id, values)
-    if new.snoozed_until is not None:
-        await checks.check_snoozed(tx, caller.tenant_id)
+    created_at = _written_at(new.created_at, now_us, 0)
+    await _check_new(tx, caller, new)
     email, name = new.customer.email, new.customer.name
     number, known = await ticket_store.draw_number(tx, caller.tenant_id, email)
     customer = await customers.ensure_customer(
@@ -60,13 +47,14 @@ async def open_ticket(
     )
     attached = await _find_attached(tx, caller.tenant_id, new.attachment_ids)
     ticket = rules.new_ticket(
-        new,
+        await ticket_store.spell_new(tx, caller.tenant_id, new),
         tenant_id=caller.tenant_id,
-        ticket_id=ids.mint(now_us),
+        ticket_id=ids.mint(created_at),
         number=number,
         customer_id=customer.id,
         source=source,
         attachments=attached,
+        created_at=created_at,
         now_us=now_us,
     )
     document = await ticket_store.add(tx, ticket)
@@ -76,12 +64,27 @@ async def open_ticket(
         rules.with_customer(document, customer.reference),
         rules.etag(ticket.version, customer.version),
     )
-    await events.record(
-        tx, ticket.tenant_id, "ticket.created", view.json, events.NO_CHANGES, now_us
-    )
-    if ticket.assignee_id is not None:
+    told_at = created_at if source == "email" else now_us
+    await events.record_new(tx, ticket.tenant_id, "ticket.created", view.json, told_at, now_us)
+    if ticket.assignee_id is not None and new.created_at is None:
         await notify.assigned(tx, caller, ticket, now_us)
     return OpenedTicket(ticket.id, view)
+
+
+async def _check_new(tx: Tx, caller: Caller, new: NewTicket) -> None:
+    if (new.assignee_id, new.team_id) != (None, None):
+        await owners.check_new(tx, caller.tenant_id, new)
+    if caller.has_custom_fields:
+        values = Values({}, new.custom_fields or {}, new.status == "resolved")
+        await custom_fields.check_values(tx, caller.tenant_id, values)
+    if new.snoozed_until is not None:
+        await checks.check_snoozed(tx, caller.tenant_id)
+
+
+def _written_at(imported_at: str | None, now_us: int, newest_us: int) -> int:
+    if imported_at is None:
+        return now_us
+    return importing.written_at(imported_at, now_us, newest_us=newest_us)
 
 
 async def change_ticket(
@@ -99,7 +102,8 @@ async def change_ticket(
     """
     stored = await get_ticket(tx, caller.tenant_id, ticket_id)
     representation.check_match(if_match, stored.etag)
-    return await _change(tx, caller, stored, change, now_us)
+    change = await ticket_store.spell_change(tx, stored.ticket, change)
+    return await apply_change(tx, caller, stored, change, now_us)
 
 
 async def change_fields(
@@ -113,7 +117,8 @@ async def change_fields(
     rules.check_seen(stored.ticket, wanted)
     if wanted.undone_id:
         await _check_undo(tx, caller.tenant_id, ticket_id, wanted)
-    await _change(tx, caller, stored, wanted.change, now_us)
+    change = await ticket_store.spell_change(tx, stored.ticket, wanted.change)
+    await apply_change(tx, caller, stored, change, now_us)
     return stored
 
 
@@ -151,7 +156,8 @@ async def send_reply(
     rules.check_seen(stored.ticket, wanted)
     written, replied = await _reply(tx, caller, stored, new, now_us)
     if wanted.change != TicketChange():
-        await _change(tx, caller, replied, wanted.change, now_us)
+        change = await ticket_store.spell_change(tx, replied.ticket, wanted.change)
+        await apply_change(tx, caller, replied, change, now_us)
     await replying.clear_replying(tx, caller.tenant_id, ticket_id, caller.actor.id)
     seen_at = replied.ticket.last_message_at or now_us
     await reads.record_read(tx, caller.tenant_id, caller.actor.id, ticket_id, seen_at)
@@ -188,7 +194,7 @@ async def _check_undo(tx: Tx, tenant_id: str, ticket_id: str, wanted: SeenChange
         raise PreconditionFailed(FIELD_CHANGED)
 
 
-async def _change(
+async def apply_change(
     tx: Tx, caller: Caller, stored: TicketAndCustomer, change: TicketChange, now_us: int
 ) -> TicketView:
     ticket = stored.ticket
@@ -220,36 +226,33 @@ async def _reply(
 ) -> tuple[Reply, TicketAndCustomer]:
     """The reply, and the ticket after it."""
     ticket = stored.ticket
+    created_at = _written_at(new.created_at, now_us, ticket.last_message_at or ticket.created_at)
     attached = await _find_attached(tx, caller.tenant_id, new.attachment_ids)
     written = Reply(
         tenant_id=caller.tenant_id,
         ticket_id=ticket.id,
-        id=ids.mint(now_us),
+        id=ids.mint(created_at),
         body=new.body,
         is_internal=new.is_internal,
-        author=_author(caller, new, stored),
-        created_at=now_us,
+        author=await authors.author_of(tx, caller, new.author, stored),
+        created_at=created_at,
         attachments=attached,
     )
-    update = rules.apply_reply(ticket, written, now_us)
+    from_mail = authors.find_mail(caller, new)
+    update = rules.apply_reply(ticket, written, now_us, from_mail)
     await replies.add(tx, written)
     for each in attached:
         await attachments.link(
             tx, caller.tenant_id, each.id, ticket_id=ticket.id, reply_id=written.id
         )
     document = await ticket_store.replace(tx, ticket, update.after)
-    await events.record(
-        tx,
-        ticket.tenant_id,
-        "reply.created",
-        rules.reply_json(written),
-        events.NO_CHANGES,
-        now_us,
-    )
+    told, told_at = rules.reply_json(written), created_at if from_mail == "history" else now_us
+    await events.record_new(tx, ticket.tenant_id, "reply.created", told, told_at, now_us)
     after = stored._replace(ticket=update.after)
     if update.changes:
         await record_change(tx, caller, update, view_of(after, document), now_us)
-    await notify.replied(tx, caller, ticket, written, now_us)
+    if new.created_at is None:
+        await notify.replied(tx, caller, ticket, written, now_us)
     return written, after
 
 
@@ -257,13 +260,6 @@ async def _find_attached(
     tx: Tx, tenant_id: str, attachment_ids: list[str] | None
 ) -> tuple[AttachmentRef, ...]:
     return await attachments.find_attached(tx, tenant_id, attachment_ids) if attachment_ids else ()
-
-
-def _author(caller: Caller, new: NewReply, stored: TicketAndCustomer) -> Author:
-    if new.author is not None and new.author.type == "customer":
-        return Author("customer", stored.ticket.customer_id, stored.customer_name)
-    kind: AuthorType = "api_key" if caller.actor.kind == "api_key" else "agent"
-    return Author(kind, caller.actor.id, caller.actor.name)
 
 
 def view_of(stored: TicketAndCustomer, document: bytes) -> TicketView:

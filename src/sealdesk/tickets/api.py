@@ -1,30 +1,34 @@
 """Tickets and replies as JSON (interface section 4.2)."""
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import msgspec
 
+from sealdesk.caller import IMPORT
 from sealdesk.db.engine import Row, Tx
 from sealdesk.errors import NotFound
 from sealdesk.errors.general import QUERY_TOO_SLOW
-from sealdesk.tickets import actions, examples, rules, types
+from sealdesk.resources.paging import MAX_PAGE_BYTES
+from sealdesk.tickets import actions, examples, inclusion, list_query, listing, rules
 from sealdesk.tickets.errors import (
     INVALID_TRANSITION,
     SNOOZE_OF_ENDED,
     TICKET_CLOSED,
     TOO_MANY_SNOOZED,
 )
+from sealdesk.tickets.new_replies import NewReply, ReplyBody
 from sealdesk.tickets.store import lists, replies
 from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.store.selection import Filter
 from sealdesk.tickets.store.tickets import TicketView
 from sealdesk.tickets.text.html_fields import add_html
-from sealdesk.tickets.types import NewReply, NewTicket, Reply, TicketChange
+from sealdesk.tickets.types import NewTicket, Reply, TicketBody, TicketChange
 from sealdesk.web import body, conditional, envelope, query
 from sealdesk.web.operation import operation
 from sealdesk.web.pagination import PAGING, ListRequest, page, read_list
 from sealdesk.web.request import Header, Request, Response
 
+F = TypeVar("F", NewTicket, NewReply)
 _TAG = "Tickets"
 
 
@@ -33,33 +37,7 @@ class _Text(msgspec.Struct):
 
 
 _decode_text = msgspec.json.Decoder(_Text).decode
-_FILTERS = (
-    query.any_of("status", types.STATUSES, "Tickets in one of these statuses."),
-    query.any_of("priority", types.PRIORITIES, "Tickets with one of these priorities."),
-    query.identifier("customer_id", "Tickets of this customer."),
-    query.identifier("assignee_id", "Tickets assigned to this agent."),
-    query.identifier("team_id", "Tickets of this team."),
-    query.flag(
-        "waiting",
-        "Tickets whose customer waits for a public reply (true), or the others (false).",
-    ),
-    query.flag("snoozed", "Tickets that are snoozed (true), or the others (false)."),
-    query.identifier("follower_id", "Tickets that this user follows."),
-    query.text("tag", "Tickets that carry this tag.", max_length=64, example="refund"),
-    query.text(
-        "external_id", "Tickets with this external_id.", max_length=255, example="order-7731"
-    ),
-    query.instant("created_after", "Tickets created at this time or later."),
-    query.instant("created_before", "Tickets created before this time."),
-    query.instant("updated_after", "Tickets changed at this time or later."),
-    query.one_of(
-        "sort_by",
-        ("created_at", "updated_at", "priority", "waiting_since"),
-        "What to order by; equal ones by id. `waiting_since` lists only those who wait.",
-        default="created_at",
-    ),
-    query.one_of("sort", ("desc", "asc"), "Descending or ascending.", default="desc"),
-)
+_LIST_PARAMS = (*list_query.FILTERS, inclusion.PARAM)
 _HTML = query.flag("html", "Also give the text as safe HTML, rendered from its Markdown.")
 _REPLY_FILTERS = (
     query.flag("is_internal", "Only internal notes (true) or only public replies (false)."),
@@ -73,32 +51,42 @@ _REPLY_FILTERS = (
     tag=_TAG,
     gives=examples.TICKET,
     is_list=True,
-    params=(*_FILTERS, *PAGING),
+    params=(*_LIST_PARAMS, *PAGING),
     fails=(QUERY_TOO_SLOW,),
 )
 async def list_tickets(request: Request) -> Response:
     """Newest first. Filters are joined by "and"; `status` and `priority` take several values,
-    separated by commas, of which any is enough. One filter in the default order is as fast as
-    none, and so are `status` by `updated_at`, and `waiting=true` by `waiting_since`; combinations
-    may take longer and are cut off after 2 s."""
-    list_request = read_list(request, _FILTERS)
-    values = dict(list_request.values)
-    values.pop("per_page", None)
-    values.pop("cursor", None)
-    values["is_waiting"] = values.pop("waiting", None)
-    values["is_snoozed"] = values.pop("snoozed", None)
-    values["newest_first"] = values.pop("sort", "desc") == "desc"
-    filters = Filter(**values)
+    separated by commas, of which any is enough; `tag` may be repeated, and a ticket carries all of
+    them. One filter in the default order is as fast as none, and so are `status` by `updated_at`,
+    and `waiting=true` by `waiting_since`; combinations may take longer and are cut off
+    after 2 s."""
+    list_request = read_list(request, _LIST_PARAMS)
+    included = inclusion.read_included(request.caller, list_request.values)
+    filters = list_query.filter_of(list_request.values)
+    email = list_request.values.get("customer_email")
+    tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> Sequence[Row]:
-        return await lists.list_tickets(tx, request.caller.tenant_id, filters, list_request.page)
+        found = await listing.with_customer(tx, tenant_id, filters, email)
+        return await lists.list_tickets(tx, tenant_id, found, list_request.page) if found else []
 
+    fields = list_query.custom_fields_of(list_request.values)
+    if fields:
+        found = await request.read(lambda tx: listing.with_customer(tx, tenant_id, filters, email))
+        return await listing.list_by_fields(request, list_request, fields, found)
     rows = await (request.read(work) if filters.is_served() else request.read_unindexed(work))
+    documents: dict[str, bytes] = {}
+    if included:
+        documents, list_request = await listing.include(request, list_request, rows, included)
+
+    def show_included(row: Row) -> bytes:
+        return documents.get(row["id"]) or lists.to_json(row)
+
     return page(
         request,
         list_request,
         rows,
-        show=lists.to_json,
+        show=show_included if included else lists.to_json,
         position=lambda row: lists.position(filters, row),
     )
 
@@ -116,8 +104,9 @@ async def list_tickets(request: Request) -> Response:
 )
 async def create_ticket(request: Request) -> Response:
     """The customer is found by e-mail address, or added; a name is filled in only if none is
-    known. Send an Idempotency-Key to make a retry safe."""
-    new = body.read(request, NewTicket)
+    known. Send an Idempotency-Key to make a retry safe. A key with `import:write` may set
+    `created_at`; nobody is notified then."""
+    new = _read_importable(request, NewTicket, TicketBody)
 
     async def work(tx: Tx) -> Response:
         ticket_id, view = await actions.open_ticket(
@@ -133,7 +122,7 @@ async def create_ticket(request: Request) -> Response:
     "Get a ticket",
     tag=_TAG,
     gives=examples.TICKET,
-    params=(_HTML,),
+    params=(_HTML, inclusion.PARAM),
     headers=("if-none-match",),
     response_headers=("etag",),
 )
@@ -141,9 +130,20 @@ async def get_ticket(request: Request) -> Response:
     """One ticket, with its ETag, which changes with the ticket and with its customer. With
     `html=true` it also has `description_html`."""
     (ticket_id,) = request.params
-    wants_html = query.parse(request.query, (_HTML,)).get("html", False)
-    view = await request.read(lambda tx: actions.get_view(tx, request.caller.tenant_id, ticket_id))
-    document = await _with_html(request, view) if wants_html else view.json
+    values = query.parse(request.query, (_HTML, inclusion.PARAM))
+    included = inclusion.read_included(request.caller, values)
+    tenant_id = request.caller.tenant_id
+
+    async def work(tx: Tx) -> TicketView:
+        view = await actions.get_view(tx, tenant_id, ticket_id)
+        if not included:
+            return view
+        rows = await lists.list_by_ids(tx, tenant_id, [ticket_id])
+        (document,) = await inclusion.list_documents(tx, tenant_id, rows, included, MAX_PAGE_BYTES)
+        return view._replace(json=document)
+
+    view = await request.read(work)
+    document = await _with_html(request, view) if values.get("html") else view.json
     response = envelope.one_document(document)
     return conditional.unless_unchanged(request, view.etag, response)
 
@@ -210,10 +210,7 @@ async def list_replies(request: Request) -> Response:
     request.rendered_steps += steps
     rendered = {row.id: document for row, document in zip(rows, documents, strict=False)}
     if len(documents) < len(shown):
-        # The page ends behind what was rendered, as it ends behind what fits.
-        most = min(sum(map(len, documents)), list_request.page.max_bytes)
-        ended = msgspec.structs.replace(list_request.page, max_bytes=most)
-        list_request = list_request._replace(page=ended)
+        list_request = listing.ending_behind(list_request, documents)
     return _reply_page(request, list_request, rows, rendered)
 
 
@@ -242,15 +239,23 @@ def _reply_page(
 )
 async def create_reply(request: Request) -> Response:
     """Written by the calling key; with `author: {"type": "customer"}` in the customer's name,
-    which reopens a pending, held or resolved ticket. A closed ticket takes none."""
+    which reopens a pending, held or resolved ticket. A closed ticket takes none. A key with
+    `import:write` may name an agent as the author, and set `created_at`."""
     (ticket_id,) = request.params
-    new = body.read(request, NewReply)
+    new = _read_importable(request, NewReply, ReplyBody)
 
     async def work(tx: Tx) -> Response:
         written = await actions.reply(tx, request.caller, ticket_id, new, now_us=request.now_us)
         return envelope.one_document(rules.reply_json(written), 201)
 
     return await request.write_idempotently(work)
+
+
+def _read_importable(request: Request, full: type[F], plain: type[msgspec.Struct]) -> F:
+    """The body; what only imports have is ignored unless the caller may import."""
+    if IMPORT in request.caller.may:
+        return body.read(request, full)
+    return full(**msgspec.structs.asdict(body.read(request, plain)))
 
 
 async def _with_html(request: Request, view: TicketView) -> bytes:

@@ -4,6 +4,7 @@ from sealdesk.web.pages.i18n import gettext_noop
 
 ACTION_LABELS = {
     "tickets.exported": gettext_noop("Tickets exported"),
+    "customer.erased": gettext_noop("Customer erased"),
     "tag.renamed": gettext_noop("Tag renamed"),
     "tag.merged": gettext_noop("Tags merged"),
 }

@@ -7,17 +7,18 @@ import msgspec
 from sealdesk.errors import Conflict, PreconditionFailed
 from sealdesk.event_log.events import Changes
 from sealdesk.resources import merge_patch, representation
+from sealdesk.tickets import importing
 from sealdesk.tickets.errors import (
     FIELD_CHANGED,
     INVALID_TRANSITION,
     TICKET_CLOSED,
     TICKET_MERGED,
 )
+from sealdesk.tickets.new_replies import NewReply
 from sealdesk.tickets.snoozing import rules as snoozing
 from sealdesk.tickets.types import (
     PRIORITIES,
     AttachmentRef,
-    NewReply,
     NewTicket,
     Priority,
     Reply,
@@ -44,6 +45,8 @@ _MAX_SNIPPET_SOURCE = 4 * _MAX_SNIPPET
 CUSTOM = "custom-"  # before the key of a custom field: its name in forms and in the history
 YES = "yes"  # a box that is ticked
 _ENDED: tuple[Status, ...] = ("resolved", "closed")
+_UNSET = ("first_response_at", "closed_at", "last_customer_reply_at", "merged_into_id")
+_OF_NEW: dict[str, Any] = {"reply_count": 0, "version": 1, **dict.fromkeys(_UNSET)}
 # Events name each of these that a change alters.
 _CHANGEABLE = TicketChange.__struct_fields__
 
@@ -97,11 +100,12 @@ def new_ticket(
     customer_id: str,
     source: Source,
     attachments: tuple[AttachmentRef, ...],
+    created_at: int,
     now_us: int,
 ) -> Ticket:
     """The first version of a ticket. Raises Conflict, ValidationFailed."""
     fields = msgspec.structs.asdict(new)
-    del fields["customer"], fields["attachment_ids"]
+    del fields["customer"], fields["attachment_ids"], fields["created_at"]
     fields["tags"] = distinct(new.tags)
     fields["custom_fields"] = new.custom_fields or {}
     if new.snoozed_until is not None:
@@ -115,18 +119,13 @@ def new_ticket(
         source=source,
         customer_id=customer_id,
         attachments=attachments,
-        reply_count=0,
-        created_at=now_us,
+        **_OF_NEW,
+        created_at=created_at,
         updated_at=now_us,
-        first_response_at=None,
-        resolved_at=now_us if new.status == "resolved" else None,
-        closed_at=None,
-        last_customer_reply_at=None,
-        waiting_since=None if new.status == "resolved" else now_us,
-        last_message_at=now_us,
+        resolved_at=created_at if new.status == "resolved" else None,
+        waiting_since=None if new.status == "resolved" else created_at,
+        last_message_at=created_at,
         snippet=snippet(new.description),
-        merged_into_id=None,
-        version=1,
     )
 
 
@@ -156,8 +155,8 @@ def check_seen(ticket: Ticket, wanted: SeenChange) -> None:
     """Raises PreconditionFailed when a field has neither the value seen nor the one wanted."""
     new = merge_patch.given_fields(wanted.change)
     for name, seen in merge_patch.given_fields(wanted.seen).items():
-        current = getattr(ticket, name)
-        if current not in (_as_stored(seen), _as_stored(new.get(name, seen))):
+        current = _comparable(getattr(ticket, name))
+        if current not in (_comparable(seen), _comparable(new.get(name, seen))):
             raise PreconditionFailed(FIELD_CHANGED, field=name)
     for key, seen in wanted.custom.items():
         accepted = value_text(seen), value_text(new["custom_fields"][key])
@@ -174,25 +173,30 @@ def value_text(value: Any) -> str:
     return YES if value is True else msgspec.json.encode(value).decode()
 
 
-def _as_stored(value: Any) -> Any:
-    return distinct(value) if isinstance(value, list) else value
+def _comparable(value: Any) -> Any:
+    # A tag may have been stored in the spelling of the desk.
+    is_tags = isinstance(value, list | tuple)
+    return [tag.casefold() for tag in distinct([*value])] if is_tags else value
 
 
-def apply_reply(ticket: Ticket, reply: Reply, now_us: int) -> TicketUpdate:
+def apply_reply(
+    ticket: Ticket, reply: Reply, now_us: int, from_mail: importing.FromMail | None = None
+) -> TicketUpdate:
     """What a reply does to its ticket. Raises Conflict when it is closed."""
-    if ticket.status == "closed":
+    if ticket.status == "closed" and from_mail is None:
         raise Conflict(TICKET_CLOSED)
     fields: dict[str, Any] = {
         "updated_at": max(now_us, ticket.updated_at),
         "version": ticket.version + 1,
-        "last_message_at": max(now_us, ticket.last_message_at or 0),
+        "last_message_at": max(reply.created_at, ticket.last_message_at or 0),
         "snippet": snippet(reply.body),
     }
     if not reply.is_internal:
         fields["reply_count"] = ticket.reply_count + 1
         fields["last_reply_by"] = reply.author.type
         by_author = _customer_reply if reply.author.type == "customer" else _answer
-        fields |= by_author(ticket, now_us)
+        told = by_author(ticket, reply.created_at)
+        fields |= importing.without_status(told, ticket.status) if from_mail == "history" else told
     after = msgspec.structs.replace(ticket, **fields)
     changes = merge_patch.differences(ticket, after, ("status", "snoozed_until"))
     return TicketUpdate(ticket, after, changes)
@@ -206,8 +210,11 @@ def is_same_reply(stored: Reply, new: NewReply, user_id: str) -> bool:
 
 
 def distinct(tags: list[str] | None) -> tuple[str, ...]:
-    """Tags in the order given, each once."""
-    return tuple(dict.fromkeys(tags or ()))
+    """Tags in the order given, each once, regardless of case; the first spelling stays."""
+    first: dict[str, str] = {}
+    for tag in tags or ():
+        first.setdefault(tag.casefold(), tag)
+    return tuple(first.values())
 
 
 def snippet(text: str) -> str:
@@ -216,18 +223,18 @@ def snippet(text: str) -> str:
     return line if len(line) <= _MAX_SNIPPET else line[: _MAX_SNIPPET - 1] + "…"
 
 
-def _customer_reply(ticket: Ticket, now_us: int) -> dict[str, Any]:
+def _customer_reply(ticket: Ticket, said_at: int) -> dict[str, Any]:
     """The fields that a reply of the customer sets."""
     is_reopened = ticket.status in _REOPENED_BY_CUSTOMER
-    fields = _status_fields(ticket, "open", now_us) if is_reopened else {}
-    waiting_since = now_us if ticket.waiting_since is None else ticket.waiting_since
-    told = {"last_customer_reply_at": now_us, "waiting_since": waiting_since}
+    fields = _status_fields(ticket, "open", said_at) if is_reopened else {}
+    waiting_since = said_at if ticket.waiting_since is None else ticket.waiting_since
+    told = {"last_customer_reply_at": said_at, "waiting_since": waiting_since}
     return fields | told | {"snoozed_until": None}
 
 
-def _answer(ticket: Ticket, now_us: int) -> dict[str, Any]:
+def _answer(ticket: Ticket, said_at: int) -> dict[str, Any]:
     """The fields that a public reply to the customer sets."""
-    first_at = now_us if ticket.first_response_at is None else ticket.first_response_at
+    first_at = said_at if ticket.first_response_at is None else ticket.first_response_at
     return {"first_response_at": first_at, "waiting_since": None}
 
 

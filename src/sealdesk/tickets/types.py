@@ -6,9 +6,10 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from sealdesk.clock import Iso
-from sealdesk.customers.types import CustomerRef
+from sealdesk.customers.types import CustomerRef, CustomerResponse
 from sealdesk.ids import Id
 from sealdesk.resources.representation import Email, Object, Text255, check_not_blank
+from sealdesk.tickets.importing import check_form
 from sealdesk.tickets.snoozing.rules import check_snooze
 
 Status = Literal["open", "pending", "on_hold", "resolved", "closed"]
@@ -16,6 +17,7 @@ FirstStatus = Literal["open", "pending", "on_hold", "resolved"]
 Priority = Literal["low", "medium", "high", "urgent"]
 Source = Literal["api", "dashboard", "email"]
 AuthorType = Literal["api_key", "agent", "customer"]
+Delivery = Literal["queued", "sent", "bounced", "failed"]
 
 STATUSES: tuple[Status, ...] = ("open", "pending", "on_hold", "resolved", "closed")
 PRIORITIES: tuple[Priority, ...] = ("low", "medium", "high", "urgent")
@@ -23,6 +25,10 @@ PRIORITIES: tuple[Priority, ...] = ("low", "medium", "high", "urgent")
 Subject = Annotated[str, Meta(min_length=1, max_length=255, extra={"check": check_not_blank})]
 LongText = Annotated[str, Meta(min_length=1, max_length=65536, extra={"check": check_not_blank})]
 Tag = Annotated[str, Meta(min_length=1, max_length=64, extra={"check": check_not_blank})]
+ImportedAt = Annotated[
+    str,
+    Meta(max_length=64, extra={"check": check_form}, extra_json_schema={"format": "date-time"}),
+]
 SnoozedUntil = Annotated[str, Meta(max_length=64, extra={"check": check_snooze})]
 # Ids of uploads that nothing refers to yet.
 AttachmentIds = Annotated[list[str], Meta(max_length=20)]
@@ -61,8 +67,8 @@ class TicketCustomer(msgspec.Struct, frozen=True):
     name: Text255 | None = None
 
 
-class NewTicket(msgspec.Struct, frozen=True):
-    """The body of a request that creates a ticket.
+class TicketBody(msgspec.Struct, frozen=True):
+    """The body of a request that creates a ticket, by a caller who may not import.
 
     customer: found by e-mail address, or added.
     """
@@ -83,6 +89,16 @@ class NewTicket(msgspec.Struct, frozen=True):
     attachment_ids: AttachmentIds | None = None
 
 
+class NewTicket(TicketBody, frozen=True):
+    """The body of a request that creates a ticket.
+
+    customer: found by e-mail address, or added.
+    created_at: in the past, with the permission import:write; otherwise ignored.
+    """
+
+    created_at: ImportedAt | None = None
+
+
 class TicketChange(msgspec.Struct, frozen=True):
     """A merge patch of a ticket: fields left out stay as they are, null clears."""
 
@@ -98,31 +114,6 @@ class TicketChange(msgspec.Struct, frozen=True):
     custom_fields: Object | UnsetType | None = UNSET
     external_id: Text255 | UnsetType | None = UNSET
     snoozed_until: SnoozedUntil | UnsetType | None = UNSET
-
-
-class NewReplyAuthor(msgspec.Struct, frozen=True):
-    """The author of a new reply: the calling key, or the ticket's customer.
-
-    type: a reply by the customer reopens a ticket that is pending, on hold or resolved.
-    """
-
-    IGNORED: ClassVar[frozenset[str]] = frozenset({"id", "name"})
-
-    type: Literal["api_key", "customer"]
-
-
-class NewReply(msgspec.Struct, frozen=True):
-    """The body of a request that creates a reply.
-
-    author: the calling key by default.
-    """
-
-    IGNORED: ClassVar[frozenset[str]] = frozenset({"id", "ticket_id", "created_at", "attachments"})
-
-    body: LongText
-    is_internal: bool = False
-    author: NewReplyAuthor | None = None
-    attachment_ids: AttachmentIds | None = None
 
 
 class Author(msgspec.Struct, frozen=True):
@@ -154,6 +145,9 @@ class Reply(msgspec.Struct, frozen=True):
     author: Author
     created_at: int
     attachments: tuple[AttachmentRef, ...] = ()
+    delivery: Delivery | None = None
+    delivery_reason: str | None = None
+    delivery_at: int | None = None
 
 
 class TicketFields(msgspec.Struct, frozen=True, kw_only=True):
@@ -239,21 +233,40 @@ class TicketDocument(TicketFields, frozen=True, kw_only=True):
     version: int
 
 
+class IncludedReplies(msgspec.Struct, frozen=True):
+    """The newest replies of a ticket, newest first. has_more: there are older ones."""
+
+    data: tuple["ReplyResponse", ...]
+    has_more: bool
+
+
+class Included(msgspec.Struct, frozen=True):
+    """What a request has asked to include."""
+
+    customer: CustomerResponse | UnsetType = UNSET
+    replies: IncludedReplies | UnsetType = UNSET
+
+
 class TicketResponse(TicketDocument, frozen=True, kw_only=True):
     """A ticket as the API shows it.
 
     customer: as they are now; renaming them changes the ticket's ETag, not its updated_at.
     description_html: the description as safe HTML; only with `html=true`.
+    included: its customer with all fields, and its newest replies; only with `include`.
     """
 
     customer: CustomerRef
     description_html: str | UnsetType = UNSET
+    included: Included | UnsetType = UNSET
 
 
 class ReplyResponse(msgspec.Struct, frozen=True):
     """A reply as the API shows it.
 
     is_internal: a note between agents, which the customer must not see.
+    delivery: of its e-mails together; null if it is not sent by e-mail.
+    delivery_reason: why it is not delivered, perhaps in the words of a mail server.
+    delivery_at: since when it is in this state.
     body_html: the body as safe HTML; only with `html=true`.
     """
 
@@ -264,4 +277,7 @@ class ReplyResponse(msgspec.Struct, frozen=True):
     author: Author
     created_at: Iso
     attachments: tuple[AttachmentRef, ...] = ()
+    delivery: Delivery | None = None
+    delivery_reason: str | None = None
+    delivery_at: Iso | None = None
     body_html: str | UnsetType = UNSET

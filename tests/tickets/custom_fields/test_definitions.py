@@ -7,7 +7,7 @@ import pytest
 from sealdesk.tickets.custom_fields.types import MAX_ACTIVE, MAX_FIELDS
 from tests.support.client import Person
 from tests.support.hostile import HOSTILE_TEXTS
-from tests.support.service import Tenant
+from tests.support.service import Service, Tenant
 from tests.tickets.custom_fields.factories import FIELDS, define
 
 
@@ -117,6 +117,27 @@ def test_definitions_are_audited_with_what_changed(admin: Person, tenant: Tenant
     assert [row[0] for row in rows] == ["custom_field.created", "custom_field.updated"]
     assert {row[1] for row in rows} == {field["id"]}
     assert '"label":["Size","Dimensions"]' in rows[1][2]
+
+
+def test_deleting_a_field_leaves_its_values_as_those_of_a_free_key(
+    admin: Person, tenant: Tenant, service: Service
+) -> None:
+    key, tickets = tenant.key(), "/api/v1/external/tickets"
+    first, field = define(admin, "size"), define(admin, "carrier", "choice")
+    last = define(admin, "colour")
+    ticket = key.ticket(custom_fields={"carrier": "DHL"})
+    theirs = service.tenant("Other").admin()
+    assert theirs.delete(f"{FIELDS}/{field['id']}").status_code == 404
+    gone = admin.delete(f"{FIELDS}/{field['id']}")
+    assert (gone.status_code, gone.content) == (204, b"")
+    assert admin.delete(f"{FIELDS}/{field['id']}").status_code == 404
+    left = admin.get(FIELDS).json()["data"]
+    assert [(each["id"], each["position"]) for each in left] == [(first["id"], 1), (last["id"], 2)]
+    at = f"{tickets}/{ticket['id']}"
+    assert key.get(at).json()["data"]["custom_fields"] == {"carrier": "DHL"}
+    changed = key.patch(at, {"custom_fields": {"carrier": 5}})
+    assert (changed.status_code, changed.json()["data"]["custom_fields"]) == (200, {"carrier": 5})
+    define(admin, "carrier", "number")
 
 
 def test_a_tenant_has_a_limit_of_active_fields(admin: Person) -> None:

@@ -41,7 +41,7 @@ def test_the_page_without_fields_explains_them(visitor: Visitor) -> None:
 
 def test_a_field_is_added_changed_and_listed(visitor: Visitor, admin: Person) -> None:
     page = _add(visitor, label="Carrier", key="carrier", type="choice", choices=" DHL \n\nUPS")
-    assert visitor.at == HOME
+    assert visitor.at.partition("?")[0] == HOME
     assert "Carrier" in page.text and "DHL , UPS" in page.text
     (field,) = admin.get(FIELDS).json()["data"]
     assert (field["choices"], field["required_on_resolve"]) == (["DHL", "UPS"], False)
@@ -52,6 +52,22 @@ def test_a_field_is_added_changed_and_listed(visitor: Visitor, admin: Person) ->
     (changed,) = admin.get(FIELDS).json()["data"]
     assert (changed["label"], changed["choices"]) == ("By", ["UPS"])
     assert changed["required_on_resolve"] is True
+
+
+def test_a_field_is_added_with_a_message_and_deleted_after_a_question(
+    visitor: Visitor, admin: Person
+) -> None:
+    page = _add(visitor, label="Carrier", key="carrier", type="text")
+    assert "The field “Carrier” is added." in page.text
+    assert "is added" not in visitor.get(HOME).text
+    (field,) = admin.get(FIELDS).json()["data"]
+    at = f"{HOME}/{field['id']}"
+    assert f"{at}/delete" in visitor.get(at).links
+    question = visitor.get(f"{at}/delete")
+    assert "Delete this field?" in question.text and "carrier" in question.text
+    assert "No custom fields yet" in visitor.submit(question.form(f"{at}/delete")).text
+    assert visitor.get(f"{at}/delete").status == 404
+    assert "Custom field deleted" in visitor.get("/settings/audit").text
 
 
 def test_wrong_input_is_shown_again_with_its_faults(visitor: Visitor, admin: Person) -> None:

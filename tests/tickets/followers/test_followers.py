@@ -71,6 +71,15 @@ def test_followers_are_told_of_replies_notes_and_status_changes_by_others(
     assert (ada.bell(), eve.bell()) == ("4", "0")
 
 
+def test_a_reply_that_resolves_is_told_once(
+    ada: Agent, eve: Agent, key: Key, ticket: dict[str, Any]
+) -> None:
+    follow(ada, ticket)
+    write(eve, ticket, "Solved", status="resolved")
+    assert key.get(f"{API}/{ticket['id']}").json()["data"]["status"] == "resolved"
+    assert "Eve has replied" in ada.notifications() and ada.bell() == "1"
+
+
 def test_a_follower_who_is_the_assignee_is_told_once(
     ada: Agent, key: Key, ticket: dict[str, Any]
 ) -> None:

@@ -13,7 +13,7 @@ import pytest
 from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.db.postgres.transaction import PostgresTx
-from sealdesk.paging import PageRequest
+from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.macros import rules, store
 from sealdesk.tickets.macros.types import MacroChoice
 from tests.support.client import Person
@@ -132,6 +132,7 @@ def test_an_invalid_macro_is_refused(
 
 def test_a_macro_without_a_text_sets_a_field(admin: Person) -> None:
     macro = made(admin, body="", tags=["vip"])
+    assert listed(admin) == [macro]
     path = f"{MACROS}/{macro['id']}"
     assert faults(admin.patch(path, {"tags": []})) == [("/body", "empty_macro")]
 

@@ -252,6 +252,15 @@ def test_attachments_go_along_with_their_texts(key: Key) -> None:
     assert linked(key, files)[1:] == [(new["id"], None), (new["id"], later["id"])]
 
 
+def test_attachments_of_a_split_ticket_stay_when_it_changes(key: Key) -> None:
+    file, source = key.attachment("a.txt", b"1"), key.ticket()
+    first = reply(key, source, "with a file", attachment_ids=[file["id"]])
+    new = split(key, source, first["id"]).json()["data"]
+    for change in ({"priority": "high"}, {"subject": "Another one"}):
+        changed = key.patch(f"{TICKETS}/{new['id']}", change).json()["data"]
+        assert [each["id"] for each in changed["attachments"]] == [file["id"]]
+
+
 def linked(key: Key, files: list[dict[str, Any]]) -> list[tuple[str, str | None]]:
     """The ticket and the reply of each attachment."""
     shown = [key.get(f"/api/v1/external/attachments/{each['id']}").json() for each in files]

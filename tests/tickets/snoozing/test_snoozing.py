@@ -165,6 +165,22 @@ def test_a_ticket_wakes_when_its_time_comes_with_event_history_and_notification(
     assert "Sealdesk" in history and "Snoozed until" in history
 
 
+def test_a_tenant_with_many_ended_snoozes_delays_no_other(service: Service) -> None:
+    busy, other = service.tenant("Busy"), service.tenant("Other")
+    for tenant, hours, count in ((busy, 1, 3), (other, 2, 1)):
+        key = tenant.key()
+        for _ in range(count):
+            snooze(key, key.ticket(), in_hours(service, hours))
+    now_us = service.clock.now_us() + 3 * HOUR_S * 1_000_000
+
+    async def list_next(state: AppState) -> list[DueTicket]:
+        return [*await state.database.read(lambda tx: store.list_ended(tx, now_us, 1000))]
+
+    tenants = [each.tenant_id for each in service.in_background(list_next)]
+    ours = [each for each in tenants if each in (busy.id, other.id)]
+    assert ours == [busy.id, other.id, busy.id, busy.id]
+
+
 def test_two_workers_wake_a_ticket_once(own_service: Service) -> None:
     tenant = own_service.tenant()
     key = tenant.key()

@@ -8,9 +8,9 @@ import pytest
 
 from sealdesk.db.sqlite.connection import connect
 from sealdesk.db.sqlite.transaction import SqliteTx, drive
-from sealdesk.paging import PageRequest
+from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.store import counts, lists
-from sealdesk.tickets.store.selection import Filter
+from sealdesk.tickets.store.filters import Filter
 from sealdesk.tickets.teams import store
 from sealdesk.tickets.teams.types import MAX_CAPACITY
 from tests.support.plans import plan
@@ -67,7 +67,8 @@ def test_waiting_tickets_are_found_without_reading_others(template: Path) -> Non
 def test_the_open_tickets_of_a_member_are_counted_in_an_index(template: Path) -> None:
     steps = plan(template, lambda tx: store.list_members(tx, "tenant", "team"))
     assert tickets_read(steps) == {
-        "SEARCH t USING INDEX tickets_status_assignee (tenant_id=? AND status=? AND assignee_id=?)"
+        "SEARCH t USING INDEX tickets_assignee_updated_at"
+        " (tenant_id=? AND assignee_id=? AND status=?)"
     }
 
 

@@ -47,7 +47,7 @@ INSERT INTO search_index_customers (search_index_customers, rank) VALUES ('merge
 
 
 async def _affected_by(_: Tx, event: LogEvent) -> list[str]:
-    if event.type not in ("customer.created", "customer.updated"):
+    if event.type not in ("customer.created", "customer.updated", "customer.deleted"):
         return []
     return [decode_about(event.object).id]
 

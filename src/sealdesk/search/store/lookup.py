@@ -11,11 +11,18 @@ from sealdesk.search.store.customers import CUSTOMERS
 _FIND_BY_FTS5 = """
 SELECT d.ticket_id FROM search_index s CROSS JOIN search_documents d
 WHERE s.search_index MATCH :wanted AND s.tenant_id = :tenant_id AND d.number = s.rowid
-    AND d.tenant_id = :tenant_id
+    AND d.tenant_id = :tenant_id AND s.rowid < :most AND +d.ticket_id < :before
 ORDER BY s.rowid DESC LIMIT :limit
 """
+_NUMBER = """
+SELECT number FROM search_documents
+WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id LIMIT 1
+"""
+# Tickets get their numbers in the order of their commits, their ids in that of their requests.
+_UNORDERED = 50
+_HIGHEST_NUMBER = 2**62
 _FIND_BY_FUNCTION = """
-SELECT ticket_id FROM search_tickets(:tenant_id, :wanted, :at_most)
+SELECT ticket_id FROM search_tickets(:tenant_id, :wanted, :before, :at_most)
 WHERE tenant_id = :tenant_id LIMIT :limit
 """
 # The + hides the bound from the planner, which would read all customers before it for each match.
@@ -43,16 +50,23 @@ FROM search_documents WHERE tenant_id = :tenant_id ORDER BY ticket_id DESC LIMIT
 LAST_ID = "g"  # sorts behind every id
 
 
-async def find(tx: Tx, tenant_id: str, terms: list[Term], limit: int) -> list[str]:
-    """The ids of the newest tickets that match all terms."""
-    params: dict[str, object] = {"tenant_id": tenant_id, "limit": limit}
+async def find(tx: Tx, tenant_id: str, terms: list[Term], before: str, limit: int) -> list[str]:
+    """The ids of the newest tickets before an id that match all terms."""
+    params: dict[str, object] = {"tenant_id": tenant_id, "before": before, "limit": limit}
     if tx.dialect == "postgresql":
         params |= {"wanted": rules.tsquery(terms), "at_most": limit}
         rows = await tx.fetch_all(_FIND_BY_FUNCTION, params)
     else:
-        params["wanted"] = rules.fts5_query(terms, tenant_id)
+        params |= {"wanted": rules.fts5_query(terms, tenant_id), "limit": limit + _UNORDERED}
+        params["most"] = await _highest_number(tx, tenant_id, before)
         rows = await tx.fetch_all(_FIND_BY_FTS5, params)
-    return sorted((row["ticket_id"] for row in rows), reverse=True)
+    return sorted((row["ticket_id"] for row in rows), reverse=True)[:limit]
+
+
+async def _highest_number(tx: Tx, tenant_id: str, before: str) -> int:
+    """Above the numbers of all tickets before an id, so that the index is read from there on."""
+    row = await tx.fetch_one(_NUMBER, {"tenant_id": tenant_id, "ticket_id": before})
+    return row["number"] + _UNORDERED if row else _HIGHEST_NUMBER
 
 
 async def find_customers(

@@ -24,20 +24,23 @@ async def prune(state: AppState) -> int:
     ):
         total += len(contents)
         for content in contents:
-            await _delete_unless_used(state, content)
+            await delete_unless_used(state, content)
     await storage.delete_abandoned(now_us)
     turn = now_us // _MINUTE_US % storage.turns
     for content in await storage.list_written(turn, before_us - _LOOKED_FOR_US, before_us):
-        await _delete_unless_used(state, content)
+        await delete_unless_used(state, content)
     return total
 
 
-async def _delete_unless_used(state: AppState, content: Content) -> None:
+async def delete_unless_used(state: AppState, content: Content) -> None:
+    """Delete bytes that nothing has and that were not written within a day."""
+    now_us = state.clock.now_us()
+
     async def work(tx: Tx) -> bool:
-        return await store.has_content(tx, content)
+        return await store.has_content(tx, content, now_us)
 
     async def is_used() -> bool:
         return await state.database.read(work)
 
-    before_us = state.clock.now_us() - rules.UNUSED_US
+    before_us = now_us - rules.UNUSED_US
     await storage_of(state.settings).delete_unused(content, before_us, is_used)

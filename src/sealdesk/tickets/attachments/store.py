@@ -45,6 +45,11 @@ DELETE FROM attachments WHERE tenant_id = :tenant_id AND id = :id AND ticket_id 
 _HAS_CONTENT = """
 SELECT 1 FROM attachments WHERE tenant_id = :tenant_id AND sha256 = :sha256 LIMIT 1
 """
+# Raw messages of the room `mail` are kept in the same storage.
+_PRUNE_FIND_MESSAGE = """
+SELECT 1 FROM received_messages
+WHERE tenant_id = :tenant_id AND raw_sha256 = :sha256 AND raw_until > :now LIMIT 1
+"""
 
 
 async def add(tx: Tx, attachment: Attachment) -> None:
@@ -117,9 +122,11 @@ async def delete_unused(tx: Tx, before_us: int, limit: int) -> list[Content]:
     return deleted
 
 
-async def has_content(tx: Tx, content: Content) -> bool:
-    """Whether an attachment has this content."""
-    return await tx.fetch_one(_HAS_CONTENT, content._asdict()) is not None
+async def has_content(tx: Tx, content: Content, now_us: int) -> bool:
+    """Whether an attachment has this content, or a received message that is kept."""
+    if await tx.fetch_one(_HAS_CONTENT, content._asdict()) is not None:
+        return True
+    return await tx.fetch_one(_PRUNE_FIND_MESSAGE, content._asdict() | {"now": now_us}) is not None
 
 
 def _attachment(row: Row) -> Attachment:

@@ -77,6 +77,17 @@ async def change_field(
     return after
 
 
+async def delete_field(tx: Tx, caller: Caller, field_id: str, *, now_us: int) -> None:
+    """The values of tickets stay, as values of a free key. Raises NotFound."""
+    fields = await _lock(tx, caller.tenant_id)
+    field = await get_field(tx, caller.tenant_id, field_id)
+    await store.delete(tx, caller.tenant_id, field_id)
+    others = [each.id for each in fields if each.id != field_id]
+    await store.set_order(tx, caller.tenant_id, others)
+    details = {"key": field.key, "label": field.label, "type": field.type}
+    await _record_audit(tx, caller, "custom_field.deleted", field, details, now_us)
+
+
 async def get_field(tx: Tx, tenant_id: str, field_id: str) -> Field:
     """Raises NotFound."""
     field = await store.find(tx, tenant_id, field_id)

@@ -86,6 +86,19 @@ async def change_field(request: Request) -> Response:
     return await request.write(work)
 
 
+@operation("Delete a custom field", tag=_TAG, status=204)
+async def delete_field(request: Request) -> Response:
+    """Only the definition: the values of tickets stay in `custom_fields`, and nothing checks their
+    key any more. The history names the key instead of the label; deactivating keeps the label."""
+    (field_id,) = request.params
+
+    async def work(tx: Tx) -> Response:
+        await actions.delete_field(tx, request.caller, field_id, now_us=request.now_us)
+        return envelope.nothing()
+
+    return await request.write(work)
+
+
 def _respond(field: Field, status: int) -> Response:
     headers = [(b"location", f"{_PATH}/{field.id}".encode())] if status == 201 else []
     return envelope.one(rules.to_response(field), status, headers)

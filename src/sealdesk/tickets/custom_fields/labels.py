@@ -5,6 +5,7 @@ from sealdesk.web.pages.i18n import gettext_noop
 ACTION_LABELS = {
     "custom_field.created": gettext_noop("Custom field added"),
     "custom_field.updated": gettext_noop("Custom field changed"),
+    "custom_field.deleted": gettext_noop("Custom field deleted"),
 }
 FIELD_LABELS = {
     "choices": gettext_noop("Choices"),

@@ -37,7 +37,7 @@ _TYPE_NAMES: Mapping[FieldType, str] = {
 @page
 async def list_fields(request: Request) -> Response:
     """All definitions, in the order of tickets."""
-    return await _list(request)
+    return await _list(request, added_id=forms.read_query(request).text("added"))
 
 
 @page
@@ -53,12 +53,12 @@ async def define_field(request: Request) -> Response:
     typed = {**_read_fields(form), "key": form.text("key").strip(), "type": form.text("type")}
     try:
         new = body.convert(_with_choices(typed, typed["type"]), NewField)
-        await request.write(
+        field = await request.write(
             lambda tx: actions.define_field(tx, request.caller, new, now_us=request.now_us)
         )
     except (ValidationFailed, Conflict) as error:
         return await _form(request, typed, error)
-    return render.redirect(request, _PATH)
+    return render.redirect(request, f"{_PATH}?added={field.id}")
 
 
 @page
@@ -84,6 +84,22 @@ async def change_field(request: Request) -> Response:
         await _change(request, field, change)
     except Conflict as error:
         return await _list(request, error)
+    return render.redirect(request, _PATH)
+
+
+@page
+async def confirm_deletion(request: Request) -> Response:
+    """The confirmation of a deletion."""
+    return await render.page(request, "custom_fields/delete.html", field=await _get_field(request))
+
+
+@page
+async def delete_field(request: Request) -> Response:
+    """Delete a definition."""
+    (field_id,) = request.params
+    await request.write(
+        lambda tx: actions.delete_field(tx, request.caller, field_id, now_us=request.now_us)
+    )
     return render.redirect(request, _PATH)
 
 
@@ -123,11 +139,12 @@ def _with_choices(typed: dict[str, Any], kind: str) -> dict[str, Any]:
     return {**typed, "choices": [line for line in lines if line]}
 
 
-async def _list(request: Request, error: Conflict | None = None) -> Response:
+async def _list(request: Request, error: Conflict | None = None, added_id: str = "") -> Response:
     tenant_id = request.caller.tenant_id
     fields = await request.read(lambda tx: store.list_fields(tx, tenant_id))
     return await render.page(
         request, "custom_fields/fields.html", error.status if error else 200,
+        added=next((field for field in fields if field.id == added_id), None),
         fields=fields, type_names=_TYPE_NAMES, wrong=translate(error) if error else "",
         is_full=sum(field.is_active for field in fields) >= MAX_ACTIVE, most=MAX_ACTIVE,
     )  # fmt: skip

@@ -23,6 +23,7 @@ UPDATE field_definitions SET label = :label, choices = :choices,
     required_on_resolve = :required_on_resolve, is_active = :is_active, updated_at = :updated_at
 WHERE tenant_id = :tenant_id AND id = :id
 """
+_DELETE = "DELETE FROM field_definitions WHERE tenant_id = :tenant_id AND id = :id"
 _SET_PLACE = "UPDATE field_definitions SET place = :place WHERE tenant_id = :tenant_id AND id = :id"
 
 
@@ -44,6 +45,10 @@ async def add(tx: Tx, field: Field) -> None:
 async def replace(tx: Tx, field: Field) -> None:
     """Store a changed definition, apart from its place."""
     await tx.execute_one(_REPLACE, _params(field))
+
+
+async def delete(tx: Tx, tenant_id: str, field_id: str) -> None:
+    await tx.execute_one(_DELETE, {"tenant_id": tenant_id, "id": field_id})
 
 
 async def set_order(tx: Tx, tenant_id: str, field_ids: Sequence[str]) -> None:

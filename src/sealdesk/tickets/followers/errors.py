@@ -8,6 +8,6 @@ TOO_MANY_FOLLOWERS = ProblemType(
     title="Too many people follow the ticket",
     message="A ticket can have at most %(limit)s followers.",
     meaning="A ticket may have at most 50 followers, including deactivated users.",
-    remedy="Another follower must unfollow the ticket first.",
+    remedy="Remove another follower first, such as a deactivated user.",
     example={"limit": 50},
 )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sealdesk.db.engine import Tx
+from sealdesk.tickets.followers.types import FollowerResponse
 
 MAX_FOLLOWERS = 50
 
@@ -11,6 +12,12 @@ _LIST = """
 SELECT u.id, u.name FROM ticket_followers f JOIN users u ON u.tenant_id = :tenant_id
     AND u.id = f.user_id
 WHERE f.tenant_id = :tenant_id AND f.ticket_id = :ticket_id AND u.is_active
+ORDER BY u.id LIMIT :limit
+"""
+_LIST_ALL = """
+SELECT u.id, u.name, u.is_active FROM ticket_followers f JOIN users u ON u.tenant_id = :tenant_id
+    AND u.id = f.user_id
+WHERE f.tenant_id = :tenant_id AND f.ticket_id = :ticket_id
 ORDER BY u.id LIMIT :limit
 """
 _IS_FOLLOWER = """
@@ -46,6 +53,15 @@ async def list_followers(tx: Tx, tenant_id: str, ticket_id: str) -> Sequence[Fol
     """Those who are active; others stay without notifications until they are active again."""
     params = {"tenant_id": tenant_id, "ticket_id": ticket_id, "limit": MAX_FOLLOWERS}
     return [Follower(*row) for row in await tx.fetch_all(_LIST, params)]
+
+
+async def list_all(tx: Tx, tenant_id: str, ticket_id: str) -> list[FollowerResponse]:
+    """All followers, deactivated users too."""
+    params = {"tenant_id": tenant_id, "ticket_id": ticket_id, "limit": MAX_FOLLOWERS}
+    return [
+        FollowerResponse(row["id"], row["name"], bool(row["is_active"]))
+        for row in await tx.fetch_all(_LIST_ALL, params)
+    ]
 
 
 async def add(tx: Tx, tenant_id: str, ticket_id: str, user_id: str) -> bool:

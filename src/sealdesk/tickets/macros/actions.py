@@ -14,11 +14,12 @@ from sealdesk.tickets import actions as tickets
 from sealdesk.tickets.macros import rules, store, variables
 from sealdesk.tickets.macros.errors import TOO_MANY_MACROS
 from sealdesk.tickets.macros.types import ME, AppliedMacro, Macro, MacroChange, NewMacro
-from sealdesk.tickets.store import assignees
+from sealdesk.tickets.store import assignees, teams
 from sealdesk.tickets.types import TicketResponse
 
 _TAKEN = gettext_noop("Another macro has this shortcut.")
 _NO_AGENT = gettext_noop('This must be an active user of the desk, or "me".')
+_NO_TEAM = gettext_noop("There is no such team.")
 _decode_ticket = msgspec.json.Decoder(TicketResponse).decode
 
 
@@ -82,6 +83,8 @@ async def apply_macro(tx: Tx, caller: Caller, ticket_id: str, macro_id: str) -> 
     if assignee_id is not None:
         assignee = await assignees.find_assignee(tx, caller.tenant_id, assignee_id)
     is_assigned = assignee is not None and assignee.is_active
+    team_id, team_name = macro.team_id, await _team_name(tx, macro)
+    is_team = team_id is not None and await teams.is_team(tx, caller.tenant_id, team_id)
     return AppliedMacro(
         macro,
         variables.fill(macro.body, rules.values_for(ticket, caller.actor.name)),
@@ -89,10 +92,18 @@ async def apply_macro(tx: Tx, caller: Caller, ticket_id: str, macro_id: str) -> 
         priority=rules.unless_same(macro.priority, ticket.priority),
         assignee_id=rules.unless_same(assignee_id, ticket.assignee_id) if is_assigned else "",
         assignee_name=assignee.name if assignee else "",
+        team_id=rules.unless_same(team_id, ticket.team_id) if is_team else "",
+        team_name=team_name,
         tags=tuple(tag for tag in macro.tags if tag not in ticket.tags),
         ticket_tags=ticket.tags,
         is_assignee_missing=assignee_id is not None and not is_assigned,
+        is_team_missing=team_id is not None and not is_team,
     )
+
+
+async def _team_name(tx: Tx, macro: Macro) -> str:
+    wanted = [macro.team_id] if macro.team_id else []
+    return (await teams.list_names(tx, macro.tenant_id, wanted)).get(macro.team_id or "", "")
 
 
 async def _check(tx: Tx, macro: Macro, before: Macro | None) -> None:
@@ -103,6 +114,9 @@ async def _check(tx: Tx, macro: Macro, before: Macro | None) -> None:
     is_same = before is not None and before.assignee_id == macro.assignee_id
     if not is_same and not await _may_be_assigned(tx, macro):
         faults.append(Fault("/assignee_id", "unknown_assignee", _NO_AGENT))
+    is_same = before is not None and before.team_id == macro.team_id
+    if not is_same and not await _may_have_team(tx, macro):
+        faults.append(Fault("/team_id", "unknown_team", _NO_TEAM))
     if faults:
         raise invalid(faults)
 
@@ -111,6 +125,10 @@ async def _may_be_assigned(tx: Tx, macro: Macro) -> bool:
     if macro.assignee_id in (None, ME):
         return True
     return await assignees.is_assignable(tx, macro.tenant_id, str(macro.assignee_id))
+
+
+async def _may_have_team(tx: Tx, macro: Macro) -> bool:
+    return macro.team_id is None or await teams.is_team(tx, macro.tenant_id, macro.team_id)
 
 
 async def _lock_macros(tx: Tx, caller: Caller) -> None:

@@ -10,6 +10,7 @@ MACRO = MacroResponse(
     status="pending",
     priority=None,
     assignee_id="me",
+    team_id=None,
     tags=("refund",),
     created_at="2026-03-01T08:25:00.000000Z",
     updated_at="2026-03-01T08:25:00.000000Z",

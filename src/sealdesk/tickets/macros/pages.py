@@ -6,7 +6,8 @@ from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, ValidationFailed
 from sealdesk.tickets.macros import actions, rules, store, variables
 from sealdesk.tickets.macros.types import ME, Macro, MacroChange, NewMacro
-from sealdesk.tickets.store import assignees
+from sealdesk.tickets.store import assignees, teams
+from sealdesk.tickets.store.teams import TeamOption
 from sealdesk.tickets.types import PRIORITIES, STATUSES
 from sealdesk.web import body
 from sealdesk.web.form import Form
@@ -20,7 +21,7 @@ from sealdesk.web.request import Request, Response
 _PATH = "/settings/macros"
 NAV_ITEM = NavItem(_PATH, gettext_noop("Macros"))
 _ASSIGNEES = 1000  # the options of a select, as on the page of a ticket
-_SELECTS = ("status", "priority", "assignee_id")
+_SELECTS = ("status", "priority", "assignee_id", "team_id")
 _EMPTY = {"name": "", "shortcut": "", "body": "", **dict.fromkeys(_SELECTS, ""), "tags": ()}
 
 
@@ -28,18 +29,23 @@ _EMPTY = {"name": "", "shortcut": "", "body": "", **dict.fromkeys(_SELECTS, ""),
 async def list_macros(request: Request) -> Response:
     """All macros by name, each with what it sets."""
     tenant_id = request.caller.tenant_id
+    added_id = forms.read_query(request).text("added")
 
-    async def work(tx: Tx) -> tuple[list[Macro], dict[str, assignees.Assignee]]:
+    async def work(tx: Tx) -> tuple[list[Macro], dict[str, assignees.Assignee], dict[str, str]]:
         macros = await store.list_short(tx, tenant_id)
         wanted = {
             each.assignee_id for each in macros if each.assignee_id and each.assignee_id != ME
         }
-        return macros, await assignees.find_assignees(tx, tenant_id, wanted)
+        people = await assignees.find_assignees(tx, tenant_id, wanted)
+        team_ids = {each.team_id for each in macros if each.team_id}
+        return macros, people, await teams.list_names(tx, tenant_id, team_ids)
 
-    macros, people = await request.read(work)
+    macros, people, team_names = await request.read(work)
     return await render.page(
-        request, "macros/macros.html", macros=macros, people=people, most=rules.MAX_MACROS
-    )
+        request, "macros/macros.html",
+        macros=macros, people=people, team_names=team_names, most=rules.MAX_MACROS,
+        added=next((macro for macro in macros if macro.id == added_id), None),
+    )  # fmt: skip
 
 
 @page
@@ -54,12 +60,12 @@ async def create_macro(request: Request) -> Response:
     typed = _read_fields(forms.read(request))
     try:
         new = body.convert(_wanted(typed), NewMacro)
-        await request.write(
+        macro = await request.write(
             lambda tx: actions.create_macro(tx, request.caller, new, now_us=request.now_us)
         )
     except (ValidationFailed, Conflict) as error:
         return await _form(request, typed, error)
-    return render.redirect(request, _PATH)
+    return render.redirect(request, f"{_PATH}?added={macro.id}")
 
 
 @page
@@ -142,11 +148,16 @@ async def _form(
 ) -> Response:
     """The form with what was typed and a message beside each invalid field."""
     tenant_id, assignee_id = request.caller.tenant_id, typed["assignee_id"]
-    people, has_more = await request.read(lambda tx: _people(tx, tenant_id, assignee_id))
+
+    async def work(tx: Tx) -> tuple[list[assignees.Assignee], bool, list[TeamOption]]:
+        people, has_more = await _people(tx, tenant_id, assignee_id)
+        return people, has_more, await _teams(tx, tenant_id, typed["team_id"])
+
+    people, has_more, team_options = await request.read(work)
     return await render.page(
         request, "macros/macro.html", error.status if error else 200,
         macro=macro, typed=typed, statuses=STATUSES, priorities=PRIORITIES, people=people,
-        has_more_people=has_more, variables=variables.NAMES,
+        has_more_people=has_more, teams=team_options, variables=variables.NAMES,
         faults=forms.faults_by_field(error) if isinstance(error, ValidationFailed) else {},
         wrong=translate(error) if isinstance(error, Conflict) else "",
     )  # fmt: skip
@@ -163,3 +174,12 @@ async def _people(
         listed[current.id] = current
     by_name = sorted(listed.values(), key=lambda user: (user.name.casefold(), user.id))
     return by_name, len(users) > _ASSIGNEES
+
+
+async def _teams(tx: Tx, tenant_id: str, team_id: str) -> list[TeamOption]:
+    """The teams by name, and this one, which may be deleted."""
+    options = await teams.list_teams(tx, tenant_id)
+    if team_id and team_id not in dict(options):
+        names = await teams.list_names(tx, tenant_id, [team_id])
+        options += [TeamOption(*each) for each in names.items()]
+    return options

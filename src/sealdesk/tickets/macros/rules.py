@@ -13,7 +13,7 @@ from sealdesk.tickets.macros.types import ME, Macro, MacroChange, MacroChoice, M
 from sealdesk.tickets.types import TicketResponse
 
 MAX_MACROS = 500  # of a tenant: the page of a ticket lists the names of all: 51 KB
-FIELDS = ("name", "shortcut", "body", "status", "priority", "assignee_id", "tags")
+FIELDS = ("name", "shortcut", "body", "status", "priority", "assignee_id", "team_id", "tags")
 _EMPTY = gettext_noop("Write a text, or choose what the macro sets.")
 
 to_response = representation.response_builder(MacroResponse)
@@ -26,7 +26,7 @@ def shortcut_identity(shortcut: str) -> str:
 
 def find_empty(macro: Macro) -> list[Fault]:
     """A macro that does nothing is refused."""
-    sets = (macro.status, macro.priority, macro.assignee_id, macro.tags)
+    sets = (macro.status, macro.priority, macro.assignee_id, macro.team_id, macro.tags)
     return [] if macro.body.strip() or any(sets) else [Fault("/body", "empty_macro", _EMPTY)]
 
 

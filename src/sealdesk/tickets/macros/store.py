@@ -4,7 +4,7 @@ import msgspec
 
 from sealdesk.db.column_lists import assignment_list, column_list, parameter_list
 from sealdesk.db.engine import Row, Tx
-from sealdesk.paging import PageRequest
+from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.macros import rules
 from sealdesk.tickets.macros.types import Macro, MacroChoice
 
@@ -85,7 +85,7 @@ async def delete(tx: Tx, tenant_id: str, macro_id: str) -> None:
 
 
 def _macro(row: Row) -> Macro:
-    values = dict(zip(_STORED, row, strict=True))
+    values = {name: row[name] for name in _STORED}  # a page may have a column more
     return Macro(**values | {"tags": _decode_tags(values["tags"])})
 
 

@@ -36,6 +36,7 @@ class NewMacro(msgspec.Struct, frozen=True):
     shortcut: letters, digits, `-` and `_`, of one macro only, whatever their case.
     body: Markdown with variables; may be left out if the macro sets a field.
     assignee_id: an active user, or `me` for who uses the macro.
+    team_id: a team of the desk.
     tags: added to those of the ticket.
     """
 
@@ -47,6 +48,7 @@ class NewMacro(msgspec.Struct, frozen=True):
     status: Status | None = None
     priority: Priority | None = None
     assignee_id: str | None = None
+    team_id: str | None = None
     tags: Tags | None = None
 
 
@@ -61,6 +63,7 @@ class MacroChange(msgspec.Struct, frozen=True):
     status: Status | UnsetType | None = UNSET
     priority: Priority | UnsetType | None = UNSET
     assignee_id: str | UnsetType | None = UNSET
+    team_id: str | UnsetType | None = UNSET
     tags: Tags | UnsetType | None = UNSET
 
 
@@ -69,7 +72,8 @@ class MacroFields(msgspec.Struct, frozen=True, kw_only=True):
 
     shortcut: typed in the composer after a semicolon.
     body: Markdown with variables, "" if the macro writes nothing.
-    status: null if the macro leaves it as it is; so are priority and assignee_id.
+    status: null if the macro leaves it as it is; so are priority, assignee_id
+    and team_id.
     assignee_id: a user, or `me` for who uses the macro.
     tags: added to those of the ticket.
     """
@@ -81,6 +85,7 @@ class MacroFields(msgspec.Struct, frozen=True, kw_only=True):
     status: Status | None
     priority: Priority | None
     assignee_id: str | None
+    team_id: str | None
     tags: tuple[str, ...]
 
 
@@ -110,8 +115,9 @@ class MacroChoice(NamedTuple):
 class AppliedMacro(NamedTuple):
     """What a macro does to a ticket. text: of the reply. tags: that are added to ticket_tags.
 
-    status, priority, assignee_id: "" where the ticket stays as it is. is_assignee_missing: whether
-    the assignee was deactivated, so that nobody is assigned.
+    status, priority, assignee_id, team_id: "" where the ticket stays as it is. is_assignee_missing:
+    whether the assignee was deactivated, so that nobody is assigned. is_team_missing: whether the
+    team was deleted.
     """
 
     macro: Macro
@@ -120,6 +126,9 @@ class AppliedMacro(NamedTuple):
     priority: str
     assignee_id: str
     assignee_name: str
+    team_id: str
+    team_name: str
     tags: tuple[str, ...]
     ticket_tags: tuple[str, ...]
     is_assignee_missing: bool
+    is_team_missing: bool

@@ -21,7 +21,7 @@ from sealdesk.tickets.merging.types import Merge, Split, StoredMerge
 from sealdesk.tickets.store import assignees, replies, teams
 from sealdesk.tickets.store import tickets as ticket_store
 from sealdesk.tickets.store.tickets import TicketAndCustomer, TicketView
-from sealdesk.tickets.types import NewTicket, Reply, Source, TicketCustomer
+from sealdesk.tickets.types import NewTicket, Reply, Source, Ticket, TicketCustomer
 
 
 class _Change(NamedTuple):
@@ -66,9 +66,7 @@ async def merge(tx: Tx, caller: Caller, source_id: str, new: Merge, *, now_us: i
     await replies.add(tx, opening)
     attached = {**moving.attached, **dict.fromkeys(_attachments(source), opening.id)}
     await attachments.relink(tx, caller.tenant_id, attached, target.ticket.id)
-    if source.ticket.follower_count:
-        for each in await followers.list_followers(tx, caller.tenant_id, source.ticket.id):
-            await followers.add(tx, caller.tenant_id, target.ticket.id, each.id)
+    await _copy_people(tx, source.ticket, target.ticket.id, now_us)
     closed = rules.close_merged(source.ticket, target.ticket.id, now_us)
     told = {"merged_into": (None, target.ticket.number)}
     await _store(tx, caller, source, _Change(closed, told, 0), now_us)
@@ -92,6 +90,9 @@ async def undo(tx: Tx, caller: Caller, source_id: str, *, now_us: int) -> Ticket
     if not await store.delete_reply(tx, caller.tenant_id, target_id, stored.opening_reply_id):
         raise Conflict(MERGE_FINAL, hours=rules.UNDO_HOURS)
     await store.move_replies(tx, caller.tenant_id, target_id, source_id, stored.reply_ids)
+    await store.take_participants_back(
+        tx, caller.tenant_id, source_id, target_id, stored.merged_at
+    )  # fmt: skip
     moved = await _list_moving(tx, source, after="")
     public_count, attached = moved.public_count, dict.fromkeys(_attachments(source))
     await attachments.relink(tx, caller.tenant_id, {**attached, **moved.attached}, source_id)
@@ -118,6 +119,7 @@ async def split(
         tx, caller, await _new_ticket(tx, stored, new.subject, first.body), source=source,
         now_us=now_us,
     )  # fmt: skip
+    await store.copy_participants(tx, caller.tenant_id, ticket_id, opened.id, now_us)
     await store.delete_reply(tx, caller.tenant_id, ticket_id, first.id)
     await store.move_replies(tx, caller.tenant_id, ticket_id, opened.id, moving.ids)
     attached = dict.fromkeys(each.id for each in first.attachments)
@@ -131,6 +133,14 @@ async def split(
     fields = {"attachments": first.attachments}
     view = await _store(tx, caller, fresh, _Change(fields, {}, moving.public_count), now_us)
     return OpenedTicket(opened.id, view)
+
+
+async def _copy_people(tx: Tx, source: Ticket, target_id: str, now_us: int) -> None:
+    """Let those who follow a ticket follow another one, and those who get its e-mails get its."""
+    await store.copy_participants(tx, source.tenant_id, source.id, target_id, now_us)
+    if source.follower_count:
+        for each in await followers.list_followers(tx, source.tenant_id, source.id):
+            await followers.add(tx, source.tenant_id, target_id, each.id)
 
 
 def _attachments(stored: TicketAndCustomer) -> list[str]:

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from sealdesk.crypto.reply_codes import new_reply_code
 from sealdesk.db.column_lists import column_list, parameter_list
-from sealdesk.db.engine import Tx
+from sealdesk.db.engine import Row, Tx
 from sealdesk.tickets.merging.types import Conversation, StoredMerge
 from sealdesk.tickets.rules import decode_attachments
 
@@ -35,6 +36,26 @@ _MOVE = """
 UPDATE replies SET ticket_id = :to_id
 WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id = :id
 """
+_MOVE_MESSAGE = """
+UPDATE outgoing_messages SET ticket_id = :to_id
+WHERE tenant_id = :tenant_id AND about_id = :about_id
+"""
+_LIST_PARTICIPANTS = """
+SELECT address_identity, address, mailbox_id, name FROM ticket_participants
+WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id ORDER BY address_identity LIMIT :limit
+"""
+_ADD_PARTICIPANT = """
+INSERT INTO ticket_participants (tenant_id, ticket_id, address_identity, address, token, mailbox_id,
+    name, created_at)
+VALUES (:tenant_id, :ticket_id, :address_identity, :address, :token, :mailbox_id, :name,
+    :created_at)
+ON CONFLICT (tenant_id, ticket_id, address_identity) DO NOTHING
+"""
+_DELETE_PARTICIPANT = """
+DELETE FROM ticket_participants WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id
+    AND address_identity = :address_identity AND created_at = :created_at
+"""
+_MAX_PARTICIPANTS = 50  # as many as a ticket may have (mail.threads.types)
 _DELETE_REPLY = """
 DELETE FROM replies WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id = :id
 """
@@ -104,9 +125,43 @@ async def read_conversation(tx: Tx, tenant_id: str, ticket_id: str, limit: int) 
 async def move_replies(
     tx: Tx, tenant_id: str, from_id: str, to_id: str, reply_ids: Sequence[str]
 ) -> None:
-    """Move replies and notes to another ticket; those that are no longer there stay away."""
+    """Move replies and notes to another ticket, with their e-mails.
+
+    Those that are no longer there stay away.
+    """
     one = {"tenant_id": tenant_id, "ticket_id": from_id, "to_id": to_id}
     await tx.execute_many(_MOVE, [{**one, "id": reply_id} for reply_id in reply_ids])
+    moved = {"tenant_id": tenant_id, "to_id": to_id}
+    await tx.execute_many(_MOVE_MESSAGE, [{**moved, "about_id": each} for each in reply_ids])
+
+
+async def copy_participants(
+    tx: Tx, tenant_id: str, from_id: str, to_id: str, now_us: int
+) -> None:  # fmt: skip
+    """Let those who get the replies of a ticket by e-mail get those of another one too."""
+    listed = await _list_participants(tx, tenant_id, from_id)
+    known = await _list_participants(tx, tenant_id, to_id)
+    added = {"tenant_id": tenant_id, "ticket_id": to_id, "created_at": now_us}
+    rows = [
+        {**dict(row), **added, "token": new_reply_code()}
+        for row in listed[: max(0, _MAX_PARTICIPANTS - len(known))]
+    ]
+    await tx.execute_many(_ADD_PARTICIPANT, rows)
+
+
+async def take_participants_back(
+    tx: Tx, tenant_id: str, from_id: str, to_id: str, copied_at: int
+) -> None:
+    """Undo `copy_participants`, which was called at that time."""
+    listed = await _list_participants(tx, tenant_id, from_id)
+    key = {"tenant_id": tenant_id, "ticket_id": to_id, "created_at": copied_at}
+    rows = [{**key, "address_identity": row["address_identity"]} for row in listed]
+    await tx.execute_many(_DELETE_PARTICIPANT, rows)
+
+
+async def _list_participants(tx: Tx, tenant_id: str, ticket_id: str) -> Sequence[Row]:
+    params = {"tenant_id": tenant_id, "ticket_id": ticket_id, "limit": _MAX_PARTICIPANTS}
+    return await tx.fetch_all(_LIST_PARTICIPANTS, params)
 
 
 async def delete_reply(tx: Tx, tenant_id: str, ticket_id: str, reply_id: str) -> bool:

@@ -39,13 +39,15 @@ async def woken(tx: Tx, ticket: Ticket, now_us: int) -> None:
 
 
 async def replied(tx: Tx, caller: Caller, ticket: Ticket, reply: Reply, now_us: int) -> None:
-    """Tell the assignee of a reply of the customer, those whom a colleague mentions, and followers.
+    """Tell the assignee of what the customer or the mail receiver wrote, those whom a colleague
+    mentions, and followers.
 
     Who is mentioned follows the ticket from then on.
     """
     is_of_customer, mentioned = reply.author.type == "customer", list[str]()
-    told = [ticket.assignee_id] if ticket.assignee_id and is_of_customer else []
-    if ticket.follower_count:
+    is_for_assignee = is_of_customer or caller.actor.kind == "system"
+    told = [ticket.assignee_id] if ticket.assignee_id and is_for_assignee else []
+    if ticket.follower_count and not caller.is_worker:
         told += await _list_followers(tx, caller, ticket)
     if caller.actor.kind == "user" and not is_of_customer and "@" in reply.body:
         mentioned = await _find_mentioned(tx, caller, reply.body)
@@ -61,8 +63,8 @@ async def replied(tx: Tx, caller: Caller, ticket: Ticket, reply: Reply, now_us: 
 
 
 async def moved(tx: Tx, caller: Caller, ticket: Ticket, now_us: int) -> None:
-    """Tell the followers that somebody else has changed the status."""
-    if not ticket.follower_count:
+    """Tell the followers that somebody else has changed the status; a reply with it tells them."""
+    if not ticket.follower_count or ticket.last_message_at == now_us:
         return
     user_ids, name = await _list_followers(tx, caller, ticket), caller.actor.name
     tenant_id = caller.tenant_id

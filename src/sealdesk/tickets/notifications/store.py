@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 from sealdesk import clock, ids
 from sealdesk.db.engine import Row, Tx
-from sealdesk.paging import PageRequest
+from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.notifications.types import Kind, Notification
 
 MAX_OF_USER = 500

@@ -9,10 +9,10 @@ from sealdesk import ids
 from sealdesk.customers import store as customers
 from sealdesk.db.engine import Tx
 from sealdesk.errors import QueryTooSlow
-from sealdesk.paging import PageRequest, take_page
+from sealdesk.resources.paging import PageRequest, take_page
 from sealdesk.tickets.pages import view_model
 from sealdesk.tickets.store import assignees, lists
-from sealdesk.tickets.store.selection import Filter
+from sealdesk.tickets.store.filters import Filter
 from sealdesk.tickets.types import TicketResponse
 from sealdesk.tickets.views.current import load_query
 from sealdesk.tickets.views.inbox_query import InboxQuery

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, PreconditionFailed, ValidationFailed
-from sealdesk.paging import PageRequest
+from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets import actions
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.types import Field

@@ -1,6 +1,5 @@
 """The page of the inbox: a list of tickets."""
 
-import asyncio
 import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,22 +13,22 @@ from sealdesk.customers import store as customers
 from sealdesk.customers.types import Customer
 from sealdesk.db.engine import Row, Tx
 from sealdesk.errors import QueryTooSlow
-from sealdesk.paging import PageRequest, Position, take_page
+from sealdesk.resources.paging import PageRequest, Position, take_page
 from sealdesk.tickets.custom_fields import actions as custom_fields
 from sealdesk.tickets.custom_fields.types import Field
 from sealdesk.tickets.live import store as live
-from sealdesk.tickets.pages import search, view_model
+from sealdesk.tickets.pages import view_model
 from sealdesk.tickets.pages.custom_values import field_choices
 from sealdesk.tickets.pages.inbox_rows import listed_tickets
-from sealdesk.tickets.pages.search import Results
 from sealdesk.tickets.snoozing import rules as snoozing
 from sealdesk.tickets.snoozing import store as snoozed
 from sealdesk.tickets.store import assignees, keys, lists, reads, teams
 from sealdesk.tickets.store.assignees import Assignee
+from sealdesk.tickets.store.filters import Filter
 from sealdesk.tickets.store.reads import Reads
-from sealdesk.tickets.store.selection import Filter
 from sealdesk.tickets.store.teams import TeamOption
 from sealdesk.tickets.types import PRIORITIES, STATUSES, Status
+from sealdesk.tickets.views import searching
 from sealdesk.tickets.views.current import CurrentView, load_query
 from sealdesk.tickets.views.inbox_query import (
     InboxQuery,
@@ -37,7 +36,9 @@ from sealdesk.tickets.views.inbox_query import (
     read_inbox_query,
     read_position,
 )
+from sealdesk.tickets.views.searching import Results
 from sealdesk.tickets.views.sidebar import Sidebar, load_sidebar
+from sealdesk.web import snippets
 from sealdesk.web.operation import page
 from sealdesk.web.pages import forms, render
 from sealdesk.web.pages.i18n import gettext, gettext_noop
@@ -62,8 +63,7 @@ class _Inbox(NamedTuple):
     """What the inbox shows, read in one transaction. customer: of the customer filter.
 
     counts: of tickets by status, empty when there are other filters. people: the assignee options.
-    reads: what the user has read of the rows. has_more: whether a search matched more tickets than
-    it returns. found: the result of a search.
+    reads: what the user has read of the rows. found: the result of a search.
     """
 
     rows: Sequence[Row]
@@ -72,7 +72,6 @@ class _Inbox(NamedTuple):
     customer: Customer | None
     reads: Reads
     teams: Sequence[TeamOption]
-    has_more: bool = False
     found: Results | None = None
 
 
@@ -92,9 +91,7 @@ async def inbox(request: Request) -> Response:
     if len(suggestions) == 1:
         return render.redirect(request, query.link(customer=suggestions[0].id))
     rows = take_page(result.rows, PageRequest(PER_PAGE, None), lists.size)
-    older = ""
-    if len(result.rows) > len(rows) and not query.is_search():
-        older = query.link(trail=query.next_trail(lists.position(filters, rows[-1])))
+    older = _older(query, filters, result, rows)
     return await render.page(
         request, "tickets/tickets.html", 503 if is_too_slow else 200,
         query=query,
@@ -108,7 +105,7 @@ async def inbox(request: Request) -> Response:
         names={user.id: user.name for user in result.people},
         reader_id=request.caller.actor.id, teams=result.teams,
         customer=result.customer, suggestions=suggestions[:_MAX_SUGGESTIONS],
-        has_more=result.has_more or len(result.rows) > len(rows),
+        has_more=bool(older),
         is_too_slow=is_too_slow,
         older=older, newer=query.link(trail=query.trail[:-1]) if query.trail else None,
         since=_since(request, query, rows), position=position,
@@ -117,6 +114,17 @@ async def inbox(request: Request) -> Response:
         problems=[gettext(each.message) % each.values for each in result.found.problems]
         if result.found else [],
     )  # fmt: skip
+
+
+def _older(query: InboxQuery, filters: Filter, result: _Inbox, rows: Sequence[Row]) -> str:
+    """The URL of the next page; empty behind the last one."""
+    found = result.found
+    if found is not None and (found.has_more or len(found.rows) > len(rows)):
+        last_id = searching.position_id(found, rows, PageRequest(PER_PAGE, query.after()))
+        return query.link(trail=query.next_trail([last_id]))
+    if found is None and len(result.rows) > len(rows):
+        return query.link(trail=query.next_trail(lists.position(filters, rows[-1])))
+    return ""
 
 
 async def _has_snoozed(request: Request) -> bool:
@@ -136,7 +144,7 @@ async def _load_views(request: Request) -> _Views:
     async def work(tx: Tx) -> _Views:
         query, view = await load_query(tx, request.caller, form)
         fields = await custom_fields.list_active(tx, request.caller.tenant_id)
-        return query, view, await load_sidebar(tx, request.caller), fields
+        return query, view, await load_sidebar(tx, request.caller, request.now_us), fields
 
     return await request.read(work)
 
@@ -179,13 +187,13 @@ async def _suggest_customers(request: Request, query: InboxQuery) -> list[Custom
 
 async def _search(request: Request, query: InboxQuery) -> tuple[_Inbox, bool]:
     """What the search finds, and whether it took too long."""
-    found = await search.find_tickets(request, query)
+    found = await searching.find_tickets(request, query)
     tenant_id = request.caller.tenant_id
 
     async def work(tx: Tx) -> _Inbox:
         customer = await _find_customer(tx, tenant_id, query.customer)
         result = await _complete(tx, request.caller, query, found.rows, customer)
-        return result._replace(has_more=found.has_more, found=found)
+        return result._replace(found=found)
 
     return await request.read(work), found.is_too_slow
 
@@ -220,7 +228,7 @@ def _since(request: Request, query: InboxQuery, rows: Sequence[Row]) -> Position
 async def _first_steps(request: Request, position: int) -> Response:
     """The page of a tenant without tickets: how to send the first one."""
     target = f"{request.state.settings.path_prefix}/api/v1/external/tickets"
-    command = await asyncio.to_thread(_example_command, render.base_url(request), target)
+    command = _example_command(render.base_url(request), target)
     tenant_id, now_us = request.caller.tenant_id, request.now_us
     return await render.page(
         request, "tickets/first_steps.html",
@@ -231,11 +239,8 @@ async def _first_steps(request: Request, position: int) -> Response:
 
 def _example_command(base_url: str, target: str) -> str:
     """A command that sends a ticket, with dots in place of the key and its secret."""
-    # Imported here because it imports Jinja: 25 of 400 ms of a start (2026-11).
-    from sealdesk.web.openapi.html import snippet
-
     body = shlex.quote(msgspec.json.encode(_FIRST_TICKET).decode())
-    request = snippet("curl", method="POST", target=target, body=body)
+    request = snippets.curl("POST", target, body)
     return (
         f"export SEALDESK_API_URL={shlex.quote(base_url)}\n"
         f"export SEALDESK_API_KEY='…'\nexport SEALDESK_API_SECRET='…'\n\n{request}"

@@ -38,8 +38,8 @@ async def use_macro(request: Request) -> Response:
 
 def _chosen(applied: AppliedMacro, before: dict[str, Any]) -> dict[str, Any]:
     """The fields that go along with the reply; the status is a field of the composer itself."""
-    texts = {"priority": applied.priority, "assignee_id": applied.assignee_id}
-    chosen: dict[str, Any] = {name: text for name, text in texts.items() if text}
+    names = ("priority", "assignee_id", "team_id")
+    chosen: dict[str, Any] = {name: text for name in names if (text := getattr(applied, name))}
     if applied.tags:
         tags = [*before.get("tags", applied.ticket_tags), *applied.tags]
         chosen["tags"] = list(dict.fromkeys(tags))

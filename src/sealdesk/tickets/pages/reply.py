@@ -6,10 +6,11 @@ from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, PreconditionFailed, ValidationFailed
 from sealdesk.tickets import actions
+from sealdesk.tickets.new_replies import NewReply
 from sealdesk.tickets.pages import custom_values, field_form, neighbours, ticket_response
 from sealdesk.tickets.pages.neighbours import Place
 from sealdesk.tickets.pages.ticket_response import RejectedForm
-from sealdesk.tickets.types import NewReply, Reply
+from sealdesk.tickets.types import Reply
 from sealdesk.web import body
 from sealdesk.web.form import Form
 from sealdesk.web.operation import page

@@ -5,7 +5,7 @@ from typing import Any
 from sealdesk import ids
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, NotFound, PreconditionFailed, ValidationFailed
-from sealdesk.paging import PageRequest
+from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets import actions
 from sealdesk.tickets.custom_fields import store as custom_field_store
 from sealdesk.tickets.pages import custom_values, field_form, ticket_response, unread, view_model

@@ -10,13 +10,19 @@ from sealdesk.tickets import rules
 from sealdesk.tickets.attachments import actions as attachments
 from sealdesk.tickets.live import store as live
 from sealdesk.tickets.macros.types import AppliedMacro
-from sealdesk.tickets.pages import custom_values, neighbours, presence, timeline, view_model
+from sealdesk.tickets.pages import (
+    custom_values,
+    folding,
+    neighbours,
+    presence,
+    timeline,
+    view_model,
+)
 from sealdesk.tickets.pages.neighbours import Place
 from sealdesk.tickets.pages.view_model import TicketPage
 from sealdesk.tickets.rules import CUSTOM
 from sealdesk.tickets.snoozing import rules as snoozing
 from sealdesk.tickets.store import tickets as ticket_store
-from sealdesk.tickets.text import markdown
 from sealdesk.tickets.types import PRIORITIES, STATUSES, Ticket, TicketResponse
 from sealdesk.web.form import Form
 from sealdesk.web.pages import cursor_trail, forms, render
@@ -69,17 +75,17 @@ async def respond(request: Request, rejected: RejectedForm | None = None) -> Res
         return render.redirect(request, f"{PATH}/{ticket.merged_into_id}?merged={ticket.id}")
     place = rejected.typed.get("place") if rejected else await _find_place(request, query, ticket)
     look = timeline.look_of(view.texts, view.people, request.state.settings.path_prefix)
-    (description,) = await markdown.render_all([ticket.description], look)
+    is_mail = ticket.source == "email"
+    (description,) = await folding.render_all([(ticket.description, is_mail)], look)
     return await render.page(
         request, "tickets/ticket.html", rejected.status if rejected else 200,
         view=view, ticket=ticket, names=view.names, description=description,
-        entries=await timeline.render_entries(view.timeline, look), avatar=timeline.avatar,
-        before=before,
+        entries=await timeline.render_entries(view.timeline, look, is_mail=is_mail),
+        avatar=timeline.avatar, before=before, ticket_id=ticket.id, position=position,
         replying_notice=presence.replying_notice(view.replying), looking_notice="",
-        is_changed=False, ticket_id=ticket.id, position=position,
-        agents=_assignee_options(view, request.caller.actor), teams=_team_options(view),
-        statuses=STATUSES, priorities=PRIORITIES, reader_id=request.caller.actor.id,
-        snoozes=snoozing.choices(request.now_us),
+        is_changed=False, agents=_assignee_options(view, request.caller.actor),
+        teams=_team_options(view), statuses=STATUSES, priorities=PRIORITIES,
+        reader_id=request.caller.actor.id, snoozes=snoozing.choices(request.now_us),
         allowed=(ticket.status, *rules.TRANSITIONS[ticket.status]),
         is_following=request.caller.actor.id in {each.id for each in view.followers},
         sent_id=_sent_id(request, query, view),

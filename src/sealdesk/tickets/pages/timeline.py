@@ -4,15 +4,14 @@ import zlib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from markupsafe import Markup
-
 from sealdesk.db.engine import Tx
-from sealdesk.paging import PageRequest, Position, take_page
+from sealdesk.resources.paging import PageRequest, Position, take_page
 from sealdesk.tickets import rules
+from sealdesk.tickets.pages import folding
+from sealdesk.tickets.pages.folding import NO_TEXT, ShownText
 from sealdesk.tickets.store import history, replies
 from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.history import TicketHistoryEntry
-from sealdesk.tickets.text import markdown
 from sealdesk.tickets.text.arrangement import Look
 from sealdesk.tickets.text.mentions import index_names
 from sealdesk.tickets.types import ReplyResponse
@@ -37,10 +36,10 @@ class Timeline(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A reply with its HTML, or changes that follow each other."""
+    """A reply with its text, or changes that follow each other."""
 
     reply: ReplyResponse | None
-    html: Markup
+    text: ShownText
     changes: list[TicketHistoryEntry]
 
 
@@ -74,9 +73,15 @@ async def load_timeline(tx: Tx, tenant_id: str, ticket_id: str, before: str | No
     )
 
 
-async def render_entries(timeline: Timeline, look: Look) -> list[Entry]:
-    """Replies with their HTML, and changes that follow each other as one entry."""
-    texts = await markdown.render_all((reply.body for reply in timeline.replies), look)
+async def render_entries(timeline: Timeline, look: Look, *, is_mail: bool) -> list[Entry]:
+    """Replies with their HTML, and changes that follow each other as one entry.
+
+    is_mail: whether the ticket came by e-mail; otherwise only customers' replies are folded.
+    """
+    texts = await folding.render_all(
+        ((reply.body, is_mail or reply.author.type == "customer") for reply in timeline.replies),
+        look,
+    )
     entries = [Entry(*pair, []) for pair in zip(timeline.replies, texts, strict=True)]
     changes, merged = list(timeline.changes), list[Entry]()
     for entry in entries:
@@ -103,4 +108,4 @@ def avatar(name: str, person_id: str) -> Avatar:
 
 
 def _changes(changes: list[TicketHistoryEntry]) -> Entry:
-    return Entry(None, Markup(), changes)
+    return Entry(None, NO_TEXT, changes)

@@ -11,7 +11,7 @@ from sealdesk.customers import actions as customers
 from sealdesk.customers import rules as customer_rules
 from sealdesk.customers.types import CustomerResponse
 from sealdesk.db.engine import Tx
-from sealdesk.paging import PageRequest, take_page
+from sealdesk.resources.paging import PageRequest, take_page
 from sealdesk.tickets import actions
 from sealdesk.tickets.custom_fields import store as custom_field_store
 from sealdesk.tickets.followers import store as followers
@@ -22,11 +22,12 @@ from sealdesk.tickets.pages import custom_values
 from sealdesk.tickets.pages.custom_values import CustomValues
 from sealdesk.tickets.pages.names import list_names
 from sealdesk.tickets.pages.timeline import Timeline, load_timeline
-from sealdesk.tickets.store import assignees, destinations, history, lists, replying, teams
+from sealdesk.tickets.store import assignees, destinations, history, lists, mail, replying, teams
 from sealdesk.tickets.store.assignees import Assignee
-from sealdesk.tickets.store.destinations import Destination
+from sealdesk.tickets.store.destinations import Acknowledgement, Destination
+from sealdesk.tickets.store.filters import Filter
 from sealdesk.tickets.store.history import TicketHistoryEntry
-from sealdesk.tickets.store.selection import Filter
+from sealdesk.tickets.store.mail import Origin
 from sealdesk.tickets.store.teams import TeamOption
 from sealdesk.tickets.types import AttachmentRef, TicketResponse
 
@@ -42,8 +43,10 @@ class TicketPage(NamedTuple):
     changes: the newest, newest first. names: of users and teams by
     their id, and of custom fields.
     others: the customer's newest other tickets. replying: names of other agents who are writing.
+    recipients: the addresses that a reply is sent to by e-mail.
     webhooks: what the endpoints that receive a reply are called. unsent_files: of a reply that was
-    not accepted.
+    not accepted. acknowledgement: of the e-mail that opened it, None for none.
+    origins: the e-mails that its messages came by, see `store.mail`.
     """
 
     ticket: TicketResponse
@@ -56,11 +59,15 @@ class TicketPage(NamedTuple):
     names: dict[str, str]
     others: list[TicketResponse]
     replying: Sequence[str]
+    recipients: Sequence[str]
     webhooks: Sequence[str]
     macros: list[MacroChoice]
     followers: Sequence[Follower]
     unsent_files: tuple[AttachmentRef, ...] = ()
     custom: CustomValues = CustomValues()
+    acknowledgement: Acknowledgement | None = None
+    origins: Mapping[str, Origin] = {}
+    has_mailbox: bool = False
 
     @property
     def texts(self) -> list[str]:
@@ -117,10 +124,16 @@ async def load_ticket_page(
         await replying.list_replying(
             tx, tenant_id, ticket_id, except_id=caller.actor.id, now_us=now_us
         ),
+        await destinations.list_recipients(tx, tenant_id, ticket_id),
         [_name(each) for each in await destinations.list_destinations(tx, tenant_id)],
         await macros.list_choices(tx, tenant_id),
         await followers.list_followers(tx, tenant_id, ticket_id),
         custom=custom_values.show_values(definitions, ticket.custom_fields),
+        acknowledgement=await destinations.find_acknowledgement(tx, tenant_id, ticket_id)
+        if ticket.source == "email"
+        else None,
+        origins=await mail.list_origins(tx, tenant_id, ticket_id, now_us),
+        has_mailbox=await mail.has_mailbox(tx, tenant_id),
     )
 
 

@@ -5,6 +5,7 @@ from functools import partial
 from sealdesk.caller import Actor
 from sealdesk.db.engine import Tx
 from sealdesk.event_log import events
+from sealdesk.records import test_tenants
 from sealdesk.state import AppState
 from sealdesk.tickets import actions
 from sealdesk.tickets.notifications import notify
@@ -14,6 +15,7 @@ from sealdesk.tickets.store import history
 from sealdesk.tickets.store import tickets as ticket_store
 
 MAX_STEP = 50
+_TENANTS_AT_ONCE = 50
 _NOBODY = Actor("system", "", "")
 
 
@@ -23,14 +25,37 @@ async def list_due(state: AppState) -> list[DueTicket]:
     return list(await state.database.read(lambda tx: store.list_ended(tx, now_us, MAX_STEP)))
 
 
+class TestClocks:
+    """Goes through the test tenants whose clock is ahead, some at each step."""
+
+    def __init__(self) -> None:
+        self._after = ""
+
+    async def list_due(self, state: AppState) -> list[DueTicket]:
+        """The next tickets of these tenants to wake, at most MAX_STEP of each tenant."""
+        now_us, after = state.clock.now_us(), self._after
+
+        async def work(tx: Tx) -> tuple[str, list[DueTicket]]:
+            ahead = await test_tenants.list_ahead(tx, after, _TENANTS_AT_ONCE)
+            due: list[DueTicket] = []
+            for each in ahead:
+                tenant_us = now_us + each.clock_offset_us
+                due += await store.list_ended_of(tx, each.tenant_id, tenant_us, MAX_STEP)
+            return ahead[-1].tenant_id if len(ahead) == _TENANTS_AT_ONCE else "", due
+
+        self._after, found = await state.database.read(work)
+        return found
+
+
 async def wake_due(due: DueTicket, state: AppState) -> int:
     """Wake a ticket unless somebody has done so; how many tickets."""
     now_us = state.clock.now_us()
-    return await state.database.write(partial(wake, due=due, now_us=now_us))
+    return await state.database.write(partial(wake, due=due, real_us=now_us))
 
 
-async def wake(tx: Tx, due: DueTicket, now_us: int) -> int:
+async def wake(tx: Tx, due: DueTicket, real_us: int) -> int:
     """The work of one transaction; how many tickets."""
+    now_us = real_us + await test_tenants.find_offset_us(tx, due.tenant_id)
     stored = await ticket_store.find(tx, due.tenant_id, due.id)
     if stored is None or not rules.is_over(stored.ticket.snoozed_until, now_us):
         return 0

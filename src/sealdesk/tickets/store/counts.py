@@ -13,11 +13,12 @@ import msgspec
 
 from sealdesk.db.engine import Tx
 from sealdesk.tickets.store import selection
+from sealdesk.tickets.store.filters import Filter
 from sealdesk.tickets.store.memberships import MEMBERSHIPS
-from sealdesk.tickets.store.selection import Filter
 
 MAX_COUNT = 100
 _MAX_EXAMINED = 1000  # of all lists together
+_FACTOR = _MAX_EXAMINED + 1
 _PARAMETER = re.compile(r":(?!tenant_id\b)(\w+)")
 _OF_TENANT = "t.tenant_id = :tenant_id"
 # The filters by which tickets may be examined, the most selective ones first.
@@ -80,7 +81,7 @@ def _is_urgent_in_status(filters: Filter, names: set[str]) -> bool:
 def _column(place: int, filters: Filter, params: dict[str, object], examined: int) -> str:
     """A column that counts one list.
 
-    Where tickets are examined: how many were, times 1,000, and how many of them match.
+    Where tickets are examined: how many were, times _FACTOR, and how many of them match.
     """
     own: dict[str, object] = {}
     if _has_index(filters):
@@ -89,10 +90,16 @@ def _column(place: int, filters: Filter, params: dict[str, object], examined: in
     else:
         own["limit"] = examined
         is_few = filters.is_waiting or filters.is_snoozed
-        newest = _ids(_leading(filters), own, "" if is_few else " ORDER BY 1 DESC")
+        leading = _leading(filters)
+        newest = (
+            selection.newest_ids(leading, own)
+            if leading.assignee_id
+            else _ids(leading, own, "" if is_few else " ORDER BY 1 DESC")
+        )
         matches = selection.conditions(filters, own)
         sql = (
-            f"(SELECT count(*) * 1000 + coalesce(sum(CASE WHEN {matches} THEN 1 ELSE 0 END), 0)"
+            f"(SELECT count(*) * {_FACTOR}"
+            f" + coalesce(sum(CASE WHEN {matches} THEN 1 ELSE 0 END), 0)"
             f" FROM ({newest}) x JOIN tickets t ON {_OF_TENANT} AND t.id = x.id)"
         )
     params.update({f"v{place}_{name}": value for name, value in own.items()})
@@ -114,13 +121,15 @@ def _ids(filters: Filter, params: dict[str, object], order: str = "") -> str:
 
 
 def _leading(filters: Filter) -> Filter:
-    """The list of one filter, of which the newest tickets are examined."""
+    """The list of one index, of which the newest tickets are examined."""
     name = next((name for name in _LEADING if getattr(filters, name)), None)
+    if name == "assignee_id":
+        return Filter(assignee_id=filters.assignee_id, status=filters.status)
     return Filter(**{name: getattr(filters, name)}) if name else Filter()
 
 
 def _count(number: int, filters: Filter, most_examined: int) -> Count:
     if _has_index(filters):
         return Count(min(number, MAX_COUNT), number <= MAX_COUNT)
-    examined, matches = divmod(number, 1000)
+    examined, matches = divmod(number, _FACTOR)
     return Count(min(matches, MAX_COUNT), examined < most_examined and matches <= MAX_COUNT)

@@ -1,4 +1,4 @@
-"""The SQL of where replies go: the webhook endpoints of a tenant that receive them."""
+"""The SQL of where replies go: by e-mail to participants, and to webhook endpoints."""
 
 from typing import NamedTuple
 
@@ -7,10 +7,31 @@ import msgspec
 from sealdesk.db.engine import Tx
 
 _MAX_ENDPOINTS = 50  # as many as a tenant may have (webhooks.rules)
+_MAX_RECIPIENTS = 50  # as many as a ticket may have (mail.threads.types)
 _LIST = """
 SELECT id, url, description, events FROM endpoints
 WHERE tenant_id = :tenant_id AND is_active AND deleted_at IS NULL ORDER BY id LIMIT :limit
 """
+_LIST_RECIPIENTS = """
+SELECT p.address FROM ticket_participants p
+JOIN mailboxes m ON m.tenant_id = :tenant_id AND m.id = p.mailbox_id
+WHERE p.tenant_id = :tenant_id AND p.ticket_id = :ticket_id
+    AND m.smtp_host IS NOT NULL AND m.deleted_at IS NULL
+ORDER BY p.created_at, p.address_identity LIMIT :limit
+"""
+_FIND_ACKNOWLEDGEMENT = """
+SELECT address, state, reason FROM outgoing_messages
+WHERE tenant_id = :tenant_id AND about_id = :about_id AND kind = :kind
+ORDER BY id LIMIT :limit
+"""
+
+
+class Acknowledgement(NamedTuple):
+    """The automatic answer to the message that opened a ticket. state, reason: of the message."""
+
+    address: str
+    state: str
+    reason: str | None
 
 
 class Destination(NamedTuple):
@@ -28,3 +49,16 @@ async def list_destinations(tx: Tx, tenant_id: str) -> list[Destination]:
         for row in rows
         if "reply.created" in msgspec.json.decode(row["events"])
     ]
+
+
+async def list_recipients(tx: Tx, tenant_id: str, ticket_id: str) -> list[str]:
+    """The addresses that public replies of a ticket are sent to by e-mail."""
+    params = {"tenant_id": tenant_id, "ticket_id": ticket_id, "limit": _MAX_RECIPIENTS}
+    return [row["address"] for row in await tx.fetch_all(_LIST_RECIPIENTS, params)]
+
+
+async def find_acknowledgement(tx: Tx, tenant_id: str, ticket_id: str) -> Acknowledgement | None:
+    """The acknowledgement of a ticket, None if it got none."""
+    params = {"tenant_id": tenant_id, "about_id": ticket_id, "kind": "acknowledgement", "limit": 1}
+    row = await tx.fetch_one(_FIND_ACKNOWLEDGEMENT, params)
+    return None if row is None else Acknowledgement(*row)

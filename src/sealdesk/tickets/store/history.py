@@ -10,8 +10,8 @@ from sealdesk.caller import Actor, ActorKind
 from sealdesk.clock import Iso
 from sealdesk.db.engine import Row, Tx
 from sealdesk.event_log.events import Changes
-from sealdesk.paging import PageRequest
 from sealdesk.resources import merge_patch
+from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.rules import CUSTOM
 from sealdesk.tickets.types import Ticket
 

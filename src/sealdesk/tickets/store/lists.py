@@ -5,19 +5,19 @@ from collections.abc import Sequence
 import msgspec
 
 from sealdesk.db.engine import Row, Tx
-from sealdesk.paging import MAX_PAGE_BYTES, PageRequest, Position
+from sealdesk.resources.paging import MAX_PAGE_BYTES, PageRequest, Position
 from sealdesk.tickets import rules
-from sealdesk.tickets.store.memberships import MEMBERSHIPS
-from sealdesk.tickets.store.selection import (
+from sealdesk.tickets.store.filters import (
     COLUMNS_OF_INDEX,
+    NUMBER,
     SNOOZED,
     STATUS_AND_ASSIGNEE,
+    UNASSIGNED,
+    UNFINISHED,
     Filter,
-    bind,
-    conditions,
-    multi_valued,
-    statement,
 )
+from sealdesk.tickets.store.memberships import MEMBERSHIPS
+from sealdesk.tickets.store.selection import bind, conditions, multi_valued, statement
 from sealdesk.tickets.types import STATUSES, Status
 
 # On SQLite a LEFT JOIN keeps the order of the tickets; a plain join sorts them again, so that a
@@ -43,15 +43,13 @@ SELECT t.id AS id, t.updated_at AS updated_at FROM tickets t WHERE t.tenant_id =
 _OF_INBOX = ", t.snippet, t.last_message_at, t.waiting_since AS waiting_us"
 _LARGE = ("document",)
 _SELECTIVE_ROWS = 5_000  # rows that are read and sorted within 0.1 s
-_DONE: tuple[Status, ...] = ("resolved", "closed")
 _ALL = Filter()
 MAX_COUNT = 1000
 # Tickets that are done are never snoozed.
 _SNOOZED = {
     status: f"""(SELECT count(*) FROM tickets s WHERE s.tenant_id = :tenant_id
     AND coalesce(s.status, NULL) = '{status}' AND s.snoozed_until > '')"""
-    for status in STATUSES
-    if status not in _DONE
+    for status in UNFINISHED
 }
 # Reads at most a thousand index entries of each status, and those of the snoozed ones.
 _COUNT = "SELECT " + ", ".join(
@@ -76,6 +74,8 @@ async def list_inbox(tx: Tx, tenant_id: str, filters: Filter, page: PageRequest)
 async def _list(
     tx: Tx, tenant_id: str, filters: Filter, page: PageRequest, columns: str
 ) -> Sequence[Row]:
+    if filters.more_tags and filters.number is None:
+        filters = await _with_rarest_tag(tx, tenant_id, filters)
     filters = await _with_index(tx, tenant_id, filters)
     params: dict[str, object] = {"tenant_id": tenant_id, "limit": page.per_page + 1}
     output = _OUTPUT[tx.dialect].format(columns=columns)
@@ -109,6 +109,8 @@ async def _with_index(tx: Tx, tenant_id: str, filters: Filter) -> Filter:
     No index serves several filters at once, and SQLite keeps no statistics: by itself it may scan
     all tickets in their order until enough of the few that match have been found.
     """
+    if filters.number is not None:
+        return msgspec.structs.replace(filters, index=NUMBER)
     if filters.is_snoozed:
         return msgspec.structs.replace(filters, index=SNOOZED)
     if filters.is_served() or filters.index is not None:
@@ -128,6 +130,23 @@ async def _with_index(tx: Tx, tenant_id: str, filters: Filter) -> Filter:
     return msgspec.structs.replace(filters, index=index)
 
 
+async def _with_rarest_tag(tx: Tx, tenant_id: str, filters: Filter) -> Filter:
+    """The same filters; the tag that the fewest tickets carry may lead."""
+    tags = [tag for tag in (filters.tag, *filters.more_tags) if tag is not None]
+    params: dict[str, object] = {"tenant_id": tenant_id, "max_count": _SELECTIVE_ROWS}
+    counts = [
+        "(SELECT count(*) FROM (SELECT 1 FROM ticket_tags t WHERE t.tenant_id = :tenant_id"
+        f" AND t.tag = :{key} LIMIT :max_count) x)"
+        for key in bind("tag", [*tags], params)
+    ]
+    row = await tx.fetch_one(f"SELECT {', '.join(counts)}", params)
+    if row is None:
+        return filters
+    rarest = min(range(len(tags)), key=lambda place: row[place])
+    more = tuple(tag for place, tag in enumerate(tags) if place != rarest)
+    return msgspec.structs.replace(filters, tag=tags[rarest], more_tags=more)
+
+
 def _unselective_index(filters: Filter, names: Sequence[str]) -> str | None:
     """The index when every filter matches many tickets: None lets the planner choose.
 
@@ -135,8 +154,8 @@ def _unselective_index(filters: Filter, names: Sequence[str]) -> str | None:
     assignee or of the order would be read to its end to find that out.
     """
     if STATUS_AND_ASSIGNEE in names:
-        return STATUS_AND_ASSIGNEE
-    is_unfinished = bool(filters.status) and not {*filters.status} & {*_DONE}
+        return None if filters.sort_by == "updated_at" else STATUS_AND_ASSIGNEE
+    is_unfinished = bool(filters.status) and {*filters.status} <= {*UNFINISHED}
     return "status" if is_unfinished and len(names) > 1 else None
 
 
@@ -152,6 +171,8 @@ def _index_conditions(filters: Filter, params: dict[str, object]) -> dict[str, s
             params[name] = value
             column = MEMBERSHIPS[name][1] if name in MEMBERSHIPS else name
             conditions[name] = f"t.{column} = :{name}"
+    if filters.is_unassigned:
+        conditions[UNASSIGNED] = "t.assignee_id IS NULL"
     if filters.is_waiting:
         conditions["waiting_since"] = "t.waiting_since > 0"
     if "status" in conditions and "assignee_id" in conditions:

@@ -4,13 +4,17 @@
 MEMBERSHIPS = {"tag": ("ticket_tags", "tag"), "follower_id": ("ticket_followers", "user_id")}
 
 
-def condition(name: str, *, is_leading: bool) -> str:
-    """A condition on tickets `t`. is_leading: the rows of the value are read first."""
+def condition(name: str, key: str = "", *, is_leading: bool) -> str:
+    """A condition on tickets `t`. is_leading: the rows of the value are read first.
+
+    key: of the parameter with the value, if it is not the name.
+    """
     table, column = MEMBERSHIPS[name]
+    key = key or name
     if is_leading:
-        of_value = f"g.tenant_id = :tenant_id AND g.{column} = :{name}"
+        of_value = f"g.tenant_id = :tenant_id AND g.{column} = :{key}"
         return f"t.id IN (SELECT g.ticket_id FROM {table} g WHERE {of_value})"
-    of_ticket = f"g.tenant_id = t.tenant_id AND g.{column} = :{name} AND g.ticket_id = t.id"
+    of_ticket = f"g.tenant_id = t.tenant_id AND g.{column} = :{key} AND g.ticket_id = t.id"
     return f"EXISTS (SELECT 1 FROM {table} g WHERE {of_ticket})"
 
 

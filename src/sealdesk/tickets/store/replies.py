@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sealdesk.db.engine import Row, Tx
-from sealdesk.paging import PageRequest
+from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets import rules
 from sealdesk.tickets.types import Author, Reply
 
@@ -15,7 +15,7 @@ VALUES (:tenant_id, :ticket_id, :id, :body, :is_internal, :author_type, :author_
 """
 _FIND = """
 SELECT tenant_id, ticket_id, id, body, is_internal, author_type, author_id, author_name, created_at,
-    attachments
+    attachments, delivery, delivery_reason, delivery_at
 FROM replies WHERE tenant_id = :tenant_id AND ticket_id = :ticket_id AND id = :id LIMIT 1
 """
 _NEWEST_TEXTS = """
@@ -71,7 +71,8 @@ async def list_replies(
     order = "DESC" if newest_first else "ASC"
     rows = await tx.fetch_page(
         "SELECT tenant_id, ticket_id, id, body, is_internal, author_type, author_id, author_name,"
-        f" created_at, attachments FROM replies WHERE {' AND '.join(conditions)}"
+        " created_at, attachments, delivery, delivery_reason, delivery_at FROM replies"
+        f" WHERE {' AND '.join(conditions)}"
         f" ORDER BY id {order} LIMIT :limit",
         params | {"limit": page.per_page + 1},
         ("body",),
@@ -100,4 +101,7 @@ def _reply(row: Row) -> Reply:
         author=Author(row["author_type"], row["author_id"], row["author_name"]),
         created_at=row["created_at"],
         attachments=rules.decode_attachments(row["attachments"]),
+        delivery=row["delivery"],
+        delivery_reason=row["delivery_reason"],
+        delivery_at=row["delivery_at"],
     )

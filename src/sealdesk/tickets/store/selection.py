@@ -1,101 +1,32 @@
-"""Which tickets a list contains, in which order, and the SQL that selects them.
+"""The SQL that selects the tickets of a list in its order.
 
 The default order is the primary key read backwards. A filter of one value has an index that ends
 in the id, so its entries are in that order too; a filter of several values merges those indexes.
-The order by change merges the tickets of each status, so that one index serves it for every status.
+The tickets of an assignee, and the order by change, merge those of each status, so that one index
+serves every status.
 """
-
-from typing import Literal
 
 import msgspec
 
 from sealdesk import ids
 from sealdesk.db.engine import Dialect
-from sealdesk.paging import Position
+from sealdesk.resources.paging import Position
 from sealdesk.tickets import rules
 from sealdesk.tickets.store import memberships
+from sealdesk.tickets.store.filters import (
+    ASSIGNEE_AND_CHANGE,
+    COLUMNS_OF_INDEX,
+    NO_INDEX,
+    SNOOZED,
+    STATUS_AND_CHANGE,
+    TEAM_AND_CHANGE,
+    UNASSIGNED,
+    UNFINISHED,
+    URGENT,
+    Filter,
+)
 from sealdesk.tickets.store.memberships import MEMBERSHIPS
-from sealdesk.tickets.types import STATUSES, Priority, Status
-
-SortBy = Literal["created_at", "updated_at", "priority", "waiting_since"]
-
-# One index serves the tickets of an assignee in one status.
-STATUS_AND_ASSIGNEE = "status_and_assignee"
-_STATUS_AND_CHANGE = "status_and_change"
-_TEAM_AND_CHANGE = "team_and_change"
-# A desk has few snoozed tickets (snoozing.rules), so they are all read and sorted.
-SNOOZED = "snoozed"
-COLUMNS_OF_INDEX = {
-    SNOOZED: ("snoozed_until",),
-    STATUS_AND_ASSIGNEE: ("status", "assignee_id"),
-    _STATUS_AND_CHANGE: ("status", "updated_at"),
-    _TEAM_AND_CHANGE: ("team_id", "status", "updated_at"),
-}
-
-
-class Filter(msgspec.Struct, frozen=True):
-    """Which tickets a list contains, and in which order. Times are microseconds.
-
-    is_waiting: whether the customer waits for a reply. The order by `waiting_since` has only those
-    who wait. customer_ids: one of these customers. follower_id: of a user who follows them.
-    index: the filter whose index must be used, None to let the planner choose.
-    """
-
-    status: tuple[Status, ...] = ()
-    priority: tuple[Priority, ...] = ()
-    customer_id: str | None = None
-    customer_ids: tuple[str, ...] = ()
-    assignee_id: str | None = None
-    team_id: str | None = None
-    is_unassigned: bool = False
-    is_waiting: bool | None = None
-    is_snoozed: bool | None = None
-    tag: str | None = None
-    follower_id: str | None = None
-    external_id: str | None = None
-    created_after: int | None = None
-    created_before: int | None = None
-    updated_after: int | None = None
-    sort_by: SortBy = "created_at"
-    newest_first: bool = True
-    index: str | None = None
-
-    def is_served(self) -> bool:
-        """Whether one index serves the whole query."""
-        if self.is_of_view() or self.is_snoozed:
-            return True
-        if self.is_unassigned or self.customer_ids or self.follower_id:
-            return False
-        if self.tag and self.is_snoozed is not None:
-            return False
-        is_by_waiting = self.sort_by == "waiting_since"
-        if self.is_waiting is not None and not (is_by_waiting and self.is_waiting):
-            return False
-        one_value = (
-            self.customer_id, self.assignee_id, self.team_id, self.tag, self.external_id
-        )  # fmt: skip
-        equalities = sum(map(bool, (self.status, self.priority, *one_value)))
-        shares_index = self.assignee_id is not None and len(self.status) == 1
-        if self.sort_by == "created_at":
-            return equalities <= (2 if shares_index else 1) and self.updated_after is None
-        has_created_bound = self.created_after is not None or self.created_before is not None
-        if self.sort_by == "updated_at":
-            shared = bool(self.status) + (self.team_id is not None)
-            return equalities == shared and not has_created_bound
-        return equalities == 0 and not has_created_bound and self.updated_after is None
-
-    def is_of_view(self) -> bool:
-        """Whether it has a partial index: what nobody has, or what is urgent, by time of change."""
-        is_snoozed = self.is_snoozed or None  # few are, so they are read and left out
-        filters = msgspec.structs.replace(
-            self, status=(), sort_by="created_at", newest_first=True, index=None,
-            is_snoozed=is_snoozed,
-        )  # fmt: skip
-        return self.sort_by == "updated_at" and filters in _WITH_PARTIAL_INDEX
-
-
-_URGENT: tuple[Priority, ...] = ("urgent",)
-_WITH_PARTIAL_INDEX = (Filter(is_unassigned=True), Filter(priority=_URGENT))
+from sealdesk.tickets.types import STATUSES, Status
 
 
 def statement(
@@ -120,8 +51,18 @@ def statement(
     return f"{select} {_selection(filters, after, params)}"
 
 
+def newest_ids(filters: Filter, params: dict[str, object]) -> str:
+    """The SQL of the ids of a list in the default order; the values are added to `params`."""
+    select = "SELECT t.id AS id FROM tickets t WHERE t.tenant_id = :tenant_id"
+    return f"{select} {_selection(filters, None, params)}"
+
+
 # As the partial index has it, so that its condition is seen to hold.
 _IS_URGENT = f"t.priority = {rules.rank_of('urgent')}"
+
+
+# SQLite searches a partial index only by its columns.
+_OF_EVERY_STATUS = f"t.status IN {STATUSES} AND t.updated_at > 0"
 
 
 def _order_by_change(filters: Filter, table: str) -> str:
@@ -133,9 +74,8 @@ def _merged_statuses(
     select: str, filters: Filter, after: Position | None, params: dict[str, object]
 ) -> list[str]:
     """The tickets of each status."""
-    index = _STATUS_AND_CHANGE if filters.team_id is None else _TEAM_AND_CHANGE
-    others = msgspec.structs.replace(filters, status=(), index=index)
-    is_urgent = others.priority == _URGENT
+    others = msgspec.structs.replace(filters, status=(), index=_index_by_change(filters))
+    is_urgent = others.priority == URGENT
     if is_urgent:
         others = msgspec.structs.replace(others, priority=())
     conditions = [
@@ -146,21 +86,37 @@ def _merged_statuses(
     ]
     return [
         " AND ".join([f"{select} AND t.status = :{key}", *conditions])
-        for key in bind("status", [*(filters.status or STATUSES)], params)
+        for key in bind("status", [*_statuses(filters)], params)
     ]
 
 
+def _index_by_change(filters: Filter) -> str:
+    if filters.assignee_id is not None:
+        return ASSIGNEE_AND_CHANGE
+    return STATUS_AND_CHANGE if filters.team_id is None else TEAM_AND_CHANGE
+
+
+def _statuses(filters: Filter) -> tuple[Status, ...]:
+    """The statuses whose tickets are merged; nobody waits for a finished ticket."""
+    return filters.status or (UNFINISHED if filters.is_waiting else STATUSES)
+
+
 def _selection(filters: Filter, after: Position | None, params: dict[str, object]) -> str:
-    direction = "DESC" if filters.newest_first else "ASC"
     ranges = _ranges(filters, after, params)
-    conditions = _equalities(filters, params)
     if _is_merge(filters):
+        direction = "DESC" if filters.newest_first else "ASC"
         branches = _branches(filters, ranges, params)
-        conditions.append(f"t.id IN ({branches} ORDER BY id {direction} LIMIT :limit)")
+        narrowed = f"AND t.id IN ({branches} ORDER BY id {direction} LIMIT :limit) "
     else:
-        conditions += _in_conditions(filters, params) + ranges
-    narrowed = "".join(f"AND {condition} " for condition in conditions)
-    return f"{narrowed}ORDER BY {_order(filters)} LIMIT :limit"
+        conditions = _equalities(filters, params) + _in_conditions(filters, params) + ranges
+        narrowed = "".join(f"AND {condition} " for condition in conditions)
+    page = f"{narrowed}ORDER BY {_order(filters)} LIMIT :limit"
+    if filters.index is None:
+        return page
+    # Many tickets are sorted: without their documents and customers, which only the page needs.
+    chosen = f"SELECT t.id FROM tickets t WHERE t.tenant_id = :tenant_id {page}"
+    order = _order(msgspec.structs.replace(filters, index=NO_INDEX))
+    return f"AND t.id IN ({chosen}) ORDER BY {order} LIMIT :limit"
 
 
 def _order(filters: Filter) -> str:
@@ -170,9 +126,13 @@ def _order(filters: Filter) -> str:
     return f"{_column(filters, filters.sort_by)} {direction}, t.id {direction}"
 
 
+# Their entries do not end in the id only.
+_UNORDERED = (SNOOZED, UNASSIGNED, "assignee_id")
+
+
 def _id(filters: Filter) -> str:
     """The id to order by; as an expression if the primary key must not be read in this order."""
-    return "coalesce(t.id, NULL)" if filters.index == SNOOZED else "t.id"
+    return "coalesce(t.id, NULL)" if filters.index in _UNORDERED else "t.id"
 
 
 def _column(filters: Filter, name: str) -> str:
@@ -189,8 +149,13 @@ def _equalities(filters: Filter, params: dict[str, object]) -> list[str]:
         if value is not None:
             params[name] = value
             conditions.append(f"{_column(filters, name)} = :{name}")
+    if filters.number is not None:
+        params["number"] = filters.number
+        conditions.append("t.number = :number")
     if filters.is_unassigned:
         conditions.append("t.assignee_id IS NULL")
+    if filters.index == UNASSIGNED:
+        conditions.append(_OF_EVERY_STATUS)
     if filters.is_waiting is False:
         conditions.append("t.waiting_since IS NULL")
     if filters.sort_by == "waiting_since":
@@ -211,27 +176,36 @@ def _in_conditions(filters: Filter, params: dict[str, object]) -> list[str]:
     for name in (each for each in MEMBERSHIPS if getattr(filters, each) is not None):
         params[name] = getattr(filters, name)
         conditions.append(memberships.condition(name, is_leading=filters.index == name))
+    keys = bind("more_tags", [*filters.more_tags], params)
+    conditions += [memberships.condition("tag", key, is_leading=False) for key in keys]
     return conditions
 
 
 def _is_merge(filters: Filter) -> bool:
     """Whether the ids of the page are merged from ranges of one index, which are in order."""
-    has_ranges = filters.tag is not None or len(filters.status) > 1 or len(filters.priority) > 1
-    is_by_id = filters.sort_by == "created_at" and not filters.is_snoozed
-    return has_ranges and is_by_id and filters.is_served()
+    if filters.sort_by != "created_at" or filters.is_snoozed or filters.number is not None:
+        return False
+    if filters.assignee_id is not None:
+        return filters.index is None and len(filters.status) != 1
+    has_many = len(filters.status) > 1 or len(filters.priority) > 1
+    return (filters.tag is not None or has_many) and filters.is_served()
 
 
 def _branches(filters: Filter, ranges: list[str], params: dict[str, object]) -> str:
-    if filters.tag is not None:
+    name = "status"
+    values: list[object] = [*_statuses(filters)]
+    if filters.assignee_id is None and filters.tag is not None:
         params["tag"] = filters.tag
         bounds = [text.replace("t.id", "t.ticket_id") for text in ranges]
         where = " AND ".join(["t.tenant_id = :tenant_id", "t.tag = :tag", *bounds])
         return f"SELECT t.ticket_id AS id FROM ticket_tags t WHERE {where}"
-    ((name, values),) = multi_valued(filters)
-    ranges = [*ranges, *memberships.of_snoozed(filters.is_snoozed)]
+    if filters.assignee_id is None:
+        ((name, values),) = multi_valued(filters)
+    others = msgspec.structs.replace(filters, **{name: ()})
+    conditions = [*_equalities(others, params), *_in_conditions(others, params), *ranges]
     return " UNION ALL ".join(
         "SELECT t.id FROM tickets t WHERE "
-        + " AND ".join(["t.tenant_id = :tenant_id", f"t.{name} = :{key}", *ranges])
+        + " AND ".join(["t.tenant_id = :tenant_id", f"t.{name} = :{key}", *conditions])
         for key in bind(name, values, params)
     )
 
@@ -271,6 +245,9 @@ def _ranges(filters: Filter, after: Position | None, params: dict[str, object]) 
     if filters.updated_after is not None and redundant != ("updated_at", "after"):
         params["updated_after"] = filters.updated_after
         conditions.append(f"{_column(filters, 'updated_at')} >= :updated_after")
+    if filters.updated_before is not None and redundant != ("updated_at", "before"):
+        params["updated_before"] = filters.updated_before
+        conditions.append(f"{_column(filters, 'updated_at')} < :updated_before")
     if after is not None:
         conditions.append(_after_position(filters, after, params))
     return conditions
@@ -291,7 +268,7 @@ def conditions(filters: Filter, params: dict[str, object]) -> str:
     is_waiting = True if filters.sort_by == "waiting_since" else filters.is_waiting
     index, order = SNOOZED if filters.is_snoozed else None, "created_at"
     chosen = msgspec.structs.replace(filters, index=index, sort_by=order, is_waiting=is_waiting)
-    parts = [_IS_URGENT] if filters.priority == _URGENT else []
+    parts = [_IS_URGENT] if filters.priority == URGENT else []
     parts += [
         *_equalities(chosen, params),
         *_in_conditions(chosen, params),

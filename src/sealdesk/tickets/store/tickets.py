@@ -12,12 +12,11 @@ from sealdesk.db.engine import Counter, Row, Tx
 from sealdesk.resources import representation
 from sealdesk.tickets import rules
 from sealdesk.tickets.rules import decode_attachments, encode_attachments
-from sealdesk.tickets.types import PRIORITIES, Ticket
+from sealdesk.tickets.types import PRIORITIES, NewTicket, Ticket, TicketChange
 
 _STORED = Ticket.__struct_fields__
 # A change never sets these.
-_FIXED = {"tenant_id", "id", "number", "source", "customer_id", "created_at", "attachments",
-    "follower_count"}  # fmt: skip
+_FIXED = {"tenant_id", "id", "number", "source", "customer_id", "created_at", "follower_count"}
 COLUMNS = column_list(_STORED, "t")
 _NEW_COLUMNS = column_list((*_STORED, "document"))
 _NEW_VALUES = parameter_list((*_STORED, "document"))
@@ -59,6 +58,9 @@ INSERT INTO ticket_tags (tenant_id, tag, ticket_id) VALUES (:tenant_id, :tag, :t
 _DROP_TAG = """
 DELETE FROM ticket_tags WHERE tenant_id = :tenant_id AND tag = :tag AND ticket_id = :ticket_id
 """
+# A column for each tag.
+_IS_USED = """EXISTS (
+    SELECT 1 FROM ticket_tags t WHERE t.tenant_id = :tenant_id AND t.tag = :{key}) AS {key}"""
 
 
 class TicketAndCustomer(NamedTuple):
@@ -187,3 +189,49 @@ def _params(ticket: Ticket, document: bytes) -> dict[str, object]:
         "attachments": encode_attachments(ticket.attachments),
         "document": document,
     }
+
+
+async def spell_new(tx: Tx, tenant_id: str, new: NewTicket) -> NewTicket:
+    """A new ticket with the tags as the desk writes them."""
+    if not new.tags:
+        return new
+    return msgspec.structs.replace(new, tags=await spell_tags(tx, tenant_id, new.tags))
+
+
+async def spell_change(tx: Tx, ticket: Ticket, change: TicketChange) -> TicketChange:
+    """The change with the tags as the ticket or the desk writes them."""
+    if not isinstance(change.tags, list):
+        return change
+    spelled = await spell_tags(tx, ticket.tenant_id, change.tags, ticket.tags)
+    return msgspec.structs.replace(change, tags=spelled)
+
+
+async def spell_tags(
+    tx: Tx, tenant_id: str, tags: Sequence[str], own: Sequence[str] = ()
+) -> list[str]:
+    """The tags as they are written already, each once.
+
+    own: those of the ticket. Of the desk's, the usual forms are looked up.
+    """
+    new = [tag for tag in rules.distinct([*tags]) if tag not in own]
+    variants_by_tag = {tag: _variants_of(tag) for tag in new}
+    used = await _list_used(tx, tenant_id, [each for of in variants_by_tag.values() for each in of])
+    known = {tag.casefold(): tag for tag in own}
+    for tag, variants in variants_by_tag.items():
+        if found := next((each for each in variants if each in used), None):
+            known.setdefault(tag.casefold(), found)
+    return [*rules.distinct([known.get(tag.casefold(), tag) for tag in tags])]
+
+
+def _variants_of(tag: str) -> list[str]:
+    """How a desk may write a tag: as it is, and in the usual cases."""
+    return list(dict.fromkeys((tag, tag.lower(), tag.upper(), tag.capitalize(), tag.title())))
+
+
+async def _list_used(tx: Tx, tenant_id: str, tags: Sequence[str]) -> set[str]:
+    params: dict[str, object] = {f"tag_{place}": tag for place, tag in enumerate(tags)}
+    if not params:
+        return set()
+    columns = ", ".join(_IS_USED.format(key=key) for key in params)
+    row = await tx.fetch_one(f"SELECT {columns}", params | {"tenant_id": tenant_id})
+    return {tag for place, tag in enumerate(tags) if row and row[place]}

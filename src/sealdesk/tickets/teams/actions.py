@@ -8,10 +8,10 @@ from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
 from sealdesk.errors import Conflict, Fault, NotFound, gettext_noop, invalid
-from sealdesk.paging import PageRequest
 from sealdesk.records import audit
 from sealdesk.records.audit import AuditEntry
 from sealdesk.resources import merge_patch
+from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.store import assignees
 from sealdesk.tickets.store.teams import MAX_TEAMS
 from sealdesk.tickets.teams import store

@@ -4,7 +4,7 @@ from typing import Any
 
 from sealdesk.db.engine import Tx
 from sealdesk.errors import ApiError, Conflict, ValidationFailed
-from sealdesk.paging import PageRequest
+from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.store import assignees
 from sealdesk.tickets.store.assignees import Assignee
 from sealdesk.tickets.store.teams import MAX_TEAMS

@@ -6,7 +6,7 @@ import msgspec
 
 from sealdesk.db.column_lists import column_list, parameter_list
 from sealdesk.db.engine import Row, Tx
-from sealdesk.paging import PageRequest
+from sealdesk.resources.paging import PageRequest
 from sealdesk.tickets.store.teams import MAX_TEAMS
 from sealdesk.tickets.teams import rules
 from sealdesk.tickets.teams.rules import MAX_MEMBERS

@@ -10,9 +10,9 @@ import msgspec
 from sealdesk import ids
 from sealdesk.clock import Iso
 from sealdesk.customers.types import CustomerRef
-from sealdesk.paging import Position
+from sealdesk.resources.paging import Position
 from sealdesk.tickets.custom_fields.types import KEY
-from sealdesk.tickets.store.selection import Filter, SortBy
+from sealdesk.tickets.store.filters import Filter, SortBy
 from sealdesk.tickets.types import PRIORITIES, STATUSES, AuthorType, Priority, Status
 from sealdesk.tickets.views import rules
 from sealdesk.web.form import Form, parse_form
@@ -80,7 +80,7 @@ class InboxQuery(msgspec.Struct, frozen=True):
     field: str = ""
 
     def is_search(self) -> bool:
-        """Whether the search finds its tickets, and lists only the newest ones."""
+        """Whether the search finds its tickets, which are the newest first."""
         return bool(self.q or self.field)
 
     def is_narrowed(self) -> bool:
@@ -197,7 +197,9 @@ def read_inbox_query(form: Form) -> InboxQuery:
         view=_view(form.text("view")),
         field=_field(form.text("field")),
     )
-    is_position = partial(_is_position, max_digits=_MAX_DIGITS[query.sort])
+    # The search has the newest tickets first, whatever the order of the list is.
+    order: Sort = "newest" if query.is_search() else query.sort
+    is_position = partial(_is_position, max_digits=_MAX_DIGITS[order])
     return msgspec.structs.replace(query, trail=tuple(cursor_trail.read(form, is_position)))
 
 

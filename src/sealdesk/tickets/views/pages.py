@@ -26,7 +26,7 @@ async def list_views(request: Request) -> Response:
 @page
 async def show_counts(request: Request) -> Response:
     """The sidebar as a fragment, with the counts as they are now."""
-    shown = await request.read(lambda tx: sidebar.load_sidebar(tx, request.caller))
+    shown = await request.read(lambda tx: sidebar.load_sidebar(tx, request.caller, request.now_us))
     key = forms.read_query(request).text("view")
     return await render.page(request, "views/sidebar.html", sidebar=shown, current=key)
 

@@ -3,14 +3,18 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from sealdesk import ids
 from sealdesk.caller import Caller
 from sealdesk.db.engine import Tx
-from sealdesk.tickets.store import counts
+from sealdesk.tickets.store import counts, mail
 from sealdesk.tickets.store.counts import Count
 from sealdesk.tickets.views import inbox_query, rules, store
 from sealdesk.tickets.views.inbox_query import PATH
 from sealdesk.tickets.views.types import DESK, View
 from sealdesk.web.pages.i18n import gettext, number
+
+_KEPT_US = 30 * 24 * 3600 * 1_000_000  # how long e-mails wait
+_MOST_SHOWN = 99
 
 
 class SidebarLink(NamedTuple):
@@ -23,11 +27,15 @@ class SidebarLink(NamedTuple):
 
 
 class Sidebar(NamedTuple):
-    """The views that a user sees: the built-in ones, those of the desk, and their own ones."""
+    """The views that a user sees: the built-in ones, those of the desk, and their own ones.
+
+    held: the page of the e-mails that wait, None if none does.
+    """
 
     built_in: list[SidebarLink]
     desk: list[SidebarLink]
     own: list[SidebarLink]
+    held: SidebarLink | None
 
 
 class _Entry(NamedTuple):
@@ -37,7 +45,7 @@ class _Entry(NamedTuple):
     owner_id: str | None
 
 
-async def load_sidebar(tx: Tx, caller: Caller) -> Sidebar:
+async def load_sidebar(tx: Tx, caller: Caller, now_us: int) -> Sidebar:
     """All views of a user with their counts, which are read at once."""
     user_id = caller.actor.id
     built_in = [_Entry(each.key, gettext(each.label), each.query, None) for each in rules.BUILT_IN]
@@ -49,7 +57,16 @@ async def load_sidebar(tx: Tx, caller: Caller) -> Sidebar:
         [link for each, link in links if each.owner_id is None],
         [link for each, link in links if each.owner_id == DESK],
         [link for each, link in links if each.owner_id == user_id],
+        await _find_held(tx, caller.tenant_id, now_us),
     )
+
+
+async def _find_held(tx: Tx, tenant_id: str, now_us: int) -> SidebarLink | None:
+    waiting = await mail.count_waiting(tx, tenant_id, ids.lowest(now_us - _KEPT_US))
+    held = waiting["held"]
+    text = "99+" if held > _MOST_SHOWN else number(held) if held else ""
+    found = SidebarLink("held", gettext("Held and spam"), "/held-messages", text)
+    return found if any(waiting.values()) else None
 
 
 def _entry(view: View) -> _Entry:

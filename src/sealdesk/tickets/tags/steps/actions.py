@@ -29,6 +29,7 @@ async def run_step(tx: Tx, now_us: int) -> int:
         renaming, changed_count=renaming.changed_count + changed, stepped_at=now_us
     )
     if not changed:
+        await _change_macros(tx, renaming)
         after = await _change_views(tx, after, now_us)
     await store.store_step(tx, after)
     return 1
@@ -48,9 +49,17 @@ async def _change_tickets(tx: Tx, renaming: Renaming, now_us: int) -> int:
     for ticket_id in await store.list_ticket_ids(tx, tenant_id, tag, STEP_TICKETS):
         stored = await actions.get_ticket(tx, tenant_id, ticket_id)
         change = TicketChange(tags=rules.renamed(stored.ticket.tags, tag, new_tag))
-        await actions.change_ticket(tx, caller, ticket_id, change, if_match=None, now_us=now_us)
+        await actions.apply_change(tx, caller, stored, change, now_us)
         changed += tag in stored.ticket.tags
     return changed
+
+
+async def _change_macros(tx: Tx, renaming: Renaming) -> None:
+    """Give the macros that add the tag the new name."""
+    for macro_id, tags in await store.list_macro_tags(tx, renaming.tenant_id):
+        changed = rules.renamed(tags, renaming.tag, renaming.new_tag)
+        if [*tags] != [*changed]:
+            await store.store_macro_tags(tx, renaming.tenant_id, macro_id, tags, changed)
 
 
 async def _change_views(tx: Tx, renaming: Renaming, now_us: int) -> Renaming:

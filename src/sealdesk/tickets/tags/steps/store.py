@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from sealdesk.db.engine import Tx
+from sealdesk.tickets.macros.rules import MAX_MACROS
 from sealdesk.tickets.tags.store import RENAMING_COLUMNS, renaming_of
 from sealdesk.tickets.tags.types import Renaming
 
@@ -26,6 +27,13 @@ SELECT id, query FROM views WHERE tenant_id = :tenant_id AND id > :after ORDER B
 """
 _STORE_QUERY = """
 UPDATE views SET query = :query WHERE tenant_id = :tenant_id AND id = :id AND query = :before
+"""
+_MACRO_TAGS = """
+SELECT id, tags FROM macros WHERE tenant_id = :tenant_id ORDER BY id LIMIT :limit
+"""
+# Where somebody has saved the macro meanwhile, the next step reads it again.
+_STORE_MACRO_TAGS = """
+UPDATE macros SET tags = :tags WHERE tenant_id = :tenant_id AND id = :id AND tags = :before
 """
 # The longest without a step first, so that desks take turns.
 _CLAIM = f"""
@@ -76,6 +84,23 @@ async def store_query(tx: Tx, tenant_id: str, view_id: str, before: str, query: 
     """Whether the view still had the query that was read."""
     params = {"tenant_id": tenant_id, "id": view_id, "before": before, "query": query}
     return await tx.execute(_STORE_QUERY, params) == 1
+
+
+async def list_macro_tags(tx: Tx, tenant_id: str) -> list[tuple[str, list[str]]]:
+    """(id, tags) of all macros."""
+    rows = await tx.fetch_all(_MACRO_TAGS, {"tenant_id": tenant_id, "limit": MAX_MACROS})
+    return [(row["id"], msgspec.json.decode(row["tags"])) for row in rows]
+
+
+async def store_macro_tags(
+    tx: Tx, tenant_id: str, macro_id: str, before: Sequence[str], tags: Sequence[str]
+) -> None:
+    params = {"before": _encode(before), "tags": _encode(tags)}
+    await tx.execute(_STORE_MACRO_TAGS, {"tenant_id": tenant_id, "id": macro_id, **params})
+
+
+def _encode(tags: Sequence[str]) -> str:
+    return msgspec.json.encode(tags).decode()
 
 
 async def prune(tx: Tx, before_us: int, limit: int) -> int:

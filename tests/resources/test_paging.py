@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sealdesk.crypto.sealing import KeyRing
 from sealdesk.errors import BadRequest
-from sealdesk.paging import Listing, Position, open_cursor, seal_cursor
+from sealdesk.resources.paging import Listing, Position, open_cursor, seal_cursor
 from tests.support.client import Key
 from tests.support.service import Service, Tenant
 from tests.tickets.factories import PlannedTicket, create_tickets

@@ -17,7 +17,8 @@ DEFAULT_PER_PAGE = 25
 MAX_PER_PAGE = 100
 MAX_PAGE_BYTES = 1024 * 1024  # decision 0029
 # Our cursors are far shorter; longer ones are refused before they are decoded.
-_CURSOR = re.compile(r"[A-Za-z0-9_-]{1,4096}", re.ASCII)
+MAX_CURSOR_LENGTH = 4096
+_CURSOR = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_CURSOR_LENGTH}}}", re.ASCII)
 
 T = TypeVar("T")
 Position = list[str | int]

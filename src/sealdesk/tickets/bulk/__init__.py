@@ -1,0 +1,1 @@
+"""Creating and changing several tickets in one request."""

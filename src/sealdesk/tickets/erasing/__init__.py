@@ -1,0 +1,1 @@
+"""Erasing a customer: the person and all texts of their tickets go, counts and times stay."""

@@ -1,0 +1,215 @@
+"""What erasing does to texts and to JSON; no IO."""
+
+import unicodedata
+from collections.abc import Collection, Mapping
+from typing import Any
+from urllib.parse import unquote_plus
+
+import msgspec
+
+from sealdesk import clock
+from sealdesk.customers.types import Customer
+from sealdesk.tickets.erasing.types import Erasure, ErasureResponse
+
+Json = dict[str, Any]
+# What stands where a text was. Also in the database, so it never changes.
+ERASED = "[erased]"
+# Reserved by RFC 2606: nobody can receive mail there.
+_NOBODY = "erased.invalid"
+# What a change of a ticket may still tell: nothing of it is a text about a person.
+_KEPT_CHANGES = (
+    *("status", "priority", "assignee_id", "team_id", "tags", "snoozed_until"),
+    *("merged_into_id", "merged_into", "merged"),
+)
+_NAMING = ("email", "name", "phone", "external_id")
+_MIN_TEXT = 3  # shorter texts are found in everything
+
+
+def anonymous(customer: Customer, now_us: int) -> Customer:
+    """The customer without what is known of the person."""
+    return msgspec.structs.replace(
+        customer,
+        email=f"{customer.id}@{_NOBODY}",
+        **{**dict.fromkeys(("name", "phone", "company", "external_id")), "metadata": {}},
+        updated_at=max(now_us, customer.updated_at),
+        version=customer.version + 1,
+    )
+
+
+def is_anonymous(customer: Customer) -> bool:
+    """Whether nothing is known of the person."""
+    known = (customer.name, customer.phone, customer.company, customer.external_id)
+    is_nobody = customer.email == f"{customer.id}@{_NOBODY}"
+    return is_nobody and not customer.metadata and not any(known)
+
+
+def texts_of(customer: Customer) -> tuple[str, ...]:
+    """What names the person, and may stand in logs."""
+    named = (customer.email, customer.name, customer.phone, customer.external_id)
+    return tuple(each for text in named if len(each := (text or "").strip()) >= _MIN_TEXT)
+
+
+def earlier_texts(changes: Mapping[str, Any]) -> list[str]:
+    """What the changes of a customer have replaced: field → (old, new)."""
+    replaced = [changes[name][0] for name in _NAMING if name in changes]
+    return [each for text in replaced if len(each := (text or "").strip()) >= _MIN_TEXT]
+
+
+def to_response(erasure: Erasure) -> ErasureResponse:
+    finished_at = erasure.finished_at
+    return ErasureResponse(
+        erasure.customer_id,
+        "pending" if finished_at is None else "finished",
+        erasure.ticket_count,
+        erasure.erased_ticket_count,
+        clock.iso(erasure.created_at),
+        None if finished_at is None else clock.iso(finished_at),
+    )
+
+
+def names_person(text: str, texts: Collection[str]) -> bool:
+    """Whether a text, or what it is when decoded from a URL, contains one of the texts.
+
+    As whole words: a customer who is called Ann is not in "planning".
+    """
+    forms = _comparable(text), _comparable(unquote_plus(text))
+    return any(_has_words(form, _comparable(each)) for each in texts for form in forms)
+
+
+def _has_words(text: str, words: str) -> bool:
+    at = text.find(words)
+    while at >= 0:
+        end = at + len(words)
+        if not _is_of_word(text[max(at - 1, 0) : at]) and not _is_of_word(text[end : end + 1]):
+            return True
+        at = text.find(words, at + 1)
+    return False
+
+
+def _is_of_word(character: str) -> bool:
+    """Not in scripts that write words without spaces, where a name must be found anyway."""
+    return character.isascii() and character.isalnum()
+
+
+def without_person(value: Any, texts: Collection[str]) -> Any:
+    """A JSON value in which each string that names the person is erased; keys stay."""
+    if isinstance(value, str):
+        return ERASED if names_person(value, texts) else value
+    if isinstance(value, list):
+        return [without_person(each, texts) for each in value]
+    if isinstance(value, dict):
+        return {
+            ERASED if names_person(key, texts) else key: without_person(each, texts)
+            for key, each in value.items()
+        }
+    return value
+
+
+def kept_changes(changes: Mapping[str, Any]) -> Json:
+    """The changes of a ticket that are no texts."""
+    return {name: pair for name, pair in changes.items() if name in _KEPT_CHANGES}
+
+
+class Mentioned(msgspec.Struct, frozen=True):
+    """The ids of the tickets and attachments that a JSON value is about."""
+
+    ticket_ids: set[str]
+    attachment_ids: set[str]
+
+
+def find_mentioned(value: Any) -> Mentioned:
+    """The ids of tickets, and of attachments, in a JSON value."""
+    found = Mentioned(set(), set())
+    for each in _objects_in(value):
+        if _is_ticket(each):
+            found.ticket_ids.add(str(each["id"]))
+        elif "ticket_id" in each:
+            found.ticket_ids.add(str(each["ticket_id"]))
+        if _is_attachment(each):
+            found.attachment_ids.add(str(each["id"]))
+    return found
+
+
+class JsonEraser:
+    """Erases in JSON objects what is about one customer.
+
+    ticket_ids: of the customer. attachment_ids: whose name is to go. count: of the objects found.
+    """
+
+    def __init__(
+        self, customer_id: str, ticket_ids: Collection[str], attachment_ids: Collection[str]
+    ) -> None:
+        self.count = 0
+        self._customer_id = customer_id
+        self._ticket_ids = ticket_ids
+        self._attachment_ids = attachment_ids
+
+    def erase(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self.erase(each) for each in value]
+        if not isinstance(value, dict):
+            return value
+        erased = self._erased_fields(value)
+        self.count += bool(erased)
+        known = {name: new for name, new in erased.items() if name in value}
+        return {name: self.erase(each) for name, each in {**value, **known}.items()}
+
+    def _erased_fields(self, value: Json) -> Json:
+        if _is_ticket(value):
+            return _TICKET if value["id"] in self._ticket_ids else {}
+        if _is_reply(value):
+            return self._erased_reply(value)
+        if _is_attachment(value):
+            is_erased = value["id"] in self._attachment_ids
+            return {"name": ERASED, "ticket_id": None, "reply_id": None} if is_erased else {}
+        if value.get("id") == self._customer_id and "email" in value:
+            fields = dict.fromkeys(("name", "phone", "company", "external_id"))
+            return {**fields, "email": f"{self._customer_id}@{_NOBODY}", "metadata": {}}
+        return {}
+
+    def _erased_reply(self, value: Json) -> Json:
+        author = value.get("author") or {}
+        is_by_them = author.get("id") == self._customer_id
+        if not is_by_them and value.get("ticket_id") not in self._ticket_ids:
+            return {}
+        shown = {**author, "name": None} if author.get("type") == "customer" else author
+        return {"body": ERASED, "body_html": ERASED, "attachments": [], "author": shown}
+
+
+_TICKET: Json = {
+    "subject": ERASED,
+    "description": ERASED,
+    "description_html": ERASED,
+    "custom_fields": {},
+    "external_id": None,
+    "attachments": [],
+}
+
+
+def _is_ticket(value: Json) -> bool:
+    return "id" in value and "subject" in value
+
+
+def _is_reply(value: Json) -> bool:
+    return "ticket_id" in value and "body" in value
+
+
+def _is_attachment(value: Json) -> bool:
+    return {"id", "name", "size_bytes"} <= value.keys()
+
+
+def _objects_in(value: Any) -> list[Json]:
+    found: list[Json] = []
+    values = [value]
+    while values:
+        each = values.pop()
+        if isinstance(each, dict):
+            found.append(each)
+            values += each.values()
+        elif isinstance(each, list):
+            values += each
+    return found
+
+
+def _comparable(text: str) -> str:
+    return unicodedata.normalize("NFC", text).casefold()

@@ -1,0 +1,1 @@
+"""Steps of the worker, in which customers are erased."""

@@ -1,0 +1,161 @@
+"""Steps that erase the customer in the events, logs and lists of the desk."""
+
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+import msgspec
+
+from sealdesk.db.engine import Tx
+from sealdesk.tickets.erasing import rules
+from sealdesk.tickets.erasing.rules import ERASED, JsonEraser, Mentioned
+from sealdesk.tickets.erasing.steps.logs import store
+from sealdesk.tickets.erasing.steps.logs.store import Log
+from sealdesk.tickets.erasing.steps.store import Params
+from sealdesk.tickets.erasing.steps.types import FINISHED, Done
+from sealdesk.tickets.erasing.types import Erasure
+
+STEP_ROWS = 100
+_STEP_SHORT_ROWS = 500  # of a text without much JSON
+
+
+async def wait_for_events(tx: Tx, erasure: Erasure) -> Done:
+    """Wait until the events that tell old texts have left the outbox of PostgreSQL.
+
+    The cursor is the newest of them.
+    """
+    pending = await store.find_pending(tx, erasure.tenant_id)
+    if pending is None:
+        return FINISHED
+    oldest, newest = pending
+    until = erasure.cursor or newest
+    return FINISHED if oldest > until else Done(until, is_waiting=True)
+
+
+async def erase_events(tx: Tx, erasure: Erasure) -> Done:
+    rows = await store.list_rows(tx, erasure, store.EVENTS, STEP_ROWS)
+    objects = [msgspec.json.decode(row["object"]) for row in rows]
+    changed: list[Params] = []
+    for row, value in zip(rows, objects, strict=True):
+        eraser = await _eraser(tx, erasure, value)
+        erased = eraser.erase(value)
+        if eraser.count:
+            kept = rules.kept_changes(msgspec.json.decode(row["changes"]))
+            new = {"object": msgspec.json.encode(erased), "changes": _encode(kept)}
+            changed.append({"id": row["id"], **new})
+    await store.store_rows(tx, erasure, store.EVENTS, changed)
+    return _done(store.EVENTS, rows)
+
+
+async def erase_attempts(tx: Tx, erasure: Erasure) -> Done:
+    """What receivers have answered to events about the customer: it may repeat them."""
+    rows = await store.list_rows(tx, erasure, store.DELIVERIES, STEP_ROWS)
+    changed: list[Params] = []
+    for row in rows:
+        value = msgspec.json.decode(row["object"])
+        eraser = await _eraser(tx, erasure, value)
+        eraser.erase(value)
+        if eraser.count:
+            changed.append({"id": row["id"]})
+    await store.store_rows(tx, erasure, store.DELIVERIES, changed)
+    return _done(store.DELIVERIES, rows)
+
+
+async def erase_responses(tx: Tx, erasure: Erasure) -> Done:
+    """Stored responses to requests with an Idempotency-Key, which still answer repetitions."""
+    rows = await store.list_rows(tx, erasure, store.RESPONSES, STEP_ROWS)
+    named = [row for row in rows if rules.names_person(row["scope"], erasure.texts)]
+    changed: list[Params] = []
+    for row in rows:
+        value = _decode(row["body"])
+        eraser = await _eraser(tx, erasure, value)
+        erased = eraser.erase(value)
+        if eraser.count and row not in named:
+            key = {"key_id": row["key_id"], "scope": row["scope"]}
+            changed.append({**key, "body": msgspec.json.encode(erased)})
+    await store.store_rows(tx, erasure, store.RESPONSES, changed)
+    await store.delete_responses(tx, erasure, named)
+    return _done(store.RESPONSES, rows)
+
+
+async def erase_refusals(tx: Tx, erasure: Erasure) -> Done:
+    """Targets of refused requests; those of the request log have no values."""
+    rows = await store.list_rows(tx, erasure, store.REFUSALS, _STEP_SHORT_ROWS)
+    changed: list[Params] = [
+        {"key_id": row["key_id"], "id": row["id"], "target": ERASED}
+        for row in rows
+        if rules.names_person(row["target"], erasure.texts)
+    ]
+    await store.store_rows(tx, erasure, store.REFUSALS, changed)
+    return _done(store.REFUSALS, rows)
+
+
+async def erase_audit(tx: Tx, erasure: Erasure) -> Done:
+    rows = await store.list_rows(tx, erasure, store.AUDIT, _STEP_SHORT_ROWS)
+    changed: list[Params] = []
+    for row in rows:
+        details = msgspec.json.decode(row["details"])
+        erased = rules.without_person(details, erasure.texts)
+        if erased != details:
+            changed.append({"id": row["id"], "details": _encode(erased)})
+    await store.store_rows(tx, erasure, store.AUDIT, changed)
+    return _done(store.AUDIT, rows)
+
+
+async def erase_views(tx: Tx, erasure: Erasure) -> Done:
+    """Names and queries of saved views; one that looked for the person finds nothing then."""
+    rows = await store.list_rows(tx, erasure, store.VIEWS, _STEP_SHORT_ROWS)
+    changed: list[Params] = []
+    for row in rows:
+        query = _erased_query(row["query"], erasure)
+        is_named = rules.names_person(row["name"], erasure.texts)
+        if is_named or query != row["query"]:
+            name = f"{ERASED} {row['id'][-6:]}" if is_named else row["name"]
+            new = {"name": name, "name_identity": name.casefold(), "query": query}
+            changed.append({"id": row["id"], **new, "before": row["query"]})
+    await store.store_rows(tx, erasure, store.VIEWS, changed)
+    return _done(store.VIEWS, rows)
+
+
+async def erase_notifications(tx: Tx, erasure: Erasure) -> Done:
+    rows = await store.list_rows(tx, erasure, store.NOTIFICATIONS, _STEP_SHORT_ROWS)
+    changed: list[Params] = [
+        {"id": row["id"], "actor_name": ERASED}
+        for row in rows
+        if rules.names_person(row["actor_name"], erasure.texts)
+    ]
+    await store.store_rows(tx, erasure, store.NOTIFICATIONS, changed)
+    return _done(store.NOTIFICATIONS, rows)
+
+
+async def _eraser(tx: Tx, erasure: Erasure, value: Any) -> JsonEraser:
+    mentioned: Mentioned = rules.find_mentioned(value)
+    named = await store.find_named(tx, erasure, mentioned.attachment_ids)
+    return JsonEraser(
+        erasure.customer_id,
+        await store.find_tickets(tx, erasure, mentioned.ticket_ids),
+        mentioned.attachment_ids - named,
+    )
+
+
+def _erased_query(query: str, erasure: Erasure) -> str:
+    pairs = parse_qsl(query, keep_blank_values=True)
+    erased = [
+        (name, ERASED if rules.names_person(value, erasure.texts) else value)
+        for name, value in pairs
+    ]
+    return query if erased == pairs else urlencode(erased)
+
+
+def _decode(body: bytes) -> Any:
+    try:
+        return msgspec.json.decode(body)
+    except msgspec.DecodeError:
+        return None
+
+
+def _encode(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _done(log: Log, rows: Any) -> Done:
+    return Done(store.cursor_of(log, rows[-1])) if rows else FINISHED

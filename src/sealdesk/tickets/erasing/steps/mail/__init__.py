@@ -1,0 +1,1 @@
+"""What remains of a customer in the tables of e-mail."""

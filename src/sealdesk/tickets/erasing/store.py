@@ -1,0 +1,58 @@
+"""The SQL of erasures, as requests begin and read them."""
+
+import msgspec
+
+from sealdesk.db.column_lists import column_list, parameter_list
+from sealdesk.db.engine import Row, Tx
+from sealdesk.tickets.erasing.types import Erasure
+
+STORED = Erasure.__struct_fields__
+_ADD = f"""
+INSERT INTO erasures ({column_list(STORED)}) VALUES ({parameter_list(STORED)})
+"""
+_RESTART = """
+UPDATE erasures SET actor_kind = :actor_kind, actor_id = :actor_id, actor_name = :actor_name,
+    texts = :texts, stage = :stage, cursor = :cursor, ticket_count = :ticket_count,
+    erased_ticket_count = :erased_ticket_count, created_at = :created_at,
+    stepped_at = :stepped_at, finished_at = :finished_at
+WHERE tenant_id = :tenant_id AND customer_id = :customer_id
+"""
+_FIND = f"""
+SELECT {column_list(STORED)} FROM erasures
+WHERE tenant_id = :tenant_id AND customer_id = :customer_id LIMIT 1
+"""
+_COUNT = """
+SELECT count(*) AS number FROM (SELECT 1 FROM tickets
+    WHERE tenant_id = :tenant_id AND customer_id = :customer_id LIMIT :limit) x
+"""
+
+
+async def add(tx: Tx, erasure: Erasure) -> None:
+    """Store an erasure, in the place of an earlier one of the customer."""
+    params = params_of(erasure)
+    if not await tx.execute(_RESTART, params):
+        await tx.execute_one(_ADD, params)
+
+
+async def find(tx: Tx, tenant_id: str, customer_id: str) -> Erasure | None:
+    row = await tx.fetch_one(_FIND, {"tenant_id": tenant_id, "customer_id": customer_id})
+    return None if row is None else erasure_of(row)
+
+
+async def count_tickets(tx: Tx, tenant_id: str, customer_id: str, most: int) -> int:
+    """How many tickets a customer has, at most `most`."""
+    params = {"tenant_id": tenant_id, "customer_id": customer_id, "limit": most}
+    row = await tx.fetch_one(_COUNT, params)
+    return 0 if row is None else int(row["number"])
+
+
+def erasure_of(row: Row) -> Erasure:
+    """The erasure of a row of these columns."""
+    values = {name: row[name] for name in STORED}
+    values["texts"] = tuple(msgspec.json.decode(row["texts"]))
+    return Erasure(**values)
+
+
+def params_of(erasure: Erasure) -> dict[str, object]:
+    texts = msgspec.json.encode(erasure.texts).decode()
+    return {**msgspec.structs.asdict(erasure), "texts": texts}

@@ -1,0 +1,66 @@
+"""The followers of a ticket as JSON."""
+
+import msgspec
+
+from sealdesk.db.engine import Tx
+from sealdesk.tickets.followers import actions, examples
+from sealdesk.tickets.followers.errors import TOO_MANY_FOLLOWERS
+from sealdesk.tickets.followers.types import NewFollower
+from sealdesk.web import body, envelope
+from sealdesk.web.operation import operation
+from sealdesk.web.pagination import PAGING, page, read_list
+from sealdesk.web.request import Request, Response
+
+_TAG = "Tickets"
+_encode = msgspec.json.encode
+
+
+@operation(
+    "List a ticket's followers", tag=_TAG, gives=examples.FOLLOWER, is_list=True, params=PAGING
+)
+async def list_followers(request: Request) -> Response:
+    """The users who are notified of what others do on the ticket, at most 50, by id."""
+    (ticket_id,) = request.params
+    list_request = read_list(request, ())
+    tenant_id = request.caller.tenant_id
+    followers = await request.read(lambda tx: actions.list_followers(tx, tenant_id, ticket_id))
+    after = list_request.page.after
+    rest = [each for each in followers if after is None or each.id > str(after[0])]
+    return page(
+        request, list_request, rest[: list_request.page.per_page + 1], show=_encode,
+        position=lambda follower: [follower.id],
+    )  # fmt: skip
+
+
+@operation(
+    "Make a user follow a ticket",
+    tag=_TAG,
+    takes=NewFollower,
+    gives=examples.FOLLOWER,
+    status=201,
+    headers=("idempotency-key",),
+    fails=(TOO_MANY_FOLLOWERS,),
+    example=examples.NEW_FOLLOWER,
+)
+async def add_follower(request: Request) -> Response:
+    """A user who follows the ticket already goes on. Neither the ticket nor its ETag changes."""
+    (ticket_id,) = request.params
+    user_id = body.read(request, NewFollower).user_id
+
+    async def work(tx: Tx) -> Response:
+        follower = await actions.follow(tx, request.caller.tenant_id, ticket_id, user_id)
+        return envelope.one(follower, 201)
+
+    return await request.write_idempotently(work)
+
+
+@operation("Make a user unfollow a ticket", tag=_TAG, status=204)
+async def remove_follower(request: Request) -> Response:
+    """Also if the user does not follow it. Assignees and mentioned users are still notified."""
+    ticket_id, user_id = request.params
+
+    async def work(tx: Tx) -> Response:
+        await actions.unfollow(tx, request.caller.tenant_id, ticket_id, user_id)
+        return envelope.nothing()
+
+    return await request.write_idempotently(work)

@@ -1,0 +1,80 @@
+"""The team that a macro sets."""
+
+import pytest
+
+from sealdesk import ids
+from tests.support.client import Key, Person
+from tests.support.pages import Visitor, logged_in
+from tests.support.service import Service, Tenant
+from tests.tickets.macros import MACROS, made, new_macro
+
+HOME = "/settings/macros"
+TEAMS = "/api/v1/teams"
+
+
+@pytest.fixture
+def visitor(tenant: Tenant) -> Visitor:
+    """A browser with the log-in of the administrator."""
+    return logged_in(tenant)
+
+
+@pytest.fixture
+def admin(tenant: Tenant) -> Person:
+    return tenant.admin()
+
+
+def team_of(admin: Person, name: str = "Returns <b>") -> str:
+    return str(admin.post(TEAMS, {"name": name}).json()["data"]["id"])
+
+
+def test_a_macro_takes_only_teams_of_the_desk(admin: Person, service: Service) -> None:
+    macro, deleted = made(admin, body="", team_id=team_of(admin)), team_of(admin, "Gone")
+    admin.call("DELETE", f"{TEAMS}/{deleted}")
+    path = f"{MACROS}/{macro['id']}"
+    for unknown in (team_of(service.tenant().admin()), deleted, ids.mint(1)):
+        for answer in (
+            admin.patch(path, {"team_id": unknown}),
+            admin.post(MACROS, new_macro(shortcut="other", team_id=unknown)),
+        ):
+            (fault,) = answer.json()["errors"]
+            assert (fault["pointer"], fault["code"]) == ("/team_id", "unknown_team")
+    assert admin.get(path).json()["data"] == macro
+    changed = admin.patch(path, {"team_id": None, "body": "Text"}).json()["data"]
+    assert (changed["team_id"], changed["body"]) == (None, "Text")
+
+
+def test_the_form_chooses_a_team_which_goes_along_with_the_reply(
+    visitor: Visitor, admin: Person, key: Key
+) -> None:
+    assert "team_id" not in dict(visitor.get(f"{HOME}/new").form(f"{HOME}/new").fields)
+    team, ticket = team_of(admin), key.ticket()
+    form = visitor.get(f"{HOME}/new").form(f"{HOME}/new")
+    page = visitor.submit(form, name="Hand over", shortcut="over", team_id=team)
+    assert "Team: Returns <b>" in page.text
+    (macro,) = admin.get(MACROS).json()["data"]
+    assert macro["team_id"] == team
+    form_at = f"{HOME}/{macro['id']}"
+    assert visitor.get(form_at).form(form_at).value("team_id") == team
+    at = f"/tickets/{ticket['id']}"
+    preview = visitor.get(f"{at}/macro/{macro['id']}")
+    assert "Goes along with your reply. Team: Returns <b>" in preview.text
+    form = visitor.get(at).form(f"{at}/reply")
+    page = visitor.post(f"{at}/macro", [*form.fields, ("body", "Hi"), ("macro", macro["id"])])
+    assert "Team: Returns <b>" in page.text
+    visitor.submit(page.form(f"{at}/reply"), body="Hi")
+    stored = key.get(f"/api/v1/external/tickets/{ticket['id']}").json()["data"]
+    assert (stored["team_id"], stored["reply_count"]) == (team, 1)
+    assert "Returns <b>" not in visitor.get(f"{at}/macro/{macro['id']}").text  # it has it already
+
+
+def test_a_deleted_team_is_named_and_left_out(visitor: Visitor, admin: Person, key: Key) -> None:
+    team, ticket = team_of(admin), key.ticket()
+    macro = made(admin, team_id=team)
+    admin.call("DELETE", f"{TEAMS}/{team}")
+    page = visitor.get(f"/tickets/{ticket['id']}/macro/{macro['id']}")
+    assert "sets the team Returns <b>, which is deleted. The team stays as it is." in page.text
+    assert "Goes along" not in page.text
+    path = f"{HOME}/{macro['id']}"
+    visitor.submit(visitor.get(path).form(path), name="Renamed")
+    stored = admin.get(path.replace("/settings", "/api/v1")).json()["data"]
+    assert (stored["name"], stored["team_id"]) == ("Renamed", team)
